@@ -1,0 +1,58 @@
+"""Turns an algorithm written as three plain functions into an agent.
+
+    start(n_arms, horizon, ...) -> State      select(state, rng) -> arm      update(state, arm, value, count) -> State
+
+`State` is a NamedTuple of arrays and numbers; `value` and `count` are sequences of `n_arms` numbers: the released gain
+and 0 or 1. The agent calls the functions as ordinary Python; `dp_bandit_envs.simulation` compiles the very same ones.
+They therefore use scalar arithmetic and `math`, whose results are the same to the last bit both ways.
+"""
+
+import abc
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dp_bandit_envs.errors import StepOutsideGame, WrongObservation
+
+
+class FunctionalAgent(abc.ABC):
+    """An agent made of `select` and `update`, and of `initial_state`, which calls the algorithm's `start`."""
+
+    select: ClassVar[Callable[[Any, np.random.Generator], int]]
+    update_state: ClassVar[Callable[[Any, int, Sequence[float], Sequence[float]], Any]]
+
+    @abc.abstractmethod
+    def initial_state(self, n_arms: int, horizon: int) -> Any:
+        """Return the state before the first step, with this agent's parameters."""
+
+    def begin(self, *, n_arms: int, horizon: int, rng: np.random.Generator) -> None:
+        """Forget everything and get ready for a game of `horizon` steps."""
+        state = self.initial_state(n_arms, horizon)
+        # Lists of floats: element by element, they are twice as fast as arrays in ordinary Python.
+        self._state = type(state)(*(part.tolist() if isinstance(part, np.ndarray) else part for part in state))
+        self._rng = rng
+
+    def select_arm(self) -> int:
+        """Choose the next arm."""
+        self._check_begun()
+        return type(self).select(self._state, self._rng)
+
+    def update(self, arm: int, observation: Mapping[str, NDArray[Any]]) -> None:
+        """Learn from what was released after `arm` was played."""
+        self._check_begun()
+        try:
+            value, count = observation["gain"], observation["observed"]
+        except (KeyError, IndexError, TypeError):
+            shown = list(observation) if isinstance(observation, Mapping) else type(observation).__name__
+            raise WrongObservation(
+                f"{type(self).__name__} learns from observations with 'gain' and 'observed'; received {shown}."
+                " Use a DPBandit environment without FlattenObservation, or with LaplaceClipRescale or"
+                " MiniBatchAverage around it."
+            ) from None
+        self._state = type(self).update_state(self._state, arm, value.tolist(), count.tolist())
+
+    def _check_begun(self) -> None:
+        if not hasattr(self, "_state"):
+            raise StepOutsideGame(f"{type(self).__name__} has no game yet; call begin(n_arms=, horizon=, rng=) first.")

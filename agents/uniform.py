@@ -1,0 +1,41 @@
+"""The baseline: every arm with the same probability, whatever happens."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from dp_bandit_envs.agents.functional import FunctionalAgent
+from dp_bandit_envs.protocols import FloatArray
+
+
+class State(NamedTuple):
+    """Nothing but the number of arms."""
+
+    n_arms: int
+
+
+def select(state: State, rng: np.random.Generator) -> int:
+    """Draw any arm."""
+    return int(rng.random() * state.n_arms)
+
+
+def update(state: State, arm: int, value: Sequence[float], count: Sequence[float]) -> State:
+    """Learn nothing."""
+    return state
+
+
+class Uniform(FunctionalAgent):
+    """Plays each arm with probability 1 / K and learns nothing: 0-DP by itself, and the regret to beat."""
+
+    select = staticmethod(select)
+    update_state = staticmethod(update)
+
+    def initial_state(self, n_arms: int, horizon: int) -> State:
+        """Return the state, which never changes."""
+        return State(n_arms)
+
+    def probabilities(self) -> FloatArray:
+        """Return the probability of each arm, shape `(n_arms,)`."""
+        self._check_begun()
+        return np.full(self._state.n_arms, 1 / self._state.n_arms)

@@ -1,0 +1,77 @@
+"""Differentially private multi-armed bandits: adversaries as environments, privacy as wrappers, agents, a simulator.
+
+Importing this package registers the environments with Gymnasium. Everything else is loaded when first used.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from dp_bandit_envs.registration import register
+
+if TYPE_CHECKING:
+    from dp_bandit_envs.adversaries import Adversary
+    from dp_bandit_envs.agents import Exp3, Htinf, TsallisInf, Uniform
+    from dp_bandit_envs.algorithms import Algorithm, algorithm_names, make_algorithm
+    from dp_bandit_envs.bandit_env import BanditEnv
+    from dp_bandit_envs.bandit_vector_env import BanditVectorEnv
+    from dp_bandit_envs.privacy import PrivacyGuarantee
+    from dp_bandit_envs.protocols import Agent
+    from dp_bandit_envs.simulation import Game, Simulation, play, simulate
+    from dp_bandit_envs.wrappers import LaplaceClipRescale, MiniBatchAverage
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Adversary": "adversaries",
+    "Agent": "protocols",
+    "Algorithm": "algorithms",
+    "BanditEnv": "bandit_env",
+    "BanditVectorEnv": "bandit_vector_env",
+    "Exp3": "agents",
+    "Game": "simulation",
+    "Htinf": "agents",
+    "LaplaceClipRescale": "wrappers",
+    "MiniBatchAverage": "wrappers",
+    "PrivacyGuarantee": "privacy",
+    "Simulation": "simulation",
+    "TsallisInf": "agents",
+    "Uniform": "agents",
+    "algorithm_names": "algorithms",
+    "make_algorithm": "algorithms",
+    "play": "simulation",
+    "simulate": "simulation",
+}
+
+__all__ = [
+    "Adversary",
+    "Agent",
+    "Algorithm",
+    "BanditEnv",
+    "BanditVectorEnv",
+    "Exp3",
+    "Game",
+    "Htinf",
+    "LaplaceClipRescale",
+    "MiniBatchAverage",
+    "PrivacyGuarantee",
+    "Simulation",
+    "TsallisInf",
+    "Uniform",
+    "__version__",
+    "algorithm_names",
+    "make_algorithm",
+    "play",
+    "simulate",
+]
+
+register()
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,26 @@
+"""Adversaries: who writes the gains. One adversary a file."""
+
+from dp_bandit_envs.adversaries.adversary import Adversary
+from dp_bandit_envs.adversaries.deterministic import Deterministic
+from dp_bandit_envs.adversaries.fully_oblivious import FullyOblivious
+from dp_bandit_envs.adversaries.memory_bounded import MemoryBounded
+from dp_bandit_envs.adversaries.oblivious import Oblivious
+from dp_bandit_envs.adversaries.outcome_pools import OutcomePools
+from dp_bandit_envs.adversaries.replay import GainTable, Replay
+from dp_bandit_envs.adversaries.stochastic import Stochastic
+from dp_bandit_envs.adversaries.switching import SwitchingCost
+from dp_bandit_envs.adversaries.trial import Trial
+
+__all__ = [
+    "Adversary",
+    "Deterministic",
+    "FullyOblivious",
+    "GainTable",
+    "MemoryBounded",
+    "Oblivious",
+    "OutcomePools",
+    "Replay",
+    "Stochastic",
+    "SwitchingCost",
+    "Trial",
+]

@@ -1,0 +1,52 @@
+"""What every adversary offers: the gains of the next rounds, in blocks, and how far its memory reaches."""
+
+import abc
+from typing import SupportsIndex
+
+import numpy as np
+
+from dp_bandit_envs import checks
+from dp_bandit_envs.protocols import FloatArray
+
+
+class Adversary(abc.ABC):
+    """Writes the gain of every arm in every round; it may charge for switching, but never reads a gain back.
+
+    The gains must not depend on how the rounds are cut into blocks: draw random numbers in an order that goes
+    round by round. Memory may grow with the number of arms and the length of a block, not with the horizon.
+
+    Args:
+        n_arms: Number of arms K, at least 2.
+        horizon: Number of rounds T, at least 1.
+
+    Attributes:
+        memory: How many rounds back (m) a gain depends on the arms played: a gain counts only if the same arm was
+            also played in the m rounds before (or in all of them, while there are fewer). 0: it always counts.
+        means: The arms' expected gains, shape `(n_arms,)`, where every round has the same; None elsewhere.
+    """
+
+    memory: int = 0
+    means: FloatArray | None = None
+
+    def __init__(self, n_arms: SupportsIndex = 4, horizon: SupportsIndex = 2**18) -> None:
+        self.n_arms = checks.integer("n_arms", n_arms, at_least=2)
+        self.horizon = checks.integer("horizon", horizon, at_least=1)
+
+    @abc.abstractmethod
+    def begin(self, rng: np.random.Generator) -> None:
+        """Start a new game at round 1; every random number of the game comes from `rng`."""
+
+    @abc.abstractmethod
+    def next_gains(self, rounds: int) -> FloatArray:
+        """Return the gains of the next `rounds` rounds: a fresh array of shape `(rounds, n_arms)`, in [0, 1]."""
+
+    def fill(self, gains: FloatArray) -> None:
+        """Write the gains of the next `len(gains)` rounds into `gains`, an array of shape `(rounds, n_arms)`.
+
+        In small pieces: temporary arrays of over about 100 kB are given back to the operating system after every
+        use, and fetching them anew costs several times more than the random numbers in them.
+        """
+        piece = max(1, 6000 // self.n_arms)
+        for start in range(0, len(gains), piece):
+            part = gains[start : start + piece]
+            part[...] = self.next_gains(len(part))

@@ -1,0 +1,43 @@
+"""Recorded outcomes played again: each arm pays its own past outcomes in random order, reshuffled when used up."""
+
+from collections.abc import Sequence
+from typing import SupportsIndex
+
+import numpy as np
+
+from dp_bandit_envs.adversaries.adversary import Adversary
+from dp_bandit_envs.protocols import FloatArray
+
+
+class OutcomePools(Adversary):
+    """An adversary made from one pool of recorded gains for each arm.
+
+    In round t arm i pays the t-th outcome of its shuffled pool; when a pool is used up it is shuffled again. An
+    outcome can therefore serve in several rounds once the horizon exceeds its pool: the guarantees of this project
+    protect a round, so an outcome that served in r rounds is protected at r times their epsilon.
+
+    Args:
+        pools: For each arm its recorded gains, each of shape `(outcomes,)` with at least one, in [0, 1].
+        horizon: Number of rounds T, at least 1; by default the number of outcomes over all arms.
+    """
+
+    def __init__(self, pools: Sequence[FloatArray], horizon: SupportsIndex | None = None) -> None:
+        self._pools = [np.array(pool, dtype=float) for pool in pools]
+        super().__init__(len(pools), sum(map(len, self._pools)) if horizon is None else horizon)
+        self.means = np.array([pool.mean() for pool in self._pools])
+
+    def begin(self, rng: np.random.Generator) -> None:
+        """Start a new game at round 1; every random number of the game comes from `rng`."""
+        # A stream for each arm, so that the order in which pools run out does not matter.
+        self._streams = rng.spawn(self.n_arms)
+        self._ahead = [np.empty(0) for _ in self._pools]
+
+    def next_gains(self, rounds: int) -> FloatArray:
+        """Return the gains of the next `rounds` rounds, shape `(rounds, n_arms)`."""
+        gains = np.empty((rounds, self.n_arms))
+        for arm, (pool, stream) in enumerate(zip(self._pools, self._streams, strict=True)):
+            missing = rounds - len(self._ahead[arm])
+            shuffles = [stream.permutation(pool) for _ in range(-(-missing // len(pool)))]
+            ahead = np.concatenate([self._ahead[arm], *shuffles])
+            gains[:, arm], self._ahead[arm] = ahead[:rounds], ahead[rounds:]
+        return gains

@@ -1,0 +1,47 @@
+"""The stochastic adversary: every arm is a coin with a bias of its own."""
+
+from typing import SupportsIndex
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dp_bandit_envs.adversaries.adversary import Adversary
+from dp_bandit_envs.protocols import FloatArray
+
+
+class Stochastic(Adversary):
+    """Gains are independent Bernoulli draws with one mean for each arm.
+
+    Args:
+        n_arms: Number of arms K, at least 2; left out, the length of `means`, or 4.
+        horizon: Number of rounds T, at least 1.
+        means: The arms' means, shape `(n_arms,)`, in [0, 1]; by default 0.55 for arm 0 and 0.5 for the others.
+
+    Source: Tossou and Dimitrakakis (2017), section 4.
+    """
+
+    def __init__(
+        self,
+        n_arms: SupportsIndex | None = None,
+        horizon: SupportsIndex = 2**18,
+        *,
+        means: ArrayLike | None = None,
+    ) -> None:
+        values = None if means is None else np.array(means, dtype=float)
+        if n_arms is None:
+            n_arms = 4 if values is None else values.size
+        super().__init__(n_arms, horizon)
+        if values is None:
+            values = np.full(self.n_arms, 0.5)
+            values[0] = 0.55
+        if values.shape != (self.n_arms,) or not np.all((values >= 0) & (values <= 1)):
+            raise ValueError(f"means must be {self.n_arms} numbers in [0, 1], one for each arm; received {means!r}.")
+        self.means = values
+
+    def begin(self, rng: np.random.Generator) -> None:
+        """Start a new game at round 1; every random number of the game comes from `rng`."""
+        self._rng = rng
+
+    def next_gains(self, rounds: int) -> FloatArray:
+        """Return the gains of the next `rounds` rounds, shape `(rounds, n_arms)`, 0 or 1."""
+        return (self._rng.random((rounds, self.n_arms)) < self.means).astype(float)

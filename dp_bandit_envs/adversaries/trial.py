@@ -1,0 +1,39 @@
+"""A real clinical trial: 2,139 patients with HIV, four treatments, and how they fared."""
+
+import csv
+from importlib import resources
+from typing import SupportsIndex
+
+import numpy as np
+
+from dp_bandit_envs import checks
+from dp_bandit_envs.adversaries.outcome_pools import OutcomePools
+
+TREATMENTS = ("zidovudine", "zidovudine + didanosine", "zidovudine + zalcitabine", "didanosine")
+"""What the arms 0, 1, 2 and 3 of the trial received."""
+OUTCOMES = ("event_free", "cd4_not_fallen")
+
+
+class Trial(OutcomePools):
+    """AIDS Clinical Trials Group Study 175: each arm pays the recorded outcomes of its own patients.
+
+    The patients of an arm come in random order and are reshuffled when all have had their turn (see
+    `OutcomePools` for what that means for privacy). A gain is 1 for a good outcome and 0 otherwise.
+
+    Args:
+        horizon: Number of rounds (patients) T, at least 1; the trial had 2,139.
+        outcome: `"event_free"`: no primary event was observed (CD4 count halved, AIDS, or death); or
+            `"cd4_not_fallen"`: the CD4 count at 20 weeks was at least the one at the start.
+
+    Source: Hammer et al. (1996), A trial comparing nucleoside monotherapy with combination therapy in HIV-infected
+    adults with CD4 cell counts from 200 to 500 per cubic millimeter, New England Journal of Medicine 335:1081-1090;
+    data as published in the R package speff2trial (data set ACTG175).
+    """
+
+    def __init__(self, horizon: SupportsIndex = 2139, *, outcome: str = "event_free") -> None:
+        self.outcome = checks.one_of("outcome", outcome, OUTCOMES)
+        pools: list[list[float]] = [[] for _ in TREATMENTS]
+        with resources.files("dp_bandit_envs.data").joinpath("actg175.csv").open(encoding="utf-8") as lines:
+            for patient in csv.DictReader(lines):
+                pools[int(patient["arm"])].append(float(patient[outcome]))
+        super().__init__([np.array(pool) for pool in pools], horizon)

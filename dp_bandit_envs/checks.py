@@ -1,0 +1,103 @@
+"""Checks on arguments, written as "not (good condition)" so that NaN fails too."""
+
+import difflib
+import math
+import operator
+from collections.abc import Iterable, Sequence
+from typing import SupportsFloat, SupportsIndex
+
+from dp_bandit_envs.errors import NotAnInteger, UnknownName
+
+
+def integer(name: str, value: SupportsIndex, *, at_least: int) -> int:
+    """Return `value` as an int, or raise if it is not a whole number of at least `at_least`."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise NotAnInteger(f"{name} must be an integer of at least {at_least}; received {value!r}.") from None
+    if isinstance(value, bool) or not number >= at_least:
+        raise ValueError(f"{name} must be an integer of at least {at_least}; received {value!r}.")
+    return number
+
+
+def arm(value: SupportsIndex, n_arms: int) -> int:
+    """Return `value` as an int, or raise if it is not an arm of a game with `n_arms` arms."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise NotAnInteger(f"arm must be an integer in [0, {n_arms - 1}]; received {value!r}.") from None
+    if not 0 <= number < n_arms:
+        raise ValueError(f"arm must be an integer in [0, {n_arms - 1}]; received {value!r}.")
+    return number
+
+
+def epsilon(value: SupportsFloat) -> float:
+    """Return a privacy parameter as a float, or raise if it is not greater than 0; `math.inf` is allowed."""
+    number = real("epsilon", value)
+    if not number > 0:
+        raise ValueError(
+            f"epsilon must be greater than 0; received {value!r}. Use math.inf for a run without noise."
+        )
+    return number
+
+
+def delta(value: SupportsFloat) -> float:
+    """Return a privacy failure probability as a float, or raise if it is not in (0, 1)."""
+    number = real("delta", value)
+    if not 0 < number < 1:
+        raise ValueError(f"delta must be in (0, 1); received {value!r}.")
+    return number
+
+
+def in_range(name: str, value: SupportsFloat, low: float, high: float) -> float:
+    """Return `value` as a float, or raise if it is not in [low, high]."""
+    number = real(name, value)
+    if not low <= number <= high:
+        raise ValueError(f"{name} must be in [{low:g}, {high:g}]; received {value!r}.")
+    return number
+
+
+def at_least(name: str, value: SupportsFloat, low: float) -> float:
+    """Return `value` as a float, or raise if it is not a finite number of at least `low`."""
+    number = real(name, value)
+    if not (number >= low and math.isfinite(number)):
+        raise ValueError(f"{name} must be a finite number of at least {low:g}; received {value!r}.")
+    return number
+
+
+def greater_than(name: str, value: SupportsFloat, low: float) -> float:
+    """Return `value` as a float, or raise if it is not a finite number greater than `low`."""
+    number = real(name, value)
+    if not (number > low and math.isfinite(number)):
+        raise ValueError(f"{name} must be a finite number greater than {low:g}; received {value!r}.")
+    return number
+
+
+def real(name: str, value: SupportsFloat) -> float:
+    """Return `value` as a float, or raise a TypeError if it is not a number at all."""
+    if isinstance(value, (str, bytes, bool)):
+        raise TypeError(f"{name} must be a number; received {value!r}.")
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be a number; received {value!r}.") from None
+
+
+def one_of(name: str, value: str, choices: Sequence[str]) -> str:
+    """Return `value`, or raise if it is not among `choices`."""
+    if value not in choices:
+        known = ", ".join(repr(choice) for choice in choices)
+        raise ValueError(f"{name} must be one of {known}; received {value!r}.")
+    return value
+
+
+def known_name(kind: str, value: str, names: Iterable[str]) -> str:
+    """Return the name in `names` that `value` spells, ignoring case; raise with the nearest ones otherwise."""
+    names = list(names)
+    by_lower = {name.lower(): name for name in names}
+    found = by_lower.get(str(value).lower())
+    if found is not None:
+        return found
+    near = difflib.get_close_matches(str(value).lower(), by_lower, n=3, cutoff=0.4)
+    hint = f"Did you mean {' or '.join(by_lower[name] for name in near)}?" if near else f"Known: {', '.join(names)}."
+    raise UnknownName(f"{kind} must be a known name; received {value!r}. {hint}")

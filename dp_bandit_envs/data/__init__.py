@@ -1,0 +1,1 @@
+"""Data files shipped with the package; each file's source is cited where it is read."""

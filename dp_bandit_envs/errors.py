@@ -1,0 +1,35 @@
+"""The project's own errors. Every message says what went wrong, the rule, the value received and a way out."""
+
+import gymnasium
+
+
+class NotAnInteger(TypeError, ValueError):
+    """A whole number was needed; both a TypeError and a ValueError, so that either except clause catches it."""
+
+
+class StepOutsideGame(gymnasium.error.ResetNeeded):
+    """`step` was called before `reset`, or after the last round."""
+
+
+class BoundaryError(RuntimeError):
+    """Something below a privacy boundary failed; its message is withheld because it may carry private gains."""
+
+
+class WrongObservation(ValueError):
+    """An agent met an observation that it cannot learn from; the message names the wrapper that is missing."""
+
+
+class GainFileError(ValueError):
+    """A file of gains breaks a rule; the message names file, line and column."""
+
+
+class UnknownName(KeyError, ValueError):
+    """A name is in no table; the message suggests the nearest ones."""
+
+    def __str__(self) -> str:
+        # KeyError shows the repr of its argument; a sentence should read as one.
+        return str(self.args[0])
+
+
+class ResultsError(RuntimeError):
+    """A results folder cannot be used as asked; nothing in it was changed."""

@@ -1,0 +1,22 @@
+"""Privacy arithmetic that never rounds towards less noise."""
+
+import math
+from fractions import Fraction
+
+
+def divide_up(numerator: float, denominator: float) -> float:
+    """Return the smallest double that is at least numerator / denominator; 0 if the denominator is infinite.
+
+    Args:
+        numerator: A finite number of at least 0.
+        denominator: A number greater than 0, or `math.inf`.
+    """
+    if math.isinf(denominator):
+        return 0.0
+    quotient = numerator / denominator
+    if not math.isfinite(quotient):
+        raise ValueError(f"{numerator!r} / {denominator!r} is too large for a noise scale; use a larger epsilon.")
+    # Fractions compare exactly, so a quotient that is exact (1 / 0.5) stays as it is.
+    if Fraction(quotient) * Fraction(denominator) < Fraction(numerator):
+        quotient = math.nextafter(quotient, math.inf)
+    return quotient

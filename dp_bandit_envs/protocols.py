@@ -1,0 +1,41 @@
+"""What a part must offer to take part in a game; there is nothing to inherit from."""
+
+from collections.abc import Mapping
+from typing import Any, Protocol, TypeAlias, runtime_checkable
+
+import gymnasium as gym
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray: TypeAlias = NDArray[np.float64]
+IntArray: TypeAlias = NDArray[np.int64]
+Observation: TypeAlias = dict[str, NDArray[Any]]
+Environment: TypeAlias = gym.Env[Any, Any]
+
+
+@runtime_checkable
+class Agent(Protocol):
+    """An agent: it sees released observations only, never an environment, an adversary, a reward or a true gain."""
+
+    def begin(self, *, n_arms: int, horizon: int, rng: np.random.Generator) -> None:
+        """Forget everything and get ready for a game.
+
+        Args:
+            n_arms: Number of arms K.
+            horizon: Number of steps as the agent will see them: above batches of tau rounds, T // tau.
+            rng: The agent's own random stream.
+        """
+
+    def select_arm(self) -> int:
+        """Choose the next arm, in [0, n_arms)."""
+
+    def update(self, arm: int, observation: Mapping[str, NDArray[Any]]) -> None:
+        """Learn from what was released after `arm` was played."""
+
+
+@runtime_checkable
+class AgentFactory(Protocol):
+    """Anything that makes a fresh agent when called, such as an agent's class."""
+
+    def __call__(self) -> Agent:
+        """Make a fresh agent."""

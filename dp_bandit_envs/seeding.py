@@ -1,0 +1,57 @@
+"""Random streams: one integer in, one independent stream for each (trial, role) out.
+
+`env.reset(seed=s)` and `numpy.random.default_rng(s)` are the same stream, so an agent seeded with the
+environment's integer would see its own coin flips in the gains and lose hardly anything. Here no part draws
+from the seed's own stream: each draws from a child of it that belongs to its trial and role alone.
+"""
+
+import secrets
+from typing import Any, Final
+
+import numpy as np
+
+ADVERSARY: Final = 0
+AGENT: Final = 1
+FIRST_WRAPPER: Final = 2
+"""The role of the privacy wrapper next to the environment; the one around it has the next number, and so on."""
+
+
+def stream(seed: int, *, trial: int = 0, role: int, episode: int = 0) -> np.random.Generator:
+    """Return the stream of one role in one trial.
+
+    Args:
+        seed: The only number that a user chooses, at least 0.
+        trial: Number of the trial, from 0: seeds go by trial, so splitting or re-running work changes nothing.
+        role: `ADVERSARY`, `AGENT`, or `FIRST_WRAPPER` plus the wrapper's depth.
+        episode: How often `reset` was called without a seed since the last call with one.
+    """
+    key = (trial, role) if episode == 0 else (trial, role, episode)
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=key)))
+
+
+class EpisodeStreams:
+    """The streams of one role, episode after episode, under Gymnasium's rules for `reset`.
+
+    With a seed the episode is reproducible from it. Without one, the next episode of the same seed begins; if no
+    seed was ever given, the operating system's entropy takes its place, which is what a deployment needs.
+    """
+
+    def __init__(self, role: int) -> None:
+        self._role = role
+        self._seed: int | None = None
+        self._trial = 0
+        self._episode = 0
+
+    def next(self, seed: int | None, options: dict[str, Any] | None = None) -> np.random.Generator:
+        """Begin the next episode; `options["trial"]` chooses the trial (default: the one before, at first 0)."""
+        if options is not None and "trial" in options:
+            self._trial = int(options["trial"])
+            if seed is None:
+                self._episode = 0
+        if seed is not None:
+            self._seed, self._episode = int(seed), 0
+        elif self._seed is None:
+            self._seed = secrets.randbits(128)
+        generator = stream(self._seed, trial=self._trial, role=self._role, episode=self._episode)
+        self._episode += 1
+        return generator

@@ -1,0 +1,70 @@
+"""`LaplaceClipRescale` for many games at once."""
+
+from typing import SupportsFloat
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dp_bandit_envs.protocols import FloatArray, IntArray, Observation
+from dp_bandit_envs.wrappers.laplace_clip_rescale import laplace_guarantee, laplace_mechanism
+from dp_bandit_envs.wrappers.vector.boundary import VectorEnv, VectorPrivacyBoundary
+
+DRAWS_AHEAD = 512
+
+
+class LaplaceClipRescale(VectorPrivacyBoundary):
+    """Adds Laplace noise to every gain of every game; see `dp_bandit_envs.wrappers.LaplaceClipRescale`.
+
+    Args:
+        env: Vector bandit environments, or another vector privacy wrapper around them.
+        epsilon: Privacy parameter of each game, in (0, inf].
+        bound: How far outside [0, 1] a noisy gain may fall; by default noise scale times ln(number of releases).
+        outside: `"reject"` or `"clip"`.
+    """
+
+    def __init__(
+        self,
+        env: VectorEnv,
+        *,
+        epsilon: SupportsFloat,
+        bound: SupportsFloat | None = None,
+        outside: str = "reject",
+    ) -> None:
+        super().__init__(env)
+        self.mechanism = laplace_mechanism(self._sensitivity_below, self._horizon_below, epsilon, bound, outside)
+        self.guarantee = laplace_guarantee(float(epsilon), self._sensitivity_below, self._guarantee_below)
+        self.sensitivity = 1.0 if self._sensitivity_below <= 1 else self._sensitivity_below
+        self.horizon = self._horizon_below
+
+    def _begin(self, streams: list[np.random.Generator]) -> None:
+        self._noise_streams = streams
+        self._noise = np.empty((self.num_envs, max(DRAWS_AHEAD, 2 * self.n_arms)))
+        self._used = np.full(self.num_envs, self._noise.shape[1])
+
+    def _advance(self, arms: IntArray) -> tuple[Observation, NDArray[np.bool_], NDArray[np.bool_], IntArray]:
+        private, terminated, truncated, rounds = self._step_below(arms)
+        scale, bound, reject = self.mechanism
+        noisy = private["gain"].copy()
+        seen = private["observed"].astype(np.bool_)
+        if scale > 0:
+            noisy[seen] += self._draw(seen)
+        if reject:
+            seen &= (noisy >= -bound) & (noisy <= 1 + bound)
+        gain = np.where(seen, (np.clip(noisy, -bound, 1 + bound) + bound) / (1 + 2 * bound), 0.0)
+        return {"gain": gain, "observed": seen.astype(np.int8)}, terminated, truncated, rounds
+
+    def _draw(self, seen: NDArray[np.bool_]) -> FloatArray:
+        """Return the next draw of its own game for each true entry of `seen`, game by game and arm by arm."""
+        counts = seen.sum(axis=1)
+        length = self._noise.shape[1]
+        for game in np.nonzero(self._used + counts > length)[0]:
+            kept = self._noise[game, self._used[game] :].copy()
+            self._noise[game, : len(kept)] = kept
+            fresh = self._noise_streams[game].laplace(0.0, self.mechanism.scale, length - len(kept))
+            self._noise[game, len(kept) :] = fresh
+            self._used[game] = 0
+        games = np.nonzero(seen)[0]
+        first_of_game = np.cumsum(counts) - counts
+        place = self._used[games] + np.arange(len(games)) - first_of_game[games]
+        self._used += counts
+        return self._noise[games, place]
