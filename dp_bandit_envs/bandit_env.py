@@ -91,7 +91,7 @@ class BanditEnv(gym.Env[Observation, int]):
         self.action_space = spaces.Discrete(self.n_arms)
         self.observation_space = observation_space(self.n_arms)
         self.on_block: BlockListener | None = None
-        self._observe_charge = bool(observe_charge)
+        self.observe_charge = bool(observe_charge)
         self._memory = self.adversary.memory
         self._block_length = min(checks.integer("block_length", block_length, at_least=1), self.horizon)
         self._streams = EpisodeStreams(ADVERSARY)
@@ -129,12 +129,10 @@ class BanditEnv(gym.Env[Observation, int]):
         self._arms.append(arm)
         self._earned.append(earned)
         gains = np.zeros(n_arms)
-        gains[arm] = earned if self._observe_charge else gain
+        gains[arm] = earned if self.observe_charge else gain
         observed = np.zeros(n_arms, np.int8)
         observed[arm] = 1
         terminated = self._round == self.horizon
-        if terminated and self.on_block is not None:
-            self._report_block()
         if self._scoreboard is not None:
             self._scoreboard.add(self._round, arm, earned, self.external_regret)
         return {"gain": gains, "observed": observed}, earned, terminated, False, {"round": self._round}
@@ -155,6 +153,14 @@ class BanditEnv(gym.Env[Observation, int]):
         """Return what the best single arm would have collected so far, less what was collected. For the evaluator."""
         return float(self.cumulative_gains.max() - self._collected)
 
+    def report_block(self) -> None:
+        """Hand the rounds of the current block to `on_block`, if anyone listens.
+
+        The game does so itself before it fetches the next block; whoever listens calls this once at the end.
+        """
+        if self.on_block is not None and self._arms:
+            self.on_block(np.array(self._arms), np.array(self._earned), self._block[: len(self._arms)])
+
     def render(self) -> Any:
         """Return a picture of the game so far: an array `(height, width, 3)` or text, by `render_mode`."""
         self._check_started()
@@ -172,18 +178,13 @@ class BanditEnv(gym.Env[Observation, int]):
         self._check_started()
         if self._round == self.horizon:
             raise StepOutsideGame(f"the game ended after round {self.horizon}; call reset() to start another.")
-        if self.on_block is not None and self._arms:
-            self._report_block()
+        self.report_block()
         self._totals_before_block = self._totals(len(self._arms))
         self._block = np.empty((min(self._block_length, self.horizon - self._round), self.n_arms))
         self.adversary.fill(self._block)
         self._rows = self._block.tolist()
         self._arms.clear()
         self._earned.clear()
-
-    def _report_block(self) -> None:
-        assert self.on_block is not None
-        self.on_block(np.array(self._arms), np.array(self._earned), self._block[: len(self._arms)])
 
     def _totals(self, rounds: int) -> FloatArray:
         # Row by row from the front, so that every way of playing adds up in the same order to the last bit.

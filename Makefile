@@ -1,0 +1,42 @@
+# Every target sets up what it needs in .venv; only Python >= 3.11 and make have to be there.
+PYTHON ?= python3.11
+TORCH ?= -c constraints.txt torch
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: figure-1 test test-slow lint bench clean
+
+figure-1: $(VENV)/.base
+	$(BIN)/dp-bandit reproduce figure-1 --jobs 0 --out results/figure-1
+
+test: lint
+	$(BIN)/python -m pytest
+
+test-slow: $(VENV)/.test
+	$(BIN)/python -m pytest -m slow
+
+lint: $(VENV)/.test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	rm -rf .tc && $(BIN)/pip install --quiet --no-deps --target .tc .
+	cd .tc && MYPYPATH=. ../$(BIN)/mypy --config-file ../pyproject.toml -p dp_bandit_envs
+
+bench: $(VENV)/.bench
+	$(BIN)/python -m tests.benchmarks
+
+$(VENV)/.base: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet -e .
+	touch $@
+
+$(VENV)/.test: $(VENV)/.base constraints.txt
+	$(BIN)/pip install --quiet $(TORCH)
+	$(BIN)/pip install --quiet -e '.[sb3,test]'
+	touch $@
+
+$(VENV)/.bench: $(VENV)/.base
+	$(BIN)/pip install --quiet -e '.[bench]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) .tc build *.egg-info .mypy_cache .pytest_cache .ruff_cache

@@ -1,0 +1,101 @@
+"""An algorithm: a name from a paper, the wrappers that make it private, and the agent inside them."""
+
+import dataclasses
+import math
+from collections.abc import Callable
+from typing import Any, SupportsIndex
+
+from dp_bandit_envs import checks
+from dp_bandit_envs.adversaries import Deterministic
+from dp_bandit_envs.bandit_env import BanditEnv
+from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+from dp_bandit_envs.protocols import Agent, AgentFactory, Environment
+
+
+def _unchanged(env: Environment) -> Environment:
+    return env
+
+
+@dataclasses.dataclass(frozen=True)
+class Algorithm:
+    """A way to play: wrappers and an agent, with what is known about the two together.
+
+    `Algorithm("mine", MyAgent)` is enough for an agent of your own; `make_algorithm` makes those of the papers.
+
+    Args:
+        name: What results are filed under.
+        make_agent: Makes a fresh agent; an agent's class will do.
+        wrapping: Puts the privacy wrappers around an environment; by default there are none.
+        own_guarantee: The guarantee for `(n_arms, horizon)` where it rests on the agent's own randomness; by default it
+            is that of the outermost wrapper.
+        paper_guarantee_of: What the paper claims for `(n_arms, horizon)`, where that differs.
+        bound: An upper bound on the expected external regret for `(n_arms, horizon, memory)`, where one is known.
+        parameters: The parameters that were chosen, for reports.
+        reference: Author (year) and theorem.
+    """
+
+    name: str
+    make_agent: AgentFactory
+    wrapping: Callable[[Environment], Environment] = _unchanged
+    own_guarantee: Callable[[int, int], PrivacyGuarantee] | None = None
+    paper_guarantee_of: Callable[[int, int], PrivacyGuarantee] | None = None
+    bound: Callable[[int, int, int], float] | None = None
+    parameters: dict[str, Any] = dataclasses.field(default_factory=dict)
+    reference: str = ""
+
+    def wrap(self, env: Environment) -> Environment:
+        """Return the environment as this algorithm's agent may see it."""
+        return self.wrapping(env)
+
+    def agent(self) -> Agent:
+        """Return a fresh agent."""
+        return self.make_agent()
+
+    def guarantee(self, *, n_arms: SupportsIndex, horizon: SupportsIndex) -> PrivacyGuarantee:
+        """Return what is guaranteed to whoever sees all arms played in one game.
+
+        Args:
+            n_arms: Number of arms K, at least 2.
+            horizon: Number of rounds T, at least 1.
+        """
+        k, t = _size(n_arms, horizon)
+        if self.own_guarantee is not None:
+            return self.own_guarantee(k, t)
+        env = self.wrap(BanditEnv(Deterministic(k, t)))
+        none = PrivacyGuarantee.none("no wrapper adds noise, and nothing is known of the agent's own randomness")
+        return env.get_wrapper_attr("guarantee") if env.has_wrapper_attr("guarantee") else none
+
+    def paper_guarantee(self, *, n_arms: SupportsIndex, horizon: SupportsIndex) -> PrivacyGuarantee:
+        """Return what the paper claims, for comparison; `guarantee` is the one to rely on."""
+        k, t = _size(n_arms, horizon)
+        return self.guarantee(n_arms=k, horizon=t) if self.paper_guarantee_of is None else self.paper_guarantee_of(k, t)
+
+    def regret_bound(self, *, n_arms: SupportsIndex, horizon: SupportsIndex, memory: SupportsIndex = 0) -> float:
+        """Return an upper bound on the expected external regret, in units of gain; inf where none is known.
+
+        Args:
+            n_arms: Number of arms K, at least 2.
+            horizon: Number of rounds T, at least 1.
+            memory: The adversary's memory m; most bounds hold for m = 0 only.
+        """
+        k, t = _size(n_arms, horizon)
+        m = checks.integer("memory", memory, at_least=0)
+        return math.inf if self.bound is None else self.bound(k, t, m)
+
+
+def _size(n_arms: SupportsIndex, horizon: SupportsIndex) -> tuple[int, int]:
+    return checks.integer("n_arms", n_arms, at_least=2), checks.integer("horizon", horizon, at_least=1)
+
+
+def without_memory(bound: Callable[[int, int], float]) -> Callable[[int, int, int], float]:
+    """Turn a bound against oblivious adversaries into one that is inf against those with memory."""
+
+    def with_memory(n_arms: int, horizon: int, memory: int) -> float:
+        return bound(n_arms, horizon) if memory == 0 else math.inf
+
+    return with_memory
+
+
+def capped_batch_size(batch_size: int, horizon: int) -> int:
+    """Return the batch size, but not more than the whole game, so that defaults work for short games too."""
+    return max(1, min(batch_size, horizon))

@@ -1,0 +1,21 @@
+"""Regrets, and summaries of them over trials."""
+
+from dp_bandit_envs.metrics.regret import external_regret, policy_regret, pseudo_regret
+from dp_bandit_envs.metrics.summaries import (
+    MedianOfMeans,
+    gini_below_and_above,
+    gini_mean_difference,
+    mean_and_standard_error,
+    median_of_means,
+)
+
+__all__ = [
+    "MedianOfMeans",
+    "external_regret",
+    "gini_below_and_above",
+    "gini_mean_difference",
+    "mean_and_standard_error",
+    "median_of_means",
+    "policy_regret",
+    "pseudo_regret",
+]

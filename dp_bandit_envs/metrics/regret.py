@@ -1,0 +1,44 @@
+"""Regrets: how much better one could have done. All in units of gain, over rounds 1 to t; larger is worse."""
+
+import numpy as np
+
+from dp_bandit_envs.protocols import FloatArray, IntArray
+
+
+def external_regret(cumulative_gains: FloatArray, collected: FloatArray) -> FloatArray:
+    r"""Return :math:`\max_i \sum_t g_{i,t} - \sum_t g_{I_t,t}`: against the best fixed arm in hindsight.
+
+    The fixed arm's gains carry no charge for switching, because it never switches.
+
+    Args:
+        cumulative_gains: Each arm's gains up to a round, shape `(..., n_arms)`.
+        collected: What the agent collected up to it, charges included, shape `(...)`.
+    """
+    regret: FloatArray = np.max(cumulative_gains, axis=-1) - collected
+    return regret
+
+
+def pseudo_regret(pulls: IntArray, means: FloatArray) -> FloatArray:
+    r"""Return :math:`\sum_i n_i (\mu^* - \mu_i)`: what the choice of arms cost on average over the gains.
+
+    Args:
+        pulls: How often each arm was played up to a round, shape `(..., n_arms)`.
+        means: The arms' expected gains, shape `(n_arms,)`.
+    """
+    regret: FloatArray = pulls @ (means.max() - means)
+    return regret
+
+
+def policy_regret(constant_play: FloatArray, collected: FloatArray) -> FloatArray:
+    r"""Return :math:`\max_y \sum_t g_t(y, ..., y) - \sum_t g_t(I_{t-m}, ..., I_t)`: against the best constant play.
+
+    Against an adversary with memory the gains of another play are not those of the table: the comparison is with
+    what the adversary would have paid it (Arora, Dekel and Tewari 2012). Every adversary here pays a constant play the
+    table's gains in full, so the number is that of `external_regret`; the two part where it would not.
+
+    Args:
+        constant_play: What playing each arm throughout would have collected, charges included, shape `(..., n_arms)`.
+        collected: What the agent collected, charges included, shape `(...)`.
+    """
+    regret: FloatArray = np.max(constant_play, axis=-1) - collected
+    return regret

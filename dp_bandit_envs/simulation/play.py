@@ -1,0 +1,101 @@
+"""Plays one game the standard way: reset, then select, step, update until the end."""
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from dp_bandit_envs import checks
+from dp_bandit_envs.bandit_env import BanditEnv
+from dp_bandit_envs.metrics.regret import external_regret, policy_regret, pseudo_regret
+from dp_bandit_envs.protocols import Agent, Environment, FloatArray, IntArray
+from dp_bandit_envs.seeding import AGENT, stream
+
+
+@dataclasses.dataclass(frozen=True)
+class Game:
+    """One game, round by round, as the evaluator saw it; T is the number of rounds played.
+
+    Attributes:
+        arms: The arm played, shape `(T,)`.
+        gains: The gain collected, charges included, shape `(T,)`.
+        external_regret: Against the best fixed arm up to each round, shape `(T,)`.
+        policy_regret: Against the best constant play up to each round, shape `(T,)`.
+        pseudo_regret: What the choice of arms cost on average, shape `(T,)`; None where the means are unknown.
+    """
+
+    arms: IntArray
+    gains: FloatArray
+    external_regret: FloatArray
+    policy_regret: FloatArray
+    pseudo_regret: FloatArray | None
+
+    @property
+    def collected(self) -> FloatArray:
+        """The gains collected up to each round, shape `(T,)`."""
+        return np.cumsum(self.gains)
+
+    @property
+    def switches(self) -> IntArray:
+        """How often the arm changed up to each round, shape `(T,)`."""
+        changes = np.diff(self.arms, prepend=self.arms[:1]) != 0
+        return np.cumsum(changes)
+
+
+def play(env: Environment, agent: Agent, *, seed: int = 0, trial: int = 0) -> Game:
+    """Play one game.
+
+    Args:
+        env: A DPBandit environment, with any wrappers around it.
+        agent: Any agent.
+        seed: The seed of everything random; each part draws from a stream of its own.
+        trial: Which game of that seed. `simulate` plays trials 0, 1, 2, ... and each is exactly this game.
+
+    Raises:
+        TypeError: If there is no DPBandit environment at the bottom, so that nobody could tell the regret.
+    """
+    game = env.unwrapped
+    if not isinstance(game, BanditEnv):
+        raise TypeError(f"play needs a DPBandit environment, which keeps the score; received {game}.")
+    seed, trial = checks.integer("seed", seed, at_least=0), checks.integer("trial", trial, at_least=0)
+    blocks: list[tuple[IntArray, FloatArray, FloatArray]] = []
+    totals = np.zeros((1, game.n_arms))
+
+    def keep(arms: IntArray, gains: FloatArray, table: FloatArray) -> None:
+        nonlocal totals
+        running = np.cumsum(np.vstack([totals, table]), axis=0)
+        totals = running[-1:]
+        blocks.append((arms, gains, running[1:].max(axis=1)))
+
+    game.on_block = keep
+    try:
+        _loop(env, agent, seed, trial)
+        game.report_block()
+    finally:
+        game.on_block = None
+    arms, gains, best = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
+    collected = np.cumsum(gains)
+    means = game.adversary.means
+    pulls = None if means is None else np.cumsum(arms[:, np.newaxis] == np.arange(game.n_arms), axis=0)
+    return Game(
+        arms=arms,
+        gains=gains,
+        external_regret=external_regret(best[:, np.newaxis], collected),
+        policy_regret=policy_regret(best[:, np.newaxis], collected),
+        pseudo_regret=None if pulls is None or means is None else pseudo_regret(pulls, means),
+    )
+
+
+def _loop(env: Environment, agent: Agent, seed: int, trial: int) -> None:
+    agent.begin(
+        n_arms=int(env.get_wrapper_attr("n_arms")),
+        horizon=int(env.get_wrapper_attr("horizon")),
+        rng=stream(seed, trial=trial, role=AGENT),
+    )
+    env.reset(seed=seed, options={"trial": trial})
+    ended: Any = False
+    while not ended:
+        arm = agent.select_arm()
+        observation, _, terminated, truncated, _ = env.step(arm)
+        agent.update(arm, observation)
+        ended = terminated or truncated
