@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 .PHONY: figure-1 test test-slow lint bench clean
 
 figure-1: $(VENV)/.base
-	$(BIN)/dp-bandit reproduce figure-1 --jobs 0 --out results/figure-1
+	$(BIN)/dp-bandit reproduce figure-1 --out results/figure-1
 
 test: lint
 	$(BIN)/python -m pytest
@@ -18,7 +18,7 @@ test-slow: $(VENV)/.test
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	rm -rf .tc && $(BIN)/pip install --quiet --no-deps --target .tc .
+	rm -rf .tc build && $(BIN)/pip install --quiet --no-deps --target .tc .
 	cd .tc && MYPYPATH=. ../$(BIN)/mypy --config-file ../pyproject.toml -p dp_bandit_envs
 
 bench: $(VENV)/.bench

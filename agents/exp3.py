@@ -7,7 +7,7 @@ from typing import NamedTuple, SupportsFloat
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.agents.functional import FunctionalAgent
+from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
 from dp_bandit_envs.protocols import FloatArray
 
 
@@ -38,7 +38,8 @@ def probability(state: State, arm: int) -> float:
     for weight in state.weights:
         total += weight
     gamma = state.exploration_rate
-    return (1.0 - gamma) * state.weights[arm] / total + gamma / len(state.weights)
+    share: float = (1.0 - gamma) * state.weights[arm] / total
+    return share + gamma / len(state.weights)
 
 
 def select(state: State, rng: np.random.Generator) -> int:
@@ -86,11 +87,10 @@ class Exp3(FunctionalAgent):
         exploration_rate: :math:`\gamma`, in (0, 1]; by default min(1, sqrt(K ln K / ((e - 1) T))), with T the number of
             steps that the agent will see.
 
-    Source: Auer, Cesa-Bianchi, Freund and Schapire (2003); Tossou and Dimitrakakis (2017), equation 2.1 and algorithm 1.
+    Source: Auer, Cesa-Bianchi, Freund and Schapire (2003); Tossou and Dimitrakakis (2017), equation 2.1, algorithm 1.
     """
 
-    select = staticmethod(select)
-    update_state = staticmethod(update)
+    functions = Functions(select, update)
 
     def __init__(self, *, exploration_rate: SupportsFloat | None = None) -> None:
         if exploration_rate is not None:

@@ -9,7 +9,7 @@ They therefore use scalar arithmetic and `math`, whose results are the same to t
 
 import abc
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +17,18 @@ from numpy.typing import NDArray
 from dp_bandit_envs.errors import StepOutsideGame, WrongObservation
 
 
+class Functions(NamedTuple):
+    """What an algorithm does in every step, as plain functions."""
+
+    select: Callable[[Any, np.random.Generator], int]
+    update: Callable[[Any, int, Sequence[float], Sequence[float]], Any]
+
+
 class FunctionalAgent(abc.ABC):
     """An agent made of `select` and `update`, and of `initial_state`, which calls the algorithm's `start`."""
 
-    select: ClassVar[Callable[[Any, np.random.Generator], int]]
-    update_state: ClassVar[Callable[[Any, int, Sequence[float], Sequence[float]], Any]]
+    functions: ClassVar[Functions]
+    """The algorithm's `select` and `update`."""
 
     @abc.abstractmethod
     def initial_state(self, n_arms: int, horizon: int) -> Any:
@@ -37,7 +44,7 @@ class FunctionalAgent(abc.ABC):
     def select_arm(self) -> int:
         """Choose the next arm."""
         self._check_begun()
-        return type(self).select(self._state, self._rng)
+        return self.functions.select(self._state, self._rng)
 
     def update(self, arm: int, observation: Mapping[str, NDArray[Any]]) -> None:
         """Learn from what was released after `arm` was played."""
@@ -51,7 +58,7 @@ class FunctionalAgent(abc.ABC):
                 " Use a DPBandit environment without FlattenObservation, or with LaplaceClipRescale or"
                 " MiniBatchAverage around it."
             ) from None
-        self._state = type(self).update_state(self._state, arm, value.tolist(), count.tolist())
+        self._state = self.functions.update(self._state, arm, value.tolist(), count.tolist())
 
     def _check_begun(self) -> None:
         if not hasattr(self, "_state"):

@@ -7,12 +7,15 @@ from typing import Final, NamedTuple, SupportsFloat
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.agents.functional import FunctionalAgent
+from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
 from dp_bandit_envs.privacy.laplace import default_bound
 from dp_bandit_envs.protocols import FloatArray
 
 SKIP_SHARE: Final = 1 - 2 ** (-1 / 3)
 """Theta of Huang, Dai and Huang (2022) for tail index 2: about 0.206."""
+
+PAPER_SIGMA: Final = math.sqrt(6)
+"""Root of the second moment that Asi, Raman and Talwar (2025) allow a noisy loss."""
 
 
 class State(NamedTuple):
@@ -109,8 +112,7 @@ class TsallisInf(FunctionalAgent):
     22, with importance weighting (their learning rate 2 / sqrt(t) belongs to a regulariser twice as large).
     """
 
-    select = staticmethod(select)
-    update_state = staticmethod(update)
+    functions = Functions(select, update)
 
     def initial_state(self, n_arms: int, horizon: int) -> State:
         """Return the state before the first step."""
@@ -142,7 +144,7 @@ class Htinf(TsallisInf):
     def __init__(
         self,
         *,
-        sigma: SupportsFloat = math.sqrt(6),
+        sigma: SupportsFloat = PAPER_SIGMA,
         noise_scale: SupportsFloat = 0.0,
         bound: SupportsFloat | None = None,
     ) -> None:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dp_bandit_envs.agents.functional import FunctionalAgent
+from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
 from dp_bandit_envs.protocols import FloatArray
 
 
@@ -28,8 +28,7 @@ def update(state: State, arm: int, value: Sequence[float], count: Sequence[float
 class Uniform(FunctionalAgent):
     """Plays each arm with probability 1 / K and learns nothing: 0-DP by itself, and the regret to beat."""
 
-    select = staticmethod(select)
-    update_state = staticmethod(update)
+    functions = Functions(select, update)
 
     def initial_state(self, n_arms: int, horizon: int) -> State:
         """Return the state, which never changes."""

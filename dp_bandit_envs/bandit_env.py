@@ -88,8 +88,8 @@ class BanditEnv(gym.Env[Observation, int]):
         self.render_mode = render_mode
         self.n_arms = self.adversary.n_arms
         self.horizon = self.adversary.horizon
-        self.action_space = spaces.Discrete(self.n_arms)
-        self.observation_space = observation_space(self.n_arms)
+        self.action_space = spaces.Discrete(self.n_arms)  # type: ignore[assignment]
+        self.observation_space = observation_space(self.n_arms)  # type: ignore[assignment]
         self.on_block: BlockListener | None = None
         self.observe_charge = bool(observe_charge)
         self._memory = self.adversary.memory
@@ -97,7 +97,9 @@ class BanditEnv(gym.Env[Observation, int]):
         self._streams = EpisodeStreams(ADVERSARY)
         self._round = -1  # before the first reset
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
         """Start a new game; see the class's headings Starting State and Episode End."""
         super().reset(seed=seed)
         self.adversary.begin(self._streams.next(seed, options))
@@ -192,9 +194,7 @@ class BanditEnv(gym.Env[Observation, int]):
         return running
 
 
-def make_adversary(
-    env_class: type, adversary: Adversary | None, arguments: dict[str, Any]
-) -> Adversary:
+def make_adversary(env_class: type, adversary: Adversary | None, arguments: dict[str, Any]) -> Adversary:
     """Return the given adversary, or make the one of a registered environment's class from its arguments."""
     adversary_class: type[Adversary] | None = env_class.adversary_class  # type: ignore[attr-defined]
     if adversary is not None:

@@ -119,7 +119,9 @@ class BanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, NDArray[Any]])
         self._position = 0
         self._arms = np.full(self.num_envs, -1)
         self._runs = np.zeros(self.num_envs, np.int64)
-        self._scoreboards = [Scoreboard(self.n_arms, self.horizon) for _ in range(self.num_envs if self.render_mode else 0)]
+        self._scoreboards = [
+            Scoreboard(self.n_arms, self.horizon) for _ in range(self.num_envs if self.render_mode else 0)
+        ]
         return self._nothing(), every_game("round", np.zeros(self.num_envs, np.int64))
 
     def step(self, actions: Any) -> VectorStep:

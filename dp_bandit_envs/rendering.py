@@ -97,5 +97,5 @@ class Scoreboard:
             axes[2].set_ylabel("external regret (gain)")
             axes[2].set_xlim(0, self._horizon)
         figure.suptitle(title)
-        canvas.draw()
-        return np.asarray(canvas.buffer_rgba())[..., :3].copy()
+        canvas.draw()  # type: ignore[no-untyped-call]
+        return np.asarray(canvas.buffer_rgba())[..., :3].copy()  # type: ignore[no-untyped-call]

@@ -91,13 +91,17 @@ class PrivacyBoundary(gym.Wrapper[Observation, int, Observation, int], abc.ABC):
     def _advance(self, arm: int) -> tuple[Observation, bool, bool, int]:
         """Play `arm` below; return the released observation, the two flags and the round reached."""
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
         """Start a new game below and take a fresh stream of noise; nothing has been released yet."""
         self._guarded(lambda: self.env.reset(seed=seed, options=options))
         self._rng = self._streams.next(seed, options)
         self._round = 0
         self._begin()
-        self._scoreboard = Scoreboard(self.n_arms, self.env.unwrapped.get_wrapper_attr("horizon")) if self.render_mode else None
+        self._scoreboard = (
+            Scoreboard(self.n_arms, self.env.unwrapped.get_wrapper_attr("horizon")) if self.render_mode else None
+        )
         return {"gain": np.zeros(self.n_arms), "observed": np.zeros(self.n_arms, np.int8)}, {"round": 0}
 
     def step(self, action: SupportsIndex) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
@@ -118,10 +122,12 @@ class PrivacyBoundary(gym.Wrapper[Observation, int, Observation, int], abc.ABC):
             raise StepOutsideGame("the game has not begun; call reset() first.")
         if self._scoreboard is None:
             return None
-        return self._scoreboard.render(self.render_mode, title="Seen through the privacy boundary", total="released gain")
+        return self._scoreboard.render(
+            self.render_mode, title="Seen through the privacy boundary", total="released gain"
+        )
 
     @property
-    def spec(self) -> None:
+    def spec(self) -> None:  # type: ignore[override]
         """None: the spec of what is below may hold private gains among its arguments."""
         return None
 
@@ -144,7 +150,9 @@ class PrivacyBoundary(gym.Wrapper[Observation, int, Observation, int], abc.ABC):
     def get_wrapper_attr(self, name: str) -> Any:
         """Return an attribute of this wrapper; unlike elsewhere in Gymnasium, the search ends here."""
         if not hasattr(self, name):
-            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}, and below it everything is private.")
+            raise AttributeError(
+                f"{type(self).__name__} has no attribute {name!r}, and below it everything is private."
+            )
         return getattr(self, name)
 
     def has_wrapper_attr(self, name: str) -> bool:

@@ -15,7 +15,7 @@ OUTSIDE = ("reject", "clip")
 
 
 class LaplaceClipRescale(PrivacyBoundary):
-    r"""Releases each revealed gain as :math:`g' = (g + N + b) / (2b + 1)`, N a Laplace draw of scale sensitivity / epsilon.
+    r"""Releases each revealed gain as :math:`g' = (g + N + b) / (2b + 1)`, N Laplace of scale sensitivity / epsilon.
 
     With the gains of one round changed, the values that get noise move by at most `sensitivity` in L1 (1 for one
     gain, 1 / tau for the average of a batch), so their noisy versions are epsilon-DP; each round enters one release
@@ -61,7 +61,7 @@ class LaplaceClipRescale(PrivacyBoundary):
         private, terminated, truncated, round_ = self._step_below(arm)
         assert self._rng is not None
         gain, observed = private["gain"], private["observed"]
-        released = {"gain": np.zeros(self.n_arms), "observed": np.zeros(self.n_arms, np.int8)}
+        released: Observation = {"gain": np.zeros(self.n_arms), "observed": np.zeros(self.n_arms, np.int8)}
         scale, bound, reject = self.mechanism
         for index in observed.nonzero()[0].tolist():
             value, kept = release(checked_gain(gain.item(index), type(self).__name__), scale, bound, reject, self._rng)

@@ -24,9 +24,7 @@ class FullyOblivious(Adversary):
     Source: Tossou and Dimitrakakis (2017), section 4.
     """
 
-    def __init__(
-        self, n_arms: SupportsIndex = 4, horizon: SupportsIndex = 2**18, *, gap: SupportsFloat = 0.05
-    ) -> None:
+    def __init__(self, n_arms: SupportsIndex = 4, horizon: SupportsIndex = 2**18, *, gap: SupportsFloat = 0.05) -> None:
         super().__init__(n_arms, horizon)
         self.gap = checks.in_range("gap", gap, 0, 0.25)
         self._lowest = np.full(self.n_arms, 0.5 - self.gap)

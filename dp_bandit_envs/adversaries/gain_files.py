@@ -82,9 +82,11 @@ def _read_csv(path: Path) -> FloatArray | list[FloatArray]:
 
 
 def _rows(path: Path) -> Iterator[Row]:
-    with gzip.open(path, "rt", encoding="utf-8-sig", newline="") if path.suffix == ".gz" else path.open(
-        encoding="utf-8-sig", newline=""
-    ) as text:
+    with (
+        gzip.open(path, "rt", encoding="utf-8-sig", newline="")
+        if path.suffix == ".gz"
+        else path.open(encoding="utf-8-sig", newline="") as text
+    ):
         reader = csv.reader(text)
         for cells in reader:
             if cells:

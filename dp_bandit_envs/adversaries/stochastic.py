@@ -36,7 +36,7 @@ class Stochastic(Adversary):
             values[0] = 0.55
         if values.shape != (self.n_arms,) or not np.all((values >= 0) & (values <= 1)):
             raise ValueError(f"means must be {self.n_arms} numbers in [0, 1], one for each arm; received {means!r}.")
-        self.means = values
+        self.means = self._means = values
 
     def begin(self, rng: np.random.Generator) -> None:
         """Start a new game at round 1; every random number of the game comes from `rng`."""
@@ -44,4 +44,4 @@ class Stochastic(Adversary):
 
     def next_gains(self, rounds: int) -> FloatArray:
         """Return the gains of the next `rounds` rounds, shape `(rounds, n_arms)`, 0 or 1."""
-        return (self._rng.random((rounds, self.n_arms)) < self.means).astype(float)
+        return (self._rng.random((rounds, self.n_arms)) < self._means).astype(float)

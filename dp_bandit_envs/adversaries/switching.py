@@ -1,4 +1,4 @@
-"""The switching-cost adversary: gains drift together, one arm is ahead by a hair, and every change of arm costs the round."""
+"""The switching-cost adversary: gains drift together, one arm leads by a hair, every change of arm costs the round."""
 
 import math
 from typing import SupportsIndex

@@ -3,7 +3,7 @@
 import math
 from typing import Any, SupportsFloat
 
-from dp_bandit_envs.agents.exp3 import Exp3, default_exploration_rate
+from dp_bandit_envs.agents.exp3 import Exp3
 from dp_bandit_envs.agents.tsallis_inf import SKIP_SHARE, Htinf, TsallisInf
 from dp_bandit_envs.agents.uniform import Uniform
 from dp_bandit_envs.algorithms.algorithm import Algorithm, without_memory
@@ -40,7 +40,7 @@ def exp3(*, exploration_rate: SupportsFloat | None = None, label: str = "EXP3") 
 
 
 def tsallis_inf(*, label: str = "Tsallis-INF") -> Algorithm:
-    """Tsallis-INF (Zimmert and Seldin 2021): regret at most 4 sqrt(K T) + 1, ln T for independent gains; not private."""
+    """Tsallis-INF (Zimmert and Seldin 2021): regret at most 4 sqrt(K T) + 1; not private."""
     return Algorithm(
         name=label,
         make_agent=TsallisInf,
@@ -94,11 +94,6 @@ def htinf_regret_bound(n_arms: int, horizon: int, sigma: float) -> float:
     """
     root = math.sqrt(horizon * n_arms)
     return sigma * (2 * (root - math.sqrt(horizon)) + 4 * root + 2 * root / SKIP_SHARE)
-
-
-def default_rate(n_arms: int, horizon: int) -> float:
-    """Return EXP3's default exploration rate."""
-    return default_exploration_rate(n_arms, horizon)
 
 
 BASES: dict[str, Any] = {"EXP3": exp3, "Tsallis-INF": tsallis_inf, "HTINF": htinf, "Uniform": uniform}

@@ -20,7 +20,7 @@ def exp3_tau(
     delta: SupportsFloat | None = None,
     label: str = "EXP3-tau",
 ) -> Algorithm:
-    """EXP3-tau (Tossou and Dimitrakakis 2017, section 3.2): EXP3 on batch averages; order T^(2/3) with switching costs."""
+    """EXP3-tau (Tossou and Dimitrakakis 2017, section 3.2): EXP3 on batch averages; T^(2/3) with switching costs."""
     if batch_size is not None and (epsilon is not None or delta is not None):
         raise ValueError("batch_size and (epsilon, delta) both fix the batches; give one or the other.")
     if (epsilon is None) != (delta is None):
@@ -78,14 +78,14 @@ def exp3_tau(
 
 def default_batch_size(n_arms: int, horizon: int) -> int:
     """Return ceil((T / (7 K ln K))^(1/3)), the best batch size against switching costs (corollary 3.2)."""
-    return math.ceil((horizon / (7 * n_arms * math.log(n_arms))) ** (1 / 3))
+    return math.ceil(math.cbrt(horizon / (7 * n_arms * math.log(n_arms))))
 
 
 def private_batch_size(horizon: int, epsilon: float, delta: float) -> int:
     r"""Return the smallest batch size for which EXP3-tau is (epsilon, delta)-DP by its zCDP guarantee.
 
-    From :math:`\rho + 2 \sqrt{\rho L} = \epsilon`, L = ln(1 / delta), follows :math:`\rho = (\sqrt{L + \epsilon} - \sqrt L)^2`,
-    and :math:`T / (8 \tau^3) \le \rho`.
+    From :math:`\rho + 2 \sqrt{\rho L} = \epsilon` with L = ln(1 / delta) follows
+    :math:`\rho = (\sqrt{L + \epsilon} - \sqrt L)^2`; and :math:`T / (8 \tau^3) \le \rho`.
 
     Raises:
         ValueError: If even one batch of the whole game is too short.
@@ -93,7 +93,7 @@ def private_batch_size(horizon: int, epsilon: float, delta: float) -> int:
     log = math.log(1 / delta)
     # epsilon / (sqrt(L + epsilon) + sqrt(L)) is the same root without the loss of digits.
     rho = (epsilon / (math.sqrt(log + epsilon) + math.sqrt(log))) ** 2 if math.isfinite(epsilon) else math.inf
-    size = 1 if math.isinf(rho) else max(1, math.ceil((horizon / (8 * rho)) ** (1 / 3)))
+    size = 1 if math.isinf(rho) else max(1, math.ceil(math.cbrt(horizon / (8 * rho))))
     if size > horizon:
         raise ValueError(
             f"EXP3-tau needs a horizon of at least its batch size {size} for epsilon = {epsilon:g}, delta = {delta:g};"

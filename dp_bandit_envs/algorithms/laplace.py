@@ -4,7 +4,7 @@ import math
 from typing import SupportsFloat, SupportsIndex
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.agents.tsallis_inf import Htinf
+from dp_bandit_envs.agents.tsallis_inf import PAPER_SIGMA, Htinf
 from dp_bandit_envs.algorithms.algorithm import Algorithm, capped_batch_size, without_memory
 from dp_bandit_envs.algorithms.bases import BASES, exp3_regret_bound, htinf_regret_bound, tsallis_regret_bound
 from dp_bandit_envs.protocols import AgentFactory, Environment
@@ -31,7 +31,9 @@ def dp_lambda_lap(
     label: str = "DP-Lambda-Lap",
 ) -> Algorithm:
     """DP-Lambda-Lap (Tossou and Dimitrakakis 2017, section 3.1): any base algorithm on gains with Laplace noise."""
-    return _laplace(epsilon, base, 1, bound, outside, None, label, "Tossou and Dimitrakakis (2017), theorems 3.1 and 3.2")
+    return _laplace(
+        epsilon, base, 1, bound, outside, None, label, "Tossou and Dimitrakakis (2017), theorems 3.1 and 3.2"
+    )
 
 
 def batched_lap_exp3(
@@ -41,7 +43,7 @@ def batched_lap_exp3(
     outside: str = "reject",
     label: str = "Batched-Lap-EXP3",
 ) -> Algorithm:
-    """Batched-Lap-EXP3 (Asi, Raman and Talwar 2025): EXP3 on batch averages with Laplace noise, batches of 1 / epsilon."""
+    """Batched-Lap-EXP3 (Asi, Raman and Talwar 2025): EXP3 on averages of 1 / epsilon gains with Laplace noise."""
     return _batched(epsilon, "EXP3", batch_size, outside, None, label)
 
 
@@ -49,11 +51,11 @@ def batched_lap_htinf(
     *,
     epsilon: SupportsFloat = 1.0,
     batch_size: SupportsIndex | None = None,
-    sigma: SupportsFloat = math.sqrt(6),
+    sigma: SupportsFloat = PAPER_SIGMA,
     outside: str = "reject",
     label: str = "Batched-Lap-HTINF",
 ) -> Algorithm:
-    """Batched-Lap-HTINF (Asi, Raman and Talwar 2025): HTINF on batch averages with Laplace noise; order sqrt(K T / epsilon)."""
+    """Batched-Lap-HTINF (Asi, Raman and Talwar 2025): HTINF on averages with Laplace noise; sqrt(K T / epsilon)."""
     return _batched(epsilon, "HTINF", batch_size, outside, sigma, label)
 
 

@@ -21,8 +21,8 @@ class MedianOfMeans(NamedTuple):
 def median_of_means(samples: FloatArray, groups: int = 24) -> MedianOfMeans:
     r"""Return the median over groups of the mean within each, with the confidence interval of proposition 4.1.
 
-    With probability at least :math:`1 - e^{-a/4.5}` the value is within :math:`\sigma \sqrt{6 a / N}` of the mean, for a
-    groups and N samples; for a = 24 that is 0.9952. The unknown sigma is replaced by the sample's.
+    With probability at least :math:`1 - e^{-a/4.5}` the value is within :math:`\sigma \sqrt{6 a / N}` of the mean, for
+    a groups and N samples; for a = 24 that is 0.9952. The unknown sigma is replaced by the sample's.
 
     Args:
         samples: Shape `(trials, ...)`; trial j goes to group j mod groups. With fewer trials than groups, each trial
@@ -34,7 +34,7 @@ def median_of_means(samples: FloatArray, groups: int = 24) -> MedianOfMeans:
     groups = min(checks.integer("groups", groups, at_least=1), len(samples))
     means = np.array([samples[group::groups].mean(axis=0) for group in range(groups)])
     value = np.median(means, axis=0)
-    spread = samples.std(axis=0, ddof=1) if len(samples) > 1 else np.full(value.shape, math.nan)
+    spread: FloatArray = samples.std(axis=0, ddof=1) if len(samples) > 1 else np.full(value.shape, math.nan)
     half = spread * math.sqrt(6 * groups / len(samples))
     return MedianOfMeans(value, value - half, value + half, 1 - math.exp(-groups / 4.5))
 
@@ -51,8 +51,8 @@ def gini_mean_difference(samples: FloatArray) -> FloatArray:
     if n < 2:
         return np.zeros(samples.shape[1:])
     weights = 2 * np.arange(1, n + 1) - n - 1
-    difference: FloatArray = np.tensordot(weights, np.sort(samples, axis=0), axes=1) * (2 / (n * (n - 1)))
-    return difference
+    total = np.tensordot(weights, np.sort(samples, axis=0), axes=1)
+    return np.asarray(total * (2 / (n * (n - 1))), dtype=float)
 
 
 def gini_below_and_above(samples: FloatArray, centre: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -76,7 +76,8 @@ def mean_and_standard_error(samples: FloatArray) -> tuple[FloatArray, FloatArray
     Args:
         samples: Shape `(trials, ...)`.
     """
-    mean = samples.mean(axis=0)
+    mean: FloatArray = samples.mean(axis=0)
     if len(samples) < 2:
         return mean, np.full(np.shape(mean), math.nan)
-    return mean, samples.std(axis=0, ddof=1) / math.sqrt(len(samples))
+    error: FloatArray = samples.std(axis=0, ddof=1) / math.sqrt(len(samples))
+    return mean, error

@@ -3,8 +3,8 @@ r"""How private EXP3 is by itself: its arms are drawn at random, and one gain mo
 For the gain form of equation 2.1 with learning rate :math:`\eta = \gamma / K`, let d be the difference of the scaled
 estimates :math:`\eta \tilde G` in two games that differ in one round t0.
 
-1. The round t0 itself. One coordinate of d becomes at most :math:`\eta s / p \le (\gamma / K) s (K / \gamma) = s`, where
-   s is how far the changed gain can move (1, or 1 / tau for an average of tau gains).
+1. The round t0 itself. One coordinate of d becomes at most :math:`\eta s / p \le (\gamma / K) s (K / \gamma) = s`,
+   where s is how far the changed gain can move (1, or 1 / tau for an average of tau gains).
 2. Later rounds. Both games add :math:`\eta g / p` to the arm played, with p its own probability. Write
    :math:`x \mapsto x + \eta g / p(x)`; since :math:`p' / p^2 \le K / (4 \gamma)`, the difference of that arm moves
    towards a value between the others' differences, by at most a quarter of the way. So max d - min d never grows.

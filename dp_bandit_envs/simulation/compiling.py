@@ -14,7 +14,7 @@ import numba
 from numba.core.caching import FunctionCache
 
 PACKAGE = "dp_bandit_envs"
-OPTIONS = {"nogil": True, "error_model": "numpy"}
+OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 
 
 def compile_with(function: Callable[..., Any], replacements: Mapping[str, Callable[..., Any]]) -> Callable[..., Any]:
@@ -43,10 +43,10 @@ def fingerprint(function: Callable[..., Any], replacements: Mapping[str, Callabl
     return digest.hexdigest()
 
 
-class _FingerprintedCache(FunctionCache):  # type: ignore[misc]
+class _FingerprintedCache(FunctionCache):
     def __init__(self, function: Callable[..., Any], key: str) -> None:
         self._key = key
-        super().__init__(function)
+        super().__init__(function)  # type: ignore[no-untyped-call]
 
     def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
         return (sig, codegen.magic_tuple(), self._key)

@@ -64,7 +64,6 @@ def make_plan(algorithm: Algorithm, env: Environment) -> Plan:
     wrapped = algorithm.wrap(env)
     assert isinstance(game, BanditEnv)
     chain = _chain(wrapped)
-    inner, outer = chain.get("inner"), chain.get("outer")
     return Plan(
         agent=agent,
         steps=wrapped.get_wrapper_attr("horizon"),
@@ -72,16 +71,18 @@ def make_plan(algorithm: Algorithm, env: Environment) -> Plan:
             game.adversary.memory,
             game.observe_charge,
             chain["batch"].batch_size if "batch" in chain else 1,
-            inner is not None,
-            *(NO_NOISE if inner is None else inner.mechanism),
-            outer is not None,
-            *(NO_NOISE if outer is None else outer.mechanism),
+            *_part(chain.get("inner")),
+            *_part(chain.get("outer")),
         ),
         inner_role=FIRST_WRAPPER,
         # Roles count wrappers from the inside; the outer mechanism comes last.
         outer_role=FIRST_WRAPPER + max(len(chain) - 1, 0),
-        block=_block(kind.select, kind.update_state),
+        block=_block(*agent.functions),
     )
+
+
+def _part(wrapper: LaplaceClipRescale | None) -> tuple[bool, float, float, bool]:
+    return (False, *NO_NOISE) if wrapper is None else (True, *wrapper.mechanism)
 
 
 @functools.cache

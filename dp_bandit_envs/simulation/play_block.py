@@ -53,14 +53,14 @@ class Progress(NamedTuple):
             arm, next checkpoint.
         sums: gains collected, gains in the batch.
         pulls: Rounds in which each arm was played, shape `(n_arms,)`.
-        value, count: What the agent is told, shape `(n_arms,)`, all 0 between updates.
+        value, observed: What the agent is told, shape `(n_arms,)`, all 0 between updates.
     """
 
     counters: IntArray
     sums: FloatArray
     pulls: IntArray
     value: FloatArray
-    count: FloatArray
+    observed: FloatArray
 
 
 class Record(NamedTuple):

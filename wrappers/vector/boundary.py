@@ -18,7 +18,9 @@ from dp_bandit_envs.wrappers.boundary import PUBLIC_ERRORS, check_observation_pa
 VectorEnv = gym.vector.VectorEnv[Any, Any, Any]
 
 
-class VectorPrivacyBoundary(gym.vector.VectorWrapper[Observation, IntArray, Observation, IntArray, NDArray[Any]], abc.ABC):
+class VectorPrivacyBoundary(
+    gym.vector.VectorWrapper[Observation, IntArray, Observation, IntArray, NDArray[Any]], abc.ABC
+):
     """Base of the vector forms of all privacy wrappers; game i behaves as the scalar wrapper does with its seed.
 
     The rules are those of `PrivacyBoundary`. The games below must be in lockstep, as those of `gym.make_vec` are.
@@ -31,9 +33,7 @@ class VectorPrivacyBoundary(gym.vector.VectorWrapper[Observation, IntArray, Obse
     def __init__(self, env: VectorEnv) -> None:
         super().__init__(env)
         name = type(self).__name__
-        check_observation_passes_unchanged(
-            env, VectorPrivacyBoundary, (gym.vector.VectorObservationWrapper,), name
-        )
+        check_observation_passes_unchanged(env, VectorPrivacyBoundary, (gym.vector.VectorObservationWrapper,), name)
         self.n_arms: int = _needed_below(env, "n_arms", name)
         self._sensitivity_below: float = _needed_below(env, "sensitivity", name)
         self._horizon_below: int = _needed_below(env, "horizon", name)
@@ -42,6 +42,8 @@ class VectorPrivacyBoundary(gym.vector.VectorWrapper[Observation, IntArray, Obse
         self._rounds: int = _needed_below(env.unwrapped, "horizon", name)
         self._streams = [EpisodeStreams(FIRST_WRAPPER + len(below)) for _ in range(self.num_envs)]
         self._started = self._ended = False
+        self._round: IntArray = np.zeros(self.num_envs, np.int64)
+        self._scoreboards: list[Scoreboard] = []
         self._public_random: np.random.Generator | None = None
 
     @abc.abstractmethod
@@ -52,7 +54,7 @@ class VectorPrivacyBoundary(gym.vector.VectorWrapper[Observation, IntArray, Obse
     def _advance(self, arms: IntArray) -> tuple[Observation, NDArray[Any], NDArray[Any], IntArray]:
         """Play `arms` below; return the released observation, the two flags and the round reached."""
 
-    def reset(self, *, seed: Seeds = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:  # type: ignore[override]
+    def reset(self, *, seed: Seeds = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:
         """Start new games below and take fresh streams of noise; nothing has been released yet."""
         self._guarded(lambda: self.env.reset(seed=seed, options=options))  # type: ignore[arg-type]
         return self._restart(spread_seeds(seed, self.num_envs), options)
@@ -116,7 +118,9 @@ class VectorPrivacyBoundary(gym.vector.VectorWrapper[Observation, IntArray, Obse
         self._begin([streams.next(seed, options) for streams, seed in zip(self._streams, seeds, strict=True)])
         self._started, self._ended = True, False
         self._round = np.zeros(self.num_envs, np.int64)
-        self._scoreboards = [Scoreboard(self.n_arms, self._rounds) for _ in range(self.num_envs if self.render_mode else 0)]
+        self._scoreboards = [
+            Scoreboard(self.n_arms, self._rounds) for _ in range(self.num_envs if self.render_mode else 0)
+        ]
         return self._nothing(), every_game("round", self._round.copy())
 
     def _nothing(self) -> Observation:

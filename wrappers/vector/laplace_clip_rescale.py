@@ -67,4 +67,5 @@ class LaplaceClipRescale(VectorPrivacyBoundary):
         first_of_game = np.cumsum(counts) - counts
         place = self._used[games] + np.arange(len(games)) - first_of_game[games]
         self._used += counts
-        return self._noise[games, place]
+        noise: FloatArray = self._noise[games, place]
+        return noise

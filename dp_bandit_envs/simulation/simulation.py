@@ -21,8 +21,8 @@ from dp_bandit_envs.protocols import AgentFactory, Environment, FloatArray, IntA
 from dp_bandit_envs.seeding import ADVERSARY, AGENT, stream
 from dp_bandit_envs.simulation.checkpoints import checked, spaced
 from dp_bandit_envs.simulation.compiling import compile_with
+from dp_bandit_envs.simulation.game import play
 from dp_bandit_envs.simulation.plan import NotCompilable, Plan, make_plan
-from dp_bandit_envs.simulation.play import play
 from dp_bandit_envs.simulation.play_block import Streams, add_up, new_progress, new_record
 
 ROUNDS_AT_ONCE = 2**14
@@ -137,8 +137,8 @@ def simulate(
     for name, player in players.items():
         try:
             plans[name] = make_plan(player, env)
-        except NotCompilable as reason:
-            plans[name] = str(reason)
+        except NotCompilable as obstacle:
+            plans[name] = str(obstacle)
     compiled = {name: plan for name, plan in plans.items() if isinstance(plan, Plan)}
     played = {name: players[name] for name in players if name not in compiled}
     numbers = range(first_trial, first_trial + trials)
@@ -157,10 +157,10 @@ def simulate(
             done += games
             if progress is not None:
                 progress(done, trials * len(players))
-    outcomes = {
-        name: _outcome(columns[name], player, game, reason if isinstance(reason := plans[name], str) else "")
-        for name, player in players.items()
-    }
+    outcomes = {}
+    for name, player in players.items():
+        plan = plans[name]
+        outcomes[name] = _outcome(columns[name], player, game, plan if isinstance(plan, str) else "")
     return Simulation(outcomes, rounds, game.horizon, game.n_arms, seed, first_trial)
 
 
@@ -207,9 +207,7 @@ class _CompiledTask:
             adversary.fill(gains)
             count_up(gains, totals, start + 1, self.checkpoints, totals_at)
             for name, plan in self.plans.items():
-                states[name] = plan.block(
-                    states[name], gains, plan.rules, streams[name], progress[name], records[name]
-                )
+                states[name] = plan.block(states[name], gains, plan.rules, streams[name], progress[name], records[name])
         means = adversary.means
         return {
             name: Column(

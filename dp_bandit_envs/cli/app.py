@@ -1,0 +1,122 @@
+"""The commands: `list`, `run` and `reproduce`."""
+
+import os
+import shlex
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from dp_bandit_envs import checks
+
+app = typer.Typer(
+    help="Differentially private bandits: play them, compare them, reproduce the papers.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+console = Console()
+errors = Console(stderr=True)
+
+Epsilon = Annotated[
+    float | None, typer.Option(help="Privacy parameter of every algorithm that takes one; by default the paper's.")
+]
+Trials = Annotated[int | None, typer.Option(help="Number of games of each algorithm in each environment.")]
+Horizon = Annotated[int | None, typer.Option(help="Number of rounds of each game; by default the environment's.")]
+Seed = Annotated[int, typer.Option(help="The seed of everything random.")]
+Jobs = Annotated[int, typer.Option(help="Games to play at a time; 0 for as many as there are cores.")]
+Out = Annotated[Path | None, typer.Option(help="Folder for the results; by default one below results/.")]
+
+
+def main() -> None:
+    """Run the command line; an error is one sentence, not a traceback."""
+    try:
+        app(standalone_mode=False)
+    except typer.Exit as leave:
+        sys.exit(leave.exit_code)
+    except (typer.Abort, KeyboardInterrupt):
+        errors.print("\nInterrupted. What was finished is saved: the same command goes on from there.")
+        sys.exit(130)
+    except Exception as error:
+        # Click's own errors know how to show themselves, with the usage of the command.
+        show = getattr(error, "show", None)
+        if callable(show):
+            show()
+            sys.exit(2)
+        if not isinstance(error, (ValueError, TypeError, OSError, RuntimeError)):
+            raise
+        errors.print(f"error: {error}", style="red", markup=False, highlight=False, soft_wrap=True)
+        sys.exit(2)
+
+
+@app.command("list")
+def list_() -> None:
+    """Show environments, wrappers, agents and algorithms, each with one line and what it guarantees."""
+    from dp_bandit_envs.cli.listing import show_all
+
+    show_all(console)
+
+
+@app.command()
+def run(
+    environment: Annotated[str, typer.Argument(help="An environment's id, or a file of gains (.npy, .csv, .csv.gz).")],
+    algorithms: Annotated[list[str], typer.Argument(help="Names, with parameters if you like: EXP3-tau:batch_size=19")],
+    epsilon: Epsilon = None,
+    trials: Trials = None,
+    horizon: Horizon = None,
+    seed: Seed = 0,
+    jobs: Jobs = 0,
+    out: Out = None,
+) -> None:
+    """Play algorithms against one environment or your own data, and write figure, tables and report."""
+    from dp_bandit_envs.cli.comparison import comparison
+    from dp_bandit_envs.cli.output import produce
+
+    experiment = comparison(
+        environment, algorithms, epsilon=epsilon, trials=100 if trials is None else trials, horizon=horizon, seed=seed
+    )
+    names = ", ".join(contestant.make().name for contestant in experiment.contestants)
+    folder = out or Path("results") / experiment.name
+    produce(console, experiment, folder, jobs=_jobs(jobs), title=f"{names} on {environment}", command=_command())
+
+
+@app.command()
+def reproduce(
+    what: Annotated[str, typer.Argument(help="figure-1: the experiments of Tossou and Dimitrakakis (AAAI 2017).")],
+    epsilon: Epsilon = None,
+    trials: Trials = None,
+    horizon: Horizon = None,
+    seed: Seed = 0,
+    jobs: Jobs = 0,
+    out: Out = None,
+) -> None:
+    """Run a paper's experiment at full size and hold its claims against what is seen."""
+    checks.known_name("experiment", what, ["figure-1"])
+    from dp_bandit_envs.cli.output import produce
+    from dp_bandit_envs.experiments import figure_1
+
+    given: dict[str, Any] = {"trials": trials, "horizon": horizon}
+    chosen = {key: value for key, value in given.items() if value is not None}
+    if epsilon is not None:
+        epsilon = checks.epsilon(epsilon)
+    experiment = figure_1.experiment(epsilon=epsilon, seed=seed, **chosen)
+    produce(
+        console,
+        experiment,
+        out or Path("results") / ("figure-1" if epsilon is None else f"figure-1-epsilon-{epsilon:g}"),
+        jobs=_jobs(jobs),
+        title="Figure 1 of Achieving Privacy in the Adversarial Multi-Armed Bandit (AAAI 2017)",
+        command=_command(),
+        notes=lambda results: figure_1.notes(results, epsilon),
+        claims=figure_1.claims,
+    )
+
+
+def _jobs(jobs: int) -> int:
+    return checks.integer("jobs", jobs, at_least=0) or os.cpu_count() or 1
+
+
+def _command() -> str:
+    return shlex.join(["dp-bandit", *sys.argv[1:]])

@@ -1,0 +1,91 @@
+"""Turns the words of `dp-bandit run` into an experiment."""
+
+import ast
+import inspect
+import re
+from pathlib import Path
+from typing import Any
+
+from dp_bandit_envs import checks
+from dp_bandit_envs.algorithms import ALGORITHMS
+from dp_bandit_envs.experiments.experiment import Contestant, Experiment, Panel
+from dp_bandit_envs.registration import IDS
+
+FILE_ENDINGS = (".npy", ".csv", ".csv.gz")
+
+
+def comparison(
+    environment: str,
+    algorithms: list[str],
+    *,
+    epsilon: float | None,
+    trials: int,
+    horizon: int | None,
+    seed: int,
+) -> Experiment:
+    """Return the experiment that plays `algorithms` against `environment`.
+
+    Args:
+        environment: An id, with or without `DPBandit-` and `-v0`, or a file of gains.
+        algorithms: Names, each with parameters after a colon if wanted: `EXP3-tau:batch_size=19`.
+        epsilon: For every algorithm that takes one alone and was given none.
+        trials: Number of games of each algorithm.
+        horizon: Number of rounds, or None for the environment's own.
+        seed: The seed.
+    """
+    if epsilon is not None:
+        epsilon = checks.epsilon(epsilon)
+    panel = _panel(environment)
+    contestants = tuple(contestant(text, epsilon) for text in algorithms)
+    for one in contestants:
+        one.make()
+    words = [panel.key, *(one.label or one.name for one in contestants)]
+    name = re.sub(r"[^\w.=-]+", "-", "-".join(["run", *words]))[:120]
+    return Experiment(
+        name=name,
+        panels=(panel,),
+        contestants=contestants,
+        horizon=None if horizon is None else checks.integer("horizon", horizon, at_least=1),
+        trials=checks.integer("trials", trials, at_least=1),
+        seed=checks.integer("seed", seed, at_least=0),
+    )
+
+
+def contestant(text: str, epsilon: float | None) -> Contestant:
+    """Read `NAME` or `NAME:parameter=value,parameter=value`."""
+    written, _, rest = text.partition(":")
+    name = checks.known_name("algorithm", written, ALGORITHMS)
+    parameters: dict[str, Any] = {}
+    for part in filter(None, rest.split(",")):
+        key, equals, value = part.partition("=")
+        if not equals:
+            raise ValueError(f"parameters must be written as name=value; received {part!r} in {text!r}.")
+        parameters[key.strip()] = _value(value.strip())
+    takes = inspect.signature(ALGORITHMS[name]).parameters
+    unknown = sorted(set(parameters) - set(takes))
+    if unknown:
+        known = ", ".join(key for key in takes if key != "label")
+        raise ValueError(f"{name} has no parameter {unknown[0]!r}. Known: {known}.")
+    label = f"{name} ({', '.join(f'{key}={value}' for key, value in parameters.items())})" if parameters else None
+    # EXP3-tau takes epsilon together with delta only, so one number for all does not concern it.
+    if epsilon is not None and "epsilon" in takes and "delta" not in takes:
+        parameters.setdefault("epsilon", epsilon)
+    return Contestant(name, parameters, label)
+
+
+def _panel(environment: str) -> Panel:
+    if environment.endswith(FILE_ENDINGS):
+        path = Path(environment)
+        return Panel(path.name.split(".")[0], path.name, "DPBandit-Replay-v0", {"gains": environment})
+    short = {id_.removeprefix("DPBandit-").removesuffix("-v0"): id_ for id_ in IDS}
+    if environment not in IDS:
+        environment = short[checks.known_name("environment", environment.removeprefix("DPBandit-"), short)]
+    title = environment.removeprefix("DPBandit-").removesuffix("-v0")
+    return Panel(title.lower(), title, environment)
+
+
+def _value(text: str) -> Any:
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text

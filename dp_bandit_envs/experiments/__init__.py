@@ -1,0 +1,1 @@
+"""Experiments: one question a file, and what all of them share: chunks, folders, tables, reports."""

@@ -1,0 +1,208 @@
+"""An experiment: some algorithms in some games, run in chunks that are saved as they are done."""
+
+import dataclasses
+import hashlib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from numpy.typing import NDArray
+
+import dp_bandit_envs
+from dp_bandit_envs.algorithms import Algorithm, make_algorithm
+from dp_bandit_envs.bandit_env import BanditEnv
+from dp_bandit_envs.errors import ResultsError
+from dp_bandit_envs.experiments.store import ResultsFolder
+from dp_bandit_envs.protocols import FloatArray, IntArray
+from dp_bandit_envs.simulation import simulate
+
+FORMAT = 1
+"""Goes up when the same configuration no longer gives the same results."""
+CHUNK = 24
+"""Trials in a chunk: about a second's work, so that little is lost."""
+MEASURES = ("external_regret", "policy_regret", "pseudo_regret", "collected", "switches", "pulls")
+Progress = Callable[[str, int], None]
+
+
+@dataclasses.dataclass(frozen=True)
+class Panel:
+    """One game.
+
+    Attributes:
+        key: Names it in files.
+        title: Names it for readers.
+        env_id: A registered id.
+        env_kwargs: Arguments for it besides the horizon, as plain JSON values.
+    """
+
+    key: str
+    title: str
+    env_id: str
+    env_kwargs: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+    def game(self, horizon: int | None) -> BanditEnv:
+        """Make the game, with its own horizon for None."""
+        extra = {} if horizon is None else {"horizon": horizon}
+        game = gym.make(self.env_id, **self.env_kwargs, **extra).unwrapped
+        assert isinstance(game, BanditEnv)
+        return game
+
+
+@dataclasses.dataclass(frozen=True)
+class Contestant:
+    """An algorithm by name, with its parameters as plain JSON values, and the label of its results."""
+
+    name: str
+    parameters: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    label: str | None = None
+
+    def make(self) -> Algorithm:
+        """Make the algorithm."""
+        extra = {} if self.label is None else {"label": self.label}
+        return make_algorithm(self.name, **self.parameters, **extra)
+
+
+@dataclasses.dataclass(frozen=True)
+class Experiment:
+    """What to run; together with the package's version it determines every number.
+
+    Attributes:
+        name: Names the experiment.
+        panels: The games.
+        contestants: The algorithms.
+        horizon: Number of rounds T, or None for each game's own.
+        trials: Number of games of each algorithm in each panel.
+        seed: The seed.
+        checkpoints: How many rounds, evenly spaced, are written down.
+    """
+
+    name: str
+    panels: tuple[Panel, ...]
+    contestants: tuple[Contestant, ...]
+    horizon: int | None
+    trials: int
+    seed: int = 0
+    checkpoints: int = 100
+
+    def configuration(self) -> dict[str, Any]:
+        """Return all of it as plain JSON values, data files by their content."""
+        plain = dataclasses.asdict(self)
+        files = [str(panel.env_kwargs["gains"]) for panel in self.panels if "gains" in panel.env_kwargs]
+        digests = {file: hashlib.sha256(Path(file).read_bytes()).hexdigest() for file in files}
+        return {
+            **plain,
+            "panels": [dataclasses.asdict(panel) for panel in self.panels],
+            "contestants": [dataclasses.asdict(contestant) for contestant in self.contestants],
+            "format": FORMAT,
+            "version": dp_bandit_envs.__version__,
+            **({"data_sha256": digests} if digests else {}),
+        }
+
+    @property
+    def rounds(self) -> int:
+        """How many rounds are played in all."""
+        games = self.trials * len(self.contestants)
+        return sum(games * panel.game(self.horizon).horizon for panel in self.panels)
+
+    @property
+    def chunks(self) -> list[tuple[Panel, int, int]]:
+        """Every panel with the first trial and the number of trials of each of its chunks."""
+        starts = range(0, self.trials, CHUNK)
+        return [(panel, start, min(CHUNK, self.trials - start)) for panel in self.panels for start in starts]
+
+
+@dataclasses.dataclass(frozen=True)
+class Results:
+    """The raw numbers of an experiment.
+
+    Attributes:
+        experiment: What was run.
+        arrays: `"panel/algorithm/measure"` to an array `(trials, checkpoints)`, for pulls `(trials, n_arms)`; and
+            `"panel/checkpoints"`.
+    """
+
+    experiment: Experiment
+    arrays: dict[str, NDArray[Any]]
+
+    @property
+    def names(self) -> list[str]:
+        """The algorithms' labels, in order."""
+        return [contestant.make().name for contestant in self.experiment.contestants]
+
+    def regret(self, panel: str, algorithm: str) -> FloatArray:
+        """Return the external regret, shape `(trials, checkpoints)`."""
+        return self.arrays[f"{panel}/{algorithm}/external_regret"]
+
+    def rounds(self, panel: str) -> IntArray:
+        """Return the checkpoints of a panel."""
+        return self.arrays[f"{panel}/checkpoints"]
+
+
+def run(experiment: Experiment, folder: ResultsFolder, *, jobs: int = 1, progress: Progress | None = None) -> Results:
+    """Run what the folder does not hold yet, save it chunk by chunk, and return everything.
+
+    Args:
+        experiment: What to run.
+        folder: The folder that belongs to it.
+        jobs: Trials to run at a time.
+        progress: Called with a panel's title and a number of rounds that were played, or found in the folder (then
+            with the title "saved").
+    """
+    whole = folder.load("results")
+    if whole is not None:
+        return Results(experiment, whole)
+    parts: dict[str, list[NDArray[Any]]] = {}
+    arrays: dict[str, NDArray[Any]] = {}
+    for panel, first, trials in experiment.chunks:
+        name = f"chunks/{panel.key}-{first:06d}"
+        chunk = folder.load(name)
+        if chunk is None:
+            chunk = _run_chunk(experiment, panel, first, trials, jobs, progress)
+            folder.save(name, chunk)
+        elif progress is not None:
+            progress("saved", trials * len(experiment.contestants) * int(chunk["checkpoints"][-1]))
+        if any(len(array) != trials for key, array in chunk.items() if key != "checkpoints"):
+            raise ResultsError(f"{folder.path / name}.npz: does not hold {trials} trials; delete it and run again.")
+        arrays[f"{panel.key}/checkpoints"] = chunk.pop("checkpoints")
+        for key, array in chunk.items():
+            parts.setdefault(f"{panel.key}/{key}", []).append(array)
+    arrays |= {key: np.concatenate(pieces) for key, pieces in parts.items()}
+    folder.save("results", arrays)
+    folder.remove_chunks()
+    return Results(experiment, arrays)
+
+
+def _run_chunk(
+    experiment: Experiment, panel: Panel, first: int, trials: int, jobs: int, progress: Progress | None
+) -> dict[str, NDArray[Any]]:
+    players = [contestant.make() for contestant in experiment.contestants]
+    reported = 0
+
+    def report(done: int, _: int) -> None:
+        nonlocal reported
+        if progress is not None:
+            progress(panel.title, (done - reported) * horizon)
+        reported = done
+
+    horizon = panel.game(experiment.horizon).horizon
+    simulation = simulate(
+        panel.env_id,
+        players,
+        horizon=experiment.horizon,
+        trials=trials,
+        seed=experiment.seed,
+        checkpoints=experiment.checkpoints,
+        jobs=jobs,
+        env_kwargs=panel.env_kwargs,
+        first_trial=first,
+        progress=report,
+    )
+    arrays: dict[str, NDArray[Any]] = {"checkpoints": simulation.checkpoints}
+    for name, outcome in simulation.items():
+        for measure in MEASURES:
+            values = getattr(outcome, measure)
+            if values is not None:
+                arrays[f"{name}/{measure}"] = values
+    return arrays

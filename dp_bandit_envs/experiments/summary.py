@@ -1,0 +1,39 @@
+"""The tidy table of an experiment: one row for each panel, algorithm and checkpoint."""
+
+import csv
+import io
+
+from dp_bandit_envs.experiments.experiment import Results
+from dp_bandit_envs.metrics import gini_below_and_above, mean_and_standard_error, median_of_means
+
+COLUMNS = (
+    "panel",
+    "algorithm",
+    "round",
+    "trials",
+    "median_of_means",
+    "interval_low",
+    "interval_high",
+    "gini_below",
+    "gini_above",
+    "mean",
+    "standard_error",
+)
+
+
+def summary_csv(results: Results) -> str:
+    """Return the table of external regret as comma-separated text, with the columns `COLUMNS`."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for panel in results.experiment.panels:
+        for name in results.names:
+            regret = results.regret(panel.key, name)
+            middle = median_of_means(regret)
+            below, above = gini_below_and_above(regret, middle.value)
+            mean, error = mean_and_standard_error(regret)
+            columns = (middle.value, middle.low, middle.high, below, above, mean, error)
+            for index, round_ in enumerate(results.rounds(panel.key)):
+                numbers = (f"{column[index]:.10g}" for column in columns)
+                writer.writerow([panel.key, name, int(round_), len(regret), *numbers])
+    return text.getvalue()

@@ -1,0 +1,1 @@
+"""Figures: one kind a file, and one file for how they all look."""

@@ -1,0 +1,58 @@
+"""How every figure looks: one colour, line and marker for each algorithm everywhere, safe for colour-blind readers."""
+
+from typing import NamedTuple
+
+# Okabe and Ito (2008), Color Universal Design; told apart by people with any kind of colour vision.
+BLACK, ORANGE, SKY, GREEN, BLUE, VERMILION, PURPLE = (
+    "#000000",
+    "#E69F00",
+    "#56B4E9",
+    "#009E73",
+    "#0072B2",
+    "#D55E00",
+    "#CC79A7",
+)
+GREY = "#7F7F7F"
+
+
+class Look(NamedTuple):
+    """How an algorithm is drawn."""
+
+    colour: str
+    line: str | tuple[int, tuple[int, ...]]
+    marker: str
+
+
+LOOKS = {
+    "EXP3": Look(BLACK, "-", "o"),
+    "DP-EXP3-Lap": Look(VERMILION, "--", "s"),
+    "EXP3-tau": Look(BLUE, "-.", "^"),
+    "Batched-Lap-EXP3": Look(ORANGE, (0, (5, 1)), "D"),
+    "Batched-Lap-HTINF": Look(GREEN, ":", "v"),
+    "DP-Lambda-Lap": Look(PURPLE, (0, (3, 1, 1, 1)), "P"),
+    "Tsallis-INF": Look(SKY, "-", "X"),
+    "HTINF": Look(PURPLE, "-", "d"),
+    "Uniform": Look(GREY, ":", "*"),
+}
+SPARE = [Look(colour, "-", marker) for colour, marker in zip((PURPLE, SKY, GREY, ORANGE, GREEN), "<>hp8", strict=True)]
+
+RC = {
+    "font.size": 9,
+    "axes.titlesize": 10,
+    "axes.grid": True,
+    "grid.alpha": 0.3,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "legend.frameon": False,
+    "lines.linewidth": 1.6,
+    "svg.hashsalt": "dp-bandit-envs",
+    "svg.fonttype": "none",
+}
+
+
+def look(name: str, names: list[str]) -> Look:
+    """Return the look of algorithm `name` in a figure of `names`; unknown ones get spare looks in order."""
+    if name in LOOKS:
+        return LOOKS[name]
+    unknown = [other for other in names if other not in LOOKS]
+    return SPARE[unknown.index(name) % len(SPARE)]
