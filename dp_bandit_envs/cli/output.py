@@ -87,8 +87,6 @@ def _regret_table(results: Results) -> Table:
     for name in results.names:
         table.add_column(name, justify="right")
     for panel in results.experiment.panels:
-        cells = [
-            f"{float(median_of_means(results.regret(panel.key, name)[:, -1]).value):,.1f}" for name in results.names
-        ]
-        table.add_row(panel.title, *cells)
+        last = [results.regret(panel.key, name)[:, -1] for name in results.names]
+        table.add_row(panel.title, *(f"{float(median_of_means(regret).value):,.1f}" for regret in last))
     return table

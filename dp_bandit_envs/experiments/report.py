@@ -33,10 +33,8 @@ def report_md(results: Results, *, title: str, command: str, notes: str = "", cl
     if notes:
         parts.append(notes)
     parts.append("![Regret against time](figure.png)")
-    parts += [
-        f"## Regret after the last round\n\n{_regrets(results)}",
-        f"## What is guaranteed\n\n{_guarantees(results)}",
-    ]
+    parts.append(f"## Regret after the last round\n\n{_regrets(results)}")
+    parts.append(f"## What is guaranteed\n\n{_guarantees(results)}")
     if claims:
         rows = [(claim.says, claim.seen, claim.holds) for claim in claims]
         parts.append(f"## The paper's claims\n\n{table(('the paper says', 'seen here', 'holds?'), rows)}")
@@ -110,8 +108,6 @@ def _guarantees(results: Results) -> str:
         claimed = algorithm.paper_guarantee(n_arms=k, horizon=t)
         at = f"{holds.epsilon_at(t**-2):.4g} at delta = T^-2" if holds.rho is not None else ""
         paper = f"{claimed.epsilon:.6g}" + (f", delta = {claimed.delta:.2g}" if claimed.delta else "")
-        rows.append(
-            (algorithm.name, f"{holds.epsilon:.6g}", at, paper if claimed is not holds else "the same", str(holds))
-        )
+        rows.append((algorithm.name, f"{holds.epsilon:.6g}", at, paper, str(holds)))
     head = ("algorithm", "epsilon", "by zCDP", "the paper's figure", "guarantee and reason")
     return table(head, rows)

@@ -1,0 +1,113 @@
+"""Stable-Baselines3 both ways: its models as agents here, and our vector environments as its training ground.
+
+Needs the extra `sb3`. A model learns in `model.learn`, from released observations and rewards; as an agent it plays on.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from numpy.typing import NDArray
+
+from dp_bandit_envs.errors import StepOutsideGame
+from dp_bandit_envs.optional import require
+
+vec_env = require("stable_baselines3.common.vec_env", extra="sb3")
+
+
+class Sb3Agent:
+    """Plays with a trained model; what it sees is what was released after its last arm.
+
+    Args:
+        model: A Stable-Baselines3 model, trained on a DPBandit environment, on one behind privacy wrappers, or on
+            either behind `FlattenObservation`.
+        deterministic: Whether to play the model's best arm instead of drawing one.
+    """
+
+    def __init__(self, model: Any, *, deterministic: bool = False) -> None:
+        self._model = model
+        self._deterministic = deterministic
+        self._flat = isinstance(model.observation_space, gym.spaces.Box)
+
+    def begin(self, *, n_arms: int, horizon: int, rng: np.random.Generator) -> None:
+        """Get ready for a game; the model keeps what it has learnt."""
+        if self._model.action_space.n != n_arms:
+            raise ValueError(
+                f"the model must have been trained with {n_arms} arms; received one for {self._model.action_space.n}."
+            )
+        self._model.set_random_seed(int(rng.integers(2**31)))
+        self._seen: Mapping[str, NDArray[Any]] = {"gain": np.zeros(n_arms), "observed": np.zeros(n_arms, np.int8)}
+
+    def select_arm(self) -> int:
+        """Ask the model for an arm."""
+        if not hasattr(self, "_seen"):
+            raise StepOutsideGame("Sb3Agent has no game yet; call begin(n_arms=, horizon=, rng=) first.")
+        seen: Any = dict(self._seen)
+        if self._flat:
+            # The order of FlattenObservation: keys sorted.
+            seen = np.concatenate([np.asarray(seen[key], float).ravel() for key in sorted(seen)])
+        arm, _ = self._model.predict(seen, deterministic=self._deterministic)
+        return int(arm)
+
+    def update(self, arm: int, observation: Mapping[str, NDArray[Any]]) -> None:
+        """Remember what was released."""
+        self._seen = observation
+
+
+class Sb3VecEnv(vec_env.VecEnv):  # type: ignore[misc, name-defined]
+    """Lets a Stable-Baselines3 model train on many games at once, as arrays.
+
+    Args:
+        envs: Vector bandit environments in lockstep, such as `gym.make_vec(...)` with privacy wrappers around it.
+    """
+
+    def __init__(self, envs: gym.vector.VectorEnv[Any, Any, Any]) -> None:
+        self._envs = envs
+        super().__init__(envs.num_envs, envs.single_observation_space, envs.single_action_space)
+
+    def reset(self) -> Any:
+        """Start new games; a seed set with `seed` counts once."""
+        seeds = list(self._seeds) if any(seed is not None for seed in self._seeds) else None
+        observation, _ = self._envs.reset(seed=seeds)  # type: ignore[arg-type]
+        self._reset_seeds()
+        return observation
+
+    def step_async(self, actions: NDArray[np.int64]) -> None:
+        """Take the arms of the next round."""
+        self._actions = actions
+
+    def step_wait(self) -> tuple[Any, NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
+        """Play the round; after the last one the observation is the first of new games, as the model expects."""
+        observation, rewards, terminated, truncated, _ = self._envs.step(self._actions)
+        ended = terminated | truncated
+        infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
+        if ended.all():
+            for game, info in enumerate(infos):
+                info["terminal_observation"] = {key: value[game] for key, value in observation.items()}
+                info["TimeLimit.truncated"] = bool(truncated[game] and not terminated[game])
+            observation, _ = self._envs.reset()
+        return observation, rewards.astype(np.float32), ended, infos
+
+    def close(self) -> None:
+        """Close the environments."""
+        self._envs.close()
+
+    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
+        """Return an attribute of the outermost wrapper, once for each game."""
+        return [getattr(self._envs, attr_name)] * len(self._chosen(indices))
+
+    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
+        """Set an attribute of the outermost wrapper."""
+        setattr(self._envs, attr_name, value)
+
+    def env_method(self, method_name: str, *args: Any, indices: Any = None, **kwargs: Any) -> list[Any]:
+        """Call a method of the outermost wrapper once, and return its result for each game."""
+        return [getattr(self._envs, method_name)(*args, **kwargs)] * len(self._chosen(indices))
+
+    def env_is_wrapped(self, wrapper_class: type[Any], indices: Any = None) -> list[bool]:
+        """Whether a scalar wrapper is around each game: never, as the games are arrays."""
+        return [False] * len(self._chosen(indices))
+
+    def _chosen(self, indices: int | Iterable[int] | None) -> Sequence[int]:
+        return [*self._get_indices(indices)]

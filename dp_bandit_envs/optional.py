@@ -1,0 +1,20 @@
+"""Imports of packages that are extras: a missing one is named together with the way to install it."""
+
+import importlib
+from types import ModuleType
+
+
+def require(module: str, *, extra: str) -> ModuleType:
+    """Import a module, or raise an ImportError that names the extra to install.
+
+    Args:
+        module: Its dotted name.
+        extra: The extra of this package that brings it.
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        package = module.partition(".")[0]
+        raise ImportError(
+            f"{package} must be installed for this; it is not ({error}). Use: pip install 'dp-bandit-envs[{extra}]'"
+        ) from error

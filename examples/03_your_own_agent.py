@@ -1,0 +1,42 @@
+"""Your own agent in 20 lines: three methods, nothing to inherit, private at once behind a wrapper."""
+
+import numpy as np
+
+from dp_bandit_envs import Algorithm, LaplaceClipRescale, make_algorithm, simulate
+
+
+class EpsilonGreedy:
+    """Plays the best released average, and any arm in one round of ten."""
+
+    def begin(self, *, n_arms, horizon, rng):
+        """Start a game."""
+        self.sums, self.counts, self.rng = np.zeros(n_arms), np.zeros(n_arms), rng
+
+    def select_arm(self):
+        """Choose the next arm."""
+        if self.rng.random() < 0.1 or not self.counts.all():
+            return int(self.rng.integers(len(self.sums)))
+        return int(np.argmax(self.sums / self.counts))
+
+    def update(self, arm, observation):
+        """Learn from what was released."""
+        self.sums += observation["gain"]
+        self.counts += observation["observed"]
+
+
+def main(horizon: int = 20_000, seed: int = 0, trials: int = 5) -> float:
+    """Compare it with EXP3, both behind the same noise; return its regret over that of EXP3."""
+    private = Algorithm("EpsilonGreedy", EpsilonGreedy, lambda env: LaplaceClipRescale(env, epsilon=1.0))
+    exp3 = make_algorithm("DP-EXP3-Lap", epsilon=1.0)
+    results = simulate("DPBandit-Stochastic-v0", [private, exp3], horizon=horizon, trials=trials, seed=seed)
+    for name, outcome in results.items():
+        print(f"{name:14s} regret {outcome.external_regret[:, -1].mean():7,.1f}   {outcome.guarantee}")
+    bound = exp3.regret_bound(n_arms=4, horizon=horizon)
+    print(f"theory promises DP-EXP3-Lap at most {bound:,.0f} on average, and EpsilonGreedy nothing")
+    return float(
+        results["EpsilonGreedy"].external_regret[:, -1].mean() / results["DP-EXP3-Lap"].external_regret[:, -1].mean()
+    )
+
+
+if __name__ == "__main__":
+    main()
