@@ -1,6 +1,5 @@
 # Every target sets up what it needs in .venv; only Python >= 3.11 and make have to be there.
-PYTHON ?= python3.11
-TORCH ?= -c constraints.txt torch
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
 
@@ -30,8 +29,7 @@ $(VENV)/.base: pyproject.toml
 	touch $@
 
 $(VENV)/.test: $(VENV)/.base constraints.txt
-	$(BIN)/pip install --quiet $(TORCH)
-	$(BIN)/pip install --quiet -e '.[sb3,test]'
+	$(BIN)/pip install --quiet -c constraints.txt -e '.[sb3,test]'
 	touch $@
 
 $(VENV)/.bench: $(VENV)/.base

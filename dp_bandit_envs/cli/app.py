@@ -68,6 +68,9 @@ def run(
     horizon: Horizon = None,
     seed: Seed = 0,
     jobs: Jobs = 0,
+    spacing: Annotated[
+        str, typer.Option(help="Spacing of the rounds that are written down: linear or log.")
+    ] = "linear",
     out: Out = None,
 ) -> None:
     """Play algorithms against one environment or your own data, and write figure, tables and report."""
@@ -75,7 +78,13 @@ def run(
     from dp_bandit_envs.cli.output import produce
 
     experiment = comparison(
-        environment, algorithms, epsilon=epsilon, trials=100 if trials is None else trials, horizon=horizon, seed=seed
+        environment,
+        algorithms,
+        epsilon=epsilon,
+        trials=100 if trials is None else trials,
+        horizon=horizon,
+        seed=seed,
+        spacing=spacing,
     )
     names = ", ".join(contestant.make().name for contestant in experiment.contestants)
     folder = out or Path("results") / experiment.name

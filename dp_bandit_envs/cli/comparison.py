@@ -10,6 +10,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import ALGORITHMS
 from dp_bandit_envs.experiments.experiment import Contestant, Experiment, Panel
 from dp_bandit_envs.registration import IDS
+from dp_bandit_envs.simulation.checkpoints import SPACINGS
 
 FILE_ENDINGS = (".npy", ".csv", ".csv.gz")
 
@@ -22,6 +23,7 @@ def comparison(
     trials: int,
     horizon: int | None,
     seed: int,
+    spacing: str = "linear",
 ) -> Experiment:
     """Return the experiment that plays `algorithms` against `environment`.
 
@@ -32,6 +34,7 @@ def comparison(
         trials: Number of games of each algorithm.
         horizon: Number of rounds, or None for the environment's own.
         seed: The seed.
+        spacing: Spacing of the rounds that are written down, `"linear"` or `"log"`.
     """
     if epsilon is not None:
         epsilon = checks.epsilon(epsilon)
@@ -48,6 +51,7 @@ def comparison(
         horizon=None if horizon is None else checks.integer("horizon", horizon, at_least=1),
         trials=checks.integer("trials", trials, at_least=1),
         seed=checks.integer("seed", seed, at_least=0),
+        checkpoints=checks.one_of("spacing", spacing, SPACINGS),
     )
 
 

@@ -66,7 +66,8 @@ def produce(
         (panel.title, results.rounds(panel.key), {name: results.regret(panel.key, name) for name in results.names})
         for panel in experiment.panels
     ]
-    figure = regret_figure(curves, note=NOTE.format(trials=experiment.trials))
+    note = NOTE.format(trials=experiment.trials)
+    figure = regret_figure(curves, note=note, spacing=experiment.checkpoints)
     for kind in ("png", "svg"):
         folder.write(f"figure.{kind}", as_bytes(figure, kind))
     folder.write("summary.csv", summary_csv(results))

@@ -44,7 +44,7 @@ class Panel:
 
     def game(self, horizon: int | None) -> BanditEnv:
         """Make the game, with its own horizon for None."""
-        extra = {} if horizon is None else {"horizon": horizon}
+        extra: dict[str, Any] = {} if horizon is None else {"horizon": horizon}
         game = gym.make(self.env_id, **self.env_kwargs, **extra).unwrapped
         assert isinstance(game, BanditEnv)
         return game
@@ -75,7 +75,7 @@ class Experiment:
         horizon: Number of rounds T, or None for each game's own.
         trials: Number of games of each algorithm in each panel.
         seed: The seed.
-        checkpoints: How many rounds, evenly spaced, are written down.
+        checkpoints: How the 100 rounds that are written down are spaced, `"linear"` or `"log"`.
     """
 
     name: str
@@ -84,7 +84,7 @@ class Experiment:
     horizon: int | None
     trials: int
     seed: int = 0
-    checkpoints: int = 100
+    checkpoints: str = "linear"
 
     def configuration(self) -> dict[str, Any]:
         """Return all of it as plain JSON values, data files by their content."""

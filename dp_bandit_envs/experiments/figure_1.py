@@ -39,7 +39,7 @@ def experiment(
         trials: Number of trials.
         seed: The seed.
     """
-    contestants = (Contestant("EXP3"),)
+    contestants: tuple[Contestant, ...] = (Contestant("EXP3"),)
     if epsilon is None:
         budget = paper_epsilon(N_ARMS, horizon)
         contestants += (Contestant("DP-EXP3-Lap", {"epsilon": budget}), Contestant("EXP3-tau"))

@@ -2,6 +2,7 @@
 
 import io
 import math
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,24 +20,26 @@ Curves = dict[str, FloatArray]
 MARKERS = 8
 
 
-def regret_figure(panels: Sequence[tuple[str, IntArray, Curves]], *, note: str) -> Figure:
+def regret_figure(panels: Sequence[tuple[str, IntArray, Curves]], *, note: str, spacing: str = "linear") -> Figure:
     """Draw external regret against the round.
 
     Args:
         panels: For each game its title, the rounds `(checkpoints,)` and each algorithm's external regret
             `(trials, checkpoints)`.
         note: One line below the figure that says what line and band are.
+        spacing: `"linear"`, or `"log"` for a logarithmic axis of rounds.
     """
     with mpl.rc_context(RC):
         columns = min(3, len(panels)) if len(panels) > 1 else 1
         # With several panels the legend has a cell of its own, so that it covers nothing.
         cells = len(panels) + (len(panels) > 1)
         rows = math.ceil(cells / columns)
-        figure = Figure(figsize=(3.4 * columns + (1.6 if columns == 1 else 0), 2.9 * rows + 0.3), layout="constrained")
+        figure = Figure(figsize=(3.4 * columns + (4.2 if columns == 1 else 0), 2.9 * rows + 0.3), layout="constrained")
         FigureCanvasAgg(figure)
         grid = figure.subplots(rows, columns, squeeze=False).ravel()
         for index, (axes, (title, rounds, curves)) in enumerate(zip(grid, panels, strict=False)):
             _panel(axes, rounds, curves)
+            _axes(axes, rounds, spacing)
             axes.set_title(f"({chr(97 + index)}) {title}" if len(panels) > 1 else title, loc="left")
         handles, labels = grid[0].get_legend_handles_labels()
         for axes in grid[len(panels) :]:
@@ -44,8 +47,9 @@ def regret_figure(panels: Sequence[tuple[str, IntArray, Curves]], *, note: str) 
         if len(panels) > 1:
             grid[len(panels)].legend(handles, labels, loc="center", fontsize=10, handlelength=3)
         else:
-            grid[0].legend(handles, labels, loc="upper left", handlelength=3)
-        figure.supxlabel(note, fontsize=8, color="#444444")
+            figure.legend(handles, labels, loc="outside right upper", handlelength=3)
+        width = int(figure.get_figwidth() * 15)
+        figure.supxlabel("\n".join(textwrap.wrap(note, width)), fontsize=8, color="#444444")
         return figure
 
 
@@ -68,7 +72,11 @@ def _panel(axes: Axes, rounds: IntArray, curves: Curves) -> None:
             markersize=4.5,
             label=name,
         )
-    axes.set_xlim(0, rounds[-1])
+
+
+def _axes(axes: Axes, rounds: IntArray, spacing: str) -> None:
+    axes.set_xscale(spacing)
+    axes.set_xlim(rounds[0] if spacing == "log" else 0, rounds[-1])
     axes.set_ylim(bottom=min(0, axes.get_ylim()[0]))
     axes.set_xlabel("round t")
     axes.set_ylabel("external regret (gain)")

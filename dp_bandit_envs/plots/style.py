@@ -1,6 +1,6 @@
 """How every figure looks: one colour, line and marker for each algorithm everywhere, safe for colour-blind readers."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 # Okabe and Ito (2008), Color Universal Design; told apart by people with any kind of colour vision.
 BLACK, ORANGE, SKY, GREEN, BLUE, VERMILION, PURPLE = (
@@ -36,7 +36,7 @@ LOOKS = {
 }
 SPARE = [Look(colour, "-", marker) for colour, marker in zip((PURPLE, SKY, GREY, ORANGE, GREEN), "<>hp8", strict=True)]
 
-RC = {
+RC: dict[Any, Any] = {
     "font.size": 9,
     "axes.titlesize": 10,
     "axes.grid": True,

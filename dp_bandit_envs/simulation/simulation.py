@@ -94,7 +94,7 @@ def simulate(
     horizon: SupportsIndex | None = None,
     trials: SupportsIndex = 1,
     seed: SupportsIndex = 0,
-    checkpoints: Iterable[int] | int | None = None,
+    checkpoints: Iterable[int] | int | str | None = None,
     jobs: SupportsIndex = 1,
     env_kwargs: Mapping[str, Any] | None = None,
     first_trial: SupportsIndex = 0,
@@ -109,8 +109,8 @@ def simulate(
         trials: Number of games of each algorithm.
         seed: The seed of everything random. Trial i is the same whatever the other arguments are, and exactly the
             game `play(algorithm.wrap(env), algorithm.agent(), seed=seed, trial=i)`.
-        checkpoints: Rounds at which to write results down, or how many evenly spaced ones; by default 100. T is
-            always one.
+        checkpoints: Rounds at which to write results down; or how many evenly spaced ones, by default 100; or
+            `"linear"` or `"log"` for 100 spaced so. T is always one.
         jobs: Number of trials to run at a time: threads, or processes if something is not compiled. Set joblib's
             `parallel_config` to run them elsewhere.
         env_kwargs: More arguments for the environment.
@@ -268,9 +268,11 @@ def _outcome(columns: list[Column], player: Algorithm, game: BanditEnv, reason: 
     )
 
 
-def _rounds(checkpoints: Iterable[int] | int | None, horizon: int) -> IntArray:
+def _rounds(checkpoints: Iterable[int] | int | str | None, horizon: int) -> IntArray:
     if checkpoints is None:
         return spaced(horizon)
+    if isinstance(checkpoints, str):
+        return spaced(horizon, spacing=checkpoints)
     if isinstance(checkpoints, int):
         return spaced(horizon, checkpoints)
     return checked(list(checkpoints), horizon)

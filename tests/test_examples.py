@@ -1,0 +1,51 @@
+"""Runs every example small; each returns the number that it prints beside what theory predicts."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("[0-9]*.py"))
+
+
+def run(number, **arguments):
+    path = EXAMPLES[number - 1]
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.main(**arguments)
+
+
+def test_all_are_short_and_known_here():
+    assert [path.name[:2] for path in EXAMPLES] == ["01", "02", "03", "04", "05"]
+    assert all(len(path.read_text(encoding="utf-8").splitlines()) < 80 for path in EXAMPLES)
+
+
+def test_first_game_stays_below_its_bound(capsys):
+    assert run(1, horizon=4000) < 1
+    assert "theory promises" in capsys.readouterr().out
+
+
+def test_private_trial_helps_patients_more_than_chance_and_less_than_without_privacy(capsys):
+    better = run(2, trials=60)
+    chance, free, private, exp3 = better.values()
+    assert chance < private < free
+    # DP-EXP3-Lap hardly learns in 2,139 rounds; it must not do harm: chance has sd sqrt(T 3/16) = 20 a trial.
+    assert exp3 > chance - 5 * 20 / 60**0.5
+    assert "epsilon = 1" in capsys.readouterr().out
+
+
+def test_your_own_agent_runs_beside_exp3(capsys):
+    assert run(3, horizon=3000, trials=2) > 0
+    assert "EpsilonGreedy" in capsys.readouterr().out
+
+
+def test_a_model_learns_through_the_boundary(capsys):
+    pytest.importorskip("stable_baselines3")
+    # Untrained, it plays each arm about a quarter of the time.
+    assert run(4, steps=4000) > 0.6
+
+
+def test_a_model_learns_from_many_games_at_once(capsys):
+    pytest.importorskip("stable_baselines3")
+    assert run(5, steps=32_000, games=32) > 0.6

@@ -1,0 +1,56 @@
+"""Builds the wheel, installs it in a clean environment, and plays a game from it."""
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+GAME = """
+import gymnasium as gym, dp_bandit_envs, pathlib
+from dp_bandit_envs import LaplaceClipRescale, make_algorithm, play, simulate
+assert "site-packages" in dp_bandit_envs.__file__, dp_bandit_envs.__file__
+env = LaplaceClipRescale(gym.make("DPBandit-Trial-v0"), epsilon=1.0)
+game = play(env, make_algorithm("EXP3").agent(), seed=3)
+same = simulate("DPBandit-Trial-v0", [make_algorithm("DP-EXP3-Lap", epsilon=1.0)], trials=1, seed=3)
+assert game.external_regret[-1] == same["DP-EXP3-Lap"].external_regret[0, -1]
+assert pathlib.Path(dp_bandit_envs.__file__).with_name("py.typed").exists()
+print(len(game.arms))
+"""
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    source, target = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheel")
+    # From a copy of what git knows, as setuptools leaves a folder "build" behind.
+    files = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout.split(b"\0")
+    for name in filter(None, files):
+        path = ROOT / name.decode()
+        if path.is_file():
+            copy = source / name.decode()
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_bytes(path.read_bytes())
+    subprocess.run(
+        [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", target, source], check=True
+    )
+    return next(target.glob("*.whl"))
+
+
+def test_the_wheel_has_one_top_level_package_and_all_of_it(wheel):
+    names = zipfile.ZipFile(wheel).namelist()
+    assert {name.split("/")[0] for name in names if ".dist-info" not in name} == {"dp_bandit_envs"}
+    for folder, inside in (("dp_bandit_envs", ""), ("agents", "agents/"), ("wrappers", "wrappers/")):
+        for path in (ROOT / folder).rglob("*.py"):
+            assert f"dp_bandit_envs/{inside}{path.relative_to(ROOT / folder).as_posix()}" in names
+    assert "dp_bandit_envs/data/actg175.csv" in names
+
+
+def test_a_game_can_be_played_from_the_wheel_in_a_clean_environment(wheel, tmp_path):
+    subprocess.run([sys.executable, "-m", "venv", tmp_path / "env"], check=True)
+    python = tmp_path / "env" / "bin" / "python"
+    subprocess.run([python, "-m", "pip", "install", "--quiet", wheel], check=True)
+    done = subprocess.run([python, "-c", GAME], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["2139"]

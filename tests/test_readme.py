@@ -1,0 +1,89 @@
+"""Runs every code block of the README, and compares its table of guarantees with what the algorithms say."""
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from dp_bandit_envs import make_algorithm
+from dp_bandit_envs.cli.app import app
+from dp_bandit_envs.registration import IDS
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"```(\w+)\n(.*?)```", README, re.DOTALL)
+PYTHON = [code for language, code in BLOCKS if language == "python"]
+LINES = [line for language, code in BLOCKS if language == "bash" for line in code.strip().splitlines()]
+
+
+def test_there_is_nothing_but_python_and_bash():
+    assert {language for language, _ in BLOCKS} == {"python", "bash"}
+
+
+@pytest.mark.parametrize("code", PYTHON)
+def test_python_blocks_run_as_they_stand(code, tmp_path):
+    done = subprocess.run([sys.executable, "-W", "error", "-c", code], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
+
+
+@pytest.mark.parametrize("line", [line for line in LINES if line.startswith("make ")])
+def test_make_targets_exist(line):
+    done = subprocess.run(["make", "--dry-run", *shlex.split(line)[1:]], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("line", [line for line in LINES if line.startswith("dp-bandit ")])
+def test_commands_run_at_a_small_size(line, tmp_path):
+    words = shlex.split(line)[1:]
+    if words != ["list"]:
+        # The last one given counts, so the size written in the README gives way.
+        words += ["--trials", "2", "--horizon", "600", "--jobs", "1", "--out", str(tmp_path / "results")]
+    done = CliRunner().invoke(app, words, catch_exceptions=False)
+    assert done.exit_code == 0
+    assert words == ["list"] or (tmp_path / "results" / "report.md").is_file()
+
+
+@pytest.mark.parametrize("line", [line for line in LINES if line.startswith("python ")])
+def test_named_examples_exist(line):
+    assert (ROOT / line.split()[1]).is_file()
+
+
+def test_no_line_is_left_unchecked():
+    assert all(line.startswith(("make ", "dp-bandit ", "python ")) for line in LINES)
+
+
+def test_every_environment_is_in_the_table():
+    assert all(f"| `{id_}` |" in README for id_ in IDS)
+
+
+@pytest.mark.parametrize(
+    ("row", "name", "parameters"),
+    [
+        ("`EXP3`", "EXP3", {}),
+        ("`DP-EXP3-Lap`", "DP-EXP3-Lap", {"epsilon": 1.0}),
+        ("`DP-Lambda-Lap`", "DP-Lambda-Lap", {"epsilon": 1.0}),
+        ("`Batched-Lap-EXP3`", "Batched-Lap-EXP3", {"epsilon": 0.1}),
+        ("`Batched-Lap-HTINF`", "Batched-Lap-HTINF", {"epsilon": 0.1}),
+        ("`Uniform`", "Uniform", {}),
+    ],
+)
+def test_the_table_states_the_guarantee(row, name, parameters):
+    line = next(line for line in README.splitlines() if line.startswith(f"| {row}"))
+    guarantee = make_algorithm(name, **parameters).guarantee(n_arms=4, horizon=2**18)
+    assert f"epsilon = {guarantee.epsilon:g}" in line.replace("262144", f"{262144:g}")
+    assert "local" not in line or guarantee.model == "local"
+
+
+def test_the_table_states_the_guarantee_of_exp3_tau_and_the_papers_figures():
+    lines = {line.split("`")[1]: line for line in README.splitlines() if line.startswith("| `")}
+    tau = make_algorithm("EXP3-tau")
+    exp3 = make_algorithm("EXP3")
+    size = {"n_arms": 4, "horizon": 2**18}
+    assert f"epsilon = {tau.guarantee(**size).epsilon_at(2.0**-36):.1f} at delta" in lines["EXP3-tau"]
+    assert f"| {tau.paper_guarantee(**size).epsilon:.0f} |" in lines["EXP3-tau"]
+    assert f"| {exp3.paper_guarantee(**size).epsilon:.0f} |" in lines["EXP3"]
