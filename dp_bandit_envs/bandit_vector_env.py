@@ -41,10 +41,10 @@ def check_arms(actions: Any, num_envs: int, n_arms: int) -> IntArray:
     if arms.dtype.kind not in "iu":
         raise NotAnInteger(f"arm must be an integer in [0, {n_arms - 1}]; received an array of {arms.dtype}.")
     arms = arms.astype(np.int64, copy=False)
-    # Seen as unsigned, a negative number is a huge one, so one comparison checks both ends.
-    wrong = arms.view(np.uint64) >= n_arms
-    if wrong.any():
-        raise ValueError(f"arm must be an integer in [0, {n_arms - 1}]; received {arms[wrong][0]}.")
+    # Seen as unsigned, a negative number is a huge one, so one maximum checks both ends.
+    unsigned = arms.view(np.uint64)
+    if not unsigned.max() < n_arms:
+        raise ValueError(f"arm must be an integer in [0, {n_arms - 1}]; received {arms[unsigned >= n_arms][0]}.")
     return arms
 
 
@@ -114,9 +114,10 @@ class BanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, NDArray[Any]])
         self._round = 0
         shape = (self.num_envs, self.n_arms)
         self._collected = np.zeros(self.num_envs)
-        self._totals_before_block = np.zeros(shape)
+        self._totals = np.zeros(shape)
         self._block = np.empty((0, *shape))
-        self._position = 0
+        self._position = 0  # rounds of the block that were played
+        self._added = 0  # rounds of the block that are in the totals
         self._arms = np.full(self.num_envs, -1)
         self._runs = np.zeros(self.num_envs, np.int64)
         self._scoreboards = [
@@ -147,16 +148,14 @@ class BanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, NDArray[Any]])
         for game, board in enumerate(self._scoreboards):
             regret = self.external_regret()[game]
             board.add(self._round, int(arms[game]), float(earned[game]), lambda regret=regret: float(regret))
-        terminated = np.full(self.num_envs, self._round == self.horizon)
+        terminated = never.copy() if self._round < self.horizon else ~never
         return observation, earned, terminated, never, every_game("round", np.full(self.num_envs, self._round))
 
     @property
     def cumulative_gains(self) -> FloatArray:
         """Each arm's gains so far before any charge, shape `(num_envs, n_arms)`. For the evaluator."""
-        running: FloatArray = np.cumsum(
-            np.concatenate([self._totals_before_block[np.newaxis], self._block[: self._position]]), axis=0
-        )[-1]
-        return running
+        self._add_up()
+        return self._totals.copy()
 
     @property
     def collected(self) -> FloatArray:
@@ -180,18 +179,27 @@ class BanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, NDArray[Any]])
         )
 
     def _charge(self, arms: IntArray, gains: FloatArray) -> FloatArray:
-        self._runs = np.where(arms == self._arms, self._runs + 1, 1)
+        self._runs *= arms == self._arms
+        self._runs += 1
         self._arms = arms.copy()
-        return np.where((self._runs > self._memory) | (self._runs == self._round), gains, 0.0)
+        # A run is never longer than the game so far, so this is "more than memory rounds, or all of them".
+        return gains * (self._runs >= min(self._memory + 1, self._round))
 
     def _next_block(self) -> None:
-        self._totals_before_block = self.cumulative_gains
+        self._add_up()
         rounds = min(self._block_length, self.horizon - self._round)
         if len(self._block) != rounds:
             self._block = np.empty((rounds, self.num_envs, self.n_arms))
         for game, adversary in enumerate(self.adversaries):
             adversary.fill(self._block[:, game])
-        self._position = 0
+        self._position = self._added = 0
+
+    def _add_up(self) -> None:
+        # Row by row from the front, so that they add up in the same order as in `BanditEnv`, to the last bit; and
+        # without temporary arrays as long as a block, which would cost more time than the game itself.
+        for row in self._block[self._added : self._position]:
+            self._totals += row
+        self._added = self._position
 
     def _nothing(self) -> Observation:
         shape = (self.num_envs, self.n_arms)
