@@ -1,0 +1,50 @@
+"""Counters: running sums released again and again under one privacy budget. One counter a file."""
+
+from typing import Any
+
+from dp_bandit_envs import checks
+from dp_bandit_envs.privacy.counters.binary import BinaryCounter
+from dp_bandit_envs.privacy.counters.counter import Counter
+from dp_bandit_envs.privacy.counters.honaker import HonakerCounter
+from dp_bandit_envs.privacy.counters.hybrid import HybridCounter
+from dp_bandit_envs.privacy.counters.k_ary import KAryCounter
+from dp_bandit_envs.privacy.counters.logarithmic import LogarithmicCounter
+from dp_bandit_envs.privacy.counters.segment_trees import SegmentTreesCounter
+from dp_bandit_envs.privacy.counters.smooth_binary import SmoothBinaryCounter
+from dp_bandit_envs.privacy.counters.square_root import SquareRootCounter
+
+__all__ = [
+    "COUNTERS",
+    "BinaryCounter",
+    "Counter",
+    "HonakerCounter",
+    "HybridCounter",
+    "KAryCounter",
+    "LogarithmicCounter",
+    "SegmentTreesCounter",
+    "SmoothBinaryCounter",
+    "SquareRootCounter",
+    "make_counter",
+]
+
+COUNTERS: dict[str, type[Counter]] = {
+    "logarithmic": LogarithmicCounter,
+    "binary": BinaryCounter,
+    "hybrid": HybridCounter,
+    "segment-trees": SegmentTreesCounter,
+    "honaker": HonakerCounter,
+    "smooth-binary": SmoothBinaryCounter,
+    "k-ary": KAryCounter,
+    "square-root": SquareRootCounter,
+}
+"""The one table of counters."""
+
+
+def make_counter(name: str, **arguments: Any) -> Counter:
+    """Make a counter by name.
+
+    Args:
+        name: A key of `COUNTERS`.
+        arguments: What it takes: `epsilon`, `horizon`, `rng`, and `delta`, `base` or `budget` where it has one.
+    """
+    return COUNTERS[checks.known_name("counter", name, COUNTERS)](**arguments)

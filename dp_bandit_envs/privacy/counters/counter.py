@@ -1,0 +1,143 @@
+"""Continual release of sums: what every counter offers.
+
+A counter releases noisy running sums of numbers in [0, 1] after every item. All counters here are matrix mechanisms:
+the noise does not depend on the data, so a release is the exact sum plus the noise of some nodes, and an item that
+enters m nodes of Laplace noise with scale b can be told apart by at most m / b. Numbers may be chosen after seeing
+earlier releases: the density of the outputs is that of the noise, shifted, so adaptivity costs nothing.
+
+The noise of each counter is written once, as plain functions over arrays with one row for each arm:
+
+    start(n_arms, ...) -> State            insert(state, arm, rng) -> (noise, fresh)
+
+`insert` advances the counter of one arm by one item and returns the noise of its release, and whether this item brings
+a new release at all (only the logarithmic counter says no). The wrappers and the simulator use the same functions.
+"""
+
+import abc
+import math
+from typing import Any, ClassVar, SupportsFloat, SupportsIndex
+
+import numpy as np
+
+from dp_bandit_envs import checks
+from dp_bandit_envs.privacy.counters.width import laplace_width
+from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+from dp_bandit_envs.privacy.rounding import divide_up
+from dp_bandit_envs.protocols import FloatArray
+
+REPLACE_ONE_ITEM = "replace one item"
+
+
+class Counter(abc.ABC):
+    """A private running sum of numbers in [0, 1].
+
+    Protects: one item (neighbours differ in the value of one item), centrally, over all releases together.
+
+    Args:
+        epsilon: Privacy parameter, in (0, inf]; `math.inf` means no noise.
+        horizon: Number of items T, where the counter must know it.
+        rng: The stream of the noise; by default a fresh one from the operating system's entropy.
+
+    Attributes:
+        nodes_per_item: The most nodes of noise that one item enters.
+        inserted: Number of items so far.
+        released: Number of items that the current release covers.
+    """
+
+    needs_horizon: ClassVar[bool] = False
+    nodes_per_item: int
+
+    def __init__(
+        self,
+        *,
+        epsilon: SupportsFloat,
+        horizon: SupportsIndex | None = None,
+        rng: np.random.Generator | None = None,
+    ) -> None:
+        self.epsilon = checks.epsilon(epsilon)
+        self.horizon = None if horizon is None else checks.integer("horizon", horizon, at_least=1)
+        if self.needs_horizon and self.horizon is None:
+            raise ValueError(
+                f"{type(self).__name__} must know its horizon; received none. Use horizon=..., or a counter for an"
+                " unknown horizon: SegmentTreesCounter."
+            )
+        self._rng = np.random.default_rng() if rng is None else rng
+        self.inserted = self.released = 0
+        self._exact = self._total = 0.0
+        self.state = self.new_state(1)
+
+    @abc.abstractmethod
+    def new_state(self, n_arms: int) -> Any:
+        """Return the state of `n_arms` counters before their first items."""
+
+    @abc.abstractmethod
+    def advance(self, state: Any, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
+        """Insert one item for `arm`; return the noise of the release and whether there is a new one."""
+
+    @abc.abstractmethod
+    def scales(self, items: int) -> list[tuple[float, int]]:
+        """Return the Laplace scales in the release after `items` items, each with how many terms have it."""
+
+    def insert(self, value: SupportsFloat) -> None:
+        """Add an item in [0, 1]."""
+        number = float(value)
+        if not 0 <= number <= 1:
+            raise ValueError("an item must be in [0, 1]; the one received is not (withheld, as it may be private).")
+        if self.horizon is not None and self.inserted >= self.horizon:
+            raise ValueError(f"at most {self.horizon} items fit this counter's horizon; received one more.")
+        self.inserted += 1
+        self._exact += number
+        noise, fresh = self.advance(self.state, 0, self._rng)
+        if fresh:
+            self.released = self.inserted
+            self._total = self._exact + noise
+
+    def release(self) -> float:
+        """Return the noisy sum of the first `released` items; asking again gives the same number."""
+        return self._total
+
+    @property
+    def noise_scales(self) -> FloatArray:
+        """The scales of the independent Laplace terms in the current release."""
+        return np.array([scale for scale, number in self.scales(self.released) for _ in range(number)])
+
+    def variance(self, items: int) -> float:
+        """Return the variance of the release after `items` items."""
+        return sum(2 * scale**2 * number for scale, number in self.scales(items))
+
+    def error_width(self, failure_probability: SupportsFloat) -> float:
+        """Return a width that the current release's error exceeds with at most this probability, in (0, 1)."""
+        probability = checks.real("failure_probability", failure_probability)
+        if not 0 < probability < 1:
+            raise ValueError(f"failure_probability must be in (0, 1); received {failure_probability!r}.")
+        return laplace_width(self.scales(self.released), probability)
+
+    @property
+    def guarantee(self) -> PrivacyGuarantee:
+        """What is guaranteed to whoever sees all releases."""
+        if math.isinf(self.epsilon):
+            return PrivacyGuarantee.none("epsilon is inf, so there is no noise")
+        return PrivacyGuarantee(
+            epsilon=self.epsilon,
+            neighbours=REPLACE_ONE_ITEM,
+            theorem=f"an item enters at most {self.nodes_per_item} nodes of Laplace noise ({type(self).__name__})",
+        )
+
+
+def node_scale(nodes: int, epsilon: float) -> float:
+    """Return the scale of Laplace noise for `nodes` nodes that share epsilon; 0 for epsilon = inf."""
+    return divide_up(nodes, epsilon)
+
+
+def draw(scale: float, rng: np.random.Generator) -> float:
+    """Return a Laplace draw, or 0 without drawing for scale 0."""
+    return rng.laplace(0.0, scale) if scale > 0.0 else 0.0
+
+
+def trailing_zeros(number: int) -> int:
+    """Return how many zeros a positive integer ends with in base 2."""
+    zeros = 0
+    while number % 2 == 0:
+        number //= 2
+        zeros += 1
+    return zeros

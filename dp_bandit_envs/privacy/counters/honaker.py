@@ -1,0 +1,79 @@
+"""Honaker's counter: the binary tree, with every node's estimate improved by its children's."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dp_bandit_envs.privacy.counters.counter import Counter, draw, node_scale, trailing_zeros
+from dp_bandit_envs.protocols import FloatArray, IntArray
+
+
+class State(NamedTuple):
+    """Items so far `(n_arms,)`, noise of the best estimate at each set bit `(n_arms, levels)`, scale of all nodes."""
+
+    items: IntArray
+    nodes: FloatArray
+    scale: float
+
+
+def start(n_arms: int, levels: int, scale: float) -> State:
+    """Return the state of counters for at most 2^levels - 1 items."""
+    return State(np.zeros(n_arms, np.int64), np.zeros((n_arms, levels)), scale)
+
+
+def insert(state: State, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
+    """Close every node that ends at this item, from the leaf up; each mixes its own draw with its two children."""
+    state.items[arm] += 1
+    nodes = state.nodes[arm]
+    estimate = draw(state.scale, rng)
+    variance = 1.0
+    for level in range(trailing_zeros(state.items[arm])):
+        # The left child waits at this bit; the right one has just been closed. Weights are inverse variances.
+        children = nodes[level] + estimate
+        nodes[level] = 0.0
+        above = 1.0 / (1.0 + 1.0 / (2.0 * variance))
+        estimate = above * (draw(state.scale, rng) + children / (2.0 * variance))
+        variance = above
+    nodes[trailing_zeros(state.items[arm])] = estimate
+    noise = 0.0
+    for node in nodes:
+        noise += node
+    return noise, True
+
+
+def coefficients(level: int) -> list[tuple[float, int]]:
+    """Return the weights of the draws in the best estimate of a node, each with how many draws have it."""
+    terms = [(1.0, 1)]
+    variance = 1.0
+    for _ in range(level):
+        above = 1.0 / (1.0 + 1.0 / (2.0 * variance))
+        terms = [(above, 1), *((above / (2.0 * variance) * weight, 2 * number) for weight, number in terms)]
+        variance = above
+    return terms
+
+
+class HonakerCounter(Counter):
+    """The binary tree with Honaker's (2015) refinement from below: post-processing that halves the variance.
+
+    The noise is that of `BinaryCounter`, (floor(lg T) + 1) / epsilon a node; a node's estimate is the average of its
+    own noisy sum and its children's refined ones, weighted by inverse variances: v_0 = 1,
+    v_i = 1 / (1 + 1 / (2 v_(i-1))).
+    """
+
+    needs_horizon = True
+
+    def new_state(self, n_arms: int) -> State:
+        """Return the state of `n_arms` counters before their first items."""
+        assert self.horizon is not None
+        self.nodes_per_item = self.horizon.bit_length()
+        return start(n_arms, self.nodes_per_item, node_scale(self.nodes_per_item, self.epsilon))
+
+    def advance(self, state: State, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
+        """Insert one item for `arm`; return the noise of the release and that there is a new one."""
+        return insert(state, arm, rng)
+
+    def scales(self, items: int) -> list[tuple[float, int]]:
+        """Return the Laplace scales in the release after `items` items, each with how many terms have it."""
+        scale = node_scale(self.nodes_per_item, self.epsilon)
+        bits = [level for level in range(items.bit_length()) if items >> level & 1]
+        return [(scale * weight, number) for level in bits for weight, number in coefficients(level)]

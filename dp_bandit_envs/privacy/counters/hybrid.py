@@ -1,0 +1,112 @@
+"""The hybrid counter: logarithmic at powers of two, a binary tree in between; for any number of items."""
+
+import dataclasses
+from typing import Any, NamedTuple, SupportsFloat
+
+import numpy as np
+
+from dp_bandit_envs import checks
+from dp_bandit_envs.privacy.counters.counter import Counter, draw, node_scale, trailing_zeros
+from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+from dp_bandit_envs.protocols import FloatArray, IntArray
+
+MOST_LEVELS = 62
+
+
+class State(NamedTuple):
+    """What the two parts know.
+
+    Attributes:
+        items: Items so far, `(n_arms,)`.
+        base: Noise of the logarithmic part at the last power of two, `(n_arms,)`.
+        nodes: Noise of the tree's nodes since then, `(n_arms, levels)`.
+        unit: Scale for one node at the epsilon of one part.
+    """
+
+    items: IntArray
+    base: FloatArray
+    nodes: FloatArray
+    unit: float
+
+
+def start(n_arms: int, unit: float) -> State:
+    """Return the state of counters for any number of items."""
+    return State(np.zeros(n_arms, np.int64), np.zeros(n_arms), np.zeros((n_arms, MOST_LEVELS)), unit)
+
+
+def insert(state: State, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
+    """Begin a new tree at a power of two; otherwise close a node of the present one."""
+    state.items[arm] += 1
+    t = state.items[arm]
+    nodes = state.nodes[arm]
+    if t & (t - 1) == 0:
+        state.base[arm] += draw(state.unit, rng)
+        for level in range(MOST_LEVELS):
+            nodes[level] = 0.0
+        return state.base[arm], True
+    # 2^k < t < 2^(k+1): the tree holds at most 2^k - 1 items, so k levels.
+    levels = 0
+    while t >> levels > 1:
+        levels += 1
+    level = trailing_zeros(t)
+    for covered in range(level):
+        nodes[covered] = 0.0
+    nodes[level] = draw(levels * state.unit, rng)
+    noise = state.base[arm]
+    for place in range(levels):
+        noise += nodes[place]
+    return noise, True
+
+
+class HybridCounter(Counter):
+    """The hybrid mechanism of Chan, Shi and Song (2011) for an unknown horizon.
+
+    An item is covered by one draw of the logarithmic part and by up to k nodes of the tree of 2^k - 1 items, which has
+    k levels. Both are released, so both cost: epsilon is split evenly between them.
+
+    Args:
+        epsilon: Privacy parameter of both parts together.
+        budget: `"split"`; or `"paper"`, which gives each part all of epsilon, as Tossou and Dimitrakakis (2016) do
+            (lemma B.2). That is 2 epsilon-DP, attained, and the guarantee says so.
+        horizon: Not needed.
+        rng: The stream of the noise.
+    """
+
+    def __init__(self, *, epsilon: SupportsFloat, budget: str = "split", **arguments: Any) -> None:
+        self.budget = checks.one_of("budget", budget, ("split", "paper"))
+        super().__init__(epsilon=epsilon, **arguments)
+
+    nodes_per_item = MOST_LEVELS + 1
+
+    def new_state(self, n_arms: int) -> State:
+        """Return the state of `n_arms` counters before their first items."""
+        return start(n_arms, self._unit)
+
+    def advance(self, state: State, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
+        """Insert one item for `arm`; return the noise of the release and that there is a new one."""
+        return insert(state, arm, rng)
+
+    def scales(self, items: int) -> list[tuple[float, int]]:
+        """Return the Laplace scales in the release after `items` items, each with how many terms have it."""
+        levels = max(items.bit_length() - 1, 0)
+        in_tree = (items - (1 << levels)).bit_count() if items else 0
+        return [(self._unit, items.bit_length()), (levels * self._unit, in_tree)]
+
+    @property
+    def guarantee(self) -> PrivacyGuarantee:
+        """What is guaranteed to whoever sees all releases."""
+        reason = "one draw of the logarithmic part and k nodes of scale k, with half of epsilon each"
+        if self.budget == "paper":
+            reason = "each of the two parts has all of epsilon, as in the paper, so the two together lose 2 epsilon"
+        holds = super().guarantee
+        if holds.model == "none":
+            return holds
+        return dataclasses.replace(holds, epsilon=self._total_epsilon, theorem=f"{reason} (HybridCounter)")
+
+    @property
+    def _unit(self) -> float:
+        return node_scale(2 if self.budget == "split" else 1, self.epsilon)
+
+    @property
+    def _total_epsilon(self) -> float:
+        return self.epsilon if self.budget == "split" else 2 * self.epsilon

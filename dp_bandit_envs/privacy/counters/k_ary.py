@@ -1,0 +1,147 @@
+"""The k-ary counter with subtraction: few levels, and sums reached from the nearer side."""
+
+from typing import NamedTuple, SupportsFloat, SupportsIndex
+
+import numpy as np
+
+from dp_bandit_envs import checks
+from dp_bandit_envs.privacy.counters.counter import Counter, draw, node_scale
+from dp_bandit_envs.protocols import FloatArray, IntArray
+
+
+class State(NamedTuple):
+    """What the tree knows.
+
+    Attributes:
+        digits: Balanced digits of the number of items, `(n_arms, levels)`, each from -half to half.
+        sums: Signed noise in the release at each level, `(n_arms, levels)`.
+        ahead: Noise of the nodes that are subtracted while a digit is negative, nearest last, `(n_arms, levels, half)`.
+        scale: The scale of all nodes.
+    """
+
+    digits: IntArray
+    sums: FloatArray
+    ahead: FloatArray
+    scale: float
+
+
+def start(n_arms: int, levels: int, half: int, scale: float) -> State:
+    """Return the state of counters for at most ((2 half + 1)^levels - 1) / 2 items."""
+    return State(
+        np.zeros((n_arms, levels), np.int64), np.zeros((n_arms, levels)), np.zeros((n_arms, levels, half)), scale
+    )
+
+
+def insert(state: State, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
+    """Add one in balanced digits; a digit that grows gives up a subtracted node or takes on an added one."""
+    digits, sums, ahead = state.digits[arm], state.sums[arm], state.ahead[arm]
+    half = ahead.shape[1]
+    level = 0
+    while digits[level] == half:
+        # From half the digit wraps to -half: the block above is taken whole, less its last nodes.
+        digits[level] = -half
+        total = 0.0
+        for node in range(half):
+            ahead[level, node] = draw(state.scale, rng)
+            total -= ahead[level, node]
+        sums[level] = total
+        level += 1
+    if digits[level] < 0:
+        sums[level] += ahead[level, half + digits[level]]
+        digits[level] += 1
+        if digits[level] == 0:
+            sums[level] = 0.0
+    else:
+        digits[level] += 1
+        sums[level] += draw(state.scale, rng)
+    noise = 0.0
+    for part in sums:
+        noise += part
+    return noise, True
+
+
+def levels_for(base: int, horizon: int) -> int:
+    """Return the fewest levels h with (base^h - 1) / 2 >= horizon."""
+    levels = 1
+    while (base**levels - 1) // 2 < horizon:
+        levels += 1
+    return levels
+
+
+def balanced_digits(number: int, base: int) -> list[int]:
+    """Return the digits of a number from the lowest, each from -(base - 1) / 2 to (base - 1) / 2."""
+    digits = []
+    while number:
+        digit = (number + base // 2) % base - base // 2
+        digits.append(digit)
+        number = (number - digit) // base
+    return digits
+
+
+class KAryCounter(Counter):
+    """A tree of odd base k whose sums are written in balanced digits (Count on Your Elders, FORC 2025).
+
+    On each of h levels, the smallest h with (k^h - 1) / 2 >= T, a release adds or subtracts as many nodes as its digit
+    says. An item enters one node on each level: Laplace scale h / epsilon. Nodes may reach beyond the present; the
+    release is still the exact sum plus noise, as the noise does not depend on the data.
+
+    Args:
+        epsilon: Privacy parameter.
+        horizon: Number of items T.
+        base: Odd base k, at least 3; by default the one with the smallest mean variance for T.
+        rng: The stream of the noise.
+    """
+
+    needs_horizon = True
+
+    def __init__(
+        self,
+        *,
+        epsilon: SupportsFloat,
+        horizon: SupportsIndex | None = None,
+        base: SupportsIndex | None = None,
+        rng: np.random.Generator | None = None,
+    ) -> None:
+        if base is not None:
+            base = checks.integer("base", base, at_least=3)
+            if base % 2 == 0:
+                raise ValueError(f"base must be odd; received {base}.")
+        self.base = base
+        super().__init__(epsilon=epsilon, horizon=horizon, rng=rng)
+
+    def new_state(self, n_arms: int) -> State:
+        """Return the state of `n_arms` counters before their first items."""
+        assert self.horizon is not None
+        if self.base is None:
+            self.base = best_base(self.horizon)
+        self.nodes_per_item = levels_for(int(self.base), self.horizon)
+        scale = node_scale(self.nodes_per_item, self.epsilon)
+        return start(n_arms, self.nodes_per_item, int(self.base) // 2, scale)
+
+    def advance(self, state: State, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
+        """Insert one item for `arm`; return the noise of the release and that there is a new one."""
+        return insert(state, arm, rng)
+
+    def scales(self, items: int) -> list[tuple[float, int]]:
+        """Return the Laplace scales in the release after `items` items, each with how many terms have it."""
+        assert self.base is not None
+        nodes = sum(abs(digit) for digit in balanced_digits(items, int(self.base)))
+        return [(node_scale(self.nodes_per_item, self.epsilon), nodes)]
+
+
+def best_base(horizon: int) -> int:
+    """Return the odd base from 3 to 99 with the smallest mean of variance, h^2 times the mean sum of |digits|."""
+    return min(range(3, 100, 2), key=lambda base: _mean_variance(base, horizon))
+
+
+def _mean_variance(base: int, horizon: int) -> float:
+    levels = levels_for(base, horizon)
+    if levels > 12:
+        return float("inf")
+    t = np.arange(1, min(horizon, 10**6) + 1) if horizon <= 10**6 else np.linspace(1, horizon, 10**5).astype(np.int64)
+    total = np.zeros(len(t))
+    for _ in range(levels):
+        digit = (t + base // 2) % base - base // 2
+        total += np.abs(digit)
+        t = (t - digit) // base
+    return float(levels**2 * total.mean())

@@ -1,0 +1,52 @@
+"""The logarithmic counter: it releases at powers of two only, for any number of items."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dp_bandit_envs.privacy.counters.counter import Counter, draw, node_scale
+from dp_bandit_envs.protocols import FloatArray, IntArray
+
+
+class State(NamedTuple):
+    """Items so far and the noise of the last release, each `(n_arms,)`, and the scale of all draws."""
+
+    items: IntArray
+    noise: FloatArray
+    scale: float
+
+
+def start(n_arms: int, scale: float) -> State:
+    """Return the state of counters for any number of items."""
+    return State(np.zeros(n_arms, np.int64), np.zeros(n_arms), scale)
+
+
+def insert(state: State, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
+    """At a power of two, add one draw to the noise and release; otherwise wait."""
+    state.items[arm] += 1
+    t = state.items[arm]
+    if t & (t - 1) != 0:
+        return state.noise[arm], False
+    state.noise[arm] += draw(state.scale, rng)
+    return state.noise[arm], True
+
+
+class LogarithmicCounter(Counter):
+    """The logarithmic mechanism of Chan, Shi and Song (2011): each item is covered by one draw of scale 1 / epsilon.
+
+    The release after 2^k items carries the k + 1 draws made so far; in between there is none.
+    """
+
+    nodes_per_item = 1
+
+    def new_state(self, n_arms: int) -> State:
+        """Return the state of `n_arms` counters before their first items."""
+        return start(n_arms, node_scale(1, self.epsilon))
+
+    def advance(self, state: State, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
+        """Insert one item for `arm`; return the noise of the release and whether there is a new one."""
+        return insert(state, arm, rng)
+
+    def scales(self, items: int) -> list[tuple[float, int]]:
+        """Return the Laplace scales in the last release up to `items` items, each with how many terms have it."""
+        return [(node_scale(1, self.epsilon), items.bit_length())]

@@ -1,0 +1,72 @@
+"""The smooth binary counter: only leaves with as many ones as zeros, so that every release has the same variance."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from dp_bandit_envs.privacy.counters.counter import Counter, draw, node_scale
+from dp_bandit_envs.protocols import FloatArray, IntArray
+
+
+class State(NamedTuple):
+    """The leaf of the next release `(n_arms,)`, noise at each of its ones `(n_arms, height)`, and the scale."""
+
+    leaf: IntArray
+    nodes: FloatArray
+    scale: float
+
+
+def start(n_arms: int, height: int, scale: float) -> State:
+    """Return the state of counters for fewer than C(height, height / 2) items."""
+    first = (1 << height // 2) - 1
+    return State(np.full(n_arms, first, np.int64), np.zeros((n_arms, height)), scale)
+
+
+def insert(state: State, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
+    """Move to the next leaf with the same number of ones; a one needs a new node if anything above it changed."""
+    leaf = state.leaf[arm]
+    # The next larger number with the same number of ones (Gosper).
+    lowest = leaf & -leaf
+    ripple = leaf + lowest
+    following = ripple | ((leaf ^ ripple) // lowest >> 2)
+    state.leaf[arm] = following
+    nodes = state.nodes[arm]
+    changed = leaf ^ following
+    noise = 0.0
+    for level in range(len(nodes)):
+        if (following >> level) & 1 == 0:
+            nodes[level] = 0.0
+        elif changed >> level != 0:
+            # This bit or a higher one is new, so its left sibling is a node that no release has used yet.
+            nodes[level] = draw(state.scale, rng)
+        noise += nodes[level]
+    return noise, True
+
+
+class SmoothBinaryCounter(Counter):
+    """The smooth binary mechanism of Andersson and Pagh (2023): the same noise in every release.
+
+    A tree of the smallest even height h with C(h, h / 2) > T, of which only the leaves with h / 2 ones are used. A
+    release adds up the left siblings on the path to its leaf, one for each of h / 2 ones; an item enters a left node
+    for each of its own leaf's h / 2 zeros. Laplace scale (h / 2) / epsilon, variance (h / 2)^3 2 / epsilon^2.
+    """
+
+    needs_horizon = True
+
+    def new_state(self, n_arms: int) -> State:
+        """Return the state of `n_arms` counters before their first items."""
+        assert self.horizon is not None
+        height = 2
+        while math.comb(height, height // 2) <= self.horizon:
+            height += 2
+        self.nodes_per_item = height // 2
+        return start(n_arms, height, node_scale(self.nodes_per_item, self.epsilon))
+
+    def advance(self, state: State, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
+        """Insert one item for `arm`; return the noise of the release and that there is a new one."""
+        return insert(state, arm, rng)
+
+    def scales(self, items: int) -> list[tuple[float, int]]:
+        """Return the Laplace scales in the release after `items` items, each with how many terms have it."""
+        return [(node_scale(self.nodes_per_item, self.epsilon), self.nodes_per_item if items else 0)]
