@@ -57,8 +57,8 @@ class BanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, NDArray[Any]])
     """`num_envs` independent games against the same kind of adversary, in lockstep.
 
     Game i with seed s plays exactly as `BanditEnv` does with that seed; `reset(seed=s)` gives game i the seed s + i,
-    as everywhere in Gymnasium, and `reset(seed=[...])` gives each its own. All games end after round `horizon`; the next
-    `step` ignores its actions and starts new ones (autoreset mode NEXT_STEP).
+    as everywhere in Gymnasium, and `reset(seed=[...])` gives each its own. All games end after round `horizon`; the
+    next `step` ignores its actions and starts new ones (autoreset mode NEXT_STEP).
 
     Observations, rewards and flags are those of `BanditEnv` with a first axis of length `num_envs`.
 
@@ -104,7 +104,7 @@ class BanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, NDArray[Any]])
         self._streams = [EpisodeStreams(ADVERSARY) for _ in range(self.num_envs)]
         self._round = -1
 
-    def reset(self, *, seed: Seeds = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:  # type: ignore[override]
+    def reset(self, *, seed: Seeds = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:
         """Start new games."""
         super().reset(seed=seed if isinstance(seed, int) else None)
         for adversary, streams, own in zip(
@@ -127,8 +127,7 @@ class BanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, NDArray[Any]])
 
     def step(self, actions: Any) -> VectorStep:
         """Play one round of every game, or start new games after the last round."""
-        if self._round < 0:
-            raise StepOutsideGame("the games have not begun; call reset() first.")
+        self._check_started()
         arms = check_arms(actions, self.num_envs, self.n_arms)
         never = np.zeros(self.num_envs, np.bool_)
         if self._round == self.horizon:
@@ -145,21 +144,24 @@ class BanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, NDArray[Any]])
         observation = self._nothing()
         observation["gain"].ravel()[chosen] = earned if self._observe_charge else gains
         observation["observed"].ravel()[chosen] = 1
-        for game, board in enumerate(self._scoreboards):
-            regret = self.external_regret()[game]
-            board.add(self._round, int(arms[game]), float(earned[game]), lambda regret=regret: float(regret))
+        if self._scoreboards:
+            games = zip(self._scoreboards, arms.tolist(), earned.tolist(), self.external_regret(), strict=True)
+            for board, arm, gain, regret in games:
+                board.add(self._round, arm, gain, regret.item)
         terminated = never.copy() if self._round < self.horizon else ~never
         return observation, earned, terminated, never, every_game("round", np.full(self.num_envs, self._round))
 
     @property
     def cumulative_gains(self) -> FloatArray:
         """Each arm's gains so far before any charge, shape `(num_envs, n_arms)`. For the evaluator."""
+        self._check_started()
         self._add_up()
         return self._totals.copy()
 
     @property
     def collected(self) -> FloatArray:
         """The gains that counted so far, shape `(num_envs,)`. For the evaluator."""
+        self._check_started()
         return self._collected.copy()
 
     def external_regret(self) -> FloatArray:
@@ -177,6 +179,10 @@ class BanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, NDArray[Any]])
             board.render(self.render_mode, title=f"{name} adversary, game {game}", total="gain")
             for game, board in enumerate(self._scoreboards)
         )
+
+    def _check_started(self) -> None:
+        if self._round < 0:
+            raise StepOutsideGame("the games have not begun; call reset() first.")
 
     def _charge(self, arms: IntArray, gains: FloatArray) -> FloatArray:
         self._runs *= arms == self._arms

@@ -1,4 +1,4 @@
-"""The commands: `list`, `run` and `reproduce`."""
+"""The commands: `list`, `run`, `reproduce` and `counters`."""
 
 import os
 import shlex
@@ -121,6 +121,19 @@ def reproduce(
         notes=lambda results: figure_1.notes(results, epsilon),
         claims=figure_1.claims,
     )
+
+
+@app.command()
+def counters(
+    horizon: Annotated[int, typer.Option(help="Number of items T.")] = 100_000,
+    epsilon: Annotated[float, typer.Option(help="Privacy parameter of all releases together.")] = 1.0,
+    delta: Annotated[float | None, typer.Option(help="Also show the Gaussian counter at this delta.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Save a plot of the errors against time here, .png or .svg.")] = None,
+) -> None:
+    """Compare counters for private running sums, and say which to pick."""
+    from dp_bandit_envs.cli.counters import show_counters
+
+    show_counters(console, horizon, epsilon, delta, out)
 
 
 def _jobs(jobs: int) -> int:

@@ -14,6 +14,7 @@ a new release at all (only the logarithmic counter says no). The wrappers and th
 """
 
 import abc
+import functools
 import math
 from typing import Any, ClassVar, SupportsFloat, SupportsIndex
 
@@ -124,6 +125,7 @@ class Counter(abc.ABC):
         )
 
 
+@functools.lru_cache(maxsize=4096)
 def node_scale(nodes: int, epsilon: float) -> float:
     """Return the scale of Laplace noise for `nodes` nodes that share epsilon; 0 for epsilon = inf."""
     return divide_up(nodes, epsilon)

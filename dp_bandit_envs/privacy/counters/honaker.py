@@ -1,5 +1,6 @@
 """Honaker's counter: the binary tree, with every node's estimate improved by its children's."""
 
+import functools
 from typing import NamedTuple
 
 import numpy as np
@@ -41,6 +42,7 @@ def insert(state: State, arm: int, rng: np.random.Generator) -> tuple[float, boo
     return noise, True
 
 
+@functools.lru_cache(maxsize=64)
 def coefficients(level: int) -> list[tuple[float, int]]:
     """Return the weights of the draws in the best estimate of a node, each with how many draws have it."""
     terms = [(1.0, 1)]

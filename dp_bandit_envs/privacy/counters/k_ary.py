@@ -138,7 +138,7 @@ def _mean_variance(base: int, horizon: int) -> float:
     levels = levels_for(base, horizon)
     if levels > 12:
         return float("inf")
-    t = np.arange(1, min(horizon, 10**6) + 1) if horizon <= 10**6 else np.linspace(1, horizon, 10**5).astype(np.int64)
+    t = np.arange(1, horizon + 1) if horizon <= 10**5 else np.linspace(1, horizon, 10**5).astype(np.int64)
     total = np.zeros(len(t))
     for _ in range(levels):
         digit = (t + base // 2) % base - base // 2
