@@ -1,7 +1,8 @@
 """What every adversary offers: the gains of the next rounds, in blocks, and how far its memory reaches."""
 
 import abc
-from typing import SupportsIndex
+import copy
+from typing import Self, SupportsIndex
 
 import numpy as np
 
@@ -31,6 +32,16 @@ class Adversary(abc.ABC):
     def __init__(self, n_arms: SupportsIndex = 4, horizon: SupportsIndex = 2**18) -> None:
         self.n_arms = checks.integer("n_arms", n_arms, at_least=2)
         self.horizon = checks.integer("horizon", horizon, at_least=1)
+
+    def __copy__(self) -> Self:
+        """Return an adversary for another game: it shares what never changes, and has its own inner adversary.
+
+        `begin` must therefore make everything anew that a game changes.
+        """
+        clone = object.__new__(type(self))
+        for name, value in vars(self).items():
+            setattr(clone, name, copy.copy(value) if isinstance(value, Adversary) else value)
+        return clone
 
     @abc.abstractmethod
     def begin(self, rng: np.random.Generator) -> None:

@@ -30,7 +30,6 @@ class Plan:
         steps: The horizon as the agent sees it.
         rules: What does not change during a game.
         inner_role, outer_role: The random streams of the two mechanisms.
-        block: The compiled loop.
     """
 
     agent: FunctionalAgent
@@ -38,7 +37,11 @@ class Plan:
     rules: Rules
     inner_role: int
     outer_role: int
-    block: Callable[..., Any]
+
+    @property
+    def block(self) -> Callable[..., Any]:
+        """The compiled loop; looked up where it is used, as machine code does not travel to other processes."""
+        return _block(*self.agent.functions)
 
 
 class NotCompilable(Exception):
@@ -77,7 +80,6 @@ def make_plan(algorithm: Algorithm, env: Environment) -> Plan:
         inner_role=FIRST_WRAPPER,
         # Roles count wrappers from the inside; the outer mechanism comes last.
         outer_role=FIRST_WRAPPER + max(len(chain) - 1, 0),
-        block=_block(*agent.functions),
     )
 
 
