@@ -96,6 +96,8 @@ class BanditEnv(gym.Env[Observation, int]):
         self._block_length = min(checks.integer("block_length", block_length, at_least=1), self.horizon)
         self._streams = EpisodeStreams(ADVERSARY)
         self._round = -1  # before the first reset
+        self._rows: list[list[float]] = []
+        self._arms: list[int] = []
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -108,8 +110,8 @@ class BanditEnv(gym.Env[Observation, int]):
         self._totals_before_block = np.zeros(self.n_arms)
         self._arm, self._run = -1, 0
         self._block = np.empty((0, self.n_arms))
-        self._rows: list[list[float]] = []
-        self._arms: list[int] = []
+        self._rows = []
+        self._arms = []
         self._earned: list[float] = []
         self._scoreboard = Scoreboard(self.n_arms, self.horizon) if self.render_mode else None
         return empty_observation(self.n_arms), {"round": 0}

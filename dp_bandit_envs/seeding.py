@@ -10,6 +10,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from dp_bandit_envs import checks
+
 ADVERSARY: Final = 0
 AGENT: Final = 1
 FIRST_WRAPPER: Final = 2
@@ -40,18 +42,23 @@ class EpisodeStreams:
         self._role = role
         self._seed: int | None = None
         self._trial = 0
-        self._episode = 0
+        self._played: dict[int, int] = {}
 
     def next(self, seed: int | None, options: dict[str, Any] | None = None) -> np.random.Generator:
-        """Begin the next episode; `options["trial"]` chooses the trial (default: the one before, at first 0)."""
-        if options is not None and "trial" in options:
-            self._trial = int(options["trial"])
-            if seed is None:
-                self._episode = 0
+        """Begin the next episode.
+
+        Args:
+            seed: The seed, or None to go on.
+            options: `{"trial": i}` chooses trial i of the seed, at least 0. By default a seed begins its trial 0, and
+                without one the trial goes on.
+        """
         if seed is not None:
-            self._seed, self._episode = int(seed), 0
+            self._seed, self._trial, self._played = int(seed), 0, {}
         elif self._seed is None:
             self._seed = secrets.randbits(128)
-        generator = stream(self._seed, trial=self._trial, role=self._role, episode=self._episode)
-        self._episode += 1
-        return generator
+        if options is not None and "trial" in options:
+            self._trial = checks.integer("trial", options["trial"], at_least=0)
+        # A trial that is played again under the same seed is a new episode: the same noise twice would be none.
+        episode = self._played.get(self._trial, 0)
+        self._played[self._trial] = episode + 1
+        return stream(self._seed, trial=self._trial, role=self._role, episode=episode)

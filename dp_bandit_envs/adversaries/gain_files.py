@@ -2,6 +2,7 @@
 
 import csv
 import gzip
+import math
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -41,6 +42,8 @@ def read(path: Path) -> FloatArray | list[FloatArray]:
 def check_table(table: FloatArray, where: str) -> FloatArray:
     """Return `table` as an array of shape `(rounds, n_arms)`, or raise and name the first wrong entry."""
     try:
+        if np.asarray(table).dtype.kind not in "biuf":
+            raise TypeError
         gains = np.array(table, dtype=float)
     except (TypeError, ValueError):
         raise GainFileError(f"{where}: every entry must be a number and every row as long as the others.") from None
@@ -74,8 +77,9 @@ def _read_csv(path: Path) -> FloatArray | list[FloatArray]:
         raise GainFileError(f"{path}: not readable as comma-separated UTF-8 text; save it again as such.") from None
     if not rows:
         raise GainFileError(f"{path}: the file must hold at least one line of gains; it is empty.")
-    first = [name.strip() for name in rows[0][1]]
-    named = any(not _is_number(cell) for cell in first)
+    first = [name.strip().lower() for name in rows[0][1]]
+    # A line with a number in it is a round, so that a gap or a word in the first round is not taken for a name.
+    named = not any(_is_number(cell) for cell in first)
     if named and set(LONG_COLUMNS) & set(first):
         return _pools(path, first, rows)
     return _table(path, rows, named=named)
@@ -126,10 +130,10 @@ def _pools(path: Path, names: list[str], rows: list[Row]) -> list[FloatArray]:
         if len(cells) != len(names):
             raise GainFileError(f"{path}, line {line}: every line must have 2 columns; received {len(cells)}.")
         text = cells[arm_column].strip()
-        if not text.isdecimal():
+        if not text.isdecimal() or len(text) > 9:
             raise GainFileError(
                 f"{path}, line {line}, column {arm_column + 1} ('arm'): arms are whole numbers from 0;"
-                f" received {text!r}."
+                f" received {text[:40]!r}."
             )
         gain = _gain(path, line, gain_column + 1, cells[gain_column])
         pools.setdefault(int(text), []).append(gain)
@@ -143,11 +147,13 @@ def _pools(path: Path, names: list[str], rows: list[Row]) -> list[FloatArray]:
 
 
 def _gain(path: Path, line: int, column: int, cell: str) -> float:
-    value = float(cell) if _is_number(cell) else float("nan")
+    value = float(cell) if _is_number(cell) else math.nan
     if not 0 <= value <= 1:
+        # A number may be somebody's datum, so it is not shown.
+        received = f"received {cell.strip()[:40]!r}" if math.isnan(value) else "the number there is not"
         raise GainFileError(
-            f"{path}, line {line}, column {column}: a gain must be a number in [0, 1]; received {cell.strip()!r}."
-            " Rescale the gains, or remove that line."
+            f"{path}, line {line}, column {column}: a gain must be a number in [0, 1]; {received}. Rescale the gains,"
+            " or remove that line."
         )
     return value
 

@@ -23,6 +23,11 @@ class OutcomePools(Adversary):
 
     def __init__(self, pools: Sequence[FloatArray], horizon: SupportsIndex | None = None) -> None:
         self._pools = [np.array(pool, dtype=float) for pool in pools]
+        for arm, pool in enumerate(self._pools):
+            if pool.ndim != 1 or not pool.size or not np.all((pool >= 0) & (pool <= 1)):
+                raise ValueError(
+                    f"the pool of arm {arm} must be a list of at least one gain, all in [0, 1]; it is not."
+                )
         super().__init__(len(pools), sum(map(len, self._pools)) if horizon is None else horizon)
         self.means = np.array([pool.mean() for pool in self._pools])
 

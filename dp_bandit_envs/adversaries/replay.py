@@ -46,7 +46,8 @@ class Replay(Adversary):
     Args:
         gains: A table of shape `(rounds, n_arms)`, played row by row; or the path of one saved as `.npy`, `.csv` or
             `.csv.gz` with one column an arm; or the path of a CSV file with the columns `arm,gain`, whose gains each
-            arm pays in random order, reshuffled when used up (`OutcomePools`). Left out: the outcomes of `Trial`.
+            arm pays in random order, reshuffled when used up (`OutcomePools`). Left out: the outcomes of `Trial`. A
+            first line of names is skipped if no name is a number.
         horizon: Number of rounds T, at least 1; by default all rows. A table cannot be played beyond its end.
 
     Raises:

@@ -1,0 +1,128 @@
+"""What every adversary promises: gains in [0, 1] that depend on the random stream alone."""
+
+import numpy as np
+import pytest
+
+from dp_bandit_envs import adversaries
+from dp_bandit_envs.bandit_env import BanditEnv
+
+ROUNDS = 700
+POOLS = [np.linspace(0, 1, 13), np.linspace(0, 0.5, 5), np.array([0.25])]
+TABLE = np.random.default_rng(1).random((ROUNDS, 3))
+MAKE = {
+    "Deterministic": lambda: adversaries.Deterministic(horizon=ROUNDS),
+    "Stochastic": lambda: adversaries.Stochastic(horizon=ROUNDS),
+    "FullyOblivious": lambda: adversaries.FullyOblivious(horizon=ROUNDS),
+    "Oblivious": lambda: adversaries.Oblivious(horizon=ROUNDS),
+    "Oblivious, period 1": lambda: adversaries.Oblivious(horizon=ROUNDS, period=1),
+    "Oblivious, period 7": lambda: adversaries.Oblivious(horizon=ROUNDS, period=7),
+    "SwitchingCost": lambda: adversaries.SwitchingCost(horizon=ROUNDS),
+    "MemoryBounded": lambda: adversaries.MemoryBounded(horizon=ROUNDS),
+    "OutcomePools": lambda: adversaries.OutcomePools(POOLS, horizon=ROUNDS),
+    "Trial": lambda: adversaries.Trial(horizon=ROUNDS),
+    "GainTable": lambda: adversaries.GainTable(TABLE),
+    "Replay of a table": lambda: adversaries.Replay(TABLE),
+    "Replay of the trial": lambda: adversaries.Replay(horizon=ROUNDS),
+}
+every_adversary = pytest.mark.parametrize("make", MAKE.values(), ids=MAKE.keys())
+
+
+def gains_in_blocks(adversary, lengths):
+    """Fetch ROUNDS rounds of a new game in blocks of these lengths, the last one repeated to the end."""
+    adversary.begin(np.random.default_rng(3))
+    blocks, left, index = [], ROUNDS, 0
+    while left:
+        rounds = min(lengths[min(index, len(lengths) - 1)], left)
+        blocks.append(adversary.next_gains(rounds))
+        left, index = left - rounds, index + 1
+    return np.concatenate(blocks)
+
+
+def test_no_adversary_is_forgotten_here():
+    abstract = {"Adversary"}
+    assert {name.split()[0].rstrip(",") for name in MAKE} == set(adversaries.__all__) - abstract
+
+
+@every_adversary
+@pytest.mark.parametrize("lengths", [[1], [2], [3], [64], [255], [1, 2, 3, 5, 8, 13, 21, 200], [199, 1, 1, 199, 300]])
+def test_gains_do_not_depend_on_how_rounds_are_cut_into_blocks(make, lengths):
+    np.testing.assert_array_equal(gains_in_blocks(make(), lengths), gains_in_blocks(make(), [ROUNDS]))
+
+
+@every_adversary
+@pytest.mark.parametrize("block_length", [1, 17, 512])
+def test_the_environments_block_length_changes_nothing(make, block_length):
+    def play(env):
+        env.reset(seed=5)
+        rewards = [env.step(t // 3 % env.n_arms)[1] for t in range(ROUNDS)]
+        return rewards, env.cumulative_gains.tolist(), env.collected
+
+    assert play(BanditEnv(make(), block_length=block_length)) == play(BanditEnv(make()))
+
+
+@every_adversary
+def test_fill_writes_the_same_gains_as_next_gains(make):
+    """The array is a strided view, as the vector environment passes it, and 3 x 2,000 arms force several pieces."""
+    adversary = make()
+    wide = np.full((ROUNDS, 2, adversary.n_arms), np.nan)
+    adversary.begin(np.random.default_rng(3))
+    adversary.fill(wide[:, 1])
+    np.testing.assert_array_equal(wide[:, 1], gains_in_blocks(make(), [ROUNDS]))
+    assert np.isnan(wide[:, 0]).all()
+
+
+def test_fill_takes_many_arms_in_several_pieces():
+    """With 2,000 arms a piece is 6000 // 2000 = 3 rounds, so 10 rounds take four pieces."""
+    pieces = []
+
+    class Counting(adversaries.Stochastic):
+        def next_gains(self, rounds):
+            pieces.append(rounds)
+            return super().next_gains(rounds)
+
+    adversary = Counting(n_arms=2000, horizon=10)
+    adversary.begin(np.random.default_rng(0))
+    gains = np.empty((10, 2000))
+    adversary.fill(gains)
+    assert pieces == [3, 3, 3, 1]
+    again = adversaries.Stochastic(n_arms=2000, horizon=10)
+    again.begin(np.random.default_rng(0))
+    np.testing.assert_array_equal(gains, again.next_gains(10))
+
+
+@every_adversary
+def test_gains_are_float64_in_the_unit_interval(make):
+    adversary = make()
+    gains = gains_in_blocks(adversary, [ROUNDS])
+    assert gains.shape == (ROUNDS, adversary.n_arms)
+    assert gains.dtype == np.float64
+    assert gains.min() >= 0
+    assert gains.max() <= 1
+
+
+@every_adversary
+def test_beginning_again_with_the_same_stream_gives_the_same_gains(make):
+    adversary = make()
+    first = gains_in_blocks(adversary, [33, 200])
+    np.testing.assert_array_equal(gains_in_blocks(adversary, [33, 200]), first)
+
+
+@every_adversary
+def test_gains_are_fresh_arrays_that_a_reader_may_overwrite(make):
+    adversary = make()
+    expected = gains_in_blocks(make(), [50])
+    adversary.begin(np.random.default_rng(3))
+    adversary.next_gains(50).fill(0.125)
+    np.testing.assert_array_equal(adversary.next_gains(50), expected[50:100])
+    np.testing.assert_array_equal(gains_in_blocks(adversary, [50]), expected)
+
+
+@every_adversary
+def test_declared_means_are_the_average_of_the_gains(make):
+    """Each arm's average over 700 rounds has a standard error of at most 0.5 / sqrt(700): allow five of them."""
+    adversary = make()
+    gains = gains_in_blocks(adversary, [ROUNDS])
+    if isinstance(adversary, adversaries.Oblivious):
+        gains = gains[:: adversary.period]  # held gains are no new draws
+    if adversary.means is not None:
+        assert np.all(np.abs(gains.mean(axis=0) - adversary.means) <= 5 * 0.5 / np.sqrt(len(gains)))

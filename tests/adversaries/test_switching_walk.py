@@ -1,0 +1,136 @@
+"""The switching-cost adversary: its walk, its constants, its hidden arm."""
+
+import math
+
+import numpy as np
+import pytest
+
+from dp_bandit_envs.adversaries import SwitchingCost
+
+
+def naive_walk(horizon, sigma, seed, n_arms=4):
+    """W_t = W_{t & (t - 1)} + xi_t with W_0 = 0, one round after the other; the best arm is drawn before the xi."""
+    rng = np.random.default_rng(seed)
+    best_arm = rng.integers(n_arms)
+    steps = rng.normal(0, sigma, horizon)
+    walk = np.zeros(horizon + 1)
+    for t in range(1, horizon + 1):
+        walk[t] = walk[t & (t - 1)] + steps[t - 1]
+    return best_arm, steps, walk[1:]
+
+
+@pytest.mark.parametrize("horizon", [2, 3, 1000, 1024, 4097])
+def test_walk_equals_the_naive_recursion_with_the_same_stream(horizon):
+    adversary = SwitchingCost(horizon=horizon)
+    adversary.begin(np.random.default_rng(7))
+    best_arm, _, walk = naive_walk(horizon, adversary.sigma, 7)
+    assert adversary.best_arm == best_arm
+    np.testing.assert_array_equal(adversary.next_walk(horizon), walk)
+
+
+@pytest.mark.parametrize("block", [1, 3, 64, 100])
+def test_walk_in_blocks_equals_the_naive_recursion(block):
+    adversary = SwitchingCost(horizon=1500)
+    adversary.begin(np.random.default_rng(8))
+    blocks = [adversary.next_walk(min(block, 1500 - start)) for start in range(0, 1500, block)]
+    np.testing.assert_array_equal(np.concatenate(blocks), naive_walk(1500, adversary.sigma, 8)[2])
+
+
+def test_walk_of_1024_rounds_has_width_11_and_depth_10():
+    """Each round's parent is read off the walk: the round p for which W_p is W_t without its own step.
+
+    Dekel et al.: width = max over t of the number of rounds s whose step from their parent passes over t. For
+    t = 1024 = 2^10 it reaches the bound floor(log2 T) + 1 = 11. Depth = steps in W_t = ones in t, 10 at t = 1023.
+    """
+    adversary = SwitchingCost(horizon=1024)
+    adversary.begin(np.random.default_rng(2))
+    walk = np.concatenate([[0.0], adversary.next_walk(1024)])
+    steps = naive_walk(1024, adversary.sigma, 2)[1]
+    parent = np.array([0] + [np.abs(walk[:t] - (walk[t] - steps[t - 1])).argmin() for t in range(1, 1025)])
+    later = np.arange(1025)
+    assert max(np.count_nonzero((parent < t) & (t <= later)) for t in range(1, 1025)) == 11
+    depth = np.zeros(1025, int)
+    for t in range(1, 1025):
+        depth[t] = depth[parent[t]] + 1
+    assert depth.max() == 10
+
+
+def test_constants_at_paper_scale_match_the_formula_by_hand():
+    """T = 2^18, K = 4: sigma = 1 / (9 * 18) = 1 / 162; gap = (4 / 2^18)^(1/3) / 162 = 2^(-16/3) / 162 = 1.531e-4."""
+    adversary = SwitchingCost(n_arms=4, horizon=2**18)
+    assert adversary.sigma == pytest.approx(1 / 162, rel=1e-12)
+    assert adversary.gap == pytest.approx(2 ** (-16 / 3) / 162, rel=1e-12)
+    assert adversary.gap == pytest.approx(1.531e-4, rel=1e-3)
+    assert adversary.gap * 2**18 == pytest.approx(40, rel=0.01)  # all the regret that the hidden arm can cause
+
+
+def test_other_arms_are_equal_and_the_best_is_ahead_by_exactly_the_gap():
+    """Gains are near 1/2 and come from three roundings of numbers up to 1: each is off by at most 2^-53."""
+    adversary = SwitchingCost(n_arms=5, horizon=1000)
+    adversary.begin(np.random.default_rng(4))
+    gains = adversary.next_gains(1000)
+    others = np.delete(gains, adversary.best_arm, axis=1)
+    np.testing.assert_array_equal(others, others[:, :1].repeat(4, axis=1))
+    assert np.abs(gains[:, adversary.best_arm] - others[:, 0] - adversary.gap).max() <= 6 * 2.0**-53
+
+
+def test_gain_is_one_half_less_the_walk():
+    adversary, again = SwitchingCost(horizon=1000), SwitchingCost(horizon=1000)
+    adversary.begin(np.random.default_rng(4))
+    again.begin(np.random.default_rng(4))
+    other = (adversary.best_arm + 1) % 4
+    np.testing.assert_allclose(adversary.next_gains(1000)[:, other], 0.5 - again.next_walk(1000), rtol=0, atol=4e-16)
+
+
+def test_clipping_is_inactive_at_paper_scale():
+    """The walk's deepest point has 18 steps of deviation 1/162, so 1/2 is 19 deviations away."""
+    adversary = SwitchingCost(horizon=2**18)
+    adversary.begin(np.random.default_rng(0))
+    gains = adversary.next_gains(2**18)
+    assert gains.min() > 0.2
+    assert gains.max() < 0.8
+
+
+def test_a_walk_that_leaves_the_range_is_clipped():
+    class Steps:
+        def integers(self, n_arms):
+            return 0
+
+        def normal(self, mean, sigma, rounds):
+            return np.array([3.0, -3.0])  # W_1 = 3, W_2 = -3
+
+    adversary = SwitchingCost(n_arms=2, horizon=2)
+    adversary.begin(Steps())
+    np.testing.assert_array_equal(adversary.next_gains(2), [[0, 0], [1, 1]])
+
+
+def test_steps_have_the_declared_deviation():
+    """A sample deviation of n normal draws has standard error sigma / sqrt(2 n): allow five; odd rounds' steps only.
+
+    Round t odd has parent t - 1, so W_t - W_{t-1} is its step alone.
+    """
+    adversary = SwitchingCost(horizon=2**17)
+    adversary.begin(np.random.default_rng(6))
+    walk = np.concatenate([[0.0], adversary.next_walk(2**17)])
+    steps = walk[1::2] - walk[:-1:2]
+    assert abs(steps.std() - adversary.sigma) <= 5 * adversary.sigma / math.sqrt(2 * len(steps))
+    assert abs(steps.mean()) <= 5 * adversary.sigma / math.sqrt(len(steps))
+
+
+def test_every_arm_is_the_best_equally_often():
+    """4,000 games: each count is binomial with deviation sqrt(4000 * 1/4 * 3/4) = 27.4; allow five of them."""
+    adversary, rng = SwitchingCost(horizon=2), np.random.default_rng(1)
+    best = []
+    for _ in range(4000):
+        adversary.begin(rng)
+        best.append(adversary.best_arm)
+    assert np.abs(np.bincount(best, minlength=4) - 1000).max() <= 5 * math.sqrt(4000 * 3 / 16)
+
+
+def test_every_change_of_arm_is_remembered_for_one_round():
+    assert SwitchingCost.memory == 1
+
+
+def test_horizon_must_be_at_least_two():
+    with pytest.raises(ValueError, match="horizon must be an integer of at least 2; received 1"):
+        SwitchingCost(horizon=1)

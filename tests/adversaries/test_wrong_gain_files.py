@@ -1,0 +1,201 @@
+"""Wrong files of gains: every error names the file, the line, the column and a rule to mend it."""
+
+import gzip
+import io
+import re
+
+import numpy as np
+import pytest
+
+from dp_bandit_envs.adversaries import Replay
+from dp_bandit_envs.errors import GainFileError
+
+
+def refused(path, *words):
+    """Assert that `path` is refused with a message that starts with its name and holds all the words."""
+    with pytest.raises(GainFileError) as caught:
+        Replay(path)
+    message = str(caught.value)
+    assert message.startswith(str(path))
+    assert re.search(r"[.]$", message)
+    for word in words:
+        assert word in message
+    return message
+
+
+def npy(array, allow_pickle=False):
+    buffer = io.BytesIO()
+    np.save(buffer, array, allow_pickle=allow_pickle)
+    return buffer.getvalue()
+
+
+TABLES = {
+    "gain above 1": ("0.5,0.5\n0.5,1.5\n", ["line 2, column 2", "in [0, 1]", "Rescale"]),
+    "gain below 0": ("-0.1,0.5\n", ["line 1, column 1"]),
+    "NaN": ("a,b\n0.5,0.5\n0.5,nan\n", ["line 3, column 2", "'nan'"]),
+    "infinity": ("0.5,inf\n", ["line 1, column 2", "in [0, 1]"]),
+    "not a number": ("0.5,0.5\n0.5,high\n", ["line 2, column 2", "'high'"]),
+    "missing gain": ("0.5,0.5\n,0.5\n", ["line 2, column 1", "''"]),
+    "decimal commas": ("a,b,c\n0,5;0,5\n", ["line 2, column 2", "'5;0'"]),
+    "ragged, too short": ("0.5,0.5,0.5\n0.5,0.5\n", ["line 2", "3 columns", "received 2"]),
+    "ragged, too long": ("0.5,0.5\n0.5,0.5,0.5\n", ["line 2", "2 columns", "received 3"]),
+    "ragged after blank lines": ("\n\n0.5,0.5\n\n0.5\n", ["line 5", "2 columns", "received 1"]),
+    "one column": ("0.5\n0.5\n", ["line 1", "at least 2 arms", "received 1", "'arm,gain'"]),
+    "empty file": ("", ["at least one line", "empty"]),
+    "blank lines only": ("\n\n\n", ["at least one line", "empty"]),
+    "names only": ("a,b\n", ["at least one line", "only a line of names"]),
+    "two lines of names": ("a,b\nunit,unit\n0.5,0.5\n", ["line 2, column 1", "'unit'"]),
+}
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz"])
+@pytest.mark.parametrize(("text", "words"), TABLES.values(), ids=TABLES.keys())
+def test_wrong_tables_are_refused_with_line_and_column(tmp_path, text, words, suffix):
+    path = tmp_path / f"gains{suffix}"
+    path.write_bytes(gzip.compress(text.encode()) if suffix == ".csv.gz" else text.encode())
+    refused(path, *words)
+
+
+@pytest.mark.parametrize("first_line", ["0.5,,0.25", "0.5,high,0.25", "n/a,0.5,0.5"])
+def test_a_first_line_with_a_number_and_a_gap_is_not_taken_for_names(tmp_path, first_line):
+    """Taken for names, the first round would be dropped without a word."""
+    path = tmp_path / "gains.csv"
+    path.write_text(f"{first_line}\n0.1,0.2,0.3\n")
+    refused(path, "line 1", "column")
+
+
+RECORDED = {
+    "wrong column": ("arm,reward\n0,0.5\n", ["line 1", "'arm' and 'gain'", "'arm', 'reward'", "Rename"]),
+    "one column too many": ("patient,arm,gain\n7,0,0.5\n", ["line 1", "'patient', 'arm', 'gain'", "remove"]),
+    "a column twice": ("arm,gain,gain\n0,0.5,0.5\n", ["line 1", "'arm', 'gain', 'gain'"]),
+    "gain above 1": ("arm,gain\n0,0.5\n1,2\n", ["line 3, column 2", "in [0, 1]"]),
+    "gain above 1, columns swapped": ("gain,arm\n0.5,0\n2,1\n", ["line 3, column 1"]),
+    "NaN": ("arm,gain\n0,nan\n1,0.5\n", ["line 2, column 2", "'nan'"]),
+    "not a number": ("arm,gain\n0,good\n1,0.5\n", ["line 2, column 2", "'good'"]),
+    "missing gain": ("arm,gain\n0,\n1,0.5\n", ["line 2, column 2", "''"]),
+    "negative arm": ("arm,gain\n-1,0.5\n", ["line 2, column 1 ('arm')", "'-1'"]),
+    "half an arm": ("arm,gain\n0,0.5\n0.5,0.5\n", ["line 3, column 1 ('arm')", "'0.5'"]),
+    "an arm by name": ("arm,gain\nplacebo,0.5\n", ["line 2, column 1 ('arm')", "'placebo'"]),
+    "missing arm": ("arm,gain\n,0.5\n", ["line 2, column 1 ('arm')", "''"]),
+    "arm left out": ("arm,gain\n0,0.5\n2,0.5\n", ["column 1 ('arm')", "without a gap", "[0, 2]", "Renumber"]),
+    "arms from 1": ("arm,gain\n1,0.5\n2,0.5\n", ["column 1 ('arm')", "[1, 2]", "Renumber"]),
+    "one arm": ("arm,gain\n0,0.5\n0,0.25\n", ["column 1 ('arm')", "at least 2 arms", "[0]"]),
+    "ragged": ("arm,gain\n0,0.5\n1\n", ["line 3", "2 columns", "received 1"]),
+    "names only": ("arm,gain\n", ["arm"]),
+}
+
+
+@pytest.mark.parametrize(("text", "words"), RECORDED.values(), ids=RECORDED.keys())
+def test_wrong_recorded_gains_are_refused_with_line_and_column(tmp_path, text, words):
+    path = tmp_path / "log.csv"
+    path.write_text(text)
+    refused(path, *words)
+
+
+def test_an_arm_of_five_thousand_digits_is_refused_like_any_other(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text(f"arm,gain\n0,0.5\n{'9' * 5000},0.5\n")
+    refused(path, "arm")
+
+
+ARRAYS = {
+    "gain above 1": (npy(np.array([[0.5, 0.5], [1.5, 0.5]])), ["row 2, column 1", "in [0, 1]", "Rescale"]),
+    "NaN": (npy(np.array([[0.5, np.nan]])), ["row 1, column 2"]),
+    "one dimension": (npy(np.ones(4)), ["(rounds, n_arms)", "received shape (4,)"]),
+    "three dimensions": (npy(np.ones((2, 2, 2))), ["received shape (2, 2, 2)"]),
+    "one arm": (npy(np.ones((5, 1))), ["2 arms", "received shape (5, 1)"]),
+    "no rounds": (npy(np.ones((0, 4))), ["1 round", "received shape (0, 4)"]),
+    "words": (npy(np.array([["a", "b"]])), ["must be a number"]),
+    "records": (npy(np.zeros(3, [("a", float), ("b", float)])), ["must be a number"]),
+    "pickled": (npy(np.array([[0.5, None]], dtype=object), allow_pickle=True), ["numpy.save", "without pickling"]),
+    "cut off": (npy(np.ones((9, 4)))[:-8], ["numpy.save"]),
+    "cut off in its header": (npy(np.ones((9, 4)))[:20], ["numpy.save"]),
+    "empty file": (b"", ["numpy.save"]),
+    "binary garbage": (bytes(range(256)), ["numpy.save"]),
+    "text": (b"0.5,0.5\n", ["numpy.save"]),
+}
+
+
+@pytest.mark.parametrize(("data", "words"), ARRAYS.values(), ids=ARRAYS.keys())
+def test_wrong_npy_files_are_refused(tmp_path, data, words):
+    path = tmp_path / "gains.npy"
+    path.write_bytes(data)
+    refused(path, *words)
+
+
+def test_a_pickle_is_never_run(tmp_path):
+    class Bomb:
+        def __reduce__(self):
+            return (tmp_path.joinpath("exploded").touch, ())
+
+    path = tmp_path / "gains.npy"
+    path.write_bytes(npy(np.array([[Bomb(), Bomb()]], dtype=object), allow_pickle=True))
+    refused(path)
+    assert not (tmp_path / "exploded").exists()
+
+
+UNREADABLE = {
+    "binary garbage as csv": ("gains.csv", bytes(range(256))),
+    "UTF-16": ("gains.csv", "0.5,0.5\n".encode("utf-16")),
+    "binary garbage as gz": ("gains.csv.gz", bytes(range(256))),
+    "plain text as gz": ("gains.csv.gz", b"0.5,0.5\n0.5,0.5\n"),
+    "gz cut off": ("gains.csv.gz", gzip.compress(b"0.5,0.5\n" * 1000)[:-12]),
+    "gz with a wrong checksum": ("gains.csv.gz", gzip.compress(b"0.5,0.5\n" * 1000)[:-6] + b"\xff" * 6),
+    "gz damaged in the middle": ("gains.csv.gz", gzip.compress(b"0.5,0.5\n")[:10] + b"\xff" * 20),
+    "gz of binary garbage": ("gains.csv.gz", gzip.compress(bytes(range(256)))),
+}
+
+
+@pytest.mark.parametrize(("name", "data"), UNREADABLE.values(), ids=UNREADABLE.keys())
+def test_unreadable_text_is_refused(tmp_path, name, data):
+    (tmp_path / name).write_bytes(data)
+    refused(tmp_path / name, "not readable as comma-separated UTF-8 text", "save it again")
+
+
+def test_a_missing_file_is_refused(tmp_path):
+    refused(tmp_path / "nowhere.csv", "must exist", "Check the path")
+
+
+def test_a_folder_is_refused(tmp_path):
+    (tmp_path / "folder.csv").mkdir()
+    refused(tmp_path / "folder.csv")
+
+
+@pytest.mark.parametrize("name", ["gains.txt", "gains.xlsx", "gains", "gains.gz", "gains.npy.gz", "gains.csv.zip"])
+def test_another_ending_is_refused(tmp_path, name):
+    (tmp_path / name).write_text("0.5,0.5\n")
+    refused(tmp_path / name, "must end in .npy, .csv or .csv.gz", repr(name))
+
+
+WRONG_ARRAYS = {
+    "gain above 1": ([[0.5, 0.5], [0.5, 2.0]], "gains: every gain must be in [0, 1]; row 2, column 2 is not"),
+    "gain below 0": ([[0.5, -0.25]], "row 1, column 2"),
+    "NaN": ([[0.5, np.nan]], "row 1, column 2"),
+    "ragged": ([[0.5, 0.5], [0.5]], "every row as long as the others"),
+    "word": ([[0.5, "high"]], "every entry must be a number"),
+    "empty": ([], "received shape (0,)"),
+    "flat": ([0.5, 0.5], "received shape (2,)"),
+    "one arm": ([[0.5], [0.5]], "received shape (2, 1)"),
+}
+
+
+@pytest.mark.parametrize(("table", "words"), WRONG_ARRAYS.values(), ids=WRONG_ARRAYS.keys())
+def test_wrong_arrays_are_refused(table, words):
+    with pytest.raises(GainFileError, match=re.escape(words)):
+        Replay(table)
+
+
+def test_a_message_about_an_array_holds_no_gain():
+    """An array's gains may be private and its message travels far; files are named by line instead."""
+    with pytest.raises(GainFileError) as caught:
+        Replay([[0.5, 0.5], [0.5, 7.625]])
+    assert "7.625" not in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["0.5,1.23456789\n", "arm,gain\n0,0.5\n1,1.23456789\n"])
+def test_a_number_out_of_range_is_not_shown_as_it_may_be_private(text, tmp_path):
+    file = tmp_path / "gains.csv"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(GainFileError) as caught:
+        Replay(file)
+    assert "1.23456789" not in str(caught.value)

@@ -1,0 +1,137 @@
+"""Every registered id keeps Gymnasium's contract and this project's own."""
+
+import subprocess
+import sys
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+from dp_bandit_envs.registration import IDS, register
+
+HEADINGS = (
+    "Description",
+    "Action Space",
+    "Observation Space",
+    "Rewards",
+    "Starting State",
+    "Episode End",
+    "Arguments",
+    "Version History",
+    "References",
+)
+every_id = pytest.mark.parametrize("id_", IDS)
+
+
+@every_id
+def test_gymnasiums_checker_has_no_complaint(id_):
+    check_env(gym.make(id_).unwrapped)
+
+
+@every_id
+def test_stable_baselines_checker_has_no_complaint(id_):
+    checker = pytest.importorskip("stable_baselines3.common.env_checker")
+    checker.check_env(gym.make(id_).unwrapped)
+
+
+@every_id
+def test_make_with_the_module_in_the_id_needs_no_import(id_):
+    program = (
+        "import sys, gymnasium as gym\n"
+        "assert 'dp_bandit_envs' not in sys.modules\n"
+        f"env = gym.make('dp_bandit_envs:{id_}', horizon=5)\n"
+        "env.reset(seed=0)\n"
+        "print(env.step(1)[4])\n"
+    )
+    done = subprocess.run([sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("{'round': 1}\n", "")
+
+
+@every_id
+def test_docstring_has_every_heading_of_gymnasium_once_and_filled(id_):
+    sections = {}
+    for part in type(gym.make(id_).unwrapped).__doc__.split("## ")[1:]:
+        heading, _, text = part.partition("\n")
+        assert heading not in sections
+        sections[heading] = text.strip()
+    assert set(sections) == set(HEADINGS)
+    assert all(sections.values())
+
+
+@every_id
+def test_docstring_names_every_argument_of_the_adversary(id_):
+    env_class = type(gym.make(id_).unwrapped)
+    arguments = env_class.__doc__.split("## Arguments\n")[1].split("## ")[0]
+    code = env_class.adversary_class.__init__.__code__
+    names = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
+    assert [name for name in names if f"`{name}" not in arguments] == []
+
+
+@every_id
+def test_spaces_are_those_of_four_arms(id_):
+    env = gym.make(id_)
+    assert env.action_space == gym.spaces.Discrete(4)
+    assert env.observation_space == gym.spaces.Dict(
+        gain=gym.spaces.Box(0.0, 1.0, (4,), np.float64), observed=gym.spaces.MultiBinary(4)
+    )
+
+
+@every_id
+def test_default_horizon_is_the_papers_or_that_of_the_data(id_):
+    expected = 2139 if "Trial" in id_ or "Replay" in id_ else 2**18
+    assert gym.make(id_).unwrapped.horizon == expected
+
+
+@every_id
+def test_a_step_reveals_the_reward_of_the_arm_played_and_nothing_else(id_):
+    env = gym.make(id_, horizon=30).unwrapped
+    observation, info = env.reset(seed=1)
+    assert not observation["gain"].any()
+    assert not observation["observed"].any()
+    assert info == {"round": 0}
+    for t in range(1, 31):
+        arm = t // 4 % 4
+        observation, reward, terminated, truncated, info = env.step(arm)
+        assert env.observation_space.contains(observation)
+        np.testing.assert_array_equal(observation["gain"], reward * np.eye(4)[arm])
+        np.testing.assert_array_equal(observation["observed"], np.eye(4)[arm])
+        assert info == {"round": t}
+        assert type(info["round"]) is int
+        assert type(reward) is float
+        assert type(terminated) is bool
+        assert terminated == (t == 30)
+        assert truncated is False
+
+
+@every_id
+def test_every_step_returns_fresh_arrays(id_):
+    env = gym.make(id_, horizon=9).unwrapped
+    seen = [env.reset(seed=0)] + [env.step(0)[::4] for _ in range(9)]
+    copies = [({key: value.copy() for key, value in observation.items()}, dict(info)) for observation, info in seen]
+    for observation, info in seen[:-1]:
+        observation["gain"][:] = 7.0
+        observation["observed"][:] = 7
+        info["round"] = -7
+    np.testing.assert_equal(seen[-1], copies[-1])
+    assert len({id(part) for observation, info in seen for part in (*observation.values(), info)}) == 30
+    again = gym.make(id_, horizon=9).unwrapped
+    np.testing.assert_equal([again.reset(seed=0)] + [again.step(0)[::4] for _ in range(9)], copies)
+
+
+@every_id
+def test_equal_seeds_give_equal_games_and_other_seeds_others(id_):
+    def game(seed):
+        env = gym.make(id_, horizon=400).unwrapped
+        env.reset(seed=seed)
+        return [env.step(t // 20 % 4)[1] for t in range(400)]
+
+    assert game(3) == game(3)
+    if "Deterministic" not in id_:
+        assert game(3) != game(4)
+
+
+def test_registering_twice_changes_nothing():
+    before = dict(gym.registry)
+    register()
+    assert gym.registry == before

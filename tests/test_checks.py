@@ -1,0 +1,137 @@
+"""Checks on arguments: the message says what, the rule, the value received and a way out; NaN fails everywhere."""
+
+import math
+import re
+
+import numpy as np
+import pytest
+
+from dp_bandit_envs import checks
+from dp_bandit_envs.errors import NotAnInteger, UnknownName
+
+NAN = math.nan
+
+
+@pytest.mark.parametrize("value", [3, np.int64(3), np.uint8(3), np.array(3)], ids=repr)
+def test_whole_numbers_of_any_kind_become_an_int(value):
+    assert type(checks.integer("batch_size", value, at_least=3)) is int
+    assert type(checks.arm(value, 4)) is int
+    assert checks.integer("batch_size", value, at_least=3) == checks.arm(value, 4) == 3
+
+
+@pytest.mark.parametrize("value", [2, -1, True, 3.0, NAN, math.inf, "3", None, [3]], ids=repr)
+def test_other_values_are_no_integer_of_at_least_three(value):
+    message = re.escape(f"batch_size must be an integer of at least 3; received {value!r}.")
+    with pytest.raises(ValueError, match=f"^{message}$"):
+        checks.integer("batch_size", value, at_least=3)
+
+
+@pytest.mark.parametrize("value", [1.5, NAN, "3", None])
+def test_a_value_that_is_not_whole_is_an_error_of_type_and_of_value(value):
+    with pytest.raises(NotAnInteger) as caught:
+        checks.integer("batch_size", value, at_least=3)
+    assert isinstance(caught.value, TypeError)
+    assert isinstance(caught.value, ValueError)
+
+
+@pytest.mark.parametrize("value", [-1, 4, 1.5, NAN, "a", None], ids=repr)
+def test_other_values_are_no_arm(value):
+    with pytest.raises(ValueError, match=rf"^arm must be an integer in \[0, 3\]; received {re.escape(repr(value))}\.$"):
+        checks.arm(value, 4)
+
+
+@pytest.mark.parametrize("value", [5e-324, 1, 243.29, math.inf, np.float32(0.5)], ids=repr)
+def test_epsilon_may_be_any_positive_number(value):
+    assert checks.epsilon(value) == value
+    assert type(checks.epsilon(value)) is float
+
+
+@pytest.mark.parametrize("value", [0, 0.0, -0.0, -1, NAN, -math.inf], ids=repr)
+def test_epsilon_must_be_positive(value):
+    with pytest.raises(
+        ValueError, match=r"^epsilon must be greater than 0; received .*\. Use math\.inf for a run without"
+    ):
+        checks.epsilon(value)
+
+
+@pytest.mark.parametrize("value", [0, 1, -0.1, 1.1, NAN, math.inf], ids=repr)
+def test_delta_must_be_strictly_between_zero_and_one(value):
+    assert checks.delta(1e-6) == 1e-6
+    with pytest.raises(ValueError, match=re.escape(f"delta must be in (0, 1); received {value!r}.")):
+        checks.delta(value)
+
+
+@pytest.mark.parametrize("value", [-0.01, 0.26, NAN, math.inf], ids=repr)
+def test_a_range_includes_its_ends_and_nothing_beyond(value):
+    assert [checks.in_range("gap", end, 0, 0.25) for end in (0, 0.25)] == [0.0, 0.25]
+    with pytest.raises(ValueError, match=re.escape(f"gap must be in [0, 0.25]; received {value!r}.")):
+        checks.in_range("gap", value, 0, 0.25)
+
+
+@pytest.mark.parametrize("value", [-0.01, NAN, math.inf], ids=repr)
+def test_a_lower_end_is_included_by_at_least(value):
+    assert checks.at_least("bound", 0, 0) == 0.0
+    with pytest.raises(ValueError, match=f"^bound must be a finite number of at least 0; received {value!r}"):
+        checks.at_least("bound", value, 0)
+
+
+@pytest.mark.parametrize("value", [0, -1, NAN, math.inf], ids=repr)
+def test_a_lower_end_is_excluded_by_greater_than(value):
+    assert checks.greater_than("scale", 0.5, 0) == 0.5
+    with pytest.raises(ValueError, match=f"^scale must be a finite number greater than 0; received {value!r}"):
+        checks.greater_than("scale", value, 0)
+
+
+@pytest.mark.parametrize("value", ["1", b"1", True, None, [1], 1j], ids=repr)
+@pytest.mark.parametrize(
+    "check",
+    [
+        lambda value: checks.real("x", value),
+        lambda value: checks.at_least("x", value, 0),
+        lambda value: checks.greater_than("x", value, 0),
+        lambda value: checks.in_range("x", value, 0, 1),
+    ],
+    ids=["real", "at_least", "greater_than", "in_range"],
+)
+def test_what_is_no_number_is_a_type_error(check, value):
+    with pytest.raises(TypeError, match=re.escape(f"x must be a number; received {value!r}.")):
+        check(value)
+
+
+@pytest.mark.parametrize("check", [checks.epsilon, checks.delta])
+def test_privacy_parameters_name_themselves_when_they_are_no_number(check):
+    with pytest.raises(TypeError, match=f"^{check.__name__} must be a number; received '0.5'"):
+        check("0.5")
+
+
+def test_a_choice_is_returned_or_the_choices_are_listed():
+    assert checks.one_of("outside", "clip", ("reject", "clip")) == "clip"
+    with pytest.raises(ValueError, match=r"^outside must be one of 'reject', 'clip'; received 'Clip'"):
+        checks.one_of("outside", "Clip", ("reject", "clip"))
+
+
+NAMES = ("EXP3", "DP-EXP3-Lap", "EXP3-tau")
+
+
+@pytest.mark.parametrize("spelled", ["DP-EXP3-Lap", "dp-exp3-lap", "DP-EXP3-LAP"])
+def test_a_known_name_is_found_whatever_its_case(spelled):
+    assert checks.known_name("algorithm", spelled, NAMES) == "DP-EXP3-Lap"
+
+
+def test_an_unknown_name_gets_the_nearest_one_suggested_first():
+    with pytest.raises(UnknownName) as caught:
+        checks.known_name("algorithm", "DP-EXP3-Lab", iter(NAMES))
+    assert str(caught.value).startswith(
+        "algorithm must be a known name; received 'DP-EXP3-Lab'. Did you mean DP-EXP3-Lap"
+    )
+
+
+def test_a_name_far_from_all_gets_the_whole_list():
+    with pytest.raises(UnknownName, match=r"received '\?\?'\. Known: EXP3, DP-EXP3-Lap, EXP3-tau\.$"):
+        checks.known_name("algorithm", "??", NAMES)
+
+
+def test_an_unknown_name_is_a_key_error_and_a_value_error():
+    for error in (KeyError, ValueError):
+        with pytest.raises(error):
+            checks.known_name("algorithm", "nothing", NAMES)

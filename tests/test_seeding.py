@@ -1,0 +1,178 @@
+"""Random streams: one seed, one stream for each trial and role, none of them shared."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+import dp_bandit_envs  # noqa: F401 - registers the ids
+from dp_bandit_envs.adversaries import Stochastic
+from dp_bandit_envs.agents import Exp3
+from dp_bandit_envs.bandit_env import BanditEnv
+from dp_bandit_envs.seeding import ADVERSARY, AGENT, FIRST_WRAPPER, EpisodeStreams, stream
+
+
+def draw(generator):
+    return generator.integers(2**63)
+
+
+def gains(env, **reset):
+    """Every gain of a new game, as far as arm 0 reveals it."""
+    env.reset(**reset)
+    return [env.step(0)[1] for _ in range(env.horizon)]
+
+
+def bandit():
+    return BanditEnv(Stochastic(horizon=100))
+
+
+def test_a_hundred_thousand_trials_have_distinct_streams():
+    """First numbers of 63 bits: that two of 200,000 agree by chance has probability 2e-9."""
+    first = {draw(stream(0, trial=trial, role=role)) for trial in range(100_000) for role in (ADVERSARY, AGENT)}
+    assert len(first) == 200_000
+
+
+def test_seeds_trials_roles_and_episodes_do_not_stand_in_for_one_another():
+    keys = [(s, t, r, e) for s in range(6) for t in range(6) for r in range(6) for e in range(6)]
+    assert len({draw(stream(s, trial=t, role=r, episode=e)) for s, t, r, e in keys}) == len(keys)
+
+
+def test_roles_are_three_different_numbers_in_order():
+    assert ADVERSARY < AGENT < FIRST_WRAPPER  # wrappers count on from theirs
+
+
+def test_a_stream_is_the_one_of_its_key_alone():
+    assert draw(stream(3, trial=5, role=AGENT)) == draw(stream(3, trial=5, role=AGENT))
+    expected = np.random.Generator(np.random.PCG64(np.random.SeedSequence(3, spawn_key=(5, AGENT))))
+    assert draw(stream(3, trial=5, role=AGENT)) == draw(expected)
+
+
+@pytest.mark.parametrize("role", [ADVERSARY, AGENT, FIRST_WRAPPER])
+def test_no_stream_is_the_seeds_own(role):
+    assert all(draw(stream(seed, role=role)) != draw(np.random.default_rng(seed)) for seed in range(100))
+
+
+def test_an_agent_with_the_environments_seed_cannot_see_the_gains_coming():
+    """Correlation of n independent pairs has standard error 1 / sqrt(n): allow five, at lags of up to eight draws."""
+    rounds = 20_000
+    env = BanditEnv(Stochastic(means=[0.5, 0.5], horizon=rounds))
+    env.reset(seed=123)
+    table = env.adversary.next_gains(rounds)
+    for own in (np.random.default_rng(123), env.np_random):
+        uniforms = own.random(2 * rounds + 8)
+        for lag in range(8):
+            for arm in range(2):
+                for stride in (1, 2):
+                    pairs = uniforms[lag : lag + stride * rounds : stride][:rounds], table[:, arm]
+                    assert abs(np.corrcoef(*pairs)[0, 1]) <= 5 / np.sqrt(rounds)
+
+
+class OneCoin(Stochastic):
+    """All arms share one uniform number a round, so its stream keeps step with that of EXP3, which draws one too."""
+
+    def next_gains(self, rounds):
+        """Return the gains of the next `rounds` rounds."""
+        return (self._rng.random((rounds, 1)) < self.means).astype(float)
+
+
+def exp3_regrets(agent_seeds, horizon):
+    """Pseudo-regret of EXP3 with coins from `default_rng`, in the games of seeds 0, 1, 2, ..."""
+    env, agent, regrets = BanditEnv(OneCoin(horizon=horizon)), Exp3(exploration_rate=0.1), []
+    for seed, agent_seed in enumerate(agent_seeds):
+        agent.begin(n_arms=4, horizon=horizon, rng=np.random.default_rng(agent_seed))
+        env.reset(seed=seed)
+        lost = 0.0
+        for _ in range(horizon):
+            arm = agent.select_arm()
+            agent.update(arm, env.step(arm)[0])
+            lost += 0.05 * (arm != 0)
+        regrets.append(lost)
+    return np.array(regrets)
+
+
+@pytest.mark.parametrize(("games", "horizon"), [(60, 500), pytest.param(400, 5000, marks=pytest.mark.slow)])
+def test_equal_seeds_for_environment_and_agent_do_no_harm(games, horizon):
+    """The two averages differ by at most five standard errors of their difference, taken over independent games.
+
+    With gains drawn from the seed's own stream the agent's coins come back as gains: arm 0 is played when the coin is
+    small, which is also when it pays, and the regret of equal seeds is several times lower.
+    """
+    equal = exp3_regrets(range(games), horizon)
+    unrelated = exp3_regrets(range(10_000, 10_000 + games), horizon)
+    error = np.sqrt((equal.var(ddof=1) + unrelated.var(ddof=1)) / games)
+    assert abs(equal.mean() - unrelated.mean()) <= 5 * error
+
+
+def test_the_default_trial_is_number_zero():
+    assert gains(bandit(), seed=1) == gains(bandit(), seed=1, options={"trial": 0})
+    assert gains(bandit(), seed=1) == gains(bandit(), seed=1, options={})
+
+
+def test_trials_of_one_seed_are_different_games():
+    games = [gains(bandit(), seed=1, options={"trial": trial}) for trial in range(20)]
+    assert len({tuple(game) for game in games}) == 20
+    env = bandit()
+    assert [gains(env, seed=1, options={"trial": trial}) for trial in range(20)] == games
+
+
+def test_a_trial_can_be_chosen_without_repeating_the_seed():
+    env = bandit()
+    gains(env, seed=1)
+    assert gains(env, options={"trial": 4}) == gains(bandit(), seed=1, options={"trial": 4})
+
+
+def test_a_seed_gives_its_game_whatever_was_played_before():
+    """Gymnasium: `reset(seed=s)` determines the game. A trial chosen earlier must not linger."""
+    env = bandit()
+    expected = gains(env, seed=6)
+    gains(env, seed=5, options={"trial": 3})
+    assert gains(env, seed=6) == expected
+
+
+def test_reset_without_a_seed_goes_on_to_a_new_game_of_the_same_seed():
+    first, second = bandit(), bandit()
+    games = [gains(first, seed=9)] + [gains(first) for _ in range(4)]
+    assert len({tuple(game) for game in games}) == 5
+    assert [gains(second, seed=9)] + [gains(second) for _ in range(4)] == games
+
+
+def test_reset_without_a_seed_stays_in_its_trial():
+    env = bandit()
+    gains(env, seed=9, options={"trial": 2})
+    generator = stream(9, trial=2, role=ADVERSARY, episode=1)
+    assert gains(env) == (generator.random((100, 4))[:, 0] < 0.55).tolist()
+
+
+def test_without_any_seed_the_operating_systems_entropy_is_used():
+    """100 coins agree by chance with probability below 2^-99."""
+    games = {tuple(gains(bandit())) for _ in range(5)}
+    assert len(games) == 5
+
+
+def test_without_any_seed_no_stream_comes_twice_even_for_the_same_trial():
+    """A deployment that names its trial in every reset must not add the same noise to two sets of data."""
+    streams = EpisodeStreams(FIRST_WRAPPER)
+    assert len({draw(streams.next(None, {"trial": 0})) for _ in range(5)}) == 5
+
+
+def test_a_stray_global_seed_does_not_make_games_predictable():
+    games = []
+    for _ in range(2):
+        np.random.seed(0)  # noqa: NPY002 - the old global stream is what must not matter
+        games.append(gains(bandit()))
+    assert games[0] != games[1]
+
+
+def test_a_failed_reset_leaves_the_next_game_as_it_would_have_been():
+    streams, again = EpisodeStreams(AGENT), EpisodeStreams(AGENT)
+    for part in (streams, again):
+        part.next(1)
+    with pytest.raises((TypeError, ValueError)):
+        streams.next(None, {"trial": "third"})
+    assert draw(streams.next(None)) == draw(again.next(None))
+
+
+def test_gymnasiums_own_stream_follows_the_seed_too():
+    env = gym.make("DPBandit-Stochastic-v0").unwrapped
+    env.reset(seed=5)
+    assert env.np_random_seed == 5
+    assert draw(env.np_random) == draw(np.random.default_rng(5))
