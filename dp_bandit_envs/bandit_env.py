@@ -113,7 +113,7 @@ class BanditEnv(gym.Env[Observation, int]):
         self._rows = []
         self._arms = []
         self._earned: list[float] = []
-        self._scoreboard = Scoreboard(self.n_arms, self.horizon) if self.render_mode else None
+        self._scoreboard = Scoreboard(self.n_arms, self.horizon, regret=True) if self.render_mode else None
         return empty_observation(self.n_arms), {"round": 0}
 
     def step(self, action: SupportsIndex) -> tuple[Observation, float, bool, bool, dict[str, Any]]:

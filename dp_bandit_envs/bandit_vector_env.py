@@ -121,7 +121,7 @@ class BanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, NDArray[Any]])
         self._arms = np.full(self.num_envs, -1)
         self._runs = np.zeros(self.num_envs, np.int64)
         self._scoreboards = [
-            Scoreboard(self.n_arms, self.horizon) for _ in range(self.num_envs if self.render_mode else 0)
+            Scoreboard(self.n_arms, self.horizon, regret=True) for _ in range(self.num_envs if self.render_mode else 0)
         ]
         return self._nothing(), every_game("round", np.zeros(self.num_envs, np.int64))
 

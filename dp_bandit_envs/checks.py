@@ -6,6 +6,8 @@ import operator
 from collections.abc import Iterable, Sequence
 from typing import SupportsFloat, SupportsIndex
 
+import numpy as np
+
 from dp_bandit_envs.errors import NotAnInteger, UnknownName
 
 
@@ -73,12 +75,14 @@ def greater_than(name: str, value: SupportsFloat, low: float) -> float:
 
 def real(name: str, value: SupportsFloat) -> float:
     """Return `value` as a float, or raise a TypeError if it is not a number at all."""
-    if isinstance(value, (str, bytes, bool)):
+    if isinstance(value, (str, bytes, bool, np.bool_)):
         raise TypeError(f"{name} must be a number; received {value!r}.")
     try:
         return float(value)
     except (TypeError, ValueError):
         raise TypeError(f"{name} must be a number; received {value!r}.") from None
+    except OverflowError:
+        raise ValueError(f"{name} must be a number that fits a float; received a larger one.") from None
 
 
 def one_of(name: str, value: str, choices: Sequence[str]) -> str:

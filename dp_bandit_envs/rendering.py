@@ -17,10 +17,12 @@ class Scoreboard:
     Args:
         n_arms: Number of arms.
         horizon: Number of rounds.
+        regret: Whether there is a curve of regret; above a privacy boundary there is none.
     """
 
-    def __init__(self, n_arms: int, horizon: int) -> None:
+    def __init__(self, n_arms: int, horizon: int, *, regret: bool = False) -> None:
         self._horizon = horizon
+        self._has_regret = regret
         self._every = -(-horizon // POINTS)
         self._plays = np.zeros(n_arms, np.int64)
         self._gains = np.zeros(n_arms)
@@ -41,7 +43,7 @@ class Scoreboard:
             round_: The last of those rounds.
             arm: The arm.
             gain: What to add to the arm's total.
-            regret: Called when the curve needs a point; above a privacy boundary there is none.
+            regret: Called when the curve needs a point.
             rounds: Number of rounds.
         """
         self._round = round_
@@ -63,7 +65,7 @@ class Scoreboard:
         for arm, (plays, gain) in enumerate(zip(self._plays, self._gains, strict=True)):
             bar = "█" * round(30 * plays / widest)
             lines.append(f"arm {arm:<3d} plays {plays:>9,}  {total} {gain:>11,.2f}  {bar}")
-        if len(self._curve) > 1:
+        if self._has_regret:
             heights = "▁▂▃▄▅▆▇█"
             values = np.array([value for _, value in self._curve])
             low, high = values.min(), values.max()
@@ -76,7 +78,7 @@ class Scoreboard:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
 
-        panels = 3 if len(self._curve) > 1 else 2
+        panels = 3 if self._has_regret else 2
         figure = Figure(figsize=(3.2 * panels, 3.2), dpi=100, layout="constrained")
         canvas = FigureCanvasAgg(figure)
         axes = figure.subplots(1, panels)

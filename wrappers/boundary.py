@@ -1,10 +1,13 @@
 """The privacy boundary: below it true gains, above it only what was released."""
 
 import abc
-from typing import Any, SupportsIndex
+import math
+from collections.abc import Callable, Iterator
+from typing import Any, SupportsIndex, TypeVar
 
 import gymnasium as gym
 import numpy as np
+from gymnasium import wrappers as known
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.errors import BoundaryError, StepOutsideGame
@@ -13,33 +16,27 @@ from dp_bandit_envs.protocols import Environment, Observation
 from dp_bandit_envs.rendering import Scoreboard
 from dp_bandit_envs.seeding import FIRST_WRAPPER, EpisodeStreams
 
-PUBLIC_ERRORS = (StepOutsideGame, BoundaryError)
+Result = TypeVar("Result")
+
+HAND_OBSERVATIONS_ON = (
+    known.OrderEnforcing,
+    known.PassiveEnvChecker,
+    known.RecordEpisodeStatistics,
+    known.RecordVideo,
+    known.TimeLimit,
+    gym.ActionWrapper,
+    gym.RewardWrapper,
+)
+"""The kinds of wrappers that may stand below a boundary: they hand every observation on once and unchanged."""
+
+WITHHELD = (
+    "something below {} failed; what it said is withheld because it may carry private gains. Play without the wrapper,"
+    " on data that may be seen, to read it."
+)
 
 
-def needed_below(env: Any, name: str, wrapper: str) -> Any:
-    """Return attribute `name` of what a wrapper is put around, or explain what is missing."""
-    try:
-        return env.get_wrapper_attr(name)
-    except AttributeError:
-        raise TypeError(
-            f"{wrapper} needs an environment with the attribute {name!r}, like every DPBandit environment;"
-            f" received {env}."
-        ) from None
-
-
-def check_observation_passes_unchanged(env: Any, boundary: type, rewriting: tuple[type, ...], wrapper: str) -> None:
-    """Refuse wrappers between a boundary and the next part below that change observations.
-
-    They could change how far one round moves an observation, and with it how much noise is enough.
-    """
-    layer = env
-    while layer is not layer.unwrapped and not isinstance(layer, boundary):
-        if isinstance(layer, rewriting):
-            raise TypeError(
-                f"{type(layer).__name__} changes observations and stands below {wrapper}, which could then add too"
-                " little noise; put it above."
-            )
-        layer = layer.env
+class Refused(Exception):
+    """Raised inside a boundary with a message that is public."""
 
 
 class PrivacyBoundary(gym.Wrapper[Observation, int, Observation, int], abc.ABC):
@@ -47,15 +44,18 @@ class PrivacyBoundary(gym.Wrapper[Observation, int, Observation, int], abc.ABC):
 
     What comes out: the released observation; as reward the released gain of the arm played, 0.0 if nothing was
     released; the flags, which depend on the horizon only; and `{"round": t}`. Errors below are replaced by one that
-    carries no message of theirs, pictures show released values only, and attributes of what is below cannot be
-    read through `get_wrapper_attr`. Only an evaluator uses `env.unwrapped`.
+    carries nothing of theirs, pictures show released values only, and attributes of what is below cannot be read
+    through `get_wrapper_attr`. Only an evaluator uses `env.unwrapped` and `wrapper.env`.
+
+    Between a boundary and what it protects may stand only wrappers that hand every observation on once and unchanged:
+    a few of Gymnasium's, and those with `passes_observations = True`. Others belong above.
 
     A seed makes the noise reproducible: whoever knows it can subtract the noise. Reset without a seed when the data
-    are real.
+    are real. Every game on the same data costs its guarantee again.
 
     Attributes:
         sensitivity: How far one changed round moves what is handed on, in L1, with the noise held still.
-        guarantee: What is guaranteed to everything above.
+        guarantee: What one game guarantees to everything above.
         n_arms: Number of arms.
         horizon: Number of steps as the agent sees them.
     """
@@ -67,19 +67,15 @@ class PrivacyBoundary(gym.Wrapper[Observation, int, Observation, int], abc.ABC):
     def __init__(self, env: Environment) -> None:
         super().__init__(env)
         name = type(self).__name__
-        check_observation_passes_unchanged(env, PrivacyBoundary, (gym.ObservationWrapper,), name)
+        below = boundaries_below(env, name)
         self.n_arms: int = needed_below(env, "n_arms", name)
-        self._sensitivity_below: float = needed_below(env, "sensitivity", name)
+        self._sensitivity_below = checked_sensitivity(needed_below(env, "sensitivity", name), name)
         self._horizon_below: int = needed_below(env, "horizon", name)
-        self._guarantee_below: PrivacyGuarantee | None = (
-            needed_below(env, "guarantee", name) if self._boundary_below() is not None else None
-        )
-        depth = 0
-        below = self._boundary_below()
-        while below is not None:
-            depth += 1
-            below = below._boundary_below()
-        self._streams = EpisodeStreams(FIRST_WRAPPER + depth)
+        self._rounds: int = needed_below(env.unwrapped, "horizon", name)
+        self._guarantee_below: PrivacyGuarantee | None = below[0].guarantee if below else None
+        self._boundary_is_next = isinstance(env, PrivacyBoundary)
+        self._counts_rounds = not below
+        self._streams = EpisodeStreams(FIRST_WRAPPER + len(below))
         self._rng: np.random.Generator | None = None
         self._public_random: np.random.Generator | None = None
 
@@ -88,43 +84,57 @@ class PrivacyBoundary(gym.Wrapper[Observation, int, Observation, int], abc.ABC):
         """Forget the game before."""
 
     @abc.abstractmethod
-    def _advance(self, arm: int) -> tuple[Observation, bool, bool, int]:
-        """Play `arm` below; return the released observation, the two flags and the round reached."""
+    def _advance(self, arm: int) -> tuple[Observation, bool, bool]:
+        """Play `arm` below; return the released observation and the two flags."""
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
         """Start a new game below and take a fresh stream of noise; nothing has been released yet."""
-        self._guarded(lambda: self.env.reset(seed=seed, options=options))
+        _, failure = self._attempt(lambda: self.env.reset(seed=seed, options=options))
+        if failure is not None:
+            raise failure
         self._rng = self._streams.next(seed, options)
-        self._round = 0
+        self._round = self._round_below = 0
+        self._ended = False
         self._begin()
-        self._scoreboard = (
-            Scoreboard(self.n_arms, self.env.unwrapped.get_wrapper_attr("horizon")) if self.render_mode else None
-        )
+        self._scoreboard = Scoreboard(self.n_arms, self._rounds) if self.render_mode else None
         return {"gain": np.zeros(self.n_arms), "observed": np.zeros(self.n_arms, np.int8)}, {"round": 0}
 
     def step(self, action: SupportsIndex) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Play an arm; everything that comes back was released."""
         arm = action if type(action) is int and 0 <= action < self.n_arms else checks.arm(action, self.n_arms)
-        if self._rng is None:
-            raise StepOutsideGame("the game has not begun; call reset() first.")
-        released, terminated, truncated, round_ = self._advance(arm)
+        self._check_started()
+        if self._ended:
+            raise StepOutsideGame("the game has ended; call reset() to start another.")
+        result, failure = self._attempt(lambda: self._advance(arm))
+        if failure is not None:
+            raise failure
+        released, terminated, truncated = result
+        self._ended = terminated or truncated
         reward = float(released["gain"][arm])
         if self._scoreboard is not None:
-            self._scoreboard.add(round_, arm, reward, rounds=round_ - self._round)
-        self._round = round_
-        return released, reward, terminated, truncated, {"round": round_}
+            self._scoreboard.add(self._round_below, arm, reward, rounds=self._round_below - self._round)
+        self._round = self._round_below
+        return released, reward, terminated, truncated, {"round": self._round}
 
     def render(self) -> Any:
         """Return a picture of what was released so far, never of what is below."""
-        if self._rng is None:
-            raise StepOutsideGame("the game has not begun; call reset() first.")
+        self._check_started()
         if self._scoreboard is None:
             return None
         return self._scoreboard.render(
             self.render_mode, title="Seen through the privacy boundary", total="released gain"
         )
+
+    def close(self) -> None:
+        """Close what is below."""
+        _, failure = self._attempt(self.env.close)
+        if failure is not None:
+            raise failure
+
+    def __str__(self) -> str:
+        return "".join(f"<{type(layer).__name__}" for layer in layers_of(self)) + ">" * len([*layers_of(self)])
 
     @property
     def spec(self) -> None:  # type: ignore[override]
@@ -166,36 +176,103 @@ class PrivacyBoundary(gym.Wrapper[Observation, int, Observation, int], abc.ABC):
             return True
         return False
 
-    def _boundary_below(self) -> "PrivacyBoundary | None":
-        layer: Any = self.env
-        while isinstance(layer, gym.Wrapper):
-            if isinstance(layer, PrivacyBoundary):
-                return layer
-            layer = layer.env
-        return None
+    def _step_below(self, arm: int) -> tuple[Observation, bool, bool]:
+        """Play one step below; count its rounds here, unless another boundary below has counted them."""
+        observation, _, terminated, truncated, info = self.env.step(arm)
+        self._round_below = self._round_below + 1 if self._counts_rounds else int(info["round"])
+        return observation, bool(terminated), bool(truncated)
 
-    def _step_below(self, arm: int) -> tuple[Observation, bool, bool, int]:
-        observation, _, terminated, truncated, info = self._guarded(lambda: self.env.step(arm))
-        return observation, bool(terminated), bool(truncated), int(info["round"])
+    def _check_started(self) -> None:
+        if self._rng is None:
+            raise StepOutsideGame("the game has not begun; call reset() first.")
 
-    def _guarded(self, call: Any) -> Any:
-        try:
-            return call()
-        except PUBLIC_ERRORS:
-            raise
-        except Exception as error:
-            kind = type(error).__name__
-        # Raised outside the except clause, so that the new error does not carry the private one as its context.
-        raise BoundaryError(
-            f"the environment below {type(self).__name__} raised {kind}; its message is withheld because it may carry"
-            " private gains. Play without the wrapper, on data that may be seen, to read it."
+    def _attempt(self, call: Callable[[], Result]) -> tuple[Result, None] | tuple[Any, BoundaryError]:
+        return attempt(call, type(self).__name__, trusted=self._boundary_is_next)
+
+
+def attempt(
+    call: Callable[[], Result], wrapper: str, *, trusted: bool
+) -> tuple[Result, None] | tuple[Any, BoundaryError]:
+    """Call something that handles private gains; return its result, or a fresh error that carries nothing of its own.
+
+    The error is made outside the except clause, so the private one is not its context; and as the caller raises it, no
+    frame in its traceback has seen a gain.
+
+    Args:
+        call: What to call.
+        wrapper: The name of the boundary.
+        trusted: Whether what is next below is itself a boundary, whose errors are public.
+    """
+    message = WITHHELD.format(wrapper)
+    try:
+        return call(), None
+    except Refused as refusal:
+        message = str(refusal)
+    except BoundaryError as error:
+        message = str(error) if trusted else message
+    except Exception:
+        pass
+    return None, BoundaryError(message)
+
+
+def layers_of(env: Any) -> Iterator[Any]:
+    """Yield an environment's wrappers from the outermost to the innermost, and then the environment itself.
+
+    A `SyncVectorEnv` goes on with the wrappers of its first environment.
+    """
+    while True:
+        yield env
+        if isinstance(env, (gym.Wrapper, gym.vector.VectorWrapper)):
+            env = env.env
+        elif isinstance(getattr(env, "envs", None), (list, tuple)) and env.envs:
+            env = env.envs[0]
+        else:
+            return
+
+
+def boundaries_below(env: Any, wrapper: str, allowed: tuple[type, ...] = HAND_OBSERVATIONS_ON) -> list[Any]:
+    """Return the boundaries below, the nearest first; refuse what stands between and may change observations.
+
+    It could hand a round on twice, or further away from its neighbour, and so need more noise than is added.
+    """
+    found = []
+    for layer in layers_of(env):
+        if hasattr(layer, "_guarantee_below"):
+            found.append(layer)
+        elif isinstance(layer, (gym.Wrapper, gym.vector.VectorWrapper)) and not (
+            isinstance(layer, allowed) or getattr(layer, "passes_observations", False)
+        ):
+            raise TypeError(
+                f"{type(layer).__name__} changes observations or may change them, and stands below {wrapper}, which"
+                " could then add too little noise; put it above. A wrapper of your own that hands every observation on"
+                " once and unchanged says so with the attribute passes_observations = True."
+            )
+    return found
+
+
+def needed_below(env: Any, name: str, wrapper: str) -> Any:
+    """Return attribute `name` of what a wrapper is put around, or explain what is missing."""
+    for layer in layers_of(env):
+        if hasattr(layer, name):
+            return getattr(layer, name)
+    raise TypeError(
+        f"{wrapper} needs an environment with the attribute {name!r}, like every DPBandit environment; received a"
+        f" {type(env).__name__} without it."
+    )
+
+
+def checked_sensitivity(value: Any, wrapper: str) -> float:
+    """Return the sensitivity that an environment declares, or refuse one that would switch the noise off."""
+    sensitivity = checks.real("sensitivity", value)
+    if not (sensitivity > 0 and math.isfinite(sensitivity)):
+        raise ValueError(
+            f"{wrapper} needs an environment whose sensitivity is finite and greater than 0; received {value!r}."
         )
+    return sensitivity
 
 
 def checked_gain(value: float, wrapper: str) -> float:
-    """Return a gain from below as a float, or refuse it without showing it if it is not in [0, 1]."""
+    """Return a gain from below, or refuse it without showing it if it is not in [0, 1]."""
     if not 0.0 <= value <= 1.0:
-        raise BoundaryError(
-            f"{wrapper} received a gain outside [0, 1]; it is withheld. Rescale the gains below the wrapper."
-        )
+        raise Refused(f"{wrapper} received a gain outside [0, 1]; it is withheld. Rescale the gains below the wrapper.")
     return value

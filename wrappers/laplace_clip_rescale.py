@@ -1,6 +1,7 @@
 """Adds Laplace noise to every gain, rejects or clips what falls far outside, and rescales the rest to [0, 1]."""
 
 import dataclasses
+import math
 from typing import SupportsFloat
 
 import numpy as np
@@ -57,8 +58,8 @@ class LaplaceClipRescale(PrivacyBoundary):
     def _begin(self) -> None:
         pass
 
-    def _advance(self, arm: int) -> tuple[Observation, bool, bool, int]:
-        private, terminated, truncated, round_ = self._step_below(arm)
+    def _advance(self, arm: int) -> tuple[Observation, bool, bool]:
+        private, terminated, truncated = self._step_below(arm)
         assert self._rng is not None
         gain, observed = private["gain"], private["observed"]
         released: Observation = {"gain": np.zeros(self.n_arms), "observed": np.zeros(self.n_arms, np.int8)}
@@ -67,7 +68,7 @@ class LaplaceClipRescale(PrivacyBoundary):
             value, kept = release(checked_gain(gain.item(index), type(self).__name__), scale, bound, reject, self._rng)
             released["gain"][index] = value
             released["observed"][index] = kept
-        return released, terminated, truncated, round_
+        return released, terminated, truncated
 
 
 def laplace_mechanism(
@@ -77,6 +78,8 @@ def laplace_mechanism(
     scale = noise_scale(sensitivity, checks.epsilon(epsilon))
     checks.one_of("outside", outside, OUTSIDE)
     kept = default_bound(scale, releases) if bound is None else checks.at_least("bound", bound, 0)
+    if not math.isfinite(1 + 2 * kept):
+        raise ValueError(f"the bound for epsilon = {epsilon!r} is too large for a float; use a larger epsilon.")
     return LaplaceMechanism(scale, kept, outside == "reject")
 
 

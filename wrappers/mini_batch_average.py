@@ -37,18 +37,18 @@ class MiniBatchAverage(PrivacyBoundary):
     def _begin(self) -> None:
         pass
 
-    def _advance(self, arm: int) -> tuple[Observation, bool, bool, int]:
+    def _advance(self, arm: int) -> tuple[Observation, bool, bool]:
         totals = [0.0] * self.n_arms
         counts = [0] * self.n_arms
         for _ in range(self.batch_size):
-            observation, terminated, truncated, round_ = self._step_below(arm)
+            observation, terminated, truncated = self._step_below(arm)
             gain, observed = observation["gain"], observation["observed"]
             for index in observed.nonzero()[0].tolist():
                 totals[index] += checked_gain(gain.item(index), type(self).__name__)
                 counts[index] += 1
             if terminated or truncated:
                 break
-        return average(np.array(totals), np.array(counts), self.batch_size), terminated, truncated, round_
+        return average(np.array(totals), np.array(counts), self.batch_size), terminated, truncated
 
 
 def check_batch_size(batch_size: SupportsIndex, horizon: int) -> int:

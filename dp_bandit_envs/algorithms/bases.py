@@ -84,7 +84,7 @@ def tsallis_regret_bound(n_arms: int, horizon: int) -> float:
 
 
 def htinf_regret_bound(n_arms: int, horizon: int, sigma: float) -> float:
-    r"""Return the bound of HTINF for losses with :math:`E[\ell^2] \le \sigma^2` and tail index 2.
+    r"""Return the bound of HTINF for losses with :math:`E[\ell^2] \le \sigma^2` and tail index 2; inf for sigma < 1.
 
     Derived here, for losses whose part beyond any threshold is not negative on average (noise that is symmetric
     around a loss in [0, 1]): the regulariser costs :math:`2 \sigma \sqrt T (\sqrt K - 1)`; each round costs at most
@@ -92,6 +92,9 @@ def htinf_regret_bound(n_arms: int, horizon: int, sigma: float) -> float:
     :math:`E[|\ell|; |\ell| > r_i] \le \sigma^2 / r_i`, on average over the arms at most
     :math:`\eta_t \sigma^2 \sqrt K / \Theta`. Summed with :math:`\sum_t \eta_t \le 2 \sqrt T / \sigma`.
     """
+    if sigma < 1:
+        # A loss may be 1, so no smaller sigma covers all.
+        return math.inf
     root = math.sqrt(horizon * n_arms)
     return sigma * (2 * (root - math.sqrt(horizon)) + 4 * root + 2 * root / SKIP_SHARE)
 

@@ -11,6 +11,7 @@ from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.rounding import divide_up
 from dp_bandit_envs.protocols import Environment
 from dp_bandit_envs.wrappers import MiniBatchAverage
+from dp_bandit_envs.wrappers.mini_batch_average import check_batch_size
 
 
 def exp3_tau(
@@ -40,7 +41,7 @@ def exp3_tau(
         return MiniBatchAverage(env, batch_size=size(n_arms, horizon))
 
     def guarantee(n_arms: int, horizon: int) -> PrivacyGuarantee:
-        batch = size(n_arms, horizon)
+        batch = check_batch_size(size(n_arms, horizon), horizon)
         steps = horizon // batch
         return exp3_guarantee(
             n_arms=n_arms,

@@ -108,15 +108,17 @@ def _laplace(
         noise = 1 / (budget * size)
         kept = noise * math.log(steps)
         if base_name == "HTINF":
-            # The agent undoes the rescaling, and sigma covers the noise.
-            inside = htinf_regret_bound(n_arms, steps, second_moment)
+            # The agent undoes the rescaling; the bound needs a sigma that covers the noise.
+            covered = second_moment**2 >= (1 + 2 * noise**2) * (1 - 1e-12)
+            inside = htinf_regret_bound(n_arms, steps, second_moment) if covered else math.inf
         elif base_name in ("EXP3", "Tsallis-INF"):
             of_base = exp3_regret_bound if base_name == "EXP3" else tsallis_regret_bound
             inside = (2 * kept + 1) * of_base(n_arms, steps)
         else:
             return math.inf
-        # A rejected gain counts like the lower end of the interval; over the game the bias differs between arms by at
-        # most this (theorem 3.1 prints 2 K + sqrt(32 T) / epsilon instead, which is larger).
+        # A rejected gain counts like an end of the interval (the lower for EXP3, the upper for learners from losses);
+        # over the game the bias differs between arms by at most this (theorem 3.1 prints 2 K + sqrt(32 T) / epsilon
+        # instead, which is larger).
         bias = (math.log(steps) + 1) * noise + 0.5 if noise > 0 else 0.0
         return size * (inside + bias) + (horizon - steps * size)
 

@@ -18,7 +18,7 @@ class PrivacyGuarantee:
     rho-zero-concentrated differential privacy (Bun and Steinke 2016).
 
     Attributes:
-        epsilon: In (0, inf]; inf means that there is no such guarantee.
+        epsilon: In [0, inf]; inf means that there is no such guarantee.
         delta: In [0, 1).
         rho: The zCDP parameter, or None where none is claimed.
         neighbours: Which two games must be hard to tell apart.

@@ -7,6 +7,12 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.privacy.rounding import divide_up
+from dp_bandit_envs.protocols import FloatArray
+
+GRID_BITS = 11
+"""The grid is the largest power of two up to the scale, over 2^10."""
+SMALLEST_GRIDDED = 2.0**-30
+"""Noise below this scale protects nobody, and a grid for it would be too fine for doubles."""
 
 
 class LaplaceMechanism(NamedTuple):
@@ -33,11 +39,35 @@ def release(gain: float, scale: float, bound: float, reject: bool, rng: np.rando
         The released gain in [0, 1], and whether there is one.
     """
     if scale > 0.0:
-        gain += rng.laplace(0.0, scale)
+        gain = on_grid(gain + rng.laplace(0.0, scale), scale)
     if reject and (gain < -bound or gain > 1.0 + bound):
         return 0.0, False
     gain = min(max(gain, -bound), 1.0 + bound)
-    return (gain + bound) / (1.0 + 2.0 * bound), True
+    # Adding b twice and 2 b once do not round alike.
+    return min((gain + bound) / (1.0 + 2.0 * bound), 1.0), True
+
+
+def on_grid(noisy: float, scale: float) -> float:
+    """Round a noisy gain to a grid of about scale / 1000, so that which doubles can occur does not depend on the gain.
+
+    Doubles are spaced unevenly, so gain + noise has holes in different places for different gains, and a value in a
+    hole of one gain rules it out with certainty, whatever epsilon is (Mironov 2012). On the grid every point can be
+    reached from every gain. What is left of the difference between floating-point and real noise is a matter of its
+    far tail: NumPy's Laplace draws end at 37 scales, where real ones have a probability of e^-37.
+    """
+    if scale < SMALLEST_GRIDDED:
+        return noisy
+    grid = math.ldexp(1.0, math.frexp(scale)[1] - GRID_BITS)
+    return math.floor(noisy / grid + 0.5) * grid
+
+
+def on_grid_array(noisy: FloatArray, scale: float) -> FloatArray:
+    """Do the same to an array."""
+    if scale < SMALLEST_GRIDDED:
+        return noisy
+    grid = math.ldexp(1.0, math.frexp(scale)[1] - GRID_BITS)
+    rounded: FloatArray = np.floor(noisy / grid + 0.5) * grid
+    return rounded
 
 
 def noise_scale(sensitivity: float, epsilon: float) -> float:

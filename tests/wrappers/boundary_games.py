@@ -30,12 +30,20 @@ ORDERS: dict[str, tuple[str, ...]] = {
 """Every wrapper order of the design, from the inside out."""
 
 
-def around(env: Any, order: str, *, tau: int = 2, epsilon: float = 1.0, outside: str = "reject") -> Any:
+def around(
+    env: Any,
+    order: str,
+    *,
+    tau: int = 2,
+    epsilon: float = 1.0,
+    bound: float | None = None,
+    outside: str = "reject",
+) -> Any:
     """Put the wrappers of an order around an environment, in their vector form around a vector environment."""
     forms = vector if isinstance(env, gym.vector.VectorEnv) else wrappers
     for letter in ORDERS[order]:
         if letter == "L":
-            env = forms.LaplaceClipRescale(env, epsilon=epsilon, outside=outside)
+            env = forms.LaplaceClipRescale(env, epsilon=epsilon, bound=bound, outside=outside)
         else:
             env = forms.MiniBatchAverage(env, batch_size=tau)
     return env
@@ -94,18 +102,18 @@ def error_of(call: Callable[[], Any]) -> BaseException:
 
 
 def everything_in(error: BaseException | None) -> str:
-    """Return all that an error carries as text: message, notes, causes, contexts and the locals of its frames.
-
-    Error reporters print locals: Sentry, rich and pytest can, and typer does so unless told otherwise.
-    """
+    """Return all the text of an error: message, arguments, notes, causes and contexts."""
     if error is None:
         return ""
+    parts = [str(error), repr(error), *map(repr, error.args), *getattr(error, "__notes__", [])]
+    return "\n".join([*parts, everything_in(error.__cause__), everything_in(error.__context__)])
+
+
+def frames_of(error: BaseException) -> str:
+    """Return an error as reporters print it that show the local variables of every frame it passed through.
+
+    Sentry, rich and pytest can, and typer did by default for years. The caller's own frame is left out.
+    """
     assert error.__traceback__ is not None
-    own_frames = error.__traceback__.tb_next
-    shown = traceback.TracebackException(type(error), error, own_frames, capture_locals=True)
-    parts = [*shown.format(), repr(error), *map(repr, error.args), *getattr(error, "__notes__", [])]
-    return "\n".join([*parts, *_chain(error.__cause__), *_chain(error.__context__)])
-
-
-def _chain(error: BaseException | None) -> list[str]:
-    return [] if error is None else [repr(error), *_chain(error.__cause__), *_chain(error.__context__)]
+    passed = error.__traceback__.tb_next
+    return "".join(traceback.TracebackException(type(error), error, passed, capture_locals=True).format())

@@ -5,6 +5,7 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
+from gymnasium.wrappers import vector as known
 from numpy.typing import NDArray
 
 from dp_bandit_envs.bandit_vector_env import Seeds, VectorStep, check_arms, every_game, spread_seeds
@@ -13,17 +14,33 @@ from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.protocols import FloatArray, IntArray, Observation
 from dp_bandit_envs.rendering import Scoreboard
 from dp_bandit_envs.seeding import FIRST_WRAPPER, EpisodeStreams
-from dp_bandit_envs.wrappers.boundary import PUBLIC_ERRORS, check_observation_passes_unchanged
+from dp_bandit_envs.wrappers.boundary import (
+    HAND_OBSERVATIONS_ON,
+    Refused,
+    attempt,
+    boundaries_below,
+    checked_sensitivity,
+    layers_of,
+    needed_below,
+)
 
 VectorEnv = gym.vector.VectorEnv[Any, Any, Any]
+Vector = gym.vector.VectorWrapper[Observation, IntArray, Observation, IntArray, NDArray[Any]]
+
+HAND_VECTOR_OBSERVATIONS_ON = (
+    *HAND_OBSERVATIONS_ON,
+    known.RecordEpisodeStatistics,
+    known.RecordVideo,
+    gym.vector.VectorActionWrapper,
+    gym.vector.VectorRewardWrapper,
+)
 
 
-class VectorPrivacyBoundary(
-    gym.vector.VectorWrapper[Observation, IntArray, Observation, IntArray, NDArray[Any]], abc.ABC
-):
+class VectorPrivacyBoundary(Vector, abc.ABC):
     """Base of the vector forms of all privacy wrappers; game i behaves as the scalar wrapper does with its seed.
 
-    The rules are those of `PrivacyBoundary`. The games below must be in lockstep, as those of `gym.make_vec` are.
+    The rules are those of `PrivacyBoundary`. The games below must be in lockstep and start again at the next step
+    (`AutoresetMode.NEXT_STEP`), as those of `gym.make_vec` do.
     """
 
     sensitivity: float
@@ -33,16 +50,23 @@ class VectorPrivacyBoundary(
     def __init__(self, env: VectorEnv) -> None:
         super().__init__(env)
         name = type(self).__name__
-        check_observation_passes_unchanged(env, VectorPrivacyBoundary, (gym.vector.VectorObservationWrapper,), name)
-        self.n_arms: int = _needed_below(env, "n_arms", name)
-        self._sensitivity_below: float = _needed_below(env, "sensitivity", name)
-        self._horizon_below: int = _needed_below(env, "horizon", name)
-        below = _boundaries(env)
+        below = boundaries_below(env, name, HAND_VECTOR_OBSERVATIONS_ON)
+        for single in getattr(env.unwrapped, "envs", ()):
+            boundaries_below(single, name)
+        mode = env.metadata.get("autoreset_mode")
+        if mode is not gym.vector.AutoresetMode.NEXT_STEP:
+            raise ValueError(f"{name} needs games with autoreset_mode NEXT_STEP; received {mode}.")
+        self.n_arms: int = needed_below(env, "n_arms", name)
+        self._sensitivity_below = checked_sensitivity(needed_below(env, "sensitivity", name), name)
+        self._horizon_below: int = needed_below(env, "horizon", name)
+        self._rounds: int = needed_below([*layers_of(env)][-1], "horizon", name)
         self._guarantee_below: PrivacyGuarantee | None = below[0].guarantee if below else None
-        self._rounds: int = _needed_below(env.unwrapped, "horizon", name)
+        self._boundary_is_next = isinstance(env, VectorPrivacyBoundary)
+        self._counts_rounds = not below
         self._streams = [EpisodeStreams(FIRST_WRAPPER + len(below)) for _ in range(self.num_envs)]
         self._started = self._ended = False
         self._round: IntArray = np.zeros(self.num_envs, np.int64)
+        self._round_below: IntArray = np.zeros(self.num_envs, np.int64)
         self._scoreboards: list[Scoreboard] = []
         self._public_random: np.random.Generator | None = None
 
@@ -51,30 +75,37 @@ class VectorPrivacyBoundary(
         """Forget the games before; `streams` holds each game's fresh noise."""
 
     @abc.abstractmethod
-    def _advance(self, arms: IntArray) -> tuple[Observation, NDArray[Any], NDArray[Any], IntArray]:
-        """Play `arms` below; return the released observation, the two flags and the round reached."""
+    def _advance(self, arms: IntArray) -> tuple[Observation, NDArray[Any], NDArray[Any]]:
+        """Play `arms` below; return the released observation and the two flags."""
 
     def reset(self, *, seed: Seeds = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:
         """Start new games below and take fresh streams of noise; nothing has been released yet."""
-        self._guarded(lambda: self.env.reset(seed=seed, options=options))  # type: ignore[arg-type]
+        _, failure = self._attempt(lambda: self.env.reset(seed=seed, options=options))  # type: ignore[arg-type]
+        if failure is not None:
+            raise failure
         return self._restart(spread_seeds(seed, self.num_envs), options)
 
     def step(self, actions: Any) -> VectorStep:
         """Play one arm in every game; everything that comes back was released."""
         arms = check_arms(actions, self.num_envs, self.n_arms)
-        if not self._started:
-            raise StepOutsideGame("the games have not begun; call reset() first.")
+        self._check_started()
         if self._ended:
-            self._guarded(lambda: self.env.step(arms))
+            _, failure = self._attempt(lambda: self.env.step(arms))
+            if failure is not None:
+                raise failure
             never = np.zeros(self.num_envs, np.bool_)
             observation, info = self._restart([None] * self.num_envs, None)
             return observation, np.zeros(self.num_envs), never, never.copy(), info
-        released, terminated, truncated, rounds = self._advance(arms)
+        result, failure = self._attempt(lambda: self._advance(arms))
+        if failure is not None:
+            raise failure
+        released, terminated, truncated = result
         ended = terminated | truncated
         if ended.any() != ended.all():
             raise BoundaryError(f"{type(self).__name__} needs games in lockstep; some of those below ended early.")
         self._ended = bool(ended.all())
         rewards: FloatArray = released["gain"][np.arange(self.num_envs), arms]
+        rounds = self._round_below.copy()
         for game, board in enumerate(self._scoreboards):
             passed = int(rounds[game] - self._round[game])
             board.add(int(rounds[game]), int(arms[game]), float(rewards[game]), rounds=passed)
@@ -83,8 +114,7 @@ class VectorPrivacyBoundary(
 
     def render(self) -> tuple[Any, ...] | None:
         """Return one picture for each game of what was released so far."""
-        if not self._started:
-            raise StepOutsideGame("the games have not begun; call reset() first.")
+        self._check_started()
         if not self._scoreboards:
             return None
         title = "Seen through the privacy boundary, game {}"
@@ -92,6 +122,16 @@ class VectorPrivacyBoundary(
             board.render(self.render_mode, title=title.format(game), total="released gain")
             for game, board in enumerate(self._scoreboards)
         )
+
+    def close(self, **kwargs: Any) -> None:
+        """Close what is below."""
+        _, failure = self._attempt(lambda: self.env.close(**kwargs))
+        if failure is not None:
+            raise failure
+
+    def __repr__(self) -> str:
+        names = [type(layer).__name__ for layer in layers_of(self)]
+        return "".join(f"<{name}" for name in names) + f", num_envs={self.num_envs}" + ">" * len(names)
 
     @property
     def spec(self) -> None:  # type: ignore[override]
@@ -118,58 +158,29 @@ class VectorPrivacyBoundary(
         self._begin([streams.next(seed, options) for streams, seed in zip(self._streams, seeds, strict=True)])
         self._started, self._ended = True, False
         self._round = np.zeros(self.num_envs, np.int64)
-        self._scoreboards = [
-            Scoreboard(self.n_arms, self._rounds) for _ in range(self.num_envs if self.render_mode else 0)
-        ]
-        return self._nothing(), every_game("round", self._round.copy())
-
-    def _nothing(self) -> Observation:
+        self._round_below = np.zeros(self.num_envs, np.int64)
+        boards = self.num_envs if self.render_mode else 0
+        self._scoreboards = [Scoreboard(self.n_arms, self._rounds) for _ in range(boards)]
         shape = (self.num_envs, self.n_arms)
-        return {"gain": np.zeros(shape), "observed": np.zeros(shape, np.int8)}
+        observation = {"gain": np.zeros(shape), "observed": np.zeros(shape, np.int8)}
+        return observation, every_game("round", self._round.copy())
 
-    def _step_below(self, arms: IntArray) -> tuple[Observation, NDArray[Any], NDArray[Any], IntArray]:
-        observation, _, terminated, truncated, info = self._guarded(lambda: self.env.step(arms))
-        gain, observed = observation["gain"], observation["observed"]
+    def _step_below(self, arms: IntArray) -> tuple[Observation, NDArray[Any], NDArray[Any]]:
+        """Play one step below; count its rounds here, unless another boundary below has counted them."""
+        observation, _, terminated, truncated, info = self.env.step(arms)
+        gain = observation["gain"]
         if not np.all((gain >= 0) & (gain <= 1)):
-            raise BoundaryError(
+            raise Refused(
                 f"{type(self).__name__} received a gain outside [0, 1]; it is withheld. Rescale the gains below the"
                 " wrapper."
             )
-        return {"gain": gain, "observed": observed}, terminated, truncated, np.asarray(info["round"], np.int64)
+        counted = self._round_below + 1 if self._counts_rounds else np.asarray(info["round"], np.int64)
+        self._round_below = counted
+        return {"gain": gain, "observed": observation["observed"]}, terminated, truncated
 
-    def _guarded(self, call: Any) -> Any:
-        try:
-            return call()
-        except PUBLIC_ERRORS:
-            raise
-        except Exception as error:
-            kind = type(error).__name__
-        raise BoundaryError(
-            f"the environments below {type(self).__name__} raised {kind}; its message is withheld because it may carry"
-            " private gains. Play without the wrapper, on data that may be seen, to read it."
-        )
+    def _check_started(self) -> None:
+        if not self._started:
+            raise StepOutsideGame("the games have not begun; call reset() first.")
 
-
-def _needed_below(env: Any, name: str, wrapper: str) -> Any:
-    layer = env
-    while not hasattr(layer, name):
-        if layer is layer.unwrapped:
-            single = getattr(layer, "envs", None)
-            if single:
-                return single[0].get_wrapper_attr(name)
-            raise TypeError(
-                f"{wrapper} needs environments with the attribute {name!r}, like every DPBandit environment;"
-                f" received {env}."
-            )
-        layer = layer.env
-    return getattr(layer, name)
-
-
-def _boundaries(env: Any) -> list[VectorPrivacyBoundary]:
-    found = []
-    layer = env
-    while isinstance(layer, gym.vector.VectorWrapper):
-        if isinstance(layer, VectorPrivacyBoundary):
-            found.append(layer)
-        layer = layer.env
-    return found
+    def _attempt(self, call: Any) -> Any:
+        return attempt(call, type(self).__name__, trusted=self._boundary_is_next)

@@ -5,6 +5,7 @@ from typing import SupportsFloat
 import numpy as np
 from numpy.typing import NDArray
 
+from dp_bandit_envs.privacy.laplace import on_grid_array
 from dp_bandit_envs.protocols import FloatArray, IntArray, Observation
 from dp_bandit_envs.wrappers.laplace_clip_rescale import laplace_guarantee, laplace_mechanism
 from dp_bandit_envs.wrappers.vector.boundary import VectorEnv, VectorPrivacyBoundary
@@ -41,17 +42,18 @@ class LaplaceClipRescale(VectorPrivacyBoundary):
         self._noise = np.empty((self.num_envs, max(DRAWS_AHEAD, 2 * self.n_arms)))
         self._used = np.full(self.num_envs, self._noise.shape[1])
 
-    def _advance(self, arms: IntArray) -> tuple[Observation, NDArray[np.bool_], NDArray[np.bool_], IntArray]:
-        private, terminated, truncated, rounds = self._step_below(arms)
+    def _advance(self, arms: IntArray) -> tuple[Observation, NDArray[np.bool_], NDArray[np.bool_]]:
+        private, terminated, truncated = self._step_below(arms)
         scale, bound, reject = self.mechanism
         noisy = private["gain"].copy()
         seen = private["observed"].astype(np.bool_)
         if scale > 0:
-            noisy[seen] += self._draw(seen)
+            noisy[seen] = on_grid_array(noisy[seen] + self._draw(seen), scale)
         if reject:
             seen &= (noisy >= -bound) & (noisy <= 1 + bound)
-        gain = np.where(seen, (np.clip(noisy, -bound, 1 + bound) + bound) / (1 + 2 * bound), 0.0)
-        return {"gain": gain, "observed": seen.astype(np.int8)}, terminated, truncated, rounds
+        rescaled = (np.clip(noisy, -bound, 1 + bound) + bound) / (1 + 2 * bound)
+        gain = np.where(seen, np.minimum(rescaled, 1.0), 0.0)
+        return {"gain": gain, "observed": seen.astype(np.int8)}, terminated, truncated
 
     def _draw(self, seen: NDArray[np.bool_]) -> FloatArray:
         """Return the next draw of its own game for each true entry of `seen`, game by game and arm by arm."""

@@ -29,13 +29,13 @@ class MiniBatchAverage(VectorPrivacyBoundary):
     def _begin(self, streams: list[np.random.Generator]) -> None:
         pass
 
-    def _advance(self, arms: IntArray) -> tuple[Observation, NDArray[np.bool_], NDArray[np.bool_], IntArray]:
+    def _advance(self, arms: IntArray) -> tuple[Observation, NDArray[np.bool_], NDArray[np.bool_]]:
         totals = np.zeros((self.num_envs, self.n_arms))
         counts = np.zeros((self.num_envs, self.n_arms), np.int64)
         for _ in range(self.batch_size):
-            observation, terminated, truncated, rounds = self._step_below(arms)
+            observation, terminated, truncated = self._step_below(arms)
             totals += observation["gain"]
             counts += observation["observed"]
             if (terminated | truncated).any():
                 break
-        return average(totals, counts, self.batch_size), terminated, truncated, rounds
+        return average(totals, counts, self.batch_size), terminated, truncated

@@ -1,0 +1,195 @@
+"""A white-box audit of released values: how far apart can two neighbouring games be told, with what certainty?"""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import beta
+
+from dp_bandit_envs.adversaries.replay import GainTable
+from dp_bandit_envs.bandit_env import BanditEnv
+from dp_bandit_envs.bandit_vector_env import BanditVectorEnv
+from dp_bandit_envs.privacy import noise_scale
+from dp_bandit_envs.privacy.laplace import default_bound, release
+from dp_bandit_envs.wrappers import LaplaceClipRescale, vector
+
+FAILURE = 1e-6
+"""Probability with which one audit may report more than there is, all events together."""
+
+
+def epsilon_lower_bound(first: np.ndarray, second: np.ndarray, trials: int) -> float:
+    """Return a lower bound on epsilon from counts of the same events in two neighbouring games.
+
+    Clopper-Pearson intervals for every count, both directions, and Bonferroni over all of them.
+    """
+    share = FAILURE / (4 * len(first))
+    found = -math.inf
+    for one, other in ((first, second), (second, first)):
+        some = one > 0  # an event that never happened says nothing about how likely it is at least
+        low = beta.ppf(share, one[some], trials - one[some] + 1)
+        high = np.where(other < trials, beta.ppf(1 - share, other + 1, np.maximum(trials - other, 1)), 1.0)[some]
+        found = max(found, *np.log(low / high).tolist(), -math.inf)
+    return found
+
+
+THRESHOLDS = np.linspace(0.05, 0.95, 19)
+"""Events are chosen before any sample is seen: rejected, and released at or above each of these."""
+
+
+GAMES = 100
+
+
+def events(gain: float, tau: int, epsilon: float, outside: str, trials: int, seed: int, noise_share: float = 1.0):
+    """Count the events in `trials` releases; in the first round of each batch the gain is `gain`, and 0 in the others.
+
+    Every release has noise of its own, so each is one trial of the same pair of neighbours.
+    """
+    steps = trials // GAMES
+    table = np.zeros((steps * tau, 2))
+    table[::tau] = gain
+    env = BanditVectorEnv(GAMES, GainTable(table))
+    if tau > 1:
+        env = vector.MiniBatchAverage(env, batch_size=tau)
+    env = vector.LaplaceClipRescale(env, epsilon=epsilon, bound=1.5 / (tau * epsilon), outside=outside)
+    env.mechanism = env.mechanism._replace(scale=noise_share * env.mechanism.scale)
+    env.reset(seed=seed)
+    counts = np.zeros(1 + len(THRESHOLDS), int)
+    for _ in range(steps):
+        observation, *_ = env.step(np.zeros(GAMES, int))
+        value, seen = observation["gain"][:, 0], observation["observed"][:, 0] == 1
+        counts += [(~seen).sum(), *(seen[:, np.newaxis] & (value[:, np.newaxis] >= THRESHOLDS)).sum(axis=0)]
+    return counts
+
+
+SETTINGS = [(1, 1.0, "clip"), (1, 1.0, "reject"), (1, 0.5, "clip"), (4, 1.0, "clip"), (4, 1.0, "reject")]
+
+
+def audit(tau: int, epsilon: float, outside: str, trials: int, noise_share: float = 1.0) -> float:
+    return epsilon_lower_bound(
+        events(1.0, tau, epsilon, outside, trials, 0, noise_share),
+        events(0.0, tau, epsilon, outside, trials, 10**6, noise_share),
+        trials,
+    )
+
+
+@pytest.mark.parametrize(("tau", "epsilon", "outside"), SETTINGS)
+def test_released_values_tell_neighbours_apart_by_no_more_than_epsilon(tau, epsilon, outside):
+    found = audit(tau, epsilon, outside, 10_000)
+    assert found <= epsilon
+    assert found > 0.5 * epsilon  # the audit is not blind
+
+
+@pytest.mark.parametrize(("tau", "epsilon", "outside"), SETTINGS)
+def test_the_same_audit_catches_half_the_noise(tau, epsilon, outside):
+    assert audit(tau, epsilon, outside, 10_000, noise_share=0.5) > epsilon
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("tau", "epsilon", "outside"), SETTINGS)
+def test_released_values_tell_neighbours_apart_by_no_more_than_epsilon_in_many_games(tau, epsilon, outside):
+    found = audit(tau, epsilon, outside, 200_000)
+    assert 0.85 * epsilon < found <= epsilon
+    assert audit(tau, epsilon, outside, 200_000, noise_share=0.9) > epsilon
+
+
+def test_lower_bound_by_hand():
+    """Equal counts say nothing, certainty against never says much, and one pair of counts by the formula."""
+    assert epsilon_lower_bound(np.array([50]), np.array([50]), 100) < 0
+    assert epsilon_lower_bound(np.array([10_000]), np.array([0]), 10_000) > 6
+    exact = math.log(beta.ppf(FAILURE / 4, 60, 41) / beta.ppf(1 - FAILURE / 4, 21, 80))
+    assert epsilon_lower_bound(np.array([60]), np.array([20]), 100) == pytest.approx(exact)
+
+
+def test_rejection_alone_has_the_probabilities_that_epsilon_allows():
+    """Withholding is post-processing: P(withheld | 1) / P(withheld | 0) lies within exp(+-epsilon), exactly."""
+    for epsilon in (0.1, 1.0, 5.0):
+        scale = noise_scale(1.0, epsilon)
+        for bound in (0.0, 0.3 / epsilon, default_bound(scale, 1000)):
+
+            def withheld(gain, scale=scale, bound=bound):
+                return 0.5 * math.exp(-(bound + gain) / scale) + 0.5 * math.exp(-(bound + 1 - gain) / scale)
+
+            for one in np.linspace(0, 1, 11):
+                for other in np.linspace(0, 1, 11):
+                    assert abs(math.log(withheld(one) / withheld(other))) <= epsilon + 1e-12
+                    kept = math.log((1 - withheld(one)) / (1 - withheld(other))) if bound > 0 else 0.0
+                    assert abs(kept) <= epsilon + 1e-12
+
+
+# ---- floats are not real numbers
+
+
+class Given:
+    """A random generator whose next Laplace draw is given."""
+
+    def __init__(self, draw):
+        """Take the draw."""
+        self._draw = draw
+
+    def laplace(self, location, scale, size=None):
+        """Return the draw."""
+        return self._draw
+
+
+def laplace_of(uniform: int, scale: float) -> float:
+    """Return the double that NumPy makes of the 53 random bits `uniform`, as `random_laplace` in its C source does."""
+    u = uniform * 2.0**-53
+    return -scale * math.log(2.0 - u - u) if u >= 0.5 else scale * math.log(u + u)
+
+
+def test_the_model_of_numpys_laplace_is_exact():
+    for seed in range(200):
+        uniform = int(np.random.default_rng(seed).random() * 2**53)
+        assert np.random.default_rng(seed).laplace(0.0, 2.5) == laplace_of(uniform, 2.5)
+
+
+def is_possible(released: float, gain: float, scale: float, bound: float, noise: float) -> bool:
+    """Return whether any of the uniforms near the one that belongs to `noise` makes `gain` into `released`."""
+    tail = math.exp(-abs(noise) / scale) / 2 * 2**53
+    middle = round(tail if noise < 0 else 2**53 - tail)
+    candidates = range(max(middle - 100, 1), min(middle + 100, 2**53 - 1) + 1)
+    return any(
+        release(gain, scale, bound, True, Given(laplace_of(candidate, scale))) == (released, True)
+        for candidate in candidates
+    )
+
+
+@pytest.mark.parametrize(("epsilon", "releases"), [(1.0, 2**18), (0.1, 2139), (10.0, 2**18)])
+def test_every_value_released_for_one_gain_could_have_been_released_for_another(epsilon, releases):
+    """Mironov (2012): doubles are spaced unevenly, so g + noise has holes that depend on g.
+
+    A value that falls into a hole of gain 0 says "not 0" with certainty, whatever epsilon is. Only noise of 3 to 8
+    scales below is tried, where doubles near a release are few enough for all to be listed: 1 release in 40. Rounding
+    noisy gains to a grid of scale / 2^12 or so closes the holes and costs no accuracy.
+    """
+    scale = noise_scale(1.0, epsilon)
+    bound = default_bound(scale, releases)
+    rng = np.random.default_rng(6)
+    impossible, tried = 0, 0
+    while tried < 100:
+        noise = float(rng.laplace(0.0, scale))
+        if not 3 * scale < -noise < 8 * scale:
+            continue
+        tried += 1
+        for gain, other in ((1.0, 0.0), (0.38, 0.4)):
+            released, kept = release(gain, scale, bound, True, Given(noise))
+            assert kept and is_possible(released, gain, scale, bound, noise)
+            impossible += not is_possible(released, other, scale, bound, noise + gain - other)
+    assert impossible == 0
+
+
+@pytest.mark.parametrize("gain", [0.0, 1.0])
+def test_nobody_above_the_wrapper_can_rule_a_gain_out(gain):
+    """The attack end to end: 200 releases at epsilon = 1, without a seed, from observations and public parameters."""
+    env = LaplaceClipRescale(BanditEnv(GainTable(np.full((200, 2), gain))), epsilon=1.0)
+    env.reset()
+    scale, bound, _ = env.mechanism
+    ruled_out = {0.0: 0, 1.0: 0}
+    for _ in range(200):
+        observation, *_ = env.step(0)
+        released = float(observation["gain"][0])
+        for guess in ruled_out:
+            noise = released * (1 + 2 * bound) - bound - guess
+            if observation["observed"][0] and abs(noise) > 3 * scale:
+                ruled_out[guess] += not is_possible(released, guess, scale, bound, noise)
+    assert ruled_out == {0.0: 0, 1.0: 0}

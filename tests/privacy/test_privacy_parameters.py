@@ -1,0 +1,224 @@
+"""Batch sizes, epsilons and bounds of the papers' algorithms, derived a second time."""
+
+import math
+from decimal import Decimal, localcontext
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+
+from dp_bandit_envs.agents.tsallis_inf import SKIP_SHARE, normalise
+from dp_bandit_envs.algorithms import make_algorithm, paper_epsilon
+from dp_bandit_envs.algorithms.bases import exp3_regret_bound, htinf_regret_bound
+from dp_bandit_envs.algorithms.exp3_tau import default_batch_size, private_batch_size
+from dp_bandit_envs.privacy.laplace import default_bound
+
+FIGURE_1 = {"n_arms": 4, "horizon": 2**18}
+
+
+# ---- EXP3-tau
+
+
+def test_epsilon_of_figure_1():
+    """28 * 4 ln 4 + sqrt(112 * 4 ln 4 * 18 ln 2) = 155.26 + 88.03."""
+    assert paper_epsilon(4, 2**18) == pytest.approx(243.29, abs=0.005)
+
+
+def test_batches_of_figure_1():
+    assert (2**18 / (7 * 4 * math.log(4))) ** (1 / 3) == pytest.approx(18.90, abs=0.005)
+    assert default_batch_size(4, 2**18) == 19
+
+
+def test_papers_epsilon_is_its_own_theorem_at_its_own_batch_size():
+    """At the exact, not whole, tau = (T / (7 K ln K))^(1/3): 4 T / tau^3 + sqrt(8 ln(T^2) T / tau^3)."""
+    horizon, share = 2**18, 7 * 4 * math.log(4)
+    assert 4 * share + math.sqrt(16 * math.log(horizon) * share) == pytest.approx(paper_epsilon(4, horizon), rel=1e-14)
+    paper = make_algorithm("EXP3-tau").paper_guarantee(**FIGURE_1)
+    assert paper.delta == 2.0**-36
+    assert paper.epsilon == pytest.approx(240.22, abs=0.005)  # tau rounded up to 19
+
+
+def test_what_batches_of_19_really_guarantee():
+    """13,797 draws, each 1/19-bounded: rho = 13797 / (8 * 361) = 4.777; 26.6 at delta = T^-2."""
+    guarantee = make_algorithm("EXP3-tau").guarantee(**FIGURE_1)
+    assert guarantee.rho == pytest.approx(13797 / (8 * 361), rel=1e-14)
+    assert guarantee.epsilon == pytest.approx(13797 / 19, rel=1e-14)
+    rho, log = 13797 / 2888, 36 * math.log(2)
+    assert guarantee.epsilon_at(2.0**-36) == pytest.approx(rho + 2 * math.sqrt(rho * log), rel=1e-14)
+    assert guarantee.epsilon_at(2.0**-36) == pytest.approx(26.6, abs=0.05)
+
+
+@pytest.mark.parametrize("horizon", [5000, 2139, 2**14, 2**18, 10**6 + 1])
+@pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.0, 10.0, 243.29])
+@pytest.mark.parametrize("delta", [1e-2, 1e-6, 2.0**-36])
+def test_private_batch_size_is_the_inverse_of_the_guarantee(horizon, epsilon, delta):
+    """Enough at this size, not enough by T / (8 tau^3) one below; in 40 digits."""
+    try:
+        size = private_batch_size(horizon, epsilon, delta)
+    except ValueError as error:
+        assert "horizon of at least its batch size" in str(error)
+        assert horizon / 8 / horizon**3 > (math.sqrt(math.log(1 / delta) + epsilon) - math.sqrt(-math.log(delta))) ** 2
+        return
+    guarantee = make_algorithm("EXP3-tau", epsilon=epsilon, delta=delta).guarantee(n_arms=4, horizon=horizon)
+    assert guarantee.epsilon_at(delta) <= epsilon
+    with localcontext() as context:
+        context.prec = 40
+        log = -Decimal(delta).ln()
+        rho = ((log + Decimal(epsilon)).sqrt() - log.sqrt()) ** 2
+        assert rho + 2 * (rho * log).sqrt() == pytest.approx(Decimal(epsilon), abs=Decimal("1e-30"))
+        assert Decimal(horizon) / (8 * Decimal(size) ** 3) <= rho
+        if size > 1:
+            assert Decimal(horizon) / (8 * Decimal(size - 1) ** 3) > rho
+
+
+def test_no_epsilon_needs_no_batches():
+    assert private_batch_size(1000, math.inf, 0.1) == 1
+
+
+def test_a_game_that_cannot_be_played_has_no_guarantee():
+    """Batches of 19 do not fit into 10 rounds; epsilon = 0 would be the best guarantee there is."""
+    algorithm = make_algorithm("EXP3-tau", batch_size=19)
+    with pytest.raises(ValueError, match="batch_size must be at most the horizon"):
+        algorithm.guarantee(n_arms=4, horizon=10)
+
+
+def test_draws_that_pay_are_those_after_the_first_batch():
+    """T // tau batches and one more draw for what is left over; the first draw saw nothing."""
+    guarantee = make_algorithm("EXP3-tau", batch_size=3).guarantee(n_arms=4, horizon=1001)
+    assert guarantee.epsilon == pytest.approx(333 / 3, rel=1e-14)
+
+
+# ---- rejection
+
+
+def mean_fed(gain: float, scale: float, bound: float, withheld: float) -> float:
+    """Return what a base learns on average from a gain, mapped back to units of gain.
+
+    A kept noisy gain counts as itself, a rejected one as `withheld`: -b for EXP3, whose estimates of gains do not
+    grow, and 1 + b for learners from losses, whose estimates of losses do not grow.
+    """
+
+    def density(x: float) -> float:
+        return math.exp(-abs(x) / scale) / (2 * scale)
+
+    low, high = -bound - gain, 1 + bound - gain
+    kept = quad(lambda x: (gain + x) * density(x), low, high, points=[0.0], limit=200)[0]
+    rejected = (math.exp(low / scale) + math.exp(-high / scale)) / 2
+    return kept + withheld * rejected
+
+
+@pytest.mark.parametrize(("epsilon", "releases"), [(1.0, 50), (0.1, 50), (5.0, 20), (1.0, 2), (0.3, 1), (1.0, 2000)])
+@pytest.mark.parametrize("end", ["lower", "upper"])
+def test_bias_of_rejection_differs_between_gains_by_no_more_than_the_bound_says(epsilon, releases, end):
+    """Over the game: (ln J + 1) / epsilon + 1/2, where the bound on the regret adds it."""
+    scale = 1 / epsilon
+    bound = default_bound(scale, releases)
+    withheld = -bound if end == "lower" else 1 + bound
+    bias = [mean_fed(gain, scale, bound, withheld) - gain for gain in np.linspace(0, 1, 21)]
+    spread = releases * (max(bias) - min(bias))
+    claimed = (math.log(releases) + 1) * scale + 0.5
+    assert spread <= claimed
+    assert bias[0] == max(bias) and bias[-1] == min(bias)
+    # by hand: the ends differ by (1 - e^(-1/s)) (1 + 2 b + 2 s) / (2 J)
+    exact = -math.expm1(-1 / scale) * (1 + 2 * bound + 2 * scale) / 2
+    assert spread == pytest.approx(exact, rel=1e-6)
+
+
+def test_regret_bound_of_dp_exp3_lap_by_hand():
+    """T = 1000, K = 3, epsilon = 2: b = ln T / 2, (2 b + 1) 2 sqrt((e - 1) T K ln K) + (ln T + 1) / 2 + 1/2."""
+    inside = 2 * math.sqrt((math.e - 1) * 1000 * 3 * math.log(3))
+    expected = (math.log(1000) + 1) * inside + (math.log(1000) + 1) / 2 + 0.5
+    assert make_algorithm("DP-EXP3-Lap", epsilon=2.0).regret_bound(n_arms=3, horizon=1000) == pytest.approx(expected)
+
+
+def test_regret_bound_of_batches_by_hand():
+    """Epsilon = 0.25: batches of 4, 250 steps of 1000 (and 3 rounds more), noise of scale 1."""
+    bound = math.log(250)
+    inside = (2 * bound + 1) * 2 * math.sqrt((math.e - 1) * 250 * 3 * math.log(3)) + bound + 1.5
+    found = make_algorithm("Batched-Lap-EXP3", epsilon=0.25).regret_bound(n_arms=3, horizon=1003)
+    assert found == pytest.approx(4 * inside + 3)
+
+
+@pytest.mark.parametrize("name", ["DP-EXP3-Lap", "Batched-Lap-EXP3"])
+def test_without_noise_the_bound_is_the_bases(name):
+    """The limit that the paper's (4 ln T / epsilon) form gets wrong: it would go to a constant."""
+    found = make_algorithm(name, epsilon=math.inf).regret_bound(n_arms=4, horizon=5000)
+    assert found == pytest.approx(exp3_regret_bound(4, 5000), rel=1e-14)
+
+
+def test_bounds_hold_without_memory_only():
+    for name in ("EXP3", "DP-EXP3-Lap", "Batched-Lap-HTINF", "Tsallis-INF"):
+        assert make_algorithm(name).regret_bound(n_arms=4, horizon=5000, memory=1) == math.inf
+    assert make_algorithm("DP-EXP3-Lap", outside="clip").regret_bound(n_arms=4, horizon=5000) == math.inf
+
+
+# ---- HTINF
+
+
+def test_skipping_keeps_the_step_within_a_factor_of_two():
+    """(1 - Theta)^-3 = 2, the constant of the stability term."""
+    assert pytest.approx(2, rel=1e-14) == (1 - SKIP_SHARE) ** -3
+
+
+def test_one_step_costs_no_more_than_twice_the_rate_times_the_squared_estimate():
+    """Stability: <l, x - y> - D(y, x) <= 2 eta l^2 x^(3/2) for the best y >= 0, where |loss| <= Theta sqrt(x) / eta.
+
+    l = loss / x is the estimate, D the divergence of -2 sqrt(x) / eta; y^(-1/2) = x^(-1/2) + eta l.
+    """
+    tight = 0.0
+    for eta in (0.01, 0.3, 2.0):
+        for x in (1e-6, 0.01, 0.4, 1.0):
+            for share in np.linspace(-1, 1, 41):
+                estimate = share * SKIP_SHARE * math.sqrt(x) / eta / x
+                y = (x**-0.5 + eta * estimate) ** -2
+                divergence = (-2 * math.sqrt(y) + 2 * math.sqrt(x) + (y - x) / math.sqrt(x)) / eta
+                cost = estimate * (x - y) - divergence
+                allowed = 2 * eta * estimate**2 * x**1.5
+                assert cost <= allowed * (1 + 1e-9) + 1e-15
+                tight = max(tight, cost / allowed if allowed else 0.0)
+    assert tight > 0.5
+
+
+def test_penalty_of_the_regulariser():
+    """(1/eta_T) (2 sqrt K - 2): from uniform play to one arm, with eta_T = 1 / (sigma sqrt T)."""
+    for n_arms in (2, 4, 10):
+        probabilities = np.full(n_arms, 1 / n_arms)
+        normalise(np.zeros(n_arms), probabilities, 0.1)
+        assert 2 * np.sqrt(probabilities).sum() - 2 == pytest.approx(2 * math.sqrt(n_arms) - 2, rel=1e-12)
+
+
+def test_bound_of_htinf_is_the_sum_of_its_three_parts():
+    """Sigma = 1.5, K = 4, T = 900: 2 sigma sqrt T (sqrt K - 1) + 4 sigma sqrt(K T) + 2 sigma sqrt(K T) / Theta."""
+    expected = 2 * 1.5 * 30 * 1 + 4 * 1.5 * 60 + 2 * 1.5 * 60 / (1 - 0.5 ** (1 / 3))
+    assert htinf_regret_bound(4, 900, 1.5) == pytest.approx(expected, rel=1e-14)
+
+
+def test_part_of_a_noisy_loss_beyond_a_threshold_is_not_negative_on_average():
+    """What the derivation asks of the losses: E[l; |l| > r] >= 0, for a loss in [0, 1] with Laplace noise.
+
+    With P(l > r) = e^-(r - c) / 2 and mean excess 1 on that side, and likewise on the other (r >= c, scale 1).
+    """
+    for loss in np.linspace(0, 1, 11):
+        for threshold in np.linspace(1, 20, 50):
+            above = math.exp(-(threshold - loss)) / 2 * (threshold + 1)
+            below = math.exp(-(threshold + loss)) / 2 * (threshold + 1)
+            assert above >= below
+            assert above + below <= (loss**2 + 2) / threshold  # E[|l|; |l| > r] <= E[l^2] / r
+
+
+@pytest.mark.parametrize("sigma", [1.0, 0.5, 0.01])
+def test_bound_of_htinf_is_not_claimed_for_losses_larger_than_sigma(sigma):
+    """K = 2, T = 1, gains (1, 0): any agent that begins with equal probabilities has an expected regret of 1/2."""
+    assert make_algorithm("HTINF", sigma=sigma).regret_bound(n_arms=2, horizon=1) >= 0.5
+
+
+@pytest.mark.parametrize(("epsilon", "batch_size"), [(0.1, 1), (0.1, 2), (0.01, 20)])
+def test_bound_of_batched_htinf_is_not_claimed_for_more_noise_than_sigma_covers(epsilon, batch_size):
+    """Noise of scale s has E[l^2] = l^2 + 2 s^2, up to 1 + 2 s^2: sigma = sqrt 6 is enough for s <= sqrt(5/2) only."""
+    scale = 1 / (epsilon * batch_size)
+    enough = math.sqrt(1 + 2 * scale**2)
+    settings = {"epsilon": epsilon, "batch_size": batch_size}
+    short = make_algorithm("Batched-Lap-HTINF", **settings).regret_bound(n_arms=4, horizon=10_000)
+    full = make_algorithm("Batched-Lap-HTINF", **settings, sigma=enough).regret_bound(n_arms=4, horizon=10_000)
+    assert math.isfinite(full)
+    assert short >= full

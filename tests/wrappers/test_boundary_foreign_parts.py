@@ -1,0 +1,305 @@
+"""Attacks on the boundary through parts that are not the project's own: foreign environments and wrappers below it."""
+
+import math
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from boundary_games import MARK, PLANTED, around, error_of, everything_in, game, games
+
+from dp_bandit_envs.adversaries.replay import GainTable
+from dp_bandit_envs.bandit_env import BanditEnv
+from dp_bandit_envs.bandit_vector_env import BanditVectorEnv
+from dp_bandit_envs.wrappers import LaplaceClipRescale, MiniBatchAverage, vector
+
+TABLE = np.full((12, 3), PLANTED)
+
+
+# ---- what a foreign environment says of itself
+
+
+class ShowsItself(BanditEnv):
+    """A foreign environment whose text form shows its data, as that of a dataclass would."""
+
+    def __str__(self):
+        """Show the data."""
+        return f"Patients({PLANTED})"
+
+
+class VectorShowsItself(BanditVectorEnv):
+    """The same for many games."""
+
+    def __repr__(self):
+        """Show the data."""
+        return f"Patients({PLANTED})"
+
+
+def test_text_form_of_a_boundary_does_not_show_what_is_below():
+    env = LaplaceClipRescale(ShowsItself(GainTable(TABLE)), epsilon=1.0)
+    assert MARK not in str(env) + repr(env)
+
+
+def test_text_form_of_a_vector_boundary_does_not_show_what_is_below():
+    env = vector.LaplaceClipRescale(VectorShowsItself(2, GainTable(TABLE)), epsilon=1.0)
+    assert MARK not in str(env) + repr(env)
+
+
+class NotABandit(gym.Env):
+    """A foreign environment without a sensitivity, whose text form shows its data."""
+
+    action_space = gym.spaces.Discrete(3)
+    observation_space = gym.spaces.Box(0, 1)
+
+    def __str__(self):
+        """Show the data."""
+        return f"Patients({PLANTED})"
+
+
+def test_refusing_an_environment_that_is_no_bandit_does_not_print_it():
+    with pytest.raises(TypeError, match="needs an environment with the attribute 'n_arms'") as error:
+        LaplaceClipRescale(NotABandit(), epsilon=1.0)
+    assert MARK not in everything_in(error.value)
+
+
+class FailsToClose(BanditEnv):
+    """A foreign environment that fails when it is closed, telling a gain."""
+
+    def close(self):
+        """Fail."""
+        raise OSError(f"could not save the last gain, {PLANTED}")
+
+
+class VectorFailsToClose(BanditVectorEnv):
+    """The same for many games."""
+
+    def close_extras(self, **kwargs):
+        """Fail."""
+        raise OSError(f"could not save the last gain, {PLANTED}")
+
+
+def test_an_error_while_closing_does_not_carry_a_gain():
+    env = LaplaceClipRescale(FailsToClose(GainTable(TABLE)), epsilon=1.0)
+    assert MARK not in everything_in(error_of(env.close))
+
+
+def test_an_error_while_closing_many_games_does_not_carry_a_gain():
+    env = vector.LaplaceClipRescale(VectorFailsToClose(2, GainTable(TABLE)), epsilon=1.0)
+    assert MARK not in everything_in(error_of(env.close))
+
+
+class RoundsTellGains(BanditEnv):
+    """A foreign environment that puts a gain where the number of the round belongs."""
+
+    def step(self, action):
+        """Put the gain's digits, or its text, into the info."""
+        observation, reward, terminated, truncated, _ = super().step(action)
+        return observation, reward, terminated, truncated, {"round": self.encode(reward)}
+
+
+@pytest.mark.parametrize(
+    "encode", [lambda gain: round(gain * 1e10), str, lambda gain: {}[gain]], ids=["int", "text", "key"]
+)
+def test_the_round_above_a_boundary_does_not_come_from_a_foreign_info(encode):
+    env = RoundsTellGains(GainTable(TABLE))
+    env.encode = encode
+    env = LaplaceClipRescale(env, epsilon=1.0)
+    env.reset(seed=1)
+    try:
+        seen = repr(env.step(0)[4])
+    except Exception as error:
+        seen = everything_in(error)
+    assert MARK not in seen
+
+
+class KindTellsGain(BanditEnv):
+    """A foreign environment whose kind of error depends on the gain."""
+
+    def step(self, action):
+        """Fail one way or the other."""
+        _, reward, *_ = super().step(action)
+        raise (ValueError if reward > 0.5 else TypeError)("")
+
+
+def test_the_kind_of_an_error_below_does_not_tell_gains_apart():
+    """One bit of a gain a round is what a guarantee of epsilon forbids."""
+    messages = set()
+    for gain in (0.0, 1.0):
+        env = LaplaceClipRescale(KindTellsGain(GainTable(np.full((3, 2), gain))), epsilon=1.0)
+        env.reset(seed=1)
+        messages.add(everything_in(error_of(lambda env=env: env.step(0))))
+    assert len(messages) == 1
+
+
+# ---- wrappers below that let one round count more than once
+
+
+class RunningTotal(gym.Wrapper):
+    """A user's own wrapper: hands on running totals, squeezed into [0, 1], so that a round moves all later ones."""
+
+    def reset(self, **arguments):
+        """Start anew."""
+        self._total = np.zeros(2)
+        return super().reset(**arguments)
+
+    def step(self, action):
+        """Replace the gain by a total."""
+        observation, *rest = super().step(action)
+        self._total += observation["gain"]
+        observation["gain"] = np.where(observation["observed"], np.minimum(self._total, 1.0), 0.0)
+        return observation, *rest
+
+
+def last_released_without_noise(first_gain: float, below) -> float:
+    """Return what is released in round 2, if anything, with the gain of round 1 as given."""
+    table = np.zeros((3, 2))
+    table[0] = first_gain
+    env = LaplaceClipRescale(below(game(table)), epsilon=math.inf)
+    env.reset(seed=1)
+    env.step(0)
+    observation, *_ = env.step(0)
+    return float(observation["gain"].sum())
+
+
+@pytest.mark.parametrize(
+    "below",
+    [
+        RunningTotal,
+        lambda env: gym.wrappers.FrameStackObservation(env, 2),
+        lambda env: gym.wrappers.TransformObservation(env, lambda observation: observation, None),
+        lambda env: gym.wrappers.DelayObservation(env, 1),
+        gym.wrappers.FlattenObservation,
+    ],
+    ids=["own wrapper", "FrameStackObservation", "TransformObservation", "DelayObservation", "FlattenObservation"],
+)
+def test_a_wrapper_below_that_rewrites_observations_is_refused(below):
+    """Otherwise round 1 is released again in round 2, with fresh noise, under a guarantee that counts it once.
+
+    Refusing at construction is one way out and handing on nothing of round 1 in round 2 is another.
+    """
+    try:
+        leaked = last_released_without_noise(1.0, below) != last_released_without_noise(0.0, below)
+    except TypeError as error:
+        assert "put it above" in str(error)
+        return
+    assert not leaked
+
+
+def test_observation_wrappers_inside_a_sync_vector_env_are_refused():
+    def rewritten():
+        return gym.wrappers.TransformObservation(game(TABLE), lambda observation: observation, None)
+
+    with pytest.raises(TypeError, match="put it above"):
+        vector.LaplaceClipRescale(gym.vector.SyncVectorEnv([rewritten] * 2), epsilon=1.0)
+
+
+# ---- boundaries inside a SyncVectorEnv
+
+
+def test_an_average_inside_a_sync_vector_env_makes_the_noise_around_it_central():
+    """The part that averages sees true gains of many rounds, wherever it stands."""
+    scalar = LaplaceClipRescale(MiniBatchAverage(game(TABLE), batch_size=2), epsilon=1.0)
+    inside = gym.vector.SyncVectorEnv([lambda: MiniBatchAverage(game(TABLE), batch_size=2)] * 2)
+    assert vector.LaplaceClipRescale(inside, epsilon=1.0).guarantee == scalar.guarantee
+
+
+def test_a_guarantee_inside_a_sync_vector_env_is_not_improved_by_more_noise():
+    """Whether the inner wrapper rejected a gain is protected by its own epsilon only."""
+    inside = gym.vector.SyncVectorEnv([lambda: LaplaceClipRescale(game(TABLE), epsilon=10.0)] * 2)
+    assert vector.LaplaceClipRescale(inside, epsilon=0.1).guarantee.epsilon == 10.0
+
+
+def test_noise_around_a_sync_vector_env_of_noisy_games_is_drawn_from_another_stream():
+    inside = gym.vector.SyncVectorEnv([lambda: LaplaceClipRescale(game(TABLE), epsilon=1.0, outside="clip")] * 2)
+    env = vector.LaplaceClipRescale(inside, epsilon=1.0, outside="clip")
+    env.reset(seed=3)
+    draws = []
+    for release in (inside.step, env.step):
+        env.reset(seed=3)
+        draws.append(release(np.array([0, 0]))[0]["gain"][:, 0])
+    scale, bound, _ = env.mechanism
+    once = draws[0] * (1 + 2 * bound) - bound - PLANTED  # the inner noise
+    twice = draws[1] * (1 + 2 * bound) - bound - draws[0]  # the outer noise
+    assert scale == 1.0
+    assert not np.allclose(once, twice, rtol=0, atol=1e-6)
+
+
+def test_vector_boundary_refuses_games_that_do_not_wait_for_the_next_step_to_start_again():
+    """In the mode SAME_STEP the last observation of a game is replaced by the first of the next one."""
+    below = gym.vector.SyncVectorEnv([lambda: game(TABLE)] * 2, autoreset_mode=gym.vector.AutoresetMode.SAME_STEP)
+    with pytest.raises((TypeError, ValueError), match="NEXT_STEP"):
+        vector.LaplaceClipRescale(below, epsilon=1.0)
+
+
+# ---- what a foreign environment claims
+
+
+class Claims(BanditEnv):
+    """A foreign environment that declares a sensitivity of its own."""
+
+    sensitivity = 1.0
+
+
+@pytest.mark.parametrize("claimed", [0.0, -1.0, math.nan, math.inf])
+@pytest.mark.parametrize("form", ["scalar", "vector"])
+def test_a_sensitivity_that_is_not_positive_does_not_switch_the_noise_off(claimed, form):
+    if form == "scalar":
+        env = Claims(GainTable(TABLE))
+        env.sensitivity = claimed
+        wrap = LaplaceClipRescale
+    else:
+        env = games(2, TABLE)
+        env.sensitivity = claimed
+        wrap = vector.LaplaceClipRescale
+    with pytest.raises((TypeError, ValueError)):
+        wrap(env, epsilon=1.0)
+
+
+class RevealsAll(BanditEnv):
+    """Full information: every round reveals every arm's gain, so one round moves an observation by n_arms."""
+
+    sensitivity = 3.0
+
+    def step(self, action):
+        """Reveal the row."""
+        observation, *rest = super().step(action)
+        observation["gain"] = np.array(self._rows[len(self._arms) - 1])
+        observation["observed"] = np.ones(3, np.int8)
+        return observation, *rest
+
+
+def test_noise_grows_with_the_number_of_gains_that_a_round_reveals():
+    env = RevealsAll(GainTable(TABLE))
+    assert LaplaceClipRescale(env, epsilon=1.0).mechanism.scale == 3.0
+    assert MiniBatchAverage(env, batch_size=4).sensitivity == 0.75
+    assert around(env, "Laplace(MiniBatch)", tau=4, epsilon=0.5).mechanism.scale == 1.5
+    noisy = LaplaceClipRescale(env, epsilon=1.0, outside="clip")
+    noisy.reset(seed=1)
+    observation, *_ = noisy.step(0)
+    assert observation["observed"].tolist() == [1, 1, 1]
+    assert len(set(observation["gain"].tolist())) == 3  # three gains alike, three draws
+
+
+class RevealsByRound(BanditEnv):
+    """A changing public graph: arm 1 is revealed in odd rounds only, arm 2 never."""
+
+    def step(self, action):
+        """Reveal arm 0, and arm 1 in odd rounds."""
+        observation, reward, terminated, truncated, info = super().step(action)
+        row = self._rows[len(self._arms) - 1]
+        odd = info["round"] % 2
+        observation["gain"] = np.array([row[0], row[1] if odd else 0.0, 0.0])
+        observation["observed"] = np.array([1, odd, 0], np.int8)
+        return observation, reward, terminated, truncated, info
+
+
+def test_an_average_is_released_only_for_arms_revealed_in_every_round_of_the_batch():
+    """An average over fewer rounds would move by more than 1 / tau, so it must not be handed on."""
+    table = np.full((6, 3), 1.0)
+    env = MiniBatchAverage(RevealsByRound(GainTable(table)), batch_size=2)
+    env.reset(seed=1)
+    observation, *_ = env.step(0)
+    assert observation["gain"].tolist() == [1.0, 0.0, 0.0]
+    assert observation["observed"].tolist() == [1, 0, 0]
+    one = MiniBatchAverage(RevealsByRound(GainTable(table)), batch_size=1)
+    one.reset(seed=1)
+    assert [one.step(0)[0]["observed"].tolist() for _ in range(2)] == [[1, 1, 0], [1, 0, 0]]

@@ -1,0 +1,95 @@
+"""Game i of a vector wrapper is, to the last bit, the scalar wrapper with that game's seed, game after game."""
+
+import math
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from boundary_games import ORDERS, around, game, games
+
+from dp_bandit_envs.adversaries import Stochastic, SwitchingCost
+from dp_bandit_envs.bandit_env import BanditEnv
+from dp_bandit_envs.bandit_vector_env import BanditVectorEnv
+
+HORIZON = 13
+NUM_ENVS = 3
+
+
+def adversaries():
+    return {"Stochastic": Stochastic(3, HORIZON), "SwitchingCost": SwitchingCost(3, HORIZON)}
+
+
+def same(one, other):
+    """Assert that two results of a step or reset of many games are the same to the last bit."""
+    for key in ("gain", "observed"):
+        assert one[0][key].tobytes() == other[0][key].astype(one[0][key].dtype).tobytes()
+    for left, right in zip(one[1:-1], other[1:-1], strict=True):
+        np.testing.assert_array_equal(left, right)
+    assert set(one[-1]) == set(other[-1])
+    for key in one[-1]:
+        np.testing.assert_array_equal(one[-1][key], other[-1][key])
+
+
+@pytest.mark.parametrize("name", adversaries())
+@pytest.mark.parametrize("epsilon", [0.5, 4.0, math.inf])
+@pytest.mark.parametrize("outside", ["reject", "clip"])
+@pytest.mark.parametrize("order", ORDERS)
+def test_three_routes_to_the_same_games(order, outside, epsilon, name):
+    """Native games in vector wrappers; scalar games, each wrapped; scalar games below vector wrappers."""
+    options = {"tau": 2, "epsilon": epsilon, "outside": outside}
+    native = around(BanditVectorEnv(NUM_ENVS, adversaries()[name]), order, **options)
+    wrapped = gym.vector.SyncVectorEnv([lambda: around(BanditEnv(adversaries()[name]), order, **options)] * NUM_ENVS)
+    mixed = around(gym.vector.SyncVectorEnv([lambda: BanditEnv(adversaries()[name])] * NUM_ENVS), order, **options)
+    routes = [native, wrapped, mixed]
+    first, *others = [env.reset(seed=21) for env in routes]
+    for other in others:
+        same(first, other)
+    rng = np.random.default_rng(5)
+    ends = 0
+    for _ in range(3 * HORIZON):  # several ends of games, and the steps that begin the next ones
+        arms = rng.integers(0, 3, NUM_ENVS)
+        first, *others = [env.step(arms) for env in routes]
+        for other in others:
+            same(first, other)
+        ends += bool(first[2].all())
+    assert ends >= 2
+    first, *others = [env.reset(seed=[7, 7, 30], options={"trial": 4}) for env in routes[:1] + routes[2:]]
+    same(first, others[0])
+    first, other = (env.step(np.array([0, 0, 0])) for env in (native, mixed))
+    same(first, other)
+    assert first[0]["gain"][0, 0] == first[0]["gain"][1, 0]  # equal seeds, equal games
+
+
+def test_noise_is_fetched_ahead_without_changing_its_order():
+    """More draws than are fetched at once, and a number of draws a step that differs between games."""
+    horizon = 1400
+    options = {"epsilon": 2.0, "bound": 1.0}  # about one release in eight falls outside
+    env = around(games(2, np.zeros((horizon, 2))), "Laplace(Laplace)", **options)
+    scalar = gym.vector.SyncVectorEnv([lambda: around(game(np.zeros((horizon, 2))), "Laplace(Laplace)", **options)] * 2)
+    same(env.reset(seed=1), scalar.reset(seed=1))
+    withheld = 0
+    for _ in range(horizon):
+        one, other = env.step(np.array([0, 1])), scalar.step(np.array([0, 1]))
+        same(one, other)
+        withheld += 2 - int(one[0]["observed"].sum())
+    assert withheld > horizon / 10
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_declared_facts_are_the_same(order):
+    scalar, many = around(game(np.zeros((HORIZON, 2))), order), around(games(2, np.zeros((HORIZON, 2))), order)
+    for name in ("sensitivity", "guarantee", "horizon", "n_arms"):
+        assert getattr(scalar, name) == getattr(many, name), name
+    if ORDERS[order][-1] == "L":
+        assert scalar.mechanism == many.mechanism
+
+
+def test_every_game_has_noise_of_its_own():
+    env = around(games(50, np.zeros((1, 2))), "Laplace", outside="clip", epsilon=1.0)
+    env.unwrapped.horizon = 1
+    env.reset(seed=0)
+    # horizon 1: the bound is 0 and half of all values are clipped, so compare those between the ends
+    values = env.step(np.zeros(50, int))[0]["gain"][:, 0]
+    inside = values[(values > 0) & (values < 1)]
+    # Noise is rounded to a grid of 1/1024, so a few of 50 draws may meet by chance; shared noise would make one value.
+    assert len(inside) > 5 and len(set(inside.tolist())) >= len(inside) - 3

@@ -1,0 +1,271 @@
+"""LaplaceClipRescale: noise of the declared scale, rejection, clipping, rescaling, and what it declares."""
+
+import math
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from boundary_games import game, games
+
+from dp_bandit_envs.errors import StepOutsideGame
+from dp_bandit_envs.privacy import LaplaceMechanism, PrivacyGuarantee
+from dp_bandit_envs.wrappers import LaplaceClipRescale, MiniBatchAverage, vector
+from dp_bandit_envs.wrappers.laplace_clip_rescale import LaplaceClipRescale as Scalar
+
+FORMS = {
+    "scalar": (LaplaceClipRescale, lambda table: game(table)),
+    "vector": (vector.LaplaceClipRescale, lambda table: games(1, table)),
+}
+
+
+@pytest.fixture(params=FORMS)
+def form(request):
+    """The wrapper and a maker of games, scalar and vector."""
+    return FORMS[request.param]
+
+
+def noises(tau: int, epsilon: float, draws: int) -> np.ndarray:
+    """Return the noise of `draws` releases of an average of zeros, with a bound that nothing reaches."""
+    num_envs = 100
+    steps = draws // num_envs
+    env = games(num_envs, np.zeros((tau * steps, 2)))
+    if tau > 1:
+        env = vector.MiniBatchAverage(env, batch_size=tau)
+    bound = 60 / (tau * epsilon)  # exp(-60) of all draws lie beyond
+    env = vector.LaplaceClipRescale(env, epsilon=epsilon, bound=bound)
+    env.reset(seed=17)
+    released = np.array([env.step(np.zeros(num_envs, int))[0]["gain"][:, 0] for _ in range(steps)])
+    return (released * (1 + 2 * bound) - bound).ravel()
+
+
+@pytest.mark.parametrize(("tau", "epsilon"), [(1, 1.0), (1, 0.1), (1, 5.0), (4, 0.5), (10, 0.1)])
+def test_noise_has_the_declared_scale(tau, epsilon):
+    """Mean |Lap(b)| = b with standard error b / sqrt(n); mean 0 with b sqrt(2 / n). Allow five of each."""
+    n = 20_000
+    noise = noises(tau, epsilon, n)
+    b = 1 / (tau * epsilon)
+    assert abs(np.abs(noise).mean() - b) < 5 * b / math.sqrt(n)
+    assert abs(noise.mean()) < 5 * b * math.sqrt(2 / n)
+    # P(|N| > 2 b) = exp(-2), which a normal law with the same mean |N| misses by far
+    share = math.exp(-2)
+    assert abs((np.abs(noise) > 2 * b).mean() - share) < 5 * math.sqrt(share * (1 - share) / n)
+
+
+def test_noise_draws_are_independent_from_release_to_release():
+    """Sample autocorrelation of n independent draws has standard error 1 / sqrt(n): allow five."""
+    n = 20_000
+    noise = noises(1, 1.0, n).reshape(-1, 100)
+    along_time = np.corrcoef(noise[:-1].ravel(), noise[1:].ravel())[0, 1]
+    across_games = np.corrcoef(noise[:, :-1].ravel(), noise[:, 1:].ravel())[0, 1]
+    assert abs(along_time) < 5 / math.sqrt(n)
+    assert abs(across_games) < 5 / math.sqrt(n)
+
+
+@pytest.mark.parametrize(("epsilon", "horizon"), [(1.0, 2**18), (0.1, 2139), (243.29, 2**18), (2.0, 2)])
+def test_default_bound_is_the_papers_ln_t_over_epsilon(form, epsilon, horizon):
+    wrapper, make = form
+    assert wrapper(make(np.zeros((horizon, 2))), epsilon=epsilon).mechanism.bound == pytest.approx(
+        math.log(horizon) / epsilon, rel=1e-14
+    )
+
+
+def test_default_bound_above_batches_is_the_noise_scale_times_ln_of_the_number_of_releases():
+    env = LaplaceClipRescale(MiniBatchAverage(game(np.zeros((1003, 2))), batch_size=10), epsilon=0.5)
+    assert env.mechanism.scale == pytest.approx(0.2, rel=1e-15)
+    assert env.mechanism.bound == pytest.approx(0.2 * math.log(100), rel=1e-14)
+    assert env.horizon == 100
+
+
+def test_default_bound_of_a_single_release_is_zero(form):
+    wrapper, make = form
+    assert wrapper(make(np.zeros((1, 2))), epsilon=1.0).mechanism.bound == 0.0
+
+
+class Scripted:
+    """A random generator whose Laplace draws are given."""
+
+    def __init__(self, draws):
+        """Take the draws."""
+        self._draws = list(draws)
+
+    def laplace(self, location, scale, size=None):
+        """Return the next draw."""
+        assert location == 0.0
+        return self._draws.pop(0)
+
+
+@pytest.mark.parametrize(
+    ("draw", "reject", "clip"),
+    [
+        # gain 0.5, bound 1: kept in [-1, 2], rescaled by (noisy + 1) / 3
+        (0.25, (1, 1.75 / 3), (1, 1.75 / 3)),
+        (-1.5, (1, 0.0), (1, 0.0)),  # noisy is exactly -1: still inside
+        (1.5, (1, 1.0), (1, 1.0)),  # noisy is exactly 2: still inside
+        (-1.5625, (0, 0.0), (1, 0.0)),
+        (1.5625, (0, 0.0), (1, 1.0)),
+        (0.0, (1, 0.5), (1, 0.5)),
+    ],
+)
+@pytest.mark.parametrize("outside", ["reject", "clip"])
+def test_reject_clip_and_rescale_by_hand(draw, reject, clip, outside):
+    env = Scalar(game(np.full((1, 2), 0.5)), epsilon=2.0, bound=1.0, outside=outside)
+    env.reset(seed=0)
+    env._rng = Scripted([draw])
+    observation, reward, *_ = env.step(1)
+    observed, value = reject if outside == "reject" else clip
+    assert observation["observed"].tolist() == [0, observed]
+    assert observation["gain"].tolist() == [0.0, value]
+    assert reward == value
+
+
+def test_infinite_epsilon_leaves_gains_unchanged(form):
+    wrapper, make = form
+    table = np.random.default_rng(1).random((50, 2))
+    table[:2] = [[0.0, 1.0], [1.0, 0.0]]
+    env = wrapper(make(table), epsilon=math.inf)
+    assert env.mechanism == LaplaceMechanism(0.0, 0.0, True)
+    env.reset(seed=1)
+    for row in table:
+        observation, reward, *_ = env.step(0 if isinstance(env, gym.Env) else np.array([0]))
+        assert observation["gain"].ravel().tolist() == [row[0], 0.0]
+        assert observation["observed"].ravel().tolist() == [1, 0]
+        assert float(np.ravel(reward)[0]) == row[0]
+    assert env.guarantee.model == "none"
+    assert env.guarantee.epsilon == math.inf
+
+
+@pytest.mark.parametrize("epsilon", [1e-3, 1e-12, 1e-300, 1e-307, 1e-308, 2.3e-308])
+@pytest.mark.parametrize("outside", ["reject", "clip"])
+def test_tiny_epsilon_releases_numbers_in_the_unit_interval_or_is_refused(form, epsilon, outside):
+    wrapper, make = form
+    try:
+        env = wrapper(make(np.full((40, 2), 0.5)), epsilon=epsilon, outside=outside)
+    except ValueError as error:
+        assert "too large" in str(error)
+        return
+    env.reset(seed=1)
+    released = [env.step(0 if isinstance(env, gym.Env) else np.array([0]))[0]["gain"].max() for _ in range(40)]
+    assert all(0 <= value <= 1 for value in released)
+    assert len(set(released)) > 1
+
+
+def test_an_epsilon_for_which_no_float_is_enough_noise_is_refused(form):
+    wrapper, make = form
+    with pytest.raises(ValueError, match=r"too large for a noise scale; use a larger epsilon"):
+        wrapper(make(np.zeros((3, 2))), epsilon=5e-324)
+
+
+def test_released_gains_stay_inside_the_unit_interval_whatever_the_bound(form):
+    """Adding b twice and 2 b once do not round alike, so (1 + b + b) / (1 + 2 b) must not pass 1.
+
+    Above 1, an observation leaves its space, and a second boundary refuses it: for a batch of 3 and epsilon 1,
+    say, in a game of 100 rounds whose noise was clipped at the top.
+    """
+    wrapper, make = form
+    outside = []
+    bounds = np.random.default_rng(3).random(200) * 10
+    for seed, bound in enumerate([*bounds.tolist(), math.log(33) / 3]):
+        env = wrapper(make(np.ones((8, 2))), epsilon=0.05, bound=bound, outside="clip")
+        env.reset(seed=seed)
+        for _ in range(8):
+            value = env.step(0 if isinstance(env, gym.Env) else np.array([0]))[0]["gain"].max()
+            if not 0 <= value <= 1:
+                outside.append((bound, value))
+    assert not outside
+
+
+def test_two_boundaries_do_not_refuse_each_others_values():
+    """The same rounding seen from above: the outer wrapper must accept all that the inner one hands on."""
+    for seed in range(40):
+        inner = MiniBatchAverage(game(np.ones((100, 2))), batch_size=3)
+        env = LaplaceClipRescale(LaplaceClipRescale(inner, epsilon=1.0, outside="clip"), epsilon=1.0, outside="clip")
+        env.reset(seed=seed)
+        for _ in range(33):
+            env.step(0)
+
+
+@pytest.mark.parametrize("epsilon", [0, 0.0, -1.0, -math.inf, math.nan])
+def test_epsilon_must_be_positive(form, epsilon):
+    wrapper, make = form
+    with pytest.raises(ValueError, match=rf"^epsilon must be greater than 0; received {epsilon!r}\. Use math\.inf"):
+        wrapper(make(np.zeros((3, 2))), epsilon=epsilon)
+
+
+@pytest.mark.parametrize("epsilon", ["a", "1", b"1", True, None, [1.0], 1j])
+def test_epsilon_must_be_a_number(form, epsilon):
+    wrapper, make = form
+    with pytest.raises(TypeError, match=r"^epsilon must be a number; received "):
+        wrapper(make(np.zeros((3, 2))), epsilon=epsilon)
+
+
+@pytest.mark.parametrize("epsilon", [np.True_, 10**400], ids=["numpy bool", "huge integer"])
+def test_epsilon_that_is_no_float_gets_the_form_of_message_too(form, epsilon):
+    wrapper, make = form
+    with pytest.raises((TypeError, ValueError), match=r"^epsilon must be"):
+        wrapper(make(np.zeros((3, 2))), epsilon=epsilon)
+
+
+@pytest.mark.parametrize("bound", [-1e-9, -1.0, math.nan, math.inf])
+def test_bound_must_be_finite_and_not_negative(form, bound):
+    wrapper, make = form
+    with pytest.raises(ValueError, match=r"^bound must be a finite number of at least 0; received "):
+        wrapper(make(np.zeros((3, 2))), epsilon=1.0, bound=bound)
+
+
+@pytest.mark.parametrize("bound", ["a", True])
+def test_bound_must_be_a_number(form, bound):
+    wrapper, make = form
+    with pytest.raises(TypeError, match=r"^bound must be a number; received "):
+        wrapper(make(np.zeros((3, 2))), epsilon=1.0, bound=bound)
+
+
+@pytest.mark.parametrize("outside", ["keep", "", None, 1, "Reject"])
+def test_outside_must_be_known(form, outside):
+    wrapper, make = form
+    with pytest.raises(ValueError, match=r"^outside must be one of 'reject', 'clip'; received "):
+        wrapper(make(np.zeros((3, 2))), epsilon=1.0, outside=outside)
+
+
+def test_arguments_are_by_name_only(form):
+    wrapper, make = form
+    with pytest.raises(TypeError):
+        wrapper(make(np.zeros((3, 2))), 1.0)
+
+
+def test_guarantee_on_single_gains_is_local(form):
+    wrapper, make = form
+    env = wrapper(make(np.zeros((3, 2))), epsilon=0.7)
+    guarantee = env.guarantee
+    assert (guarantee.epsilon, guarantee.delta, guarantee.rho, guarantee.model) == (0.7, 0.0, None, "local")
+    assert guarantee.agents == "any agent"
+    assert guarantee.neighbours == "replace the gains of all arms in one round"
+    assert "theorem 3.2" in guarantee.theorem and "sensitivity 1," in guarantee.theorem
+    assert env.sensitivity == 1.0
+    assert isinstance(guarantee, PrivacyGuarantee)
+
+
+def test_step_before_reset_says_so(form):
+    wrapper, make = form
+    env = wrapper(make(np.zeros((3, 2))), epsilon=1.0)
+    with pytest.raises(StepOutsideGame, match=r"call reset\(\) first"):
+        env.step(0 if isinstance(env, gym.Env) else np.array([0]))
+
+
+@pytest.mark.parametrize("arm", [-1, 2, 1.5, "0", None, np.nan])
+def test_arms_are_checked_at_the_boundary(arm):
+    env = LaplaceClipRescale(game(np.zeros((3, 2))), epsilon=1.0)
+    env.reset(seed=1)
+    with pytest.raises(ValueError, match=r"^arm must be an integer in \[0, 1\]; received "):
+        env.step(arm)
+    assert env.unwrapped._round == 0  # and nothing was played
+
+
+def test_observations_are_fresh_arrays_and_of_the_declared_space(form):
+    wrapper, make = form
+    env = wrapper(make(np.full((30, 2), 0.4)), epsilon=1.0)
+    kept = [env.reset(seed=1)[0]]
+    for _ in range(30):
+        kept.append(env.step(0 if isinstance(env, gym.Env) else np.array([0]))[0])
+        assert kept[-1] in env.observation_space
+    assert len({id(observation["gain"]) for observation in kept}) == 31
+    assert not any(np.shares_memory(a["gain"], b["gain"]) for a, b in zip(kept[1:], kept[:-1], strict=True))

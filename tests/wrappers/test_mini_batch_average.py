@@ -1,0 +1,205 @@
+"""MiniBatchAverage: T // tau averages, each over tau rounds of one arm, and what it declares."""
+
+import math
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from boundary_games import game, games
+
+from dp_bandit_envs.errors import StepOutsideGame
+from dp_bandit_envs.wrappers import LaplaceClipRescale, MiniBatchAverage, vector
+
+FORMS = {
+    "scalar": (MiniBatchAverage, lambda table: game(table)),
+    "vector": (vector.MiniBatchAverage, lambda table: games(1, table)),
+}
+
+
+@pytest.fixture(params=FORMS)
+def form(request):
+    """The wrapper and a maker of games, scalar and vector."""
+    return FORMS[request.param]
+
+
+def step(env, arm):
+    """Play one arm; return gain, observed, reward, ended, round as plain numbers of game 0."""
+    observation, reward, terminated, truncated, info = env.step(arm if isinstance(env, gym.Env) else np.array([arm]))
+    return (
+        observation["gain"].ravel().tolist(),
+        observation["observed"].ravel().tolist(),
+        float(np.ravel(reward)[0]),
+        bool(np.all(terminated | truncated)),
+        int(np.ravel(info["round"])[0]),
+    )
+
+
+def test_averages_by_hand(form):
+    """Seven rounds in batches of 3: two averages, and one round that is played but never released."""
+    wrapper, make = form
+    table = np.array([[0, 8], [8, 8], [4, 2], [8, 0], [2, 6], [2, 6], [8, 8]]) / 8
+    env = wrapper(make(table), batch_size=3)
+    env.reset(seed=0)
+    assert env.horizon == 2
+    assert step(env, 1) == ([0.0, 0.75], [0, 1], 0.75, False, 3)
+    assert step(env, 0) == ([0.5, 0.0], [1, 0], 0.5, False, 6)
+    assert step(env, 1) == ([0.0, 0.0], [0, 0], 0.0, True, 7)
+
+
+def test_a_horizon_that_is_a_multiple_ends_with_its_last_average(form):
+    wrapper, make = form
+    env = wrapper(make(np.ones((6, 2))), batch_size=3)
+    env.reset(seed=0)
+    assert step(env, 0) == ([1.0, 0.0], [1, 0], 1.0, False, 3)
+    assert step(env, 0) == ([1.0, 0.0], [1, 0], 1.0, True, 6)
+
+
+def test_after_the_last_round_the_game_is_over():
+    env = MiniBatchAverage(game(np.ones((3, 2))), batch_size=2)
+    env.reset(seed=0)
+    env.step(0)
+    env.step(0)
+    with pytest.raises(StepOutsideGame, match=r"call reset\(\)"):
+        env.step(0)
+
+
+def test_batches_of_one_change_nothing_but_the_missing_guarantee(form):
+    wrapper, make = form
+    table = np.random.default_rng(0).random((5, 2))
+    env, bare = wrapper(make(table), batch_size=1), make(table)
+    env.reset(seed=0)
+    bare.reset(seed=0)
+    for arm in (0, 1, 1, 0, 0):
+        assert step(env, arm) == step(bare, arm)
+    assert env.sensitivity == 1.0 and env.horizon == 5
+
+
+def test_one_batch_can_be_the_whole_game(form):
+    wrapper, make = form
+    env = wrapper(make(np.ones((5, 2))), batch_size=5)
+    env.reset(seed=0)
+    assert step(env, 0) == ([1.0, 0.0], [1, 0], 1.0, True, 5)
+
+
+def test_rounding_does_not_carry_an_average_past_one(form):
+    """0.1 + ... or ones: no average of gains in [0, 1] leaves [0, 1], whatever the batch."""
+    wrapper, make = form
+    top = np.nextafter(1.0, 0.0)
+    for size in (3, 7, 10, 49):
+        for gain in (1.0, top, 0.1, 0.7):
+            env = wrapper(make(np.full((size, 2), gain)), batch_size=size)
+            env.reset(seed=0)
+            value = step(env, 0)[2]
+            assert 0 <= value <= 1
+            # size additions and a division, each rounded by at most 2**-53 of a number of at most size
+            assert value == pytest.approx(gain, abs=(size + 1) * 2.0**-53)
+
+
+@pytest.mark.parametrize("size", [0, -1, -(10**30)])
+def test_batch_size_must_be_positive(form, size):
+    wrapper, make = form
+    with pytest.raises(ValueError, match=rf"^batch_size must be an integer of at least 1; received {size}\."):
+        wrapper(make(np.zeros((5, 2))), batch_size=size)
+
+
+@pytest.mark.parametrize("size", [1.5, 2.0, "2", None, math.nan, [2]])
+def test_batch_size_must_be_an_integer(form, size):
+    wrapper, make = form
+    with pytest.raises(TypeError, match=r"^batch_size must be an integer of at least 1; received "):
+        wrapper(make(np.zeros((5, 2))), batch_size=size)
+
+
+def test_batch_size_is_not_a_truth_value(form):
+    wrapper, make = form
+    with pytest.raises(ValueError, match=r"^batch_size must be an integer of at least 1; received True\."):
+        wrapper(make(np.zeros((5, 2))), batch_size=True)
+
+
+@pytest.mark.parametrize("size", [6, 10**30])
+def test_batch_size_is_at_most_the_horizon(form, size):
+    wrapper, make = form
+    with pytest.raises(ValueError, match=rf"^batch_size must be at most the horizon, 5; received {size}\."):
+        wrapper(make(np.zeros((5, 2))), batch_size=size)
+
+
+def test_numpy_integers_are_integers(form):
+    wrapper, make = form
+    env = wrapper(make(np.zeros((5, 2))), batch_size=np.int64(2))
+    assert env.batch_size == 2 and type(env.batch_size) is int
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 10, 19])
+def test_sensitivity_is_one_over_tau(form, size):
+    wrapper, make = form
+    env = wrapper(make(np.zeros((40, 2))), batch_size=size)
+    assert env.sensitivity == pytest.approx(1 / size, rel=2**-52)
+    twice = wrapper(env, batch_size=2)
+    assert twice.sensitivity == pytest.approx(1 / (2 * size), rel=2**-51)
+    assert twice.horizon == 40 // size // 2
+
+
+def test_averaging_alone_guarantees_nothing(form):
+    wrapper, make = form
+    env = wrapper(make(np.zeros((5, 2))), batch_size=2)
+    assert env.guarantee.model == "none"
+    assert env.guarantee.epsilon == math.inf
+    assert str(env.guarantee).startswith("none: an average without noise")
+    assert wrapper(env, batch_size=2).guarantee == env.guarantee
+
+
+# ---- guarantees of stacks
+
+
+def laplace(env, epsilon):
+    """Put noise around a scalar or vector environment."""
+    wrapper = LaplaceClipRescale if isinstance(env, gym.Env) else vector.LaplaceClipRescale
+    return wrapper(env, epsilon=epsilon)
+
+
+def test_noise_on_averages_is_central_and_of_sensitivity_one_over_tau(form):
+    wrapper, make = form
+    env = laplace(wrapper(make(np.zeros((40, 2))), batch_size=4), 0.5)
+    assert env.mechanism.scale == 0.5  # (1 / 4) / 0.5
+    assert (env.guarantee.epsilon, env.guarantee.model) == (0.5, "central")
+    assert "sensitivity 0.25," in env.guarantee.theorem
+
+
+def test_an_average_of_noisy_gains_keeps_their_local_guarantee(form):
+    wrapper, make = form
+    inner = laplace(make(np.zeros((40, 2))), 0.5)
+    env = wrapper(inner, batch_size=4)
+    assert env.guarantee == inner.guarantee
+    assert env.guarantee.model == "local"
+
+
+@pytest.mark.parametrize(("inner", "outer"), [(0.5, 2.0), (2.0, 0.5), (1.0, 1.0), (1.0, math.inf)])
+def test_noise_above_a_guarantee_is_post_processing(form, inner, outer):
+    """It is not the smaller of the two: what the inner wrapper withheld is public whatever the outer one adds."""
+    wrapper, make = form
+    for between in (lambda env: env, lambda env: wrapper(env, batch_size=2)):
+        env = laplace(between(laplace(make(np.zeros((40, 2))), inner)), outer)
+        assert (env.guarantee.epsilon, env.guarantee.model) == (inner, "local")
+        if outer < math.inf:
+            assert env.guarantee.theorem.endswith("; the noise added above it is post-processing")
+
+
+def test_no_noise_at_all_is_no_guarantee_in_any_order(form):
+    wrapper, make = form
+    table = np.zeros((40, 2))
+    for env in (
+        laplace(make(table), math.inf),
+        laplace(wrapper(make(table), batch_size=2), math.inf),
+        wrapper(laplace(make(table), math.inf), batch_size=2),
+        laplace(laplace(make(table), math.inf), math.inf),
+    ):
+        assert env.guarantee.model == "none" and env.guarantee.epsilon == math.inf
+
+
+def test_noise_above_a_wrapper_without_noise_counts_in_full(form):
+    wrapper, make = form
+    table = np.zeros((40, 2))
+    env = laplace(laplace(make(table), math.inf), 0.3)
+    assert env.guarantee.epsilon == 0.3
+    assert env.mechanism.scale == pytest.approx(1 / 0.3, rel=1e-15)
+    env = laplace(wrapper(laplace(make(table), math.inf), batch_size=4), 0.5)
+    assert (env.guarantee.epsilon, env.guarantee.model, env.mechanism.scale) == (0.5, "central", 0.5)
