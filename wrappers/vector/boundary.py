@@ -162,7 +162,7 @@ class VectorPrivacyBoundary(Vector, abc.ABC):
         boards = self.num_envs if self.render_mode else 0
         self._scoreboards = [Scoreboard(self.n_arms, self._rounds) for _ in range(boards)]
         shape = (self.num_envs, self.n_arms)
-        observation = {"gain": np.zeros(shape), "observed": np.zeros(shape, np.int8)}
+        observation: Observation = {"gain": np.zeros(shape), "observed": np.zeros(shape, np.int8)}
         return observation, every_game("round", self._round.copy())
 
     def _step_below(self, arms: IntArray) -> tuple[Observation, NDArray[Any], NDArray[Any]]:

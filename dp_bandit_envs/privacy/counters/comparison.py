@@ -1,6 +1,6 @@
 """Which counter to pick: exact variances of all that fit, side by side."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,7 +29,7 @@ def compare(horizon: int, epsilon: float, delta: float | None = None) -> list[Ro
     for name, kind in COUNTERS.items():
         if name == "logarithmic" or (name == "square-root" and delta is None):
             continue
-        extra = {"delta": delta} if name == "square-root" else {}
+        extra: dict[str, Any] = {"delta": delta} if name == "square-root" else {}
         counter = kind(epsilon=epsilon, horizon=horizon, **extra)
         variances = variances_at(counter, times(horizon))
         rows.append(Row(name, counter, float(variances.mean()), float(variances.max())))
