@@ -54,10 +54,10 @@ class Adversary(abc.ABC):
     def fill(self, gains: FloatArray) -> None:
         """Write the gains of the next `len(gains)` rounds into `gains`, an array of shape `(rounds, n_arms)`.
 
-        In small pieces: temporary arrays of over about 100 kB are given back to the operating system after every
-        use, and fetching them anew costs several times more than the random numbers in them.
+        In small pieces: temporary arrays of several 100 kB are given back to the operating system after every use,
+        and fetching them anew costs several times more than the random numbers in them.
         """
-        piece = max(1, 6000 // self.n_arms)
+        piece = max(1, 16384 // self.n_arms)
         for start in range(0, len(gains), piece):
             part = gains[start : start + piece]
             part[...] = self.next_gains(len(part))

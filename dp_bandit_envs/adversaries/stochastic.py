@@ -41,7 +41,11 @@ class Stochastic(Adversary):
     def begin(self, rng: np.random.Generator) -> None:
         """Start a new game at round 1; every random number of the game comes from `rng`."""
         self._rng = rng
+        self._tiled = np.empty((0, self.n_arms))
 
     def next_gains(self, rounds: int) -> FloatArray:
         """Return the gains of the next `rounds` rounds, shape `(rounds, n_arms)`, 0 or 1."""
-        return (self._rng.random((rounds, self.n_arms)) < self._means).astype(float)
+        if len(self._tiled) < rounds:
+            # One comparison with as many rows: broadcasting would have an inner loop of n_arms only, which is slow.
+            self._tiled = np.tile(self._means, (rounds, 1))
+        return (self._rng.random((rounds, self.n_arms)) < self._tiled[:rounds]).astype(float)

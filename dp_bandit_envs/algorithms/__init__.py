@@ -6,8 +6,8 @@ from typing import Any
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms.algorithm import Algorithm
 from dp_bandit_envs.algorithms.bases import exp3, htinf, tsallis_inf, uniform
-from dp_bandit_envs.algorithms.exp3_tau import exp3_tau, paper_epsilon
 from dp_bandit_envs.algorithms.laplace import batched_lap_exp3, batched_lap_htinf, dp_exp3_lap, dp_lambda_lap
+from dp_bandit_envs.algorithms.mini_batch_exp3 import exp3_tau, paper_epsilon
 
 __all__ = ["ALGORITHMS", "Algorithm", "algorithm_names", "make_algorithm", "paper_epsilon"]
 

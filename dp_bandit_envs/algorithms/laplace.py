@@ -9,6 +9,7 @@ from dp_bandit_envs.algorithms.algorithm import Algorithm, capped_batch_size, wi
 from dp_bandit_envs.algorithms.bases import BASES, exp3_regret_bound, htinf_regret_bound, tsallis_regret_bound
 from dp_bandit_envs.protocols import AgentFactory, Environment
 from dp_bandit_envs.wrappers import LaplaceClipRescale, MiniBatchAverage
+from dp_bandit_envs.wrappers.laplace_clip_rescale import OUTSIDE
 
 
 def dp_exp3_lap(
@@ -61,6 +62,8 @@ def batched_lap_htinf(
 
 def default_batch_size(epsilon: float) -> int:
     """Return ceil(1 / epsilon), so that the noise on an average has a scale of at most 1."""
+    if math.isinf(1 / epsilon):
+        raise ValueError(f"epsilon must be large enough for a batch of 1 / epsilon rounds; received {epsilon!r}.")
     return max(1, math.ceil(1 / epsilon))
 
 
@@ -92,6 +95,10 @@ def _laplace(
 ) -> Algorithm:
     """Make base o rescaling o Laplace o average: the one construction behind all algorithms of this file."""
     budget = checks.epsilon(epsilon)
+    checks.one_of("outside", outside, OUTSIDE)
+    bound = None if bound is None else checks.at_least("bound", bound, 0)
+    if not (isinstance(base, str) or callable(base)):
+        raise TypeError(f"base must be a known name or make an agent when called; received {base!r}.")
     scale = 1 / (budget * batch_size)
     second_moment = math.sqrt(1 + 2 * scale**2) if sigma is None else checks.greater_than("sigma", sigma, 0)
     base_name = checks.known_name("base", base, BASES) if isinstance(base, str) else None
@@ -124,7 +131,7 @@ def _laplace(
 
     make_agent: AgentFactory
     if base_name == "HTINF":
-        make_agent = _HtinfFactory(second_moment, scale, None if bound is None else float(bound))
+        make_agent = _HtinfFactory(second_moment, scale, bound)
     else:
         make_agent = BASES[base_name]().make_agent if base_name is not None else base  # type: ignore[assignment]
     return Algorithm(

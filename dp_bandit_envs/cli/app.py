@@ -17,6 +17,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+INTERRUPTED = 130
 console = Console()
 errors = Console(stderr=True)
 
@@ -33,12 +34,17 @@ Out = Annotated[Path | None, typer.Option(help="Folder for the results; by defau
 def main() -> None:
     """Run the command line; an error is one sentence, not a traceback."""
     try:
-        app(standalone_mode=False)
+        # Newer versions of typer turn Ctrl-C into the exit code 130, older ones into an exception.
+        code = app(standalone_mode=False, prog_name="dp-bandit")
+        if code == INTERRUPTED:
+            raise KeyboardInterrupt
+        if code:
+            sys.exit(code)
     except typer.Exit as leave:
         sys.exit(leave.exit_code)
     except (typer.Abort, KeyboardInterrupt):
         errors.print("\nInterrupted. What was finished is saved: the same command goes on from there.")
-        sys.exit(130)
+        sys.exit(INTERRUPTED)
     except Exception as error:
         # Click's own errors know how to show themselves, with the usage of the command.
         show = getattr(error, "show", None)

@@ -65,10 +65,10 @@ def contestant(text: str, epsilon: float | None) -> Contestant:
         if not equals:
             raise ValueError(f"parameters must be written as name=value; received {part!r} in {text!r}.")
         parameters[key.strip()] = _value(value.strip())
-    takes = inspect.signature(ALGORITHMS[name]).parameters
-    unknown = sorted(set(parameters) - set(takes))
+    takes = {key for key in inspect.signature(ALGORITHMS[name]).parameters if key != "label"}
+    unknown = sorted(set(parameters) - takes)
     if unknown:
-        known = ", ".join(key for key in takes if key != "label")
+        known = ", ".join(sorted(takes))
         raise ValueError(f"{name} has no parameter {unknown[0]!r}. Known: {known}.")
     label = f"{name} ({', '.join(f'{key}={value}' for key, value in parameters.items())})" if parameters else None
     # EXP3-tau takes epsilon together with delta only, so one number for all does not concern it.
@@ -89,7 +89,9 @@ def _panel(environment: str) -> Panel:
 
 
 def _value(text: str) -> Any:
-    try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError):
-        return text
+    for read in (ast.literal_eval, float):  # float knows inf and nan
+        try:
+            return read(text)
+        except (ValueError, SyntaxError):
+            continue
+    return text

@@ -15,7 +15,10 @@ def show_counters(console: Console, horizon: int, epsilon: float, delta: float |
     """Print the table, and save the plot if asked to."""
     horizon = checks.integer("horizon", horizon, at_least=1)
     epsilon = checks.greater_than("epsilon", epsilon, 0)
-    rows = compare(horizon, epsilon, None if delta is None else checks.delta(delta))
+    try:
+        rows = compare(horizon, epsilon, None if delta is None else checks.delta(delta))
+    except OverflowError:
+        raise ValueError(f"epsilon must leave variances that fit a float; received {epsilon!r}.") from None
     privacy = f"epsilon = {epsilon:g}" + (f", delta = {delta:g} for square-root" if delta is not None else "")
     table = Table(title=f"Variance of released sums, T = {horizon:,}, {privacy}", title_justify="left")
     for column in ("counter", "mean", "maximum", "must know T", "guarantee"):

@@ -39,6 +39,7 @@ def produce(
     claims: Callable[[Results], list[Claim]] | None = None,
 ) -> Results:
     """Run what is missing, write all files, and print where they are."""
+    experiment.check()
     folder = ResultsFolder(out, experiment.configuration())
     total, started = experiment.rounds, time.perf_counter()
     columns = (

@@ -11,12 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 import dp_bandit_envs
+from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import Algorithm, make_algorithm
 from dp_bandit_envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import ResultsError
 from dp_bandit_envs.experiments.store import ResultsFolder
 from dp_bandit_envs.protocols import FloatArray, IntArray
 from dp_bandit_envs.simulation import simulate
+from dp_bandit_envs.simulation.simulation import named_players
 
 FORMAT = 1
 """Goes up when the same configuration no longer gives the same results."""
@@ -100,6 +102,17 @@ class Experiment:
             **({"data_sha256": digests} if digests else {}),
         }
 
+    def check(self) -> None:
+        """Raise what would be raised later, before anything is written."""
+        checks.integer("trials", self.trials, at_least=1)
+        checks.integer("seed", self.seed, at_least=0)
+        players = named_players([contestant.make() for contestant in self.contestants])
+        for panel in self.panels:
+            game = panel.game(self.horizon)
+            for player in players.values():
+                player.wrap(game)
+                player.guarantee(n_arms=game.n_arms, horizon=game.horizon)
+
     @property
     def rounds(self) -> int:
         """How many rounds are played in all."""
@@ -152,7 +165,10 @@ def run(experiment: Experiment, folder: ResultsFolder, *, jobs: int = 1, progres
     """
     whole = folder.load("results")
     if whole is not None:
+        folder.remove_chunks()  # a power cut may have left some
         return Results(experiment, whole)
+    folder.begin_chunks()
+    labels = [contestant.make().name for contestant in experiment.contestants]
     parts: dict[str, list[NDArray[Any]]] = {}
     arrays: dict[str, NDArray[Any]] = {}
     for panel, first, trials in experiment.chunks:
@@ -162,9 +178,8 @@ def run(experiment: Experiment, folder: ResultsFolder, *, jobs: int = 1, progres
             chunk = _run_chunk(experiment, panel, first, trials, jobs, progress)
             folder.save(name, chunk)
         elif progress is not None:
-            progress("saved", trials * len(experiment.contestants) * int(chunk["checkpoints"][-1]))
-        if any(len(array) != trials for key, array in chunk.items() if key != "checkpoints"):
-            raise ResultsError(f"{folder.path / name}.npz: does not hold {trials} trials; delete it and run again.")
+            progress("saved", trials * len(labels) * panel.game(experiment.horizon).horizon)
+        _check_chunk(chunk, trials, labels, folder.path / f"{name}.npz")
         arrays[f"{panel.key}/checkpoints"] = chunk.pop("checkpoints")
         for key, array in chunk.items():
             parts.setdefault(f"{panel.key}/{key}", []).append(array)
@@ -172,6 +187,15 @@ def run(experiment: Experiment, folder: ResultsFolder, *, jobs: int = 1, progres
     folder.save("results", arrays)
     folder.remove_chunks()
     return Results(experiment, arrays)
+
+
+def _check_chunk(chunk: dict[str, NDArray[Any]], trials: int, labels: list[str], file: Path) -> None:
+    needed = {"checkpoints", *(f"{label}/{measure}" for label in labels for measure in ("external_regret", "pulls"))}
+    if not needed <= set(chunk) or any(len(array) != trials for key, array in chunk.items() if key != "checkpoints"):
+        raise ResultsError(
+            f"{file}: must hold {trials} trials of {', '.join(labels)}; it does not. Delete it and run the same command"
+            " again: only what it held is simulated anew."
+        )
 
 
 def _run_chunk(

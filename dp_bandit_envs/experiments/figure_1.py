@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import paper_epsilon
 from dp_bandit_envs.experiments.experiment import Contestant, Experiment, Panel, Results
 from dp_bandit_envs.experiments.report import Claim
@@ -39,6 +40,7 @@ def experiment(
         trials: Number of trials.
         seed: The seed.
     """
+    horizon = checks.integer("horizon", horizon, at_least=2)
     contestants: tuple[Contestant, ...] = (Contestant("EXP3"),)
     if epsilon is None:
         budget = paper_epsilon(N_ARMS, horizon)
@@ -81,7 +83,7 @@ def claims(results: Results) -> list[Claim]:
     names = {contestant.name: contestant.make().name for contestant in results.experiment.contestants}
     exp3, lap, tau = names["EXP3"], names["DP-EXP3-Lap"], names["EXP3-tau"]
     horizon = results.experiment.horizon or HORIZON
-    ratios = {panel.title: _mean(results, panel, lap) / _mean(results, panel, exp3) for panel in WITHOUT_MEMORY}
+    ratios = {panel.title: _ratio(_mean(results, panel, lap), _mean(results, panel, exp3)) for panel in WITHOUT_MEMORY}
     behind = {panel.title: _lead(results, panel, lap, tau) for panel in WITHOUT_MEMORY}
     ahead = {name: _lead(results, SWITCHING, tau, name) for name in (exp3, lap)}
     shares = {name: _mean(results, PANELS[0], name) / _bound(results, PANELS[0], name) for name in (exp3, lap, tau)}
@@ -149,6 +151,10 @@ def claims(results: Results) -> list[Claim]:
     ]
 
 
+def _ratio(one: float, other: float) -> float:
+    return one / other if other > 0 else math.nan
+
+
 def _mean(results: Results, panel: Panel, name: str) -> float:
     return float(results.regret(panel.key, name)[:, -1].mean())
 
@@ -157,7 +163,9 @@ def _lead(results: Results, panel: Panel, better: str, worse: str) -> float:
     """Return by how many standard errors `better` has less regret; trials are paired, as they share their gains."""
     difference = results.regret(panel.key, worse)[:, -1] - results.regret(panel.key, better)[:, -1]
     mean, error = mean_and_standard_error(difference)
-    return float(mean / error) if error > 0 else float(np.sign(mean)) * math.inf
+    if error == 0:
+        return float(np.sign(mean)) * math.inf if mean else 0.0
+    return float(mean / error)  # NaN for a single trial, which shows no order
 
 
 def _bound(results: Results, panel: Panel, name: str) -> float:

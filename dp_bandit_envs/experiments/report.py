@@ -106,7 +106,7 @@ def _guarantees(results: Results) -> str:
         algorithm = contestant.make()
         holds = algorithm.guarantee(n_arms=k, horizon=t)
         claimed = algorithm.paper_guarantee(n_arms=k, horizon=t)
-        at = f"{holds.epsilon_at(t**-2):.4g} at delta = T^-2" if holds.rho is not None else ""
+        at = f"{holds.epsilon_at(t**-2):.4g} at delta = T^-2" if holds.rho is not None and t > 1 else ""
         paper = f"{claimed.epsilon:.6g}" + (f", delta = {claimed.delta:.2g}" if claimed.delta else "")
         rows.append((algorithm.name, f"{holds.epsilon:.6g}", at, paper, str(holds)))
     head = ("algorithm", "epsilon", "by zCDP", "the paper's figure", "guarantee and reason")

@@ -1,12 +1,13 @@
 """A results folder that survives Ctrl-C, kill -9 and power cuts: every file in it is whole, or not there."""
 
+import hashlib
 import io
 import json
 import os
+import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,8 +34,8 @@ class ResultsFolder:
         text = json.dumps(configuration, indent=2, sort_keys=True) + "\n"
         try:
             path.mkdir(parents=True, exist_ok=True)
+            self._clear_litter()
             self._claim(text)
-            (path / "chunks").mkdir(exist_ok=True)
         except OSError as error:
             raise ResultsError(
                 f"{path}: the results folder must be writable; {error.strerror}. Choose another."
@@ -44,6 +45,8 @@ class ResultsFolder:
         """Write arrays to `name`.npz."""
         buffer = io.BytesIO()
         np.savez_compressed(buffer, allow_pickle=False, **arrays)
+        with zipfile.ZipFile(buffer, "a") as archive:
+            archive.comment = _digest(arrays)
         self.write(f"{name}.npz", buffer.getvalue())
 
     def load(self, name: str) -> dict[str, NDArray[Any]] | None:
@@ -54,11 +57,17 @@ class ResultsFolder:
         """
         file = self.path / f"{name}.npz"
         try:
-            with np.load(file, allow_pickle=False) as saved:
-                return {key: saved[key] for key in saved.files}
+            data = file.read_bytes()
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, EOFError, BadZipFile, KeyError):
+        try:
+            with np.load(io.BytesIO(data), allow_pickle=False) as saved:
+                arrays = {key: saved[key] for key in saved.files}
+            with zipfile.ZipFile(io.BytesIO(data)) as archive:
+                if archive.comment != _digest(arrays):
+                    raise ValueError
+            return arrays
+        except Exception:  # a damaged archive can fail in any way
             raise ResultsError(
                 f"{file}: a saved file of results must be whole; this one is damaged. Delete it and run the same"
                 " command again: only what it held is simulated anew."
@@ -70,6 +79,7 @@ class ResultsFolder:
         target = self.path / name
         partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
         try:
+            target.parent.mkdir(exist_ok=True)
             with partial.open("wb") as file:
                 file.write(data)
                 file.flush()
@@ -82,11 +92,23 @@ class ResultsFolder:
             ) from None
         _sync_folder(target.parent)
 
+    def begin_chunks(self) -> None:
+        """Make the folder of chunks."""
+        (self.path / "chunks").mkdir(exist_ok=True)
+
     def remove_chunks(self) -> None:
         """Remove the chunks, once their content is elsewhere in the folder."""
-        for file in (self.path / "chunks").iterdir():
-            file.unlink()
-        (self.path / "chunks").rmdir()
+        chunks = self.path / "chunks"
+        if chunks.is_dir():
+            for file in chunks.iterdir():
+                file.unlink()
+            chunks.rmdir()
+
+    def _clear_litter(self) -> None:
+        """Remove half-written files of processes that are gone."""
+        for file in self.path.rglob("*.partial"):
+            if not _is_running(file.name.split(".")[-2]):
+                file.unlink(missing_ok=True)
 
     def _claim(self, text: str) -> None:
         file = self.path / CONFIGURATION
@@ -97,10 +119,10 @@ class ResultsFolder:
                     " Choose another."
                 )
             self.write(CONFIGURATION, text)
-        elif file.read_text(encoding="utf-8") != text:
+        elif (found := file.read_bytes()) != text.encode():
             raise ResultsError(
                 f"{self.path}: the folder belongs to another configuration, see {CONFIGURATION} in it; nothing was"
-                f" changed. {_difference(file.read_text(encoding='utf-8'), text)}Choose another folder with --out."
+                f" changed. {_difference(found.decode(errors='replace'), text)}Choose another folder with --out."
             )
 
 
@@ -115,6 +137,25 @@ def _difference(old: str, new: str) -> str:
     shown = [f"{key}: {before.get(key)!r} there, {after[key]!r} here" for key in keys]
     short = [text for text in shown if len(text) < 120] or keys
     return f"Different: {'; '.join(short)}. " if short else ""
+
+
+def _digest(arrays: Arrays) -> bytes:
+    """Return a digest of names and contents, which is kept as the archive's comment."""
+    digest = hashlib.sha256()
+    for key, array in arrays.items():
+        digest.update(f"{key} {array.dtype.str} {array.shape}".encode())
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest().encode()
+
+
+def _is_running(process: str) -> bool:
+    try:
+        os.kill(int(process), 0)
+    except (ValueError, OverflowError, ProcessLookupError):
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def _sync_folder(folder: Path) -> None:

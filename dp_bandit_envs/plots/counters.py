@@ -39,7 +39,7 @@ def counters_figure(rows: list[Row], horizon: int, title: str) -> Figure:
             axes.plot(at, deviation, color=COLOURS[row.name], linestyle=line, linewidth=1.2, label=row.name)
         axes.set_xscale("log")
         axes.set_yscale("log")
-        axes.set_xlim(1, horizon)
+        axes.set_xlim(1, max(horizon, 2))
         axes.set_xlabel("items t (dashed: the counter must know the horizon)")
         axes.set_ylabel("standard deviation of the released sum")
         axes.set_title(title, loc="left")

@@ -30,20 +30,23 @@ def gaussian_sigma(epsilon: float, delta: float) -> float:
 
 
 def privacy_loss(sigma: float, epsilon: float) -> float:
-    """Return the smallest delta for which the Gaussian mechanism is (epsilon, delta)-DP at L2 sensitivity 1."""
-    first = _normal_below(1 / (2 * sigma) - epsilon * sigma)
+    """Return the smallest delta for which the Gaussian mechanism is (epsilon, delta)-DP at L2 sensitivity 1.
+
+    The two terms nearly cancel where delta is small, so the error that doubles can make is added: never too small.
+    """
+    first = math.erfc((epsilon * sigma - 1 / (2 * sigma)) / math.sqrt(2)) / 2
     # exp(epsilon) Phi(x) through the logarithm, as the first factor may overflow while the second underflows.
-    second = epsilon + _log_normal_below(-1 / (2 * sigma) - epsilon * sigma)
-    return first - math.exp(second)
-
-
-def _normal_below(x: float) -> float:
-    return math.erfc(-x / math.sqrt(2)) / 2
+    log_below = _log_normal_below(-1 / (2 * sigma) - epsilon * sigma)
+    second = math.exp(epsilon + log_below)
+    argument = (epsilon * sigma + 1 / (2 * sigma)) ** 2
+    relative = 1e-15 * (2 + epsilon + abs(log_below) + argument)
+    return first * (1 + relative) - second * (1 - relative)
 
 
 def _log_normal_below(x: float) -> float:
-    value = _normal_below(x)
+    """Return ln Phi(x) for x < 0, from below."""
+    value = math.erfc(-x / math.sqrt(2)) / 2
     if value > 1e-290:
         return math.log(value)
-    # Far out, Phi(x) is the density over |x| with a relative error below 1 / x^2, here 1e-3 or less; from above.
-    return -x * x / 2 - math.log(-x * math.sqrt(2 * math.pi))
+    # Phi(x) >= density (1 - 1 / x^2) / |x|.
+    return -x * x / 2 - math.log(-x * math.sqrt(2 * math.pi)) + math.log1p(-1 / (x * x))

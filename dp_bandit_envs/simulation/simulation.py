@@ -5,11 +5,14 @@ import dataclasses
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Literal, NamedTuple, SupportsIndex
 
 import gymnasium as gym
 import numpy as np
 from joblib import Parallel, delayed
+from joblib.parallel import SequentialBackend, ThreadingBackend, get_active_backend
+from numpy.typing import NDArray
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries import Adversary
@@ -26,6 +29,7 @@ from dp_bandit_envs.simulation.plan import NotCompilable, Plan, make_plan
 from dp_bandit_envs.simulation.play_block import Streams, add_up, new_progress, new_record
 
 ROUNDS_AT_ONCE = 2**14
+LOCAL = (SequentialBackend, ThreadingBackend)
 Algorithms = Sequence[str | Algorithm] | Mapping[str, Algorithm | AgentFactory]
 Progress = Callable[[int, int], None]
 
@@ -132,7 +136,7 @@ def simulate(
     if not isinstance(game, BanditEnv):
         raise TypeError(f"simulate needs a DPBandit environment, which keeps the score; received {game}.")
     rounds = _rounds(checkpoints, game.horizon)
-    players = _players(algorithms)
+    players = named_players(algorithms)
     plans: dict[str, Plan | str] = {}
     for name, player in players.items():
         try:
@@ -150,8 +154,7 @@ def simulate(
     if played:
         tasks.append((_PlayTask(make_env, played, seed, rounds).run, len(played), "processes"))
     for run, games, prefer in tasks:
-        parallel = Parallel(n_jobs=min(jobs, trials), prefer=prefer, return_as="generator")
-        for result in parallel(delayed(run)(trial) for trial in numbers):
+        for result in _spread(run, numbers, min(jobs, trials), prefer):
             for name, column in result.items():
                 columns[name].append(column)
             done += games
@@ -192,14 +195,14 @@ class _CompiledTask:
         n_arms, horizon, number = adversary.n_arms, adversary.horizon, len(self.checkpoints)
         adversary.begin(stream(self.seed, trial=trial, role=ADVERSARY))
         block = np.empty((min(ROUNDS_AT_ONCE, horizon), n_arms))
-        totals, totals_at = np.zeros(n_arms), np.zeros((number, n_arms))
+        totals, totals_at = _moved(np.zeros(n_arms)), np.zeros((number, n_arms))
         states: dict[str, Any] = {}
         streams, progress, records = {}, {}, {}
         for name, plan in self.plans.items():
-            states[name] = plan.agent.initial_state(n_arms, plan.steps)
+            states[name] = _apart(plan.agent.initial_state(n_arms, plan.steps))
             roles = (AGENT, plan.inner_role, plan.outer_role)
             streams[name] = Streams(*(stream(self.seed, trial=trial, role=role) for role in roles))
-            progress[name] = new_progress(n_arms)
+            progress[name] = _apart(new_progress(n_arms))
             records[name] = new_record(self.checkpoints, n_arms)
         count_up = _compiled_add_up()
         for start in range(0, horizon, len(block)):
@@ -248,6 +251,35 @@ class _PlayTask:
         return columns
 
 
+def _spread(run: Task, numbers: Iterable[int], jobs: int, prefer: str) -> Iterator[dict[str, Column]]:
+    """Run trials side by side and yield their results in order."""
+    backend, _ = get_active_backend(prefer=prefer)
+    if jobs == 1 and isinstance(backend, LOCAL):
+        yield from map(run, numbers)
+    elif prefer == "threads" and isinstance(backend, LOCAL):
+        # joblib looks for results every 10 ms only, which is half a trial; its other backends are worth that.
+        pool = ThreadPoolExecutor(jobs)
+        try:
+            yield from pool.map(run, numbers)
+        finally:
+            pool.shutdown(cancel_futures=True)
+    else:
+        parallel = Parallel(n_jobs=jobs, prefer=prefer, return_as="generator")
+        yield from parallel(delayed(run)(trial) for trial in numbers)
+
+
+def _apart(arrays: Any) -> Any:
+    """Return a NamedTuple with its arrays in memory of their own, so that no two threads write to one cache line."""
+    return type(arrays)(*(_moved(part) if isinstance(part, np.ndarray) else part for part in arrays))
+
+
+def _moved(array: NDArray[Any]) -> NDArray[Any]:
+    room = np.zeros(array.size + 256, array.dtype)
+    moved = room[128 : 128 + array.size].reshape(array.shape)
+    moved[...] = array
+    return moved
+
+
 @functools.cache
 def _compiled_add_up() -> Callable[..., None]:
     return compile_with(add_up, {})
@@ -278,7 +310,8 @@ def _rounds(checkpoints: Iterable[int] | int | str | None, horizon: int) -> IntA
     return checked(list(checkpoints), horizon)
 
 
-def _players(algorithms: Algorithms) -> dict[str, Algorithm]:
+def named_players(algorithms: Algorithms) -> dict[str, Algorithm]:
+    """Return algorithms by name, made from all that `simulate` takes; their names must be different."""
     if isinstance(algorithms, (str, Algorithm)):
         algorithms = [algorithms]
     players: dict[str, Algorithm] = {}

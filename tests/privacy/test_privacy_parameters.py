@@ -10,7 +10,7 @@ from scipy.integrate import quad
 from dp_bandit_envs.agents.tsallis_inf import SKIP_SHARE, normalise
 from dp_bandit_envs.algorithms import make_algorithm, paper_epsilon
 from dp_bandit_envs.algorithms.bases import exp3_regret_bound, htinf_regret_bound
-from dp_bandit_envs.algorithms.exp3_tau import default_batch_size, private_batch_size
+from dp_bandit_envs.algorithms.mini_batch_exp3 import default_batch_size, private_batch_size
 from dp_bandit_envs.privacy.laplace import default_bound
 
 FIGURE_1 = {"n_arms": 4, "horizon": 2**18}

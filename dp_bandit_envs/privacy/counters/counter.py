@@ -16,6 +16,7 @@ a new release at all (only the logarithmic counter says no). The wrappers and th
 import abc
 import functools
 import math
+from fractions import Fraction
 from typing import Any, ClassVar, SupportsFloat, SupportsIndex
 
 import numpy as np
@@ -81,7 +82,7 @@ class Counter(abc.ABC):
 
     def insert(self, value: SupportsFloat) -> None:
         """Add an item in [0, 1]."""
-        number = float(value)
+        number = _item(value)
         if not 0 <= number <= 1:
             raise ValueError("an item must be in [0, 1]; the one received is not (withheld, as it may be private).")
         if self.horizon is not None and self.inserted >= self.horizon:
@@ -129,6 +130,24 @@ class Counter(abc.ABC):
 def node_scale(nodes: int, epsilon: float) -> float:
     """Return the scale of Laplace noise for `nodes` nodes that share epsilon; 0 for epsilon = inf."""
     return divide_up(nodes, epsilon)
+
+
+def unit_scale(nodes: int, epsilon: float, most_levels: int) -> float:
+    """Return the scale for `nodes` nodes whose multiples up to `most_levels` are not too small for any rounding."""
+    unit = node_scale(nodes, epsilon)
+    if math.isinf(epsilon):
+        return unit
+    exact = Fraction(nodes) / Fraction(epsilon)
+    while any(Fraction(levels * unit) < levels * exact for levels in range(1, most_levels + 1)):
+        unit = math.nextafter(unit, math.inf)
+    return unit
+
+
+def _item(value: SupportsFloat) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
 
 
 def draw(scale: float, rng: np.random.Generator) -> float:

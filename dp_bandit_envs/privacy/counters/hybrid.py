@@ -1,12 +1,13 @@
 """The hybrid counter: logarithmic at powers of two, a binary tree in between; for any number of items."""
 
 import dataclasses
+import functools
 from typing import Any, NamedTuple, SupportsFloat
 
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.privacy.counters.counter import Counter, draw, node_scale, trailing_zeros
+from dp_bandit_envs.privacy.counters.counter import Counter, draw, trailing_zeros, unit_scale
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
@@ -103,9 +104,9 @@ class HybridCounter(Counter):
             return holds
         return dataclasses.replace(holds, epsilon=self._total_epsilon, theorem=f"{reason} (HybridCounter)")
 
-    @property
+    @functools.cached_property
     def _unit(self) -> float:
-        return node_scale(2 if self.budget == "split" else 1, self.epsilon)
+        return unit_scale(2 if self.budget == "split" else 1, self.epsilon, MOST_LEVELS)
 
     @property
     def _total_epsilon(self) -> float:

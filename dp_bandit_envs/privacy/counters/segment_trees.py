@@ -1,10 +1,11 @@
 """Segment trees: one tree with a root for each segment (2^(j-1), 2^j] of time; for any number of items."""
 
+import functools
 from typing import NamedTuple
 
 import numpy as np
 
-from dp_bandit_envs.privacy.counters.counter import Counter, draw, node_scale, trailing_zeros
+from dp_bandit_envs.privacy.counters.counter import Counter, draw, trailing_zeros, unit_scale
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 MOST_LEVELS = 62
@@ -68,7 +69,7 @@ class SegmentTreesCounter(Counter):
 
     def new_state(self, n_arms: int) -> State:
         """Return the state of `n_arms` counters before their first items."""
-        return start(n_arms, node_scale(1, self.epsilon))
+        return start(n_arms, self._unit)
 
     def advance(self, state: State, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
         """Insert one item for `arm`; return the noise of the release and that there is a new one."""
@@ -78,7 +79,11 @@ class SegmentTreesCounter(Counter):
         """Return the Laplace scales in the release after `items` items, each with how many terms have it."""
         if items == 0:
             return []
-        unit = node_scale(1, self.epsilon)
+        unit = self._unit
         full = items.bit_length() - 1
         closed = [(unit, 1)] + [((depth + 1) * unit, 1) for depth in range(full)]
         return [*closed, ((full + 1) * unit, (items - (1 << full)).bit_count())]
+
+    @functools.cached_property
+    def _unit(self) -> float:
+        return unit_scale(1, self.epsilon, MOST_LEVELS)

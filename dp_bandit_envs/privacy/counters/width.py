@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from dp_bandit_envs.protocols import FloatArray
+MOST_EXACT = 30
 
 
 def laplace_width(scales: Sequence[tuple[float, int]], failure_probability: float) -> float:
@@ -11,7 +11,8 @@ def laplace_width(scales: Sequence[tuple[float, int]], failure_probability: floa
 
     .. math:: w = \min_{0 < s < 1 / \max b} \frac{-\sum_i \ln(1 - b_i^2 s^2) + \ln(2 / \gamma)}{s}
 
-    from the moment generating function :math:`1 / (1 - b^2 s^2)` of a Laplace draw.
+    from the moment generating function :math:`1 / (1 - b^2 s^2)` of a Laplace draw; and the exact quantile for up to
+    30 draws of one scale.
 
     Args:
         scales: Scales b, each with the number of terms that have it; scales of 0 and numbers of 0 are ignored.
@@ -21,7 +22,7 @@ def laplace_width(scales: Sequence[tuple[float, int]], failure_probability: floa
     if not terms:
         return 0.0
     widest = max(scale for scale, _ in terms)
-    log = math.log(2 / failure_probability)
+    log = math.log(2) - math.log(failure_probability)
 
     def bound(share: float) -> float:
         s = share / widest
@@ -36,12 +37,29 @@ def laplace_width(scales: Sequence[tuple[float, int]], failure_probability: floa
             high = right
         else:
             low = left
-    return bound((low + high) / 2)
+    chernoff = bound((low + high) / 2)
+    if len(terms) == 1 and terms[0][1] <= MOST_EXACT and failure_probability > 1e-250:
+        return widest * _exact_width(terms[0][1], failure_probability, chernoff / widest)
+    return chernoff
 
 
-def all_noise(state: FloatArray) -> float:
-    """Return the sum of an array of noise terms in order."""
-    total = 0.0
-    for term in state:
-        total += term
-    return total
+def equal_scales_tail(number: int, width: float) -> float:
+    r"""Return P(|S| > width) for the sum S of `number` Laplace draws of scale 1, exactly.
+
+    S is the difference of two Gamma(number) variables, so
+    :math:`P(S > w) = e^{-w} \sum_{j < m} \sum_{i \le j} \frac{w^{j - i}}{(j - i)!} \binom{m + i - 1}{i} 2^{-(m + i)}`.
+    """
+    weights = [math.comb(number + i - 1, i) * 2.0 ** -(number + i) for i in range(number)]
+    powers = [1.0]
+    for power in range(1, number):
+        powers.append(powers[-1] * width / power)
+    total = sum(weight * sum(powers[: number - i]) for i, weight in enumerate(weights))
+    return 2 * math.exp(-width) * total
+
+
+def _exact_width(number: int, failure_probability: float, high: float) -> float:
+    low = 0.0
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (middle, high) if equal_scales_tail(number, middle) > failure_probability else (low, middle)
+    return high

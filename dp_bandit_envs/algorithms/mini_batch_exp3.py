@@ -94,13 +94,14 @@ def private_batch_size(horizon: int, epsilon: float, delta: float) -> int:
     log = math.log(1 / delta)
     # epsilon / (sqrt(L + epsilon) + sqrt(L)) is the same root without the loss of digits.
     rho = (epsilon / (math.sqrt(log + epsilon) + math.sqrt(log))) ** 2 if math.isfinite(epsilon) else math.inf
-    size = 1 if math.isinf(rho) else max(1, math.ceil(math.cbrt(horizon / (8 * rho))))
+    least = math.cbrt(horizon / (8 * rho)) if rho > 0 else math.inf
+    size = max(1, math.ceil(least)) if math.isfinite(least) else least
     if size > horizon:
         raise ValueError(
             f"EXP3-tau needs a horizon of at least its batch size {size} for epsilon = {epsilon:g}, delta = {delta:g};"
             f" received {horizon}. Use a larger epsilon, or DP-EXP3-Lap."
         )
-    return size
+    return int(size)
 
 
 def paper_epsilon(n_arms: int, horizon: int) -> float:

@@ -1,0 +1,241 @@
+"""EXP3 in gain form, equation 2.1 of Tossou and Dimitrakakis (2017), against hands, limits and a slow second way."""
+
+import math
+
+import numpy as np
+import pytest
+
+from dp_bandit_envs import Exp3, make_algorithm, simulate
+from dp_bandit_envs.adversaries import GainTable
+from dp_bandit_envs.agents import exp3
+from dp_bandit_envs.agents.exp3 import default_exploration_rate
+from dp_bandit_envs.bandit_env import BanditEnv
+
+
+def begun(agent, n_arms=4, horizon=100, seed=0):
+    agent.begin(n_arms=n_arms, horizon=horizon, rng=np.random.default_rng(seed))
+    return agent
+
+
+def tell(agent, arm, gain, n_arms, observed=1):
+    """Report the gain of one arm as an environment does."""
+    seen = {"gain": np.zeros(n_arms), "observed": np.zeros(n_arms, np.int8)}
+    seen["gain"][arm], seen["observed"][arm] = gain, observed
+    agent.update(arm, seen)
+
+
+def test_first_updates_match_equation_2_1_by_hand():
+    agent = begun(Exp3(exploration_rate=0.5), n_arms=2)
+    assert agent.probabilities().tolist() == [0.5, 0.5]
+    # G_0 = 1 / 0.5 = 2; exponent (0.5 / 2) * 2 = 0.5; p_0 = 0.5 e^0.5 / (e^0.5 + 1) + 0.25.
+    tell(agent, 0, 1.0, 2)
+    assert agent.probabilities() == pytest.approx([0.5612296656009273, 0.4387703343990727], rel=1e-15)
+    # G_1 = 0.5 / 0.43877... = 1.1395483258565912; exponent 0.25 * that = 0.2848870814641478;
+    # p_0 = 0.5 e^0.5 / (e^0.5 + e^0.28488...) + 0.25 = 0.5 / (1 + e^-0.21511...) + 0.25.
+    tell(agent, 1, 0.5, 2)
+    assert agent.probabilities() == pytest.approx([0.5267859044422918, 0.4732140955577082], rel=1e-15)
+    # A gain of 0 adds nothing.
+    before = agent.probabilities()
+    tell(agent, 0, 0.0, 2)
+    assert agent.probabilities().tolist() == before.tolist()
+
+
+def test_a_withheld_gain_changes_nothing_even_if_a_number_is_there():
+    agent = begun(Exp3(exploration_rate=0.3), n_arms=3)
+    tell(agent, 1, 0.7, 3)
+    before = agent.probabilities().tolist()
+    tell(agent, 2, 0.9, 3, observed=0)
+    assert agent.probabilities().tolist() == before
+
+
+def test_gains_of_arms_that_were_not_played_are_not_used():
+    agent = begun(Exp3(exploration_rate=0.3), n_arms=3)
+    agent.update(1, {"gain": np.ones(3), "observed": np.ones(3, np.int8)})
+    other = begun(Exp3(exploration_rate=0.3), n_arms=3)
+    tell(other, 1, 1.0, 3)
+    assert agent.probabilities().tolist() == other.probabilities().tolist()
+
+
+def log_space(rate, n_arms, history):
+    """Return the probabilities of equation 2.1 after a history of (arm, gain), with nothing but logarithms kept."""
+    scores = [0.0] * n_arms
+    for arm, gain in history:
+        scores[arm] += rate / n_arms * gain / softmax(scores, rate)[arm]
+    return softmax(scores, rate)
+
+
+def softmax(scores, rate):
+    top = max(scores)
+    shares = [math.exp(score - top) for score in scores]
+    return [(1 - rate) * share / math.fsum(shares) + rate / len(scores) for share in shares]
+
+
+@pytest.mark.parametrize("rate", [0.01, 0.3, 1.0])
+@pytest.mark.parametrize("n_arms", [2, 5])
+def test_probabilities_equal_a_slow_second_way(rate, n_arms):
+    rng = np.random.default_rng(1)
+    history = [(int(rng.integers(n_arms)), float(rng.random())) for _ in range(400)]
+    agent = begun(Exp3(exploration_rate=rate), n_arms=n_arms)
+    for arm, gain in history:
+        tell(agent, arm, gain, n_arms)
+    assert agent.probabilities() == pytest.approx(log_space(rate, n_arms, history), rel=1e-10)
+
+
+@pytest.mark.parametrize("rate", [0.01, 0.5])
+def test_probabilities_sum_to_1_and_keep_their_floor(rate):
+    rng = np.random.default_rng(0)
+    agent = begun(Exp3(exploration_rate=rate), n_arms=3)
+    for _ in range(3000):
+        arm = agent.select_arm()
+        tell(agent, arm, float(rng.random() < (0.9, 0.1, 0.5)[arm]), 3)
+        probabilities = agent.probabilities()
+        assert probabilities.sum() == pytest.approx(1, abs=1e-14)
+        assert probabilities.min() >= rate / 3
+    assert probabilities.argmax() == 0
+
+
+def test_arms_are_drawn_with_the_probabilities():
+    """Counts over n draws have standard deviation sqrt(n p (1 - p)): allow five."""
+    agent = begun(Exp3(exploration_rate=0.4), n_arms=4)
+    for arm, gain in ((0, 1.0), (2, 0.6), (0, 0.8), (3, 0.1)):
+        tell(agent, arm, gain, 4)
+    p, n = agent.probabilities(), 40_000
+    counts = np.bincount([agent.select_arm() for _ in range(n)], minlength=4)
+    assert np.all(np.abs(counts - n * p) < 5 * np.sqrt(n * p * (1 - p)))
+    assert len({round(value, 3) for value in p}) == 4
+
+
+def test_exploration_rate_1_is_uniform_play_whatever_was_seen():
+    agent = begun(Exp3(exploration_rate=1), n_arms=4)
+    for _ in range(500):
+        tell(agent, 2, 1.0, 4)
+        assert agent.probabilities().tolist() == [0.25] * 4
+
+
+def test_a_new_game_forgets_the_old_one():
+    agent = begun(Exp3(exploration_rate=0.5), n_arms=2)
+    tell(agent, 0, 1.0, 2)
+    begun(agent, n_arms=3)
+    assert agent.probabilities().tolist() == pytest.approx([1 / 3] * 3)
+
+
+def test_the_default_exploration_rate_is_that_of_algorithm_1():
+    # sqrt(4 ln 4 / ((e - 1) 2^18)) = sqrt(5.545177 / 450436.9) = 0.003508654...
+    assert default_exploration_rate(4, 2**18) == pytest.approx(0.0035086541720524606, rel=1e-14)
+    assert default_exploration_rate(4, 1) == 1.0
+    assert begun(Exp3(), n_arms=4, horizon=2**18).probabilities().tolist() == [0.25] * 4
+    assert Exp3().rate(4, 1000) == math.sqrt(4 * math.log(4) / ((math.e - 1) * 1000))
+    assert Exp3(exploration_rate=0.2).rate(4, 1000) == 0.2
+
+
+@pytest.mark.parametrize("wrong", [0, 0.0, -0.1, 1.0000001, math.nan, math.inf])
+def test_the_exploration_rate_must_be_a_probability(wrong):
+    with pytest.raises(ValueError, match=r"exploration_rate must be in \(0, 1\]; received"):
+        Exp3(exploration_rate=wrong)
+
+
+@pytest.mark.parametrize("wrong", ["0.1", [0.1], True])
+def test_the_exploration_rate_must_be_a_number(wrong):
+    with pytest.raises(TypeError, match="exploration_rate must be a number; received"):
+        Exp3(exploration_rate=wrong)
+
+
+@pytest.mark.parametrize(("rate", "gain"), [(1.0, 0.0), (1.0, 1.0), (0.3, 1.0)])
+def test_ten_million_rounds_of_equal_gains_stay_finite(gain, rate):
+    """River's weights overflow after 17,012 rounds at rate 0.3. A NaN would make every draw the last arm's.
+
+    At rate 1 the pulls of an arm have standard deviation sqrt(T / 4 * 3 / 4): allow five. Elsewhere the probability
+    of an arm is at least rate / 4, so its pulls are at least those of a coin with that bias.
+    """
+    horizon = 10**7
+    outcome = simulate(
+        "DPBandit-Stochastic-v0",
+        [make_algorithm("EXP3", exploration_rate=rate)],
+        horizon=horizon,
+        checkpoints=5,
+        env_kwargs={"means": [gain] * 4},
+    )["EXP3"]
+    assert outcome.engine == "compiled"
+    assert outcome.collected[0].tolist() == [gain * horizon * part / 5 for part in range(1, 6)]
+    assert outcome.external_regret[0].tolist() == [0.0] * 5
+    assert outcome.pulls.sum() == horizon
+    p = rate / 4
+    spread = math.sqrt(horizon * p * (1 - p))
+    assert outcome.pulls.min() > horizon * p - 5 * spread
+    if rate == 1.0:
+        assert outcome.pulls.max() < horizon * p + 5 * spread
+
+
+def test_weights_stay_finite_where_the_scores_do_not_fit_an_exponential():
+    """Every gain of 1 at rate 1 adds 1 to a score, so after 3,000 of each arm exp(score) is far beyond a double."""
+    state = exp3.start(4, 1.0)
+    for round_ in range(12_000):
+        arm = round_ % 4
+        state = exp3.update(state, arm, [1.0] * 4, [1.0] * 4)
+        assert all(math.isfinite(weight) for weight in state.weights)
+        assert exp3.probability(state, arm) == 0.25
+    assert state.scores.tolist() == pytest.approx([3000.0] * 4)
+
+
+def test_an_arm_that_fell_behind_recovers():
+    """Arm 0 pays for 6,000 rounds, then arm 1: its share is e^-1500 by then, which no double holds.
+
+    Round for round the probabilities must be those of the logarithms, all the way down and up again. Between the two
+    lies a deficit that arm 1 has to earn back: one unit of score each time it is drawn for exploration.
+    """
+    rate, phase = 0.5, 6000
+    rng = np.random.default_rng(2)
+    state = exp3.start(2, rate)
+    scores = [0.0, 0.0]
+    deepest = 0.0
+    switched_back = None
+    for round_ in range(3 * phase):
+        arm = exp3.select(state, rng)
+        paying = 0 if round_ < phase else 1
+        gain = float(arm == paying)
+        scores[arm] += rate / 2 * gain / softmax(scores, rate)[arm]
+        state = exp3.update(state, arm, [gain, gain], [1.0, 1.0])
+        p = softmax(scores, rate)
+        assert exp3.probability(state, 0) == pytest.approx(p[0], rel=1e-9)
+        assert exp3.probability(state, 1) == pytest.approx(p[1], rel=1e-9)
+        deepest = max(deepest, scores[0] - scores[1])
+        if switched_back is None and round_ >= phase and p[1] > 0.7:
+            switched_back = round_
+    assert deepest > 1000
+    # Arm 1 is drawn with probability 1/4 and then gains 1: it earns the deficit back in 4 times its size, give or
+    # take five standard deviations, and stays on top.
+    draws = 4 * deepest
+    assert abs(switched_back - phase - draws) < 5 * math.sqrt(draws * 3) + 40
+    assert p[1] > 0.7
+
+
+def test_an_arm_that_fell_behind_recovers_in_the_compiled_loop():
+    """The same with 300,000 rounds: a deficit of e^-25000. Locked, arm 1 would keep its quarter of the pulls."""
+    phase = 100_000
+    table = np.zeros((3 * phase, 2))
+    table[:phase, 0], table[phase:, 1] = 1.0, 1.0
+    outcome = simulate(
+        lambda: BanditEnv(GainTable(table)),
+        [make_algorithm("EXP3", exploration_rate=0.5)],
+        checkpoints=[phase, 2 * phase + phase // 2, 3 * phase],
+    )["EXP3"]
+    last = outcome.collected[0, 2] - outcome.collected[0, 1]
+    # Back on top it is drawn with probability 3/4; five standard deviations.
+    assert abs(last - 0.75 * phase / 2) < 5 * math.sqrt(phase / 2 * 0.75 * 0.25)
+
+
+@pytest.mark.parametrize(("rate", "published", "error"), [(0.01, 484.9, 3.6), (0.05, 233.7, 4.5)])
+def test_pseudo_regret_is_the_one_measured_independently(rate, published, error):
+    """T = 20,000, means (.55, .5, .5, .5), 400 games: within four combined standard errors of another program's."""
+    outcome = simulate(
+        "DPBandit-Stochastic-v0",
+        [make_algorithm("EXP3", exploration_rate=rate)],
+        horizon=20_000,
+        trials=400,
+        seed=42,
+        checkpoints=1,
+    )["EXP3"]
+    regret = outcome.pseudo_regret[:, -1]
+    own = regret.std(ddof=1) / math.sqrt(400)
+    assert abs(regret.mean() - published) < 4 * math.hypot(own, error)
+    assert own < 2 * error

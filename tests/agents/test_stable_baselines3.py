@@ -1,0 +1,209 @@
+"""Stable-Baselines3 both ways: its models as agents, our vector environments as its training ground."""
+# ruff: noqa: D102 (the methods of a stand-in do what the protocol says)
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.wrappers import FlattenObservation
+
+from dp_bandit_envs import Agent, LaplaceClipRescale, MiniBatchAverage, make_algorithm, play, simulate
+from dp_bandit_envs.algorithms import Algorithm
+from dp_bandit_envs.errors import StepOutsideGame
+from dp_bandit_envs.wrappers import vector
+
+sb3 = pytest.importorskip("stable_baselines3")
+
+from dp_bandit_envs.agents.stable_baselines3 import Sb3Agent, Sb3VecEnv  # noqa: E402 (needs the extra)
+
+GAME = "DPBandit-Stochastic-v0"
+MEANS = [0.1, 0.1, 0.9]
+
+
+def game(horizon=50):
+    return gym.make(GAME, means=MEANS, horizon=horizon)
+
+
+def games(number=3, horizon=5):
+    return gym.make_vec(GAME, num_envs=number, means=MEANS, horizon=horizon)
+
+
+class Recorder:
+    """Stands for a model; it remembers what it was shown."""
+
+    def __init__(self, observation_space):
+        self.observation_space, self.action_space = observation_space, gym.spaces.Discrete(3)
+        self.shown, self.seeds = [], []
+
+    def set_random_seed(self, seed):
+        self.seeds.append(seed)
+
+    def predict(self, observation, deterministic):
+        self.shown.append(observation)
+        return np.array(len(self.shown) % 3), None
+
+
+def test_a_model_is_shown_what_was_released():
+    env = game(6)
+    model = Recorder(env.observation_space)
+    agent = Sb3Agent(model)
+    assert isinstance(agent, Agent)
+    arms = play(env, agent, seed=3).arms.tolist()
+    assert arms == [1, 2, 0, 1, 2, 0]
+    first, _ = env.reset(seed=3, options={"trial": 0})
+    expected = [first, *(env.step(arm)[0] for arm in arms[:-1])]
+    for shown, released in zip(model.shown, expected, strict=True):
+        assert list(shown) == ["gain", "observed"]
+        assert np.array_equal(shown["gain"], released["gain"])
+        assert np.array_equal(shown["observed"], released["observed"])
+
+
+@pytest.mark.parametrize("wrap", [lambda env: env, lambda env: LaplaceClipRescale(env, epsilon=1.0)])
+def test_a_flat_model_is_shown_what_flatten_observation_makes_of_it(wrap):
+    flat = FlattenObservation(wrap(game(6)))
+    model = Recorder(flat.observation_space)
+    arms = play(wrap(game(6)), Sb3Agent(model), seed=3).arms.tolist()
+    first, _ = flat.reset(seed=3, options={"trial": 0})
+    expected = [first, *(flat.step(arm)[0] for arm in arms[:-1])]
+    assert np.array_equal(np.array(model.shown), np.array(expected))
+    assert model.shown[0].shape == flat.observation_space.shape
+
+
+def test_the_agents_stream_seeds_the_model():
+    seeds = []
+    for trial in (0, 0, 1):
+        model = Recorder(game().observation_space)
+        play(game(2), Sb3Agent(model), seed=1, trial=trial)
+        seeds += model.seeds
+    assert len(seeds) == 3 and seeds[0] == seeds[1] != seeds[2]
+
+
+def test_a_model_for_another_number_of_arms_is_refused():
+    model = Recorder(game().observation_space)
+    with pytest.raises(ValueError, match="the model must have been trained with 4 arms; received one for 3"):
+        play(gym.make(GAME, horizon=5), Sb3Agent(model))
+
+
+def test_nothing_works_before_begin():
+    with pytest.raises(StepOutsideGame, match="Sb3Agent has no game yet; call begin"):
+        Sb3Agent(Recorder(game().observation_space)).select_arm()
+
+
+@pytest.mark.parametrize(
+    ("policy", "wrap"),
+    [
+        ("MultiInputPolicy", lambda env: env),
+        ("MultiInputPolicy", lambda env: LaplaceClipRescale(MiniBatchAverage(env, batch_size=2), epsilon=2.0)),
+        ("MlpPolicy", FlattenObservation),
+    ],
+    ids=["plain", "private", "flat"],
+)
+def test_a_trained_model_plays(policy, wrap):
+    """Trained for a moment on each form of the environment; then it plays games that can be repeated."""
+    model = sb3.A2C(policy, wrap(game()), n_steps=8, seed=0, device="cpu")
+    model.learn(64)
+    env = game() if policy == "MlpPolicy" else wrap(game())
+    first, again, other = (play(env, Sb3Agent(model), seed=2, trial=trial) for trial in (0, 0, 1))
+    assert np.array_equal(first.arms, again.arms)
+    assert not np.array_equal(first.arms, other.arms)
+    assert first.arms.min() >= 0 and first.arms.max() < 3
+
+
+def test_simulate_plays_a_model_beside_the_rest():
+    model = sb3.A2C("MultiInputPolicy", game(), seed=0, device="cpu")
+    simulation = simulate(
+        GAME,
+        [Algorithm("model", lambda: Sb3Agent(model)), make_algorithm("EXP3")],
+        horizon=30,
+        trials=2,
+        env_kwargs={"means": MEANS},
+    )
+    assert simulation["model"].engine == "play"
+    assert "Sb3Agent is not made of compilable functions" in simulation["model"].reason
+    expected = play(game(30), Sb3Agent(model), trial=1)
+    assert simulation["model"].external_regret[1, -1] == expected.external_regret[-1]
+
+
+def test_vector_games_start_anew_after_the_last_round():
+    """Where Gymnasium gives the last observation and resets in the next step, SB3 wants the first of the next game."""
+    envs = Sb3VecEnv(games(horizon=3))
+    envs.seed(11)
+    first = envs.reset()
+    assert not first["observed"].any()
+    reference = games(horizon=3)
+    reference.reset(seed=[11, 12, 13])
+    arms = np.array([0, 1, 2])
+    for round_ in (1, 2, 3):
+        observation, rewards, ended, infos = envs.step(arms)
+        expected, expected_rewards, *_ = reference.step(arms)
+        assert rewards.dtype == np.float32
+        assert rewards.tolist() == expected_rewards.tolist()
+        assert ended.tolist() == [round_ == 3] * 3
+        if round_ < 3:
+            assert np.array_equal(observation["gain"], expected["gain"])
+            assert infos == [{}, {}, {}]
+    assert not observation["observed"].any()
+    for index, info in enumerate(infos):
+        assert np.array_equal(info["terminal_observation"]["gain"], expected["gain"][index])
+        assert info["terminal_observation"]["observed"].tolist() == [int(arm == index) for arm in range(3)]
+        assert info["TimeLimit.truncated"] is False
+    kept = {key: value.copy() for key, value in infos[0]["terminal_observation"].items()}
+    observation, _, ended, _ = envs.step(arms)
+    assert observation["observed"].sum(axis=1).tolist() == [1, 1, 1]
+    assert not ended.any()
+    assert all(np.array_equal(infos[0]["terminal_observation"][key], kept[key]) for key in kept)
+
+
+def test_every_round_of_the_second_game_counts():
+    """An autoreset that loses a round would end the second game late."""
+    envs = Sb3VecEnv(games(horizon=4))
+    envs.reset()
+    ends = [bool(envs.step(np.zeros(3, np.int64))[2].all()) for _ in range(12)]
+    assert [index + 1 for index, end in enumerate(ends) if end] == [4, 8, 12]
+
+
+def test_a_seed_counts_once():
+    def gains(envs):
+        envs.reset()
+        return [envs.step(np.array([0, 1, 2]))[0]["gain"].tolist() for _ in range(20)]
+
+    envs = Sb3VecEnv(games(horizon=100))
+    envs.seed(4)
+    seeded, after = gains(envs), gains(envs)
+    other = Sb3VecEnv(games(horizon=100))
+    other.seed(4)
+    assert gains(other) == seeded != after
+
+
+def test_a_model_trains_on_private_games():
+    inner = vector.MiniBatchAverage(games(4, 20), batch_size=2)
+    envs = Sb3VecEnv(vector.LaplaceClipRescale(inner, epsilon=1.0))
+    model = sb3.A2C("MultiInputPolicy", envs, n_steps=5, seed=0, device="cpu")
+    model.learn(200)
+    assert model.num_timesteps == 200
+    assert len(play(game(20), Sb3Agent(model)).arms) == 20
+    envs.close()
+
+
+def test_attributes_are_those_of_the_outermost_wrapper():
+    envs = Sb3VecEnv(vector.LaplaceClipRescale(games(), epsilon=0.5))
+    assert envs.num_envs == 3
+    assert [guarantee.epsilon for guarantee in envs.get_attr("guarantee")] == [0.5] * 3
+    assert envs.get_attr("n_arms", indices=[0, 2]) == [3, 3]
+    assert envs.get_attr("horizon", indices=1) == [5]
+    envs.set_attr("note", "mine")
+    assert envs.get_attr("note") == ["mine"] * 3
+    assert envs.env_is_wrapped(gym.Wrapper) == [False] * 3
+    assert envs.env_is_wrapped(gym.Wrapper, indices=[1]) == [False]
+    assert len(envs.env_method("reset", indices=[0, 1])) == 2
+
+
+def test_a_missing_package_is_named_with_its_extra(monkeypatch):
+    import sys
+
+    from dp_bandit_envs.optional import require
+
+    monkeypatch.setitem(sys.modules, "stable_baselines3.common.vec_env", None)
+    with pytest.raises(
+        ImportError, match=r"stable_baselines3 must be installed .* pip install 'dp-bandit-envs\[sb3\]'"
+    ):
+        require("stable_baselines3.common.vec_env", extra="sb3")

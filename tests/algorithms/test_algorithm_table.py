@@ -1,0 +1,188 @@
+"""Every algorithm in the table makes, wraps, plays, and says what it guarantees; wrong parameters are refused."""
+
+import math
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from dp_bandit_envs import Agent, Algorithm, PrivacyGuarantee, algorithm_names, make_algorithm, play, simulate
+from dp_bandit_envs.agents import TsallisInf
+from dp_bandit_envs.errors import UnknownName
+
+NAMES = algorithm_names()
+LAPLACE = ["DP-EXP3-Lap", "DP-Lambda-Lap", "Batched-Lap-EXP3", "Batched-Lap-HTINF"]
+
+
+def test_the_table_holds_the_names_of_the_papers():
+    assert set(NAMES) >= {"EXP3", "DP-EXP3-Lap", "DP-Lambda-Lap", "EXP3-tau", "Batched-Lap-EXP3", "Batched-Lap-HTINF"}
+    assert {"Uniform", "Tsallis-INF", "HTINF"} <= set(NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_algorithm_makes_wraps_and_plays(name):
+    algorithm = make_algorithm(name)
+    assert isinstance(algorithm, Algorithm) and algorithm.name == name
+    env = gym.make("DPBandit-Stochastic-v0", n_arms=3, horizon=200)
+    wrapped = algorithm.wrap(env)
+    assert wrapped.unwrapped is env.unwrapped
+    one, other = algorithm.agent(), algorithm.agent()
+    assert isinstance(one, Agent) and one is not other
+    game = play(wrapped, one)
+    assert len(game.arms) == 200
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_algorithm_says_what_it_guarantees(name):
+    algorithm = make_algorithm(name)
+    for n_arms, horizon in ((2, 2), (4, 2**18), (50, 1000)):
+        for guarantee in (
+            algorithm.guarantee(n_arms=n_arms, horizon=horizon),
+            algorithm.paper_guarantee(n_arms=n_arms, horizon=horizon),
+        ):
+            assert isinstance(guarantee, PrivacyGuarantee)
+            assert guarantee.epsilon >= 0 and 0 <= guarantee.delta < 1
+            assert guarantee.theorem
+            assert (guarantee.model == "none") == math.isinf(guarantee.epsilon)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_algorithm_has_a_regret_bound_that_grows(name):
+    algorithm = make_algorithm(name)
+    bounds = [algorithm.regret_bound(n_arms=4, horizon=2**k) for k in range(6, 23, 2)]
+    assert all(math.isfinite(bound) and bound > 0 for bound in bounds)
+    assert bounds == sorted(bounds)
+    # Less regret a round in longer games, but for uniform play.
+    assert (bounds[-1] / 2**22 < bounds[0] / 2**6) == (name != "Uniform")
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "EXP3-tau"])
+def test_bounds_hold_for_oblivious_adversaries_only(name):
+    assert make_algorithm(name).regret_bound(n_arms=4, horizon=1000, memory=1) == math.inf
+
+
+def test_the_bound_of_batches_reaches_as_far_as_a_batch():
+    algorithm = make_algorithm("EXP3-tau", batch_size=5)
+    # Theorem 3.4: sqrt(7 T tau K ln K) + T m / tau + tau, with T = 1000, K = 2, m = 2.
+    expected = math.sqrt(7 * 1000 * 5 * 2 * math.log(2)) + 1000 * 2 / 5 + 5
+    assert algorithm.regret_bound(n_arms=2, horizon=1000, memory=2) == pytest.approx(expected)
+    assert algorithm.regret_bound(n_arms=2, horizon=1000, memory=4) < math.inf
+    assert algorithm.regret_bound(n_arms=2, horizon=1000, memory=5) == math.inf
+
+
+def test_an_algorithm_of_ones_own_guarantees_nothing_until_it_says_so():
+    mine = Algorithm("mine", TsallisInf)
+    assert mine.guarantee(n_arms=4, horizon=10).model == "none"
+    assert mine.regret_bound(n_arms=4, horizon=10) == math.inf
+
+
+@pytest.mark.parametrize("name", LAPLACE)
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.7])
+def test_laplace_algorithms_guarantee_the_epsilon_they_were_given(name, epsilon):
+    guarantee = make_algorithm(name, epsilon=epsilon).guarantee(n_arms=4, horizon=1000)
+    assert (guarantee.epsilon, guarantee.delta, guarantee.agents) == (epsilon, 0.0, "any agent")
+    batched = name.startswith("Batched") and epsilon < 1
+    assert guarantee.model == ("central" if batched else "local")
+
+
+def test_labels_tell_settings_apart():
+    for name in NAMES:
+        assert make_algorithm(name, label="another").name == "another"
+
+
+def test_names_may_be_written_in_any_case():
+    assert make_algorithm("dp-exp3-LAP").name == "DP-EXP3-Lap"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "near"), [("EXP4", "EXP3"), ("DP-EXP3", "DP-EXP3-Lap"), ("Batched-EXP3", "Batched-Lap-EXP3")]
+)
+def test_an_unknown_name_suggests_near_ones(wrong, near):
+    with pytest.raises(UnknownName, match=f"algorithm must be a known name; received '{wrong}'. Did you mean .*{near}"):
+        make_algorithm(wrong)
+
+
+def test_a_name_like_no_other_gets_the_whole_list():
+    with pytest.raises(UnknownName, match=r"Known: EXP3, .*Uniform"):
+        make_algorithm("qqqq")
+
+
+@pytest.mark.parametrize("name", LAPLACE)
+@pytest.mark.parametrize("wrong", [0, 0.0, -1.0, math.nan])
+def test_epsilon_must_be_positive(name, wrong):
+    with pytest.raises(ValueError, match=r"epsilon must be greater than 0; received .*Use math.inf for a run without"):
+        make_algorithm(name, epsilon=wrong)
+
+
+@pytest.mark.parametrize("name", ["EXP3-tau", "Batched-Lap-EXP3", "Batched-Lap-HTINF"])
+@pytest.mark.parametrize("wrong", [0, -3, 2.5, math.nan])
+def test_a_batch_must_be_a_whole_number_of_rounds(name, wrong):
+    with pytest.raises(ValueError, match="batch_size must be an integer of at least 1; received"):
+        make_algorithm(name, batch_size=wrong)
+
+
+@pytest.mark.parametrize("wrong", [0, 1, -0.1, math.nan])
+def test_delta_must_be_a_probability(wrong):
+    with pytest.raises(ValueError, match=r"delta must be in \(0, 1\); received"):
+        make_algorithm("EXP3-tau", epsilon=1.0, delta=wrong)
+
+
+@pytest.mark.parametrize("half", [{"epsilon": 1.0}, {"delta": 1e-6}])
+def test_epsilon_and_delta_belong_together(half):
+    with pytest.raises(ValueError, match="epsilon and delta belong together"):
+        make_algorithm("EXP3-tau", **half)
+
+
+def test_a_batch_size_and_a_target_exclude_each_other():
+    with pytest.raises(ValueError, match=r"batch_size and \(epsilon, delta\) both fix the batches; give one"):
+        make_algorithm("EXP3-tau", batch_size=3, epsilon=1.0, delta=1e-6)
+
+
+def test_a_target_that_the_horizon_cannot_meet_is_refused():
+    algorithm = make_algorithm("EXP3-tau", epsilon=0.001, delta=1e-6)
+    with pytest.raises(ValueError, match=r"needs a horizon of at least its batch size \d+ .*; received 100"):
+        algorithm.guarantee(n_arms=4, horizon=100)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"base": "EXP4"}, "base must be a known name; received 'EXP4'. Did you mean EXP3"),
+        ({"base": 5}, "base must be"),
+        ({"outside": "wrap"}, "outside must be one of 'reject', 'clip'; received 'wrap'"),
+        ({"bound": -1.0}, "bound must be a finite number of at least 0; received -1.0"),
+        ({"epsilon": "1"}, "epsilon must be a number; received '1'"),
+        ({"sigma": 0}, "sigma"),
+    ],
+    ids=lambda value: str(value)[:20],
+)
+def test_wrong_parameters_are_refused_when_the_algorithm_is_made(parameters, message):
+    """At once, not in the middle of an experiment."""
+    name = "Batched-Lap-HTINF" if "sigma" in parameters else "DP-Lambda-Lap"
+    with pytest.raises((ValueError, TypeError), match=message):
+        make_algorithm(name, **parameters)
+
+
+@pytest.mark.parametrize("name", ["DP-EXP3-Lap", "Batched-Lap-EXP3", "Batched-Lap-HTINF", "EXP3-tau"])
+def test_an_epsilon_too_small_for_the_machine_gets_the_error_form(name):
+    extra = {"delta": 1e-6} if name == "EXP3-tau" else {}
+    with pytest.raises(ValueError, match="epsilon"):
+        make_algorithm(name, epsilon=1e-320, **extra).guarantee(n_arms=4, horizon=1000)
+
+
+@pytest.mark.parametrize(("argument", "least"), [("n_arms", 2), ("horizon", 1)])
+def test_sizes_are_checked(argument, least):
+    for call in ("guarantee", "paper_guarantee", "regret_bound"):
+        with pytest.raises(ValueError, match=f"{argument} must be an integer of at least {least}; received"):
+            getattr(make_algorithm("EXP3"), call)(**{"n_arms": 4, "horizon": 10, argument: least - 1})
+
+
+def test_any_agent_may_stand_inside_the_wrapper():
+    """DP-Lambda-Lap takes a base by name or by class, and the two are the same where they name the same."""
+    by_name, by_class = (
+        make_algorithm("DP-Lambda-Lap", epsilon=2.0, base=base, label=str(base)) for base in ("Tsallis-INF", TsallisInf)
+    )
+    simulation = simulate("DPBandit-Stochastic-v0", [by_name, by_class], horizon=300, trials=2)
+    assert np.array_equal(*(outcome.external_regret for outcome in simulation.values()))
+    assert by_class.regret_bound(n_arms=4, horizon=300) == math.inf
+    assert by_name.regret_bound(n_arms=4, horizon=300) < math.inf

@@ -1,0 +1,210 @@
+"""The statistics of the papers: bounds hold, regret grows at the promised rate, and the panels of figure 1 compare."""
+
+import math
+
+import numpy as np
+import pytest
+
+from dp_bandit_envs import make_algorithm, simulate
+from dp_bandit_envs.algorithms import algorithm_names, paper_epsilon
+
+PANELS = ("Deterministic", "Stochastic", "FullyOblivious", "Oblivious", "Switching")
+MEMORY = {"Switching": 1, "MemoryBounded": 2}
+
+
+def last_regrets(panel, algorithms, *, horizon, trials, seed=0, **env_kwargs):
+    simulation = simulate(
+        f"DPBandit-{panel}-v0",
+        algorithms,
+        horizon=horizon,
+        trials=trials,
+        seed=seed,
+        checkpoints=1,
+        env_kwargs=env_kwargs,
+    )
+    return {name: outcome.external_regret[:, -1] for name, outcome in simulation.items()}
+
+
+def mean_and_error(sample):
+    return sample.mean(), sample.std(ddof=1) / math.sqrt(len(sample))
+
+
+def standard_errors(difference):
+    mean, error = mean_and_error(difference)
+    return mean / error
+
+
+def everything():
+    algorithms = [make_algorithm(name) for name in algorithm_names()]
+    for epsilon in (0.1, 20.0):
+        for name in ("DP-EXP3-Lap", "Batched-Lap-EXP3", "Batched-Lap-HTINF"):
+            algorithms.append(make_algorithm(name, epsilon=epsilon, label=f"{name} {epsilon}"))
+        for base in ("Tsallis-INF", "HTINF"):
+            label = f"{base} {epsilon}"
+            algorithms.append(make_algorithm("DP-Lambda-Lap", base=base, epsilon=epsilon, label=label))
+    return [*algorithms, make_algorithm("EXP3-tau", batch_size=40, label="tau 40")]
+
+
+@pytest.mark.parametrize("panel", [*PANELS, "MemoryBounded"])
+@pytest.mark.parametrize("horizon", [100, 3000])
+def test_mean_regret_is_below_the_bound(panel, horizon):
+    """The measured mean less four of its standard errors, for every algorithm and epsilon."""
+    algorithms = everything()
+    regrets = last_regrets(panel, algorithms, horizon=horizon, trials=24)
+    for algorithm in algorithms:
+        mean, error = mean_and_error(regrets[algorithm.name])
+        bound = algorithm.regret_bound(n_arms=4, horizon=horizon, memory=MEMORY.get(panel, 0))
+        assert mean - 4 * error <= bound, algorithm.name
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        ("HTINF", {"sigma": 0.1}),
+        ("Batched-Lap-HTINF", {"epsilon": 1.0, "sigma": 0.05}),
+        ("Batched-Lap-HTINF", {"epsilon": 0.01, "batch_size": 1}),
+    ],
+    ids=str,
+)
+def test_a_bound_holds_for_parameters_of_ones_own_or_is_none(name, parameters):
+    """HTINF's bound needs E[loss^2] <= sigma^2; with a smaller sigma it skips nearly everything, and may fail.
+
+    One arm always pays and the others never do, so that a game without learning costs three quarters of T.
+    """
+    algorithm = make_algorithm(name, **parameters)
+    means = [1, 0, 0, 0]
+    regret = last_regrets("Stochastic", [algorithm], horizon=50_000, trials=5, means=means)[name]
+    mean, error = mean_and_error(regret)
+    assert mean - 4 * error <= algorithm.regret_bound(n_arms=4, horizon=50_000)
+
+
+def slope(horizons, samples):
+    """Return the slope of ln(mean regret) over ln T, weighted by the standard errors, with its own error."""
+    x = np.log(horizons)
+    means, errors = np.transpose([mean_and_error(sample) for sample in samples])
+    y, weights = np.log(means), (means / errors) ** 2
+    centred = x - np.average(x, weights=weights)
+    spread = (weights * centred**2).sum()
+    return (weights * centred * y).sum() / spread, 1 / math.sqrt(spread)
+
+
+def exp3_slope(horizons, trials):
+    """With a gap of sqrt(K ln K / T), the hardest for EXP3, pseudo-regret is of order sqrt(T) and no less."""
+    samples = []
+    for horizon in horizons:
+        means = [0.5 + math.sqrt(4 * math.log(4) / horizon) / 2, 0.5, 0.5, 0.5]
+        given = {"horizon": horizon, "trials": trials, "seed": 1, "checkpoints": 1, "env_kwargs": {"means": means}}
+        samples.append(simulate("DPBandit-Stochastic-v0", ["EXP3"], **given)["EXP3"].pseudo_regret[:, -1])
+    return slope(horizons, samples)
+
+
+def tau_slope(sizes, trials):
+    """At T = 7 K ln K n^3 the best batch size is n sharp, so that rounding it up does not bend the line."""
+    horizons = [int(7 * 4 * math.log(4) * size**3) for size in sizes]
+    samples = [
+        last_regrets("Switching", ["EXP3-tau"], horizon=horizon, trials=trials, seed=1)["EXP3-tau"]
+        for horizon in horizons
+    ]
+    return slope(horizons, samples)
+
+
+def assert_slope(found, expected):
+    """Within four standard errors, which must be small enough to tell 1/2, 2/3 and 1 apart."""
+    value, error = found
+    assert error < 1 / 48
+    assert abs(value - expected) < 4 * error
+
+
+def test_regret_of_exp3_grows_like_the_root_of_T():
+    assert_slope(exp3_slope([2**k for k in range(9, 15)], 60), 1 / 2)
+
+
+def test_regret_of_exp3_tau_against_switching_costs_grows_like_T_to_the_two_thirds():
+    assert_slope(tau_slope((2, 3, 4, 6, 8), 60), 2 / 3)
+
+
+@pytest.mark.slow
+def test_regret_of_exp3_grows_like_the_root_of_T_up_to_full_size():
+    assert_slope(exp3_slope([2**k for k in range(11, 20)], 200), 1 / 2)
+
+
+@pytest.mark.slow
+def test_regret_of_exp3_tau_grows_like_T_to_the_two_thirds_up_to_full_size():
+    assert_slope(tau_slope((3, 4, 6, 8, 12, 16, 19, 24), 100), 2 / 3)
+
+
+@pytest.fixture(scope="module")
+def figure_1():
+    """The last regrets of figure 1, small: panel to algorithm to sample."""
+    return figure_1_regrets(2**14, 60)
+
+
+def figure_1_regrets(horizon, trials):
+    algorithms = [
+        make_algorithm("EXP3"),
+        make_algorithm("DP-EXP3-Lap", epsilon=paper_epsilon(4, horizon)),
+        make_algorithm("EXP3-tau"),
+    ]
+    return {panel: last_regrets(panel, algorithms, horizon=horizon, trials=trials) for panel in PANELS}
+
+
+def assert_order(regrets):
+    """Trials are paired, as all algorithms of one meet the same gains; five standard errors of the difference."""
+    for panel, samples in regrets.items():
+        sign = -1 if panel == "Switching" else 1
+        for other in ("EXP3", "DP-EXP3-Lap"):
+            assert sign * standard_errors(samples["EXP3-tau"] - samples[other]) > 5, (panel, other)
+
+
+def assert_close(regrets, horizon):
+    """Theorem 3.1: noise within b = ln T / epsilon costs a factor 2 b + 1, and something; four standard errors."""
+    for panel in PANELS[:4]:
+        lap, exp3 = (regrets[panel][name] for name in ("DP-EXP3-Lap", "EXP3"))
+        mean, error = mean_and_error(lap - exp3)
+        bound = math.log(horizon) / paper_epsilon(4, horizon)
+        assert mean - 4 * error < 2 * bound * exp3.mean(), panel
+        assert mean + 4 * error > 0, panel
+
+
+def assert_same_law(regrets):
+    """A fully oblivious gain is Bernoulli(.55) or (.5) after averaging over its bias, as a stochastic one is.
+
+    So means agree within four combined standard errors, and so do spreads: the standard error of a standard deviation
+    s of N values is about s / sqrt(2 N) times sqrt(kurtosis - 1) / sqrt(2), for which 2 s / sqrt(N) is ample.
+    """
+    for name in ("EXP3", "DP-EXP3-Lap", "EXP3-tau"):
+        one, other = (regrets[panel][name] for panel in ("Stochastic", "FullyOblivious"))
+        (mean, error), (other_mean, other_error) = mean_and_error(one), mean_and_error(other)
+        assert abs(mean - other_mean) < 4 * math.hypot(error, other_error), name
+        spread = max(one.std(ddof=1), other.std(ddof=1))
+        assert abs(one.std(ddof=1) - other.std(ddof=1)) < 4 * math.sqrt(2) * spread / math.sqrt(len(one)), name
+
+
+def test_exp3_tau_wins_against_switching_costs_and_loses_elsewhere(figure_1):
+    assert_order(figure_1)
+
+
+def test_dp_exp3_lap_is_close_to_exp3(figure_1):
+    assert_close(figure_1, 2**14)
+
+
+def test_stochastic_and_fully_oblivious_gains_have_the_same_law(figure_1):
+    assert_same_law(figure_1)
+
+
+def test_the_two_laws_would_be_told_apart(figure_1):
+    """With a gap of .08 instead of .05 the comparison above fails, so it means something."""
+    algorithms = [make_algorithm(name) for name in ("EXP3", "EXP3-tau")]
+    other = last_regrets("FullyOblivious", algorithms, horizon=2**14, trials=60, gap=0.08)
+    for name in ("EXP3", "EXP3-tau"):
+        mean, error = mean_and_error(figure_1["Stochastic"][name])
+        other_mean, other_error = mean_and_error(other[name])
+        assert abs(mean - other_mean) > 4 * math.hypot(error, other_error), name
+
+
+@pytest.mark.slow
+def test_figure_1_compares_as_the_paper_says_at_full_size():
+    regrets = figure_1_regrets(2**18, 72)
+    assert_order(regrets)
+    assert_close(regrets, 2**18)
+    assert_same_law(regrets)

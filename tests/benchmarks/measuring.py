@@ -1,0 +1,73 @@
+"""How a benchmark measures, and the line that it prints."""
+
+import dataclasses
+import statistics
+import time
+from collections.abc import Callable, Mapping
+
+
+@dataclasses.dataclass(frozen=True)
+class Line:
+    """One line of the table.
+
+    Attributes:
+        name: What was measured.
+        ours, other: The two numbers, written out; `other` is empty if there is nothing to compare with.
+        result: The number that counts: a ratio, or `ours` itself.
+        wanted: The bound on it.
+        unit: What stands behind both: `"x"`, `" M/s"`, ...
+        at_most: Whether less is better.
+        note: What else a reader must know.
+    """
+
+    name: str
+    ours: str
+    other: str
+    result: float
+    wanted: float
+    unit: str = "x"
+    at_most: bool = False
+    note: str = ""
+
+    @property
+    def reached(self) -> bool:
+        """Whether the result is on the wanted side."""
+        return self.result <= self.wanted if self.at_most else self.result >= self.wanted
+
+
+@dataclasses.dataclass(frozen=True)
+class Skipped:
+    """A line that could not be measured here, and why."""
+
+    name: str
+    why: str
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """Return how long `work` takes."""
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def median_rates(contestants: Mapping[str, tuple[Callable[[], object], int]], repetitions: int = 7) -> dict[str, float]:
+    """Return the median number of rounds a second of each contestant.
+
+    They take turns, so that a slow minute of the machine hits all of them, after one turn that is not counted.
+
+    Args:
+        contestants: By name, what to do and the number of rounds in it.
+        repetitions: Number of turns.
+    """
+    rates: dict[str, list[float]] = {name: [] for name in contestants}
+    for turn in range(repetitions + 1):
+        for name, (work, rounds) in contestants.items():
+            rate = rounds / seconds(work)
+            if turn > 0:
+                rates[name].append(rate)
+    return {name: statistics.median(values) for name, values in rates.items()}
+
+
+def written(rate: float) -> str:
+    """Return a number of rounds a second for reading, such as `16.4 M/s`."""
+    return f"{rate / 1e6:.1f} M/s" if rate >= 1e6 else f"{rate / 1e3:.0f} k/s"

@@ -1,0 +1,352 @@
+"""`dp-bandit`: what it writes, what it refuses, and that an error is one line with exit code 2."""
+
+import json
+import re
+import sys
+import xml.etree.ElementTree as ElementTree
+
+import numpy as np
+import pytest
+
+from dp_bandit_envs.algorithms import algorithm_names
+from dp_bandit_envs.cli import app as app_module
+from dp_bandit_envs.cli import main
+from dp_bandit_envs.cli.comparison import comparison, contestant
+from dp_bandit_envs.errors import UnknownName
+from dp_bandit_envs.registration import IDS
+
+FILES = {"configuration.json", "results.npz", "summary.csv", "figure.png", "figure.svg", "report.md"}
+
+
+@pytest.fixture
+def dp_bandit(monkeypatch, capsys, tmp_path):
+    """Return a function that runs the command line in an empty folder: (exit code, stdout, stderr)."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "300")
+
+    def call(*words):
+        monkeypatch.setattr(sys, "argv", ["dp-bandit", *map(str, words)])
+        capsys.readouterr()
+        code = 0
+        try:
+            main()
+        except SystemExit as leave:
+            code = leave.code
+        return code, *capsys.readouterr()
+
+    return call
+
+
+def names_in(folder):
+    return {path.name for path in folder.iterdir()}
+
+
+def arrays_in(file):
+    with np.load(file) as saved:
+        return dict(saved)
+
+
+SMALL = ("--horizon", 64, "--trials", 3)
+
+
+def test_run_writes_all_files(dp_bandit, tmp_path):
+    code, out, err = dp_bandit("run", "Stochastic", "EXP3", "Uniform", *SMALL, "--out", "mine", "--seed", 5)
+    assert (code, err) == (0, "")
+    assert names_in(tmp_path / "mine") == FILES
+    report = (tmp_path / "mine" / "report.md").read_text()
+    assert "dp-bandit run Stochastic EXP3 Uniform --horizon 64 --trials 3 --out mine --seed 5" in report
+    assert "Seed 5, 3 trials, horizon 64" in report
+    assert re.search(r"rounds in [\d.]+ s", out) and "report.md" in out
+    arrays = arrays_in(tmp_path / "mine" / "results.npz")
+    assert arrays["stochastic/EXP3/external_regret"].shape == (3, 64)
+    png = (tmp_path / "mine" / "figure.png").read_bytes()
+    assert png.startswith(b"\x89PNG")
+    ElementTree.fromstring((tmp_path / "mine" / "figure.svg").read_text())
+
+
+def test_the_results_do_not_depend_on_jobs(dp_bandit, tmp_path):
+    for jobs in (0, 1, 3):
+        assert (
+            dp_bandit("run", "Switching", "EXP3", "EXP3-tau", *SMALL, "--jobs", jobs, "--out", f"jobs-{jobs}")[0] == 0
+        )
+    for name in FILES - {"report.md"}:
+        assert len({(tmp_path / f"jobs-{jobs}" / name).read_bytes() for jobs in (0, 1, 3)}) == 1
+
+
+def test_the_same_command_again_plays_nothing_and_changes_nothing(dp_bandit, tmp_path):
+    command = ("run", "Stochastic", "EXP3", *SMALL, "--out", "mine")
+    dp_bandit(*command)
+    before = {path.name: path.read_bytes() for path in (tmp_path / "mine").iterdir()}
+    code, out, _ = dp_bandit(*command)
+    assert code == 0 and "rounds in" not in out
+    assert {path.name: path.read_bytes() for path in (tmp_path / "mine").iterdir() if path.is_file()} == before
+
+
+@pytest.mark.parametrize("environment", ["DPBandit-Stochastic-v0", "Stochastic", "stochastic", "DPBandit-Stochastic"])
+def test_environments_have_short_names(environment):
+    panel = comparison(environment, ["EXP3"], epsilon=None, trials=1, horizon=5, seed=0).panels[0]
+    assert (panel.env_id, panel.key) == ("DPBandit-Stochastic-v0", "stochastic")
+
+
+@pytest.mark.parametrize("id_", IDS)
+def test_every_environment_runs(dp_bandit, id_):
+    horizon = () if "Trial" in id_ or "Replay" in id_ else ("--horizon", 40)
+    assert dp_bandit("run", id_, "EXP3", *horizon, "--trials", 1, "--out", "mine")[0] == 0
+
+
+@pytest.mark.parametrize("name", algorithm_names())
+def test_every_algorithm_runs(dp_bandit, name):
+    assert dp_bandit("run", "Oblivious", name, "--horizon", 40, "--trials", 2)[0] == 0
+
+
+@pytest.mark.parametrize("ending", [".npy", ".csv", ".csv.gz"])
+def test_a_file_of_gains_is_a_game(dp_bandit, tmp_path, ending):
+    import gzip
+
+    table = np.tile([[0.25, 0.75], [0.5, 0.0]], (10, 1))
+    file = tmp_path / f"my.gains{ending}"
+    if ending == ".npy":
+        np.save(file, table)
+    else:
+        text = "\n".join(",".join(map(str, row)) for row in table).encode()
+        file.write_bytes(gzip.compress(text) if ending == ".csv.gz" else text)
+    code, _, err = dp_bandit("run", file.name, "EXP3", "--trials", 2, "--out", "mine")
+    assert (code, err) == (0, "")
+    arrays = arrays_in(tmp_path / "mine" / "results.npz")
+    assert arrays["my/checkpoints"][-1] == 20
+    # Arm 0 pays 7.5 in all, arm 1 too.
+    best = arrays["my/EXP3/external_regret"] + arrays["my/EXP3/collected"]
+    assert best[:, -1].tolist() == [7.5, 7.5]
+    saved = json.loads((tmp_path / "mine" / "configuration.json").read_text())
+    assert list(saved["data_sha256"]) == [file.name]
+
+
+def test_parameters_follow_a_name(dp_bandit, tmp_path):
+    words = ["EXP3-tau:batch_size=5", "EXP3-tau:epsilon=2.0,delta=1e-6", "DP-Lambda-Lap:base=Tsallis-INF,epsilon=3"]
+    code, _, err = dp_bandit("run", "Switching", *words, "--horizon", 400, "--trials", 2, "--out", "mine")
+    assert (code, err) == (0, "")
+    arrays = arrays_in(tmp_path / "mine" / "results.npz")
+    # Batches of 5 leave room for 79 changes of arm.
+    assert arrays["switching/EXP3-tau (batch_size=5)/switches"][:, -1].max() < 80
+    labels = {name.split("/")[1] for name in arrays if name.count("/") == 2}
+    assert {"EXP3-tau (epsilon=2.0, delta=1e-06)", "DP-Lambda-Lap (base=Tsallis-INF, epsilon=3)"} <= labels
+
+
+def test_one_epsilon_is_for_all_that_take_one():
+    assert contestant("DP-EXP3-Lap", 0.5).parameters == {"epsilon": 0.5}
+    assert contestant("DP-EXP3-Lap:epsilon=2", 0.5).parameters == {"epsilon": 2}
+    assert contestant("EXP3", 0.5).parameters == {}
+    assert contestant("Batched-Lap-HTINF:sigma=3", 0.5).parameters == {"epsilon": 0.5, "sigma": 3}
+
+
+def test_infinity_can_be_written():
+    """`--epsilon inf` works, so the same word after a name must."""
+    assert contestant("DP-EXP3-Lap:epsilon=inf", None).make().guarantee(n_arms=2, horizon=10).model == "none"
+
+
+def test_results_go_below_results_by_default(dp_bandit, tmp_path):
+    dp_bandit("run", "Stochastic", "EXP3:exploration_rate=0.5", "Uniform", *SMALL)
+    folder = next((tmp_path / "results").iterdir())
+    assert names_in(folder) == FILES
+    assert re.fullmatch(r"[\w.=-]+", folder.name)
+
+
+def test_reproduce_writes_all_files_and_every_claim(dp_bandit, tmp_path):
+    code, out, err = dp_bandit("reproduce", "figure-1", "--trials", 30, "--horizon", 512, "--out", "mine", "--jobs", 1)
+    assert (code, err) == (0, "")
+    assert names_in(tmp_path / "mine") == FILES
+    report = (tmp_path / "mine" / "report.md").read_text()
+    assert "`dp-bandit reproduce figure-1 --trials 30 --horizon 512 --out mine --jobs 1`" in report
+    claims = report.partition("| the paper says | seen here | holds? |\n")[2].partition("\n\n")[0].splitlines()[1:]
+    assert len(claims) == 8
+    for claim in claims:
+        says, seen, holds = claim.strip("| ").split(" | ")
+        assert len(says) > 20 and re.search(r"\d", seen) and re.match(r"(yes|no), ", holds)
+        assert says in out
+    assert "no meaningful privacy" in report
+    table = (tmp_path / "mine" / "summary.csv").read_text().splitlines()
+    assert len(table) == 1 + 5 * 3 * 100
+    arrays = arrays_in(tmp_path / "mine" / "results.npz")
+    assert arrays["switching/EXP3-tau/external_regret"].shape == (30, 100)
+
+
+def test_another_epsilon_draws_five_algorithms(dp_bandit, tmp_path):
+    code, _, err = dp_bandit("reproduce", "figure-1", "--trials", 2, "--horizon", 256, "--epsilon", 1)
+    assert (code, err) == (0, "")
+    folder = tmp_path / "results" / "figure-1-epsilon-1"
+    text = (folder / "figure.svg").read_text()
+    for name in ("EXP3", "DP-EXP3-Lap", "EXP3-tau", "Batched-Lap-EXP3", "Batched-Lap-HTINF"):
+        assert f">{name}</" in text
+    assert "All private algorithms at epsilon = 1 " in (folder / "report.md").read_text()
+
+
+def test_log_spacing_reaches_the_results(dp_bandit, tmp_path):
+    dp_bandit("run", "Stochastic", "EXP3", "--horizon", 10_000, "--trials", 2, "--spacing", "log", "--out", "mine")
+    rounds = arrays_in(tmp_path / "mine" / "results.npz")["stochastic/checkpoints"]
+    assert rounds[0] == 1 and rounds[-1] == 10_000 and np.median(rounds) < 300
+
+
+def test_list_shows_everything_there_is(dp_bandit):
+    code, out, err = dp_bandit("list")
+    assert (code, err) == (0, "")
+    for name in [*IDS, *algorithm_names(), "LaplaceClipRescale", "MiniBatchAverage", "Exp3", "TsallisInf", "Htinf"]:
+        assert re.search(rf"\b{re.escape(name)}\b", out), name
+    lines = out.splitlines()
+    for id_ in IDS:
+        row = next(line for line in lines if id_ in line)
+        assert len(row.split("│")[2].strip()) > 20
+    lap = next(line for line in lines if re.search(r"│ DP-EXP3-Lap +│", line))
+    assert "epsilon = 1 (local" in lap and "Tossou and Dimitrakakis 2017, algorithm 1" in lap
+    assert "zCDP rho = 4.777" in next(line for line in lines if re.search(r"│ EXP3-tau +│", line))
+
+
+def test_help_is_given_without_a_command(dp_bandit):
+    _, out, err = dp_bandit("--help")
+    for command in ("list", "run", "reproduce"):
+        assert command in out
+    assert err == ""
+
+
+BAD = {
+    "an unknown environment": (
+        ("run", "Stochastik", "EXP3"),
+        r"environment must be a known name.*Did you mean Stochastic",
+    ),
+    "an unknown algorithm": (("run", "Stochastic", "EXP33"), r"algorithm must be a known name.*Did you mean EXP3"),
+    "an unknown experiment": (("reproduce", "figure-2"), r"experiment must be a known name.*Did you mean figure-1\?"),
+    "an unknown parameter": (("run", "Stochastic", "EXP3:rate=1"), r"EXP3 has no parameter 'rate'. Known: exploration"),
+    "a parameter without value": (("run", "Stochastic", "EXP3:rate"), r"parameters must be written as name=value"),
+    "a label": (("run", "Stochastic", "EXP3:label=x", *SMALL), r"EXP3 has no parameter 'label'"),
+    "a bad parameter": (("run", "Stochastic", "EXP3:exploration_rate=2"), r"exploration_rate must be in \(0, 1\]"),
+    "a bad option of an algorithm": (
+        ("run", "Stochastic", "DP-Lambda-Lap:outside=x", *SMALL, "--out", "new"),
+        r"outside must be one of 'reject', 'clip'; received 'x'",
+    ),
+    "epsilon 0": (("run", "Stochastic", "EXP3", "--epsilon", 0), r"epsilon must be greater than 0; received 0.0. Use"),
+    "epsilon nan": (("reproduce", "figure-1", "--epsilon", "nan"), r"epsilon must be greater than 0; received nan"),
+    "a tiny epsilon": (("reproduce", "figure-1", "--epsilon", "1e-320", *SMALL, "--out", "new"), r"epsilon"),
+    "an epsilon beyond the horizon": (
+        ("reproduce", "figure-1", "--epsilon", "1e-9", *SMALL, "--out", "new"),
+        r"EXP3-tau needs a horizon of at least its batch size",
+    ),
+    "no trials": (("run", "Stochastic", "EXP3", "--trials", 0), r"trials must be an integer of at least 1; received 0"),
+    "no trials of figure 1": (
+        ("reproduce", "figure-1", "--trials", 0, "--out", "new"),
+        r"trials must be an integer of at least 1; received 0",
+    ),
+    "no rounds": (
+        ("run", "Stochastic", "EXP3", "--horizon", 0),
+        r"horizon must be an integer of at least 1; received 0",
+    ),
+    "no rounds of figure 1": (
+        ("reproduce", "figure-1", "--horizon", 0, "--out", "new"),
+        r"horizon must be an integer of at least \d; received 0",
+    ),
+    "too few rounds": (
+        ("run", "Switching", "EXP3", "--horizon", 1, "--out", "new"),
+        r"horizon must be an integer of at least 2; received 1",
+    ),
+    "a negative seed": (
+        ("reproduce", "figure-1", "--seed", -1, *SMALL, "--out", "new"),
+        r"seed must be an integer of at least 0; received -1",
+    ),
+    "negative jobs": (
+        ("run", "Stochastic", "EXP3", "--jobs", -1),
+        r"jobs must be an integer of at least 0; received -1",
+    ),
+    "an unknown spacing": (("run", "Stochastic", "EXP3", "--spacing", "cubic"), r"spacing must be one of"),
+    "an algorithm twice": (
+        ("run", "Stochastic", "EXP3", "exp3", *SMALL, "--out", "new"),
+        r"algorithms must have different names; received 'EXP3' twice",
+    ),
+    "a missing file": (
+        ("run", "nothing.csv", "EXP3", "--out", "new"),
+        r"nothing.csv: the file must exist; there is none",
+    ),
+    "a ragged file": (
+        ("run", "ragged.csv", "EXP3", "--out", "new"),
+        r"ragged.csv, line 2: every line must have 2 columns",
+    ),
+    "an unwritable folder": (
+        ("run", "Stochastic", "EXP3", *SMALL, "--out", "ragged.csv/x"),
+        r"ragged.csv/x: the results folder must be writable; Not a directory. Choose another",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_bad_input_is_one_line_and_leaves_nothing_behind(kind, dp_bandit, tmp_path):
+    """No traceback, exit code 2, nothing on stdout; and the folder is free for the corrected command."""
+    words, message = BAD[kind]
+    (tmp_path / "ragged.csv").write_text("0.5,0.5\n1\n")
+    code, out, err = dp_bandit(*words)
+    assert code == 2
+    assert err.startswith("error: ") and err.count("\n") == 1, err
+    assert re.search(message, err), err
+    assert "Traceback" not in err and out.strip() == ""
+    assert names_in(tmp_path) == {"ragged.csv"}
+
+
+def test_a_folder_of_another_command_is_refused_and_untouched(dp_bandit, tmp_path):
+    dp_bandit("run", "Stochastic", "EXP3", *SMALL, "--out", "mine")
+    before = {path.name: path.read_bytes() for path in (tmp_path / "mine").iterdir()}
+    code, _, err = dp_bandit("run", "Stochastic", "EXP3", *SMALL, "--out", "mine", "--seed", 9)
+    assert code == 2 and err.count("\n") == 1
+    assert "belongs to another configuration" in err and "seed: 0 there, 9 here" in err
+    assert {path.name: path.read_bytes() for path in (tmp_path / "mine").iterdir()} == before
+
+
+def test_a_folder_with_other_files_is_refused_and_untouched(dp_bandit, tmp_path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.tex").write_text("years of work")
+    code, _, err = dp_bandit("run", "Stochastic", "EXP3", *SMALL, "--out", "mine")
+    assert code == 2 and "it holds other files" in err
+    assert names_in(tmp_path / "mine") == {"thesis.tex"}
+
+
+@pytest.mark.parametrize(
+    "words", [("run",), ("run", "Stochastic"), ("nonsense",), ("run", "Stochastic", "EXP3", "--x")]
+)
+def test_a_wrong_command_shows_its_usage(words, dp_bandit):
+    code, _, err = dp_bandit(*words)
+    assert code == 2
+    assert "Usage: dp-bandit" in err and "Traceback" not in err
+
+
+@pytest.mark.parametrize("command", [("run", "Stochastic", "EXP3"), ("reproduce", "figure-1")])
+@pytest.mark.parametrize(("horizon", "trials"), [(2, 1), (2, 2), (3, 1)])
+def test_the_smallest_runs_work(command, horizon, trials, dp_bandit):
+    code, _, err = dp_bandit(*command, "--horizon", horizon, "--trials", trials)
+    assert (code, err) == (0, "")
+
+
+def test_a_single_round_works(dp_bandit):
+    assert dp_bandit("run", "Stochastic", "EXP3", "--horizon", 1, "--trials", 1)[0] == 0
+
+
+def test_ctrl_c_says_that_nothing_is_lost(dp_bandit, monkeypatch):
+    def interrupted(**given):
+        raise KeyboardInterrupt
+
+    from dp_bandit_envs.experiments import figure_1
+
+    monkeypatch.setattr(figure_1, "experiment", interrupted)
+    code, _, err = dp_bandit("reproduce", "figure-1", *SMALL)
+    assert code == 130
+    assert "What was finished is saved: the same command goes on from there" in err
+
+
+def test_our_own_bugs_keep_their_traceback(dp_bandit, monkeypatch):
+    """An error that is nobody's input must not be dressed up as one."""
+
+    def broken(*given):
+        raise AssertionError("a bug")
+
+    monkeypatch.setattr(app_module, "_jobs", broken)
+    with pytest.raises(AssertionError, match="a bug"):
+        dp_bandit("run", "Stochastic", "EXP3", *SMALL)
+
+
+def test_an_unknown_environment_is_an_unknown_name():
+    with pytest.raises(UnknownName):
+        comparison("Stochastik", ["EXP3"], epsilon=None, trials=1, horizon=5, seed=0)

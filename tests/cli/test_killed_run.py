@@ -1,0 +1,68 @@
+"""`dp-bandit reproduce figure-1`, killed while it writes: the same command finishes the work."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+COMMAND = ["dp-bandit", "reproduce", "figure-1", "--trials", "30", "--horizon", "512", "--out", "out"]
+# Runs the command, and sends itself SIGKILL when half of a file with a certain name is on the disk.
+KILLED = """
+import os, signal, sys
+from dp_bandit_envs.experiments import store
+
+last, *sys.argv = sys.argv[1:]
+write = store.ResultsFolder.write
+
+def killed(self, name, content):
+    if name == last:
+        file = self.path / name
+        file.with_name(f".{file.name}.{os.getpid()}.partial").write_bytes(content[: len(content) // 2])
+        os.kill(os.getpid(), signal.SIGKILL)
+    write(self, name, content)
+
+store.ResultsFolder.write = killed
+from dp_bandit_envs.cli import main
+main()
+"""
+
+
+def go(folder, last="never", *more):
+    folder.mkdir(exist_ok=True)
+    return subprocess.run(
+        [sys.executable, "-c", KILLED, last, *COMMAND, *more], cwd=folder, capture_output=True, text=True
+    )
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("whole")
+    done = go(folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done, {path.name: path.read_bytes() for path in (folder / "out").iterdir()}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="SIGKILL")
+@pytest.mark.parametrize("last", ["chunks/oblivious-000024.npz", "figure.svg"])
+def test_a_killed_run_ends_with_the_same_bytes(last, whole, tmp_path):
+    _, expected = whole
+    killed = go(tmp_path, last)
+    assert killed.returncode == -signal.SIGKILL
+    assert not (tmp_path / "out" / Path(last)).exists()
+    again = go(tmp_path, "never", "--jobs", "2")
+    assert again.returncode == 0, again.stderr
+    for name in ("results.npz", "summary.csv", "figure.png", "figure.svg", "configuration.json"):
+        assert (tmp_path / "out" / name).read_bytes() == expected[name], name
+    # The report differs in the words of the command, which has one more option.
+    report = (tmp_path / "out" / "report.md").read_text()
+    assert report.replace(" --jobs 2", "") == expected["report.md"].decode()
+
+
+def test_stdout_can_be_piped(whole):
+    """Without a terminal there are no escape codes, and the names of the files come last."""
+    done, _ = whole
+    assert "\x1b" not in done.stdout
+    assert done.stdout.rstrip().endswith("See out/report.md and out/figure.png.")

@@ -1,0 +1,352 @@
+"""What every counter promises: exact sums, one release a prefix, a horizon that holds, and errors that keep secrets."""
+
+import math
+
+import numpy as np
+import pytest
+from counter_tools import ALL, ANYTIME, KNOWN_HORIZON, Counting, counter
+
+from dp_bandit_envs.errors import UnknownName
+from dp_bandit_envs.privacy.counters import (
+    COUNTERS,
+    HybridCounter,
+    KAryCounter,
+    SquareRootCounter,
+    make_counter,
+)
+
+# ---- sums ----------------------------------------------------------------------------------------------------------
+
+
+def covered(name: str, items: int) -> int:
+    """Return how many items the release after `items` items is about."""
+    return 1 << (items.bit_length() - 1) if name == "logarithmic" else items
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_released_prefixes_at_infinite_epsilon_are_exact(name):
+    """Items are multiples of 1 / 64, whose sums are exact in doubles, so equality is meant to the last bit."""
+    items = np.random.default_rng(0).integers(0, 65, 1100) / 64
+    prefixes = np.concatenate([[0], np.cumsum(items)])
+    some = counter(name, len(items), math.inf)
+    for t, item in enumerate(items.tolist(), 1):
+        some.insert(item)
+        assert (some.inserted, some.released) == (t, covered(name, t))
+        assert some.release() == prefixes[covered(name, t)]
+    assert some.error_width(0.01) == 0.0
+    assert some.variance(1000) == 0.0
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_release_is_the_exact_sum_plus_noise_that_does_not_depend_on_the_items(name):
+    """Two counters with one seed, all items 0 and all items 1, and the same noise from `advance` alone."""
+    zeros, ones = (counter(name, 200, 0.5, rng=np.random.default_rng(7)) for _ in range(2))
+    alone = counter(name, 200, 0.5)
+    state, rng = alone.new_state(1), np.random.default_rng(7)
+    moved = set()
+    for t in range(1, 201):
+        zeros.insert(0.0)
+        ones.insert(1.0)
+        noise, fresh = alone.advance(state, 0, rng)
+        assert fresh == (covered(name, t) == t)
+        assert zeros.release() == noise
+        if fresh:
+            assert ones.release() == t + noise
+        moved.add(noise)
+    assert len(moved) == (8 if name == "logarithmic" else 200)  # 1, 2, ..., 128
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_asking_again_gives_the_same_number_and_draws_nothing(name):
+    rng = Counting(0)
+    some = counter(name, 64, 1.0, rng=rng)
+    assert some.release() == 0.0
+    assert rng.draws == 0
+    for _ in range(64):
+        some.insert(0.5)
+        drawn = rng.draws
+        first = some.release()
+        assert [some.release() for _ in range(3)] == [first] * 3
+        _ = some.noise_scales, some.error_width(0.1), some.guarantee, some.variance(5)
+        assert rng.draws == drawn
+        assert some.release() == first
+    assert rng.draws > 0
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_before_the_first_item_nothing_is_known_and_nothing_is_noisy(name):
+    some = counter(name, 10)
+    assert (some.inserted, some.released, some.release()) == (0, 0, 0.0)
+    assert some.variance(0) == 0.0
+    assert some.error_width(0.01) == 0.0
+    assert some.noise_scales.sum() == 0.0
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_seed_fixes_the_releases_and_no_seed_means_fresh_entropy(name):
+    def releases(**more):
+        some = counter(name, 20, 1.0, **more)
+        found = []
+        for _ in range(20):
+            some.insert(1.0)
+            found.append(some.release())
+        return found
+
+    assert releases(rng=np.random.default_rng(3)) == releases(rng=np.random.default_rng(3))
+    assert releases(rng=np.random.default_rng(3)) != releases(rng=np.random.default_rng(4))
+    assert releases() != releases()
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_arms_do_not_disturb_one_another(name):
+    """Three arms in one state, in a random order, each with a stream of its own, are three counters by themselves."""
+    some = counter(name, 100)
+    alone = []
+    for arm in range(3):
+        state, rng = some.new_state(1), np.random.default_rng(arm)
+        alone.append([some.advance(state, 0, rng)[0] for _ in range(100)])
+    state, streams = some.new_state(3), [np.random.default_rng(arm) for arm in range(3)]
+    together: list[list[float]] = [[], [], []]
+    for arm in np.random.default_rng(9).permutation(np.repeat(np.arange(3), 100)).tolist():
+        together[arm].append(some.advance(state, arm, streams[arm])[0])
+    assert together == alone
+
+
+# ---- the horizon ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("horizon", [1, 2, 4, 64, 256, 255, 257])
+def test_releases_reach_the_horizon_and_one_more_item_is_refused(name, horizon):
+    some = counter(name, horizon, rng=np.random.default_rng(0))
+    for _ in range(horizon):
+        some.insert(1.0)
+    assert some.released == covered(name, horizon)
+    last = some.release()
+    # Noise of a standard deviation s strays by more than 20 s with probability below 1e-11 (Laplace: exp(-28)).
+    assert abs(last - some.released) < 20 * math.sqrt(some.variance(horizon))
+    with pytest.raises(ValueError, match=rf"^at most {horizon} items fit this counter's horizon; received one more\.$"):
+        some.insert(0.0)
+    assert (some.inserted, some.release()) == (horizon, last)
+
+
+@pytest.mark.parametrize("name", ANYTIME)
+def test_counters_for_an_unknown_horizon_go_on(name):
+    some = make_counter(name, epsilon=math.inf)
+    for _ in range(5000):
+        some.insert(1.0)
+    assert some.release() == covered(name, 5000)
+
+
+@pytest.mark.parametrize("name", KNOWN_HORIZON)
+def test_a_missing_horizon_is_refused_with_a_way_out(name):
+    kind = COUNTERS[name]
+    assert kind.needs_horizon
+    with pytest.raises(
+        ValueError, match=rf"^{kind.__name__} must know its horizon; received none.*SegmentTreesCounter"
+    ):
+        kind(epsilon=1.0)
+
+
+def test_which_counters_need_a_horizon():
+    assert [name for name in ALL if not COUNTERS[name].needs_horizon] == ANYTIME
+    for name in ANYTIME:
+        assert make_counter(name, epsilon=1.0).horizon is None
+
+
+# ---- what is refused -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("item", [1.2345678, -0.2345678, 12345678.0, math.nan, math.inf, -math.inf])
+def test_items_outside_the_unit_interval_are_refused_and_not_repeated(name, item):
+    some = counter(name, 4, rng=np.random.default_rng(0))
+    some.insert(0.25)
+    before = some.release()
+    with pytest.raises(ValueError, match=r"^an item must be in \[0, 1\]; the one received is not") as caught:
+        some.insert(item)
+    for secret in ("2345678", "nan", "inf"):
+        assert secret not in str(caught.value)
+    assert (some.inserted, some.released, some.release()) == (1, 1, before)
+    some.insert(1.0)  # what was refused takes no place
+    assert some.inserted == 2
+
+
+def test_an_item_that_is_no_number_is_not_repeated_either():
+    """A value read from a file with decimal commas, say: it is just as private as the number it stands for."""
+    with pytest.raises((ValueError, TypeError)) as caught:
+        counter("binary", 4).insert("0,2345678")
+    assert "2345678" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("epsilon", [0.0, -1.0, math.nan, -math.inf])
+def test_epsilon_must_be_positive(name, epsilon):
+    with pytest.raises(ValueError, match=r"^epsilon must be greater than 0; received "):
+        counter(name, 10, epsilon)
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("epsilon", ["1", None, [1.0, 2.0], True])
+def test_epsilon_must_be_a_number(name, epsilon):
+    with pytest.raises(TypeError, match=r"^epsilon must be a number; received "):
+        counter(name, 10, epsilon)
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("horizon", [0, -5, True])
+def test_horizon_must_be_at_least_one(name, horizon):
+    with pytest.raises(ValueError, match=r"^horizon must be an integer of at least 1; received "):
+        counter(name, horizon)
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("horizon", [10.0, "10", math.nan])
+def test_horizon_must_be_an_integer(name, horizon):
+    with pytest.raises(TypeError, match=r"^horizon must be an integer of at least 1; received "):
+        counter(name, horizon)
+
+
+@pytest.mark.parametrize("delta", [0.0, 1.0, -0.5, math.nan])
+def test_delta_must_lie_between_zero_and_one(delta):
+    with pytest.raises(ValueError, match=r"^delta must be in \(0, 1\); received "):
+        SquareRootCounter(epsilon=1.0, delta=delta, horizon=10)
+
+
+def test_only_the_square_root_counter_takes_delta():
+    with pytest.raises(TypeError, match="delta"):
+        make_counter("binary", epsilon=1.0, horizon=10, delta=1e-6)
+
+
+def test_base_must_be_odd_and_at_least_three():
+    with pytest.raises(ValueError, match=r"^base must be an integer of at least 3; received 1"):
+        KAryCounter(epsilon=1.0, horizon=10, base=1)
+    with pytest.raises(ValueError, match=r"^base must be odd; received 4"):
+        KAryCounter(epsilon=1.0, horizon=10, base=4)
+    with pytest.raises(TypeError, match=r"^base must be an integer of at least 3; received 3\.5"):
+        KAryCounter(epsilon=1.0, horizon=10, base=3.5)
+
+
+def test_budget_is_one_of_two_words():
+    with pytest.raises(ValueError, match=r"^budget must be one of 'split', 'paper'; received 'half'"):
+        HybridCounter(epsilon=1.0, budget="half")
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("probability", [0.0, 1.0, -0.1, 2.0, math.nan])
+def test_failure_probability_must_lie_between_zero_and_one(name, probability):
+    with pytest.raises(ValueError, match=r"^failure_probability must be in \(0, 1\); received "):
+        counter(name, 10).error_width(probability)
+
+
+@pytest.mark.parametrize("name", [name for name in ALL if name != "square-root"])
+@pytest.mark.parametrize("epsilon", [1e-320, 1e-308])
+def test_too_small_an_epsilon_is_refused(name, epsilon):
+    """One node of scale 1 / epsilon may just fit a double where ten do not."""
+    try:
+        some = counter(name, 1000, epsilon)
+    except ValueError as refused:
+        assert "is too large for a noise scale; use a larger epsilon" in str(refused)
+    else:
+        assert all(math.isfinite(scale) for scale, _ in some.scales(1000))
+
+
+# ---- names ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_make_counter_finds_every_name_in_any_case(name):
+    assert type(make_counter(name.upper(), epsilon=1.0, horizon=5)) is COUNTERS[name]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "meant"),
+    [("hybird", "hybrid"), ("segment_trees", "segment-trees"), ("kary", "k-ary"), ("sqrt-root", "square-root")],
+)
+def test_near_names_are_suggested(wrong, meant):
+    with pytest.raises(
+        UnknownName, match=rf"^counter must be a known name; received '{wrong}'\. Did you mean .*{meant}"
+    ):
+        make_counter(wrong, epsilon=1.0)
+
+
+def test_all_names_are_listed_when_none_is_near():
+    with pytest.raises(UnknownName) as caught:
+        make_counter("xyzzyx", epsilon=1.0)
+    assert all(name in str(caught.value) for name in ALL)
+
+
+# ---- guarantees ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_guarantee_names_its_parameters_and_its_neighbours(name):
+    some = counter(name, 100, 0.7)
+    guarantee = some.guarantee
+    assert guarantee.epsilon == 0.7
+    assert (guarantee.model, guarantee.neighbours) == ("central", "replace one item")
+    assert type(some).__name__ in guarantee.theorem
+    assert str(guarantee).startswith("epsilon = 0.7")
+    if name != "square-root":
+        assert (guarantee.delta, guarantee.rho) == (0.0, None)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_infinite_epsilon_guarantees_nothing(name):
+    guarantee = counter(name, 100, math.inf).guarantee
+    assert (guarantee.model, guarantee.epsilon, guarantee.rho) == ("none", math.inf, None)
+    assert "no noise" in str(guarantee)
+
+
+def test_the_papers_hybrid_says_that_it_loses_twice_epsilon():
+    guarantee = HybridCounter(epsilon=0.7, budget="paper").guarantee
+    assert guarantee.epsilon == 1.4
+    assert "2 epsilon" in guarantee.theorem
+    assert HybridCounter(epsilon=0.7).guarantee.epsilon == 0.7
+    assert HybridCounter(epsilon=math.inf, budget="paper").guarantee.model == "none"
+
+
+def test_the_square_root_counter_states_delta_and_concentrated_privacy():
+    """A Gaussian of standard deviation sigma at sensitivity 1 is 1 / (2 sigma^2)-zCDP."""
+    some = SquareRootCounter(epsilon=0.7, delta=1e-5, horizon=100)
+    assert some.guarantee.delta == 1e-5
+    assert some.guarantee.rho == pytest.approx(1 / (2 * some.sigma**2), rel=1e-14)
+    # The conversion from zCDP is an upper bound, so it must not beat the exact condition by itself.
+    rho = some.guarantee.rho
+    assert rho + 2 * math.sqrt(rho * math.log(1e5)) > 0.7
+
+
+@pytest.mark.parametrize(
+    ("name", "horizon", "nodes"),
+    [
+        ("logarithmic", 1000, 1),  # one block of the logarithmic part
+        ("binary", 63, 6),  # floor(lg T) + 1
+        ("binary", 64, 7),
+        ("honaker", 64, 7),
+        ("smooth-binary", 69, 4),  # C(8, 4) = 70 > 69
+        ("smooth-binary", 70, 5),
+        ("k-ary", 1093, 7),  # base 3: (3^7 - 1) / 2 = 1093
+    ],
+)
+def test_nodes_per_item_by_hand(name, horizon, nodes):
+    more = {"base": 3} if name == "k-ary" else {}
+    assert counter(name, horizon, **more).nodes_per_item == nodes
+
+
+def test_noise_scales_are_those_of_the_present_release():
+    """The k-ary counter in base 3 after 14 = 27 - 9 - 3 - 1 items: four nodes on four levels; epsilon = 0.5."""
+    some = KAryCounter(epsilon=0.5, horizon=40, base=3)
+    for _ in range(14):
+        some.insert(1.0)
+    assert some.noise_scales.tolist() == [8.0] * 4
+    assert some.variance(14) == 2 * 8**2 * 4
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_noise_scales_add_up_to_the_variance(name):
+    some = counter(name, 100, 0.3)
+    for _ in range(77):
+        some.insert(0.0)
+    scales = some.noise_scales
+    total = scales[0] ** 2 if name == "square-root" else 2 * (scales**2).sum()
+    assert total == pytest.approx(some.variance(some.released), rel=1e-12)

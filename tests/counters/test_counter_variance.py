@@ -1,0 +1,194 @@
+"""The noise has the declared variance at every time: exactly as a linear map, and as measured; and known numbers."""
+
+import math
+
+import numpy as np
+import pytest
+from counter_tools import ALL, ANYTIME, counter, linear_map, measured_noise
+
+from dp_bandit_envs.privacy.counters import (
+    HybridCounter,
+    SegmentTreesCounter,
+    SmoothBinaryCounter,
+    SquareRootCounter,
+)
+from dp_bandit_envs.privacy.counters.comparison import compare, times
+from dp_bandit_envs.privacy.counters.k_ary import best_base
+
+
+def exact_variances(name: str, some, items: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the variance of every release from what it adds up, and the times of the releases."""
+    noise, scales, covers = linear_map(some, items)
+    per_draw = scales**2 if name == "square-root" else 2 * scales**2
+    return noise**2 @ per_draw, covers
+
+
+def check_exact(name: str, horizon: int, **more) -> None:
+    some = counter(name, horizon, 0.7, **more)
+    variances, covers = exact_variances(name, some, horizon)
+    declared = [some.variance(int(t)) for t in covers]
+    assert variances == pytest.approx(declared, rel=1e-11)
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("horizon", [1, 2, 63, 64, 65])
+def test_declared_variance_is_that_of_the_draws_in_the_release(name, horizon):
+    check_exact(name, horizon)
+
+
+@pytest.mark.parametrize(("base", "horizon"), [(3, 13), (3, 40), (5, 62), (5, 40), (7, 24), (9, 41)])
+def test_declared_variance_holds_in_every_base(base, horizon):
+    check_exact("k-ary", horizon, base=base)
+
+
+def test_declared_variance_of_the_papers_hybrid():
+    check_exact("hybrid", 64, budget="paper")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("horizon", [300, 511, 512, 513])
+def test_declared_variance_is_that_of_the_draws_in_every_release_up_to(name, horizon):
+    check_exact(name, horizon)
+
+
+def near_powers(most: int) -> np.ndarray:
+    """Return 1 to 300, and 2^k - 1, 2^k, 2^k + 1 up to 2^most + 1."""
+    powers = 2 ** np.arange(1, most + 1)
+    return np.unique(np.concatenate([np.arange(1, 301), powers - 1, powers, powers + 1]))
+
+
+def check_measured(name: str, most: int, trials: int, **more) -> None:
+    """Sample means of squares and fourth powers: the variance has standard error sqrt((m4 - m2^2) / trials).
+
+    Five of them at some 330 times for each counter: one false alarm in 5000 counters. The tail is fatter than a
+    normal one, but m4 of the same sample moves with it.
+    """
+    at = near_powers(most)
+    some = counter(name, int(at[-1]), 0.7, **more)
+    noise = measured_noise(some, name, at, trials, seed=1)
+    declared = np.array([some.variance(int(t)) for t in at])
+    squares = noise**2
+    error = squares.std(axis=1) / math.sqrt(trials)
+    assert (np.abs(squares.mean(axis=1) - declared) <= 5 * error).all()
+    assert (error < 0.06 * declared).all()  # so a wrong level or a forgotten node cannot hide
+    assert (np.abs(noise.mean(axis=1)) <= 5 * np.sqrt(declared / trials)).all()
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_measured_variance_is_the_declared_one_at_every_time_and_around_powers_of_two(name):
+    check_measured(name, 10, 4000)
+
+
+def test_measured_variance_of_the_papers_hybrid():
+    check_measured("hybrid", 10, 4000, budget="paper")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ALL)
+def test_measured_variance_is_the_declared_one_in_many_trials(name):
+    check_measured(name, 12, 10_000)
+
+
+# ---- known numbers -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def at_100_000():
+    return {row.name: row for row in compare(100_000, 1.0, 1e-6)}
+
+
+@pytest.mark.parametrize(
+    ("name", "mean", "maximum"),
+    [
+        ("hybrid", 12_772, 30_856),
+        ("binary", 4_711, 9_248),
+        ("honaker", 2_588, 5_088),
+        ("smooth-binary", 2_000, 2_000),
+        ("k-ary", 680, 1_312),
+    ],
+)
+def test_variances_at_100_000_items_are_the_known_ones(at_100_000, name, mean, maximum):
+    row = at_100_000[name]
+    assert (round(row.mean), round(row.maximum)) == (mean, maximum)
+
+
+def test_variances_of_the_square_root_at_100_000_items_in_units_of_sigma_squared(at_100_000):
+    row = at_100_000["square-root"]
+    assert row.mean / row.counter.sigma**2 == pytest.approx(20.9, abs=0.05)
+    assert row.maximum / row.counter.sigma**2 == pytest.approx(22.4, abs=0.05)
+
+
+def test_maximum_variances_at_100_000_items_by_hand(at_100_000):
+    """Where the maximum lies, in units of 2 / epsilon^2.
+
+    Binary: 17 levels, and 2^16 - 1 has 16 ones: 17^2 * 16 = 4624. Hybrid: at 2^16 - 1 there are 16 draws of scale 2 and
+    15 nodes of scale 2 * 15: 64 + 30^2 * 15 = 13,564; beyond 2^16 there are 17 of scale 2 and up to 15 nodes of scale
+    2 * 16 (98,303 = 2^16 + 2^15 - 1): 68 + 32^2 * 15 = 15,428. Smooth: 10^2 * 10. K-ary: base 23, four levels,
+    16 * 41 = 656.
+    """
+    assert at_100_000["binary"].maximum == 2 * 4624
+    assert at_100_000["hybrid"].maximum == 2 * 15_428
+    assert HybridCounter(epsilon=1.0).variance(2**16 - 1) == 2 * 13_564
+    assert HybridCounter(epsilon=1.0).variance(98_303) == 2 * 15_428
+    assert at_100_000["smooth-binary"].maximum == 2 * 1000
+    assert (at_100_000["k-ary"].counter.base, at_100_000["k-ary"].counter.nodes_per_item) == (23, 4)
+    assert at_100_000["k-ary"].maximum == 2 * 16 * 41
+
+
+def test_mean_variance_of_segment_trees_and_hybrid_without_a_horizon():
+    """At T = 2^17 - 1: 6468 against 13,964."""
+    at = range(1, 2**17)
+    for kind, mean in ((SegmentTreesCounter, 6_468), (HybridCounter, 13_964)):
+        some = kind(epsilon=1.0)
+        assert round(np.mean([some.variance(t) for t in at])) == mean
+
+
+def test_the_best_base_by_brute_force():
+    """Digits of all numbers by division, in bases 3 to 99, at horizons where the levels change."""
+
+    def mean_variance(base, horizon):
+        levels = next(h for h in range(1, 60) if (base**h - 1) // 2 >= horizon)
+        total = 0
+        for t in range(1, horizon + 1):
+            while t:
+                digit = t % base if t % base <= base // 2 else t % base - base
+                total += abs(digit)
+                t = (t - digit) // base
+        return levels**2 * total / horizon
+
+    for horizon in (1, 2, 13, 14, 100, 264, 265, 700):
+        costs = {base: mean_variance(base, horizon) for base in range(3, 100, 2)}
+        assert costs[best_base(horizon)] == min(costs.values())
+
+
+def test_variance_of_a_square_root_release_by_hand():
+    """T = 3: f = 1, 1/2, 3/8, so the squares add up to 1, 5/4, 89/64."""
+    some = SquareRootCounter(epsilon=1.0, delta=1e-6, horizon=3)
+    unit = some.sigma**2 * 89 / 64
+    assert [some.variance(t) for t in (1, 2, 3)] == pytest.approx([unit, unit * 5 / 4, unit * 89 / 64], rel=1e-14)
+
+
+def test_the_smooth_counter_has_the_same_variance_at_all_times():
+    some = SmoothBinaryCounter(epsilon=0.5, horizon=251)  # C(10, 5) = 252
+    assert {some.variance(t) for t in range(1, 252)} == {2 * (5 / 0.5) ** 2 * 5}
+
+
+def test_counters_for_an_unknown_horizon_ignore_the_one_they_are_given():
+    for name in ANYTIME:
+        assert counter(name, 100).variance(77) == counter(name, 10**6).variance(77)
+
+
+def test_compared_times_beyond_2_to_the_17_hold_the_powers_of_two_and_their_neighbours():
+    at = set(times(10**7).tolist())
+    assert {2**k + near for k in range(1, 24) for near in (-1, 0, 1)} | {10**7} <= at
+    assert min(at) == 1
+    assert max(at) == 10**7
+
+
+def test_compare_sorts_by_mean_and_leaves_out_what_does_not_fit():
+    """The logarithmic counter is silent between powers of two; the Gaussian one needs a delta."""
+    rows = compare(50, 1.0)
+    assert [row.mean for row in rows] == sorted(row.mean for row in rows)
+    assert {row.name for row in rows} == set(ALL) - {"logarithmic", "square-root"}
+    assert {row.name for row in compare(50, 1.0, 1e-6)} == set(ALL) - {"logarithmic"}

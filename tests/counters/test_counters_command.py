@@ -1,0 +1,169 @@
+"""`dp-bandit counters`: the table of exact variances, the advice, and the plot."""
+
+import io
+import math
+import sys
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from dp_bandit_envs.cli import main
+from dp_bandit_envs.cli.counters import show_counters
+from dp_bandit_envs.plots.counters import counters_figure
+from dp_bandit_envs.privacy.counters.comparison import compare
+
+
+def shown(horizon: int, epsilon: float, delta: float | None = None, out=None) -> str:
+    """Return what the command prints on a wide terminal."""
+    text = io.StringIO()
+    show_counters(Console(file=text, width=140), horizon, epsilon, delta, out)
+    return text.getvalue()
+
+
+def rows_of(text: str) -> dict[str, tuple[float, float, str, str]]:
+    """Return the rows of the table, by counter."""
+    lines = [
+        [cell.strip() for cell in line.strip("│").split("│")] for line in text.splitlines() if line.startswith("│")
+    ]
+    return {
+        name: (float(mean.replace(",", "")), float(maximum.replace(",", "")), known, kind)
+        for name, mean, maximum, known, kind in lines
+    }
+
+
+def test_the_table_for_two_items_by_hand():
+    """Variances 2 scale^2 a draw, epsilon = 1, after one item and after two.
+
+    Binary: two levels, one node each time: 8, 8. Honaker: 8, and 8 / (1 + 1/2) = 16/3. Hybrid: one and two draws of
+    scale 2: 8, 16. Segment trees: one and two draws of scale 1: 2, 4. K-ary: one level: 2, 4. Smooth: height 4, two
+    nodes of scale 2: 16, 16.
+    """
+    rows = rows_of(shown(2, 1.0))
+    assert rows == {
+        "segment-trees": (3.0, 4.0, "no", "pure"),
+        "k-ary": (3.0, 4.0, "yes", "pure"),
+        "honaker": (6.7, 8.0, "yes", "pure"),
+        "binary": (8.0, 8.0, "yes", "pure"),
+        "hybrid": (12.0, 16.0, "no", "pure"),
+        "smooth-binary": (16.0, 16.0, "yes", "pure"),
+    }
+
+
+def test_the_table_is_sorted_and_agrees_with_compare():
+    rows = rows_of(shown(1000, 0.5, 1e-6))
+    expected = compare(1000, 0.5, 1e-6)
+    assert list(rows) == [row.name for row in expected]
+    for row in expected:
+        mean, maximum, known, kind = rows[row.name]
+        assert (mean, maximum) == (pytest.approx(row.mean, abs=0.051), pytest.approx(row.maximum, abs=0.051))
+        assert known == ("yes" if row.counter.needs_horizon else "no")
+        assert kind == ("(epsilon, delta)" if row.name == "square-root" else "pure")
+
+
+@pytest.mark.parametrize(
+    ("horizon", "delta", "advice"),
+    [
+        (1000, None, "Pick k-ary; for an unknown horizon, segment-trees."),
+        (1000, 1e-6, "Pick k-ary; for an unknown horizon, segment-trees."),
+        (1000, 1e-3, "Pick square-root; for an unknown horizon, segment-trees."),
+        (2, None, "Pick segment-trees; for an unknown horizon, segment-trees."),
+    ],
+)
+def test_the_advice_is_the_smallest_mean_variance(horizon, delta, advice):
+    text = shown(horizon, 1.0, delta)
+    assert text.splitlines()[-1] == advice
+    rows = rows_of(text)
+    assert advice.split()[1].rstrip(";") == min(rows, key=lambda name: rows[name][0])
+
+
+def test_variances_scale_with_one_over_epsilon_squared():
+    at_one, at_half = rows_of(shown(100, 1.0)), rows_of(shown(100, 0.5))
+    for name, (mean, *_) in at_one.items():
+        assert at_half[name][0] == pytest.approx(4 * mean, abs=0.25)
+
+
+# ---- the command ---------------------------------------------------------------------------------------------------
+
+
+def command(monkeypatch, *arguments: str) -> int:
+    """Run the command and return its exit code."""
+    monkeypatch.setattr(sys, "argv", ["dp-bandit", "counters", *arguments])
+    try:
+        main()
+    except SystemExit as left:
+        return int(left.code or 0)
+    return 0
+
+
+def test_the_command_prints_table_and_advice_and_is_deterministic(monkeypatch, capsys):
+    printed = []
+    for _ in range(2):
+        assert command(monkeypatch, "--horizon", "300", "--epsilon", "0.5", "--delta", "1e-6") == 0
+        printed.append(capsys.readouterr().out)
+    assert printed[0] == printed[1]
+    assert "T = 300, epsilon = 0.5, delta = 1e-06" in printed[0]
+    assert len(rows_of(printed[0])) == 7
+    assert printed[0].splitlines()[-1].startswith("Pick ")
+
+
+@pytest.mark.parametrize(("suffix", "start"), [("png", b"\x89PNG\r\n"), ("svg", b"<?xml")])
+def test_the_plot_is_saved_and_is_the_same_every_time(monkeypatch, capsys, tmp_path, suffix, start):
+    saved = []
+    for name in ("one", "other"):
+        file = tmp_path / f"{name}.{suffix}"
+        assert command(monkeypatch, "--horizon", "100", "--out", str(file)) == 0
+        assert f"See {file}." in capsys.readouterr().out.replace("\n", "")
+        saved.append(file.read_bytes())
+    assert saved[0].startswith(start)
+    assert saved[0] == saved[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--horizon", "0"], "horizon must be an integer of at least 1; received 0."),
+        (["--epsilon", "0"], "epsilon must be a finite number greater than 0; received 0.0."),
+        (["--epsilon", "inf"], "epsilon must be a finite number greater than 0; received inf."),
+        (["--epsilon", "nan"], "epsilon must be a finite number greater than 0; received nan."),
+        (["--delta", "1.5"], "delta must be in (0, 1); received 1.5."),
+        (["--horizon", "10", "--epsilon", "1e-310"], "is too large for a noise scale; use a larger epsilon."),
+    ],
+)
+def test_wrong_arguments_are_one_sentence(monkeypatch, capsys, arguments, message):
+    assert command(monkeypatch, *arguments) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("error: ")
+    assert message in error
+    assert len(error.splitlines()) == 1
+
+
+def test_a_variance_too_large_for_a_double_is_one_sentence_too(monkeypatch, capsys):
+    assert command(monkeypatch, "--horizon", "10", "--epsilon", "1e-200") == 2
+    assert capsys.readouterr().err.startswith("error: ")
+
+
+def test_a_horizon_of_one_item_is_plotted_without_a_warning(tmp_path):
+    file = tmp_path / "one.png"
+    shown(1, 1.0, None, file)
+    assert file.read_bytes().startswith(b"\x89PNG")
+
+
+# ---- the plot ------------------------------------------------------------------------------------------------------
+
+
+def test_the_plot_shows_the_standard_deviation_of_every_counter():
+    """One line each; dashed if the counter must know the horizon; the ends are the square roots of exact variances."""
+    rows = compare(1000, 1.0, 1e-6)
+    axes = counters_figure(rows, 1000, "epsilon = 1").axes[0]
+    lines = {str(line.get_label()): line for line in axes.get_lines()}
+    assert set(lines) == {row.name for row in rows}
+    assert len({line.get_color() for line in lines.values()}) == len(rows)
+    for row in rows:
+        line = lines[row.name]
+        assert line.get_linestyle() == ("--" if row.counter.needs_horizon else "-")
+        at, deviation = line.get_xdata(), line.get_ydata()
+        assert (at[0], at[-1]) == (1, 1000)
+        assert np.all(np.diff(at) > 0)
+        for place in (0, len(at) // 2, -1):
+            assert deviation[place] == pytest.approx(math.sqrt(row.counter.variance(int(at[place]))), rel=1e-12)

@@ -1,0 +1,126 @@
+"""The Gaussian mechanism's sigma is the smallest that the exact condition allows, and never a bit smaller."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.optimize import brentq
+from scipy.special import log_ndtr
+
+from dp_bandit_envs.privacy.counters import SquareRootCounter
+from dp_bandit_envs.privacy.gaussian import gaussian_sigma
+
+
+def log_delta(sigma: float, epsilon: float) -> float:
+    """Return the log of the exact delta of N(0, sigma^2) against N(1, sigma^2), without subtracting like numbers.
+
+    The privacy loss is normal with mean m^2 / 2 and deviation m = 1 / sigma, so with a = epsilon / m - m / 2,
+    delta = E[(1 - exp(epsilon - loss))^+] = int_0^oo (1 - exp(-m v)) phi(a + v) dv, all of one sign.
+    """
+    m = 1 / sigma
+    a = epsilon / m - m / 2
+    unit = 1 / (1 + max(a, 0))  # how fast phi(a + v) / phi(a) falls
+
+    def scaled(x: float) -> float:
+        v = x * unit
+        return -math.expm1(-m * v) * math.exp(-max(a, 0) * v - v * v / 2 if a >= 0 else -((a + v) ** 2) / 2)
+
+    ends = np.linspace(0, 45 + max(-a, 0), 46)
+    area = sum(quad(scaled, low, high, epsabs=0, epsrel=1e-13)[0] for low, high in itertools.pairwise(ends))
+    return math.log(area * unit) - (a * a / 2 if a >= 0 else 0) - math.log(2 * math.pi) / 2
+
+
+def by_root_finding(epsilon: float, delta: float) -> float:
+    """Return sigma by SciPy alone: Phi through log_ndtr, the root by Brent's method."""
+
+    def excess(log_sigma: float) -> float:
+        sigma = math.exp(log_sigma)
+        first = log_ndtr(1 / (2 * sigma) - epsilon * sigma)
+        second = epsilon + log_ndtr(-1 / (2 * sigma) - epsilon * sigma)
+        return math.exp(first - math.log(delta)) * -math.expm1(second - first) - 1
+
+    high = 0.01
+    while excess(math.log(high)) > 0:
+        high *= 1.5
+    return math.exp(brentq(excess, math.log(high / 1.5), math.log(high), xtol=1e-14, rtol=1e-14))
+
+
+EVERYDAY = [(epsilon, delta) for epsilon in (0.01, 0.1, 0.5, 1.0, 3.0, 10.0, 100.0) for delta in (0.1, 1e-3, 1e-6)]
+SMALL_DELTA = [(epsilon, delta) for epsilon in (0.1, 1.0, 5.0) for delta in (1e-10, 1e-20, 1e-100)]
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [*EVERYDAY, *SMALL_DELTA])
+def test_sigma_is_the_one_found_by_other_means(epsilon, delta):
+    assert gaussian_sigma(epsilon, delta) == pytest.approx(by_root_finding(epsilon, delta), rel=1e-9)
+
+
+@pytest.mark.parametrize(("delta", "sigma"), [(1e-6, 4.224678889), (1e-10, 5.867777750), (1e-20, 8.838226922)])
+def test_known_sigmas_at_epsilon_one(delta, sigma):
+    """By 50-digit arithmetic, rounded."""
+    assert gaussian_sigma(1.0, delta) == pytest.approx(sigma, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("delta", "mean", "maximum"), [(1e-6, 372.6, 399.5), (1e-10, 718.8, 770.6), (1e-20, 1630.7, 1748.3)]
+)
+def test_variances_of_the_square_root_counter_at_100_000_items(delta, mean, maximum):
+    """At epsilon = 1, where the best counter with pure privacy has 680 in the mean and 1,312 at most."""
+    some = SquareRootCounter(epsilon=1.0, delta=delta, horizon=100_000)
+    variances = [some.variance(t) for t in range(1, 100_001)]
+    assert np.mean(variances) == pytest.approx(mean, abs=0.05)
+    assert max(variances) == pytest.approx(maximum, abs=0.05)
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [*EVERYDAY, *SMALL_DELTA])
+def test_sigma_spends_all_of_delta_and_no_more(epsilon, delta):
+    sigma = gaussian_sigma(epsilon, delta)
+    assert log_delta(sigma, epsilon) <= math.log(delta)
+    assert log_delta(sigma * (1 - 1e-8), epsilon) > math.log(delta)
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(700.0, 1e-6), (1000.0, 1e-6), (1000.0, 1e-20), (1.0, 1e-295)])
+def test_far_tails_are_not_rounded_towards_less_noise(epsilon, delta):
+    """Where Phi underflows, an approximation takes over: it has to err towards a larger delta."""
+    assert log_delta(gaussian_sigma(epsilon, delta), epsilon) <= math.log(delta)
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(1e-6, 1e-6), (1e-6, 1e-20), (1e-4, 1e-100)])
+def test_cancellation_at_small_epsilon_is_not_rounded_towards_less_noise(epsilon, delta):
+    """Two numbers that differ in the eighth digit are subtracted; what that loses must be added back."""
+    assert log_delta(gaussian_sigma(epsilon, delta), epsilon) <= math.log(delta)
+
+
+@pytest.mark.parametrize(("sigma", "epsilon"), [(1.0, 1.0), (2.0, 0.1), (0.3, 5.0), (4.0, 0.5)])
+def test_the_reference_is_the_formula_where_that_is_well_conditioned(sigma, epsilon):
+    """Balle and Wang's difference of two normal tails, against the integral."""
+    first = math.erfc(-(1 / (2 * sigma) - epsilon * sigma) / math.sqrt(2)) / 2
+    second = math.erfc((1 / (2 * sigma) + epsilon * sigma) / math.sqrt(2)) / 2
+    assert log_delta(sigma, epsilon) == pytest.approx(math.log(first - math.exp(epsilon) * second), abs=1e-11)
+
+
+def test_smaller_parameters_need_more_noise():
+    for delta in (1e-2, 1e-6, 1e-12):
+        sigmas = [gaussian_sigma(epsilon, delta) for epsilon in (0.01, 0.1, 1.0, 10.0)]
+        assert sigmas == sorted(sigmas, reverse=True)
+    sigmas = [gaussian_sigma(1.0, delta) for delta in (0.5, 1e-2, 1e-6, 1e-12)]
+    assert sigmas == sorted(sigmas)
+
+
+def test_limits():
+    assert gaussian_sigma(math.inf, 1e-6) == 0.0
+    # The classical sufficient sigma sqrt(2 ln(1.25 / delta)) / epsilon (Dwork and Roth 2014, theorem A.1) is larger.
+    assert gaussian_sigma(0.5, 1e-6) < math.sqrt(2 * math.log(1.25e6)) / 0.5
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.0, 0.1), (-1.0, 0.1), (math.nan, 0.1)])
+def test_epsilon_must_be_positive_for_sigma(epsilon, delta):
+    with pytest.raises(ValueError, match=r"^epsilon must be greater than 0; received "):
+        gaussian_sigma(epsilon, delta)
+
+
+@pytest.mark.parametrize("delta", [0.0, 1.0, math.nan])
+def test_delta_must_lie_between_zero_and_one_for_sigma(delta):
+    with pytest.raises(ValueError, match=r"^delta must be in \(0, 1\); received "):
+        gaussian_sigma(1.0, delta)

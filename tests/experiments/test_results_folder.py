@@ -1,0 +1,133 @@
+"""A results folder belongs to one configuration; everything else is refused and left as it was."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+
+import dp_bandit_envs
+from dp_bandit_envs.errors import ResultsError
+from dp_bandit_envs.experiments.experiment import Contestant, Experiment, Panel, run
+from dp_bandit_envs.experiments.store import ResultsFolder
+
+EXPERIMENT = Experiment("one", (Panel("a", "A", "DPBandit-Stochastic-v0"),), (Contestant("EXP3"),), 20, 2)
+
+
+def snapshot(path):
+    return {file: (file.read_bytes() if file.is_file() else None) for file in path.rglob("*")}
+
+
+def folder_for(path, experiment=EXPERIMENT):
+    return ResultsFolder(path, experiment.configuration())
+
+
+CHANGES = {
+    "name": {"name": "two"},
+    "horizon": {"horizon": 21},
+    "trials": {"trials": 3},
+    "seed": {"seed": 1},
+    "checkpoints": {"checkpoints": "log"},
+    "panels": {"panels": (Panel("a", "A", "DPBandit-Stochastic-v0", {"n_arms": 5}),)},
+    "contestants": {"contestants": (Contestant("EXP3", {"exploration_rate": 0.1}),)},
+}
+
+
+@pytest.mark.parametrize("finished", [True, False])
+@pytest.mark.parametrize("key", CHANGES)
+def test_a_folder_of_another_configuration_is_refused_and_untouched(key, finished, tmp_path):
+    folder = folder_for(tmp_path / "out")
+    if finished:
+        run(EXPERIMENT, folder)
+    before = snapshot(tmp_path)
+    with pytest.raises(
+        ResultsError, match=f"belongs to another configuration.*nothing was changed.*Different: .*{key}"
+    ):
+        folder_for(tmp_path / "out", dataclasses.replace(EXPERIMENT, **CHANGES[key]))
+    assert snapshot(tmp_path) == before
+
+
+def test_another_version_of_the_package_is_another_configuration(tmp_path, monkeypatch):
+    folder_for(tmp_path / "out")
+    monkeypatch.setattr(dp_bandit_envs, "__version__", "0.0.9")
+    with pytest.raises(ResultsError, match=r"version: '0\.1\.0' there, '0\.0\.9' here"):
+        folder_for(tmp_path / "out")
+
+
+def test_other_data_in_the_same_file_are_another_configuration(tmp_path):
+    data = tmp_path / "gains.npy"
+    panel = Panel("gains", "gains", "DPBandit-Replay-v0", {"gains": str(data)})
+    replay = Experiment("replay", (panel,), (Contestant("EXP3"),), None, 2)
+    np.save(data, np.full((5, 2), 0.5))
+    folder_for(tmp_path / "out", replay)
+    folder_for(tmp_path / "out", replay)
+    np.save(data, np.full((5, 2), 0.25))
+    with pytest.raises(ResultsError, match="Different: data_sha256"):
+        folder_for(tmp_path / "out", replay)
+
+
+def test_a_foreign_folder_is_refused_and_untouched(tmp_path):
+    (tmp_path / "thesis.tex").write_text("years of work")
+    before = snapshot(tmp_path)
+    with pytest.raises(
+        ResultsError, match=r"must be empty or made by this command; it holds other files\. Choose another"
+    ):
+        folder_for(tmp_path)
+    assert snapshot(tmp_path) == before
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "null"])
+def test_a_configuration_that_is_not_ours_is_refused(content, tmp_path):
+    (tmp_path / "configuration.json").write_text(content)
+    before = snapshot(tmp_path)
+    with pytest.raises(ResultsError, match="the folder belongs to another configuration"):
+        folder_for(tmp_path)
+    assert snapshot(tmp_path) == before
+
+
+def test_a_configuration_that_is_no_text_is_refused(tmp_path):
+    (tmp_path / "configuration.json").write_bytes(b"\xff\xfe\x00\x80")
+    with pytest.raises(ResultsError, match="another configuration"):
+        folder_for(tmp_path)
+
+
+def test_an_empty_folder_and_folders_above_are_fine(tmp_path):
+    folder_for(tmp_path / "deep" / "er")
+    (tmp_path / "empty").mkdir()
+    folder_for(tmp_path / "empty")
+    assert (tmp_path / "empty" / "configuration.json").exists()
+
+
+@pytest.mark.parametrize("below", ["", "out"])
+def test_a_path_that_cannot_be_a_folder_is_refused(below, tmp_path):
+    """Root may write anywhere, so the folder is below a regular file, or is one."""
+    file = tmp_path / "file"
+    file.write_text("mine")
+    with pytest.raises(ResultsError, match=r"the results folder must be writable; .*Choose another"):
+        folder_for(file / below)
+    assert file.read_text() == "mine"
+
+
+def test_the_configuration_determines_everything_and_is_plain_json(tmp_path):
+    folder_for(tmp_path / "out")
+    saved = json.loads((tmp_path / "out" / "configuration.json").read_text())
+    assert saved["horizon"] == 20 and saved["seed"] == 0 and saved["version"] == dp_bandit_envs.__version__
+    assert saved["panels"][0]["env_id"] == "DPBandit-Stochastic-v0"
+
+
+def test_arrays_come_back_as_they_were(tmp_path):
+    folder = folder_for(tmp_path / "out")
+    arrays = {"a/b c/d": np.array([[1.5, np.nan]]), "checkpoints": np.array([1, 2**40])}
+    folder.save("x", arrays)
+    loaded = folder.load("x")
+    assert list(loaded) == list(arrays)
+    for key, array in arrays.items():
+        assert loaded[key].dtype == array.dtype and np.array_equal(loaded[key], array, equal_nan=key != "checkpoints")
+    assert folder.load("y") is None
+
+
+def test_equal_arrays_are_equal_bytes(tmp_path):
+    folder = folder_for(tmp_path / "out")
+    for name in ("x", "y"):
+        folder.save(name, {"a": np.arange(5)})
+    assert (tmp_path / "out" / "x.npz").read_bytes() == (tmp_path / "out" / "y.npz").read_bytes()

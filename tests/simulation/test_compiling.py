@@ -1,0 +1,227 @@
+"""Compiled code is kept under a fingerprint of everything that determines it."""
+
+import inspect
+import textwrap
+import types
+
+import numba
+import numpy as np
+import pytest
+from numba.core.caching import IndexDataCacheFile
+
+from dp_bandit_envs.agents import exp3, tsallis_inf, uniform
+from dp_bandit_envs.privacy import laplace
+from dp_bandit_envs.simulation import play_block as loop
+from dp_bandit_envs.simulation.compiling import compile_with, fingerprint
+
+SOURCE = """
+    import math
+    from typing import NamedTuple
+
+    RATE = 0.5
+    PAIR = (0.25, 0.75)
+    TABLE = np.array([1.0, 2.0])
+
+    class Size(NamedTuple):
+        width: float
+        height: float
+
+    def inner(x):
+        return x + 1.0
+
+    def helper(x, step=2.0):
+        # A comment.
+        return inner(x) * step
+
+    def outer(x):
+        def nested(y):
+            return y - 3.0
+        size = Size(x, RATE)
+        return helper(x) + nested(x) * math.sqrt(size.height) + PAIR[0] + TABLE[1]
+"""
+
+
+def digest(*edits, name="outer"):
+    """Return the fingerprint of a function above after some edits."""
+    source = textwrap.dedent(SOURCE)
+    for old, new in edits:
+        assert old in source
+        source = source.replace(old, new)
+    namespace = {"np": np}
+    exec(source, namespace)
+    return fingerprint(namespace[name])
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        ("RATE = 0.5", "RATE = 0.6"),
+        ("PAIR = (0.25, 0.75)", "PAIR = (0.35, 0.75)"),
+        ("np.array([1.0, 2.0])", "np.array([1.0, 3.0])"),
+        ("PAIR[0]", "PAIR[1]"),
+        ("y - 3.0", "y - 4.0"),
+        ("y - 3.0", "y + 3.0"),
+        ("x + 1.0", "x + 2.0"),
+        ("x + 1.0", "x - 1.0"),
+        ("x + 1.0", "1.0 + x"),
+        ("step=2.0", "step=3.0"),
+        ("math.sqrt", "math.exp"),
+        ("width: float\n    height: float", "height: float\n    width: float"),
+        ("inner(x) * step", "(x + 1.0) * step"),
+    ],
+    ids=str,
+)
+def test_whatever_changes_the_result_changes_the_fingerprint(edit):
+    assert digest(edit) != digest()
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        ("# A comment.", "# Another comment, and more of it."),
+        ("def helper", "\n\ndef helper"),
+        ("import math", "import math\nUNUSED = 1"),
+    ],
+    ids=str,
+)
+def test_comments_and_the_place_in_the_file_do_not(edit):
+    assert digest(edit) == digest()
+
+
+def test_a_constant_of_another_module_is_noticed():
+    """Numba freezes it like a global of the function's own module."""
+
+    def digest_with(value):
+        settings = types.ModuleType("dp_bandit_envs.settings")
+        settings.RATE = value
+        namespace = {"settings": settings}
+        exec("def outer(x):\n    return x * settings.RATE", namespace)
+        return fingerprint(namespace["outer"])
+
+    assert digest_with(0.5) != digest_with(0.6)
+
+
+def test_a_value_from_an_enclosing_function_is_noticed():
+    """Numba freezes it like a global."""
+
+    def factory(rate):
+        def outer(x):
+            return x * rate
+
+        return outer
+
+    assert compile_with(factory(0.5), {})(1.0) == 0.5
+    assert fingerprint(factory(0.5)) != fingerprint(factory(0.6))
+
+
+def test_a_fingerprint_covers_what_stands_for_select_and_update():
+    functions = {"select": exp3.select, "update": exp3.update}
+    whole = fingerprint(loop.play_block, functions)
+    assert whole == fingerprint(loop.play_block, dict(reversed(functions.items())))
+    others = [
+        fingerprint(loop.play_block),
+        fingerprint(loop.play_block, {**functions, "select": uniform.select}),
+        fingerprint(loop.play_block, {**functions, "update": uniform.update}),
+        fingerprint(loop.play_block, {"select": exp3.update, "update": exp3.select}),
+        fingerprint(loop.play_block, {"select": tsallis_inf.select, "update": tsallis_inf.update}),
+    ]
+    assert len({whole, *others}) == 6
+
+
+def edited(module, name, old, new):
+    """Return a function of a module with its source edited, in the module's own namespace."""
+    source = textwrap.dedent(inspect.getsource(getattr(module, name)))
+    assert old in source
+    namespace = dict(vars(module))
+    exec(source.replace(old, new), namespace)
+    return namespace[name]
+
+
+@pytest.mark.parametrize(
+    ("module", "helper", "old", "new"),
+    [
+        (exp3, "probability", "1.0 - gamma", "0.9 - gamma"),
+        (tsallis_inf, "normalise", "range(50)", "range(3)"),
+        (tsallis_inf, "normalise", "1e-13", "1e-3"),
+    ],
+)
+def test_an_edit_in_a_helper_of_an_agent_is_noticed(module, helper, old, new, monkeypatch):
+    before = fingerprint(module.update)
+    monkeypatch.setattr(module, helper, edited(module, helper, old, new))
+    assert fingerprint(module.update) != before
+
+
+def test_an_edit_of_the_mechanism_is_noticed(monkeypatch):
+    before = fingerprint(loop.play_block)
+    monkeypatch.setattr(loop, "release", edited(laplace, "release", "1.0 + 2.0 * bound", "1.0 + 3.0 * bound"))
+    assert fingerprint(loop.play_block) != before
+
+
+def test_a_global_constant_of_an_agent_is_noticed(monkeypatch):
+    before = fingerprint(tsallis_inf.update)
+    monkeypatch.setattr(tsallis_inf, "SKIP_SHARE", 0.3)
+    assert fingerprint(tsallis_inf.update) != before
+
+
+def test_another_version_of_numba_is_another_fingerprint(monkeypatch):
+    before = fingerprint(exp3.update)
+    monkeypatch.setattr(numba, "__version__", "99")
+    assert fingerprint(exp3.update) != before
+
+
+def plus(x):
+    return x + stand_in(x)
+
+
+def stand_in(x):
+    raise NotImplementedError
+
+
+def twice(x):
+    return 2.0 * x
+
+
+def thrice(x):
+    return 3.0 * x
+
+
+def test_a_replacement_stands_for_the_name_it_replaces():
+    assert compile_with(plus, {"stand_in": twice})(1.0) == 3.0
+    assert compile_with(plus, {"stand_in": thrice})(1.0) == 4.0
+    # The original is untouched.
+    assert plus.__globals__["stand_in"] is stand_in
+
+
+def test_functions_from_elsewhere_are_not_kept_on_disk():
+    """Their files are not ours to watch: another package may be edited at any time."""
+    assert type(compile_with(plus, {"stand_in": twice})._cache).__name__ == "NullCache"
+
+
+def test_two_processes_that_compile_at_once_do_not_swap_their_code(tmp_path, monkeypatch):
+    """Numba numbers the files of one index 1, 2, ...; two processes may both take the next number.
+
+    Here the second process reads the index before the first has written to it, and writes between the first one's
+    index and its machine code, which is an order that an operating system may choose.
+    """
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    for function in (plus, twice, thrice, stand_in):
+        monkeypatch.setattr(function, "__module__", "dp_bandit_envs.tests")
+    first, second = (compile_with(plus, {"stand_in": function}) for function in (twice, thrice))
+    load_index, save_data = IndexDataCacheFile._load_index, IndexDataCacheFile._save_data
+    waiting = True
+
+    def save_data_late(file, name, data):
+        nonlocal waiting
+        if waiting:
+            waiting = False
+            assert second(1.0) == 4.0
+        save_data(file, name, data)
+
+    monkeypatch.setattr(IndexDataCacheFile, "_save_data", save_data_late)
+    monkeypatch.setattr(IndexDataCacheFile, "_load_index", lambda file: {})
+    assert first(1.0) == 3.0
+    monkeypatch.setattr(IndexDataCacheFile, "_load_index", load_index)
+    monkeypatch.setattr(IndexDataCacheFile, "_save_data", save_data)
+    assert list(tmp_path.rglob("*.nbc"))
+    for function, expected in ((twice, 3.0), (thrice, 4.0)):
+        assert compile_with(plus, {"stand_in": function})(1.0) == expected

@@ -1,0 +1,209 @@
+"""`simulate` is `play` to the last bit, for every environment, algorithm and order of wrappers."""
+
+import itertools
+import math
+from typing import NamedTuple
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from dp_bandit_envs import Exp3, Htinf, LaplaceClipRescale, MiniBatchAverage, TsallisInf, Uniform, play, simulate
+from dp_bandit_envs.adversaries import Stochastic
+from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
+from dp_bandit_envs.algorithms import Algorithm, algorithm_names, make_algorithm
+from dp_bandit_envs.bandit_env import BanditEnv
+from dp_bandit_envs.registration import IDS
+from dp_bandit_envs.simulation import simulation as simulation_module
+
+SEED = 20170208
+# Prime: no batch size divides it, and neither does any block length below.
+HORIZON = 331
+WITH_MEMORY = ("DPBandit-Switching-v0", "DPBandit-MemoryBounded-v0")
+
+
+def laplace(env, epsilon=2.0, **options):
+    return LaplaceClipRescale(env, epsilon=epsilon, **options)
+
+
+def batch(env, batch_size=7):
+    return MiniBatchAverage(env, batch_size=batch_size)
+
+
+# Small bounds, so that a good share of the gains falls outside and both ways of dealing with it matter.
+ORDERS = {
+    "bare": lambda env: env,
+    "Laplace": laplace,
+    "Laplace, small bound": lambda env: laplace(env, bound=0.1),
+    "Laplace, clipped": lambda env: laplace(env, bound=0.1, outside="clip"),
+    "Laplace, bound 0": lambda env: laplace(env, bound=0.0),
+    "Laplace without noise": lambda env: laplace(env, math.inf),
+    "batch": batch,
+    "batch of 1": lambda env: batch(env, 1),
+    "batch of the whole game": lambda env: batch(env, HORIZON),
+    "Laplace around batch": lambda env: laplace(batch(env), 0.3),
+    "Laplace around batch, clipped": lambda env: laplace(batch(env), 0.3, bound=0.05, outside="clip"),
+    "batch around Laplace": lambda env: batch(laplace(env), 3),
+    "batch around Laplace, small bound": lambda env: batch(laplace(env, bound=0.4), 2),
+    "batch around Laplace, clipped": lambda env: batch(laplace(env, bound=0.1, outside="clip")),
+    "Laplace around batch around Laplace": lambda env: laplace(batch(laplace(env), 3), 1.0, bound=0.5),
+    "the same, clipped": lambda env: laplace(
+        batch(laplace(env, bound=0.1, outside="clip")), 1.0, bound=0.2, outside="clip"
+    ),
+    "the same, clipped inside": lambda env: laplace(batch(laplace(env, bound=0.1, outside="clip"), 2), 1.0, bound=0.2),
+    "the same, clipped outside": lambda env: laplace(batch(laplace(env, bound=0.4), 2), 1.0, bound=0.2, outside="clip"),
+}
+AGENTS = {"EXP3": Exp3, "Tsallis-INF": TsallisInf, "HTINF": lambda: Htinf(noise_scale=0.5), "Uniform": Uniform}
+
+
+def games():
+    """Yield every id, with both ways of charging and several memories where there is a memory."""
+    for id_ in IDS:
+        if id_ not in WITH_MEMORY:
+            yield id_, {}
+        for observe_charge in (True, False) if id_ in WITH_MEMORY else ():
+            for memory in (0, 1, 3) if id_ == "DPBandit-MemoryBounded-v0" else (None,):
+                given = {} if memory is None else {"memory": memory}
+                yield id_, {"observe_charge": observe_charge, **given}
+
+
+def assert_same(env_id, env_kwargs, algorithms, *, trials=2, horizon=HORIZON, seed=SEED):
+    """Compare at every round, so that equal curves of switches and regret leave no room for other arms."""
+    every_round = range(1, horizon + 1)
+    simulation = simulate(
+        env_id,
+        algorithms,
+        horizon=horizon,
+        trials=trials,
+        seed=seed,
+        checkpoints=every_round,
+        env_kwargs=env_kwargs,
+    )
+    arms = {}
+    for algorithm in algorithms:
+        outcome = simulation[algorithm.name]
+        assert outcome.engine == "compiled", outcome.reason
+        for trial in range(trials):
+            env = gym.make(env_id, horizon=horizon, **env_kwargs)
+            n_arms = env.unwrapped.n_arms
+            game = play(algorithm.wrap(env), algorithm.agent(), seed=seed, trial=trial)
+            arms[algorithm.name, trial] = game.arms
+            assert game.arms.shape == (horizon,)
+            assert np.array_equal(outcome.external_regret[trial], game.external_regret)
+            assert np.array_equal(outcome.policy_regret[trial], game.policy_regret)
+            assert np.array_equal(outcome.collected[trial], game.collected)
+            assert np.array_equal(outcome.switches[trial], game.switches)
+            assert np.array_equal(outcome.pulls[trial], np.bincount(game.arms, minlength=n_arms))
+            if env.unwrapped.adversary.means is None:
+                assert outcome.pseudo_regret is None and game.pseudo_regret is None
+            else:
+                assert np.array_equal(outcome.pseudo_regret[trial], game.pseudo_regret)
+    return simulation, arms
+
+
+@pytest.mark.parametrize(("env_id", "env_kwargs"), list(games()), ids=str)
+def test_every_algorithm_plays_the_same_game_both_ways(env_id, env_kwargs):
+    assert_same(env_id, env_kwargs, [make_algorithm(name) for name in algorithm_names()])
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("charge", [{}, {"observe_charge": False}], ids=str)
+@pytest.mark.parametrize("env_id", ["DPBandit-Stochastic-v0", "DPBandit-Switching-v0"])
+def test_every_order_of_wrappers_plays_the_same_game_both_ways(env_id, charge, order):
+    assert_same(env_id, charge, [Algorithm(name, agent, ORDERS[order]) for name, agent in AGENTS.items()], trials=1)
+
+
+class Bits(NamedTuple):
+    """What `LastBit` knows: a number that mixes every bit that it has ever seen."""
+
+    mixed: int
+    n_arms: int
+
+
+def arm_of_bits(state, rng):
+    return int(state.mixed + 1000.0 * rng.random()) % state.n_arms
+
+
+def mix_bits(state, arm, value, count):
+    # 2^52 times a number in [0, 1] keeps all bits that the number has from 1/2 on.
+    seen = int(value[arm] * 4503599627370496.0) + int(count[arm])
+    return Bits((31 * state.mixed + seen + arm) % 1000003, state.n_arms)
+
+
+class LastBit(FunctionalAgent):
+    """Plays another game from then on if the last bit of anything it is told is another; it learns nothing."""
+
+    functions = Functions(arm_of_bits, mix_bits)
+
+    def initial_state(self, n_arms, horizon):
+        """Return the state before the first step."""
+        return Bits(0, n_arms)
+
+
+def test_what_an_agent_is_told_is_equal_to_the_last_bit():
+    algorithms = [Algorithm(order, LastBit, ORDERS[order]) for order in ORDERS]
+    assert_same("DPBandit-Stochastic-v0", {}, algorithms)
+    assert_same("DPBandit-Switching-v0", {}, algorithms)
+    assert_same("DPBandit-MemoryBounded-v0", {"memory": 2, "observe_charge": False}, algorithms)
+
+
+def test_the_orders_of_wrappers_are_really_different():
+    """Otherwise the test above could compare one and the same chain again and again.
+
+    Over all gains every agent but Uniform plays differently in every order but for "bare", a batch of 1 and no noise.
+    """
+    algorithms = [Algorithm(order, Exp3, ORDERS[order]) for order in ORDERS]
+    _, arms = assert_same("DPBandit-Stochastic-v0", {"means": [0.9, 0.1, 0.2, 0.3]}, algorithms, trials=1)
+    same = {"bare", "batch of 1", "Laplace without noise"}
+    for one, other in itertools.combinations(ORDERS, 2):
+        assert np.array_equal(arms[one, 0], arms[other, 0]) == ({one, other} <= same), (one, other)
+
+
+@pytest.mark.parametrize("rounds_at_once", [1, 2, 5, 100, HORIZON, 10**6])
+def test_blocks_of_the_simulator_may_cut_batches_anywhere(monkeypatch, rounds_at_once):
+    monkeypatch.setattr(simulation_module, "ROUNDS_AT_ONCE", rounds_at_once)
+    chosen = ("batch", "Laplace around batch", "batch around Laplace", "Laplace around batch around Laplace")
+    algorithms = [Algorithm(order, Exp3, ORDERS[order]) for order in chosen]
+    assert_same("DPBandit-MemoryBounded-v0", {"memory": 3}, algorithms, trials=1)
+    assert_same("DPBandit-Oblivious-v0", {"period": 3}, algorithms, trials=1)
+
+
+@pytest.mark.parametrize("block_length", [1, 3, 100])
+def test_blocks_of_the_environment_may_have_any_length(block_length):
+    algorithms = [make_algorithm("EXP3"), make_algorithm("EXP3-tau", batch_size=7)]
+    for env_id in ("DPBandit-Switching-v0", "DPBandit-Trial-v0"):
+        assert_same(env_id, {"block_length": block_length}, algorithms, trials=1)
+
+
+@pytest.mark.parametrize("horizon", [2, 3, 19, 20])
+def test_the_shortest_games_agree_too(horizon):
+    for env_id in ("DPBandit-Deterministic-v0", "DPBandit-Switching-v0"):
+        assert_same(env_id, {}, [make_algorithm(name) for name in algorithm_names()], horizon=horizon)
+
+
+def test_many_arms_and_many_blocks_agree():
+    """More rounds than one block of the simulator and of the environment, and far more arms than the papers have."""
+    algorithms = [make_algorithm("EXP3"), make_algorithm("Batched-Lap-HTINF", epsilon=0.1)]
+    horizon = simulation_module.ROUNDS_AT_ONCE + 1001
+    assert_same("DPBandit-Switching-v0", {"n_arms": 50}, algorithms, trials=1, horizon=horizon)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, math.inf])
+def test_private_algorithms_agree_at_every_epsilon(epsilon):
+    algorithms = [
+        make_algorithm(name, epsilon=epsilon) for name in ("DP-EXP3-Lap", "Batched-Lap-EXP3", "Batched-Lap-HTINF")
+    ]
+    algorithms += [
+        make_algorithm("DP-Lambda-Lap", epsilon=epsilon, base=base, label=base)
+        for base in ("EXP3", "Tsallis-INF", "HTINF", "Uniform")
+    ]
+    assert_same("DPBandit-FullyOblivious-v0", {}, algorithms)
+
+
+def test_a_trial_of_play_is_that_trial_of_simulate():
+    """Trials differ, and each is the same game on its own as among others."""
+    simulation = simulate("DPBandit-Stochastic-v0", ["EXP3"], horizon=50, trials=3, seed=4)
+    env = BanditEnv(Stochastic(horizon=50))
+    alone = [play(env, Exp3(), seed=4, trial=trial).external_regret[-1] for trial in (2, 0, 1)]
+    assert simulation["EXP3"].external_regret[[2, 0, 1], -1].tolist() == alone
+    assert len(set(alone)) == 3

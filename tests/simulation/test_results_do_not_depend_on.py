@@ -1,0 +1,114 @@
+"""Seeds go by trial: cores, splits, checkpoints and company change nothing in a trial."""
+# ruff: noqa: D102 (the methods of a stand-in do what the protocol says)
+
+import numpy as np
+import pytest
+
+from dp_bandit_envs import simulate
+from dp_bandit_envs.algorithms import Algorithm, algorithm_names, make_algorithm
+from dp_bandit_envs.registration import IDS
+from dp_bandit_envs.simulation import simulation as simulation_module
+
+FIELDS = ("external_regret", "policy_regret", "pseudo_regret", "collected", "switches", "pulls")
+
+
+class Greedy:
+    """An agent for which `simulate` uses processes; its coin decides, so that its stream matters."""
+
+    def begin(self, *, n_arms, horizon, rng):
+        self.n_arms, self.rng = n_arms, rng
+        self.sums = np.zeros(n_arms)
+
+    def select_arm(self):
+        return int(self.rng.integers(self.n_arms)) if self.rng.random() < 0.3 else int(self.sums.argmax())
+
+    def update(self, arm, observation):
+        self.sums += observation["gain"]
+
+
+def assert_equal(one, other, trials=slice(None)):
+    assert list(one) == list(other)
+    for name in one:
+        for field in FIELDS:
+            left, right = getattr(one[name], field), getattr(other[name], field)
+            assert (left is None) == (right is None)
+            if left is not None:
+                assert np.array_equal(left[trials], right), (name, field)
+
+
+@pytest.mark.parametrize("env_id", IDS)
+def test_jobs(env_id, monkeypatch):
+    """Threads share the adversary they were given; each needs one of its own, down to the last part of it.
+
+    Small blocks make the threads take turns often.
+    """
+    monkeypatch.setattr(simulation_module, "ROUNDS_AT_ONCE", 64)
+    given = {"horizon": 4000, "trials": 8, "seed": 5, "checkpoints": 4}
+    alone = simulate(env_id, ["EXP3", "EXP3-tau"], jobs=1, **given)
+    assert_equal(alone, simulate(env_id, ["EXP3", "EXP3-tau"], jobs=4, **given))
+
+
+def test_jobs_with_a_table_of_gains(monkeypatch):
+    monkeypatch.setattr(simulation_module, "ROUNDS_AT_ONCE", 64)
+    table = np.random.default_rng(0).random((4000, 3))
+    given = {"env_kwargs": {"gains": table}, "trials": 8, "checkpoints": 4}
+    assert_equal(
+        simulate("DPBandit-Replay-v0", ["EXP3"], jobs=1, **given),
+        simulate("DPBandit-Replay-v0", ["EXP3"], jobs=4, **given),
+    )
+
+
+def test_processes():
+    """An agent of one's own runs in processes, even one that pickle cannot name, such as a local class."""
+    given = {"horizon": 100, "trials": 5, "seed": 2}
+    algorithms = [Algorithm("mine", Greedy), Algorithm("also mine", lambda: Greedy()), make_algorithm("EXP3")]
+    alone = simulate("DPBandit-Switching-v0", algorithms, jobs=1, **given)
+    together = simulate("DPBandit-Switching-v0", algorithms, jobs=2, **given)
+    assert alone["mine"].engine == "play"
+    assert_equal(alone, together)
+
+
+def test_splits():
+    """Trials 3 to 7 on their own are trials 3 to 7 of all."""
+    algorithms = [*map(make_algorithm, algorithm_names()), Algorithm("mine", Greedy)]
+    whole = simulate("DPBandit-Switching-v0", algorithms, horizon=100, trials=8, seed=1)
+    part = simulate("DPBandit-Switching-v0", algorithms, horizon=100, trials=5, first_trial=3, seed=1)
+    assert_equal(whole, part, slice(3, 8))
+    assert (whole.first_trial, part.first_trial) == (0, 3)
+    assert len(set(whole["EXP3"].external_regret[:, -1])) == 8
+
+
+def test_company():
+    """Alone, or with all others, before or behind: an algorithm plays the same games."""
+    names = algorithm_names()
+    whole = simulate("DPBandit-FullyOblivious-v0", names, horizon=150, trials=3)
+    reverse = simulate("DPBandit-FullyOblivious-v0", names[::-1], horizon=150, trials=3)
+    for name in names:
+        alone = simulate("DPBandit-FullyOblivious-v0", name, horizon=150, trials=3)
+        for other in (whole, reverse):
+            assert np.array_equal(alone[name].external_regret, other[name].external_regret)
+            assert np.array_equal(alone[name].pulls, other[name].pulls)
+
+
+@pytest.mark.parametrize("rounds_at_once", [1, 7, 64, 10**6])
+def test_checkpoints_and_blocks(monkeypatch, rounds_at_once):
+    """A few checkpoints are a selection from all, wherever blocks end."""
+    names = ["EXP3", "EXP3-tau", "DP-EXP3-Lap"]
+    full = simulate("DPBandit-Switching-v0", names, horizon=300, trials=2, checkpoints=range(1, 301))
+    monkeypatch.setattr(simulation_module, "ROUNDS_AT_ONCE", rounds_at_once)
+    chosen = [1, 6, 7, 8, 64, 65, 299]
+    few = simulate("DPBandit-Switching-v0", names, horizon=300, trials=2, checkpoints=chosen)
+    assert few.checkpoints.tolist() == [*chosen, 300]
+    for name in names:
+        for field in ("external_regret", "policy_regret", "collected", "switches"):
+            assert np.array_equal(getattr(full[name], field)[:, few.checkpoints - 1], getattr(few[name], field))
+        assert np.array_equal(full[name].pulls, few[name].pulls)
+
+
+def test_another_seed_or_trial_is_another_game():
+    def regret(**given):
+        return simulate("DPBandit-Stochastic-v0", "EXP3", horizon=500, **given)["EXP3"].external_regret[0].tolist()
+
+    assert regret(seed=0) == regret(seed=0)
+    assert regret(seed=0) != regret(seed=1)
+    assert regret(seed=0) != regret(seed=0, first_trial=1)

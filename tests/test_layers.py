@@ -1,0 +1,229 @@
+"""The layers of the design: imports go down only, nothing global is overwritten, nothing heavy is loaded early."""
+
+import ast
+import importlib
+import inspect
+import json
+import pkgutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import dp_bandit_envs
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = "dp_bandit_envs"
+# From the bottom up. Parts in one set must not know each other, but for the helpers at the bottom and the two forms
+# of the environment.
+LAYERS = (
+    {"errors", "checks", "seeding", "protocols", "optional", "rendering", "data"},
+    {"adversaries", "privacy", "metrics"},
+    {"registration", "bandit_env", "bandit_vector_env", "environments"},
+    {"agents", "wrappers"},
+    {"algorithms"},
+    {"simulation"},
+    {"experiments", "audits", "plots"},
+    {"cli"},
+)
+MAY_KNOW_EACH_OTHER = (0, 2)
+LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}
+
+
+def sources():
+    """Yield (dotted name, path) of every module, with the two folders at the top level under their import names."""
+    for folder, prefix in ((PACKAGE, PACKAGE), ("agents", f"{PACKAGE}.agents"), ("wrappers", f"{PACKAGE}.wrappers")):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            parts = path.relative_to(ROOT / folder).with_suffix("").parts
+            yield ".".join([prefix, *(part for part in parts if part != "__init__")]), path
+
+
+MODULES = dict(sources())
+
+
+def typing_only(node):
+    return isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")
+
+
+def imports(tree):
+    """Yield (module, names) of every import that happens when the program runs, inside functions too."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute here"
+            yield node.module, [alias.name for alias in node.names]
+        elif isinstance(node, ast.Import):
+            for alias in node.names:
+                yield alias.name, []
+        elif not typing_only(node):
+            yield from imports(node)
+
+
+def imported_parts(path):
+    """Yield the part of the package that each import of our own names, and the names taken from it."""
+    for module, names in imports(ast.parse(path.read_text(encoding="utf-8"))):
+        if module == PACKAGE:
+            for name in names or ["__init__"]:
+                yield name if name in LEVEL else "__init__", [name]
+        elif module.startswith(f"{PACKAGE}."):
+            yield module.split(".")[1], names
+
+
+def part_of(module):
+    return module.split(".")[1] if "." in module else "__init__"
+
+
+def test_every_part_has_a_layer():
+    parts = {part_of(module) for module in MODULES} - {"__init__"}
+    assert parts <= set(LEVEL)
+    assert len(MODULES) > 40
+
+
+@pytest.mark.parametrize("module", [module for module in MODULES if part_of(module) != "__init__"])
+def test_imports_go_down_only(module):
+    own = part_of(module)
+    for part, names in imported_parts(MODULES[module]):
+        if part == "__init__":
+            # The top of the package is above everything; only its version may be asked for.
+            assert names in (["__init__"], ["__version__"]), f"{module} imports {names} from the top of the package"
+            continue
+        if part != own:
+            same = LEVEL[part] == LEVEL[own] and LEVEL[own] in MAY_KNOW_EACH_OTHER
+            assert LEVEL[part] < LEVEL[own] or same, f"{module} ({own}) imports {part}"
+
+
+def test_the_top_of_the_package_loads_the_registration_only():
+    assert {part for part, _ in imported_parts(MODULES[PACKAGE])} == {"registration"}
+
+
+@pytest.mark.parametrize("folder", ["agents", "wrappers"])
+def test_agents_and_wrappers_never_know_an_environment_or_an_adversary(folder):
+    """They know spaces and observations. Vector wrappers may share small helpers with the vector environment."""
+    for module, path in MODULES.items():
+        if part_of(module) != folder:
+            continue
+        for part, names in imported_parts(path):
+            assert part not in ("adversaries", "environments", "registration", "bandit_env"), module
+            if part == "bandit_vector_env":
+                assert module.startswith(f"{PACKAGE}.wrappers.vector"), module
+                assert not [name for name in names if name.endswith("Env") or name == "*"], module
+
+
+def test_adversaries_mechanisms_and_metrics_do_not_know_gymnasium():
+    """They are plain mathematics on arrays, of use outside of any environment."""
+    for module, path in MODULES.items():
+        if part_of(module) in ("adversaries", "privacy", "metrics"):
+            roots = {name.split(".")[0] for name, _ in imports(ast.parse(path.read_text(encoding="utf-8")))}
+            assert not roots & {"gymnasium", "numba", "matplotlib"}, module
+
+
+def test_only_the_simulator_knows_numba():
+    for module, path in MODULES.items():
+        if part_of(module) != "simulation":
+            roots = {name.split(".")[0] for name, _ in imports(ast.parse(path.read_text(encoding="utf-8")))}
+            assert "numba" not in roots, module
+
+
+def run_python(code, *options):
+    done = subprocess.run(
+        [sys.executable, "-W", "error", *options, "-c", code], capture_output=True, text=True, cwd=ROOT / "tests"
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_agents_and_wrappers_are_no_global_names():
+    """A wheel with a global "agents" overwrites another distribution's package of that name."""
+    code = (
+        "import importlib, json, sys\n"
+        f"for name in {[name for name in MODULES if not name.endswith('stable_baselines3')]!r}:\n"
+        "    importlib.import_module(name)\n"
+        "print(json.dumps([name for name in sys.modules if name.split('.')[0] in ('agents', 'wrappers')]))"
+    )
+    assert json.loads(run_python(code)) == []
+
+
+def test_importing_the_package_loads_nothing_heavy():
+    code = f"import sys, json, {PACKAGE}; print(json.dumps(sorted({{name.split('.')[0] for name in sys.modules}})))"
+    loaded = set(json.loads(run_python(code)))
+    assert PACKAGE in loaded and "gymnasium" in loaded
+    assert not loaded & {"numba", "torch", "matplotlib", "joblib", "rich", "typer", "scipy", "stable_baselines3"}
+
+
+def test_importing_the_package_registers_the_environments_once():
+    code = (
+        "import gymnasium, importlib, dp_bandit_envs\n"
+        "from dp_bandit_envs.registration import IDS, register\n"
+        "register(); importlib.reload(dp_bandit_envs)\n"
+        "print(sum(id_.startswith('DPBandit-') for id_ in gymnasium.registry) == len(IDS))"
+    )
+    assert run_python(code).strip() == "True"
+
+
+def test_an_id_needs_no_import():
+    code = (
+        "import gymnasium; print(gymnasium.make('dp_bandit_envs:DPBandit-Switching-v0', horizon=9).unwrapped.horizon)"
+    )
+    assert run_python(code).strip() == "9"
+
+
+@pytest.mark.parametrize("name", dp_bandit_envs.__all__)
+def test_every_public_name_resolves(name):
+    assert getattr(dp_bandit_envs, name) is not None
+    assert name in dir(dp_bandit_envs)
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="module 'dp_bandit_envs' has no attribute 'nothing'"):
+        dp_bandit_envs.nothing  # noqa: B018 (looking it up is the test)
+
+
+def test_lists_of_public_names_are_true():
+    for module in MODULES:
+        if module.endswith("stable_baselines3"):
+            continue
+        loaded = importlib.import_module(module)
+        for name in getattr(loaded, "__all__", ()):
+            assert hasattr(loaded, name), f"{module}.{name}"
+
+
+def test_a_module_is_what_its_name_says():
+    """A function that shares its module's name hides the module: `import package.thing` would give the function."""
+    hidden = []
+    for module in MODULES:
+        if module.endswith("stable_baselines3") or "." not in module:
+            continue
+        parent, _, name = module.rpartition(".")
+        importlib.import_module(module)
+        if not inspect.ismodule(getattr(importlib.import_module(parent), name)):
+            hidden.append(module)
+    assert hidden == []
+
+
+def definitions(tree):
+    """Yield every public class and function of a module, and the public methods of its public classes."""
+    for node in tree.body:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and not node.name.startswith("_"):
+            yield node
+            if isinstance(node, ast.ClassDef):
+                yield from (
+                    item for item in node.body if isinstance(item, ast.FunctionDef) and not item.name.startswith("_")
+                )
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_every_public_thing_has_a_docstring(module):
+    tree = ast.parse(MODULES[module].read_text(encoding="utf-8"))
+    assert ast.get_docstring(tree), module
+    for node in definitions(tree):
+        setter = any(ast.unparse(decorator).endswith(".setter") for decorator in node.decorator_list)
+        assert setter or ast.get_docstring(node), f"{module}: {node.name}"
+
+
+def test_the_installed_package_is_the_one_in_this_folder():
+    """Otherwise the tests above would look at one copy and import another."""
+    found = {module.name for module in pkgutil.walk_packages(dp_bandit_envs.__path__, f"{PACKAGE}.", onerror=print)}
+    assert {name for name in MODULES if ".agents" not in name and ".wrappers" not in name} - {PACKAGE} <= found
+    for module in ("agents", "wrappers", "wrappers.vector", "simulation"):
+        loaded = importlib.import_module(f"{PACKAGE}.{module}")
+        assert Path(loaded.__file__).is_relative_to(ROOT)
