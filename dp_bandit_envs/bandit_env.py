@@ -1,5 +1,6 @@
 """The bandit game as a Gymnasium environment: the agent plays an arm and sees its gain; the evaluator sees the rest."""
 
+import inspect
 from collections.abc import Callable
 from typing import Any, ClassVar, SupportsIndex
 
@@ -207,4 +208,8 @@ def make_adversary(env_class: type, adversary: Adversary | None, arguments: dict
         return adversary
     if adversary_class is None:
         raise TypeError(f"{env_class.__name__} needs an adversary; for example BanditEnv(Stochastic(n_arms=10)).")
+    known = list(inspect.signature(adversary_class).parameters)
+    unknown = [name for name in arguments if name not in known]
+    if unknown:
+        raise TypeError(f"{env_class.__name__} has no argument {unknown[0]!r}. Known: {', '.join(known)}.")
     return adversary_class(**arguments)

@@ -40,12 +40,12 @@ def test_make_targets_exist(line):
 @pytest.mark.parametrize("line", [line for line in LINES if line.startswith("dp-bandit ")])
 def test_commands_run_at_a_small_size(line, tmp_path):
     words = shlex.split(line)[1:]
-    if words != ["list"]:
+    if words[0] in ("run", "reproduce"):
         # The last one given counts, so the size written in the README gives way.
         words += ["--trials", "2", "--horizon", "600", "--jobs", "1", "--out", str(tmp_path / "results")]
     done = CliRunner().invoke(app, words, catch_exceptions=False)
     assert done.exit_code == 0
-    assert words == ["list"] or (tmp_path / "results" / "report.md").is_file()
+    assert words[0] not in ("run", "reproduce") or (tmp_path / "results" / "report.md").is_file()
 
 
 @pytest.mark.parametrize("line", [line for line in LINES if line.startswith("python ")])

@@ -132,8 +132,8 @@ def _pools(path: Path, names: list[str], rows: list[Row]) -> list[FloatArray]:
         text = cells[arm_column].strip()
         if not text.isdecimal() or len(text) > 9:
             raise GainFileError(
-                f"{path}, line {line}, column {arm_column + 1} ('arm'): arms are whole numbers from 0;"
-                f" received {text[:40]!r}."
+                f"{path}, line {line}, column {arm_column + 1} ('arm'): arms are whole numbers from 0; the entry there"
+                " is not. Number the arms."
             )
         gain = _gain(path, line, gain_column + 1, cells[gain_column])
         pools.setdefault(int(text), []).append(gain)
@@ -149,11 +149,10 @@ def _pools(path: Path, names: list[str], rows: list[Row]) -> list[FloatArray]:
 def _gain(path: Path, line: int, column: int, cell: str) -> float:
     value = float(cell) if _is_number(cell) else math.nan
     if not 0 <= value <= 1:
-        # A number may be somebody's datum, so it is not shown.
-        received = f"received {cell.strip()[:40]!r}" if math.isnan(value) else "the number there is not"
+        # The entry may be somebody's datum, so it is not shown.
         raise GainFileError(
-            f"{path}, line {line}, column {column}: a gain must be a number in [0, 1]; {received}. Rescale the gains,"
-            " or remove that line."
+            f"{path}, line {line}, column {column}: a gain must be a number in [0, 1]; the entry there is not. Rescale"
+            " the gains, fill the gap, or separate columns by commas and decimals by points."
         )
     return value
 

@@ -1,5 +1,6 @@
 """EXP3-tau: EXP3 on batch averages without noise; its privacy is that of its own coin flips."""
 
+import dataclasses
 import math
 from typing import SupportsFloat, SupportsIndex
 
@@ -43,12 +44,14 @@ def exp3_tau(
     def guarantee(n_arms: int, horizon: int) -> PrivacyGuarantee:
         batch = check_batch_size(size(n_arms, horizon), horizon)
         steps = horizon // batch
-        return exp3_guarantee(
+        own = exp3_guarantee(
             n_arms=n_arms,
             draws=steps,
             exploration_rate=default_exploration_rate(n_arms, steps),
             sensitivity=divide_up(1, batch),
         )
+        # Asked for an (epsilon, delta), it answers in those terms.
+        return own if target is None else dataclasses.replace(own, epsilon=own.epsilon_at(target[1]), delta=target[1])
 
     def paper_guarantee(n_arms: int, horizon: int) -> PrivacyGuarantee:
         share = horizon / size(n_arms, horizon) ** 3

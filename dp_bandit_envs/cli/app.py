@@ -93,7 +93,7 @@ def run(
         spacing=spacing,
     )
     names = ", ".join(contestant.make().name for contestant in experiment.contestants)
-    folder = out or Path("results") / experiment.name
+    folder = out or Path("results") / f"{experiment.name}-{experiment.digest()}"
     produce(console, experiment, folder, jobs=_jobs(jobs), title=f"{names} on {environment}", command=_command())
 
 

@@ -10,7 +10,6 @@ from rich.table import Table
 from rich.text import Text
 
 from dp_bandit_envs.experiments.experiment import Experiment, Results, run
-from dp_bandit_envs.experiments.figure_1 import NOTE
 from dp_bandit_envs.experiments.report import Claim, report_md
 from dp_bandit_envs.experiments.store import ResultsFolder
 from dp_bandit_envs.experiments.summary import summary_csv
@@ -56,9 +55,14 @@ def produce(
         task = bar.add_task("compiling", total=total)
 
         def advance(panel: str, rounds: int) -> None:
-            nonlocal played
-            played += 0 if panel == "saved" else rounds
-            bar.update(task, advance=rounds, description=panel)
+            nonlocal played, total
+            if panel == "saved":
+                # What was found is not work, so that speed and time left are those of what is left.
+                total -= rounds
+                bar.update(task, total=total)
+            else:
+                played += rounds
+                bar.update(task, advance=rounds, description=panel)
 
         results = run(experiment, folder, jobs=jobs, progress=advance)
         bar.update(task, completed=total, description="done")
@@ -67,7 +71,7 @@ def produce(
         (panel.title, results.rounds(panel.key), {name: results.regret(panel.key, name) for name in results.names})
         for panel in experiment.panels
     ]
-    note = NOTE.format(trials=experiment.trials)
+    note = _note(experiment)
     figure = regret_figure(curves, note=note, spacing=experiment.checkpoints)
     for kind in ("png", "svg"):
         folder.write(f"figure.{kind}", as_bytes(figure, kind))
@@ -76,11 +80,32 @@ def produce(
     text = report_md(results, title=title, command=command, notes=notes(results) if notes else "", claims=found)
     folder.write("report.md", text)
     console.print(_regret_table(results))
+    console.print("What each guarantees is in the report.", highlight=False)
     for claim in found:
         console.print(f"{claim.says} [bold]{claim.holds}[/bold]", highlight=False)
     speed = f"{played:,} rounds in {seconds:,.1f} s, {played / seconds / 1e6:,.1f} M a second. " if played else ""
     console.print(f"{speed}See {out / 'report.md'} and {out / 'figure.png'}.", highlight=False, soft_wrap=True)
     return results
+
+
+def _note(experiment: Experiment) -> str:
+    """Say under the figure what lines and bands are, and at which privacy level each algorithm ran."""
+    game = experiment.panels[0].game(experiment.horizon)
+    levels = []
+    for contestant in experiment.contestants:
+        algorithm = contestant.make()
+        holds = algorithm.guarantee(n_arms=game.n_arms, horizon=game.horizon)
+        if holds.rho is not None and holds.delta == 0 and game.horizon > 1:
+            levels.append(f"{algorithm.name}: {holds.epsilon_at(game.horizon**-2):.4g} at delta = T^-2")
+        else:
+            at = f" at delta = {holds.delta:.2g}" if holds.delta else ""
+            shown = "none" if holds.model == "none" else f"{holds.epsilon:.4g}{at}"
+            levels.append(f"{algorithm.name}: {shown}")
+    groups = min(24, experiment.trials)
+    return (
+        f"line: median of means of {experiment.trials} trials ({groups} groups); band: spread of the trials (Gini's"
+        f" mean difference below and above). epsilon of {'; '.join(levels)}"
+    )
 
 
 def _regret_table(results: Results) -> Table:

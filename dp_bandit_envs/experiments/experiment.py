@@ -102,6 +102,11 @@ class Experiment:
             **({"data_sha256": digests} if digests else {}),
         }
 
+    def digest(self) -> str:
+        """Return eight letters that differ between settings."""
+        self.check()
+        return hashlib.sha256(repr(self.configuration()).encode()).hexdigest()[:8]
+
     def check(self) -> None:
         """Raise what would be raised later, before anything is written."""
         checks.integer("trials", self.trials, at_least=1)

@@ -25,7 +25,6 @@ PANELS = tuple(
 )
 WITHOUT_MEMORY = PANELS[:4]
 SWITCHING = PANELS[4]
-NOTE = "line: median of means of {trials} trials (24 groups); band: Gini's mean difference below and above it"
 
 
 def experiment(

@@ -11,6 +11,13 @@ from dp_bandit_envs.metrics import gini_below_and_above, mean_and_standard_error
 PACKAGES = ("dp-bandit-envs", "gymnasium", "numpy", "numba", "matplotlib")
 
 
+ABOUT_GUARANTEES = """\
+A guarantee is for one game, for whoever sees the arms played in it. It does not cover this report: regrets, figure and
+raw arrays are the evaluator's, computed from true gains. Where the gains are real data, every trial of every algorithm
+on the same data costs its guarantee again, a person whose data serve in r rounds is protected at r times epsilon, and
+whoever knows the seed above can subtract the noise."""
+
+
 class Claim(NamedTuple):
     """A claim of a paper, and what was seen."""
 
@@ -34,7 +41,7 @@ def report_md(results: Results, *, title: str, command: str, notes: str = "", cl
         parts.append(notes)
     parts.append("![Regret against time](figure.png)")
     parts.append(f"## Regret after the last round\n\n{_regrets(results)}")
-    parts.append(f"## What is guaranteed\n\n{_guarantees(results)}")
+    parts.append(f"## What is guaranteed\n\n{_guarantees(results)}\n\n{ABOUT_GUARANTEES}")
     if claims:
         rows = [(claim.says, claim.seen, claim.holds) for claim in claims]
         parts.append(f"## The paper's claims\n\n{table(('the paper says', 'seen here', 'holds?'), rows)}")
@@ -65,11 +72,13 @@ def _settings(experiment: Experiment, command: str) -> str:
 
 def _regrets(results: Results) -> str:
     rows = []
+    level = 0.0
     for panel in results.experiment.panels:
         for contestant in results.experiment.contestants:
             algorithm = contestant.make()
             last = results.regret(panel.key, algorithm.name)[:, -1]
             middle = median_of_means(last)
+            level = middle.confidence
             below, above = gini_below_and_above(last, middle.value)
             mean, error = mean_and_standard_error(last)
             game = panel.game(results.experiment.horizon)
@@ -90,7 +99,7 @@ def _regrets(results: Results) -> str:
         "game",
         "algorithm",
         "median of means",
-        "its interval (0.995)",
+        f"its interval ({level:.3f})",
         "Gini's mean difference below / above",
         "mean ± s.e.",
         "bound on the mean",

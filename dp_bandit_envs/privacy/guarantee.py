@@ -62,5 +62,6 @@ class PrivacyGuarantee:
         if self.delta > 0:
             parts.append(f"delta = {self.delta:.3g}")
         if self.rho is not None:
-            parts.append(f"zCDP rho = {self.rho:.4g}")
+            at = "" if self.delta > 0 else f" (epsilon = {self.epsilon_at(1e-6):.4g} at delta = 1e-06)"
+            parts.append(f"zCDP rho = {self.rho:.4g}{at}")
         return f"{', '.join(parts)} ({self.model}; {self.neighbours}; {self.agents}): {self.theorem}"

@@ -7,11 +7,12 @@ of an entry is a fingerprint of the function and of everything it calls.
 import functools
 import hashlib
 from collections.abc import Callable, Mapping
-from types import CodeType, FunctionType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numba
-from numba.core.caching import FunctionCache
+import numpy as np
+from numba.core.caching import FunctionCache, IndexDataCacheFile
 
 PACKAGE = "dp_bandit_envs"
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
@@ -44,9 +45,18 @@ def fingerprint(function: Callable[..., Any], replacements: Mapping[str, Callabl
 
 
 class _FingerprintedCache(FunctionCache):
+    """Keeps each fingerprint in files of its own.
+
+    Numba numbers the entries of one index, and two processes that compile at once may take the same number; with
+    one index for all algorithms the one could then be handed the other's machine code.
+    """
+
     def __init__(self, function: Callable[..., Any], key: str) -> None:
         self._key = key
         super().__init__(function)  # type: ignore[no-untyped-call]
+        self._cache_file = IndexDataCacheFile(  # type: ignore[no-untyped-call]
+            cache_path=self._cache_path, filename_base=f"{self._impl.filename_base}-{key[:24]}", source_stamp=key
+        )
 
     def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
         return (sig, codegen.magic_tuple(), self._key)
@@ -84,15 +94,29 @@ def _digest(function: Callable[..., Any], replacements: dict[str, Any], digest: 
     seen.add(function)
     code = function.__code__
     digest.update(_written_out(code).encode())
+    cells = [cell.cell_contents for cell in function.__closure__ or ()]
+    for value in (function.__defaults__, function.__kwdefaults__, *cells):
+        _digest_value("", value, code, digest, seen)
     for name in _names(code):
         value = replacements.get(name, function.__globals__.get(name))
-        if isinstance(value, FunctionType):
-            digest.update(name.encode())
-            _digest(value, {}, digest, seen)
-        elif isinstance(value, (bool, int, float, str)):
-            digest.update(f"{name}={value!r}".encode())
-        elif isinstance(value, type) and issubclass(value, tuple):
-            digest.update(f"{name}={getattr(value, '_fields', ())!r}".encode())
+        _digest_value(name, value, code, digest, seen)
+
+
+def _digest_value(name: str, value: Any, code: CodeType, digest: Any, seen: set[Any]) -> None:
+    """Add a value that Numba freezes into machine code; of a module, what the code asks it for."""
+    digest.update(name.encode())
+    if isinstance(value, FunctionType):
+        _digest(value, {}, digest, seen)
+    elif isinstance(value, ModuleType):
+        for attribute in _names(code):
+            if hasattr(value, attribute) and not isinstance(getattr(value, attribute), ModuleType):
+                _digest_value(f"{value.__name__}.{attribute}", getattr(value, attribute), code, digest, seen)
+    elif isinstance(value, np.ndarray):
+        digest.update(f"{value.dtype.str}{value.shape}".encode() + np.ascontiguousarray(value).tobytes())
+    elif isinstance(value, type):
+        digest.update(f"{value.__name__}{getattr(value, '_fields', ())!r}".encode())
+    elif isinstance(value, (bool, int, float, complex, str, bytes, tuple, dict, type(None))):
+        digest.update(repr(value).encode())
 
 
 def _written_out(code: CodeType) -> str:

@@ -1,6 +1,7 @@
 """Plays one game the standard way: reset, then select, step, update until the end."""
 
 import dataclasses
+import inspect
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,12 @@ def play(env: Environment, agent: Agent, *, seed: int = 0, trial: int = 0) -> Ga
     game = env.unwrapped
     if not isinstance(game, BanditEnv):
         raise TypeError(f"play needs a DPBandit environment, which keeps the score; received {game}.")
+    if inspect.isclass(agent) or not isinstance(agent, Agent):
+        name = agent.__name__ if inspect.isclass(agent) else type(agent).__name__
+        raise TypeError(
+            f"agent must be an object with the methods begin, select_arm and update; received {name}."
+            + (f" Use {name}()." if inspect.isclass(agent) else "")
+        )
     seed, trial = checks.integer("seed", seed, at_least=0), checks.integer("trial", trial, at_least=0)
     blocks: list[tuple[IntArray, FloatArray, FloatArray]] = []
     totals = np.zeros((1, game.n_arms))

@@ -18,6 +18,7 @@ from dp_bandit_envs.simulation.compiling import compile_with
 from dp_bandit_envs.simulation.play_block import Rules, play_block
 from dp_bandit_envs.wrappers import LaplaceClipRescale, MiniBatchAverage
 
+PLAIN = ("begin", "select_arm", "update")
 NO_NOISE = LaplaceMechanism(0.0, 0.0, False)
 
 
@@ -56,14 +57,14 @@ def make_plan(algorithm: Algorithm, env: Environment) -> Plan:
         env: The environment before the algorithm's wrappers.
     """
     game = env.unwrapped
-    if type(game).step is not BanditEnv.step:
-        raise NotCompilable(f"{type(game).__name__} has a step of its own")
+    if type(game).step is not BanditEnv.step or type(game).reset is not BanditEnv.reset:
+        raise NotCompilable(f"{type(game).__name__} has a step or reset of its own")
     agent = algorithm.agent()
     if not isinstance(agent, FunctionalAgent):
         raise NotCompilable(f"{type(agent).__name__} is not made of compilable functions")
     kind = type(agent)
-    if kind.begin is not FunctionalAgent.begin or kind.update is not FunctionalAgent.update:
-        raise NotCompilable(f"{kind.__name__} has a begin or update of its own")
+    if any(getattr(kind, method) is not getattr(FunctionalAgent, method) for method in PLAIN):
+        raise NotCompilable(f"{kind.__name__} has a begin or update of its own, or chooses arms its own way")
     wrapped = algorithm.wrap(env)
     assert isinstance(game, BanditEnv)
     chain = _chain(wrapped)

@@ -34,7 +34,7 @@ Algorithms = Sequence[str | Algorithm] | Mapping[str, Algorithm | AgentFactory]
 Progress = Callable[[int, int], None]
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, repr=False)
 class Outcome:
     """What one algorithm achieved, each of shape `(trials, checkpoints)` unless said otherwise; the last column is T.
 
@@ -60,8 +60,12 @@ class Outcome:
     reason: str
     guarantee: PrivacyGuarantee
 
+    def __repr__(self) -> str:
+        regret = self.external_regret[:, -1].mean()
+        return f"Outcome({len(self.collected)} trials, mean external regret {regret:.6g}, {self.engine})"
 
-@dataclasses.dataclass(frozen=True)
+
+@dataclasses.dataclass(frozen=True, repr=False)
 class Simulation(Mapping[str, Outcome]):
     """The outcomes by algorithm: `simulation["EXP3"].external_regret`.
 
@@ -82,7 +86,12 @@ class Simulation(Mapping[str, Outcome]):
     first_trial: int = 0
 
     def __getitem__(self, name: str) -> Outcome:
+        if name in self.outcomes:
+            return self.outcomes[name]
         return self.outcomes[checks.known_name("algorithm", name, self.outcomes)]
+
+    def __repr__(self) -> str:
+        return f"Simulation({', '.join(map(repr, self.outcomes))}: {self.horizon} rounds, seed {self.seed})"
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.outcomes)
@@ -240,6 +249,11 @@ class _PlayTask:
         for name, algorithm in self.algorithms.items():
             env = self.make_env()
             game = play(algorithm.wrap(env), algorithm.agent(), seed=self.seed, trial=trial)
+            if len(game.arms) < self.checkpoints[-1]:
+                raise ValueError(
+                    f"every game must have the horizon's {self.checkpoints[-1]} rounds; {name} ended after"
+                    f" {len(game.arms)}. Give the environment a shorter horizon instead of a TimeLimit."
+                )
             columns[name] = Column(
                 game.external_regret[at],
                 game.policy_regret[at],
@@ -305,8 +319,8 @@ def _rounds(checkpoints: Iterable[int] | int | str | None, horizon: int) -> IntA
         return spaced(horizon)
     if isinstance(checkpoints, str):
         return spaced(horizon, spacing=checkpoints)
-    if isinstance(checkpoints, int):
-        return spaced(horizon, checkpoints)
+    if isinstance(checkpoints, (int, np.integer)):
+        return spaced(horizon, int(checkpoints))
     return checked(list(checkpoints), horizon)
 
 

@@ -72,7 +72,7 @@ def test_fill_writes_the_same_gains_as_next_gains(make):
 
 
 def test_fill_takes_many_arms_in_several_pieces():
-    """With 2,000 arms a piece is 6000 // 2000 = 3 rounds, so 10 rounds take four pieces."""
+    """With 2,000 arms a piece is 16384 // 2000 = 8 rounds, so 10 rounds take two pieces."""
     pieces = []
 
     class Counting(adversaries.Stochastic):
@@ -84,7 +84,7 @@ def test_fill_takes_many_arms_in_several_pieces():
     adversary.begin(np.random.default_rng(0))
     gains = np.empty((10, 2000))
     adversary.fill(gains)
-    assert pieces == [3, 3, 3, 1]
+    assert pieces == [8, 2]
     again = adversaries.Stochastic(n_arms=2000, horizon=10)
     again.begin(np.random.default_rng(0))
     np.testing.assert_array_equal(gains, again.next_gains(10))

@@ -28,6 +28,8 @@ def test_the_papers_batch_size():
     # Corollary 3.2: (7 K ln K)^(-1/3) T^(1/3) = 18.90, so tau = 19 and 13,797 batches.
     assert math.cbrt(T / (7 * K * math.log(K))) == pytest.approx(18.90, abs=0.005)
     assert default_batch_size(K, T) == 19
+    # Rounded up: 24^3 * 7 K ln K = 536,595.7, so a round more needs another unit.
+    assert [default_batch_size(K, horizon) for horizon in (536_595, 536_596)] == [24, 25]
     env = wrapped("EXP3-tau")
     assert (env.batch_size, env.horizon, env.sensitivity) == (19, 13797, pytest.approx(1 / 19))
 

@@ -136,6 +136,8 @@ def test_one_epsilon_is_for_all_that_take_one():
     assert contestant("DP-EXP3-Lap", 0.5).parameters == {"epsilon": 0.5}
     assert contestant("DP-EXP3-Lap:epsilon=2", 0.5).parameters == {"epsilon": 2}
     assert contestant("EXP3", 0.5).parameters == {}
+    # EXP3-tau's epsilon means nothing without its delta.
+    assert contestant("EXP3-tau", 0.5).parameters == {}
     assert contestant("Batched-Lap-HTINF:sigma=3", 0.5).parameters == {"epsilon": 0.5, "sigma": 3}
 
 

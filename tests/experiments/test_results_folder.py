@@ -76,6 +76,20 @@ def test_a_foreign_folder_is_refused_and_untouched(tmp_path):
     assert snapshot(tmp_path) == before
 
 
+@pytest.mark.parametrize("name", ["film.mp4.partial", ".letter.4194305.partial", "below/film.4194305.partial"])
+@pytest.mark.parametrize("alone", [True, False])
+def test_half_finished_files_of_others_in_a_foreign_folder_are_untouched(name, alone, tmp_path):
+    """Other programs use that ending too, for downloads for example; a mistyped --out must not cost anyone a file."""
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text("half-finished")
+    if not alone:
+        (tmp_path / "thesis.tex").write_text("years of work")
+    before = snapshot(tmp_path)
+    with pytest.raises(ResultsError, match="it holds other files"):
+        folder_for(tmp_path)
+    assert snapshot(tmp_path) == before
+
+
 @pytest.mark.parametrize("content", ["", "{", "[]", "null"])
 def test_a_configuration_that_is_not_ours_is_refused(content, tmp_path):
     (tmp_path / "configuration.json").write_text(content)

@@ -7,7 +7,7 @@ import types
 import numba
 import numpy as np
 import pytest
-from numba.core.caching import IndexDataCacheFile
+from numba.core.caching import CacheImpl, IndexDataCacheFile
 
 from dp_bandit_envs.agents import exp3, tsallis_inf, uniform
 from dp_bandit_envs.privacy import laplace
@@ -195,6 +195,14 @@ def test_a_replacement_stands_for_the_name_it_replaces():
 def test_functions_from_elsewhere_are_not_kept_on_disk():
     """Their files are not ours to watch: another package may be edited at any time."""
     assert type(compile_with(plus, {"stand_in": twice})._cache).__name__ == "NullCache"
+
+
+def test_where_nothing_can_be_kept_it_is_compiled_each_time(monkeypatch):
+    """A container may have no writable folder at all; that costs seconds, and must not cost the simulation."""
+    monkeypatch.setattr(CacheImpl, "_locator_classes", [])
+    for function in (plus, twice):
+        monkeypatch.setattr(function, "__module__", "dp_bandit_envs.tests")
+    assert compile_with(plus, {"stand_in": twice})(1.0) == 3.0
 
 
 def test_two_processes_that_compile_at_once_do_not_swap_their_code(tmp_path, monkeypatch):

@@ -137,6 +137,8 @@ def unit_scale(nodes: int, epsilon: float, most_levels: int) -> float:
     unit = node_scale(nodes, epsilon)
     if math.isinf(epsilon):
         return unit
+    if not math.isfinite(most_levels * unit):
+        raise ValueError(f"noise for epsilon = {epsilon!r} is too large for a noise scale; use a larger epsilon.")
     exact = Fraction(nodes) / Fraction(epsilon)
     while any(Fraction(levels * unit) < levels * exact for levels in range(1, most_levels + 1)):
         unit = math.nextafter(unit, math.inf)
