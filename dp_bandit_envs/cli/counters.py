@@ -14,11 +14,15 @@ from dp_bandit_envs.privacy.counters.comparison import compare
 def show_counters(console: Console, horizon: int, epsilon: float, delta: float | None, out: Path | None) -> None:
     """Print the table, and save the plot if asked to."""
     horizon = checks.integer("horizon", horizon, at_least=1)
+    if horizon > 2**40:
+        raise ValueError(f"horizon must be at most 2^40; received {horizon}.")
     epsilon = checks.greater_than("epsilon", epsilon, 0)
     try:
         rows = compare(horizon, epsilon, None if delta is None else checks.delta(delta))
     except OverflowError:
         raise ValueError(f"epsilon must leave variances that fit a float; received {epsilon!r}.") from None
+    except MemoryError:
+        raise ValueError(f"horizon must leave room in memory for square-root; received {horizon}.") from None
     privacy = f"epsilon = {epsilon:g}" + (f", delta = {delta:g} for square-root" if delta is not None else "")
     table = Table(title=f"Variance of released sums, T = {horizon:,}, {privacy}", title_justify="left")
     for column in ("counter", "mean", "maximum", "must know T", "guarantee"):

@@ -4,6 +4,7 @@ import hashlib
 import io
 import json
 import os
+import re
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,6 +16,8 @@ from numpy.typing import NDArray
 from dp_bandit_envs.errors import ResultsError
 
 CONFIGURATION = "configuration.json"
+PARTIAL = re.compile(r"\.(?P<name>[\w-]+\.(npz|json|csv|md|png|svg))\.(?P<process>\d+)\.partial")
+"""How a file is called while it is being written."""
 Arrays = Mapping[str, NDArray[Any]]
 
 
@@ -34,8 +37,8 @@ class ResultsFolder:
         text = json.dumps(configuration, indent=2, sort_keys=True) + "\n"
         try:
             path.mkdir(parents=True, exist_ok=True)
-            self._clear_litter()
             self._claim(text)
+            self._clear_litter()
         except OSError as error:
             raise ResultsError(
                 f"{path}: the results folder must be writable; {error.strerror}. Choose another."
@@ -105,15 +108,16 @@ class ResultsFolder:
             chunks.rmdir()
 
     def _clear_litter(self) -> None:
-        """Remove half-written files of processes that are gone."""
-        for file in self.path.rglob("*.partial"):
-            if not _is_running(file.name.split(".")[-2]):
+        """Remove our own half-written files, of processes that are gone."""
+        for file in [*self.path.iterdir(), *self.path.glob("chunks/*")]:
+            ours = PARTIAL.fullmatch(file.name)
+            if ours and not _is_running(ours["process"]):
                 file.unlink(missing_ok=True)
 
     def _claim(self, text: str) -> None:
         file = self.path / CONFIGURATION
         if not file.exists():
-            if any(not entry.name.endswith(".partial") for entry in self.path.iterdir()):
+            if any(not _is_half_a_configuration(entry.name) for entry in self.path.iterdir()):
                 raise ResultsError(
                     f"{self.path}: a results folder must be empty or made by this command; it holds other files."
                     " Choose another."
@@ -148,7 +152,14 @@ def _digest(arrays: Arrays) -> bytes:
     return digest.hexdigest().encode()
 
 
+def _is_half_a_configuration(name: str) -> bool:
+    ours = PARTIAL.fullmatch(name)
+    return ours is not None and ours["name"] == CONFIGURATION
+
+
 def _is_running(process: str) -> bool:
+    if os.name != "posix":
+        return True  # elsewhere the signal 0 is not a question
     try:
         os.kill(int(process), 0)
     except (ValueError, OverflowError, ProcessLookupError):

@@ -4,6 +4,7 @@ Numba's own cache does not notice an edit in another file, so it would play an o
 of an entry is a fingerprint of the function and of everything it calls.
 """
 
+import contextlib
 import functools
 import hashlib
 from collections.abc import Callable, Mapping
@@ -33,7 +34,9 @@ def compile_with(function: Callable[..., Any], replacements: Mapping[str, Callab
     dispatcher = numba.njit(**OPTIONS)(clone)
     everything = [function, *parts.values()]
     if all(part.__module__.startswith(PACKAGE) for part in everything):
-        dispatcher._cache = _FingerprintedCache(clone, fingerprint(function, parts))
+        # Without a folder to write to, as in a read-only container, every process compiles for itself.
+        with contextlib.suppress(RuntimeError):
+            dispatcher._cache = _FingerprintedCache(clone, fingerprint(function, parts))
     return dispatcher  # type: ignore[no-any-return]
 
 

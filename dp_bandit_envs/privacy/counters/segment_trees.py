@@ -1,11 +1,13 @@
 """Segment trees: one tree with a root for each segment (2^(j-1), 2^j] of time; for any number of items."""
 
+import dataclasses
 import functools
 from typing import NamedTuple
 
 import numpy as np
 
 from dp_bandit_envs.privacy.counters.counter import Counter, draw, trailing_zeros, unit_scale
+from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 MOST_LEVELS = 62
@@ -83,6 +85,13 @@ class SegmentTreesCounter(Counter):
         full = items.bit_length() - 1
         closed = [(unit, 1)] + [((depth + 1) * unit, 1) for depth in range(full)]
         return [*closed, ((full + 1) * unit, (items - (1 << full)).bit_count())]
+
+    @property
+    def guarantee(self) -> PrivacyGuarantee:
+        """What is guaranteed to whoever sees all releases."""
+        reason = "an item of segment j enters j + 1 nodes of scale (j + 1) / epsilon, and no other segment"
+        holds = super().guarantee
+        return holds if holds.model == "none" else dataclasses.replace(holds, theorem=f"{reason} (SegmentTreesCounter)")
 
     @functools.cached_property
     def _unit(self) -> float:
