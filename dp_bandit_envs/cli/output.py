@@ -96,16 +96,20 @@ def _note(experiment: Experiment) -> str:
         algorithm = contestant.make()
         holds = algorithm.guarantee(n_arms=game.n_arms, horizon=game.horizon)
         if holds.rho is not None and holds.delta == 0 and game.horizon > 1:
-            levels.append(f"{algorithm.name}: {holds.epsilon_at(game.horizon**-2):.4g} at delta = T^-2")
+            levels.append(f"{algorithm.name}: {_short(holds.epsilon_at(game.horizon**-2))} at delta = T^-2")
         else:
             at = f" at delta = {holds.delta:.2g}" if holds.delta else ""
-            shown = "none" if holds.model == "none" else f"{holds.epsilon:.4g}{at}"
+            shown = "none" if holds.model == "none" else f"{_short(holds.epsilon)}{at}"
             levels.append(f"{algorithm.name}: {shown}")
     groups = min(24, experiment.trials)
     return (
         f"line: median of means of {experiment.trials} trials ({groups} groups); band: spread of the trials (Gini's"
         f" mean difference below and above). epsilon of {'; '.join(levels)}"
     )
+
+
+def _short(epsilon: float) -> str:
+    return f"{epsilon:,.0f}" if epsilon >= 1000 else f"{epsilon:.4g}"
 
 
 def _regret_table(results: Results) -> Table:
