@@ -39,7 +39,34 @@ class Refused(Exception):
     """Raised inside a boundary with a message that is public."""
 
 
-class PrivacyBoundary(gym.Wrapper[Observation, int, Observation, int], abc.ABC):
+class PublicFace:
+    """What a boundary, scalar or vector, shows in place of attributes that Gymnasium would take from below."""
+
+    _public_random: np.random.Generator | None = None
+
+    @property
+    def spec(self) -> None:
+        """None: the spec of what is below may hold private gains among its arguments."""
+        return None
+
+    @property
+    def np_random(self) -> np.random.Generator:
+        """A generator of this wrapper's own: the one below belongs to the seed of the private gains."""
+        if self._public_random is None:
+            self._public_random = np.random.default_rng()
+        return self._public_random
+
+    @np_random.setter
+    def np_random(self, value: np.random.Generator) -> None:
+        self._public_random = value
+
+    @property
+    def np_random_seed(self) -> int:
+        """-1, which is Gymnasium's word for "unknown"."""
+        return -1
+
+
+class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int], abc.ABC):  # type: ignore[misc]
     """Base of all privacy wrappers: it does `reset` and `step`, so that nothing else can come out.
 
     What comes out: the released observation; as reward the released gain of the arm played, 0.0 if nothing was
@@ -77,7 +104,6 @@ class PrivacyBoundary(gym.Wrapper[Observation, int, Observation, int], abc.ABC):
         self._counts_rounds = not below
         self._streams = EpisodeStreams(FIRST_WRAPPER + len(below))
         self._rng: np.random.Generator | None = None
-        self._public_random: np.random.Generator | None = None
 
     @abc.abstractmethod
     def _begin(self) -> None:
@@ -135,27 +161,6 @@ class PrivacyBoundary(gym.Wrapper[Observation, int, Observation, int], abc.ABC):
 
     def __str__(self) -> str:
         return "".join(f"<{type(layer).__name__}" for layer in layers_of(self)) + ">" * len([*layers_of(self)])
-
-    @property
-    def spec(self) -> None:  # type: ignore[override]
-        """None: the spec of what is below may hold private gains among its arguments."""
-        return None
-
-    @property
-    def np_random(self) -> np.random.Generator:
-        """A generator of this wrapper's own: the one below belongs to the seed of the private gains."""
-        if self._public_random is None:
-            self._public_random = np.random.default_rng()
-        return self._public_random
-
-    @np_random.setter
-    def np_random(self, value: np.random.Generator) -> None:
-        self._public_random = value
-
-    @property
-    def np_random_seed(self) -> int:
-        """-1, which is Gymnasium's word for "unknown"."""
-        return -1
 
     def get_wrapper_attr(self, name: str) -> Any:
         """Return an attribute of this wrapper; unlike elsewhere in Gymnasium, the search ends here."""

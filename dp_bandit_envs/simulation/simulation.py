@@ -1,35 +1,23 @@
 """Simulates many games, compiled where the parts are the project's own, and through `play` where they are not."""
 
-import copy
 import dataclasses
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Literal, NamedTuple, SupportsIndex
+from typing import Any, Literal, SupportsIndex
 
 import gymnasium as gym
 import numpy as np
-from joblib import Parallel, delayed
-from joblib.parallel import SequentialBackend, ThreadingBackend, get_active_backend
-from numpy.typing import NDArray
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.adversaries import Adversary
 from dp_bandit_envs.algorithms import Algorithm, make_algorithm
 from dp_bandit_envs.bandit_env import BanditEnv
-from dp_bandit_envs.metrics.regret import external_regret, policy_regret, pseudo_regret
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.protocols import AgentFactory, Environment, FloatArray, IntArray
-from dp_bandit_envs.seeding import ADVERSARY, AGENT, stream
 from dp_bandit_envs.simulation.checkpoints import checked, spaced
-from dp_bandit_envs.simulation.compiling import compile_with
-from dp_bandit_envs.simulation.game import play
 from dp_bandit_envs.simulation.plan import NotCompilable, Plan, make_plan
-from dp_bandit_envs.simulation.play_block import Streams, add_up, new_progress, new_record
+from dp_bandit_envs.simulation.trials import Column, CompiledTrials, PlayedTrials, Task, spread
 
-ROUNDS_AT_ONCE = 2**14
-LOCAL = (SequentialBackend, ThreadingBackend)
 Algorithms = Sequence[str | Algorithm] | Mapping[str, Algorithm | AgentFactory]
 Progress = Callable[[int, int], None]
 
@@ -159,11 +147,11 @@ def simulate(
     columns: dict[str, list[Column]] = {name: [] for name in players}
     tasks: list[tuple[Task, int, str]] = []
     if compiled:
-        tasks.append((_CompiledTask(game.adversary, compiled, seed, rounds).run, len(compiled), "threads"))
+        tasks.append((CompiledTrials(game.adversary, compiled, seed, rounds).run, len(compiled), "threads"))
     if played:
-        tasks.append((_PlayTask(make_env, played, seed, rounds).run, len(played), "processes"))
+        tasks.append((PlayedTrials(make_env, played, seed, rounds).run, len(played), "processes"))
     for run, games, prefer in tasks:
-        for result in _spread(run, numbers, min(jobs, trials), prefer):
+        for result in spread(run, numbers, min(jobs, trials), prefer):
             for name, column in result.items():
                 columns[name].append(column)
             done += games
@@ -174,129 +162,6 @@ def simulate(
         plan = plans[name]
         outcomes[name] = _outcome(columns[name], player, game, plan if isinstance(plan, str) else "")
     return Simulation(outcomes, rounds, game.horizon, game.n_arms, seed, first_trial)
-
-
-class Column(NamedTuple):
-    """What one game leaves behind at the checkpoints, each of shape `(checkpoints,)`, and `pulls` of `(n_arms,)`."""
-
-    external_regret: FloatArray
-    policy_regret: FloatArray
-    pseudo_regret: FloatArray | None
-    collected: FloatArray
-    switches: IntArray
-    pulls: IntArray
-
-
-Task = Callable[[int], dict[str, Column]]
-
-
-@dataclasses.dataclass
-class _CompiledTask:
-    """Plays one trial of all compiled algorithms on the same gains."""
-
-    adversary: Adversary
-    plans: dict[str, Plan]
-    seed: int
-    checkpoints: IntArray
-
-    def run(self, trial: int) -> dict[str, Column]:
-        adversary = copy.copy(self.adversary)
-        n_arms, horizon, number = adversary.n_arms, adversary.horizon, len(self.checkpoints)
-        adversary.begin(stream(self.seed, trial=trial, role=ADVERSARY))
-        block = np.empty((min(ROUNDS_AT_ONCE, horizon), n_arms))
-        totals, totals_at = _moved(np.zeros(n_arms)), np.zeros((number, n_arms))
-        states: dict[str, Any] = {}
-        streams, progress, records = {}, {}, {}
-        for name, plan in self.plans.items():
-            states[name] = _apart(plan.agent.initial_state(n_arms, plan.steps))
-            roles = (AGENT, plan.inner_role, plan.outer_role)
-            streams[name] = Streams(*(stream(self.seed, trial=trial, role=role) for role in roles))
-            progress[name] = _apart(new_progress(n_arms))
-            records[name] = new_record(self.checkpoints, n_arms)
-        count_up = _compiled_add_up()
-        for start in range(0, horizon, len(block)):
-            gains = block[: horizon - start]
-            adversary.fill(gains)
-            count_up(gains, totals, start + 1, self.checkpoints, totals_at)
-            for name, plan in self.plans.items():
-                states[name] = plan.block(states[name], gains, plan.rules, streams[name], progress[name], records[name])
-        means = adversary.means
-        return {
-            name: Column(
-                external_regret(totals_at, record.collected),
-                policy_regret(totals_at, record.collected),
-                None if means is None else pseudo_regret(record.pulls, means),
-                record.collected,
-                record.switches,
-                record.pulls[-1],
-            )
-            for name, record in records.items()
-        }
-
-
-@dataclasses.dataclass
-class _PlayTask:
-    """Plays one trial of all other algorithms the standard way."""
-
-    make_env: Callable[[], Environment]
-    algorithms: dict[str, Algorithm]
-    seed: int
-    checkpoints: IntArray
-
-    def run(self, trial: int) -> dict[str, Column]:
-        columns = {}
-        at = self.checkpoints - 1
-        for name, algorithm in self.algorithms.items():
-            env = self.make_env()
-            game = play(algorithm.wrap(env), algorithm.agent(), seed=self.seed, trial=trial)
-            if len(game.arms) < self.checkpoints[-1]:
-                raise ValueError(
-                    f"every game must have the horizon's {self.checkpoints[-1]} rounds; {name} ended after"
-                    f" {len(game.arms)}. Give the environment a shorter horizon instead of a TimeLimit."
-                )
-            columns[name] = Column(
-                game.external_regret[at],
-                game.policy_regret[at],
-                None if game.pseudo_regret is None else game.pseudo_regret[at],
-                game.collected[at],
-                game.switches[at],
-                np.bincount(game.arms, minlength=env.get_wrapper_attr("n_arms")),
-            )
-        return columns
-
-
-def _spread(run: Task, numbers: Iterable[int], jobs: int, prefer: str) -> Iterator[dict[str, Column]]:
-    """Run trials side by side and yield their results in order."""
-    backend, _ = get_active_backend(prefer=prefer)
-    if jobs == 1 and isinstance(backend, LOCAL):
-        yield from map(run, numbers)
-    elif prefer == "threads" and isinstance(backend, LOCAL):
-        # joblib looks for results every 10 ms only, which is half a trial; its other backends are worth that.
-        pool = ThreadPoolExecutor(jobs)
-        try:
-            yield from pool.map(run, numbers)
-        finally:
-            pool.shutdown(cancel_futures=True)
-    else:
-        parallel = Parallel(n_jobs=jobs, prefer=prefer, return_as="generator")
-        yield from parallel(delayed(run)(trial) for trial in numbers)
-
-
-def _apart(arrays: Any) -> Any:
-    """Return a NamedTuple with its arrays in memory of their own, so that no two threads write to one cache line."""
-    return type(arrays)(*(_moved(part) if isinstance(part, np.ndarray) else part for part in arrays))
-
-
-def _moved(array: NDArray[Any]) -> NDArray[Any]:
-    room = np.zeros(array.size + 256, array.dtype)
-    moved = room[128 : 128 + array.size].reshape(array.shape)
-    moved[...] = array
-    return moved
-
-
-@functools.cache
-def _compiled_add_up() -> Callable[..., None]:
-    return compile_with(add_up, {})
 
 
 def _outcome(columns: list[Column], player: Algorithm, game: BanditEnv, reason: str) -> Outcome:

@@ -14,7 +14,7 @@ from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
 from dp_bandit_envs.algorithms import Algorithm, algorithm_names, make_algorithm
 from dp_bandit_envs.bandit_env import BanditEnv
 from dp_bandit_envs.registration import IDS
-from dp_bandit_envs.simulation import simulation as simulation_module
+from dp_bandit_envs.simulation import trials as trials_module
 
 SEED = 20170208
 # Prime: no batch size divides it, and neither does any block length below.
@@ -161,7 +161,7 @@ def test_the_orders_of_wrappers_are_really_different():
 
 @pytest.mark.parametrize("rounds_at_once", [1, 2, 5, 100, HORIZON, 10**6])
 def test_blocks_of_the_simulator_may_cut_batches_anywhere(monkeypatch, rounds_at_once):
-    monkeypatch.setattr(simulation_module, "ROUNDS_AT_ONCE", rounds_at_once)
+    monkeypatch.setattr(trials_module, "ROUNDS_AT_ONCE", rounds_at_once)
     chosen = ("batch", "Laplace around batch", "batch around Laplace", "Laplace around batch around Laplace")
     algorithms = [Algorithm(order, Exp3, ORDERS[order]) for order in chosen]
     assert_same("DPBandit-MemoryBounded-v0", {"memory": 3}, algorithms, trials=1)
@@ -184,7 +184,7 @@ def test_the_shortest_games_agree_too(horizon):
 def test_many_arms_and_many_blocks_agree():
     """More rounds than one block of the simulator and of the environment, and far more arms than the papers have."""
     algorithms = [make_algorithm("EXP3"), make_algorithm("Batched-Lap-HTINF", epsilon=0.1)]
-    horizon = simulation_module.ROUNDS_AT_ONCE + 1001
+    horizon = trials_module.ROUNDS_AT_ONCE + 1001
     assert_same("DPBandit-Switching-v0", {"n_arms": 50}, algorithms, trials=1, horizon=horizon)
 
 

@@ -7,7 +7,7 @@ import pytest
 from dp_bandit_envs import simulate
 from dp_bandit_envs.algorithms import Algorithm, algorithm_names, make_algorithm
 from dp_bandit_envs.registration import IDS
-from dp_bandit_envs.simulation import simulation as simulation_module
+from dp_bandit_envs.simulation import trials as trials_module
 
 FIELDS = ("external_regret", "policy_regret", "pseudo_regret", "collected", "switches", "pulls")
 
@@ -42,14 +42,14 @@ def test_jobs(env_id, monkeypatch):
 
     Small blocks make the threads take turns often.
     """
-    monkeypatch.setattr(simulation_module, "ROUNDS_AT_ONCE", 64)
+    monkeypatch.setattr(trials_module, "ROUNDS_AT_ONCE", 64)
     given = {"horizon": 4000, "trials": 8, "seed": 5, "checkpoints": 4}
     alone = simulate(env_id, ["EXP3", "EXP3-tau"], jobs=1, **given)
     assert_equal(alone, simulate(env_id, ["EXP3", "EXP3-tau"], jobs=4, **given))
 
 
 def test_jobs_with_a_table_of_gains(monkeypatch):
-    monkeypatch.setattr(simulation_module, "ROUNDS_AT_ONCE", 64)
+    monkeypatch.setattr(trials_module, "ROUNDS_AT_ONCE", 64)
     table = np.random.default_rng(0).random((4000, 3))
     given = {"env_kwargs": {"gains": table}, "trials": 8, "checkpoints": 4}
     assert_equal(
@@ -95,7 +95,7 @@ def test_checkpoints_and_blocks(monkeypatch, rounds_at_once):
     """A few checkpoints are a selection from all, wherever blocks end."""
     names = ["EXP3", "EXP3-tau", "DP-EXP3-Lap"]
     full = simulate("DPBandit-Switching-v0", names, horizon=300, trials=2, checkpoints=range(1, 301))
-    monkeypatch.setattr(simulation_module, "ROUNDS_AT_ONCE", rounds_at_once)
+    monkeypatch.setattr(trials_module, "ROUNDS_AT_ONCE", rounds_at_once)
     chosen = [1, 6, 7, 8, 64, 65, 299]
     few = simulate("DPBandit-Switching-v0", names, horizon=300, trials=2, checkpoints=chosen)
     assert few.checkpoints.tolist() == [*chosen, 300]

@@ -16,6 +16,7 @@ from dp_bandit_envs.rendering import Scoreboard
 from dp_bandit_envs.seeding import FIRST_WRAPPER, EpisodeStreams
 from dp_bandit_envs.wrappers.boundary import (
     HAND_OBSERVATIONS_ON,
+    PublicFace,
     Refused,
     attempt,
     boundaries_below,
@@ -36,7 +37,7 @@ HAND_VECTOR_OBSERVATIONS_ON = (
 )
 
 
-class VectorPrivacyBoundary(Vector, abc.ABC):
+class VectorPrivacyBoundary(PublicFace, Vector, abc.ABC):  # type: ignore[misc]
     """Base of the vector forms of all privacy wrappers; game i behaves as the scalar wrapper does with its seed.
 
     The rules are those of `PrivacyBoundary`. The games below must be in lockstep and start again at the next step
@@ -68,7 +69,6 @@ class VectorPrivacyBoundary(Vector, abc.ABC):
         self._round: IntArray = np.zeros(self.num_envs, np.int64)
         self._round_below: IntArray = np.zeros(self.num_envs, np.int64)
         self._scoreboards: list[Scoreboard] = []
-        self._public_random: np.random.Generator | None = None
 
     @abc.abstractmethod
     def _begin(self, streams: list[np.random.Generator]) -> None:
@@ -132,27 +132,6 @@ class VectorPrivacyBoundary(Vector, abc.ABC):
     def __repr__(self) -> str:
         names = [type(layer).__name__ for layer in layers_of(self)]
         return "".join(f"<{name}" for name in names) + f", num_envs={self.num_envs}" + ">" * len(names)
-
-    @property
-    def spec(self) -> None:  # type: ignore[override]
-        """None: the spec of what is below may hold private gains among its arguments."""
-        return None
-
-    @property
-    def np_random(self) -> np.random.Generator:
-        """A generator of this wrapper's own: the one below belongs to the seed of the private gains."""
-        if self._public_random is None:
-            self._public_random = np.random.default_rng()
-        return self._public_random
-
-    @np_random.setter
-    def np_random(self, value: np.random.Generator) -> None:
-        self._public_random = value
-
-    @property
-    def np_random_seed(self) -> int:
-        """-1, which is Gymnasium's word for "unknown"."""
-        return -1
 
     def _restart(self, seeds: list[int | None], options: dict[str, Any] | None) -> tuple[Observation, dict[str, Any]]:
         self._begin([streams.next(seed, options) for streams, seed in zip(self._streams, seeds, strict=True)])

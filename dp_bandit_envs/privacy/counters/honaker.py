@@ -1,29 +1,18 @@
 """Honaker's counter: the binary tree, with every node's estimate improved by its children's."""
 
 import functools
-from typing import NamedTuple
 
 import numpy as np
 
+from dp_bandit_envs.privacy.counters.binary import State, start
 from dp_bandit_envs.privacy.counters.counter import Counter, draw, node_scale, trailing_zeros
-from dp_bandit_envs.protocols import FloatArray, IntArray
-
-
-class State(NamedTuple):
-    """Items so far `(n_arms,)`, noise of the best estimate at each set bit `(n_arms, levels)`, scale of all nodes."""
-
-    items: IntArray
-    nodes: FloatArray
-    scale: float
-
-
-def start(n_arms: int, levels: int, scale: float) -> State:
-    """Return the state of counters for at most 2^levels - 1 items."""
-    return State(np.zeros(n_arms, np.int64), np.zeros((n_arms, levels)), scale)
 
 
 def insert(state: State, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
-    """Close every node that ends at this item, from the leaf up; each mixes its own draw with its two children."""
+    """Close every node that ends at this item, from the leaf up; each mixes its own draw with its two children.
+
+    The state is the binary counter's; its nodes hold the noise of best estimates.
+    """
     state.items[arm] += 1
     nodes = state.nodes[arm]
     estimate = draw(state.scale, rng)

@@ -2,40 +2,19 @@
 
 import dataclasses
 import functools
-from typing import NamedTuple
 
 import numpy as np
 
 from dp_bandit_envs.privacy.counters.counter import Counter, draw, trailing_zeros, unit_scale
+from dp_bandit_envs.privacy.counters.hybrid import MOST_LEVELS, State, start
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
-from dp_bandit_envs.protocols import FloatArray, IntArray
-
-MOST_LEVELS = 62
-
-
-class State(NamedTuple):
-    """What the trees know.
-
-    Attributes:
-        items: Items so far, `(n_arms,)`.
-        base: Noise of the roots of closed segments, `(n_arms,)`.
-        nodes: Noise of the nodes of the present segment, `(n_arms, levels)`.
-        unit: Scale for one node at all of epsilon.
-    """
-
-    items: IntArray
-    base: FloatArray
-    nodes: FloatArray
-    unit: float
-
-
-def start(n_arms: int, unit: float) -> State:
-    """Return the state of counters for any number of items."""
-    return State(np.zeros(n_arms, np.int64), np.zeros(n_arms), np.zeros((n_arms, MOST_LEVELS)), unit)
 
 
 def insert(state: State, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
-    """Close a node of the present segment's tree; at a power of two that node is the root."""
+    """Close a node of the present segment's tree; at a power of two that node is the root.
+
+    The state is the hybrid counter's; its base holds the noise of the roots of closed segments.
+    """
     state.items[arm] += 1
     t = state.items[arm]
     nodes = state.nodes[arm]
