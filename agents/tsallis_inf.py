@@ -125,9 +125,9 @@ class TsallisInf(FunctionalAgent):
 
 
 class Htinf(TsallisInf):
-    r"""HTINF: Tsallis-INF for losses with :math:`E[\ell^2] \le \sigma^2`, which skips losses too large for their arm.
+    r"""HTINF: Tsallis-INF for losses that are noisy or heavy-tailed, which skips losses too large for their arm.
 
-    The learning rate is :math:`1 / (\sigma \sqrt t)`, and a loss counts only if
+    It asks for :math:`E[\ell^2] \le \sigma^2`. The learning rate is :math:`1 / (\sigma \sqrt t)`, and a loss counts only if
     :math:`|\ell| \le \Theta \sigma \sqrt{t x_i}` with :math:`\Theta = 1 - 2^{-1/3}`.
 
     Args:

@@ -16,7 +16,9 @@ OUTSIDE = ("reject", "clip")
 
 
 class LaplaceClipRescale(PrivacyBoundary):
-    r"""Releases each revealed gain as :math:`g' = (g + N + b) / (2b + 1)`, N Laplace of scale sensitivity / epsilon.
+    r"""Adds Laplace noise of scale sensitivity / epsilon to every revealed gain and rescales what is near [0, 1] to it.
+
+    Released is :math:`g' = (g + N + b) / (2b + 1)`, where g + N lies in [-b, 1 + b].
 
     With the gains of one round changed, the values that get noise move by at most `sensitivity` in L1 (1 for one
     gain, 1 / tau for the average of a batch), so their noisy versions are epsilon-DP; each round enters one release
