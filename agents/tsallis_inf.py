@@ -127,8 +127,8 @@ class TsallisInf(FunctionalAgent):
 class Htinf(TsallisInf):
     r"""HTINF: Tsallis-INF for losses that are noisy or heavy-tailed, which skips losses too large for their arm.
 
-    It asks for :math:`E[\ell^2] \le \sigma^2`. The learning rate is :math:`1 / (\sigma \sqrt t)`, and a loss counts only if
-    :math:`|\ell| \le \Theta \sigma \sqrt{t x_i}` with :math:`\Theta = 1 - 2^{-1/3}`.
+    It asks for :math:`E[\ell^2] \le \sigma^2`. The learning rate is :math:`1 / (\sigma \sqrt t)`, and a loss counts
+    only if :math:`|\ell| \le \Theta \sigma \sqrt{t x_i}` with :math:`\Theta = 1 - 2^{-1/3}`.
 
     Args:
         sigma: Root of the second moment of the noisy losses, greater than 0. For a gain in [0, 1] with Laplace noise of
