@@ -24,10 +24,11 @@ HAND_OBSERVATIONS_ON = (
     known.RecordEpisodeStatistics,
     known.RecordVideo,
     known.TimeLimit,
+    known.FlattenObservation,
     gym.ActionWrapper,
     gym.RewardWrapper,
 )
-"""The kinds of wrappers that may stand below a boundary: they hand every observation on once and unchanged."""
+"""The kinds of wrappers that may stand below a boundary: they hand every observation on once, with all its numbers."""
 
 WITHHELD = (
     "something below {} failed; what it said is withheld because it may carry private gains. Play without the wrapper,"
@@ -102,6 +103,8 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
         self._guarantee_below: PrivacyGuarantee | None = below[0].guarantee if below else None
         self._boundary_is_next = isinstance(env, PrivacyBoundary)
         self._counts_rounds = not below
+        if isinstance(env.observation_space, gym.spaces.Box):
+            self.observation_space = env.unwrapped.observation_space
         self._streams = EpisodeStreams(FIRST_WRAPPER + len(below))
         self._rng: np.random.Generator | None = None
 
@@ -185,7 +188,7 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
         """Play one step below; count its rounds here, unless another boundary below has counted them."""
         observation, _, terminated, truncated, info = self.env.step(arm)
         self._round_below = self._round_below + 1 if self._counts_rounds else int(info["round"])
-        return observation, bool(terminated), bool(truncated)
+        return unflattened(observation, self.n_arms), bool(terminated), bool(truncated)
 
     def _check_started(self) -> None:
         if self._rng is None:
@@ -242,7 +245,7 @@ def boundaries_below(env: Any, wrapper: str, allowed: tuple[type, ...] = HAND_OB
     """
     found = []
     for layer in layers_of(env):
-        if hasattr(layer, "_guarantee_below"):
+        if isinstance(layer, PublicFace):
             found.append(layer)
         elif isinstance(layer, (gym.Wrapper, gym.vector.VectorWrapper)) and not (
             isinstance(layer, allowed) or getattr(layer, "passes_observations", False)
@@ -274,6 +277,13 @@ def checked_sensitivity(value: Any, wrapper: str) -> float:
             f"{wrapper} needs an environment whose sensitivity is finite and greater than 0; received {value!r}."
         )
     return sensitivity
+
+
+def unflattened(observation: Any, n_arms: int) -> Observation:
+    """Return an observation as a dict; `FlattenObservation` joins its parts in alphabetical order, on the last axis."""
+    if isinstance(observation, dict):
+        return observation
+    return {"gain": observation[..., :n_arms], "observed": observation[..., n_arms:].astype(np.int8)}
 
 
 def checked_gain(value: float, wrapper: str) -> float:

@@ -54,7 +54,7 @@ class LaplaceClipRescale(PrivacyBoundary):
         self.mechanism = laplace_mechanism(self._sensitivity_below, self._horizon_below, epsilon, bound, outside)
         self.guarantee = laplace_guarantee(float(epsilon), self._sensitivity_below, self._guarantee_below)
         # A released gain lies in [0, 1] or is withheld, so that is how far it can move.
-        self.sensitivity = 1.0 if self._sensitivity_below <= 1 else self._sensitivity_below
+        self.sensitivity = max(1.0, self._sensitivity_below)
         self.horizon = self._horizon_below
 
     def _begin(self) -> None:

@@ -10,7 +10,7 @@ from dp_bandit_envs.privacy.rounding import divide_up
 from dp_bandit_envs.protocols import FloatArray
 
 GRID_BITS = 11
-"""The grid is the largest power of two up to the scale, over 2^10."""
+"""math.frexp counts one power of two more than the largest up to the scale; ten are the grid."""
 SMALLEST_GRIDDED = 2.0**-30
 """Noise below this scale protects nobody, and a grid for it would be too fine for doubles."""
 
@@ -57,15 +57,20 @@ def on_grid(noisy: float, scale: float) -> float:
     """
     if scale < SMALLEST_GRIDDED:
         return noisy
-    grid = math.ldexp(1.0, math.frexp(scale)[1] - GRID_BITS)
+    grid = grid_of(scale)
     return math.floor(noisy / grid + 0.5) * grid
+
+
+def grid_of(scale: float) -> float:
+    """Return the largest power of two up to the scale, over 2^10."""
+    return math.ldexp(1.0, math.frexp(scale)[1] - GRID_BITS)
 
 
 def on_grid_array(noisy: FloatArray, scale: float) -> FloatArray:
     """Do the same to an array."""
     if scale < SMALLEST_GRIDDED:
         return noisy
-    grid = math.ldexp(1.0, math.frexp(scale)[1] - GRID_BITS)
+    grid = grid_of(scale)
     rounded: FloatArray = np.floor(noisy / grid + 0.5) * grid
     return rounded
 

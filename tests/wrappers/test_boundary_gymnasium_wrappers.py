@@ -176,9 +176,21 @@ def test_record_video_below_films_the_evaluators_view_and_changes_nothing_above(
     assert list(tmp_path.glob("film/*.mp4"))
 
 
-def test_flatten_observation_below_is_refused_with_the_way_out():
-    with pytest.raises(TypeError, match=r"FlattenObservation changes observations .* put it above"):
-        LaplaceClipRescale(gym.wrappers.FlattenObservation(game(TABLE)), epsilon=1.0)
+def test_flatten_observation_below_changes_nothing_above():
+    flat = around(gym.wrappers.FlattenObservation(game(TABLE)), "Laplace(MiniBatch)")
+    plain = around(game(TABLE), "Laplace(MiniBatch)")
+    assert flat.observation_space == plain.observation_space
+    assert repr(play(flat, [0, 1])) == repr(play(plain, [0, 1]))
+
+
+def test_flatten_observation_below_many_games_changes_nothing_above():
+    flat = around(gym.wrappers.vector.FlattenObservation(games(2, TABLE)), "Laplace(MiniBatch)")
+    plain = around(games(2, TABLE), "Laplace(MiniBatch)")
+    assert flat.observation_space == plain.observation_space
+    assert flat.single_observation_space == plain.single_observation_space
+    flat.reset(seed=1), plain.reset(seed=1)
+    arms = np.array([0, 1])
+    assert repr(flat.step(arms)) == repr(plain.step(arms))
 
 
 @pytest.mark.parametrize(

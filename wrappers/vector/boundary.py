@@ -5,6 +5,7 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
+from gymnasium.vector.utils import batch_space
 from gymnasium.wrappers import vector as known
 from numpy.typing import NDArray
 
@@ -23,6 +24,7 @@ from dp_bandit_envs.wrappers.boundary import (
     checked_sensitivity,
     layers_of,
     needed_below,
+    unflattened,
 )
 
 VectorEnv = gym.vector.VectorEnv[Any, Any, Any]
@@ -30,6 +32,7 @@ Vector = gym.vector.VectorWrapper[Observation, IntArray, Observation, IntArray, 
 
 HAND_VECTOR_OBSERVATIONS_ON = (
     *HAND_OBSERVATIONS_ON,
+    known.FlattenObservation,
     known.RecordEpisodeStatistics,
     known.RecordVideo,
     gym.vector.VectorActionWrapper,
@@ -64,6 +67,10 @@ class VectorPrivacyBoundary(PublicFace, Vector, abc.ABC):  # type: ignore[misc]
         self._guarantee_below: PrivacyGuarantee | None = below[0].guarantee if below else None
         self._boundary_is_next = isinstance(env, VectorPrivacyBoundary)
         self._counts_rounds = not below
+        if isinstance(env.single_observation_space, gym.spaces.Box):
+            bottom = [*layers_of(env)][-1]
+            self.single_observation_space = getattr(bottom, "single_observation_space", bottom.observation_space)
+            self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self._streams = [EpisodeStreams(FIRST_WRAPPER + len(below)) for _ in range(self.num_envs)]
         self._started = self._ended = False
         self._round: IntArray = np.zeros(self.num_envs, np.int64)
@@ -147,7 +154,8 @@ class VectorPrivacyBoundary(PublicFace, Vector, abc.ABC):  # type: ignore[misc]
     def _step_below(self, arms: IntArray) -> tuple[Observation, NDArray[Any], NDArray[Any]]:
         """Play one step below; count its rounds here, unless another boundary below has counted them."""
         observation, _, terminated, truncated, info = self.env.step(arms)
-        gain = observation["gain"]
+        seen = unflattened(observation, self.n_arms)
+        gain = seen["gain"]
         if not np.all((gain >= 0) & (gain <= 1)):
             raise Refused(
                 f"{type(self).__name__} received a gain outside [0, 1]; it is withheld. Rescale the gains below the"
@@ -155,7 +163,7 @@ class VectorPrivacyBoundary(PublicFace, Vector, abc.ABC):  # type: ignore[misc]
             )
         counted = self._round_below + 1 if self._counts_rounds else np.asarray(info["round"], np.int64)
         self._round_below = counted
-        return {"gain": gain, "observed": observation["observed"]}, terminated, truncated
+        return seen, terminated, truncated
 
     def _check_started(self) -> None:
         if not self._started:

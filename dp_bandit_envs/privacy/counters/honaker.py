@@ -4,8 +4,8 @@ import functools
 
 import numpy as np
 
-from dp_bandit_envs.privacy.counters.binary import State, start
-from dp_bandit_envs.privacy.counters.counter import Counter, draw, node_scale, trailing_zeros
+from dp_bandit_envs.privacy.counters.binary import BinaryCounter, State
+from dp_bandit_envs.privacy.counters.counter import draw, node_scale, trailing_zeros
 
 
 def insert(state: State, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
@@ -43,21 +43,13 @@ def coefficients(level: int) -> list[tuple[float, int]]:
     return terms
 
 
-class HonakerCounter(Counter):
+class HonakerCounter(BinaryCounter):
     """The binary tree with Honaker's (2015) refinement from below: post-processing that halves the variance.
 
     The noise is that of `BinaryCounter`, (floor(lg T) + 1) / epsilon a node; a node's estimate is the average of its
     own noisy sum and its children's refined ones, weighted by inverse variances: v_0 = 1,
     v_i = 1 / (1 + 1 / (2 v_(i-1))).
     """
-
-    needs_horizon = True
-
-    def new_state(self, n_arms: int) -> State:
-        """Return the state of `n_arms` counters before their first items."""
-        assert self.horizon is not None
-        self.nodes_per_item = self.horizon.bit_length()
-        return start(n_arms, self.nodes_per_item, node_scale(self.nodes_per_item, self.epsilon))
 
     def advance(self, state: State, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
         """Insert one item for `arm`; return the noise of the release and that there is a new one."""
