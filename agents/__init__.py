@@ -2,7 +2,23 @@
 
 from dp_bandit_envs.agents.exp3 import Exp3
 from dp_bandit_envs.agents.functional import FunctionalAgent
+from dp_bandit_envs.agents.imed import Imed
+from dp_bandit_envs.agents.kl_ucb import KlUcb
+from dp_bandit_envs.agents.successive_elimination import SuccessiveElimination
+from dp_bandit_envs.agents.thompson_sampling import ThompsonSampling
 from dp_bandit_envs.agents.tsallis_inf import Htinf, TsallisInf
+from dp_bandit_envs.agents.ucb import Ucb
 from dp_bandit_envs.agents.uniform import Uniform
 
-__all__ = ["Exp3", "FunctionalAgent", "Htinf", "TsallisInf", "Uniform"]
+__all__ = [
+    "Exp3",
+    "FunctionalAgent",
+    "Htinf",
+    "Imed",
+    "KlUcb",
+    "SuccessiveElimination",
+    "ThompsonSampling",
+    "TsallisInf",
+    "Ucb",
+    "Uniform",
+]

@@ -2,19 +2,28 @@
 
     start(n_arms, horizon, ...) -> State      select(state, rng) -> arm      update(state, arm, value, count) -> State
 
-`State` is a NamedTuple of arrays and numbers; `value` and `count` are sequences of `n_arms` numbers: the released gain
-and 0 or 1. The agent calls the functions as ordinary Python; `dp_bandit_envs.simulation` compiles the very same ones.
+`State` is a NamedTuple of arrays and numbers; `value` and `count` are sequences of `n_arms` numbers: each arm's
+released gain and 0 or 1, or, for agents that learn from sums, its released sum and the number of gains in it. The agent
+calls the functions as ordinary Python; `dp_bandit_envs.simulation` compiles the very same ones.
 They therefore use scalar arithmetic and `math`, whose results are the same to the last bit both ways.
 """
 
 import abc
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dp_bandit_envs.errors import StepOutsideGame, WrongObservation
+
+GAINS: Final = ("gain", "observed")
+SUMS: Final = ("sum", "count")
+CURE: Final = {
+    GAINS: "Use a DPBandit environment without FlattenObservation, or with LaplaceClipRescale or MiniBatchAverage"
+    " around it.",
+    SUMS: "wrap it in RunningSums(env) or HybridSums(env, epsilon=...).",
+}
 
 
 class Functions(NamedTuple):
@@ -27,8 +36,10 @@ class Functions(NamedTuple):
 class FunctionalAgent(abc.ABC):
     """An agent made of `select` and `update`, and of `initial_state`, which calls the algorithm's `start`."""
 
-    functions: ClassVar[Functions]
+    functions: Functions
     """The algorithm's `select` and `update`."""
+    learns_from: ClassVar[tuple[str, str]] = GAINS
+    """The parts of an observation that `update` gets."""
 
     @abc.abstractmethod
     def initial_state(self, n_arms: int, horizon: int) -> Any:
@@ -49,16 +60,24 @@ class FunctionalAgent(abc.ABC):
     def update(self, arm: int, observation: Mapping[str, NDArray[Any]]) -> None:
         """Learn from what was released after `arm` was played."""
         self._check_begun()
+        first, second = self.learns_from
         try:
-            value, count = observation["gain"], observation["observed"]
+            value, count = observation[first], observation[second]
         except (KeyError, IndexError, TypeError):
-            shown = list(observation) if isinstance(observation, Mapping) else type(observation).__name__
-            raise WrongObservation(
-                f"{type(self).__name__} learns from observations with 'gain' and 'observed'; received {shown}."
-                " Use a DPBandit environment without FlattenObservation, or with LaplaceClipRescale or"
-                " MiniBatchAverage around it."
-            ) from None
+            raise WrongObservation(self._complaint(observation)) from None
         self._state = self.functions.update(self._state, arm, value.tolist(), count.tolist())
+
+    def _complaint(self, observation: Any) -> str:
+        name = type(self).__name__
+        shown = list(observation) if isinstance(observation, Mapping) else type(observation).__name__
+        if self.learns_from == SUMS and isinstance(observation, Mapping) and "gain" in observation:
+            return f"{name} learns from running sums, but this environment reports gains; {CURE[SUMS]}"
+        first, second = self.learns_from
+        cure = CURE[self.learns_from]
+        return (
+            f"{name} learns from observations with {first!r} and {second!r}; received {shown}."
+            f" {cure[0].upper()}{cure[1:]}"
+        )
 
     def _check_begun(self) -> None:
         if not hasattr(self, "_state"):

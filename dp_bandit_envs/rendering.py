@@ -52,6 +52,10 @@ class Scoreboard:
         if regret is not None and (round_ % self._every == 0 or round_ == self._horizon):
             self._curve.append((round_, regret()))
 
+    def show_totals(self, totals: FloatArray) -> None:
+        """Show these totals, shape `(n_arms,)`, instead of those that were added up."""
+        self._gains = np.array(totals, dtype=float)
+
     def render(self, mode: str | None, *, title: str, total: str) -> Any:
         """Draw; `total` says what was added up for each arm, such as "gain" or "released gain"."""
         title = f"{title}, round {self._round:,} of {self._horizon:,}"

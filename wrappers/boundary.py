@@ -3,7 +3,7 @@
 import abc
 import math
 from collections.abc import Callable, Iterator
-from typing import Any, SupportsIndex, TypeVar
+from typing import Any, ClassVar, SupportsIndex, TypeVar
 
 import gymnasium as gym
 import numpy as np
@@ -43,6 +43,9 @@ class Refused(Exception):
 class PublicFace:
     """What a boundary, scalar or vector, shows in place of attributes that Gymnasium would take from below."""
 
+    releases_sums: ClassVar[bool] = False
+    """Whether it releases running sums instead of gains."""
+    _total_is: ClassVar[str] = "released gain"
     _public_random: np.random.Generator | None = None
 
     @property
@@ -70,8 +73,8 @@ class PublicFace:
 class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int], abc.ABC):  # type: ignore[misc]
     """Base of all privacy wrappers: it does `reset` and `step`, so that nothing else can come out.
 
-    What comes out: the released observation; as reward the released gain of the arm played, 0.0 if nothing was
-    released; the flags, which depend on the horizon only; and `{"round": t}`. Errors below are replaced by one that
+    What comes out: the released observation; as reward the released gain (or mean) of the arm played, 0.0 if nothing
+    was released; the flags, which depend on the horizon only; and `{"round": t}`. Errors below are replaced by one that
     carries nothing of theirs, pictures show released values only, and attributes of what is below cannot be read
     through `get_wrapper_attr`. Only an evaluator uses `env.unwrapped` and `wrapper.env`.
 
@@ -96,6 +99,7 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
         super().__init__(env)
         name = type(self).__name__
         below = boundaries_below(env, name)
+        refuse_sums(below, name)
         self.n_arms: int = needed_below(env, "n_arms", name)
         self._sensitivity_below = checked_sensitivity(needed_below(env, "sensitivity", name), name)
         self._horizon_below: int = needed_below(env, "horizon", name)
@@ -128,7 +132,7 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
         self._ended = False
         self._begin()
         self._scoreboard = Scoreboard(self.n_arms, self._rounds) if self.render_mode else None
-        return {"gain": np.zeros(self.n_arms), "observed": np.zeros(self.n_arms, np.int8)}, {"round": 0}
+        return self._nothing(), {"round": 0}
 
     def step(self, action: SupportsIndex) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Play an arm; everything that comes back was released."""
@@ -141,7 +145,7 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
             raise failure
         released, terminated, truncated = result
         self._ended = terminated or truncated
-        reward = float(released["gain"][arm])
+        reward = self._reward(released, arm)
         if self._scoreboard is not None:
             self._scoreboard.add(self._round_below, arm, reward, rounds=self._round_below - self._round)
         self._round = self._round_below
@@ -153,8 +157,16 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
         if self._scoreboard is None:
             return None
         return self._scoreboard.render(
-            self.render_mode, title="Seen through the privacy boundary", total="released gain"
+            self.render_mode, title="Seen through the privacy boundary", total=self._total_is
         )
+
+    def _nothing(self) -> Observation:
+        """Return what is known before anything was released."""
+        return {"gain": np.zeros(self.n_arms), "observed": np.zeros(self.n_arms, np.int8)}
+
+    def _reward(self, released: Observation, arm: int) -> float:
+        """Return the reward, which depends on what was released alone."""
+        return float(released["gain"][arm])
 
     def close(self) -> None:
         """Close what is below."""
@@ -256,6 +268,16 @@ def boundaries_below(env: Any, wrapper: str, allowed: tuple[type, ...] = HAND_OB
                 " once and unchanged says so with the attribute passes_observations = True."
             )
     return found
+
+
+def refuse_sums(below: list[Any], wrapper: str) -> None:
+    """Refuse to stand around a boundary that releases running sums."""
+    if below and below[0].releases_sums:
+        inner = type(below[0]).__name__
+        raise TypeError(
+            f"{wrapper} works on the gains of each round, but {inner} releases running sums; put {wrapper} below"
+            f" {inner}, or leave one of them out."
+        )
 
 
 def needed_below(env: Any, name: str, wrapper: str) -> Any:

@@ -6,8 +6,13 @@ from typing import Any
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms.algorithm import Algorithm
 from dp_bandit_envs.algorithms.bases import exp3, htinf, tsallis_inf, uniform
+from dp_bandit_envs.algorithms.dp_ucb_family import dp_ucb, dp_ucb_bound, dp_ucb_int, private_ucb
+from dp_bandit_envs.algorithms.index_policies import kl_ucb, ts, ucb
 from dp_bandit_envs.algorithms.laplace import batched_lap_exp3, batched_lap_htinf, dp_exp3_lap, dp_lambda_lap
+from dp_bandit_envs.algorithms.local_ucb import ldp_ucb_b, ldp_ucb_l
 from dp_bandit_envs.algorithms.mini_batch_exp3 import exp3_tau, paper_epsilon
+from dp_bandit_envs.algorithms.private_blocks import adap_klucb, adap_ucb, dp_imed, dp_klucb, dp_se
+from dp_bandit_envs.algorithms.private_thompson import dp_ts, lazy_dp_ts
 
 __all__ = ["ALGORITHMS", "Algorithm", "algorithm_names", "make_algorithm", "paper_epsilon"]
 
@@ -20,6 +25,22 @@ ALGORITHMS: dict[str, Callable[..., Algorithm]] = {
     "Batched-Lap-HTINF": batched_lap_htinf,
     "Tsallis-INF": tsallis_inf,
     "HTINF": htinf,
+    "UCB": ucb,
+    "KL-UCB": kl_ucb,
+    "TS": ts,
+    "DP-UCB-BOUND": dp_ucb_bound,
+    "DP-UCB": dp_ucb,
+    "DP-UCB-INT": dp_ucb_int,
+    "Private-UCB": private_ucb,
+    "DP-SE": dp_se,
+    "AdaP-UCB": adap_ucb,
+    "AdaP-KLUCB": adap_klucb,
+    "Lazy-DP-TS": lazy_dp_ts,
+    "DP-TS": dp_ts,
+    "DP-KLUCB": dp_klucb,
+    "DP-IMED": dp_imed,
+    "LDP-UCB-L": ldp_ucb_l,
+    "LDP-UCB-B": ldp_ucb_b,
     "Uniform": uniform,
 }
 """The one table of algorithms; a row's function documents its parameters."""

@@ -2,12 +2,13 @@
 
 import dataclasses
 import math
-from collections.abc import Callable
-from typing import Any, SupportsIndex
+from collections.abc import Callable, Sequence
+from typing import Any, SupportsFloat, SupportsIndex
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries import Deterministic
 from dp_bandit_envs.bandit_env import BanditEnv
+from dp_bandit_envs.metrics.lower_bounds import arm_means
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.protocols import Agent, AgentFactory, Environment
 
@@ -30,6 +31,7 @@ class Algorithm:
             is that of the outermost wrapper.
         paper_guarantee_of: What the paper claims for `(n_arms, horizon)`, where that differs.
         bound: An upper bound on the expected external regret for `(n_arms, horizon, memory)`, where one is known.
+        stochastic_bound: An upper bound on the pseudo-regret for `(means, horizon)`, where one is known.
         parameters: The parameters that were chosen, for reports.
         reference: Author (year) and theorem.
     """
@@ -40,6 +42,7 @@ class Algorithm:
     own_guarantee: Callable[[int, int], PrivacyGuarantee] | None = None
     paper_guarantee_of: Callable[[int, int], PrivacyGuarantee] | None = None
     bound: Callable[[int, int, int], float] | None = None
+    stochastic_bound: Callable[[Sequence[float], int], float] | None = None
     parameters: dict[str, Any] = dataclasses.field(default_factory=dict)
     reference: str = ""
 
@@ -81,6 +84,17 @@ class Algorithm:
         k, t = _size(n_arms, horizon)
         m = checks.integer("memory", memory, at_least=0)
         return math.inf if self.bound is None else self.bound(k, t, m)
+
+    def pseudo_regret_bound(self, *, means: Sequence[SupportsFloat], horizon: SupportsIndex) -> float:
+        """Return an upper bound on the pseudo-regret for independent gains, in units of gain; inf where none is known.
+
+        Args:
+            means: The arms' means, at least 2, each in [0, 1].
+            horizon: Number of rounds T, at least 1.
+        """
+        numbers = arm_means(means)
+        _, t = _size(len(numbers), horizon)
+        return math.inf if self.stochastic_bound is None else self.stochastic_bound(numbers, t)
 
 
 def _size(n_arms: SupportsIndex, horizon: SupportsIndex) -> tuple[int, int]:

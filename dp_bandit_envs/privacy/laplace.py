@@ -13,6 +13,8 @@ GRID_BITS = 11
 """math.frexp counts one power of two more than the largest up to the scale; ten are the grid."""
 SMALLEST_GRIDDED = 2.0**-30
 """Noise below this scale protects nobody, and a grid for it would be too fine for doubles."""
+ROUNDER = 1.5 * 2.0**52
+"""Near this number doubles are the whole numbers, so that adding it rounds."""
 
 
 class LaplaceMechanism(NamedTuple):
@@ -47,6 +49,11 @@ def release(gain: float, scale: float, bound: float, reject: bool, rng: np.rando
     return min((gain + bound) / (1.0 + 2.0 * bound), 1.0), True
 
 
+def release_by(gain: float, mechanism: LaplaceMechanism, rng: np.random.Generator) -> tuple[float, bool]:
+    """Do the same with the parameters of a mechanism."""
+    return release(gain, mechanism.scale, mechanism.bound, mechanism.reject, rng)
+
+
 def on_grid(noisy: float, scale: float) -> float:
     """Round a noisy gain to a grid of about scale / 1000, so that which doubles can occur does not depend on the gain.
 
@@ -55,23 +62,27 @@ def on_grid(noisy: float, scale: float) -> float:
     reached from every gain. What is left of the difference between floating-point and real noise is a matter of its
     far tail: NumPy's Laplace draws end at 37 scales, where real ones have a probability of e^-37.
     """
-    if scale < SMALLEST_GRIDDED:
-        return noisy
-    grid = grid_of(scale)
-    return math.floor(noisy / grid + 0.5) * grid
+    return to_grid(noisy, grid_of(scale))
 
 
 def grid_of(scale: float) -> float:
-    """Return the largest power of two up to the scale, over 2^10."""
+    """Return the largest power of two up to the scale, over 2^10; 0 for scales that need no grid."""
+    if scale < SMALLEST_GRIDDED:
+        return 0.0
     return math.ldexp(1.0, math.frexp(scale)[1] - GRID_BITS)
 
 
+def to_grid(noisy: float, grid: float) -> float:
+    """Return the multiple of `grid` nearest to a number; the number itself for grid 0."""
+    return (noisy / grid + ROUNDER - ROUNDER) * grid if grid > 0.0 else noisy
+
+
 def on_grid_array(noisy: FloatArray, scale: float) -> FloatArray:
-    """Do the same to an array."""
-    if scale < SMALLEST_GRIDDED:
-        return noisy
+    """Do the same as `on_grid` to an array."""
     grid = grid_of(scale)
-    rounded: FloatArray = np.floor(noisy / grid + 0.5) * grid
+    if grid == 0:
+        return noisy
+    rounded: FloatArray = (noisy / grid + ROUNDER - ROUNDER) * grid
     return rounded
 
 

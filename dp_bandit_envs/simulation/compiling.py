@@ -14,12 +14,17 @@ from typing import Any
 import numba
 import numpy as np
 from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.errors import NumbaError
 
+Options = tuple[tuple[str, Any], ...]
 PACKAGE = "dp_bandit_envs"
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+LEAN: dict[str, Any] = {**OPTIONS, "_nrt": False}
+"""Without Numba's runtime, code counts no references to arrays, which takes most of the time where a state has many;
+but it cannot make arrays either."""
 
 
-def compile_with(function: Callable[..., Any], replacements: Mapping[str, Callable[..., Any]]) -> Callable[..., Any]:
+def compile_with(function: Callable[..., Any], replacements: Mapping[str, Callable[..., Any]]) -> "Compiled":
     """Compile `function` with some of the functions it calls replaced.
 
     Args:
@@ -29,15 +34,44 @@ def compile_with(function: Callable[..., Any], replacements: Mapping[str, Callab
     Returns:
         The compiled function. Its machine code is kept on disk if all parts belong to this package.
     """
-    parts = dict(replacements)
-    clone = _clone(function, parts)
-    dispatcher = numba.njit(**OPTIONS)(clone)
-    everything = [function, *parts.values()]
-    if all(part.__module__.startswith(PACKAGE) for part in everything):
-        # Without a folder to write to, as in a read-only container, every process compiles for itself.
-        with contextlib.suppress(RuntimeError):
-            dispatcher._cache = _FingerprintedCache(clone, fingerprint(function, parts))
-    return dispatcher  # type: ignore[no-any-return]
+    return Compiled(function, dict(replacements))
+
+
+class Compiled:
+    """A function that is compiled when it is first called, without Numba's runtime if it makes no arrays."""
+
+    def __init__(self, function: Callable[..., Any], replacements: dict[str, Callable[..., Any]]) -> None:
+        self._function = function
+        self._replacements = replacements
+        self._dispatcher = self._with(LEAN)
+        self._lean = True
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Call it; the first time for each kind of arguments, compile it or load it from disk."""
+        if not self._lean:
+            return self._dispatcher(*arguments)
+        try:
+            return self._dispatcher(*arguments)
+        except NumbaError:
+            # Raised while compiling, so nothing has run yet.
+            self._dispatcher, self._lean = self._with(OPTIONS), False
+            return self._dispatcher(*arguments)
+
+    @property
+    def kept_on_disk(self) -> bool:
+        """Whether its machine code is kept for other processes."""
+        return isinstance(self._dispatcher._cache, _FingerprintedCache)
+
+    def _with(self, options: dict[str, Any]) -> Any:
+        clone = _clone(self._function, self._replacements, tuple(options.items()))
+        dispatcher = numba.njit(**options)(clone)
+        everything = [self._function, *self._replacements.values()]
+        if all(part.__module__.startswith(PACKAGE) for part in everything):
+            key = fingerprint(self._function, self._replacements) + ("" if options is OPTIONS else "-lean")
+            # Without a folder to write to, as in a read-only container, every process compiles for itself.
+            with contextlib.suppress(RuntimeError):
+                dispatcher._cache = _FingerprintedCache(clone, key)
+        return dispatcher
 
 
 def fingerprint(function: Callable[..., Any], replacements: Mapping[str, Callable[..., Any]] | None = None) -> str:
@@ -58,7 +92,9 @@ class _FingerprintedCache(FunctionCache):
         self._key = key
         super().__init__(function)  # type: ignore[no-untyped-call]
         self._cache_file = IndexDataCacheFile(  # type: ignore[no-untyped-call]
-            cache_path=self._cache_path, filename_base=f"{self._impl.filename_base}-{key[:24]}", source_stamp=key
+            cache_path=self._cache_path,
+            filename_base=f"{self._impl.filename_base}-{key[:24]}{key[64:]}",
+            source_stamp=key,
         )
 
     def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
@@ -66,19 +102,21 @@ class _FingerprintedCache(FunctionCache):
 
 
 @functools.cache
-def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    # Inlined, or every call would count references to the state's arrays, which took half of EXP3's time.
-    return numba.njit(inline="always", **OPTIONS)(_clone(function, {}))  # type: ignore[no-any-return]
+def _compiled(function: Callable[..., Any], options: Options) -> Callable[..., Any]:
+    # Inlined, or every call would pass the state's arrays one by one, which took half of EXP3's time.
+    return numba.njit(inline="always", **dict(options))(_clone(function, {}, options))  # type: ignore[no-any-return]
 
 
-def _clone(function: Callable[..., Any], replacements: Mapping[str, Callable[..., Any]]) -> FunctionType:
+def _clone(
+    function: Callable[..., Any], replacements: Mapping[str, Callable[..., Any]], options: Options
+) -> FunctionType:
     """Return a copy of a plain function whose calls go to compiled functions."""
     assert isinstance(function, FunctionType)
     namespace = dict(function.__globals__)
     for name in _names(function.__code__):
         value = replacements.get(name, namespace.get(name))
         if isinstance(value, FunctionType):
-            namespace[name] = _compiled(value)
+            namespace[name] = _compiled(value, options)
     clone = FunctionType(function.__code__, namespace, function.__name__, function.__defaults__, function.__closure__)
     clone.__qualname__ = function.__qualname__
     clone.__module__ = function.__module__

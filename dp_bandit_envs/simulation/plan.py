@@ -3,6 +3,7 @@
 import dataclasses
 import functools
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 import gymnasium as gym
@@ -11,15 +12,24 @@ from gymnasium.wrappers import OrderEnforcing, PassiveEnvChecker
 from dp_bandit_envs.agents import FunctionalAgent
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.bandit_env import BanditEnv
-from dp_bandit_envs.privacy.laplace import LaplaceMechanism
+from dp_bandit_envs.privacy.laplace import LaplaceMechanism, release_by
+from dp_bandit_envs.privacy.randomised_response import ResponseMechanism, respond
+from dp_bandit_envs.privacy.sums import SumMechanism
 from dp_bandit_envs.protocols import Environment
 from dp_bandit_envs.seeding import FIRST_WRAPPER
 from dp_bandit_envs.simulation.compiling import compile_with
-from dp_bandit_envs.simulation.play_block import Rules, play_block
-from dp_bandit_envs.wrappers import LaplaceClipRescale, MiniBatchAverage
+from dp_bandit_envs.simulation.play_block import Nothing, Rules, play_block
+from dp_bandit_envs.wrappers import (
+    BlockMeans,
+    HybridSums,
+    IntervalMeans,
+    LaplaceClipRescale,
+    MiniBatchAverage,
+    RandomisedResponse,
+    RunningSums,
+)
 
 PLAIN = ("begin", "select_arm", "update")
-NO_NOISE = LaplaceMechanism(0.0, 0.0, False)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,19 +40,27 @@ class Plan:
         agent: Gives each game its first state.
         steps: The horizon as the agent sees it.
         rules: What does not change during a game.
-        inner_role, outer_role: The random streams of the two mechanisms.
+        parts: What takes the places of `inner` and `outer` in the loop, by name.
+        sums: What releases sums, if anything does.
+        roles: The random streams of `inner`, `outer` and the sums.
     """
 
     agent: FunctionalAgent
     steps: int
     rules: Rules
-    inner_role: int
-    outer_role: int
+    parts: dict[str, Callable[..., Any]]
+    sums: SumMechanism | None
+    roles: tuple[int, int, int]
+
+    def sums_state(self, n_arms: int) -> Any:
+        """Return the first state of what releases sums."""
+        return Nothing() if self.sums is None else self.sums.new_state(n_arms)
 
     @property
     def block(self) -> Callable[..., Any]:
         """The compiled loop; looked up where it is used, as machine code does not travel to other processes."""
-        return _block(*self.agent.functions)
+        tell = {} if self.sums is None else {"tell": self.sums.tell}
+        return _block(**self.agent.functions._asdict(), **self.parts, **tell)
 
 
 class NotCompilable(Exception):
@@ -68,6 +86,13 @@ def make_plan(algorithm: Algorithm, env: Environment) -> Plan:
     wrapped = algorithm.wrap(env)
     assert isinstance(game, BanditEnv)
     chain = _chain(wrapped)
+    sums = chain["sums"].mechanism if "sums" in chain else None
+    if sums is not None and not isinstance(sums.tell, FunctionType):
+        raise NotCompilable(f"the {sums.counter.__class__.__name__} is not made of compilable functions")
+    if (sums is None) == ("sum" in agent.learns_from):
+        raise NotCompilable(f"{kind.__name__} learns from {' and '.join(agent.learns_from)}")
+    mechanisms = {place: chain[place].mechanism for place in ("inner", "outer") if place in chain}
+    depths = {place: depth for depth, place in enumerate(chain)}
     return Plan(
         agent=agent,
         steps=wrapped.get_wrapper_attr("horizon"),
@@ -75,26 +100,26 @@ def make_plan(algorithm: Algorithm, env: Environment) -> Plan:
             game.adversary.memory,
             game.observe_charge,
             chain["batch"].batch_size if "batch" in chain else 1,
-            *_part(chain.get("inner")),
-            *_part(chain.get("outer")),
+            mechanisms.get("inner", Nothing()),
+            mechanisms.get("outer", Nothing()),
         ),
-        inner_role=FIRST_WRAPPER,
-        # Roles count wrappers from the inside; the outer mechanism comes last.
-        outer_role=FIRST_WRAPPER + max(len(chain) - 1, 0),
+        parts={place: MECHANISMS[type(mechanism)] for place, mechanism in mechanisms.items()},
+        sums=sums,
+        roles=tuple(FIRST_WRAPPER + depths.get(place, 0) for place in ("inner", "outer", "sums")),  # type: ignore[arg-type]
     )
 
 
-def _part(wrapper: LaplaceClipRescale | None) -> tuple[bool, float, float, bool]:
-    return (False, *NO_NOISE) if wrapper is None else (True, *wrapper.mechanism)
+MECHANISMS: dict[type, Callable[..., Any]] = {LaplaceMechanism: release_by, ResponseMechanism: respond}
+"""The plain function of each mechanism that works on one gain."""
 
 
 @functools.cache
-def _block(select: Callable[..., int], update: Callable[..., Any]) -> Callable[..., Any]:
-    return compile_with(play_block, {"select": select, "update": update})
+def _block(**parts: Callable[..., Any]) -> Callable[..., Any]:
+    return compile_with(play_block, parts)
 
 
 def _chain(env: Environment) -> dict[str, Any]:
-    """Return the privacy wrappers by their place in the compiled loop: `inner`, `batch`, `outer`."""
+    """Return the privacy wrappers from the innermost, by their place in the loop: `inner`, `batch`, `outer`, `sums`."""
     chain: dict[str, Any] = {}
     for layer in reversed(_layers(env)):
         if type(layer) in (PassiveEnvChecker, OrderEnforcing):
@@ -102,8 +127,10 @@ def _chain(env: Environment) -> dict[str, Any]:
         place = None
         if type(layer) is MiniBatchAverage:
             place = "batch"
-        elif type(layer) is LaplaceClipRescale:
+        elif type(layer) in (LaplaceClipRescale, RandomisedResponse):
             place = "outer" if "batch" in chain else "inner"
+        elif type(layer) in (RunningSums, HybridSums, IntervalMeans, BlockMeans):
+            place = "sums"
         if place is None or place in chain:
             raise NotCompilable(f"a {type(layer).__name__} in this place is not part of the compiled chain")
         chain[place] = layer

@@ -1,15 +1,21 @@
-"""The one loop that plays a block of rounds: gains, charge, mechanism, batch average, mechanism, agent.
+"""The one loop that plays a block of rounds: gains, charge, mechanism, batch average, mechanism, sums, agent.
 
-It is ordinary Python that Numba compiles with an algorithm's `select` and `update` in place of the two below. It does,
-number for number, what `play` does with an environment, its wrappers and an agent.
+It is ordinary Python that Numba compiles with an algorithm's `select` and `update`, and the functions of its wrappers,
+in place of the stand-ins below. It does, number for number, what `play` does with an environment, its wrappers and an
+agent.
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from dp_bandit_envs.privacy.laplace import release
 from dp_bandit_envs.protocols import FloatArray, IntArray
+
+
+class Nothing(NamedTuple):
+    """The parameters of a stage that is not there."""
+
+    unused: int = 0
 
 
 class Rules(NamedTuple):
@@ -19,30 +25,23 @@ class Rules(NamedTuple):
         memory: The adversary's m.
         observe_charge: Whether the agent sees the charge for switching.
         batch_size: Rounds in a batch (tau); 1 without batching.
-        inner, inner_scale, inner_bound, inner_reject: Whether there is a Laplace mechanism below the batching, and its
-            parameters.
-        outer, outer_scale, outer_bound, outer_reject: The same above the batching.
+        inner, outer: The parameters of the mechanisms below and above the batching.
     """
 
     memory: int
     observe_charge: bool
     batch_size: int
-    inner: bool
-    inner_scale: float
-    inner_bound: float
-    inner_reject: bool
-    outer: bool
-    outer_scale: float
-    outer_bound: float
-    outer_reject: bool
+    inner: Any
+    outer: Any
 
 
 class Streams(NamedTuple):
-    """The agent's random stream and those of the two mechanisms."""
+    """The random streams of the agent, of the two mechanisms and of the sums."""
 
     agent: np.random.Generator
     inner: np.random.Generator
     outer: np.random.Generator
+    sums: np.random.Generator
 
 
 class Progress(NamedTuple):
@@ -53,14 +52,14 @@ class Progress(NamedTuple):
             arm, next checkpoint.
         sums: gains collected, gains in the batch.
         pulls: Rounds in which each arm was played, shape `(n_arms,)`.
-        value, observed: What the agent is told, shape `(n_arms,)`, all 0 between updates.
+        gain, observed: What one step reveals, shape `(n_arms,)`, all 0 between steps.
     """
 
     counters: IntArray
     sums: FloatArray
     pulls: IntArray
-    value: FloatArray
-    observed: FloatArray
+    gain: FloatArray
+    observed: IntArray
 
 
 class Record(NamedTuple):
@@ -77,16 +76,32 @@ def select(state: Any, rng: np.random.Generator) -> int:
     raise NotImplementedError
 
 
-def update(state: Any, arm: int, value: FloatArray, count: FloatArray) -> Any:
+def update(state: Any, arm: int, value: FloatArray, count: Any) -> Any:
     """Stand for an algorithm's own function."""
     raise NotImplementedError
+
+
+def inner(gain: float, mechanism: Any, rng: np.random.Generator) -> tuple[float, bool]:
+    """Hand the gain on; stand for a mechanism below the batching."""
+    return gain, True
+
+
+def outer(gain: float, mechanism: Any, rng: np.random.Generator) -> tuple[float, bool]:
+    """Hand the gain on; stand for a mechanism above the batching."""
+    return gain, True
+
+
+def tell(state: Any, gain: FloatArray, observed: IntArray, rng: np.random.Generator) -> tuple[FloatArray, IntArray]:
+    """Hand on what one step revealed; stand for a mechanism that releases sums."""
+    return gain, observed
 
 
 def new_progress(n_arms: int) -> Progress:
     """Return the progress before round 1."""
     counters = np.zeros(7, np.int64)
     counters[1] = -1
-    return Progress(counters, np.zeros(2), np.zeros(n_arms, np.int64), np.zeros(n_arms), np.zeros(n_arms))
+    zeros = np.zeros(n_arms, np.int64)
+    return Progress(counters, np.zeros(2), zeros, np.zeros(n_arms), zeros.copy())
 
 
 def new_record(checkpoints: IntArray, n_arms: int) -> Record:
@@ -96,10 +111,10 @@ def new_record(checkpoints: IntArray, n_arms: int) -> Record:
 
 
 def play_block(
-    state: Any, gains: FloatArray, rules: Rules, streams: Streams, progress: Progress, record: Record
+    state: Any, sums_state: Any, gains: FloatArray, rules: Rules, streams: Streams, progress: Progress, record: Record
 ) -> Any:
     """Play one round for each row of `gains`, shape `(rounds, n_arms)`, and return the agent's state."""
-    counters, sums, pulls, value, count = progress
+    counters, sums, pulls, revealed_gain, observed = progress
     t, arm, run, filled, revealed, switches, checkpoint = counters
     collected, total = sums
     for row in range(len(gains)):
@@ -116,30 +131,27 @@ def play_block(
         collected += earned
         pulls[arm] += 1
         seen = earned if rules.observe_charge else gain
-        kept = True
-        if rules.inner:
-            seen, kept = release(seen, rules.inner_scale, rules.inner_bound, rules.inner_reject, streams.inner)
+        seen, kept = inner(seen, rules.inner, streams.inner)
         total += seen
         revealed += kept
         filled += 1
         if filled == rules.batch_size:
             if revealed == rules.batch_size:
-                seen = min(total / rules.batch_size, 1.0)
-                kept = True
-                if rules.outer:
-                    seen, kept = release(seen, rules.outer_scale, rules.outer_bound, rules.outer_reject, streams.outer)
-                value[arm] = seen
-                count[arm] = kept
+                seen, kept = outer(min(total / rules.batch_size, 1.0), rules.outer, streams.outer)
+                revealed_gain[arm] = seen
+                observed[arm] = kept
+            value, count = tell(sums_state, revealed_gain, observed, streams.sums)
             state = update(state, arm, value, count)
-            value[arm] = 0.0
-            count[arm] = 0.0
+            revealed_gain[arm] = 0.0
+            observed[arm] = 0
             filled = 0
             revealed = 0
             total = 0.0
         if t == record.checkpoints[checkpoint]:
             record.collected[checkpoint] = collected
             record.switches[checkpoint] = switches
-            record.pulls[checkpoint] = pulls
+            for each in range(len(pulls)):
+                record.pulls[checkpoint, each] = pulls[each]
             checkpoint += 1
     counters[0] = t
     counters[1] = arm
@@ -168,5 +180,6 @@ def add_up(gains: FloatArray, totals: FloatArray, first: int, checkpoints: IntAr
         for arm in range(len(totals)):
             totals[arm] += gains[row, arm]
         if checkpoint < len(checkpoints) and first + row == checkpoints[checkpoint]:
-            record[checkpoint] = totals
+            for arm in range(len(totals)):
+                record[checkpoint, arm] = totals[arm]
             checkpoint += 1

@@ -57,10 +57,12 @@ class CompiledTrials:
         block = np.empty((min(ROUNDS_AT_ONCE, horizon), n_arms))
         totals, totals_at = _moved(np.zeros(n_arms)), np.zeros((number, n_arms))
         states: dict[str, Any] = {}
+        sums: dict[str, Any] = {}
         streams, progress, records = {}, {}, {}
         for name, plan in self.plans.items():
             states[name] = _apart(plan.agent.initial_state(n_arms, plan.steps))
-            roles = (AGENT, plan.inner_role, plan.outer_role)
+            sums[name] = _apart(plan.sums_state(n_arms))
+            roles = (AGENT, *plan.roles)
             streams[name] = Streams(*(stream(self.seed, trial=trial, role=role) for role in roles))
             progress[name] = _apart(new_progress(n_arms))
             records[name] = new_record(self.checkpoints, n_arms)
@@ -70,7 +72,8 @@ class CompiledTrials:
             adversary.fill(gains)
             count_up(gains, totals, start + 1, self.checkpoints, totals_at)
             for name, plan in self.plans.items():
-                states[name] = plan.block(states[name], gains, plan.rules, streams[name], progress[name], records[name])
+                rest = (plan.rules, streams[name], progress[name], records[name])
+                states[name] = plan.block(states[name], sums[name], gains, *rest)
         means = adversary.means
         return {
             name: Column(
@@ -136,7 +139,13 @@ def spread(run: Task, numbers: Iterable[int], jobs: int, prefer: str) -> Iterato
 
 def _apart(arrays: Any) -> Any:
     """Return a NamedTuple with its arrays in memory of their own, so that no two threads write to one cache line."""
-    return type(arrays)(*(_moved(part) if isinstance(part, np.ndarray) else part for part in arrays))
+
+    def apart(part: Any) -> Any:
+        if isinstance(part, np.ndarray):
+            return _moved(part)
+        return _apart(part) if isinstance(part, tuple) else part
+
+    return type(arrays)(*map(apart, arrays))
 
 
 def _moved(array: NDArray[Any]) -> NDArray[Any]:

@@ -11,6 +11,8 @@ from numba.core.caching import CacheImpl, IndexDataCacheFile
 
 from dp_bandit_envs.agents import exp3, tsallis_inf, uniform
 from dp_bandit_envs.privacy import laplace
+from dp_bandit_envs.privacy.counters import binary
+from dp_bandit_envs.privacy.sums import CountedSums
 from dp_bandit_envs.simulation import play_block as loop
 from dp_bandit_envs.simulation.compiling import compile_with, fingerprint
 
@@ -152,9 +154,18 @@ def test_an_edit_in_a_helper_of_an_agent_is_noticed(module, helper, old, new, mo
 
 
 def test_an_edit_of_the_mechanism_is_noticed(monkeypatch):
-    before = fingerprint(loop.play_block)
-    monkeypatch.setattr(loop, "release", edited(laplace, "release", "1.0 + 2.0 * bound", "1.0 + 3.0 * bound"))
-    assert fingerprint(loop.play_block) != before
+    before = fingerprint(loop.play_block, {"inner": laplace.release_by})
+    monkeypatch.setattr(laplace, "release", edited(laplace, "release", "1.0 + 2.0 * bound", "1.0 + 3.0 * bound"))
+    assert fingerprint(loop.play_block, {"inner": laplace.release_by}) != before
+
+
+def test_an_edit_of_a_counter_inside_the_sums_is_noticed(monkeypatch):
+    """The counter's `insert` takes the place of a stand-in in a copy of `tell`."""
+    before = fingerprint(loop.play_block, {"tell": CountedSums("binary", epsilon=1.0, horizon=9).tell})
+    monkeypatch.setattr(binary, "insert", edited(binary, "insert", "noise += node", "noise += 2.0 * node"))
+    after = fingerprint(loop.play_block, {"tell": CountedSums("binary", epsilon=1.0, horizon=9).tell})
+    other = fingerprint(loop.play_block, {"tell": CountedSums("hybrid", epsilon=1.0, horizon=9).tell})
+    assert len({before, after, other}) == 3
 
 
 def test_a_global_constant_of_an_agent_is_noticed(monkeypatch):
@@ -194,7 +205,18 @@ def test_a_replacement_stands_for_the_name_it_replaces():
 
 def test_functions_from_elsewhere_are_not_kept_on_disk():
     """Their files are not ours to watch: another package may be edited at any time."""
-    assert type(compile_with(plus, {"stand_in": twice})._cache).__name__ == "NullCache"
+    assert not compile_with(plus, {"stand_in": twice}).kept_on_disk
+    assert compile_with(loop.add_up, {}).kept_on_disk
+
+
+def doubled_array(x):
+    return np.full(3, x) * 2.0
+
+
+def test_a_function_that_makes_arrays_is_compiled_too():
+    """Without Numba's runtime it cannot be, which shows when it is first called."""
+    compiled = compile_with(doubled_array, {})
+    assert compiled(1.5).tolist() == [3.0, 3.0, 3.0] == compiled(1.5).tolist()
 
 
 def test_where_nothing_can_be_kept_it_is_compiled_each_time(monkeypatch):

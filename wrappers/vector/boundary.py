@@ -24,6 +24,7 @@ from dp_bandit_envs.wrappers.boundary import (
     checked_sensitivity,
     layers_of,
     needed_below,
+    refuse_sums,
     unflattened,
 )
 
@@ -55,6 +56,7 @@ class VectorPrivacyBoundary(PublicFace, Vector, abc.ABC):  # type: ignore[misc]
         super().__init__(env)
         name = type(self).__name__
         below = boundaries_below(env, name, HAND_VECTOR_OBSERVATIONS_ON)
+        refuse_sums(below, name)
         for single in getattr(env.unwrapped, "envs", ()):
             boundaries_below(single, name)
         mode = env.metadata.get("autoreset_mode")
@@ -111,7 +113,7 @@ class VectorPrivacyBoundary(PublicFace, Vector, abc.ABC):  # type: ignore[misc]
         if ended.any() != ended.all():
             raise BoundaryError(f"{type(self).__name__} needs games in lockstep; some of those below ended early.")
         self._ended = bool(ended.all())
-        rewards: FloatArray = released["gain"][np.arange(self.num_envs), arms]
+        rewards = self._rewards(released, arms)
         rounds = self._round_below.copy()
         for game, board in enumerate(self._scoreboards):
             passed = int(rounds[game] - self._round[game])
@@ -126,7 +128,7 @@ class VectorPrivacyBoundary(PublicFace, Vector, abc.ABC):  # type: ignore[misc]
             return None
         title = "Seen through the privacy boundary, game {}"
         return tuple(
-            board.render(self.render_mode, title=title.format(game), total="released gain")
+            board.render(self.render_mode, title=title.format(game), total=self._total_is)
             for game, board in enumerate(self._scoreboards)
         )
 
@@ -147,9 +149,17 @@ class VectorPrivacyBoundary(PublicFace, Vector, abc.ABC):  # type: ignore[misc]
         self._round_below = np.zeros(self.num_envs, np.int64)
         boards = self.num_envs if self.render_mode else 0
         self._scoreboards = [Scoreboard(self.n_arms, self._rounds) for _ in range(boards)]
+        return self._nothing(), every_game("round", self._round.copy())
+
+    def _nothing(self) -> Observation:
+        """Return what is known before anything was released."""
         shape = (self.num_envs, self.n_arms)
-        observation: Observation = {"gain": np.zeros(shape), "observed": np.zeros(shape, np.int8)}
-        return observation, every_game("round", self._round.copy())
+        return {"gain": np.zeros(shape), "observed": np.zeros(shape, np.int8)}
+
+    def _rewards(self, released: Observation, arms: IntArray) -> FloatArray:
+        """Return the rewards, which depend on what was released alone."""
+        rewards: FloatArray = released["gain"][np.arange(self.num_envs), arms]
+        return rewards
 
     def _step_below(self, arms: IntArray) -> tuple[Observation, NDArray[Any], NDArray[Any]]:
         """Play one step below; count its rounds here, unless another boundary below has counted them."""

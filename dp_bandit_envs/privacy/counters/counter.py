@@ -24,6 +24,7 @@ import numpy as np
 from dp_bandit_envs import checks
 from dp_bandit_envs.privacy.counters.width import laplace_width
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+from dp_bandit_envs.privacy.laplace import grid_of, to_grid
 from dp_bandit_envs.privacy.rounding import divide_up
 from dp_bandit_envs.protocols import FloatArray
 
@@ -80,6 +81,15 @@ class Counter(abc.ABC):
     def scales(self, items: int) -> list[tuple[float, int]]:
         """Return the Laplace scales in the release after `items` items, each with how many terms have it."""
 
+    def noisiest(self, places: int, ones: int) -> list[tuple[float, int]]:
+        """Return the scales of the noisiest release among numbers of items with so many ones below 2^(places + 1).
+
+        Args:
+            places: The numbers lie in [2^places, 2^(places + 1)).
+            ones: How many ones they have in base 2, from 1 to places + 1.
+        """
+        return self.scales((1 << places) + (1 << ones - 1) - 1)
+
     def insert(self, value: SupportsFloat) -> None:
         """Add an item in [0, 1]."""
         number = _item(value)
@@ -92,11 +102,19 @@ class Counter(abc.ABC):
         noise, fresh = self.advance(self.state, 0, self._rng)
         if fresh:
             self.released = self.inserted
-            self._total = self._exact + noise
+            self._total = to_grid(self._exact + float(noise), self.grid)
 
     def release(self) -> float:
         """Return the noisy sum of the first `released` items; asking again gives the same number."""
         return self._total
+
+    @functools.cached_property
+    def grid(self) -> float:
+        """The step between the numbers that can be released, about a thousandth of the smallest scale; 0 without noise.
+
+        On a grid, which doubles can occur does not depend on the items; see `privacy.laplace.on_grid`.
+        """
+        return grid_of(min((scale for scale, number in self.scales(1) if number), default=0.0))
 
     @property
     def noise_scales(self) -> FloatArray:

@@ -19,44 +19,58 @@ class State(NamedTuple):
 
     Attributes:
         items: Items so far, `(n_arms,)`.
-        base: Noise of the logarithmic part at the last power of two, `(n_arms,)`.
-        nodes: Noise of the tree's nodes since then, `(n_arms, levels)`.
+        base: Noise of the closed part, at the last power of two, `(n_arms,)`.
+        upward: At each level, the base and the noise of the tree's nodes from this level on, `(n_arms, levels)`.
+        levels: The tree's number of levels now, `(n_arms,)`.
         unit: Scale for one node at the epsilon of one part.
     """
 
     items: IntArray
     base: FloatArray
-    nodes: FloatArray
+    upward: FloatArray
+    levels: IntArray
     unit: float
 
 
 def start(n_arms: int, unit: float) -> State:
     """Return the state of counters for any number of items."""
-    return State(np.zeros(n_arms, np.int64), np.zeros(n_arms), np.zeros((n_arms, MOST_LEVELS)), unit)
+    levels = np.zeros(n_arms, np.int64)
+    return State(levels.copy(), np.zeros(n_arms), np.zeros((n_arms, MOST_LEVELS + 1)), levels, unit)
 
 
 def insert(state: State, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
     """Begin a new tree at a power of two; otherwise close a node of the present one."""
     state.items[arm] += 1
     t = state.items[arm]
-    nodes = state.nodes[arm]
-    if t & (t - 1) == 0:
-        state.base[arm] += draw(state.unit, rng)
-        for level in range(MOST_LEVELS):
-            nodes[level] = 0.0
-        return state.base[arm], True
     # 2^k < t < 2^(k+1): the tree holds at most 2^k - 1 items, so k levels.
-    levels = 0
-    while t >> levels > 1:
-        levels += 1
+    if t & (t - 1) == 0:
+        return grow(state, arm, state.unit, rng), True
+    return close_node(state, arm, t, state.levels[arm] * state.unit, rng), True
+
+
+def grow(state: State, arm: int, scale: float, rng: np.random.Generator) -> float:
+    """At t = 2^k, add one draw to the base, forget the tree, and begin one of k levels; return the base's noise."""
+    upward = state.upward[arm]
+    state.base[arm] += draw(scale, rng)
+    levels = trailing_zeros(state.items[arm])
+    state.levels[arm] = levels
+    for level in range(levels + 1):
+        upward[level] = state.base[arm]
+    base: float = state.base[arm]
+    return base
+
+
+def close_node(state: State, arm: int, t: int, scale: float, rng: np.random.Generator) -> float:
+    """Draw the node at the lowest one of t, drop those it covers, and return the sum of the tree's nodes and the base.
+
+    The sums from each level up make this O(1) on average, and O(lg t) at most.
+    """
+    upward = state.upward[arm]
     level = trailing_zeros(t)
-    for covered in range(level):
-        nodes[covered] = 0.0
-    nodes[level] = draw(levels * state.unit, rng)
-    noise = state.base[arm]
-    for place in range(levels):
-        noise += nodes[place]
-    return noise, True
+    noise: float = upward[level + 1] + draw(scale, rng)
+    for covered in range(level + 1):
+        upward[covered] = noise
+    return noise
 
 
 class HybridCounter(Counter):

@@ -128,6 +128,12 @@ class KAryCounter(Counter):
         nodes = sum(abs(digit) for digit in balanced_digits(items, int(self.base)))
         return [(node_scale(self.nodes_per_item, self.epsilon), nodes)]
 
+    def noisiest(self, places: int, ones: int) -> list[tuple[float, int]]:
+        """Return the scales of the noisiest release in [2^places, 2^(places + 1)): all digits as large as can be."""
+        assert self.base is not None
+        levels = levels_for(int(self.base), (2 << places) - 1)
+        return [(node_scale(self.nodes_per_item, self.epsilon), levels * (int(self.base) // 2))]
+
 
 def best_base(horizon: int) -> int:
     """Return the odd base from 3 to 99 with the smallest mean of variance, h^2 times the mean sum of |digits|."""

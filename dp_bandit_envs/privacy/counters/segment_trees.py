@@ -5,8 +5,8 @@ import functools
 
 import numpy as np
 
-from dp_bandit_envs.privacy.counters.counter import Counter, draw, trailing_zeros, unit_scale
-from dp_bandit_envs.privacy.counters.hybrid import MOST_LEVELS, State, start
+from dp_bandit_envs.privacy.counters.counter import Counter, unit_scale
+from dp_bandit_envs.privacy.counters.hybrid import MOST_LEVELS, State, close_node, grow, start
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 
 
@@ -17,25 +17,11 @@ def insert(state: State, arm: int, rng: np.random.Generator) -> tuple[float, boo
     """
     state.items[arm] += 1
     t = state.items[arm]
-    nodes = state.nodes[arm]
     # The segment (2^j, 2^(j+1)] has a tree of 2^j leaves and j + 1 levels; item 1 is a segment of its own.
-    depth = 0
-    while 2 << depth < t:
-        depth += 1
-    scale = (depth + 1) * state.unit
+    scale = (state.levels[arm] + 1) * state.unit
     if t & (t - 1) == 0:
-        state.base[arm] += draw(scale, rng)
-        for level in range(MOST_LEVELS):
-            nodes[level] = 0.0
-        return state.base[arm], True
-    level = trailing_zeros(t)
-    for covered in range(level):
-        nodes[covered] = 0.0
-    nodes[level] = draw(scale, rng)
-    noise = state.base[arm]
-    for place in range(depth):
-        noise += nodes[place]
-    return noise, True
+        return grow(state, arm, scale, rng), True
+    return close_node(state, arm, t, scale, rng), True
 
 
 class SegmentTreesCounter(Counter):

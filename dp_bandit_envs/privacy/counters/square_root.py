@@ -1,5 +1,6 @@
 """The square-root counter: Gaussian noise through the square root of the matrix of sums, for (epsilon, delta)."""
 
+import functools
 import math
 from typing import Any, NamedTuple, SupportsFloat, SupportsIndex
 
@@ -9,6 +10,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.privacy.counters.counter import REPLACE_ONE_ITEM, Counter
 from dp_bandit_envs.privacy.gaussian import gaussian_sigma
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+from dp_bandit_envs.privacy.laplace import grid_of
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 
@@ -73,6 +75,11 @@ class SquareRootCounter(Counter):
     def scales(self, items: int) -> list[tuple[float, int]]:
         """Return nothing: the noise is Gaussian, see `variance`."""
         return []
+
+    @functools.cached_property
+    def grid(self) -> float:
+        """The step between the numbers that can be released; 0 without noise."""
+        return grid_of(self.sigma)
 
     @property
     def noise_scales(self) -> FloatArray:

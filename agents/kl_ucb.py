@@ -1,0 +1,138 @@
+"""KL-UCB: the largest mean that an arm's gains do not rule out, with or without noise in their sums."""
+
+import math
+from collections.abc import Sequence
+from typing import Final, NamedTuple, SupportsFloat
+
+import numpy as np
+
+from dp_bandit_envs import checks
+from dp_bandit_envs.agents.functional import SUMS, FunctionalAgent, Functions
+from dp_bandit_envs.agents.noise_width import NoiseWidth, WidthFor, no_width, weight
+from dp_bandit_envs.metrics.divergences import private_divergence, private_upper
+from dp_bandit_envs.protocols import FloatArray, IntArray
+
+ROUND: Final = 0
+HELD: Final = 1
+UNRELEASED: Final = 2
+
+
+class State(NamedTuple):
+    """What KL-UCB knows.
+
+    Attributes:
+        means: Released mean of each arm.
+        counts: Number of gains in it; 0 before the first release.
+        weights: w(n) of the extra term.
+        numbers: Rounds played so far; the arm to stay with until its next release, or -1; how many arms have had no
+            release.
+        level: c in c ln t.
+        epsilon: Privacy parameter of the divergence.
+        lazy: Whether an arm is held until its next release.
+        width: The extra term.
+    """
+
+    means: FloatArray
+    counts: IntArray
+    weights: FloatArray
+    numbers: IntArray
+    level: float
+    epsilon: float
+    lazy: bool
+    width: NoiseWidth
+
+
+def start(n_arms: int, level: float, epsilon: float, lazy: bool, width: NoiseWidth) -> State:
+    """Return the state before the first round."""
+    numbers = np.array([0, -1, n_arms])
+    counts = np.zeros(n_arms, np.int64)
+    return State(np.zeros(n_arms), counts, np.zeros(n_arms), numbers, level, epsilon, lazy, width)
+
+
+def select(state: State, rng: np.random.Generator) -> int:
+    """Return the held arm, the first without a release, or the first with the largest index.
+
+    An index is solved for only where it beats the largest so far, which its divergence from that one tells.
+    """
+    counts, numbers, epsilon = state.counts, state.numbers, state.epsilon
+    if numbers[HELD] >= 0:
+        return int(numbers[HELD])
+    if numbers[UNRELEASED] > 0:
+        for arm in range(len(counts)):
+            if counts[arm] == 0:
+                return arm
+    log = math.log(numbers[ROUND])
+    level = state.level * log
+    reach = state.width.slope * log + state.width.offset
+    best = 0
+    highest = -1.0
+    for arm in range(len(counts)):
+        mean = min(max(state.means[arm] + reach * state.weights[arm], 0.0), 1.0)
+        share = level / counts[arm]
+        if arm == 0 or private_divergence(mean, highest, epsilon) < share or mean > highest:
+            index = private_upper(mean, share, epsilon)
+            if index > highest:
+                highest = index
+                best = arm
+    return best
+
+
+def update(state: State, arm: int, value: Sequence[float], count: Sequence[int]) -> State:
+    """Take over released sums, and work out anew what depends on counts that have changed."""
+    counts, numbers = state.counts, state.numbers
+    numbers[ROUND] += 1
+    if state.lazy and count[arm] == counts[arm]:
+        numbers[HELD] = arm
+        return state
+    numbers[HELD] = -1
+    for each in range(len(counts)):
+        n = count[each]
+        if n != counts[each]:
+            numbers[UNRELEASED] -= counts[each] == 0
+            counts[each] = n
+            state.weights[each] = weight(state.width, n, 0)
+        if n > 0:
+            state.means[each] = value[each] / n
+    return state
+
+
+class KlUcb(FunctionalAgent):
+    r"""Plays the arm with the largest mean q that its released mean does not rule out.
+
+    .. math:: \max \{ q : d_\epsilon(\text{clip}(\hat\mu_i + \text{width}(n_i, t)), q) \le \frac{c \ln t}{n_i} \}
+
+    with t the number of rounds played so far. Without privacy d is the Kullback-Leibler divergence of Bernoulli arms;
+    with epsilon it is the smaller divergence that noise leaves, in which the noise needs no width of its own. Arms
+    without a release come first, lowest number first; the lowest number wins ties.
+
+    Learns from running sums: put `RunningSums`, `HybridSums` or `BlockMeans` around the environment.
+
+    Args:
+        level: c, greater than 0.
+        epsilon: Privacy parameter of d, in (0, inf]; inf for KL-UCB.
+        width: The extra term for noise, from `dp_bandit_envs.agents.noise_width`, not from a counter's table.
+        lazy: Whether an arm is played until its next release.
+
+    Source: Garivier and Cappé (2011), KL-UCB with c = 1 (their 3 ln ln t left out, as they do in experiments); Azize
+    and Basu (2022), AdaP-KLUCB; Azize, Wu, Honda, Orabona, Ito and Basu (2025), DP-KLUCB.
+    """
+
+    functions = Functions(select, update)
+    learns_from = SUMS
+
+    def __init__(
+        self,
+        *,
+        level: SupportsFloat = 1.0,
+        epsilon: SupportsFloat = math.inf,
+        width: WidthFor | None = None,
+        lazy: bool = False,
+    ) -> None:
+        self.level = checks.greater_than("level", level, 0)
+        self.epsilon = checks.epsilon(epsilon)
+        self.width = width or no_width
+        self.lazy = bool(lazy)
+
+    def initial_state(self, n_arms: int, horizon: int) -> State:
+        """Return the state before the first step."""
+        return start(n_arms, self.level, self.epsilon, self.lazy, self.width(n_arms, horizon))

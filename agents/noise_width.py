@@ -1,0 +1,162 @@
+r"""How far the noise in a released sum may reach: the extra confidence term of every private index.
+
+A width adds :math:`(\text{slope} \ln t + \text{offset}) \, w(n)` to an arm's mean over n gains after t rounds. What
+w(n) is differs between algorithms; it is worked out once for each n, so that a round costs one multiplication an arm.
+"""
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple, SupportsFloat
+
+import numpy as np
+
+from dp_bandit_envs import checks
+from dp_bandit_envs.privacy.counters import Counter, make_counter
+from dp_bandit_envs.protocols import FloatArray
+
+NONE: Final = 0
+POWER: Final = 1
+LOGARITHM: Final = 2
+TABLE: Final = 3
+STEPS_IN_AN_OCTAVE: Final = 4
+"""Steps in which t doubles, where a width for t is read from a table; each step looks up the end of its own."""
+
+
+class NoiseWidth(NamedTuple):
+    """The parameters of a width.
+
+    Attributes:
+        slope, offset: What w(n) is multiplied by is slope ln t + offset.
+        kind: `NONE`: w = 0; `POWER`: w = n^-power; `LOGARITHM`: w = ln(n + 1) / n; `TABLE`: w from `table`, over n.
+        power: See `POWER`.
+        table: Widths of a sum by step of t, number of bits of n and number of ones in n, in one row.
+        bits: How many numbers of bits the table has.
+        until: The last round of each step of t, for which one row of the table holds.
+    """
+
+    slope: float
+    offset: float
+    kind: int
+    power: float
+    table: FloatArray
+    bits: int
+    until: FloatArray
+
+
+WidthFor = Callable[[int, int], NoiseWidth]
+"""Gives the width in a game of `(n_arms, horizon)`."""
+
+
+def weight(width: NoiseWidth, count: int, step: int) -> float:
+    """Return w(n) for n = `count` > 0, in a step of t."""
+    if width.kind == NONE:
+        return 0.0
+    if width.kind == POWER:
+        return 1.0 / count if width.power == 1.0 else math.exp(-width.power * math.log(count))
+    if width.kind == LOGARITHM:
+        return math.log(count + 1.0) / count
+    bits = 0
+    ones = 0
+    left = count
+    while left > 0:
+        ones += left & 1
+        bits += 1
+        left >>= 1
+    total: float = width.table[(step * width.bits + bits - 1) * width.bits + ones - 1]
+    return total / count
+
+
+def no_width(n_arms: int, horizon: int) -> NoiseWidth:
+    """Return the width of no noise."""
+    return _plain(0.0, 0.0, NONE, 1.0)
+
+
+def log_width(slope: SupportsFloat, *, power: SupportsFloat = 1.0, offset: SupportsFloat = 0.0) -> WidthFor:
+    """Return the width (slope ln t + offset) n^-power, as for one draw of noise in a mean."""
+    numbers = checks.at_least("slope", slope, 0), checks.at_least("offset", offset, 0)
+    exponent = checks.greater_than("power", power, 0)
+    return lambda n_arms, horizon: _plain(*numbers, POWER, exponent)
+
+
+def log_log_width(slope: SupportsFloat) -> WidthFor:
+    """Return the width slope ln t ln(n + 1) / n, as for the noise of a tree."""
+    number = checks.at_least("slope", slope, 0)
+    return lambda n_arms, horizon: _plain(number, 0.0, LOGARITHM, 1.0)
+
+
+def counter_width(
+    counter: str, *, epsilon: SupportsFloat, formula: str = "chernoff", exponent: SupportsFloat = 4, **options: Any
+) -> WidthFor:
+    """Return the width that a counter's noise exceeds with probability at most t^-exponent.
+
+    Between powers of 2^(1/4), t is rounded up, which makes the width larger by at most 2 percent.
+
+    Args:
+        counter: A key of `dp_bandit_envs.privacy.counters.COUNTERS` with Laplace noise.
+        epsilon: The counter's privacy parameter, in (0, inf].
+        formula: `"chernoff"` for `Counter.error_width`; `"printed"` for equation 2.2 of Tossou and Dimitrakakis (2016)
+            with levels in base 2, which is about twice as wide, for the hybrid counter.
+        exponent: See above.
+        options: What the counter takes besides.
+    """
+    budget = checks.epsilon(epsilon)
+    checks.one_of("formula", formula, ("chernoff", "printed"))
+    power = checks.greater_than("exponent", exponent, 0)
+    if formula == "printed" and counter != "hybrid":
+        raise ValueError(f"the printed formula is for the hybrid counter; received {counter!r}. Use 'chernoff'.")
+    make_counter(counter, epsilon=budget, horizon=1, **options)
+    if math.isinf(budget):
+        return no_width
+
+    def width(n_arms: int, horizon: int) -> NoiseWidth:
+        table, until = _table(counter, formula, power, horizon, tuple(sorted(options.items())))
+        return NoiseWidth(0.0, 1.0, TABLE, 1.0, table / budget, horizon.bit_length(), until)
+
+    return width
+
+
+def _plain(slope: float, offset: float, kind: int, power: float) -> NoiseWidth:
+    return NoiseWidth(slope, offset, kind, power, np.zeros(1), 1, np.array([math.inf]))
+
+
+@functools.lru_cache(maxsize=64)
+def _table(
+    name: str, formula: str, exponent: float, horizon: int, options: tuple[tuple[str, Any], ...]
+) -> tuple[FloatArray, FloatArray]:
+    """Return the widths at epsilon = 1 and the last round of each step of t; all noise scales go with 1 / epsilon."""
+    counter = make_counter(name, epsilon=1.0, horizon=horizon, **dict(options))
+    bits = horizon.bit_length()
+    steps = math.ceil(STEPS_IN_AN_OCTAVE * math.log2(horizon)) + 1 if horizon > 1 else 1
+    until = 2.0 ** (np.arange(steps) / STEPS_IN_AN_OCTAVE)
+    until[-1] = math.inf
+    ends = np.minimum(2.0 ** (np.arange(steps) / STEPS_IN_AN_OCTAVE), 2.0 * horizon)
+    table = np.zeros((steps, bits, bits))
+    for places in range(bits):
+        for ones in range(1, places + 2):
+            if formula == "printed":
+                # One draw of the logarithmic part and the tree; at a power of two the tree is empty.
+                share = 2 if dict(options).get("budget", "split") == "split" else 1
+                levels = 1 if ones == 1 else places + 1
+                table[:, places, ones - 1] = share * math.sqrt(8) * np.log(4 * ends**exponent) * levels
+            else:
+                table[:, places, ones - 1] = _chernoff(counter, places, ones, exponent * np.log(ends))
+    return table.ravel(), until
+
+
+def _chernoff(counter: Counter, places: int, ones: int, minus_log: FloatArray) -> FloatArray:
+    """Return `laplace_width` for many failure probabilities at once, by a grid of s; every s gives a valid width."""
+    terms = [(scale, number) for scale, number in counter.noisiest(places, ones) if scale > 0 and number > 0]
+    if not terms:
+        raise ValueError(
+            f"the width of a {type(counter).__name__} is not of the kind that an index can use; use a counter with"
+            " Laplace noise, such as 'hybrid' or 'k-ary'."
+        )
+    widest = max(scale for scale, _ in terms)
+    share = np.linspace(0, 1, 402)[1:-1]
+    cost = np.log1p(-share)
+    for scale, number in terms:
+        cost = cost - number * np.log1p(-((scale / widest * share) ** 2))
+    widths = (math.log(2) + minus_log[:, np.newaxis] + cost) * (widest / share)
+    narrowest: FloatArray = widths.min(axis=1)
+    return narrowest

@@ -1,0 +1,127 @@
+"""Successive elimination: all arms that may still be best are played equally often, until only one is left."""
+
+import math
+from collections.abc import Sequence
+from typing import Final, NamedTuple, SupportsFloat
+
+import numpy as np
+
+from dp_bandit_envs import checks
+from dp_bandit_envs.agents.functional import SUMS, FunctionalAgent, Functions
+from dp_bandit_envs.protocols import FloatArray, IntArray
+
+EPOCH: Final = 0
+ARM: Final = 1
+LEFT: Final = 2
+
+
+class State(NamedTuple):
+    """What successive elimination knows.
+
+    Attributes:
+        means: Each arm's mean in the present epoch.
+        counts: The numbers of gains in the last release of each arm.
+        alive: Whether an arm may still be best, 0 or 1.
+        numbers: The epoch, from 1; the arm to play; how many arms are left.
+        log_arms: ln(K / beta), with beta the failure probability of the whole game.
+        epsilon: Privacy parameter.
+    """
+
+    means: FloatArray
+    counts: IntArray
+    alive: IntArray
+    numbers: IntArray
+    log_arms: float
+    epsilon: float
+
+
+def start(n_arms: int, log_arms: float, epsilon: float) -> State:
+    """Return the state before the first round."""
+    counts = np.zeros(n_arms, np.int64)
+    return State(np.zeros(n_arms), counts, np.ones(n_arms, np.int64), np.array([1, 0, n_arms]), log_arms, epsilon)
+
+
+def select(state: State, rng: np.random.Generator) -> int:
+    """Return the arm whose turn it is."""
+    return int(state.numbers[ARM])
+
+
+def update(state: State, arm: int, value: Sequence[float], count: Sequence[int]) -> State:
+    """Wait for the arm's release; then it is the next arm's turn, and after the last one some arms may go."""
+    means, counts, alive, numbers = state.means, state.counts, state.alive, state.numbers
+    if numbers[LEFT] == 1 or count[arm] == counts[arm]:
+        return state
+    counts[arm] = count[arm]
+    means[arm] = value[arm] / count[arm]
+    following = arm + 1
+    while following < len(alive) and alive[following] == 0:
+        following += 1
+    if following == len(alive):
+        eliminate(state, count[arm])
+        numbers[EPOCH] += 1
+        following = 0
+        while alive[following] == 0:
+            following += 1
+    numbers[ARM] = following
+    return state
+
+
+def eliminate(state: State, samples: int) -> None:
+    """Drop the arms whose mean is behind the largest by more than twice what chance and noise explain."""
+    means, alive, numbers = state.means, state.alive, state.numbers
+    log = state.log_arms + 2.0 * math.log(numbers[EPOCH])
+    chance = math.sqrt((log + math.log(8.0)) / (2.0 * samples))
+    noise = (log + math.log(4.0)) / (samples * state.epsilon)
+    largest = -math.inf
+    for arm in range(len(alive)):
+        if alive[arm] == 1:
+            largest = max(largest, means[arm])
+    for arm in range(len(alive)):
+        if alive[arm] == 1 and largest - means[arm] > 2.0 * (chance + noise):
+            alive[arm] = 0
+            numbers[LEFT] -= 1
+
+
+class SuccessiveElimination(FunctionalAgent):
+    r"""Plays in epochs, each arm until its next release, and drops the arms that are clearly behind.
+
+    After epoch e, with R gains in each mean, an arm goes if it is behind the largest mean by more than
+
+    .. math:: 2 \sqrt{\frac{\ln(8 K e^2 / \beta)}{2 R}} + 2 \frac{\ln(4 K e^2 / \beta)}{R \epsilon}, \quad
+              \beta = \frac{1}{T}
+
+    Learns from sums of blocks: put `BlockMeans(env, epsilon=..., lengths=epoch_lengths(...))` around the environment.
+
+    Args:
+        epsilon: Privacy parameter of that wrapper, in (0, inf].
+
+    Source: Even-Dar, Mannor and Mansour (2002); Sajed and Sheffet (2019), algorithm 2 (DP-SE).
+    Differs from the source in: the logarithms hold K for the number of arms that are left, so that the lengths of the
+    epochs are known beforehand.
+    """
+
+    functions = Functions(select, update)
+    learns_from = SUMS
+
+    def __init__(self, *, epsilon: SupportsFloat = math.inf) -> None:
+        self.epsilon = checks.epsilon(epsilon)
+
+    def initial_state(self, n_arms: int, horizon: int) -> State:
+        """Return the state before the first step."""
+        return start(n_arms, math.log(n_arms * horizon), self.epsilon)
+
+
+def epoch_lengths(n_arms: int, horizon: int, epsilon: float) -> list[int]:
+    r"""Return how often each arm is played in epoch e = 1, 2, ..., until the horizon is reached.
+
+    .. math:: R_e = \Big\lceil \max\Big( \frac{32 \ln(8 K e^2 T)}{D^2}, \frac{8 \ln(4 K e^2 T)}{\epsilon D} \Big)
+              \Big\rceil + 1, \quad D = 2^{-e}
+    """
+    lengths: list[int] = []
+    while sum(lengths) < horizon:
+        epoch = len(lengths) + 1
+        gap = 2.0**-epoch
+        log = math.log(n_arms * horizon) + 2 * math.log(epoch)
+        needed = max(32 * (log + math.log(8)) / gap**2, 8 * (log + math.log(4)) / (epsilon * gap))
+        lengths.append(math.ceil(min(needed, horizon)) + 1)
+    return lengths

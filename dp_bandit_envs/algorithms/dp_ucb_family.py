@@ -1,0 +1,174 @@
+"""The DP-UCB family of Tossou and Dimitrakakis (2016), and Private-UCB before it: UCB on sums from counters.
+
+Why a changed round moves what is released by no more than epsilon: its gain enters the counter of the arm played, and
+no other; that counter's releases are epsilon-DP for one changed item, all together; and the arms played are worked
+out from releases alone.
+"""
+
+import dataclasses
+import math
+from collections.abc import Callable
+from typing import Any, SupportsFloat
+
+from dp_bandit_envs import checks
+from dp_bandit_envs.agents.noise_width import NoiseWidth, counter_width, log_width, no_width
+from dp_bandit_envs.agents.ucb import Ucb
+from dp_bandit_envs.algorithms.algorithm import Algorithm
+from dp_bandit_envs.algorithms.stochastic_bounds import dp_ucb_bound_bound
+from dp_bandit_envs.privacy.counters import COUNTERS, make_counter
+from dp_bandit_envs.privacy.counters.width import laplace_width
+from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+from dp_bandit_envs.protocols import Environment
+from dp_bandit_envs.wrappers import HybridSums, IntervalMeans
+from dp_bandit_envs.wrappers.interval_means import INTERVALS, PAPER_DELTA
+
+MODES = ("once", "bonus", "redraw")
+BONUS = 3.5
+"""With 3.5 ln t, the noise of a release exceeds its bonus with probability t^-3.5, as the paper's theorem 3.5 asks."""
+
+
+def dp_ucb_bound(
+    *,
+    epsilon: SupportsFloat = 1.0,
+    counter: str = "hybrid",
+    budget: str = "split",
+    formula: str = "chernoff",
+    label: str = "DP-UCB-BOUND",
+) -> Algorithm:
+    """DP-UCB-BOUND (Tossou and Dimitrakakis 2016, algorithm 1): UCB with a bonus for the counter's noise."""
+    of_counter = _options(counter, budget)
+    size = checks.epsilon(epsilon)
+    width = counter_width(counter, epsilon=size, formula=formula, **of_counter)
+
+    def bound(means: list[float], horizon: int) -> float:
+        own = make_counter(counter, epsilon=size, horizon=horizon, **of_counter)
+        # The index looks its width up at the end of a step of t, where t^-4 is up to half as large.
+        return dp_ucb_bound_bound(
+            means, horizon, lambda n, failure: laplace_width(own.scales(min(n, horizon)), failure / 2)
+        )
+
+    follows_bits = counter in ("hybrid", "segment-trees", "binary") and formula == "chernoff"
+    return Algorithm(
+        name=label,
+        make_agent=lambda: Ucb(width=width),
+        wrapping=lambda env: HybridSums(env, epsilon=size, counter=counter, **of_counter),
+        paper_guarantee_of=_claims(size, "theorem 3.1"),
+        stochastic_bound=bound if follows_bits else None,  # type: ignore[arg-type]
+        parameters={"epsilon": size, "counter": counter, "budget": budget, "formula": formula},
+        reference="Tossou and Dimitrakakis (2016), algorithm 1, theorems 3.1 and 3.2",
+    )
+
+
+def dp_ucb(
+    *, epsilon: SupportsFloat = 1.0, counter: str = "hybrid", budget: str = "split", label: str = "DP-UCB"
+) -> Algorithm:
+    """DP-UCB (Tossou and Dimitrakakis 2016, algorithm 2): plain UCB; all counters advance together, padded with 0."""
+    of_counter = _options(counter, budget)
+    size = checks.epsilon(epsilon)
+    return Algorithm(
+        name=label,
+        make_agent=Ucb,
+        wrapping=lambda env: HybridSums(env, epsilon=size, counter=counter, pad_unplayed=True, **of_counter),
+        paper_guarantee_of=_claims(size, "theorem 3.1"),
+        parameters={"epsilon": size, "counter": counter, "budget": budget},
+        reference="Tossou and Dimitrakakis (2016), algorithm 2, theorems 3.1 and 3.3",
+    )
+
+
+def dp_ucb_int(
+    *,
+    epsilon: SupportsFloat = 1.0,
+    delta: SupportsFloat = PAPER_DELTA,
+    v: SupportsFloat = 1.1,
+    mode: str = "once",
+    intervals: str = "lemma",
+    label: str = "DP-UCB-INT",
+) -> Algorithm:
+    """DP-UCB-INT (Tossou and Dimitrakakis 2016, algorithm 3): UCB on means released at the ends of intervals."""
+    checks.one_of("mode", mode, MODES)
+    checks.one_of("intervals", intervals, INTERVALS)
+    size, failure, power = checks.epsilon(epsilon), checks.delta(delta), checks.real("v", v)
+    release = "redraw" if mode == "redraw" else "once"
+    # The mean's noise has scale n^(v / 2 - 1).
+    width = log_width(BONUS, power=1 - power / 2) if mode == "bonus" and math.isfinite(size) else no_width
+    claim = PrivacyGuarantee(
+        epsilon=size, delta=failure, theorem="Tossou and Dimitrakakis (2016), theorem 3.4 and corollary 3.2"
+    )
+
+    return Algorithm(
+        name=label,
+        make_agent=lambda: Ucb(width=width),
+        wrapping=lambda env: IntervalMeans(
+            env, epsilon=size, v=power, delta=failure, release=release, intervals=intervals
+        ),
+        paper_guarantee_of=lambda n_arms, horizon: claim,
+        parameters={"epsilon": size, "delta": failure, "v": power, "mode": mode, "intervals": intervals},
+        reference="Tossou and Dimitrakakis (2016), algorithm 3, theorems 3.4 and 3.5",
+    )
+
+
+def private_ucb(
+    *,
+    epsilon: SupportsFloat = 1.0,
+    constants: str = "paper",
+    failure_probability: SupportsFloat | None = None,
+    label: str = "Private-UCB",
+) -> Algorithm:
+    """Private-UCB (Mishra and Thakurta 2015): binary trees and a wide bonus; with the paper's constants or better."""
+    size = checks.epsilon(epsilon)
+    checks.one_of("constants", constants, ("paper", "improved"))
+    failure = None if failure_probability is None else checks.in_range("failure_probability", failure_probability, 0, 1)
+    if failure == 0:
+        raise ValueError("failure_probability must be greater than 0; received 0. None stands for t^-4.")
+
+    def wrapping(env: Environment) -> Environment:
+        # The paper composes over arms one after another; in parallel, this is epsilon / K-DP.
+        share = env.get_wrapper_attr("n_arms") if constants == "paper" else 1
+        return HybridSums(env, epsilon=size / share, counter="binary")
+
+    width = counter_width("binary", epsilon=size)
+    if constants == "paper":
+        width = no_width if math.isinf(size) else _gamma(size, failure)
+    elif failure is not None:
+        raise ValueError("failure_probability goes with constants='paper'; the improved width is for t^-4.")
+    return Algorithm(
+        name=label,
+        make_agent=lambda: Ucb(width=width),
+        wrapping=wrapping,
+        paper_guarantee_of=lambda n_arms, horizon: PrivacyGuarantee(
+            epsilon=size, theorem="Mishra and Thakurta (2015), theorem 3: epsilon / K for each of K arms"
+        ),
+        parameters={"epsilon": size, "constants": constants, "failure_probability": failure},
+        reference="Mishra and Thakurta (2015), algorithm 1, theorem 4",
+    )
+
+
+def _gamma(epsilon: float, failure: float | None) -> Callable[[int, int], NoiseWidth]:
+    r"""Return the paper's width :math:`\Gamma / n`, :math:`\Gamma = K \ln^2 T \ln(K T \ln T / \gamma) / \epsilon`.
+
+    Without a failure probability, gamma is t^-4, as in the experiments of Tossou and Dimitrakakis (2016).
+    """
+
+    def width(n_arms: int, horizon: int) -> NoiseWidth:
+        log = max(math.log(horizon), 1.0)
+        factor = n_arms * log**2 / epsilon
+        fixed = math.log(n_arms * horizon * log)
+        slope, offset = (4.0, fixed) if failure is None else (0.0, fixed - math.log(failure))
+        return log_width(factor * slope, offset=factor * offset)(n_arms, horizon)
+
+    return width
+
+
+def _claims(epsilon: float, theorem: str) -> Callable[[int, int], PrivacyGuarantee]:
+    claim = PrivacyGuarantee(epsilon=epsilon, theorem=f"Tossou and Dimitrakakis (2016), {theorem}")
+    return lambda n_arms, horizon: dataclasses.replace(claim)
+
+
+def _options(counter: str, budget: str) -> dict[str, Any]:
+    checks.known_name("counter", counter, COUNTERS)
+    checks.one_of("budget", budget, ("split", "paper"))
+    if counter == "hybrid":
+        return {"budget": budget}
+    if budget != "split":
+        raise ValueError(f"budget='paper' belongs to the hybrid counter; received counter={counter!r}.")
+    return {}

@@ -1,0 +1,42 @@
+"""UCB under local privacy: every gain is noisy before anyone stores it.
+
+Why a changed round moves what is released by no more than epsilon: its gain is answered once, with Laplace noise of
+scale 1 / epsilon or by a coin whose chances change by a factor of at most e^epsilon, and never used again.
+"""
+
+from typing import SupportsFloat
+
+from dp_bandit_envs import checks
+from dp_bandit_envs.agents.noise_width import log_width
+from dp_bandit_envs.agents.ucb import Ucb
+from dp_bandit_envs.algorithms.algorithm import Algorithm
+from dp_bandit_envs.algorithms.stochastic_bounds import ldp_laplace_bonus, ldp_ucb_b_bound, ldp_ucb_l_bound
+from dp_bandit_envs.wrappers import BlockMeans, RandomisedResponse, RunningSums
+
+
+def ldp_ucb_l(*, epsilon: SupportsFloat = 1.0, label: str = "LDP-UCB-L") -> Algorithm:
+    """LDP-UCB-L (Ren et al. 2020): UCB on gains with Laplace noise each, with a bonus for the noise."""
+    size = checks.epsilon(epsilon)
+    variance, slope = ldp_laplace_bonus(size)
+    width = log_width(slope)
+    return Algorithm(
+        name=label,
+        make_agent=lambda: Ucb(exploration=variance, width=width),
+        wrapping=lambda env: BlockMeans(env, epsilon=size, ratio=1, keep=True),
+        stochastic_bound=lambda means, horizon: ldp_ucb_l_bound(means, horizon, size),
+        parameters={"epsilon": size},
+        reference="Ren, Zhou, Liu and Shroff (2020), LDP-UCB-L",
+    )
+
+
+def ldp_ucb_b(*, epsilon: SupportsFloat = 1.0, label: str = "LDP-UCB-B") -> Algorithm:
+    """LDP-UCB-B (Ren et al. 2020): UCB on randomised responses, which only shrink the gaps between arms."""
+    size = checks.epsilon(epsilon)
+    return Algorithm(
+        name=label,
+        make_agent=Ucb,
+        wrapping=lambda env: RunningSums(RandomisedResponse(env, epsilon=size)),
+        stochastic_bound=lambda means, horizon: ldp_ucb_b_bound(means, horizon, size),
+        parameters={"epsilon": size},
+        reference="Ren, Zhou, Liu and Shroff (2020), LDP-UCB-B",
+    )

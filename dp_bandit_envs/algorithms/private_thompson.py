@@ -1,0 +1,48 @@
+"""Thompson sampling on noisy sums: Lazy-DP-TS and DP-TS.
+
+Why a changed round moves what is released by no more than epsilon: its gain enters one block, or one counter, of the
+arm played, with the noise of `private_blocks` and `dp_ucb_family`; the posteriors, and the draws from them, are worked
+out from releases alone.
+"""
+
+import math
+from typing import SupportsFloat
+
+from dp_bandit_envs import checks
+from dp_bandit_envs.agents.noise_width import log_log_width, log_width
+from dp_bandit_envs.agents.thompson_sampling import ThompsonSampling
+from dp_bandit_envs.algorithms.algorithm import Algorithm
+from dp_bandit_envs.privacy.sums import geometric_blocks
+from dp_bandit_envs.protocols import Environment
+from dp_bandit_envs.wrappers import BlockMeans, HybridSums
+
+
+def lazy_dp_ts(*, epsilon: SupportsFloat = 1.0, label: str = "Lazy-DP-TS") -> Algorithm:
+    """Lazy-DP-TS (Hu and Hegde 2022): Thompson sampling on the last full block of 1, 2, 4, ... gains of each arm."""
+    size = checks.epsilon(epsilon)
+    width = log_width(3 / size)
+
+    def wrapping(env: Environment) -> Environment:
+        lengths = geometric_blocks(2, env.get_wrapper_attr("horizon"), totals=False)
+        return BlockMeans(env, epsilon=size, lengths=lengths)
+
+    return Algorithm(
+        name=label,
+        make_agent=lambda: ThompsonSampling(width=width, each_first=True),
+        wrapping=wrapping,
+        parameters={"epsilon": size},
+        reference="Hu and Hegde (2022), Lazy-DP-TS",
+    )
+
+
+def dp_ts(*, epsilon: SupportsFloat = 1.0, label: str = "DP-TS") -> Algorithm:
+    """DP-TS (Hu and Hegde 2022): Thompson sampling on sums of the hybrid counter, with an allowance for its noise."""
+    size = checks.epsilon(epsilon)
+    width = log_log_width(6 * math.sqrt(8) / size)
+    return Algorithm(
+        name=label,
+        make_agent=lambda: ThompsonSampling(width=width, each_first=True),
+        wrapping=lambda env: HybridSums(env, epsilon=size),
+        parameters={"epsilon": size},
+        reference="Hu and Hegde (2022), DP-TS",
+    )

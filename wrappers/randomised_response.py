@@ -1,0 +1,67 @@
+"""Answers with a coin instead of a gain: 1 or 0, more often 1 for larger gains."""
+
+import math
+from typing import SupportsFloat
+
+import numpy as np
+
+from dp_bandit_envs import checks
+from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+from dp_bandit_envs.privacy.randomised_response import ResponseMechanism, respond, response_mechanism
+from dp_bandit_envs.privacy.sums.mechanism import after_noise_below
+from dp_bandit_envs.protocols import Environment, Observation
+from dp_bandit_envs.wrappers.boundary import PrivacyBoundary, checked_gain
+
+
+class RandomisedResponse(PrivacyBoundary):
+    r"""Hands on 1 with probability :math:`\frac{g (e^\epsilon - 1) + 1}{e^\epsilon + 1}` and 0 otherwise, for a gain g.
+
+    The chance of either answer changes by a factor of at most e^epsilon between any two gains. An arm with mean mu
+    becomes one of coins with mean :math:`\frac{1 + \mu (e^\epsilon - 1)}{e^\epsilon + 1}`: the order of the arms stays,
+    and gaps shrink by :math:`\frac{e^\epsilon - 1}{e^\epsilon + 1}`. Where one round reveals s > 1 gains, each answer
+    gets epsilon / s.
+
+    Args:
+        env: A bandit environment, or a privacy wrapper around one that hands on gains.
+        epsilon: Privacy parameter, in (0, inf]; at `math.inf` a gain becomes a coin with that mean.
+
+    Protects: one round's gains of all arms, locally.
+
+    Source: Warner (1965); for bandits, Ren, Zhou, Liu and Shroff (2020), Multi-Armed Bandits with Local Differential
+    Privacy.
+    """
+
+    mechanism: ResponseMechanism
+
+    def __init__(self, env: Environment, *, epsilon: SupportsFloat) -> None:
+        super().__init__(env)
+        self.mechanism = response_mechanism(checks.epsilon(epsilon), self._sensitivity_below)
+        self.guarantee = response_guarantee(float(epsilon), self._guarantee_below)
+        self.sensitivity = max(1.0, self._sensitivity_below)
+        self.horizon = self._horizon_below
+
+    def _begin(self) -> None:
+        pass
+
+    def _advance(self, arm: int) -> tuple[Observation, bool, bool]:
+        private, terminated, truncated = self._step_below(arm)
+        assert self._rng is not None
+        gain, observed = private["gain"], private["observed"]
+        answers = np.zeros(self.n_arms)
+        for index in observed.nonzero()[0].tolist():
+            value = checked_gain(gain.item(index), type(self).__name__)
+            answers[index], _ = respond(value, self.mechanism, self._rng)
+        return {"gain": answers, "observed": observed.astype(np.int8)}, terminated, truncated
+
+
+def response_guarantee(epsilon: float, below: PrivacyGuarantee | None) -> PrivacyGuarantee:
+    """Return the guarantee of both forms of the wrapper."""
+    if math.isinf(epsilon):
+        own = PrivacyGuarantee.none("epsilon is inf, so the coins follow the gains")
+    else:
+        own = PrivacyGuarantee(
+            epsilon=epsilon,
+            model="local" if below is None else "central",
+            theorem="randomised response: either answer's chance changes by a factor of at most e^epsilon",
+        )
+    return after_noise_below(own, below)

@@ -1,0 +1,76 @@
+"""The privacy boundary that releases running sums: for each arm a total of gains and how many are in it."""
+
+from typing import Any, ClassVar
+
+import gymnasium as gym
+import numpy as np
+
+from dp_bandit_envs.privacy.sums.mechanism import SumMechanism, after_noise_below
+from dp_bandit_envs.protocols import Environment, Observation
+from dp_bandit_envs.wrappers.boundary import PrivacyBoundary, checked_gain
+
+
+class SumsBoundary(PrivacyBoundary):
+    """Base of the wrappers that release `sum` and `count` of each arm; they differ in their mechanism only.
+
+    Observations are `{"sum": float64 (n_arms,), "count": int64 (n_arms,)}`: the released total of each arm, which noise
+    may carry outside [0, count], and the number of gains in it. Between releases they stay as they are. The reward is
+    the released mean of the arm played, 0.0 before its first release.
+
+    Other privacy wrappers go below, none above.
+
+    Attributes:
+        mechanism: What releases the sums.
+    """
+
+    releases_sums: ClassVar[bool] = True
+    _total_is: ClassVar[str] = "released sum"
+    mechanism: SumMechanism
+
+    def __init__(self, env: Environment) -> None:
+        super().__init__(env)
+        self.horizon = self._horizon_below
+        self.sensitivity = float("inf")
+        self.observation_space = sums_space(self.n_arms, self.horizon)
+
+    def _use(self, mechanism: SumMechanism) -> None:
+        self.mechanism = mechanism
+        self.guarantee = after_noise_below(mechanism.guarantee, self._guarantee_below)
+
+    def _begin(self) -> None:
+        self._state = self.mechanism.new_state(self.n_arms)
+        self._tell = self.mechanism.tell
+        self._sums = np.zeros(self.n_arms)
+
+    def _advance(self, arm: int) -> tuple[Observation, bool, bool]:
+        private, terminated, truncated = self._step_below(arm)
+        assert self._rng is not None
+        gain, observed = private["gain"].tolist(), private["observed"].tolist()
+        for index, seen in enumerate(observed):
+            if seen:
+                checked_gain(gain[index], type(self).__name__)
+        sums, counts = self._tell(self._state, gain, observed, self._rng)
+        self._sums = sums.copy()
+        return {"sum": sums.copy(), "count": counts.copy()}, terminated, truncated
+
+    def _nothing(self) -> Observation:
+        return {"sum": np.zeros(self.n_arms), "count": np.zeros(self.n_arms, np.int64)}
+
+    def _reward(self, released: Observation, arm: int) -> float:
+        return float(released["sum"][arm]) / max(int(released["count"][arm]), 1)
+
+    def render(self) -> Any:
+        """Return a picture of what was released so far, never of what is below."""
+        if self._rng is not None and self._scoreboard is not None:
+            self._scoreboard.show_totals(self._sums)
+        return super().render()
+
+
+def sums_space(n_arms: int, horizon: int) -> Any:
+    """Return the space of sums and counts."""
+    return gym.spaces.Dict(
+        {
+            "sum": gym.spaces.Box(-np.inf, np.inf, (n_arms,), np.float64),
+            "count": gym.spaces.Box(0, horizon, (n_arms,), np.int64),
+        }
+    )
