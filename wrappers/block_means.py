@@ -1,7 +1,8 @@
 """Releases the sum of each block of an arm's gains once, with one draw of noise."""
 
+import math
 from collections.abc import Iterable
-from typing import SupportsFloat
+from typing import SupportsFloat, SupportsIndex
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.privacy.sums import BlockSums, geometric_blocks
@@ -20,6 +21,7 @@ class BlockMeans(SumsBoundary):
         epsilon: Privacy parameter of all releases together, in (0, inf]; `math.inf` means no noise.
         ratio: By how much an arm's number of released gains grows from release to release, at least 1. With 2, blocks
             have 1, 1, 2, 4, 8, ... gains; with 1, every gain is released by itself, which is local privacy.
+        first: The number of gains in an arm's first block, at least 1.
         keep: Whether `sum` and `count` cover all full blocks, each with its own noise; otherwise the last one only.
         lengths: The lengths of the blocks instead, each at least 1; the last is that of all that follow.
 
@@ -35,11 +37,12 @@ class BlockMeans(SumsBoundary):
         *,
         epsilon: SupportsFloat,
         ratio: SupportsFloat = 2.0,
+        first: SupportsIndex = 1,
         keep: bool = False,
         lengths: Iterable[int] | None = None,
     ) -> None:
         super().__init__(env)
-        self._use(block_sums(self._horizon_below, self._sensitivity_below, epsilon, ratio, keep, lengths))
+        self._use(block_sums(self._horizon_below, self._sensitivity_below, epsilon, ratio, first, keep, lengths))
 
 
 def block_sums(
@@ -47,12 +50,16 @@ def block_sums(
     sensitivity: float,
     epsilon: SupportsFloat,
     ratio: SupportsFloat,
+    first: SupportsIndex,
     keep: bool,
     lengths: Iterable[int] | None,
 ) -> BlockSums:
     """Return the mechanism of both forms of the wrapper."""
     if lengths is None:
-        blocks = geometric_blocks(checks.at_least("ratio", ratio, 1), horizon)
+        growth, start = checks.at_least("ratio", ratio, 1), checks.integer("first", first, at_least=1)
+        if not math.isfinite(growth):
+            raise ValueError(f"ratio must be finite; received {ratio!r}.")
+        blocks = geometric_blocks(growth, horizon, first=start)
     else:
         blocks = tuple(checks.integer("a length", length, at_least=1) for length in lengths)
         if not blocks:

@@ -40,6 +40,18 @@ class Refused(Exception):
     """Raised inside a boundary with a message that is public."""
 
 
+class Withheld:
+    """Holds private numbers so that neither a repr nor a list of attributes shows them."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __repr__(self) -> str:
+        return "withheld"
+
+
 class PublicFace:
     """What a boundary, scalar or vector, shows in place of attributes that Gymnasium would take from below."""
 
@@ -178,16 +190,16 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
         return "".join(f"<{type(layer).__name__}" for layer in layers_of(self)) + ">" * len([*layers_of(self)])
 
     def get_wrapper_attr(self, name: str) -> Any:
-        """Return an attribute of this wrapper; unlike elsewhere in Gymnasium, the search ends here."""
-        if not hasattr(self, name):
+        """Return a public attribute of this wrapper; unlike elsewhere in Gymnasium, the search ends here."""
+        if not self.has_wrapper_attr(name):
             raise AttributeError(
                 f"{type(self).__name__} has no attribute {name!r}, and below it everything is private."
             )
         return getattr(self, name)
 
     def has_wrapper_attr(self, name: str) -> bool:
-        """Whether this wrapper has an attribute; the search ends here."""
-        return hasattr(self, name)
+        """Whether this wrapper has a public attribute; the search ends here."""
+        return not name.startswith("_") and hasattr(self, name)
 
     def set_wrapper_attr(self, name: str, value: Any, *, force: bool = True) -> bool:
         """Set an attribute of this wrapper; the search ends here."""

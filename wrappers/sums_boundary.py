@@ -7,7 +7,7 @@ import numpy as np
 
 from dp_bandit_envs.privacy.sums.mechanism import SumMechanism, after_noise_below
 from dp_bandit_envs.protocols import Environment, Observation
-from dp_bandit_envs.wrappers.boundary import PrivacyBoundary, checked_gain
+from dp_bandit_envs.wrappers.boundary import PrivacyBoundary, Withheld, checked_gain
 
 
 class SumsBoundary(PrivacyBoundary):
@@ -38,7 +38,7 @@ class SumsBoundary(PrivacyBoundary):
         self.guarantee = after_noise_below(mechanism.guarantee, self._guarantee_below)
 
     def _begin(self) -> None:
-        self._state = self.mechanism.new_state(self.n_arms)
+        self._state = Withheld(self.mechanism.new_state(self.n_arms))
         self._tell = self.mechanism.tell
         self._sums = np.zeros(self.n_arms)
 
@@ -49,7 +49,7 @@ class SumsBoundary(PrivacyBoundary):
         for index, seen in enumerate(observed):
             if seen:
                 checked_gain(gain[index], type(self).__name__)
-        sums, counts = self._tell(self._state, gain, observed, self._rng)
+        sums, counts = self._tell(self._state.value, gain, observed, self._rng)
         self._sums = sums.copy()
         return {"sum": sums.copy(), "count": counts.copy()}, terminated, truncated
 

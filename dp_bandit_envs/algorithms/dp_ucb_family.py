@@ -7,7 +7,7 @@ out from releases alone.
 
 import dataclasses
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, SupportsFloat
 
 from dp_bandit_envs import checks
@@ -39,21 +39,13 @@ def dp_ucb_bound(
     of_counter = _options(counter, budget)
     size = checks.epsilon(epsilon)
     width = counter_width(counter, epsilon=size, formula=formula, **of_counter)
-
-    def bound(means: list[float], horizon: int) -> float:
-        own = make_counter(counter, epsilon=size, horizon=horizon, **of_counter)
-        # The index looks its width up at the end of a step of t, where t^-4 is up to half as large.
-        return dp_ucb_bound_bound(
-            means, horizon, lambda n, failure: laplace_width(own.scales(min(n, horizon)), failure / 2)
-        )
-
     follows_bits = counter in ("hybrid", "segment-trees", "binary") and formula == "chernoff"
     return Algorithm(
         name=label,
         make_agent=lambda: Ucb(width=width),
         wrapping=lambda env: HybridSums(env, epsilon=size, counter=counter, **of_counter),
         paper_guarantee_of=_claims(size, "theorem 3.1"),
-        stochastic_bound=bound if follows_bits else None,  # type: ignore[arg-type]
+        stochastic_bound=_width_bound(counter, size, **of_counter) if follows_bits else None,
         parameters={"epsilon": size, "counter": counter, "budget": budget, "formula": formula},
         reference="Tossou and Dimitrakakis (2016), algorithm 1, theorems 3.1 and 3.2",
     )
@@ -127,6 +119,7 @@ def private_ucb(
         return HybridSums(env, epsilon=size / share, counter="binary")
 
     width = counter_width("binary", epsilon=size)
+    bound = _width_bound("binary", size) if constants == "improved" else None
     if constants == "paper":
         width = no_width if math.isinf(size) else _gamma(size, failure)
     elif failure is not None:
@@ -138,6 +131,7 @@ def private_ucb(
         paper_guarantee_of=lambda n_arms, horizon: PrivacyGuarantee(
             epsilon=size, theorem="Mishra and Thakurta (2015), theorem 3: epsilon / K for each of K arms"
         ),
+        stochastic_bound=bound,
         parameters={"epsilon": size, "constants": constants, "failure_probability": failure},
         reference="Mishra and Thakurta (2015), algorithm 1, theorem 4",
     )
@@ -157,6 +151,17 @@ def _gamma(epsilon: float, failure: float | None) -> Callable[[int, int], NoiseW
         return log_width(factor * slope, offset=factor * offset)(n_arms, horizon)
 
     return width
+
+
+def _width_bound(counter: str, epsilon: float, **options: Any) -> Callable[[Sequence[float], int], float]:
+    """Return the bound of UCB with `counter_width`, for counters whose noise follows the binary digits."""
+
+    def bound(means: Sequence[float], horizon: int) -> float:
+        own = make_counter(counter, epsilon=epsilon, horizon=horizon, **options)
+        # The index looks its width up at the end of a step of t, where t^-4 is up to half as large.
+        return dp_ucb_bound_bound(means, horizon, lambda n, failure: laplace_width(own.scales(n), failure / 2))
+
+    return bound
 
 
 def _claims(epsilon: float, theorem: str) -> Callable[[int, int], PrivacyGuarantee]:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from dp_bandit_envs.privacy.sums.mechanism import SumMechanism, after_noise_below
 from dp_bandit_envs.protocols import FloatArray, IntArray, Observation
+from dp_bandit_envs.wrappers.boundary import Withheld
 from dp_bandit_envs.wrappers.sums_boundary import sums_space
 from dp_bandit_envs.wrappers.vector.boundary import VectorEnv, VectorPrivacyBoundary
 
@@ -32,7 +33,7 @@ class VectorSumsBoundary(VectorPrivacyBoundary):
 
     def _begin(self, streams: list[np.random.Generator]) -> None:
         self._noise_streams = streams
-        self._states = [self.mechanism.new_state(self.n_arms) for _ in streams]
+        self._states = [Withheld(self.mechanism.new_state(self.n_arms)) for _ in streams]
         self._tell = self.mechanism.tell
         self._released = self._nothing()
 
@@ -41,7 +42,7 @@ class VectorSumsBoundary(VectorPrivacyBoundary):
         gains, observed = private["gain"].tolist(), private["observed"].tolist()
         released = self._nothing()
         for game, state in enumerate(self._states):
-            sums, counts = self._tell(state, gains[game], observed[game], self._noise_streams[game])
+            sums, counts = self._tell(state.value, gains[game], observed[game], self._noise_streams[game])
             released["sum"][game] = sums
             released["count"][game] = counts
         self._released = {key: part.copy() for key, part in released.items()}
