@@ -10,14 +10,32 @@ from dp_bandit_envs.registration import register
 
 if TYPE_CHECKING:
     from dp_bandit_envs.adversaries import Adversary
-    from dp_bandit_envs.agents import Exp3, Htinf, TsallisInf, Uniform
+    from dp_bandit_envs.agents import (
+        Exp3,
+        Htinf,
+        Imed,
+        KlUcb,
+        SuccessiveElimination,
+        ThompsonSampling,
+        TsallisInf,
+        Ucb,
+        Uniform,
+    )
     from dp_bandit_envs.algorithms import Algorithm, algorithm_names, make_algorithm
     from dp_bandit_envs.bandit_env import BanditEnv
     from dp_bandit_envs.bandit_vector_env import BanditVectorEnv
     from dp_bandit_envs.privacy import PrivacyGuarantee
     from dp_bandit_envs.protocols import Agent
     from dp_bandit_envs.simulation import Game, Simulation, play, simulate
-    from dp_bandit_envs.wrappers import LaplaceClipRescale, MiniBatchAverage
+    from dp_bandit_envs.wrappers import (
+        BlockMeans,
+        HybridSums,
+        IntervalMeans,
+        LaplaceClipRescale,
+        MiniBatchAverage,
+        RandomisedResponse,
+        RunningSums,
+    )
 
 __version__ = "0.1.0"
 
@@ -27,14 +45,24 @@ _HOMES = {
     "Algorithm": "algorithms",
     "BanditEnv": "bandit_env",
     "BanditVectorEnv": "bandit_vector_env",
+    "BlockMeans": "wrappers",
     "Exp3": "agents",
     "Game": "simulation",
     "Htinf": "agents",
+    "HybridSums": "wrappers",
+    "Imed": "agents",
+    "IntervalMeans": "wrappers",
+    "KlUcb": "agents",
     "LaplaceClipRescale": "wrappers",
     "MiniBatchAverage": "wrappers",
     "PrivacyGuarantee": "privacy",
+    "RandomisedResponse": "wrappers",
+    "RunningSums": "wrappers",
     "Simulation": "simulation",
+    "SuccessiveElimination": "agents",
+    "ThompsonSampling": "agents",
     "TsallisInf": "agents",
+    "Ucb": "agents",
     "Uniform": "agents",
     "algorithm_names": "algorithms",
     "make_algorithm": "algorithms",
@@ -48,14 +76,24 @@ __all__ = [
     "Algorithm",
     "BanditEnv",
     "BanditVectorEnv",
+    "BlockMeans",
     "Exp3",
     "Game",
     "Htinf",
+    "HybridSums",
+    "Imed",
+    "IntervalMeans",
+    "KlUcb",
     "LaplaceClipRescale",
     "MiniBatchAverage",
     "PrivacyGuarantee",
+    "RandomisedResponse",
+    "RunningSums",
     "Simulation",
+    "SuccessiveElimination",
+    "ThompsonSampling",
     "TsallisInf",
+    "Ucb",
     "Uniform",
     "__version__",
     "algorithm_names",

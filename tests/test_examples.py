@@ -28,8 +28,9 @@ def test_first_game_stays_below_its_bound(capsys):
 
 def test_private_trial_helps_patients_more_than_chance_and_less_than_without_privacy(capsys):
     better = run(2, trials=60)
-    chance, free, private, exp3 = better.values()
+    chance, free, stochastic, private, exp3 = better.values()
     assert chance < private < free
+    assert private < stochastic
     # DP-EXP3-Lap hardly learns in 2,139 rounds; it must not do harm: chance has sd sqrt(T 3/16) = 20 a trial.
     assert exp3 > chance - 5 * 20 / 60**0.5
     assert "epsilon = 1" in capsys.readouterr().out

@@ -1,4 +1,4 @@
-"""Runs every benchmark and prints one table; takes about a minute."""
+"""Runs every benchmark and prints one table; takes a few minutes."""
 
 import os
 import platform
@@ -7,17 +7,29 @@ from rich.console import Console
 from rich.table import Table
 
 from tests.benchmarks import (
+    counters,
     exp3_in_c,
     exp3_in_river,
     import_time,
     peak_memory,
     standard_loop,
+    stochastic,
     two_cores,
     vector_env,
 )
 from tests.benchmarks.measuring import Line, Skipped
 
-BENCHMARKS = (exp3_in_c, exp3_in_river, standard_loop, vector_env, two_cores, peak_memory, import_time)
+BENCHMARKS = (
+    exp3_in_c,
+    exp3_in_river,
+    stochastic,
+    counters,
+    standard_loop,
+    vector_env,
+    two_cores,
+    peak_memory,
+    import_time,
+)
 
 
 def main() -> None:
