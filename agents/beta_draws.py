@@ -13,6 +13,10 @@ import numpy as np
 LAZY_FROM: Final = 1.5
 """The least x at which `above` does without drawing an arm outright; chosen by timing."""
 
+NEVER: Final = 40.0
+"""An x at which `above` does not draw at all: the chance to win is below e^-40.9, less than a uniform double can tell
+from 0."""
+
 SPARE: Final = 0.9
 """At x of LAZY_FROM or more, the mass under the tangent in `above` is at most exp(-x - SPARE)."""
 
@@ -67,6 +71,9 @@ def above(alpha: float, beta: float, floor: float, rng: np.random.Generator) -> 
     k = alpha - 1.0
     n = k + (beta - 1.0)
     excess = n * floor - k
+    # spread is at most n / 2.
+    if excess > 0.0 and excess * excess > 0.5 * NEVER * n:
+        return 0.0
     if floor < 0.5:
         spread = 2.0 * n * floor * (1.0 - floor)
     elif 2.0 * k > n:

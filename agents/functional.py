@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dp_bandit_envs.errors import StepOutsideGame, WrongObservation
+from dp_bandit_envs.graphs import FeedbackGraph
 
 GAINS: Final = ("gain", "observed")
 SUMS: Final = ("sum", "count")
@@ -47,10 +48,17 @@ class FunctionalAgent(abc.ABC):
 
     def begin(self, *, n_arms: int, horizon: int, rng: np.random.Generator) -> None:
         """Forget everything and get ready for a game of `horizon` steps."""
-        state = self.initial_state(n_arms, horizon)
-        # Lists of floats: element by element, they are twice as fast as arrays in ordinary Python.
-        self._state = type(state)(*(part.tolist() if isinstance(part, np.ndarray) else part for part in state))
+        self._state = _listed(self.initial_state(n_arms, horizon))
         self._rng = rng
+
+    def with_graph(self, state: Any, graph: FeedbackGraph) -> Any:
+        """Return the state with the feedback graph of the next round, for agents that look at it; others ignore it."""
+        return state
+
+    def see_graph(self, graph: FeedbackGraph) -> None:
+        """Take notice of the feedback graph of the next round; called before the first and whenever it changes."""
+        self._check_begun()
+        self._state = _listed(self.with_graph(self._state, graph))
 
     def select_arm(self) -> int:
         """Choose the next arm."""
@@ -82,3 +90,10 @@ class FunctionalAgent(abc.ABC):
     def _check_begun(self) -> None:
         if not hasattr(self, "_state"):
             raise StepOutsideGame(f"{type(self).__name__} has no game yet; call begin(n_arms=, horizon=, rng=) first.")
+
+
+def _listed(part: Any) -> Any:
+    """Return a state with lists for arrays: element by element, they are twice as fast in ordinary Python."""
+    if isinstance(part, np.ndarray):
+        return part.tolist()
+    return type(part)(*map(_listed, part)) if isinstance(part, tuple) else part

@@ -22,7 +22,8 @@ class State(NamedTuple):
 
     Attributes:
         alphas, betas: The parameters of each arm's posterior.
-        counts: Number of gains in its released sum; 0 before the first release.
+        sums: Its released sum.
+        counts: Number of gains in it; 0 before the first release.
         weights: w(n) of the extra term.
         numbers: Rounds played so far; the arm to stay with until its next release, or -1; how many arms must still have
             their first release before the posteriors decide; the arm played last.
@@ -32,6 +33,7 @@ class State(NamedTuple):
 
     alphas: Any
     betas: Any
+    sums: FloatArray
     counts: IntArray
     weights: FloatArray
     numbers: IntArray
@@ -43,7 +45,7 @@ def start(n_arms: int, lazy: bool, each_first: bool, width: NoiseWidth) -> State
     """Return the state before the first round: uniform posteriors."""
     numbers = np.array([0, -1, n_arms if each_first else 0, 0])
     counts = np.zeros(n_arms, np.int64)
-    return State(np.ones(n_arms), np.ones(n_arms), counts, np.zeros(n_arms), numbers, lazy, width)
+    return State(np.ones(n_arms), np.ones(n_arms), np.zeros(n_arms), counts, np.zeros(n_arms), numbers, lazy, width)
 
 
 def select(state: State, rng: np.random.Generator) -> int:
@@ -67,11 +69,14 @@ def update(state: State, arm: int, value: Sequence[float], count: Sequence[int])
         numbers[HELD] = arm
         return state
     numbers[HELD] = -1
-    reach = state.width.slope * math.log(numbers[ROUND]) + state.width.offset
+    moving = state.width.slope > 0.0
+    reach = state.width.slope * math.log(numbers[ROUND]) + state.width.offset if moving else state.width.offset
     for each in range(len(counts)):
         n = count[each]
-        if n == 0:
+        # Nothing new of this arm; its allowance may still grow with the round.
+        if n == 0 or (n == counts[each] and value[each] == state.sums[each] and not moving):
             continue
+        state.sums[each] = value[each]
         if n != counts[each]:
             numbers[UNRELEASED] -= counts[each] == 0
             counts[each] = n

@@ -15,6 +15,8 @@ from dp_bandit_envs.protocols import FloatArray, IntArray, Observation
 from dp_bandit_envs.rendering import Scoreboard
 from dp_bandit_envs.seeding import ADVERSARY, EpisodeStreams
 
+BLOCK_NUMBERS = 2**18
+"""The most gains that are fetched at once; with many arms, blocks are shorter."""
 BlockListener = Callable[[IntArray, FloatArray, FloatArray], None]
 
 
@@ -94,7 +96,8 @@ class BanditEnv(gym.Env[Observation, int]):
         self.on_block: BlockListener | None = None
         self.observe_charge = bool(observe_charge)
         self._memory = self.adversary.memory
-        self._block_length = min(checks.integer("block_length", block_length, at_least=1), self.horizon)
+        rows = min(checks.integer("block_length", block_length, at_least=1), self.horizon)
+        self._block_length = min(rows, max(1, BLOCK_NUMBERS // self.n_arms))
         self._streams = EpisodeStreams(ADVERSARY)
         self._round = -1  # before the first reset
         self._rows: list[list[float]] = []
@@ -106,6 +109,7 @@ class BanditEnv(gym.Env[Observation, int]):
         """Start a new game; see the class's headings Starting State and Episode End."""
         super().reset(seed=seed)
         self.adversary.begin(self._streams.next(seed, options))
+        self._begin(seed, options)
         self._round = 0
         self._collected = 0.0
         self._totals_before_block = np.zeros(self.n_arms)
@@ -133,14 +137,22 @@ class BanditEnv(gym.Env[Observation, int]):
         self._collected += earned
         self._arms.append(arm)
         self._earned.append(earned)
-        gains = np.zeros(n_arms)
-        gains[arm] = earned if self.observe_charge else gain
-        observed = np.zeros(n_arms, np.int8)
-        observed[arm] = 1
+        observation = self._reveal(arm, earned if self.observe_charge else gain)
         terminated = self._round == self.horizon
         if self._scoreboard is not None:
             self._scoreboard.add(self._round, arm, earned, self.external_regret)
-        return {"gain": gains, "observed": observed}, earned, terminated, False, {"round": self._round}
+        return observation, earned, terminated, False, {"round": self._round}
+
+    def _begin(self, seed: int | None, options: dict[str, Any] | None) -> None:
+        """Begin what else a game has, such as a graph."""
+
+    def _reveal(self, arm: int, gain: float) -> Observation:
+        """Return what the agent sees of this round: the arm played and its gain, charges as they are observed."""
+        gains = np.zeros(self.n_arms)
+        gains[arm] = gain
+        observed = np.zeros(self.n_arms, np.int8)
+        observed[arm] = 1
+        return {"gain": gains, "observed": observed}
 
     @property
     def cumulative_gains(self) -> FloatArray:

@@ -99,7 +99,7 @@ class BanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, NDArray[Any]])
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self._observe_charge = bool(observe_charge)
         rows = BLOCK_BYTES // (8 * self.num_envs * self.n_arms)
-        self._block_length = min(max(rows, 64), 4096, self.horizon)
+        self._block_length = min(max(rows, 1), 4096, self.horizon)
         self._first_of_game = np.arange(self.num_envs) * self.n_arms
         self._streams = [EpisodeStreams(ADVERSARY) for _ in range(self.num_envs)]
         self._round = -1
@@ -107,10 +107,10 @@ class BanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, NDArray[Any]])
     def reset(self, *, seed: Seeds = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:
         """Start new games."""
         super().reset(seed=seed if isinstance(seed, int) else None)
-        for adversary, streams, own in zip(
-            self.adversaries, self._streams, spread_seeds(seed, self.num_envs), strict=True
-        ):
+        seeds = spread_seeds(seed, self.num_envs)
+        for adversary, streams, own in zip(self.adversaries, self._streams, seeds, strict=True):
             adversary.begin(streams.next(own, options))
+        self._begin(seeds, options)
         self._round = 0
         shape = (self.num_envs, self.n_arms)
         self._collected = np.zeros(self.num_envs)
@@ -136,14 +136,13 @@ class BanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, NDArray[Any]])
         if self._position == len(self._block):
             self._next_block()
         chosen = self._first_of_game + arms
-        gains = self._block[self._position].ravel()[chosen]
+        row = self._block[self._position]
+        gains = row.ravel()[chosen]
         self._position += 1
         self._round += 1
         earned = gains if self._memory == 0 else self._charge(arms, gains)
         self._collected += earned
-        observation = self._nothing()
-        observation["gain"].ravel()[chosen] = earned if self._observe_charge else gains
-        observation["observed"].ravel()[chosen] = 1
+        observation = self._reveal(arms, row, earned if self._observe_charge else gains)
         if self._scoreboards:
             games = zip(self._scoreboards, arms.tolist(), earned.tolist(), self.external_regret(), strict=True)
             for board, arm, gain, regret in games:
@@ -179,6 +178,17 @@ class BanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, NDArray[Any]])
             board.render(self.render_mode, title=f"{name} adversary, game {game}", total="gain")
             for game, board in enumerate(self._scoreboards)
         )
+
+    def _begin(self, seeds: list[int | None], options: dict[str, Any] | None) -> None:
+        """Begin what else the games have, such as graphs."""
+
+    def _reveal(self, arms: IntArray, row: FloatArray, shown: FloatArray) -> Observation:
+        """Return what the agents see of a round with gains `row`: the arms played, and their gains as `shown`."""
+        chosen = self._first_of_game + arms
+        observation = self._nothing()
+        observation["gain"].ravel()[chosen] = shown
+        observation["observed"].ravel()[chosen] = 1
+        return observation
 
     def _check_started(self) -> None:
         if self._round < 0:

@@ -3,6 +3,8 @@
 from dp_bandit_envs import adversaries
 from dp_bandit_envs.bandit_env import BanditEnv
 from dp_bandit_envs.bandit_vector_env import BanditVectorEnv
+from dp_bandit_envs.graph_env import GraphEnv as GraphEnv
+from dp_bandit_envs.graph_env import GraphVectorEnv as GraphVectorEnv
 
 
 class DeterministicEnv(BanditEnv):

@@ -3,7 +3,17 @@
 import gymnasium as gym
 
 MODULE = "dp_bandit_envs.environments"
-GAMES = ("Deterministic", "Stochastic", "FullyOblivious", "Oblivious", "Switching", "MemoryBounded", "Trial", "Replay")
+GAMES = (
+    "Deterministic",
+    "Stochastic",
+    "FullyOblivious",
+    "Oblivious",
+    "Switching",
+    "MemoryBounded",
+    "Trial",
+    "Replay",
+    "Graph",
+)
 IDS = tuple(f"DPBandit-{game}-v0" for game in GAMES)
 """Every registered id; the class of `DPBandit-X-v0` is `XEnv`, and `XVectorEnv` plays many at once."""
 

@@ -16,6 +16,8 @@ ADVERSARY: Final = 0
 AGENT: Final = 1
 FIRST_WRAPPER: Final = 2
 """The role of the privacy wrapper next to the environment; the one around it has the next number, and so on."""
+GRAPH: Final = 2**16
+"""The role of feedback graphs, which are random like the gains, but public; no wrapper is that far out."""
 
 
 def stream(seed: int, *, trial: int = 0, role: int, episode: int = 0) -> np.random.Generator:

@@ -19,8 +19,8 @@ PACKAGE = "dp_bandit_envs"
 # of the environment.
 LAYERS = (
     {"errors", "checks", "seeding", "protocols", "optional", "rendering", "data", "specialise"},
-    {"adversaries", "privacy", "metrics"},
-    {"registration", "bandit_env", "bandit_vector_env", "environments"},
+    {"adversaries", "privacy", "metrics", "graphs"},
+    {"registration", "bandit_env", "bandit_vector_env", "graph_env", "environments"},
     {"agents", "wrappers"},
     {"algorithms"},
     {"simulation"},

@@ -189,6 +189,14 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
     def __str__(self) -> str:
         return "".join(f"<{type(layer).__name__}" for layer in layers_of(self)) + ">" * len([*layers_of(self)])
 
+    @property
+    def graph(self) -> Any:
+        """The feedback graph of the next round, where there is one: it is public."""
+        for layer in layers_of(self.env):
+            if hasattr(layer, "graph"):
+                return layer.graph
+        raise AttributeError(f"{type(self).__name__} is not around a game with a feedback graph.")
+
     def get_wrapper_attr(self, name: str) -> Any:
         """Return a public attribute of this wrapper; unlike elsewhere in Gymnasium, the search ends here."""
         if not self.has_wrapper_attr(name):

@@ -1,6 +1,7 @@
 """Adversaries: who writes the gains. One adversary a file."""
 
 from dp_bandit_envs.adversaries.adversary import Adversary
+from dp_bandit_envs.adversaries.bernoulli_prior import BernoulliPrior
 from dp_bandit_envs.adversaries.deterministic import Deterministic
 from dp_bandit_envs.adversaries.fully_oblivious import FullyOblivious
 from dp_bandit_envs.adversaries.memory_bounded import MemoryBounded
@@ -13,6 +14,7 @@ from dp_bandit_envs.adversaries.trial import Trial
 
 __all__ = [
     "Adversary",
+    "BernoulliPrior",
     "Deterministic",
     "FullyOblivious",
     "GainTable",

@@ -100,8 +100,15 @@ def _loop(env: Environment, agent: Agent, seed: int, trial: int) -> None:
         rng=stream(seed, trial=trial, role=AGENT),
     )
     env.reset(seed=seed, options={"trial": trial})
+    see_graph = getattr(agent, "see_graph", None) if env.has_wrapper_attr("graph") else None
+    graph = None
     ended: Any = False
     while not ended:
+        if see_graph is not None:
+            current = env.get_wrapper_attr("graph")
+            if current is not graph:
+                graph = current
+                see_graph(graph)
         arm = agent.select_arm()
         observation, _, terminated, truncated, _ = env.step(arm)
         agent.update(arm, observation)

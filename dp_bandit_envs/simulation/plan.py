@@ -3,7 +3,7 @@
 import dataclasses
 import functools
 from collections.abc import Callable
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import gymnasium as gym
@@ -12,13 +12,17 @@ from gymnasium.wrappers import OrderEnforcing, PassiveEnvChecker
 from dp_bandit_envs.agents import FunctionalAgent
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.bandit_env import BanditEnv
+from dp_bandit_envs.graph_env import GraphEnv
 from dp_bandit_envs.privacy.laplace import LaplaceMechanism, release_by
 from dp_bandit_envs.privacy.randomised_response import ResponseMechanism, respond
 from dp_bandit_envs.privacy.sums import SumMechanism
 from dp_bandit_envs.protocols import Environment
 from dp_bandit_envs.seeding import FIRST_WRAPPER
 from dp_bandit_envs.simulation.compiling import compile_with
+from dp_bandit_envs.simulation import graph_feedback
+from dp_bandit_envs.simulation import play_block as play_block_module
 from dp_bandit_envs.simulation.play_block import Nothing, Rules, play_block
+from dp_bandit_envs.specialise import specialise
 from dp_bandit_envs.wrappers import (
     BlockMeans,
     HybridSums,
@@ -40,9 +44,10 @@ class Plan:
         agent: Gives each game its first state.
         steps: The horizon as the agent sees it.
         rules: What does not change during a game.
-        parts: What takes the places of `inner` and `outer` in the loop, by name.
+        parts: What takes the places of the stages of the loop, by name.
         sums: What releases sums, if anything does.
         roles: The random streams of `inner`, `outer` and the sums.
+        on_graph: Whether a round reveals the row of a feedback graph.
     """
 
     agent: FunctionalAgent
@@ -51,6 +56,7 @@ class Plan:
     parts: dict[str, Callable[..., Any]]
     sums: SumMechanism | None
     roles: tuple[int, int, int]
+    on_graph: bool
 
     def sums_state(self, n_arms: int) -> Any:
         """Return the first state of what releases sums."""
@@ -77,6 +83,10 @@ def make_plan(algorithm: Algorithm, env: Environment) -> Plan:
     game = env.unwrapped
     if type(game).step is not BanditEnv.step or type(game).reset is not BanditEnv.reset:
         raise NotCompilable(f"{type(game).__name__} has a step or reset of its own")
+    on_graph = isinstance(game, GraphEnv)
+    kind_of_game = GraphEnv if on_graph else BanditEnv
+    if any(getattr(type(game), hook) is not getattr(kind_of_game, hook) for hook in ("_begin", "_reveal")):
+        raise NotCompilable(f"{type(game).__name__} has feedback of its own")
     agent = algorithm.agent()
     if not isinstance(agent, FunctionalAgent):
         raise NotCompilable(f"{type(agent).__name__} is not made of compilable functions")
@@ -103,14 +113,25 @@ def make_plan(algorithm: Algorithm, env: Environment) -> Plan:
             mechanisms.get("inner", Nothing()),
             mechanisms.get("outer", Nothing()),
         ),
-        parts={place: MECHANISMS[type(mechanism)] for place, mechanism in mechanisms.items()},
+        parts=_stages(graph_feedback if on_graph else play_block_module, mechanisms),
         sums=sums,
+        on_graph=on_graph,
         roles=tuple(FIRST_WRAPPER + depths.get(place, 0) for place in ("inner", "outer", "sums")),  # type: ignore[arg-type]
     )
 
 
 MECHANISMS: dict[type, Callable[..., Any]] = {LaplaceMechanism: release_by, ResponseMechanism: respond}
 """The plain function of each mechanism that works on one gain."""
+
+
+def _stages(module: ModuleType, mechanisms: dict[str, Any]) -> dict[str, Callable[..., Any]]:
+    """Return the stages of a kind of feedback with the mechanisms in their places."""
+    stages: dict[str, Callable[..., Any]] = {"clear": module.clear}
+    for stage, place in (("gather", "inner"), ("settle", "outer")):
+        plain = getattr(module, stage)
+        present = place in mechanisms
+        stages[stage] = specialise(plain, place, MECHANISMS[type(mechanisms[place])]) if present else plain
+    return stages
 
 
 @functools.cache

@@ -48,16 +48,19 @@ class Progress(NamedTuple):
     """Where a game stands between two blocks; arrays, so that the compiled loop can write to them.
 
     Attributes:
-        counters: round, arm, length of the current run of that arm, rounds and revealed gains in the batch, changes of
-            arm, next checkpoint.
-        sums: gains collected, gains in the batch.
+        counters: round, arm, length of the current run of that arm, rounds in the batch, changes of arm, next
+            checkpoint.
+        collected: Gains collected, shape `(1,)`.
         pulls: Rounds in which each arm was played, shape `(n_arms,)`.
+        totals, revealed: Sums and numbers of the gains in the batch, shape `(n_arms,)`, all 0 between batches.
         gain, observed: What one step reveals, shape `(n_arms,)`, all 0 between steps.
     """
 
     counters: IntArray
-    sums: FloatArray
+    collected: FloatArray
     pulls: IntArray
+    totals: FloatArray
+    revealed: IntArray
     gain: FloatArray
     observed: IntArray
 
@@ -81,6 +84,37 @@ def update(state: Any, arm: int, value: FloatArray, count: Any) -> Any:
     raise NotImplementedError
 
 
+def gather(
+    graph: Any,
+    gains: FloatArray,
+    row: int,
+    arm: int,
+    own: float,
+    progress: Progress,
+    mechanism: Any,
+    rng: np.random.Generator,
+) -> None:
+    """Add what one round reveals to the batch: the gain of the arm played, charges as they are observed."""
+    seen, kept = inner(own, mechanism, rng)
+    progress.totals[arm] += seen
+    progress.revealed[arm] += kept
+
+
+def settle(graph: Any, arm: int, batch_size: int, progress: Progress, mechanism: Any, rng: np.random.Generator) -> None:
+    """End a batch: reveal the average of the arm's gains, if there are enough, and empty the batch."""
+    if progress.revealed[arm] == batch_size:
+        average = min(progress.totals[arm] / batch_size, 1.0)
+        progress.gain[arm], progress.observed[arm] = outer(average, mechanism, rng)
+    progress.totals[arm] = 0.0
+    progress.revealed[arm] = 0
+
+
+def clear(graph: Any, arm: int, progress: Progress) -> None:
+    """Forget what one step revealed."""
+    progress.gain[arm] = 0.0
+    progress.observed[arm] = 0
+
+
 def inner(gain: float, mechanism: Any, rng: np.random.Generator) -> tuple[float, bool]:
     """Hand the gain on; stand for a mechanism below the batching."""
     return gain, True
@@ -98,10 +132,10 @@ def tell(state: Any, gain: FloatArray, observed: IntArray, rng: np.random.Genera
 
 def new_progress(n_arms: int) -> Progress:
     """Return the progress before round 1."""
-    counters = np.zeros(7, np.int64)
+    counters = np.zeros(6, np.int64)
     counters[1] = -1
-    zeros = np.zeros(n_arms, np.int64)
-    return Progress(counters, np.zeros(2), zeros, np.zeros(n_arms), zeros.copy())
+    pulls, revealed, observed = (np.zeros(n_arms, np.int64) for _ in range(3))
+    return Progress(counters, np.zeros(1), pulls, np.zeros(n_arms), revealed, np.zeros(n_arms), observed)
 
 
 def new_record(checkpoints: IntArray, n_arms: int) -> Record:
@@ -111,12 +145,19 @@ def new_record(checkpoints: IntArray, n_arms: int) -> Record:
 
 
 def play_block(
-    state: Any, sums_state: Any, gains: FloatArray, rules: Rules, streams: Streams, progress: Progress, record: Record
+    state: Any,
+    sums_state: Any,
+    graph: Any,
+    gains: FloatArray,
+    rules: Rules,
+    streams: Streams,
+    progress: Progress,
+    record: Record,
 ) -> Any:
     """Play one round for each row of `gains`, shape `(rounds, n_arms)`, and return the agent's state."""
-    counters, sums, pulls, revealed_gain, observed = progress
-    t, arm, run, filled, revealed, switches, checkpoint = counters
-    collected, total = sums
+    counters, pulls = progress.counters, progress.pulls
+    t, arm, run, filled, switches, checkpoint = counters
+    collected = progress.collected[0]
     for row in range(len(gains)):
         t += 1
         if filled == 0:
@@ -130,23 +171,15 @@ def play_block(
         earned = gain if run > rules.memory or run == t else 0.0
         collected += earned
         pulls[arm] += 1
-        seen = earned if rules.observe_charge else gain
-        seen, kept = inner(seen, rules.inner, streams.inner)
-        total += seen
-        revealed += kept
+        own = earned if rules.observe_charge else gain
+        gather(graph, gains, row, arm, own, progress, rules.inner, streams.inner)
         filled += 1
         if filled == rules.batch_size:
-            if revealed == rules.batch_size:
-                seen, kept = outer(min(total / rules.batch_size, 1.0), rules.outer, streams.outer)
-                revealed_gain[arm] = seen
-                observed[arm] = kept
-            value, count = tell(sums_state, revealed_gain, observed, streams.sums)
+            settle(graph, arm, rules.batch_size, progress, rules.outer, streams.outer)
+            value, count = tell(sums_state, progress.gain, progress.observed, streams.sums)
             state = update(state, arm, value, count)
-            revealed_gain[arm] = 0.0
-            observed[arm] = 0
+            clear(graph, arm, progress)
             filled = 0
-            revealed = 0
-            total = 0.0
         if t == record.checkpoints[checkpoint]:
             record.collected[checkpoint] = collected
             record.switches[checkpoint] = switches
@@ -157,11 +190,9 @@ def play_block(
     counters[1] = arm
     counters[2] = run
     counters[3] = filled
-    counters[4] = revealed
-    counters[5] = switches
-    counters[6] = checkpoint
-    sums[0] = collected
-    sums[1] = total
+    counters[4] = switches
+    counters[5] = checkpoint
+    progress.collected[0] = collected
     return state
 
 

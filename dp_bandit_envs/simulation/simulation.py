@@ -147,7 +147,13 @@ def simulate(
     columns: dict[str, list[Column]] = {name: [] for name in players}
     tasks: list[tuple[Task, int, str]] = []
     if compiled:
-        tasks.append((CompiledTrials(game.adversary, compiled, seed, rounds).run, len(compiled), "threads"))
+        tasks.append(
+            (
+                CompiledTrials(game.adversary, compiled, seed, rounds, getattr(game, "source", None)).run,
+                len(compiled),
+                "threads",
+            )
+        )
     if played:
         tasks.append((PlayedTrials(make_env, played, seed, rounds).run, len(played), "processes"))
     for run, games, prefer in tasks:

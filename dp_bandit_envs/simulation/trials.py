@@ -14,15 +14,19 @@ from numpy.typing import NDArray
 
 from dp_bandit_envs.adversaries import Adversary
 from dp_bandit_envs.algorithms import Algorithm
+from dp_bandit_envs.graphs import FeedbackGraph, GraphSource
 from dp_bandit_envs.metrics.regret import external_regret, policy_regret, pseudo_regret
 from dp_bandit_envs.protocols import Environment, FloatArray, IntArray
-from dp_bandit_envs.seeding import ADVERSARY, AGENT, stream
+from dp_bandit_envs.seeding import ADVERSARY, AGENT, GRAPH, stream
 from dp_bandit_envs.simulation.compiling import compile_with
 from dp_bandit_envs.simulation.game import play
+from dp_bandit_envs.simulation.graph_feedback import Rows
 from dp_bandit_envs.simulation.plan import Plan
-from dp_bandit_envs.simulation.play_block import Streams, add_up, new_progress, new_record
+from dp_bandit_envs.simulation.play_block import Nothing, Streams, add_up, new_progress, new_record
 
 ROUNDS_AT_ONCE = 2**14
+NUMBERS_AT_ONCE = 2**18
+"""The most gains in a block; with many arms, blocks are shorter."""
 LOCAL = (SequentialBackend, ThreadingBackend)
 
 
@@ -48,13 +52,17 @@ class CompiledTrials:
     plans: dict[str, Plan]
     seed: int
     checkpoints: IntArray
+    source: GraphSource | None = None
 
     def run(self, trial: int) -> dict[str, Column]:
         """Play one trial."""
         adversary = copy.copy(self.adversary)
         n_arms, horizon, number = adversary.n_arms, adversary.horizon, len(self.checkpoints)
         adversary.begin(stream(self.seed, trial=trial, role=ADVERSARY))
-        block = np.empty((min(ROUNDS_AT_ONCE, horizon), n_arms))
+        source = copy.copy(self.source)
+        if source is not None:
+            source.begin(stream(self.seed, trial=trial, role=GRAPH))
+        block = np.empty((min(ROUNDS_AT_ONCE, max(1, NUMBERS_AT_ONCE // n_arms), horizon), n_arms))
         totals, totals_at = _moved(np.zeros(n_arms)), np.zeros((number, n_arms))
         states: dict[str, Any] = {}
         sums: dict[str, Any] = {}
@@ -71,9 +79,14 @@ class CompiledTrials:
             gains = block[: horizon - start]
             adversary.fill(gains)
             count_up(gains, totals, start + 1, self.checkpoints, totals_at)
+            pieces = list(_pieces(gains, source))
             for name, plan in self.plans.items():
-                rest = (plan.rules, streams[name], progress[name], records[name])
-                states[name] = plan.block(states[name], sums[name], gains, *rest)
+                for piece, graph in pieces:
+                    if graph is not None:
+                        states[name] = plan.agent.with_graph(states[name], graph)
+                    rows = Nothing() if graph is None else Rows(graph.starts, graph.revealed)
+                    rest = (plan.rules, streams[name], progress[name], records[name])
+                    states[name] = plan.block(states[name], sums[name], rows, piece, *rest)
         means = adversary.means
         return {
             name: Column(
@@ -118,6 +131,20 @@ class PlayedTrials:
                 np.bincount(game.arms, minlength=env.get_wrapper_attr("n_arms")),
             )
         return columns
+
+
+def _pieces(gains: FloatArray, source: GraphSource | None) -> Iterator[tuple[FloatArray, FeedbackGraph | None]]:
+    """Cut a block of gains where the graph changes; yield each piece with its graph."""
+    if source is None:
+        yield gains, None
+        return
+    start = 0
+    while start < len(gains):
+        left = source.rounds_left
+        rounds = len(gains) - start if left is None else min(left, len(gains) - start)
+        yield gains[start : start + rounds], source.graph
+        source.advance(rounds)
+        start += rounds
 
 
 def spread(run: Task, numbers: Iterable[int], jobs: int, prefer: str) -> Iterator[dict[str, Column]]:

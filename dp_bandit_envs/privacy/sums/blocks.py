@@ -108,21 +108,22 @@ class BlockSums:
         )
 
 
-def geometric_blocks(ratio: float, horizon: int, *, totals: bool = True) -> tuple[int, ...]:
+def geometric_blocks(ratio: float, horizon: int, *, first: int = 1, totals: bool = True) -> tuple[int, ...]:
     """Return the lengths of blocks that grow, until they reach the horizon.
 
     Args:
-        ratio: At least 1.
+        ratio: At least 1; with 1, all blocks have the first one's length.
         horizon: Number of rounds.
+        first: The length of the first block.
         totals: Whether the arm's total number of gains is what is multiplied by the ratio at each release (1, 2, 4, 8
             for 2: blocks 1, 1, 2, 4); otherwise the length of the block (1, 2, 4, 8, with totals 1, 3, 7, 15).
     """
-    lengths, total = [1], 1
+    if ratio == 1:
+        return (first,)
+    lengths, total = [first], first
     while total < horizon:
         last = total if totals else lengths[-1]
         grown = math.ceil(ratio * last)
         lengths.append(max(1, grown - total) if totals else grown)
         total += lengths[-1]
-        if ratio == 1:
-            return (1,)
     return tuple(lengths)

@@ -1,0 +1,93 @@
+"""Which gains a round reveals: for each arm, the arms whose gains are seen when it is played."""
+
+import dataclasses
+from collections.abc import Iterable
+
+import numpy as np
+
+from dp_bandit_envs.protocols import IntArray
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class FeedbackGraph:
+    """A feedback graph in rows of arm numbers; memory is linear in arms and edges.
+
+    Playing arm i reveals the gains of `revealed_by(i)`: its closed neighbourhood. In a directed graph these are the
+    arms that an edge leads to.
+
+    Attributes:
+        starts: Where each arm's row begins in `revealed`, shape `(n_arms + 1,)`.
+        revealed: The arms that each arm reveals, ascending within a row, shape `(entries,)`.
+        revealer_starts, revealers: The same the other way round: the arms that reveal an arm. The same arrays in an
+            undirected graph.
+    """
+
+    starts: IntArray
+    revealed: IntArray
+    revealer_starts: IntArray
+    revealers: IntArray
+
+    @classmethod
+    def from_edges(
+        cls, n_arms: int, sources: Iterable[int], targets: Iterable[int], *, directed: bool, self_loops: bool = True
+    ) -> "FeedbackGraph":
+        """Make a graph from its edges; double edges count once.
+
+        Args:
+            n_arms: Number of arms K.
+            sources: Where each edge begins, in [0, K).
+            targets: Where it leads.
+            directed: Whether playing a source reveals its target, but not the other way round.
+            self_loops: Whether every arm reveals itself; otherwise only those with an edge to themselves.
+        """
+        first, second = np.asarray(list(sources), np.int64), np.asarray(list(targets), np.int64)
+        if not directed:
+            first, second = np.concatenate([first, second]), np.concatenate([second, first])
+        if self_loops:
+            every = np.arange(n_arms)
+            first, second = np.concatenate([first, every]), np.concatenate([second, every])
+        keys = np.unique(first * n_arms + second)
+        first, second = keys // n_arms, keys % n_arms
+        starts = np.searchsorted(first, np.arange(n_arms + 1))
+        if not directed:
+            return cls(starts, second, starts, second)
+        order = np.lexsort((first, second))
+        return cls(starts, second, np.searchsorted(second[order], np.arange(n_arms + 1)), first[order])
+
+    @property
+    def n_arms(self) -> int:
+        """Number of arms."""
+        return len(self.starts) - 1
+
+    @property
+    def most_revealed(self) -> int:
+        """The most gains that one round reveals: how far one changed round can move what is seen, in L1."""
+        return int(np.diff(self.starts).max())
+
+    @property
+    def edges(self) -> int:
+        """Number of entries in all rows but those of an arm with itself; an undirected edge counts twice."""
+        rows = np.repeat(np.arange(self.n_arms), np.diff(self.starts))
+        return int(np.count_nonzero(rows != self.revealed))
+
+    def revealed_by(self, arm: int) -> IntArray:
+        """Return the arms whose gains are seen when `arm` is played, ascending."""
+        return self.revealed[self.starts[arm] : self.starts[arm + 1]]
+
+    def capped(self, most: int, rng: np.random.Generator) -> "FeedbackGraph":
+        """Return a graph in which an arm reveals itself and at most `most - 1` others, drawn at random.
+
+        The draw looks at the graph only, never at gains, so the rule is public.
+        """
+        rows, kept = [], []
+        for arm in range(self.n_arms):
+            row = self.revealed_by(arm)
+            if len(row) > most:
+                others = row[row != arm]
+                room = most - (len(others) < len(row))
+                row = np.append(rng.choice(others, room, replace=False), [arm] * (len(others) < len(row)))
+            rows.append(np.full(len(row), arm))
+            kept.append(row)
+        return FeedbackGraph.from_edges(
+            self.n_arms, np.concatenate(rows), np.concatenate(kept), directed=True, self_loops=False
+        )

@@ -1,0 +1,116 @@
+"""Graphs by name: simple ones, random families, and real social graphs that networkx ships."""
+
+from collections.abc import Callable
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from dp_bandit_envs import checks
+
+SIMPLE: dict[str, Callable[[int], Any]] = {
+    "complete": nx.complete_graph,
+    "empty": nx.empty_graph,
+    "star": lambda n_arms: nx.star_graph(n_arms - 1),
+    "cycle": nx.cycle_graph,
+}
+"""Graphs of any number of arms; arm 0 is the middle of the star."""
+
+
+def cliques(n_arms: int, *, size: int = 5) -> Any:
+    """Return arms in separate cliques of `size`; the last one may be smaller."""
+    graph = nx.empty_graph(n_arms)
+    for start in range(0, n_arms, size):
+        members = range(start, min(start + size, n_arms))
+        graph.add_edges_from((one, other) for one in members for other in members if one < other)
+    return graph
+
+
+def erdos_renyi(n_arms: int, rng: np.random.Generator, *, degree: float = 10.0) -> Any:
+    """Return a graph in which every pair is an edge with the same chance, for a mean degree (Gilbert 1959)."""
+    return nx.fast_gnp_random_graph(n_arms, min(1.0, degree / (n_arms - 1)), seed=_seed(rng))
+
+
+def planted_partition(n_arms: int, rng: np.random.Generator, *, degree: float = 10.0, groups: int = 10) -> Any:
+    """Return a graph of equal groups with nine of ten edges inside them, for a mean degree (Condon and Karp 2001)."""
+    groups = min(groups, n_arms)
+    sizes = [n_arms // groups + (group < n_arms % groups) for group in range(groups)]
+    inside = max(n_arms / groups - 1, 1e-9)
+    outside = max(n_arms - n_arms / groups, 1e-9)
+    chances = [
+        [min(1.0, 0.9 * degree / inside) if one == other else min(1.0, 0.1 * degree / outside) for other in sizes_of]
+        for sizes_of in [range(groups)]
+        for one in range(groups)
+    ]
+    return nx.stochastic_block_model(sizes, chances, seed=_seed(rng), sparse=True)
+
+
+def power_law(n_arms: int, rng: np.random.Generator, *, degree: float = 10.0) -> Any:
+    """Return a graph by preferential attachment, with degrees that follow a power law (Barabási and Albert 1999)."""
+    return nx.barabasi_albert_graph(n_arms, max(1, min(n_arms - 1, round(degree / 2))), seed=_seed(rng))
+
+
+RANDOM: dict[str, Callable[..., Any]] = {
+    "erdos-renyi": erdos_renyi,
+    "planted-partition": planted_partition,
+    "power-law": power_law,
+}
+"""Random families; `degree` is the mean number of neighbours."""
+
+REAL: dict[str, tuple[Callable[[], Any], str]] = {
+    "karate-club": (nx.karate_club_graph, "Zachary (1977), members of a karate club, 34 arms"),
+    "les-miserables": (nx.les_miserables_graph, "Knuth (1993), characters of Les Misérables, 77 arms"),
+    "davis-southern-women": (
+        nx.davis_southern_women_graph,
+        "Davis, Gardner and Gardner (1941), 18 women and 14 events, 32 arms",
+    ),
+    "florentine-families": (
+        nx.florentine_families_graph,
+        "Breiger and Pattison (1986), marriages of Florentine families, 15 arms",
+    ),
+}
+"""Real social graphs, with who recorded them."""
+
+NAMES = (*SIMPLE, "cliques", *RANDOM, *REAL)
+
+
+def named_graph(name: str, n_arms: int | None, rng: np.random.Generator, **options: Any) -> Any:
+    """Return a networkx graph by name.
+
+    Args:
+        name: One of `NAMES`.
+        n_arms: Number of arms; None for real graphs, which bring their own.
+        rng: The stream of random families.
+        options: `degree`, `groups` or `size`, where the graph has them.
+    """
+    known = checks.known_name("graph", name, NAMES)
+    if known in REAL:
+        if options:
+            raise TypeError(f"the graph {known!r} has no options; received {', '.join(options)}.")
+        return REAL[known][0]()
+    size = 10 if n_arms is None else n_arms
+    if known in RANDOM:
+        return RANDOM[known](size, rng, **_positive(known, options, ("degree", "groups")))
+    if known == "cliques":
+        return cliques(size, **_positive(known, options, ("size",)))
+    if options:
+        raise TypeError(f"the graph {known!r} has no options; received {', '.join(options)}.")
+    return SIMPLE[known](size)
+
+
+def _positive(graph: str, options: dict[str, Any], allowed: tuple[str, ...]) -> dict[str, Any]:
+    if graph != "planted-partition":
+        allowed = tuple(name for name in allowed if name != "groups")
+    checked: dict[str, Any] = {}
+    for name, value in options.items():
+        if name not in allowed:
+            raise TypeError(f"the graph {graph!r} has no option {name!r}. Known: {', '.join(allowed)}.")
+        if name == "degree":
+            checked[name] = checks.at_least(name, value, 0)
+        else:
+            checked[name] = checks.integer(name, value, at_least=1)
+    return checked
+
+
+def _seed(rng: np.random.Generator) -> int:
+    return int(rng.integers(2**32))

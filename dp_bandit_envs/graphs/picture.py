@@ -1,0 +1,77 @@
+"""A picture of a game on a graph: what was played and what was seen."""
+
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from dp_bandit_envs.protocols import FloatArray, IntArray
+
+
+class GraphPicture:
+    """Counts plays and sightings on a feedback graph, and draws them.
+
+    Args:
+        starts, revealed: The graph's rows, as in `FeedbackGraph`.
+    """
+
+    def __init__(self, starts: IntArray, revealed: IntArray) -> None:
+        self._starts, self._revealed = starts, revealed
+        self._plays = np.zeros(len(starts) - 1, np.int64)
+        self._seen = np.zeros(len(starts) - 1, np.int64)
+        self._last: tuple[int, IntArray] | None = None
+        self._places: FloatArray | None = None
+
+    def add(self, arm: int, seen: IntArray) -> None:
+        """Count that `arm` was played and the arms `seen` were revealed."""
+        self._plays[arm] += 1
+        self._seen[seen] += 1
+        self._last = arm, seen
+
+    def render(self, mode: str | None, title: str) -> Any:
+        """Draw the graph: size for plays, colour for how often an arm was seen, a ring for the last round."""
+        if mode == "ansi":
+            lines = [title]
+            for arm, (plays, seen) in enumerate(zip(self._plays, self._seen, strict=True)):
+                row = self._revealed[self._starts[arm] : self._starts[arm + 1]]
+                shown = " ".join(map(str, row[:12])) + (" ..." if len(row) > 12 else "")
+                lines.append(f"arm {arm:<4d} plays {plays:>8,}  seen {seen:>8,}  reveals {shown}")
+            return "\n".join(lines) + "\n"
+        return self._picture(title)
+
+    def _picture(self, title: str) -> FloatArray:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.collections import LineCollection
+        from matplotlib.figure import Figure
+
+        rows = np.repeat(np.arange(len(self._plays)), np.diff(self._starts))
+        if self._places is None:
+            graph = nx.empty_graph(len(self._plays))
+            graph.add_edges_from(zip(rows.tolist(), self._revealed.tolist(), strict=True))
+            placed = nx.spring_layout(graph, seed=1)
+            self._places = np.array([placed[arm] for arm in range(len(self._plays))])
+        places = self._places
+        figure = Figure(figsize=(6.4, 5.2), dpi=100, layout="constrained")
+        canvas = FigureCanvasAgg(figure)
+        axes = figure.subplots()
+        axes.add_collection(
+            LineCollection(
+                np.stack([places[rows], places[self._revealed]], axis=1).tolist(), colors="#BBBBBB", zorder=1
+            )
+        )
+        sizes = 40 + 500 * self._plays / max(int(self._plays.sum()), 1)
+        dots = axes.scatter(*places.T, s=sizes, c=self._seen, cmap="viridis", zorder=3)
+        if self._last is not None:
+            arm, seen = self._last
+            axes.scatter(*places[seen].T, s=sizes[seen] + 90, facecolors="none", edgecolors="#E69F00", zorder=2)
+            axes.scatter(*places[[arm]].T, s=sizes[[arm]] + 190, facecolors="none", edgecolors="#D55E00", zorder=2)
+        if len(places) <= 100:
+            bright = self._seen > 0.6 * self._seen.max()
+            for number, (x, y) in enumerate(places):
+                colour = "black" if bright[number] else "white"
+                axes.annotate(str(number), (x, y), ha="center", va="center", fontsize=6, color=colour, zorder=4)
+        figure.colorbar(dots, ax=axes, label="rounds seen", shrink=0.7)
+        axes.set_title(f"{title}\nsize: rounds played; rings: played (red) and seen (orange) last", fontsize=9)
+        axes.axis("off")
+        canvas.draw()  # type: ignore[no-untyped-call]
+        return np.asarray(canvas.buffer_rgba())[..., :3].copy()  # type: ignore[no-untyped-call]
