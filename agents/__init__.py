@@ -1,9 +1,11 @@
 """Agents: who plays. One agent a file. They know observations only, never an environment or an adversary."""
 
 from dp_bandit_envs.agents.exp3 import Exp3
+from dp_bandit_envs.agents.exp3_set import Exp3Set
 from dp_bandit_envs.agents.functional import FunctionalAgent
 from dp_bandit_envs.agents.imed import Imed
 from dp_bandit_envs.agents.kl_ucb import KlUcb
+from dp_bandit_envs.agents.max_n import TsMaxN, UcbMaxN
 from dp_bandit_envs.agents.successive_elimination import SuccessiveElimination
 from dp_bandit_envs.agents.thompson_sampling import ThompsonSampling
 from dp_bandit_envs.agents.tsallis_inf import Htinf, TsallisInf
@@ -12,13 +14,16 @@ from dp_bandit_envs.agents.uniform import Uniform
 
 __all__ = [
     "Exp3",
+    "Exp3Set",
     "FunctionalAgent",
     "Htinf",
     "Imed",
     "KlUcb",
     "SuccessiveElimination",
     "ThompsonSampling",
+    "TsMaxN",
     "TsallisInf",
     "Ucb",
+    "UcbMaxN",
     "Uniform",
 ]

@@ -57,7 +57,7 @@ def update(state: State, arm: int, value: Sequence[float], count: Sequence[int])
     while following < len(alive) and alive[following] == 0:
         following += 1
     if following == len(alive):
-        eliminate(state, count[arm])
+        eliminate(state)
         numbers[EPOCH] += 1
         following = 0
         while alive[following] == 0:
@@ -66,9 +66,14 @@ def update(state: State, arm: int, value: Sequence[float], count: Sequence[int])
     return state
 
 
-def eliminate(state: State, samples: int) -> None:
+def eliminate(state: State) -> None:
     """Drop the arms whose mean is behind the largest by more than twice what chance and noise explain."""
     means, alive, numbers = state.means, state.alive, state.numbers
+    # All are the same, but on a feedback graph, where an arm may be ahead by what its neighbours revealed.
+    samples = math.inf
+    for arm in range(len(alive)):
+        if alive[arm] == 1:
+            samples = min(samples, float(state.counts[arm]))
     log = state.log_arms + 2.0 * math.log(numbers[EPOCH])
     chance = math.sqrt((log + math.log(8.0)) / (2.0 * samples))
     noise = (log + math.log(4.0)) / (samples * state.epsilon)

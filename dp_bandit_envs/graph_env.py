@@ -33,18 +33,19 @@ class GraphEnv(BanditEnv):
     line; named graphs take `degree=10` (mean), `groups=10` or `size=5`, where they have them.
     `n_arms=None`: the graph's own, or 10. `horizon=10_000`.
     `redraw_every=None`: a random graph is drawn anew after so many rounds; by default once in a game.
-    `max_revealed=None`: the most gains a round may reveal (the arm's own and others drawn at random, by the graph alone).
+    `max_revealed=None`: the most gains a round may reveal (the arm's own and others drawn at random among the
+    neighbours, without a look at gains).
     `self_loops=True`: every arm reveals its own gain; otherwise only those with an edge to themselves.
-    `means=None` for fixed coins, or `prior=(1, 1)`: the Beta prior from which each game draws their means; or `gains=`, any
-    adversary, which brings its own horizon.
+    `means=None` for fixed coins, or `prior=(1, 1)`: the Beta prior from which each game draws their means; or `gains=`,
+    any adversary, which brings its own horizon.
 
     ## Version History
     v0: first version.
 
     ## References
-    Mannor and Shamir (2011), From Bandits to Experts: On the Value of Side-Observations, NIPS; Caron, Kveton, Lelarge and
-    Bhagat (2012), Leveraging Side Observations in Stochastic Bandits, UAI; Tossou, Dimitrakakis and Dubhashi (2017),
-    Thompson Sampling for Stochastic Bandits with Graph Feedback, AAAI.
+    Mannor and Shamir (2011), From Bandits to Experts: On the Value of Side-Observations, NIPS; Caron, Kveton, Lelarge
+    and Bhagat (2012), Leveraging Side Observations in Stochastic Bandits, UAI; Tossou, Dimitrakakis and Dubhashi
+    (2017), Thompson Sampling for Stochastic Bandits with Graph Feedback, AAAI.
     """
 
     def __init__(

@@ -7,6 +7,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms.algorithm import Algorithm
 from dp_bandit_envs.algorithms.bases import exp3, htinf, tsallis_inf, uniform
 from dp_bandit_envs.algorithms.dp_ucb_family import dp_ucb, dp_ucb_bound, dp_ucb_int, private_ucb
+from dp_bandit_envs.algorithms.graph_feedback import exp3_set, ts_max_n, ts_n, ucb_max_n, ucb_n
 from dp_bandit_envs.algorithms.index_policies import kl_ucb, ts, ucb
 from dp_bandit_envs.algorithms.laplace import batched_lap_exp3, batched_lap_htinf, dp_exp3_lap, dp_lambda_lap
 from dp_bandit_envs.algorithms.local_ucb import ldp_ucb_b, ldp_ucb_l
@@ -41,6 +42,11 @@ ALGORITHMS: dict[str, Callable[..., Algorithm]] = {
     "DP-IMED": dp_imed,
     "LDP-UCB-L": ldp_ucb_l,
     "LDP-UCB-B": ldp_ucb_b,
+    "TS-N": ts_n,
+    "TS-MaxN": ts_max_n,
+    "UCB-N": ucb_n,
+    "UCB-MaxN": ucb_max_n,
+    "EXP3-SET": exp3_set,
     "Uniform": uniform,
 }
 """The one table of algorithms; a row's function documents its parameters."""

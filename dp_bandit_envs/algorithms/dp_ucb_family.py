@@ -38,11 +38,16 @@ def dp_ucb_bound(
     """DP-UCB-BOUND (Tossou and Dimitrakakis 2016, algorithm 1): UCB with a bonus for the counter's noise."""
     of_counter = _options(counter, budget)
     size = checks.epsilon(epsilon)
-    width = counter_width(counter, epsilon=size, formula=formula, **of_counter)
+
+    def agent(sensitivity: float = 1.0) -> Ucb:
+        return Ucb(width=counter_width(counter, epsilon=size / sensitivity, formula=formula, **of_counter))
+
+    agent()
     follows_bits = counter in ("hybrid", "segment-trees", "binary") and formula == "chernoff"
     return Algorithm(
         name=label,
-        make_agent=lambda: Ucb(width=width),
+        make_agent=agent,
+        make_agent_for=agent,
         wrapping=lambda env: HybridSums(env, epsilon=size, counter=counter, **of_counter),
         paper_guarantee_of=_claims(size, "theorem 3.1"),
         stochastic_bound=_width_bound(counter, size, **of_counter) if follows_bits else None,
@@ -82,14 +87,18 @@ def dp_ucb_int(
     size, failure, power = checks.epsilon(epsilon), checks.delta(delta), checks.real("v", v)
     release = "redraw" if mode == "redraw" else "once"
     # The mean's noise has scale n^(v / 2 - 1).
-    width = log_width(BONUS, power=1 - power / 2) if mode == "bonus" and math.isfinite(size) else no_width
+    with_bonus = mode == "bonus" and math.isfinite(size)
     claim = PrivacyGuarantee(
         epsilon=size, delta=failure, theorem="Tossou and Dimitrakakis (2016), theorem 3.4 and corollary 3.2"
     )
 
+    def agent(sensitivity: float = 1.0) -> Ucb:
+        return Ucb(width=log_width(BONUS * sensitivity, power=1 - power / 2) if with_bonus else no_width)
+
     return Algorithm(
         name=label,
-        make_agent=lambda: Ucb(width=width),
+        make_agent=agent,
+        make_agent_for=agent,
         wrapping=lambda env: IntervalMeans(
             env, epsilon=size, v=power, delta=failure, release=release, intervals=intervals
         ),
@@ -118,15 +127,20 @@ def private_ucb(
         share = env.get_wrapper_attr("n_arms") if constants == "paper" else 1
         return HybridSums(env, epsilon=size / share, counter="binary")
 
-    width = counter_width("binary", epsilon=size)
     bound = _width_bound("binary", size) if constants == "improved" else None
-    if constants == "paper":
-        width = no_width if math.isinf(size) else _gamma(size, failure)
-    elif failure is not None:
+    if constants == "improved" and failure is not None:
         raise ValueError("failure_probability goes with constants='paper'; the improved width is for t^-4.")
+
+    def agent(sensitivity: float = 1.0) -> Ucb:
+        share = size / sensitivity
+        if constants == "improved":
+            return Ucb(width=counter_width("binary", epsilon=share))
+        return Ucb(width=no_width if math.isinf(size) else _gamma(share, failure))
+
     return Algorithm(
         name=label,
-        make_agent=lambda: Ucb(width=width),
+        make_agent=agent,
+        make_agent_for=agent,
         wrapping=wrapping,
         paper_guarantee_of=lambda n_arms, horizon: PrivacyGuarantee(
             epsilon=size, theorem="Mishra and Thakurta (2015), theorem 3: epsilon / K for each of K arms"

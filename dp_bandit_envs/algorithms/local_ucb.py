@@ -17,11 +17,15 @@ from dp_bandit_envs.wrappers import BlockMeans, RandomisedResponse, RunningSums
 def ldp_ucb_l(*, epsilon: SupportsFloat = 1.0, label: str = "LDP-UCB-L") -> Algorithm:
     """LDP-UCB-L (Ren et al. 2020): UCB on gains with Laplace noise each, with a bonus for the noise."""
     size = checks.epsilon(epsilon)
-    variance, slope = ldp_laplace_bonus(size)
-    width = log_width(slope)
+
+    def agent(sensitivity: float = 1.0) -> Ucb:
+        variance, slope = ldp_laplace_bonus(size / sensitivity)
+        return Ucb(exploration=variance, width=log_width(slope))
+
     return Algorithm(
         name=label,
-        make_agent=lambda: Ucb(exploration=variance, width=width),
+        make_agent=agent,
+        make_agent_for=agent,
         wrapping=lambda env: BlockMeans(env, epsilon=size, ratio=1, keep=True),
         stochastic_bound=lambda means, horizon: ldp_ucb_l_bound(means, horizon, size),
         parameters={"epsilon": size},

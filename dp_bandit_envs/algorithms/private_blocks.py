@@ -36,11 +36,14 @@ def dp_se(*, epsilon: SupportsFloat = 1.0, label: str = "DP-SE") -> Algorithm:
 
     def wrapping(env: Environment) -> Environment:
         n_arms, horizon = env.get_wrapper_attr("n_arms"), env.get_wrapper_attr("horizon")
-        return BlockMeans(env, epsilon=size, lengths=epoch_lengths(n_arms, horizon, size))
+        # On a feedback graph the noise is multiplied by the sensitivity, as at a smaller epsilon.
+        share = size / env.get_wrapper_attr("sensitivity")
+        return BlockMeans(env, epsilon=size, lengths=epoch_lengths(n_arms, horizon, share))
 
     return Algorithm(
         name=label,
         make_agent=lambda: SuccessiveElimination(epsilon=size),
+        make_agent_for=lambda sensitivity: SuccessiveElimination(epsilon=size / sensitivity),
         wrapping=wrapping,
         stochastic_bound=lambda means, horizon: dp_se_bound(means, horizon, size),
         parameters={"epsilon": size},
@@ -51,10 +54,15 @@ def dp_se(*, epsilon: SupportsFloat = 1.0, label: str = "DP-SE") -> Algorithm:
 def adap_ucb(*, epsilon: SupportsFloat = 1.0, alpha: SupportsFloat = PAPER_ALPHA, label: str = "AdaP-UCB") -> Algorithm:
     """AdaP-UCB (Azize and Basu 2022): UCB in episodes that double an arm's count, on the last episode's mean."""
     size, exponent = checks.epsilon(epsilon), checks.greater_than("alpha", alpha, 0)
-    width = log_width(exponent / size)
+
+    def agent(sensitivity: float = 1.0) -> Ucb:
+        width = log_width(exponent * sensitivity / size)
+        return Ucb(exploration=exponent / 2, log_factor=2.0, width=width, lazy=True)
+
     return Algorithm(
         name=label,
-        make_agent=lambda: Ucb(exploration=exponent / 2, log_factor=2.0, width=width, lazy=True),
+        make_agent=agent,
+        make_agent_for=agent,
         wrapping=lambda env: BlockMeans(env, epsilon=size),
         stochastic_bound=(lambda means, horizon: adap_ucb_bound(means, horizon, size, exponent))
         if exponent > 2
@@ -69,10 +77,14 @@ def adap_klucb(
 ) -> Algorithm:
     """AdaP-KLUCB (Azize and Basu 2022): KL-UCB in episodes that double an arm's count, on the last episode's mean."""
     size, exponent = checks.epsilon(epsilon), checks.greater_than("alpha", alpha, 0)
-    width = log_width(exponent / size)
+
+    def agent(sensitivity: float = 1.0) -> KlUcb:
+        return KlUcb(level=exponent, width=log_width(exponent * sensitivity / size), lazy=True)
+
     return Algorithm(
         name=label,
-        make_agent=lambda: KlUcb(level=exponent, width=width, lazy=True),
+        make_agent=agent,
+        make_agent_for=agent,
         wrapping=lambda env: BlockMeans(env, epsilon=size),
         parameters={"epsilon": size, "alpha": exponent},
         reference="Azize and Basu (2022), AdaP-KLUCB",
@@ -91,7 +103,8 @@ def dp_klucb(
     return Algorithm(
         name=label,
         make_agent=lambda: KlUcb(epsilon=size, lazy=True),
-        wrapping=lambda env: BlockMeans(env, epsilon=size, ratio=growth, first=block, keep=True),
+        make_agent_for=lambda sensitivity: KlUcb(epsilon=size / sensitivity, lazy=True),
+        wrapping=lambda env: _doubling(env, size, growth, block),
         parameters={"epsilon": size, "ratio": growth, "first": block},
         reference="Azize, Wu, Honda, Orabona, Ito and Basu (2025), DP-KLUCB",
     )
@@ -109,17 +122,23 @@ def dp_imed(
     return Algorithm(
         name=label,
         make_agent=lambda: Imed(epsilon=size, lazy=True),
-        wrapping=lambda env: BlockMeans(env, epsilon=size, ratio=growth, first=block, keep=True),
+        make_agent_for=lambda sensitivity: Imed(epsilon=size / sensitivity, lazy=True),
+        wrapping=lambda env: _doubling(env, size, growth, block),
         parameters={"epsilon": size, "ratio": growth, "first": block},
         reference="Azize, Wu, Honda, Orabona, Ito and Basu (2025), DP-IMED",
     )
 
 
-def _checked(epsilon: SupportsFloat, ratio: SupportsFloat, first: SupportsIndex | None) -> tuple[float, float, int]:
-    """Return checked parameters; the first block has by default 4 / epsilon gains."""
+def _doubling(env: Environment, epsilon: float, ratio: float, first: int | None) -> BlockMeans:
+    """Put the blocks around an environment; the first has by default 4 gains for each unit of the noise's scale."""
+    block = max(1, math.ceil(4 * env.get_wrapper_attr("sensitivity") / epsilon)) if first is None else first
+    return BlockMeans(env, epsilon=epsilon, ratio=ratio, first=block, keep=True)
+
+
+def _checked(
+    epsilon: SupportsFloat, ratio: SupportsFloat, first: SupportsIndex | None
+) -> tuple[float, float, int | None]:
     size, growth = checks.epsilon(epsilon), checks.greater_than("ratio", ratio, 1)
-    if first is not None:
-        return size, growth, checks.integer("first", first, at_least=1)
     if math.isinf(4 / size):
         raise ValueError(f"epsilon must be large enough for a block of 4 / epsilon gains; received {epsilon!r}.")
-    return size, growth, max(1, math.ceil(4 / size))
+    return size, growth, None if first is None else checks.integer("first", first, at_least=1)

@@ -20,7 +20,9 @@ from dp_bandit_envs.wrappers import BlockMeans, HybridSums
 def lazy_dp_ts(*, epsilon: SupportsFloat = 1.0, label: str = "Lazy-DP-TS") -> Algorithm:
     """Lazy-DP-TS (Hu and Hegde 2022): Thompson sampling on the last full block of 1, 2, 4, ... gains of each arm."""
     size = checks.epsilon(epsilon)
-    width = log_width(3 / size)
+
+    def agent(sensitivity: float = 1.0) -> ThompsonSampling:
+        return ThompsonSampling(width=log_width(3 * sensitivity / size), each_first=True)
 
     def wrapping(env: Environment) -> Environment:
         lengths = geometric_blocks(2, env.get_wrapper_attr("horizon"), totals=False)
@@ -28,7 +30,8 @@ def lazy_dp_ts(*, epsilon: SupportsFloat = 1.0, label: str = "Lazy-DP-TS") -> Al
 
     return Algorithm(
         name=label,
-        make_agent=lambda: ThompsonSampling(width=width, each_first=True),
+        make_agent=agent,
+        make_agent_for=agent,
         wrapping=wrapping,
         parameters={"epsilon": size},
         reference="Hu and Hegde (2022), Lazy-DP-TS",
@@ -38,10 +41,14 @@ def lazy_dp_ts(*, epsilon: SupportsFloat = 1.0, label: str = "Lazy-DP-TS") -> Al
 def dp_ts(*, epsilon: SupportsFloat = 1.0, label: str = "DP-TS") -> Algorithm:
     """DP-TS (Hu and Hegde 2022): Thompson sampling on sums of the hybrid counter, with an allowance for its noise."""
     size = checks.epsilon(epsilon)
-    width = log_log_width(6 * math.sqrt(8) / size)
+
+    def agent(sensitivity: float = 1.0) -> ThompsonSampling:
+        return ThompsonSampling(width=log_log_width(6 * math.sqrt(8) * sensitivity / size), each_first=True)
+
     return Algorithm(
         name=label,
-        make_agent=lambda: ThompsonSampling(width=width, each_first=True),
+        make_agent=agent,
+        make_agent_for=agent,
         wrapping=lambda env: HybridSums(env, epsilon=size),
         parameters={"epsilon": size},
         reference="Hu and Hegde (2022), DP-TS",

@@ -1,6 +1,7 @@
 """Which gains a round reveals: for each arm, the arms whose gains are seen when it is played."""
 
 import dataclasses
+import functools
 from collections.abc import Iterable
 
 import numpy as np
@@ -69,6 +70,40 @@ class FeedbackGraph:
         """Number of entries in all rows but those of an arm with itself; an undirected edge counts twice."""
         rows = np.repeat(np.arange(self.n_arms), np.diff(self.starts))
         return int(np.count_nonzero(rows != self.revealed))
+
+    @functools.cached_property
+    def independent_arms(self) -> int:
+        """The size of a set of arms of which none reveals another, found greedily by degree: at most alpha."""
+        taken = np.zeros(self.n_arms, np.bool_)
+        found = 0
+        for arm in np.argsort(np.diff(self.starts), kind="stable"):
+            if not taken[arm]:
+                found += 1
+                taken[self.revealed_by(arm)] = True
+                taken[self.revealers[self.revealer_starts[arm] : self.revealer_starts[arm + 1]]] = True
+                taken[arm] = True
+        return found
+
+    @functools.cached_property
+    def clique_cover(self) -> list[list[int]]:
+        """Cliques that together hold all arms, found greedily by degree: at least chi of the complement many.
+
+        In a clique every arm reveals every other.
+        """
+        rows = [set(self.revealed_by(arm).tolist()) for arm in range(self.n_arms)]
+        left = set(range(self.n_arms))
+        cover = []
+        for arm in np.argsort(np.diff(self.starts), kind="stable").tolist():
+            if arm not in left:
+                continue
+            clique = [arm]
+            # Neighbours with few others first, so that no arm is left over alone.
+            for other in sorted(rows[arm] & left - {arm}, key=lambda one: len(rows[one])):
+                if all(other in rows[member] and member in rows[other] for member in clique):
+                    clique.append(other)
+            left -= set(clique)
+            cover.append(sorted(clique))
+        return cover
 
     def revealed_by(self, arm: int) -> IntArray:
         """Return the arms whose gains are seen when `arm` is played, ascending."""

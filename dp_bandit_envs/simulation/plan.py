@@ -18,9 +18,9 @@ from dp_bandit_envs.privacy.randomised_response import ResponseMechanism, respon
 from dp_bandit_envs.privacy.sums import SumMechanism
 from dp_bandit_envs.protocols import Environment
 from dp_bandit_envs.seeding import FIRST_WRAPPER
-from dp_bandit_envs.simulation.compiling import compile_with
 from dp_bandit_envs.simulation import graph_feedback
 from dp_bandit_envs.simulation import play_block as play_block_module
+from dp_bandit_envs.simulation.compiling import compile_with
 from dp_bandit_envs.simulation.play_block import Nothing, Rules, play_block
 from dp_bandit_envs.specialise import specialise
 from dp_bandit_envs.wrappers import (
@@ -87,7 +87,7 @@ def make_plan(algorithm: Algorithm, env: Environment) -> Plan:
     kind_of_game = GraphEnv if on_graph else BanditEnv
     if any(getattr(type(game), hook) is not getattr(kind_of_game, hook) for hook in ("_begin", "_reveal")):
         raise NotCompilable(f"{type(game).__name__} has feedback of its own")
-    agent = algorithm.agent()
+    agent = algorithm.agent(sensitivity=env.get_wrapper_attr("sensitivity"))
     if not isinstance(agent, FunctionalAgent):
         raise NotCompilable(f"{type(agent).__name__} is not made of compilable functions")
     kind = type(agent)

@@ -116,7 +116,8 @@ class PlayedTrials:
         at = self.checkpoints - 1
         for name, algorithm in self.algorithms.items():
             env = self.make_env()
-            game = play(algorithm.wrap(env), algorithm.agent(), seed=self.seed, trial=trial)
+            agent = algorithm.agent(sensitivity=env.get_wrapper_attr("sensitivity"))
+            game = play(algorithm.wrap(env), agent, seed=self.seed, trial=trial)
             if len(game.arms) < self.checkpoints[-1]:
                 raise ValueError(
                     f"every game must have the horizon's {self.checkpoints[-1]} rounds; {name} ended after"

@@ -1,0 +1,119 @@
+"""MaxN on a feedback graph: instead of exploring an arm, play the best arm that reveals it.
+
+TS-MaxN and UCB-MaxN let Thompson sampling or UCB choose an arm i, and then play the arm with the largest mean so far
+among those that reveal i.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dp_bandit_envs.agents import thompson_sampling, ucb
+from dp_bandit_envs.agents.functional import SUMS, FunctionalAgent, Functions
+from dp_bandit_envs.agents.noise_width import no_width
+from dp_bandit_envs.graphs import FeedbackGraph
+from dp_bandit_envs.protocols import FloatArray, IntArray
+from dp_bandit_envs.specialise import specialise
+
+UNSEEN = 0.5
+"""The mean of an arm that was never seen: that of a uniform prior."""
+
+
+class State(NamedTuple):
+    """What MaxN knows.
+
+    Attributes:
+        inner: The state of the algorithm that chooses an arm to explore.
+        means: Mean of each arm's gains so far.
+        counts: Number of gains in it.
+        starts, revealers: The arms that reveal each arm, as in `FeedbackGraph`.
+    """
+
+    inner: Any
+    means: FloatArray
+    counts: IntArray
+    starts: IntArray
+    revealers: IntArray
+
+
+def choose(state: Any, rng: np.random.Generator) -> int:
+    """Stand for the `select` of the algorithm inside."""
+    raise NotImplementedError
+
+
+def learn(state: Any, arm: int, value: Sequence[float], count: Sequence[int]) -> Any:
+    """Stand for its `update`."""
+    raise NotImplementedError
+
+
+def select(state: State, rng: np.random.Generator) -> int:
+    """Return the arm with the largest mean among those that reveal the chosen one; the lowest number wins ties."""
+    wanted = choose(state.inner, rng)
+    best = -1
+    for place in range(state.starts[wanted], state.starts[wanted + 1]):
+        arm = state.revealers[place]
+        if best < 0 or state.means[arm] > state.means[best]:
+            best = arm
+    # Without self-loops an arm may be revealed by none; then it is played itself.
+    return best if best >= 0 else wanted
+
+
+def update(state: State, arm: int, value: Sequence[float], count: Sequence[int]) -> State:
+    """Hand what was revealed to the algorithm inside, and keep the means."""
+    for each in range(len(state.counts)):
+        if count[each] != state.counts[each]:
+            state.counts[each] = count[each]
+            state.means[each] = value[each] / count[each]
+    return State(learn(state.inner, arm, value, count), state.means, state.counts, state.starts, state.revealers)
+
+
+class MaxN(FunctionalAgent):
+    """Base of the two: plays the best arm that reveals the one an algorithm would explore.
+
+    Learns from running sums, in a game with a feedback graph: put `RunningSums` around `DPBandit-Graph-v0`. In an
+    undirected graph the arms that reveal an arm are those that it reveals.
+
+    Source: Caron, Kveton, Lelarge and Bhagat (2012), UCB-MaxN; Tossou, Dimitrakakis and Dubhashi (2017), TS-MaxN.
+    Differs from the source in: directed graphs, for which playing an arm of the chosen one's neighbourhood would reveal
+    something else; and an arm never seen counts as mean 1/2.
+    """
+
+    learns_from = SUMS
+
+    def initial_state(self, n_arms: int, horizon: int) -> State:
+        """Return the state before the first step, without a graph yet."""
+        means = np.full(n_arms, UNSEEN)
+        starts = np.arange(n_arms + 1)
+        return State(self._inner(n_arms, horizon), means, np.zeros(n_arms, np.int64), starts, np.arange(n_arms))
+
+    def with_graph(self, state: State, graph: FeedbackGraph) -> State:
+        """Return the state with the feedback graph of the next round."""
+        return state._replace(starts=graph.revealer_starts, revealers=graph.revealers)
+
+    def _inner(self, n_arms: int, horizon: int) -> Any:
+        raise NotImplementedError
+
+
+class UcbMaxN(MaxN):
+    """UCB-MaxN: UCB chooses an arm by mean + sqrt(2 ln t / n), and the best arm that reveals it is played."""
+
+    functions = Functions(
+        specialise(select, "choose", ucb.select),
+        specialise(update, "learn", ucb.update),
+    )
+
+    def _inner(self, n_arms: int, horizon: int) -> ucb.State:
+        return ucb.start(n_arms, 2.0, 0.0, False, no_width(n_arms, horizon))
+
+
+class TsMaxN(MaxN):
+    """TS-MaxN: Thompson sampling chooses an arm, and the best arm that reveals it is played."""
+
+    functions = Functions(
+        specialise(select, "choose", thompson_sampling.select),
+        specialise(update, "learn", thompson_sampling.update),
+    )
+
+    def _inner(self, n_arms: int, horizon: int) -> thompson_sampling.State:
+        return thompson_sampling.start(n_arms, False, False, no_width(n_arms, horizon))

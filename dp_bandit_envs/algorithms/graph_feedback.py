@@ -1,0 +1,58 @@
+"""Algorithms for graph feedback: UCB-N, UCB-MaxN, TS-N, TS-MaxN and EXP3-SET, without privacy.
+
+Private forms are the private algorithms of stochastic games by their own names: on a feedback graph their wrappers
+multiply the noise by the most gains that a round reveals, and their agents know.
+"""
+
+from dp_bandit_envs.agents.exp3_set import Exp3Set
+from dp_bandit_envs.agents.max_n import TsMaxN, UcbMaxN
+from dp_bandit_envs.agents.thompson_sampling import ThompsonSampling
+from dp_bandit_envs.agents.ucb import Ucb
+from dp_bandit_envs.algorithms.algorithm import Algorithm
+from dp_bandit_envs.wrappers import RunningSums
+
+
+def ts_n(*, label: str = "TS-N") -> Algorithm:
+    """TS-N (Tossou, Dimitrakakis and Dubhashi 2017): Thompson sampling that learns from every gain revealed."""
+    return Algorithm(
+        name=label,
+        make_agent=ThompsonSampling,
+        wrapping=RunningSums,
+        reference="Tossou, Dimitrakakis and Dubhashi (2017), TS-N",
+    )
+
+
+def ts_max_n(*, label: str = "TS-MaxN") -> Algorithm:
+    """TS-MaxN (Tossou, Dimitrakakis and Dubhashi 2017): plays the best arm that reveals the one drawn."""
+    return Algorithm(
+        name=label,
+        make_agent=TsMaxN,
+        wrapping=RunningSums,
+        reference="Tossou, Dimitrakakis and Dubhashi (2017), TS-MaxN",
+    )
+
+
+def ucb_n(*, label: str = "UCB-N") -> Algorithm:
+    """UCB-N (Caron, Kveton, Lelarge and Bhagat 2012): UCB that learns from every gain revealed."""
+    return Algorithm(
+        name=label, make_agent=Ucb, wrapping=RunningSums, reference="Caron, Kveton, Lelarge and Bhagat (2012), UCB-N"
+    )
+
+
+def ucb_max_n(*, label: str = "UCB-MaxN") -> Algorithm:
+    """UCB-MaxN (Caron, Kveton, Lelarge and Bhagat 2012): plays the best arm that reveals UCB's choice."""
+    return Algorithm(
+        name=label,
+        make_agent=UcbMaxN,
+        wrapping=RunningSums,
+        reference="Caron, Kveton, Lelarge and Bhagat (2012), UCB-MaxN",
+    )
+
+
+def exp3_set(*, label: str = "EXP3-SET") -> Algorithm:
+    """EXP3-SET (Alon, Cesa-Bianchi, Gentile and Mansour 2013): exponential weights with every loss revealed."""
+    return Algorithm(
+        name=label,
+        make_agent=Exp3Set,
+        reference="Alon, Cesa-Bianchi, Gentile and Mansour (2013), EXP3-SET",
+    )
