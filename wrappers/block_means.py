@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import SupportsFloat, SupportsIndex
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.privacy.laplace import noise_scale
 from dp_bandit_envs.privacy.sums import BlockSums, geometric_blocks
 from dp_bandit_envs.protocols import Environment
 from dp_bandit_envs.wrappers.sums_boundary import SumsBoundary
@@ -61,7 +62,11 @@ def block_sums(
             raise ValueError(f"ratio must be finite; received {ratio!r}.")
         blocks = geometric_blocks(growth, horizon, first=start)
     else:
-        blocks = tuple(checks.integer("a length", length, at_least=1) for length in lengths)
+        if not isinstance(lengths, Iterable):
+            raise TypeError(f"lengths must be several numbers, one for each block; received {lengths!r}.")
+        # A block longer than the game is never full.
+        blocks = tuple(min(checks.integer("a length", length, at_least=1), horizon + 1) for length in lengths)
         if not blocks:
             raise ValueError("lengths must name at least one block; received none.")
+    noise_scale(sensitivity, checks.epsilon(epsilon))
     return BlockSums(checks.epsilon(epsilon), blocks, bool(keep), sensitivity)

@@ -114,6 +114,8 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
         refuse_sums(below, name)
         self.n_arms: int = needed_below(env, "n_arms", name)
         self._sensitivity_below = checked_sensitivity(needed_below(env, "sensitivity", name), name)
+        # How many released values one round enters: as many as it reveals gains, each of which moves by at most 1.
+        self._values_in_a_round = max(1, math.ceil(needed_below(env.unwrapped, "sensitivity", name)))
         self._horizon_below: int = needed_below(env, "horizon", name)
         self._rounds: int = needed_below(env.unwrapped, "horizon", name)
         self._guarantee_below: PrivacyGuarantee | None = below[0].guarantee if below else None

@@ -47,6 +47,8 @@ def counted_sums(
 ) -> CountedSums:
     """Return the mechanism of both forms of the wrapper."""
     name = checks.known_name("counter", counter, COUNTERS)
+    if "rng" in options:
+        raise TypeError("the noise is drawn from the game's own stream; rng cannot be given. Use reset(seed=...).")
     return CountedSums(
         name, epsilon=checks.epsilon(epsilon), horizon=horizon, sensitivity=sensitivity, pad=bool(pad), **options
     )

@@ -53,8 +53,8 @@ class LaplaceClipRescale(PrivacyBoundary):
         super().__init__(env)
         self.mechanism = laplace_mechanism(self._sensitivity_below, self._horizon_below, epsilon, bound, outside)
         self.guarantee = laplace_guarantee(float(epsilon), self._sensitivity_below, self._guarantee_below)
-        # A released gain lies in [0, 1] or is withheld, so that is how far it can move.
-        self.sensitivity = max(1.0, self._sensitivity_below)
+        # A released gain lies in [0, 1] or is withheld, so each that a round enters can move by 1.
+        self.sensitivity = max(float(self._values_in_a_round), self._sensitivity_below)
         self.horizon = self._horizon_below
 
     def _begin(self) -> None:

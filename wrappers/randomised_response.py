@@ -19,7 +19,7 @@ class RandomisedResponse(PrivacyBoundary):
     The chance of either answer changes by a factor of at most e^epsilon between any two gains. An arm with mean mu
     becomes one of coins with mean :math:`\frac{1 + \mu (e^\epsilon - 1)}{e^\epsilon + 1}`: the order of the arms stays,
     and gaps shrink by :math:`\frac{e^\epsilon - 1}{e^\epsilon + 1}`. Where one round reveals s > 1 gains, each answer
-    gets epsilon / s.
+    gets epsilon / s, also for averages: a coin can flip however little its chances move.
 
     Args:
         env: A bandit environment, or a privacy wrapper around one that hands on gains.
@@ -35,9 +35,9 @@ class RandomisedResponse(PrivacyBoundary):
 
     def __init__(self, env: Environment, *, epsilon: SupportsFloat) -> None:
         super().__init__(env)
-        self.mechanism = response_mechanism(checks.epsilon(epsilon), self._sensitivity_below)
+        self.mechanism = response_mechanism(checks.epsilon(epsilon), self._values_in_a_round)
         self.guarantee = response_guarantee(float(epsilon), self._guarantee_below)
-        self.sensitivity = max(1.0, self._sensitivity_below)
+        self.sensitivity = max(float(self._values_in_a_round), self._sensitivity_below)
         self.horizon = self._horizon_below
 
     def _begin(self) -> None:

@@ -57,7 +57,8 @@ class SumsBoundary(PrivacyBoundary):
         return {"sum": np.zeros(self.n_arms), "count": np.zeros(self.n_arms, np.int64)}
 
     def _reward(self, released: Observation, arm: int) -> float:
-        return float(released["sum"][arm]) / max(int(released["count"][arm]), 1)
+        count = int(released["count"][arm])
+        return float(released["sum"][arm]) / count if count else 0.0
 
     def render(self) -> Any:
         """Return a picture of what was released so far, never of what is below."""

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-LEAST = 2.0**-52
-"""The least chance of either answer that a 53-bit uniform number can still give; it is on the side of more noise."""
+STEP = 2.0**-53
+"""Uniform doubles are multiples of this, so chances are too."""
 
 
 class ResponseMechanism(NamedTuple):
@@ -26,11 +26,17 @@ def respond(gain: float, mechanism: ResponseMechanism, rng: np.random.Generator)
     return (1.0 if rng.random() < mechanism.floor + mechanism.span * gain else 0.0), True
 
 
-def response_mechanism(epsilon: float, sensitivity: float) -> ResponseMechanism:
-    """Return the mechanism for gains of which a round reveals several if the sensitivity is above 1."""
-    share = epsilon / max(1.0, sensitivity)
-    # e^-share / (1 + e^-share) cannot overflow.
-    odds = math.exp(-share) if math.isfinite(share) else 0.0
-    floor = max(odds / (1 + odds), LEAST) if math.isfinite(share) else 0.0
-    floor = min(0.5, floor * (1 + 2**-50))
+def response_mechanism(epsilon: float, answers: int) -> ResponseMechanism:
+    """Return the mechanism for games in which one round enters so many answers.
+
+    The chance of the less likely answer is rounded up to a multiple of 2^-53, where 1 - floor is exact too; so neither
+    chance is what no uniform double can give, and neither answer impossible.
+    """
+    share = epsilon / answers
+    if math.isinf(share):
+        return ResponseMechanism(0.0, 1.0)
+    # e^-share / (1 + e^-share) cannot overflow; its rounding is far below one part in 2^50.
+    odds = math.exp(-share)
+    steps = math.ceil(odds / (1 + odds) * (1 + 2**-50) / STEP)
+    floor = min(0.5, max(steps, 1) * STEP)
     return ResponseMechanism(floor, 1 - 2 * floor)

@@ -1,4 +1,4 @@
-"""Games with a planted private number, every wrapper order of the design, and a search for that number."""
+"""Games with a planted private number, every wrapper of the design, and a search for that number."""
 
 import math
 import traceback
@@ -12,6 +12,7 @@ from dp_bandit_envs import wrappers
 from dp_bandit_envs.adversaries.replay import GainTable
 from dp_bandit_envs.bandit_env import BanditEnv
 from dp_bandit_envs.bandit_vector_env import BanditVectorEnv
+from dp_bandit_envs.privacy.counters import COUNTERS
 from dp_bandit_envs.wrappers import vector
 
 PLANTED = 0.1234567891
@@ -26,8 +27,33 @@ ORDERS: dict[str, tuple[str, ...]] = {
     "Laplace(MiniBatch(Laplace))": ("L", "M", "L"),
     "Laplace(Laplace)": ("L", "L"),
     "MiniBatch(MiniBatch)": ("M", "M"),
+    "Response": ("R",),
+    "Response(MiniBatch)": ("M", "R"),
+    "MiniBatch(Response)": ("R", "M"),
+    "Laplace(Response)": ("R", "L"),
 }
-"""Every wrapper order of the design, from the inside out."""
+"""Every wrapper order of the design that hands on gains, from the inside out."""
+
+SUMS: dict[str, tuple[tuple[str, ...], str, dict[str, Any]]] = {
+    "Running": ((), "RunningSums", {}),
+    "Running(Laplace)": (("L",), "RunningSums", {}),
+    "Running(Response)": (("R",), "RunningSums", {}),
+    **{f"Hybrid, {name}": ((), "HybridSums", {"epsilon": 1.0, "counter": name}) for name in COUNTERS},
+    "Hybrid, padded": ((), "HybridSums", {"epsilon": 1.0, "counter": "binary", "pad_unplayed": True}),
+    "Hybrid(MiniBatch)": (("M",), "HybridSums", {"epsilon": 1.0, "pad_unplayed": True}),
+    "Hybrid(Response)": (("R",), "HybridSums", {"epsilon": 1.0}),
+    "Interval, lemma": ((), "IntervalMeans", {"epsilon": 16.0}),
+    "Interval, uniform": ((), "IntervalMeans", {"epsilon": 16.0, "intervals": "uniform"}),
+    "Interval, redraw": ((), "IntervalMeans", {"epsilon": 16.0, "release": "redraw"}),
+    "Block": ((), "BlockMeans", {"epsilon": 1.0}),
+    "Block, kept": ((), "BlockMeans", {"epsilon": 1.0, "ratio": 1.1, "keep": True}),
+    "Block of 1": ((), "BlockMeans", {"epsilon": 1.0, "ratio": 1}),
+    "Block, lengths": ((), "BlockMeans", {"epsilon": 1.0, "lengths": [2, 1]}),
+    "Block(MiniBatch)": (("M",), "BlockMeans", {"epsilon": 1.0}),
+}
+"""Every kind of wrapper that releases sums: what is below it from the inside out, its name and its arguments."""
+
+OWN_NOISE = [name for name, (_, wrapper, _) in SUMS.items() if wrapper != "RunningSums"]
 
 
 def around(
@@ -44,9 +70,23 @@ def around(
     for letter in ORDERS[order]:
         if letter == "L":
             env = forms.LaplaceClipRescale(env, epsilon=epsilon, bound=bound, outside=outside)
+        elif letter == "R":
+            env = forms.RandomisedResponse(env, epsilon=epsilon)
         else:
             env = forms.MiniBatchAverage(env, batch_size=tau)
     return env
+
+
+def summed(env: Any, name: str, **more: Any) -> Any:
+    """Put a wrapper of `SUMS`, and what stands below it there, around an environment; `more` replaces arguments."""
+    forms = vector if isinstance(env, gym.vector.VectorEnv) else wrappers
+    below, wrapper, arguments = SUMS[name]
+    for letter in below:
+        if letter == "M":
+            env = forms.MiniBatchAverage(env, batch_size=2)
+        else:
+            env = {"L": forms.LaplaceClipRescale, "R": forms.RandomisedResponse}[letter](env, epsilon=1.0)
+    return getattr(forms, wrapper)(env, **{**arguments, **more})
 
 
 def game(table: Any, **options: Any) -> BanditEnv:
@@ -57,6 +97,19 @@ def game(table: Any, **options: Any) -> BanditEnv:
 def games(num_envs: int, table: Any, **options: Any) -> BanditVectorEnv:
     """Return that game `num_envs` times."""
     return BanditVectorEnv(num_envs, GainTable(np.array(table, dtype=float)), **options)
+
+
+class RevealsBoth(BanditEnv):
+    """Full information for two arms: one round moves both sums."""
+
+    sensitivity = 2.0
+
+    def step(self, action: int) -> Any:
+        """Reveal the row."""
+        observation, *rest = super().step(action)
+        observation["gain"] = np.array(self._rows[len(self._arms) - 1])
+        observation["observed"] = np.ones(2, np.int8)
+        return observation, *rest
 
 
 def find_planted(thing: Any, where: str = "it", seen: set[int] | None = None) -> Iterator[str]:

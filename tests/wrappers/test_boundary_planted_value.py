@@ -34,7 +34,7 @@ def tables() -> list[Any]:
 
 
 def noisy(order: str) -> bool:
-    return "L" in ORDERS[order]
+    return "L" in ORDERS[order] or "R" in ORDERS[order]
 
 
 def relevant(order: str) -> list[Any]:

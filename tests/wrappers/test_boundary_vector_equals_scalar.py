@@ -5,7 +5,7 @@ import math
 import gymnasium as gym
 import numpy as np
 import pytest
-from boundary_games import ORDERS, around, game, games
+from boundary_games import ORDERS, SUMS, around, game, games, summed
 
 from dp_bandit_envs.adversaries import Stochastic, SwitchingCost
 from dp_bandit_envs.bandit_env import BanditEnv
@@ -21,7 +21,8 @@ def adversaries():
 
 def same(one, other):
     """Assert that two results of a step or reset of many games are the same to the last bit."""
-    for key in ("gain", "observed"):
+    assert set(one[0]) == set(other[0])
+    for key in one[0]:
         assert one[0][key].tobytes() == other[0][key].astype(one[0][key].dtype).tobytes()
     for left, right in zip(one[1:-1], other[1:-1], strict=True):
         np.testing.assert_array_equal(left, right)
@@ -60,6 +61,41 @@ def test_three_routes_to_the_same_games(order, outside, epsilon, name):
     assert first[0]["gain"][0, 0] == first[0]["gain"][1, 0]  # equal seeds, equal games
 
 
+@pytest.mark.parametrize("name", adversaries())
+@pytest.mark.parametrize("kind", SUMS)
+def test_three_routes_to_the_same_sums(kind, name):
+    """The same routes for every wrapper that releases sums. T = 14, so that batches of 2 leave no round over."""
+
+    def adversary():
+        return type(adversaries()[name])(3, 14)
+
+    native = summed(BanditVectorEnv(NUM_ENVS, adversary()), kind)
+    wrapped = gym.vector.SyncVectorEnv([lambda: summed(BanditEnv(adversary()), kind)] * NUM_ENVS)
+    mixed = summed(gym.vector.SyncVectorEnv([lambda: BanditEnv(adversary())] * NUM_ENVS), kind)
+    routes = [native, wrapped, mixed]
+    first, *others = [env.reset(seed=21) for env in routes]
+    for other in others:
+        same(first, other)
+    rng = np.random.default_rng(5)
+    ends, moved = 0, set()
+    for _ in range(3 * 15):  # several ends of games, and the steps that begin the next ones
+        arms = rng.integers(0, 3, NUM_ENVS)
+        first, *others = [env.step(arms) for env in routes]
+        for other in others:
+            same(first, other)
+        assert all(env.observation_space.contains(first[0]) for env in routes)
+        ends += bool(first[2].all())
+        if first[2].all():
+            moved.add(first[0]["sum"].tobytes())
+    assert ends >= 3 and len(moved) == ends  # every game has its own gains and noise
+    first, other = (env.reset(seed=[7, 7, 30], options={"trial": 4}) for env in (native, mixed))
+    same(first, other)
+    for _ in range(4):
+        first, other = (env.step(np.array([0, 0, 0])) for env in (native, mixed))
+        same(first, other)
+    assert first[0]["sum"][0, 0] == first[0]["sum"][1, 0]  # equal seeds, equal games
+
+
 def test_noise_is_fetched_ahead_without_changing_its_order():
     """More draws than are fetched at once, and a number of draws a step that differs between games."""
     horizon = 1400
@@ -82,6 +118,14 @@ def test_declared_facts_are_the_same(order):
         assert getattr(scalar, name) == getattr(many, name), name
     if ORDERS[order][-1] == "L":
         assert scalar.mechanism == many.mechanism
+
+
+@pytest.mark.parametrize("kind", SUMS)
+def test_declared_facts_of_sums_are_the_same(kind):
+    scalar, many = summed(game(np.zeros((HORIZON, 2))), kind), summed(games(2, np.zeros((HORIZON, 2))), kind)
+    for name in ("sensitivity", "guarantee", "horizon", "n_arms", "releases_sums"):
+        assert getattr(scalar, name) == getattr(many, name), name
+    assert scalar.observation_space == many.single_observation_space
 
 
 def test_every_game_has_noise_of_its_own():

@@ -1,6 +1,7 @@
 """The privacy boundary around many games at once."""
 
 import abc
+import math
 from typing import Any
 
 import gymnasium as gym
@@ -57,15 +58,19 @@ class VectorPrivacyBoundary(PublicFace, Vector, abc.ABC):  # type: ignore[misc]
         name = type(self).__name__
         below = boundaries_below(env, name, HAND_VECTOR_OBSERVATIONS_ON)
         refuse_sums(below, name)
-        for single in getattr(env.unwrapped, "envs", ()):
-            boundaries_below(single, name)
+        singles = [boundaries_below(single, name) for single in getattr(env.unwrapped, "envs", ())]
         mode = env.metadata.get("autoreset_mode")
         if mode is not gym.vector.AutoresetMode.NEXT_STEP:
             raise ValueError(f"{name} needs games with autoreset_mode NEXT_STEP; received {mode}.")
         self.n_arms: int = needed_below(env, "n_arms", name)
         self._sensitivity_below = checked_sensitivity(needed_below(env, "sensitivity", name), name)
+        bottom_of_all = [*layers_of(env)][-1]
+        self._values_in_a_round = max(1, math.ceil(needed_below(bottom_of_all, "sensitivity", name)))
         self._horizon_below: int = needed_below(env, "horizon", name)
         self._rounds: int = needed_below([*layers_of(env)][-1], "horizon", name)
+        guarantees = {found[0].guarantee if found else None for found in singles}
+        if len(guarantees) > 1:
+            raise ValueError(f"{name} needs games with one guarantee; those below have {len(guarantees)} of them.")
         self._guarantee_below: PrivacyGuarantee | None = below[0].guarantee if below else None
         self._boundary_is_next = isinstance(env, VectorPrivacyBoundary)
         self._counts_rounds = not below

@@ -34,7 +34,7 @@ class LaplaceClipRescale(VectorPrivacyBoundary):
         super().__init__(env)
         self.mechanism = laplace_mechanism(self._sensitivity_below, self._horizon_below, epsilon, bound, outside)
         self.guarantee = laplace_guarantee(float(epsilon), self._sensitivity_below, self._guarantee_below)
-        self.sensitivity = max(1.0, self._sensitivity_below)
+        self.sensitivity = max(float(self._values_in_a_round), self._sensitivity_below)
         self.horizon = self._horizon_below
 
     def _begin(self, streams: list[np.random.Generator]) -> None:

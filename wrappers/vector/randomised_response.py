@@ -22,9 +22,9 @@ class RandomisedResponse(VectorPrivacyBoundary):
 
     def __init__(self, env: VectorEnv, *, epsilon: SupportsFloat) -> None:
         super().__init__(env)
-        self.mechanism = response_mechanism(checks.epsilon(epsilon), self._sensitivity_below)
+        self.mechanism = response_mechanism(checks.epsilon(epsilon), self._values_in_a_round)
         self.guarantee = response_guarantee(float(epsilon), self._guarantee_below)
-        self.sensitivity = max(1.0, self._sensitivity_below)
+        self.sensitivity = max(float(self._values_in_a_round), self._sensitivity_below)
         self.horizon = self._horizon_below
 
     def _begin(self, streams: list[np.random.Generator]) -> None:

@@ -54,7 +54,8 @@ class VectorSumsBoundary(VectorPrivacyBoundary):
 
     def _rewards(self, released: Observation, arms: IntArray) -> FloatArray:
         games = np.arange(self.num_envs)
-        means: FloatArray = released["sum"][games, arms] / np.maximum(released["count"][games, arms], 1)
+        sums, counts = released["sum"][games, arms], released["count"][games, arms]
+        means: FloatArray = np.where(counts > 0, sums / np.maximum(counts, 1), 0.0)
         return means
 
     def render(self) -> tuple[Any, ...] | None:

@@ -123,7 +123,8 @@ def geometric_blocks(ratio: float, horizon: int, *, first: int = 1, totals: bool
     lengths, total = [first], first
     while total < horizon:
         last = total if totals else lengths[-1]
-        grown = math.ceil(ratio * last)
+        # A block longer than the game is never full.
+        grown = math.ceil(min(ratio * last, last + horizon + 1))
         lengths.append(max(1, grown - total) if totals else grown)
         total += lengths[-1]
     return tuple(lengths)

@@ -49,11 +49,16 @@ def tell(
     state: State, gain: Sequence[float], observed: Sequence[int], rng: np.random.Generator
 ) -> tuple[FloatArray, IntArray]:
     """Insert what was revealed into the counters of its arms, and release what they release."""
+    pad = False
+    if state.pad:
+        # A step that reveals nothing, such as the rest of a game below batches, is no item for any counter.
+        for arm in range(len(state.counts)):
+            pad = pad or observed[arm] != 0
     for arm in range(len(state.counts)):
         if observed[arm]:
             state.exact[arm] += gain[arm]
             state.inserted[arm] += 1
-        elif not state.pad:
+        elif not pad:
             continue
         noise, fresh = insert(state.counters, arm, rng)
         if fresh:

@@ -109,11 +109,11 @@ class IntervalSums:
         if math.isinf(self.epsilon):
             return PrivacyGuarantee.none("epsilon is inf, so there is no noise")
         spent = math.fsum(self.ends**-self.v)
-        pure = math.fsum(self.ends ** (-self.v / 2))
+        pure = math.fsum(self.ends ** (-self.v / 2)) * (1 + 1e-12)
         rho = spent / 2 * (1 + 1e-12)
         if rho == 0:
             return PrivacyGuarantee(epsilon=0.0, theorem="the game is too short for a release")
-        zcdp = rho + 2 * math.sqrt(rho * math.log(1 / self.delta))
+        zcdp = rho + 2 * math.sqrt(rho * -math.log(self.delta))
         return PrivacyGuarantee(
             epsilon=min(zcdp, pure),
             delta=0.0 if pure <= zcdp else self.delta,
@@ -128,7 +128,8 @@ class IntervalSums:
     def new_state(self, n_arms: int) -> State:
         """Return the state before the first round."""
         ends = self.ends
-        powers: FloatArray = ends.astype(float) ** (self.v / 2)
+        # A power is rounded to either side; the next double is on the side of more noise.
+        powers: FloatArray = np.nextafter(ends.astype(float) ** (self.v / 2), np.inf)
         scales: FloatArray = np.zeros(len(ends)) if math.isinf(self.epsilon) else self.sensitivity * powers
         zeros = np.zeros(n_arms, np.int64)
         return State(
@@ -152,7 +153,7 @@ def paper_input(epsilon: float, delta: float, v: float) -> float:
     """
     if math.isinf(epsilon):
         return 1.0
-    log, share = math.log(1 / delta), 8 * zeta(v)
+    log, share = -math.log(delta), 8 * zeta(v)
     # The difference of the roots without the loss of digits.
     root = 4 * epsilon / share / (math.sqrt((log + 4 * epsilon) / share) + math.sqrt(log / share))
     return min(1.0, root**2)
@@ -173,6 +174,9 @@ def interval_ends(share: float, v: float, horizon: int, intervals: str) -> IntAr
     `"lemma"`: W_{n+1} is the first y with :math:`\sum_{i = W_n + 1}^y i^{-v} \ge y^{-v} / \epsilon_{in}`, so that the
     releases spend no more than :math:`\epsilon_{in} \sum_i i^{-v}`. `"uniform"`: every ceil(1 / input) gains.
     """
+    if share * horizon < 1e-9:
+        # An interval would be a thousand million games long.
+        return np.array([], np.int64)
     if intervals == "uniform":
         step = math.ceil(1 / share)
         return np.arange(step, horizon + 1, step)
@@ -183,7 +187,8 @@ def interval_ends(share: float, v: float, horizon: int, intervals: str) -> IntAr
     ends = []
     last = 0
     while True:
-        following = last + 1 + int(np.searchsorted(reach[last:], before[last]))
+        # At input 1 the two sides are equal in every round, but for rounding.
+        following = last + 1 + int(np.searchsorted(reach[last:], before[last] - 1e-12))
         if following > horizon:
             break
         ends.append(following)

@@ -43,7 +43,8 @@ def after_noise_below(own: PrivacyGuarantee, below: PrivacyGuarantee | None) -> 
         # Either holds alone; the one below covers all that leaves it, so what is done above costs nothing.
         added = "" if own.model == "none" else "; the noise added above it is post-processing"
         return dataclasses.replace(below, theorem=below.theorem + added)
-    return own
+    # What is below may keep true gains for a while, as batches do, so it must be trusted.
+    return dataclasses.replace(own, model="central") if own.model == "local" else own
 
 
 def for_rounds(own: PrivacyGuarantee, sensitivity: float, theorem: str) -> PrivacyGuarantee:

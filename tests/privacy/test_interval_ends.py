@@ -1,0 +1,189 @@
+"""The ends of intervals of lemma B.1 (y), the paper's input parameter, the zeta function, and lengths of blocks."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.special import zeta as scipy_zeta
+
+from dp_bandit_envs.privacy.sums import BlockSums, IntervalSums, geometric_blocks
+from dp_bandit_envs.privacy.sums.intervals import interval_ends, paper_input, zeta
+
+DELTA = math.exp(-10)
+
+
+def brute_force(share: float, v: float, horizon: int) -> list[int]:
+    """Return the ends straight from the lemma: the first y with sum over (W, y] of i^-v >= y^-v / share, and so on."""
+    ends, last = [], 0
+    for y in range(1, horizon + 1):
+        if math.fsum(i**-v for i in range(last + 1, y + 1)) >= y**-v / share:
+            ends.append(y)
+            last = y
+    return ends
+
+
+def test_ends_by_hand():
+    """Input 0.4, v = 1.5; needed is 2.5 y^-1.5, and i^-1.5 is 1, 0.3536, 0.1925, 0.125, 0.0894, 0.0680, 0.0540.
+
+    y = 1: 1 < 2.5. y = 2: 1.3536 >= 0.8839, so W_1 = 2. y = 3: 0.1925 < 0.4811; y = 4: 0.3175 >= 0.3125, W_2 = 4.
+    y = 5: 0.0894 < 0.2236; y = 6: 0.1574 < 0.1701; y = 7: 0.2114 >= 0.1350, W_3 = 7.
+    """
+    assert interval_ends(0.4, 1.5, 7, "lemma").tolist() == [2, 4, 7]
+    assert interval_ends(0.4, 1.5, 6, "lemma").tolist() == [2, 4]
+    assert interval_ends(0.4, 1.5, 1, "lemma").tolist() == []
+
+
+@pytest.mark.parametrize("v", [1.01, 1.1, 1.3, 1.5])
+@pytest.mark.parametrize("share", [0.9, 0.55, 0.4, 0.21, 0.1, 0.043])
+def test_ends_are_those_of_the_lemma(share, v):
+    found = interval_ends(share, v, 250, "lemma").tolist()
+    assert found == brute_force(share, v, 250)
+    assert len(found) > 5
+
+
+@pytest.mark.parametrize("v", [1.1, 1.5])
+@pytest.mark.parametrize("share", [0.9, 0.4, 0.1, 0.01])
+def test_releases_spend_no_more_than_their_share_of_the_sum(share, v):
+    """What the lemma is for: sum over releases of W_j^-v <= share sum over i <= W_last of i^-v <= share zeta(v)."""
+    ends = interval_ends(share, v, 20_000, "lemma").astype(float)
+    spent = math.fsum(ends**-v)
+    assert spent <= share * math.fsum(np.arange(1, ends[-1] + 1) ** -v) * (1 + 1e-12)
+    # and one gain less in the first interval would not be paid for
+    first = int(ends[0])
+    if first > 1:
+        assert math.fsum(i**-v for i in range(1, first)) < (first - 1) ** -v / share
+
+
+@pytest.mark.parametrize("share", [0.4, 0.1, 0.021])
+def test_intervals_do_not_shrink_and_stay_at_most_those_of_the_uniform_choice(share):
+    """Erratum 10: lengths are nondecreasing up to ceil(1 / input), and the thesis says decreasing."""
+    lengths = np.diff(interval_ends(share, 1.1, 50_000, "lemma"), prepend=0)
+    assert (np.diff(lengths) >= 0).all()
+    assert lengths[0] < lengths[-1] == math.ceil(1 / share)
+
+
+@pytest.mark.parametrize(("share", "step"), [(0.3, 4), (0.5, 2), (1.0, 1), (0.07, 15)])
+def test_uniform_ends_by_hand(share, step):
+    """Every ceil(1 / input) gains, the last one at the horizon if it fits."""
+    assert interval_ends(share, 1.1, 3 * step, "uniform").tolist() == [step, 2 * step, 3 * step]
+    assert interval_ends(share, 1.1, 3 * step - 1, "uniform").tolist() == [step, 2 * step][: 3 if step > 1 else 2]
+
+
+def test_numbers_of_the_specification():
+    """Erratum 7: f = 21,591 and 253; with lemma B.1 (y) f0 = 1751, then 9063 more; and 46. delta = e^-10, v = 1.1."""
+    tenth, one = paper_input(0.1, DELTA, 1.1), paper_input(1.0, DELTA, 1.1)
+    assert math.ceil(1 / tenth) == 21_591
+    assert math.ceil(1 / one) == 253
+    assert interval_ends(tenth, 1.1, 11_000, "lemma").tolist() == [1751, 1751 + 9063]
+    assert interval_ends(one, 1.1, 100, "lemma").tolist() == [46]
+    assert IntervalSums(0.1, DELTA, 1.1, 11_000).ends.tolist() == [1751, 10_814]
+    assert IntervalSums(1.0, DELTA, 1.1, 100).ends.tolist() == [46]
+    assert IntervalSums(1.0, DELTA, 1.1, 600, "uniform").ends.tolist() == [253, 506]
+
+
+def test_what_the_papers_setting_spends():
+    """Erratum 9: at T = 1e5 and a target of 0.1, S = sum of W_j^-1.1 spends 2 S + sqrt(2 S L) = 0.084.
+
+    Uniform: four releases, S = 21591^-1.1 (1 + 2^-1.1 + 3^-1.1 + 4^-1.1) = 1.7073e-5 * 1.9828 = 3.385e-5, so 0.0261.
+    Declared is S / 2 + sqrt(2 S L), or the sum of W_j^-0.55 where that is less.
+    """
+    for intervals, stated in (("lemma", 0.084), ("uniform", 0.0261)):
+        mechanism = IntervalSums(0.1, DELTA, 1.1, 100_000, intervals)
+        spent = math.fsum(float(end) ** -1.1 for end in mechanism.ends)
+        assert 2 * spent + math.sqrt(20 * spent) == pytest.approx(stated, abs=5e-4)
+        assert mechanism.guarantee.rho == pytest.approx(spent / 2, rel=1e-10)
+        pure = math.fsum(float(end) ** -0.55 for end in mechanism.ends)
+        assert mechanism.guarantee.epsilon == pytest.approx(min(spent / 2 + math.sqrt(20 * spent), pure), rel=1e-10)
+        assert mechanism.guarantee.epsilon <= stated
+
+
+@pytest.mark.parametrize("v", [1.05, 1.1, 1.5])
+@pytest.mark.parametrize("delta", [DELTA, 1e-3, 0.5])
+@pytest.mark.parametrize("target", [1e-6, 0.1, 1.0, 5.0])
+def test_the_input_inverts_corollary_3_2(target, delta, v):
+    """2 zeta x + sqrt(2 zeta x ln(1 / delta)) = target, unless x would exceed 1; zeta is known to 7e-11."""
+    found = paper_input(target, delta, v)
+    spent = scipy_zeta(v) * found
+    log = math.log(1 / delta)
+    if found < 1:
+        assert 2 * spent + math.sqrt(2 * spent * log) == pytest.approx(target, rel=1e-10)
+    else:
+        assert 2 * spent + math.sqrt(2 * spent * log) <= target
+
+
+def test_the_input_is_at_most_one():
+    """A release for every gain cannot become more."""
+    assert paper_input(1000.0, DELTA, 1.1) == paper_input(math.inf, DELTA, 1.1) == 1.0
+
+
+@pytest.mark.parametrize("intervals", ["lemma", "uniform"])
+@pytest.mark.parametrize("delta", [DELTA, 0.1])
+@pytest.mark.parametrize("target", [0.1, 0.5, 2.0, 10.0, 100.0])
+def test_what_is_spent_is_at_most_the_target_at_every_horizon(target, delta, intervals):
+    last = 0.0
+    for horizon in (1, 10, 100, 1000, 30_000):
+        guarantee = IntervalSums(target, delta, 1.1, horizon, intervals).guarantee
+        assert last <= guarantee.epsilon <= target
+        last = guarantee.epsilon
+
+
+def test_zeta_is_scipys():
+    """Up to the first term of the Euler-Maclaurin series left out, v ... (v + 4) 20^(-v - 5) / 30240 < 7e-11."""
+    for v in [*np.linspace(1.001, 1.5, 60).tolist(), 2.0]:
+        left_out = v * (v + 1) * (v + 2) * (v + 3) * (v + 4) * 20 ** (-v - 5) / 30240
+        assert zeta(v) == pytest.approx(scipy_zeta(v), rel=1e-14, abs=left_out)
+        assert left_out < 7e-11
+    assert zeta(2.0) == pytest.approx(math.pi**2 / 6, abs=2e-11)
+
+
+# ---- blocks
+
+
+@pytest.mark.parametrize(
+    ("ratio", "horizon", "totals", "lengths"),
+    [
+        (2.0, 16, True, (1, 1, 2, 4, 8)),  # totals 1, 2, 4, 8, 16
+        (2.0, 17, True, (1, 1, 2, 4, 8, 16)),
+        (2.0, 16, False, (1, 2, 4, 8, 16)),  # totals 1, 3, 7, 15, 31
+        (2.0, 15, False, (1, 2, 4, 8)),
+        (3.0, 27, True, (1, 2, 6, 18)),  # totals 1, 3, 9, 27
+        (1.5, 14, True, (1, 1, 1, 2, 3, 4, 6)),  # totals 1, 2, 3, ceil 4.5 = 5, ceil 7.5 = 8, 12, 18
+        (1.5, 8, False, (1, 2, 3, 5)),  # lengths ceil 1.5, 3, 4.5
+        (1.0, 100, True, (1,)),
+        (1.0, 100, False, (1,)),
+        (2.0, 1, True, (1,)),
+        (1.001, 5, True, (1, 1, 1, 1, 1)),  # always at least one gain more
+    ],
+)
+def test_geometric_blocks_by_hand(ratio, horizon, totals, lengths):
+    assert geometric_blocks(ratio, horizon, totals=totals) == lengths
+
+
+@pytest.mark.parametrize("totals", [True, False])
+@pytest.mark.parametrize("ratio", [1.0001, 1.1, 1.25, 2.0, 7.3])
+def test_geometric_blocks_reach_the_horizon_and_not_much_further(ratio, totals):
+    for horizon in (1, 2, 3, 50, 1000):
+        lengths = geometric_blocks(ratio, horizon, totals=totals)
+        assert min(lengths) >= 1
+        assert sum(lengths) >= horizon
+        assert sum(lengths[:-1]) < horizon
+
+
+def test_the_last_length_is_that_of_all_blocks_that_follow():
+    mechanism = BlockSums(math.inf, (2, 3), True)
+    state, rng = mechanism.new_state(1), np.random.default_rng(0)
+    counts = [int(mechanism.tell(state, [1.0], [1], rng)[1][0]) for _ in range(12)]
+    assert counts == [0, 2, 2, 2, 5, 5, 5, 8, 8, 8, 11, 11]
+
+
+def test_at_input_one_every_gain_is_an_end():
+    """y^-v >= y^-v holds with equality, and rounding must not lose it."""
+    assert interval_ends(1.0, 1.1, 2000, "lemma").tolist() == list(range(1, 2001))
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(1e-170, 1e-3), (1e-320, 0.5), (1.0, 1e-320)])
+@pytest.mark.parametrize("intervals", ["lemma", "uniform"])
+def test_extreme_targets_are_worked_out_too(epsilon, delta, intervals):
+    mechanism = IntervalSums(epsilon, delta, 1.1, 1000, intervals)
+    assert mechanism.guarantee.epsilon <= epsilon
+    assert len(mechanism.ends) == 0

@@ -1,0 +1,225 @@
+"""RandomisedResponse: exact chances, the privacy loss that follows, and what it declares."""
+
+import math
+from fractions import Fraction
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from boundary_games import RevealsBoth, game, games
+
+from dp_bandit_envs.adversaries.replay import GainTable
+from dp_bandit_envs.privacy.randomised_response import respond, response_mechanism
+from dp_bandit_envs.wrappers import (
+    HybridSums,
+    LaplaceClipRescale,
+    MiniBatchAverage,
+    RandomisedResponse,
+    RunningSums,
+    vector,
+)
+
+FORMS = {
+    "scalar": (RandomisedResponse, game),
+    "vector": (vector.RandomisedResponse, lambda table: games(1, table)),
+}
+GAINS = (0.0, 0.3, 1.0)
+STEP = 2.0**-53
+"""`Generator.random` gives each multiple of this below 1 with the same chance."""
+
+
+@pytest.fixture(params=FORMS)
+def form(request):
+    """The wrapper and a maker of games, scalar and vector."""
+    return FORMS[request.param]
+
+
+class Uniform:
+    """A random generator whose uniform numbers are given."""
+
+    def __init__(self, number):
+        """Take the number."""
+        self.number = number
+
+    def random(self):
+        """Return it."""
+        return self.number
+
+
+def chance_of_one(gain, mechanism) -> Fraction:
+    """Return the exact chance of a 1: how many of the 2^53 uniform numbers answer so, found by bisection."""
+    low, high = 0, 2**53
+    while low < high:
+        middle = (low + high) // 2
+        if respond(gain, mechanism, Uniform(middle * STEP))[0] == 1.0:
+            low = middle + 1
+        else:
+            high = middle
+    return Fraction(low, 2**53)
+
+
+def loss(mechanism, gains=GAINS) -> float:
+    """Return the largest log-ratio of the chance of either answer between two gains."""
+    ones = [chance_of_one(gain, mechanism) for gain in gains]
+    return max(math.log(p / q) for side in (ones, [1 - p for p in ones]) for p in side for q in side)
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.1, 1.0, math.log(3), 3.0, 8.0])
+def test_either_answer_changes_by_exactly_e_to_the_epsilon(epsilon):
+    """Attained between gains 0 and 1.
+
+    A chance is a number of 2^-53, small beside the least chance; and the floor is raised by 2^-50 of itself on purpose.
+    """
+    mechanism = response_mechanism(epsilon, 1.0)
+    least = 1 / (1 + math.exp(epsilon))
+    tolerance = 4 * STEP / least
+    assert epsilon - 2**-48 - tolerance <= loss(mechanism) <= epsilon + tolerance
+    assert loss(mechanism, np.linspace(0, 1, 21).tolist()) <= epsilon + tolerance
+    assert loss(mechanism, (0.0, 0.3)) < epsilon * 0.9
+
+
+def test_chances_by_hand():
+    """Epsilon = ln 3: (2 g + 1) / 4, so 1/4, 0.4 and 3/4 for gains 0, 0.3 and 1."""
+    mechanism = response_mechanism(math.log(3), 1.0)
+    found = [float(chance_of_one(gain, mechanism)) for gain in GAINS]
+    assert found == pytest.approx([0.25, 0.4, 0.75], rel=1e-14)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0])
+def test_chances_are_those_of_the_stated_formula(epsilon):
+    mechanism = response_mechanism(epsilon, 1.0)
+    for gain in np.linspace(0, 1, 11).tolist():
+        by_formula = (gain * math.expm1(epsilon) + 1) / (math.exp(epsilon) + 1)
+        assert float(chance_of_one(gain, mechanism)) == pytest.approx(by_formula, rel=1e-12)
+
+
+@pytest.mark.parametrize("epsilon", [40.0, 100.0, 800.0, 1e300])
+def test_both_answers_stay_possible_however_large_epsilon_is(epsilon):
+    """Below e^-36 a chance could be none of 2^53 numbers, and an answer that cannot occur gives the gain away."""
+    mechanism = response_mechanism(epsilon, 1.0)
+    assert respond(0.0, mechanism, Uniform(0.0))[0] == 1.0
+    assert respond(1.0, mechanism, Uniform(1 - STEP))[0] == 0.0
+    for gain in GAINS:
+        assert 0 < chance_of_one(gain, mechanism) < 1
+    assert loss(mechanism) <= 40.0
+
+
+def test_without_noise_a_gain_becomes_a_coin_with_that_mean():
+    mechanism = response_mechanism(math.inf, 1.0)
+    assert [chance_of_one(gain, mechanism) for gain in (0.0, 0.25, 1.0)] == [0, Fraction(1, 4), 1]
+    assert float(chance_of_one(0.3, mechanism)) == pytest.approx(0.3, abs=STEP)
+
+
+@pytest.mark.parametrize("sensitivity", [2.0, 3.0])
+def test_several_gains_a_round_share_epsilon(sensitivity):
+    mechanism = response_mechanism(1.2, sensitivity)
+    assert sensitivity * loss(mechanism) == pytest.approx(1.2, rel=1e-12)
+
+
+def test_a_round_that_reveals_both_arms_answers_twice_with_half_of_epsilon():
+    """P(1, 1) changes from 1/16 to 9/16 at epsilon = 2 ln 3: by 9 = e^epsilon."""
+    env = RandomisedResponse(RevealsBoth(GainTable(np.zeros((2, 2)))), epsilon=2 * math.log(3))
+    assert chance_of_one(1.0, env.mechanism) / chance_of_one(0.0, env.mechanism) == pytest.approx(3.0, rel=1e-12)
+    env.reset(seed=1)
+    env._rng = Uniform(0.2)
+    assert env.step(0)[0]["gain"].tolist() == [1.0, 1.0]
+    env._rng = Uniform(0.3)
+    assert env.step(0)[0]["gain"].tolist() == [0.0, 0.0]
+    assert env.guarantee.epsilon == 2 * math.log(3)
+
+
+def test_averages_get_no_smaller_noise():
+    """A coin is not additive: the loss between two averages is bounded by that between 0 and 1."""
+    env = RandomisedResponse(MiniBatchAverage(game(np.zeros((10, 2))), batch_size=5), epsilon=1.0)
+    assert env.mechanism == response_mechanism(1.0, 1.0)
+
+
+# ---- the wrapper
+
+
+def test_answers_are_zero_or_one_and_only_for_what_was_observed(form):
+    wrapper, make = form
+    env = wrapper(make(np.full((200, 2), 0.5)), epsilon=1.0)
+    observation, _ = env.reset(seed=1)
+    assert observation["gain"].ravel().tolist() == [0.0, 0.0]
+    seen = []
+    for t in range(200):
+        arm = t % 2
+        observation, reward, *_, info = env.step(arm if isinstance(env, gym.Env) else np.array([arm]))
+        assert observation["observed"].ravel().tolist() == [1 - arm, arm]
+        assert observation["gain"].ravel()[1 - arm] == 0.0
+        assert float(np.ravel(reward)[0]) == observation["gain"].ravel()[arm]
+        assert observation in env.observation_space
+        assert set(info) <= {"round", "_round"}
+        seen.append(float(np.ravel(reward)[0]))
+    assert set(seen) == {0.0, 1.0}
+
+
+@pytest.mark.parametrize("gain", GAINS)
+@pytest.mark.parametrize("epsilon", [0.5, 2.0, math.inf])
+def test_the_share_of_ones_is_the_chance(gain, epsilon):
+    """Standard error sqrt(p (1 - p) / n) with p = (g (e^eps - 1) + 1) / (e^eps + 1): allow five."""
+    n = 200
+    env = vector.RandomisedResponse(games(100, np.full((n, 2), gain)), epsilon=epsilon)
+    env.reset(seed=9)
+    share = np.mean([env.step(np.ones(100, int))[1] for _ in range(n)])
+    p = gain if math.isinf(epsilon) else (gain * math.expm1(epsilon) + 1) / (math.exp(epsilon) + 1)
+    assert abs(share - p) <= 5 * math.sqrt(p * (1 - p) / (100 * n))
+
+
+def test_a_gain_is_compared_with_one_uniform_number_of_the_wrappers_stream():
+    """Epsilon = ln 3, gain 0.3: a 1 for numbers below 0.4."""
+    for number, answer in ((0.3999, 1.0), (0.4001, 0.0)):
+        env = RandomisedResponse(game([[0.3, 0.3]]), epsilon=math.log(3))
+        env.reset(seed=1)
+        env._rng = Uniform(number)
+        assert env.step(1)[0]["gain"].tolist() == [0.0, answer]
+
+
+# ---- what it declares
+
+
+def test_the_guarantee_is_local_and_is_epsilon(form):
+    wrapper, make = form
+    env = wrapper(make(np.zeros((40, 2))), epsilon=0.7)
+    assert (env.guarantee.epsilon, env.guarantee.delta, env.guarantee.model) == (0.7, 0.0, "local")
+    assert (env.sensitivity, env.horizon, env.n_arms) == (1.0, 40, 2)
+    none = wrapper(make(np.zeros((40, 2))), epsilon=math.inf)
+    assert (none.guarantee.epsilon, none.guarantee.model) == (math.inf, "none")
+
+
+def test_around_averages_it_is_central(form):
+    wrapper, make = form
+    batch = MiniBatchAverage if wrapper is RandomisedResponse else vector.MiniBatchAverage
+    env = wrapper(batch(make(np.zeros((40, 2))), batch_size=4), epsilon=0.7)
+    assert (env.guarantee.epsilon, env.guarantee.model, env.horizon) == (0.7, "central", 10)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 9.0, math.inf])
+def test_around_a_guarantee_it_is_post_processing(epsilon):
+    inner = LaplaceClipRescale(game(np.zeros((40, 2))), epsilon=0.5)
+    assert RandomisedResponse(inner, epsilon=epsilon).guarantee.epsilon == 0.5
+    response = RandomisedResponse(game(np.zeros((40, 2))), epsilon=0.5)
+    for env in (LaplaceClipRescale(response, epsilon=9.0), HybridSums(response, epsilon=0.01), RunningSums(response)):
+        assert (env.guarantee.epsilon, env.guarantee.model) == (0.5, "local")
+
+
+@pytest.mark.parametrize("epsilon", [20.0, 30.0, 35.0, 36.0, 36.5, 36.7])
+def test_chances_near_what_a_uniform_double_can_tell_are_rounded_to_more_noise(epsilon):
+    """Chances are multiples of 2^-53, so the smaller one must be rounded up, and not the larger one up as well."""
+    mechanism = response_mechanism(epsilon, 1)
+    assert Fraction(mechanism.floor) * 2**53 == int(mechanism.floor * 2**53)
+    assert Fraction(mechanism.floor) + Fraction(mechanism.span) == 1 - Fraction(mechanism.floor)
+    assert loss(mechanism) <= epsilon
+
+
+def test_averages_of_several_gains_share_epsilon_by_their_number():
+    """One round moves two averages of two gains by 1/2 each, which is 1 in L1; but two coins depend on it.
+
+    A coin's loss is not linear in the gain: ln((floor + span / 2) / floor) for half a gain.
+    """
+    env = RandomisedResponse(MiniBatchAverage(RevealsBoth(GainTable(np.zeros((4, 2)))), batch_size=2), epsilon=1.0)
+    mechanism = env.mechanism
+    assert 2 * math.log((mechanism.floor + mechanism.span / 2) / mechanism.floor) <= 1.0
+    assert mechanism == response_mechanism(1.0, 2)
+    assert env.sensitivity == 2.0

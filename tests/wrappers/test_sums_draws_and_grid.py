@@ -1,0 +1,249 @@
+"""How often noise is drawn by the wrappers that release sums, and the grid that noisy sums lie on."""
+
+import math
+
+import numpy as np
+import pytest
+from boundary_games import OWN_NOISE, SUMS, game, summed
+from sums_tools import Counting, Impulse, play
+
+from dp_bandit_envs.privacy.counters import COUNTERS, make_counter
+from dp_bandit_envs.wrappers import BlockMeans, HybridSums, IntervalMeans, MiniBatchAverage
+
+
+def draws(env, arms) -> list[int]:
+    """Return how many draws each step makes."""
+    env.reset(seed=0)
+    env._rng = rng = Counting()
+    made = [0]
+    for arm in arms:
+        env.step(arm)
+        made.append(rng.draws)
+    return np.diff(made).tolist()
+
+
+def zeros(rounds: int):
+    """Return a game without gains."""
+    return game(np.zeros((rounds, 2)))
+
+
+# ---- draws ---------------------------------------------------------------------------------------------------------
+
+
+def test_an_interval_is_drawn_once_however_long_its_arm_waits():
+    """Ends at 3, 6, ... (epsilon = 16, uniform): one draw for arm 0, then ten for the 30 gains of arm 1."""
+    env = IntervalMeans(zeros(33), epsilon=16.0, intervals="uniform")
+    arms = [0] * 3 + [1] * 30
+    made = draws(env, arms)
+    assert made == [0, 0, 1] + [0, 0, 1] * 10
+    sums, counts = play(env, arms, np.random.default_rng(1))
+    assert len(set(sums[2:, 0].tolist())) == 1 and sums[2, 0] != 0
+    assert set(counts[2:, 0].tolist()) == {3}
+
+
+def test_redraw_draws_again_in_every_round_and_guarantees_nothing():
+    """Erratum 5. Arm 0 waits 30 rounds: 30 draws more. Arm 1 never waits while it is played."""
+    env = IntervalMeans(zeros(33), epsilon=16.0, intervals="uniform", release="redraw")
+    arms = [0] * 3 + [1] * 30
+    made = draws(env, arms)
+    assert made == [0, 0, 1] + [1, 1, 2] * 10
+    sums, _ = play(env, arms, np.random.default_rng(1))
+    assert len(set(sums[2:, 0].tolist())) == 31
+    assert env.guarantee.model == "none" and env.guarantee.epsilon == math.inf
+    assert "drawn again in every round" in env.guarantee.theorem
+
+
+def test_redraw_does_not_draw_for_an_arm_between_two_ends():
+    """Arm 0 has 4 gains: its fourth is not told, and the third's mean is not told again."""
+    env = IntervalMeans(zeros(12), epsilon=16.0, intervals="uniform", release="redraw")
+    assert draws(env, [0, 0, 0, 0, *[1] * 8]) == [0, 0, 1, 0, 0, 0, 1, 0, 0, 1, 0, 0]
+
+
+def test_the_average_of_redrawn_noise_tells_the_mean():
+    """The attack: n draws of scale 3^0.55 around 3 gains of 0.8 average to 2.4, to within five standard errors.
+
+    Drawn once, the average is the first number told, and no closer than one draw.
+    """
+    n, scale = 20_000, 3**0.55
+    for release, close in (("redraw", True), ("once", False)):
+        env = IntervalMeans(
+            game(np.full((n + 3, 2), 0.8)), epsilon=16.0, intervals="uniform", release=release, delta=math.exp(-10)
+        )
+        sums, _ = play(env, [0] * 3 + [1] * n, np.random.default_rng(2))
+        told = sums[2:, 0]
+        assert (abs(told.mean() - 2.4) < 5 * scale * math.sqrt(2 / n)) == close
+
+
+@pytest.mark.parametrize("keep", [False, True])
+@pytest.mark.parametrize(
+    ("arguments", "ends"),
+    [
+        ({"ratio": 2}, [1, 2, 4, 8, 16, 32]),
+        ({"ratio": 3}, [1, 3, 9, 27]),
+        # ceil(1.1 n): one more up to 10, then 11, 13, 15, 17, 19, 21, 24, 27, 30, 33
+        ({"ratio": 1.1}, [*range(1, 12), 13, 15, 17, 19, 21, 24, 27, 30, 33]),
+        ({"ratio": 1}, list(range(1, 34))),
+        ({"lengths": [2, 5]}, [2, 7, 12, 17, 22, 27, 32]),
+    ],
+)
+def test_a_block_is_drawn_once(arguments, ends, keep):
+    """At the gain that fills it, and never for an arm that waits."""
+    env = BlockMeans(zeros(40), epsilon=1.0, keep=keep, **arguments)
+    made = draws(env, [0] * 33 + [1] * 7)
+    assert [t + 1 for t in np.flatnonzero(made[:33])] == ends
+    assert max(made) == 1
+    assert [t + 1 for t in np.flatnonzero(made[33:])] == [end for end in ends if end <= 7]
+
+
+def of_counter(name: str, horizon: int, items: int) -> list[int]:
+    """Return how many draws a counter makes for each item."""
+    some = make_counter(name, epsilon=1.0, horizon=horizon)
+    state, rng, made = some.new_state(1), Counting(), [0]
+    for _ in range(items):
+        some.advance(state, 0, rng)
+        made.append(rng.draws)
+    return np.diff(made).tolist()
+
+
+@pytest.mark.parametrize("name", COUNTERS)
+def test_counters_of_arms_that_were_not_played_draw_only_if_padded(name):
+    arms = [0] * 11 + [1] * 2
+    env = HybridSums(zeros(13), epsilon=1.0, counter=name)
+    assert draws(env, arms) == of_counter(name, 13, 11) + of_counter(name, 13, 2)
+    sums, counts = play(env, arms, np.random.default_rng(0))
+    assert not sums[:11, 1].any() and not counts[:11, 1].any()
+    padded = HybridSums(zeros(13), epsilon=1.0, counter=name, pad_unplayed=True)
+    assert draws(padded, arms) == [2 * made for made in of_counter(name, 13, 13)]
+    sums, counts = play(padded, arms, np.random.default_rng(0))
+    assert sums[:11, 1].any()
+    assert counts[:11, 1].tolist() == [0] * 11  # an item 0 is no gain
+
+
+@pytest.mark.parametrize("kind", [kind for kind in OWN_NOISE if "(Response)" not in kind])
+def test_infinite_epsilon_draws_nothing_and_is_exact(kind):
+    """Gains are multiples of 1/64, so that sums are exact in whatever order they are added up."""
+    rounds = 14
+    table = np.random.default_rng(4).integers(0, 65, (rounds, 2)) / 64
+    env = summed(game(table), kind, epsilon=math.inf)
+    size = 2 if "M" in SUMS[kind][0] else 1
+    arms = [0, 1, 1, 0, 0, 0, 0, 1, 0, 1, 1, 0, 0, 0][: rounds // size]
+    means = table.reshape(-1, size, 2).mean(axis=1)
+    rng = Counting()
+    sums, counts = play(env, arms, rng)
+    assert rng.draws == 0
+    told = 0
+    for arm in (0, 1):
+        gains = [means[t, arm] for t in range(len(arms)) if arms[t] == arm]
+        ends = np.unique(counts[:, arm]).tolist()
+        for t in range(len(arms)):
+            count = counts[t, arm]
+            if kind.startswith("Block") and kind != "Block, kept":
+                # The last full block: 1, 1, 2, 4, ... or 2, 1, 1, ... or 1, 1, 1, ...
+                lengths = {"Block, lengths": [2, *[1] * 12], "Block of 1": [1] * 14}.get(kind, [1, 1, 2, 4, 8])
+                played, last = arms[: t + 1].count(arm), (0, 0)
+                for index in range(len(lengths)):
+                    if sum(lengths[: index + 1]) <= played:
+                        last = (sum(lengths[:index]), sum(lengths[: index + 1]))
+                assert count == last[1] - last[0]
+                assert sums[t, arm] == sum(gains[last[0] : last[1]])
+            else:
+                assert sums[t, arm] == sum(gains[:count])
+        told += len(ends)
+    assert told >= 3 and sums.any()
+
+
+# ---- the grid ------------------------------------------------------------------------------------------------------
+
+GRIDS = {
+    # The largest power of two up to the smallest scale, over 1024, for T = 13, which takes 4 levels in base 2.
+    "logarithmic": 2.0**-10,  # scale 1
+    "binary": 2.0**-8,  # 4
+    "honaker": 2.0**-8,  # 4: that of a leaf
+    "hybrid": 2.0**-9,  # 2
+    "segment-trees": 2.0**-10,  # 1
+    "smooth-binary": 2.0**-9,  # 3, as C(6, 3) = 20 > 13
+}
+
+
+def gains_of_all_sorts(rounds: int) -> list[np.ndarray]:
+    """Return tables of gains that are no multiples of anything, that nearly are, and the ends."""
+    rng = np.random.default_rng(6)
+    return [
+        rng.random((rounds, 2)),
+        np.full((rounds, 2), 0.1),
+        np.full((rounds, 2), math.pi / 4),
+        np.full((rounds, 2), 2.0**-9 + 2.0**-40),
+        np.full((rounds, 2), np.nextafter(1.0, 0.0)),
+        np.zeros((rounds, 2)),
+        np.ones((rounds, 2)),
+    ]
+
+
+def check_grid(wrap, grid: float, rounds: int, steps: int) -> None:
+    """Assert that sums are multiples of this number, whatever the gains, and not all of twice it."""
+    finer = False
+    for table in gains_of_all_sorts(rounds):
+        for seed in range(3):
+            arms = [t % 2 for t in range(steps)]
+            sums, _ = play(wrap(game(table)), arms, np.random.default_rng(seed))
+            assert not (sums % grid).any()
+            finer |= bool((sums % (2 * grid)).any())
+    assert finer
+
+
+@pytest.mark.parametrize("pad", [False, True])
+@pytest.mark.parametrize("name", GRIDS)
+def test_sums_of_counters_lie_on_a_grid(name, pad):
+    check_grid(lambda env: HybridSums(env, epsilon=1.0, counter=name, pad_unplayed=pad), GRIDS[name], 13, 13)
+
+
+@pytest.mark.parametrize("name", ["k-ary", "square-root"])
+def test_sums_of_other_counters_lie_on_a_grid(name):
+    """Bases and sigmas are chosen by the counter, so its own scale is asked; a normal draw's is sigma."""
+    some = make_counter(name, epsilon=1.0, horizon=13)
+    scale = some.sigma if name == "square-root" else some.nodes_per_item
+    check_grid(
+        lambda env: HybridSums(env, epsilon=1.0, counter=name), 2.0 ** (math.floor(math.log2(scale)) - 10), 13, 13
+    )
+
+
+@pytest.mark.parametrize(("epsilon", "grid"), [(1.0, 2.0**-10), (0.3, 2.0**-9), (16.0, 2.0**-14), (1e-3, 2.0**-1)])
+@pytest.mark.parametrize("keep", [False, True])
+def test_sums_of_blocks_lie_on_a_grid(epsilon, grid, keep):
+    """Scales 1, 3.3, 1/16 and 1000; sums of multiples are multiples."""
+    check_grid(lambda env: BlockMeans(env, epsilon=epsilon, ratio=1.1, keep=keep), grid, 13, 13)
+
+
+def test_sums_above_averages_lie_on_a_finer_grid():
+    """A fifth of the noise: 2 / 5 for the hybrid counter, 1 / 5 for blocks; 2^-3 is the largest power up to 1 / 5."""
+
+    def batch(env):
+        return MiniBatchAverage(env, batch_size=5)
+
+    check_grid(lambda env: BlockMeans(batch(env), epsilon=1.0), 2.0**-13, 30, 6)
+    check_grid(lambda env: HybridSums(batch(env), epsilon=1.0), 2.0**-12, 30, 6)
+
+
+def test_each_release_of_an_interval_has_a_grid_of_its_own():
+    """Noise n^0.55 at n = 3, 6, ...: 1.8, 2.7, 3.3, 3.9, 4.4 and so on; grids 2^-10, 2^-9, 2^-9, 2^-9, 2^-8."""
+    finer = set()
+    for table in gains_of_all_sorts(15):
+        env = IntervalMeans(game(table), epsilon=16.0, intervals="uniform")
+        sums, counts = play(env, [0] * 15, np.random.default_rng(1))
+        for total, count in zip(sums[:, 0], counts[:, 0], strict=True):
+            grid = {0: 1.0, 3: 2.0**-10, 6: 2.0**-9, 9: 2.0**-9, 12: 2.0**-9, 15: 2.0**-8}[int(count)]
+            assert total % grid == 0
+            finer |= {int(count)} if total % (2 * grid) else set()
+    assert finer == {3, 6, 9, 12, 15}
+
+
+def test_rounding_moves_a_sum_by_half_a_step_at_most():
+    """And it rounds after the noise: what is told is the multiple nearest to sum plus noise."""
+    table = np.random.default_rng(6).random((13, 2))
+    silent, _ = play(BlockMeans(game(table), epsilon=1.0, ratio=1), [0] * 13, Impulse())
+    assert 0 < np.abs(silent[:, 0] - table[:, 0]).max() <= 2.0**-11
+    hot = Impulse(0)
+    hot.laplace = lambda location, scale: 0.3  # type: ignore[method-assign]
+    sums, _ = play(BlockMeans(game(table), epsilon=1.0, ratio=1), [0] * 13, hot)
+    nearest = np.round((table[:, 0] + 0.3) * 1024) / 1024
+    np.testing.assert_array_equal(sums[:, 0], nearest)
