@@ -83,8 +83,8 @@ class GraphEnv(BanditEnv):
         if self._picture is None:
             return super().render()
         self._check_started()
-        title = f"round {self._round:,} of {self.horizon:,}, external regret {self.external_regret():,.1f}"
-        return self._picture.render(self.render_mode, title)
+        title = f"{type(self.adversary).__name__} adversary, round {self._round:,} of {self.horizon:,}"
+        return self._picture.render(self.render_mode, title, self.external_regret())
 
     def _begin(self, seed: int | None, options: dict[str, Any] | None) -> None:
         self.source.begin(self._graph_streams.next(seed, options))

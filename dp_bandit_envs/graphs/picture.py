@@ -28,16 +28,16 @@ class GraphPicture:
         self._seen[seen] += 1
         self._last = arm, seen
 
-    def render(self, mode: str | None, title: str) -> Any:
-        """Draw the graph: size for plays, colour for how often an arm was seen, a ring for the last round."""
+    def render(self, mode: str | None, title: str, regret: float) -> Any:
+        """Draw the graph: size for plays, colour for how often an arm was seen, rings for the last round."""
         if mode == "ansi":
             lines = [title]
             for arm, (plays, seen) in enumerate(zip(self._plays, self._seen, strict=True)):
                 row = self._revealed[self._starts[arm] : self._starts[arm + 1]]
                 shown = " ".join(map(str, row[:12])) + (" ..." if len(row) > 12 else "")
                 lines.append(f"arm {arm:<4d} plays {plays:>8,}  seen {seen:>8,}  reveals {shown}")
-            return "\n".join(lines) + "\n"
-        return self._picture(title)
+            return "\n".join([*lines, f"external regret {regret:,.2f}"]) + "\n"
+        return self._picture(f"{title}, external regret {regret:,.1f}")
 
     def _picture(self, title: str) -> FloatArray:
         from matplotlib.backends.backend_agg import FigureCanvasAgg

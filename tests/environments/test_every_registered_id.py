@@ -63,29 +63,32 @@ def test_docstring_has_every_heading_of_gymnasium_once_and_filled(id_):
 def test_docstring_names_every_argument_of_the_adversary(id_):
     env_class = type(gym.make(id_).unwrapped)
     arguments = env_class.__doc__.split("## Arguments\n")[1].split("## ")[0]
-    code = env_class.adversary_class.__init__.__code__
-    names = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
+    # The game on a graph takes its arguments itself.
+    code = (env_class.adversary_class or env_class).__init__.__code__
+    common = ("observe_charge", "render_mode", "block_length")
+    names = [name for name in code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount] if name not in common]
     assert [name for name in names if f"`{name}" not in arguments] == []
 
 
 @every_id
-def test_spaces_are_those_of_four_arms(id_):
+def test_spaces_are_those_of_four_arms_or_the_graphs(id_):
     env = gym.make(id_)
-    assert env.action_space == gym.spaces.Discrete(4)
+    n_arms = 34 if "Graph" in id_ else 4
+    assert env.action_space == gym.spaces.Discrete(n_arms)
     assert env.observation_space == gym.spaces.Dict(
-        gain=gym.spaces.Box(0.0, 1.0, (4,), np.float64), observed=gym.spaces.MultiBinary(4)
+        gain=gym.spaces.Box(0.0, 1.0, (n_arms,), np.float64), observed=gym.spaces.MultiBinary(n_arms)
     )
 
 
 @every_id
 def test_default_horizon_is_the_papers_or_that_of_the_data(id_):
-    expected = 2139 if "Trial" in id_ or "Replay" in id_ else 2**18
+    expected = 2139 if "Trial" in id_ or "Replay" in id_ else 10_000 if "Graph" in id_ else 2**18
     assert gym.make(id_).unwrapped.horizon == expected
 
 
 @every_id
 def test_a_step_reveals_the_reward_of_the_arm_played_and_nothing_else(id_):
-    env = gym.make(id_, horizon=30).unwrapped
+    env = gym.make(id_, horizon=30, **({"graph": "empty", "n_arms": 4} if "Graph" in id_ else {})).unwrapped
     observation, info = env.reset(seed=1)
     assert not observation["gain"].any()
     assert not observation["observed"].any()
