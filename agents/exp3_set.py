@@ -88,7 +88,8 @@ class Exp3Set(FunctionalAgent):
     r"""Exponential weights in which every revealed loss is divided by the chance that it was revealed.
 
     .. math:: p_i \propto \exp(-\eta \hat L_i), \quad
-              \hat L_j = \sum_t \frac{1 - g_{j,t}}{q_{j,t}} [j \text{ revealed}], \quad q_{j,t} = \sum_{i \text{ reveals } j} p_{i,t}
+              \hat L_j = \sum_t \frac{1 - g_{j,t}}{q_{j,t}} [j \text{ revealed}], \quad
+              q_{j,t} = \sum_{i \text{ reveals } j} p_{i,t}
 
     With self-loops its regret is at most :math:`\ln K / \eta + \eta \alpha T / 2` on undirected graphs of independence
     number alpha, whatever the gains. It looks at the graph of a round after the arm is chosen only.

@@ -68,7 +68,9 @@ def select(state: State, rng: np.random.Generator) -> int:
 def update(state: State, arm: int, value: Sequence[float], count: Sequence[int]) -> State:
     """Take over released sums."""
     counts, numbers = state.counts, state.numbers
-    if state.lazy and count[arm] == counts[arm]:
+    mean = min(max(value[arm] / max(count[arm], 1), 0.0), 1.0)
+    # Two blocks of the same length differ in their sums at least, by their noise.
+    if state.lazy and count[arm] == counts[arm] and mean == state.means[arm]:
         numbers[HELD] = arm
         return state
     numbers[HELD] = -1

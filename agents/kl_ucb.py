@@ -81,7 +81,8 @@ def update(state: State, arm: int, value: Sequence[float], count: Sequence[int])
     """Take over released sums, and work out anew what depends on counts that have changed."""
     counts, numbers = state.counts, state.numbers
     numbers[ROUND] += 1
-    if state.lazy and count[arm] == counts[arm]:
+    # Two blocks of the same length differ in their sums at least, by their noise.
+    if state.lazy and count[arm] == counts[arm] and value[arm] / max(count[arm], 1) == state.means[arm]:
         numbers[HELD] = arm
         return state
     numbers[HELD] = -1

@@ -65,7 +65,8 @@ def update(state: State, arm: int, value: Sequence[float], count: Sequence[int])
     counts, numbers = state.counts, state.numbers
     numbers[ROUND] += 1
     numbers[LAST] = arm
-    if state.lazy and count[arm] == counts[arm]:
+    # Two blocks of the same length differ in their sums at least, by their noise.
+    if state.lazy and count[arm] == counts[arm] and value[arm] == state.sums[arm]:
         numbers[HELD] = arm
         return state
     numbers[HELD] = -1

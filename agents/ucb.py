@@ -80,7 +80,8 @@ def update(state: State, arm: int, value: Sequence[float], count: Sequence[int])
     """Take over released sums, and work out anew what depends on counts that have changed."""
     counts, numbers, until = state.counts, state.numbers, state.width.until
     numbers[ROUND] += 1
-    if state.lazy and count[arm] == counts[arm]:
+    # Two blocks of the same length differ in their sums at least, by their noise.
+    if state.lazy and count[arm] == counts[arm] and value[arm] * state.inverses[arm] == state.means[arm]:
         numbers[HELD] = arm
         return state
     numbers[HELD] = -1

@@ -51,6 +51,14 @@ class IntervalMeans(SumsBoundary):
         )
 
 
+def checked_v(v: SupportsFloat) -> float:
+    """Return v as a float, or raise if it is not in (1, 1.5]."""
+    exponent = checks.real("v", v)
+    if not 1 < exponent <= 1.5:
+        raise ValueError(f"v must be in (1, 1.5]; received {v!r}.")
+    return exponent
+
+
 def interval_sums(
     horizon: int,
     sensitivity: float,
@@ -61,9 +69,7 @@ def interval_sums(
     intervals: str,
 ) -> IntervalSums:
     """Return the mechanism of both forms of the wrapper."""
-    exponent = checks.real("v", v)
-    if not 1 < exponent <= 1.5:
-        raise ValueError(f"v must be in (1, 1.5]; received {v!r}.")
+    exponent = checked_v(v)
     checks.one_of("release", release, RELEASES)
     checks.one_of("intervals", intervals, INTERVALS)
     return IntervalSums(

@@ -20,7 +20,7 @@ from dp_bandit_envs.privacy.counters.width import laplace_width
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.protocols import Environment
 from dp_bandit_envs.wrappers import HybridSums, IntervalMeans
-from dp_bandit_envs.wrappers.interval_means import INTERVALS, PAPER_DELTA
+from dp_bandit_envs.wrappers.interval_means import INTERVALS, PAPER_DELTA, checked_v
 
 MODES = ("once", "bonus", "redraw")
 BONUS = 3.5
@@ -84,7 +84,7 @@ def dp_ucb_int(
     """DP-UCB-INT (Tossou and Dimitrakakis 2016, algorithm 3): UCB on means released at the ends of intervals."""
     checks.one_of("mode", mode, MODES)
     checks.one_of("intervals", intervals, INTERVALS)
-    size, failure, power = checks.epsilon(epsilon), checks.delta(delta), checks.real("v", v)
+    size, failure, power = checks.epsilon(epsilon), checks.delta(delta), checked_v(v)
     release = "redraw" if mode == "redraw" else "once"
     # The mean's noise has scale n^(v / 2 - 1).
     with_bonus = mode == "bonus" and math.isfinite(size)

@@ -6,9 +6,12 @@ import pytest
 from gymnasium.wrappers import FlattenObservation
 
 from dp_bandit_envs import Agent, Exp3, Htinf, TsallisInf, Uniform, play
+from dp_bandit_envs.agents import Imed, KlUcb, SuccessiveElimination, ThompsonSampling, Ucb
 from dp_bandit_envs.errors import StepOutsideGame, WrongObservation
+from dp_bandit_envs.wrappers import BlockMeans, HybridSums, IntervalMeans, LaplaceClipRescale, RunningSums
 
 AGENTS = [Exp3, TsallisInf, Htinf, Uniform]
+OF_SUMS = [Ucb, KlUcb, Imed, ThompsonSampling, SuccessiveElimination]
 
 
 @pytest.fixture(params=AGENTS, ids=lambda kind: kind.__name__)
@@ -16,8 +19,18 @@ def agent(request):
     return request.param()
 
 
-def test_it_is_an_agent_of_the_protocol(agent):
-    assert isinstance(agent, Agent)
+@pytest.fixture(params=OF_SUMS, ids=lambda kind: kind.__name__)
+def agent_of_sums(request):
+    return request.param()
+
+
+@pytest.fixture(params=AGENTS + OF_SUMS, ids=lambda kind: kind.__name__)
+def any_agent(request):
+    return request.param()
+
+
+def test_it_is_an_agent_of_the_protocol(any_agent):
+    assert isinstance(any_agent, Agent)
 
 
 @pytest.mark.parametrize(
@@ -33,6 +46,20 @@ def test_nothing_works_before_begin(agent, call):
     message = rf"{type(agent).__name__} has no game yet; call begin\(n_arms=, horizon=, rng=\) first"
     with pytest.raises(StepOutsideGame, match=message):
         call(agent)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda agent: agent.select_arm(),
+        lambda agent: agent.update(0, {"sum": np.zeros(2), "count": np.zeros(2, np.int64)}),
+    ],
+    ids=["select_arm", "update"],
+)
+def test_nothing_works_before_begin_on_sums(agent_of_sums, call):
+    message = rf"{type(agent_of_sums).__name__} has no game yet; call begin\(n_arms=, horizon=, rng=\) first"
+    with pytest.raises(StepOutsideGame, match=message):
+        call(agent_of_sums)
 
 
 @pytest.mark.parametrize(
@@ -107,3 +134,108 @@ def test_an_observation_is_not_kept_or_changed(agent):
     after = agent.probabilities().tolist()
     observation["gain"][:] = 0.1
     assert agent.probabilities().tolist() == after
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [lambda env: env, lambda env: LaplaceClipRescale(env, epsilon=1.0)],
+    ids=["bare", "noisy gains"],
+)
+def test_an_agent_of_sums_says_what_it_needs_where_there_are_gains(agent_of_sums, wrap):
+    env = wrap(gym.make("DPBandit-Stochastic-v0", horizon=10))
+    with pytest.raises(WrongObservation) as error:
+        play(env, agent_of_sums)
+    assert str(error.value) == (
+        f"{type(agent_of_sums).__name__} learns from running sums, but this environment reports gains;"
+        " wrap it in RunningSums(env) or HybridSums(env, epsilon=...)."
+    )
+
+
+@pytest.mark.parametrize(
+    ("observation", "shown"),
+    [
+        ({"sum": np.zeros(2)}, r"\['sum'\]"),
+        ({"total": np.array([0.123456, 0.0])}, r"\['total'\]"),
+        (np.zeros(4), "ndarray"),
+        (3, "int"),
+    ],
+    ids=["half", "another name", "flat", "discrete"],
+)
+def test_other_wrong_observations_name_the_wrappers_too(agent_of_sums, observation, shown):
+    agent_of_sums.begin(n_arms=2, horizon=10, rng=np.random.default_rng(0))
+    with pytest.raises(WrongObservation, match=shown) as error:
+        agent_of_sums.update(0, observation)
+    message = str(error.value)
+    assert message.startswith(f"{type(agent_of_sums).__name__} learns from observations with 'sum' and 'count'; rec")
+    assert message.endswith(". Wrap it in RunningSums(env) or HybridSums(env, epsilon=...).")
+    assert "0.123456" not in message and error.value.__suppress_context__
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        RunningSums,
+        lambda env: HybridSums(env, epsilon=1.0),
+        lambda env: IntervalMeans(env, epsilon=1.0),
+        lambda env: BlockMeans(env, epsilon=1.0),
+    ],
+    ids=["RunningSums", "HybridSums", "IntervalMeans", "BlockMeans"],
+)
+def test_agents_of_gains_refuse_sums_and_agents_of_sums_take_them(any_agent, wrap):
+    env = wrap(gym.make("DPBandit-Stochastic-v0", horizon=60))
+    if type(any_agent) in OF_SUMS:
+        assert len(play(env, any_agent).arms) == 60
+    else:
+        with pytest.raises(WrongObservation, match=r"'gain' and 'observed'; received \['sum', 'count'\]"):
+            play(env, any_agent)
+
+
+def test_a_new_game_forgets_the_last_one(any_agent):
+    """The second game of one agent is the first of a fresh one."""
+    first, second = any_agent.learns_from
+
+    def arms(agent):
+        agent.begin(n_arms=3, horizon=40, rng=np.random.default_rng(3))
+        played = []
+        for t in range(1, 41):
+            played.append(agent.select_arm())
+            told = np.array([t, 0, 2 * t]) if first == "sum" else np.eye(3)[played[-1]] * 0.9
+            count = np.full(3, 3 * t) if first == "sum" else np.eye(3, dtype=np.int8)[played[-1]]
+            agent.update(played[-1], {first: told.astype(float), second: count})
+        return played
+
+    assert arms(any_agent) == arms(any_agent) == arms(type(any_agent)())
+
+
+def test_arms_from_sums_are_plain_integers_in_range(agent_of_sums):
+    env = RunningSums(gym.make("DPBandit-Stochastic-v0", n_arms=3, horizon=100))
+    agent_of_sums.begin(n_arms=3, horizon=100, rng=np.random.default_rng(0))
+    env.reset(seed=0)
+    for _ in range(100):
+        arm = agent_of_sums.select_arm()
+        assert type(arm) is int and 0 <= arm < 3
+        agent_of_sums.update(arm, env.step(arm)[0])
+
+
+def test_two_agents_of_sums_share_nothing(agent_of_sums):
+    """What one is told must not show in another of the same class: its arms stay those of an agent left alone."""
+    other, alone = type(agent_of_sums)(), type(agent_of_sums)()
+    for agent in (agent_of_sums, other, alone):
+        agent.begin(n_arms=3, horizon=100, rng=np.random.default_rng(0))
+        agent.update(0, {"sum": np.array([1.0, 2.0, 3.0]), "count": np.array([4, 4, 4])})
+    for n in range(5, 40):
+        agent_of_sums.update(0, {"sum": np.array([9.0 * n, 0.0, 0.0]), "count": np.array([n, n, n])})
+    state, untouched = other._state, alone._state
+    assert [str(part) for part in state] == [str(part) for part in untouched]
+    assert [other.select_arm() for _ in range(5)] == [alone.select_arm() for _ in range(5)]
+
+
+def test_an_observation_of_sums_is_not_kept_or_changed(agent_of_sums):
+    agent_of_sums.begin(n_arms=2, horizon=10, rng=np.random.default_rng(0))
+    observation = {"sum": np.array([2.0, 1.0]), "count": np.array([3, 4])}
+    agent_of_sums.update(0, observation)
+    assert observation["sum"].tolist() == [2.0, 1.0] and observation["count"].tolist() == [3, 4]
+    before = [str(part) for part in agent_of_sums._state]
+    observation["sum"][:] = 0.5
+    observation["count"][:] = 7
+    assert [str(part) for part in agent_of_sums._state] == before

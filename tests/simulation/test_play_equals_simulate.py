@@ -86,7 +86,8 @@ def assert_same(env_id, env_kwargs, algorithms, *, trials=2, horizon=HORIZON, se
         for trial in range(trials):
             env = gym.make(env_id, horizon=horizon, **env_kwargs)
             n_arms = env.unwrapped.n_arms
-            game = play(algorithm.wrap(env), algorithm.agent(), seed=seed, trial=trial)
+            agent = algorithm.agent(sensitivity=env.get_wrapper_attr("sensitivity"))
+            game = play(algorithm.wrap(env), agent, seed=seed, trial=trial)
             arms[algorithm.name, trial] = game.arms
             assert game.arms.shape == (horizon,)
             assert np.array_equal(outcome.external_regret[trial], game.external_regret)

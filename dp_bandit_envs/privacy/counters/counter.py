@@ -84,6 +84,8 @@ class Counter(abc.ABC):
     def noisiest(self, places: int, ones: int) -> list[tuple[float, int]]:
         """Return the scales of the noisiest release among numbers of items with so many ones below 2^(places + 1).
 
+        For counters whose nodes differ by level, the one with its ones at the lowest levels stands for all.
+
         Args:
             places: The numbers lie in [2^places, 2^(places + 1)).
             ones: How many ones they have in base 2, from 1 to places + 1.

@@ -1,0 +1,356 @@
+"""UCB, KL-UCB and IMED, private or not: every arm of a random game against the index as the paper writes it."""
+
+import functools
+import itertools
+import math
+
+import numpy as np
+import pytest
+from sums_games import Releases, begun, holds_against, told
+
+from dp_bandit_envs import make_algorithm
+from dp_bandit_envs.agents import Imed, KlUcb, Ucb
+from dp_bandit_envs.agents.noise_width import log_width
+from dp_bandit_envs.privacy.counters import HybridCounter, SegmentTreesCounter
+from dp_bandit_envs.privacy.counters.width import laplace_width
+
+ROUNDS = 2000
+MEANS = (0.5, 0.6, 0.45, 0.55)
+PULLS, SUMS = (3, 2, 5), (1, 0, 3)
+# Mean + sqrt(2 ln 10 / n): 1/3 + sqrt(2 * 2.302585 / 3) and so on; worked out elsewhere.
+CHECK_VALUES = (1.5723073962832794, 1.5174271293851465, 1.5597051824376162)
+
+
+def kl(x, y):
+    """Return the divergence straight from its formula, term by term."""
+    if not 0 < y < 1:
+        return 0.0 if x == y else math.inf
+    left = x * math.log(x / y) if x > 0 else 0.0
+    return left + ((1 - x) * math.log((1 - x) / (1 - y)) if x < 1 else 0.0)
+
+
+def golden(function, low, high):
+    """Return the smallest value of a convex function between two points."""
+    ratio = (math.sqrt(5) - 1) / 2
+    for _ in range(32):
+        left, right = high - ratio * (high - low), low + ratio * (high - low)
+        if function(left) < function(right):
+            high = right
+        else:
+            low = left
+    return function((low + high) / 2)
+
+
+def private_kl(x, y, epsilon):
+    """Return the infimum in the definition of d_epsilon by looking for it; it is between x and y."""
+    if y >= 1:
+        return epsilon * (1 - x) if x < 1 else 0.0
+    return min(golden(lambda z: epsilon * (z - x) + kl(z, y), x, y), kl(x, y)) if x < y else 0.0
+
+
+def largest_mean(divergence, mean, level):
+    """Return the largest q that the divergence allows, by bisection; the gap to 1 is what is halved."""
+    if divergence(mean, 1.0) <= level:
+        return 1.0
+    low, high = mean, 1.0
+    for _ in range(32):
+        middle = (low + high) / 2
+        low, high = (middle, high) if divergence(mean, middle) <= level else (low, middle)
+    return low
+
+
+def clip(number):
+    return min(max(number, 0.0), 1.0)
+
+
+def ucb_rule(width=lambda t, n: 0.0, alpha=2.0, factor=1.0):
+    return lambda t, sums, counts: [
+        s / n + math.sqrt(alpha * math.log(factor * t) / n) + width(t, n) / n for s, n in zip(sums, counts, strict=True)
+    ]
+
+
+def kl_rule(divergence=kl, level=1.0, width=lambda t, n: 0.0):
+    return lambda t, sums, counts: [
+        largest_mean(divergence, clip((s + width(t, n)) / n), level * math.log(t) / n)
+        for s, n in zip(sums, counts, strict=True)
+    ]
+
+
+def imed_rule(divergence=kl):
+    def rule(t, sums, counts):
+        means = [clip(s / n) for s, n in zip(sums, counts, strict=True)]
+        # The smallest index is wanted.
+        return [-(n * divergence(x, max(means)) + math.log(n)) for x, n in zip(means, counts, strict=True)]
+
+    return rule
+
+
+def rounded_up(t):
+    """Return t rounded up to a power of 2^(1/4); powers of two stay."""
+    return 2.0 ** (math.ceil(4 * math.log2(t) - 1e-12) / 4)
+
+
+@functools.cache
+def counter_width(kind, epsilon, n, t):
+    return laplace_width(kind(epsilon=epsilon).scales(n), t**-4)
+
+
+def of_counter(kind, epsilon):
+    return lambda t, n: counter_width(kind, epsilon, n, rounded_up(t))
+
+
+def gamma(epsilon, n_arms, horizon):
+    """Gamma of Private-UCB: K ln^2 T ln(K T ln T / gamma) / epsilon with gamma = t^-4."""
+    log = math.log(horizon)
+    return lambda t, n: n_arms * log**2 * math.log(n_arms * horizon * log * t**4) / epsilon
+
+
+def agent_of(name, **parameters):
+    return make_algorithm(name, **parameters).agent()
+
+
+# name: agent, rule, what is released, whether the agent is lazy, how far indices may be apart for the same reason.
+GAMES = {
+    "UCB": (Ucb(), ucb_rule(), {}, False, 1e-9),
+    "UCB on intervals": (Ucb(), ucb_rule(), {"longest": 20}, False, 1e-9),
+    "UCB, lazy": (Ucb(lazy=True), ucb_rule(), {"longest": 9}, True, 1e-9),
+    "UCB, other numbers": (
+        Ucb(exploration=0.7, log_factor=3.0, width=log_width(0.2, power=0.6, offset=0.1)),
+        ucb_rule(lambda t, n: (0.2 * math.log(t) + 0.1) * n**0.4, 0.7, 3.0),
+        {},
+        False,
+        1e-9,
+    ),
+    # A grid stands for the best s of a width, which makes it up to three parts in a thousand wider.
+    "DP-UCB-BOUND": (
+        agent_of("DP-UCB-BOUND", epsilon=4.0),
+        ucb_rule(of_counter(HybridCounter, 4.0)),
+        {"spread": 0.5},
+        False,
+        3e-3,
+    ),
+    "DP-UCB-BOUND, segment trees": (
+        agent_of("DP-UCB-BOUND", epsilon=2.0, counter="segment-trees"),
+        ucb_rule(of_counter(SegmentTreesCounter, 2.0)),
+        {"spread": 0.5},
+        False,
+        3e-3,
+    ),
+    "DP-UCB": (agent_of("DP-UCB"), ucb_rule(), {"spread": 0.5}, False, 1e-9),
+    # DP-UCB-INT: 3.5 ln t n^(v/2 - 1) on top of a mean.
+    "DP-UCB-INT, bonus": (
+        agent_of("DP-UCB-INT", mode="bonus", v=1.2),
+        ucb_rule(lambda t, n: 3.5 * math.log(t) * n**0.6),
+        {"longest": 20, "spread": 0.3},
+        False,
+        1e-9,
+    ),
+    "Private-UCB": (
+        agent_of("Private-UCB", epsilon=2.0),
+        ucb_rule(gamma(2.0, len(MEANS), ROUNDS)),
+        {"spread": 5.0},
+        False,
+        1e-9,
+    ),
+    "AdaP-UCB": (
+        agent_of("AdaP-UCB", epsilon=0.8),
+        ucb_rule(lambda t, n: 3.1 * math.log(t) / 0.8, 3.1 / 2, 2.0),
+        {"longest": 12, "keep": False, "spread": 0.5},
+        True,
+        1e-9,
+    ),
+    "AdaP-KLUCB": (
+        agent_of("AdaP-KLUCB", epsilon=5.0, alpha=3.5),
+        kl_rule(level=3.5, width=lambda t, n: 3.5 * math.log(t) / 5.0),
+        {"longest": 25, "keep": False, "spread": 0.2},
+        True,
+        1e-9,
+    ),
+    "KL-UCB": (agent_of("KL-UCB"), kl_rule(), {}, False, 1e-9),
+    "KL-UCB, other numbers": (
+        KlUcb(level=0.5, width=log_width(0.3)),
+        kl_rule(level=0.5, width=lambda t, n: 0.3 * math.log(t)),
+        {"longest": 3},
+        False,
+        1e-9,
+    ),
+    "DP-KLUCB": (
+        agent_of("DP-KLUCB", epsilon=0.7),
+        kl_rule(lambda x, y: private_kl(x, y, 0.7)),
+        {"longest": 9, "spread": 0.2},
+        True,
+        1e-7,
+    ),
+    "IMED": (Imed(), imed_rule(), {}, False, 1e-9),
+    "DP-IMED": (
+        agent_of("DP-IMED", epsilon=0.3),
+        imed_rule(lambda x, y: private_kl(x, y, 0.3)),
+        {"longest": 7, "spread": 0.2},
+        True,
+        1e-7,
+    ),
+    # Laplace noise on each gain: sqrt((2 + 16 / epsilon^2) ln t / n) + 4 ln t / (epsilon n).
+    "LDP-UCB-L": (
+        agent_of("LDP-UCB-L", epsilon=4.0),
+        ucb_rule(lambda t, n: math.log(t), 3.0),
+        {},
+        False,
+        1e-9,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_every_arm_of_a_game_has_the_largest_index(name):
+    """A lazy agent decides seldom, so it plays five games."""
+    agent, rule, released, lazy, slack = GAMES[name]
+    rounds = 800 if lazy else ROUNDS
+    decided = []
+    for seed in range(5 if lazy else 1):
+        releases = Releases(MEANS, seed=seed, **released)
+        decided += holds_against(agent, rule, releases, rounds=rounds, lazy=lazy, slack=slack)
+    # The lead changed hands, all arms had it, and hardly ever did the slack leave a choice.
+    assert len(decided) > (150 if lazy else 1800)
+    arms = [arm for arm, _ in decided]
+    assert set(arms) == set(range(len(MEANS)))
+    assert sum(one != other for one, other in itertools.pairwise(arms)) > 25
+    assert sum(candidates > 1 for _, candidates in decided) <= len(decided) / 20
+
+
+@pytest.mark.parametrize("name", ["DP-UCB-BOUND", "DP-KLUCB", "DP-IMED", "AdaP-UCB", "Private-UCB"])
+def test_the_games_would_tell_another_index(name):
+    """The same game against the index without noise: the arms are no longer the largest."""
+    agent, _, released, lazy, slack = GAMES[name]
+    plain = {"DP-KLUCB": kl_rule(), "DP-IMED": imed_rule()}.get(name, ucb_rule())
+    with pytest.raises(AssertionError, match=r"\(\d+, \d, \["):
+        holds_against(agent, plain, Releases(MEANS, **released), rounds=ROUNDS, lazy=lazy, slack=slack)
+
+
+@pytest.mark.parametrize(("one", "other"), [(0, 1), (0, 2), (1, 2), (2, 1), (1, 0), (2, 0)])
+def test_ucb_indices_are_the_check_values(one, other):
+    """After 10 rounds, pulls (3, 2, 5), sums (1, 0, 3): a sum that puts `one` on the check value of `other`.
+
+    A hair more and `one` is played, a hair less and `other`; the third arm is far below both.
+    """
+    pulls, third = PULLS, 3 - one - other
+    for hair, expected in ((1e-12, one), (-1e-12, other)):
+        sums = list(map(float, SUMS))
+        sums[one] += pulls[one] * (CHECK_VALUES[other] - CHECK_VALUES[one] + hair)
+        sums[third] = -5.0
+        assert told(begun(Ucb(), 3), sums, pulls, rounds=10).select_arm() == expected
+
+
+@pytest.mark.parametrize(
+    "agent", [Ucb(), Ucb(width=log_width(1.0)), KlUcb(), KlUcb(epsilon=1.0), Imed(), Imed(epsilon=1)]
+)
+@pytest.mark.parametrize("sums", [(2, 2, 2), (0, 2, 2), (0, 0, 0), (4, 4, 4), (9, 4, 4)], ids=str)
+def test_the_lowest_number_wins_ties(agent, sums):
+    """Equal counts, so that equal sums tie; means above 1 count as 1 in KL-UCB and IMED."""
+    tied = list(sums) == [9, 4, 4] and not isinstance(agent, Ucb)
+    expected = 0 if tied else sums.index(max(sums))
+    assert told(begun(agent, 3), sums, (4, 4, 4), rounds=12).select_arm() == expected
+
+
+@pytest.mark.parametrize("kind", [Ucb, KlUcb, Imed])
+def test_the_lowest_number_wins_ties_that_the_largest_mean_has_no_part_in(kind):
+    """Arm 0 has the largest mean but a thousand gains, so that arms 1 and 2, with two gains each, are both due."""
+    agent = told(begun(kind(), 4), [500, 0.9, 0.9, 0.1], [1000, 2, 2, 1000], rounds=2004)
+    assert agent.select_arm() == 1
+
+
+@pytest.mark.parametrize("agent", [Ucb(), KlUcb(), Imed(), Ucb(lazy=True), KlUcb(lazy=True), Imed(lazy=True)])
+def test_arms_without_a_release_come_first(agent):
+    """Each until it has one, lowest number first, however good another looks and whatever the order of releases."""
+    begun(agent, 3)
+    assert agent.select_arm() == 0
+    for _ in range(4):
+        assert told(agent, [0, 0, 0], [0, 0, 0], arm=0).select_arm() == 0
+    assert told(agent, [5, 0, 0], [5, 0, 0], arm=0).select_arm() == 1
+    assert told(agent, [5, 0, 0], [5, 0, 0], arm=1).select_arm() == 1
+    # Arm 2 has its release before arm 1 has: then arm 1 is the only one left.
+    assert told(agent, [5, 0, 1], [5, 0, 1], arm=2).select_arm() == 1
+    assert told(agent, [5, 0.5, 1], [5, 1, 1], arm=1).select_arm() in (0, 2)
+
+
+@pytest.mark.parametrize("kind", [Ucb, KlUcb, Imed])
+def test_a_lazy_agent_stays_until_the_release(kind):
+    """The index would move on: another arm's release looks far better meanwhile."""
+    lazy, eager = (begun(kind(lazy=lazy), 2) for lazy in (True, False))
+    for agent in (lazy, eager):
+        told(agent, [3, 0], [4, 0], arm=0)
+        told(agent, [3, 0], [4, 4], arm=1)
+        assert agent.select_arm() == 0
+        # Arm 0 is played without a release, while arm 1's sum rises.
+        told(agent, [3, 800], [4, 400], arm=0)
+    assert (lazy.select_arm(), eager.select_arm()) == (0, 1)
+    # With arm 0's release, though it is no better, what was released meanwhile counts.
+    assert told(lazy, [3, 800], [5, 400], arm=0).select_arm() == 1
+
+
+@pytest.mark.parametrize("kind", [Ucb, KlUcb])
+def test_the_rounds_of_a_held_arm_count(kind):
+    """The t of an index is the number of rounds played: after a long block the arm with fewer gains comes next.
+
+    Means 0.9 of 100 gains and 0.4 of 20. UCB: 0.9 + sqrt(2 ln t / 100) < 0.4 + sqrt(2 ln t / 20) for
+    ln t > (0.5 / (sqrt(0.1) - sqrt(0.02)))^2 = 8.2, so t > 3,600. KL-UCB: at ln t = 7.2, kl(0.9, q) = 0.072 at
+    q = 0.98, where kl(0.4, 0.98) = 1.99 is more than 7.2 / 20: never.
+    """
+    few, many = (begun(kind(lazy=True), 2) for _ in range(2))
+    for agent, rounds in ((few, 100), (many, 5000)):
+        told(agent, [90, 0], [100, 0], arm=0)
+        told(agent, [90, 8], [100, 20], arm=1)
+        told(agent, [90, 8], [100, 20], arm=0, rounds=rounds)
+        told(agent, [91.8, 8], [102, 20], arm=0)
+    assert few.select_arm() == 0
+    assert many.select_arm() == (1 if kind is Ucb else 0)
+
+
+@pytest.mark.parametrize(
+    "name", ["UCB", "DP-UCB-BOUND", "DP-UCB-INT", "Private-UCB", "AdaP-UCB", "AdaP-KLUCB", "DP-SE"]
+)
+def test_arms_depend_on_what_was_released_only(name):
+    """The same releases twice, with other streams: the same arms. Other releases: other arms."""
+
+    def arms(seed, released):
+        agent = begun(agent_of(name), 3, 400, seed)
+        played = []
+        for t in range(400):
+            played.append(agent.select_arm())
+            counts = np.arange(t + 1, t + 4)
+            agent.update(played[-1], {"sum": released[t] * counts, "count": counts})
+        return played
+
+    releases = np.random.default_rng(1).uniform(0, 1, (400, 3))
+    assert arms(1, releases) == arms(2, releases)
+    assert arms(1, releases) != arms(1, np.random.default_rng(2).uniform(0, 1, (400, 3)))
+
+
+def test_means_outside_the_range_of_gains_are_moved_into_it():
+    """KL-UCB and IMED see mean 7 / 5 as 1 and -3 / 5 as 0, as kl has no meaning elsewhere."""
+    for kind in (KlUcb, Imed):
+        for epsilon in (math.inf, 0.5):
+            agents = [begun(kind(epsilon=epsilon), 3) for _ in range(2)]
+            told(agents[0], [-3, 7, 2], [5, 5, 5], rounds=20)
+            told(agents[1], [0, 5, 2], [5, 5, 5], rounds=20)
+            for step in range(200):
+                arm = agents[0].select_arm()
+                assert arm == agents[1].select_arm()
+                counts = np.array([5, 5 + step, 5])
+                told(agents[0], [-3, 7 + step, 2], counts)
+                told(agents[1], [0, 5 + step, 2], counts)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Ucb(exploration=-1), "exploration must be a finite number of at least 0; received -1"),
+        (lambda: Ucb(exploration=math.nan), "exploration must be a finite number of at least 0; received nan"),
+        (lambda: Ucb(log_factor=0.9), "log_factor must be a finite number of at least 1; received 0.9"),
+        (lambda: KlUcb(level=0), "level must be a finite number greater than 0; received 0"),
+        (lambda: KlUcb(epsilon=0), "epsilon must be greater than 0; received 0"),
+        (lambda: Imed(epsilon=math.nan), "epsilon must be greater than 0; received nan"),
+    ],
+)
+def test_wrong_parameters_are_refused(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()

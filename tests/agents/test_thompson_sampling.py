@@ -1,0 +1,153 @@
+"""Thompson sampling: posteriors by hand, and arms as often as they are likely to be best."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.stats import beta
+from sums_games import begun, told
+
+from dp_bandit_envs import make_algorithm
+from dp_bandit_envs.agents import ThompsonSampling
+from dp_bandit_envs.agents.noise_width import log_log_width, log_width
+
+
+def posterior(agent):
+    return list(zip(agent._state.alphas, agent._state.betas, strict=True))
+
+
+def chances(posteriors):
+    """Return each arm's probability to have the largest draw: its density times the others' distribution functions."""
+
+    def density(theta, arm):
+        others = math.prod(beta.cdf(theta, *other) for each, other in enumerate(posteriors) if each != arm)
+        return beta.pdf(theta, *posteriors[arm]) * others
+
+    return [quad(density, 0, 1, args=(arm,), limit=200, points=[0.25, 0.5, 0.75])[0] for arm in range(len(posteriors))]
+
+
+def test_posteriors_by_hand():
+    """Sum 3.5 of 5 is Beta(1 + 3.5, 1 + 1.5); an arm without a release keeps Beta(1, 1)."""
+    agent = told(begun(ThompsonSampling(), 3), [3.5, 0, 2], [5, 0, 2])
+    assert posterior(agent) == [(4.5, 2.5), (1, 1), (3, 1)]
+    # A new release takes the place of the old one; it does not add to it.
+    assert posterior(told(agent, [1, 0, 2], [4, 0, 2])) == [(2, 4), (1, 1), (3, 1)]
+
+
+def test_noise_may_not_push_a_posterior_out_of_its_range():
+    """A sum of -2 of 5 counts as 0 and one of 7 as 5: parameters below 1 would be a prior nobody asked for."""
+    agent = told(begun(ThompsonSampling(), 2), [-2, 7], [5, 5])
+    assert posterior(agent) == [(1, 6), (6, 1)]
+
+
+def test_the_allowance_for_one_draw_of_noise_by_hand():
+    """Lazy-DP-TS, epsilon = 1/2: 3 ln t / (epsilon n) on the mean is 6 ln t on the sum; t = 1, then 2."""
+    agent = begun(make_algorithm("Lazy-DP-TS", epsilon=0.5).agent(), 2)
+    assert posterior(told(agent, [3, 0], [20, 0])) == [(4, 18), (1, 1)]
+    told(agent, [3, 6], [20, 7], arm=1)
+    # Arm 1: 6 + 6 ln 2 is more than 7, which is the most there is.
+    expected = [(4 + 6 * math.log(2), 18 - 6 * math.log(2)), (8, 1)]
+    assert np.array(posterior(agent)) == pytest.approx(np.array(expected), rel=1e-14)
+
+
+def test_the_allowance_for_the_noise_of_a_tree_by_hand():
+    """DP-TS, epsilon = 2: 6 sqrt(8) ln t ln(n + 1) / (2 n) on the mean; t = 2 and n = 99 make 3 sqrt(8) ln 2 ln 100."""
+    agent = told(begun(make_algorithm("DP-TS", epsilon=2).agent(), 2), [40, 0], [99, 1], rounds=2)
+    reach = 3 * math.sqrt(8) * math.log(2) * math.log(100)
+    assert reach == pytest.approx(27.085, abs=1e-3)
+    assert posterior(agent)[0] == pytest.approx((41 + reach, 60 - reach), rel=1e-14)
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_the_allowance_grows_with_the_rounds(lazy):
+    """Every round when the agent is not lazy; when it is, at the next release of the arm played."""
+    agent = begun(ThompsonSampling(width=log_width(1.0), lazy=lazy), 2)
+    told(agent, [1, 1], [10, 10])
+    before = posterior(agent)
+    told(agent, [1, 1], [10, 10])
+    grown = [(2 + math.log(2), 10 - math.log(2))] * 2
+    assert np.array(posterior(agent)) == pytest.approx(np.array(before if lazy else grown))
+    told(agent, [2, 1], [11, 10])
+    assert posterior(agent)[1] == pytest.approx((2 + math.log(3), 10 - math.log(3)))
+
+
+SUMS = {
+    "close": ([5.0, 6.0, 5.5], [10, 10, 10]),
+    "one without a release": ([30.0, 0.0, 24.0], [60, 0, 40]),
+    "no release at all": ([0.0, 0.0, 0.0], [0, 0, 0]),
+    "one ahead": ([180.0, 90.0, 12.5], [300, 200, 25]),
+    "at both ends": ([8.0, 0.0, 3.0], [8, 9, 3]),
+}
+
+
+@pytest.mark.parametrize("case", SUMS)
+@pytest.mark.parametrize("last", [0, 1, 2])
+def test_arms_are_played_as_often_as_they_are_likely_to_be_best(case, last):
+    """Exact chances by numeric integration; the arm played last, which is drawn first, must not matter.
+
+    A frequency of p among 30,000 choices has standard error sqrt(p (1 - p) / 30,000): allow five.
+    """
+    sums, counts = SUMS[case]
+    choices = 30_000
+    agent = told(begun(ThompsonSampling(), 3, seed=7), sums, counts, arm=last)
+    pulls = np.bincount([agent.select_arm() for _ in range(choices)], minlength=3)
+    expected = np.array(chances(posterior(agent)))
+    assert expected.sum() == pytest.approx(1, abs=1e-7)
+    assert np.all(np.abs(pulls / choices - expected) <= 5 * np.sqrt(expected * (1 - expected) / choices) + 1e-12)
+
+
+def test_the_chances_by_hand():
+    """Uniform against Beta(2, 1), whose density is 2 x: the uniform draw is above with probability 1 - 2/3."""
+    assert chances([(2, 1), (1, 1)]) == pytest.approx([2 / 3, 1 / 3])
+
+
+def test_the_prior_stands_for_an_arm_without_a_release():
+    """Arm 0 with one gain of 1 is Beta(2, 1), so arm 1, never seen, is played with probability 1/3."""
+    agent = told(begun(ThompsonSampling(), 2, seed=1), [1, 0], [1, 0])
+    unseen = sum(agent.select_arm() for _ in range(20_000))
+    assert abs(unseen - 20_000 / 3) < 5 * math.sqrt(20_000 * 2 / 9)
+
+
+def test_each_first_plays_every_arm_until_its_release():
+    agent = begun(ThompsonSampling(each_first=True), 3)
+    for _ in range(3):
+        assert agent.select_arm() == 0
+        told(agent, [0, 0, 0], [0, 0, 0], arm=0)
+    assert told(agent, [50, 0, 0], [50, 0, 0], arm=0).select_arm() == 1
+    assert told(agent, [50, 0, 0], [50, 1, 0], arm=1).select_arm() == 2
+    told(agent, [50, 0, 0], [50, 1, 1], arm=2)
+    # From here on the posteriors decide: Beta(51, 1) is nearly always ahead of two Beta(1, 2).
+    assert [agent.select_arm() for _ in range(50)].count(0) > 40
+
+
+def test_a_lazy_agent_stays_until_the_release():
+    """Between releases nothing is drawn, so the next draws are those of an agent that never waited."""
+    agents = [begun(ThompsonSampling(lazy=True), 2, seed=5) for _ in range(2)]
+    for agent in agents:
+        told(agent, [2, 2], [4, 4])
+    arm = agents[0].select_arm()
+    assert agents[1].select_arm() == arm
+    for _ in range(50):
+        told(agents[0], [2, 2], [4, 4], arm=arm)
+        assert agents[0].select_arm() == arm
+    later = [3, 4] if arm else [4, 3]
+    counts = [4, 8] if arm else [8, 4]
+    one, other = ([told(agent, later, counts, arm=arm).select_arm()] for agent in agents)
+    assert one == other
+    assert [agents[0].select_arm() for _ in range(30)] == [agents[1].select_arm() for _ in range(30)]
+
+
+def test_arms_depend_on_releases_and_on_its_own_stream_only():
+    def arms(seed, shift):
+        agent = begun(ThompsonSampling(width=log_log_width(0.1)), 3, seed=seed)
+        played = []
+        for t in range(1, 200):
+            played.append(agent.select_arm())
+            told(agent, [0.5 * t, 0.4 * t + shift, 0.45 * t], [t, t + 1, t + 2], arm=played[-1])
+        return played
+
+    assert arms(1, 0) == arms(1, 0)
+    games = [arms(1, 0), arms(2, 0), arms(1, 3)]
+    assert all(one != other for one, other in itertools.combinations(games, 2))

@@ -1,0 +1,262 @@
+"""The algorithms for stochastic arms: what they guarantee, what they refuse, and what they are without noise."""
+
+import math
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from dp_bandit_envs import Algorithm, make_algorithm, play, simulate
+from dp_bandit_envs.agents import Imed, ThompsonSampling
+from dp_bandit_envs.wrappers import BlockMeans, HybridSums, IntervalMeans, RandomisedResponse, RunningSums
+
+CENTRAL = ["DP-UCB-BOUND", "DP-UCB", "DP-SE", "AdaP-UCB", "AdaP-KLUCB", "Lazy-DP-TS", "DP-TS", "DP-KLUCB", "DP-IMED"]
+LOCAL = ["LDP-UCB-L", "LDP-UCB-B"]
+PRIVATE = [*CENTRAL, *LOCAL, "DP-UCB-INT", "Private-UCB"]
+SIZE = {"n_arms": 10, "horizon": 1000}
+
+
+def wrapped(name, n_arms=3, horizon=500, **parameters):
+    return make_algorithm(name, **parameters).wrap(gym.make("DPBandit-Stochastic-v0", n_arms=n_arms, horizon=horizon))
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.7])
+@pytest.mark.parametrize("name", CENTRAL + LOCAL)
+def test_they_guarantee_the_epsilon_asked_for(name, epsilon):
+    guarantee = make_algorithm(name, epsilon=epsilon).guarantee(**SIZE)
+    assert (guarantee.epsilon, guarantee.delta, guarantee.agents) == (epsilon, 0.0, "any agent")
+    assert guarantee.model == ("local" if name in LOCAL else "central")
+    assert guarantee.neighbours == "replace the gains of all arms in one round"
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.7])
+@pytest.mark.parametrize("mode", ["once", "bonus"])
+@pytest.mark.parametrize("intervals", ["lemma", "uniform"])
+def test_dp_ucb_int_spends_no_more_than_asked_for(epsilon, mode, intervals):
+    """Its releases compose to less than the paper's count, so there is no equality."""
+    algorithm = make_algorithm("DP-UCB-INT", epsilon=epsilon, delta=1e-4, mode=mode, intervals=intervals)
+    guarantee = algorithm.guarantee(**SIZE)
+    assert 0 <= guarantee.epsilon <= epsilon
+    assert guarantee.delta <= 1e-4
+    assert guarantee.model == "central"
+    claimed = algorithm.paper_guarantee(**SIZE)
+    assert (claimed.epsilon, claimed.delta, claimed.model) == (epsilon, 1e-4, "central")
+
+
+def test_dp_ucb_int_as_printed_guarantees_nothing():
+    """Algorithm 3 draws the noise of a release again and again; its claim stays what the paper says."""
+    algorithm = make_algorithm("DP-UCB-INT", epsilon=1.0, mode="redraw")
+    assert algorithm.guarantee(**SIZE).model == "none"
+    assert "drawn again in every round" in algorithm.guarantee(**SIZE).theorem
+    assert (algorithm.paper_guarantee(**SIZE).epsilon, algorithm.paper_guarantee(**SIZE).delta) == (1, math.exp(-10))
+
+
+def test_private_ucb_pays_for_every_arm_and_its_improved_form_does_not():
+    """Epsilon / K for each of K = 10 counters: in parallel that is epsilon / K altogether, not epsilon."""
+    paper = make_algorithm("Private-UCB", epsilon=2.0)
+    assert paper.guarantee(**SIZE).epsilon == pytest.approx(0.2, rel=1e-15)
+    assert paper.paper_guarantee(**SIZE).epsilon == 2.0
+    improved = make_algorithm("Private-UCB", epsilon=2.0, constants="improved")
+    assert improved.guarantee(**SIZE).epsilon == 2.0
+    assert improved.guarantee(**SIZE).model == paper.guarantee(**SIZE).model == "central"
+
+
+@pytest.mark.parametrize("name", ["DP-UCB-BOUND", "DP-UCB"])
+def test_the_papers_budget_is_twice_what_the_paper_says(name):
+    """Lemma B.2 gives both parts of the hybrid counter all of epsilon."""
+    algorithm = make_algorithm(name, epsilon=0.7, budget="paper")
+    assert algorithm.guarantee(**SIZE).epsilon == 1.4
+    assert algorithm.paper_guarantee(**SIZE).epsilon == 0.7
+    split = make_algorithm(name, epsilon=0.7)
+    assert split.guarantee(**SIZE).epsilon == split.paper_guarantee(**SIZE).epsilon == 0.7
+
+
+@pytest.mark.parametrize("name", [name for name in CENTRAL + LOCAL if name not in ("DP-UCB-BOUND", "DP-UCB")])
+def test_where_the_paper_is_right_the_two_guarantees_are_one(name):
+    algorithm = make_algorithm(name, epsilon=0.7)
+    assert algorithm.guarantee(**SIZE) == algorithm.paper_guarantee(**SIZE)
+
+
+@pytest.mark.parametrize("name", ["UCB", "KL-UCB", "TS"])
+def test_plain_sums_guarantee_nothing(name):
+    assert make_algorithm(name).guarantee(**SIZE).model == "none"
+
+
+@pytest.mark.parametrize("name", PRIVATE)
+def test_no_noise_means_no_guarantee(name):
+    assert make_algorithm(name, epsilon=math.inf).guarantee(**SIZE).model == "none"
+
+
+@pytest.mark.parametrize("counter", ["segment-trees", "binary", "logarithmic", "k-ary", "honaker", "smooth-binary"])
+@pytest.mark.parametrize("name", ["DP-UCB-BOUND", "DP-UCB"])
+def test_other_counters_keep_the_guarantee(name, counter):
+    algorithm = make_algorithm(name, epsilon=0.7, counter=counter)
+    assert algorithm.guarantee(**SIZE).epsilon == 0.7
+    env = algorithm.wrap(gym.make("DPBandit-Stochastic-v0", n_arms=3, horizon=200))
+    assert len(play(env, algorithm.agent()).arms) == 200
+
+
+def test_a_bound_is_there_for_counters_whose_width_follows_the_digits_only():
+    means = {"means": [0.9, 0.6], "horizon": 1000}
+    for counter, finite in (("hybrid", True), ("segment-trees", True), ("binary", True), ("k-ary", False)):
+        assert math.isfinite(make_algorithm("DP-UCB-BOUND", counter=counter).pseudo_regret_bound(**means)) == finite
+    assert make_algorithm("DP-UCB-BOUND", formula="printed").pseudo_regret_bound(**means) == math.inf
+    # The proof for episodes that double needs alpha > 2, or the failures do not add up.
+    assert make_algorithm("AdaP-UCB", alpha=2.0).pseudo_regret_bound(**means) == math.inf
+
+
+def test_the_wrappers_are_those_of_the_papers():
+    env = wrapped("DP-UCB", epsilon=0.5)
+    assert isinstance(env, HybridSums) and env.mechanism.pad and env.mechanism.counter.epsilon == 0.5
+    assert not wrapped("DP-UCB-BOUND").mechanism.pad
+    assert wrapped("Private-UCB", epsilon=0.6).mechanism.counter.epsilon == pytest.approx(0.2, rel=1e-15)
+    assert wrapped("Private-UCB").mechanism.name == "binary"
+    assert isinstance(wrapped("DP-UCB-INT"), IntervalMeans)
+    # Doubling counts that forget, doubling blocks that forget, doubling counts that keep, and single gains.
+    assert wrapped("AdaP-UCB").mechanism.lengths[:6] == (1, 1, 2, 4, 8, 16)
+    assert wrapped("Lazy-DP-TS").mechanism.lengths[:6] == (1, 2, 4, 8, 16, 32)
+    assert not wrapped("AdaP-KLUCB").mechanism.keep and not wrapped("Lazy-DP-TS").mechanism.keep
+    for name in ("DP-KLUCB", "DP-IMED"):
+        # 4 / epsilon gains first, then twice as many in all; or whatever is asked for.
+        mechanism = wrapped(name, epsilon=0.3).mechanism
+        assert mechanism.keep and mechanism.lengths[:4] == (14, 14, 28, 56)
+        assert wrapped(name, ratio=1.5, first=2).mechanism.lengths[:5] == (2, 1, 2, 3, 4)
+    single = wrapped("LDP-UCB-L")
+    assert isinstance(single, BlockMeans) and single.mechanism.lengths == (1,) and single.mechanism.keep
+    coins = wrapped("LDP-UCB-B")
+    assert isinstance(coins, RunningSums) and isinstance(coins.env, RandomisedResponse)
+    assert wrapped("DP-SE", n_arms=2, horizon=10**6, epsilon=1.0).mechanism.lengths[0] == 2125
+
+
+def same_game(one, other, env_id="DPBandit-Stochastic-v0", horizon=700, **env_kwargs):
+    """Whether two algorithms play the same arms: equal curves at every round, three trials."""
+    given = {"horizon": horizon, "trials": 3, "checkpoints": horizon, "env_kwargs": env_kwargs}
+    simulation = simulate(env_id, {"one": one, "other": other}, **given)
+    left, right = simulation.outcomes.values()
+    fields = ("external_regret", "collected", "switches", "pulls")
+    return all(np.array_equal(getattr(left, field), getattr(right, field)) for field in fields)
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        ("DP-UCB-BOUND", {}),
+        ("DP-UCB-BOUND", {"budget": "paper", "formula": "printed"}),
+        ("DP-UCB-BOUND", {"counter": "k-ary"}),
+        ("DP-UCB", {}),
+        ("Private-UCB", {}),
+        ("Private-UCB", {"constants": "improved"}),
+        ("LDP-UCB-L", {}),
+        # At the end of every interval of one gain, each mode.
+        ("DP-UCB-INT", {"intervals": "uniform", "mode": "once"}),
+        ("DP-UCB-INT", {"intervals": "uniform", "mode": "bonus"}),
+        ("DP-UCB-INT", {"intervals": "uniform", "mode": "redraw"}),
+    ],
+    ids=str,
+)
+def test_without_noise_they_are_ucb(name, parameters):
+    """On gains of all sizes: the Switching walk's, and the hidden means of a fully oblivious adversary."""
+    ucb = make_algorithm("UCB")
+    for env_id in ("DPBandit-Switching-v0", "DPBandit-Stochastic-v0"):
+        assert same_game(make_algorithm(name, epsilon=math.inf, **parameters), ucb, env_id)
+    assert not same_game(make_algorithm(name, epsilon=1.0, **parameters), ucb)
+
+
+def test_answers_without_noise_are_ucb_where_gains_are_coins_already():
+    """A gain of 0 or 1 is its own answer; one in between still becomes a coin."""
+    coins = make_algorithm("LDP-UCB-B", epsilon=math.inf)
+    assert same_game(coins, make_algorithm("UCB"))
+    assert not same_game(coins, make_algorithm("UCB"), "DPBandit-Switching-v0")
+
+
+def test_dp_ts_without_noise_is_thompson_sampling():
+    """With each arm once first, as in DP-TS; plain TS lets the prior stand for an arm instead."""
+    each_first = Algorithm("TS, each first", lambda: ThompsonSampling(each_first=True), RunningSums)
+    assert same_game(make_algorithm("DP-TS", epsilon=math.inf), each_first)
+    assert not same_game(make_algorithm("DP-TS", epsilon=math.inf), make_algorithm("TS"))
+
+
+def test_dp_klucb_without_noise_and_batches_is_kl_ucb():
+    """At a ratio so close to 1 that an arm's count grows by one."""
+    klucb = make_algorithm("KL-UCB")
+    assert same_game(make_algorithm("DP-KLUCB", epsilon=math.inf, ratio=1 + 1e-9), klucb)
+    assert not same_game(make_algorithm("DP-KLUCB", epsilon=math.inf), klucb)
+    assert not same_game(make_algorithm("DP-KLUCB", epsilon=1.0, ratio=1 + 1e-9), klucb)
+
+
+def test_dp_imed_without_noise_and_batches_is_imed():
+    imed = Algorithm("IMED", Imed, RunningSums)
+    assert same_game(make_algorithm("DP-IMED", epsilon=math.inf, ratio=1 + 1e-9), imed)
+    assert not same_game(make_algorithm("DP-IMED", epsilon=math.inf), imed)
+
+
+@pytest.mark.parametrize("name", PRIVATE)
+def test_without_noise_they_learn_better_than_with_much(name):
+    """Mean pseudo-regret over 60 trials, paired on the gains, by four standard errors.
+
+    The best arm is the last one, as ties go to the first. Uniform play costs 750. Without noise, none costs more than
+    DP-SE's first epoch, 128 ln(16 * 5000) = 1445.1, so 1447 rounds of the worse arm, or 434.1.
+    """
+    algorithms = [make_algorithm(name, epsilon=epsilon, label=str(epsilon)) for epsilon in (0.1, math.inf)]
+    given = {"horizon": 5000, "trials": 60, "checkpoints": 1, "env_kwargs": {"means": [0.6, 0.9]}}
+    noisy, clear = (o.pseudo_regret[:, -1] for o in simulate("DPBandit-Stochastic-v0", algorithms, **given).values())
+    difference = noisy - clear
+    assert difference.mean() > 4 * difference.std(ddof=1) / math.sqrt(60)
+    assert clear.mean() < 434.2
+
+
+@pytest.mark.parametrize("name", PRIVATE)
+@pytest.mark.parametrize("wrong", [0, -1.0, math.nan])
+def test_epsilon_must_be_positive(name, wrong):
+    with pytest.raises(ValueError, match=r"epsilon must be greater than 0; received .*Use math.inf for a run without"):
+        make_algorithm(name, epsilon=wrong)
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "message"),
+    [
+        ("DP-UCB-BOUND", {"counter": "tree"}, "counter must be a known name; received 'tree'"),
+        ("DP-UCB-BOUND", {"budget": "half"}, "budget must be one of 'split', 'paper'; received 'half'"),
+        ("DP-UCB", {"counter": "binary", "budget": "paper"}, "budget='paper' belongs to the hybrid counter; received"),
+        ("DP-UCB-BOUND", {"formula": "other"}, "formula must be one of 'chernoff', 'printed'; received 'other'"),
+        ("DP-UCB-BOUND", {"formula": "printed", "counter": "binary"}, "the printed formula is for the hybrid counter"),
+        ("DP-UCB-INT", {"mode": "twice"}, "mode must be one of 'once', 'bonus', 'redraw'; received 'twice'"),
+        ("DP-UCB-INT", {"intervals": "none"}, "intervals must be one of 'lemma', 'uniform'; received 'none'"),
+        ("DP-UCB-INT", {"delta": 0}, r"delta must be in \(0, 1\); received 0"),
+        ("Private-UCB", {"constants": "best"}, "constants must be one of 'paper', 'improved'; received 'best'"),
+        ("Private-UCB", {"failure_probability": 0}, "failure_probability must be greater than 0; received 0"),
+        ("Private-UCB", {"failure_probability": 1.5}, r"failure_probability must be in \[0, 1\]; received 1.5"),
+        (
+            "Private-UCB",
+            {"failure_probability": 0.1, "constants": "improved"},
+            "failure_probability goes with constants='paper'",
+        ),
+        ("AdaP-UCB", {"alpha": 0}, "alpha must be a finite number greater than 0; received 0"),
+        ("AdaP-KLUCB", {"alpha": math.nan}, "alpha must be a finite number greater than 0; received nan"),
+        ("DP-KLUCB", {"ratio": 1}, "ratio must be .*greater than 1; received 1"),
+        ("DP-IMED", {"ratio": math.inf}, "ratio must be .*; received inf"),
+        ("DP-IMED", {"first": 0}, "first must be an integer of at least 1; received 0"),
+        ("DP-KLUCB", {"epsilon": 1e-308}, "epsilon must be large enough for a block of 4 / epsilon gains; received"),
+    ],
+    ids=str,
+)
+def test_wrong_parameters_are_refused_when_the_algorithm_is_made(name, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        make_algorithm(name, **parameters)
+
+
+@pytest.mark.parametrize("v", [1, 1.6, math.nan])
+def test_v_is_checked_before_a_game_begins(v):
+    with pytest.raises(ValueError, match="v must be"):
+        make_algorithm("DP-UCB-INT", v=v).wrap(gym.make("DPBandit-Stochastic-v0", horizon=50))
+
+
+def test_a_counter_with_gaussian_noise_serves_where_no_width_is_needed():
+    algorithm = make_algorithm("DP-UCB", counter="square-root", epsilon=0.5)
+    guarantee = algorithm.guarantee(**SIZE)
+    assert (guarantee.epsilon, guarantee.model) == (0.5, "central") and 0 < guarantee.delta < 1e-5
+    env = gym.make("DPBandit-Stochastic-v0", n_arms=3, horizon=30)
+    assert len(play(algorithm.wrap(env), algorithm.agent()).arms) == 30
+    with pytest.raises(ValueError, match="the width of a SquareRootCounter is not of the kind that an index can use"):
+        bound = make_algorithm("DP-UCB-BOUND", counter="square-root")
+        play(bound.wrap(env), bound.agent())

@@ -1,0 +1,184 @@
+"""`simulate` is `play` to the last bit on released sums too, for every mechanism and every order of wrappers."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from test_play_equals_simulate import HORIZON, SEED, Bits, arm_of_bits, assert_same
+
+from dp_bandit_envs import Exp3, LaplaceClipRescale, MiniBatchAverage, play, simulate
+from dp_bandit_envs.adversaries import Stochastic
+from dp_bandit_envs.agents import Imed, KlUcb, SuccessiveElimination, ThompsonSampling, Ucb
+from dp_bandit_envs.agents.functional import SUMS, FunctionalAgent, Functions
+from dp_bandit_envs.agents.noise_width import counter_width, log_log_width, log_width
+from dp_bandit_envs.algorithms import Algorithm
+from dp_bandit_envs.bandit_env import BanditEnv
+from dp_bandit_envs.errors import WrongObservation
+from dp_bandit_envs.privacy.counters import COUNTERS
+from dp_bandit_envs.simulation import trials as trials_module
+from dp_bandit_envs.wrappers import BlockMeans, HybridSums, IntervalMeans, RandomisedResponse, RunningSums
+
+COMPILABLE = [name for name in COUNTERS if name != "square-root"]
+
+
+def batch(env, batch_size=7):
+    return MiniBatchAverage(env, batch_size=batch_size)
+
+
+def laplace(env, **options):
+    return LaplaceClipRescale(env, epsilon=2.0, bound=0.4, **options)
+
+
+ORDERS = {
+    "RunningSums": RunningSums,
+    **{f"HybridSums, {name}": lambda env, name=name: HybridSums(env, epsilon=0.5, counter=name) for name in COMPILABLE},
+    "HybridSums, padded": lambda env: HybridSums(env, epsilon=0.5, pad_unplayed=True),
+    "HybridSums, logarithmic, padded": lambda env: HybridSums(
+        env, epsilon=0.5, counter="logarithmic", pad_unplayed=True
+    ),
+    "HybridSums, paper's budget": lambda env: HybridSums(env, epsilon=0.5, budget="paper"),
+    "IntervalMeans": lambda env: IntervalMeans(env, epsilon=2.0, v=1.3, delta=0.1),
+    "IntervalMeans, redrawn": lambda env: IntervalMeans(env, epsilon=2.0, v=1.3, delta=0.1, release="redraw"),
+    "IntervalMeans, uniform": lambda env: IntervalMeans(env, epsilon=3.0, delta=0.1, intervals="uniform"),
+    "BlockMeans": lambda env: BlockMeans(env, epsilon=0.5),
+    "BlockMeans, kept": lambda env: BlockMeans(env, epsilon=0.5, ratio=1.2, first=3, keep=True),
+    "BlockMeans of single gains": lambda env: BlockMeans(env, epsilon=0.5, ratio=1, keep=True),
+    "BlockMeans of lengths of one's own": lambda env: BlockMeans(env, epsilon=0.5, lengths=(2, 5, 3)),
+    "RunningSums around responses": lambda env: RunningSums(RandomisedResponse(env, epsilon=1.0)),
+    "RunningSums around Laplace that rejects": lambda env: RunningSums(laplace(env)),
+    "RunningSums around Laplace that clips": lambda env: RunningSums(laplace(env, outside="clip")),
+    "BlockMeans around batch": lambda env: BlockMeans(batch(env), epsilon=1.0),
+    "HybridSums around batch": lambda env: HybridSums(batch(env, 2), epsilon=1.0),
+    "BlockMeans around batch around Laplace": lambda env: BlockMeans(batch(laplace(env), 2), epsilon=1.0),
+    "RunningSums around Laplace around batch": lambda env: RunningSums(laplace(batch(env, 3))),
+    "RunningSums around responses around batch": lambda env: RunningSums(
+        RandomisedResponse(batch(env, 2), epsilon=1.0)
+    ),
+    "RunningSums around Laplace, batch, responses": lambda env: RunningSums(
+        laplace(batch(RandomisedResponse(env, epsilon=3.0), 2))
+    ),
+}
+NO_NOISE = {
+    "RunningSums": RunningSums,
+    "hybrid": lambda env: HybridSums(env, epsilon=math.inf),
+    "single gains": lambda env: BlockMeans(env, epsilon=math.inf, ratio=1, keep=True),
+    "intervals of one": lambda env: IntervalMeans(env, epsilon=math.inf, intervals="uniform"),
+}
+AGENTS = {
+    "UCB": Ucb,
+    "UCB, lazy": lambda: Ucb(lazy=True, log_factor=2.0, width=log_width(0.5, offset=0.1, power=0.7)),
+    "UCB of a counter": lambda: Ucb(width=counter_width("hybrid", epsilon=0.5)),
+    "KL-UCB": lambda: KlUcb(width=log_width(0.2)),
+    "KL-UCB, private, lazy": lambda: KlUcb(epsilon=0.5, lazy=True),
+    "IMED": Imed,
+    "IMED, private, lazy": lambda: Imed(epsilon=0.5, lazy=True),
+    "TS": lambda: ThompsonSampling(width=log_log_width(0.3)),
+    "TS, each first, lazy": lambda: ThompsonSampling(each_first=True, lazy=True),
+    "SE": lambda: SuccessiveElimination(epsilon=0.5),
+}
+
+
+def mix_sums(state, arm, value, count):
+    mixed = state.mixed
+    for each in range(state.n_arms):
+        # 2^52 times what is after the point keeps all bits of a sum of 1/2 or more in size.
+        whole = math.floor(value[each])
+        mixed = (31 * mixed + int((value[each] - whole) * 4503599627370496.0) + int(whole) + int(count[each])) % 1000003
+    return Bits((31 * mixed + arm) % 1000003, state.n_arms)
+
+
+class BitsOfSums(FunctionalAgent):
+    """Plays another game from then on if the last bit of any released sum is another; it learns nothing."""
+
+    functions = Functions(arm_of_bits, mix_sums)
+    learns_from = SUMS
+
+    def initial_state(self, n_arms, horizon):
+        """Return the state before the first step."""
+        return Bits(0, n_arms)
+
+
+# An agent of a test is compiled anew in every process, a second for each kind of chain; one counter stands for all.
+OTHER_COUNTERS = [f"HybridSums, {name}" for name in COMPILABLE if name != "hybrid"]
+SOME = [order for order in ORDERS if order not in (*OTHER_COUNTERS, "HybridSums, logarithmic, padded")]
+
+
+def bits_of(orders):
+    return [Algorithm(order, BitsOfSums, ORDERS[order]) for order in orders]
+
+
+def assert_equal_and_different(orders):
+    """Equal both ways; and no two orders the same, or the first half would compare one chain again and again."""
+    assert_same("DPBandit-Stochastic-v0", {}, bits_of(orders))
+    assert_same("DPBandit-MemoryBounded-v0", {"memory": 2, "observe_charge": False}, bits_of(orders), trials=1)
+    _, arms = assert_same("DPBandit-Switching-v0", {}, bits_of(orders), trials=1)
+    for one, other in itertools.combinations(orders, 2):
+        assert not np.array_equal(arms[one, 0], arms[other, 0]), (one, other)
+
+
+def test_what_an_agent_is_told_of_sums_is_equal_to_the_last_bit():
+    assert_equal_and_different(SOME)
+
+
+@pytest.mark.slow
+def test_what_an_agent_is_told_of_sums_is_equal_to_the_last_bit_for_every_counter():
+    assert_equal_and_different(ORDERS)
+
+
+def test_chains_without_noise_are_the_same_game():
+    algorithms = [Algorithm(order, BitsOfSums, NO_NOISE[order]) for order in NO_NOISE]
+    _, arms = assert_same("DPBandit-Stochastic-v0", {}, algorithms, trials=1)
+    assert all(np.array_equal(arms["RunningSums", 0], arms[order, 0]) for order in NO_NOISE)
+
+
+@pytest.mark.parametrize("order", ["RunningSums", "BlockMeans"])
+@pytest.mark.parametrize("env_id", ["DPBandit-Stochastic-v0", "DPBandit-Switching-v0"])
+def test_every_agent_of_sums_plays_the_same_game_both_ways(env_id, order):
+    assert_same(env_id, {}, [Algorithm(name, agent, ORDERS[order]) for name, agent in AGENTS.items()])
+
+
+@pytest.mark.parametrize("order", [*OTHER_COUNTERS, "HybridSums, logarithmic, padded", "IntervalMeans, redrawn"])
+def test_ucb_plays_the_same_game_both_ways_in_other_orders(order):
+    agents = {name: AGENTS[name] for name in ("UCB", "UCB, lazy", "UCB of a counter")}
+    algorithms = [Algorithm(name, agent, ORDERS[order]) for name, agent in agents.items()]
+    assert_same("DPBandit-Stochastic-v0", {"means": [0.9, 0.6, 0.7]}, algorithms, trials=1)
+
+
+@pytest.mark.parametrize("rounds_at_once", [1, 5, HORIZON])
+def test_blocks_of_the_simulator_may_cut_sums_anywhere(monkeypatch, rounds_at_once):
+    monkeypatch.setattr(trials_module, "ROUNDS_AT_ONCE", rounds_at_once)
+    chosen = ("HybridSums, hybrid", "IntervalMeans, redrawn", "BlockMeans around batch")
+    assert_same("DPBandit-Stochastic-v0", {}, [Algorithm(each, Ucb, ORDERS[each]) for each in chosen], trials=1)
+
+
+def test_a_counter_that_is_not_compiled_is_played():
+    """The square-root counter adds up its noise by a convolution; the game is the same, only slower, and says why."""
+    algorithm = Algorithm("UCB", Ucb, lambda env: HybridSums(env, epsilon=1.0, counter="square-root"))
+    simulation = simulate("DPBandit-Stochastic-v0", [algorithm], horizon=60, trials=2, seed=SEED, checkpoints=60)
+    outcome = simulation["UCB"]
+    assert outcome.engine == "play"
+    assert outcome.reason == "the SquareRootCounter is not made of compilable functions"
+    for trial in range(2):
+        env = algorithm.wrap(BanditEnv(Stochastic(horizon=60)))
+        game = play(env, algorithm.agent(), seed=SEED, trial=trial)
+        assert np.array_equal(outcome.external_regret[trial], game.external_regret)
+        assert np.array_equal(outcome.pulls[trial], np.bincount(game.arms, minlength=4))
+    # The noise matters at all.
+    plain = simulate("DPBandit-Stochastic-v0", [Algorithm("UCB", Ucb, RunningSums)], horizon=60, trials=2, seed=SEED)
+    assert not np.array_equal(plain["UCB"].pulls, outcome.pulls)
+
+
+@pytest.mark.parametrize(
+    ("agent", "wrap", "message"),
+    [
+        (Exp3, RunningSums, r"Exp3 learns from observations with 'gain' and 'observed'; received \['sum', 'count'\]"),
+        (Ucb, lambda env: env, r"Ucb learns from running sums, but this environment reports gains; wrap it in Running"),
+        (ThompsonSampling, laplace, r"ThompsonSampling learns from running sums, but this environment reports gains;"),
+    ],
+    ids=["gains on sums", "sums on gains", "sums on noisy gains"],
+)
+def test_an_agent_that_does_not_fit_its_wrappers_gets_its_own_message(agent, wrap, message):
+    """Not machine code fed with the wrong numbers, and not a message of the compiler's."""
+    with pytest.raises(WrongObservation, match=message):
+        simulate("DPBandit-Stochastic-v0", [Algorithm("mine", agent, wrap)], horizon=50, trials=1)
