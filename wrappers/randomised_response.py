@@ -14,7 +14,9 @@ from dp_bandit_envs.wrappers.boundary import PrivacyBoundary, checked_gain
 
 
 class RandomisedResponse(PrivacyBoundary):
-    r"""Hands on 1 with probability :math:`\frac{g (e^\epsilon - 1) + 1}{e^\epsilon + 1}` and 0 otherwise, for a gain g.
+    r"""Answers with a coin instead of a gain: 1 or 0, more often 1 for larger gains.
+
+    A gain g becomes 1 with probability :math:`\frac{g (e^\epsilon - 1) + 1}{e^\epsilon + 1}`, and 0 otherwise.
 
     The chance of either answer changes by a factor of at most e^epsilon between any two gains. An arm with mean mu
     becomes one of coins with mean :math:`\frac{1 + \mu (e^\epsilon - 1)}{e^\epsilon + 1}`: the order of the arms stays,

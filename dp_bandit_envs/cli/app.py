@@ -4,7 +4,7 @@ import os
 import shlex
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -82,6 +82,7 @@ def run(
     """Play algorithms against one environment or your own data, and write figure, tables and report."""
     from dp_bandit_envs.cli.comparison import comparison
     from dp_bandit_envs.cli.output import produce
+    from dp_bandit_envs.experiments.reproduction import Reproduction
 
     experiment = comparison(
         environment,
@@ -94,39 +95,37 @@ def run(
     )
     names = ", ".join(contestant.make().name for contestant in experiment.contestants)
     folder = out or Path("results") / f"{experiment.name}-{experiment.digest()}"
-    produce(console, experiment, folder, jobs=_jobs(jobs), title=f"{names} on {environment}", command=_command())
+    plan = Reproduction(experiment.name, f"{names} on {environment}", (experiment,))
+    produce(console, plan, folder, jobs=_jobs(jobs), command=_command())
 
 
 @app.command()
 def reproduce(
-    what: Annotated[str, typer.Argument(help="figure-1: the experiments of Tossou and Dimitrakakis (AAAI 2017).")],
-    epsilon: Epsilon = None,
-    trials: Trials = None,
-    horizon: Horizon = None,
+    what: Annotated[
+        str,
+        typer.Argument(
+            help="figure-1: Tossou and Dimitrakakis (AAAI 2017), adversaries; figure-2: the same (AAAI 2016), coins;"
+            " figure-modern: stochastic algorithms since, beside the lower bound; figure-graph: graph feedback."
+        ),
+    ],
+    epsilon: Annotated[
+        float | None, typer.Option(help="figure-1 only: another privacy parameter, and more algorithms.")
+    ] = None,
+    modern: Annotated[bool, typer.Option("--modern", help="figure-2 only: add algorithms published since.")] = False,
+    trials: Annotated[int | None, typer.Option(help="Number of runs; by default the paper's.")] = None,
+    horizon: Annotated[int | None, typer.Option(help="Number of rounds of each game; by default the paper's.")] = None,
     seed: Seed = 0,
     jobs: Jobs = 0,
     out: Out = None,
 ) -> None:
     """Run a paper's experiment at full size and hold its claims against what is seen."""
-    checks.known_name("experiment", what, ["figure-1"])
+    from dp_bandit_envs.cli.figures import figure
     from dp_bandit_envs.cli.output import produce
-    from dp_bandit_envs.experiments import figure_1
 
-    given: dict[str, Any] = {"trials": trials, "horizon": horizon}
-    chosen = {key: value for key, value in given.items() if value is not None}
-    if epsilon is not None:
-        epsilon = checks.epsilon(epsilon)
-    experiment = figure_1.experiment(epsilon=epsilon, seed=seed, **chosen)
-    produce(
-        console,
-        experiment,
-        out or Path("results") / ("figure-1" if epsilon is None else f"figure-1-epsilon-{epsilon:g}"),
-        jobs=_jobs(jobs),
-        title="Figure 1 of Achieving Privacy in the Adversarial Multi-Armed Bandit (AAAI 2017)",
-        command=_command(),
-        notes=lambda results: figure_1.notes(results, epsilon),
-        claims=figure_1.claims,
-    )
+    options = {"epsilon": epsilon, "modern": modern or None, "trials": trials, "horizon": horizon}
+    chosen = {key: value for key, value in options.items() if value is not None}
+    plan, draw = figure(what, seed=seed, **chosen)
+    produce(console, plan, out or Path("results") / plan.name, jobs=_jobs(jobs), command=_command(), draw=draw)
 
 
 @app.command()

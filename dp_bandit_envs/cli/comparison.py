@@ -65,14 +65,15 @@ def contestant(text: str, epsilon: float | None) -> Contestant:
         if not equals:
             raise ValueError(f"parameters must be written as name=value; received {part!r} in {text!r}.")
         parameters[key.strip()] = _value(value.strip())
-    takes = {key for key in inspect.signature(ALGORITHMS[name]).parameters if key != "label"}
-    unknown = sorted(set(parameters) - takes)
+    takes = {key: one for key, one in inspect.signature(ALGORITHMS[name]).parameters.items() if key != "label"}
+    unknown = sorted(set(parameters) - set(takes))
     if unknown:
         known = ", ".join(sorted(takes))
         raise ValueError(f"{name} has no parameter {unknown[0]!r}. Known: {known}.")
     label = f"{name} ({', '.join(f'{key}={value}' for key, value in parameters.items())})" if parameters else None
     # EXP3-tau takes epsilon together with delta only, so one number for all does not concern it.
-    if epsilon is not None and "epsilon" in takes and "delta" not in takes:
+    alone = "delta" not in takes or takes["delta"].default is not None
+    if epsilon is not None and "epsilon" in takes and alone:
         parameters.setdefault("epsilon", epsilon)
     return Contestant(name, parameters, label)
 

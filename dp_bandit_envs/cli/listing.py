@@ -38,12 +38,19 @@ def wrapper_table() -> Table:
     table = _table("Wrappers", "wrapper", "what it does", "guarantee")
     env = BanditEnv(Stochastic(N_ARMS, HORIZON))
     examples = (
-        wrappers.LaplaceClipRescale(env, epsilon=1.0),
-        wrappers.MiniBatchAverage(env, batch_size=19),
-        wrappers.LaplaceClipRescale(wrappers.MiniBatchAverage(env, batch_size=10), epsilon=0.1),
+        (wrappers.LaplaceClipRescale(env, epsilon=1.0), "(epsilon=1)"),
+        (wrappers.MiniBatchAverage(env, batch_size=19), "(batch_size=19)"),
+        (
+            wrappers.LaplaceClipRescale(wrappers.MiniBatchAverage(env, batch_size=10), epsilon=0.1),
+            "(epsilon=0.1) around MiniBatchAverage(batch_size=10)",
+        ),
+        (wrappers.RunningSums(env), ""),
+        (wrappers.HybridSums(env, epsilon=1.0), "(epsilon=1)"),
+        (wrappers.IntervalMeans(env, epsilon=1.0), "(epsilon=1)"),
+        (wrappers.BlockMeans(env, epsilon=1.0), "(epsilon=1)"),
+        (wrappers.RandomisedResponse(env, epsilon=1.0), "(epsilon=1)"),
     )
-    settings = ("(epsilon=1)", "(batch_size=19)", "(epsilon=0.1) around MiniBatchAverage(batch_size=10)")
-    for wrapper, setting in zip(examples, settings, strict=True):
+    for wrapper, setting in examples:
         table.add_row(type(wrapper).__name__ + setting, _first_line(type(wrapper)), str(wrapper.guarantee))
     return table
 

@@ -1,20 +1,24 @@
-"""Runs an experiment under a progress bar and writes its figure, tables and report."""
+"""Runs experiments under a progress bar and writes figure, tables and report."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from matplotlib.figure import Figure
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
-from dp_bandit_envs.experiments.experiment import Experiment, Results, run
-from dp_bandit_envs.experiments.report import Claim, report_md
+from dp_bandit_envs.experiments.experiment import Experiment, Panel, Results, run
+from dp_bandit_envs.experiments.report import report_md
+from dp_bandit_envs.experiments.reproduction import Reproduction, View
 from dp_bandit_envs.experiments.store import ResultsFolder
 from dp_bandit_envs.experiments.summary import summary_csv
-from dp_bandit_envs.metrics import median_of_means
+from dp_bandit_envs.metrics import mean_and_standard_error, median_of_means
 from dp_bandit_envs.plots.regret import as_bytes, regret_figure
+
+Draw = Callable[[Reproduction, Sequence[Results]], Figure]
 
 
 class RoundsPerSecond(ProgressColumn):
@@ -26,21 +30,72 @@ class RoundsPerSecond(ProgressColumn):
         return Text("" if speed is None else f"{speed / 1e6:,.1f} M rounds/s")
 
 
+def draw_over_time(reproduction: Reproduction, results: Sequence[Results]) -> Figure:
+    """Draw the regret of one experiment against time."""
+    one, view = results[0], reproduction.view
+    curves = [
+        (
+            panel.title,
+            one.rounds(panel.key),
+            {name: one.regret(panel.key, name, view.measure) for name in one.names_in(panel)},
+        )
+        for panel in one.experiment.panels
+    ]
+    return regret_figure(
+        curves,
+        note=note(one.experiment, view),
+        spacing=one.experiment.checkpoints,
+        measure=view.measure,
+        centre=view.centre,
+        scale=view.scale,
+        columns=view.columns,
+    )
+
+
 def produce(
-    console: Console,
-    experiment: Experiment,
-    out: Path,
-    *,
-    jobs: int,
-    title: str,
-    command: str,
-    notes: Callable[[Results], str] | None = None,
-    claims: Callable[[Results], list[Claim]] | None = None,
-) -> Results:
+    console: Console, reproduction: Reproduction, out: Path, *, jobs: int, command: str, draw: Draw = draw_over_time
+) -> list[Results]:
     """Run what is missing, write all files, and print where they are."""
-    experiment.check()
-    folder = ResultsFolder(out, experiment.configuration())
-    total, started = experiment.rounds, time.perf_counter()
+    experiments, view = reproduction.experiments, reproduction.view
+    for experiment in experiments:
+        experiment.check()
+    folder, folders = _folders(reproduction, out)
+    started = time.perf_counter()
+    results, played = _run(console, experiments, folders, jobs)
+    seconds = time.perf_counter() - started
+    figure = draw(reproduction, results)
+    for kind in ("png", "svg"):
+        folder.write(f"figure.{kind}", as_bytes(figure, kind))
+    for one, its_folder in zip(results, folders, strict=True):
+        its_folder.write("summary.csv", summary_csv(one, view.measure))
+    claims, notes = reproduction.claims(results), reproduction.notes(results)
+    text = report_md(results, title=reproduction.title, command=command, view=view, notes=notes, claims=claims)
+    folder.write("report.md", text)
+    console.print(_regret_table(results[0], view))
+    console.print("What each guarantees is in the report.", highlight=False)
+    for claim in claims:
+        console.print(f"{claim.says} [bold]{claim.holds}[/bold]", highlight=False)
+    speed = f"{played:,} rounds in {seconds:,.1f} s, {played / seconds / 1e6:,.1f} M a second. " if played else ""
+    console.print(f"{speed}See {out / 'report.md'} and {out / 'figure.png'}.", highlight=False, soft_wrap=True)
+    return results
+
+
+def _folders(reproduction: Reproduction, out: Path) -> tuple[ResultsFolder, list[ResultsFolder]]:
+    """Return the folder of the report and that of each experiment's numbers: itself, or one below it for each."""
+    experiments = reproduction.experiments
+    if len(experiments) == 1:
+        folder = ResultsFolder(out, experiments[0].configuration())
+        return folder, [folder]
+    settings = {one.name: one.configuration() for one in experiments}
+    folder = ResultsFolder(out, {"name": reproduction.name, "experiments": settings})
+    return folder, [ResultsFolder(out / one.name, settings[one.name]) for one in experiments]
+
+
+def _run(
+    console: Console, experiments: Sequence[Experiment], folders: Sequence[ResultsFolder], jobs: int
+) -> tuple[list[Results], int]:
+    """Run what is missing under one progress bar; return the results and the number of rounds played."""
+    total = sum(experiment.rounds for experiment in experiments)
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -64,60 +119,66 @@ def produce(
                 played += rounds
                 bar.update(task, advance=rounds, description=panel)
 
-        results = run(experiment, folder, jobs=jobs, progress=advance)
-        bar.update(task, completed=total, description="done")
-    seconds = time.perf_counter() - started
-    curves = [
-        (panel.title, results.rounds(panel.key), {name: results.regret(panel.key, name) for name in results.names})
-        for panel in experiment.panels
-    ]
-    note = _note(experiment)
-    figure = regret_figure(curves, note=note, spacing=experiment.checkpoints)
-    for kind in ("png", "svg"):
-        folder.write(f"figure.{kind}", as_bytes(figure, kind))
-    folder.write("summary.csv", summary_csv(results))
-    found = claims(results) if claims else []
-    text = report_md(results, title=title, command=command, notes=notes(results) if notes else "", claims=found)
-    folder.write("report.md", text)
-    console.print(_regret_table(results))
-    console.print("What each guarantees is in the report.", highlight=False)
-    for claim in found:
-        console.print(f"{claim.says} [bold]{claim.holds}[/bold]", highlight=False)
-    speed = f"{played:,} rounds in {seconds:,.1f} s, {played / seconds / 1e6:,.1f} M a second. " if played else ""
-    console.print(f"{speed}See {out / 'report.md'} and {out / 'figure.png'}.", highlight=False, soft_wrap=True)
-    return results
+        pairs = zip(experiments, folders, strict=True)
+        results = [run(experiment, folder, jobs=jobs, progress=advance) for experiment, folder in pairs]
+        bar.update(task, total=max(total, 1), completed=max(total, 1), description="done")
+    return results, played
 
 
-def _note(experiment: Experiment) -> str:
-    """Say under the figure what lines and bands are, and at which privacy level each algorithm ran."""
-    game = experiment.panels[0].game(experiment.horizon)
-    levels = []
-    for contestant in experiment.contestants:
-        algorithm = contestant.make()
+def note(experiment: Experiment, view: View) -> str:
+    """Say under the figure what lines and bands are, and which privacy each algorithm guarantees."""
+    trials = experiment.trials
+    if view.centre == "mean":
+        lines = f"line: mean of {trials} trials; band: its 95% confidence interval (1.96 standard errors)"
+    else:
+        lines = (
+            f"line: median of means of {trials} trials ({min(24, trials)} groups); band: spread of the trials (Gini's"
+            " mean difference below and above)"
+        )
+    if all(panel.contestants is None for panel in experiment.panels):
+        # One game stands for all.
+        levels = "; ".join(f"{name}: {level}" for name, level in _levels(experiment, experiment.panels[0]).items())
+        return f"{lines}. epsilon of {levels}"
+    alike: dict[tuple[str, ...], list[str]] = {}
+    of_panels = [_levels(experiment, panel) for panel in experiment.panels]
+    for name in dict.fromkeys(name for levels in of_panels for name in levels):
+        each = tuple(levels.get(name, "") for levels in of_panels)
+        alike.setdefault(each[:1] if len(set(each)) == 1 else each, []).append(name)
+    shown = "; ".join(f"{', '.join(names)}: {', '.join(each)}" for each, names in alike.items())
+    return f"{lines}. epsilon guaranteed, panel by panel: {shown}"
+
+
+def _levels(experiment: Experiment, panel: Panel) -> dict[str, str]:
+    """Return the epsilon that each algorithm of a panel guarantees."""
+    game = panel.game(experiment.horizon)
+    levels = {}
+    for algorithm in experiment.players(panel):
         holds = algorithm.guarantee(n_arms=game.n_arms, horizon=game.horizon)
-        if holds.rho is not None and holds.delta == 0 and game.horizon > 1:
-            levels.append(f"{algorithm.name}: {_short(holds.epsilon_at(game.horizon**-2))} at delta = T^-2")
+        usual = game.horizon**-2
+        if holds.rho is not None and holds.delta == 0 and game.horizon > 1 and holds.epsilon_at(usual) < holds.epsilon:
+            level = f"{_short(holds.epsilon_at(usual))} at delta = T^-2"
         else:
             at = f" at delta = {holds.delta:.2g}" if holds.delta else ""
-            shown = "none" if holds.model == "none" else f"{_short(holds.epsilon)}{at}"
-            levels.append(f"{algorithm.name}: {shown}")
-    groups = min(24, experiment.trials)
-    return (
-        f"line: median of means of {experiment.trials} trials ({groups} groups); band: spread of the trials (Gini's"
-        f" mean difference below and above). epsilon of {'; '.join(levels)}"
-    )
+            level = "none" if holds.model == "none" else f"{_short(holds.epsilon)}{at}"
+        levels[algorithm.name] = level
+    return levels
 
 
 def _short(epsilon: float) -> str:
     return f"{epsilon:,.0f}" if epsilon >= 1000 else f"{epsilon:.4g}"
 
 
-def _regret_table(results: Results) -> Table:
-    table = Table(title="External regret after the last round: median of means", title_justify="left")
+def _regret_table(results: Results, view: View) -> Table:
+    what = "Pseudo-regret" if view.measure == "pseudo_regret" else "External regret"
+    table = Table(title=f"{what} after the last round: {view.centre}", title_justify="left")
     table.add_column("game")
     for name in results.names:
         table.add_column(name, justify="right")
     for panel in results.experiment.panels:
-        last = [results.regret(panel.key, name)[:, -1] for name in results.names]
-        table.add_row(panel.title, *(f"{float(median_of_means(regret).value):,.1f}" for regret in last))
+        centres = {}
+        for name in results.names_in(panel):
+            last = results.regret(panel.key, name, view.measure)[:, -1]
+            centre = mean_and_standard_error(last)[0] if view.centre == "mean" else median_of_means(last).value
+            centres[name] = f"{float(centre):,.1f}"
+        table.add_row(panel.title, *(centres.get(name, "") for name in results.names))
     return table

@@ -23,33 +23,13 @@ from dp_bandit_envs.simulation.simulation import named_players
 FORMAT = 1
 """Goes up when the same configuration no longer gives the same results."""
 CHUNK = 24
-"""Trials in a chunk: about a second's work, so that little is lost."""
+"""Trials in a chunk at most."""
+CHUNK_ROUNDS = 2**25
+"""Rounds in a chunk, about a second's work, so that little is lost."""
+LEAST_CHUNK = 4
+"""Trials in a chunk of long games, so that several cores have work: at ten million rounds half a minute's."""
 MEASURES = ("external_regret", "policy_regret", "pseudo_regret", "collected", "switches", "pulls")
 Progress = Callable[[str, int], None]
-
-
-@dataclasses.dataclass(frozen=True)
-class Panel:
-    """One game.
-
-    Attributes:
-        key: Names it in files.
-        title: Names it for readers.
-        env_id: A registered id.
-        env_kwargs: Arguments for it besides the horizon, as plain JSON values.
-    """
-
-    key: str
-    title: str
-    env_id: str
-    env_kwargs: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-
-    def game(self, horizon: int | None) -> BanditEnv:
-        """Make the game, with its own horizon for None."""
-        extra: dict[str, Any] = {} if horizon is None else {"horizon": horizon}
-        game = gym.make(self.env_id, **self.env_kwargs, **extra).unwrapped
-        assert isinstance(game, BanditEnv)
-        return game
 
 
 @dataclasses.dataclass(frozen=True)
@@ -67,13 +47,46 @@ class Contestant:
 
 
 @dataclasses.dataclass(frozen=True)
+class Panel:
+    """One game.
+
+    Attributes:
+        key: Names it in files.
+        title: Names it for readers.
+        env_id: A registered id.
+        env_kwargs: Arguments for it besides the horizon, as plain JSON values.
+        contestants: Who plays in it; None for the experiment's.
+    """
+
+    key: str
+    title: str
+    env_id: str
+    env_kwargs: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    contestants: tuple[Contestant, ...] | None = None
+
+    def game(self, horizon: int | None) -> BanditEnv:
+        """Make the game, with its own horizon for None."""
+        extra: dict[str, Any] = {} if horizon is None else {"horizon": horizon}
+        game = gym.make(self.env_id, **self.env_kwargs, **extra).unwrapped
+        assert isinstance(game, BanditEnv)
+        return game
+
+    def configuration(self) -> dict[str, Any]:
+        """Return all of it as plain JSON values; contestants only where the panel has its own."""
+        plain = dataclasses.asdict(self)
+        if self.contestants is None:
+            del plain["contestants"]
+        return plain
+
+
+@dataclasses.dataclass(frozen=True)
 class Experiment:
     """What to run; together with the package's version it determines every number.
 
     Attributes:
         name: Names the experiment.
         panels: The games.
-        contestants: The algorithms.
+        contestants: The algorithms in every panel that has none of its own.
         horizon: Number of rounds T, or None for each game's own.
         trials: Number of games of each algorithm in each panel.
         seed: The seed.
@@ -95,7 +108,7 @@ class Experiment:
         digests = {file: hashlib.sha256(Path(file).read_bytes()).hexdigest() for file in files}
         return {
             **plain,
-            "panels": [dataclasses.asdict(panel) for panel in self.panels],
+            "panels": [panel.configuration() for panel in self.panels],
             "contestants": [dataclasses.asdict(contestant) for contestant in self.contestants],
             "format": FORMAT,
             "version": dp_bandit_envs.__version__,
@@ -111,24 +124,35 @@ class Experiment:
         """Raise what would be raised later, before anything is written."""
         checks.integer("trials", self.trials, at_least=1)
         checks.integer("seed", self.seed, at_least=0)
-        players = named_players([contestant.make() for contestant in self.contestants])
         for panel in self.panels:
             game = panel.game(self.horizon)
-            for player in players.values():
+            for player in named_players(self.players(panel)).values():
                 player.wrap(game)
                 player.guarantee(n_arms=game.n_arms, horizon=game.horizon)
+
+    def players(self, panel: Panel) -> list[Algorithm]:
+        """Make the algorithms that play in a panel."""
+        chosen = self.contestants if panel.contestants is None else panel.contestants
+        return [contestant.make() for contestant in chosen]
+
+    def rounds_in_a_trial(self, panel: Panel) -> int:
+        """Return how many rounds all algorithms together play in one trial of a panel."""
+        return len(self.players(panel)) * panel.game(self.horizon).horizon
 
     @property
     def rounds(self) -> int:
         """How many rounds are played in all."""
-        games = self.trials * len(self.contestants)
-        return sum(games * panel.game(self.horizon).horizon for panel in self.panels)
+        return sum(self.trials * self.rounds_in_a_trial(panel) for panel in self.panels)
 
     @property
     def chunks(self) -> list[tuple[Panel, int, int]]:
         """Every panel with the first trial and the number of trials of each of its chunks."""
-        starts = range(0, self.trials, CHUNK)
-        return [(panel, start, min(CHUNK, self.trials - start)) for panel in self.panels for start in starts]
+        chunks = []
+        for panel in self.panels:
+            size = min(CHUNK, max(LEAST_CHUNK, CHUNK_ROUNDS // self.rounds_in_a_trial(panel)))
+            starts = range(0, self.trials, size)
+            chunks += [(panel, start, min(size, self.trials - start)) for start in starts]
+        return chunks
 
 
 @dataclasses.dataclass(frozen=True)
@@ -146,12 +170,16 @@ class Results:
 
     @property
     def names(self) -> list[str]:
-        """The algorithms' labels, in order."""
-        return [contestant.make().name for contestant in self.experiment.contestants]
+        """The labels of all algorithms, in order of appearance."""
+        return list(dict.fromkeys(name for panel in self.experiment.panels for name in self.names_in(panel)))
 
-    def regret(self, panel: str, algorithm: str) -> FloatArray:
-        """Return the external regret, shape `(trials, checkpoints)`."""
-        return self.arrays[f"{panel}/{algorithm}/external_regret"]
+    def names_in(self, panel: Panel) -> list[str]:
+        """Return the labels of the algorithms that play in a panel, in order."""
+        return [player.name for player in self.experiment.players(panel)]
+
+    def regret(self, panel: str, algorithm: str, measure: str = "external_regret") -> FloatArray:
+        """Return a measure of regret, one of `MEASURES`, shape `(trials, checkpoints)`."""
+        return self.arrays[f"{panel}/{algorithm}/{measure}"]
 
     def rounds(self, panel: str) -> IntArray:
         """Return the checkpoints of a panel."""
@@ -171,9 +199,10 @@ def run(experiment: Experiment, folder: ResultsFolder, *, jobs: int = 1, progres
     whole = folder.load("results")
     if whole is not None:
         folder.remove_chunks()  # a power cut may have left some
+        if progress is not None:
+            progress("saved", experiment.rounds)
         return Results(experiment, whole)
     folder.begin_chunks()
-    labels = [contestant.make().name for contestant in experiment.contestants]
     parts: dict[str, list[NDArray[Any]]] = {}
     arrays: dict[str, NDArray[Any]] = {}
     for panel, first, trials in experiment.chunks:
@@ -183,7 +212,8 @@ def run(experiment: Experiment, folder: ResultsFolder, *, jobs: int = 1, progres
             chunk = _run_chunk(experiment, panel, first, trials, jobs, progress)
             folder.save(name, chunk)
         elif progress is not None:
-            progress("saved", trials * len(labels) * panel.game(experiment.horizon).horizon)
+            progress("saved", trials * experiment.rounds_in_a_trial(panel))
+        labels = [player.name for player in experiment.players(panel)]
         _check_chunk(chunk, trials, labels, folder.path / f"{name}.npz")
         arrays[f"{panel.key}/checkpoints"] = chunk.pop("checkpoints")
         for key, array in chunk.items():
@@ -206,7 +236,6 @@ def _check_chunk(chunk: dict[str, NDArray[Any]], trials: int, labels: list[str],
 def _run_chunk(
     experiment: Experiment, panel: Panel, first: int, trials: int, jobs: int, progress: Progress | None
 ) -> dict[str, NDArray[Any]]:
-    players = [contestant.make() for contestant in experiment.contestants]
     reported = 0
 
     def report(done: int, _: int) -> None:
@@ -218,7 +247,7 @@ def _run_chunk(
     horizon = panel.game(experiment.horizon).horizon
     simulation = simulate(
         panel.env_id,
-        players,
+        experiment.players(panel),
         horizon=experiment.horizon,
         trials=trials,
         seed=experiment.seed,

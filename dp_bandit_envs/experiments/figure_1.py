@@ -2,13 +2,11 @@
 
 import math
 
-import numpy as np
-
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import paper_epsilon
 from dp_bandit_envs.experiments.experiment import Contestant, Experiment, Panel, Results
-from dp_bandit_envs.experiments.report import Claim
-from dp_bandit_envs.metrics import mean_and_standard_error
+from dp_bandit_envs.experiments.reproduction import Claim, Reproduction
+from dp_bandit_envs.experiments.verdicts import DECIDES, lead, listed, ratio, verdict
 
 N_ARMS = 4
 HORIZON = 2**18
@@ -25,6 +23,21 @@ PANELS = tuple(
 )
 WITHOUT_MEMORY = PANELS[:4]
 SWITCHING = PANELS[4]
+
+
+def reproduction(
+    *, epsilon: float | None = None, horizon: int = HORIZON, trials: int = TRIALS, seed: int = 0
+) -> Reproduction:
+    """Return what `dp-bandit reproduce figure-1` runs and reports; arguments as for `experiment`."""
+    if epsilon is not None:
+        epsilon = checks.epsilon(epsilon)
+    return Reproduction(
+        name="figure-1" if epsilon is None else f"figure-1-epsilon-{epsilon:g}",
+        title="Figure 1 of Achieving Privacy in the Adversarial Multi-Armed Bandit (AAAI 2017)",
+        experiments=(experiment(epsilon=epsilon, horizon=horizon, trials=trials, seed=seed),),
+        notes=lambda results: notes(results[0], epsilon),
+        claims=lambda results: claims(results[0]),
+    )
 
 
 def experiment(
@@ -82,9 +95,9 @@ def claims(results: Results) -> list[Claim]:
     names = {contestant.name: contestant.make().name for contestant in results.experiment.contestants}
     exp3, lap, tau = names["EXP3"], names["DP-EXP3-Lap"], names["EXP3-tau"]
     horizon = results.experiment.horizon or HORIZON
-    ratios = {panel.title: _ratio(_mean(results, panel, lap), _mean(results, panel, exp3)) for panel in WITHOUT_MEMORY}
-    behind = {panel.title: _lead(results, panel, lap, tau) for panel in WITHOUT_MEMORY}
-    ahead = {name: _lead(results, SWITCHING, tau, name) for name in (exp3, lap)}
+    ratios = {panel.title: ratio(_mean(results, panel, lap), _mean(results, panel, exp3)) for panel in WITHOUT_MEMORY}
+    behind = {panel.title: lead(results, panel.key, lap, tau) for panel in WITHOUT_MEMORY}
+    ahead = {name: lead(results, SWITCHING.key, tau, name) for name in (exp3, lap)}
     shares = {name: _mean(results, PANELS[0], name) / _bound(results, PANELS[0], name) for name in (exp3, lap, tau)}
     within = [
         _mean(results, panel, name) <= _bound(results, panel, name)
@@ -102,8 +115,8 @@ def claims(results: Results) -> list[Claim]:
     return [
         Claim(
             "The deterministic adversary makes the algorithms attain their upper bound.",
-            "mean regret over bound: " + _list(shares, "{:.2f}"),
-            _verdict(
+            "mean regret over bound: " + listed(shares, "{:.2f}"),
+            verdict(
                 min(shares.values()) >= 0.9,
                 "nearly",
                 f"{min(shares.values()):.0%} to {max(shares.values()):.0%} of the bounds used here",
@@ -111,60 +124,47 @@ def claims(results: Results) -> list[Claim]:
         ),
         Claim(
             "DP-EXP3-Lap is very competitive against EXP3 (oblivious adversary or weaker).",
-            "mean regret of DP-EXP3-Lap over EXP3: " + _list(ratios, "{:.3f}"),
-            _verdict(close, f"at epsilon = {budget:.4g}", f"at epsilon = {budget:.4g}"),
+            "mean regret of DP-EXP3-Lap over EXP3: " + listed(ratios, "{:.3f}"),
+            verdict(close, f"at epsilon = {budget:.4g}", f"at epsilon = {budget:.4g}"),
         ),
         Claim(
             "DP-EXP3-Lap has a significantly better privacy than EXP3.",
             f"epsilon {budget:.4g} against {guarantee['EXP3'].epsilon:,.0f}, the best bound known here for EXP3",
-            _verdict(budget < guarantee["EXP3"].epsilon, f"but {_meaning(budget)}", "EXP3's bound is as good"),
+            verdict(budget < guarantee["EXP3"].epsilon, f"but {_meaning(budget)}", "EXP3's bound is as good"),
         ),
         Claim(
             "DP-EXP3-Lap gets privacy for free against adversaries up to the oblivious one.",
             f"at epsilon = {budget:.4g} its regret is {max(ratios.values()):.2f} times that of EXP3 at most",
-            _verdict(close and budget <= 10, _meaning(budget), _meaning(budget) if close else "the regret is larger"),
+            verdict(close and budget <= 10, _meaning(budget), _meaning(budget) if close else "the regret is larger"),
         ),
         Claim(
             "EXP3-tau is worse than DP-EXP3-Lap against an oblivious adversary or one less powerful.",
-            "mean difference in standard errors: " + _list(behind, "{:.0f}"),
-            _verdict(min(behind.values()) > 3, "in all four games", "not in all four games"),
+            "mean difference in standard errors: " + listed(behind, "{:.0f}"),
+            verdict(min(behind.values()) > DECIDES, "in all four games", "not in all four games"),
         ),
         Claim(
             "With switching costs the situation is reversed: EXP3-tau outperforms EXP3 and DP-EXP3-Lap.",
             "mean regret: "
-            + _list({name: _mean(results, SWITCHING, name) for name in (exp3, lap, tau)}, "{:,.0f}")
+            + listed({name: _mean(results, SWITCHING, name) for name in (exp3, lap, tau)}, "{:,.0f}")
             + "; lead in standard errors: "
-            + _list(ahead, "{:.0f}"),
-            _verdict(min(ahead.values()) > 3, "by far", "not over both"),
+            + listed(ahead, "{:.0f}"),
+            verdict(min(ahead.values()) > DECIDES, "by far", "not over both"),
         ),
         Claim(
             "The experiments confirm the theoretical analysis.",
             f"{sum(within)} of {len(within)} mean regrets are below their bound (where one is known)",
-            _verdict(all(within), "as far as upper bounds can be confirmed", "see the table above"),
+            verdict(all(within), "as far as upper bounds can be confirmed", "see the table above"),
         ),
         Claim(
             "EXP3-tau provides privacy for free against switching costs.",
             f"it is ({tau_epsilon:.3g}, T^-2)-DP and has the least regret of the three",
-            _verdict(min(ahead.values()) > 3 and tau_epsilon <= 10, _meaning(tau_epsilon), _meaning(tau_epsilon)),
+            verdict(min(ahead.values()) > DECIDES and tau_epsilon <= 10, _meaning(tau_epsilon), _meaning(tau_epsilon)),
         ),
     ]
 
 
-def _ratio(one: float, other: float) -> float:
-    return one / other if other > 0 else math.nan
-
-
 def _mean(results: Results, panel: Panel, name: str) -> float:
     return float(results.regret(panel.key, name)[:, -1].mean())
-
-
-def _lead(results: Results, panel: Panel, better: str, worse: str) -> float:
-    """Return by how many standard errors `better` has less regret; trials are paired, as they share their gains."""
-    difference = results.regret(panel.key, worse)[:, -1] - results.regret(panel.key, better)[:, -1]
-    mean, error = mean_and_standard_error(difference)
-    if error == 0:
-        return float(np.sign(mean)) * math.inf if mean else 0.0
-    return float(mean / error)  # NaN for a single trial, which shows no order
 
 
 def _bound(results: Results, panel: Panel, name: str) -> float:
@@ -173,13 +173,5 @@ def _bound(results: Results, panel: Panel, name: str) -> float:
     return algorithm.regret_bound(n_arms=game.n_arms, horizon=game.horizon, memory=game.adversary.memory)
 
 
-def _list(values: dict[str, float], form: str) -> str:
-    return ", ".join(f"{name} {form.format(value)}" for name, value in values.items())
-
-
 def _meaning(epsilon: float) -> str:
     return f"epsilon = {epsilon:.3g} protects nobody" if epsilon > 10 else f"at epsilon = {epsilon:.3g}"
-
-
-def _verdict(holds: bool, how: str, why_not: str) -> str:
-    return f"yes, {how}" if holds else f"no, {why_not}"

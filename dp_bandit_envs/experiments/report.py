@@ -1,11 +1,14 @@
 """The report of an experiment: the exact command, what was measured, what is guaranteed, and which claims hold."""
 
 import importlib.metadata
+import math
 import platform
 from collections.abc import Sequence
-from typing import NamedTuple
 
+from dp_bandit_envs.algorithms import Algorithm
+from dp_bandit_envs.bandit_env import BanditEnv
 from dp_bandit_envs.experiments.experiment import Experiment, Results
+from dp_bandit_envs.experiments.reproduction import AS_IN_2017, Claim, View
 from dp_bandit_envs.metrics import gini_below_and_above, mean_and_standard_error, median_of_means
 
 PACKAGES = ("dp-bandit-envs", "gymnasium", "numpy", "numba", "matplotlib")
@@ -18,39 +21,47 @@ on the same data costs its guarantee again, a person whose data serve in r round
 whoever knows the seed above can subtract the noise."""
 
 
-class Claim(NamedTuple):
-    """A claim of a paper, and what was seen."""
-
-    says: str
-    seen: str
-    holds: str
-
-
-def report_md(results: Results, *, title: str, command: str, notes: str = "", claims: Sequence[Claim] = ()) -> str:
+def report_md(
+    results: Sequence[Results],
+    *,
+    title: str,
+    command: str,
+    view: View = AS_IN_2017,
+    notes: str = "",
+    claims: Sequence[Claim] = (),
+) -> str:
     """Return a report in Markdown.
 
     Args:
-        results: The raw numbers.
+        results: The raw numbers of each experiment.
         title: Its heading.
         command: The exact command.
+        view: How regret is shown.
         notes: A paragraph before the numbers.
         claims: A table of them is added if there are any.
     """
-    parts = [f"# {title}", _settings(results.experiment, command)]
+    parts = [f"# {title}", _settings([one.experiment for one in results], command)]
     if notes:
         parts.append(notes)
     parts.append("![Regret against time](figure.png)")
-    parts.append(f"## Regret after the last round\n\n{_regrets(results)}")
-    parts.append(f"## What is guaranteed\n\n{_guarantees(results)}\n\n{ABOUT_GUARANTEES}")
+    for one in results:
+        what = "Regret" if view.measure == "external_regret" else view.measure.replace("_", "-").capitalize()
+        where = f", {one.experiment.name}" if len(results) > 1 else ""
+        parts.append(f"## {what} after the last round{where}\n\n{_regrets(one, view)}")
+    parts.append(f"## What is guaranteed\n\n{_guarantees(results[0])}\n\n{ABOUT_GUARANTEES}")
     if claims:
         rows = [(claim.says, claim.seen, claim.holds) for claim in claims]
-        parts.append(f"## The paper's claims\n\n{table(('the paper says', 'seen here', 'holds?'), rows)}")
-    parts.append(
-        "## Files\n\n"
+        head = (f"{view.claimed_by[0].lower()}{view.claimed_by[1:]} says", "seen here", "holds?")
+        parts.append(f"## {view.claimed_by}'s claims\n\n{table(head, rows)}")
+    files = (
         "`results.npz`: raw arrays, named `panel/algorithm/measure`, shape (trials, checkpoints).\n"
         "`summary.csv`: one row for each panel, algorithm and checkpoint. `figure.png`, `figure.svg`: the figure.\n"
         "`configuration.json`: everything that determines the numbers."
     )
+    if len(results) > 1:
+        folders = " and ".join(f"`{one.experiment.name}/`" for one in results)
+        files += f"\nNumbers and tables are in {folders}, one experiment each."
+    parts.append(f"## Files\n\n{files}")
     return "\n\n".join(parts) + "\n"
 
 
@@ -60,30 +71,34 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join("| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |" for line in lines)
 
 
-def _settings(experiment: Experiment, command: str) -> str:
+def _settings(experiments: Sequence[Experiment], command: str) -> str:
     versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in PACKAGES)
-    horizon = "each game's own" if experiment.horizon is None else f"{experiment.horizon:,}"
+    first = experiments[0]
+    horizons = [_horizon(one) + (f" ({one.name})" if len(experiments) > 1 else "") for one in experiments]
     return (
         f"Command: `{command}`\n\n"
-        f"Seed {experiment.seed}, {experiment.trials} trials, horizon {horizon}. Python {platform.python_version()},"
-        f" {versions}. The same command gives the same numbers to the last bit, whatever the number of cores."
+        f"Seed {first.seed}, {first.trials} trials, horizon {' and '.join(horizons)}. Python"
+        f" {platform.python_version()}, {versions}. The same command gives the same numbers to the last bit, whatever"
+        " the number of cores."
     )
 
 
-def _regrets(results: Results) -> str:
-    rows = []
+def _horizon(experiment: Experiment) -> str:
+    return "each game's own" if experiment.horizon is None else f"{experiment.horizon:,}"
+
+
+def _regrets(results: Results, view: View) -> str:
+    rows, bounds = [], []
     level = 0.0
     for panel in results.experiment.panels:
-        for contestant in results.experiment.contestants:
-            algorithm = contestant.make()
-            last = results.regret(panel.key, algorithm.name)[:, -1]
+        game = panel.game(results.experiment.horizon)
+        for algorithm in results.experiment.players(panel):
+            last = results.regret(panel.key, algorithm.name, view.measure)[:, -1]
             middle = median_of_means(last)
             level = middle.confidence
             below, above = gini_below_and_above(last, middle.value)
             mean, error = mean_and_standard_error(last)
-            game = panel.game(results.experiment.horizon)
-            memory = game.adversary.memory
-            bound = algorithm.regret_bound(n_arms=game.n_arms, horizon=game.horizon, memory=memory)
+            bounds.append(_bound(algorithm, game, view))
             rows.append(
                 (
                     panel.title,
@@ -92,7 +107,8 @@ def _regrets(results: Results) -> str:
                     f"{middle.low:,.1f} to {middle.high:,.1f}",
                     f"{float(below):,.1f} / {float(above):,.1f}",
                     f"{mean:,.1f} ± {error:,.1f}",
-                    f"{bound:,.0f}" if bound < float("inf") else "none known",
+                    f"{last.min():,.1f} to {last.max():,.1f}",
+                    f"{bounds[-1]:,.0f}" if bounds[-1] < math.inf else "none known",
                 )
             )
     head = (
@@ -102,21 +118,34 @@ def _regrets(results: Results) -> str:
         f"its interval ({level:.3f})",
         "Gini's mean difference below / above",
         "mean ± s.e.",
+        "least to greatest",
         "bound on the mean",
     )
-    return table(head, rows)
+    # The extremes are in the claims about figure 2 only.
+    kept = [index for index in range(len(head)) if index != 6 or view.measure == "pseudo_regret"]
+    return table([head[index] for index in kept], [[row[index] for index in kept] for row in rows])
+
+
+def _bound(algorithm: Algorithm, game: BanditEnv, view: View) -> float:
+    """Return what is known above the mean of the regret that is shown."""
+    means = game.adversary.means
+    if view.measure == "pseudo_regret" and means is not None:
+        return algorithm.pseudo_regret_bound(means=means.tolist(), horizon=game.horizon)
+    return algorithm.regret_bound(n_arms=game.n_arms, horizon=game.horizon, memory=game.adversary.memory)
 
 
 def _guarantees(results: Results) -> str:
-    game = results.experiment.panels[0].game(results.experiment.horizon)
-    k, t = game.n_arms, game.horizon
     rows = []
-    for contestant in results.experiment.contestants:
-        algorithm = contestant.make()
-        holds = algorithm.guarantee(n_arms=k, horizon=t)
-        claimed = algorithm.paper_guarantee(n_arms=k, horizon=t)
-        at = f"{holds.epsilon_at(t**-2):.4g} at delta = T^-2" if holds.rho is not None and t > 1 else ""
-        paper = f"{claimed.epsilon:.6g}" + (f", delta = {claimed.delta:.2g}" if claimed.delta else "")
-        rows.append((algorithm.name, f"{holds.epsilon:.6g}", at, paper, str(holds)))
+    for panel in results.experiment.panels:
+        game = panel.game(results.experiment.horizon)
+        k, t = game.n_arms, game.horizon
+        for algorithm in results.experiment.players(panel):
+            holds = algorithm.guarantee(n_arms=k, horizon=t)
+            claimed = algorithm.paper_guarantee(n_arms=k, horizon=t)
+            at = f"{holds.epsilon_at(t**-2):.4g} at delta = T^-2" if holds.rho is not None and t > 1 else ""
+            paper = f"{claimed.epsilon:.6g}" + (f", delta = {claimed.delta:.2g}" if claimed.delta else "")
+            rows.append((algorithm.name, f"{holds.epsilon:.6g}", at, paper, str(holds)))
+        if all(other.contestants is None for other in results.experiment.panels):
+            break  # one game stands for all
     head = ("algorithm", "epsilon", "by zCDP", "the paper's figure", "guarantee and reason")
-    return table(head, rows)
+    return table(head, list(dict.fromkeys(rows)))

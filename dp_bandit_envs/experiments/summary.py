@@ -21,14 +21,14 @@ COLUMNS = (
 )
 
 
-def summary_csv(results: Results) -> str:
-    """Return the table of external regret as comma-separated text, with the columns `COLUMNS`."""
+def summary_csv(results: Results, measure: str = "external_regret") -> str:
+    """Return the table of a measure of regret as comma-separated text, with the columns `COLUMNS`."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
     for panel in results.experiment.panels:
-        for name in results.names:
-            regret = results.regret(panel.key, name)
+        for name in results.names_in(panel):
+            regret = results.regret(panel.key, name, measure)
             middle = median_of_means(regret)
             below, above = gini_below_and_above(regret, middle.value)
             mean, error = mean_and_standard_error(regret)

@@ -1,4 +1,4 @@
-"""Regret against time, one panel a game: median of means with Gini's mean difference below and above."""
+"""Regret against time, one panel a game: medians of means with the spread of trials, or means with their interval."""
 
 import io
 import math
@@ -7,63 +7,96 @@ from collections.abc import Sequence
 from typing import Any
 
 import matplotlib as mpl
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter
 
-from dp_bandit_envs.metrics import gini_below_and_above, median_of_means
+from dp_bandit_envs.metrics import gini_below_and_above, mean_and_standard_error, median_of_means
 from dp_bandit_envs.plots.style import RC, look
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 Curves = dict[str, FloatArray]
 MARKERS = 8
+NORMAL_95 = 1.96
+LABELS = {"external_regret": "external regret (gain)", "pseudo_regret": "pseudo-regret (gain)"}
 
 
-def regret_figure(panels: Sequence[tuple[str, IntArray, Curves]], *, note: str, spacing: str = "linear") -> Figure:
-    """Draw external regret against the round.
+def regret_figure(
+    panels: Sequence[tuple[str, IntArray, Curves]],
+    *,
+    note: str,
+    spacing: str = "linear",
+    measure: str = "external_regret",
+    centre: str = "median of means",
+    scale: str = "linear",
+    columns: int | None = None,
+) -> Figure:
+    """Draw regret against the round.
 
     Args:
-        panels: For each game its title, the rounds `(checkpoints,)` and each algorithm's external regret
+        panels: For each game its title, the rounds `(checkpoints,)` and each algorithm's regret
             `(trials, checkpoints)`.
         note: One line below the figure that says what line and band are.
         spacing: `"linear"`, or `"log"` for a logarithmic axis of rounds.
+        measure: Which regret it is, a key of `LABELS`.
+        centre: `"median of means"` with Gini's mean difference below and above it, or `"mean"` with its 95% interval.
+        scale: `"linear"`, or `"log"` for a logarithmic axis of regret, the same for all panels.
+        columns: Panels beside each other, with the legend to their right; None for three, with the legend in a cell.
     """
     with mpl.rc_context(RC):
-        columns = min(3, len(panels)) if len(panels) > 1 else 1
+        cell = columns is None and len(panels) > 1
+        across = columns or min(3, len(panels))
         # With several panels the legend has a cell of its own, so that it covers nothing.
-        cells = len(panels) + (len(panels) > 1)
-        rows = math.ceil(cells / columns)
-        figure = Figure(figsize=(3.4 * columns + (4.2 if columns == 1 else 0), 2.9 * rows + 0.3), layout="constrained")
+        rows = math.ceil((len(panels) + cell) / across)
+        figure = Figure(figsize=(3.4 * across + _beside(cell, columns), 2.9 * rows + 0.3), layout="constrained")
         FigureCanvasAgg(figure)
-        grid = figure.subplots(rows, columns, squeeze=False).ravel()
+        grid = figure.subplots(rows, across, squeeze=False).ravel()
+        labelled: dict[str, Any] = {}
         for index, (axes, (title, rounds, curves)) in enumerate(zip(grid, panels, strict=False)):
-            _panel(axes, rounds, curves)
-            _axes(axes, rounds, spacing)
+            draw_curves(axes, rounds, curves, centre, names=list(curves))
+            _axes(axes, rounds, spacing, scale, LABELS[measure])
             axes.set_title(f"({chr(97 + index)}) {title}" if len(panels) > 1 else title, loc="left")
-        handles, labels = grid[0].get_legend_handles_labels()
+            labelled |= {label: line for line, label in zip(*axes.get_legend_handles_labels(), strict=True)}
+        if scale == "log":
+            share_limits(list(grid[: len(panels)]))
         for axes in grid[len(panels) :]:
             axes.axis("off")
-        if len(panels) > 1:
+        handles, labels = list(labelled.values()), list(labelled)
+        if cell:
             grid[len(panels)].legend(handles, labels, loc="center", fontsize=10, handlelength=3)
         else:
             figure.legend(handles, labels, loc="outside right upper", handlelength=3)
-        width = int(figure.get_figwidth() * 15)
-        figure.supxlabel("\n".join(textwrap.wrap(note, width)), fontsize=8, color="#444444")
+        add_note(figure, note)
         return figure
 
 
-def _panel(axes: Axes, rounds: IntArray, curves: Curves) -> None:
-    names = list(curves)
+def _beside(cell: bool, columns: int | None) -> float:
+    """Return the width of a legend beside the panels, in inches."""
+    if cell:
+        return 0.0
+    return 4.2 if columns is None else 1.6
+
+
+def draw_curves(axes: Axes, at: IntArray | FloatArray, curves: Curves, centre: str, names: list[str]) -> None:
+    """Draw a line with a band for each algorithm.
+
+    Args:
+        axes: Where.
+        at: Places on the horizontal axis, shape `(places,)`.
+        curves: Each algorithm's regret, shape `(trials, places)`.
+        centre: As for `regret_figure`.
+        names: All algorithms of the figure.
+    """
     for place, (name, regret) in enumerate(curves.items()):
-        middle = median_of_means(regret).value
-        below, above = gini_below_and_above(regret, middle)
+        middle, low, high = _line_and_band(regret, centre)
         colour, line, marker = look(name, names)
-        every = max(1, len(rounds) // MARKERS)
-        start = min(place * every // max(len(names), 1), len(rounds) - 1)
-        axes.fill_between(rounds, middle - below, middle + above, color=colour, alpha=0.18, linewidth=0)
+        every = max(1, len(at) // MARKERS)
+        start = min(place * every // max(len(curves), 1), len(at) - 1)
+        axes.fill_between(at, low, high, color=colour, alpha=0.18, linewidth=0)
         axes.plot(
-            rounds,
+            at,
             middle,
             color=colour,
             linestyle=line,
@@ -74,14 +107,58 @@ def _panel(axes: Axes, rounds: IntArray, curves: Curves) -> None:
         )
 
 
-def _axes(axes: Axes, rounds: IntArray, spacing: str) -> None:
+def _line_and_band(regret: FloatArray, centre: str) -> tuple[FloatArray, FloatArray, FloatArray]:
+    if centre == "mean":
+        middle, error = mean_and_standard_error(regret)
+        half = NORMAL_95 * np.nan_to_num(error)
+        return middle, middle - half, middle + half
+    middle = median_of_means(regret).value
+    below, above = gini_below_and_above(regret, middle)
+    return middle, middle - below, middle + above
+
+
+def _axes(axes: Axes, rounds: IntArray, spacing: str, scale: str, label: str) -> None:
     axes.set_xscale(spacing)
-    axes.set_xlim(rounds[0] if spacing == "log" else 0, rounds[-1])
-    axes.set_ylim(bottom=min(0, axes.get_ylim()[0]))
+    first = rounds[0] if spacing == "log" else 0
+    if first < rounds[-1]:
+        axes.set_xlim(first, rounds[-1])
+    if scale == "linear":
+        axes.set_ylim(bottom=min(0, axes.get_ylim()[0]))
     axes.set_xlabel("round t")
-    axes.set_ylabel("external regret (gain)")
+    axes.set_ylabel(label)
     axes.xaxis.set_major_formatter(EngFormatter(sep=""))
     axes.yaxis.set_major_formatter(EngFormatter(sep=""))
+
+
+def share_limits(panels: Sequence[Axes]) -> None:
+    """Make the regret axes of panels logarithmic, from the least positive to the greatest value of a line in them."""
+    lines = [line for axes in panels for line in axes.lines]
+    for line in lines:
+        height = np.asarray(line.get_ydata(), dtype=float)
+        # A line begins where it is positive, not at the bottom of the figure.
+        line.set_ydata(np.where(height > 0, height, math.nan))
+    values = np.concatenate([np.ravel(line.get_ydata()) for line in lines] or [np.empty(0)])
+    positive = values[np.isfinite(values)]
+    if not positive.size:
+        return
+    low, high = positive.min(), positive.max()
+    for axes in panels:
+        # Limits first: an axes without a positive value has none of its own to offer.
+        axes.set_ylim(low / 1.6, high * 1.6)
+        axes.set_yscale("log")
+        axes.yaxis.set_major_formatter(_plain)
+        axes.minorticks_off()
+
+
+def _plain(value: float, _: float) -> str:
+    """Write 0.1 as it is, and 1000 as 1k."""
+    return f"{value:g}" if value < 1 else EngFormatter(sep="")(value)
+
+
+def add_note(figure: Figure, note: str) -> None:
+    """Write a note below a figure, in as many lines as it takes."""
+    width = int(figure.get_figwidth() * 15)
+    figure.supxlabel("\n".join(textwrap.wrap(note, width)), fontsize=8, color="#444444")
 
 
 def as_bytes(figure: Figure, kind: str) -> bytes:

@@ -12,7 +12,9 @@ BLACK, ORANGE, SKY, GREEN, BLUE, VERMILION, PURPLE = (
     "#D55E00",
     "#CC79A7",
 )
-GREY = "#7F7F7F"
+GREY, LIGHT_GREY = "#7F7F7F", "#B0B0B0"
+# Tol (2021), the muted scheme; with the colours above there are ten that can be told apart in one figure.
+WINE, OLIVE = "#882255", "#999933"
 
 
 class Look(NamedTuple):
@@ -33,8 +35,29 @@ LOOKS = {
     "Tsallis-INF": Look(SKY, "-", "X"),
     "HTINF": Look(PURPLE, "-", "d"),
     "Uniform": Look(GREY, ":", "*"),
+    "UCB": Look(BLACK, (0, (1, 0)), "o"),
+    "KL-UCB": Look(BLACK, (0, (7, 1)), "h"),
+    "TS": Look(GREY, "--", "*"),
+    "Private-UCB": Look(LIGHT_GREY, (0, (5, 1)), "X"),
+    "DP-UCB-BOUND": Look(ORANGE, "--", "s"),
+    "DP-UCB": Look(PURPLE, "-.", "^"),
+    "DP-UCB-INT": Look(VERMILION, "-", "D"),
+    "DP-SE": Look(WINE, ":", "v"),
+    "AdaP-UCB": Look(VERMILION, (0, (5, 1)), "<"),
+    "AdaP-KLUCB": Look(SKY, "-.", ">"),
+    "Lazy-DP-TS": Look(OLIVE, (0, (3, 1, 1, 1)), "P"),
+    "DP-TS": Look(OLIVE, "-", "p"),
+    "DP-KLUCB": Look(BLUE, "-", "*"),
+    "DP-IMED": Look(GREEN, "--", "p"),
+    "TS-N": Look(VERMILION, ":", "v"),
+    "TS-MaxN": Look(OLIVE, "--", ">"),
+    "UCB-N": Look(BLUE, "--", "^"),
+    "UCB-MaxN": Look(SKY, "--", "<"),
+    "EXP3-SET": Look(ORANGE, "-", "D"),
+    "LDP-UCB-L": Look(WINE, "-", "H"),
+    "LDP-UCB-B": Look(WINE, "--", "8"),
 }
-SPARE = [Look(colour, "-", marker) for colour, marker in zip((PURPLE, SKY, GREY, ORANGE, GREEN), "<>hp8", strict=True)]
+SPARE = [Look(colour, "-", marker) for colour, marker in zip((PURPLE, SKY, GREY, ORANGE, GREEN), "1234x", strict=True)]
 
 RC: dict[Any, Any] = {
     "font.size": 9,

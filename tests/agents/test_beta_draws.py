@@ -201,7 +201,7 @@ def test_an_arm_far_behind_costs_one_exponential():
 
 
 def test_a_hopeless_arm_costs_nothing():
-    """The x of the docstring is at least 2 n (c - k / n)^2 = 2 * 98 * (0.9 - 19 / 98)^2 = 98, beyond 40: a chance below e^-40."""
+    """Here x is at least 2 n (c - k / n)^2 = 2 * 98 * (0.9 - 19 / 98)^2 = 98, beyond 40: a chance below e^-40."""
     rng, other = np.random.default_rng(4), np.random.default_rng(4)
     assert above(20.0, 80.0, 0.9, rng) == 0.0
     assert rng.bit_generator.state == other.bit_generator.state

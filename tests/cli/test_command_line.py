@@ -13,8 +13,19 @@ from dp_bandit_envs.cli import app as app_module
 from dp_bandit_envs.cli import main
 from dp_bandit_envs.cli.comparison import comparison, contestant
 from dp_bandit_envs.errors import UnknownName
+from dp_bandit_envs.experiments import figure_2
+from dp_bandit_envs.experiments.store import ResultsFolder
 from dp_bandit_envs.registration import IDS
 
+WRAPPERS = (
+    "LaplaceClipRescale",
+    "MiniBatchAverage",
+    "RunningSums",
+    "HybridSums",
+    "IntervalMeans",
+    "BlockMeans",
+    "RandomisedResponse",
+)
 FILES = {"configuration.json", "results.npz", "summary.csv", "figure.png", "figure.svg", "report.md"}
 
 
@@ -132,12 +143,25 @@ def test_parameters_follow_a_name(dp_bandit, tmp_path):
     assert {"EXP3-tau (epsilon=2.0, delta=1e-06)", "DP-Lambda-Lap (base=Tsallis-INF, epsilon=3)"} <= labels
 
 
+def test_one_epsilon_reaches_every_stochastic_algorithm(dp_bandit, tmp_path):
+    names = ["Private-UCB", "DP-UCB-INT", "DP-SE", "AdaP-KLUCB", "DP-IMED", "LDP-UCB-B"]
+    code, _, err = dp_bandit("run", "Stochastic", "UCB", *names, *SMALL, "--epsilon", 0.3, "--out", "mine")
+    assert (code, err) == (0, "")
+    saved = json.loads((tmp_path / "mine" / "configuration.json").read_text())["contestants"]
+    assert [(one["name"], one["parameters"]) for one in saved] == [
+        ("UCB", {}),
+        *((name, {"epsilon": 0.3}) for name in names),
+    ]
+
+
 def test_one_epsilon_is_for_all_that_take_one():
     assert contestant("DP-EXP3-Lap", 0.5).parameters == {"epsilon": 0.5}
     assert contestant("DP-EXP3-Lap:epsilon=2", 0.5).parameters == {"epsilon": 2}
     assert contestant("EXP3", 0.5).parameters == {}
-    # EXP3-tau's epsilon means nothing without its delta.
+    # EXP3-tau's epsilon means nothing without its delta; DP-UCB-INT has one by default.
     assert contestant("EXP3-tau", 0.5).parameters == {}
+    assert contestant("DP-UCB-INT", 0.5).parameters == {"epsilon": 0.5}
+    assert contestant("DP-UCB-INT:delta=1e-6", 0.5).parameters == {"epsilon": 0.5, "delta": 1e-6}
     assert contestant("Batched-Lap-HTINF:sigma=3", 0.5).parameters == {"epsilon": 0.5, "sigma": 3}
 
 
@@ -182,6 +206,86 @@ def test_another_epsilon_draws_five_algorithms(dp_bandit, tmp_path):
     assert "All private algorithms at epsilon = 1 " in (folder / "report.md").read_text()
 
 
+@pytest.mark.parametrize("modern", [(), ("--modern",)])
+def test_figure_2_writes_all_files_and_every_claim(dp_bandit, tmp_path, modern):
+    code, out, err = dp_bandit("reproduce", "figure-2", "--trials", 3, "--horizon", 300, *modern)
+    assert (code, err) == (0, "")
+    folder = tmp_path / "results" / f"figure-2{'-modern' if modern else ''}"
+    assert names_in(folder) == FILES
+    report = (folder / "report.md").read_text()
+    claims = report.partition("| the paper says | seen here | holds? |\n")[2].partition("\n\n")[0].splitlines()[1:]
+    assert len(claims) == 11
+    for claim in claims:
+        says, _, holds = claim.strip("| ").split(" | ")
+        assert re.match(r"yes|no|cannot tell", holds) and says in out
+    arrays = arrays_in(folder / "results.npz")
+    names = ["UCB", "Private-UCB", "DP-UCB-BOUND", "DP-UCB", "DP-UCB-INT", *(figure_2.MODERN if modern else ())]
+    assert [name.split("/")[1] for name in arrays if re.match(r"10-arms-epsilon-0.1/.*/pulls", name)] == names
+    # Two panels of a game have the same gains and other settings.
+    one, other = (arrays[f"2-arms-epsilon-{epsilon}/DP-UCB/pseudo_regret"] for epsilon in ("1", "0.1"))
+    assert not np.array_equal(one, other)
+    assert np.array_equal(arrays["2-arms-epsilon-1/UCB/pulls"], arrays["2-arms-epsilon-0.1/UCB/pulls"])
+    svg = (folder / "figure.svg").read_text()
+    for text in (*names, "(a) 2 arms, epsilon = 1", "(d) 10 arms, epsilon = 0.1", "pseudo-regret (gain)"):
+        assert f">{text}</" in svg
+    assert len((folder / "summary.csv").read_text().splitlines()) > 1 + 4 * len(names) * 20
+
+
+def test_figure_modern_writes_two_experiments_and_one_report(dp_bandit, tmp_path):
+    command = ("reproduce", "figure-modern", "--trials", 2, "--horizon", 200, "--out", "mine")
+    code, out, err = dp_bandit(*command)
+    assert (code, err) == (0, "")
+    assert names_in(tmp_path / "mine") == {
+        "configuration.json",
+        "figure.png",
+        "figure.svg",
+        "over-epsilon",
+        "over-time",
+        "report.md",
+    }
+    for part in ("over-time", "over-epsilon"):
+        assert names_in(tmp_path / "mine" / part) == {"configuration.json", "results.npz", "summary.csv"}
+    report = (tmp_path / "mine" / "report.md").read_text()
+    assert report.count("| cannot tell") + report.count("| yes") + report.count("| no,") == 10
+    svg = (tmp_path / "mine" / "figure.svg").read_text()
+    for text in ("lower bound", "lower bound without privacy", "DP-IMED", "KL-UCB", "epsilon", "round t"):
+        assert f">{text}</" in svg
+    # The same command again plays nothing and changes nothing.
+    before = {file: file.read_bytes() for file in (tmp_path / "mine").rglob("*") if file.is_file()}
+    code, out, _ = dp_bandit(*command)
+    assert code == 0 and "rounds in" not in out
+    assert {file: file.read_bytes() for file in (tmp_path / "mine").rglob("*") if file.is_file()} == before
+
+
+def test_figure_modern_goes_on_where_it_was_stopped(dp_bandit, tmp_path, monkeypatch):
+    """In the second of its two experiments."""
+    command = ("reproduce", "figure-modern", "--trials", 2, "--horizon", 100)
+    assert dp_bandit(*command, "--out", "whole")[0] == 0
+    save, saved = ResultsFolder.save, []
+
+    def interrupted(folder, name, arrays):
+        save(folder, name, arrays)
+        saved.append(name)
+        if len(saved) == 6:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as context:
+        context.setattr(ResultsFolder, "save", interrupted)
+        assert dp_bandit(*command, "--out", "cut")[0] == 130
+    # Two panels and the results of the first experiment, three panels of the second.
+    assert [name.split("/")[0] for name in saved] == ["chunks", "chunks", "results", "chunks", "chunks", "chunks"]
+    assert dp_bandit(*command, "--out", "cut", "--jobs", 2)[0] == 0
+    for name in ("over-time/results.npz", "over-epsilon/results.npz", "figure.png", "over-epsilon/summary.csv"):
+        assert (tmp_path / "cut" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), name
+
+
+def test_the_folder_of_another_figure_is_refused(dp_bandit, tmp_path):
+    dp_bandit("reproduce", "figure-2", *SMALL, "--out", "mine")
+    code, _, err = dp_bandit("reproduce", "figure-modern", *SMALL, "--out", "mine")
+    assert code == 2 and "belongs to another configuration" in err
+    assert names_in(tmp_path / "mine") == FILES
+
+
 def test_log_spacing_reaches_the_results(dp_bandit, tmp_path):
     dp_bandit("run", "Stochastic", "EXP3", "--horizon", 10_000, "--trials", 2, "--spacing", "log", "--out", "mine")
     rounds = arrays_in(tmp_path / "mine" / "results.npz")["stochastic/checkpoints"]
@@ -191,7 +295,7 @@ def test_log_spacing_reaches_the_results(dp_bandit, tmp_path):
 def test_list_shows_everything_there_is(dp_bandit):
     code, out, err = dp_bandit("list")
     assert (code, err) == (0, "")
-    for name in [*IDS, *algorithm_names(), "LaplaceClipRescale", "MiniBatchAverage", "Exp3", "TsallisInf", "Htinf"]:
+    for name in [*IDS, *algorithm_names(), *WRAPPERS, "Exp3", "TsallisInf", "Htinf"]:
         assert re.search(rf"\b{re.escape(name)}\b", out), name
     lines = out.splitlines()
     for id_ in IDS:
@@ -215,7 +319,31 @@ BAD = {
         r"environment must be a known name.*Did you mean Stochastic",
     ),
     "an unknown algorithm": (("run", "Stochastic", "EXP33"), r"algorithm must be a known name.*Did you mean EXP3"),
-    "an unknown experiment": (("reproduce", "figure-2"), r"experiment must be a known name.*Did you mean figure-1\?"),
+    "an unknown experiment": (("reproduce", "figure-3"), r"experiment must be a known name.*Did you mean figure-"),
+    "an unknown experiment of the modern kind": (
+        ("reproduce", "modern"),
+        r"experiment must be a known name; received 'modern'. Did you mean figure-modern",
+    ),
+    "an epsilon of figure 2": (
+        ("reproduce", "figure-2", "--epsilon", 1, *SMALL),
+        r"--epsilon goes with figure-1 only; received it with figure-2\.",
+    ),
+    "an epsilon of figure-modern": (
+        ("reproduce", "figure-modern", "--epsilon", 1, *SMALL),
+        r"--epsilon goes with figure-1 only; received it with figure-modern\.",
+    ),
+    "the modern of figure 1": (
+        ("reproduce", "figure-1", "--modern", *SMALL),
+        r"--modern goes with figure-2 only; received it with figure-1\.",
+    ),
+    "no rounds of figure 2": (
+        ("reproduce", "figure-2", "--horizon", 0, "--out", "new"),
+        r"horizon must be an integer of at least 1; received 0",
+    ),
+    "no trials of figure-modern": (
+        ("reproduce", "figure-modern", "--trials", 0, "--out", "new"),
+        r"trials must be an integer of at least 1; received 0",
+    ),
     "an unknown parameter": (("run", "Stochastic", "EXP3:rate=1"), r"EXP3 has no parameter 'rate'. Known: exploration"),
     "a parameter without value": (("run", "Stochastic", "EXP3:rate"), r"parameters must be written as name=value"),
     "a label": (("run", "Stochastic", "EXP3:label=x", *SMALL), r"EXP3 has no parameter 'label'"),
@@ -315,7 +443,16 @@ def test_a_wrong_command_shows_its_usage(words, dp_bandit):
     assert "Usage: dp-bandit" in err and "Traceback" not in err
 
 
-@pytest.mark.parametrize("command", [("run", "Stochastic", "EXP3"), ("reproduce", "figure-1")])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("run", "Stochastic", "EXP3"),
+        ("reproduce", "figure-1"),
+        ("reproduce", "figure-2"),
+        ("reproduce", "figure-2", "--modern"),
+        ("reproduce", "figure-modern"),
+    ],
+)
 @pytest.mark.parametrize(("horizon", "trials"), [(2, 1), (2, 2), (3, 1)])
 def test_the_smallest_runs_work(command, horizon, trials, dp_bandit):
     code, _, err = dp_bandit(*command, "--horizon", horizon, "--trials", trials)

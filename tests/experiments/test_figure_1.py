@@ -110,7 +110,7 @@ def test_the_notes_say_plainly_what_the_papers_epsilon_means():
 def test_the_report_holds_every_claim_and_the_numbers():
     found = results(AS_MEASURED)
     claims = figure_1.claims(found)
-    text = report_md(found, title="Title", command="dp-bandit it", notes="A note.", claims=claims)
+    text = report_md([found], title="Title", command="dp-bandit it", notes="A note.", claims=claims)
     assert text.startswith("# Title\n\nCommand: `dp-bandit it`")
     assert "A note." in text
     for claim in claims:

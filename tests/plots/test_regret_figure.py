@@ -8,7 +8,9 @@ import pytest
 from matplotlib.collections import PolyCollection
 
 from dp_bandit_envs.algorithms import algorithm_names
-from dp_bandit_envs.metrics import gini_below_and_above, median_of_means
+from dp_bandit_envs.experiments import figure_2
+from dp_bandit_envs.experiments.figure_modern_setup import PRIVATE, REFERENCE
+from dp_bandit_envs.metrics import gini_below_and_above, mean_and_standard_error, median_of_means
 from dp_bandit_envs.plots.regret import as_bytes, regret_figure
 from dp_bandit_envs.plots.style import LOOKS, SPARE, look
 
@@ -93,7 +95,8 @@ def test_line_and_band_share_a_colour():
 def test_every_algorithm_has_a_look_of_its_own():
     assert set(LOOKS) >= set(algorithm_names())
     assert len({(each.colour, each.line) for each in LOOKS.values()}) == len(LOOKS)
-    assert len({each.marker for each in [*LOOKS.values(), *SPARE]}) == len(LOOKS) + len(SPARE)
+    strangers = {each.marker for each in SPARE}
+    assert len(strangers) == len(SPARE) and not strangers & {each.marker for each in LOOKS.values()}
 
 
 def test_strangers_get_looks_that_nobody_else_in_the_figure_has():
@@ -115,14 +118,32 @@ def simulated(colour):
     return np.clip(matrix @ linear, 0, 1) ** (1 / 2.2)
 
 
-def test_the_papers_three_algorithms_differ_for_colour_blind_readers():
-    """Colours apart by at least a fifth of the cube's side; and line and marker differ too."""
-    for one, other in itertools.combinations(("EXP3", "DP-EXP3-Lap", "EXP3-tau"), 2):
-        assert np.abs(simulated(LOOKS[one].colour) - simulated(LOOKS[other].colour)).max() > 0.2
-        assert LOOKS[one].line != LOOKS[other].line and LOOKS[one].marker != LOOKS[other].marker
+TOGETHER = {
+    "figure-1": ("EXP3", "DP-EXP3-Lap", "EXP3-tau"),
+    "figure-1 at another epsilon": ("EXP3", "DP-EXP3-Lap", "EXP3-tau", "Batched-Lap-EXP3", "Batched-Lap-HTINF"),
+    "figure-2": [one.make().name for one in figure_2.contestants(1.0, modern=False)],
+    "figure-2 with the modern": [one.make().name for one in figure_2.contestants(1.0, modern=True)],
+    "figure-modern": (*PRIVATE, REFERENCE),
+    "feedback graphs": ("UCB", "TS", "TS-N", "TS-MaxN", "UCB-N", "UCB-MaxN", "EXP3-SET"),
+}
+
+
+@pytest.mark.parametrize("figure", TOGETHER)
+def test_algorithms_that_appear_together_differ_for_colour_blind_readers(figure):
+    """All in marker; and in line, or in colour by a sixth of the cube's side."""
+    for one, other in itertools.combinations(TOGETHER[figure], 2):
+        (colour, line, marker), (its_colour, its_line, its_marker) = LOOKS[one], LOOKS[other]
+        assert marker != its_marker, (one, other)
+        apart = np.abs(simulated(colour) - simulated(its_colour)).max()
+        assert apart > 1 / 6 or (line != its_line and apart > 1 / 20), (one, other, apart)
     # Against white, lines must stand out: the weakest of Okabe and Ito's has a contrast of 2.
     for each in LOOKS.values():
         assert 1.05 / (luminance(each.colour) + 0.05) > 2
+
+
+def test_the_papers_three_algorithms_are_far_apart():
+    for one, other in itertools.combinations([LOOKS[name] for name in TOGETHER["figure-1"]], 2):
+        assert np.abs(simulated(one.colour) - simulated(other.colour)).max() > 0.2 and one.line != other.line
 
 
 @pytest.mark.parametrize("kind", ["png", "svg"])
@@ -157,3 +178,46 @@ def test_negative_regret_stays_in_view():
     drawn = regret_figure([("lucky", np.array([1, 2, 3]), curves)], note="")
     low, high = drawn.axes[0].get_ylim()
     assert low <= -4 <= high
+
+
+MEANS = {"measure": "pseudo_regret", "centre": "mean", "scale": "log", "spacing": "log", "columns": 2}
+
+
+def test_lines_may_be_means_with_their_confidence_interval():
+    drawn, curves = figure(**MEANS)
+    axes = drawn.axes[0]
+    for line, band, sample in zip(axes.lines, axes.collections, curves.values(), strict=True):
+        mean, error = mean_and_standard_error(sample)
+        shown = line.get_ydata()
+        assert np.array_equal(shown[mean > 0], mean[mean > 0]) and np.isnan(shown[mean <= 0]).all()
+        outline = band.get_paths()[0].vertices
+        assert outline[:, 1].max() == pytest.approx((mean + 1.96 * error).max())
+
+
+def test_panels_with_a_log_axis_of_regret_share_it():
+    """Panels can then be compared by eye, and lines begin where regret does."""
+    small, large = np.full((4, 100), 0.5), np.linspace(0, 900, 100)[None, :].repeat(4, axis=0)
+    panels = [("small", ROUNDS, {"UCB": small}), ("large", ROUNDS, {"UCB": large, "DP-SE": large})]
+    drawn = regret_figure(panels, note="", **MEANS)
+    limits = {axes.get_ylim() for axes in drawn.axes}
+    assert len(limits) == 1 and limits.pop() == pytest.approx((0.5 / 1.6, 900 * 1.6))
+    for axes in drawn.axes:
+        assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
+        assert axes.get_ylabel() == "pseudo-regret (gain)"
+    assert np.isnan(drawn.axes[1].lines[0].get_ydata()[0])
+    # An algorithm that is in one panel only is in the legend all the same.
+    assert texts(drawn) == ["UCB", "DP-SE"]
+
+
+@pytest.mark.parametrize(("panels", "rows"), [(4, 2), (3, 2), (2, 1)])
+def test_columns_leave_the_legend_beside(panels, rows):
+    drawn, _ = figure(panels, **MEANS)
+    assert len({axes.get_gridspec() for axes in drawn.axes}) == 1
+    assert drawn.axes[0].get_gridspec().get_geometry() == (rows, 2)
+    assert len(drawn.legends) == 1 and texts(drawn) == ["EXP3", "EXP3-tau"]
+
+
+@pytest.mark.parametrize("rounds", [1, 2])
+def test_regret_of_nothing_can_be_drawn_on_log_axes(rounds):
+    curves = {"UCB": np.zeros((2, rounds))}
+    assert as_bytes(regret_figure([("tiny", np.arange(1, rounds + 1), curves)] * 4, note="", **MEANS), "png")

@@ -1,0 +1,104 @@
+"""Bayesian regret on feedback graphs over time, and what feedback costs under privacy."""
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.ticker import EngFormatter, FixedLocator, FormatStrFormatter, NullLocator
+
+from dp_bandit_envs.metrics import mean_and_standard_error
+from dp_bandit_envs.plots.regret import NORMAL_95, Curves, add_note, draw_curves, share_limits
+from dp_bandit_envs.plots.style import BLACK, RC
+from dp_bandit_envs.protocols import FloatArray, IntArray
+
+ACROSS = 3
+LABEL = "Bayesian regret (gain)"
+
+
+class OnGraph(NamedTuple):
+    """One graph over time: title, rounds `(checkpoints,)`, regret `(trials, checkpoints)` by name, and the bound."""
+
+    title: str
+    rounds: IntArray
+    curves: Curves
+    bound: FloatArray
+
+
+class ByFeedback(NamedTuple):
+    """Regret after the last round, `(trials, numbers)` by level, against the number of gains revealed in a round."""
+
+    title: str
+    revealed: Sequence[int]
+    curves: Curves
+
+
+def graph_figure(graphs: Sequence[OnGraph], feedback: ByFeedback, *, note: str) -> Figure:
+    """Draw a panel for each graph, and one for what feedback costs; all axes are logarithmic.
+
+    Args:
+        graphs: The graphs.
+        feedback: What feedback costs.
+        note: One line below the figure.
+    """
+    with mpl.rc_context(RC):
+        rows = math.ceil((len(graphs) + 2) / ACROSS)
+        figure = Figure(figsize=(3.5 * ACROSS, 2.9 * rows + 0.3), layout="constrained")
+        FigureCanvasAgg(figure)
+        grid = list(figure.subplots(rows, ACROSS, squeeze=False).ravel())
+        labelled: dict[str, Any] = {}
+        for axes, data in zip(grid, graphs, strict=False):
+            draw_curves(axes, data.rounds, data.curves, "mean", names=list(data.curves))
+            axes.plot(data.rounds, data.bound, color=BLACK, linestyle="--", linewidth=1.8, label="bound for TS-N")
+            axes.set_xscale("log")
+            if len(data.rounds) > 1:
+                axes.set_xlim(data.rounds[0], data.rounds[-1])
+            axes.set_xlabel("round t")
+            axes.xaxis.set_major_formatter(EngFormatter(sep=""))
+            labelled |= {label: line for line, label in zip(*axes.get_legend_handles_labels(), strict=True)}
+        share_limits(grid[: len(graphs)])
+        last = grid[len(graphs)]
+        _by_feedback(last, feedback)
+        share_limits([last])
+        titles = [data.title for data in graphs] + [feedback.title]
+        for index, (axes, title) in enumerate(zip(grid, titles, strict=False)):
+            axes.set_title(f"({chr(97 + index)}) {title}", loc="left")
+            axes.set_ylabel(LABEL)
+        for axes in grid[len(titles) :]:
+            axes.axis("off")
+        cell = grid[len(titles)]
+        first = cell.legend(
+            labelled.values(), labelled, loc="upper left", handlelength=3, title=f"(a) to ({chr(96 + len(graphs))})"
+        )
+        cell.add_artist(first)
+        handles, labels = last.get_legend_handles_labels()
+        cell.legend(handles, labels, loc="lower left", handlelength=3, title=f"({chr(97 + len(graphs))})")
+        add_note(figure, note)
+        return figure
+
+
+def _by_feedback(axes: Axes, data: ByFeedback) -> None:
+    shades = mpl.colormaps["viridis"]
+    for index, (label, regret) in enumerate(data.curves.items()):
+        middle, error = mean_and_standard_error(regret)
+        last = index == len(data.curves) - 1
+        colour: Any = BLACK if last else shades(0.9 * index / max(len(data.curves) - 2, 1))
+        axes.errorbar(
+            data.revealed,
+            middle,
+            yerr=NORMAL_95 * error,
+            color=colour,
+            linestyle="--" if last else "-",
+            marker="osD^vP"[index % 6],
+            markersize=4.5,
+            capsize=2,
+            label=label,
+        )
+    axes.set_xscale("log")
+    axes.set_xlabel("gains revealed in a round")
+    axes.xaxis.set_major_locator(FixedLocator(list(data.revealed)))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(FormatStrFormatter("%g"))

@@ -1,0 +1,199 @@
+"""Figure 2's settings, and that its claims are judged by the numbers and nothing else."""
+
+import math
+
+import numpy as np
+import pytest
+
+from dp_bandit_envs.experiments import figure_2, figure_2_claims, figure_2_numbers
+from dp_bandit_envs.experiments.experiment import Results
+from dp_bandit_envs.experiments.report import report_md
+
+NAMES = ("UCB", "Private-UCB", "DP-UCB-BOUND", "DP-UCB", "DP-UCB-INT")
+ROUNDS = np.array([100, 1_000, 10_000, 20_000, 50_000, 100_000])
+TRIALS = 30
+# Mean regret after 100,000 rounds, about as the project measures it, had no run of DP-UCB-INT been lost.
+MEASURED = {
+    "2-arms-epsilon-1": (70, 9_200, 310, 520, 110),
+    "2-arms-epsilon-0.1": (70, 14_300, 2_460, 2_700, 525),
+    "10-arms-epsilon-1": (440, 39_300, 3_000, 4_600, 850),
+    "10-arms-epsilon-0.1": (440, 39_500, 16_900, 23_400, 6_900),
+}
+
+
+def results(regrets=MEASURED, changes=None, trials=TRIALS, rounds=ROUNDS):
+    """Make results: regret is all made by round 10,000, DP-UCB begins 10% below DP-UCB-BOUND; the spread is 1%."""
+    experiment = figure_2.experiment(trials=trials, horizon=int(rounds[-1]))
+    arrays = {}
+    spread = np.linspace(-0.01, 0.01, trials) if trials > 1 else np.zeros(1)
+    for panel in experiment.panels:
+        arrays[f"{panel.key}/checkpoints"] = rounds
+        for place, name in enumerate(NAMES):
+            last = np.full(trials, float(regrets[panel.key][place]))
+            last = (changes or {}).get((panel.key, name), lambda sample: sample)(last)
+            shape = np.where(rounds < 15_000, 0.5, 1.0)[None, :]
+            if name == "DP-UCB":
+                early = 0.45 * regrets[panel.key][2] / max(regrets[panel.key][3], 1)
+                shape = np.where(rounds < 15_000, early, 1.0)[None, :]
+            regret = last[:, None] * (1 + np.roll(spread, place)[:, None]) * shape
+            if name == "DP-UCB-INT":
+                regret[:, rounds >= 10_000] = regret[:, -1:]
+            arrays[f"{panel.key}/{name}/pseudo_regret"] = regret
+            best = max(panel.env_kwargs["means"])
+            arrays[f"{panel.key}/{name}/collected"] = rounds * best - regret
+    return Results(experiment, arrays)
+
+
+def verdicts(**given):
+    return [claim.holds.split(",")[0].split(" from")[0] for claim in figure_2_claims.claims(results(**given))]
+
+
+def lose_one(sample):
+    """Let one run lose all that can be lost."""
+    return np.where(np.arange(len(sample)) == 3, 29_900, sample)
+
+
+def test_the_experiment_is_the_papers():
+    experiment = figure_2.experiment()
+    assert (experiment.horizon, experiment.trials, experiment.checkpoints) == (100_000, 100, "log")
+    assert [panel.title for panel in experiment.panels] == [
+        "2 arms, epsilon = 1",
+        "2 arms, epsilon = 0.1",
+        "10 arms, epsilon = 1",
+        "10 arms, epsilon = 0.1",
+    ]
+    two, ten = (experiment.panels[index].env_kwargs["means"] for index in (0, 2))
+    assert two == [0.9, 0.6]
+    assert sorted(ten) == [0.1] * 8 + [0.2, 0.55]
+    for panel, epsilon in zip(experiment.panels, (1, 0.1, 1, 0.1), strict=True):
+        assert [contestant.name for contestant in panel.contestants] == list(NAMES)
+        assert all(one.parameters["epsilon"] == epsilon for one in panel.contestants[1:])
+        interval = panel.contestants[4].parameters
+        assert interval["delta"] == pytest.approx(math.exp(-10)) and interval["v"] == 1.1
+    assert experiment.rounds == 4 * 5 * 100 * 100_000
+
+
+def test_every_algorithm_guarantees_what_the_title_says():
+    experiment = figure_2.experiment(modern=True)
+    for panel, epsilon in zip(experiment.panels, (1, 0.1, 1, 0.1), strict=True):
+        for player in experiment.players(panel)[1:]:
+            guarantee = player.guarantee(n_arms=len(panel.env_kwargs["means"]), horizon=100_000)
+            assert guarantee.epsilon_at(math.exp(-10)) <= epsilon * (1 + 1e-9), player.name
+
+
+def test_modern_algorithms_come_after_the_papers():
+    plain, modern = (figure_2.experiment(modern=modern) for modern in (False, True))
+    for one, other in zip(plain.panels, modern.panels, strict=True):
+        assert other.contestants[:5] == one.contestants
+        assert {contestant.name for contestant in other.contestants[5:]} >= {"AdaP-KLUCB", "DP-KLUCB", "DP-IMED"}
+    assert figure_2.reproduction(modern=True).name != figure_2.reproduction().name
+
+
+# In the order of the claims; the last four are about theorems.
+AS_MEASURED = ["yes", "yes", "yes", "yes", "yes", "yes", "no", "no", "yes", "no", "no"]
+
+
+def test_the_claims_are_judged_by_the_numbers():
+    assert verdicts() == AS_MEASURED
+
+
+@pytest.mark.parametrize(
+    ("claim", "changes", "expected"),
+    [
+        (0, {("2-arms-epsilon-1", "DP-UCB-INT"): lambda sample: sample * 5}, "no"),
+        (0, {("2-arms-epsilon-1", "DP-UCB-INT"): lose_one}, "cannot tell"),
+        (0, {("10-arms-epsilon-1", "DP-UCB-INT"): lambda sample: sample * 3_000 / 850}, "cannot tell"),
+        (2, {("10-arms-epsilon-1", "DP-UCB"): lambda sample: sample * 1.5}, "no"),
+        (3, {("2-arms-epsilon-0.1", "DP-UCB"): lambda sample: sample * 0.5}, "no"),
+        (3, {("2-arms-epsilon-0.1", "DP-UCB"): lambda sample: sample * 2_460 / 2_700}, "cannot tell"),
+        (4, {("2-arms-epsilon-1", "Private-UCB"): lambda sample: sample * 0.01}, "no"),
+        (5, {("2-arms-epsilon-0.1", "DP-UCB-BOUND"): lose_one}, "no"),
+        (5, {("10-arms-epsilon-0.1", "DP-UCB-BOUND"): lose_one}, "yes"),
+        (6, {("2-arms-epsilon-1", "Private-UCB"): lambda s: np.where(np.arange(len(s)) % 2, 0.0, 30_000.0)}, "yes"),
+        (8, {("2-arms-epsilon-1", "DP-UCB-INT"): lambda sample: sample * 8}, "no"),
+        (8, {("2-arms-epsilon-1", "DP-UCB-INT"): lose_one}, "cannot tell"),
+    ],
+)
+def test_each_claim_can_fall(claim, changes, expected):
+    assert verdicts(changes=changes)[claim] == expected
+
+
+def test_a_spread_of_few_runs_says_nothing_about_that_of_many():
+    assert verdicts(trials=5)[5:7] == ["cannot tell"] * 2
+
+
+def test_a_growing_gap_is_seen():
+    """Once with all runs growing a little, once with one run that is lost."""
+    found = results()
+    regret = found.arrays["2-arms-epsilon-1/DP-UCB-INT/pseudo_regret"]
+    regret[:, -1] *= 1.5
+    claim = figure_2_claims.claims(found)[1]
+    assert claim.holds.startswith("no, it grows for 2 arms at epsilon = 1: theorem 3.5")
+    found = results()
+    found.arrays["10-arms-epsilon-1/DP-UCB-INT/pseudo_regret"][7, -1] = 30_000
+    claim = figure_2_claims.claims(found)[1]
+    assert claim.holds.startswith("no, 1 of 30 runs (10 arms at epsilon = 1) stays with a worse arm to the end")
+
+
+@pytest.mark.parametrize("trials", [1, 4])
+def test_few_runs_show_nothing_but_what_can_be_worked_out(trials):
+    assert verdicts(trials=trials) == ["cannot tell"] * 7 + ["no", "cannot tell", "no", "no"]
+
+
+def test_a_regret_of_zero_is_reported_and_not_divided_by():
+    zero = {key: (0, 0, 0, 0, 0) for key in MEASURED}
+    for rounds in (np.array([1]), np.array([1, 2]), ROUNDS):
+        assert len(figure_2_claims.claims(results(regrets=zero, rounds=rounds))) == len(AS_MEASURED)
+
+
+def test_the_first_releases_are_those_of_lemma_b_1():
+    """46 pulls at epsilon 1 and 1,751 at 0.1; the inputs of corollary 3.2 are 1 / 252 and 1 / 21,590."""
+    panels = figure_2.experiment().panels
+    assert [figure_2_numbers.first_release(panel) for panel in panels] == [46, 1751, 46, 1751]
+    assert 1 / figure_2_numbers.input_epsilon(panels[0]) == pytest.approx(252, abs=0.5)
+    assert 1 / figure_2_numbers.input_epsilon(panels[1]) == pytest.approx(21_590, abs=1)
+
+
+def test_the_printed_bound_of_theorem_3_5_by_hand():
+    """One gap of 0.3: 0.3 (46 + 8 ln(100000) / 0.09 + 1 + 4 zeta(1.5)), with zeta(1.5) = 2.6123753."""
+    found = results()
+    bounds = figure_2_numbers.printed_bounds(found, found.experiment.panels[0])
+    assert bounds["DP-UCB-INT"] == pytest.approx(0.3 * (47 + 8 * math.log(1e5) / 0.09 + 4 * 2.6123753))
+    # B = sqrt(8) ln(4e20) / (1 - lambda); the larger of the two terms is least where they meet, between these.
+    b = [math.sqrt(8) * math.log(4e20) / (1 - split) for split in (0.01, 0.99)]
+    low, high = (value * (math.log(value) + 7) for value in b)
+    assert low < bounds["DP-UCB-BOUND"] < high
+    # C^2 (ln C + 7)^2 with C = 56 (2 + sqrt(3.5)) sqrt(ln T): above 10^8, so that it says nothing.
+    assert bounds["DP-UCB"] > 1e7
+
+
+def test_the_bonus_of_private_ucb_by_hand():
+    """2 ln^2 T ln(2 T^5 ln T) = 2 * 132.5 * (0.693 + 57.565 + 2.444) = 16,092 at T = 100,000."""
+    assert figure_2_numbers.pulls_of_a_bonus_above_one(2, 100_000, 1.0) == pytest.approx(16_092, abs=1)
+    assert figure_2_numbers.pulls_of_a_bonus_above_one(2, 100_000, 0.1) == pytest.approx(160_920, abs=10)
+
+
+def test_the_report_explains_without_our_own_numbering():
+    """Readers have the papers, not the project's list of errata."""
+    found = results()
+    claims = figure_2_claims.claims(found)
+    text = report_md([found], title="T", command="c", view=figure_2.VIEW, notes=figure_2.notes(found), claims=claims)
+    for claim in claims:
+        assert f"| {claim.says} | {claim.seen} | {claim.holds} |" in text
+    assert "SPEC" not in text and "erratum" not in text and "nan" not in text
+    assert "lemma B.2 gives both parts of the hybrid mechanism all of epsilon" in text
+    assert "## Pseudo-regret after the last round\n" in text
+    assert "Private-UCB | 0.5 " in text and "DP-UCB-BOUND | 0.1 " in text
+    assert "| least to greatest |" in text
+
+
+def test_the_notes_name_the_best_of_the_modern():
+    found = results()
+    experiment = figure_2.experiment(modern=True, trials=TRIALS)
+    arrays = dict(found.arrays)
+    for panel in experiment.panels:
+        for place, name in enumerate(figure_2.MODERN):
+            arrays[f"{panel.key}/{name}/pseudo_regret"] = np.full((TRIALS, len(ROUNDS)), 50.0 + place)
+    notes = figure_2.notes(Results(experiment, arrays))
+    assert f"{figure_2.MODERN[0]}, 50.0 ± 0.0 against 850.0" in notes
+    assert "Added to" not in figure_2.notes(found)

@@ -1,0 +1,149 @@
+"""A panel may have contestants of its own: the same label at other settings; everything follows, resuming included."""
+
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+
+import dp_bandit_envs
+from dp_bandit_envs.errors import ResultsError
+from dp_bandit_envs.experiments import experiment as experiment_module
+from dp_bandit_envs.experiments import figure_1
+from dp_bandit_envs.experiments.experiment import Contestant, Experiment, Panel, run
+from dp_bandit_envs.experiments.report import report_md
+from dp_bandit_envs.experiments.store import ResultsFolder
+from dp_bandit_envs.experiments.summary import summary_csv
+
+GAME = ("DPBandit-Stochastic-v0", {"means": [0.9, 0.1]})
+EXPERIMENT = Experiment(
+    "levels",
+    (
+        Panel("strong", "Strong", *GAME, (Contestant("DP-EXP3-Lap", {"epsilon": 0.1}), Contestant("EXP3"))),
+        Panel("weak", "Weak", *GAME, (Contestant("DP-EXP3-Lap", {"epsilon": 10.0}),)),
+        Panel("shared", "Shared", *GAME),
+    ),
+    (Contestant("Uniform"),),
+    horizon=60,
+    trials=5,
+)
+
+
+def go(path, **given):
+    return run(EXPERIMENT, ResultsFolder(path, EXPERIMENT.configuration()), **given)
+
+
+def test_the_same_label_holds_each_panels_own_setting(tmp_path):
+    results = go(tmp_path / "out")
+    for panel, parameters in (("strong", {"epsilon": 0.1}), ("weak", {"epsilon": 10.0})):
+        player = Contestant("DP-EXP3-Lap", parameters).make()
+        simulation = experiment_module.simulate(GAME[0], [player], horizon=60, trials=5, env_kwargs=GAME[1])
+        assert np.array_equal(results.regret(panel, "DP-EXP3-Lap"), simulation["DP-EXP3-Lap"].external_regret)
+        assert np.array_equal(
+            results.regret(panel, "DP-EXP3-Lap", "pseudo_regret"), simulation["DP-EXP3-Lap"].pseudo_regret
+        )
+    assert results.names == ["DP-EXP3-Lap", "EXP3", "Uniform"]
+    assert [results.names_in(panel) for panel in EXPERIMENT.panels] == [
+        ["DP-EXP3-Lap", "EXP3"],
+        ["DP-EXP3-Lap"],
+        ["Uniform"],
+    ]
+
+
+def test_rounds_are_those_that_are_played(tmp_path):
+    assert EXPERIMENT.rounds == 5 * 60 * 4
+    played = []
+    go(tmp_path / "out", progress=lambda title, rounds: played.append(rounds))
+    assert sum(played) == EXPERIMENT.rounds
+
+
+@pytest.mark.parametrize("stop_after", [1, 3, 7, 12])
+def test_an_interrupted_run_ends_with_the_same_bytes(stop_after, tmp_path, monkeypatch):
+    monkeypatch.setattr(experiment_module, "CHUNK", 2)
+    go(tmp_path / "whole")
+    calls = []
+
+    def interrupt(title, rounds):
+        calls.append(rounds)
+        if len(calls) == stop_after:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        go(tmp_path / "cut", progress=interrupt)
+    go(tmp_path / "cut", jobs=2)
+    whole, cut = ((tmp_path / name / "results.npz").read_bytes() for name in ("whole", "cut"))
+    assert whole == cut
+
+
+def test_what_is_saved_is_reported_at_once(tmp_path):
+    """So that a bar over several experiments counts the rounds of a finished one as done."""
+    go(tmp_path / "out")
+    calls = []
+    go(tmp_path / "out", progress=lambda *call: calls.append(call))
+    assert calls == [("saved", EXPERIMENT.rounds)]
+
+
+def test_a_chunk_of_another_panel_is_refused(tmp_path, monkeypatch):
+    def interrupt(title, rounds):
+        if title == "Shared":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        go(tmp_path / "cut", progress=interrupt)
+    chunks = tmp_path / "cut" / "chunks"
+    (chunks / "strong-000000.npz").write_bytes((chunks / "weak-000000.npz").read_bytes())
+    with pytest.raises(ResultsError, match=r"strong-000000.npz: must hold 5 trials of DP-EXP3-Lap, EXP3"):
+        go(tmp_path / "cut")
+
+
+def test_summary_and_report_follow(tmp_path):
+    results = go(tmp_path / "out")
+    rows = list(csv.DictReader(io.StringIO(summary_csv(results, "pseudo_regret"))))
+    assert {(row["panel"], row["algorithm"]) for row in rows} == {
+        ("strong", "DP-EXP3-Lap"),
+        ("strong", "EXP3"),
+        ("weak", "DP-EXP3-Lap"),
+        ("shared", "Uniform"),
+    }
+    last = next(row for row in rows if row["panel"] == "weak" and row["round"] == "60")
+    assert float(last["mean"]) == pytest.approx(results.regret("weak", "DP-EXP3-Lap", "pseudo_regret")[:, -1].mean())
+    text = report_md([results], title="T", command="c")
+    guarantees = text.partition("## What is guaranteed")[2].partition("A guarantee is for")[0]
+    for beginning in ("DP-EXP3-Lap | 0.1 ", "DP-EXP3-Lap | 10 ", "EXP3 | ", "Uniform | 0 "):
+        assert sum(line.startswith(f"| {beginning}") for line in guarantees.splitlines()) == 1, beginning
+
+
+def test_settings_of_a_panel_are_checked_before_anything_is_written():
+    bad = Experiment("bad", (Panel("a", "A", *GAME, (Contestant("DP-EXP3-Lap", {"epsilon": -1}),)),), (), 60, 1)
+    with pytest.raises(ValueError, match="epsilon must be greater than 0"):
+        bad.check()
+    with pytest.raises(ValueError, match="must name at least one"):
+        Experiment("bad", (Panel("a", "A", *GAME),), (), 60, 1).check()
+
+
+def test_folders_from_before_stay_valid(monkeypatch):
+    """A panel without contestants of its own is written down as it was before there were any: the same digest."""
+    monkeypatch.setattr(dp_bandit_envs, "__version__", "0.1.0")
+    assert figure_1.experiment().digest() == "f97866fe"
+    panels = json.loads(json.dumps(EXPERIMENT.configuration()))["panels"]
+    assert "contestants" not in panels[2] and panels[1]["contestants"][0]["parameters"] == {"epsilon": 10.0}
+
+
+@pytest.mark.parametrize(
+    ("horizon", "players", "expected"),
+    [
+        (2**18, 3, 24),  # figure 1, as ever
+        (2**18, 5, 24),
+        (100_000, 5, 24),  # figure 2
+        (10**6, 8, 4),  # figure-modern: its sweep
+        (10**7, 9, 4),
+        (2**20, 4, 8),
+    ],
+)
+def test_long_games_come_in_small_chunks(horizon, players, expected):
+    """2^25 rounds at most, but 4 trials at least, for machines with several cores."""
+    contestants = tuple(Contestant("Uniform", {}, f"{i}") for i in range(players))
+    experiment = Experiment("x", (Panel("a", "A", *GAME),), contestants, horizon, 100)
+    sizes = [trials for _, _, trials in experiment.chunks]
+    assert sizes[0] == expected and sum(sizes) == 100

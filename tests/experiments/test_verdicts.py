@@ -1,0 +1,90 @@
+"""How claims are judged: three standard errors of paired differences decide, and too few runs decide nothing."""
+
+import math
+
+import numpy as np
+import pytest
+
+from dp_bandit_envs.experiments.experiment import Contestant, Experiment, Panel, Results
+from dp_bandit_envs.experiments.verdicts import (
+    all_ahead,
+    decided,
+    joined,
+    lead,
+    over_error,
+    short_of,
+    stuck,
+    with_names,
+)
+
+PANEL = Panel("a", "A", "DPBandit-Stochastic-v0", {"means": [0.5, 0.9, 0.7]}, (Contestant("UCB"),))
+
+
+def results(trials=4, rounds=(50_000, 100_000), **regrets):
+    arrays = {f"a/{name}/pseudo_regret": np.array(regret, dtype=float) for name, regret in regrets.items()}
+    return Results(Experiment("x", (PANEL,), (), rounds[-1], trials), {"a/checkpoints": np.array(rounds), **arrays})
+
+
+def test_a_lead_is_the_mean_paired_difference_over_its_standard_error():
+    """Differences 1, 2, 3, 4: mean 2.5, standard deviation 1.291, standard error 0.6455."""
+    found = results(UCB=[[0, 10], [0, 20], [0, 30], [0, 40]], TS=[[0, 11], [0, 22], [0, 33], [0, 44]])
+    assert lead(found, "a", "UCB", "TS", "pseudo_regret") == pytest.approx(2.5 / 0.6454972)
+    assert lead(found, "a", "TS", "UCB", "pseudo_regret") == pytest.approx(-2.5 / 0.6454972)
+    assert lead(found, "a", "UCB", "TS", "pseudo_regret", 0) == 0.0
+
+
+def test_a_difference_without_spread_is_certain_and_none_is_nothing():
+    assert over_error(np.full(5, 2.0)) == math.inf
+    assert over_error(np.full(5, -2.0)) == -math.inf
+    assert over_error(np.zeros(5)) == 0.0
+    assert math.isnan(over_error(np.array([3.0])))
+
+
+@pytest.mark.parametrize(
+    ("leads", "expected"),
+    [
+        ([4.0, 3.1], "yes"),
+        ([4.0, 2.9], "cannot tell"),
+        ([4.0, -2.9], "cannot tell"),
+        ([4.0, -3.1], "no"),
+        ([math.nan], "cannot tell"),
+        ([4.0, math.nan], "cannot tell"),
+        ([], "cannot tell"),
+    ],
+)
+def test_all_leads_must_be_clear(leads, expected):
+    assert all_ahead(leads) == expected
+
+
+def test_an_open_verdict_says_how_many_runs_there_were():
+    found = results(trials=5)
+    assert decided("yes", found, yes="as seen", no="not") == "yes, as seen"
+    assert decided("no", found, yes="as seen", no="not") == "no, not"
+    assert decided("", found, yes="as seen", no="not") == "cannot tell from 5 runs"
+    assert decided("cannot tell", found, yes="", no="", unknown=": why") == "cannot tell from 5 runs: why"
+
+
+@pytest.mark.parametrize("answer", ["yes", "no", ""])
+def test_too_few_runs_decide_nothing(answer):
+    """The standard error of a mean of four is known to within a factor of two only."""
+    assert decided(answer, results(), yes="", no="") == "cannot tell from 4 runs: that is too few"
+    assert decided(answer, results(trials=1), yes="", no="") == "cannot tell from 1 run: that is too few"
+
+
+def test_a_smaller_experiment_says_so():
+    assert short_of(results(trials=100), 100_000, 100) == ""
+    assert "4 runs of 100,000 rounds instead of 100 of 100,000" in short_of(results(), 100_000, 100)
+    assert "100 runs of 50 rounds instead of 20 of 100" in short_of(results(100, rounds=(10, 50)), 100, 20)
+
+
+def test_a_run_is_stuck_if_it_loses_as_much_as_a_second_best_arm_would():
+    """The second best arm loses 0.2 a round: 10,000 in the last half; half of that is the mark."""
+    found = results(UCB=[[0, 10_000], [10_000, 15_001], [10_000, 14_999], [0, 0]])
+    assert stuck(found, PANEL, "UCB") == 2
+    # In a short game everybody is still learning.
+    assert stuck(results(rounds=(50, 100), UCB=[[0, 10]] * 4), PANEL, "UCB") == 0
+
+
+def test_lists_read_as_in_a_sentence():
+    assert [joined(["a"]), joined(["a", "b"]), joined(["a", "b", "c"])] == ["a", "a and b", "a, b and c"]
+    assert with_names({"x": "1", "y": "2"}) == "1 (x), 2 (y)"
