@@ -16,9 +16,9 @@ PAPER_DELTA = math.exp(-10)
 class IntervalMeans(SumsBoundary):
     r"""Releases an arm's mean over all of its gains at the ends of growing intervals, with less and less noise.
 
-    At n = W_1, W_2, ... gains the mean gets Laplace noise of scale :math:`n^{v/2 - 1}`. Released is the mean times n, as `sum`, with `count` n. Each release covers all gains so far and is
-    :math:`n^{-v/2}`-DP, and they compose to (epsilon, delta): rho-zCDP with rho half the sum of :math:`W_j^{-v}`.
-    A round's gain enters the sum of one arm only.
+    At n = W_1, W_2, ... gains the mean gets Laplace noise of scale :math:`n^{v/2 - 1}`. Released is the mean times n,
+    as `sum`, with `count` n. Each release covers all gains so far and is :math:`n^{-v/2}`-DP, and they compose to
+    (epsilon, delta): rho-zCDP with rho half the sum of :math:`W_j^{-v}`. A round's gain enters the sum of one arm only.
 
     Args:
         env: A bandit environment, or a privacy wrapper around one that hands on gains.

@@ -71,11 +71,11 @@ def graph_figure(graphs: Sequence[OnGraph], feedback: ByFeedback, *, note: str) 
             axes.axis("off")
         cell = grid[len(titles)]
         first = cell.legend(
-            labelled.values(), labelled, loc="upper left", handlelength=3, title=f"(a) to ({chr(96 + len(graphs))})"
+            labelled.values(), labelled, loc="center left", handlelength=2.5, title=f"(a) to ({chr(96 + len(graphs))})"
         )
         cell.add_artist(first)
         handles, labels = last.get_legend_handles_labels()
-        cell.legend(handles, labels, loc="lower left", handlelength=3, title=f"({chr(97 + len(graphs))})")
+        cell.legend(handles, labels, loc="center right", handlelength=2, title=f"({chr(97 + len(graphs))})")
         add_note(figure, note)
         return figure
 

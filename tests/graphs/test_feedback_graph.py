@@ -1,0 +1,359 @@
+"""A feedback graph holds the right rows, the right transpose and no more memory than its edges need."""
+
+import itertools
+import tracemalloc
+
+import networkx as nx
+import numpy as np
+import pytest
+from graph_tools import DIRECTED, columns_of, rows_of
+
+from dp_bandit_envs.graphs import FeedbackGraph, as_feedback_graph
+
+PATH_ROWS = [[0, 1], [0, 1, 2], [1, 2, 3], [2, 3]]
+DIRECTED_ROWS = [[0, 2], [1, 2], [2, 3], [0, 3]]
+DIRECTED_COLUMNS = [[0, 3], [1], [0, 1, 2], [2, 3]]
+
+
+def brute(matrix):
+    """Return rows and columns of a matrix of booleans."""
+    return [np.flatnonzero(row).tolist() for row in matrix], [np.flatnonzero(row).tolist() for row in matrix.T]
+
+
+def some_graphs():
+    """Yield small graphs of all kinds, with the matrix of each."""
+    rng = np.random.default_rng(5)
+    for n_arms, chance, directed, loops in itertools.product((2, 5, 8), (0.0, 0.3, 0.7, 1.0), (0, 1), (0, 1)):
+        matrix = rng.random((n_arms, n_arms)) < chance
+        if not directed:
+            matrix |= matrix.T
+        if loops:
+            np.fill_diagonal(matrix, True)
+        yield matrix
+
+
+# ---- from networkx -------------------------------------------------------------------------------------------------
+
+
+def test_an_undirected_graph_reveals_closed_neighbourhoods():
+    graph = as_feedback_graph(nx.path_graph(4))
+    assert rows_of(graph) == columns_of(graph) == PATH_ROWS
+    assert (graph.n_arms, graph.most_revealed, graph.edges) == (4, 3, 6)
+
+
+def test_without_self_loops_only_the_neighbours_are_revealed():
+    plain = nx.path_graph(4)
+    plain.add_edge(3, 3)
+    graph = as_feedback_graph(plain, self_loops=False)
+    assert rows_of(graph) == [[1], [0, 2], [1, 3], [2, 3]]
+    assert graph.edges == 6  # an arm with itself is no edge
+    assert rows_of(as_feedback_graph(plain)) == PATH_ROWS
+
+
+def test_a_directed_graph_reveals_where_its_edges_lead():
+    graph = as_feedback_graph(DIRECTED)
+    assert rows_of(graph) == DIRECTED_ROWS
+    assert columns_of(graph) == DIRECTED_COLUMNS
+    assert (graph.most_revealed, graph.edges) == (2, 4)
+    bare = as_feedback_graph(DIRECTED, self_loops=False)
+    assert rows_of(bare) == [[2], [2], [3], [0]]
+    assert columns_of(bare) == [[3], [], [0, 1], [2]]
+
+
+def test_nodes_become_arms_in_their_order_whatever_they_are_called():
+    graph = nx.Graph()
+    graph.add_nodes_from(["z", ("a", 1), 7])
+    graph.add_edge(7, "z")
+    assert rows_of(as_feedback_graph(graph)) == [[0, 2], [1], [0, 2]]
+
+
+def test_double_edges_count_once():
+    several = nx.MultiDiGraph([(0, 1), (0, 1), (1, 0), (0, 0)])
+    assert rows_of(as_feedback_graph(several)) == [[0, 1], [0, 1]]
+    graph = FeedbackGraph.from_edges(3, [0, 1, 0, 0], [1, 0, 1, 0], directed=False)
+    assert rows_of(graph) == [[0, 1], [0, 1], [2]]
+    assert graph.revealed.dtype == graph.starts.dtype == np.int64
+
+
+def test_a_graph_without_edges_reveals_the_own_arm_or_nothing():
+    assert rows_of(as_feedback_graph(nx.empty_graph(3))) == [[0], [1], [2]]
+    bare = as_feedback_graph(nx.empty_graph(3), self_loops=False)
+    assert rows_of(bare) == columns_of(bare) == [[], [], []]
+    assert bare.most_revealed == bare.edges == 0
+
+
+# ---- from matrices -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [bool, np.int8, np.uint16, float])
+def test_matrices_of_every_kind_give_the_same_graph(kind):
+    for matrix in some_graphs():
+        graph = as_feedback_graph((matrix * 2).astype(kind), self_loops=False)
+        assert (rows_of(graph), columns_of(graph)) == brute(matrix)
+        graph = as_feedback_graph(matrix.tolist())
+        assert (rows_of(graph), columns_of(graph)) == brute(matrix | np.eye(len(matrix), dtype=bool))
+
+
+def test_networkx_graphs_and_their_matrices_are_the_same():
+    for matrix in some_graphs():
+        plain = nx.from_numpy_array(matrix, create_using=nx.DiGraph)
+        graph = as_feedback_graph(plain, self_loops=False)
+        assert (rows_of(graph), columns_of(graph)) == brute(matrix)
+        if np.array_equal(matrix, matrix.T):
+            assert rows_of(as_feedback_graph(plain.to_undirected(), self_loops=False)) == brute(matrix)[0]
+
+
+def test_a_symmetric_matrix_is_undirected_whatever_its_weights():
+    graph = as_feedback_graph([[0, 3, 0], [-1, 0, 0], [0, 0, 0]])
+    assert rows_of(graph) == [[0, 1], [0, 1], [2]]
+    assert graph.revealers is graph.revealed
+    one_way = as_feedback_graph([[0, 3, 0], [0, 0, 0], [0, 0, 0]])
+    assert (rows_of(one_way), columns_of(one_way)) == ([[0, 1], [1], [2]], [[0], [0, 1], [2]])
+
+
+def test_the_random_graphs_above_hold_every_kind():
+    """Otherwise the tests that use them could pass on empty graphs."""
+    symmetric = [np.array_equal(matrix, matrix.T) for matrix in some_graphs()]
+    assert 10 < sum(symmetric) < len(symmetric) - 5
+    assert {0, 64} < {int(matrix.sum()) for matrix in some_graphs()}
+
+
+# ---- from files ----------------------------------------------------------------------------------------------------
+
+
+def test_a_file_of_edges_may_have_comments_commas_and_blank_lines(tmp_path):
+    path = tmp_path / "edges.csv"
+    path.write_text("# two arm numbers a line\n0, 1\n\n1\t2  # an edge\n3,3\n2 1\n", encoding="utf-8")
+    for given in (path, str(path)):
+        assert rows_of(as_feedback_graph(given)) == [[0, 1], [0, 1, 2], [1, 2], [3]]
+    assert rows_of(as_feedback_graph(path, self_loops=False)) == [[1], [0, 2], [1], [3]]
+
+
+@pytest.mark.parametrize("line", ["0 1 0.5", "4", "0 -1", "a b", "1.0 2", "0;1"])
+def test_a_wrong_line_is_named_by_its_number(tmp_path, line):
+    path = tmp_path / "edges.txt"
+    path.write_text(f"# edges\n0 1\n{line}\n", encoding="utf-8")
+    with pytest.raises(
+        ValueError, match=r"edges\.txt, line 3: must hold two arm numbers, such as 0 3; it holds '"
+    ) as e:
+        as_feedback_graph(path)
+    assert repr(line) in str(e.value)
+
+
+def test_files_that_hold_no_graph_are_refused(tmp_path):
+    path = tmp_path / "edges.txt"
+    path.write_text("# nothing\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="must hold at least one edge; it holds none"):
+        as_feedback_graph(path)
+    path.write_text("0 0\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="must have at least 2 arms; received 1"):
+        as_feedback_graph(path)
+    with pytest.raises(FileNotFoundError):
+        as_feedback_graph(tmp_path / "no such file")
+
+
+# ---- refused -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("graph", "error", "message"),
+    [
+        (np.zeros((2, 3)), TypeError, "a square matrix or the path of a file of edges; received a ndarray"),
+        (np.zeros(4), TypeError, "graph must be a name, a networkx graph"),
+        (np.zeros((2, 2, 2)), TypeError, "received a ndarray"),
+        ([[0, 1], [1]], TypeError, "received a list"),
+        ([["0", "1"], ["1", "0"]], TypeError, "received a list"),
+        (np.zeros((2, 2), complex), TypeError, "received a ndarray"),
+        (None, TypeError, "received a NoneType"),
+        (5, TypeError, "received a int"),
+        ([[0.0, np.nan], [0.0, 0.0]], ValueError, "must hold numbers; it holds nan"),
+        (np.ones((1, 1)), ValueError, "must have at least 2 arms; received 1"),
+        (nx.empty_graph(1), ValueError, "must have at least 2 arms; received 1"),
+        (nx.empty_graph(0), ValueError, "must have at least 2 arms; received 0"),
+    ],
+)
+def test_what_is_no_graph_is_refused(graph, error, message):
+    with pytest.raises(error, match=message):
+        as_feedback_graph(graph)
+
+
+# ---- rows and columns ----------------------------------------------------------------------------------------------
+
+
+def test_rows_ascend_and_revealers_are_the_transpose():
+    for matrix in some_graphs():
+        graph = as_feedback_graph(matrix)
+        assert graph.starts[0] == graph.revealer_starts[0] == 0
+        assert graph.starts[-1] == graph.revealer_starts[-1] == len(graph.revealed) == len(graph.revealers)
+        for row in (*rows_of(graph), *columns_of(graph)):
+            assert row == sorted(set(row))
+        pairs = {(arm, each) for arm, row in enumerate(rows_of(graph)) for each in row}
+        assert pairs == {(each, arm) for arm, row in enumerate(columns_of(graph)) for each in row}
+        assert graph.edges == len(pairs) - graph.n_arms
+
+
+# ---- memory --------------------------------------------------------------------------------------------------------
+
+
+def arrays_of(graph):
+    return {id(each): each for each in (graph.starts, graph.revealed, graph.revealer_starts, graph.revealers)}.values()
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_memory_is_linear_in_edges(directed):
+    """K = 10,000 and 50,000 edges: K x K would be 100 MB in single bytes, 800 MB in numbers."""
+    n_arms, rng = 10_000, np.random.default_rng(1)
+    sources, targets = rng.integers(n_arms, size=(2, 50_000))
+    tracemalloc.start()
+    graph = FeedbackGraph.from_edges(n_arms, sources, targets, directed=directed)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    entries = len(graph.revealed)
+    assert n_arms + 49_000 < entries <= n_arms + (1 if directed else 2) * 50_000
+    numbers = sum(array.nbytes for array in arrays_of(graph)) / 8
+    assert numbers == (2 if directed else 1) * (entries + n_arms + 1)
+    # A dozen copies on the way, of 8 bytes an entry, and Python's numbers of 40 bytes: but nothing near K x K.
+    assert peak < 250 * entries
+    assert peak < n_arms**2 / 2
+
+
+def test_capping_and_covering_ten_thousand_arms_needs_no_square():
+    n_arms = 10_000
+    graph = as_feedback_graph(nx.barabasi_albert_graph(n_arms, 5, seed=1))
+    tracemalloc.start()
+    capped = graph.capped(20, np.random.default_rng(0))
+    assert graph.independent_arms > n_arms / 10
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert capped.most_revealed == 20 < graph.most_revealed
+    assert peak < n_arms**2 / 4
+
+
+# ---- capped --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("most", [1, 2, 3, 6])
+@pytest.mark.parametrize("self_loops", [True, False])
+def test_a_capped_graph_keeps_the_own_arm_and_some_of_the_others(most, self_loops):
+    rng = np.random.default_rng(3)
+    for matrix in some_graphs():
+        whole = as_feedback_graph(matrix, self_loops=self_loops)
+        capped = whole.capped(most, rng)
+        for arm, (before, after) in enumerate(zip(rows_of(whole), rows_of(capped), strict=True)):
+            assert len(after) == min(len(before), most)
+            assert set(after) <= set(before)
+            assert (arm in after) == (arm in before)
+            assert after == sorted(after)
+        for arm, column in enumerate(columns_of(capped)):
+            assert column == [one for one, row in enumerate(rows_of(capped)) if arm in row]
+
+
+def test_every_neighbour_is_kept_equally_often():
+    """3 of 5 neighbours stay, each with chance 0.6: a mean with standard error sqrt(0.24 / n); allow five of them."""
+    whole = as_feedback_graph(nx.star_graph(5))
+    n, rng, kept = 4000, np.random.default_rng(8), np.zeros(6)
+    for _ in range(n):
+        kept[rows_of(whole.capped(4, rng))[0]] += 1
+    assert kept[0] == n
+    assert np.abs(kept[1:] / n - 0.6).max() < 5 * np.sqrt(0.24 / n)
+    assert rows_of(whole.capped(4, np.random.default_rng(2))) == rows_of(whole.capped(4, np.random.default_rng(2)))
+
+
+# ---- independent arms and cliques ----------------------------------------------------------------------------------
+
+
+def independence_number(rows):
+    """Return the size of the largest set of arms of which none reveals another, by trying all."""
+    n_arms = len(rows)
+    linked = [[j in rows[i] or i in rows[j] for j in range(n_arms)] for i in range(n_arms)]
+    best = 0
+    for chosen in range(1, 2**n_arms):
+        members = [arm for arm in range(n_arms) if chosen >> arm & 1]
+        if len(members) > best and not any(linked[i][j] for i, j in itertools.combinations(members, 2)):
+            best = len(members)
+    return best
+
+
+def cover_number(rows):
+    """Return the fewest cliques that hold all arms, by the best last clique of every set of arms."""
+    n_arms = len(rows)
+    mutual = [sum(1 << j for j in rows[i] if i in rows[j] and j != i) for i in range(n_arms)]
+    clique = [True] * 2**n_arms
+    fewest = [0] * 2**n_arms
+    for chosen in range(1, 2**n_arms):
+        lowest = (chosen & -chosen).bit_length() - 1
+        rest = chosen & (chosen - 1)
+        clique[chosen] = clique[rest] and rest & ~mutual[lowest] == 0
+        part, best = chosen, n_arms
+        while part:
+            if part >> lowest & 1 and clique[part]:
+                best = min(best, 1 + fewest[chosen ^ part])
+            part = (part - 1) & chosen
+        fewest[chosen] = best
+    return fewest[-1]
+
+
+def test_the_brute_force_knows_the_five_cycle():
+    """Of the cycle of five, alpha is 2, and three cliques are needed."""
+    rows = rows_of(as_feedback_graph(nx.cycle_graph(5)))
+    assert (independence_number(rows), cover_number(rows)) == (2, 3)
+    rows = rows_of(as_feedback_graph(nx.complete_graph(4)))
+    assert (independence_number(rows), cover_number(rows)) == (1, 1)
+
+
+def greedy_set(graph):
+    """Return a set that the greedy rule finds, by asking for it again without the library's arrays."""
+    rows, free, found = rows_of(graph), set(range(graph.n_arms)), []
+    for arm in sorted(free, key=lambda one: (len(rows[one]), one)):
+        if arm in free:
+            found.append(arm)
+            free -= {arm, *rows[arm], *(other for other in free if arm in rows[other])}
+    return found
+
+
+def test_independent_arms_are_independent_and_at_most_alpha():
+    exact = 0
+    for matrix in some_graphs():
+        for self_loops in (True, False):
+            graph = as_feedback_graph(matrix, self_loops=self_loops)
+            rows = rows_of(graph)
+            found = greedy_set(graph)
+            assert graph.independent_arms == len(found)
+            assert not any(j in rows[i] or i in rows[j] for i, j in itertools.combinations(found, 2))
+            alpha = independence_number(rows)
+            assert 1 <= graph.independent_arms <= alpha
+            exact += graph.independent_arms == alpha
+    assert exact > 60  # of 96: a rule that finds 1 everywhere would not do
+
+
+def test_a_cover_holds_every_arm_once_in_cliques_of_both_directions():
+    exact = total = 0
+    for matrix in some_graphs():
+        graph = as_feedback_graph(matrix)
+        rows = rows_of(graph)
+        cover = graph.clique_cover
+        assert sorted(arm for clique in cover for arm in clique) == list(range(graph.n_arms))
+        for clique in cover:
+            assert clique == sorted(clique)
+            assert all(j in rows[i] and i in rows[j] for i, j in itertools.combinations(clique, 2))
+        optimum = cover_number(rows)
+        assert optimum <= len(cover)
+        exact += len(cover) == optimum
+        total += 1
+    assert exact > 0.75 * total
+
+
+def test_known_graphs_have_their_numbers():
+    expected = {"complete": (1, 1), "empty": (6, 6), "star": (5, 5), "cycle": (3, 3)}
+    made = {
+        "complete": nx.complete_graph(6),
+        "empty": nx.empty_graph(6),
+        "star": nx.star_graph(5),
+        "cycle": nx.cycle_graph(6),
+    }
+    for name, numbers in expected.items():
+        graph = as_feedback_graph(made[name])
+        assert (graph.independent_arms, len(graph.clique_cover)) == numbers, name
+    # In a directed cycle no two arms reveal each other.
+    one_way = as_feedback_graph(nx.cycle_graph(6, create_using=nx.DiGraph))
+    assert (one_way.independent_arms, len(one_way.clique_cover)) == (3, 6)

@@ -1,0 +1,354 @@
+"""TS-N, UCB-N and their MaxN forms: known algorithms in the limit cases, and by hand on four nodes."""
+
+import itertools
+import math
+
+import networkx as nx
+import numpy as np
+import pytest
+from graph_tools import DIRECTED, columns_of, rows_of, table_game
+
+from dp_bandit_envs import play
+from dp_bandit_envs.adversaries import MemoryBounded, Stochastic
+from dp_bandit_envs.agents import ThompsonSampling, Ucb
+from dp_bandit_envs.agents.beta_draws import largest
+from dp_bandit_envs.agents.max_n import TsMaxN, UcbMaxN
+from dp_bandit_envs.algorithms import make_algorithm
+from dp_bandit_envs.bandit_env import BanditEnv
+from dp_bandit_envs.graph_env import GraphEnv
+from dp_bandit_envs.graphs import as_feedback_graph
+from dp_bandit_envs.simulation import simulate
+from dp_bandit_envs.wrappers import RunningSums
+
+MEANS = [0.3, 0.8, 0.5, 0.75, 0.1]
+PAIRS = [("UCB", "UCB-N"), ("UCB", "UCB-MaxN"), ("TS", "TS-N"), ("TS", "TS-MaxN")]
+OTHERS = ["EXP3", "DP-KLUCB", "DP-UCB-BOUND", "DP-TS", "DP-EXP3-Lap", "LDP-UCB-B", "Batched-Lap-HTINF", "DP-SE"]
+
+
+def played(name, env, seed):
+    algorithm = make_algorithm(name)
+    return play(algorithm.wrap(env), algorithm.agent(sensitivity=env.get_wrapper_attr("sensitivity")), seed=seed)
+
+
+# ---- the empty graph -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("plain", "on_graph"), [*PAIRS, *((name, name) for name in OTHERS)])
+def test_on_the_empty_graph_an_algorithm_is_the_one_without_a_graph(plain, on_graph):
+    """Arm for arm and gain for gain: `DPBandit-Stochastic-v0` with the same means and seed has the same stream."""
+    for seed in range(3):
+        without = played(plain, BanditEnv(Stochastic(5, 400, means=MEANS)), seed)
+        with_graph = played(on_graph, GraphEnv("empty", means=MEANS, horizon=400), seed)
+        assert np.array_equal(without.arms, with_graph.arms)
+        assert np.array_equal(without.gains, with_graph.gains)
+        assert np.array_equal(without.pseudo_regret, with_graph.pseudo_regret)
+        assert len(set(without.arms.tolist())) > 1
+
+
+def test_simulated_on_the_empty_graph_too():
+    every_round = range(1, 1001)
+    plain = simulate(
+        "DPBandit-Stochastic-v0",
+        ["UCB", "TS"],
+        horizon=1000,
+        trials=3,
+        checkpoints=every_round,
+        env_kwargs={"n_arms": 5},
+    )
+    means = [0.55, 0.5, 0.5, 0.5, 0.5]
+    on_graph = simulate(
+        lambda: GraphEnv("empty", means=means, horizon=1000),
+        [name for _, name in PAIRS],
+        trials=3,
+        checkpoints=every_round,
+    )
+    for name, other in PAIRS:
+        assert np.array_equal(plain[name].collected, on_graph[other].collected)
+        assert np.array_equal(plain[name].switches, on_graph[other].switches)
+        assert np.array_equal(plain[name].pulls, on_graph[other].pulls)
+
+
+def test_on_another_graph_they_are_not():
+    """Otherwise the tests above could pass because the graph is never looked at."""
+    for (_, name), seed in itertools.product(PAIRS, range(2)):
+        empty, cycle = (
+            played(name, GraphEnv(graph, means=MEANS, horizon=400), seed).arms for graph in ("empty", "cycle")
+        )
+        assert not np.array_equal(empty, cycle)
+    for kind in ("UCB", "TS"):
+        plain, best = (
+            played(f"{kind}-{form}", GraphEnv("cycle", means=MEANS, horizon=400), 0).arms for form in ("N", "MaxN")
+        )
+        assert not np.array_equal(plain, best)
+
+
+def test_charges_are_the_same_on_the_empty_graph():
+    for observe_charge in (True, False):
+        games = []
+        for make in (BanditEnv, lambda gains, **more: GraphEnv("empty", gains=gains, **more)):
+            gains = MemoryBounded(memory=2, gains=Stochastic(5, 300, means=MEANS))
+            games.append(played("TS", make(gains, observe_charge=observe_charge), 4))
+        assert np.array_equal(games[0].arms, games[1].arms)
+        assert np.array_equal(games[0].gains, games[1].gains)
+
+
+# ---- the complete graph --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [Ucb, ThompsonSampling, UcbMaxN, TsMaxN])
+def test_on_the_complete_graph_every_arm_has_been_seen_t_times(kind):
+    env = RunningSums(GraphEnv("complete", means=MEANS, horizon=100))
+    agent = kind()
+    agent.begin(n_arms=5, horizon=100, rng=np.random.default_rng(0))
+    env.reset(seed=0)
+    agent.see_graph(env.graph)
+    for t in range(1, 101):
+        arm = agent.select_arm()
+        observation = env.step(arm)[0]
+        assert observation["count"].tolist() == [t] * 5
+        assert np.array_equal(observation["sum"], env.unwrapped.cumulative_gains)
+        agent.update(arm, observation)
+        inner = getattr(agent._state, "inner", agent._state)
+        assert list(inner.counts) == [t] * 5
+
+
+def test_on_the_complete_graph_ucb_follows_the_leader_and_maxn_agrees():
+    """All widths are equal, so the index is largest where the mean is; and every arm reveals every other."""
+    env = GraphEnv("complete", means=MEANS, horizon=300)
+    ucb, best = played("UCB-N", env, 1).arms, played("UCB-MaxN", env, 1).arms
+    table = Stochastic(5, 300, means=MEANS)
+    from dp_bandit_envs.seeding import ADVERSARY, stream
+
+    table.begin(stream(1, role=ADVERSARY))
+    sums = np.cumsum(table.next_gains(300), axis=0)
+    # The first of the largest sums; round 1 has none, and plays arm 0.
+    leaders = [0, *np.argmax(sums, axis=1)[:-1].tolist()]
+    assert ucb.tolist() == leaders
+    # Nothing is known in round 1: all means are 1/2, and the lowest arm that reveals arm 0 is arm 0.
+    assert best.tolist() == leaders
+
+
+# ---- posteriors by hand --------------------------------------------------------------------------------------------
+
+ROWS = [[1.0, 0.0, 1.0, 1.0], [0.0, 1.0, 0.5, 1.0], [1.0, 1.0, 1.0, 0.0], [0.0, 0.0, 0.0, 0.0]]
+
+
+def posteriors(graph, arms):
+    """Play these arms of the table above; return alphas and betas after each round."""
+    env = RunningSums(table_game(ROWS, graph))
+    agent = ThompsonSampling()
+    agent.begin(n_arms=4, horizon=4, rng=np.random.default_rng(0))
+    env.reset(seed=0)
+    states = []
+    for arm in arms:
+        agent.update(arm, env.step(arm)[0])
+        states.append((list(agent._state.alphas), list(agent._state.betas)))
+    return states
+
+
+def test_posteriors_of_three_rounds_by_hand():
+    """The path 0 - 1 - 2 - 3. Playing 0 reveals 0: 1 and 1: 0; playing 2 then 1: 1, 2: 1/2, 3: 1; playing 3 2: 1, 3: 0.
+
+    Sums and counts: 0: 1 of 1; 1: 1 of 2; 2: 3/2 of 2; 3: 1 of 2. An arm not seen yet has the uniform prior.
+    """
+    states = posteriors(nx.path_graph(4), [0, 2, 3])
+    assert states[0] == ([2, 1, 1, 1], [1, 2, 1, 1])
+    assert states[1] == ([2, 2, 1.5, 2], [1, 2, 1.5, 1])
+    assert states[2] == ([2, 2, 2.5, 2], [1, 2, 1.5, 2])
+
+
+def test_posteriors_on_a_directed_graph_by_hand():
+    """Playing 0 reveals 0: 1, 2: 1; then 3 reveals 0: 0, 3: 1; then 1 reveals 1: 1, 2: 1."""
+    states = posteriors(DIRECTED, [0, 3, 1])
+    assert states[0] == ([2, 1, 2, 1], [1, 1, 1, 1])
+    assert states[1] == ([2, 1, 2, 2], [2, 1, 1, 1])
+    assert states[2] == ([2, 2, 3, 2], [2, 1, 1, 1])
+
+
+# ---- MaxN by hand --------------------------------------------------------------------------------------------------
+
+
+def test_maxn_plays_the_best_arm_that_reveals_the_wanted_one_by_hand():
+    """Revealed by: 0 by {0, 3}, 1 by {1}, 2 by {0, 1, 2}, 3 by {2, 3}. UCB wants arms without a gain first, in order.
+
+    Round 1 wants 0; both means are 1/2, the lower number is played: 0 reveals 0: 0.25 and 2: 0.375.
+    Round 2 wants 1, which only 1 reveals: 1: 0.75 and 2: 0.625, so that 2 has mean 0.5.
+    Round 3 wants 3; arm 2 has 0.5 and arm 3, never seen, 0.5 too: the lower number 2 reveals 2: 1 and 3: 0.125.
+    Means 0.25 of 1, 0.75 of 1, 2/3 of 3, 0.125 of 1. Round 4: indices with sqrt(2 ln 3 / n): 1.48 off for n = 1, 0.86
+    for n = 3; arm 1 is largest and played. It reveals 1: 0 and 2: 0: means 0.375 of 2, 0.5 of 4.
+    Round 5: sqrt(2 ln 4 / n) is 1.665, 1.177, 0.833: arm 0 has 1.915, 1 has 1.552, 3 has 1.79. Wanted is 0; arm 0 with
+    0.25 beats arm 3 with 0.125.
+    """
+    table = [[0.25, 1, 0.375, 1], [1, 0.75, 0.625, 1], [1, 1, 1, 0.125], [1, 0, 0, 1], [0, 0, 0, 0]]
+    game = played("UCB-MaxN", table_game(table, DIRECTED), 0)
+    assert game.arms.tolist() == [0, 1, 2, 1, 0]
+
+
+def test_maxn_leaves_a_wanted_arm_for_a_better_one_by_hand():
+    """As above, but arm 3 gave 1: wanted 3 in round 3 is left for arm 2 only if that is better than 1/2.
+
+    Round 1: 0 reveals 0: 0 and 2: 1. Round 2: 1 reveals 1: 0 and 2: 0.5, so 2 has 0.75 > 1/2. Round 3 wants 3, plays 2.
+    """
+    table = [[0, 0, 1, 0], [0, 0, 0.5, 0], [0, 0, 0, 1], [0, 0, 0, 0]]
+    assert played("UCB-MaxN", table_game(table, DIRECTED), 0).arms.tolist()[:3] == [0, 1, 2]
+    # With 2 at 0.25, arm 3 itself, never seen, counts as 1/2 and is better.
+    table = [[0, 0, 0.5, 0], [0, 0, 0, 0], [0, 0, 0, 1], [0, 0, 0, 0]]
+    assert played("UCB-MaxN", table_game(table, DIRECTED), 0).arms.tolist()[:3] == [0, 1, 3]
+
+
+def test_maxn_plays_an_arm_that_nobody_reveals_itself():
+    agent = UcbMaxN()
+    agent.begin(n_arms=4, horizon=9, rng=np.random.default_rng(0))
+    agent.see_graph(as_feedback_graph(DIRECTED, self_loops=False))
+    # 0 is revealed by 3 alone; when it has gains, UCB wants 1, which nothing reveals.
+    assert agent.select_arm() == 3
+    agent.update(3, {"sum": np.array([1.0, 0, 0, 0]), "count": np.array([1, 0, 0, 0])})
+    assert agent.select_arm() == 1
+
+
+# ---- MaxN and N against naive ones ---------------------------------------------------------------------------------
+
+
+class Naive:
+    """All four algorithms in a few lines of lists, from gains and not from sums; TS by the library's draws."""
+
+    def __init__(self, n_arms, rng, thompson, max_n):
+        """Begin a game."""
+        self.seen = [[] for _ in range(n_arms)]
+        self.rng, self.thompson, self.max_n = rng, thompson, max_n
+        self.last, self.t = 0, 0
+
+    def choose(self, columns):
+        """Return the arm to play, and the one that was wanted."""
+        sums, counts = [math.fsum(one) for one in self.seen], [len(one) for one in self.seen]
+        if self.thompson:
+            alphas = [1 + total for total in sums]
+            betas = [1 + (n - total) for total, n in zip(sums, counts, strict=True)]
+            wanted = largest(alphas, betas, self.last, self.rng)
+        elif 0 in counts:
+            wanted = counts.index(0)
+        else:
+            index = [s / n + math.sqrt(2 * math.log(self.t) / n) for s, n in zip(sums, counts, strict=True)]
+            wanted = index.index(max(index))
+        if not self.max_n:
+            return wanted, wanted
+        means = [s / n if n else 0.5 for s, n in zip(sums, counts, strict=True)]
+        return max(columns[wanted], key=lambda arm: (means[arm], -arm)), wanted
+
+    def learn(self, arm, gains):
+        """Take in what was revealed."""
+        self.t += 1
+        self.last = arm
+        for each, gain in gains.items():
+            self.seen[each].append(gain)
+
+
+GRAPHS = {
+    "directed": (DIRECTED, {"means": [0.4, 0.6, 0.5, 0.3]}),
+    "undirected": ("karate-club", {}),
+    "redrawn": ("erdos-renyi", {"n_arms": 12, "degree": 4, "redraw_every": 3}),
+    "capped and redrawn": ("erdos-renyi", {"n_arms": 12, "degree": 6, "redraw_every": 2, "max_revealed": 3}),
+}
+
+
+@pytest.mark.parametrize("graph", GRAPHS)
+@pytest.mark.parametrize("name", ["UCB-N", "UCB-MaxN", "TS-N", "TS-MaxN"])
+def test_naive_forms_play_the_same_game(name, graph):
+    from dp_bandit_envs.seeding import AGENT, stream
+
+    kind, options = GRAPHS[graph]
+    rounds, seed = 300, 17
+    arms = played(name, GraphEnv(kind, horizon=rounds, **options), seed).arms
+    env = GraphEnv(kind, horizon=rounds, **options)
+    env.reset(seed=seed)
+    agent = Naive(env.n_arms, stream(seed, role=AGENT), name.startswith("TS"), name.endswith("MaxN"))
+    elsewhere = 0
+    for t in range(rounds):
+        columns, rows = columns_of(env.graph), rows_of(env.graph)
+        arm, wanted = agent.choose(columns)
+        assert arm == arms[t], t
+        elsewhere += arm != wanted
+        gains = env.step(arm)[0]["gain"]
+        agent.learn(arm, {each: gains[each] for each in rows[arm]})
+    # MaxN often plays something else than what it wants, or the test would tell nothing of it.
+    assert (elsewhere > 20) == name.endswith("MaxN")
+
+
+# ---- agents know the sensitivity -----------------------------------------------------------------------------------
+
+
+def numbers_of(state):
+    """Return all numbers in a state, in order."""
+    if isinstance(state, tuple):
+        return [number for part in state for number in numbers_of(part)]
+    return np.ravel(np.asarray(state, dtype=float)).tolist()
+
+
+def state_of(agent, n_arms=4, horizon=1000):
+    return numbers_of(agent.initial_state(n_arms, horizon))
+
+
+WIDER = [
+    ("DP-UCB-BOUND", {}),
+    ("DP-UCB-BOUND", {"counter": "k-ary"}),
+    ("DP-UCB-BOUND", {"formula": "printed"}),
+    ("Private-UCB", {}),
+    ("Private-UCB", {"constants": "improved"}),
+    ("Private-UCB", {"failure_probability": 0.01}),
+    ("DP-SE", {}),
+    ("AdaP-UCB", {}),
+    ("AdaP-KLUCB", {}),
+    ("Lazy-DP-TS", {}),
+    ("DP-TS", {}),
+    ("DP-KLUCB", {}),
+    ("DP-IMED", {}),
+    ("LDP-UCB-L", {}),
+]
+
+
+@pytest.mark.parametrize(("name", "options"), WIDER, ids=str)
+def test_five_times_the_noise_is_that_of_a_fifth_of_epsilon(name, options):
+    wide = state_of(make_algorithm(name, epsilon=2.0, **options).agent(sensitivity=5))
+    assert wide == pytest.approx(state_of(make_algorithm(name, epsilon=0.4, **options).agent()), rel=1e-12)
+    plain = state_of(make_algorithm(name, epsilon=2.0, **options).agent())
+    assert plain == state_of(make_algorithm(name, epsilon=2.0, **options).agent(sensitivity=1))
+    assert plain != wide
+
+
+def test_widths_of_a_larger_sensitivity_by_hand():
+    def width(name, **options):
+        return make_algorithm(name, **options).agent(sensitivity=5).initial_state(4, 1000).width
+
+    assert width("AdaP-UCB", epsilon=0.5).slope == pytest.approx(3.1 * 5 / 0.5)
+    assert width("AdaP-KLUCB", epsilon=0.5).slope == pytest.approx(3.1 * 5 / 0.5)
+    assert width("Lazy-DP-TS", epsilon=0.5).slope == pytest.approx(3 * 5 / 0.5)
+    assert width("DP-TS", epsilon=0.5).slope == pytest.approx(6 * math.sqrt(8) * 5 / 0.5)
+    assert make_algorithm("DP-KLUCB", epsilon=0.5).agent(sensitivity=5).epsilon == pytest.approx(0.1)
+    assert make_algorithm("DP-IMED", epsilon=0.5).agent(sensitivity=5).epsilon == pytest.approx(0.1)
+    assert make_algorithm("DP-SE", epsilon=0.5).agent(sensitivity=5).epsilon == pytest.approx(0.1)
+    # The noise of DP-UCB-INT does not depend on epsilon: 3.5 ln t n^(v / 2 - 1) times the sensitivity.
+    interval = width("DP-UCB-INT", mode="bonus", v=1.2)
+    assert (interval.slope, interval.power) == pytest.approx((3.5 * 5, 0.4))
+    one, five = (make_algorithm("DP-UCB-BOUND").agent(sensitivity=s).initial_state(4, 1000).width.table for s in (1, 5))
+    assert five == pytest.approx(5 * one, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", ["DP-KLUCB", "DP-IMED"])
+def test_first_blocks_grow_with_the_sensitivity(name):
+    """Four gains for each unit of the noise's scale s / epsilon: 4 * 3 / 2 = 6 on a cycle, 2 without a graph."""
+    wrapped = make_algorithm(name, epsilon=2.0).wrap(GraphEnv("cycle", horizon=100))
+    assert wrapped.mechanism.lengths[0] == 6
+    wrapped = make_algorithm(name, epsilon=2.0).wrap(BanditEnv(Stochastic(4, 100)))
+    assert wrapped.mechanism.lengths[0] == 2
+
+
+def test_epochs_of_successive_elimination_grow_with_the_sensitivity():
+    cycle, small, plain = (
+        make_algorithm("DP-SE", epsilon=epsilon).wrap(env).mechanism.lengths
+        for epsilon, env in (
+            (0.3, GraphEnv("cycle", n_arms=4, horizon=10**6)),
+            (0.1, BanditEnv(Stochastic(4, 10**6))),
+            (0.3, BanditEnv(Stochastic(4, 10**6))),
+        )
+    )
+    assert cycle == small != plain

@@ -1,0 +1,437 @@
+"""Games with graph feedback: what a round reveals, to whom, and that many games at once are the same games."""
+
+import gymnasium as gym
+import networkx as nx
+import numpy as np
+import pytest
+from graph_tools import DIRECTED, rows_of, table_game
+from gymnasium.utils.env_checker import check_env
+
+from dp_bandit_envs import LaplaceClipRescale, MiniBatchAverage
+from dp_bandit_envs.adversaries import BernoulliPrior, MemoryBounded, Stochastic, SwitchingCost
+from dp_bandit_envs.adversaries.replay import GainTable
+from dp_bandit_envs.graph_env import GraphEnv, GraphVectorEnv
+from dp_bandit_envs.graphs import FeedbackGraph
+from dp_bandit_envs.wrappers import BlockMeans, HybridSums, IntervalMeans, RandomisedResponse, RunningSums
+
+KINDS = {
+    "fixed": ("karate-club", {}),
+    "directed": (DIRECTED, {}),
+    "matrix": (np.triu(np.ones((5, 5))), {"self_loops": False}),
+    "drawn": ("erdos-renyi", {"n_arms": 9, "degree": 3}),
+    "redrawn": ("erdos-renyi", {"n_arms": 9, "degree": 3, "redraw_every": 7}),
+    "redrawn always": ("power-law", {"n_arms": 9, "degree": 3, "redraw_every": 1}),
+    "capped": ("complete", {"n_arms": 6, "max_revealed": 3}),
+    "capped and redrawn": ("erdos-renyi", {"n_arms": 9, "degree": 5, "redraw_every": 2, "max_revealed": 3}),
+    "without self-loops": ("cycle", {"n_arms": 5, "self_loops": False}),
+}
+kinds = pytest.mark.parametrize("kind", KINDS)
+
+
+def made(kind, **more):
+    graph, options = KINDS[kind]
+    return GraphEnv(graph, **{"horizon": 50, **options, **more})
+
+
+def watch(env, arms, **reset):
+    """Play these arms; return gains, observed, rewards and the graphs of all rounds."""
+    env.reset(**reset)
+    seen = []
+    for arm in arms:
+        rows = rows_of(env.unwrapped.graph)
+        observation, reward, *_ = env.step(arm)
+        seen.append((observation["gain"].tolist(), observation["observed"].tolist(), reward, rows))
+    return seen
+
+
+# ---- four nodes by hand --------------------------------------------------------------------------------------------
+
+TABLE = [[0.1, 0.2, 0.3, 0.4], [0.5, 0.6, 0.7, 0.8], [0.9, 1.0, 0.0, 0.25], [0.75, 0.5, 0.125, 1.0]]
+
+
+def test_what_each_play_reveals_in_a_directed_graph_of_four():
+    env = table_game(TABLE, DIRECTED)
+    gains, observed, rewards, _ = zip(*watch(env, [0, 1, 2, 3], seed=0), strict=True)
+    assert list(gains) == [[0.1, 0, 0.3, 0], [0, 0.6, 0.7, 0], [0, 0, 0.0, 0.25], [0.75, 0, 0, 1.0]]
+    assert list(observed) == [[1, 0, 1, 0], [0, 1, 1, 0], [0, 0, 1, 1], [1, 0, 0, 1]]
+    assert list(rewards) == [0.1, 0.6, 0.0, 1.0]
+    assert env.sensitivity == 2.0
+    assert env.collected == pytest.approx(1.7)
+    assert env.external_regret() == pytest.approx(2.45 - 1.7)  # arm 3: 0.4 + 0.8 + 0.25 + 1
+
+
+def test_without_self_loops_the_own_gain_is_hidden_but_paid():
+    env = table_game(TABLE, DIRECTED, self_loops=False)
+    gains, observed, rewards, _ = zip(*watch(env, [0, 1, 2, 3], seed=0), strict=True)
+    assert list(gains) == [[0, 0, 0.3, 0], [0, 0, 0.7, 0], [0, 0, 0, 0.25], [0.75, 0, 0, 0]]
+    assert list(observed) == [[0, 0, 1, 0], [0, 0, 1, 0], [0, 0, 0, 1], [1, 0, 0, 0]]
+    assert list(rewards) == [0.1, 0.6, 0.0, 1.0]
+    assert env.sensitivity == 1.0
+
+
+def test_what_each_play_reveals_in_changing_graphs_of_four():
+    """The graph of the round decides, not the one before or after it; arm 1 is played throughout."""
+    table = np.random.default_rng(0).random((40, 4))
+    env = table_game(table, "erdos-renyi", n_arms=4, degree=1.5, redraw_every=3)
+    patterns = set()
+    for t, (gain, observed, reward, rows) in enumerate(watch(env, [1] * 40, seed=4)):
+        expected = [table[t, arm] if arm in rows[1] else 0.0 for arm in range(4)]
+        assert gain == expected and reward == table[t, 1]
+        assert observed == [int(arm in rows[1]) for arm in range(4)]
+        patterns.add(tuple(observed))
+    assert len(patterns) > 3
+
+
+def test_the_empty_graph_is_bandit_feedback_and_the_complete_one_full_information():
+    gains = [gain for gain, *_ in watch(table_game(TABLE, "empty"), [3, 2, 1, 0], seed=0)]
+    assert gains == [[0, 0, 0, 0.4], [0, 0, 0.7, 0], [0, 1.0, 0, 0], [0.75, 0, 0, 0]]
+    assert [gain for gain, *_ in watch(table_game(TABLE, "complete"), [3, 2, 1, 0], seed=0)] == TABLE
+
+
+# ---- charges -------------------------------------------------------------------------------------------------------
+
+
+def charged_game(observe_charge, memory=1, graph="complete"):
+    gains = MemoryBounded(memory=memory, gains=GainTable(np.array(TABLE)))
+    return GraphEnv(graph, gains=gains, observe_charge=observe_charge)
+
+
+def test_a_charge_falls_on_the_arm_played_only():
+    """Arms 0, 0, 1, 1: the third round is a change, so arm 1's gain of 1 is 0 there, and no other gain changes."""
+    played = watch(charged_game(True), [0, 0, 1, 1], seed=0)
+    assert [gain for gain, *_ in played] == [TABLE[0], TABLE[1], [0.9, 0.0, 0.0, 0.25], TABLE[3]]
+    assert [reward for _, _, reward, _ in played] == [0.1, 0.5, 0.0, 0.5]
+
+
+def test_a_charge_that_is_not_observed_is_in_the_reward_only():
+    played = watch(charged_game(False), [0, 0, 1, 1], seed=0)
+    assert [gain for gain, *_ in played] == TABLE
+    assert [reward for _, _, reward, _ in played] == [0.1, 0.5, 0.0, 0.5]
+
+
+def test_with_memory_two_the_charge_lasts_for_two_rounds():
+    played = watch(charged_game(True, memory=2), [0, 1, 1, 1], seed=0)
+    expected = [TABLE[0], [0.5, 0.0, 0.7, 0.8], [0.9, 0.0, 0.0, 0.25], TABLE[3]]
+    assert [gain for gain, *_ in played] == expected
+    assert [reward for _, _, reward, _ in played] == [0.1, 0.0, 0.0, 0.5]
+
+
+def test_switching_costs_leave_the_neighbours_gains_as_they_are():
+    raw = watch(GraphEnv("complete", gains=SwitchingCost(4, 60), observe_charge=False), [0] * 60, seed=3)
+    arms = np.random.default_rng(1).integers(4, size=60).tolist()
+    played = watch(GraphEnv("complete", gains=SwitchingCost(4, 60)), arms, seed=3)
+    changes = 0
+    for t, ((gain, _, reward, _), (whole, *_)) in enumerate(zip(played, raw, strict=True)):
+        change = t > 0 and arms[t] != arms[t - 1]
+        expected = [0.0 if change and arm == arms[t] else whole[arm] for arm in range(4)]
+        assert gain == expected
+        assert reward == expected[arms[t]]
+        changes += change
+    assert changes > 30
+
+
+def test_a_charge_without_a_self_loop_is_paid_unseen():
+    played = watch(charged_game(True, graph=nx.complete_graph(4)), [0, 1, 1, 1], seed=0)
+    gains = MemoryBounded(memory=1, gains=GainTable(np.array(TABLE)))
+    bare = watch(GraphEnv("complete", gains=gains, self_loops=False), [0, 1, 1, 1], seed=0)
+    assert [reward for _, _, reward, _ in bare] == [reward for _, _, reward, _ in played] == [0.1, 0.0, 1.0, 0.5]
+    assert [gain[arm] for (gain, *_), arm in zip(bare, [0, 1, 1, 1], strict=True)] == [0.0] * 4
+
+
+# ---- what is seen does not depend on gains -------------------------------------------------------------------------
+
+
+@kinds
+def test_graphs_and_what_is_observed_do_not_depend_on_gains(kind):
+    arms = np.random.default_rng(2).integers(made(kind).n_arms, size=50).tolist()
+    n_arms = made(kind).n_arms
+    tables = [np.zeros((50, n_arms)), np.ones((50, n_arms)), np.random.default_rng(3).random((50, n_arms))]
+    seen = [
+        [
+            (observed, rows)
+            for _, observed, _, rows in watch(made(kind, horizon=None, gains=GainTable(table)), arms, seed=6)
+        ]
+        for table in tables
+    ]
+    assert seen[0] == seen[1] == seen[2]
+
+
+@kinds
+def test_what_is_observed_is_the_row_of_the_arm_in_the_public_graph(kind):
+    env = made(kind)
+    arms = np.random.default_rng(2).integers(env.n_arms, size=50).tolist()
+    for arm, (gain, observed, reward, rows) in zip(arms, watch(env, arms, seed=1), strict=True):
+        assert np.flatnonzero(observed).tolist() == rows[arm]
+        assert sum(observed) <= env.sensitivity
+        assert all(gain[other] == 0 for other in range(env.n_arms) if not observed[other])
+        assert not observed[arm] or gain[arm] == reward
+
+
+# ---- seeds and trials ----------------------------------------------------------------------------------------------
+
+
+@kinds
+def test_the_same_seed_is_the_same_game_and_a_trial_is_another(kind):
+    arms = [t % 4 for t in range(50)]
+    env = made(kind)
+    games = [
+        watch(env, arms, seed=seed, options={"trial": trial})
+        for seed, trial in ((1, 0), (1, 0), (1, 1), (2, 0), (1, 1))
+    ]
+    assert games[0] == games[1] == watch(made(kind), arms, seed=1)
+    assert games[2] == games[4]
+    assert games[0] != games[2] != games[3] != games[0]
+    random = not isinstance(KINDS[kind][0], (nx.Graph, np.ndarray)) and kind not in ("fixed", "without self-loops")
+    graphs = [[rows for *_, rows in game] for game in games]
+    assert (graphs[0] != graphs[2]) == (graphs[0] != graphs[3]) == random
+
+
+@kinds
+def test_graphs_and_gains_have_streams_of_their_own(kind):
+    """A draw more or less of one must not change the other: the gains are those of any other graph of that size."""
+    env, n_arms = made(kind), made(kind).n_arms
+    plain = GraphEnv("complete", n_arms=n_arms, horizon=50)
+    for (gain, observed, reward, _), (whole, *_) in zip(
+        watch(env, [0] * 50, seed=5), watch(plain, [0] * 50, seed=5), strict=True
+    ):
+        assert gain == [value * seen for value, seen in zip(whole, observed, strict=True)]
+        assert reward == whole[0]
+
+
+def test_games_without_a_seed_go_on_with_other_graphs():
+    env = made("drawn")
+    rows = [watch(env, [0], **reset)[0][3] for reset in ({"seed": 3}, {}, {}, {"seed": 3}, {})]
+    assert rows[0] == rows[3] and rows[1] == rows[4]
+    assert rows[0] != rows[1] != rows[2] != rows[0]
+
+
+# ---- many games at once --------------------------------------------------------------------------------------------
+
+
+@kinds
+@pytest.mark.parametrize("charged", [False, True])
+def test_many_games_at_once_are_the_single_games_bit_for_bit(kind, charged):
+    """Three games in a row: one with seeds, and two that follow by themselves."""
+    graph, options = KINDS[kind]
+    n_arms = made(kind).n_arms
+    rounds = 23
+
+    def gains():
+        """Return gains of its own for each game, because an adversary given to two games is one and the same."""
+        adversary = BernoulliPrior(n_arms, rounds)
+        return MemoryBounded(memory=1, gains=adversary) if charged else adversary
+
+    many = GraphVectorEnv(3, graph, gains=gains(), **options)
+    single = [GraphEnv(graph, gains=gains(), **options) for _ in range(3)]
+    rng = np.random.default_rng(9)
+    assert many.sensitivity == single[0].sensitivity
+    many.reset(seed=11)
+    for index, env in enumerate(single):
+        env.reset(seed=11 + index)
+    for game in range(3):
+        if game:
+            many.step(np.zeros(3, np.int64))
+            for env in single:
+                env.reset()
+        for _ in range(rounds):
+            arms = rng.integers(n_arms, size=3)
+            assert [rows_of(one) for one in many.graphs] == [rows_of(env.graph) for env in single]
+            observation, reward, terminated, _, _ = many.step(arms)
+            for index, env in enumerate(single):
+                expected, gain, ended, _, _ = env.step(int(arms[index]))
+                for part in ("gain", "observed"):
+                    assert np.array_equal(observation[part][index], expected[part])
+                    assert observation[part].dtype == expected[part].dtype
+                assert (reward[index], terminated[index]) == (gain, ended)
+        assert np.array_equal(many.external_regret(), [env.external_regret() for env in single])
+
+
+def test_games_in_lockstep_have_graphs_of_their_own():
+    many = GraphVectorEnv(4, "erdos-renyi", n_arms=20, degree=4, horizon=5)
+    many.reset(seed=0)
+    rows = [rows_of(graph) for graph in many.graphs]
+    assert all(one != other for index, one in enumerate(rows) for other in rows[:index])
+
+
+def test_a_vector_of_games_can_be_made_and_drawn():
+    many = gym.make_vec("DPBandit-Graph-v0", 2, vectorization_mode="vector_entry_point", horizon=5, render_mode="ansi")
+    many.reset(seed=0)
+    many.step(np.array([0, 1]))
+    assert len(many.render()) == 2 and "game 1" in many.render()[1]
+
+
+# ---- arguments -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "names"),
+    [
+        ({"means": [0.1, 0.2], "prior": (1, 1)}, "means and prior"),
+        ({"gains": Stochastic(2, 5), "means": [0.1, 0.2]}, "gains and means"),
+        ({"gains": Stochastic(2, 5), "prior": (1, 1)}, "gains and prior"),
+        ({"gains": Stochastic(2, 5), "means": [0.1, 0.2], "prior": (1, 1)}, "gains and means and prior"),
+    ],
+)
+@pytest.mark.parametrize("made_by", [GraphEnv, lambda *given, **options: GraphVectorEnv(2, *given, **options)])
+def test_only_one_argument_says_what_arms_pay(options, names, made_by):
+    with pytest.raises(ValueError, match=f"gains, means and prior all say what arms pay; give one. Received {names}"):
+        made_by("empty", **options)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"gains": "coins"}, TypeError, "gains must be an adversary; received a str"),
+        ({"gains": Stochastic(3, 9), "horizon": 8}, ValueError, "bring their own horizon of 9; received horizon=8"),
+        ({"graph": DIRECTED, "gains": Stochastic(3, 9)}, ValueError, "the same arms; received 3 and 4"),
+        ({"graph": DIRECTED, "means": [0.5] * 3}, ValueError, "means must be 4 numbers in"),
+        ({"prior": (0, 1)}, ValueError, "alpha must be a finite number greater than 0; received 0"),
+        ({"prior": (1, np.nan)}, ValueError, "beta must be a finite number greater than 0; received nan"),
+        ({"horizon": 0}, ValueError, "horizon must be an integer of at least 1; received 0"),
+        ({"colour": 3}, TypeError, "'empty' has no options; received colour"),
+        ({"render_mode": "human"}, ValueError, "render_mode"),
+        ({"block_length": 0}, ValueError, "block_length must be an integer of at least 1; received 0"),
+    ],
+    ids=str,
+)
+def test_wrong_arguments_are_refused(arguments, error, message):
+    with pytest.raises(error, match=message):
+        GraphEnv(**{"graph": "empty", **arguments})
+
+
+def test_means_and_gains_say_how_many_arms_a_named_graph_has():
+    assert GraphEnv("cycle", means=[0.1] * 7).n_arms == 7
+    assert GraphEnv("cycle", gains=Stochastic(6, 9)).n_arms == 6
+    assert GraphEnv("cycle", gains=Stochastic(6, 9), horizon=9).horizon == 9
+    assert GraphEnv("cycle").n_arms == 10
+    assert GraphEnv().n_arms == 34
+    assert isinstance(GraphEnv("cycle", prior=(2, 3)).adversary, BernoulliPrior)
+
+
+# ---- Gymnasium's contract ------------------------------------------------------------------------------------------
+
+
+@kinds
+def test_gymnasiums_checker_has_no_complaint(kind):
+    graph, options = KINDS[kind]
+    check_env(gym.make("DPBandit-Graph-v0", graph=graph, **{"horizon": 50, **options}).unwrapped)
+
+
+def test_the_registered_id_takes_all_arguments():
+    env = gym.make("DPBandit-Graph-v0", graph="power-law", n_arms=30, degree=4, redraw_every=2, horizon=6)
+    watch(env, [0, 5, 29], seed=1)
+    assert env.unwrapped.graph.n_arms == 30
+
+
+def test_a_game_of_ten_thousand_arms_is_played_in_linear_memory():
+    """Nothing of the size K x K = 100 MB in single bytes is ever made: gains come in short blocks."""
+    import tracemalloc
+
+    env = GraphEnv("power-law", n_arms=10_000, horizon=30)
+    tracemalloc.start()
+    env.reset(seed=0)
+    for t in range(30):
+        observation = env.step(7 * t)[0]
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert observation["observed"].sum() == len(env.graph.revealed_by(7 * 29))
+    assert peak < 6e7
+
+
+# ---- pictures ------------------------------------------------------------------------------------------------------
+
+
+def test_text_shows_how_often_arms_were_played_and_seen():
+    env = table_game(TABLE, DIRECTED, render_mode="ansi")
+    env.reset(seed=0)
+    for arm in (0, 0, 3):
+        env.step(arm)
+    lines = [line.split() for line in env.render().splitlines()]
+    assert lines[0] == ["GainTable", "adversary,", "round", "3", "of", "4"]
+    # Seen: 0 in all three rounds, 2 in the first two, 3 in the last.
+    assert lines[1] == ["arm", "0", "plays", "2", "seen", "3", "reveals", "0", "2"]
+    assert lines[2] == ["arm", "1", "plays", "0", "seen", "0", "reveals", "1", "2"]
+    assert lines[3] == ["arm", "2", "plays", "0", "seen", "2", "reveals", "2", "3"]
+    assert lines[4] == ["arm", "3", "plays", "1", "seen", "1", "reveals", "0", "3"]
+    # Arm 1 has 0.2 + 0.6 + 1; collected are 0.1 + 0.5 + 0.25.
+    assert lines[5] == ["external", "regret", "0.95"]
+
+
+def test_a_picture_changes_with_what_was_played_and_a_new_game_has_a_new_one():
+    env = made("directed", render_mode="rgb_array")
+    pictures = []
+    for arms in ([], [0], [0, 1], [], [0]):
+        env.reset(seed=0)
+        for arm in arms:
+            env.step(arm)
+        pictures.append(env.render())
+    assert all(picture.shape == pictures[0].shape and picture.dtype == np.uint8 for picture in pictures)
+    assert pictures[0].ndim == 3 and pictures[0].shape[2] == 3
+    assert not np.array_equal(pictures[0], pictures[1]) and not np.array_equal(pictures[1], pictures[2])
+    assert np.array_equal(pictures[0], pictures[3]) and np.array_equal(pictures[1], pictures[4])
+
+
+@pytest.mark.parametrize("kind", ["fixed", "redrawn always", "capped", "without self-loops"])
+def test_every_kind_of_graph_can_be_drawn(kind):
+    env = made(kind, render_mode="rgb_array")
+    env.reset(seed=0)
+    env.step(1)
+    assert env.render().std() > 0
+    text = made(kind, render_mode="ansi")
+    text.reset(seed=0)
+    text.step(1)
+    assert text.render().count("\n") == text.n_arms + 2
+
+
+# ---- the privacy boundary ------------------------------------------------------------------------------------------
+
+BOUNDARIES = {
+    "Laplace": lambda env: LaplaceClipRescale(env, epsilon=1.0),
+    "response": lambda env: RandomisedResponse(env, epsilon=1.0),
+    "batch": lambda env: MiniBatchAverage(env, batch_size=3),
+    "Laplace around batch": lambda env: LaplaceClipRescale(MiniBatchAverage(env, batch_size=3), epsilon=1.0),
+    "running": RunningSums,
+    "hybrid": lambda env: HybridSums(env, epsilon=1.0),
+    "blocks": lambda env: BlockMeans(env, epsilon=1.0),
+    "intervals": lambda env: IntervalMeans(env, epsilon=8.0),
+    "running around responses around batch": lambda env: RunningSums(
+        RandomisedResponse(MiniBatchAverage(env, batch_size=3), epsilon=1.0)
+    ),
+}
+PRIVATE = ("source", "adversary", "cumulative_gains", "collected", "external_regret", "observe_charge", "on_block")
+
+
+@pytest.mark.parametrize("boundary", BOUNDARIES)
+def test_a_boundary_hands_the_graph_through_and_nothing_else(boundary):
+    env = gym.make("DPBandit-Graph-v0", graph="erdos-renyi", n_arms=9, degree=3, redraw_every=2, horizon=60)
+    wrapped = BOUNDARIES[boundary](env)
+    wrapped.reset(seed=1)
+    seen = set()
+    for _ in range(15):
+        graph = wrapped.get_wrapper_attr("graph")
+        assert isinstance(graph, FeedbackGraph)
+        assert graph is env.unwrapped.graph
+        seen.add(id(graph))
+        wrapped.step(0)
+    assert len(seen) > 3
+    assert wrapped.has_wrapper_attr("graph")
+    for name in PRIVATE:
+        assert hasattr(env.unwrapped, name)
+        assert not wrapped.has_wrapper_attr(name)
+        with pytest.raises(AttributeError, match=f"no attribute {name!r}, and below it everything is private"):
+            wrapped.get_wrapper_attr(name)
+    assert wrapped.spec is None
+
+
+def test_a_boundary_around_a_game_without_a_graph_has_none():
+    wrapped = LaplaceClipRescale(gym.make("DPBandit-Stochastic-v0", horizon=5), epsilon=1.0)
+    assert not wrapped.has_wrapper_attr("graph")
+    with pytest.raises(AttributeError, match="not around a game with a feedback graph"):
+        _ = wrapped.graph
+
+
+def test_a_graph_in_which_nothing_is_revealed_cannot_be_made_private_by_noise():
+    env = GraphEnv("empty", self_loops=False, horizon=5)
+    assert watch(env, [2], seed=0)[0][1] == [0] * 10
+    with pytest.raises(ValueError, match="sensitivity is finite and greater than 0; received 0"):
+        LaplaceClipRescale(env, epsilon=1.0)
