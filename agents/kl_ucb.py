@@ -50,7 +50,7 @@ def start(n_arms: int, level: float, epsilon: float, lazy: bool, width: NoiseWid
 
 
 def select(state: State, rng: np.random.Generator) -> int:
-    """Return the held arm, the first without a release, or the first with the largest index.
+    """Return the held arm, the first without a release, or the arm with the largest index.
 
     An index is solved for only where it beats the largest so far, which its divergence from that one tells.
     """
@@ -74,6 +74,8 @@ def select(state: State, rng: np.random.Generator) -> int:
             if index > highest:
                 highest = index
                 best = arm
+        elif highest >= 1.0 and counts[arm] < counts[best] and private_upper(mean, share, epsilon) >= 1.0:
+            best = arm
     return best
 
 
@@ -104,7 +106,8 @@ class KlUcb(FunctionalAgent):
 
     with t the number of rounds played so far. Without privacy d is the Kullback-Leibler divergence of Bernoulli arms;
     with epsilon it is the smaller divergence that noise leaves, in which the noise needs no width of its own. Arms
-    without a release come first, lowest number first; the lowest number wins ties.
+    without a release come first, lowest number first. Of several arms that may still have mean 1, the one with the
+    fewest gains is played; otherwise the lowest number wins ties.
 
     Learns from running sums: put `RunningSums`, `HybridSums` or `BlockMeans` around the environment.
 

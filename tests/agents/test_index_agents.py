@@ -354,3 +354,13 @@ def test_means_outside_the_range_of_gains_are_moved_into_it():
 def test_wrong_parameters_are_refused(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+@pytest.mark.parametrize(("counts", "expected"), [((5, 3, 4), 1), ((3, 5, 4), 0), ((5, 4, 3), 2), ((3, 3, 3), 0)])
+def test_of_arms_that_may_have_mean_1_kl_ucb_plays_the_one_with_the_fewest_gains(counts, expected):
+    """With only ones, every index is 1 exactly; the lowest number would stay with one arm for thousands of rounds."""
+    agent = KlUcb()
+    agent.begin(n_arms=3, horizon=100, rng=np.random.default_rng(0))
+    for _ in range(12):
+        agent.update(0, {"sum": np.array(counts, dtype=float), "count": np.array(counts)})
+    assert agent.select_arm() == expected

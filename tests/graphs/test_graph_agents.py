@@ -22,7 +22,7 @@ from dp_bandit_envs.wrappers import RunningSums
 
 MEANS = [0.3, 0.8, 0.5, 0.75, 0.1]
 PAIRS = [("UCB", "UCB-N"), ("UCB", "UCB-MaxN"), ("TS", "TS-N"), ("TS", "TS-MaxN")]
-OTHERS = ["EXP3", "DP-KLUCB", "DP-UCB-BOUND", "DP-TS", "DP-EXP3-Lap", "LDP-UCB-B", "Batched-Lap-HTINF", "DP-SE"]
+OTHERS = ["EXP3", "DP-KLUCB", "DP-UCB-BOUND", "DP-TS", "DP-EXP3-Lap", "LDP-UCB-B", "Batched-Lap-HTINF", "AdaP-UCB"]
 
 
 def played(name, env, seed):
@@ -271,7 +271,7 @@ def test_naive_forms_play_the_same_game(name, graph):
         gains = env.step(arm)[0]["gain"]
         agent.learn(arm, {each: gains[each] for each in rows[arm]})
     # MaxN often plays something else than what it wants, or the test would tell nothing of it.
-    assert (elsewhere > 20) == name.endswith("MaxN")
+    assert (elsewhere > 10) == name.endswith("MaxN")
 
 
 # ---- agents know the sensitivity -----------------------------------------------------------------------------------

@@ -1,0 +1,318 @@
+"""`simulate` is `play` to the last bit on feedback graphs too: fixed, directed, redrawn, capped, with charges."""
+
+import math
+from typing import NamedTuple
+
+import networkx as nx
+import numpy as np
+import pytest
+from graph_tools import DIRECTED
+
+from dp_bandit_envs import Exp3, LaplaceClipRescale, MiniBatchAverage, play, simulate
+from dp_bandit_envs.adversaries import BernoulliPrior, MemoryBounded, Stochastic, SwitchingCost
+from dp_bandit_envs.agents import Imed, KlUcb, SuccessiveElimination, ThompsonSampling, Ucb
+from dp_bandit_envs.agents.exp3_set import Exp3Set
+from dp_bandit_envs.agents.functional import GAINS, SUMS, FunctionalAgent, Functions
+from dp_bandit_envs.agents.max_n import TsMaxN, UcbMaxN
+from dp_bandit_envs.algorithms import Algorithm, make_algorithm
+from dp_bandit_envs.graph_env import GraphEnv
+from dp_bandit_envs.simulation import trials as trials_module
+from dp_bandit_envs.wrappers import BlockMeans, HybridSums, IntervalMeans, RandomisedResponse, RunningSums
+
+SEED = 20170204
+# Prime: no batch, no block and no graph's life divides it.
+HORIZON = 331
+
+ON_GRAPHS = ["TS-N", "TS-MaxN", "UCB-N", "UCB-MaxN", "EXP3-SET"]
+PRIVATE = [
+    *("DP-KLUCB", "DP-IMED", "DP-UCB-BOUND", "DP-UCB", "AdaP-KLUCB", "Lazy-DP-TS", "DP-TS", "DP-UCB-INT"),
+    *("LDP-UCB-B", "LDP-UCB-L", "Batched-Lap-HTINF", "DP-EXP3-Lap", "EXP3-tau"),
+]
+
+
+def batch(env, batch_size=3):
+    return MiniBatchAverage(env, batch_size=batch_size)
+
+
+def laplace(env, epsilon=2.0, **options):
+    return LaplaceClipRescale(env, epsilon=epsilon, **options)
+
+
+def private():
+    """Return the private algorithms; epsilon is large enough for them to leave their first arm within the game."""
+    made = [make_algorithm(name, epsilon=8.0) for name in PRIVATE if name not in ("Batched-Lap-HTINF", "EXP3-tau")]
+    made.append(make_algorithm("Batched-Lap-HTINF", epsilon=0.4))  # in batches of 3
+    made.append(make_algorithm("EXP3-tau", batch_size=3))
+    made.append(
+        Algorithm(
+            "DP-SE with short epochs",
+            lambda: SuccessiveElimination(epsilon=50.0),
+            lambda env: BlockMeans(env, epsilon=50.0, lengths=(4, 9, 20)),
+        )
+    )
+    return made
+
+
+IN_BATCHES = [
+    Algorithm("TS-N in batches", ThompsonSampling, lambda env: RunningSums(batch(env))),
+    Algorithm("TS-MaxN in batches", TsMaxN, lambda env: RunningSums(batch(env))),
+    Algorithm("UCB-MaxN in batches", UcbMaxN, lambda env: RunningSums(batch(env))),
+    Algorithm("UCB on counters in batches", Ucb, lambda env: HybridSums(batch(env), epsilon=5.0)),
+    Algorithm("IMED on blocks in batches", Imed, lambda env: BlockMeans(batch(env), epsilon=5.0)),
+    Algorithm(
+        "KL-UCB on coins in batches", KlUcb, lambda env: RunningSums(RandomisedResponse(batch(env), epsilon=9.0))
+    ),
+    Algorithm("EXP3 in batches around Laplace", Exp3, lambda env: batch(laplace(env, 20.0))),
+    Algorithm("UCB in batches around Laplace", Ucb, lambda env: RunningSums(batch(laplace(env, 5.0, bound=0.5)))),
+    Algorithm("EXP3-SET around Laplace", Exp3Set, lambda env: laplace(env, 20.0, bound=0.2)),
+]
+
+
+def fixed(graph, **options):
+    return lambda: GraphEnv(graph, horizon=HORIZON, **options)
+
+
+def against(graph, gains, **options):
+    return lambda: GraphEnv(graph, gains=gains(), **options)
+
+
+GAMES = {
+    "fixed, undirected": fixed("karate-club"),
+    "directed": fixed(DIRECTED, means=[0.3, 0.8, 0.5, 0.7]),
+    "drawn once": fixed("planted-partition", n_arms=8, degree=3, groups=3),
+    "redrawn": fixed("erdos-renyi", n_arms=6, degree=2, redraw_every=7),
+    "redrawn always": fixed("erdos-renyi", n_arms=6, degree=2, redraw_every=1),
+    "capped": fixed("complete", n_arms=7, max_revealed=3),
+    "capped and redrawn": fixed("erdos-renyi", n_arms=7, degree=4, max_revealed=2, redraw_every=7, block_length=10),
+    "without self-loops": fixed("cycle", n_arms=5, self_loops=False),
+    "without self-loops, redrawn": fixed("erdos-renyi", n_arms=6, degree=3, self_loops=False, redraw_every=2),
+    "switching costs": against("cycle", lambda: SwitchingCost(5, HORIZON)),
+    "unseen switching costs": against(DIRECTED, lambda: SwitchingCost(4, HORIZON), observe_charge=False),
+    "memory, redrawn": against(
+        "erdos-renyi",
+        lambda: MemoryBounded(memory=2, gains=BernoulliPrior(6, HORIZON)),
+        n_arms=6,
+        degree=3,
+        redraw_every=7,
+    ),
+}
+CHANGING = ("redrawn", "redrawn always", "capped and redrawn", "without self-loops, redrawn", "memory, redrawn")
+
+
+def assert_same(make_env, algorithms, *, trials=2, first_trial=0, jobs=1):
+    """Compare at every round, so that equal curves of switches and regret leave no room for other arms."""
+    horizon = make_env().horizon
+    simulation = simulate(
+        make_env,
+        algorithms,
+        trials=trials,
+        seed=SEED,
+        checkpoints=range(1, horizon + 1),
+        first_trial=first_trial,
+        jobs=jobs,
+    )
+    arms = {}
+    for algorithm in algorithms:
+        outcome = simulation[algorithm.name]
+        assert outcome.engine == "compiled", outcome.reason
+        for trial in range(trials):
+            env = make_env()
+            agent = algorithm.agent(sensitivity=env.sensitivity)
+            game = play(algorithm.wrap(env), agent, seed=SEED, trial=first_trial + trial)
+            arms[algorithm.name, trial] = game.arms
+            assert game.arms.shape == (horizon,)
+            for curve in ("external_regret", "policy_regret", "collected", "switches", "pseudo_regret"):
+                expected, found = getattr(game, curve), getattr(outcome, curve)
+                where = (algorithm.name, trial, curve)
+                assert (expected is None) == (found is None), where
+                assert expected is None or np.array_equal(found[trial], expected), where
+            assert np.array_equal(outcome.pulls[trial], np.bincount(game.arms, minlength=env.n_arms))
+    return arms
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_every_graph_algorithm_plays_the_same_game_both_ways(game):
+    arms = assert_same(GAMES[game], [make_algorithm(name) for name in ON_GRAPHS])
+    if "without self-loops" not in game:
+        assert all(len(set(played.tolist())) > 1 for played in arms.values())
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_private_algorithms_play_the_same_game_both_ways(game):
+    arms = assert_same(GAMES[game], private(), trials=1)
+    if "without self-loops" not in game:
+        # Otherwise most would sit on their first arm, and there would be nothing to compare.
+        assert sum(len(set(played.tolist())) > 1 for played in arms.values()) > 0.6 * len(arms)
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_batches_and_chains_play_the_same_game_both_ways(game):
+    assert_same(GAMES[game], IN_BATCHES, trials=1)
+
+
+def test_successive_elimination_agrees_beyond_its_first_epochs():
+    """Its epochs are long: two epochs of two arms are thousands of rounds."""
+    arms = assert_same(
+        lambda: GraphEnv("complete", means=[0.0, 1.0], horizon=6000), [make_algorithm("DP-SE", epsilon=5.0)], trials=1
+    )
+    assert set(arms["DP-SE", 0].tolist()) == {0, 1}
+    assert (arms["DP-SE", 0][-2000:] == 1).all()
+
+
+class Bits(NamedTuple):
+    """What the agents below know: a number that mixes every bit that they have ever seen."""
+
+    mixed: int
+    n_arms: int
+
+
+def arm_of_bits(state, rng):
+    return int(state.mixed + 1000.0 * rng.random()) % state.n_arms
+
+
+def mix_all(state, arm, value, count):
+    mixed = state.mixed
+    for each in range(state.n_arms):
+        # 2^52 times what is after the point keeps all bits of a number of 1/2 or more in size.
+        whole = math.floor(value[each])
+        mixed = (31 * mixed + int((value[each] - whole) * 4503599627370496.0) + int(whole) + int(count[each])) % 1000003
+    return Bits((31 * mixed + arm) % 1000003, state.n_arms)
+
+
+class BitsOfGains(FunctionalAgent):
+    """Plays another game from then on if the last bit of anything it is told of any arm is another."""
+
+    functions = Functions(arm_of_bits, mix_all)
+    learns_from = GAINS
+
+    def initial_state(self, n_arms, horizon):
+        """Return the state before the first step."""
+        return Bits(0, n_arms)
+
+
+class BitsOfSums(BitsOfGains):
+    """The same for sums."""
+
+    learns_from = SUMS
+
+
+GAIN_CHAINS = {
+    "bare": lambda env: env,
+    "Laplace that rejects around batch": lambda env: laplace(batch(env), 6.0, bound=0.2),
+    "batch around Laplace that clips": lambda env: batch(laplace(env, bound=0.1, outside="clip"), 2),
+    "Laplace, batch, Laplace": lambda env: laplace(batch(laplace(env, 9.0, bound=0.3), 2), 9.0, bound=0.3),
+    "responses": lambda env: RandomisedResponse(env, epsilon=3.0),
+}
+SUM_CHAINS = {
+    "running": RunningSums,
+    "hybrid, padded": lambda env: HybridSums(env, epsilon=5.0, pad_unplayed=True),
+    "hybrid around batch": lambda env: HybridSums(batch(env, 2), epsilon=5.0),
+    "blocks around batch around responses": lambda env: BlockMeans(
+        batch(RandomisedResponse(env, epsilon=3.0), 2), epsilon=5.0
+    ),
+    "intervals, redrawn": lambda env: IntervalMeans(env, epsilon=9.0, delta=0.1, release="redraw"),
+}
+
+
+@pytest.mark.parametrize("game", ["fixed, undirected", "redrawn", "memory, redrawn"])
+def test_what_an_agent_is_told_of_all_arms_is_equal_to_the_last_bit(game):
+    some = {"bare", "Laplace that rejects around batch", "running", "hybrid around batch"}
+    _compare_bits(game, some)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("game", GAMES)
+def test_what_an_agent_is_told_in_any_chain_is_equal_to_the_last_bit(game):
+    _compare_bits(game, {*GAIN_CHAINS, *SUM_CHAINS})
+
+
+def _compare_bits(game, chains):
+    algorithms = [Algorithm(name, BitsOfGains, chain) for name, chain in GAIN_CHAINS.items() if name in chains]
+    algorithms += [Algorithm(name, BitsOfSums, chain) for name, chain in SUM_CHAINS.items() if name in chains]
+    arms = assert_same(GAMES[game], algorithms, trials=1)
+    played = list(arms.values())
+    assert not any(np.array_equal(one, other) for index, one in enumerate(played) for other in played[:index])
+
+
+@pytest.mark.parametrize("rounds_at_once", [1, 2, 5, 100])
+@pytest.mark.parametrize("game", ["redrawn", "memory, redrawn", "capped"])
+def test_blocks_of_the_simulator_may_cut_graphs_and_batches_anywhere(monkeypatch, game, rounds_at_once):
+    monkeypatch.setattr(trials_module, "ROUNDS_AT_ONCE", rounds_at_once)
+    some = [make_algorithm(name) for name in ("TS-MaxN", "UCB-MaxN", "EXP3-SET")]
+    some += [each for each in IN_BATCHES if each.name in ("TS-MaxN in batches", "UCB on counters in batches")]
+    assert_same(GAMES[game], some, trials=1)
+
+
+@pytest.mark.parametrize("block_length", [1, 4, 330])
+def test_blocks_of_the_environment_may_have_any_length(block_length):
+    make = fixed("erdos-renyi", n_arms=6, degree=2, redraw_every=7, block_length=block_length)
+    assert_same(make, [make_algorithm("UCB-MaxN"), IN_BATCHES[3]], trials=1)
+
+
+def test_later_trials_and_several_at_a_time_are_the_same_games():
+    algorithms = [make_algorithm(name) for name in ("TS-MaxN", "EXP3-SET", "DP-IMED")]
+    assert_same(GAMES["redrawn"], algorithms, trials=3, first_trial=5, jobs=2)
+
+
+def test_many_arms_in_short_blocks_agree():
+    """More gains than one block of the simulator and of the environment holds."""
+    make = fixed("power-law", n_arms=2000)
+    algorithms = [make_algorithm(name) for name in ("TS-MaxN", "EXP3-SET")]
+    assert_same(make, algorithms, trials=1)
+    assert trials_module.NUMBERS_AT_ONCE // 2000 < HORIZON
+
+
+def test_trials_have_graphs_of_their_own():
+    """With equal means the regret of uniform play would not tell; what EXP3-SET learns from does."""
+    make = fixed("erdos-renyi", n_arms=8, degree=3, means=[0.9] + [0.1] * 7)
+    outcome = simulate(make, ["UCB-N"], trials=4, seed=1)["UCB-N"]
+    assert len({tuple(pulls) for pulls in outcome.pulls.tolist()}) == 4
+
+
+class Looks:
+    """An agent that is not compiled: it plays the first arm that the present graph's arm 0 reveals last."""
+
+    def begin(self, *, n_arms, horizon, rng):
+        """Forget the game before."""
+        self.row, self.told = None, 0
+
+    def see_graph(self, graph):
+        """Keep the row of arm 0."""
+        self.row, self.told = graph.revealed_by(0).tolist(), self.told + 1
+
+    def select_arm(self):
+        """Return the last arm of the row."""
+        return self.row[-1]
+
+    def update(self, arm, observation):
+        """Learn nothing."""
+
+
+def test_an_agent_of_ones_own_is_told_of_every_graph_before_it_chooses():
+    make = fixed("erdos-renyi", n_arms=6, degree=2, redraw_every=7)
+    outcome = simulate(make, {"mine": Looks}, trials=2, seed=SEED)["mine"]
+    assert outcome.engine == "play" and outcome.reason
+    env, agent = make(), Looks()
+    game = play(env, agent, seed=SEED)
+    assert agent.told == math.ceil(HORIZON / 7)
+    assert np.array_equal(outcome.pulls[0], np.bincount(game.arms, minlength=6))
+    env.reset(seed=SEED)
+    for arm in game.arms.tolist():
+        assert arm == env.graph.revealed_by(0)[-1]
+        env.step(arm)
+
+
+def test_a_fixed_graph_is_told_once():
+    agent = Looks()
+    play(fixed(nx.path_graph(4))(), agent, seed=SEED)
+    assert agent.told == 1
+
+
+def test_gains_are_those_of_other_graphs_with_the_same_seed():
+    """The best arm's gains do not depend on the graph, in both engines."""
+    totals = set()
+    for graph in ("empty", "complete", "erdos-renyi"):
+        make = against(graph, lambda: Stochastic(4, 200, means=[0.5, 0.5, 0.5, 0.5]))
+        outcome = simulate(make, ["Uniform"], seed=3)["Uniform"]
+        totals.add((outcome.external_regret[0, -1], outcome.collected[0, -1]))
+    assert len(totals) == 1
