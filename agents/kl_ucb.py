@@ -69,13 +69,12 @@ def select(state: State, rng: np.random.Generator) -> int:
     for arm in range(len(counts)):
         mean = min(max(state.means[arm] + reach * state.weights[arm], 0.0), 1.0)
         share = level / counts[arm]
-        if arm == 0 or private_divergence(mean, highest, epsilon) < share or mean > highest:
+        # At 1, where the divergence is infinite, indices are equal in floating point and must be worked out.
+        if highest < 0.0 or highest >= 1.0 or mean > highest or private_divergence(mean, highest, epsilon) < share:
             index = private_upper(mean, share, epsilon)
-            if index > highest:
+            if index > highest or (index >= 1.0 and counts[arm] < counts[best]):
                 highest = index
                 best = arm
-        elif highest >= 1.0 and counts[arm] < counts[best] and private_upper(mean, share, epsilon) >= 1.0:
-            best = arm
     return best
 
 

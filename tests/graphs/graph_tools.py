@@ -12,8 +12,8 @@ from dp_bandit_envs.adversaries.replay import GainTable
 from dp_bandit_envs.graph_env import GraphEnv
 from dp_bandit_envs.graphs import FeedbackGraph
 
-SIZE = 1024.0
-"""What the one draw is: a power of two, so that the grid of the noise, one of a smaller power, leaves it alone."""
+SIZE = 2.0**38
+"""What the one draw is: so large that rounding to a grid of a thousandth is lost in it."""
 
 DIRECTED = nx.DiGraph()
 """Four nodes. Playing 0 reveals 0, 2; 1 reveals 1, 2; 2 reveals 2, 3; 3 reveals 0, 3.
@@ -41,18 +41,18 @@ def columns_of(graph: FeedbackGraph) -> list[list[int]]:
 
 
 class Draws:
-    """A random generator whose Laplace draw number `hot` is `SIZE` and all others 0; it keeps the scales asked for."""
+    """A random generator whose Laplace draw number `hot` is `size` and all others 0; it keeps the scales asked for."""
 
-    def __init__(self, hot: int = -1) -> None:
+    def __init__(self, hot: int = -1, size: float = SIZE) -> None:
         """Take the number of the draw, from 0; -1 for none."""
-        self.hot = hot
+        self.hot, self.size = hot, size
         self.asked: list[float] = []
 
     def laplace(self, location: float, scale: float) -> float:
-        """Return `SIZE` or 0."""
+        """Return `size` or 0."""
         assert location == 0.0
         self.asked.append(scale)
-        return SIZE * (len(self.asked) - 1 == self.hot)
+        return self.size * (len(self.asked) - 1 == self.hot)
 
 
 def released(env: Any, arms: Sequence[int], rng: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -80,8 +80,18 @@ class Map(NamedTuple):
     revealed: np.ndarray
 
 
-def linear_map(wrap: Callable[[Any], Any], make: Callable[[np.ndarray], Any], shape: tuple[int, int], arms: Any) -> Map:
-    """Return the map of a game of this many rounds and arms, in which the agent plays `arms`."""
+def linear_map(
+    wrap: Callable[[Any], Any],
+    make: Callable[[np.ndarray], Any],
+    shape: tuple[int, int],
+    arms: Sequence[int],
+    size: float = SIZE,
+    unit: float = 1.0,
+) -> Map:
+    """Return the map of a game of this many rounds and arms, in which the agent plays `arms`.
+
+    `unit` undoes a rescaling of what comes out.
+    """
     zeros = np.zeros(shape)
     silent = Draws()
     base, counts = released(wrap(make(zeros)), arms, silent)
@@ -91,9 +101,9 @@ def linear_map(wrap: Callable[[Any], Any], make: Callable[[np.ndarray], Any], sh
         # Neither how much is drawn nor what is counted may depend on gains or noise.
         assert rng.asked == silent.asked
         np.testing.assert_array_equal(again, counts)
-        return (numbers - base).ravel()
+        return unit * (numbers - base).ravel()
 
-    columns = [moved(zeros, Draws(hot)) / SIZE for hot in range(len(silent.asked))]
+    columns = [moved(zeros, Draws(hot, size)) / size for hot in range(len(silent.asked))]
     moves = np.zeros((base.size, *shape))
     for cell in np.ndindex(shape):
         table = zeros.copy()

@@ -1,0 +1,354 @@
+"""The exact privacy loss of a whole row of gains on small graphs, against what the wrappers declare.
+
+On a graph one round's gains enter several sums at once, so arms do not compose in parallel: the noise must know how
+many. `graph_tools` finds what comes out as a linear map of draws and gains, and the cheapest way in which other draws
+hide a change of a row. The arms are given: whatever chooses them sees only what comes out.
+"""
+
+import functools
+import math
+
+import numpy as np
+import pytest
+from graph_tools import DIRECTED, SIZE, Draws, all_signs, cheapest, linear_map, released, row_losses, table_game
+
+from dp_bandit_envs import LaplaceClipRescale, MiniBatchAverage
+from dp_bandit_envs.adversaries.replay import GainTable
+from dp_bandit_envs.bandit_env import BanditEnv
+from dp_bandit_envs.privacy.counters import COUNTERS
+from dp_bandit_envs.wrappers import BlockMeans, HybridSums, IntervalMeans, RandomisedResponse, RunningSums
+
+EPSILON = 0.7
+LAPLACE = [name for name in COUNTERS if name != "square-root"]
+ARMS = [0, 2, 1, 1, 0, 3, 2, 0]
+"""Eight steps that play every arm of four."""
+SMALL_SIZE, BOUND = 1024.0, 4096.0
+"""A draw, and a bound that it does not reach, both far below where doubles lose the gains."""
+
+GRAPHS = {
+    "directed": (4, 2, DIRECTED, {}),
+    "complete": (3, 3, "complete", {"n_arms": 3}),
+    "changing": (4, 4, "erdos-renyi", {"n_arms": 4, "degree": 1.5, "redraw_every": 2}),
+    "capped": (5, 2, "complete", {"n_arms": 5, "max_revealed": 2}),
+    "changing and capped": (5, 2, "erdos-renyi", {"n_arms": 5, "degree": 3, "redraw_every": 3, "max_revealed": 2}),
+    "without self-loops": (4, 2, "cycle", {"n_arms": 4, "self_loops": False}),
+}
+"""Number of arms, sensitivity, graph, options."""
+
+SUMS = {
+    **{f"hybrid, {name}": functools.partial(HybridSums, epsilon=EPSILON, counter=name) for name in LAPLACE},
+    "hybrid, padded": functools.partial(HybridSums, epsilon=EPSILON, pad_unplayed=True),
+    "k-ary, padded": functools.partial(HybridSums, epsilon=EPSILON, counter="k-ary", pad_unplayed=True),
+    "blocks, kept": functools.partial(BlockMeans, epsilon=EPSILON, keep=True),
+    "blocks, forgotten": functools.partial(BlockMeans, epsilon=EPSILON),
+    "blocks of 1": functools.partial(BlockMeans, epsilon=EPSILON, ratio=1, keep=True),
+    "intervals": functools.partial(IntervalMeans, epsilon=16.0, intervals="uniform"),
+}
+SOME_SUMS = ["hybrid, hybrid", "hybrid, k-ary", "hybrid, padded", "blocks, kept", "blocks, forgotten", "intervals"]
+
+
+def batches(env):
+    return MiniBatchAverage(env, batch_size=2)
+
+
+def around_batches(wrap):
+    return lambda env: wrap(batches(env))
+
+
+def noisy(env, epsilon=EPSILON):
+    return LaplaceClipRescale(env, epsilon=epsilon, bound=BOUND, outside="clip")
+
+
+def without_the_graphs_sensitivity(wrap):
+    """Return the broken copy: noise as if every round entered one sum."""
+
+    def broken(env):
+        env.sensitivity = 1.0
+        return wrap(env)
+
+    return broken
+
+
+def graph_map(graph, wrap, *, rounds_a_step=1, gains=False, arms=ARMS):
+    """Return the linear map of a game on a graph."""
+    n_arms, sensitivity, kind, options = GRAPHS[graph]
+    rounds = rounds_a_step * len(arms)
+    make = functools.partial(table_game, graph=kind, **options)
+    assert make(np.zeros((rounds, n_arms))).sensitivity == sensitivity
+    more = {"size": SMALL_SIZE, "unit": 1 + 2 * BOUND} if gains else {}
+    return linear_map(wrap, make, (rounds, n_arms), [arm % n_arms for arm in arms], **more)
+
+
+def declared(graph, wrap, rounds=len(ARMS)):
+    """Return the pure epsilon that a wrapper declares."""
+    n_arms, _, kind, options = GRAPHS[graph]
+    env = wrap(table_game(np.zeros((rounds, n_arms)), kind, **options))
+    if isinstance(env, IntervalMeans):
+        # Its guarantee may be a smaller one with a delta; what the releases of one arm cost adds up to this.
+        return sum(float(end) ** -0.55 for end in env.mechanism.ends)
+    return env.guarantee.epsilon
+
+
+# ---- sums ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", SUMS)
+@pytest.mark.parametrize("graph", GRAPHS)
+def test_no_row_loses_more_than_epsilon(graph, kind):
+    found = graph_map(graph, SUMS[kind])
+    most, least = row_losses(found)
+    assert most.max() <= declared(graph, SUMS[kind]) * (1 + 1e-9)
+    # Not because nothing comes out: some row enters as many sums as the graph may reveal, or nearly.
+    assert least.max() > 0
+    seen = found.revealed.sum(axis=1)
+    assert seen.max() <= GRAPHS[graph][1]
+    assert seen.max() > 1
+
+
+@pytest.mark.parametrize("kind", SOME_SUMS)
+@pytest.mark.parametrize("graph", ["directed", "changing", "capped", "without self-loops"])
+def test_around_batches_no_row_loses_more_than_epsilon(graph, kind):
+    wrap = around_batches(SUMS[kind])
+    found = graph_map(graph, wrap, rounds_a_step=2)
+    most, least = row_losses(found)
+    assert most.max() <= declared(graph, wrap, 2 * len(ARMS)) * (1 + 1e-9)
+    assert least.max() > 0
+    assert set(np.unique(found.moves)) <= {0.0, 0.5}
+
+
+@pytest.mark.parametrize("kind", ["hybrid, hybrid", "hybrid, k-ary", "blocks, kept", "blocks, forgotten", "intervals"])
+@pytest.mark.parametrize("rounds_a_step", [1, 2])
+def test_noise_for_one_arm_is_seen_to_be_too_little(kind, rounds_a_step):
+    """The copy in which sensitivity is 1 fails the test above, by the factor of the graph; the true one attains it.
+
+    On the complete graph of three every round enters three sums.
+    """
+    wrap = SUMS[kind] if rounds_a_step == 1 else around_batches(SUMS[kind])
+    true, broken = (
+        row_losses(graph_map("complete", copy, rounds_a_step=rounds_a_step))
+        for copy in (wrap, without_the_graphs_sensitivity(wrap))
+    )
+    assert broken[1].max() == pytest.approx(3 * true[1].max(), rel=1e-6)
+    assert broken[1].max() > declared("complete", wrap, rounds_a_step * len(ARMS)) * 1.5
+
+
+@pytest.mark.parametrize("graph", ["directed", "capped", "changing and capped"])
+def test_a_counter_for_each_arm_is_not_enough_on_any_graph(graph):
+    """All these have sensitivity 2: blocks of one gain lose exactly epsilon, and twice that in the broken copy."""
+    wrap = SUMS["blocks of 1"]
+    assert row_losses(graph_map(graph, wrap))[1].max() == pytest.approx(EPSILON, rel=1e-9)
+    broken = row_losses(graph_map(graph, without_the_graphs_sensitivity(wrap)))
+    assert broken[1].max() == pytest.approx(2 * EPSILON, rel=1e-9)
+
+
+@pytest.mark.parametrize("name", ["logarithmic", "binary", "honaker", "hybrid", "segment-trees", "smooth-binary"])
+def test_full_information_loses_exactly_epsilon_in_some_round(name):
+    """No more noise than needed either: each of three sums loses a third. Twelve rounds are what attains it."""
+    found = graph_map("complete", SUMS[f"hybrid, {name}"], arms=[0] * 12)
+    most, least = row_losses(found)
+    assert most == pytest.approx(least, rel=1e-7)
+    assert most.max() == pytest.approx(EPSILON, rel=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["hybrid, hybrid", "blocks, kept", "intervals"])
+def test_trying_all_rows_of_minus_one_zero_and_one_finds_no_worse(kind):
+    """The second route: the sum over single gains is the maximum over rows, at the row of ones among others."""
+    found = graph_map("changing", SUMS[kind])
+    most, least = row_losses(found)
+    for changed in (0, 2, 5):
+        worst = all_signs(found, changed)
+        assert worst == pytest.approx(most[changed], rel=1e-7, abs=1e-12)
+        assert worst == pytest.approx(least[changed], rel=1e-7, abs=1e-12)
+
+
+def test_losses_of_blocks_by_hand():
+    """Blocks of 1, 1, 2, ...; the directed graph, arms 0, 2, 1, 1, 0, 3, 2, 0 and epsilon for one round of two sums.
+
+    Seen: 0 in rounds 1, 5, 6, 8; 1 in 3, 4; 2 in all but round 6; 3 in 2, 6, 7. Each gain in a full block costs
+    epsilon / 2. Full are: all four of arm 0 (1, 1, 2), both of arm 1, of arm 2 the first four (1, 1, 2) but not the
+    three that follow in a block of four, and of arm 3 the first two.
+    """
+    losses = row_losses(graph_map("directed", SUMS["blocks, forgotten"]))[0] / (EPSILON / 2)
+    assert losses == pytest.approx([2, 2, 2, 2, 1, 2, 0, 1], abs=1e-9)
+
+
+def test_the_empty_graph_loses_what_bandit_feedback_loses():
+    shape = (len(ARMS), 4)
+    with_graph = linear_map(SUMS["hybrid, hybrid"], functools.partial(table_game, graph="empty"), shape, ARMS)
+    without = linear_map(SUMS["hybrid, hybrid"], lambda table: BanditEnv(GainTable(table)), shape, ARMS)
+    for one, other in zip(with_graph, without, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("graph", ["directed", "complete", "capped"])
+def test_concentrated_loss_of_intervals_is_below_the_declared_rho(graph):
+    """Half the sum of the squares of what single draws lose (Bun and Steinke 2016), for the row of ones."""
+    wrap = SUMS["intervals"]
+    found = graph_map(graph, wrap)
+    n_arms, _, kind, options = GRAPHS[graph]
+    rho = wrap(table_game(np.zeros((len(ARMS), n_arms)), kind, **options)).guarantee.rho
+    moves = found.moves.sum(axis=2)
+    shares = np.linalg.lstsq(found.noise * found.scales, moves, rcond=None)[0]
+    assert np.abs(found.noise * found.scales @ shares - moves).max() < 1e-7
+    assert 0 < (shares**2).sum(axis=0).max() / 2 <= rho * (1 + 1e-9)
+
+
+def test_exact_sums_hide_nothing():
+    found = graph_map("directed", RunningSums)
+    assert np.isinf(row_losses(found)[1]).all()
+
+
+@pytest.mark.parametrize("graph", GRAPHS)
+def test_a_row_moves_exact_sums_by_no_more_than_the_sensitivity(graph):
+    """In L1, right after its round; around batches of 2 by half of that."""
+    for wrap, step in ((RunningSums, 1), (around_batches(RunningSums), 2)):
+        found = graph_map(graph, wrap, rounds_a_step=step)
+        n_arms, sensitivity, *_ = GRAPHS[graph]
+        totals = found.moves.reshape(len(ARMS), n_arms, step * len(ARMS), n_arms)[-1].sum(axis=(0, 2))
+        assert totals.max() <= sensitivity / step
+        if not (graph.startswith("changing") and step == 2):
+            # A graph that changes within a batch, or a random one, may reveal less.
+            assert totals.max() == sensitivity or graph == "changing" or step == 2
+
+
+# ---- gains ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("graph", GRAPHS)
+def test_noise_on_gains_loses_epsilon_for_all_that_a_round_reveals(graph):
+    """Every gain revealed gets one draw, of scale sensitivity / epsilon."""
+    found = graph_map(graph, noisy, gains=True)
+    most, least = row_losses(found)
+    seen = found.revealed.sum(axis=1)
+    assert most == pytest.approx(seen * EPSILON / GRAPHS[graph][1], rel=1e-6)
+    assert least == pytest.approx(most, rel=1e-6)
+    assert most.max() <= EPSILON * (1 + 1e-6)
+    assert len(found.scales) == seen.sum()
+    assert found.scales == pytest.approx(GRAPHS[graph][1] / EPSILON, rel=1e-12)
+
+
+@pytest.mark.parametrize("graph", GRAPHS)
+def test_noise_on_averages_loses_epsilon_for_all_that_a_round_reveals(graph):
+    found = graph_map(graph, around_batches(noisy), rounds_a_step=2, gains=True)
+    most, _ = row_losses(found)
+    assert 0 < most.max() <= EPSILON * (1 + 1e-6)
+    assert found.scales == pytest.approx(GRAPHS[graph][1] / 2 / EPSILON, rel=1e-12)
+    # An average needs both rounds of its batch: where graphs change in between, an arm may be in one only.
+    pairs = found.revealed.reshape(-1, 2, GRAPHS[graph][0])
+    assert np.array_equal(pairs[:, 0], pairs[:, 1])
+
+
+@pytest.mark.parametrize("step", [1, 2])
+def test_noise_on_gains_for_one_arm_is_seen_to_be_too_little(step):
+    wrap = without_the_graphs_sensitivity(noisy if step == 1 else around_batches(noisy))
+    most, least = row_losses(graph_map("complete", wrap, rounds_a_step=step, gains=True))
+    assert least.max() == pytest.approx(3 * EPSILON, rel=1e-6)
+    assert most == pytest.approx(least, rel=1e-6)
+
+
+def test_a_graph_that_changes_within_a_batch_releases_common_arms_only():
+    """Otherwise an average of one gain would move by 1, and not by a half."""
+    table = np.ones((16, 4))
+    env = batches(table_game(table, "erdos-renyi", n_arms=4, degree=1.5, redraw_every=1))
+    env.reset(seed=0)
+    rows, released_arms = [], []
+    game = env.unwrapped
+    other = table_game(table, "erdos-renyi", n_arms=4, degree=1.5, redraw_every=1)
+    other.reset(seed=0)
+    for t in range(16):
+        rows.append(set(other.graph.revealed_by(ARMS[t // 2]).tolist()))
+        other.step(ARMS[t // 2])
+    for arm in ARMS:
+        observation = env.step(arm)[0]
+        released_arms.append(set(np.flatnonzero(observation["observed"]).tolist()))
+        assert observation["gain"].tolist() == observation["observed"].tolist()
+    assert game.sensitivity == 4.0
+    both = [rows[2 * t] & rows[2 * t + 1] for t in range(8)]
+    assert released_arms == both
+    assert both != [rows[2 * t + 1] for t in range(8)]
+
+
+# ---- coins ---------------------------------------------------------------------------------------------------------
+
+
+class Uniforms:
+    """A random generator that answers with given uniform numbers, one after another."""
+
+    def __init__(self, numbers):
+        """Take the numbers."""
+        self.numbers, self.asked = numbers, 0
+
+    def random(self):
+        """Return the next one."""
+        self.asked += 1
+        return float(self.numbers[self.asked - 1])
+
+
+def chances_of_one(wrap, graph, table, arms):
+    """Return the chance of a 1 in every answer of a game, `(answers,)`, by bisecting the numbers that decide it."""
+    _, _, kind, options = GRAPHS[graph]
+    low, high = np.zeros(len(table) * 5), np.ones(len(table) * 5)
+    for _ in range(54):
+        middle = (low + high) / 2
+        rng = Uniforms(middle)
+        answers, observed = released(wrap(table_game(table, kind, **options)), arms, rng)
+        ones = answers[observed == 1] == 1
+        assert rng.asked == len(ones)
+        low[: len(ones)] = np.where(ones, middle[: len(ones)], low[: len(ones)])
+        high[: len(ones)] = np.where(ones, high[: len(ones)], middle[: len(ones)])
+    return high[: len(ones)]
+
+
+def coin_losses(wrap, graph, rounds_a_step):
+    """Return what a change of each row between zeros and ones loses, on games that are 0 or 1 elsewhere."""
+    n_arms = GRAPHS[graph][0]
+    arms = [arm % n_arms for arm in ARMS]
+    rounds = rounds_a_step * len(arms)
+    losses = []
+    for elsewhere in (0.0, 1.0):
+        table = np.full((rounds, n_arms), elsewhere)
+        before = chances_of_one(wrap, graph, table, arms)
+        for changed in range(rounds):
+            table[changed] = 1 - elsewhere
+            after = chances_of_one(wrap, graph, table, arms)
+            table[changed] = elsewhere
+            # Answers are independent, so each may be the one that tells most.
+            each = np.maximum(np.abs(np.log(after / before)), np.abs(np.log((1 - after) / (1 - before))))
+            losses.append(each.sum())
+    return np.array(losses)
+
+
+def coins(env):
+    return RandomisedResponse(env, epsilon=EPSILON)
+
+
+@pytest.mark.parametrize("graph", ["directed", "changing", "capped"])
+@pytest.mark.parametrize("rounds_a_step", [1, 2])
+def test_coins_lose_no_more_than_epsilon(graph, rounds_a_step):
+    losses = coin_losses(coins if rounds_a_step == 1 else around_batches(coins), graph, rounds_a_step)
+    assert 0 < losses.max() <= EPSILON * (1 + 1e-9)
+    if rounds_a_step == 1 and graph != "changing":
+        assert losses == pytest.approx(EPSILON, rel=1e-9)
+
+
+def test_coins_for_one_arm_are_seen_to_tell_too_much():
+    losses = coin_losses(without_the_graphs_sensitivity(coins), "capped", 1)
+    assert losses == pytest.approx(2 * EPSILON, rel=1e-9)
+
+
+# ---- the tools -----------------------------------------------------------------------------------------------------
+
+
+def test_the_cheapest_change_of_draws_by_hand():
+    """One arm played twice with fresh Laplace noise of scale 2 on each of its two blocks: 1/2 for either gain."""
+    wrap = functools.partial(BlockMeans, epsilon=0.5, ratio=1, keep=True)
+    found = linear_map(wrap, functools.partial(table_game, graph="empty"), (2, 2), [0, 0])
+    assert found.scales.tolist() == [2.0, 2.0]
+    assert found.noise.tolist() == [[1, 0], [0, 0], [1, 1], [0, 0]]
+    assert found.moves[:, 0, 0].tolist() == [1, 0, 1, 0]
+    assert found.moves[:, 1, 0].tolist() == [0, 0, 1, 0]
+    assert not found.moves[:, :, 1].any()
+    assert cheapest(found, found.moves[:, 0, 0]) == pytest.approx(0.5)
+    assert cheapest(found, 2 * found.moves[:, 1, 0]) == pytest.approx(1.0)
+    assert math.isinf(cheapest(found, np.array([0.0, 1.0, 0.0, 0.0])))
+    assert Draws(0).laplace(0.0, 1.0) == SIZE and Draws(1).laplace(0.0, 1.0) == 0.0
