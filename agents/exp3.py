@@ -59,7 +59,7 @@ def select(state: State, rng: np.random.Generator) -> int:
     return n_arms - 1
 
 
-def update(state: State, arm: int, value: Sequence[float], count: Sequence[float]) -> State:
+def update(state: State, arm: int, value: Sequence[float], count: Sequence[int]) -> State:
     """Add gain / probability to the estimate of the arm played, if its gain was released."""
     if count[arm] == 0.0:
         return state

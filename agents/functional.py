@@ -31,7 +31,7 @@ class Functions(NamedTuple):
     """What an algorithm does in every step, as plain functions."""
 
     select: Callable[[Any, np.random.Generator], int]
-    update: Callable[[Any, int, Sequence[float], Sequence[float]], Any]
+    update: Callable[[Any, int, Sequence[float], Sequence[int]], Any]
 
 
 class FunctionalAgent(abc.ABC):

@@ -54,7 +54,7 @@ def select(state: State, rng: np.random.Generator) -> int:
     return last
 
 
-def update(state: State, arm: int, value: Sequence[float], count: Sequence[float]) -> State:
+def update(state: State, arm: int, value: Sequence[float], count: Sequence[int]) -> State:
     """Add loss / probability to the estimate of the arm played, then solve for the next probabilities."""
     losses, probabilities = state.losses, state.probabilities
     if count[arm] != 0.0:

@@ -20,7 +20,7 @@ def select(state: State, rng: np.random.Generator) -> int:
     return int(rng.random() * state.n_arms)
 
 
-def update(state: State, arm: int, value: Sequence[float], count: Sequence[float]) -> State:
+def update(state: State, arm: int, value: Sequence[float], count: Sequence[int]) -> State:
     """Learn nothing."""
     return state
 

@@ -1,6 +1,7 @@
 """The graphs, algorithms and privacy levels of figure-graph, and how to find their numbers in the results."""
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -43,7 +44,7 @@ def experiments(*, horizon: int = HORIZON, trials: int = TRIALS, seed: int = 0) 
     """
     horizon = checks.integer("horizon", horizon, at_least=1)
     random = [(name, title, {"n_arms": N_ARMS, "degree": DEGREE}) for name, title in RANDOM.items()]
-    social = [(name, title, {}) for name, title in SOCIAL.items()]
+    social: list[tuple[str, str, dict[str, Any]]] = [(name, title, {}) for name, title in SOCIAL.items()]
     panels = tuple(
         Panel(name, title, "DPBandit-Graph-v0", {"graph": name, **size}) for name, title, size in [*random, *social]
     )

@@ -60,11 +60,20 @@ class GraphPicture:
             )
         )
         sizes = 40 + 500 * self._plays / max(int(self._plays.sum()), 1)
-        dots = axes.scatter(*places.T, s=sizes, c=self._seen, cmap="viridis", zorder=3)
+        dots = axes.scatter(places[:, 0], places[:, 1], s=sizes, c=self._seen, cmap="viridis", zorder=3)
         if self._last is not None:
             arm, seen = self._last
-            axes.scatter(*places[seen].T, s=sizes[seen] + 90, facecolors="none", edgecolors="#E69F00", zorder=2)
-            axes.scatter(*places[[arm]].T, s=sizes[[arm]] + 190, facecolors="none", edgecolors="#D55E00", zorder=2)
+            axes.scatter(
+                places[seen, 0], places[seen, 1], s=sizes[seen] + 90, facecolors="none", edgecolors="#E69F00", zorder=2
+            )
+            axes.scatter(
+                places[[arm], 0],
+                places[[arm], 1],
+                s=sizes[[arm]] + 190,
+                facecolors="none",
+                edgecolors="#D55E00",
+                zorder=2,
+            )
         if len(places) <= 100:
             bright = self._seen > 0.6 * self._seen.max()
             for number, (x, y) in enumerate(places):

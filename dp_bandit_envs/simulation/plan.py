@@ -101,7 +101,7 @@ def make_plan(algorithm: Algorithm, env: Environment) -> Plan:
         raise NotCompilable(f"the {sums.counter.__class__.__name__} is not made of compilable functions")
     if (sums is None) == ("sum" in agent.learns_from):
         raise NotCompilable(f"{kind.__name__} learns from {' and '.join(agent.learns_from)}")
-    mechanisms = {place: chain[place].mechanism for place in ("inner", "outer") if place in chain}
+    mechanisms: dict[str, Any] = {place: chain[place].mechanism for place in ("inner", "outer") if place in chain}
     depths = {place: depth for depth, place in enumerate(chain)}
     return Plan(
         agent=agent,

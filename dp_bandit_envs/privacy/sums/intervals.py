@@ -161,10 +161,10 @@ def paper_input(epsilon: float, delta: float, v: float) -> float:
 
 def zeta(v: float) -> float:
     """Return the Riemann zeta function for v > 1, by the Euler-Maclaurin formula."""
-    first = 20
-    head = math.fsum(n**-v for n in range(1, first))
-    tail = float(first) ** (1 - v) / (v - 1) + first**-v / 2 + v * first ** (-v - 1) / 12
-    return head + float(tail) - v * (v + 1) * (v + 2) * first ** (-v - 3) / 720
+    first = 20.0
+    head = math.fsum(math.pow(n, -v) for n in range(1, 20))
+    tail = math.pow(first, 1 - v) / (v - 1) + math.pow(first, -v) / 2 + v * math.pow(first, -v - 1) / 12
+    return head + tail - v * (v + 1) * (v + 2) * math.pow(first, -v - 3) / 720
 
 
 @functools.lru_cache(maxsize=64)
