@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from dp_bandit_envs import make_algorithm
+from dp_bandit_envs import algorithm_names, make_algorithm
 from dp_bandit_envs.cli.app import app
 from dp_bandit_envs.registration import IDS
 
@@ -87,3 +87,26 @@ def test_the_table_states_the_guarantee_of_exp3_tau_and_the_papers_figures():
     assert f"epsilon = {tau.guarantee(**size).epsilon_at(2.0**-36):.1f} at delta" in lines["EXP3-tau"]
     assert f"| {tau.paper_guarantee(**size).epsilon:.0f} |" in lines["EXP3-tau"]
     assert f"| {exp3.paper_guarantee(**size).epsilon:.0f} |" in lines["EXP3"]
+
+
+@pytest.mark.parametrize("name", algorithm_names())
+def test_every_algorithm_is_in_a_table(name):
+    rows = [line.split("|")[1] for line in README.splitlines() if line.startswith("| `")]
+    assert any(f"`{name}`" in row for row in rows)
+
+
+def test_the_second_table_states_the_guarantees_of_stochastic_algorithms():
+    table = README.split("<!-- stochastic guarantees")[1].split("<!-- end of stochastic guarantees")[0]
+    rows = [line.split("|")[1:5] for line in table.splitlines() if line.startswith("| `")]
+    assert len(rows) == 12
+    for names, _, stated, claimed in rows:
+        for name in re.findall("`([^`]+)`", names):
+            algorithm = make_algorithm(name)
+            guarantee = algorithm.guarantee(n_arms=4, horizon=2**18)
+            if guarantee.model == "none":
+                assert stated.strip() == "none"
+                continue
+            assert stated.strip().startswith(f"epsilon = {guarantee.epsilon:.3g}")
+            assert f"{guarantee.model}" in stated or guarantee.delta > 0
+            paper = algorithm.paper_guarantee(n_arms=4, horizon=2**18).epsilon
+            assert paper == 1.0 and (claimed.strip().startswith("the same") == (guarantee.epsilon == 1.0))

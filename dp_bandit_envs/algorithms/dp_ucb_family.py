@@ -35,7 +35,10 @@ def dp_ucb_bound(
     formula: str = "chernoff",
     label: str = "DP-UCB-BOUND",
 ) -> Algorithm:
-    """DP-UCB-BOUND (Tossou and Dimitrakakis 2016, algorithm 1): UCB with a bonus for the counter's noise."""
+    """DP-UCB-BOUND (Tossou and Dimitrakakis 2016, algorithm 1): UCB with a bonus for the counter's noise.
+
+    Private because a changed gain enters one arm's counter, whose releases together lose epsilon for one item.
+    """
     of_counter = _options(counter, budget)
     size = checks.epsilon(epsilon)
 
@@ -59,7 +62,10 @@ def dp_ucb_bound(
 def dp_ucb(
     *, epsilon: SupportsFloat = 1.0, counter: str = "hybrid", budget: str = "split", label: str = "DP-UCB"
 ) -> Algorithm:
-    """DP-UCB (Tossou and Dimitrakakis 2016, algorithm 2): plain UCB; all counters advance together, padded with 0."""
+    """DP-UCB (Tossou and Dimitrakakis 2016, algorithm 2): plain UCB; all counters advance together, padded with 0.
+
+    Private because a changed gain enters one arm's counter; the zeros that pad the others are no data.
+    """
     of_counter = _options(counter, budget)
     size = checks.epsilon(epsilon)
     return Algorithm(
@@ -81,7 +87,10 @@ def dp_ucb_int(
     intervals: str = "lemma",
     label: str = "DP-UCB-INT",
 ) -> Algorithm:
-    """DP-UCB-INT (Tossou and Dimitrakakis 2016, algorithm 3): UCB on means released at the ends of intervals."""
+    """DP-UCB-INT (Tossou and Dimitrakakis 2016, algorithm 3): UCB on means released at the ends of intervals.
+
+    Private because release j of an arm's mean is W_j^(-v/2)-DP, drawn once, and their squares add up to twice rho.
+    """
     checks.one_of("mode", mode, MODES)
     checks.one_of("intervals", intervals, INTERVALS)
     size, failure, power = checks.epsilon(epsilon), checks.delta(delta), checked_v(v)
@@ -115,7 +124,10 @@ def private_ucb(
     failure_probability: SupportsFloat | None = None,
     label: str = "Private-UCB",
 ) -> Algorithm:
-    """Private-UCB (Mishra and Thakurta 2015): binary trees and a wide bonus; with the paper's constants or better."""
+    """Private-UCB (Mishra and Thakurta 2015): binary trees and a wide bonus; with the paper's constants or better.
+
+    Private because a changed gain enters one arm's binary tree: epsilon / K as printed, epsilon as improved.
+    """
     size = checks.epsilon(epsilon)
     checks.one_of("constants", constants, ("paper", "improved"))
     failure = None if failure_probability is None else checks.in_range("failure_probability", failure_probability, 0, 1)

@@ -15,7 +15,10 @@ from dp_bandit_envs.wrappers import BlockMeans, RandomisedResponse, RunningSums
 
 
 def ldp_ucb_l(*, epsilon: SupportsFloat = 1.0, label: str = "LDP-UCB-L") -> Algorithm:
-    """LDP-UCB-L (Ren et al. 2020): UCB on gains with Laplace noise each, with a bonus for the noise."""
+    """LDP-UCB-L (Ren et al. 2020): UCB on gains with Laplace noise each, with a bonus for the noise.
+
+    Private because a changed gain is released once, with Laplace noise of scale 1 / epsilon of its own.
+    """
     size = checks.epsilon(epsilon)
 
     def agent(sensitivity: float = 1.0) -> Ucb:
@@ -34,7 +37,10 @@ def ldp_ucb_l(*, epsilon: SupportsFloat = 1.0, label: str = "LDP-UCB-L") -> Algo
 
 
 def ldp_ucb_b(*, epsilon: SupportsFloat = 1.0, label: str = "LDP-UCB-B") -> Algorithm:
-    """LDP-UCB-B (Ren et al. 2020): UCB on randomised responses, which only shrink the gaps between arms."""
+    """LDP-UCB-B (Ren et al. 2020): UCB on randomised responses, which only shrink the gaps between arms.
+
+    Private because a changed gain changes the chances of its one answer by a factor of at most e^epsilon.
+    """
     size = checks.epsilon(epsilon)
     return Algorithm(
         name=label,

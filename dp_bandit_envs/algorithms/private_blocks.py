@@ -31,7 +31,10 @@ begin with 4 / epsilon gains keep the mean within a factor of two of the lower b
 
 
 def dp_se(*, epsilon: SupportsFloat = 1.0, label: str = "DP-SE") -> Algorithm:
-    """DP-SE (Sajed and Sheffet 2019): successive elimination with new noisy means in every epoch."""
+    """DP-SE (Sajed and Sheffet 2019): successive elimination with new noisy means in every epoch.
+
+    Private because a changed gain is in one block of one arm, whose sum is released once, with noise 1 / epsilon.
+    """
     size = checks.epsilon(epsilon)
 
     def wrapping(env: Environment) -> Environment:
@@ -52,7 +55,10 @@ def dp_se(*, epsilon: SupportsFloat = 1.0, label: str = "DP-SE") -> Algorithm:
 
 
 def adap_ucb(*, epsilon: SupportsFloat = 1.0, alpha: SupportsFloat = PAPER_ALPHA, label: str = "AdaP-UCB") -> Algorithm:
-    """AdaP-UCB (Azize and Basu 2022): UCB in episodes that double an arm's count, on the last episode's mean."""
+    """AdaP-UCB (Azize and Basu 2022): UCB in episodes that double an arm's count, on the last episode's mean.
+
+    Private because a changed gain is in one block of one arm, whose sum is released once, with noise 1 / epsilon.
+    """
     size, exponent = checks.epsilon(epsilon), checks.greater_than("alpha", alpha, 0)
 
     def agent(sensitivity: float = 1.0) -> Ucb:
@@ -75,7 +81,10 @@ def adap_ucb(*, epsilon: SupportsFloat = 1.0, alpha: SupportsFloat = PAPER_ALPHA
 def adap_klucb(
     *, epsilon: SupportsFloat = 1.0, alpha: SupportsFloat = PAPER_ALPHA, label: str = "AdaP-KLUCB"
 ) -> Algorithm:
-    """AdaP-KLUCB (Azize and Basu 2022): KL-UCB in episodes that double an arm's count, on the last episode's mean."""
+    """AdaP-KLUCB (Azize and Basu 2022): KL-UCB in episodes that double an arm's count, on the last episode's mean.
+
+    Private because a changed gain is in one block of one arm, whose sum is released once, with noise 1 / epsilon.
+    """
     size, exponent = checks.epsilon(epsilon), checks.greater_than("alpha", alpha, 0)
 
     def agent(sensitivity: float = 1.0) -> KlUcb:
@@ -98,7 +107,10 @@ def dp_klucb(
     first: SupportsIndex | None = None,
     label: str = "DP-KLUCB",
 ) -> Algorithm:
-    """DP-KLUCB (Azize et al. 2025): KL-UCB with the divergence that privacy leaves; optimal for Bernoulli arms."""
+    """DP-KLUCB (Azize et al. 2025): KL-UCB with the divergence that privacy leaves; optimal for Bernoulli arms.
+
+    Private because a changed gain is in one block of one arm, whose sum is released once, with noise 1 / epsilon.
+    """
     size, growth, block = _checked(epsilon, ratio, first)
     return Algorithm(
         name=label,
@@ -117,7 +129,10 @@ def dp_imed(
     first: SupportsIndex | None = None,
     label: str = "DP-IMED",
 ) -> Algorithm:
-    """DP-IMED (Azize et al. 2025): IMED with the divergence that privacy leaves; optimal for Bernoulli arms."""
+    """DP-IMED (Azize et al. 2025): IMED with the divergence that privacy leaves; optimal for Bernoulli arms.
+
+    Private because a changed gain is in one block of one arm, whose sum is released once, with noise 1 / epsilon.
+    """
     size, growth, block = _checked(epsilon, ratio, first)
     return Algorithm(
         name=label,

@@ -18,7 +18,10 @@ from dp_bandit_envs.wrappers import BlockMeans, HybridSums
 
 
 def lazy_dp_ts(*, epsilon: SupportsFloat = 1.0, label: str = "Lazy-DP-TS") -> Algorithm:
-    """Lazy-DP-TS (Hu and Hegde 2022): Thompson sampling on the last full block of 1, 2, 4, ... gains of each arm."""
+    """Lazy-DP-TS (Hu and Hegde 2022): Thompson sampling on the last full block of 1, 2, 4, ... gains of each arm.
+
+    Private because a changed gain is in one block of one arm, whose sum is released once, with noise 1 / epsilon.
+    """
     size = checks.epsilon(epsilon)
 
     def agent(sensitivity: float = 1.0) -> ThompsonSampling:
@@ -39,7 +42,10 @@ def lazy_dp_ts(*, epsilon: SupportsFloat = 1.0, label: str = "Lazy-DP-TS") -> Al
 
 
 def dp_ts(*, epsilon: SupportsFloat = 1.0, label: str = "DP-TS") -> Algorithm:
-    """DP-TS (Hu and Hegde 2022): Thompson sampling on sums of the hybrid counter, with an allowance for its noise."""
+    """DP-TS (Hu and Hegde 2022): Thompson sampling on sums of the hybrid counter, with an allowance for its noise.
+
+    Private because a changed gain enters one arm's counter, whose releases together lose epsilon for one item.
+    """
     size = checks.epsilon(epsilon)
 
     def agent(sensitivity: float = 1.0) -> ThompsonSampling:
