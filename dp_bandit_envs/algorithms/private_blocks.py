@@ -26,7 +26,7 @@ RATIO = 2.0
 
 Their divergence allows for one draw of noise. A sum of many draws has a heavier tail, and with many early releases (a
 ratio near 1, first blocks of one gain) some games at small epsilon end in regret of order T. Doubling blocks that
-begin with 4 / epsilon gains keep the mean within a factor of two of the lower bound down to epsilon = 0.05.
+begin with 4 / epsilon gains kept the mean within a factor of about two of the lower bound down to epsilon = 0.05.
 """
 
 

@@ -7,7 +7,15 @@ import numpy as np
 from dp_bandit_envs.experiments import figure_graph_setup as setup
 from dp_bandit_envs.experiments.experiment import Results
 from dp_bandit_envs.experiments.reproduction import Claim
-from dp_bandit_envs.experiments.verdicts import DECIDES, all_ahead, decided, over_error, with_names
+from dp_bandit_envs.experiments.verdicts import (
+    DECIDES,
+    UNDECIDED,
+    all_ahead,
+    clearly_above,
+    decided,
+    over_error,
+    with_names,
+)
 from dp_bandit_envs.metrics import mean_and_standard_error
 
 
@@ -52,12 +60,13 @@ def _bound(results: Results) -> Claim:
         mean, _ = mean_and_standard_error(results.regret(panel.key, "TS-N", setup.VIEW.measure))
         bound = setup.bound(results, panel, rounds)
         arms = panel.game(results.experiment.horizon).n_arms
-        shares[panel.title] = f"{float(np.max(mean / bound)):.2f}"
-        printed[panel.title] = float(np.max(mean / bound)) * math.sqrt(math.log(arms))
-    over = [title for title, share in shares.items() if float(share) > 1]
+        shares[panel.title] = float(np.max(mean / bound))
+        printed[panel.title] = shares[panel.title] * math.sqrt(math.log(arms))
+    over = [title for title, share in shares.items() if share > 1]
     return Claim(
         "The Bayesian regret of TS-N is at most of order sqrt(chi T / 2).",
-        f"most of the bound with the entropy of the best arm, at any round: {with_names(shares)}; without the entropy,"
+        f"most of the bound with the entropy of the best arm, at any round:"
+        f" {with_names({title: f'{share:.2f}' for title, share in shares.items()})}; without the entropy,"
         f" as printed: {with_names({title: f'{share:.2f}' for title, share in printed.items()})}",
         decided(
             "no" if over else "yes",
@@ -71,7 +80,7 @@ def _bound(results: Results) -> Claim:
 
 def _feedback(results: Results) -> Claim:
     """Judge, for each level, the most partial feedback and full information against bandit feedback."""
-    pays, costs, shown = [], [], {}
+    pays, costs, whole_costs, again, shown = [], [], [], [], {}
     for epsilon in (*setup.LEVELS, None):
         label = setup.label_at(epsilon)
         regret = setup.by_feedback(results, label)
@@ -82,23 +91,32 @@ def _feedback(results: Results) -> Claim:
             pays.append(label)
         elif partial < -DECIDES:
             costs.append(label)
+            again.append(clearly_above(regret[:, -2] - regret[:, -1]))
+        elif whole < -DECIDES:
+            whole_costs.append(label)
+    reasons = [
+        f"it depends on what limits learning. It pays at {', '.join(pays)}, where chance does"
+        if pays
+        else "it pays at no level"
+    ]
+    if whole_costs:
+        reasons.append(f"full information, not partial feedback, costs at {', '.join(whole_costs)}")
+    if costs:
+        reasons.append(
+            f"partial feedback costs at {', '.join(costs)}, where noise does: s gains a round"
+            " are s times the noise, so an arm needs s times the gains, and an arm whose neighbours are played is"
+            " seen at rounds that do not need it"
+        )
+    better = ". Full information is better than partial again, as the best arm's own rounds reveal everything"
     numbers = " / ".join(map(str, setup.REVEALED))
-    enough = results.experiment.trials
     return Claim(
         "Feedback pays for the noise that it costs (a question that the thesis leaves open).",
         f"mean regret with {numbers} of {setup.PRIVATE_ARMS} gains revealed in a round: {with_names(shown)}",
         decided(
-            "yes" if pays and not costs else "no",
+            "no" if costs or whole_costs else "yes" if pays else UNDECIDED,
             results,
             yes=f"at every level that tells ({', '.join(pays)})",
-            no=(
-                f"it depends on what limits learning. It pays at {', '.join(pays) or 'no level'}, where chance does;"
-                f" partial feedback costs at {', '.join(costs) or 'no level'}, where noise does: s gains a round"
-                " are s times the noise, so an arm needs s times the gains, and an arm whose neighbours are played is"
-                " seen at rounds that do not need it. Full information is better than partial again, as the best arm's"
-                " own rounds reveal everything"
-            ),
-        )
-        if enough > 1
-        else "cannot tell from 1 run: that is too few",
+            no="; ".join(reasons) + (better if again and all(again) else ""),
+            unknown=": too close at every level",
+        ),
     )

@@ -1,0 +1,378 @@
+"""The settings of figure-graph, its bound by hand, and that its claims are judged by the numbers and nothing else."""
+
+import dataclasses
+import json
+import math
+import re
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from dp_bandit_envs.experiments import figure_graph, figure_graph_claims, figure_graph_setup
+from dp_bandit_envs.experiments.experiment import Panel, Results, run
+from dp_bandit_envs.experiments.figure_graph_setup import ALGORITHMS, LEVELS, RANDOM, REVEALED, SOCIAL
+from dp_bandit_envs.experiments.report import report_md
+from dp_bandit_envs.experiments.store import ResultsFolder
+from dp_bandit_envs.graphs import REAL, as_feedback_graph
+
+ROUNDS = np.unique(np.round(np.geomspace(1, 10**4, 30)).astype(int))
+TRIALS = 20
+# Regret over sqrt(t) in made-up results in which every claim holds; the least bound is 4.35 / sqrt(2) sqrt(t).
+FACTORS = {"TS-MaxN": 0.5, "TS-N": 1.0, "UCB-MaxN": 2.0, "UCB-N": 3.0}
+ARMS = {
+    "erdos-renyi": 500,
+    "planted-partition": 500,
+    "power-law": 500,
+    "karate-club": 34,
+    "les-miserables": 77,
+    "davis-southern-women": 32,
+    "florentine-families": 15,
+}
+LABELS = [*(figure_graph_setup.label_at(epsilon) for epsilon in LEVELS), "no privacy"]
+PAYS, COSTS, EVEN = (100, 90, 80, 70, 60), (100, 110, 120, 130, 115), (100,) * 5
+
+
+def results(factors=None, costs=None, trials=TRIALS, rounds=ROUNDS, spread=0.05, shared=0.0, panels=None):
+    """Make the results of both experiments.
+
+    Args:
+        factors: Maps (panel, name), or a name for all panels, to the regret over sqrt(t).
+        costs: Maps a level to its mean regret for each number of gains revealed.
+        trials: Number of games.
+        rounds: The checkpoints of both.
+        spread: Noise of each algorithm's own.
+        shared: Noise that all algorithms have in the same game.
+        panels: Keys of the graphs; None for all.
+    """
+    graphs, feedback = figure_graph_setup.experiments(horizon=int(rounds[-1]), trials=trials)
+    if panels is not None:
+        chosen = tuple(panel for panel in graphs.panels if panel.key in panels)
+        graphs = dataclasses.replace(graphs, panels=chosen)
+    noise = np.linspace(-1, 1, trials) if trials > 1 else np.zeros(1)
+
+    def games(place):
+        return (1 + spread * np.roll(noise, 3 * place) + shared * noise)[:, None]
+
+    arrays, others = {}, {}
+    for panel in graphs.panels:
+        arrays[f"{panel.key}/checkpoints"] = rounds
+        for place, name in enumerate(ALGORITHMS):
+            given = factors or {}
+            factor = given.get((panel.key, name), given.get(name, FACTORS[name]))
+            arrays[f"{panel.key}/{name}/pseudo_regret"] = factor * np.sqrt(rounds) * games(place)
+    for number, panel in enumerate(feedback.panels):
+        others[f"{panel.key}/checkpoints"] = rounds
+        for label in LABELS:
+            mean = (costs or {}).get(label, PAYS)[number]
+            others[f"{panel.key}/{label}/pseudo_regret"] = mean * rounds / rounds[-1] * games(number)
+    return [Results(graphs, arrays), Results(feedback, others)]
+
+
+def claims(**given):
+    """Judge made-up results on the real graphs, as drawing random ones takes its time."""
+    return figure_graph_claims.claims(*results(**{"panels": SOCIAL, **given}))
+
+
+def verdicts(**given):
+    return [re.match(r"yes|no|cannot tell", claim.holds)[0] for claim in claims(**given)]
+
+
+def on(panel, trials=1, seed=0):
+    """Return results without numbers, for what depends on settings only."""
+    experiment = figure_graph_setup.experiments(trials=trials, seed=seed)[0]
+    return Results(dataclasses.replace(experiment, panels=(panel,)), {})
+
+
+def test_the_first_experiment_has_four_algorithms_on_seven_graphs():
+    graphs = figure_graph_setup.experiments()[0]
+    assert (graphs.name, graphs.horizon, graphs.trials, graphs.seed) == ("graphs", 10_000, 210, 0)
+    assert graphs.checkpoints == "log"
+    assert [one.name for one in graphs.contestants] == ["TS-N", "TS-MaxN", "UCB-N", "UCB-MaxN"]
+    assert [panel.key for panel in graphs.panels] == [*RANDOM, *SOCIAL] == list(ARMS)
+    # Every real graph there is, and no other.
+    assert set(SOCIAL) == set(REAL)
+    for panel in graphs.panels:
+        game = panel.game(graphs.horizon)
+        assert (panel.env_id, game.n_arms, game.horizon) == ("DPBandit-Graph-v0", ARMS[panel.key], 10_000)
+        assert [player.name for player in graphs.players(panel)] == list(ALGORITHMS)
+
+
+@pytest.mark.parametrize("key", RANDOM)
+def test_a_random_graph_has_ten_neighbours_an_arm_and_is_another_in_each_game(key):
+    graphs = figure_graph_setup.experiments()[0]
+    game = next(panel for panel in graphs.panels if panel.key == key).game(100)
+    drawn = []
+    for trial in range(2):
+        game.reset(seed=0, options={"trial": trial})
+        drawn.append(game.graph)
+        assert game.graph.edges / game.n_arms == pytest.approx(10, rel=0.15)
+    assert not np.array_equal(drawn[0].revealed, drawn[1].revealed)
+
+
+def test_the_second_experiment_reveals_more_and_more_of_a_complete_graph():
+    feedback = figure_graph_setup.experiments()[1]
+    assert (feedback.name, feedback.horizon, feedback.trials) == ("feedback", 100_000, 60)
+    assert feedback.checkpoints == "log"
+    assert [panel.key for panel in feedback.panels] == [f"revealed-{most}" for most in ("01", "02", "05", "10", "20")]
+    titles = [panel.title for panel in feedback.panels]
+    assert titles[:2] == ["1 gain revealed in a round", "2 gains revealed in a round"]
+    for panel, most in zip(feedback.panels, (1, 2, 5, 10, 20), strict=True):
+        game = panel.game(feedback.horizon)
+        assert (game.n_arms, game.sensitivity) == (20, most)
+        game.reset(seed=0)
+        _, _, _, _, _ = game.step(7)
+        assert {len(game.graph.revealed_by(arm)) for arm in range(20)} == {most}
+    assert REVEALED[0] == 1 and REVEALED[-1] == figure_graph_setup.PRIVATE_ARMS
+
+
+def test_a_level_is_the_same_epsilon_whatever_a_round_reveals():
+    feedback = figure_graph_setup.experiments()[1]
+    for panel in feedback.panels:
+        game = panel.game(feedback.horizon)
+        players = feedback.players(panel)
+        assert [player.name for player in players] == [
+            *(f"epsilon = {x}" for x in ("0.1", "0.3", "1", "3", "10")),
+            "no privacy",
+        ]
+        for player, epsilon in zip(players, (0.1, 0.3, 1, 3, 10), strict=False):
+            player.wrap(game)
+            holds = player.guarantee(n_arms=20, horizon=feedback.horizon)
+            assert holds.epsilon == pytest.approx(epsilon) and holds.delta == 0
+        assert players[-1].guarantee(n_arms=20, horizon=feedback.horizon).model == "none"
+    assert [one.name for one in feedback.contestants] == ["DP-KLUCB"] * 5 + ["KL-UCB"]
+
+
+@pytest.mark.parametrize(
+    ("horizon", "trials", "fewer"), [(60, 2, 2), (1, 1, 1), (10_000, 60, 60), (500, 61, 60), (20_000, 400, 60)]
+)
+def test_the_second_has_ten_times_the_rounds_and_at_most_sixty_games(horizon, trials, fewer):
+    graphs, feedback = figure_graph_setup.experiments(horizon=horizon, trials=trials, seed=7)
+    assert (graphs.horizon, feedback.horizon) == (horizon, 10 * horizon)
+    assert (graphs.trials, feedback.trials) == (trials, fewer)
+    assert (graphs.seed, feedback.seed) == (7, 7)
+
+
+@pytest.mark.parametrize("horizon", [0, -1, 2.5])
+def test_no_rounds_are_refused(horizon):
+    with pytest.raises((ValueError, TypeError), match="horizon must be an integer"):
+        figure_graph_setup.experiments(horizon=horizon)
+
+
+def test_the_settings_are_plain_and_have_a_digest():
+    digests = set()
+    for given in ({}, {"seed": 1}, {"trials": 30}, {"horizon": 50}):
+        for experiment in figure_graph_setup.experiments(**given):
+            text = json.dumps(experiment.configuration(), sort_keys=True, allow_nan=False)
+            assert json.dumps(json.loads(text), sort_keys=True) == text
+            assert re.fullmatch("[0-9a-f]{8}", experiment.digest())
+            digests.add(experiment.digest())
+    assert len(digests) == 8
+    one, again = (figure_graph_setup.experiments(seed=3) for _ in range(2))
+    assert [each.digest() for each in one] == [each.digest() for each in again]
+
+
+@pytest.mark.parametrize("n_arms", [2, 7, 50])
+@pytest.mark.parametrize(("graph", "chi"), [("empty", None), ("complete", 1)])
+def test_the_bound_by_hand(graph, chi, n_arms):
+    """Without edges every arm is a clique of its own; with all of them there is one clique."""
+    panel = Panel("x", "X", "DPBandit-Graph-v0", {"graph": graph, "n_arms": n_arms})
+    rounds = np.array([1, 2, 100, 9999])
+    expected = [math.sqrt((n_arms if chi is None else chi) * math.log(n_arms) * t / 2) for t in rounds]
+    assert figure_graph_setup.bound(on(panel), panel, rounds) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("key", "chi"),
+    [("karate-club", 20), ("les-miserables", 35), ("davis-southern-women", 18), ("florentine-families", 7)],
+)
+def test_the_bound_of_a_real_graph_counts_its_cliques(key, chi):
+    panel = next(panel for panel in figure_graph_setup.experiments()[0].panels if panel.key == key)
+    graph = nx.convert_node_labels_to_integers(REAL[key][0]())
+    cover = as_feedback_graph(graph).clique_cover
+    assert sorted(arm for clique in cover for arm in clique) == list(range(ARMS[key]))
+    assert all(graph.has_edge(one, other) for clique in cover for one in clique for other in clique if one < other)
+    assert len(cover) == chi
+    expected = math.sqrt(chi * math.log(ARMS[key]) * 10_000 / 2)
+    assert figure_graph_setup.bound(on(panel, trials=9), panel, np.array([10_000])) == pytest.approx([expected])
+
+
+@pytest.mark.parametrize(("trials", "drawn"), [(1, 1), (3, 3), (25, 20)])
+def test_the_bound_of_random_graphs_is_a_mean_over_the_graphs_of_the_games(trials, drawn):
+    size = {"graph": "erdos-renyi", "n_arms": 40, "degree": 6}
+    panel = Panel("erdos-renyi", "E", "DPBandit-Graph-v0", size)
+    game = panel.game(100)
+    roots = []
+    for trial in range(drawn):
+        game.reset(seed=5, options={"trial": trial})
+        roots.append(math.sqrt(len(game.graph.clique_cover)))
+    assert drawn == 1 or len(set(roots)) > 1
+    expected = sum(roots) / drawn * math.sqrt(math.log(40) * 50)
+    assert figure_graph_setup.bound(on(panel, trials, seed=5), panel, np.array([100])) == pytest.approx([expected])
+
+
+def test_regret_by_feedback_has_a_column_for_each_number():
+    means = dict(zip(LABELS, np.arange(30).reshape(6, 5) + 1.0, strict=True))
+    feedback = results(costs=means, spread=0.0, panels=())[1]
+    for label in LABELS:
+        found = figure_graph_setup.by_feedback(feedback, label)
+        assert found.shape == (TRIALS, 5)
+        assert found == pytest.approx(np.tile(means[label], (TRIALS, 1)))
+
+
+def test_the_claims_hold_where_they_do():
+    assert verdicts(panels=None) == ["yes"] * 4
+    assert claims()[0].holds == "yes, on all graphs"
+    assert claims()[3].holds == f"yes, at every level that tells ({', '.join(LABELS)})"
+
+
+@pytest.mark.parametrize(
+    ("claim", "factors", "expected"),
+    [
+        (0, {("karate-club", "UCB-MaxN"): 0.9}, "no, not on karate club"),
+        (0, {("karate-club", "TS-N"): 2.0}, "cannot tell from 20 runs: too close on karate club"),
+        (1, {("les-miserables", "TS-MaxN"): 1.1}, "no, not on Les Misérables"),
+        (1, {("florentine-families", "TS-MaxN"): 1.0}, "cannot tell from 20 runs: too close on Florentine families"),
+        (1, {"TS-MaxN": 1.1}, f"no, not on {' and '.join(SOCIAL.values())}"),
+        (2, {("florentine-families", "TS-N"): 3.2}, "no, over it on Florentine families"),
+        (
+            2,
+            {("davis-southern-women", "TS-N"): 5.6, ("karate-club", "TS-N"): 6.0},
+            "no, over it on karate club and Davis' southern women",
+        ),
+    ],
+)
+def test_each_claim_about_graphs_can_fall(claim, factors, expected):
+    assert claims(factors=factors)[claim].holds == expected
+    # What is said about privacy is another experiment.
+    assert verdicts(factors=factors)[3] == "yes"
+
+
+@pytest.mark.parametrize(("above", "holds"), [(0.997, "yes"), (1.003, "no")])
+def test_the_bound_is_not_rounded_before_it_is_compared(above, holds):
+    factor = math.sqrt(7 * math.log(15) / 2)
+    found = claims(factors={"TS-N": above * factor}, panels=["florentine-families"], spread=0.0)[2]
+    assert found.holds.startswith(holds) and "at any round: 1.00 (Florentine families)" in found.seen
+    assert f"as printed: {above * math.sqrt(math.log(15)):.2f} (Florentine families)" in found.seen
+
+
+def test_the_bound_holds_at_every_round_or_not_at_all():
+    """A curve that is over the bound in the middle and below it at the end is over it."""
+    graphs, feedback = results(panels=["karate-club"])
+    graphs.arrays["karate-club/TS-N/pseudo_regret"][:, 15] *= 10
+    assert figure_graph_claims.claims(graphs, feedback)[2].holds == "no, over it on karate club"
+    assert figure_graph_claims.claims(graphs, feedback)[0].holds == "yes, on all graphs"
+
+
+def test_games_are_paired():
+    """Games differ by half, algorithms by a twentieth, and by that in every game."""
+    factors = {"TS-MaxN": 0.95, "TS-N": 1.0, "UCB-MaxN": 1.05}
+    assert verdicts(factors=factors, spread=0.0, shared=0.5)[:2] == ["yes", "yes"]
+    assert verdicts(factors=factors, spread=0.5)[:2] == ["cannot tell"] * 2
+
+
+def test_the_interval_is_that_of_the_difference():
+    """Differences of (1 + noise): 100 for a mean of 1 over sqrt(10,000), and 1.96 standard errors of the noise."""
+    found = claims(panels=["karate-club"], spread=0.0, shared=0.3)[0]
+    half = 1.96 * np.std(0.3 * 100 * np.linspace(-1, 1, TRIALS), ddof=1) / math.sqrt(TRIALS)
+    assert found.seen.endswith(f"with its 95% interval: 100.0 ± {half:,.1f} (karate club)")
+
+
+def test_feedback_costs_where_it_does():
+    levels = {"epsilon = 0.1": COSTS, "epsilon = 0.3": COSTS, "epsilon = 1": EVEN}
+    found = claims(costs=levels)[3]
+    assert found.holds.startswith("no, it depends on what limits learning. It pays at epsilon = 3, epsilon = 10, no pr")
+    assert "; partial feedback costs at epsilon = 0.1, epsilon = 0.3, where noise does" in found.holds
+    assert "epsilon = 1," not in found.holds
+    assert "100 / 110 / 120 / 130 / 115 (epsilon = 0.1)" in found.seen
+    assert "100 / 90 / 80 / 70 / 60 (no privacy)" in found.seen
+    assert "with 1 / 2 / 5 / 10 / 20 of 20 gains" in found.seen
+
+
+def test_a_level_that_does_not_tell_is_left_out():
+    found = claims(costs={"epsilon = 0.1": EVEN, "epsilon = 0.3": (100, 90, 80, 70, 100)})[3]
+    assert found.holds == "yes, at every level that tells (epsilon = 1, epsilon = 3, epsilon = 10, no privacy)"
+
+
+def test_where_no_level_tells_there_is_no_verdict():
+    assert claims(costs=dict.fromkeys(LABELS, EVEN))[3].holds == "cannot tell from 20 runs: too close at every level"
+
+
+def test_where_feedback_costs_everywhere_it_is_not_said_to_pay():
+    found = claims(costs=dict.fromkeys(LABELS, COSTS))[3].holds
+    assert found.startswith("no, it pays at no level; partial feedback costs at epsilon = 0.1,")
+    assert "It pays" not in found
+
+
+@pytest.mark.parametrize(("last", "said"), [(115, True), (130, False), (150, False)])
+def test_that_full_information_is_better_again_is_said_where_it_is(last, said):
+    found = claims(costs={"epsilon = 0.1": (100, 110, 120, 130, last)})[3].holds
+    assert found.startswith("no, ") and ("Full information is better than partial again" in found) == said
+
+
+def test_full_information_alone_can_cost():
+    found = claims(costs={"epsilon = 0.3": (100, 90, 80, 70, 150)})[3].holds
+    assert found.startswith("no, ") and "full information, not partial feedback, costs at epsilon = 0.3" in found
+    assert "; partial feedback costs" not in found
+
+
+@pytest.mark.parametrize(("trials", "runs"), [(1, "1 run"), (4, "4 runs")])
+def test_few_runs_show_nothing(trials, runs):
+    assert {claim.holds for claim in claims(trials=trials)} == {f"cannot tell from {runs}: that is too few"}
+
+
+@pytest.mark.parametrize("trials", [1, 5])
+@pytest.mark.parametrize("rounds", [np.array([1]), np.array([1, 2])])
+def test_the_shortest_games_can_be_judged(rounds, trials):
+    assert len(claims(rounds=rounds, trials=trials)) == 4
+
+
+def test_the_notes_say_whose_the_sizes_are():
+    notes = figure_graph.notes(results(trials=210))
+    assert "**Sizes, horizon and number of games are ours:** those of the thesis' experiments are not in" in notes
+    assert "Random graphs (500 arms, mean degree 10)" in notes and "a complete graph of 20 arms" in notes
+    for title, (_, source) in zip(SOCIAL.values(), REAL.values(), strict=True):
+        assert f"{title}: {source}" in notes
+    assert "H = ln K" in notes and "instead of" not in notes
+
+
+@pytest.mark.parametrize("given", [{"trials": 209}, {"trials": 210, "rounds": ROUNDS[:-1]}])
+def test_the_notes_say_what_is_smaller_than_it_should_be(given):
+    assert "instead of 210 of 10,000.** What differs" in figure_graph.notes(results(**given))
+
+
+def test_the_reproduction_is_what_the_command_runs():
+    plan = figure_graph.reproduction(horizon=60, trials=6, seed=9)
+    assert plan.name == "figure-graph"
+    assert plan.experiments == figure_graph_setup.experiments(horizon=60, trials=6, seed=9)
+    assert figure_graph.reproduction().experiments == figure_graph_setup.experiments()
+    found = results(panels=SOCIAL)
+    assert plan.claims(found) == figure_graph_claims.claims(*found)
+    assert (plan.view.measure, plan.view.centre, plan.view.scale) == ("pseudo_regret", "mean", "log")
+
+
+def test_the_report_holds_both_experiments():
+    found = results(panels=SOCIAL)
+    text = report_md(
+        found,
+        title="T",
+        command="c",
+        view=figure_graph_setup.VIEW,
+        notes=figure_graph.notes(found),
+        claims=figure_graph_claims.claims(*found),
+    )
+    assert "horizon 10,000 (graphs) and 100,000 (feedback)" in text
+    for part in ("graphs", "feedback"):
+        assert f"## Pseudo-regret after the last round, {part}\n" in text and f"`{part}/`" in text
+    assert "| the thesis says | seen here | holds? |" in text and "nan" not in text
+    assert text.count("| yes, ") == 4
+
+
+@pytest.mark.slow
+def test_thompson_sampling_is_ahead_and_privacy_decides_what_feedback_is_worth(tmp_path):
+    """At a fifth of the length: both orders of TS-N on real graphs, and feedback that costs at one level only."""
+    graphs, feedback = figure_graph_setup.experiments(horizon=2000, trials=40)
+    played = [run(one, ResultsFolder(tmp_path / one.name, one.configuration()), jobs=2) for one in (graphs, feedback)]
+    found = [claim.holds for claim in figure_graph_claims.claims(*played)]
+    assert found[0] == "yes, on all graphs" and not found[1].startswith("no") and found[2].startswith("yes")
+    assert re.match(r"no, it depends .* It pays at .*no privacy, .* costs at epsilon = 0\.1", found[3])
