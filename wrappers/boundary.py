@@ -2,33 +2,30 @@
 
 import abc
 import math
-from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, SupportsIndex, TypeVar
+from collections.abc import Callable
+from typing import Any, SupportsIndex, TypeVar
 
 import gymnasium as gym
 import numpy as np
-from gymnasium import wrappers as known
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.errors import BoundaryError, StepOutsideGame
+from dp_bandit_envs.graphs import FeedbackGraph
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.protocols import Environment, Observation
 from dp_bandit_envs.rendering import Scoreboard
 from dp_bandit_envs.seeding import FIRST_WRAPPER, EpisodeStreams
+from dp_bandit_envs.wrappers.below import (
+    PublicFace,
+    boundaries_below,
+    checked_sensitivity,
+    layers_of,
+    needed_below,
+    refuse_sums,
+    unflattened,
+)
 
 Result = TypeVar("Result")
-
-HAND_OBSERVATIONS_ON = (
-    known.OrderEnforcing,
-    known.PassiveEnvChecker,
-    known.RecordEpisodeStatistics,
-    known.RecordVideo,
-    known.TimeLimit,
-    known.FlattenObservation,
-    gym.ActionWrapper,
-    gym.RewardWrapper,
-)
-"""The kinds of wrappers that may stand below a boundary: they hand every observation on once, with all its numbers."""
 
 WITHHELD = (
     "something below {} failed; what it said is withheld because it may carry private gains. Play without the wrapper,"
@@ -50,36 +47,6 @@ class Withheld:
 
     def __repr__(self) -> str:
         return "withheld"
-
-
-class PublicFace:
-    """What a boundary, scalar or vector, shows in place of attributes that Gymnasium would take from below."""
-
-    releases_sums: ClassVar[bool] = False
-    """Whether it releases running sums instead of gains."""
-    _total_is: ClassVar[str] = "released gain"
-    _public_random: np.random.Generator | None = None
-
-    @property
-    def spec(self) -> None:
-        """None: the spec of what is below may hold private gains among its arguments."""
-        return None
-
-    @property
-    def np_random(self) -> np.random.Generator:
-        """A generator of this wrapper's own: the one below belongs to the seed of the private gains."""
-        if self._public_random is None:
-            self._public_random = np.random.default_rng()
-        return self._public_random
-
-    @np_random.setter
-    def np_random(self, value: np.random.Generator) -> None:
-        self._public_random = value
-
-    @property
-    def np_random_seed(self) -> int:
-        """-1, which is Gymnasium's word for "unknown"."""
-        return -1
 
 
 class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int], abc.ABC):  # type: ignore[misc]
@@ -192,11 +159,12 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
         return "".join(f"<{type(layer).__name__}" for layer in layers_of(self)) + ">" * len([*layers_of(self)])
 
     @property
-    def graph(self) -> Any:
+    def graph(self) -> FeedbackGraph:
         """The feedback graph of the next round, where there is one: it is public."""
         for layer in layers_of(self.env):
-            if hasattr(layer, "graph"):
-                return layer.graph
+            graph = getattr(layer, "graph", None)
+            if isinstance(graph, FeedbackGraph):
+                return graph
         raise AttributeError(f"{type(self).__name__} is not around a game with a feedback graph.")
 
     def get_wrapper_attr(self, name: str) -> Any:
@@ -255,79 +223,6 @@ def attempt(
     except Exception:
         pass
     return None, BoundaryError(message)
-
-
-def layers_of(env: Any) -> Iterator[Any]:
-    """Yield an environment's wrappers from the outermost to the innermost, and then the environment itself.
-
-    A `SyncVectorEnv` goes on with the wrappers of its first environment.
-    """
-    while True:
-        yield env
-        if isinstance(env, (gym.Wrapper, gym.vector.VectorWrapper)):
-            env = env.env
-        elif isinstance(getattr(env, "envs", None), (list, tuple)) and env.envs:
-            env = env.envs[0]
-        else:
-            return
-
-
-def boundaries_below(env: Any, wrapper: str, allowed: tuple[type, ...] = HAND_OBSERVATIONS_ON) -> list[Any]:
-    """Return the boundaries below, the nearest first; refuse what stands between and may change observations.
-
-    It could hand a round on twice, or further away from its neighbour, and so need more noise than is added.
-    """
-    found = []
-    for layer in layers_of(env):
-        if isinstance(layer, PublicFace):
-            found.append(layer)
-        elif isinstance(layer, (gym.Wrapper, gym.vector.VectorWrapper)) and not (
-            isinstance(layer, allowed) or getattr(layer, "passes_observations", False)
-        ):
-            raise TypeError(
-                f"{type(layer).__name__} changes observations or may change them, and stands below {wrapper}, which"
-                " could then add too little noise; put it above. A wrapper of your own that hands every observation on"
-                " once and unchanged says so with the attribute passes_observations = True."
-            )
-    return found
-
-
-def refuse_sums(below: list[Any], wrapper: str) -> None:
-    """Refuse to stand around a boundary that releases running sums."""
-    if below and below[0].releases_sums:
-        inner = type(below[0]).__name__
-        raise TypeError(
-            f"{wrapper} works on the gains of each round, but {inner} releases running sums; put {wrapper} below"
-            f" {inner}, or leave one of them out."
-        )
-
-
-def needed_below(env: Any, name: str, wrapper: str) -> Any:
-    """Return attribute `name` of what a wrapper is put around, or explain what is missing."""
-    for layer in layers_of(env):
-        if hasattr(layer, name):
-            return getattr(layer, name)
-    raise TypeError(
-        f"{wrapper} needs an environment with the attribute {name!r}, like every DPBandit environment; received a"
-        f" {type(env).__name__} without it."
-    )
-
-
-def checked_sensitivity(value: Any, wrapper: str) -> float:
-    """Return the sensitivity that an environment declares, or refuse one that would switch the noise off."""
-    sensitivity = checks.real("sensitivity", value)
-    if not (sensitivity > 0 and math.isfinite(sensitivity)):
-        raise ValueError(
-            f"{wrapper} needs an environment whose sensitivity is finite and greater than 0; received {value!r}."
-        )
-    return sensitivity
-
-
-def unflattened(observation: Any, n_arms: int) -> Observation:
-    """Return an observation as a dict; `FlattenObservation` joins its parts in alphabetical order, on the last axis."""
-    if isinstance(observation, dict):
-        return observation
-    return {"gain": observation[..., :n_arms], "observed": observation[..., n_arms:].astype(np.int8)}
 
 
 def checked_gain(value: float, wrapper: str) -> float:

@@ -16,11 +16,9 @@ from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.protocols import FloatArray, IntArray, Observation
 from dp_bandit_envs.rendering import Scoreboard
 from dp_bandit_envs.seeding import FIRST_WRAPPER, EpisodeStreams
-from dp_bandit_envs.wrappers.boundary import (
+from dp_bandit_envs.wrappers.below import (
     HAND_OBSERVATIONS_ON,
     PublicFace,
-    Refused,
-    attempt,
     boundaries_below,
     checked_sensitivity,
     layers_of,
@@ -28,6 +26,7 @@ from dp_bandit_envs.wrappers.boundary import (
     refuse_sums,
     unflattened,
 )
+from dp_bandit_envs.wrappers.boundary import Refused, attempt
 
 VectorEnv = gym.vector.VectorEnv[Any, Any, Any]
 Vector = gym.vector.VectorWrapper[Observation, IntArray, Observation, IntArray, NDArray[Any]]
