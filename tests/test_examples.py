@@ -17,7 +17,7 @@ def run(number, **arguments):
 
 
 def test_all_are_short_and_known_here():
-    assert [path.name[:2] for path in EXAMPLES] == ["01", "02", "03", "04", "05"]
+    assert [path.name[:2] for path in EXAMPLES] == ["01", "02", "03", "04", "05", "06"]
     assert all(len(path.read_text(encoding="utf-8").splitlines()) < 80 for path in EXAMPLES)
 
 
@@ -50,3 +50,16 @@ def test_a_model_learns_through_the_boundary(capsys):
 def test_a_model_learns_from_many_games_at_once(capsys):
     pytest.importorskip("stable_baselines3")
     assert run(5, steps=32_000, games=32) > 0.6
+
+
+def test_talk_helps_and_thompson_sampling_needs_no_look_at_the_graph(capsys):
+    regret = run(6, horizon=1000, trials=60)
+    assert len(regret) == 8
+    for name in ("TS-N", "TS-MaxN", "UCB-N", "UCB-MaxN"):
+        assert regret[f"{name} with talk"] < 0.8 * regret[f"{name} alone"]
+    assert regret["TS-N with talk"] < 0.8 * regret["UCB-MaxN with talk"]
+    # Alone, nobody else reveals the arm that was drawn.
+    assert regret["TS-N alone"] == regret["TS-MaxN alone"] and regret["UCB-N alone"] == regret["UCB-MaxN alone"]
+    # sqrt(20 ln 34 1000 / 2)
+    assert regret["TS-N with talk"] < 187.8
+    assert "20 cliques hold all 34 members: theory promises TS-N at most 188" in capsys.readouterr().out

@@ -48,7 +48,7 @@ def report_md(
         what = "Regret" if view.measure == "external_regret" else view.measure.replace("_", "-").capitalize()
         where = f", {one.experiment.name}" if len(results) > 1 else ""
         parts.append(f"## {what} after the last round{where}\n\n{_regrets(one, view)}")
-    parts.append(f"## What is guaranteed\n\n{_guarantees(results[0])}\n\n{ABOUT_GUARANTEES}")
+    parts.append(f"## What is guaranteed\n\n{_guarantees(results)}\n\n{ABOUT_GUARANTEES}")
     if claims:
         rows = [(claim.says, claim.seen, claim.holds) for claim in claims]
         head = (f"{view.claimed_by[0].lower()}{view.claimed_by[1:]} says", "seen here", "holds?")
@@ -134,18 +134,19 @@ def _bound(algorithm: Algorithm, game: BanditEnv, view: View) -> float:
     return algorithm.regret_bound(n_arms=game.n_arms, horizon=game.horizon, memory=game.adversary.memory)
 
 
-def _guarantees(results: Results) -> str:
+def _guarantees(results: Sequence[Results]) -> str:
     rows = []
-    for panel in results.experiment.panels:
-        game = panel.game(results.experiment.horizon)
-        k, t = game.n_arms, game.horizon
-        for algorithm in results.experiment.players(panel):
-            holds = algorithm.guarantee(n_arms=k, horizon=t)
-            claimed = algorithm.paper_guarantee(n_arms=k, horizon=t)
-            at = f"{holds.epsilon_at(t**-2):.4g} at delta = T^-2" if holds.rho is not None and t > 1 else ""
-            paper = f"{claimed.epsilon:.6g}" + (f", delta = {claimed.delta:.2g}" if claimed.delta else "")
-            rows.append((algorithm.name, f"{holds.epsilon:.6g}", at, paper, str(holds)))
-        if all(other.contestants is None for other in results.experiment.panels):
-            break  # one game stands for all
+    for one in results:
+        alike = all(panel.contestants is None for panel in one.experiment.panels)
+        # Where all games have the same contestants, one game stands for all.
+        for panel in one.experiment.panels[:1] if alike else one.experiment.panels:
+            game = panel.game(one.experiment.horizon)
+            k, t = game.n_arms, game.horizon
+            for algorithm in one.experiment.players(panel):
+                holds = algorithm.guarantee(n_arms=k, horizon=t)
+                claimed = algorithm.paper_guarantee(n_arms=k, horizon=t)
+                at = f"{holds.epsilon_at(t**-2):.4g} at delta = T^-2" if holds.rho is not None and t > 1 else ""
+                paper = f"{claimed.epsilon:.6g}" + (f", delta = {claimed.delta:.2g}" if claimed.delta else "")
+                rows.append((algorithm.name, f"{holds.epsilon:.6g}", at, paper, str(holds)))
     head = ("algorithm", "epsilon", "by zCDP", "the paper's figure", "guarantee and reason")
     return table(head, list(dict.fromkeys(rows)))

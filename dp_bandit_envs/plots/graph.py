@@ -70,8 +70,14 @@ def graph_figure(graphs: Sequence[OnGraph], feedback: ByFeedback, *, note: str) 
         for axes in grid[len(titles) :]:
             axes.axis("off")
         cell = grid[len(titles)]
+        # Where other panels have their label, so that there is room for both.
         first = cell.legend(
-            labelled.values(), labelled, loc="center left", handlelength=2.5, title=f"(a) to ({chr(96 + len(graphs))})"
+            labelled.values(),
+            labelled,
+            loc="center left",
+            bbox_to_anchor=(-0.1, 0.5),
+            handlelength=2.5,
+            title=f"(a) to ({chr(96 + len(graphs))})",
         )
         cell.add_artist(first)
         handles, labels = last.get_legend_handles_labels()

@@ -279,6 +279,69 @@ def test_figure_modern_goes_on_where_it_was_stopped(dp_bandit, tmp_path, monkeyp
         assert (tmp_path / "cut" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), name
 
 
+def test_figure_graph_writes_two_experiments_and_one_report(dp_bandit, tmp_path):
+    command = ("reproduce", "figure-graph", "--trials", 2, "--horizon", 60, "--out", "mine", "--jobs", 1)
+    code, out, err = dp_bandit(*command)
+    assert (code, err) == (0, "")
+    both = {"graphs", "feedback"}
+    assert names_in(tmp_path / "mine") == {"configuration.json", "figure.png", "figure.svg", "report.md", *both}
+    for part in both:
+        assert names_in(tmp_path / "mine" / part) == {"configuration.json", "results.npz", "summary.csv"}
+    report = (tmp_path / "mine" / "report.md").read_text()
+    assert "`dp-bandit reproduce figure-graph --trials 2 --horizon 60 --out mine --jobs 1`" in report
+    assert report.count("| cannot tell from 2 runs: that is too few |") == 4
+    assert "**Sizes, horizon and number of games are ours:**" in report
+    assert "2 runs of 60 rounds instead of 210 of 10,000" in report and "nan" not in report
+    assert "| the thesis says | seen here | holds? |" in report
+    svg = (tmp_path / "mine" / "figure.svg").read_text()
+    titles = ("(a) Erdos-Renyi, 500 arms", "(e) Les Misérables, 77 arms", "(h) DP-KLUCB, 20 arms, T = 600")
+    for text in (*titles, "bound for TS-N", "TS-MaxN", "UCB-MaxN", "epsilon = 0.1", "no privacy", "round t"):
+        assert f">{text}</" in svg
+    arrays = arrays_in(tmp_path / "mine" / "graphs" / "results.npz")
+    assert arrays["karate-club/TS-N/pseudo_regret"].shape == (2, len(arrays["karate-club/checkpoints"]))
+    assert arrays["erdos-renyi/TS-N/pulls"].shape == (2, 500) and arrays["power-law/checkpoints"][-1] == 60
+    arrays = arrays_in(tmp_path / "mine" / "feedback" / "results.npz")
+    assert arrays["revealed-20/epsilon = 0.1/pulls"].sum() == 2 * 600
+    # The same command again plays nothing and changes nothing.
+    before = {file: file.read_bytes() for file in (tmp_path / "mine").rglob("*") if file.is_file()}
+    code, out, _ = dp_bandit(*command)
+    assert code == 0 and "rounds in" not in out
+    assert {file: file.read_bytes() for file in (tmp_path / "mine").rglob("*") if file.is_file()} == before
+
+
+def test_figure_graph_goes_on_where_it_was_stopped(dp_bandit, tmp_path, monkeypatch):
+    """In the second of its two experiments."""
+    command = ("reproduce", "figure-graph", "--trials", 2, "--horizon", 30, "--jobs", 1)
+    assert dp_bandit(*command, "--out", "whole")[0] == 0
+    save, saved = ResultsFolder.save, []
+
+    def interrupted(folder, name, arrays):
+        save(folder, name, arrays)
+        saved.append(name)
+        if len(saved) == 10:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as context:
+        context.setattr(ResultsFolder, "save", interrupted)
+        assert dp_bandit(*command, "--out", "cut")[0] == 130
+    # Seven panels and the results of the first experiment, two panels of the second.
+    assert [name.split("/")[0] for name in saved] == ["chunks"] * 7 + ["results"] + ["chunks"] * 2
+    code, out, _ = dp_bandit(*command, "--out", "cut")
+    # Three panels are left: 6 levels, 2 games, 300 rounds each.
+    assert code == 0 and "10,800 rounds in" in out
+    for name in ("graphs/results.npz", "feedback/results.npz", "figure.png", "feedback/summary.csv"):
+        assert (tmp_path / "cut" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), name
+
+
+def test_a_single_round_of_figure_graph_works(dp_bandit, tmp_path):
+    """One game of one round; ten rounds of the second experiment."""
+    code, _, err = dp_bandit("reproduce", "figure-graph", "--trials", 1, "--horizon", 1, "--jobs", 1, "--out", "mine")
+    assert (code, err) == (0, "")
+    report = (tmp_path / "mine" / "report.md").read_text()
+    assert report.count("| cannot tell from 1 run: that is too few |") == 4
+    assert "horizon 1 (graphs) and 10 (feedback)" in report
+
+
 def test_the_folder_of_another_figure_is_refused(dp_bandit, tmp_path):
     dp_bandit("reproduce", "figure-2", *SMALL, "--out", "mine")
     code, _, err = dp_bandit("reproduce", "figure-modern", *SMALL, "--out", "mine")
@@ -332,6 +395,18 @@ BAD = {
         ("reproduce", "figure-modern", "--epsilon", 1, *SMALL),
         r"--epsilon goes with figure-1 only; received it with figure-modern\.",
     ),
+    "an epsilon of figure-graph": (
+        ("reproduce", "figure-graph", "--epsilon", 1, *SMALL),
+        r"--epsilon goes with figure-1 only; received it with figure-graph\.",
+    ),
+    "the modern of figure-graph": (
+        ("reproduce", "figure-graph", "--modern", *SMALL),
+        r"--modern goes with figure-2 only; received it with figure-graph\.",
+    ),
+    "an unknown experiment of the graph kind": (
+        ("reproduce", "figure-grph"),
+        r"experiment must be a known name; received 'figure-grph'. Did you mean figure-graph",
+    ),
     "the modern of figure 1": (
         ("reproduce", "figure-1", "--modern", *SMALL),
         r"--modern goes with figure-2 only; received it with figure-1\.",
@@ -343,6 +418,14 @@ BAD = {
     "no trials of figure-modern": (
         ("reproduce", "figure-modern", "--trials", 0, "--out", "new"),
         r"trials must be an integer of at least 1; received 0",
+    ),
+    "no trials of figure-graph": (
+        ("reproduce", "figure-graph", "--trials", 0, "--out", "new"),
+        r"trials must be an integer of at least 1; received 0",
+    ),
+    "no rounds of figure-graph": (
+        ("reproduce", "figure-graph", "--horizon", 0, "--out", "new"),
+        r"horizon must be an integer of at least 1; received 0",
     ),
     "an unknown parameter": (("run", "Stochastic", "EXP3:rate=1"), r"EXP3 has no parameter 'rate'. Known: exploration"),
     "a parameter without value": (("run", "Stochastic", "EXP3:rate"), r"parameters must be written as name=value"),

@@ -310,6 +310,12 @@ def test_that_full_information_is_better_again_is_said_where_it_is(last, said):
     assert found.startswith("no, ") and ("Full information is better than partial again" in found) == said
 
 
+def test_partial_feedback_is_that_of_ten_gains():
+    """What is judged is the most that is not everything."""
+    found = claims(costs={"epsilon = 10": (100, 90, 80, 130, 60), "epsilon = 3": (100, 130, 130, 80, 60)})[3].holds
+    assert "partial feedback costs at epsilon = 10, where" in found and "epsilon = 3, no privacy, where" in found
+
+
 def test_full_information_alone_can_cost():
     found = claims(costs={"epsilon = 0.3": (100, 90, 80, 70, 150)})[3].holds
     assert found.startswith("no, ") and "full information, not partial feedback, costs at epsilon = 0.3" in found

@@ -232,7 +232,7 @@ def _compare_bits(game, chains):
     assert not any(np.array_equal(one, other) for index, one in enumerate(played) for other in played[:index])
 
 
-@pytest.mark.parametrize("rounds_at_once", [1, 2, 5, 100])
+@pytest.mark.parametrize("rounds_at_once", [1, 5])
 @pytest.mark.parametrize("game", ["redrawn", "memory, redrawn", "capped"])
 def test_blocks_of_the_simulator_may_cut_graphs_and_batches_anywhere(monkeypatch, game, rounds_at_once):
     monkeypatch.setattr(trials_module, "ROUNDS_AT_ONCE", rounds_at_once)

@@ -35,7 +35,7 @@ GRAPHS = {
 }
 """Number of arms, sensitivity, graph, options."""
 
-SLOW = ("complete", "changing and capped", "without self-loops")
+SLOW = ("complete", "capped", "changing and capped", "without self-loops")
 """Graphs that the ordinary tests of all wrappers leave out."""
 every_graph = pytest.mark.parametrize(
     "graph", [pytest.param(graph, marks=pytest.mark.slow) if graph in SLOW else graph for graph in GRAPHS]
@@ -113,7 +113,9 @@ def test_no_row_loses_more_than_epsilon(graph, kind):
 
 
 @pytest.mark.parametrize("kind", SOME_SUMS)
-@every_graph
+@pytest.mark.parametrize(
+    "graph", ["directed", *(pytest.param(each, marks=pytest.mark.slow) for each in GRAPHS if each != "directed")]
+)
 def test_around_batches_no_row_loses_more_than_epsilon(graph, kind):
     wrap = around_batches(SUMS[kind])
     found = graph_map(graph, wrap, rounds_a_step=2)
