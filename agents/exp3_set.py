@@ -13,6 +13,8 @@ from dp_bandit_envs.protocols import FloatArray, IntArray
 
 STALE = 64
 """After how many rounds the total of the weights is added up anew."""
+FAR = 10.0
+"""How far the smallest loss may move before that: e^-10 is still large beside the rounding of a total near 1."""
 
 
 class State(NamedTuple):
@@ -25,6 +27,7 @@ class State(NamedTuple):
             up, `(3,)`.
         starts, revealers: The arms that reveal each arm, as in `FeedbackGraph`.
         learning_rate: eta.
+        settled: Whether eta is fixed; otherwise the first graph fixes it.
     """
 
     losses: FloatArray
@@ -33,13 +36,14 @@ class State(NamedTuple):
     starts: IntArray
     revealers: IntArray
     learning_rate: float
+    settled: bool
 
 
-def start(n_arms: int, learning_rate: float) -> State:
+def start(n_arms: int, learning_rate: float, settled: bool) -> State:
     """Return the state before the first round: all estimates are 0, and no graph yet."""
     alone = np.arange(n_arms + 1)
     total = np.array([float(n_arms), 0.0, 0.0])
-    return State(np.zeros(n_arms), np.ones(n_arms), total, alone, np.arange(n_arms), learning_rate)
+    return State(np.zeros(n_arms), np.ones(n_arms), total, alone, np.arange(n_arms), learning_rate, settled)
 
 
 def select(state: State, rng: np.random.Generator) -> int:
@@ -73,7 +77,7 @@ def update(state: State, arm: int, value: Sequence[float], count: Sequence[int])
         smallest = min(smallest, losses[each])
     total[2] += 1.0
     # Differences that were added one by one lose digits, and weights must not vanish.
-    if total[2] >= STALE or smallest > total[1] + 50.0:
+    if total[2] >= STALE or smallest > total[1] + FAR:
         total[1] = smallest
         total[2] = 0.0
         sum_of_all = 0.0
@@ -111,12 +115,15 @@ class Exp3Set(FunctionalAgent):
         """Return the state before the first step; without a graph, that of EXP3 with losses."""
         self._horizon = horizon
         rate = math.sqrt(2 * math.log(n_arms) / (n_arms * max(horizon, 1)))
-        return start(n_arms, rate if self.learning_rate is None else self.learning_rate)
+        settled = self.learning_rate is not None
+        return start(n_arms, rate if self.learning_rate is None else self.learning_rate, settled)
 
     def with_graph(self, state: State, graph: FeedbackGraph) -> State:
         """Return the state with the feedback graph of the next round; the first one sets the learning rate."""
         known = state._replace(starts=graph.revealer_starts, revealers=graph.revealers)
-        if self.learning_rate is not None or any(state.losses):
+        if state.settled:
             return known
         alpha = graph.independent_arms
-        return known._replace(learning_rate=math.sqrt(2 * math.log(graph.n_arms) / (alpha * max(self._horizon, 1))))
+        return known._replace(
+            settled=True, learning_rate=math.sqrt(2 * math.log(graph.n_arms) / (alpha * max(self._horizon, 1)))
+        )

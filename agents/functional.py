@@ -41,6 +41,8 @@ class FunctionalAgent(abc.ABC):
     """The algorithm's `select` and `update`."""
     learns_from: ClassVar[tuple[str, str]] = GAINS
     """The parts of an observation that `update` gets."""
+    waits: bool = False
+    """Whether it plays an arm until a release of that arm's own gains."""
 
     @abc.abstractmethod
     def initial_state(self, n_arms: int, horizon: int) -> Any:
@@ -53,6 +55,11 @@ class FunctionalAgent(abc.ABC):
 
     def with_graph(self, state: Any, graph: FeedbackGraph) -> Any:
         """Return the state with the feedback graph of the next round, for agents that look at it; others ignore it."""
+        if self.waits and not graph.reveals_itself:
+            raise ValueError(
+                f"{type(self).__name__} plays arms until their own gains are released, and on this graph some arms do"
+                " not reveal their own. Use self_loops=True, or TsMaxN, UcbMaxN or ThompsonSampling()."
+            )
         return state
 
     def see_graph(self, graph: FeedbackGraph) -> None:

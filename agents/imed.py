@@ -104,6 +104,7 @@ class Imed(FunctionalAgent):
 
     functions = Functions(select, update)
     learns_from = SUMS
+    waits = True
 
     def __init__(self, *, epsilon: SupportsFloat = math.inf, lazy: bool = False) -> None:
         self.epsilon = checks.epsilon(epsilon)

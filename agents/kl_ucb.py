@@ -122,6 +122,7 @@ class KlUcb(FunctionalAgent):
 
     functions = Functions(select, update)
     learns_from = SUMS
+    waits = True
 
     def __init__(
         self,

@@ -107,6 +107,7 @@ class SuccessiveElimination(FunctionalAgent):
 
     functions = Functions(select, update)
     learns_from = SUMS
+    waits = True
 
     def __init__(self, *, epsilon: SupportsFloat = math.inf) -> None:
         self.epsilon = checks.epsilon(epsilon)

@@ -116,6 +116,7 @@ class ThompsonSampling(FunctionalAgent):
         self.width = width or no_width
         self.lazy = bool(lazy)
         self.each_first = bool(each_first)
+        self.waits = self.lazy or self.each_first
 
     def initial_state(self, n_arms: int, horizon: int) -> State:
         """Return the state before the first step."""

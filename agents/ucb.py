@@ -123,6 +123,7 @@ class Ucb(FunctionalAgent):
 
     functions = Functions(select, update)
     learns_from = SUMS
+    waits = True
 
     def __init__(
         self,

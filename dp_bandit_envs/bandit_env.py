@@ -41,7 +41,7 @@ class BanditEnv(gym.Env[Observation, int]):
 
     ## Observation Space
     `Dict(gain=Box(0, 1, (n_arms,), float64), observed=MultiBinary(n_arms))`: the gain of each arm whose gain was
-    revealed in this round, 0 elsewhere, and which arms those are. Here: the arm played.
+    revealed in this round, 0 elsewhere, and which arms those are: the one played, and on a graph its neighbours.
 
     ## Rewards
     The gain of the arm played, in [0, 1], larger is better. Against an adversary with memory m it counts only if

@@ -174,7 +174,10 @@ def graph_game(
         raise ValueError(f"gains, means and prior all say what arms pay; give one. Received {' and '.join(given)}.")
     if gains is not None:
         if not isinstance(gains, Adversary):
-            raise TypeError(f"gains must be an adversary; received a {type(gains).__name__}.")
+            raise TypeError(
+                f"gains must be an adversary, such as dp_bandit_envs.adversaries.SwitchingCost(n_arms, horizon), or"
+                f" Replay(array) for numbers of your own; received a {type(gains).__name__}."
+            )
         if horizon is not None and checks.integer("horizon", horizon, at_least=1) != gains.horizon:
             raise ValueError(f"gains bring their own horizon of {gains.horizon}; received horizon={horizon}.")
         n_arms = gains.n_arms if n_arms is None and isinstance(graph, str) else n_arms
@@ -192,6 +195,10 @@ def graph_game(
     if gains is None and means is not None:
         gains = Stochastic(source.n_arms, rounds, means=means)
     elif gains is None:
+        if prior is not None and not (isinstance(prior, (tuple, list)) and len(prior) == 2):
+            raise TypeError(
+                f"prior must be two numbers, the alpha and beta of a Beta distribution; received {prior!r}."
+            )
         alpha, beta = (1.0, 1.0) if prior is None else prior
         gains = BernoulliPrior(source.n_arms, rounds, alpha=alpha, beta=beta)
     if gains.n_arms != source.n_arms:

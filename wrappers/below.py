@@ -94,8 +94,8 @@ def refuse_sums(below: list[Any], wrapper: str) -> None:
     if below and below[0].releases_sums:
         inner = type(below[0]).__name__
         raise TypeError(
-            f"{wrapper} works on the gains of each round, but {inner} releases running sums; put {wrapper} below"
-            f" {inner}, or leave one of them out."
+            f"{wrapper} works on the gains of each round, but {inner} releases running sums; "
+            + ("use one of them." if inner == wrapper else f"put {wrapper} below {inner}, or leave one of them out.")
         )
 
 

@@ -38,7 +38,7 @@ class RandomisedResponse(PrivacyBoundary):
     def __init__(self, env: Environment, *, epsilon: SupportsFloat) -> None:
         super().__init__(env)
         self.mechanism = response_mechanism(checks.epsilon(epsilon), self._values_in_a_round)
-        self.guarantee = response_guarantee(float(epsilon), self._guarantee_below)
+        self.guarantee = response_guarantee(float(epsilon), self._values_in_a_round, self._guarantee_below)
         self.sensitivity = max(float(self._values_in_a_round), self._sensitivity_below)
         self.horizon = self._horizon_below
 
@@ -56,7 +56,7 @@ class RandomisedResponse(PrivacyBoundary):
         return {"gain": answers, "observed": observed.astype(np.int8)}, terminated, truncated
 
 
-def response_guarantee(epsilon: float, below: PrivacyGuarantee | None) -> PrivacyGuarantee:
+def response_guarantee(epsilon: float, answers: int, below: PrivacyGuarantee | None) -> PrivacyGuarantee:
     """Return the guarantee of both forms of the wrapper."""
     if math.isinf(epsilon):
         own = PrivacyGuarantee.none("epsilon is inf, so the coins follow the gains")
@@ -64,6 +64,13 @@ def response_guarantee(epsilon: float, below: PrivacyGuarantee | None) -> Privac
         own = PrivacyGuarantee(
             epsilon=epsilon,
             model="local" if below is None else "central",
-            theorem="randomised response: either answer's chance changes by a factor of at most e^epsilon",
+            theorem=(
+                "randomised response: either answer's chance changes by a factor of at most e^epsilon"
+                + (
+                    f" / {answers} in the exponent, for each of {answers} answers that a round enters"
+                    if answers > 1
+                    else ""
+                )
+            ),
         )
     return after_noise_below(own, below)

@@ -12,7 +12,7 @@ from dp_bandit_envs.protocols import FloatArray
 class BernoulliPrior(Adversary):
     """Gains are independent Bernoulli draws; each arm's mean is drawn from a Beta prior at the start of a game.
 
-    The mean of the pseudo-regret over many games is the Bayesian regret.
+    The mean of the pseudo-regret over many games is the Bayesian regret. `means` is None until a game begins.
 
     Args:
         n_arms: Number of arms K, at least 2.
@@ -33,8 +33,6 @@ class BernoulliPrior(Adversary):
         super().__init__(n_arms, horizon)
         self.alpha = checks.greater_than("alpha", alpha, 0)
         self.beta = checks.greater_than("beta", beta, 0)
-        # Before the first game, what the means are on average.
-        self.means = np.full(self.n_arms, self.alpha / (self.alpha + self.beta))
 
     def begin(self, rng: np.random.Generator) -> None:
         """Start a new game at round 1: draw the means; every random number of the game comes from `rng`."""

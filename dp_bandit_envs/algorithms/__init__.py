@@ -1,5 +1,6 @@
 """Algorithms by the names of the papers: one table from a name to wrappers and an agent."""
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -69,4 +70,9 @@ def make_algorithm(name: str, **parameters: Any) -> Algorithm:
         UnknownName: If there is no such algorithm; the message suggests near names.
         TypeError: If the algorithm has no such parameter.
     """
-    return ALGORITHMS[checks.known_name("algorithm", name, ALGORITHMS)](**parameters)
+    known = checks.known_name("algorithm", name, ALGORITHMS)
+    takes = [parameter for parameter in inspect.signature(ALGORITHMS[known]).parameters if parameter != "label"]
+    for parameter in parameters:
+        if parameter not in (*takes, "label"):
+            raise TypeError(f"{known} has no parameter {parameter!r}. Known: {', '.join(takes) or 'none but label'}.")
+    return ALGORITHMS[known](**parameters)

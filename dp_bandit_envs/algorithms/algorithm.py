@@ -49,6 +49,12 @@ class Algorithm:
     parameters: dict[str, Any] = dataclasses.field(default_factory=dict)
     reference: str = ""
 
+    def __post_init__(self) -> None:
+        """Refuse an agent where something that makes agents is needed."""
+        if not callable(self.make_agent):
+            kind = type(self.make_agent).__name__
+            raise TypeError(f"make_agent must make a fresh agent when called; received a {kind}. Use {kind} itself.")
+
     def wrap(self, env: Environment) -> Environment:
         """Return the environment as this algorithm's agent may see it."""
         return self.wrapping(env)
@@ -62,17 +68,20 @@ class Algorithm:
         """
         return self.make_agent() if self.make_agent_for is None else self.make_agent_for(sensitivity)
 
-    def guarantee(self, *, n_arms: SupportsIndex, horizon: SupportsIndex) -> PrivacyGuarantee:
+    def guarantee(self, *, n_arms: SupportsIndex, horizon: SupportsIndex, sensitivity: float = 1.0) -> PrivacyGuarantee:
         """Return what is guaranteed to whoever sees all arms played in one game.
 
         Args:
             n_arms: Number of arms K, at least 2.
             horizon: Number of rounds T, at least 1.
+            sensitivity: That of the environment: 1, but on a feedback graph the most gains that a round reveals.
         """
         k, t = _size(n_arms, horizon)
         if self.own_guarantee is not None:
             return self.own_guarantee(k, t)
-        env = self.wrap(BanditEnv(Deterministic(k, t)))
+        game = BanditEnv(Deterministic(k, t))
+        game.sensitivity = sensitivity
+        env = self.wrap(game)
         none = PrivacyGuarantee.none("no wrapper adds noise, and nothing is known of the agent's own randomness")
         return env.get_wrapper_attr("guarantee") if env.has_wrapper_attr("guarantee") else none
 
@@ -81,28 +90,41 @@ class Algorithm:
         k, t = _size(n_arms, horizon)
         return self.guarantee(n_arms=k, horizon=t) if self.paper_guarantee_of is None else self.paper_guarantee_of(k, t)
 
-    def regret_bound(self, *, n_arms: SupportsIndex, horizon: SupportsIndex, memory: SupportsIndex = 0) -> float:
+    def regret_bound(
+        self, *, n_arms: SupportsIndex, horizon: SupportsIndex, memory: SupportsIndex = 0, sensitivity: float = 1.0
+    ) -> float:
         """Return an upper bound on the expected external regret, in units of gain; inf where none is known.
 
         Args:
             n_arms: Number of arms K, at least 2.
             horizon: Number of rounds T, at least 1.
             memory: The adversary's memory m; most bounds hold for m = 0 only.
+            sensitivity: That of the environment; where it is above 1, noise is larger than the bounds count on.
         """
         k, t = _size(n_arms, horizon)
         m = checks.integer("memory", memory, at_least=0)
-        return math.inf if self.bound is None else self.bound(k, t, m)
+        if self.bound is None or (sensitivity > 1 and self._adds_noise(k, t)):
+            return math.inf
+        return self.bound(k, t, m)
 
-    def pseudo_regret_bound(self, *, means: Sequence[SupportsFloat], horizon: SupportsIndex) -> float:
+    def pseudo_regret_bound(
+        self, *, means: Sequence[SupportsFloat], horizon: SupportsIndex, sensitivity: float = 1.0
+    ) -> float:
         """Return an upper bound on the pseudo-regret for independent gains, in units of gain; inf where none is known.
 
         Args:
             means: The arms' means, at least 2, each in [0, 1].
             horizon: Number of rounds T, at least 1.
+            sensitivity: As for `regret_bound`.
         """
         numbers = arm_means(means)
-        _, t = _size(len(numbers), horizon)
-        return math.inf if self.stochastic_bound is None else self.stochastic_bound(numbers, t)
+        k, t = _size(len(numbers), horizon)
+        if self.stochastic_bound is None or (sensitivity > 1 and self._adds_noise(k, t)):
+            return math.inf
+        return self.stochastic_bound(numbers, t)
+
+    def _adds_noise(self, n_arms: int, horizon: int) -> bool:
+        return self.own_guarantee is None and self.guarantee(n_arms=n_arms, horizon=horizon).model != "none"
 
 
 def _size(n_arms: SupportsIndex, horizon: SupportsIndex) -> tuple[int, int]:

@@ -137,6 +137,7 @@ def _laplace(
     return Algorithm(
         name=label,
         make_agent=make_agent,
+        make_agent_for=make_agent.scaled if isinstance(make_agent, _HtinfFactory) else None,
         wrapping=wrapping,
         bound=without_memory(regret_bound) if bound is None and outside == "reject" else None,
         parameters={
@@ -154,7 +155,14 @@ class _HtinfFactory:
     """Makes HTINF agents that undo the rescaling of the wrapper around them."""
 
     def __init__(self, sigma: float, noise_scale: float, bound: float | None) -> None:
-        self._arguments = {"sigma": sigma, "noise_scale": noise_scale, "bound": bound}
+        self._sigma, self._noise_scale, self._bound = sigma, noise_scale, bound
 
     def __call__(self) -> Htinf:
-        return Htinf(**self._arguments)  # type: ignore[arg-type]
+        return self.scaled(1.0)
+
+    def scaled(self, sensitivity: float) -> Htinf:
+        """Make one for noise that is so many times as large, as where a round reveals several gains."""
+        scale = self._noise_scale * sensitivity
+        # A second moment of at least that of a gain with this noise.
+        sigma = max(self._sigma, math.sqrt(1 + 2 * scale**2)) if sensitivity > 1 else self._sigma
+        return Htinf(sigma=sigma, noise_scale=scale, bound=self._bound)

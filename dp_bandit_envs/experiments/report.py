@@ -130,8 +130,10 @@ def _bound(algorithm: Algorithm, game: BanditEnv, view: View) -> float:
     """Return what is known above the mean of the regret that is shown."""
     means = game.adversary.means
     if view.measure == "pseudo_regret" and means is not None:
-        return algorithm.pseudo_regret_bound(means=means.tolist(), horizon=game.horizon)
-    return algorithm.regret_bound(n_arms=game.n_arms, horizon=game.horizon, memory=game.adversary.memory)
+        return algorithm.pseudo_regret_bound(means=means.tolist(), horizon=game.horizon, sensitivity=game.sensitivity)
+    return algorithm.regret_bound(
+        n_arms=game.n_arms, horizon=game.horizon, memory=game.adversary.memory, sensitivity=game.sensitivity
+    )
 
 
 def _guarantees(results: Sequence[Results]) -> str:
@@ -143,7 +145,7 @@ def _guarantees(results: Sequence[Results]) -> str:
             game = panel.game(one.experiment.horizon)
             k, t = game.n_arms, game.horizon
             for algorithm in one.experiment.players(panel):
-                holds = algorithm.guarantee(n_arms=k, horizon=t)
+                holds = algorithm.guarantee(n_arms=k, horizon=t, sensitivity=game.sensitivity)
                 claimed = algorithm.paper_guarantee(n_arms=k, horizon=t)
                 at = f"{holds.epsilon_at(t**-2):.4g} at delta = T^-2" if holds.rho is not None and t > 1 else ""
                 paper = f"{claimed.epsilon:.6g}" + (f", delta = {claimed.delta:.2g}" if claimed.delta else "")

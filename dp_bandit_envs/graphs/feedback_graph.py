@@ -42,6 +42,9 @@ class FeedbackGraph:
             self_loops: Whether every arm reveals itself; otherwise only those with an edge to themselves.
         """
         first, second = np.asarray(list(sources), np.int64), np.asarray(list(targets), np.int64)
+        for ends in (first, second):
+            if ends.size and not (ends.min() >= 0 and ends.max() < n_arms):
+                raise ValueError(f"edges must join arms in [0, {n_arms - 1}]; one of them does not.")
         if not directed:
             first, second = np.concatenate([first, second]), np.concatenate([second, first])
         if self_loops:
@@ -70,6 +73,12 @@ class FeedbackGraph:
         """Number of entries in all rows but those of an arm with itself; an undirected edge counts twice."""
         rows = np.repeat(np.arange(self.n_arms), np.diff(self.starts))
         return int(np.count_nonzero(rows != self.revealed))
+
+    @functools.cached_property
+    def reveals_itself(self) -> bool:
+        """Whether every arm reveals its own gain."""
+        rows = np.repeat(np.arange(self.n_arms), np.diff(self.starts))
+        return int(np.count_nonzero(rows == self.revealed)) == self.n_arms
 
     @functools.cached_property
     def independent_arms(self) -> int:

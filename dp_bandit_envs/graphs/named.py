@@ -33,7 +33,8 @@ def erdos_renyi(n_arms: int, rng: np.random.Generator, *, degree: float = 10.0) 
 
 def planted_partition(n_arms: int, rng: np.random.Generator, *, degree: float = 10.0, groups: int = 10) -> Any:
     """Return a graph of equal groups with nine of ten edges inside them, for a mean degree (Condon and Karp 2001)."""
-    groups = min(groups, n_arms)
+    # Groups of fewer arms than the degree asks for could not have it.
+    groups = max(1, min(groups, int(n_arms // (degree + 1))))
     sizes = [n_arms // groups + (group < n_arms % groups) for group in range(groups)]
     inside = max(n_arms / groups - 1, 1e-9)
     outside = max(n_arms - n_arms / groups, 1e-9)
@@ -86,7 +87,7 @@ def named_graph(name: str, n_arms: int | None, rng: np.random.Generator, **optio
     known = checks.known_name("graph", name, NAMES)
     if known in REAL:
         if options:
-            raise TypeError(f"the graph {known!r} has no options; received {', '.join(options)}.")
+            raise TypeError(f"{', '.join(options)}: no argument of the game, and the graph {known!r} has no options.")
         return REAL[known][0]()
     size = 10 if n_arms is None else n_arms
     if known in RANDOM:
@@ -94,7 +95,7 @@ def named_graph(name: str, n_arms: int | None, rng: np.random.Generator, **optio
     if known == "cliques":
         return cliques(size, **_positive(known, options, ("size",)))
     if options:
-        raise TypeError(f"the graph {known!r} has no options; received {', '.join(options)}.")
+        raise TypeError(f"{', '.join(options)}: no argument of the game, and the graph {known!r} has no options.")
     return SIMPLE[known](size)
 
 

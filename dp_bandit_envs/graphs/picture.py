@@ -48,7 +48,8 @@ class GraphPicture:
         if self._places is None:
             graph = nx.empty_graph(len(self._plays))
             graph.add_edges_from(zip(rows.tolist(), self._revealed.tolist(), strict=True))
-            placed = nx.spring_layout(graph, seed=1)
+            # Beyond that many nodes networkx would ask for scipy, and a picture shows hardly more than a cloud.
+            placed = nx.spring_layout(graph, seed=1) if len(graph) <= 300 else nx.circular_layout(graph)
             self._places = np.array([placed[arm] for arm in range(len(self._plays))])
         places = self._places
         figure = Figure(figsize=(6.4, 5.2), dpi=100, layout="constrained")

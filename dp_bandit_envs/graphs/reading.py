@@ -33,9 +33,10 @@ def as_feedback_graph(graph: Any, *, self_loops: bool = True) -> FeedbackGraph:
     except ValueError:
         matrix = np.empty(0)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.dtype.kind not in "biuf":
+        shape = f" of shape {matrix.shape}" if matrix.size else ""
         raise TypeError(
             "graph must be a name, a networkx graph, a square matrix or the path of a file of edges; received a"
-            f" {type(graph).__name__}."
+            f" {type(graph).__name__}{shape}."
         )
     if np.isnan(matrix.astype(float)).any():
         raise ValueError("a graph's matrix must hold numbers; it holds nan.")
@@ -44,6 +45,8 @@ def as_feedback_graph(graph: Any, *, self_loops: bool = True) -> FeedbackGraph:
 
 
 def _from_file(path: Path, self_loops: bool) -> FeedbackGraph:
+    if not path.is_file():
+        raise ValueError(f"graph must be a name or a file of edges; there is no file {str(path)!r}.")
     edges: list[tuple[int, int]] = []
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
         words = line.partition("#")[0].replace(",", " ").split()

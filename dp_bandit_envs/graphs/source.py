@@ -1,6 +1,5 @@
 """Where a game's graphs come from: one for all games, one for each game, or a new one every few rounds."""
 
-from pathlib import Path
 from typing import Any, SupportsIndex
 
 import numpy as np
@@ -40,7 +39,7 @@ class GraphSource:
         **options: Any,
     ) -> None:
         count = None if n_arms is None else checks.integer("n_arms", n_arms, at_least=2)
-        self._name = graph if isinstance(graph, str) and not Path(graph).is_file() else None
+        self._name = graph if isinstance(graph, str) and graph.count(".") == graph.count("/") == 0 else None
         if self._name is not None:
             self._name = checks.known_name("graph", self._name, NAMES)
         elif options:
@@ -48,7 +47,8 @@ class GraphSource:
         self._random = self._name in RANDOM
         self.redraw_every = None if redraw_every is None else checks.integer("redraw_every", redraw_every, at_least=1)
         if self.redraw_every is not None and not self._random:
-            raise ValueError(f"redraw_every needs a random graph, one of {', '.join(RANDOM)}.")
+            given = self._name or f"a {type(graph).__name__}"
+            raise ValueError(f"redraw_every needs a random graph, one of {', '.join(RANDOM)}; received {given}.")
         self._most = None if max_revealed is None else checks.integer("max_revealed", max_revealed, at_least=1)
         self._self_loops, self._options, self._count = bool(self_loops), options, count
         self._whole = None if self._name is not None else as_feedback_graph(graph, self_loops=self._self_loops)

@@ -33,7 +33,7 @@ from dp_bandit_envs.wrappers import (
     RunningSums,
 )
 
-PLAIN = ("begin", "select_arm", "update")
+PLAIN = ("begin", "select_arm", "update", "see_graph")
 
 
 @dataclasses.dataclass(frozen=True)

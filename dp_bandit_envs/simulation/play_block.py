@@ -5,11 +5,14 @@ in place of the stand-ins below. It does, number for number, what `play` does wi
 agent.
 """
 
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from dp_bandit_envs.protocols import FloatArray, IntArray
+
+FILLED: Final = 3
+"""Where `Progress.counters` keeps the number of rounds in the batch."""
 
 
 class Nothing(NamedTuple):
@@ -189,7 +192,7 @@ def play_block(
     counters[0] = t
     counters[1] = arm
     counters[2] = run
-    counters[3] = filled
+    counters[FILLED] = filled
     counters[4] = switches
     counters[5] = checkpoint
     progress.collected[0] = collected

@@ -182,7 +182,7 @@ def _outcome(columns: list[Column], player: Algorithm, game: BanditEnv, reason: 
         pulls=np.array(pulls),
         engine="play" if reason else "compiled",
         reason=reason,
-        guarantee=player.guarantee(n_arms=game.n_arms, horizon=game.horizon),
+        guarantee=player.guarantee(n_arms=game.n_arms, horizon=game.horizon, sensitivity=game.sensitivity),
     )
 
 

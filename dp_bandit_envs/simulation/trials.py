@@ -22,7 +22,7 @@ from dp_bandit_envs.simulation.compiling import compile_with
 from dp_bandit_envs.simulation.game import play
 from dp_bandit_envs.simulation.graph_feedback import Rows
 from dp_bandit_envs.simulation.plan import Plan
-from dp_bandit_envs.simulation.play_block import Nothing, Streams, add_up, new_progress, new_record
+from dp_bandit_envs.simulation.play_block import FILLED, Nothing, Streams, add_up, new_progress, new_record
 
 ROUNDS_AT_ONCE = 2**14
 NUMBERS_AT_ONCE = 2**18
@@ -81,12 +81,18 @@ class CompiledTrials:
             count_up(gains, totals, start + 1, self.checkpoints, totals_at)
             pieces = list(_pieces(gains, source))
             for name, plan in self.plans.items():
+                rest = (plan.rules, streams[name], progress[name], records[name])
                 for piece, graph in pieces:
-                    if graph is not None:
-                        states[name] = plan.agent.with_graph(states[name], graph)
                     rows = Nothing() if graph is None else Rows(graph.starts, graph.revealed)
-                    rest = (plan.rules, streams[name], progress[name], records[name])
-                    states[name] = plan.block(states[name], sums[name], rows, piece, *rest)
+                    # An agent sees a new graph when it next chooses an arm: after the batch that is being played.
+                    filled = progress[name].counters[FILLED]
+                    busy = plan.rules.batch_size - filled if filled > 0 and graph is not None else 0
+                    if busy > 0:
+                        states[name] = plan.block(states[name], sums[name], rows, piece[:busy], *rest)
+                    if len(piece) > busy:
+                        if graph is not None:
+                            states[name] = plan.agent.with_graph(states[name], graph)
+                        states[name] = plan.block(states[name], sums[name], rows, piece[busy:], *rest)
         means = adversary.means
         return {
             name: Column(

@@ -148,7 +148,7 @@ def test_files_that_hold_no_graph_are_refused(tmp_path):
     path.write_text("0 0\n", encoding="utf-8")
     with pytest.raises(ValueError, match="must have at least 2 arms; received 1"):
         as_feedback_graph(path)
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(ValueError, match="there is no file"):
         as_feedback_graph(tmp_path / "no such file")
 
 

@@ -281,14 +281,14 @@ def test_only_one_argument_says_what_arms_pay(options, names, made_by):
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"gains": "coins"}, TypeError, "gains must be an adversary; received a str"),
+        ({"gains": "coins"}, TypeError, "gains must be an adversary, such as .* received a str"),
         ({"gains": Stochastic(3, 9), "horizon": 8}, ValueError, "bring their own horizon of 9; received horizon=8"),
         ({"graph": DIRECTED, "gains": Stochastic(3, 9)}, ValueError, "the same arms; received 3 and 4"),
         ({"graph": DIRECTED, "means": [0.5] * 3}, ValueError, "means must be 4 numbers in"),
         ({"prior": (0, 1)}, ValueError, "alpha must be a finite number greater than 0; received 0"),
         ({"prior": (1, np.nan)}, ValueError, "beta must be a finite number greater than 0; received nan"),
         ({"horizon": 0}, ValueError, "horizon must be an integer of at least 1; received 0"),
-        ({"colour": 3}, TypeError, "'empty' has no options; received colour"),
+        ({"colour": 3}, TypeError, "colour: no argument of the game, and the graph 'empty' has no options"),
         ({"render_mode": "human"}, ValueError, "render_mode"),
         ({"block_length": 0}, ValueError, "block_length must be an integer of at least 1; received 0"),
     ],

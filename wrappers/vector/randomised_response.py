@@ -23,7 +23,7 @@ class RandomisedResponse(VectorPrivacyBoundary):
     def __init__(self, env: VectorEnv, *, epsilon: SupportsFloat) -> None:
         super().__init__(env)
         self.mechanism = response_mechanism(checks.epsilon(epsilon), self._values_in_a_round)
-        self.guarantee = response_guarantee(float(epsilon), self._guarantee_below)
+        self.guarantee = response_guarantee(float(epsilon), self._values_in_a_round, self._guarantee_below)
         self.sensitivity = max(float(self._values_in_a_round), self._sensitivity_below)
         self.horizon = self._horizon_below
 

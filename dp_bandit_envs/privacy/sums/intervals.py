@@ -113,6 +113,7 @@ class IntervalSums:
         rho = spent / 2 * (1 + 1e-12)
         if rho == 0:
             return PrivacyGuarantee(epsilon=0.0, theorem="the game is too short for a release")
+        enters = "the sum of one arm" if self.sensitivity <= 1 else f"sums by {self.sensitivity:.4g}, and so does noise"
         zcdp = rho + 2 * math.sqrt(rho * -math.log(self.delta))
         return PrivacyGuarantee(
             epsilon=min(zcdp, pure),
@@ -121,7 +122,7 @@ class IntervalSums:
             neighbours=REPLACE_ONE_ROUND,
             theorem=(
                 f"{len(self.ends)} releases of an arm's mean, number j with W_j^(-v/2)-DP and one draw; a round enters"
-                f" the sums of one arm (corrected theorem 3.4 of Tossou and Dimitrakakis 2016; target {self.epsilon:g})"
+                f" {enters} (corrected theorem 3.4 of Tossou and Dimitrakakis 2016; target {self.epsilon:g})"
             ),
         )
 
