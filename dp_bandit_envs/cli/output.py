@@ -27,7 +27,7 @@ class RoundsPerSecond(ProgressColumn):
     def render(self, task: Task) -> Text:
         """Return the speed as text."""
         speed = task.finished_speed or task.speed
-        return Text("" if speed is None else f"{speed / 1e6:,.1f} M rounds/s")
+        return Text("" if speed is None else _rate(speed))
 
 
 def draw_over_time(reproduction: Reproduction, results: Sequence[Results]) -> Figure:
@@ -75,7 +75,11 @@ def produce(
     console.print("What each guarantees is in the report.", highlight=False)
     for claim in claims:
         console.print(f"{claim.says} [bold]{claim.holds}[/bold]", highlight=False)
-    speed = f"{played:,} rounds in {seconds:,.1f} s, {played / seconds / 1e6:,.1f} M a second. " if played else ""
+    for line in notes.splitlines():
+        # What warns of a small run in the report must not be missing beside the verdicts.
+        if line.startswith("**This is"):
+            console.print(line.replace("**", ""), highlight=False)
+    speed = f"{played:,} rounds in {seconds:,.1f} s, {_rate(played / seconds)}. " if played else ""
     console.print(f"{speed}See {out / 'report.md'} and {out / 'figure.png'}.", highlight=False, soft_wrap=True)
     return results
 
@@ -164,21 +168,29 @@ def _levels(experiment: Experiment, panel: Panel) -> dict[str, str]:
     return levels
 
 
+def _rate(speed: float) -> str:
+    return f"{speed / 1e6:,.1f} M rounds/s" if speed >= 1e6 else f"{speed / 1e3:,.0f} k rounds/s"
+
+
 def _short(epsilon: float) -> str:
     return f"{epsilon:,.0f}" if epsilon >= 1000 else f"{epsilon:.4g}"
 
 
 def _regret_table(results: Results, view: View) -> Table:
+    """Return a row for each algorithm and a column for each game, which is narrower than the other way round."""
     what = "Pseudo-regret" if view.measure == "pseudo_regret" else "External regret"
     table = Table(title=f"{what} after the last round: {view.centre}", title_justify="left")
-    table.add_column("game")
-    for name in results.names:
-        table.add_column(name, justify="right")
+    table.add_column("algorithm", no_wrap=True)
     for panel in results.experiment.panels:
-        centres = {}
-        for name in results.names_in(panel):
+        table.add_column(panel.title, justify="right", overflow="fold")
+    for name in results.names:
+        cells = []
+        for panel in results.experiment.panels:
+            if name not in results.names_in(panel):
+                cells.append("")
+                continue
             last = results.regret(panel.key, name, view.measure)[:, -1]
             centre = mean_and_standard_error(last)[0] if view.centre == "mean" else median_of_means(last).value
-            centres[name] = f"{float(centre):,.1f}"
-        table.add_row(panel.title, *(centres.get(name, "") for name in results.names))
+            cells.append(f"{float(centre):,.1f}")
+        table.add_row(name, *cells)
     return table

@@ -89,7 +89,7 @@ def test_the_same_command_again_plays_nothing_and_changes_nothing(dp_bandit, tmp
     dp_bandit(*command)
     before = {path.name: path.read_bytes() for path in (tmp_path / "mine").iterdir()}
     code, out, _ = dp_bandit(*command)
-    assert code == 0 and "rounds in" not in out
+    assert code == 0 and "rounds in " not in out
     assert {path.name: path.read_bytes() for path in (tmp_path / "mine").iterdir() if path.is_file()} == before
 
 
@@ -253,7 +253,7 @@ def test_figure_modern_writes_two_experiments_and_one_report(dp_bandit, tmp_path
     # The same command again plays nothing and changes nothing.
     before = {file: file.read_bytes() for file in (tmp_path / "mine").rglob("*") if file.is_file()}
     code, out, _ = dp_bandit(*command)
-    assert code == 0 and "rounds in" not in out
+    assert code == 0 and "rounds in " not in out
     assert {file: file.read_bytes() for file in (tmp_path / "mine").rglob("*") if file.is_file()} == before
 
 
@@ -305,7 +305,7 @@ def test_figure_graph_writes_two_experiments_and_one_report(dp_bandit, tmp_path)
     # The same command again plays nothing and changes nothing.
     before = {file: file.read_bytes() for file in (tmp_path / "mine").rglob("*") if file.is_file()}
     code, out, _ = dp_bandit(*command)
-    assert code == 0 and "rounds in" not in out
+    assert code == 0 and "rounds in " not in out
     assert {file: file.read_bytes() for file in (tmp_path / "mine").rglob("*") if file.is_file()} == before
 
 
