@@ -12,6 +12,7 @@ TABLE = np.random.default_rng(1).random((ROUNDS, 3))
 MAKE = {
     "Deterministic": lambda: adversaries.Deterministic(horizon=ROUNDS),
     "Stochastic": lambda: adversaries.Stochastic(horizon=ROUNDS),
+    "BernoulliPrior": lambda: adversaries.BernoulliPrior(n_arms=4, horizon=ROUNDS),
     "FullyOblivious": lambda: adversaries.FullyOblivious(horizon=ROUNDS),
     "Oblivious": lambda: adversaries.Oblivious(horizon=ROUNDS),
     "Oblivious, period 1": lambda: adversaries.Oblivious(horizon=ROUNDS, period=1),
