@@ -67,7 +67,12 @@ def list_() -> None:
 
 @app.command()
 def run(
-    environment: Annotated[str, typer.Argument(help="An environment's id, or a file of gains (.npy, .csv, .csv.gz).")],
+    environment: Annotated[
+        str,
+        typer.Argument(
+            help="An id, with arguments if you like: Graph:graph=cycle,n_arms=10; or a file of gains (.npy, .csv)."
+        ),
+    ],
     algorithms: Annotated[list[str], typer.Argument(help="Names, with parameters if you like: EXP3-tau:batch_size=19")],
     epsilon: Epsilon = None,
     trials: Trials = None,

@@ -28,7 +28,8 @@ def comparison(
     """Return the experiment that plays `algorithms` against `environment`.
 
     Args:
-        environment: An id, with or without `DPBandit-` and `-v0`, or a file of gains.
+        environment: An id, with or without `DPBandit-` and `-v0`, and with arguments after a colon if wanted:
+            `Graph:graph=cycle,n_arms=10`; or a file of gains.
         algorithms: Names, each with parameters after a colon if wanted: `EXP3-tau:batch_size=19`.
         epsilon: For every algorithm that takes one alone and was given none.
         trials: Number of games of each algorithm.
@@ -59,16 +60,11 @@ def contestant(text: str, epsilon: float | None) -> Contestant:
     """Read `NAME` or `NAME:parameter=value,parameter=value`."""
     written, _, rest = text.partition(":")
     name = checks.known_name("algorithm", written, ALGORITHMS)
-    parameters: dict[str, Any] = {}
-    for part in filter(None, rest.split(",")):
-        key, equals, value = part.partition("=")
-        if not equals:
-            raise ValueError(f"parameters must be written as name=value; received {part!r} in {text!r}.")
-        parameters[key.strip()] = _value(value.strip())
+    parameters = _parameters(rest, text)
     takes = {key: one for key, one in inspect.signature(ALGORITHMS[name]).parameters.items() if key != "label"}
     unknown = sorted(set(parameters) - set(takes))
     if unknown:
-        known = ", ".join(sorted(takes))
+        known = ", ".join(sorted(takes)) or "none"
         raise ValueError(f"{name} has no parameter {unknown[0]!r}. Known: {known}.")
     label = f"{name} ({', '.join(f'{key}={value}' for key, value in parameters.items())})" if parameters else None
     # EXP3-tau takes epsilon together with delta only, so one number for all does not concern it.
@@ -83,10 +79,26 @@ def _panel(environment: str) -> Panel:
         path = Path(environment)
         return Panel(path.name.split(".")[0], path.name, "DPBandit-Replay-v0", {"gains": environment})
     short = {id_.removeprefix("DPBandit-").removesuffix("-v0"): id_ for id_ in IDS}
-    if environment not in IDS:
-        environment = short[checks.known_name("environment", environment.removeprefix("DPBandit-"), short)]
-    title = environment.removeprefix("DPBandit-").removesuffix("-v0")
-    return Panel(title.lower(), title, environment)
+    written, _, rest = environment.partition(":")
+    arguments = _parameters(rest, environment)
+    id_ = (
+        written if written in IDS else short[checks.known_name("environment", written.removeprefix("DPBandit-"), short)]
+    )
+    title = id_.removeprefix("DPBandit-").removesuffix("-v0")
+    if arguments:
+        title += f" ({', '.join(f'{key}={value}' for key, value in arguments.items())})"
+    return Panel(re.sub(r"[^\w.=-]+", "-", title.lower()).strip("-"), title, id_, arguments)
+
+
+def _parameters(written: str, whole: str) -> dict[str, Any]:
+    """Read `name=value,name=value`."""
+    parameters: dict[str, Any] = {}
+    for part in filter(None, written.split(",")):
+        key, equals, value = part.partition("=")
+        if not equals:
+            raise ValueError(f"parameters must be written as name=value; received {part!r} in {whole!r}.")
+        parameters[key.strip()] = _value(value.strip())
+    return parameters
 
 
 def _value(text: str) -> Any:

@@ -572,3 +572,30 @@ def test_our_own_bugs_keep_their_traceback(dp_bandit, monkeypatch):
 def test_an_unknown_environment_is_an_unknown_name():
     with pytest.raises(UnknownName):
         comparison("Stochastik", ["EXP3"], epsilon=None, trials=1, horizon=5, seed=0)
+
+
+def test_an_environment_takes_arguments_after_a_colon(dp_bandit, tmp_path):
+    words = ("run", "Graph:graph=cycle,n_arms=5", "TS-N", "DP-KLUCB", *SMALL, "--out", "mine")
+    code, out, err = dp_bandit(*words)
+    assert (code, err) == (0, "")
+    assert "Graph (graph=cycle, n_arms=5)" in out
+    kept = json.loads((tmp_path / "mine" / "configuration.json").read_text())
+    assert kept["panels"][0]["env_kwargs"] == {"graph": "cycle", "n_arms": 5}
+    key = "graph-graph=cycle-n_arms=5"
+    assert arrays_in(tmp_path / "mine" / "results.npz")[f"{key}/TS-N/pulls"].shape == (3, 5)
+    assert comparison("Stochastic", ["UCB"], epsilon=None, trials=1, horizon=5, seed=0).panels[0].env_kwargs == {}
+
+
+@pytest.mark.parametrize(
+    ("environment", "message"),
+    [
+        ("Graph:cycle", "parameters must be written as name=value; received 'cycle'"),
+        ("Graph:grph=cycle", "grph: no argument of the game"),
+        ("Grph:graph=cycle", "environment must be a known name; received 'Grph'"),
+    ],
+)
+def test_wrong_arguments_of_an_environment_are_one_line(dp_bandit, tmp_path, environment, message):
+    code, _, err = dp_bandit("run", environment, "UCB", *SMALL, "--out", "mine")
+    assert code == 2
+    assert message in err
+    assert not (tmp_path / "mine").exists()
