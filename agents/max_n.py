@@ -4,6 +4,7 @@ TS-MaxN and UCB-MaxN let Thompson sampling or UCB choose an arm i, and then play
 among those that reveal i.
 """
 
+import abc
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -91,8 +92,9 @@ class MaxN(FunctionalAgent):
         """Return the state with the feedback graph of the next round."""
         return state._replace(starts=graph.revealer_starts, revealers=graph.revealers)
 
+    @abc.abstractmethod
     def _inner(self, n_arms: int, horizon: int) -> Any:
-        raise NotImplementedError
+        """Return the first state of the algorithm inside."""
 
 
 class UcbMaxN(MaxN):

@@ -66,7 +66,16 @@ class GraphEnv(BanditEnv):
         **options: Any,
     ) -> None:
         self.source, adversary = graph_game(
-            graph, n_arms, horizon, gains, means, prior, redraw_every, max_revealed, self_loops, options
+            graph,
+            n_arms=n_arms,
+            horizon=horizon,
+            gains=gains,
+            means=means,
+            prior=prior,
+            redraw_every=redraw_every,
+            max_revealed=max_revealed,
+            self_loops=self_loops,
+            **options,
         )
         super().__init__(adversary, observe_charge=observe_charge, render_mode=render_mode, block_length=block_length)
         self.sensitivity = self.source.sensitivity
@@ -84,11 +93,11 @@ class GraphEnv(BanditEnv):
             return super().render()
         self._check_started()
         title = f"{type(self.adversary).__name__} adversary, round {self._round:,} of {self.horizon:,}"
-        return self._picture.render(self.render_mode, title, self.external_regret())
+        return self._picture.render(self.render_mode, self.graph, title, self.external_regret())
 
     def _begin(self, seed: int | None, options: dict[str, Any] | None) -> None:
         self.source.begin(self._graph_streams.next(seed, options))
-        self._picture = GraphPicture(self.graph.starts, self.graph.revealed) if self.render_mode else None
+        self._picture = GraphPicture(self.n_arms) if self.render_mode else None
 
     def _reveal(self, arm: int, gain: float) -> Observation:
         gains = np.zeros(self.n_arms)
@@ -108,7 +117,10 @@ class GraphVectorEnv(BanditVectorEnv):
 
     Args:
         num_envs: Number of games.
-        graph: As in `GraphEnv`, and so are the other arguments.
+        graph: As in `GraphEnv`.
+        observe_charge: As in `GraphEnv`.
+        render_mode: None, `"rgb_array"` or `"ansi"`.
+        arguments: All others of `GraphEnv`.
     """
 
     def __init__(
@@ -116,21 +128,11 @@ class GraphVectorEnv(BanditVectorEnv):
         num_envs: SupportsIndex = 1,
         graph: Any = "karate-club",
         *,
-        n_arms: SupportsIndex | None = None,
-        horizon: SupportsIndex | None = None,
-        gains: Adversary | None = None,
-        means: ArrayLike | None = None,
-        prior: tuple[float, float] | None = None,
-        redraw_every: SupportsIndex | None = None,
-        max_revealed: SupportsIndex | None = None,
-        self_loops: bool = True,
         observe_charge: bool = True,
         render_mode: str | None = None,
-        **options: Any,
+        **arguments: Any,
     ) -> None:
-        source, adversary = graph_game(
-            graph, n_arms, horizon, gains, means, prior, redraw_every, max_revealed, self_loops, options
-        )
+        source, adversary = graph_game(graph, **arguments)
         super().__init__(num_envs, adversary, observe_charge=observe_charge, render_mode=render_mode)
         self.sensitivity = source.sensitivity
         self._sources = [copy.copy(source) for _ in range(self.num_envs)]
@@ -158,17 +160,15 @@ class GraphVectorEnv(BanditVectorEnv):
 
 def graph_game(
     graph: Any,
-    n_arms: SupportsIndex | None,
-    horizon: SupportsIndex | None,
-    gains: Adversary | None,
-    means: ArrayLike | None,
-    prior: tuple[float, float] | None,
-    redraw_every: SupportsIndex | None,
-    max_revealed: SupportsIndex | None,
-    self_loops: bool,
-    options: dict[str, Any],
+    *,
+    n_arms: SupportsIndex | None = None,
+    horizon: SupportsIndex | None = None,
+    gains: Adversary | None = None,
+    means: ArrayLike | None = None,
+    prior: tuple[float, float] | None = None,
+    **of_graph: Any,
 ) -> tuple[GraphSource, Adversary]:
-    """Return where the graphs and where the gains of a game come from."""
+    """Return where the graphs and where the gains of a game come from; arguments as in `GraphEnv`."""
     given = [name for name, value in (("gains", gains), ("means", means), ("prior", prior)) if value is not None]
     if len(given) > 1:
         raise ValueError(f"gains, means and prior all say what arms pay; give one. Received {' and '.join(given)}.")
@@ -183,14 +183,7 @@ def graph_game(
         n_arms = gains.n_arms if n_arms is None and isinstance(graph, str) else n_arms
     if means is not None and n_arms is None and isinstance(graph, str):
         n_arms = np.size(np.asarray(means))
-    source = GraphSource(
-        graph,
-        n_arms=n_arms,
-        redraw_every=redraw_every,
-        max_revealed=max_revealed,
-        self_loops=self_loops,
-        **options,
-    )
+    source = GraphSource(graph, n_arms=n_arms, **of_graph)
     rounds = 10_000 if horizon is None else horizon
     if gains is None and means is not None:
         gains = Stochastic(source.n_arms, rounds, means=means)

@@ -4,22 +4,18 @@ Private forms are the private algorithms of stochastic games by their own names:
 multiply the noise by the most gains that a round reveals, and their agents know.
 """
 
+import dataclasses
+
 from dp_bandit_envs.agents.exp3_set import Exp3Set
 from dp_bandit_envs.agents.max_n import TsMaxN, UcbMaxN
-from dp_bandit_envs.agents.thompson_sampling import ThompsonSampling
-from dp_bandit_envs.agents.ucb import Ucb
 from dp_bandit_envs.algorithms.algorithm import Algorithm
+from dp_bandit_envs.algorithms.index_policies import ts, ucb
 from dp_bandit_envs.wrappers import RunningSums
 
 
 def ts_n(*, label: str = "TS-N") -> Algorithm:
     """TS-N (Tossou, Dimitrakakis and Dubhashi 2017): Thompson sampling that learns from every gain revealed."""
-    return Algorithm(
-        name=label,
-        make_agent=ThompsonSampling,
-        wrapping=RunningSums,
-        reference="Tossou, Dimitrakakis and Dubhashi (2017), TS-N",
-    )
+    return dataclasses.replace(ts(label=label), reference="Tossou, Dimitrakakis and Dubhashi (2017), TS-N")
 
 
 def ts_max_n(*, label: str = "TS-MaxN") -> Algorithm:
@@ -34,9 +30,10 @@ def ts_max_n(*, label: str = "TS-MaxN") -> Algorithm:
 
 def ucb_n(*, label: str = "UCB-N") -> Algorithm:
     """UCB-N (Caron, Kveton, Lelarge and Bhagat 2012): UCB that learns from every gain revealed."""
-    return Algorithm(
-        name=label, make_agent=Ucb, wrapping=RunningSums, reference="Caron, Kveton, Lelarge and Bhagat (2012), UCB-N"
-    )
+    plain = ucb(label=label)
+    # Its bound is for one gain a round; more can only help, but the proof does not say so.
+    reference = "Caron, Kveton, Lelarge and Bhagat (2012), UCB-N"
+    return dataclasses.replace(plain, stochastic_bound=None, reference=reference)
 
 
 def ucb_max_n(*, label: str = "UCB-MaxN") -> Algorithm:

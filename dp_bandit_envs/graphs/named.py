@@ -38,11 +38,8 @@ def planted_partition(n_arms: int, rng: np.random.Generator, *, degree: float = 
     sizes = [n_arms // groups + (group < n_arms % groups) for group in range(groups)]
     inside = max(n_arms / groups - 1, 1e-9)
     outside = max(n_arms - n_arms / groups, 1e-9)
-    chances = [
-        [min(1.0, 0.9 * degree / inside) if one == other else min(1.0, 0.1 * degree / outside) for other in sizes_of]
-        for sizes_of in [range(groups)]
-        for one in range(groups)
-    ]
+    chances = np.full((groups, groups), min(1.0, 0.1 * degree / outside))
+    np.fill_diagonal(chances, min(1.0, 0.9 * degree / inside))
     return nx.stochastic_block_model(sizes, chances, seed=_seed(rng), sparse=True)
 
 

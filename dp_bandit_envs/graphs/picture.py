@@ -5,6 +5,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
+from dp_bandit_envs.graphs.feedback_graph import FeedbackGraph
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 
@@ -12,13 +13,12 @@ class GraphPicture:
     """Counts plays and sightings on a feedback graph, and draws them.
 
     Args:
-        starts, revealed: The graph's rows, as in `FeedbackGraph`.
+        n_arms: Number of arms.
     """
 
-    def __init__(self, starts: IntArray, revealed: IntArray) -> None:
-        self._starts, self._revealed = starts, revealed
-        self._plays = np.zeros(len(starts) - 1, np.int64)
-        self._seen = np.zeros(len(starts) - 1, np.int64)
+    def __init__(self, n_arms: int) -> None:
+        self._plays = np.zeros(n_arms, np.int64)
+        self._seen = np.zeros(n_arms, np.int64)
         self._last: tuple[int, IntArray] | None = None
         self._places: FloatArray | None = None
 
@@ -28,26 +28,26 @@ class GraphPicture:
         self._seen[seen] += 1
         self._last = arm, seen
 
-    def render(self, mode: str | None, title: str, regret: float) -> Any:
-        """Draw the graph: size for plays, colour for how often an arm was seen, rings for the last round."""
+    def render(self, mode: str | None, graph: FeedbackGraph, title: str, regret: float) -> Any:
+        """Draw the graph as it is now: size for plays, colour for sightings, rings for the last round."""
         if mode == "ansi":
             lines = [title]
             for arm, (plays, seen) in enumerate(zip(self._plays, self._seen, strict=True)):
-                row = self._revealed[self._starts[arm] : self._starts[arm + 1]]
+                row = graph.revealed_by(arm)
                 shown = " ".join(map(str, row[:12])) + (" ..." if len(row) > 12 else "")
                 lines.append(f"arm {arm:<4d} plays {plays:>8,}  seen {seen:>8,}  reveals {shown}")
             return "\n".join([*lines, f"external regret {regret:,.2f}"]) + "\n"
-        return self._picture(f"{title}, external regret {regret:,.1f}")
+        return self._picture(graph, f"{title}, external regret {regret:,.1f}")
 
-    def _picture(self, title: str) -> FloatArray:
+    def _picture(self, feedback: FeedbackGraph, title: str) -> FloatArray:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.collections import LineCollection
         from matplotlib.figure import Figure
 
-        rows = np.repeat(np.arange(len(self._plays)), np.diff(self._starts))
+        rows = np.repeat(np.arange(len(self._plays)), np.diff(feedback.starts))
         if self._places is None:
             graph = nx.empty_graph(len(self._plays))
-            graph.add_edges_from(zip(rows.tolist(), self._revealed.tolist(), strict=True))
+            graph.add_edges_from(zip(rows.tolist(), feedback.revealed.tolist(), strict=True))
             # Beyond that many nodes networkx would ask for scipy, and a picture shows hardly more than a cloud.
             placed = nx.spring_layout(graph, seed=1) if len(graph) <= 300 else nx.circular_layout(graph)
             self._places = np.array([placed[arm] for arm in range(len(self._plays))])
@@ -57,7 +57,7 @@ class GraphPicture:
         axes = figure.subplots()
         axes.add_collection(
             LineCollection(
-                np.stack([places[rows], places[self._revealed]], axis=1).tolist(), colors="#BBBBBB", zorder=1
+                np.stack([places[rows], places[feedback.revealed]], axis=1).tolist(), colors="#BBBBBB", zorder=1
             )
         )
         sizes = 40 + 500 * self._plays / max(int(self._plays.sum()), 1)

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple, SupportsFloat
 
 import numpy as np
 
-from dp_bandit_envs import checks
-from dp_bandit_envs.privacy.counters import COUNTERS, Counter, make_counter
+from dp_bandit_envs.privacy.counters import Counter, make_counter
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.laplace import to_grid
 from dp_bandit_envs.privacy.sums.mechanism import for_rounds
@@ -90,7 +89,6 @@ class CountedSums:
         **options: Any,
     ) -> None:
         self.counter: Counter = make_counter(counter, epsilon=epsilon, horizon=horizon, **options)
-        self.name = checks.known_name("counter", counter, COUNTERS)
         self.sensitivity = sensitivity
         self.pad = pad
 
@@ -98,8 +96,11 @@ class CountedSums:
     def tell(self) -> Callable[..., Any]:
         """The function above with the counter's own `insert`."""
         plain = getattr(sys.modules[type(self.counter).__module__], "insert", None)
-        # A counter without plain functions, such as the square-root one, works all the same, but is not compiled.
-        return specialise(tell, "insert", plain) if plain is not None else functools.partial(_tell_by, self.counter)
+        if plain is not None:
+            return specialise(tell, "insert", plain)
+        # A counter without plain functions, such as the square-root one, works all the same, but is not compiled; the
+        # copy is not kept, or it would keep the counter and its arrays alive.
+        return functools.partial(specialise.__wrapped__(tell, "insert", self.counter.advance))
 
     @property
     def guarantee(self) -> PrivacyGuarantee:
@@ -122,9 +123,3 @@ class CountedSums:
             self.counter.grid * min(1.0, 2.0 ** math.floor(math.log2(self.sensitivity))),
             self.pad,
         )
-
-
-def _tell_by(
-    counter: Counter, state: State, gain: Sequence[float], observed: Sequence[int], rng: np.random.Generator
-) -> tuple[FloatArray, IntArray]:
-    return specialise(tell, "insert", counter.advance)(state, gain, observed, rng)  # type: ignore[no-any-return]

@@ -9,7 +9,6 @@ for each arm a released sum and the number of gains in it. A gain enters the sum
 """
 
 import dataclasses
-import math
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
@@ -51,8 +50,6 @@ def for_rounds(own: PrivacyGuarantee, sensitivity: float, theorem: str) -> Priva
     """Turn a guarantee for one item of one arm's sum into one for a round, by the reason why that is the same."""
     if own.model == "none":
         return own
-    if math.isinf(own.epsilon) and own.rho is None:
-        return PrivacyGuarantee.none(own.theorem)
     reason = (
         "a round enters the sum of one arm, so arms compose in parallel"
         if sensitivity <= 1
