@@ -14,7 +14,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.agents.noise_width import NoiseWidth, counter_width, log_width, no_width
 from dp_bandit_envs.agents.ucb import Ucb
 from dp_bandit_envs.algorithms.algorithm import Algorithm
-from dp_bandit_envs.algorithms.stochastic_bounds import dp_ucb_bound_bound
+from dp_bandit_envs.algorithms.stochastic_bounds import dp_ucb_bound_bound, private_ucb_bound
 from dp_bandit_envs.privacy.counters import COUNTERS, make_counter
 from dp_bandit_envs.privacy.counters.width import laplace_width
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
@@ -140,6 +140,9 @@ def private_ucb(
         return HybridSums(env, epsilon=size / share, counter="binary")
 
     bound = _width_bound("binary", size) if constants == "improved" else None
+    if constants == "paper" and failure is not None:
+        # With t^-4 the width changes with t, which the theorem's does not.
+        bound = _gamma_bound(size, failure)
     if constants == "improved" and failure is not None:
         raise ValueError("failure_probability goes with constants='paper'; the improved width is for t^-4.")
 
@@ -170,13 +173,31 @@ def _gamma(epsilon: float, failure: float | None) -> Callable[[int, int], NoiseW
     """
 
     def width(n_arms: int, horizon: int) -> NoiseWidth:
-        log = max(math.log(horizon), 1.0)
-        factor = n_arms * log**2 / epsilon
-        fixed = math.log(n_arms * horizon * log)
-        slope, offset = (4.0, fixed) if failure is None else (0.0, fixed - math.log(failure))
-        return log_width(factor * slope, offset=factor * offset)(n_arms, horizon)
+        fixed = _gamma_at(n_arms, horizon, epsilon, 1.0 if failure is None else failure)
+        slope = 4.0 * n_arms * max(math.log(horizon), 1.0) ** 2 / epsilon if failure is None else 0.0
+        return log_width(slope, offset=fixed)(n_arms, horizon)
 
     return width
+
+
+def _gamma_at(n_arms: int, horizon: int, epsilon: float, failure: float) -> float:
+    log = max(math.log(horizon), 1.0)
+    return n_arms * log**2 / epsilon * math.log(n_arms * horizon * log / failure)
+
+
+def _gamma_bound(epsilon: float, failure: float) -> Callable[[Sequence[float], int], float]:
+    """Return the bound of Private-UCB with the paper's constants, where its width is wide enough for its noise."""
+
+    def bound(means: Sequence[float], horizon: int) -> float:
+        n_arms = len(means)
+        own = make_counter("binary", epsilon=epsilon / n_arms, horizon=horizon)
+        # Of all counts up to T, the last 2^k - 1 needs the most nodes.
+        noisiest = own.scales((1 << (horizon + 1).bit_length() - 1) - 1)
+        gamma = _gamma_at(n_arms, horizon, epsilon, failure)
+        enough = laplace_width(noisiest, failure / (n_arms * horizon)) <= gamma
+        return private_ucb_bound(means, horizon, gamma, failure if gamma > 0 else 0.0) if enough else math.inf
+
+    return bound
 
 
 def _width_bound(counter: str, epsilon: float, **options: Any) -> Callable[[Sequence[float], int], float]:

@@ -11,45 +11,14 @@ best arm as well, and the proof does not say how often that one is played.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import SupportsFloat, SupportsIndex
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.metrics.lower_bounds import arm_means
+from dp_bandit_envs.algorithms.local_bounds import ldp_ucb_b_bound
+from dp_bandit_envs.algorithms.optimism import Means, gaps_of, optimistic_bound, plays_until_small, regret_of_plays
 
-Means = Sequence[SupportsFloat]
 Width = Callable[[int, float], float]
-
-ZETA_3 = 1.2020569031595942
-"""The sum of t^-3 over t = 1, 2, ..."""
-
-
-def optimistic_bound(
-    means: Means, horizon: SupportsIndex, enough: Callable[[float], float], failure_weight: float
-) -> float:
-    r"""Return the regret of any index that is optimistic: an estimate of the mean from n gains, plus bonus(n, t).
-
-    .. math:: E[n_a] \le n_0(\Delta_a) + 2 c \sum_{t \ge 2} t^{-3} = n_0(\Delta_a) + 2 c (\zeta(3) - 1)
-
-    Proof. Let an estimate from n gains be above its mean by bonus(n, t) or more with probability at most
-    :math:`c\, t^{-4}`, and below likewise, and let :math:`2\, \mathrm{bonus}(n, t) \le \Delta_a` for all
-    :math:`n \ge n_0` and :math:`t \le T`. Suppose that after t rounds arm a was played :math:`n \ge n_0` times and is
-    played again. If its estimate is below :math:`\mu_a + \mathrm{bonus}`, its index is below :math:`\mu^*`; then so is
-    the best arm's, which makes the best arm's estimate too low. One of the two has failed, for one of at most t values
-    of n each, so this has probability at most :math:`2 t \cdot c\, t^{-4}`. (Auer et al. 2002 count pairs of values
-    and get :math:`t^{-2}`.) As each arm is played once first, t is at least 2.
-
-    Args:
-        means: The arms' means, at least 2, each in [0, 1].
-        horizon: Number of rounds T, at least 1.
-        enough: For a gap, the smallest n from which on twice the bonus is at most the gap, at least 1; the horizon if
-            there is none below it.
-        failure_weight: c.
-    """
-    gaps = _gaps(means)
-    rounds = checks.integer("horizon", horizon, at_least=1)
-    failures = 2 * failure_weight * (ZETA_3 - 1)
-    return _regret(gaps, [enough(gap) + failures if gap > 0 else 0.0 for gap in gaps], rounds)
 
 
 def ucb_bound(means: Means, horizon: SupportsIndex) -> float:
@@ -96,7 +65,7 @@ def dp_ucb_bound_bound(means: Means, horizon: SupportsIndex, width: Width) -> fl
 
     def enough(gap: float) -> float:
         for k in reversed(blocks):
-            count = _count(gap, root, widths[k], rounds)
+            count = plays_until_small(gap, root, widths[k], rounds)
             if count > (1 << k):
                 return min(count, float(2 << k))
         return 1.0
@@ -127,77 +96,9 @@ def private_ucb_bound(
     slope = checks.at_least("width", width, 0)
     failure = checks.in_range("failure_probability", failure_probability, 0, 1)
     root = math.sqrt(2 * math.log(rounds))
-    bound = optimistic_bound(means, rounds, lambda gap: _count(gap, root, slope, rounds), 1)
-    worst = rounds * max(_gaps(means))
+    bound = optimistic_bound(means, rounds, lambda gap: plays_until_small(gap, root, slope, rounds), 1)
+    worst = rounds * max(gaps_of(means))
     return min(bound + failure * worst, worst)
-
-
-def ldp_laplace_bonus(epsilon: SupportsFloat) -> tuple[float, float]:
-    r"""Return A and B of LDP-UCB-L's bonus :math:`\sqrt{A \ln t / n} + B \ln t / n`: 2 + 16 / epsilon^2, 4 / epsilon.
-
-    The average of n gains, each with Laplace noise of scale :math:`b = 1/\epsilon`, is above its mean by the bonus or
-    more with probability at most :math:`t^{-4}`, and below likewise. Proof. For 0 < s < 1/b the logarithm of the moment
-    generating function of one noisy gain minus its mean is at most
-
-    .. math:: \frac{s^2}{8} - \ln(1 - b^2 s^2) \le \frac{s^2}{8} + \frac{b^2 s^2}{1 - b^2 s^2}
-              \le \frac{v s^2}{2 (1 - b s)}, \quad v = \tfrac14 + 2 b^2,
-
-    by Hoeffding's lemma, :math:`-\ln(1 - x) \le x / (1 - x)` and :math:`b^2 s^2 \le b s`. Chernoff's bound at
-    :math:`s = \sqrt{2L} / (\sqrt{v n} + b \sqrt{2L})` then reads: the average is above its mean by
-    :math:`\sqrt{2 v L / n} + b L / n` or more with probability at most :math:`e^{-L}`. Put :math:`L = 4 \ln t`.
-
-    Args:
-        epsilon: Privacy parameter, in (0, inf]; inf gives UCB's bonus, (2, 0).
-
-    Source: Ren, Zhou, Liu and Shroff (2020), algorithm LDP-UCB-L; Boucheron, Lugosi and Massart (2013), section 2.4.
-    Differs from the source in: the second term. A square root alone does not cover the noise of a few gains: that of
-        one exceeds 4 ln t / epsilon, not some square root of ln t, with probability t^-4 / 2. (Its own constants were
-        not at hand.)
-    """
-    slope = 4 / checks.epsilon(epsilon)
-    return 2 + slope * slope, slope
-
-
-def ldp_ucb_l_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloat) -> float:
-    """Return the bound of LDP-UCB-L: `optimistic_bound` with c = 1 for the bonus of `ldp_laplace_bonus`.
-
-    Args:
-        means: The arms' means, at least 2, each in [0, 1].
-        horizon: Number of rounds T, at least 1.
-        epsilon: Privacy parameter, in (0, inf].
-    """
-    rounds = checks.integer("horizon", horizon, at_least=1)
-    variance, slope = (factor * math.log(rounds) for factor in ldp_laplace_bonus(epsilon)) if rounds > 1 else (0.0, 0.0)
-    return optimistic_bound(means, rounds, lambda gap: _count(gap, math.sqrt(variance), slope, rounds), 1)
-
-
-def ldp_ucb_b_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloat) -> float:
-    r"""Return the bound of LDP-UCB-B, which is UCB on randomised responses.
-
-    .. math:: \sum_{a: \Delta_a > 0} \Delta_a \Big( \frac{8 \ln T}{(s \Delta_a)^2} + 1 + \frac{\pi^2}{3} \Big),
-              \quad s = \frac{e^\epsilon - 1}{e^\epsilon + 1}
-
-    Proof. A gain g in [0, 1] is released as 1 with probability :math:`(g (e^\epsilon - 1) + 1) / (e^\epsilon + 1)` and
-    as 0 otherwise, so to UCB the arms are Bernoulli with gaps :math:`s \Delta_a`, and `ucb_bound` says how often it
-    plays them; each time costs :math:`\Delta_a`. Mapping the responses back to the scale of gains, bonus included,
-    leaves the order of the indices as it is.
-
-    Args:
-        means: The arms' means, at least 2, each in [0, 1].
-        horizon: Number of rounds T, at least 1.
-        epsilon: Privacy parameter, in (0, inf]; inf gives `ucb_bound`.
-
-    Source: Ren, Zhou, Liu and Shroff (2020), algorithm LDP-UCB-B.
-    """
-    gaps = _gaps(means)
-    rounds = checks.integer("horizon", horizon, at_least=1)
-    kept = math.tanh(checks.epsilon(epsilon) / 2)
-
-    def pulls(gap: float) -> float:
-        square = (kept * gap) * (kept * gap)
-        return (8 * math.log(rounds) / square if square > 0 else math.inf) + 1 + math.pi**2 / 3
-
-    return _regret(gaps, [pulls(gap) if gap > 0 else 0.0 for gap in gaps], rounds)
 
 
 def adap_ucb_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloat, alpha: SupportsFloat = 3.1) -> float:
@@ -229,7 +130,7 @@ def adap_ucb_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloat,
     Source: Azize and Basu (2022), AdaP-UCB.
     Differs from the source in: the constants.
     """
-    gaps = _gaps(means)
+    gaps = gaps_of(means)
     rounds = checks.integer("horizon", horizon, at_least=1)
     a = checks.greater_than("alpha", alpha, 2)
     root = math.sqrt(a * math.log(2 * rounds) / 2)
@@ -238,10 +139,10 @@ def adap_ucb_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloat,
     failures = (math.exp2(-a) + 0.5) * (r / (1 - r) ** 2 + 3 * r / (1 - r))
 
     def pulls(gap: float) -> float:
-        power = 1 << (math.ceil(_count(gap, root, slope, rounds)) - 1).bit_length()
+        power = 1 << (math.ceil(plays_until_small(gap, root, slope, rounds)) - 1).bit_length()
         return 2 * power + failures
 
-    return _regret(gaps, [pulls(gap) if gap > 0 else 0.0 for gap in gaps], rounds)
+    return regret_of_plays(gaps, [pulls(gap) if gap > 0 else 0.0 for gap in gaps], rounds)
 
 
 def dp_se_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloat) -> float:
@@ -270,7 +171,7 @@ def dp_se_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloat) ->
     Source: Sajed and Sheffet (2019), algorithm 2.
     Differs from the source in: the number of all arms K stands in place of the number of survivors.
     """
-    gaps = _gaps(means)
+    gaps = gaps_of(means)
     rounds = checks.integer("horizon", horizon, at_least=1)
     budget = checks.epsilon(epsilon)
 
@@ -290,26 +191,5 @@ def dp_se_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloat) ->
                 return float(total)
         return float(rounds)
 
-    regret = _regret(gaps, [pulls(gap) if gap > 0 else 0.0 for gap in gaps], rounds)
+    regret = regret_of_plays(gaps, [pulls(gap) if gap > 0 else 0.0 for gap in gaps], rounds)
     return min(regret + math.pi**2 / 12 * max(gaps), rounds * max(gaps))
-
-
-def _gaps(means: Means) -> list[float]:
-    numbers = arm_means(means)
-    return [max(numbers) - number for number in numbers]
-
-
-def _count(gap: float, root: float, slope: float, horizon: int) -> float:
-    """Return the smallest n >= 1 with 2 (root / sqrt(n) + slope / n) <= gap, but at most the horizon."""
-    inverse = (root + math.sqrt(root * root + 2 * slope * gap)) / gap
-    count = inverse * inverse
-    return float(max(1, math.ceil(count))) if count < horizon else float(horizon)
-
-
-def _regret(gaps: list[float], pulls: list[float], horizon: int) -> float:
-    """Return the largest sum of gap times plays if no arm has more than its plays, and all together the horizon's."""
-    regret, left = 0.0, float(horizon)
-    for gap, most in sorted(zip(gaps, pulls, strict=True), reverse=True):
-        regret += gap * min(most, left)
-        left -= min(most, left)
-    return regret

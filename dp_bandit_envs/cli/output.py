@@ -139,12 +139,10 @@ def note(experiment: Experiment, view: View) -> str:
             f"line: median of means of {trials} trials ({min(24, trials)} groups); band: spread of the trials (Gini's"
             " mean difference below and above)"
         )
-    if all(panel.contestants is None for panel in experiment.panels):
-        # One game stands for all.
-        levels = "; ".join(f"{name}: {level}" for name, level in _levels(experiment, experiment.panels[0]).items())
-        return f"{lines}. epsilon of {levels}"
-    alike: dict[tuple[str, ...], list[str]] = {}
     of_panels = [_levels(experiment, panel) for panel in experiment.panels]
+    if all(levels == of_panels[0] for levels in of_panels):
+        return f"{lines}. epsilon of {'; '.join(f'{name}: {level}' for name, level in of_panels[0].items())}"
+    alike: dict[tuple[str, ...], list[str]] = {}
     for name in dict.fromkeys(name for levels in of_panels for name in levels):
         each = tuple(levels.get(name, "") for levels in of_panels)
         alike.setdefault(each[:1] if len(set(each)) == 1 else each, []).append(name)
@@ -157,7 +155,7 @@ def _levels(experiment: Experiment, panel: Panel) -> dict[str, str]:
     game = panel.game(experiment.horizon)
     levels = {}
     for algorithm in experiment.players(panel):
-        holds = algorithm.guarantee(n_arms=game.n_arms, horizon=game.horizon)
+        holds = algorithm.guarantee(n_arms=game.n_arms, horizon=game.horizon, sensitivity=game.sensitivity)
         usual = game.horizon**-2
         if holds.rho is not None and holds.delta == 0 and game.horizon > 1 and holds.epsilon_at(usual) < holds.epsilon:
             level = f"{_short(holds.epsilon_at(usual))} at delta = T^-2"

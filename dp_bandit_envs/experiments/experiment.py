@@ -128,7 +128,7 @@ class Experiment:
             game = panel.game(self.horizon)
             for player in named_players(self.players(panel)).values():
                 player.wrap(game)
-                player.guarantee(n_arms=game.n_arms, horizon=game.horizon)
+                player.guarantee(n_arms=game.n_arms, horizon=game.horizon, sensitivity=game.sensitivity)
 
     def players(self, panel: Panel) -> list[Algorithm]:
         """Make the algorithms that play in a panel."""

@@ -74,10 +74,12 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 def _settings(experiments: Sequence[Experiment], command: str) -> str:
     versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in PACKAGES)
     first = experiments[0]
-    horizons = [_horizon(one) + (f" ({one.name})" if len(experiments) > 1 else "") for one in experiments]
+    sizes = [f"{one.trials:,} trial{'' if one.trials == 1 else 's'}, horizon {_horizon(one)}" for one in experiments]
+    if len(experiments) > 1:
+        sizes = [f"{size} ({one.name})" for size, one in zip(sizes, experiments, strict=True)]
     return (
         f"Command: `{command}`\n\n"
-        f"Seed {first.seed}, {first.trials} trials, horizon {' and '.join(horizons)}. Python"
+        f"Seed {first.seed}; {'; '.join(sizes)}. Python"
         f" {platform.python_version()}, {versions}. The same command gives the same numbers to the last bit, whatever"
         " the number of cores."
     )
@@ -137,11 +139,10 @@ def _bound(algorithm: Algorithm, game: BanditEnv, view: View) -> float:
 
 
 def _guarantees(results: Sequence[Results]) -> str:
-    rows = []
+    rows: dict[tuple[str, ...], list[str]] = {}
+    games: dict[str, int] = {}
     for one in results:
-        alike = all(panel.contestants is None for panel in one.experiment.panels)
-        # Where all games have the same contestants, one game stands for all.
-        for panel in one.experiment.panels[:1] if alike else one.experiment.panels:
+        for panel in one.experiment.panels:
             game = panel.game(one.experiment.horizon)
             k, t = game.n_arms, game.horizon
             for algorithm in one.experiment.players(panel):
@@ -149,6 +150,12 @@ def _guarantees(results: Sequence[Results]) -> str:
                 claimed = algorithm.paper_guarantee(n_arms=k, horizon=t)
                 at = f"{holds.epsilon_at(t**-2):.4g} at delta = T^-2" if holds.rho is not None and t > 1 else ""
                 paper = f"{claimed.epsilon:.6g}" + (f", delta = {claimed.delta:.2g}" if claimed.delta else "")
-                rows.append((algorithm.name, f"{holds.epsilon:.6g}", at, paper, str(holds)))
-    head = ("algorithm", "epsilon", "by zCDP", "the paper's figure", "guarantee and reason")
-    return table(head, list(dict.fromkeys(rows)))
+                row = (algorithm.name, f"{holds.epsilon:.6g}", at, paper, str(holds))
+                rows.setdefault(row, []).append(panel.title)
+                games[algorithm.name] = games.get(algorithm.name, 0) + 1
+    cells = [
+        (*row[:-1], "all" if len(titles) == games[row[0]] else "; ".join(dict.fromkeys(titles)), row[-1])
+        for row, titles in rows.items()
+    ]
+    head = ("algorithm", "epsilon", "by zCDP", "the paper's figure", "games", "guarantee and reason")
+    return table(head, cells)

@@ -8,6 +8,9 @@ import pytest
 
 from dp_bandit_envs import Algorithm, make_algorithm, play, simulate
 from dp_bandit_envs.agents import Imed, ThompsonSampling
+from dp_bandit_envs.algorithms.stochastic_bounds import private_ucb_bound
+from dp_bandit_envs.privacy.counters.binary import BinaryCounter
+from dp_bandit_envs.privacy.counters.width import laplace_width
 from dp_bandit_envs.wrappers import BlockMeans, HybridSums, IntervalMeans, RandomisedResponse, RunningSums
 
 CENTRAL = ["DP-UCB-BOUND", "DP-UCB", "DP-SE", "AdaP-UCB", "AdaP-KLUCB", "Lazy-DP-TS", "DP-TS", "DP-KLUCB", "DP-IMED"]
@@ -105,12 +108,32 @@ def test_a_bound_is_there_for_counters_whose_width_follows_the_digits_only():
     assert make_algorithm("AdaP-UCB", alpha=2.0).pseudo_regret_bound(**means) == math.inf
 
 
+def test_the_printed_width_has_a_bound_where_it_covers_the_noise():
+    """Gamma = K ln^2 T ln(K T ln T / gamma) / epsilon against noise of epsilon / K, at the worst of all counts."""
+    means, epsilon, failure = [0.9, 0.6], 0.7, 1e-3
+    for horizon, covered in ((3, False), (20, True), (100_000, True)):
+        log = max(math.log(horizon), 1.0)
+        gamma = 2 * log**2 * math.log(2 * horizon * log / failure) / epsilon
+        scales = BinaryCounter(epsilon=epsilon / 2, horizon=horizon).scales
+        widest = max(laplace_width(scales(n), failure / (2 * horizon)) for n in range(1, min(horizon, 2048) + 1))
+        if horizon < 2048:
+            assert (widest <= gamma) == covered
+        algorithm = make_algorithm("Private-UCB", epsilon=epsilon, failure_probability=failure)
+        bound = algorithm.pseudo_regret_bound(means=means, horizon=horizon)
+        by_hand = private_ucb_bound(means, horizon, gamma, failure)
+        assert bound == (pytest.approx(by_hand, rel=1e-12) if covered else math.inf)
+    # Without noise nothing fails; where the width moves with t, nothing is known.
+    silent = make_algorithm("Private-UCB", epsilon=math.inf, failure_probability=failure)
+    assert silent.pseudo_regret_bound(means=means, horizon=5000) == private_ucb_bound(means, 5000, 0.0, 0.0)
+    assert make_algorithm("Private-UCB").pseudo_regret_bound(means=means, horizon=5000) == math.inf
+
+
 def test_the_wrappers_are_those_of_the_papers():
     env = wrapped("DP-UCB", epsilon=0.5)
     assert isinstance(env, HybridSums) and env.mechanism.pad and env.mechanism.counter.epsilon == 0.5
     assert not wrapped("DP-UCB-BOUND").mechanism.pad
     assert wrapped("Private-UCB", epsilon=0.6).mechanism.counter.epsilon == pytest.approx(0.2, rel=1e-15)
-    assert wrapped("Private-UCB").mechanism.name == "binary"
+    assert isinstance(wrapped("Private-UCB").mechanism.counter, BinaryCounter)
     assert isinstance(wrapped("DP-UCB-INT"), IntervalMeans)
     # Doubling counts that forget, doubling blocks that forget, doubling counts that keep, and single gains.
     assert wrapped("AdaP-UCB").mechanism.lengths[:6] == (1, 1, 2, 4, 8, 16)

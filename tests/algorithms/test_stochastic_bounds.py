@@ -6,7 +6,9 @@ import math
 import numpy as np
 import pytest
 
+from dp_bandit_envs.algorithms import local_bounds
 from dp_bandit_envs.algorithms import stochastic_bounds as bounds
+from dp_bandit_envs.algorithms.optimism import optimistic_bound
 from dp_bandit_envs.metrics.lower_bounds import lai_robbins, private_lower_bound
 from dp_bandit_envs.privacy.counters.hybrid import HybridCounter
 from dp_bandit_envs.privacy.counters.segment_trees import SegmentTreesCounter
@@ -27,8 +29,8 @@ def dp_ucb_bound_bound(means, horizon, epsilon):
 
 PRIVATE = {
     "DP-UCB-BOUND": dp_ucb_bound_bound,
-    "LDP-UCB-L": bounds.ldp_ucb_l_bound,
-    "LDP-UCB-B": bounds.ldp_ucb_b_bound,
+    "LDP-UCB-L": local_bounds.ldp_ucb_l_bound,
+    "LDP-UCB-B": local_bounds.ldp_ucb_b_bound,
     "AdaP-UCB": bounds.adap_ucb_bound,
     "DP-SE": bounds.dp_se_bound,
 }
@@ -44,7 +46,7 @@ def test_ucb_by_hand():
 def test_any_optimistic_index_by_hand():
     """Gap 1/2 and n_0 = 7: at most 7 + 2 c (1/8 + 1/27 + ...) plays; n_0 is asked for that gap only."""
     asked = []
-    regret = bounds.optimistic_bound([0.25, 0.75], 1000, lambda gap: asked.append(gap) or 7.0, 3)
+    regret = optimistic_bound([0.25, 0.75], 1000, lambda gap: asked.append(gap) or 7.0, 3)
     # What is left out of the sum from t = 100,000 on is below 1e-10.
     assert regret == pytest.approx(0.5 * (7 + 3 * FAILURES), abs=1e-9)
     assert asked == [0.5]
@@ -60,16 +62,16 @@ def test_failures_counted_once_are_below_those_of_auer():
 def test_randomised_response_by_hand():
     """e^epsilon = 3 keeps s = 1/2 of a gap: 0.3 is 0.15 to UCB, which plays it 8 ln T / 0.15^2 + 1 + pi^2 / 3 times."""
     plays = 8 * math.log(1e5) / 0.15**2 + 1 + math.pi**2 / 3
-    assert bounds.ldp_ucb_b_bound([0.9, 0.6], 100_000, math.log(3)) == pytest.approx(0.3 * plays, rel=1e-12)
+    assert local_bounds.ldp_ucb_b_bound([0.9, 0.6], 100_000, math.log(3)) == pytest.approx(0.3 * plays, rel=1e-12)
 
 
 def test_laplace_bonus_by_hand():
-    assert bounds.ldp_laplace_bonus(0.5) == (66.0, 8.0)
-    assert bounds.ldp_laplace_bonus(math.inf) == (2.0, 0.0)
+    assert local_bounds.ldp_laplace_bonus(0.5) == (66.0, 8.0)
+    assert local_bounds.ldp_laplace_bonus(math.inf) == (2.0, 0.0)
 
 
 def laplace_bonus(epsilon, t, n):
-    variance, slope = bounds.ldp_laplace_bonus(epsilon)
+    variance, slope = local_bounds.ldp_laplace_bonus(epsilon)
     return math.sqrt(variance * math.log(t) / n) + slope * math.log(t) / n
 
 
@@ -271,13 +273,13 @@ def test_bounds_are_above_the_lower_bounds(bound):
 
 def test_limits_without_noise():
     for means in PAPER_MEANS:
-        assert bounds.ldp_ucb_b_bound(means, 10**5, math.inf) == bounds.ucb_bound(means, 10**5)
-        assert bounds.ldp_ucb_l_bound(means, 10**5, math.inf) == bounds.private_ucb_bound(means, 10**5, 0, 0)
+        assert local_bounds.ldp_ucb_b_bound(means, 10**5, math.inf) == bounds.ucb_bound(means, 10**5)
+        assert local_bounds.ldp_ucb_l_bound(means, 10**5, math.inf) == bounds.private_ucb_bound(means, 10**5, 0, 0)
 
 
 def test_rounds_are_shared_out_to_the_worst_arms_first():
     """Ten rounds, of which the arm with gap 1/2 takes at most 4.4 and 0.404 and the one with 1/4 the rest."""
-    shared = bounds.optimistic_bound([0.75, 0.25, 0.5], 10, lambda gap: 4.0 if gap == 0.5 else 100.0, 1)
+    shared = optimistic_bound([0.75, 0.25, 0.5], 10, lambda gap: 4.0 if gap == 0.5 else 100.0, 1)
     worst = 4 + FAILURES
     assert shared == pytest.approx(0.5 * worst + 0.25 * (10 - worst), abs=1e-9)
 

@@ -66,7 +66,7 @@ def test_run_writes_all_files(dp_bandit, tmp_path):
     assert names_in(tmp_path / "mine") == FILES
     report = (tmp_path / "mine" / "report.md").read_text()
     assert "dp-bandit run Stochastic EXP3 Uniform --horizon 64 --trials 3 --out mine --seed 5" in report
-    assert "Seed 5, 3 trials, horizon 64" in report
+    assert "Seed 5; 3 trials, horizon 64" in report
     assert re.search(r"rounds in [\d.]+ s", out) and "report.md" in out
     arrays = arrays_in(tmp_path / "mine" / "results.npz")
     assert arrays["stochastic/EXP3/external_regret"].shape == (3, 64)
@@ -339,7 +339,7 @@ def test_a_single_round_of_figure_graph_works(dp_bandit, tmp_path):
     assert (code, err) == (0, "")
     report = (tmp_path / "mine" / "report.md").read_text()
     assert report.count("| cannot tell from 1 run: that is too few |") == 4
-    assert "horizon 1 (graphs) and 10 (feedback)" in report
+    assert "1 trial, horizon 1 (graphs); 1 trial, horizon 10 (feedback)" in report
 
 
 def test_the_folder_of_another_figure_is_refused(dp_bandit, tmp_path):

@@ -117,7 +117,7 @@ def test_the_report_holds_every_claim_and_the_numbers():
         assert f"| {claim.says} | {claim.seen} | {claim.holds} |" in text
     for package in ("numpy", "numba", "gymnasium", "dp-bandit-envs", "Python"):
         assert package in text
-    assert f"Seed 0, {TRIALS} trials, horizon 262,144" in text
+    assert f"Seed 0; {TRIALS} trials, horizon 262,144" in text
     # Mean of EXP3 on the first panel, with a spread of 1: s.e. = sd of linspace(-1, 1, 48) / sqrt(48) = 0.0859.
     assert "1,790.0 ± 0.1" in text
     # No bound is known for EXP3 against switching costs; the report must not invent one.

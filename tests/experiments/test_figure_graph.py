@@ -367,7 +367,7 @@ def test_the_report_holds_both_experiments():
         notes=figure_graph.notes(found),
         claims=figure_graph_claims.claims(*found),
     )
-    assert "horizon 10,000 (graphs) and 100,000 (feedback)" in text
+    assert "20 trials, horizon 10,000 (graphs); 20 trials, horizon 100,000 (feedback)" in text
     for part in ("graphs", "feedback"):
         assert f"## Pseudo-regret after the last round, {part}\n" in text and f"`{part}/`" in text
     assert "| the thesis says | seen here | holds? |" in text and "nan" not in text
