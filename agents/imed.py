@@ -69,7 +69,7 @@ def update(state: State, arm: int, value: Sequence[float], count: Sequence[int])
     """Take over released sums."""
     counts, numbers = state.counts, state.numbers
     mean = min(max(value[arm] / max(count[arm], 1), 0.0), 1.0)
-    # Two blocks of the same length differ in their sums at least, by their noise.
+    # Two blocks of the same length differ in their sums, by their noise; if not, the arm is held for one more.
     if state.lazy and count[arm] == counts[arm] and mean == state.means[arm]:
         numbers[HELD] = arm
         return state
@@ -108,7 +108,7 @@ class Imed(FunctionalAgent):
 
     def __init__(self, *, epsilon: SupportsFloat = math.inf, lazy: bool = False) -> None:
         self.epsilon = checks.epsilon(epsilon)
-        self.lazy = bool(lazy)
+        self.lazy = checks.boolean("lazy", lazy)
 
     def initial_state(self, n_arms: int, horizon: int) -> State:
         """Return the state before the first step."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.functional import SUMS, FunctionalAgent, Functions
-from dp_bandit_envs.agents.noise_width import NoiseWidth, WidthFor, no_width, weight
+from dp_bandit_envs.agents.noise_width import NoiseWidth, WidthFor, no_width, smooth, weight
 from dp_bandit_envs.metrics.divergences import private_divergence, private_upper
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
@@ -82,7 +82,7 @@ def update(state: State, arm: int, value: Sequence[float], count: Sequence[int])
     """Take over released sums, and work out anew what depends on counts that have changed."""
     counts, numbers = state.counts, state.numbers
     numbers[ROUND] += 1
-    # Two blocks of the same length differ in their sums at least, by their noise.
+    # Two blocks of the same length differ in their sums, by their noise; if not, the arm is held for one more.
     if state.lazy and count[arm] == counts[arm] and value[arm] / max(count[arm], 1) == state.means[arm]:
         numbers[HELD] = arm
         return state
@@ -135,8 +135,8 @@ class KlUcb(FunctionalAgent):
         self.level = checks.greater_than("level", level, 0)
         self.epsilon = checks.epsilon(epsilon)
         self.width = width or no_width
-        self.lazy = bool(lazy)
+        self.lazy = checks.boolean("lazy", lazy)
 
     def initial_state(self, n_arms: int, horizon: int) -> State:
         """Return the state before the first step."""
-        return start(n_arms, self.level, self.epsilon, self.lazy, self.width(n_arms, horizon))
+        return start(n_arms, self.level, self.epsilon, self.lazy, smooth(self.width(n_arms, horizon), "KlUcb"))

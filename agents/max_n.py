@@ -5,6 +5,7 @@ among those that reveal i.
 """
 
 import abc
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -13,6 +14,8 @@ import numpy as np
 from dp_bandit_envs.agents import thompson_sampling, ucb
 from dp_bandit_envs.agents.functional import SUMS, FunctionalAgent, Functions
 from dp_bandit_envs.agents.noise_width import no_width
+from dp_bandit_envs.agents.thompson_sampling import select as ts_select
+from dp_bandit_envs.agents.ucb import ROUND
 from dp_bandit_envs.graphs import FeedbackGraph
 from dp_bandit_envs.protocols import FloatArray, IntArray
 from dp_bandit_envs.specialise import specialise
@@ -39,8 +42,36 @@ class State(NamedTuple):
 
 
 def choose(state: Any, rng: np.random.Generator) -> int:
-    """Stand for the `select` of the algorithm inside."""
+    """Stand for one of the two functions below."""
     raise NotImplementedError
+
+
+def choose_ts(state: Any, rng: np.random.Generator) -> int:
+    """Return the arm that Thompson sampling would explore; one that was never seen has its prior."""
+    return ts_select(state.inner, rng)
+
+
+def choose_ucb(state: Any, rng: np.random.Generator) -> int:
+    """Return the arm that UCB would explore, among those that some arm reveals; others could not be explored."""
+    counts, roots = state.inner.counts, state.inner.roots
+    revealed = -1
+    for arm in range(len(counts)):
+        if state.starts[arm] < state.starts[arm + 1]:
+            if counts[arm] == 0:
+                return arm
+            revealed = arm
+    if revealed < 0:
+        return 0
+    spread = math.sqrt(state.inner.exploration * math.log(state.inner.numbers[ROUND]))
+    best = revealed
+    highest = -math.inf
+    for arm in range(len(counts)):
+        if state.starts[arm] < state.starts[arm + 1]:
+            index = state.inner.means[arm] + spread * roots[arm]
+            if index > highest:
+                highest = index
+                best = arm
+    return best
 
 
 def learn(state: Any, arm: int, value: Sequence[float], count: Sequence[int]) -> Any:
@@ -50,7 +81,7 @@ def learn(state: Any, arm: int, value: Sequence[float], count: Sequence[int]) ->
 
 def select(state: State, rng: np.random.Generator) -> int:
     """Return the arm with the largest mean among those that reveal the chosen one; the lowest number wins ties."""
-    wanted = choose(state.inner, rng)
+    wanted = choose(state, rng)
     best = -1
     for place in range(state.starts[wanted], state.starts[wanted + 1]):
         arm = state.revealers[place]
@@ -98,10 +129,13 @@ class MaxN(FunctionalAgent):
 
 
 class UcbMaxN(MaxN):
-    """UCB-MaxN: UCB chooses an arm by mean + sqrt(2 ln t / n), and the best arm that reveals it is played."""
+    """UCB-MaxN: UCB chooses an arm by mean + sqrt(2 ln t / n), and the best arm that reveals it is played.
+
+    Arms that no arm reveals, as there may be without self-loops, are not explored: nothing could be learned of them.
+    """
 
     functions = Functions(
-        specialise(select, "choose", ucb.select),
+        specialise(select, "choose", choose_ucb),
         specialise(update, "learn", ucb.update),
     )
 
@@ -113,7 +147,7 @@ class TsMaxN(MaxN):
     """TS-MaxN: Thompson sampling chooses an arm, and the best arm that reveals it is played."""
 
     functions = Functions(
-        specialise(select, "choose", thompson_sampling.select),
+        specialise(select, "choose", choose_ts),
         specialise(update, "learn", thompson_sampling.update),
     )
 

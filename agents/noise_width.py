@@ -67,6 +67,13 @@ def weight(width: NoiseWidth, count: int, step: int) -> float:
     return total / count
 
 
+def smooth(width: NoiseWidth, agent: str) -> NoiseWidth:
+    """Return a width that does not come from a table, which `agent` does not look up anew as t grows."""
+    if width.kind == TABLE:
+        raise ValueError(f"{agent} takes a width in ln t, such as log_width(...); counter_width(...) is for Ucb.")
+    return width
+
+
 def no_width(n_arms: int, horizon: int) -> NoiseWidth:
     """Return the width of no noise."""
     return _plain(0.0, 0.0, NONE, 1.0)

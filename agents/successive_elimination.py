@@ -49,7 +49,8 @@ def select(state: State, rng: np.random.Generator) -> int:
 def update(state: State, arm: int, value: Sequence[float], count: Sequence[int]) -> State:
     """Wait for the arm's release; then it is the next arm's turn, and after the last one some arms may go."""
     means, counts, alive, numbers = state.means, state.counts, state.alive, state.numbers
-    if numbers[LEFT] == 1 or count[arm] == counts[arm]:
+    # Two releases of the same number of gains differ in their sums, by their noise.
+    if numbers[LEFT] == 1 or (count[arm] == counts[arm] and (count[arm] == 0 or value[arm] / count[arm] == means[arm])):
         return state
     counts[arm] = count[arm]
     means[arm] = value[arm] / count[arm]
@@ -128,6 +129,6 @@ def epoch_lengths(n_arms: int, horizon: int, epsilon: float) -> list[int]:
         epoch = len(lengths) + 1
         gap = 2.0**-epoch
         log = math.log(n_arms * horizon) + 2 * math.log(epoch)
-        needed = max(32 * (log + math.log(8)) / gap**2, 8 * (log + math.log(4)) / (epsilon * gap))
+        needed = max(32 * (log + math.log(8)) / gap**2, 8 * (log + math.log(4)) / epsilon / gap)
         lengths.append(math.ceil(min(needed, horizon)) + 1)
     return lengths

@@ -6,9 +6,10 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from dp_bandit_envs import checks
 from dp_bandit_envs.agents.beta_draws import largest
 from dp_bandit_envs.agents.functional import SUMS, FunctionalAgent, Functions
-from dp_bandit_envs.agents.noise_width import NoiseWidth, WidthFor, no_width, weight
+from dp_bandit_envs.agents.noise_width import NoiseWidth, WidthFor, no_width, smooth, weight
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 ROUND: Final = 0
@@ -65,7 +66,7 @@ def update(state: State, arm: int, value: Sequence[float], count: Sequence[int])
     counts, numbers = state.counts, state.numbers
     numbers[ROUND] += 1
     numbers[LAST] = arm
-    # Two blocks of the same length differ in their sums at least, by their noise.
+    # Two blocks of the same length differ in their sums, by their noise; if not, the arm is held for one more.
     if state.lazy and count[arm] == counts[arm] and value[arm] == state.sums[arm]:
         numbers[HELD] = arm
         return state
@@ -114,10 +115,10 @@ class ThompsonSampling(FunctionalAgent):
 
     def __init__(self, *, width: WidthFor | None = None, lazy: bool = False, each_first: bool = False) -> None:
         self.width = width or no_width
-        self.lazy = bool(lazy)
-        self.each_first = bool(each_first)
+        self.lazy = checks.boolean("lazy", lazy)
+        self.each_first = checks.boolean("each_first", each_first)
         self.waits = self.lazy or self.each_first
 
     def initial_state(self, n_arms: int, horizon: int) -> State:
         """Return the state before the first step."""
-        return start(n_arms, self.lazy, self.each_first, self.width(n_arms, horizon))
+        return start(n_arms, self.lazy, self.each_first, smooth(self.width(n_arms, horizon), "ThompsonSampling"))

@@ -80,7 +80,7 @@ def update(state: State, arm: int, value: Sequence[float], count: Sequence[int])
     """Take over released sums, and work out anew what depends on counts that have changed."""
     counts, numbers, until = state.counts, state.numbers, state.width.until
     numbers[ROUND] += 1
-    # Two blocks of the same length differ in their sums at least, by their noise.
+    # Two blocks of the same length differ in their sums, by their noise; if not, the arm is held for one more.
     if state.lazy and count[arm] == counts[arm] and value[arm] * state.inverses[arm] == state.means[arm]:
         numbers[HELD] = arm
         return state
@@ -136,7 +136,7 @@ class Ucb(FunctionalAgent):
         self.exploration = checks.at_least("exploration", exploration, 0)
         self.log_factor = checks.at_least("log_factor", log_factor, 1)
         self.width = width or no_width
-        self.lazy = bool(lazy)
+        self.lazy = checks.boolean("lazy", lazy)
 
     def initial_state(self, n_arms: int, horizon: int) -> State:
         """Return the state before the first step."""

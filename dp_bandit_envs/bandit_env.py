@@ -94,7 +94,7 @@ class BanditEnv(gym.Env[Observation, int]):
         self.action_space = spaces.Discrete(self.n_arms)  # type: ignore[assignment]
         self.observation_space = observation_space(self.n_arms)  # type: ignore[assignment]
         self.on_block: BlockListener | None = None
-        self.observe_charge = bool(observe_charge)
+        self.observe_charge = checks.boolean("observe_charge", observe_charge)
         self._memory = self.adversary.memory
         rows = min(checks.integer("block_length", block_length, at_least=1), self.horizon)
         self._block_length = min(rows, max(1, BLOCK_NUMBERS // self.n_arms))

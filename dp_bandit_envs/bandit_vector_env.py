@@ -97,7 +97,7 @@ class BanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, NDArray[Any]])
         self.single_observation_space = observation_space(self.n_arms)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
-        self._observe_charge = bool(observe_charge)
+        self._observe_charge = checks.boolean("observe_charge", observe_charge)
         rows = BLOCK_BYTES // (8 * self.num_envs * self.n_arms)
         self._block_length = min(max(rows, 1), 4096, self.horizon)
         self._first_of_game = np.arange(self.num_envs) * self.n_arms

@@ -85,6 +85,13 @@ def real(name: str, value: SupportsFloat) -> float:
         raise ValueError(f"{name} must be a number that fits a float; received a larger one.") from None
 
 
+def boolean(name: str, value: bool) -> bool:
+    """Return `value`, or raise if it is neither True nor False: the text "false" would count as true."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be True or False; received {value!r}.")
+    return bool(value)
+
+
 def one_of(name: str, value: str, choices: Sequence[str]) -> str:
     """Return `value`, or raise if it is not among `choices`."""
     if value not in choices:

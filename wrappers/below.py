@@ -110,6 +110,25 @@ def needed_below(env: Any, name: str, wrapper: str) -> Any:
     )
 
 
+def games_below(env: Any) -> list[Any]:
+    """Return the single games of a `SyncVectorEnv`, each with its wrappers; otherwise the innermost environment."""
+    for layer in layers_of(env):
+        games = getattr(layer, "envs", None)
+        if isinstance(games, (list, tuple)) and games:
+            return list(games)
+    return [layer]
+
+
+def needed_of_all(env: Any, name: str, wrapper: str) -> list[Any]:
+    """Return attribute `name` as a wrapper around all games declares it, or else as each game does."""
+    for layer in layers_of(env):
+        if hasattr(layer, name):
+            return [getattr(layer, name)]
+        if getattr(layer, "envs", None):
+            break
+    return [needed_below(game, name, wrapper) for game in games_below(env)]
+
+
 def checked_sensitivity(value: Any, wrapper: str) -> float:
     """Return the sensitivity that an environment declares, or refuse one that would switch the noise off."""
     sensitivity = checks.real("sensitivity", value)

@@ -69,4 +69,4 @@ def block_sums(
         if not blocks:
             raise ValueError("lengths must name at least one block; received none.")
     noise_scale(sensitivity, checks.epsilon(epsilon))
-    return BlockSums(checks.epsilon(epsilon), blocks, bool(keep), sensitivity)
+    return BlockSums(checks.epsilon(epsilon), blocks, checks.boolean("keep", keep), sensitivity)

@@ -92,6 +92,7 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
             self.observation_space = env.unwrapped.observation_space
         self._streams = EpisodeStreams(FIRST_WRAPPER + len(below))
         self._rng: np.random.Generator | None = None
+        self._shown: tuple[FeedbackGraph, FeedbackGraph] | None = None
 
     @abc.abstractmethod
     def _begin(self) -> None:
@@ -160,11 +161,17 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
 
     @property
     def graph(self) -> FeedbackGraph:
-        """The feedback graph of the next round, where there is one: it is public."""
+        """The feedback graph of the next round, where there is one: it is public.
+
+        A copy, the same until the graph changes: the game reads its own to decide what a round reveals, and noise for
+        `sensitivity` would not hide what a changed graph reveals.
+        """
         for layer in layers_of(self.env):
             graph = getattr(layer, "graph", None)
             if isinstance(graph, FeedbackGraph):
-                return graph
+                if self._shown is None or self._shown[0] is not graph:
+                    self._shown = graph, graph.copy()
+                return self._shown[1]
         raise AttributeError(f"{type(self).__name__} is not around a game with a feedback graph.")
 
     def get_wrapper_attr(self, name: str) -> Any:

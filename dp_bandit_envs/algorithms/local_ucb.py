@@ -4,6 +4,7 @@ Why a changed round moves what is released by no more than epsilon: its gain is 
 scale 1 / epsilon or by a coin whose chances change by a factor of at most e^epsilon, and never used again.
 """
 
+import math
 from typing import SupportsFloat
 
 from dp_bandit_envs import checks
@@ -20,6 +21,8 @@ def ldp_ucb_l(*, epsilon: SupportsFloat = 1.0, label: str = "LDP-UCB-L") -> Algo
     Private because a changed gain is released once, with Laplace noise of scale 1 / epsilon of its own.
     """
     size = checks.epsilon(epsilon)
+    if math.isinf(ldp_laplace_bonus(size)[0]):
+        raise ValueError(f"epsilon must leave a bonus that fits a float; received {epsilon!r}.")
 
     def agent(sensitivity: float = 1.0) -> Ucb:
         variance, slope = ldp_laplace_bonus(size / sensitivity)

@@ -12,6 +12,7 @@ from dp_bandit_envs.experiments.experiment import Contestant, Experiment, Panel
 from dp_bandit_envs.registration import IDS
 from dp_bandit_envs.simulation.checkpoints import SPACINGS
 
+WORDS = {"true": True, "false": False, "none": None}
 FILE_ENDINGS = (".npy", ".csv", ".csv.gz")
 
 
@@ -29,7 +30,7 @@ def comparison(
 
     Args:
         environment: An id, with or without `DPBandit-` and `-v0`, and with arguments after a colon if wanted:
-            `Graph:graph=cycle,n_arms=10`; or a file of gains.
+            `Graph:graph=cycle,n_arms=10` or `Stochastic:means=[.9,.6]`; or a file of gains.
         algorithms: Names, each with parameters after a colon if wanted: `EXP3-tau:batch_size=19`.
         epsilon: For every algorithm that takes one alone and was given none.
         trials: Number of games of each algorithm.
@@ -93,7 +94,7 @@ def _panel(environment: str) -> Panel:
 def _parameters(written: str, whole: str) -> dict[str, Any]:
     """Read `name=value,name=value`."""
     parameters: dict[str, Any] = {}
-    for part in filter(None, written.split(",")):
+    for part in filter(None, _parts(written)):
         key, equals, value = part.partition("=")
         if not equals:
             raise ValueError(f"parameters must be written as name=value; received {part!r} in {whole!r}.")
@@ -101,10 +102,24 @@ def _parameters(written: str, whole: str) -> dict[str, Any]:
     return parameters
 
 
+def _parts(written: str) -> list[str]:
+    """Split at the commas that are in no brackets."""
+    parts, depth = [""], 0
+    for letter in written:
+        depth += (letter in "([") - (letter in ")]")
+        if letter == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return parts
+
+
 def _value(text: str) -> Any:
     for read in (ast.literal_eval, float):  # float knows inf and nan
         try:
-            return read(text)
+            value = read(text)
         except (ValueError, SyntaxError):
             continue
-    return text
+        # JSON, in which settings are kept, knows lists only.
+        return list(value) if isinstance(value, tuple) else value
+    return WORDS.get(text.lower(), text)

@@ -1,4 +1,4 @@
-"""What `dp-bandit counters` shows: the exact variances of all counters, and which one to pick."""
+"""What `dp-bandit counters` shows: the variances of all counters, and which one to pick."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from rich.table import Table
 from dp_bandit_envs import checks
 from dp_bandit_envs.plots.counters import counters_figure
 from dp_bandit_envs.plots.regret import as_bytes
-from dp_bandit_envs.privacy.counters.comparison import compare
+from dp_bandit_envs.privacy.counters.comparison import EXACT, compare
 
 
 def show_counters(console: Console, horizon: int, epsilon: float, delta: float | None, out: Path | None) -> None:
@@ -17,6 +17,8 @@ def show_counters(console: Console, horizon: int, epsilon: float, delta: float |
     if horizon > 2**40:
         raise ValueError(f"horizon must be at most 2^40; received {horizon}.")
     epsilon = checks.greater_than("epsilon", epsilon, 0)
+    if out is not None and (out.suffix not in (".png", ".svg") or not out.parent.is_dir()):
+        raise ValueError(f"out must be a .png or .svg file in a folder that exists; received {str(out)!r}.")
     try:
         rows = compare(horizon, epsilon, None if delta is None else checks.delta(delta))
     except OverflowError:
@@ -32,10 +34,12 @@ def show_counters(console: Console, horizon: int, epsilon: float, delta: float |
         kind = "pure" if row.counter.guarantee.delta == 0 else "(epsilon, delta)"
         table.add_row(row.name, f"{row.mean:,.1f}", f"{row.maximum:,.1f}", known, kind)
     console.print(table)
+    if horizon > EXACT:
+        console.print("Means are over 131,072 random times; all else is exact.", highlight=False)
     best = rows[0]
     anytime = next(row for row in rows if not row.counter.needs_horizon)
     console.print(f"Pick {best.name}; for an unknown horizon, {anytime.name}.", highlight=False)
     if out is not None:
         figure = counters_figure(rows, horizon, privacy)
-        out.write_bytes(as_bytes(figure, "svg" if out.suffix == ".svg" else "png"))
+        out.write_bytes(as_bytes(figure, out.suffix[1:]))
         console.print(f"See {out}.", highlight=False, soft_wrap=True)

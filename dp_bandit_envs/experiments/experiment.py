@@ -104,7 +104,9 @@ class Experiment:
     def configuration(self) -> dict[str, Any]:
         """Return all of it as plain JSON values, data files by their content."""
         plain = dataclasses.asdict(self)
-        files = [str(panel.env_kwargs["gains"]) for panel in self.panels if "gains" in panel.env_kwargs]
+        texts = [value for panel in self.panels for value in panel.env_kwargs.values() if isinstance(value, str)]
+        # Gains, or the edges of a graph.
+        files = [text for text in texts if Path(text).is_file()]
         digests = {file: hashlib.sha256(Path(file).read_bytes()).hexdigest() for file in files}
         return {
             **plain,

@@ -2,7 +2,7 @@
 
 import dataclasses
 import functools
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 
 import numpy as np
 
@@ -21,16 +21,25 @@ class FeedbackGraph:
         revealed: The arms that each arm reveals, ascending within a row, shape `(entries,)`.
         revealer_starts, revealers: The same the other way round: the arms that reveal an arm. The same arrays in an
             undirected graph.
+        names: What the nodes were called, in the order of the arms; None where they were arm numbers.
     """
 
     starts: IntArray
     revealed: IntArray
     revealer_starts: IntArray
     revealers: IntArray
+    names: tuple[Hashable, ...] | None = None
 
     @classmethod
     def from_edges(
-        cls, n_arms: int, sources: Iterable[int], targets: Iterable[int], *, directed: bool, self_loops: bool = True
+        cls,
+        n_arms: int,
+        sources: Iterable[int],
+        targets: Iterable[int],
+        *,
+        directed: bool,
+        self_loops: bool = True,
+        names: tuple[Hashable, ...] | None = None,
     ) -> "FeedbackGraph":
         """Make a graph from its edges; double edges count once.
 
@@ -40,6 +49,7 @@ class FeedbackGraph:
             targets: Where it leads.
             directed: Whether playing a source reveals its target, but not the other way round.
             self_loops: Whether every arm reveals itself; otherwise only those with an edge to themselves.
+            names: As in the attribute.
         """
         first, second = np.asarray(list(sources), np.int64), np.asarray(list(targets), np.int64)
         for ends in (first, second):
@@ -54,14 +64,19 @@ class FeedbackGraph:
         first, second = keys // n_arms, keys % n_arms
         starts = np.searchsorted(first, np.arange(n_arms + 1))
         if not directed:
-            return cls(starts, second, starts, second)
+            return cls(starts, second, starts, second, names)
         order = np.lexsort((first, second))
-        return cls(starts, second, np.searchsorted(second[order], np.arange(n_arms + 1)), first[order])
+        return cls(starts, second, np.searchsorted(second[order], np.arange(n_arms + 1)), first[order], names)
 
     @property
     def n_arms(self) -> int:
         """Number of arms."""
         return len(self.starts) - 1
+
+    @property
+    def directed(self) -> bool:
+        """Whether an arm may reveal one that does not reveal it."""
+        return self.revealers is not self.revealed
 
     @property
     def most_revealed(self) -> int:
@@ -118,6 +133,13 @@ class FeedbackGraph:
         """Return the arms whose gains are seen when `arm` is played, ascending."""
         return self.revealed[self.starts[arm] : self.starts[arm + 1]]
 
+    def copy(self) -> "FeedbackGraph":
+        """Return a graph with arrays of its own: who changes them changes no game."""
+        starts, revealed = self.starts.copy(), self.revealed.copy()
+        if not self.directed:
+            return FeedbackGraph(starts, revealed, starts, revealed, self.names)
+        return FeedbackGraph(starts, revealed, self.revealer_starts.copy(), self.revealers.copy(), self.names)
+
     def capped(self, most: int, rng: np.random.Generator) -> "FeedbackGraph":
         """Return a graph in which an arm reveals itself and at most `most - 1` others, drawn at random.
 
@@ -133,5 +155,10 @@ class FeedbackGraph:
             rows.append(np.full(len(row), arm))
             kept.append(row)
         return FeedbackGraph.from_edges(
-            self.n_arms, np.concatenate(rows), np.concatenate(kept), directed=True, self_loops=False
+            self.n_arms,
+            np.concatenate(rows),
+            np.concatenate(kept),
+            directed=True,
+            self_loops=False,
+            names=self.names,
         )

@@ -44,7 +44,10 @@ def planted_partition(n_arms: int, rng: np.random.Generator, *, degree: float = 
 
 
 def power_law(n_arms: int, rng: np.random.Generator, *, degree: float = 10.0) -> Any:
-    """Return a graph by preferential attachment, with degrees that follow a power law (Barabási and Albert 1999)."""
+    """Return a graph by preferential attachment, with degrees that follow a power law (Barabási and Albert 1999).
+
+    Each arm comes with so many edges to earlier ones that the mean degree is about an even number, at least 2.
+    """
     return nx.barabasi_albert_graph(n_arms, max(1, min(n_arms - 1, round(degree / 2))), seed=_seed(rng))
 
 
@@ -53,7 +56,7 @@ RANDOM: dict[str, Callable[..., Any]] = {
     "planted-partition": planted_partition,
     "power-law": power_law,
 }
-"""Random families; `degree` is the mean number of neighbours."""
+"""Random families; `degree` is the mean number of neighbours, rounded to an even number for the power law."""
 
 REAL: dict[str, tuple[Callable[[], Any], str]] = {
     "karate-club": (nx.karate_club_graph, "Zachary (1977), members of a karate club, 34 arms"),

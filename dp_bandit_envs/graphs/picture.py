@@ -6,48 +6,53 @@ import networkx as nx
 import numpy as np
 
 from dp_bandit_envs.graphs.feedback_graph import FeedbackGraph
-from dp_bandit_envs.protocols import FloatArray, IntArray
+from dp_bandit_envs.protocols import FloatArray
 
 
 class GraphPicture:
     """Counts plays and sightings on a feedback graph, and draws them.
 
     Args:
-        n_arms: Number of arms.
+        graph: The graph of the first round.
     """
 
-    def __init__(self, n_arms: int) -> None:
-        self._plays = np.zeros(n_arms, np.int64)
-        self._seen = np.zeros(n_arms, np.int64)
-        self._last: tuple[int, IntArray] | None = None
+    def __init__(self, graph: FeedbackGraph) -> None:
+        self._plays = np.zeros(graph.n_arms, np.int64)
+        self._seen = np.zeros(graph.n_arms, np.int64)
+        self._graph = graph
+        self._last: int | None = None
         self._places: FloatArray | None = None
 
-    def add(self, arm: int, seen: IntArray) -> None:
-        """Count that `arm` was played and the arms `seen` were revealed."""
+    def add(self, arm: int, graph: FeedbackGraph) -> None:
+        """Count that `arm` was played on `graph`."""
         self._plays[arm] += 1
-        self._seen[seen] += 1
-        self._last = arm, seen
+        self._seen[graph.revealed_by(arm)] += 1
+        self._graph, self._last = graph, arm
 
-    def render(self, mode: str | None, graph: FeedbackGraph, title: str, regret: float) -> Any:
-        """Draw the graph as it is now: size for plays, colour for sightings, rings for the last round."""
+    def render(self, mode: str | None, title: str, regret: float) -> Any:
+        """Draw the graph of the last round: size for plays, colour for sightings, rings for that round."""
         if mode == "ansi":
             lines = [title]
             for arm, (plays, seen) in enumerate(zip(self._plays, self._seen, strict=True)):
-                row = graph.revealed_by(arm)
+                row = self._graph.revealed_by(arm)
                 shown = " ".join(map(str, row[:12])) + (" ..." if len(row) > 12 else "")
-                lines.append(f"arm {arm:<4d} plays {plays:>8,}  seen {seen:>8,}  reveals {shown}")
+                name = "" if self._graph.names is None else f"  {self._graph.names[arm]}"
+                lines.append(f"arm {arm:<4d} plays {plays:>8,}  seen {seen:>8,}  reveals {shown}{name}")
             return "\n".join([*lines, f"external regret {regret:,.2f}"]) + "\n"
-        return self._picture(graph, f"{title}, external regret {regret:,.1f}")
+        return self._picture(f"{title}, external regret {regret:,.1f}")
 
-    def _picture(self, feedback: FeedbackGraph, title: str) -> FloatArray:
+    def _picture(self, title: str) -> FloatArray:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.collections import LineCollection
         from matplotlib.figure import Figure
 
+        feedback = self._graph
         rows = np.repeat(np.arange(len(self._plays)), np.diff(feedback.starts))
+        ends = feedback.revealed
+        rows, ends = rows[rows != ends], ends[rows != ends]
         if self._places is None:
             graph = nx.empty_graph(len(self._plays))
-            graph.add_edges_from(zip(rows.tolist(), feedback.revealed.tolist(), strict=True))
+            graph.add_edges_from(zip(rows.tolist(), ends.tolist(), strict=True))
             # Beyond that many nodes networkx would ask for scipy, and a picture shows hardly more than a cloud.
             placed = nx.spring_layout(graph, seed=1) if len(graph) <= 300 else nx.circular_layout(graph)
             self._places = np.array([placed[arm] for arm in range(len(self._plays))])
@@ -55,15 +60,18 @@ class GraphPicture:
         figure = Figure(figsize=(6.4, 5.2), dpi=100, layout="constrained")
         canvas = FigureCanvasAgg(figure)
         axes = figure.subplots()
-        axes.add_collection(
-            LineCollection(
-                np.stack([places[rows], places[feedback.revealed]], axis=1).tolist(), colors="#BBBBBB", zorder=1
-            )
-        )
+        if feedback.directed:
+            # The heads end at the rim of a dot of middling size.
+            away = 0.93 * (places[ends] - places[rows])
+            units: dict[str, Any] = {"angles": "xy", "scale_units": "xy", "scale": 1}
+            axes.quiver(*places[rows].T, *away.T, **units, color="#999999", width=0.003, headwidth=6, zorder=1)
+        else:
+            lines = np.stack([places[rows], places[ends]], axis=1).tolist()
+            axes.add_collection(LineCollection(lines, colors="#BBBBBB", zorder=1))
         sizes = 40 + 500 * self._plays / max(int(self._plays.sum()), 1)
         dots = axes.scatter(places[:, 0], places[:, 1], s=sizes, c=self._seen, cmap="viridis", zorder=3)
         if self._last is not None:
-            arm, seen = self._last
+            arm, seen = self._last, feedback.revealed_by(self._last)
             axes.scatter(
                 places[seen, 0], places[seen, 1], s=sizes[seen] + 90, facecolors="none", edgecolors="#E69F00", zorder=2
             )
@@ -81,7 +89,8 @@ class GraphPicture:
                 colour = "black" if bright[number] else "white"
                 axes.annotate(str(number), (x, y), ha="center", va="center", fontsize=6, color=colour, zorder=4)
         figure.colorbar(dots, ax=axes, label="rounds seen", shrink=0.7)
-        axes.set_title(f"{title}\nsize: rounds played; rings: played (red) and seen (orange) last", fontsize=9)
+        arrows = "; arrows: reveals" if feedback.directed else ""
+        axes.set_title(f"{title}\nsize: rounds played; rings: played (red) and seen (orange) last{arrows}", fontsize=9)
         axes.axis("off")
         canvas.draw()  # type: ignore[no-untyped-call]
         return np.asarray(canvas.buffer_rgba())[..., :3].copy()  # type: ignore[no-untyped-call]

@@ -1,33 +1,42 @@
 """Takes whatever a user has as a graph: a networkx graph, a matrix, a file of edges."""
 
+from collections.abc import Hashable
 from pathlib import Path
-from typing import Any
+from typing import Any, SupportsIndex
 
 import networkx as nx
 import numpy as np
 
+from dp_bandit_envs import checks
 from dp_bandit_envs.graphs.feedback_graph import FeedbackGraph
 
 SMALLEST = 2
 
 
-def as_feedback_graph(graph: Any, *, self_loops: bool = True) -> FeedbackGraph:
+def as_feedback_graph(graph: Any, *, n_arms: SupportsIndex | None = None, self_loops: bool = True) -> FeedbackGraph:
     """Return the feedback graph of a networkx graph, a square matrix, or a file of edges.
 
     Args:
-        graph: A networkx graph, whose nodes become arms 0, 1, ... in their order; a matrix in which a number other than
-            0 in row i and column j means that playing i reveals j, undirected if it is symmetric; or the path of a file
-            with two arm numbers a line (and `#` before comments), read as undirected.
+        graph: A networkx graph: nodes 0, ..., K - 1 are the arms of those numbers; any others become arms 0, 1, ... in
+            the graph's order, and `names` says which is which. Or a matrix, dense or one of scipy's sparse ones, in
+            which a number other than 0 in row i and column j means that playing i reveals j; undirected if it is
+            symmetric. Or the path of a file with two arm numbers a line, the first arm being 0 (and `#` before
+            comments), read as undirected; networkx reads files of other kinds. A `FeedbackGraph` stays as it is.
+        n_arms: Number of arms of a file, some of which may have no edge; None for one more than the largest number.
         self_loops: Whether every arm reveals its own gain; otherwise only those with an edge to themselves.
     """
     if isinstance(graph, FeedbackGraph):
         return graph
     if isinstance(graph, (str, Path)):
-        return _from_file(Path(graph), self_loops)
+        return _from_file(Path(graph), n_arms, self_loops)
     if isinstance(graph, nx.Graph):
-        number = {node: arm for arm, node in enumerate(graph)}
+        nodes = list(graph)
+        numbered = set(nodes) == set(range(len(nodes)))
+        number = {node: node if numbered else arm for arm, node in enumerate(nodes)}
         edges = [(number[one], number[other]) for one, other in graph.edges()]
-        return _made(len(number), edges, graph.is_directed(), self_loops)
+        return _made(len(nodes), edges, graph.is_directed(), self_loops, None if numbered else tuple(nodes))
+    if hasattr(graph, "tocoo"):
+        return _from_sparse(graph.tocoo(), self_loops)
     try:
         matrix = np.asarray(graph)
     except ValueError:
@@ -44,11 +53,24 @@ def as_feedback_graph(graph: Any, *, self_loops: bool = True) -> FeedbackGraph:
     return _made(len(matrix), [tuple(edge) for edge in np.argwhere(matrix).tolist()], directed, self_loops)
 
 
-def _from_file(path: Path, self_loops: bool) -> FeedbackGraph:
+def _from_sparse(entries: Any, self_loops: bool) -> FeedbackGraph:
+    """Read the coordinates of a sparse matrix; scipy itself is not needed."""
+    if len(set(entries.shape)) != 1:
+        raise TypeError(f"a graph's matrix must be square; received one of shape {entries.shape}.")
+    if np.isnan(np.asarray(entries.data, float)).any():
+        raise ValueError("a graph's matrix must hold numbers; it holds nan.")
+    kept = np.asarray(entries.data) != 0
+    rows, columns = np.asarray(entries.row)[kept].astype(np.int64), np.asarray(entries.col)[kept].astype(np.int64)
+    n_arms = int(entries.shape[0])
+    directed = not np.array_equal(np.unique(rows * n_arms + columns), np.unique(columns * n_arms + rows))
+    return _made(n_arms, [*zip(rows.tolist(), columns.tolist(), strict=True)], directed, self_loops)
+
+
+def _from_file(path: Path, n_arms: SupportsIndex | None, self_loops: bool) -> FeedbackGraph:
     if not path.is_file():
         raise ValueError(f"graph must be a name or a file of edges; there is no file {str(path)!r}.")
     edges: list[tuple[int, int]] = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+    for number, line in enumerate(path.read_text(encoding="utf-8-sig").splitlines(), start=1):
         words = line.partition("#")[0].replace(",", " ").split()
         if not words:
             continue
@@ -57,11 +79,17 @@ def _from_file(path: Path, self_loops: bool) -> FeedbackGraph:
         edges.append((int(words[0]), int(words[1])))
     if not edges:
         raise ValueError(f"{path}: must hold at least one edge; it holds none.")
-    return _made(1 + max(max(edge) for edge in edges), edges, False, self_loops)
+    needed = 1 + max(max(edge) for edge in edges)
+    count = needed if n_arms is None else checks.integer("n_arms", n_arms, at_least=2)
+    if count < needed:
+        raise ValueError(f"n_arms must be at least {needed}, as {path} has an arm {needed - 1}; received {count}.")
+    return _made(count, edges, False, self_loops)
 
 
-def _made(n_arms: int, edges: list[Any], directed: bool, self_loops: bool) -> FeedbackGraph:
+def _made(
+    n_arms: int, edges: list[Any], directed: bool, self_loops: bool, names: tuple[Hashable, ...] | None = None
+) -> FeedbackGraph:
     if n_arms < SMALLEST:
         raise ValueError(f"a graph must have at least {SMALLEST} arms; received {n_arms}.")
     sources, targets = zip(*edges, strict=True) if edges else ((), ())
-    return FeedbackGraph.from_edges(n_arms, sources, targets, directed=directed, self_loops=self_loops)
+    return FeedbackGraph.from_edges(n_arms, sources, targets, directed=directed, self_loops=self_loops, names=names)

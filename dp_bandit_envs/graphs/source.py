@@ -1,5 +1,6 @@
 """Where a game's graphs come from: one for all games, one for each game, or a new one every few rounds."""
 
+from pathlib import Path
 from typing import Any, SupportsIndex
 
 import numpy as np
@@ -10,12 +11,19 @@ from dp_bandit_envs.graphs.named import NAMES, RANDOM, named_graph
 from dp_bandit_envs.graphs.reading import as_feedback_graph
 
 
+def _is_given(graph: Any) -> bool:
+    """Whether this is a graph or the path of one, rather than a name."""
+    if not isinstance(graph, str):
+        return True
+    return graph.lower() not in NAMES and ("." in graph or "/" in graph or Path(graph).is_file())
+
+
 class GraphSource:
     """Gives the graph of each round; it never looks at gains, so its graphs are public.
 
     Args:
         graph: A name of `dp_bandit_envs.graphs.NAMES`, or anything that `as_feedback_graph` reads.
-        n_arms: Number of arms of a named graph; None for its own, or 10.
+        n_arms: Number of arms of a named graph or a file; None for its own, or 10.
         redraw_every: A random family gives a new graph after so many rounds; None for one in each game.
         max_revealed: The most gains that a round may reveal: the arm's own and others drawn at random from those that
             the graph reveals. None for all.
@@ -39,10 +47,8 @@ class GraphSource:
         **options: Any,
     ) -> None:
         count = None if n_arms is None else checks.integer("n_arms", n_arms, at_least=2)
-        self._name = graph if isinstance(graph, str) and graph.count(".") == graph.count("/") == 0 else None
-        if self._name is not None:
-            self._name = checks.known_name("graph", self._name, NAMES)
-        elif options:
+        self._name = None if _is_given(graph) else checks.known_name("graph", graph, NAMES)
+        if self._name is None and options:
             raise TypeError(f"{', '.join(options)} belong to named graphs; this one was given as it is.")
         self._random = self._name in RANDOM
         self.redraw_every = None if redraw_every is None else checks.integer("redraw_every", redraw_every, at_least=1)
@@ -50,8 +56,11 @@ class GraphSource:
             given = self._name or f"a {type(graph).__name__}"
             raise ValueError(f"redraw_every needs a random graph, one of {', '.join(RANDOM)}; received {given}.")
         self._most = None if max_revealed is None else checks.integer("max_revealed", max_revealed, at_least=1)
-        self._self_loops, self._options, self._count = bool(self_loops), options, count
-        self._whole = None if self._name is not None else as_feedback_graph(graph, self_loops=self._self_loops)
+        self._self_loops = checks.boolean("self_loops", self_loops)
+        self._options, self._count = options, count
+        self._whole = (
+            None if self._name is not None else as_feedback_graph(graph, n_arms=count, self_loops=self._self_loops)
+        )
         first = self._draw(np.random.default_rng(0))
         self.n_arms = first.n_arms
         if count is not None and count != self.n_arms:

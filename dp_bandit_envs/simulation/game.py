@@ -83,14 +83,26 @@ def play(env: Environment, agent: Agent, *, seed: int = 0, trial: int = 0) -> Ga
     arms, gains, best = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
     collected = np.cumsum(gains)
     means = game.adversary.means
-    pulls = None if means is None else np.cumsum(arms[:, np.newaxis] == np.arange(game.n_arms), axis=0)
     return Game(
         arms=arms,
         gains=gains,
         external_regret=external_regret(best[:, np.newaxis], collected),
         policy_regret=policy_regret(best[:, np.newaxis], collected),
-        pseudo_regret=None if pulls is None or means is None else pseudo_regret(pulls, means),
+        pseudo_regret=None if means is None else _pseudo_regret(arms, means),
     )
+
+
+def _pseudo_regret(arms: IntArray, means: FloatArray) -> FloatArray:
+    """Return the pseudo-regret up to each round; a million counts at a time, as rounds times arms may be many."""
+    step = max(1, 2**20 // len(means))
+    pulls = np.zeros(len(means), np.int64)
+    parts = []
+    for start in range(0, len(arms), step):
+        played = arms[start : start + step, np.newaxis] == np.arange(len(means))
+        counts = pulls + np.cumsum(played, axis=0)
+        pulls = counts[-1]
+        parts.append(pseudo_regret(counts, means))
+    return np.concatenate(parts)
 
 
 def _loop(env: Environment, agent: Agent, seed: int, trial: int) -> None:

@@ -91,7 +91,7 @@ class CompiledTrials:
                         states[name] = plan.block(states[name], sums[name], rows, piece[:busy], *rest)
                     if len(piece) > busy:
                         if graph is not None:
-                            states[name] = plan.agent.with_graph(states[name], graph)
+                            states[name] = plan.agent.with_graph(states[name], graph.copy())
                         states[name] = plan.block(states[name], sums[name], rows, piece[busy:], *rest)
         means = adversary.means
         return {

@@ -12,6 +12,7 @@ from dp_bandit_envs.adversaries import Stochastic
 from dp_bandit_envs.agents import SuccessiveElimination
 from dp_bandit_envs.agents.successive_elimination import epoch_lengths
 from dp_bandit_envs.bandit_env import BanditEnv
+from dp_bandit_envs.wrappers import BlockMeans
 
 
 def threshold(n_arms, horizon, epsilon, epoch, samples):
@@ -59,18 +60,27 @@ def test_an_arm_goes_once_it_is_behind_by_more_than_the_threshold(epsilon, epoch
         assert threshold(3, 1000, 1.0, 1, 100) == pytest.approx(0.6370, abs=1e-4)
     for hair in (1e-9, -1e-9):
         agent = begun(SuccessiveElimination(epsilon=epsilon), 3, 1000)
+        sums, counts = np.zeros(3), np.zeros(3, np.int64)
         for e in range(1, epoch + 1):
             samples = 100 * e
             behind = threshold(3, 1000, epsilon, e, samples) + hair if e == epoch else 0.0
-            counts = np.zeros(3)
-            for arm in range(3):
+            for arm, mean in enumerate([0.8, 0.9, 0.9 - behind]):
                 assert agent.select_arm() == arm
                 # Released only when the block is full; until then the arm is played on.
-                told(agent, [0, 0, 0], agent._state.counts, arm=arm, rounds=3)
+                told(agent, sums, counts, arm=arm, rounds=3)
                 assert agent.select_arm() == arm
-                counts = np.array([samples if each <= arm else agent._state.counts[each] for each in range(3)])
-                told(agent, np.array([0.8, 0.9, 0.9 - behind]) * samples, counts, arm=arm)
+                sums[arm], counts[arm] = mean * samples, samples
+                told(agent, sums, counts, arm=arm)
         assert alive(agent) == [1, 1, 0 if hair > 0 else 1]
+
+
+def test_blocks_of_one_length_are_told_apart_by_their_sums():
+    agent = begun(SuccessiveElimination(), 2, 1000)
+    for turn in range(6):
+        assert agent.select_arm() == turn % 2
+        told(agent, np.array([10.0, 11.0]) + turn, [20, 20], arm=turn % 2)
+    env = BlockMeans(BanditEnv(Stochastic(2, 2000, means=[0.1, 0.9])), epsilon=5, ratio=1, first=200)
+    assert np.mean(play(env, SuccessiveElimination(epsilon=5.0)).arms == 1) > 0.7
 
 
 def test_arms_that_are_gone_are_skipped_and_the_rest_take_turns():

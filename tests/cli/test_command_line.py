@@ -105,6 +105,22 @@ def test_every_environment_runs(dp_bandit, id_):
     assert dp_bandit("run", id_, "EXP3", *horizon, "--trials", 1, "--out", "mine")[0] == 0
 
 
+def test_lists_pairs_and_yes_or_no_can_be_written(dp_bandit):
+    def arguments(environment):
+        return comparison(environment, ["EXP3"], epsilon=None, trials=1, horizon=5, seed=0).panels[0].env_kwargs
+
+    assert arguments("Graph:graph=cycle,means=[.1,.5,.9]") == {"graph": "cycle", "means": [0.1, 0.5, 0.9]}
+    assert arguments("Graph:prior=(2,3),self_loops=false") == {"prior": [2, 3], "self_loops": False}
+    assert arguments("Graph:graph=[[0,1],[1,0]],max_revealed=None") == {"graph": [[0, 1], [1, 0]], "max_revealed": None}
+    for environment in (
+        "Graph:graph=cycle,means=[.1,.5,.9]",
+        "Graph:graph=star,n_arms=5,prior=(2,3)",
+        "Graph:gains=Switching",
+        "Stochastic:means=[.9,.6]",
+    ):
+        assert dp_bandit("run", environment, "TS-N", "UCB", "--horizon", 30, "--trials", 2)[0] == 0
+
+
 @pytest.mark.parametrize("name", algorithm_names())
 def test_every_algorithm_runs(dp_bandit, name):
     assert dp_bandit("run", "Oblivious", name, "--horizon", 40, "--trials", 2)[0] == 0

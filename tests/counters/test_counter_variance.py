@@ -11,6 +11,7 @@ from dp_bandit_envs.privacy.counters import (
     SegmentTreesCounter,
     SmoothBinaryCounter,
     SquareRootCounter,
+    make_counter,
 )
 from dp_bandit_envs.privacy.counters.comparison import compare, times
 from dp_bandit_envs.privacy.counters.k_ary import best_base
@@ -179,11 +180,51 @@ def test_counters_for_an_unknown_horizon_ignore_the_one_they_are_given():
         assert counter(name, 100).variance(77) == counter(name, 10**6).variance(77)
 
 
-def test_compared_times_beyond_2_to_the_17_hold_the_powers_of_two_and_their_neighbours():
-    at = set(times(10**7).tolist())
-    assert {2**k + near for k in range(1, 24) for near in (-1, 0, 1)} | {10**7} <= at
-    assert min(at) == 1
-    assert max(at) == 10**7
+def test_compared_times_beyond_2_to_the_17_are_as_many_at_random():
+    assert times(2**17).tolist() == list(range(1, 2**17 + 1))
+    at = times(10**7)
+    assert at.shape == (2**17,)
+    assert at.min() >= 1 and at.max() <= 10**7
+    assert at.mean() == pytest.approx(5e6, rel=0.01)
+
+
+@pytest.mark.parametrize("name", ["binary", "hybrid", "segment-trees", "honaker", "smooth-binary", "square-root"])
+def test_the_peaks_hold_the_largest_variance(name):
+    """Against a look at every time, for every horizon."""
+    extra = {"delta": 1e-6} if name == "square-root" else {}
+    own = make_counter(name, epsilon=1.0, horizon=700, **extra)
+    largest = 0.0
+    for items in range(1, 701):
+        largest = max(largest, own.variance(items))
+        peaks = own.peaks(items)
+        assert all(0 <= peak <= items for peak in peaks)
+        assert max(map(own.variance, peaks)) == pytest.approx(largest, rel=1e-12)
+
+
+@pytest.mark.parametrize("base", [3, 5, 9, 23])
+def test_the_peaks_in_balanced_digits_hold_the_largest_variance(base):
+    own = make_counter("k-ary", epsilon=1.0, horizon=1500, base=base)
+    largest = 0.0
+    for items in range(1, 1501):
+        largest = max(largest, own.variance(items))
+        peaks = own.peaks(items)
+        assert all(0 < peak <= items for peak in peaks)
+        assert max(map(own.variance, peaks)) == largest
+
+
+@pytest.mark.parametrize(("name", "at_least"), [("hybrid", 52_144), ("segment-trees", 19_342)])
+def test_the_maximum_at_a_million_is_that_of_a_look_at_every_time(name, at_least):
+    """Found at 786,431 = 2^19 + 2^18 - 1, which few random times are near."""
+    row = next(row for row in compare(10**6, 1.0) if row.name == name)
+    assert row.maximum == pytest.approx(at_least, abs=1)
+    assert row.maximum == row.counter.variance(2**19 + 2**18 - 1)
+
+
+def test_variances_are_for_items_that_fit():
+    own = make_counter("binary", epsilon=1.0, horizon=10)
+    for items, message in ((11, "at most the horizon of 10; received 11"), (-1, "at least 0; received -1")):
+        with pytest.raises(ValueError, match=message):
+            own.variance(items)
 
 
 def test_compare_sorts_by_mean_and_leaves_out_what_does_not_fit():

@@ -6,9 +6,10 @@ import tracemalloc
 import networkx as nx
 import numpy as np
 import pytest
+import scipy.sparse
 from graph_tools import DIRECTED, columns_of, rows_of
 
-from dp_bandit_envs.graphs import FeedbackGraph, as_feedback_graph
+from dp_bandit_envs.graphs import FeedbackGraph, GraphSource, as_feedback_graph
 
 PATH_ROWS = [[0, 1], [0, 1, 2], [1, 2, 3], [2, 3]]
 DIRECTED_ROWS = [[0, 2], [1, 2], [2, 3], [0, 3]]
@@ -150,6 +151,51 @@ def test_files_that_hold_no_graph_are_refused(tmp_path):
         as_feedback_graph(path)
     with pytest.raises(ValueError, match="there is no file"):
         as_feedback_graph(tmp_path / "no such file")
+
+
+def test_a_file_may_have_arms_without_edges_and_a_mark_of_its_encoding(tmp_path):
+    path = tmp_path / "edges"
+    path.write_text("0 1\n", encoding="utf-8-sig")
+    assert rows_of(as_feedback_graph(path, n_arms=4)) == [[0, 1], [0, 1], [2], [3]]
+    with pytest.raises(ValueError, match=r"n_arms must be at least 6, as .* has an arm 5; received 4"):
+        path.write_text("0 5\n")
+        as_feedback_graph(path, n_arms=4)
+
+
+def test_a_file_without_dot_or_folder_in_its_name_is_found(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "edges").write_text("0 1\n1 2\n")
+    (tmp_path / "star").write_text("0 1\n")
+    assert rows_of(GraphSource("edges").graph) == [[0, 1], [0, 1, 2], [1, 2]]
+    assert rows_of(GraphSource("edges", n_arms=4).graph)[3] == [3]
+    # A known name is that graph, whatever files there are.
+    assert GraphSource("star", n_arms=5).n_arms == 5
+    with pytest.raises(KeyError, match="graph must be a known name; received 'edgse'"):
+        GraphSource("edgse")
+
+
+def test_nodes_that_are_numbers_of_arms_stay_those_arms():
+    """Read edge by edge, node 3 comes second; it is arm 3 all the same."""
+    graph = as_feedback_graph(nx.Graph([(0, 3), (3, 1), (1, 2)]))
+    assert rows_of(graph) == [[0, 3], [1, 2, 3], [1, 2], [0, 1, 3]]
+    assert graph.names is None
+    named = as_feedback_graph(nx.Graph([("x", "z"), ("z", "y")]))
+    assert named.names == ("x", "z", "y") and rows_of(named) == [[0, 1], [0, 1, 2], [1, 2]]
+    assert named.capped(2, np.random.default_rng(0)).names == named.names
+    # Numbers with gaps are names as well.
+    assert as_feedback_graph(nx.Graph([(5, 7)])).names == (5, 7)
+
+
+@pytest.mark.parametrize("kind", ["csr_matrix", "coo_array", "csc_array", "lil_matrix"])
+def test_sparse_matrices_are_read_without_their_zeros(kind):
+    for matrix in some_graphs():
+        made = getattr(scipy.sparse, kind)(matrix.astype(float))
+        rows, columns = brute(matrix)
+        graph = as_feedback_graph(made, self_loops=False)
+        assert rows_of(graph) == rows and columns_of(graph) == columns
+        assert graph.directed == (not np.array_equal(matrix, matrix.T))
+    with pytest.raises(TypeError, match="must be square"):
+        as_feedback_graph(scipy.sparse.csr_matrix(np.ones((2, 3))))
 
 
 # ---- refused -------------------------------------------------------------------------------------------------------

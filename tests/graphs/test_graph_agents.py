@@ -196,14 +196,25 @@ def test_maxn_leaves_a_wanted_arm_for_a_better_one_by_hand():
     assert played("UCB-MaxN", table_game(table, DIRECTED), 0).arms.tolist()[:3] == [0, 1, 3]
 
 
-def test_maxn_plays_an_arm_that_nobody_reveals_itself():
+def test_ucb_maxn_passes_over_an_arm_that_nobody_reveals():
     agent = UcbMaxN()
     agent.begin(n_arms=4, horizon=9, rng=np.random.default_rng(0))
     agent.see_graph(as_feedback_graph(DIRECTED, self_loops=False))
-    # 0 is revealed by 3 alone; when it has gains, UCB wants 1, which nothing reveals.
+    # 0 is revealed by 3 alone; when it has gains, 1 would be next, which nothing reveals, and so it is 2.
     assert agent.select_arm() == 3
     agent.update(3, {"sum": np.array([1.0, 0, 0, 0]), "count": np.array([1, 0, 0, 0])})
-    assert agent.select_arm() == 1
+    # 2 is revealed by 0, which has a mean of 1, and by 1, of which nothing is known.
+    assert agent.select_arm() == 0
+    # Where nothing reveals anything, nothing can be learned.
+    agent.see_graph(as_feedback_graph(np.zeros((4, 4)), self_loops=False))
+    assert agent.select_arm() == 0
+
+
+def test_ts_maxn_plays_an_arm_that_nobody_reveals_itself():
+    agent = TsMaxN()
+    agent.begin(n_arms=4, horizon=9, rng=np.random.default_rng(0))
+    agent.see_graph(as_feedback_graph(np.zeros((4, 4)), self_loops=False))
+    assert {agent.select_arm() for _ in range(60)} == {0, 1, 2, 3}
 
 
 # ---- MaxN and N against naive ones ---------------------------------------------------------------------------------

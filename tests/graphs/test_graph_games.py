@@ -8,7 +8,7 @@ from graph_tools import DIRECTED, rows_of, table_game
 from gymnasium.utils.env_checker import check_env
 
 from dp_bandit_envs import LaplaceClipRescale, MiniBatchAverage
-from dp_bandit_envs.adversaries import BernoulliPrior, MemoryBounded, Stochastic, SwitchingCost
+from dp_bandit_envs.adversaries import BY_NAME, BernoulliPrior, MemoryBounded, Stochastic, SwitchingCost
 from dp_bandit_envs.adversaries.replay import GainTable
 from dp_bandit_envs.graph_env import GraphEnv, GraphVectorEnv
 from dp_bandit_envs.graphs import FeedbackGraph
@@ -281,7 +281,8 @@ def test_only_one_argument_says_what_arms_pay(options, names, made_by):
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"gains": "coins"}, TypeError, "gains must be an adversary, such as .* received a str"),
+        ({"gains": 3}, TypeError, "gains must be a name, one of Deterministic, .* received a int"),
+        ({"gains": "Switch"}, KeyError, "gains must be a known name; received 'Switch'. Did you mean Switching"),
         ({"gains": Stochastic(3, 9), "horizon": 8}, ValueError, "bring their own horizon of 9; received horizon=8"),
         ({"graph": DIRECTED, "gains": Stochastic(3, 9)}, ValueError, "the same arms; received 3 and 4"),
         ({"graph": DIRECTED, "means": [0.5] * 3}, ValueError, "means must be 4 numbers in"),
@@ -306,6 +307,13 @@ def test_means_and_gains_say_how_many_arms_a_named_graph_has():
     assert GraphEnv("cycle").n_arms == 10
     assert GraphEnv().n_arms == 34
     assert isinstance(GraphEnv("cycle", prior=(2, 3)).adversary, BernoulliPrior)
+    assert GraphEnv("cycle", prior=np.array([2, 3])).adversary.beta == 3.0
+
+
+def test_other_adversaries_go_by_the_names_of_their_environments():
+    env = GraphEnv("karate-club", gains="switching", horizon=50)
+    assert isinstance(env.adversary, SwitchingCost) and (env.n_arms, env.horizon) == (34, 50)
+    assert len({type(GraphEnv("star", gains=name, horizon=9).adversary) for name in BY_NAME}) == 6
 
 
 # ---- Gymnasium's contract ------------------------------------------------------------------------------------------
@@ -410,7 +418,7 @@ def test_a_boundary_hands_the_graph_through_and_nothing_else(boundary):
     for _ in range(15):
         graph = wrapped.get_wrapper_attr("graph")
         assert isinstance(graph, FeedbackGraph)
-        assert graph is env.unwrapped.graph
+        assert rows_of(graph) == rows_of(env.unwrapped.graph)
         seen.add(id(graph))
         wrapped.step(0)
     assert len(seen) > 3

@@ -123,9 +123,15 @@ def test_an_unknown_counter_brings_a_suggestion(wrap):
     [("k-ary", {"budget": "paper"}), ("hybrid", {"base": 3}), ("binary", {"delta": 0.1}), ("hybrid", {"nonsense": 1})],
 )
 def test_an_option_that_the_counter_does_not_have_is_refused(wrap, counter, option):
-    """By Python itself, which names the option."""
-    with pytest.raises(TypeError, match=f"unexpected keyword argument '{next(iter(option))}'"):
+    with pytest.raises(
+        TypeError, match=f"the {counter} counter has no argument '{next(iter(option))}'. Known: epsilon"
+    ):
         wrap("HybridSums", epsilon=1.0, counter=counter, **option)
+
+
+def test_the_horizon_of_the_counters_is_that_of_the_game(wrap):
+    with pytest.raises(TypeError, match="horizon is that of the game"):
+        wrap("HybridSums", epsilon=1.0, horizon=5)
 
 
 @pytest.mark.parametrize("option", ["horizon", "sensitivity"])

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from dp_bandit_envs.bandit_vector_env import Seeds, VectorStep, check_arms, every_game, spread_seeds
 from dp_bandit_envs.errors import BoundaryError, StepOutsideGame
+from dp_bandit_envs.graphs import FeedbackGraph
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.protocols import FloatArray, IntArray, Observation
 from dp_bandit_envs.rendering import Scoreboard
@@ -21,8 +22,10 @@ from dp_bandit_envs.wrappers.below import (
     PublicFace,
     boundaries_below,
     checked_sensitivity,
+    games_below,
     layers_of,
     needed_below,
+    needed_of_all,
     refuse_sums,
     unflattened,
 )
@@ -57,31 +60,40 @@ class VectorPrivacyBoundary(PublicFace, Vector, abc.ABC):  # type: ignore[misc]
         name = type(self).__name__
         below = boundaries_below(env, name, HAND_VECTOR_OBSERVATIONS_ON)
         refuse_sums(below, name)
-        singles = [boundaries_below(single, name) for single in getattr(env.unwrapped, "envs", ())]
+        games = games_below(env)
+        singles = [boundaries_below(game, name) for game in games]
         mode = env.metadata.get("autoreset_mode")
         if mode is not gym.vector.AutoresetMode.NEXT_STEP:
             raise ValueError(f"{name} needs games with autoreset_mode NEXT_STEP; received {mode}.")
         self.n_arms: int = needed_below(env, "n_arms", name)
-        self._sensitivity_below = checked_sensitivity(needed_below(env, "sensitivity", name), name)
-        bottom_of_all = [*layers_of(env)][-1]
-        self._values_in_a_round = max(1, math.ceil(needed_below(bottom_of_all, "sensitivity", name)))
+        bottoms = [[*layers_of(game)][-1] for game in games]
+        # The noise is for all games alike, so it is made for the one that needs the most.
+        declared = needed_of_all(env, "sensitivity", name)
+        self._sensitivity_below = max(checked_sensitivity(each, name) for each in declared)
+        self._values_in_a_round = max(1, *(math.ceil(needed_below(game, "sensitivity", name)) for game in bottoms))
         self._horizon_below: int = needed_below(env, "horizon", name)
-        self._rounds: int = needed_below([*layers_of(env)][-1], "horizon", name)
-        guarantees = {found[0].guarantee if found else None for found in singles}
-        if len(guarantees) > 1:
-            raise ValueError(f"{name} needs games with one guarantee; those below have {len(guarantees)} of them.")
+        self._rounds: int = needed_below(bottoms[0], "horizon", name)
+        alike = {
+            "guarantee": {found[0].guarantee if found else None for found in singles},
+            "horizon": set(needed_of_all(env, "horizon", name)),
+            "number of arms": set(needed_of_all(env, "n_arms", name)),
+        }
+        for what, values in alike.items():
+            if len(values) > 1:
+                raise ValueError(f"{name} needs games with one {what}; those below have {len(values)} of them.")
         self._guarantee_below: PrivacyGuarantee | None = below[0].guarantee if below else None
         self._boundary_is_next = isinstance(env, VectorPrivacyBoundary)
         self._counts_rounds = not below
         if isinstance(env.single_observation_space, gym.spaces.Box):
-            bottom = [*layers_of(env)][-1]
-            self.single_observation_space = getattr(bottom, "single_observation_space", bottom.observation_space)
+            space = bottoms[0].observation_space
+            self.single_observation_space = getattr(bottoms[0], "single_observation_space", space)
             self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self._streams = [EpisodeStreams(FIRST_WRAPPER + len(below)) for _ in range(self.num_envs)]
         self._started = self._ended = False
         self._round: IntArray = np.zeros(self.num_envs, np.int64)
         self._round_below: IntArray = np.zeros(self.num_envs, np.int64)
         self._scoreboards: list[Scoreboard] = []
+        self._shown: list[tuple[FeedbackGraph, FeedbackGraph]] = []
 
     @abc.abstractmethod
     def _begin(self, streams: list[np.random.Generator]) -> None:
@@ -135,6 +147,22 @@ class VectorPrivacyBoundary(PublicFace, Vector, abc.ABC):  # type: ignore[misc]
             board.render(self.render_mode, title=title.format(game), total=self._total_is)
             for game, board in enumerate(self._scoreboards)
         )
+
+    @property
+    def graphs(self) -> list[FeedbackGraph]:
+        """The feedback graph of the next round of each game, where there are some: copies, as in `PrivacyBoundary`."""
+        for layer in layers_of(self.env):
+            graphs = getattr(layer, "graphs", None)
+            if graphs is None and getattr(layer, "envs", None):
+                graphs = [game.get_wrapper_attr("graph") for game in layer.envs]
+            if graphs is not None:
+                old: list[Any] = self._shown or [None] * self.num_envs
+                self._shown = [
+                    shown if shown is not None and shown[0] is graph else (graph, graph.copy())
+                    for graph, shown in zip(graphs, old, strict=True)
+                ]
+                return [copy for _, copy in self._shown]
+        raise AttributeError(f"{type(self).__name__} is not around games with feedback graphs.")
 
     def close(self, **kwargs: Any) -> None:
         """Close what is below."""

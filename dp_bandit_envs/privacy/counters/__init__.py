@@ -1,5 +1,6 @@
 """Counters: running sums released again and again under one privacy budget. One counter a file."""
 
+import inspect
 from typing import Any
 
 from dp_bandit_envs import checks
@@ -47,4 +48,11 @@ def make_counter(name: str, **arguments: Any) -> Counter:
         name: A key of `COUNTERS`.
         arguments: What it takes: `epsilon`, `horizon`, `rng`, and `delta`, `base` or `budget` where it has one.
     """
-    return COUNTERS[checks.known_name("counter", name, COUNTERS)](**arguments)
+    known = checks.known_name("counter", name, COUNTERS)
+    # Some hand what all counters take on to their base.
+    both = {**inspect.signature(Counter).parameters, **inspect.signature(COUNTERS[known]).parameters}
+    takes = [name for name, parameter in both.items() if parameter.kind is not parameter.VAR_KEYWORD]
+    for argument in arguments:
+        if argument not in takes:
+            raise TypeError(f"the {known} counter has no argument {argument!r}. Known: {', '.join(takes)}.")
+    return COUNTERS[known](**arguments)

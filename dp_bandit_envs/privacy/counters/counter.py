@@ -92,6 +92,14 @@ class Counter(abc.ABC):
         """
         return self.scales((1 << places) + (1 << ones - 1) - 1)
 
+    def peaks(self, items: int) -> list[int]:
+        """Return numbers of items up to this one, among them one whose release has the largest variance.
+
+        For counters whose variance adds up over the ones in base 2, and more for higher ones: a smaller number has a 0
+        where this one has a 1, and is at its worst with ones from there on.
+        """
+        return [items, *((items >> place << place) - 1 for place in range(items.bit_length()) if items >> place & 1)]
+
     def insert(self, value: SupportsFloat) -> None:
         """Add an item in [0, 1]."""
         number = _item(value)
@@ -124,11 +132,20 @@ class Counter(abc.ABC):
         return np.array([scale for scale, number in self.scales(self.released) for _ in range(number)])
 
     def variance(self, items: int) -> float:
-        """Return the variance of the release after `items` items."""
+        """Return the variance of the release after `items` items, from 0 to the horizon."""
+        number = checks.integer("items", items, at_least=0)
+        if self.horizon is not None and number > self.horizon:
+            raise ValueError(f"items must be at most the horizon of {self.horizon}; received {items}.")
+        return self._variance(number)
+
+    def _variance(self, items: int) -> float:
         return sum(2 * scale**2 * number for scale, number in self.scales(items))
 
     def error_width(self, failure_probability: SupportsFloat) -> float:
-        """Return a width that the current release's error exceeds with at most this probability, in (0, 1)."""
+        """Return a width that the current release's error exceeds with at most this probability, in (0, 1).
+
+        Up to a probability of 0.2 it is less than 1.6 times the smallest such width; above, it can be 2.4 times that.
+        """
         probability = checks.real("failure_probability", failure_probability)
         if not 0 < probability < 1:
             raise ValueError(f"failure_probability must be in (0, 1); received {failure_probability!r}.")

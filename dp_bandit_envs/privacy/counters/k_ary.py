@@ -134,6 +134,23 @@ class KAryCounter(Counter):
         levels = levels_for(int(self.base), (2 << places) - 1)
         return [(node_scale(self.nodes_per_item, self.epsilon), levels * (int(self.base) // 2))]
 
+    def peaks(self, items: int) -> list[int]:
+        """Return numbers of items up to this one, among them one whose release has the largest variance.
+
+        A smaller number has a smaller digit somewhere, the one before or the lowest, and is at its worst with digits as
+        large as can be from there on.
+        """
+        assert self.base is not None
+        base, found = int(self.base), [items]
+        above, power = items, 1
+        for digit in balanced_digits(items, base):
+            above = (above - digit) // base
+            for smaller in {digit - 1, -(base // 2)}:
+                if -(base // 2) <= smaller < digit:
+                    found.append((above * base + smaller) * power + (power - 1) // 2)
+            power *= base
+        return [number for number in found if number > 0]
+
 
 def best_base(horizon: int) -> int:
     """Return the odd base from 3 to 99 with the smallest mean of variance, h^2 times the mean sum of |digits|."""

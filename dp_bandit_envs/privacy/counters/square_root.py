@@ -86,8 +86,7 @@ class SquareRootCounter(Counter):
         """The standard deviation of the Gaussian noise in the current release, shape `(1,)`."""
         return np.array([math.sqrt(self.variance(self.released))])
 
-    def variance(self, items: int) -> float:
-        """Return the variance of the release after `items` items."""
+    def _variance(self, items: int) -> float:
         if items == 0:
             return 0.0
         return float(self.sigma**2 * self._squares[-1] * self._squares[items - 1])

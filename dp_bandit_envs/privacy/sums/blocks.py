@@ -114,10 +114,11 @@ def geometric_blocks(ratio: float, horizon: int, *, first: int = 1, totals: bool
     Args:
         ratio: At least 1; with 1, all blocks have the first one's length.
         horizon: Number of rounds.
-        first: The length of the first block.
+        first: The length of the first block; more than the horizon is as good as one more.
         totals: Whether the arm's total number of gains is what is multiplied by the ratio at each release (1, 2, 4, 8
             for 2: blocks 1, 1, 2, 4); otherwise the length of the block (1, 2, 4, 8, with totals 1, 3, 7, 15).
     """
+    first = min(first, horizon + 1)
     if ratio == 1:
         return (first,)
     lengths, total = [first], first
