@@ -11,6 +11,8 @@ from typer.testing import CliRunner
 
 from dp_bandit_envs import algorithm_names, make_algorithm
 from dp_bandit_envs.cli.app import app
+from dp_bandit_envs.privacy.counters import COUNTERS, make_counter
+from dp_bandit_envs.privacy.counters.comparison import compare
 from dp_bandit_envs.registration import IDS
 
 ROOT = Path(__file__).parents[1]
@@ -110,3 +112,29 @@ def test_the_second_table_states_the_guarantees_of_stochastic_algorithms():
             assert f"{guarantee.model}" in stated or guarantee.delta > 0
             paper = algorithm.paper_guarantee(n_arms=4, horizon=2**18).epsilon
             assert paper == 1.0 and (claimed.strip().startswith("the same") == (guarantee.epsilon == 1.0))
+
+
+@pytest.mark.parametrize(("column", "horizon"), [(2, 1_000), (3, 100_000), (4, 2**20)])
+def test_the_table_of_counters_states_their_variances(column, horizon):
+    if horizon > 1_000:
+        # The means take seconds; maxima are enough.
+        largest = {name: max(map(counter.variance, counter.peaks(horizon))) for name, counter in all_counters(horizon)}
+    else:
+        largest = {row.name: row.maximum for row in compare(horizon, 1.0, 1e-6)}
+        for row in compare(horizon, 1.0, 1e-6):
+            assert cells(row.name)[column].startswith(f"{row.mean:,.1f} / ")
+    for name, maximum in largest.items():
+        assert cells(name)[column].endswith(f" / {maximum:,.1f}")
+
+
+def all_counters(horizon):
+    """Yield the counters of the table."""
+    for name in set(COUNTERS) - {"logarithmic"}:
+        extra = {"delta": 1e-6} if name == "square-root" else {}
+        yield name, make_counter(name, epsilon=1.0, horizon=horizon, **extra)
+
+
+def cells(counter):
+    """Return the cells of a counter's line, with an empty one before."""
+    line = next(line for line in README.splitlines() if line.startswith(f"| `{counter}` |"))
+    return [cell.strip() for cell in line.split("|")]

@@ -14,10 +14,11 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.agents.noise_width import NoiseWidth, counter_width, log_width, no_width
 from dp_bandit_envs.agents.ucb import Ucb
 from dp_bandit_envs.algorithms.algorithm import Algorithm
-from dp_bandit_envs.algorithms.stochastic_bounds import dp_ucb_bound_bound, private_ucb_bound
+from dp_bandit_envs.algorithms.stochastic_bounds import dp_ucb_bound_bound, dp_ucb_int_bound, private_ucb_bound
 from dp_bandit_envs.privacy.counters import COUNTERS, make_counter
 from dp_bandit_envs.privacy.counters.width import laplace_width
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+from dp_bandit_envs.privacy.sums import IntervalSums
 from dp_bandit_envs.protocols import Environment
 from dp_bandit_envs.wrappers import HybridSums, IntervalMeans
 from dp_bandit_envs.wrappers.interval_means import INTERVALS, PAPER_DELTA, checked_v
@@ -38,6 +39,8 @@ def dp_ucb_bound(
     """DP-UCB-BOUND (Tossou and Dimitrakakis 2016, algorithm 1): UCB with a bonus for the counter's noise.
 
     Private because a changed gain enters one arm's counter, whose releases together lose epsilon for one item.
+
+    With `counter="square-root"` it is (epsilon, 1e-6)-DP, and played without compiling.
     """
     of_counter = _options(counter, budget)
     size = checks.epsilon(epsilon)
@@ -65,6 +68,8 @@ def dp_ucb(
     """DP-UCB (Tossou and Dimitrakakis 2016, algorithm 2): plain UCB; all counters advance together, padded with 0.
 
     Private because a changed gain enters one arm's counter; the zeros that pad the others are no data.
+
+    With `counter="square-root"` it is (epsilon, 1e-6)-DP, and played without compiling.
     """
     of_counter = _options(counter, budget)
     size = checks.epsilon(epsilon)
@@ -104,6 +109,10 @@ def dp_ucb_int(
     def agent(sensitivity: float = 1.0) -> Ucb:
         return Ucb(width=log_width(BONUS * sensitivity, power=1 - power / 2) if with_bonus else no_width)
 
+    def bound(means: Sequence[float], horizon: int) -> float:
+        ends = IntervalSums(size, failure, power, horizon, intervals).ends
+        return dp_ucb_int_bound(means, horizon, ends.tolist(), power, BONUS if with_bonus else 0.0)
+
     return Algorithm(
         name=label,
         make_agent=agent,
@@ -112,6 +121,7 @@ def dp_ucb_int(
             env, epsilon=size, v=power, delta=failure, release=release, intervals=intervals
         ),
         paper_guarantee_of=lambda n_arms, horizon: claim,
+        stochastic_bound=bound if with_bonus or math.isinf(size) else None,
         parameters={"epsilon": size, "delta": failure, "v": power, "mode": mode, "intervals": intervals},
         reference="Tossou and Dimitrakakis (2016), algorithm 3, theorems 3.4 and 3.5",
     )

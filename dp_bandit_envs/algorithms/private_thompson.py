@@ -45,6 +45,9 @@ def dp_ts(*, epsilon: SupportsFloat = 1.0, label: str = "DP-TS") -> Algorithm:
     """DP-TS (Hu and Hegde 2022): Thompson sampling on sums of the hybrid counter, with an allowance for its noise.
 
     Private because a changed gain enters one arm's counter, whose releases together lose epsilon for one item.
+
+    The allowance is read as 6 sqrt(8) ln(n + 1) ln t / (epsilon n): what the hybrid counter's noise may reach with n
+    items. The paper was not at hand, and notes of it leave open where the square root ends.
     """
     size = checks.epsilon(epsilon)
 

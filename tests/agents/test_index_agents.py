@@ -9,7 +9,8 @@ import pytest
 from sums_games import Releases, begun, holds_against, told
 
 from dp_bandit_envs import make_algorithm
-from dp_bandit_envs.agents import Imed, KlUcb, Ucb
+from dp_bandit_envs.agents import Imed, KlUcb, ThompsonSampling, Ucb
+from dp_bandit_envs.agents.noise_width import counter_width as from_table
 from dp_bandit_envs.agents.noise_width import log_width
 from dp_bandit_envs.privacy.counters import HybridCounter, SegmentTreesCounter
 from dp_bandit_envs.privacy.counters.width import laplace_width
@@ -364,3 +365,10 @@ def test_of_arms_that_may_have_mean_1_kl_ucb_plays_the_one_with_the_fewest_gains
     for _ in range(12):
         agent.update(0, {"sum": np.array(counts, dtype=float), "count": np.array(counts)})
     assert agent.select_arm() == expected
+
+
+@pytest.mark.parametrize("kind", [KlUcb, ThompsonSampling])
+def test_a_width_from_a_table_is_refused_where_it_would_not_grow_with_time(kind):
+    agent = kind(width=from_table("hybrid", epsilon=1.0))
+    with pytest.raises(ValueError, match=f"{kind.__name__} takes a width in ln t"):
+        agent.initial_state(3, 100)

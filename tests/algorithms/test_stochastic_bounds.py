@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 
+from dp_bandit_envs import make_algorithm, simulate
 from dp_bandit_envs.algorithms import local_bounds
 from dp_bandit_envs.algorithms import stochastic_bounds as bounds
 from dp_bandit_envs.algorithms.optimism import optimistic_bound
@@ -160,6 +161,41 @@ def test_without_noise_dp_ucb_bound_is_ucb_with_other_failures():
         without = bounds.dp_ucb_bound_bound(means, 100_000, lambda items, failure_probability: 0.0)
         gaps = sum(max(means) - mean for mean in means)
         assert without == pytest.approx(bounds.private_ucb_bound(means, 100_000, 0, 0) + gaps * FAILURES, abs=1e-7)
+
+
+def test_dp_ucb_int_by_hand():
+    """The first end at which twice the bonus is at most the gap, and the failures term by term."""
+    horizon, gap, v = 10**6, 0.8, 1.1
+    log = math.log(horizon)
+
+    def twice_the_bonus(n, slope):
+        return 2 * (math.sqrt(2 * log / n) + slope * log * n ** (v / 2 - 1))
+
+    ends = [7**k for k in range(1, 30)]
+    for slope in (3.5, 0.0):
+        first = next(end for end in ends if twice_the_bonus(end, slope) <= gap)
+        # Failures: 2 t (t^-4 + t^-3.5 / 2) over t from 2 on.
+        failed = sum(2 * t**-3 + (t**-2.5 if slope else 0.0) for t in range(2, 10**6))
+        bound = bounds.dp_ucb_int_bound([0.1, 0.9], horizon, ends, v, slope)
+        assert bound == pytest.approx(gap * (first + failed), rel=1e-6)
+    # Where no release comes in time, all rounds may be lost.
+    assert bounds.dp_ucb_int_bound([0.1, 0.9], 1000, [2000], v) == pytest.approx(800)
+    with pytest.raises(ValueError, match=r"slope must be a finite number greater than 2; received 1\.5"):
+        bounds.dp_ucb_int_bound([0.1, 0.9], 1000, ends, v, 1.5)
+
+
+def test_dp_ucb_int_stays_below_its_bound():
+    """With the bonus, and without noise; without the bonus nothing is known, and games that go wrong are."""
+    arguments = {"means": [0.95, 0.05], "horizon": 60_000}
+    for parameters in ({"mode": "bonus", "epsilon": 1.0}, {"epsilon": math.inf}):
+        algorithm = make_algorithm("DP-UCB-INT", **parameters)
+        bound = algorithm.pseudo_regret_bound(**arguments)
+        assert bound < 0.9 * 60_000
+        played = simulate(
+            "DPBandit-Stochastic-v0", [algorithm], trials=5, env_kwargs={"means": [0.95, 0.05]}, horizon=60_000
+        )
+        assert played[algorithm.name].pseudo_regret[:, -1].mean() < bound
+    assert make_algorithm("DP-UCB-INT").pseudo_regret_bound(**arguments) == math.inf
 
 
 @pytest.mark.parametrize(("horizon", "power"), [(1400, 64), (2000, 128)])

@@ -615,3 +615,25 @@ def test_wrong_arguments_of_an_environment_are_one_line(dp_bandit, tmp_path, env
     assert code == 2
     assert message in err
     assert not (tmp_path / "mine").exists()
+
+
+@pytest.mark.parametrize("out", ["plot.jpg", "plot", "no such folder/plot.png"])
+def test_a_plot_of_counters_goes_to_a_picture_in_a_folder_that_exists(dp_bandit, out):
+    code, shown, err = dp_bandit("counters", "--horizon", 50, "--epsilon", 1, "--out", out)
+    assert code == 2 and "must be a .png or .svg file in a folder that exists" in err
+    assert "hybrid" not in shown
+
+
+@pytest.mark.parametrize(
+    ("name", "epsilon", "message"),
+    [
+        ("DP-IMED", 1e-30, ""),
+        ("DP-KLUCB", 1e-300, ""),
+        ("AdaP-UCB", 1e-300, ""),
+        ("LDP-UCB-L", 1e-160, "epsilon must leave a bonus that fits a float; received 1e-160"),
+        ("DP-SE", 5e-324, "too large for a noise scale; use a larger epsilon"),
+    ],
+)
+def test_tiny_epsilons_play_or_say_why_not(dp_bandit, name, epsilon, message):
+    code, _, err = dp_bandit("run", "Stochastic", name, "--epsilon", epsilon, "--horizon", 40, "--trials", 1)
+    assert (code, message in err) == (2 if message else 0, True)

@@ -7,9 +7,10 @@ import pytest
 from graph_tools import DIRECTED, rows_of, table_game
 from gymnasium.utils.env_checker import check_env
 
-from dp_bandit_envs import LaplaceClipRescale, MiniBatchAverage
+from dp_bandit_envs import LaplaceClipRescale, MiniBatchAverage, play
 from dp_bandit_envs.adversaries import BY_NAME, BernoulliPrior, MemoryBounded, Stochastic, SwitchingCost
 from dp_bandit_envs.adversaries.replay import GainTable
+from dp_bandit_envs.agents import Uniform
 from dp_bandit_envs.graph_env import GraphEnv, GraphVectorEnv
 from dp_bandit_envs.graphs import FeedbackGraph
 from dp_bandit_envs.wrappers import BlockMeans, HybridSums, IntervalMeans, RandomisedResponse, RunningSums
@@ -344,6 +345,20 @@ def test_a_game_of_ten_thousand_arms_is_played_in_linear_memory():
     tracemalloc.stop()
     assert observation["observed"].sum() == len(env.graph.revealed_by(7 * 29))
     assert peak < 6e7
+
+
+def test_playing_many_arms_needs_no_table_of_rounds_by_arms():
+    """4,000 arms and 1,000 rounds: counts of plays up to each round would take 32 MB, and gains of one block 2 MB."""
+    import tracemalloc
+
+    env = GraphEnv("empty", n_arms=4_000, horizon=1_000, block_length=64)
+    tracemalloc.start()
+    game = play(env, Uniform(), seed=3)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2.5e7
+    means = env.adversary.means
+    assert game.pseudo_regret[-1] == pytest.approx(np.sum(means.max() - means[game.arms]))
 
 
 # ---- pictures ------------------------------------------------------------------------------------------------------
