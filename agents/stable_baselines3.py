@@ -10,6 +10,7 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
+from dp_bandit_envs import checks
 from dp_bandit_envs.errors import StepOutsideGame
 from dp_bandit_envs.optional import require
 
@@ -95,7 +96,7 @@ class Sb3VecEnv(vec_env.VecEnv):  # type: ignore[misc, name-defined]
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
         """Return an attribute of the outermost wrapper, once for each game."""
-        return [getattr(self._envs, attr_name)] * len(self._chosen(indices))
+        return [getattr(self._envs, _public(attr_name))] * len(self._chosen(indices))
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
         """Set an attribute of the outermost wrapper."""
@@ -103,7 +104,7 @@ class Sb3VecEnv(vec_env.VecEnv):  # type: ignore[misc, name-defined]
 
     def env_method(self, method_name: str, *args: Any, indices: Any = None, **kwargs: Any) -> list[Any]:
         """Call a method of the outermost wrapper once, and return its result for each game."""
-        return [getattr(self._envs, method_name)(*args, **kwargs)] * len(self._chosen(indices))
+        return [getattr(self._envs, _public(method_name))(*args, **kwargs)] * len(self._chosen(indices))
 
     def env_is_wrapped(self, wrapper_class: type[Any], indices: Any = None) -> list[bool]:
         """Whether a scalar wrapper is around each game: never, as the games are arrays."""
@@ -111,3 +112,9 @@ class Sb3VecEnv(vec_env.VecEnv):  # type: ignore[misc, name-defined]
 
     def _chosen(self, indices: int | Iterable[int] | None) -> Sequence[int]:
         return [*self._get_indices(indices)]
+
+
+def _public(name: str) -> str:
+    if not checks.is_public(name):
+        raise AttributeError(f"{name!r} is for evaluators only; models see what the outermost wrapper shows.")
+    return name

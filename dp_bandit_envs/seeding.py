@@ -5,6 +5,7 @@ environment's integer would see its own coin flips in the gains and lose hardly 
 from the seed's own stream: each draws from a child of it that belongs to its trial and role alone.
 """
 
+import hashlib
 import secrets
 from typing import Any, Final
 
@@ -24,13 +25,40 @@ def stream(seed: int, *, trial: int = 0, role: int, episode: int = 0) -> np.rand
     """Return the stream of one role in one trial.
 
     Args:
-        seed: The only number that a user chooses, at least 0.
-        trial: Number of the trial, from 0: seeds go by trial, so splitting or re-running work changes nothing.
+        seed: The only number that a user chooses, in [0, 2^128).
+        trial: Number of the trial, in [0, 2^32): seeds go by trial, so splitting or re-running work changes nothing.
         role: `ADVERSARY`, `AGENT`, or `FIRST_WRAPPER` plus the wrapper's depth.
         episode: How often `reset` was called without a seed since the last call with one.
     """
+    # NumPy reads seed and key as one row of 32-bit words; with larger numbers two different keys could read the same.
+    if not (0 <= seed < 2**128 and 0 <= trial < 2**32):
+        raise ValueError(f"seed must be in [0, 2^128) and trial in [0, 2^32); received {seed} and {trial}.")
     key = (trial, role) if episode == 0 else (trial, role, episode)
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=key)))
+
+
+def stream_for_agent(seed: int, trial: int) -> np.random.Generator:
+    """Return the stream of an agent that may look into it: the numbers of `AGENT`, and no trace of the seed.
+
+    NumPy's generators remember their seed, from which the noise of the wrappers could be worked out.
+    """
+    bits = stream(seed, trial=trial, role=AGENT).bit_generator
+    assert isinstance(bits, np.random.PCG64)
+    hashed = hashlib.sha256(f"agent of seed {seed}, trial {trial}".encode()).digest()
+    # What the agent may spawn from it comes from this hash.
+    shown = np.random.PCG64(np.random.SeedSequence(int.from_bytes(hashed, "big")))
+    shown.state = bits.state
+    return np.random.Generator(shown)
+
+
+def checked_options(options: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Return a copy of the options of `reset` whose trial is a plain number, or raise if it is not one of a trial."""
+    if options is None or "trial" not in options:
+        return None if options is None else dict(options)
+    trial = checks.integer("trial", options["trial"], at_least=0)
+    if trial >= 2**32:
+        raise ValueError(f"trial must be in [0, 2^32); received {trial}.")
+    return {**options, "trial": trial}
 
 
 class EpisodeStreams:

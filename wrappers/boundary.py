@@ -1,6 +1,7 @@
 """The privacy boundary: below it true gains, above it only what was released."""
 
 import abc
+import copy
 import math
 from collections.abc import Callable
 from typing import Any, SupportsIndex, TypeVar
@@ -14,7 +15,7 @@ from dp_bandit_envs.graphs import FeedbackGraph
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.protocols import Environment, Observation
 from dp_bandit_envs.rendering import Scoreboard
-from dp_bandit_envs.seeding import FIRST_WRAPPER, EpisodeStreams
+from dp_bandit_envs.seeding import FIRST_WRAPPER, EpisodeStreams, checked_options
 from dp_bandit_envs.wrappers.below import (
     PublicFace,
     boundaries_below,
@@ -88,8 +89,11 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
         self._guarantee_below: PrivacyGuarantee | None = below[0].guarantee if below else None
         self._boundary_is_next = isinstance(env, PrivacyBoundary)
         self._counts_rounds = not below
-        if isinstance(env.observation_space, gym.spaces.Box):
-            self.observation_space = env.unwrapped.observation_space
+        flat = isinstance(env.observation_space, gym.spaces.Box)
+        # What is below uses its own on private observations.
+        self.observation_space = copy.deepcopy((env.unwrapped if flat else env).observation_space)
+        self.action_space = copy.deepcopy(env.action_space)
+        self.metadata = copy.deepcopy(env.metadata)
         self._streams = EpisodeStreams(FIRST_WRAPPER + len(below))
         self._rng: np.random.Generator | None = None
         self._shown: tuple[FeedbackGraph, FeedbackGraph] | None = None
@@ -106,6 +110,9 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
         """Start a new game below and take a fresh stream of noise; nothing has been released yet."""
+        options = checked_options(options)
+        # If what is below fails half-way, there is no game to go on with.
+        self._rng = None
         _, failure = self._attempt(lambda: self.env.reset(seed=seed, options=options))
         if failure is not None:
             raise failure
@@ -124,6 +131,7 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
             raise StepOutsideGame("the game has ended; call reset() to start another.")
         result, failure = self._attempt(lambda: self._advance(arm))
         if failure is not None:
+            self._rng = None
             raise failure
         released, terminated, truncated = result
         self._ended = terminated or truncated
@@ -184,7 +192,7 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
 
     def has_wrapper_attr(self, name: str) -> bool:
         """Whether this wrapper has a public attribute; the search ends here."""
-        return not name.startswith("_") and hasattr(self, name)
+        return checks.is_public(name) and hasattr(self, name)
 
     def set_wrapper_attr(self, name: str, value: Any, *, force: bool = True) -> bool:
         """Set an attribute of this wrapper; the search ends here."""

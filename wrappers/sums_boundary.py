@@ -1,5 +1,6 @@
 """The privacy boundary that releases running sums: for each arm a total of gains and how many are in it."""
 
+import copy
 from typing import Any, ClassVar
 
 import gymnasium as gym
@@ -18,14 +19,10 @@ class SumsBoundary(PrivacyBoundary):
     the released mean of the arm played, 0.0 before its first release.
 
     Other privacy wrappers go below, none above.
-
-    Attributes:
-        mechanism: What releases the sums.
     """
 
     releases_sums: ClassVar[bool] = True
     _total_is: ClassVar[str] = "released sum"
-    mechanism: SumMechanism
 
     def __init__(self, env: Environment) -> None:
         super().__init__(env)
@@ -33,13 +30,18 @@ class SumsBoundary(PrivacyBoundary):
         self.sensitivity = float("inf")
         self.observation_space = sums_space(self.n_arms, self.horizon)
 
+    @property
+    def mechanism(self) -> SumMechanism:
+        """A copy of what releases the sums: who changes it changes no noise."""
+        return copy.deepcopy(self._mechanism)
+
     def _use(self, mechanism: SumMechanism) -> None:
-        self.mechanism = mechanism
+        self._mechanism = mechanism
         self.guarantee = after_noise_below(mechanism.guarantee, self._guarantee_below)
 
     def _begin(self) -> None:
-        self._state = Withheld(self.mechanism.new_state(self.n_arms))
-        self._tell = self.mechanism.tell
+        self._state = Withheld(self._mechanism.new_state(self.n_arms))
+        self._tell = self._mechanism.tell
         self._sums = np.zeros(self.n_arms)
 
     def _advance(self, arm: int) -> tuple[Observation, bool, bool]:

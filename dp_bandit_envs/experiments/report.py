@@ -16,9 +16,10 @@ PACKAGES = ("dp-bandit-envs", "gymnasium", "numpy", "numba", "matplotlib")
 
 ABOUT_GUARANTEES = """\
 A guarantee is for one game, for whoever sees the arms played in it. It does not cover this report: regrets, figure and
-raw arrays are the evaluator's, computed from true gains. Where the gains are real data, every trial of every algorithm
-on the same data costs its guarantee again, a person whose data serve in r rounds is protected at r times epsilon, and
-whoever knows the seed above can subtract the noise."""
+raw arrays are the evaluator's, computed from true gains. Where the gains are real data, every trial on the same data
+costs its guarantee again, a person whose data serve in r rounds is protected at r times epsilon, and whoever knows the
+seed above can subtract the noise. Algorithms of one trial share their noise, as they share their gains, so releases of
+two of them together may cancel it: publish one of them, or give each a seed of its own."""
 
 
 def report_md(

@@ -63,10 +63,14 @@ class Compiled:
         return isinstance(self._dispatcher._cache, _FingerprintedCache)
 
     def _with(self, options: dict[str, Any]) -> Any:
+        everything = [self._function, *self._replacements.values()]
+        ours = all(part.__module__.startswith(PACKAGE) for part in everything)
+        if not ours:
+            # Functions of somebody else's must not read what is next to their arrays.
+            options = {**options, "boundscheck": True}
         clone = _clone(self._function, self._replacements, tuple(options.items()))
         dispatcher = numba.njit(**options)(clone)
-        everything = [self._function, *self._replacements.values()]
-        if all(part.__module__.startswith(PACKAGE) for part in everything):
+        if ours:
             key = fingerprint(self._function, self._replacements) + ("" if options is OPTIONS else "-lean")
             # Without a folder to write to, as in a read-only container, every process compiles for itself.
             with contextlib.suppress(RuntimeError):

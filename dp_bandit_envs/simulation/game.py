@@ -10,7 +10,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.bandit_env import BanditEnv
 from dp_bandit_envs.metrics.regret import external_regret, policy_regret, pseudo_regret
 from dp_bandit_envs.protocols import Agent, Environment, FloatArray, IntArray
-from dp_bandit_envs.seeding import AGENT, stream
+from dp_bandit_envs.seeding import stream_for_agent
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,13 +43,14 @@ class Game:
         return np.cumsum(changes)
 
 
-def play(env: Environment, agent: Agent, *, seed: int = 0, trial: int = 0) -> Game:
+def play(env: Environment, agent: Agent, *, seed: int | None = 0, trial: int = 0) -> Game:
     """Play one game.
 
     Args:
         env: A DPBandit environment, with any wrappers around it.
         agent: Any agent.
-        seed: The seed of everything random; each part draws from a stream of its own.
+        seed: The seed of everything random, in [0, 2^128); each part draws from a stream of its own. None takes the
+            operating system's randomness, which nobody can know or guess: for real data.
         trial: Which game of that seed. `simulate` plays trials 0, 1, 2, ... and each is exactly this game.
 
     Raises:
@@ -64,7 +65,8 @@ def play(env: Environment, agent: Agent, *, seed: int = 0, trial: int = 0) -> Ga
             f"agent must be an object with the methods begin, select_arm and update; received {name}."
             + (f" Use {name}()." if inspect.isclass(agent) else "")
         )
-    seed, trial = checks.integer("seed", seed, at_least=0), checks.integer("trial", trial, at_least=0)
+    seed = None if seed is None else checks.integer("seed", seed, at_least=0)
+    trial = checks.integer("trial", trial, at_least=0)
     blocks: list[tuple[IntArray, FloatArray, FloatArray]] = []
     totals = np.zeros((1, game.n_arms))
 
@@ -105,11 +107,11 @@ def _pseudo_regret(arms: IntArray, means: FloatArray) -> FloatArray:
     return np.concatenate(parts)
 
 
-def _loop(env: Environment, agent: Agent, seed: int, trial: int) -> None:
+def _loop(env: Environment, agent: Agent, seed: int | None, trial: int) -> None:
     agent.begin(
         n_arms=int(env.get_wrapper_attr("n_arms")),
         horizon=int(env.get_wrapper_attr("horizon")),
-        rng=stream(seed, trial=trial, role=AGENT),
+        rng=np.random.default_rng() if seed is None else stream_for_agent(seed, trial),
     )
     env.reset(seed=seed, options={"trial": trial})
     see_graph = getattr(agent, "see_graph", None) if env.has_wrapper_attr("graph") else None

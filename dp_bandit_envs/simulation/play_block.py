@@ -165,6 +165,8 @@ def play_block(
         t += 1
         if filled == 0:
             chosen = select(state, streams.agent)
+            if not 0 <= chosen < len(pulls):
+                raise IndexError("select returned a number that is no arm.")
             if chosen != arm:
                 switches += arm >= 0
                 arm = chosen

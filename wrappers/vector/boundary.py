@@ -1,6 +1,7 @@
 """The privacy boundary around many games at once."""
 
 import abc
+import copy
 import math
 from typing import Any
 
@@ -16,7 +17,7 @@ from dp_bandit_envs.graphs import FeedbackGraph
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.protocols import FloatArray, IntArray, Observation
 from dp_bandit_envs.rendering import Scoreboard
-from dp_bandit_envs.seeding import FIRST_WRAPPER, EpisodeStreams
+from dp_bandit_envs.seeding import FIRST_WRAPPER, EpisodeStreams, checked_options
 from dp_bandit_envs.wrappers.below import (
     HAND_OBSERVATIONS_ON,
     PublicFace,
@@ -84,10 +85,15 @@ class VectorPrivacyBoundary(PublicFace, Vector, abc.ABC):  # type: ignore[misc]
         self._guarantee_below: PrivacyGuarantee | None = below[0].guarantee if below else None
         self._boundary_is_next = isinstance(env, VectorPrivacyBoundary)
         self._counts_rounds = not below
-        if isinstance(env.single_observation_space, gym.spaces.Box):
-            space = bottoms[0].observation_space
-            self.single_observation_space = getattr(bottoms[0], "single_observation_space", space)
-            self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+        space = env.single_observation_space
+        if isinstance(space, gym.spaces.Box):
+            space = getattr(bottoms[0], "single_observation_space", bottoms[0].observation_space)
+        # What is below uses its own on private observations.
+        self.single_observation_space = copy.deepcopy(space)
+        self.single_action_space = copy.deepcopy(env.single_action_space)
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
+        self.metadata = copy.deepcopy(env.metadata)
         self._streams = [EpisodeStreams(FIRST_WRAPPER + len(below)) for _ in range(self.num_envs)]
         self._started = self._ended = False
         self._round: IntArray = np.zeros(self.num_envs, np.int64)
@@ -105,6 +111,11 @@ class VectorPrivacyBoundary(PublicFace, Vector, abc.ABC):  # type: ignore[misc]
 
     def reset(self, *, seed: Seeds = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:
         """Start new games below and take fresh streams of noise; nothing has been released yet."""
+        options = checked_options(options)
+        if options is not None and "reset_mask" in options:
+            raise ValueError(f"{type(self).__name__} needs games in lockstep, so reset_mask cannot be used.")
+        # If what is below fails half-way, there is no game to go on with.
+        self._started = False
         _, failure = self._attempt(lambda: self.env.reset(seed=seed, options=options))  # type: ignore[arg-type]
         if failure is not None:
             raise failure
@@ -115,6 +126,7 @@ class VectorPrivacyBoundary(PublicFace, Vector, abc.ABC):  # type: ignore[misc]
         arms = check_arms(actions, self.num_envs, self.n_arms)
         self._check_started()
         if self._ended:
+            self._started = False
             _, failure = self._attempt(lambda: self.env.step(arms))
             if failure is not None:
                 raise failure
@@ -123,10 +135,12 @@ class VectorPrivacyBoundary(PublicFace, Vector, abc.ABC):  # type: ignore[misc]
             return observation, np.zeros(self.num_envs), never, never.copy(), info
         result, failure = self._attempt(lambda: self._advance(arms))
         if failure is not None:
+            self._started = False
             raise failure
         released, terminated, truncated = result
         ended = terminated | truncated
         if ended.any() != ended.all():
+            self._started = False
             raise BoundaryError(f"{type(self).__name__} needs games in lockstep; some of those below ended early.")
         self._ended = bool(ended.all())
         rewards = self._rewards(released, arms)
@@ -158,10 +172,10 @@ class VectorPrivacyBoundary(PublicFace, Vector, abc.ABC):  # type: ignore[misc]
             if graphs is not None:
                 old: list[Any] = self._shown or [None] * self.num_envs
                 self._shown = [
-                    shown if shown is not None and shown[0] is graph else (graph, graph.copy())
-                    for graph, shown in zip(graphs, old, strict=True)
+                    pair if pair is not None and pair[0] is graph else (graph, graph.copy())
+                    for graph, pair in zip(graphs, old, strict=True)
                 ]
-                return [copy for _, copy in self._shown]
+                return [shown for _, shown in self._shown]
         raise AttributeError(f"{type(self).__name__} is not around games with feedback graphs.")
 
     def close(self, **kwargs: Any) -> None:

@@ -1,5 +1,6 @@
 """The privacy boundary that releases running sums, around many games at once."""
 
+import copy
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,7 +19,6 @@ class VectorSumsBoundary(VectorPrivacyBoundary):
 
     releases_sums: ClassVar[bool] = True
     _total_is: ClassVar[str] = "released sum"
-    mechanism: SumMechanism
 
     def __init__(self, env: VectorEnv) -> None:
         super().__init__(env)
@@ -27,14 +27,19 @@ class VectorSumsBoundary(VectorPrivacyBoundary):
         self.single_observation_space = sums_space(self.n_arms, self.horizon)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
 
+    @property
+    def mechanism(self) -> SumMechanism:
+        """A copy of what releases the sums: who changes it changes no noise."""
+        return copy.deepcopy(self._mechanism)
+
     def _use(self, mechanism: SumMechanism) -> None:
-        self.mechanism = mechanism
+        self._mechanism = mechanism
         self.guarantee = after_noise_below(mechanism.guarantee, self._guarantee_below)
 
     def _begin(self, streams: list[np.random.Generator]) -> None:
         self._noise_streams = streams
-        self._states = [Withheld(self.mechanism.new_state(self.n_arms)) for _ in streams]
-        self._tell = self.mechanism.tell
+        self._states = [Withheld(self._mechanism.new_state(self.n_arms)) for _ in streams]
+        self._tell = self._mechanism.tell
         self._released = self._nothing()
 
     def _advance(self, arms: IntArray) -> tuple[Observation, NDArray[np.bool_], NDArray[np.bool_]]:

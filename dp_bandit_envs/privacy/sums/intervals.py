@@ -96,7 +96,8 @@ class IntervalSums:
     @functools.cached_property
     def ends(self) -> IntArray:
         """The numbers of gains at which an arm's mean is released, up to the horizon."""
-        return interval_ends(paper_input(self.epsilon, self.delta, self.v), self.v, self.horizon, self.intervals)
+        ends = interval_ends(paper_input(self.epsilon, self.delta, self.v), self.v, self.horizon, self.intervals)
+        return ends.copy()  # the cache keeps its own
 
     @property
     def guarantee(self) -> PrivacyGuarantee:

@@ -1,0 +1,271 @@
+"""Nothing that is handed out can be written to so that noise gets smaller, or read so that it can be subtracted."""
+
+from typing import NamedTuple
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from dp_bandit_envs import Algorithm, play, simulate
+from dp_bandit_envs.adversaries import Stochastic
+from dp_bandit_envs.adversaries.replay import GainTable
+from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
+from dp_bandit_envs.agents.stable_baselines3 import Sb3VecEnv
+from dp_bandit_envs.bandit_env import BanditEnv
+from dp_bandit_envs.errors import BoundaryError, StepOutsideGame
+from dp_bandit_envs.seeding import AGENT, FIRST_WRAPPER, EpisodeStreams, stream, stream_for_agent
+from dp_bandit_envs.wrappers import HybridSums, IntervalMeans, LaplaceClipRescale, RandomisedResponse
+from dp_bandit_envs.wrappers import vector as of_many
+
+# ---- seeds ---------------------------------------------------------------------------------------------------------
+
+
+class Keeps:
+    """An agent that keeps its generator."""
+
+    def begin(self, *, n_arms, horizon, rng):
+        """Keep it."""
+        self.rng = rng
+
+    def select_arm(self):
+        """Draw something."""
+        return int(self.rng.integers(2))
+
+    def update(self, arm, observation):
+        """Learn nothing."""
+
+
+def test_an_agents_generator_does_not_tell_the_seed():
+    agent = Keeps()
+    play(BanditEnv(Stochastic(2, 5)), agent, seed=77, trial=3)
+    sequence = agent.rng.bit_generator.seed_seq
+    assert sequence.entropy != 77 and sequence.spawn_key == ()
+    guess = np.random.Generator(np.random.PCG64(np.random.SeedSequence(sequence.entropy, spawn_key=(3, FIRST_WRAPPER))))
+    assert guess.random() != stream(77, trial=3, role=FIRST_WRAPPER).random()
+
+
+def test_it_draws_the_same_numbers_all_the_same():
+    for seed, trial in ((0, 0), (5, 2), (2**127, 2**31)):
+        ours, plain = stream_for_agent(seed, trial), stream(seed, trial=trial, role=AGENT)
+        assert np.array_equal(ours.random(50), plain.random(50))
+    spawned = [stream_for_agent(seed, trial).spawn(1)[0].random() for seed, trial in ((1, 0), (1, 0), (1, 1), (2, 0))]
+    assert spawned[0] == spawned[1] and len(set(spawned)) == 3
+
+
+def test_without_a_seed_no_two_games_are_alike():
+    games = [play(BanditEnv(Stochastic(2, 200)), Keeps(), seed=None) for _ in range(2)]
+    assert not np.array_equal(games[0].arms, games[1].arms)
+    assert not np.array_equal(games[0].gains, games[1].gains)
+
+
+def test_two_keys_never_read_the_same():
+    """The words of trial 2 * 2^32, role 2, are those of trial 0, role 2, episode 2."""
+    for seed, trial in ((0, 2**32), (0, 2 * 2**32), (2**128, 0), (-1, 0)):
+        with pytest.raises(ValueError, match=r"seed must be in \[0, 2\^128\) and trial in \[0, 2\^32\)"):
+            stream(seed, trial=trial, role=2)
+    with pytest.raises(ValueError, match=r"trial in \[0, 2\^32\)"):
+        EpisodeStreams(2).next(1, {"trial": 2**33})
+    for wrapped in (
+        LaplaceClipRescale(BanditEnv(Stochastic(2, 5)), epsilon=1.0),
+        of_many.LaplaceClipRescale(gym.make_vec("DPBandit-Stochastic-v0", 2, horizon=5), epsilon=1.0),
+    ):
+        with pytest.raises(ValueError, match=r"trial must be in \[0, 2\^32\); received 8589934592"):
+            wrapped.reset(options={"trial": 2**33})
+
+
+# ---- spaces --------------------------------------------------------------------------------------------------------
+
+
+def test_spaces_are_copies():
+    """`FlattenObservation` joins the parts of an observation in the order of the space below it."""
+    table = np.random.default_rng(3).random((30, 2))
+    below = gym.wrappers.FlattenObservation(BanditEnv(GainTable(table)))
+    wrapped = RandomisedResponse(below, epsilon=0.01)
+    for name in ("observation_space", "action_space", "metadata"):
+        assert getattr(wrapped, name) == getattr(below.unwrapped, name)
+        assert getattr(wrapped, name) is not getattr(below.unwrapped, name)
+    parts = wrapped.get_wrapper_attr("observation_space").spaces
+    parts["gain"] = parts.pop("gain")
+    wrapped.reset(seed=0)
+    for _ in range(30):
+        observation = wrapped.step(0)[0]
+        assert set(observation["observed"].tolist()) <= {0, 1}
+
+
+def test_spaces_of_many_games_are_copies():
+    for mode in ("sync", "vector_entry_point"):
+        below = gym.make_vec("DPBandit-Stochastic-v0", 3, vectorization_mode=mode, horizon=9)
+        wrapped = of_many.LaplaceClipRescale(below, epsilon=0.1)
+        for name in ("observation_space", "single_observation_space", "action_space", "single_action_space"):
+            assert getattr(wrapped, name) == getattr(below, name)
+            assert getattr(wrapped, name) is not getattr(below, name)
+        assert wrapped.single_observation_space["gain"] is not below.single_observation_space["gain"]
+
+
+# ---- mechanisms ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_who_changes_a_mechanism_changes_no_noise(many):
+    def released(meddle):
+        if many:
+            env = gym.make_vec("DPBandit-Stochastic-v0", 1, n_arms=2, horizon=60)
+            wrapped = of_many.HybridSums(env, epsilon=0.1, counter="square-root")
+        else:
+            wrapped = HybridSums(BanditEnv(Stochastic(2, 60)), epsilon=0.1, counter="square-root")
+        wrapped.reset(seed=4)
+        shown = wrapped.mechanism if many else wrapped.get_wrapper_attr("mechanism")
+        if meddle:
+            shown.counter.sigma = 0.0
+            shown.sensitivity = 1e-12
+        wrapped.reset(seed=4)
+        return [wrapped.step(np.array([1]) if many else 1)[0]["sum"].tolist() for _ in range(60)]
+
+    assert released(False) == released(True)
+
+
+def test_wrappers_share_no_ends_of_intervals():
+    wrapped = [IntervalMeans(BanditEnv(Stochastic(2, 500)), epsilon=1.0) for _ in range(2)]
+    ends = wrapped[0].mechanism.ends
+    before = wrapped[1].mechanism.ends.tolist()
+    ends[:] = np.arange(1, len(ends) + 1)
+    third = IntervalMeans(BanditEnv(Stochastic(2, 500)), epsilon=1.0)
+    assert [one.mechanism.ends.tolist() for one in (*wrapped, third)] == [before] * 3
+
+
+# ---- arms in the compiled game -------------------------------------------------------------------------------------
+
+
+class State(NamedTuple):
+    """A number."""
+
+    number: np.ndarray
+
+
+def select_beyond(state, rng):
+    """Return a number that is no arm."""
+    state.number[0] += 1
+    return 2 if state.number[0] > 3 else 0
+
+
+def select_first(state, rng):
+    """Return arm 0."""
+    return 0
+
+
+def nothing(state, arm, value, count):
+    """Learn nothing."""
+    return state
+
+
+def read_beyond(state, arm, value, count):
+    """Read what lies behind the array."""
+    state.number[0] += int(value[10_000])
+    return state
+
+
+class Strays(FunctionalAgent):
+    """Plays what is no arm."""
+
+    functions = Functions(select_beyond, nothing)
+
+    def initial_state(self, n_arms, horizon):
+        """Return the state before the first step."""
+        return State(np.zeros(1, np.int64))
+
+
+class Pries(Strays):
+    """Reads what is no part of an observation."""
+
+    functions = Functions(select_first, read_beyond)
+
+
+@pytest.mark.parametrize(("agent", "message"), [(Strays, "no arm"), (Pries, "out of bounds|out of range")])
+def test_compiled_agents_stay_within_the_arms(agent, message):
+    player = Algorithm("mine", agent, lambda env: LaplaceClipRescale(env, epsilon=0.5))
+    with pytest.raises(IndexError, match=message):
+        simulate("DPBandit-Stochastic-v0", [player], horizon=50, env_kwargs={"n_arms": 2})
+
+
+# ---- games that fail half-way --------------------------------------------------------------------------------------
+
+
+class Fails(gym.Wrapper):
+    """Fails when told to."""
+
+    passes_observations = True
+    fail = False
+
+    def reset(self, **arguments):
+        """Fail after the game below has begun anew."""
+        begun = super().reset(**arguments)
+        if self.fail:
+            raise RuntimeError
+        return begun
+
+    def step(self, action):
+        """Fail after the round."""
+        played = super().step(action)
+        if self.fail:
+            raise RuntimeError
+        return played
+
+
+@pytest.mark.parametrize("when", ["reset", "step"])
+def test_after_a_failure_there_is_no_game_to_go_on_with(when):
+    """Counters would go on with items of the next game, past their horizon, where noise runs out."""
+    below = Fails(BanditEnv(Stochastic(2, 9)))
+    wrapped = HybridSums(below, epsilon=1.0, counter="k-ary")
+    wrapped.reset(seed=0)
+    wrapped.step(0)
+    below.fail = True
+    with pytest.raises(BoundaryError):
+        wrapped.reset() if when == "reset" else wrapped.step(0)
+    below.fail = False
+    with pytest.raises(StepOutsideGame):
+        wrapped.step(0)
+    assert wrapped.reset()[0]["count"].tolist() == [0, 0]
+    wrapped.step(0)
+
+
+def test_many_games_start_again_together():
+    below = gym.make_vec("DPBandit-Stochastic-v0", 2, vectorization_mode="sync", horizon=9)
+    wrapped = of_many.HybridSums(below, epsilon=1.0)
+    wrapped.reset(seed=0)
+    with pytest.raises(ValueError, match="reset_mask cannot be used"):
+        wrapped.reset(options={"reset_mask": np.array([True, False])})
+    uneven = gym.vector.SyncVectorEnv(
+        [
+            lambda: gym.make("DPBandit-Stochastic-v0", horizon=9, max_episode_steps=4),
+            lambda: gym.make("DPBandit-Stochastic-v0", horizon=9),
+        ]
+    )
+    wrapped = of_many.HybridSums(uneven, epsilon=1.0)
+    wrapped.reset(seed=0)
+    for _ in range(3):
+        wrapped.step(np.zeros(2, int))
+    with pytest.raises(BoundaryError, match="in lockstep"):
+        wrapped.step(np.zeros(2, int))
+    with pytest.raises(StepOutsideGame):
+        wrapped.step(np.zeros(2, int))
+
+
+# ---- doors ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["env", "unwrapped", "set_wrapper_attr", "_rng"])
+def test_the_evaluators_doors_are_not_public_attributes(name):
+    wrapped = LaplaceClipRescale(BanditEnv(Stochastic(2, 9)), epsilon=1.0)
+    assert hasattr(wrapped, name)
+    assert not wrapped.has_wrapper_attr(name)
+    with pytest.raises(AttributeError):
+        wrapped.get_wrapper_attr(name)
+
+
+@pytest.mark.parametrize("name", ["env", "unwrapped", "_streams"])
+def test_models_cannot_ask_for_them_either(name):
+    envs = Sb3VecEnv(of_many.LaplaceClipRescale(gym.make_vec("DPBandit-Stochastic-v0", 2, horizon=5), epsilon=1.0))
+    for ask in (envs.get_attr, envs.env_method):
+        with pytest.raises(AttributeError, match="for evaluators only"):
+            ask(name)
+    assert envs.get_attr("n_arms") == [4, 4]
