@@ -10,9 +10,9 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from dp_bandit_envs import checks
 from dp_bandit_envs.errors import StepOutsideGame
 from dp_bandit_envs.optional import require
+from dp_bandit_envs.protocols import is_public
 
 vec_env = require("stable_baselines3.common.vec_env", extra="sb3")
 
@@ -115,6 +115,6 @@ class Sb3VecEnv(vec_env.VecEnv):  # type: ignore[misc, name-defined]
 
 
 def _public(name: str) -> str:
-    if not checks.is_public(name):
+    if not is_public(name):
         raise AttributeError(f"{name!r} is for evaluators only; models see what the outermost wrapper shows.")
     return name

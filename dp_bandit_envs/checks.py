@@ -110,8 +110,3 @@ def known_name(kind: str, value: str, names: Iterable[str]) -> str:
     near = difflib.get_close_matches(str(value).lower(), by_lower, n=3, cutoff=0.4)
     hint = f"Did you mean {' or '.join(by_lower[name] for name in near)}?" if near else f"Known: {', '.join(names)}."
     raise UnknownName(f"{kind} must be a known name; received {value!r}. {hint}")
-
-
-def is_public(attribute: str) -> bool:
-    """Whether an attribute of a privacy wrapper is for agents too: all but its own and the evaluator's doors."""
-    return not attribute.startswith("_") and attribute not in ("env", "envs", "unwrapped", "set_wrapper_attr")

@@ -39,3 +39,8 @@ class AgentFactory(Protocol):
 
     def __call__(self) -> Agent:
         """Make a fresh agent."""
+
+
+def is_public(attribute: str) -> bool:
+    """Whether an attribute of a privacy wrapper is for agents too: all but its own and the evaluator's doors."""
+    return not attribute.startswith("_") and attribute not in ("env", "envs", "unwrapped", "set_wrapper_attr")

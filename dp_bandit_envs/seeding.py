@@ -40,7 +40,8 @@ def stream(seed: int, *, trial: int = 0, role: int, episode: int = 0) -> np.rand
 def stream_for_agent(seed: int, trial: int) -> np.random.Generator:
     """Return the stream of an agent that may look into it: the numbers of `AGENT`, and no trace of the seed.
 
-    NumPy's generators remember their seed, from which the noise of the wrappers could be worked out.
+    NumPy's generators remember their seed, from which the noise of the wrappers could be worked out. This is no
+    cryptography: who means to may still find the seed, by trying small ones first. Games on real data need none.
     """
     bits = stream(seed, trial=trial, role=AGENT).bit_generator
     assert isinstance(bits, np.random.PCG64)
@@ -86,8 +87,7 @@ class EpisodeStreams:
             self._seed, self._trial, self._played = int(seed), 0, {}
         elif self._seed is None:
             self._seed = secrets.randbits(128)
-        if options is not None and "trial" in options:
-            self._trial = checks.integer("trial", options["trial"], at_least=0)
+        self._trial = (checked_options(options) or {}).get("trial", self._trial)
         # A trial that is played again under the same seed is a new episode: the same noise twice would be none.
         episode = self._played.get(self._trial, 0)
         self._played[self._trial] = episode + 1

@@ -13,7 +13,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.errors import BoundaryError, StepOutsideGame
 from dp_bandit_envs.graphs import FeedbackGraph
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
-from dp_bandit_envs.protocols import Environment, Observation
+from dp_bandit_envs.protocols import Environment, Observation, is_public
 from dp_bandit_envs.rendering import Scoreboard
 from dp_bandit_envs.seeding import FIRST_WRAPPER, EpisodeStreams, checked_options
 from dp_bandit_envs.wrappers.below import (
@@ -192,7 +192,7 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
 
     def has_wrapper_attr(self, name: str) -> bool:
         """Whether this wrapper has a public attribute; the search ends here."""
-        return checks.is_public(name) and hasattr(self, name)
+        return is_public(name) and hasattr(self, name)
 
     def set_wrapper_attr(self, name: str, value: Any, *, force: bool = True) -> bool:
         """Set an attribute of this wrapper; the search ends here."""

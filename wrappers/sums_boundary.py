@@ -6,29 +6,19 @@ from typing import Any, ClassVar
 import gymnasium as gym
 import numpy as np
 
+from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.sums.mechanism import SumMechanism, after_noise_below
 from dp_bandit_envs.protocols import Environment, Observation
 from dp_bandit_envs.wrappers.boundary import PrivacyBoundary, Withheld, checked_gain
 
 
-class SumsBoundary(PrivacyBoundary):
-    """Base of the wrappers that release `sum` and `count` of each arm; they differ in their mechanism only.
-
-    Observations are `{"sum": float64 (n_arms,), "count": int64 (n_arms,)}`: the released total of each arm, which noise
-    may carry outside [0, count], and the number of gains in it. Between releases they stay as they are. The reward is
-    the released mean of the arm played, 0.0 before its first release.
-
-    Other privacy wrappers go below, none above.
-    """
+class ReleasesSums:
+    """What the scalar and the vector boundary that release sums have in common."""
 
     releases_sums: ClassVar[bool] = True
     _total_is: ClassVar[str] = "released sum"
-
-    def __init__(self, env: Environment) -> None:
-        super().__init__(env)
-        self.horizon = self._horizon_below
-        self.sensitivity = float("inf")
-        self.observation_space = sums_space(self.n_arms, self.horizon)
+    _guarantee_below: PrivacyGuarantee | None
+    guarantee: PrivacyGuarantee
 
     @property
     def mechanism(self) -> SumMechanism:
@@ -38,6 +28,23 @@ class SumsBoundary(PrivacyBoundary):
     def _use(self, mechanism: SumMechanism) -> None:
         self._mechanism = mechanism
         self.guarantee = after_noise_below(mechanism.guarantee, self._guarantee_below)
+
+
+class SumsBoundary(ReleasesSums, PrivacyBoundary):  # type: ignore[misc]
+    """Base of the wrappers that release `sum` and `count` of each arm; they differ in their mechanism only.
+
+    Observations are `{"sum": float64 (n_arms,), "count": int64 (n_arms,)}`: the released total of each arm, which noise
+    may carry outside [0, count], and the number of gains in it. Between releases they stay as they are. The reward is
+    the released mean of the arm played, 0.0 before its first release.
+
+    Other privacy wrappers go below, none above.
+    """
+
+    def __init__(self, env: Environment) -> None:
+        super().__init__(env)
+        self.horizon = self._horizon_below
+        self.sensitivity = float("inf")
+        self.observation_space = sums_space(self.n_arms, self.horizon)
 
     def _begin(self) -> None:
         self._state = Withheld(self._mechanism.new_state(self.n_arms))

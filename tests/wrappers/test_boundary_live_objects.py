@@ -63,7 +63,7 @@ def test_two_keys_never_read_the_same():
     for seed, trial in ((0, 2**32), (0, 2 * 2**32), (2**128, 0), (-1, 0)):
         with pytest.raises(ValueError, match=r"seed must be in \[0, 2\^128\) and trial in \[0, 2\^32\)"):
             stream(seed, trial=trial, role=2)
-    with pytest.raises(ValueError, match=r"trial in \[0, 2\^32\)"):
+    with pytest.raises(ValueError, match=r"trial must be in \[0, 2\^32\)"):
         EpisodeStreams(2).next(1, {"trial": 2**33})
     for wrapped in (
         LaplaceClipRescale(BanditEnv(Stochastic(2, 5)), epsilon=1.0),

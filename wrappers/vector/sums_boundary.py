@@ -1,24 +1,19 @@
 """The privacy boundary that releases running sums, around many games at once."""
 
-import copy
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from dp_bandit_envs.privacy.sums.mechanism import SumMechanism, after_noise_below
 from dp_bandit_envs.protocols import FloatArray, IntArray, Observation
 from dp_bandit_envs.wrappers.boundary import Withheld
-from dp_bandit_envs.wrappers.sums_boundary import sums_space
+from dp_bandit_envs.wrappers.sums_boundary import ReleasesSums, sums_space
 from dp_bandit_envs.wrappers.vector.boundary import VectorEnv, VectorPrivacyBoundary
 
 
-class VectorSumsBoundary(VectorPrivacyBoundary):
+class VectorSumsBoundary(ReleasesSums, VectorPrivacyBoundary):  # type: ignore[misc]
     """Base of the vector forms of the wrappers that release `sum` and `count`; see `SumsBoundary`."""
-
-    releases_sums: ClassVar[bool] = True
-    _total_is: ClassVar[str] = "released sum"
 
     def __init__(self, env: VectorEnv) -> None:
         super().__init__(env)
@@ -26,15 +21,6 @@ class VectorSumsBoundary(VectorPrivacyBoundary):
         self.sensitivity = float("inf")
         self.single_observation_space = sums_space(self.n_arms, self.horizon)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
-
-    @property
-    def mechanism(self) -> SumMechanism:
-        """A copy of what releases the sums: who changes it changes no noise."""
-        return copy.deepcopy(self._mechanism)
-
-    def _use(self, mechanism: SumMechanism) -> None:
-        self._mechanism = mechanism
-        self.guarantee = after_noise_below(mechanism.guarantee, self._guarantee_below)
 
     def _begin(self, streams: list[np.random.Generator]) -> None:
         self._noise_streams = streams
