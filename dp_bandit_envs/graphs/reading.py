@@ -49,8 +49,8 @@ def as_feedback_graph(graph: Any, *, n_arms: SupportsIndex | None = None, self_l
         )
     if np.isnan(matrix.astype(float)).any():
         raise ValueError("a graph's matrix must hold numbers; it holds nan.")
-    directed = not np.array_equal(matrix != 0, matrix.T != 0)
-    return _made(len(matrix), [tuple(edge) for edge in np.argwhere(matrix).tolist()], directed, self_loops)
+    rows, columns = np.nonzero(matrix)
+    return _from_entries(len(matrix), rows, columns, self_loops)
 
 
 def _from_sparse(entries: Any, self_loops: bool) -> FeedbackGraph:
@@ -60,10 +60,16 @@ def _from_sparse(entries: Any, self_loops: bool) -> FeedbackGraph:
     if np.isnan(np.asarray(entries.data, float)).any():
         raise ValueError("a graph's matrix must hold numbers; it holds nan.")
     kept = np.asarray(entries.data) != 0
-    rows, columns = np.asarray(entries.row)[kept].astype(np.int64), np.asarray(entries.col)[kept].astype(np.int64)
-    n_arms = int(entries.shape[0])
-    directed = not np.array_equal(np.unique(rows * n_arms + columns), np.unique(columns * n_arms + rows))
-    return _made(n_arms, [*zip(rows.tolist(), columns.tolist(), strict=True)], directed, self_loops)
+    return _from_entries(
+        int(entries.shape[0]), np.asarray(entries.row)[kept], np.asarray(entries.col)[kept], self_loops
+    )
+
+
+def _from_entries(n_arms: int, rows: Any, columns: Any, self_loops: bool) -> FeedbackGraph:
+    """Read where a matrix is not 0; it is undirected if that is symmetric."""
+    edges = [*zip(rows.tolist(), columns.tolist(), strict=True)]
+    directed = {(column, row) for row, column in edges} != set(edges)
+    return _made(n_arms, edges, directed, self_loops)
 
 
 def _from_file(path: Path, n_arms: SupportsIndex | None, self_loops: bool) -> FeedbackGraph:

@@ -64,7 +64,7 @@ class Compiled:
 
     def _with(self, options: dict[str, Any]) -> Any:
         everything = [self._function, *self._replacements.values()]
-        ours = all(part.__module__.startswith(PACKAGE) for part in everything)
+        ours = all(f"{part.__module__}.".startswith(f"{PACKAGE}.") for part in everything)
         if not ours:
             # Functions of somebody else's must not read what is next to their arrays.
             options = {**options, "boundscheck": True}

@@ -49,8 +49,9 @@ def play(env: Environment, agent: Agent, *, seed: int | None = 0, trial: int = 0
     Args:
         env: A DPBandit environment, with any wrappers around it.
         agent: Any agent.
-        seed: The seed of everything random, in [0, 2^128); each part draws from a stream of its own. None takes the
-            operating system's randomness, which nobody can know or guess: for real data.
+        seed: The seed of everything random, in [0, 2^128); each part draws from a stream of its own. None is for real
+            data: in an environment that was never given a seed, all randomness is the operating system's, which nobody
+            can know or guess.
         trial: Which game of that seed. `simulate` plays trials 0, 1, 2, ... and each is exactly this game.
 
     Raises:
