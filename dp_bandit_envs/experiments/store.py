@@ -1,28 +1,28 @@
-"""A results folder that survives Ctrl-C, kill -9 and power cuts: every file in it is whole, or not there."""
+"""A results folder: it belongs to one configuration, and every archive in it says what it belongs to and is whole."""
 
+import contextlib
+import errno
 import hashlib
-import io
 import json
-import os
-import re
-import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from dp_bandit_envs.errors import ResultsError
+from dp_bandit_envs.experiments import durable
+from dp_bandit_envs.experiments.archive import Archive, write_archive
 
 CONFIGURATION = "configuration.json"
-PARTIAL = re.compile(r"\.(?P<name>[\w-]+\.(npz|json|csv|md|png|svg))\.(?P<process>\d+)\.partial")
-"""How a file is called while it is being written."""
-Arrays = Mapping[str, NDArray[Any]]
+CHUNKS = "chunks"
+MADE_BY = "made_by"
+"""The part of a configuration that says which code and libraries make the results."""
+UNWRITABLE = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 
 class ResultsFolder:
-    """A folder that belongs to one configuration.
+    """A folder that belongs to one configuration; several processes of that configuration may use it at once.
 
     Args:
         path: The folder; it is made if it is not there.
@@ -35,102 +35,94 @@ class ResultsFolder:
     def __init__(self, path: Path, configuration: Mapping[str, Any]) -> None:
         self.path = path
         text = json.dumps(configuration, indent=2, sort_keys=True) + "\n"
+        self._digest = hashlib.sha256(text.encode()).hexdigest()
         try:
-            path.mkdir(parents=True, exist_ok=True)
+            durable.make_folder(path)
             self._claim(text)
-            self._clear_litter()
-        except OSError as error:
+        except (OSError, ValueError) as error:
             raise ResultsError(
-                f"{path}: the results folder must be writable; {error.strerror}. Choose another."
+                f"{path}: the results folder must be writable; {_reason(error)}. Choose another."
             ) from None
+        for folder in (path, path / CHUNKS):
+            durable.clear_partial_files(folder)
 
-    def save(self, name: str, arrays: Arrays) -> None:
-        """Write arrays to `name`.npz."""
-        buffer = io.BytesIO()
-        np.savez_compressed(buffer, allow_pickle=False, **arrays)
-        with zipfile.ZipFile(buffer, "a") as archive:
-            archive.comment = _digest(arrays)
-        self.write(f"{name}.npz", buffer.getvalue())
+    def save(self, name: str, arrays: Iterable[tuple[str, Sequence[NDArray[Any]]]], **origin: int) -> None:
+        """Write arrays, each in pieces, to `name`.npz, which belongs to this configuration, name and `origin`."""
+        with self._writing(f"{name}.npz") as file:
+            write_archive(file, arrays, self._origin(name, origin))
 
-    def load(self, name: str) -> dict[str, NDArray[Any]] | None:
-        """Read the arrays of `name`.npz, or return None if there is no such file.
+    def load(self, name: str, **origin: int) -> Archive | None:
+        """Return the arrays of `name`.npz, or None if there is no such file.
 
         Raises:
-            ResultsError: If the file is damaged.
+            ResultsError: If the file is damaged or belongs to something else.
         """
-        file = self.path / f"{name}.npz"
         try:
-            data = file.read_bytes()
+            return Archive(self.path / f"{name}.npz", self._origin(name, origin))
         except FileNotFoundError:
             return None
-        try:
-            with np.load(io.BytesIO(data), allow_pickle=False) as saved:
-                arrays = {key: saved[key] for key in saved.files}
-            with zipfile.ZipFile(io.BytesIO(data)) as archive:
-                if archive.comment != _digest(arrays):
-                    raise ValueError
-            return arrays
-        except Exception:  # a damaged archive can fail in any way
-            raise ResultsError(
-                f"{file}: a saved file of results must be whole; this one is damaged. Delete it and run the same"
-                " command again: only what it held is simulated anew."
-            ) from None
 
     def write(self, name: str, content: bytes | str) -> None:
         """Write a file so that it is there as a whole or not at all, even if the power fails."""
-        data = content.encode() if isinstance(content, str) else content
-        target = self.path / name
-        partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
-        try:
-            target.parent.mkdir(exist_ok=True)
-            with partial.open("wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            partial.replace(target)
-        except OSError as error:
-            partial.unlink(missing_ok=True)
-            raise ResultsError(
-                f"{target}: could not be written; {error.strerror}. What was saved before is untouched."
-            ) from None
-        _sync_folder(target.parent)
+        with self._writing(name) as file:
+            # A file's name may hold bytes that are no text; the report quotes it as it is.
+            file.write(content.encode(errors="surrogateescape") if isinstance(content, str) else content)
 
-    def begin_chunks(self) -> None:
-        """Make the folder of chunks."""
-        (self.path / "chunks").mkdir(exist_ok=True)
+    def write_again(self, name: str, content: bytes | str) -> bool:
+        """Write a file that follows from the results; return False where a folder can be read only."""
+        try:
+            self.write(name, content)
+        except ResultsError as error:
+            cause = error.__cause__
+            if isinstance(cause, OSError) and cause.errno in UNWRITABLE:
+                return False
+            raise
+        return True
 
     def remove_chunks(self) -> None:
         """Remove the chunks, once their content is elsewhere in the folder."""
-        chunks = self.path / "chunks"
-        if chunks.is_dir():
-            for file in chunks.iterdir():
-                file.unlink()
-            chunks.rmdir()
+        durable.remove_folder(self.path / CHUNKS)
 
-    def _clear_litter(self) -> None:
-        """Remove our own half-written files, of processes that are gone."""
-        for file in [*self.path.iterdir(), *self.path.glob("chunks/*")]:
-            ours = PARTIAL.fullmatch(file.name)
-            if ours and not _is_running(ours["process"]):
-                file.unlink(missing_ok=True)
+    @property
+    def has_chunks(self) -> bool:
+        """Whether there is a folder of chunks."""
+        return (self.path / CHUNKS).is_dir()
+
+    def _origin(self, name: str, more: Mapping[str, int]) -> dict[str, str | int]:
+        return {"configuration": self._digest, "name": name, **more}
+
+    @contextlib.contextmanager
+    def _writing(self, name: str) -> Iterator[IO[bytes]]:
+        target = self.path / name
+        try:
+            durable.make_folder(target.parent)
+            with durable.whole_file(target) as file:
+                yield file
+        except OSError as error:
+            raise ResultsError(
+                f"{target}: could not be written; {_reason(error)}. What was saved before is untouched."
+            ) from error
 
     def _claim(self, text: str) -> None:
         file = self.path / CONFIGURATION
         if not file.exists():
-            if any(not _is_half_a_configuration(entry.name) for entry in self.path.iterdir()):
+            if any(not _is_half_a_configuration(entry.name) for entry in self.path.iterdir()) and not file.exists():
                 raise ResultsError(
                     f"{self.path}: a results folder must be empty or made by this command; it holds other files."
                     " Choose another."
                 )
-            self.write(CONFIGURATION, text)
-        elif (found := file.read_bytes()) != text.encode():
+            if durable.create_once(file, text.encode()):
+                return
+        if (found := file.read_bytes()) != text.encode():
             raise ResultsError(
                 f"{self.path}: the folder belongs to another configuration, see {CONFIGURATION} in it; nothing was"
-                f" changed. {_difference(found.decode(errors='replace'), text)}Choose another folder with --out."
+                f" changed. {_difference(found.decode(errors='replace'), text)}Choose another folder with --out, or"
+                " delete this one if its results are no longer wanted."
             )
 
 
 def _difference(old: str, new: str) -> str:
+    """Say what differs between two configurations, in a sentence, as far as it is short."""
     try:
         before, after = json.loads(old), json.loads(new)
     except ValueError:
@@ -138,42 +130,22 @@ def _difference(old: str, new: str) -> str:
     if not isinstance(before, dict):
         return ""
     keys = [key for key in after if before.get(key) != after[key]]
-    shown = [f"{key}: {before.get(key)!r} there, {after[key]!r} here" for key in keys]
-    short = [text for text in shown if len(text) < 120] or keys
+    shown = [f"{key}: {before.get(key)!r} there, {after[key]!r} here" for key in keys if key != MADE_BY]
+    short = [text for text in shown if len(text) < 120] or [key for key in keys if key != MADE_BY]
+    if MADE_BY in keys:
+        there, here = before.get(MADE_BY) or {}, after[MADE_BY]
+        others = [part for part in here if there.get(part) != here[part]]
+        short.append(
+            f"it was made by other code ({', '.join(others)}), whose numbers are not mixed with those of this one"
+        )
     return f"Different: {'; '.join(short)}. " if short else ""
 
 
-def _digest(arrays: Arrays) -> bytes:
-    """Return a digest of names and contents, which is kept as the archive's comment."""
-    digest = hashlib.sha256()
-    for key, array in arrays.items():
-        digest.update(f"{key} {array.dtype.str} {array.shape}".encode())
-        digest.update(np.ascontiguousarray(array).tobytes())
-    return digest.hexdigest().encode()
-
-
 def _is_half_a_configuration(name: str) -> bool:
-    ours = PARTIAL.fullmatch(name)
+    ours = durable.PARTIAL.fullmatch(name)
     return ours is not None and ours["name"] == CONFIGURATION
 
 
-def _is_running(process: str) -> bool:
-    if os.name != "posix":
-        return True  # elsewhere the signal 0 is not a question
-    try:
-        os.kill(int(process), 0)
-    except (ValueError, OverflowError, ProcessLookupError):
-        return False
-    except PermissionError:
-        return True
-    return True
-
-
-def _sync_folder(folder: Path) -> None:
-    # Makes the new name itself durable; Windows cannot open folders and does without.
-    if os.name == "posix":
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+def _reason(error: Exception) -> str:
+    # A path with a null character raises a ValueError.
+    return getattr(error, "strerror", None) or str(error)

@@ -13,9 +13,12 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.errors import NumbaError
+from numba.extending import intrinsic
 
+from dp_bandit_envs.simulation.machine_code import MachineCode
+
+_AN_INTRINSIC = intrinsic(lambda typing_context: None)
 Options = tuple[tuple[str, Any], ...]
 PACKAGE = "dp_bandit_envs"
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
@@ -60,11 +63,11 @@ class Compiled:
     @property
     def kept_on_disk(self) -> bool:
         """Whether its machine code is kept for other processes."""
-        return isinstance(self._dispatcher._cache, _FingerprintedCache)
+        return isinstance(self._dispatcher._cache, MachineCode)
 
     def _with(self, options: dict[str, Any]) -> Any:
-        everything = [self._function, *self._replacements.values()]
-        ours = all(f"{part.__module__}.".startswith(f"{PACKAGE}.") for part in everything)
+        reached = _reached(self._function, self._replacements, set())
+        ours = all(f"{part.__module__}.".startswith(f"{PACKAGE}.") for part in reached)
         if not ours:
             # Functions of somebody else's must not read what is next to their arrays.
             options = {**options, "boundscheck": True}
@@ -73,8 +76,8 @@ class Compiled:
         if ours:
             key = fingerprint(self._function, self._replacements) + ("" if options is OPTIONS else "-lean")
             # Without a folder to write to, as in a read-only container, every process compiles for itself.
-            with contextlib.suppress(RuntimeError):
-                dispatcher._cache = _FingerprintedCache(clone, key)
+            with contextlib.suppress(RuntimeError, OSError):
+                dispatcher._cache = MachineCode(clone, key)
         return dispatcher
 
 
@@ -83,26 +86,6 @@ def fingerprint(function: Callable[..., Any], replacements: Mapping[str, Callabl
     digest = hashlib.sha256(numba.__version__.encode())
     _digest(function, dict(replacements or {}), digest, set())
     return digest.hexdigest()
-
-
-class _FingerprintedCache(FunctionCache):
-    """Keeps each fingerprint in files of its own.
-
-    Numba numbers the entries of one index, and two processes that compile at once may take the same number; with
-    one index for all algorithms the one could then be handed the other's machine code.
-    """
-
-    def __init__(self, function: Callable[..., Any], key: str) -> None:
-        self._key = key
-        super().__init__(function)  # type: ignore[no-untyped-call]
-        self._cache_file = IndexDataCacheFile(  # type: ignore[no-untyped-call]
-            cache_path=self._cache_path,
-            filename_base=f"{self._impl.filename_base}-{key[:24]}{key[64:]}",
-            source_stamp=key,
-        )
-
-    def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
-        return (sig, codegen.magic_tuple(), self._key)
 
 
 @functools.cache
@@ -125,6 +108,19 @@ def _clone(
     clone.__qualname__ = function.__qualname__
     clone.__module__ = function.__module__
     return clone
+
+
+def _reached(
+    function: Callable[..., Any], replacements: Mapping[str, Callable[..., Any]], reached: set[Callable[..., Any]]
+) -> set[Callable[..., Any]]:
+    """Return the function and all plain functions that it calls by name."""
+    reached.add(function)
+    assert isinstance(function, FunctionType)
+    for name in _names(function.__code__):
+        value = replacements.get(name, function.__globals__.get(name))
+        if isinstance(value, FunctionType) and value not in reached:
+            _reached(value, {}, reached)
+    return reached
 
 
 def _names(code: CodeType) -> list[str]:
@@ -152,6 +148,8 @@ def _digest_value(name: str, value: Any, code: CodeType, digest: Any, seen: set[
     digest.update(name.encode())
     if isinstance(value, FunctionType):
         _digest(value, {}, digest, seen)
+    elif isinstance(value, type(_AN_INTRINSIC)):
+        _digest(value._defn, {}, digest, seen)
     elif isinstance(value, ModuleType):
         for attribute in _names(code):
             if hasattr(value, attribute) and not isinstance(getattr(value, attribute), ModuleType):

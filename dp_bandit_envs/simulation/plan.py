@@ -20,8 +20,8 @@ from dp_bandit_envs.protocols import Environment
 from dp_bandit_envs.seeding import FIRST_WRAPPER
 from dp_bandit_envs.simulation import graph_feedback
 from dp_bandit_envs.simulation import play_block as play_block_module
-from dp_bandit_envs.simulation.compiling import compile_with
-from dp_bandit_envs.simulation.play_block import Nothing, Rules, play_block
+from dp_bandit_envs.simulation.entry import Entry
+from dp_bandit_envs.simulation.play_block import Nothing, Rules
 from dp_bandit_envs.specialise import specialise
 from dp_bandit_envs.wrappers import (
     BlockMeans,
@@ -63,7 +63,7 @@ class Plan:
         return Nothing() if self.sums is None else self.sums.new_state(n_arms)
 
     @property
-    def block(self) -> Callable[..., Any]:
+    def block(self) -> Entry:
         """The compiled loop; looked up where it is used, as machine code does not travel to other processes."""
         tell = {} if self.sums is None else {"tell": self.sums.tell}
         return _block(**self.agent.functions._asdict(), **self.parts, **tell)
@@ -135,8 +135,8 @@ def _stages(module: ModuleType, mechanisms: dict[str, Any]) -> dict[str, Callabl
 
 
 @functools.cache
-def _block(**parts: Callable[..., Any]) -> Callable[..., Any]:
-    return compile_with(play_block, parts)
+def _block(**parts: Callable[..., Any]) -> Entry:
+    return Entry(parts)
 
 
 def _chain(env: Environment) -> dict[str, Any]:

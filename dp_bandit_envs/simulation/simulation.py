@@ -8,6 +8,7 @@ from typing import Any, Literal, SupportsIndex
 
 import gymnasium as gym
 import numpy as np
+from numpy.typing import NDArray
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import Algorithm, make_algorithm
@@ -145,41 +146,47 @@ def simulate(
     played = {name: players[name] for name in players if name not in compiled}
     numbers = range(first_trial, first_trial + trials)
     done = 0
-    columns: dict[str, list[Column]] = {name: [] for name in players}
+    tables = {name: _Table(trials) for name in players}
     tasks: list[tuple[Task, int, str]] = []
     if compiled:
-        tasks.append(
-            (
-                CompiledTrials(game.adversary, compiled, seed, rounds, getattr(game, "source", None)).run,
-                len(compiled),
-                "threads",
-            )
-        )
+        task = CompiledTrials(game.adversary, compiled, seed, rounds, getattr(game, "source", None))
+        tasks.append((task, len(compiled), "threads"))
     if played:
-        tasks.append((PlayedTrials(make_env, played, seed, rounds).run, len(played), "processes"))
-    for run, games, prefer in tasks:
-        for result in spread(run, numbers, min(jobs, trials), prefer):
+        tasks.append((PlayedTrials(make_env, played, seed, rounds), len(played), "processes"))
+    for task, games, prefer in tasks:
+        for row, result in enumerate(spread(task, numbers, min(jobs, trials), prefer)):
             for name, column in result.items():
-                columns[name].append(column)
+                tables[name].put(row, column)
             done += games
             if progress is not None:
                 progress(done, trials * len(players))
     outcomes = {}
     for name, player in players.items():
         plan = plans[name]
-        outcomes[name] = _outcome(columns[name], player, game, plan if isinstance(plan, str) else "")
+        outcomes[name] = _outcome(tables[name], player, game, plan if isinstance(plan, str) else "")
     return Simulation(outcomes, rounds, game.horizon, game.n_arms, seed, first_trial)
 
 
-def _outcome(columns: list[Column], player: Algorithm, game: BanditEnv, reason: str) -> Outcome:
-    external, policy, pseudo, collected, switches, pulls = zip(*columns, strict=True)
+class _Table:
+    """The columns of many games, one row for each; they are copied into arrays as they come."""
+
+    def __init__(self, trials: int) -> None:
+        self._trials = trials
+        self.arrays: list[NDArray[Any] | None] = []
+
+    def put(self, row: int, column: Column) -> None:
+        if not self.arrays:
+            empty = (None if part is None else np.empty((self._trials, *part.shape), part.dtype) for part in column)
+            self.arrays = list(empty)
+        for array, part in zip(self.arrays, column, strict=True):
+            if array is not None:
+                array[row] = part
+
+
+def _outcome(table: _Table, player: Algorithm, game: BanditEnv, reason: str) -> Outcome:
+    arrays = Column._make(table.arrays)
     return Outcome(
-        external_regret=np.array(external),
-        policy_regret=np.array(policy),
-        pseudo_regret=None if pseudo[0] is None else np.array(pseudo),
-        collected=np.array(collected),
-        switches=np.array(switches),
-        pulls=np.array(pulls),
+        **arrays._asdict(),
         engine="play" if reason else "compiled",
         reason=reason,
         guarantee=player.guarantee(n_arms=game.n_arms, horizon=game.horizon, sensitivity=game.sensitivity),

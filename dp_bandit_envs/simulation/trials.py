@@ -3,9 +3,10 @@
 import copy
 import dataclasses
 import functools
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -41,7 +42,62 @@ class Column(NamedTuple):
     pulls: IntArray
 
 
-Task = Callable[[int], dict[str, Column]]
+Stopped = Callable[[], bool]
+"""Tells whether somebody has asked for the work to end."""
+
+
+class StoppedEarly(Exception):
+    """A trial was given up, because its results are no longer wanted."""
+
+
+def never() -> bool:
+    """Return False."""
+    return False
+
+
+class Task(Protocol):
+    """A kind of trial, which can be played in any thread or process."""
+
+    def compile(self) -> None:
+        """Do what takes seconds once, in the calling thread, where Ctrl-C interrupts it."""
+
+    def run(self, trial: int, stopped: Stopped = never) -> dict[str, Column]:
+        """Play one trial; raise `StoppedEarly` soon after `stopped` returns True."""
+
+
+class Seat:
+    """One algorithm in one trial: its state, random streams and record, and the compiled loop that plays it."""
+
+    def __init__(self, plan: Plan, seed: int, trial: int, checkpoints: IntArray, n_arms: int) -> None:
+        self._plan = plan
+        self._block = plan.block
+        self._state = _apart(plan.agent.initial_state(n_arms, plan.steps))
+        self._sums = _apart(plan.sums_state(n_arms))
+        self._streams = Streams(*(stream(seed, trial=trial, role=role) for role in (AGENT, *plan.roles)))
+        self._progress = _apart(new_progress(n_arms))
+        self.record = new_record(checkpoints, n_arms)
+
+    def play(self, gains: FloatArray, graph: FeedbackGraph | None) -> None:
+        """Play one round for each row of `gains`, on a graph that is the same in all of them."""
+        # An agent sees a new graph when it next chooses an arm: after the batch that is being played.
+        filled = self._progress.counters[FILLED]
+        busy = self._plan.rules.batch_size - filled if filled > 0 and graph is not None else 0
+        if busy > 0:
+            self._call(gains[:busy], graph)
+        if len(gains) > busy:
+            if graph is not None:
+                self._state = self._plan.agent.with_graph(self._state, graph.copy())
+            self._call(gains[busy:], graph)
+
+    def compile(self, gains: FloatArray, graph: FeedbackGraph | None) -> None:
+        """Compile the loop, or load it from disk, by playing none of the rows of `gains`."""
+        self._call(gains[:0], graph)
+
+    def _call(self, gains: FloatArray, graph: FeedbackGraph | None) -> None:
+        rows = Nothing() if graph is None else Rows(graph.starts, graph.revealed)
+        self._state = self._block(
+            self._state, self._sums, rows, gains, self._plan.rules, self._streams, self._progress, self.record
+        )
 
 
 @dataclasses.dataclass
@@ -54,7 +110,15 @@ class CompiledTrials:
     checkpoints: IntArray
     source: GraphSource | None = None
 
-    def run(self, trial: int) -> dict[str, Column]:
+    def compile(self) -> None:
+        """Compile everything, or load it from disk."""
+        n_arms = self.adversary.n_arms
+        gains, totals_at = np.empty((1, n_arms)), np.zeros((len(self.checkpoints), n_arms))
+        _compiled_add_up()(gains[:0], np.zeros(n_arms), 1, self.checkpoints, totals_at)
+        for seat in self._seats(0).values():
+            seat.compile(gains, None if self.source is None else self.source.graph)
+
+    def run(self, trial: int, stopped: Stopped = never) -> dict[str, Column]:
         """Play one trial."""
         adversary = copy.copy(self.adversary)
         n_arms, horizon, number = adversary.n_arms, adversary.horizon, len(self.checkpoints)
@@ -64,47 +128,35 @@ class CompiledTrials:
             source.begin(stream(self.seed, trial=trial, role=GRAPH))
         block = np.empty((min(ROUNDS_AT_ONCE, max(1, NUMBERS_AT_ONCE // n_arms), horizon), n_arms))
         totals, totals_at = _moved(np.zeros(n_arms)), np.zeros((number, n_arms))
-        states: dict[str, Any] = {}
-        sums: dict[str, Any] = {}
-        streams, progress, records = {}, {}, {}
-        for name, plan in self.plans.items():
-            states[name] = _apart(plan.agent.initial_state(n_arms, plan.steps))
-            sums[name] = _apart(plan.sums_state(n_arms))
-            roles = (AGENT, *plan.roles)
-            streams[name] = Streams(*(stream(self.seed, trial=trial, role=role) for role in roles))
-            progress[name] = _apart(new_progress(n_arms))
-            records[name] = new_record(self.checkpoints, n_arms)
+        seats = self._seats(trial)
         count_up = _compiled_add_up()
         for start in range(0, horizon, len(block)):
+            if stopped():
+                raise StoppedEarly
             gains = block[: horizon - start]
             adversary.fill(gains)
             count_up(gains, totals, start + 1, self.checkpoints, totals_at)
             pieces = list(_pieces(gains, source))
-            for name, plan in self.plans.items():
-                rest = (plan.rules, streams[name], progress[name], records[name])
+            for seat in seats.values():
                 for piece, graph in pieces:
-                    rows = Nothing() if graph is None else Rows(graph.starts, graph.revealed)
-                    # An agent sees a new graph when it next chooses an arm: after the batch that is being played.
-                    filled = progress[name].counters[FILLED]
-                    busy = plan.rules.batch_size - filled if filled > 0 and graph is not None else 0
-                    if busy > 0:
-                        states[name] = plan.block(states[name], sums[name], rows, piece[:busy], *rest)
-                    if len(piece) > busy:
-                        if graph is not None:
-                            states[name] = plan.agent.with_graph(states[name], graph.copy())
-                        states[name] = plan.block(states[name], sums[name], rows, piece[busy:], *rest)
+                    seat.play(piece, graph)
         means = adversary.means
         return {
             name: Column(
-                external_regret(totals_at, record.collected),
-                policy_regret(totals_at, record.collected),
-                None if means is None else pseudo_regret(record.pulls, means),
-                record.collected,
-                record.switches,
-                record.pulls[-1],
+                external_regret(totals_at, seat.record.collected),
+                policy_regret(totals_at, seat.record.collected),
+                None if means is None else pseudo_regret(seat.record.pulls, means),
+                seat.record.collected,
+                seat.record.switches,
+                # A copy, as the last row alone would keep all rows in memory.
+                seat.record.pulls[-1].copy(),
             )
-            for name, record in records.items()
+            for name, seat in seats.items()
         }
+
+    def _seats(self, trial: int) -> dict[str, Seat]:
+        n_arms = self.adversary.n_arms
+        return {name: Seat(plan, self.seed, trial, self.checkpoints, n_arms) for name, plan in self.plans.items()}
 
 
 @dataclasses.dataclass
@@ -116,11 +168,16 @@ class PlayedTrials:
     seed: int
     checkpoints: IntArray
 
-    def run(self, trial: int) -> dict[str, Column]:
+    def compile(self) -> None:
+        """Nothing is compiled."""
+
+    def run(self, trial: int, stopped: Stopped = never) -> dict[str, Column]:
         """Play one trial."""
         columns = {}
         at = self.checkpoints - 1
         for name, algorithm in self.algorithms.items():
+            if stopped():
+                raise StoppedEarly
             env = self.make_env()
             agent = algorithm.agent(sensitivity=env.get_wrapper_attr("sensitivity"))
             game = play(algorithm.wrap(env), agent, seed=self.seed, trial=trial)
@@ -154,21 +211,25 @@ def _pieces(gains: FloatArray, source: GraphSource | None) -> Iterator[tuple[Flo
         start += rounds
 
 
-def spread(run: Task, numbers: Iterable[int], jobs: int, prefer: str) -> Iterator[dict[str, Column]]:
+def spread(task: Task, numbers: Iterable[int], jobs: int, prefer: str) -> Iterator[dict[str, Column]]:
     """Run trials side by side and yield their results in order."""
     backend, _ = get_active_backend(prefer=prefer)
     if jobs == 1 and isinstance(backend, LOCAL):
-        yield from map(run, numbers)
+        yield from map(task.run, numbers)
     elif prefer == "threads" and isinstance(backend, LOCAL):
         # joblib looks for results every 10 ms only, which is half a trial; its other backends are worth that.
+        task.compile()
+        stop = threading.Event()
         pool = ThreadPoolExecutor(jobs)
         try:
-            yield from pool.map(run, numbers)
+            yield from pool.map(functools.partial(task.run, stopped=stop.is_set), numbers)
         finally:
+            # After Ctrl-C too: running trials end with their current block of rounds.
+            stop.set()
             pool.shutdown(cancel_futures=True)
     else:
         parallel = Parallel(n_jobs=jobs, prefer=prefer, return_as="generator")
-        yield from parallel(delayed(run)(trial) for trial in numbers)
+        yield from parallel(delayed(task.run)(trial) for trial in numbers)
 
 
 def _apart(arrays: Any) -> Any:

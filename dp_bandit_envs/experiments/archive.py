@@ -1,0 +1,140 @@
+"""Archives of arrays (`.npz`) that say which run, panel and trials they belong to, and notice any damaged byte."""
+
+import hashlib
+import io
+import json
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+from dp_bandit_envs.errors import ResultsError
+
+MANIFEST = "manifest.json"
+"""The member that holds what an archive belongs to and a digest of each array; its own digest is the comment."""
+KEPT_BYTES = 2**28
+"""Arrays that were read stay in memory up to this many bytes; more are read each time."""
+Arrays = Mapping[str, NDArray[Any]]
+Origin = Mapping[str, str | int]
+
+
+def write_archive(file: IO[bytes], arrays: Mapping[str, Iterable[NDArray[Any]]], shapes: Arrays, origin: Origin) -> None:
+    """Write an archive whose arrays come in pieces, so that none has to be in memory as a whole.
+
+    Args:
+        file: Where to write; equal arrays and origins give equal bytes.
+        arrays: For each name the pieces of the array, which are joined along their first axis.
+        shapes: For each name an array of the type and shape of the whole (`np.broadcast_to` makes one without memory).
+        origin: What the archive belongs to.
+    """
+    digests = {}
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for key, pieces in arrays.items():
+            whole = shapes[key]
+            header = {"descr": npy.dtype_to_descr(whole.dtype), "fortran_order": False, "shape": whole.shape}
+            with archive.open(f"{key}.npy", "w", force_zip64=True) as member:
+                npy.write_array_header_1_0(member, header)
+                digest = _digest_of_kind(whole)
+                for piece in pieces:
+                    content = np.ascontiguousarray(piece).tobytes()
+                    digest.update(content)
+                    member.write(content)
+            digests[key] = digest.hexdigest()
+        manifest = json.dumps({"origin": dict(origin), "sha256": digests}, sort_keys=True).encode()
+        archive.writestr(zipfile.ZipInfo(MANIFEST), manifest)
+        archive.comment = hashlib.sha256(manifest).hexdigest().encode()
+
+
+class Archive(Mapping[str, NDArray[Any]]):
+    """The arrays of a file, each read and checked when it is asked for.
+
+    Args:
+        path: The file.
+        origin: What it must belong to.
+
+    Raises:
+        FileNotFoundError: If there is no such file.
+        ResultsError: Here or on reading an array, if the file is damaged, or belongs to something else.
+    """
+
+    def __init__(self, path: Path, origin: Origin) -> None:
+        self._path = path
+        self._origin = dict(origin)
+        self._kept: dict[str, NDArray[Any]] = {}
+        with self._open() as archive:
+            self._keys = list(self._manifest(archive))
+
+    def __getitem__(self, key: str) -> NDArray[Any]:
+        if key not in self._kept:
+            array = self._read(key)
+            if sum(kept.nbytes for kept in self._kept.values()) + array.nbytes > KEPT_BYTES:
+                return array
+            self._kept[key] = array
+        return self._kept[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._keys)
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def check(self) -> None:
+        """Read every array once and keep none."""
+        for key in self._keys:
+            self._read(key)
+
+    def _read(self, key: str) -> NDArray[Any]:
+        if key not in self._keys:
+            raise KeyError(key)
+        with self._open() as archive:
+            expected = self._manifest(archive)[key]
+            try:
+                array: NDArray[Any] = npy.read_array(io.BytesIO(archive.read(f"{key}.npy")), allow_pickle=False)
+                digest = _digest_of_kind(array)
+                digest.update(np.ascontiguousarray(array).tobytes())
+                if digest.hexdigest() != expected:
+                    raise ValueError
+            except Exception:  # a damaged archive can fail in any way
+                raise self._damaged() from None
+        return array
+
+    def _open(self) -> zipfile.ZipFile:
+        try:
+            return zipfile.ZipFile(self._path)
+        except FileNotFoundError:
+            raise
+        except Exception:
+            raise self._damaged() from None
+
+    def _manifest(self, archive: zipfile.ZipFile) -> dict[str, str]:
+        """Return the digest of each array, or raise if the archive is damaged or of another origin."""
+        try:
+            text = archive.read(MANIFEST)
+            if hashlib.sha256(text).hexdigest().encode() != archive.comment:
+                raise ValueError
+            manifest = json.loads(text)
+            origin, digests = dict(manifest["origin"]), dict(manifest["sha256"])
+        except Exception:
+            raise self._damaged() from None
+        if origin != self._origin:
+            keys = [key for key in {**origin, **self._origin} if origin.get(key) != self._origin.get(key)]
+            found = ", ".join(f"{key} {origin.get(key)!r} instead of {self._origin.get(key)!r}" for key in keys)
+            raise ResultsError(
+                f"{self._path}: a saved file must belong to this run; this one has {found}. Delete it and run the same"
+                " command again: only what it should have held is simulated anew."
+            )
+        return digests
+
+    def _damaged(self) -> ResultsError:
+        return ResultsError(
+            f"{self._path}: a saved file of results must be whole; this one is damaged. Delete it and run the same"
+            " command again: only what it held is simulated anew."
+        )
+
+
+def _digest_of_kind(array: NDArray[Any]) -> Any:
+    return hashlib.sha256(f"{array.dtype.str} {array.shape}".encode())

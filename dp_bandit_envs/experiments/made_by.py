@@ -1,0 +1,50 @@
+"""What determines an experiment's numbers beside its settings: the code that plays, the data it ships, some libraries."""
+
+import functools
+import hashlib
+import platform
+from collections.abc import Iterator
+from importlib import import_module, metadata, resources
+from importlib.resources.abc import Traversable
+
+import dp_bandit_envs
+from dp_bandit_envs.byte_code import written_out
+
+WITHOUT_NUMBERS = ("cli", "experiments", "plots")
+"""Parts of the package that play nothing: what they settle is in an experiment's configuration."""
+ELSEWHERE = ("agents", "wrappers")
+"""Parts that an editable installation keeps in folders of their own."""
+LIBRARIES = ("numpy", "networkx")
+"""Libraries whose feature releases may draw other numbers from the same seed."""
+
+
+@functools.cache
+def made_by() -> dict[str, str]:
+    """Return versions, and a digest of this package's code and data in which comments and docstrings do not count."""
+    package = dp_bandit_envs.__name__
+    files = dict(_files(package, resources.files(dp_bandit_envs)))
+    for part in ELSEWHERE:
+        files |= _files(f"{package}.{part}", resources.files(import_module(f"{package}.{part}")))
+    digest = hashlib.sha256()
+    for name, file in sorted(files.items()):
+        content = file.read_bytes()
+        if name.endswith(".py"):
+            content = written_out(compile(content, name, "exec", optimize=2, dont_inherit=True)).encode()
+        digest.update(f"{name} {len(content)} ".encode() + content)
+    return {
+        "version": dp_bandit_envs.__version__,
+        "code": digest.hexdigest(),
+        "python": ".".join(platform.python_version_tuple()[:2]),
+        **{library: ".".join(metadata.version(library).split(".")[:2]) for library in LIBRARIES},
+    }
+
+
+def _files(name: str, folder: Traversable) -> Iterator[tuple[str, Traversable]]:
+    """Yield each file below a folder of the package with its dotted name."""
+    for entry in folder.iterdir():
+        if entry.name.startswith(("__pycache__", ".")):
+            continue
+        if entry.is_file():
+            yield f"{name}.{entry.name}", entry
+        elif entry.name not in WITHOUT_NUMBERS:
+            yield from _files(f"{name}.{entry.name}", entry)

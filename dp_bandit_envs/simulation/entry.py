@@ -1,0 +1,123 @@
+"""The way from Python into the compiled loop and back, on which Numba handles numbers, arrays and plain tuples only.
+
+Numba's own handling of the other arguments is unsafe around Ctrl-C and leaks: to return a NamedTuple it calls the class,
+to take a Generator it calls `ctypes.cast`, and where a pending KeyboardInterrupt makes such a call fail, it goes on with
+a null pointer; and each Generator taken costs some bytes that compiled code without Numba's runtime never gives back.
+"""
+
+import ctypes
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.core.imputils import impl_ret_borrowed
+from numba.extending import intrinsic
+
+from dp_bandit_envs.protocols import FloatArray, IntArray
+from dp_bandit_envs.simulation.compiling import compile_with
+from dp_bandit_envs.simulation.play_block import Progress, Record, Rules, Streams, play_block
+from dp_bandit_envs.specialise import specialise
+
+BITGEN_FIELDS = ("state", "fnptr_next_uint64", "fnptr_next_uint32", "fnptr_next_double")
+"""The first fields of NumPy's C structure `bitgen_t`, in their order, by the names of Numba's copy of them."""
+
+
+class Entry:
+    """The compiled loop of one algorithm, called like `play_block`.
+
+    Args:
+        parts: What takes the places of the stages of `play_block`, by name.
+    """
+
+    def __init__(self, parts: Mapping[str, Callable[..., Any]]) -> None:
+        loop: Callable[..., Any] = play_block
+        for name, part in parts.items():
+            loop = specialise(loop, name, part)
+        self._compiled = compile_with(enter, {"play_block": loop})
+
+    def __call__(
+        self,
+        state: Any,
+        sums_state: Any,
+        graph: Any,
+        gains: FloatArray,
+        rules: Rules,
+        streams: Streams,
+        progress: Progress,
+        record: Record,
+    ) -> Any:
+        """Play one round for each row of `gains`; the first call for each kind of arguments compiles."""
+        generators = np.array([bitgen_address(rng) for rng in streams], np.intp)
+        returned = self._compiled(state, sums_state, graph, gains, rules, generators, progress, record)
+        return _named(state, returned)
+
+
+def enter(
+    state: Any,
+    sums_state: Any,
+    graph: Any,
+    gains: FloatArray,
+    rules: Rules,
+    generators: IntArray,
+    progress: Progress,
+    record: Record,
+) -> Any:
+    """Play a block with the generators at the given addresses and return the state as plain tuples; only compiled."""
+    streams = Streams(
+        generator_at(generators[0]), generator_at(generators[1]), generator_at(generators[2]), generator_at(generators[3])
+    )
+    return plain_tuple(play_block(state, sums_state, graph, gains, rules, streams, progress, record))
+
+
+def bitgen_address(rng: np.random.Generator) -> int:
+    """Return where a generator's `bitgen_t` is; it stays there for as long as the generator lives."""
+    return int(_capsule_pointer(rng.bit_generator.capsule, b"BitGenerator"))
+
+
+_capsule_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
+    ("PyCapsule_GetPointer", ctypes.pythonapi)
+)
+
+
+def _named(like: Any, value: Any) -> Any:
+    """Return plain tuples as the NamedTuples that they were."""
+    if not isinstance(like, tuple):
+        return value
+    parts = map(_named, like, value)
+    return type(like)(*parts) if hasattr(like, "_fields") else tuple(parts)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def generator_at(typing_context: Any, address: Any) -> Any:
+    """Return the generator whose `bitgen_t` is at an address; compiled code does not own it."""
+    bits = types.NumPyRandomBitGeneratorType("bit_generator")
+    rng_type = types.NumPyRandomGeneratorType("rng")
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        word = context.get_value_type(types.uintp)
+        fields = builder.inttoptr(arguments[0], ir.PointerType(word))
+        bit_generator = cgutils.create_struct_proxy(bits)(context, builder)
+        for place, name in enumerate(BITGEN_FIELDS):
+            setattr(bit_generator, name, builder.load(cgutils.gep_inbounds(builder, fields, place)))
+        # All that is not set is null, so that Numba's runtime has nothing to count.
+        rng = cgutils.create_struct_proxy(rng_type)(context, builder)
+        rng.bit_generator = bit_generator._getvalue()
+        return rng._getvalue()
+
+    return rng_type(types.intp), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def plain_tuple(typing_context: Any, value: Any) -> Any:
+    """Return NamedTuples, also inside each other, as plain tuples, which have the same layout."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return impl_ret_borrowed(context, builder, signature.return_type, arguments[0])
+
+    return _plain(value)(value), generate
+
+
+def _plain(kind: Any) -> Any:
+    return types.Tuple([_plain(part) for part in kind.types]) if isinstance(kind, types.BaseTuple) else kind
