@@ -155,7 +155,8 @@ class ReplayEnv(BanditEnv):
 
     ## Arguments
     `gains`: an array `(rounds, n_arms)`; the path of one as `.npy`, `.csv` or `.csv.gz`; or the path of a CSV file with
-    the columns `arm,gain`. Left out, the outcomes of the clinical trial, so that the id works out of the box.
+    the columns `arm,gain`. A `DataFile` may take the place of a path. Left out, the outcomes of the clinical trial, so
+    that the id works out of the box.
     `horizon=None`: all rows.
 
     ## Version History

@@ -19,8 +19,16 @@ class WrongObservation(ValueError):
     """An agent met an observation that it cannot learn from; the message names the wrapper that is missing."""
 
 
-class GainFileError(ValueError):
+class DataFileError(ValueError):
+    """A user's file cannot be read or breaks a rule; the message names the file, and line and column if it has any."""
+
+
+class GainFileError(DataFileError):
     """A file of gains breaks a rule; the message names file, line and column."""
+
+
+class GraphFileError(DataFileError):
+    """A file of edges breaks a rule; the message names file, line and column."""
 
 
 class UnknownName(KeyError, ValueError):

@@ -1,15 +1,17 @@
 """Reads a user's gains from a file; every error names the file, the line, the column and the rule to mend it."""
 
 import csv
-import gzip
+import io
 import math
-import zlib
+import warnings
+from array import array
 from collections.abc import Iterator
-from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.lib import format as npy
 
+from dp_bandit_envs.data_files import DataFile
 from dp_bandit_envs.errors import GainFileError
 from dp_bandit_envs.protocols import FloatArray
 
@@ -17,11 +19,11 @@ LONG_COLUMNS = ("arm", "gain")
 Row: TypeAlias = tuple[int, list[str]]
 
 
-def read(path: Path) -> FloatArray | list[FloatArray]:
+def read(file: DataFile) -> FloatArray | list[FloatArray]:
     """Read gains from `.npy`, `.csv` or `.csv.gz`.
 
     Args:
-        path: A table with one column for each arm and one row for each round (a first line of names is allowed), or
+        file: A table with one column for each arm and one row for each round (a first line of names is allowed), or
             a CSV file whose first line is `arm,gain`: one recorded gain a line, arms numbered from 0.
 
     Returns:
@@ -30,21 +32,22 @@ def read(path: Path) -> FloatArray | list[FloatArray]:
     Raises:
         GainFileError: If the file breaks one of these rules.
     """
-    if not path.is_file():
-        raise GainFileError(f"{path}: the file must exist; there is none. Check the path.")
+    path = file.path
     if path.suffix == ".npy":
-        return _read_npy(path)
+        return _read_npy(file)
     if path.suffix == ".csv" or path.suffixes[-2:] == [".csv", ".gz"]:
-        return _read_csv(path)
+        return _read_csv(file)
     raise GainFileError(f"{path}: the name must end in .npy, .csv or .csv.gz; received {path.name!r}.")
 
 
-def check_table(table: FloatArray, where: str) -> FloatArray:
+def check_table(table: Any, where: str) -> FloatArray:
     """Return `table` as an array of shape `(rounds, n_arms)`, or raise and name the first wrong entry."""
     try:
         if np.asarray(table).dtype.kind not in "biuf":
             raise TypeError
-        gains = np.array(table, dtype=float)
+        # A number too large for a float64 becomes inf, and is refused below.
+        with np.errstate(all="ignore"):
+            gains = np.array(table, dtype=float)
     except (TypeError, ValueError):
         raise GainFileError(f"{where}: every entry must be a number and every row as long as the others.") from None
     if gains.ndim != 2 or gains.shape[0] < 1 or gains.shape[1] < 2:
@@ -62,104 +65,145 @@ def check_table(table: FloatArray, where: str) -> FloatArray:
     return gains
 
 
-def _read_npy(path: Path) -> FloatArray:
+def _read_npy(file: DataFile) -> FloatArray:
+    """Read an array whose size is compared with what its header claims before any memory is taken."""
+    stream = io.BytesIO(file.content)
     try:
-        table = np.load(path, allow_pickle=False)
-    except (OSError, ValueError, EOFError):
-        raise GainFileError(f"{path}: not an array saved by numpy.save without pickling; save it again.") from None
-    return check_table(table, str(path))
+        # Files of Python 2 and odd escapes in a header bring warnings that help nobody.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            version = npy.read_magic(stream)
+            header = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+            shape, column_by_column, dtype = header(stream)
+    # The header is a Python literal, whose parser can fail in any way.
+    except Exception:
+        raise GainFileError(f"{file.name}: not an array saved by numpy.save without pickling; save it again.") from None
+    if dtype.hasobject:
+        raise GainFileError(
+            f"{file.name}: must hold numbers saved by numpy.save without pickling; it holds Python objects, which are"
+            " never run. Save it again with dtype float."
+        )
+    if dtype.kind not in "biuf":
+        raise GainFileError(
+            f"{file.name}: every entry must be a number; received entries of type {dtype.name}. Save one float for each"
+            " round and arm by numpy.save."
+        )
+    there = len(file.content) - stream.tell()
+    needed = math.prod(shape) * dtype.itemsize
+    if min(shape, default=1) < 0 or needed != there:
+        raise GainFileError(
+            f"{file.name}: the {there:,} bytes behind the header must be those of an array of shape"
+            f" {_short(str(shape))} and type {dtype.name}; they are not. The file is cut off or damaged; save it again"
+            " by numpy.save."
+        )
+    table = np.frombuffer(file.content, dtype, offset=stream.tell()).reshape(
+        shape, order="F" if column_by_column else "C"
+    )
+    return check_table(table, file.name)
 
 
-def _read_csv(path: Path) -> FloatArray | list[FloatArray]:
-    try:
-        rows = list(_rows(path))
-    except (OSError, EOFError, UnicodeDecodeError, zlib.error, csv.Error):
-        raise GainFileError(f"{path}: not readable as comma-separated UTF-8 text; save it again as such.") from None
-    if not rows:
-        raise GainFileError(f"{path}: the file must hold at least one line of gains; it is empty.")
-    first = [name.strip().lower() for name in rows[0][1]]
+def _short(text: str) -> str:
+    return text if len(text) <= 60 else f"{text[:60]}..."
+
+
+def _read_csv(file: DataFile) -> FloatArray | list[FloatArray]:
+    rows = _rows(file)
+    first = next(rows, None)
+    if first is None:
+        raise GainFileError(f"{file.name}: the file must hold at least one line of gains; it is empty.")
+    names = [name.strip().lower() for name in first[1]]
     # A line with a number in it is a round, so that a gap or a word in the first round is not taken for a name.
-    named = not any(_is_number(cell) for cell in first)
-    if named and set(LONG_COLUMNS) & set(first):
-        return _pools(path, first, rows)
-    return _table(path, rows, named=named)
+    named = not any(_is_number(cell) for cell in names)
+    if named and set(LONG_COLUMNS) & set(names):
+        return _pools(file, names, first[0], rows)
+    return _table(file, first, rows, named=named)
 
 
-def _rows(path: Path) -> Iterator[Row]:
-    with (
-        gzip.open(path, "rt", encoding="utf-8-sig", newline="")
-        if path.suffix == ".gz"
-        else path.open(encoding="utf-8-sig", newline="") as text
-    ):
-        reader = csv.reader(text)
+def _rows(file: DataFile) -> Iterator[Row]:
+    reader = csv.reader(file.lines(error=GainFileError))
+    try:
         for cells in reader:
             if cells:
                 yield reader.line_num, cells
+    except csv.Error:
+        raise GainFileError(
+            f"{file.name}, line {reader.line_num}: must be numbers separated by commas; a field there is longer than"
+            f" {csv.field_size_limit():,} characters or otherwise no field. Look for a quotation mark without its other"
+            " half."
+        ) from None
 
 
-def _table(path: Path, rows: list[Row], *, named: bool) -> FloatArray:
-    width = len(rows[0][1])
+def _table(file: DataFile, first: Row, rows: Iterator[Row], *, named: bool) -> FloatArray:
+    width = len(first[1])
     if width < 2:
         raise GainFileError(
-            f"{path}, line {rows[0][0]}: a table needs one column for each of at least 2 arms; received {width}."
+            f"{file.name}, line {first[0]}: a table needs one column for each of at least 2 arms; received {width}."
             " A file of recorded gains needs the first line 'arm,gain'."
         )
-    body = rows[1:] if named else rows
-    if not body:
-        raise GainFileError(f"{path}: the file must hold at least one line of gains; it has only a line of names.")
-    table = np.empty((len(body), width))
-    for index, (line, cells) in enumerate(body):
-        if len(cells) != width:
-            raise GainFileError(
-                f"{path}, line {line}: every line must have {width} columns like the first; received {len(cells)}."
-            )
-        for column, cell in enumerate(cells):
-            table[index, column] = _gain(path, line, column + 1, cell)
-    return table
+    # Numbers in a row take an eighth of the memory of Python's floats in lists.
+    gains = array("d")
+    if not named:
+        gains.extend(_round(file, first, width))
+    for row in rows:
+        gains.extend(_round(file, row, width))
+    if not gains:
+        raise GainFileError(f"{file.name}: the file must hold at least one line of gains; it has only a line of names.")
+    return np.frombuffer(gains, float).reshape(-1, width)
 
 
-def _pools(path: Path, names: list[str], rows: list[Row]) -> list[FloatArray]:
+def _round(file: DataFile, row: Row, width: int) -> list[float]:
+    line, cells = row
+    if len(cells) != width:
+        raise GainFileError(
+            f"{file.name}, line {line}: every line must have {width} columns like the first; received {len(cells)}."
+        )
+    return [_gain(file, line, column, cell) for column, cell in enumerate(cells, start=1)]
+
+
+def _pools(file: DataFile, names: list[str], first_line: int, rows: Iterator[Row]) -> list[FloatArray]:
     if sorted(names) != sorted(LONG_COLUMNS):
         raise GainFileError(
-            f"{path}, line {rows[0][0]}: a file of recorded gains has the columns 'arm' and 'gain' and no others;"
-            f" received {', '.join(map(repr, names))}. Rename or remove columns."
+            f"{file.name}, line {first_line}: a file of recorded gains has the columns 'arm' and 'gain' and no others;"
+            f" received {_short(', '.join(map(repr, names)))}. Rename or remove columns."
         )
     arm_column, gain_column = names.index("arm"), names.index("gain")
-    pools: dict[int, list[float]] = {}
-    for line, cells in rows[1:]:
+    pools: dict[int, array[float]] = {}
+    for line, cells in rows:
         if len(cells) != len(names):
-            raise GainFileError(f"{path}, line {line}: every line must have 2 columns; received {len(cells)}.")
+            raise GainFileError(f"{file.name}, line {line}: every line must have 2 columns; received {len(cells)}.")
         text = cells[arm_column].strip()
-        if not text.isdecimal() or len(text) > 9:
+        # Other alphabets have digits too, and superscripts, which int() does not read.
+        if not (text.isascii() and text.isdecimal() and len(text) <= 9):
             raise GainFileError(
-                f"{path}, line {line}, column {arm_column + 1} ('arm'): arms are whole numbers from 0; the entry there"
-                " is not. Number the arms."
+                f"{file.name}, line {line}, column {arm_column + 1} ('arm'): arms are whole numbers from 0; the entry"
+                " there is not. Number the arms."
             )
-        gain = _gain(path, line, gain_column + 1, cells[gain_column])
-        pools.setdefault(int(text), []).append(gain)
+        gain = _gain(file, line, gain_column + 1, cells[gain_column])
+        pools.setdefault(int(text), array("d")).append(gain)
     arms = sorted(pools)
     if len(arms) < 2 or arms != list(range(len(arms))):
         raise GainFileError(
-            f"{path}, column {arm_column + 1} ('arm'): at least 2 arms, numbered 0, 1, 2, ... without a gap, each with"
-            f" at least one line; received the arms {arms[:10]}. Renumber them."
+            f"{file.name}, column {arm_column + 1} ('arm'): at least 2 arms, numbered 0, 1, 2, ... without a gap, each"
+            f" with at least one line; received the arms {arms[:10]}. Renumber them."
         )
-    return [np.array(pools[arm]) for arm in arms]
+    return [np.frombuffer(pools[arm], float) for arm in arms]
 
 
-def _gain(path: Path, line: int, column: int, cell: str) -> float:
+def _gain(file: DataFile, line: int, column: int, cell: str) -> float:
     value = float(cell) if _is_number(cell) else math.nan
     if not 0 <= value <= 1:
         # The entry may be somebody's datum, so it is not shown.
         raise GainFileError(
-            f"{path}, line {line}, column {column}: a gain must be a number in [0, 1]; the entry there is not. Rescale"
-            " the gains, fill the gap, or separate columns by commas and decimals by points."
+            f"{file.name}, line {line}, column {column}: a gain must be a number in [0, 1]; the entry there is not."
+            " Rescale the gains, fill the gap, or separate columns by commas and decimals by points."
         )
     return value
 
 
 def _is_number(cell: str) -> bool:
+    """Whether a cell is a number as other programs write it; Python reads 1_000 and other alphabets' digits too."""
     try:
         float(cell)
     except ValueError:
         return False
-    return True
+    return cell.isascii() and "_" not in cell

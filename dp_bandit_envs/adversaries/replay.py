@@ -10,6 +10,8 @@ from dp_bandit_envs.adversaries import gain_files
 from dp_bandit_envs.adversaries.adversary import Adversary
 from dp_bandit_envs.adversaries.outcome_pools import OutcomePools
 from dp_bandit_envs.adversaries.trial import Trial
+from dp_bandit_envs.data_files import DataFile
+from dp_bandit_envs.errors import GainFileError
 from dp_bandit_envs.protocols import FloatArray
 
 
@@ -46,8 +48,9 @@ class Replay(Adversary):
     Args:
         gains: A table of shape `(rounds, n_arms)`, played row by row; or the path of one saved as `.npy`, `.csv` or
             `.csv.gz` with one column an arm; or the path of a CSV file with the columns `arm,gain`, whose gains each
-            arm pays in random order, reshuffled when used up (`OutcomePools`). Left out: the outcomes of `Trial`. A
-            first line of names is skipped if no name is a number.
+            arm pays in random order, reshuffled when used up (`OutcomePools`). In place of a path, a `DataFile`: its
+            bytes, already read. Left out: the outcomes of `Trial`. A first line of names is skipped if no name is a
+            number.
         horizon: Number of rounds T, at least 1; by default all rows. A table cannot be played beyond its end.
 
     Raises:
@@ -55,7 +58,9 @@ class Replay(Adversary):
         ValueError: If the horizon leaves its range.
     """
 
-    def __init__(self, gains: FloatArray | str | Path | None = None, horizon: SupportsIndex | None = None) -> None:
+    def __init__(
+        self, gains: FloatArray | str | Path | DataFile | None = None, horizon: SupportsIndex | None = None
+    ) -> None:
         if horizon is not None:
             horizon = checks.integer("horizon", horizon, at_least=1)
         self._source = self._read(gains, horizon)
@@ -71,10 +76,12 @@ class Replay(Adversary):
         return self._source.next_gains(rounds)
 
     @staticmethod
-    def _read(gains: FloatArray | str | Path | None, horizon: int | None) -> Adversary:
+    def _read(gains: FloatArray | str | Path | DataFile | None, horizon: int | None) -> Adversary:
         if gains is None:
             return Trial() if horizon is None else Trial(horizon)
-        if not isinstance(gains, (str, Path)):
+        if isinstance(gains, (str, Path)):
+            gains = DataFile.read(gains, error=GainFileError)
+        if not isinstance(gains, DataFile):
             return GainTable(gains, horizon)
-        recorded = gain_files.read(Path(gains))
+        recorded = gain_files.read(gains)
         return OutcomePools(recorded, horizon) if isinstance(recorded, list) else GainTable(recorded, horizon)

@@ -51,7 +51,9 @@ class FeedbackGraph:
             self_loops: Whether every arm reveals itself; otherwise only those with an edge to themselves.
             names: As in the attribute.
         """
-        first, second = np.asarray(list(sources), np.int64), np.asarray(list(targets), np.int64)
+        first, second = (
+            np.asarray(ends if isinstance(ends, np.ndarray) else list(ends), np.int64) for ends in (sources, targets)
+        )
         for ends in (first, second):
             if ends.size and not (ends.min() >= 0 and ends.max() < n_arms):
                 raise ValueError(f"edges must join arms in [0, {n_arms - 1}]; one of them does not.")

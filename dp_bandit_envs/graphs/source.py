@@ -1,6 +1,6 @@
 """Where a game's graphs come from: one for all games, one for each game, or a new one every few rounds."""
 
-from pathlib import Path
+import os
 from typing import Any, SupportsIndex
 
 import numpy as np
@@ -15,7 +15,8 @@ def _is_given(graph: Any) -> bool:
     """Whether this is a graph or the path of one, rather than a name."""
     if not isinstance(graph, str):
         return True
-    return graph.lower() not in NAMES and ("." in graph or "/" in graph or Path(graph).is_file())
+    # os.path, because Path refuses names that are too long instead of saying that there is no such file.
+    return graph.lower() not in NAMES and ("." in graph or "/" in graph or os.path.isfile(graph))
 
 
 class GraphSource:

@@ -1,13 +1,16 @@
 """Wrong files of gains: every error names the file, the line, the column and a rule to mend it."""
 
+import contextlib
 import gzip
 import io
 import re
+import tracemalloc
 
 import numpy as np
 import pytest
 
 from dp_bandit_envs.adversaries import Replay
+from dp_bandit_envs.data_files import MOST_TEXT_BYTES
 from dp_bandit_envs.errors import GainFileError
 
 
@@ -29,6 +32,29 @@ def npy(array, allow_pickle=False):
     return buffer.getvalue()
 
 
+@contextlib.contextmanager
+def no_more_memory_than(most):
+    """Assert that what runs inside takes no more bytes at once."""
+    tracemalloc.start()
+    try:
+        yield
+        assert tracemalloc.get_traced_memory()[1] < most
+    finally:
+        tracemalloc.stop()
+
+
+def npz(array):
+    buffer = io.BytesIO()
+    np.savez(buffer, gains=array)
+    return buffer.getvalue()
+
+
+def header(shape, content=bytes(8), kind="<f8"):
+    """Return a `.npy` file whose header claims this shape."""
+    text = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}}}\n".encode()
+    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text + content
+
+
 TABLES = {
     "gain above 1": ("0.5,0.5\n0.5,1.5\n", ["line 2, column 2", "in [0, 1]", "Rescale"]),
     "gain below 0": ("-0.1,0.5\n", ["line 1, column 1"]),
@@ -44,6 +70,9 @@ TABLES = {
     "empty file": ("", ["at least one line", "empty"]),
     "blank lines only": ("\n\n\n", ["at least one line", "empty"]),
     "names only": ("a,b\n", ["at least one line", "only a line of names"]),
+    "digits of another alphabet": ("0.5,0.5\n٠.٥,0.5\n", ["line 2, column 1"]),
+    "underscores as Python reads them": ("0.5,0.5\n0.0_5,0.5\n", ["line 2, column 1"]),
+    "a field without end": ('0.5,0.5\n"0.5,' + "0.5,\n" * 30_000, ["line", "131,072 characters", "quotation mark"]),
     "two lines of names": ("a,b\nunit,unit\n0.5,0.5\n", ["line 2, column 1"]),
 }
 
@@ -76,6 +105,8 @@ RECORDED = {
     "negative arm": ("arm,gain\n-1,0.5\n", ["line 2, column 1 ('arm')"]),
     "half an arm": ("arm,gain\n0,0.5\n0.5,0.5\n", ["line 3, column 1 ('arm')"]),
     "an arm by name": ("arm,gain\nplacebo,0.5\n", ["line 2, column 1 ('arm')"]),
+    "a superscript": ("arm,gain\n²,0.5\n", ["line 2, column 1 ('arm')"]),
+    "a digit of another alphabet": ("arm,gain\n0,0.5\n٣,0.5\n", ["line 3, column 1 ('arm')"]),
     "missing arm": ("arm,gain\n,0.5\n", ["line 2, column 1 ('arm')"]),
     "arm left out": ("arm,gain\n0,0.5\n2,0.5\n", ["column 1 ('arm')", "without a gap", "[0, 2]", "Renumber"]),
     "arms from 1": ("arm,gain\n1,0.5\n2,0.5\n", ["column 1 ('arm')", "[1, 2]", "Renumber"]),
@@ -110,6 +141,22 @@ ARRAYS = {
     "pickled": (npy(np.array([[0.5, None]], dtype=object), allow_pickle=True), ["numpy.save", "without pickling"]),
     "cut off": (npy(np.ones((9, 4)))[:-8], ["numpy.save"]),
     "cut off in its header": (npy(np.ones((9, 4)))[:20], ["numpy.save"]),
+    "complex": (npy(np.ones((2, 2), complex)), ["must be a number", "complex128"]),
+    "dates": (npy(np.zeros((2, 2), "datetime64[s]")), ["must be a number", "datetime64"]),
+    "a number too large for float64": (npy(np.full((2, 2), np.longdouble("1e4000"))), ["row 1, column 1"]),
+    "zip magic": (b"PK\x03\x04" + npy(np.ones((9, 4)))[4:], ["numpy.save"]),
+    "a whole npz": (npz(np.ones((9, 4))), ["numpy.save"]),
+    "numbers behind the end": (npy(np.ones((9, 4))) + b"\0" * 8, ["296 bytes", "(9, 4)", "save it again"]),
+    "a giant shape": (header("(1000000000000, 4)"), ["8 bytes behind the header", "(1000000000000, 4)", "cut off"]),
+    "a shape beyond int64": (header(f"({10**60}, 4)"), ["8 bytes behind the header", "cut off"]),
+    "a shape of 5,000 digits": (header(f"({'9' * 5000}, 4)"), ["numpy.save"]),
+    "a negative shape": (header("(-1, 4)"), ["(-1, 4)"]),
+    "two negatives": (header("(-1, -1)"), ["(-1, -1)"]),
+    "no rounds of many arms": (header("(0, 1000000000000)", b""), ["1 round"]),
+    "a deep header": (header("(" * 3000 + ")" * 3000), ["numpy.save"]),
+    "a header that is no literal": (header("(__import__('os').getpid(), 1)"), ["numpy.save"]),
+    "a type of no size": (header("(4, 2)", b"", "|V0"), ["must be a number"]),
+    "version 3": (npy(np.ones((2, 2)))[:6] + b"\x03" + npy(np.ones((2, 2)))[7:], ["numpy.save"]),
     "empty file": (b"", ["numpy.save"]),
     "binary garbage": (bytes(range(256)), ["numpy.save"]),
     "text": (b"0.5,0.5\n", ["numpy.save"]),
@@ -121,6 +168,31 @@ def test_wrong_npy_files_are_refused(tmp_path, data, words):
     path = tmp_path / "gains.npy"
     path.write_bytes(data)
     refused(path, *words)
+
+
+@pytest.mark.parametrize("kind", ["float16", "float32", "longdouble", "bool", "uint8", ">f8", ">i2"])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_npy_files_of_every_kind_of_number_are_read(tmp_path, kind, order):
+    table = np.array([[0, 1, 1], [1, 0, 0]])
+    path = tmp_path / "gains.npy"
+    path.write_bytes(npy(np.array(table, dtype=kind, order=order)))
+    adversary = Replay(path)
+    adversary.begin(np.random.default_rng(0))
+    np.testing.assert_array_equal(adversary.next_gains(2), table)
+
+
+def test_a_header_that_claims_a_giant_takes_no_memory(tmp_path):
+    path = tmp_path / "gains.npy"
+    path.write_bytes(header(f"({2**28}, 4)"))
+    with no_more_memory_than(2**20):
+        refused(path)
+
+
+def test_a_small_file_that_grows_without_end_takes_little_memory(tmp_path):
+    path = tmp_path / "gains.csv.gz"
+    path.write_bytes(gzip.compress(bytes(2**20)) * (MOST_TEXT_BYTES // 2**20 + 1))
+    with no_more_memory_than(2**22):
+        refused(path, f"at most {MOST_TEXT_BYTES:,} bytes, decompressed", ".npy")
 
 
 def test_a_pickle_is_never_run(tmp_path):
@@ -135,21 +207,28 @@ def test_a_pickle_is_never_run(tmp_path):
 
 
 UNREADABLE = {
-    "binary garbage as csv": ("gains.csv", bytes(range(256))),
-    "UTF-16": ("gains.csv", "0.5,0.5\n".encode("utf-16")),
-    "binary garbage as gz": ("gains.csv.gz", bytes(range(256))),
-    "plain text as gz": ("gains.csv.gz", b"0.5,0.5\n0.5,0.5\n"),
-    "gz cut off": ("gains.csv.gz", gzip.compress(b"0.5,0.5\n" * 1000)[:-12]),
-    "gz with a wrong checksum": ("gains.csv.gz", gzip.compress(b"0.5,0.5\n" * 1000)[:-6] + b"\xff" * 6),
-    "gz damaged in the middle": ("gains.csv.gz", gzip.compress(b"0.5,0.5\n")[:10] + b"\xff" * 20),
-    "gz of binary garbage": ("gains.csv.gz", gzip.compress(bytes(range(256)))),
+    "binary garbage as csv": ("gains.csv", bytes(range(256)), ["line 3", "save it again as UTF-8"]),
+    "UTF-16": ("gains.csv", "0.5,0.5\n".encode("utf-16"), ["line 1", "UTF-16", "save it again as UTF-8"]),
+    "UTF-16 without its mark": ("gains.csv", "0,1\n0,1\n".encode("utf-16-le"), ["line 1", "NUL", "save it again"]),
+    "Latin-1": ("gains.csv", "a,b\n0.5,0.5\ncafé,1\n".encode("latin-1"), ["line 3", "Latin-1", "save it again"]),
+    "NUL": ("gains.csv", b"a,b\r\n0.5,0.5\r0.5,0\0.5\n", ["line 3", "NUL"]),
+    "binary garbage as gz": ("gains.csv.gz", bytes(range(256)), ["gzip file", "save it again"]),
+    "plain text as gz": ("gains.csv.gz", b"0.5,0.5\n0.5,0.5\n", ["gzip file", "save it again"]),
+    "gz cut off": ("gains.csv.gz", gzip.compress(b"0.5,0.5\n" * 1000)[:-12], ["gzip file", "cut off"]),
+    "gz with a wrong checksum": (
+        "gains.csv.gz",
+        gzip.compress(b"0.5,0.5\n" * 1000)[:-6] + b"\xff" * 6,
+        ["gzip file", "damaged"],
+    ),
+    "gz damaged in the middle": ("gains.csv.gz", gzip.compress(b"0.5,0.5\n")[:10] + b"\xff" * 20, ["gzip file"]),
+    "gz of binary garbage": ("gains.csv.gz", gzip.compress(bytes(range(256))), ["line 3", "UTF-8"]),
 }
 
 
-@pytest.mark.parametrize(("name", "data"), UNREADABLE.values(), ids=UNREADABLE.keys())
-def test_unreadable_text_is_refused(tmp_path, name, data):
+@pytest.mark.parametrize(("name", "data", "words"), UNREADABLE.values(), ids=UNREADABLE.keys())
+def test_unreadable_text_is_refused(tmp_path, name, data, words):
     (tmp_path / name).write_bytes(data)
-    refused(tmp_path / name, "not readable as comma-separated UTF-8 text", "save it again")
+    refused(tmp_path / name, *words)
 
 
 def test_a_missing_file_is_refused(tmp_path):

@@ -130,29 +130,6 @@ def test_a_file_of_edges_may_have_comments_commas_and_blank_lines(tmp_path):
     assert rows_of(as_feedback_graph(path, self_loops=False)) == [[1], [0, 2], [1], [3]]
 
 
-@pytest.mark.parametrize("line", ["0 1 0.5", "4", "0 -1", "a b", "1.0 2", "0;1"])
-def test_a_wrong_line_is_named_by_its_number(tmp_path, line):
-    path = tmp_path / "edges.txt"
-    path.write_text(f"# edges\n0 1\n{line}\n", encoding="utf-8")
-    with pytest.raises(
-        ValueError, match=r"edges\.txt, line 3: must hold two arm numbers, such as 0 3; it holds '"
-    ) as e:
-        as_feedback_graph(path)
-    assert repr(line) in str(e.value)
-
-
-def test_files_that_hold_no_graph_are_refused(tmp_path):
-    path = tmp_path / "edges.txt"
-    path.write_text("# nothing\n", encoding="utf-8")
-    with pytest.raises(ValueError, match="must hold at least one edge; it holds none"):
-        as_feedback_graph(path)
-    path.write_text("0 0\n", encoding="utf-8")
-    with pytest.raises(ValueError, match="must have at least 2 arms; received 1"):
-        as_feedback_graph(path)
-    with pytest.raises(ValueError, match="there is no file"):
-        as_feedback_graph(tmp_path / "no such file")
-
-
 def test_a_file_may_have_arms_without_edges_and_a_mark_of_its_encoding(tmp_path):
     path = tmp_path / "edges"
     path.write_text("0 1\n", encoding="utf-8-sig")

@@ -1,0 +1,138 @@
+"""A data file is read once: what is hashed is what is played, whatever becomes of the file."""
+
+import copy
+import gzip
+import hashlib
+import pickle
+import re
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from dp_bandit_envs import data_files
+from dp_bandit_envs.adversaries import Replay
+from dp_bandit_envs.data_files import DataFile
+from dp_bandit_envs.errors import DataFileError, GainFileError
+from dp_bandit_envs.graphs import as_feedback_graph
+
+TABLE = "0.25,0.5\n0.75,1\n"
+
+
+def gains_of(adversary):
+    adversary.begin(np.random.default_rng(0))
+    return adversary.next_gains(adversary.horizon).tolist()
+
+
+def test_a_file_changed_after_it_was_read_changes_nothing(tmp_path):
+    path = tmp_path / "gains.csv"
+    path.write_text(TABLE)
+    file = DataFile.read(path)
+    path.write_text("1,1\n1,1\n")
+    assert gains_of(Replay(file)) == [[0.25, 0.5], [0.75, 1.0]]
+    assert file.sha256 == hashlib.sha256(TABLE.encode()).hexdigest()
+
+
+def test_replay_and_graphs_read_a_path_through_a_data_file(tmp_path, monkeypatch):
+    seen = []
+    read = DataFile.read.__func__
+
+    def noting(cls, path, **options):
+        seen.append(str(path))
+        return read(cls, path, **options)
+
+    monkeypatch.setattr(DataFile, "read", classmethod(noting))
+    for name, text in (("gains.csv", TABLE), ("edges.txt", "0 1\n")):
+        (tmp_path / name).write_text(text)
+    Replay(tmp_path / "gains.csv")
+    as_feedback_graph(str(tmp_path / "edges.txt"))
+    assert seen == [str(tmp_path / "gains.csv"), str(tmp_path / "edges.txt")]
+
+
+def test_environments_take_one_in_place_of_a_path():
+    file = DataFile("gains.csv", TABLE.encode())
+    env = gym.make("DPBandit-Replay-v0", gains=file)
+    env.reset(seed=0)
+    assert env.step(1)[1] == 0.5
+    games = gym.make_vec("DPBandit-Replay-v0", num_envs=2, gains=file)
+    games.reset(seed=0)
+    assert games.step([0, 1])[1].tolist() == [0.25, 0.5]
+    assert gym.make("DPBandit-Graph-v0", graph=DataFile("edges", b"0 1\n1 2\n")).unwrapped.n_arms == 3
+
+
+def test_it_travels_to_other_processes():
+    file = DataFile("gains.csv", TABLE.encode())
+    for other in (pickle.loads(pickle.dumps(file)), copy.deepcopy(file)):
+        assert other == file and other.sha256 == file.sha256
+
+
+def test_a_repr_shows_no_gain():
+    assert repr(DataFile("gains.csv", TABLE.encode())) == "DataFile(name='gains.csv')"
+
+
+@pytest.mark.parametrize(("name", "content"), [("a.csv", "0.5,0.5"), ("a.csv", None), (5, b""), ("a", bytearray(3))])
+def test_name_and_content_must_be_text_and_bytes(name, content):
+    with pytest.raises(TypeError, match=r"of a DataFile must be (str|bytes); received .* Use DataFile\.read\(path\)"):
+        DataFile(name, content)
+
+
+def test_what_cannot_be_read_is_refused_by_name(tmp_path):
+    for path, reason in (
+        (tmp_path / "nowhere.csv", "the file must exist; there is none. Check the path."),
+        (tmp_path, "must be a file; it is a folder."),
+        (tmp_path / ("x" * 300), "must be readable; received 'File name too long'."),
+        ("a\0b", "the file must exist; there is none."),
+    ):
+        with pytest.raises(DataFileError, match=re.escape(f"{path}: {reason}")):
+            DataFile.read(path)
+        with pytest.raises(GainFileError):
+            Replay(path)
+
+
+def test_an_unreadable_file_is_refused(tmp_path, monkeypatch):
+    """Whoever runs tests as root can read everything, so the refusal is played."""
+
+    def refuse(*arguments, **options):
+        raise PermissionError(13, "Permission denied")
+
+    path = tmp_path / "gains.csv"
+    path.write_text(TABLE)
+    monkeypatch.setattr(data_files.Path, "open", refuse)
+    with pytest.raises(DataFileError, match="must be readable; received 'Permission denied'"):
+        DataFile.read(path)
+
+
+def test_a_file_over_the_limit_is_refused_before_it_is_read(tmp_path):
+    path = tmp_path / "gains.npy"
+    with path.open("wb") as file:
+        file.truncate(data_files.MOST_BYTES + 1)  # a hole on the disk
+    with pytest.raises(DataFileError, match="at most 1,073,741,824 bytes; received 1,073,741,825"):
+        DataFile.read(path)
+
+
+def test_text_over_the_limit_is_refused(monkeypatch):
+    monkeypatch.setattr(data_files, "MOST_TEXT_BYTES", 10)
+    assert DataFile("a.csv", b"0123456789").text() == "0123456789"
+    assert DataFile("a.csv.gz", gzip.compress(b"0123456789")).text() == "0123456789"
+    for file in (DataFile("a.csv", b"0" * 11), DataFile("a.csv.gz", gzip.compress(b"0" * 11))):
+        with pytest.raises(DataFileError, match=r"a\.csv.*: text must have at most 10 bytes, decompressed"):
+            file.text()
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
+def test_text_is_utf_8_with_or_without_its_mark(encoding):
+    assert DataFile("a.csv", "café\n".encode(encoding)).text() == "café\n"
+    assert DataFile("a.csv.gz", gzip.compress("café\n".encode(encoding))).text() == "café\n"
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-16", "utf-16-le", "utf-32"])
+def test_another_encoding_is_refused_with_a_line(encoding):
+    with pytest.raises(DataFileError, match=r"^a\.csv, line 1: must be UTF-8 text; .*save it again as UTF-8\.$"):
+        DataFile("a.csv", "café\n".encode(encoding)).text()
+
+
+def test_lines_end_where_an_editor_ends_them():
+    text = "one\r\ntwo\rthree\x0b\x0c\x1c\u2028 still three\n\nfive"
+    lines = ["one\r\n", "two\r", "three\x0b\x0c\x1c\u2028 still three\n", "\n", "five"]
+    assert [*DataFile("a", text.encode()).lines()] == lines
+    assert [*DataFile("a", b"").lines()] == []
