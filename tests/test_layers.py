@@ -18,7 +18,18 @@ PACKAGE = "dp_bandit_envs"
 # From the bottom up. Parts in one set must not know each other, but for the helpers at the bottom and the two forms
 # of the environment.
 LAYERS = (
-    {"errors", "checks", "data_files", "seeding", "protocols", "optional", "rendering", "data", "specialise"},
+    {
+        "errors",
+        "checks",
+        "data_files",
+        "seeding",
+        "protocols",
+        "optional",
+        "rendering",
+        "data",
+        "specialise",
+        "byte_code",
+    },
     {"adversaries", "privacy", "metrics", "graphs"},
     {"registration", "bandit_env", "bandit_vector_env", "graph_env", "environments"},
     {"agents", "wrappers"},

@@ -3,6 +3,7 @@
 import os
 import shlex
 import sys
+import threading
 from pathlib import Path
 from typing import Annotated
 
@@ -44,7 +45,7 @@ def main() -> None:
         sys.exit(leave.exit_code)
     except (typer.Abort, KeyboardInterrupt):
         errors.print("\nInterrupted. What was finished is saved: the same command goes on from there.")
-        sys.exit(INTERRUPTED)
+        _leave_at_once(INTERRUPTED)
     except Exception as error:
         # Click's own errors know how to show themselves, with the usage of the command.
         show = getattr(error, "show", None)
@@ -144,6 +145,15 @@ def counters(
     from dp_bandit_envs.cli.counters import show_counters
 
     show_counters(console, horizon, epsilon, delta, out)
+
+
+def _leave_at_once(code: int) -> None:
+    """Exit without waiting some seconds for a compiler that runs in the background."""
+    if any(thread.name == "dp-bandit compiler" for thread in threading.enumerate()):
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    sys.exit(code)
 
 
 def _jobs(jobs: int) -> int:

@@ -18,7 +18,7 @@ def draw_graph(reproduction: Reproduction, results: Sequence[Results]) -> Figure
     for panel in graphs.experiment.panels:
         rounds = graphs.rounds(panel.key)
         curves = {name: graphs.regret(panel.key, name, measure) for name in graphs.names_in(panel)}
-        arms = panel.game(graphs.experiment.horizon).n_arms
+        arms = graphs.experiment.game(panel).n_arms
         panels.append(OnGraph(f"{panel.title}, {arms} arms", rounds, curves, setup.bound(graphs, panel, rounds)))
     horizon = int(feedback.rounds(setup.revealing(setup.REVEALED[0]))[-1])
     labels = [setup.label_at(epsilon) for epsilon in (*setup.LEVELS, None)]

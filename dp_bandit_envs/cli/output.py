@@ -1,5 +1,6 @@
 """Runs experiments under a progress bar and writes figure, tables and report."""
 
+import os
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -10,9 +11,10 @@ from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn,
 from rich.table import Table
 from rich.text import Text
 
-from dp_bandit_envs.experiments.experiment import Experiment, Panel, Results, run
+from dp_bandit_envs.experiments.experiment import Experiment, Panel, Results
 from dp_bandit_envs.experiments.report import report_md
 from dp_bandit_envs.experiments.reproduction import Reproduction, View
+from dp_bandit_envs.experiments.running import run
 from dp_bandit_envs.experiments.store import ResultsFolder
 from dp_bandit_envs.experiments.summary import summary_csv
 from dp_bandit_envs.metrics import mean_and_standard_error, median_of_means
@@ -64,13 +66,12 @@ def produce(
     results, played = _run(console, experiments, folders, jobs)
     seconds = time.perf_counter() - started
     figure = draw(reproduction, results)
-    for kind in ("png", "svg"):
-        folder.write(f"figure.{kind}", as_bytes(figure, kind))
+    written = [folder.write_again(f"figure.{kind}", as_bytes(figure, kind)) for kind in ("png", "svg")]
     for one, its_folder in zip(results, folders, strict=True):
-        its_folder.write("summary.csv", summary_csv(one, view.measure))
+        written.append(its_folder.write_again("summary.csv", summary_csv(one, view.measure)))
     claims, notes = reproduction.claims(results), reproduction.notes(results)
     text = report_md(results, title=reproduction.title, command=command, view=view, notes=notes, claims=claims)
-    folder.write("report.md", text)
+    written.append(folder.write_again("report.md", text))
     console.print(_regret_table(results[0], view))
     console.print("What each guarantees is in the report.", highlight=False)
     for claim in claims:
@@ -80,8 +81,16 @@ def produce(
         if line.startswith("**This is"):
             console.print(line.replace("**", ""), highlight=False)
     speed = f"{played:,} rounds in {seconds:,.1f} s, {_rate(played / seconds)}. " if played else ""
-    console.print(f"{speed}See {out / 'report.md'} and {out / 'figure.png'}.", highlight=False, soft_wrap=True)
+    where = f"See {printable(out / 'report.md')} and {printable(out / 'figure.png')}."
+    if not all(written):
+        where = f"{printable(out)} can be read only: its figure, tables and report are those of an earlier run. {where}"
+    console.print(f"{speed}{where}", markup=False, highlight=False, soft_wrap=True)
     return results
+
+
+def printable(path: Path) -> str:
+    """Return a path as text that any terminal can show; bytes that are no text become question marks."""
+    return os.fsencode(path).decode(errors="replace")
 
 
 def _folders(reproduction: Reproduction, out: Path) -> tuple[ResultsFolder, list[ResultsFolder]]:
@@ -152,7 +161,7 @@ def note(experiment: Experiment, view: View) -> str:
 
 def _levels(experiment: Experiment, panel: Panel) -> dict[str, str]:
     """Return the epsilon that each algorithm of a panel guarantees."""
-    game = panel.game(experiment.horizon)
+    game = experiment.game(panel)
     levels = {}
     for algorithm in experiment.players(panel):
         holds = algorithm.guarantee(n_arms=game.n_arms, horizon=game.horizon, sensitivity=game.sensitivity)

@@ -4,7 +4,7 @@ import hashlib
 import io
 import json
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -18,27 +18,25 @@ MANIFEST = "manifest.json"
 """The member that holds what an archive belongs to and a digest of each array; its own digest is the comment."""
 KEPT_BYTES = 2**28
 """Arrays that were read stay in memory up to this many bytes; more are read each time."""
-Arrays = Mapping[str, NDArray[Any]]
 Origin = Mapping[str, str | int]
 
 
-def write_archive(file: IO[bytes], arrays: Mapping[str, Iterable[NDArray[Any]]], shapes: Arrays, origin: Origin) -> None:
-    """Write an archive whose arrays come in pieces, so that none has to be in memory as a whole.
+def write_archive(file: IO[bytes], arrays: Iterable[tuple[str, Sequence[NDArray[Any]]]], origin: Origin) -> None:
+    """Write an archive; equal arrays and origins give equal bytes.
 
     Args:
-        file: Where to write; equal arrays and origins give equal bytes.
-        arrays: For each name the pieces of the array, which are joined along their first axis.
-        shapes: For each name an array of the type and shape of the whole (`np.broadcast_to` makes one without memory).
+        file: Where to write.
+        arrays: Each array's name, and its pieces, which are joined along their first axis.
         origin: What the archive belongs to.
     """
     digests = {}
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        for key, pieces in arrays.items():
-            whole = shapes[key]
-            header = {"descr": npy.dtype_to_descr(whole.dtype), "fortran_order": False, "shape": whole.shape}
+        for key, pieces in arrays:
+            dtype, shape = pieces[0].dtype, (sum(map(len, pieces)), *pieces[0].shape[1:])
             with archive.open(f"{key}.npy", "w", force_zip64=True) as member:
+                header = {"descr": npy.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
                 npy.write_array_header_1_0(member, header)
-                digest = _digest_of_kind(whole)
+                digest = _digest_of_kind(dtype, shape)
                 for piece in pieces:
                     content = np.ascontiguousarray(piece).tobytes()
                     digest.update(content)
@@ -70,7 +68,7 @@ class Archive(Mapping[str, NDArray[Any]]):
 
     def __getitem__(self, key: str) -> NDArray[Any]:
         if key not in self._kept:
-            array = self._read(key)
+            array = self.read(key)
             if sum(kept.nbytes for kept in self._kept.values()) + array.nbytes > KEPT_BYTES:
                 return array
             self._kept[key] = array
@@ -85,16 +83,17 @@ class Archive(Mapping[str, NDArray[Any]]):
     def check(self) -> None:
         """Read every array once and keep none."""
         for key in self._keys:
-            self._read(key)
+            self.read(key)
 
-    def _read(self, key: str) -> NDArray[Any]:
+    def read(self, key: str) -> NDArray[Any]:
+        """Read an array from the file, without keeping it."""
         if key not in self._keys:
             raise KeyError(key)
         with self._open() as archive:
             expected = self._manifest(archive)[key]
             try:
                 array: NDArray[Any] = npy.read_array(io.BytesIO(archive.read(f"{key}.npy")), allow_pickle=False)
-                digest = _digest_of_kind(array)
+                digest = _digest_of_kind(array.dtype, array.shape)
                 digest.update(np.ascontiguousarray(array).tobytes())
                 if digest.hexdigest() != expected:
                     raise ValueError
@@ -136,5 +135,5 @@ class Archive(Mapping[str, NDArray[Any]]):
         )
 
 
-def _digest_of_kind(array: NDArray[Any]) -> Any:
-    return hashlib.sha256(f"{array.dtype.str} {array.shape}".encode())
+def _digest_of_kind(dtype: np.dtype[Any], shape: tuple[int, ...]) -> Any:
+    return hashlib.sha256(f"{dtype.str} {shape}".encode())

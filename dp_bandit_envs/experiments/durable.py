@@ -53,7 +53,7 @@ def create_once(target: Path, content: bytes) -> bool:
         except (OSError, NotImplementedError, AttributeError):
             # Not every file system has links; then the file is new, but a crash may leave half of it.
             try:
-                with target.open("xb") as file:
+                with open_new(target) as file:
                     file.write(content)
                     file.flush()
                     os.fsync(file.fileno())
@@ -66,8 +66,12 @@ def create_once(target: Path, content: bytes) -> bool:
 
 
 def open_new(path: Path) -> IO[bytes]:
-    """Open a file for writing that is not there yet."""
-    return path.open("xb")
+    """Open a file for writing that is not there yet, in a folder that is made if need be."""
+    while True:
+        make_folder(path.parent)
+        # Another process may remove the folder, once it is empty, between these two lines.
+        with contextlib.suppress(FileNotFoundError):
+            return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)), "wb")
 
 
 def make_folder(path: Path) -> None:
@@ -75,7 +79,8 @@ def make_folder(path: Path) -> None:
     if path.is_dir():
         return
     make_folder(path.parent)
-    path.mkdir(exist_ok=True)
+    with contextlib.suppress(FileExistsError):
+        os.mkdir(path)
     sync_folder(path.parent)
 
 
@@ -85,12 +90,13 @@ def remove(path: Path) -> None:
         os.unlink(path)
 
 
-def remove_folder(path: Path) -> None:
-    """Remove a folder and the files in it, as far as they are there and may be removed."""
+def remove_folder(path: Path, ending: str) -> None:
+    """Remove the files of a folder with an ending, and the folder if it is empty then, as far as allowed."""
+    clear_partial_files(path)
     with contextlib.suppress(OSError):
-        for file in list(path.iterdir()):
+        for file in list(path.glob(f"*{ending}")):
             remove(file)
-        path.rmdir()
+        os.rmdir(path)
         sync_folder(path.parent)
 
 

@@ -168,7 +168,7 @@ def _mean(results: Results, panel: Panel, name: str) -> float:
 
 
 def _bound(results: Results, panel: Panel, name: str) -> float:
-    game = panel.game(results.experiment.horizon)
+    game = results.experiment.game(panel)
     algorithm = next(made for one in results.experiment.contestants if (made := one.make()).name == name)
     return algorithm.regret_bound(n_arms=game.n_arms, horizon=game.horizon, memory=game.adversary.memory)
 

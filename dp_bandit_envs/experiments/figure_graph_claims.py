@@ -59,7 +59,7 @@ def _bound(results: Results) -> Claim:
         rounds = results.rounds(panel.key)
         mean, _ = mean_and_standard_error(results.regret(panel.key, "TS-N", setup.VIEW.measure))
         bound = setup.bound(results, panel, rounds)
-        arms = panel.game(results.experiment.horizon).n_arms
+        arms = results.experiment.game(panel).n_arms
         shares[panel.title] = float(np.max(mean / bound))
         printed[panel.title] = shares[panel.title] * math.sqrt(math.log(arms))
     over = [title for title, share in shares.items() if share > 1]

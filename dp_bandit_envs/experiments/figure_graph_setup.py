@@ -89,7 +89,7 @@ def revealing(most: int) -> str:
 
 def bound(results: Results, panel: Panel, rounds: IntArray) -> FloatArray:
     """Return sqrt(chi H t / 2) at each round, shape `(rounds,)`, averaged over the graphs of the first games."""
-    game = panel.game(results.experiment.horizon)
+    game = results.experiment.game(panel)
     assert isinstance(game, GraphEnv)
     games = range(min(20, results.experiment.trials)) if panel.key in RANDOM else range(1)
     roots = []

@@ -1,4 +1,4 @@
-"""What determines an experiment's numbers beside its settings: the code that plays, the data it ships, some libraries."""
+"""What determines an experiment's numbers beside its settings: the code that plays, its data, some libraries."""
 
 import functools
 import hashlib

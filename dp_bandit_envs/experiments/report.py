@@ -94,7 +94,7 @@ def _regrets(results: Results, view: View) -> str:
     rows, bounds = [], []
     level = 0.0
     for panel in results.experiment.panels:
-        game = panel.game(results.experiment.horizon)
+        game = results.experiment.game(panel)
         for algorithm in results.experiment.players(panel):
             last = results.regret(panel.key, algorithm.name, view.measure)[:, -1]
             middle = median_of_means(last)
@@ -144,7 +144,7 @@ def _guarantees(results: Sequence[Results]) -> str:
     games: dict[str, int] = {}
     for one in results:
         for panel in one.experiment.panels:
-            game = panel.game(one.experiment.horizon)
+            game = one.experiment.game(panel)
             k, t = game.n_arms, game.horizon
             for algorithm in one.experiment.players(panel):
                 holds = algorithm.guarantee(n_arms=k, horizon=t, sensitivity=game.sensitivity)

@@ -81,7 +81,7 @@ class ResultsFolder:
 
     def remove_chunks(self) -> None:
         """Remove the chunks, once their content is elsewhere in the folder."""
-        durable.remove_folder(self.path / CHUNKS)
+        durable.remove_folder(self.path / CHUNKS, ".npz")
 
     @property
     def has_chunks(self) -> bool:
@@ -95,7 +95,6 @@ class ResultsFolder:
     def _writing(self, name: str) -> Iterator[IO[bytes]]:
         target = self.path / name
         try:
-            durable.make_folder(target.parent)
             with durable.whole_file(target) as file:
                 yield file
         except OSError as error:

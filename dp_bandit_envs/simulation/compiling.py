@@ -16,6 +16,7 @@ import numpy as np
 from numba.core.errors import NumbaError
 from numba.extending import intrinsic
 
+from dp_bandit_envs.byte_code import written_out
 from dp_bandit_envs.simulation.machine_code import MachineCode
 
 _AN_INTRINSIC = intrinsic(lambda typing_context: None)
@@ -134,7 +135,7 @@ def _digest(function: Callable[..., Any], replacements: dict[str, Any], digest: 
         return
     seen.add(function)
     code = function.__code__
-    digest.update(_written_out(code).encode())
+    digest.update(written_out(code).encode())
     cells = [cell.cell_contents for cell in function.__closure__ or ()]
     for value in (function.__defaults__, function.__kwdefaults__, *cells):
         _digest_value("", value, code, digest, seen)
@@ -160,8 +161,3 @@ def _digest_value(name: str, value: Any, code: CodeType, digest: Any, seen: set[
         digest.update(f"{value.__name__}{getattr(value, '_fields', ())!r}".encode())
     elif isinstance(value, (bool, int, float, complex, str, bytes, tuple, dict, type(None))):
         digest.update(repr(value).encode())
-
-
-def _written_out(code: CodeType) -> str:
-    constants = [_written_out(const) if isinstance(const, CodeType) else repr(const) for const in code.co_consts]
-    return repr((code.co_code, constants, code.co_names, code.co_varnames))

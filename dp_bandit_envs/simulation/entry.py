@@ -1,8 +1,8 @@
 """The way from Python into the compiled loop and back, on which Numba handles numbers, arrays and plain tuples only.
 
-Numba's own handling of the other arguments is unsafe around Ctrl-C and leaks: to return a NamedTuple it calls the class,
-to take a Generator it calls `ctypes.cast`, and where a pending KeyboardInterrupt makes such a call fail, it goes on with
-a null pointer; and each Generator taken costs some bytes that compiled code without Numba's runtime never gives back.
+Numba's own handling of other objects crashes on Ctrl-C and leaks memory. To return a NamedTuple it calls the class, to
+take a Generator it calls `ctypes.cast`; when a pending KeyboardInterrupt makes such a call fail, it goes on with a null
+pointer. And code compiled without Numba's runtime never releases the Generators that it was given.
 """
 
 import ctypes
@@ -15,7 +15,7 @@ from numba.core import cgutils, types
 from numba.core.imputils import impl_ret_borrowed
 from numba.extending import intrinsic
 
-from dp_bandit_envs.protocols import FloatArray, IntArray
+from dp_bandit_envs.protocols import FloatArray
 from dp_bandit_envs.simulation.compiling import compile_with
 from dp_bandit_envs.simulation.play_block import Progress, Record, Rules, Streams, play_block
 from dp_bandit_envs.specialise import specialise
@@ -49,7 +49,7 @@ class Entry:
         record: Record,
     ) -> Any:
         """Play one round for each row of `gains`; the first call for each kind of arguments compiles."""
-        generators = np.array([bitgen_address(rng) for rng in streams], np.intp)
+        generators = tuple(map(bitgen_address, streams))
         returned = self._compiled(state, sums_state, graph, gains, rules, generators, progress, record)
         return _named(state, returned)
 
@@ -60,13 +60,16 @@ def enter(
     graph: Any,
     gains: FloatArray,
     rules: Rules,
-    generators: IntArray,
+    generators: tuple[int, int, int, int],
     progress: Progress,
     record: Record,
 ) -> Any:
     """Play a block with the generators at the given addresses and return the state as plain tuples; only compiled."""
     streams = Streams(
-        generator_at(generators[0]), generator_at(generators[1]), generator_at(generators[2]), generator_at(generators[3])
+        generator_at(generators[0]),
+        generator_at(generators[1]),
+        generator_at(generators[2]),
+        generator_at(generators[3]),
     )
     return plain_tuple(play_block(state, sums_state, graph, gains, rules, streams, progress, record))
 

@@ -28,6 +28,8 @@ from dp_bandit_envs.simulation.play_block import FILLED, Nothing, Streams, add_u
 ROUNDS_AT_ONCE = 2**14
 NUMBERS_AT_ONCE = 2**18
 """The most gains in a block; with many arms, blocks are shorter."""
+COMPILER = "dp-bandit compiler"
+"""The name of the thread that compiles."""
 LOCAL = (SequentialBackend, ThreadingBackend)
 
 
@@ -58,8 +60,8 @@ def never() -> bool:
 class Task(Protocol):
     """A kind of trial, which can be played in any thread or process."""
 
-    def compile(self) -> None:
-        """Do what takes seconds once, in the calling thread, where Ctrl-C interrupts it."""
+    def compile(self, stopped: Stopped) -> None:
+        """Do what takes seconds once; end early after `stopped` returns True."""
 
     def run(self, trial: int, stopped: Stopped = never) -> dict[str, Column]:
         """Play one trial; raise `StoppedEarly` soon after `stopped` returns True."""
@@ -110,12 +112,14 @@ class CompiledTrials:
     checkpoints: IntArray
     source: GraphSource | None = None
 
-    def compile(self) -> None:
+    def compile(self, stopped: Stopped) -> None:
         """Compile everything, or load it from disk."""
         n_arms = self.adversary.n_arms
         gains, totals_at = np.empty((1, n_arms)), np.zeros((len(self.checkpoints), n_arms))
         _compiled_add_up()(gains[:0], np.zeros(n_arms), 1, self.checkpoints, totals_at)
         for seat in self._seats(0).values():
+            if stopped():
+                return
             seat.compile(gains, None if self.source is None else self.source.graph)
 
     def run(self, trial: int, stopped: Stopped = never) -> dict[str, Column]:
@@ -168,7 +172,7 @@ class PlayedTrials:
     seed: int
     checkpoints: IntArray
 
-    def compile(self) -> None:
+    def compile(self, stopped: Stopped) -> None:
         """Nothing is compiled."""
 
     def run(self, trial: int, stopped: Stopped = never) -> dict[str, Column]:
@@ -214,11 +218,13 @@ def _pieces(gains: FloatArray, source: GraphSource | None) -> Iterator[tuple[Flo
 def spread(task: Task, numbers: Iterable[int], jobs: int, prefer: str) -> Iterator[dict[str, Column]]:
     """Run trials side by side and yield their results in order."""
     backend, _ = get_active_backend(prefer=prefer)
-    if jobs == 1 and isinstance(backend, LOCAL):
+    local = isinstance(backend, LOCAL)
+    if local:
+        compile_in_background(task)
+    if jobs == 1 and local:
         yield from map(task.run, numbers)
-    elif prefer == "threads" and isinstance(backend, LOCAL):
+    elif prefer == "threads" and local:
         # joblib looks for results every 10 ms only, which is half a trial; its other backends are worth that.
-        task.compile()
         stop = threading.Event()
         pool = ThreadPoolExecutor(jobs)
         try:
@@ -230,6 +236,33 @@ def spread(task: Task, numbers: Iterable[int], jobs: int, prefer: str) -> Iterat
     else:
         parallel = Parallel(n_jobs=jobs, prefer=prefer, return_as="generator")
         yield from parallel(delayed(task.run)(trial) for trial in numbers)
+
+
+def compile_in_background(task: Task) -> None:
+    """Compile in another thread and wait for it.
+
+    Python runs signal handlers in the main thread only. There, Ctrl-C during compilation would be raised in one of
+    LLVM's callbacks, which cannot pass it on, and get lost. Here the wait ends at once; the function that is being
+    compiled is finished in the background.
+    """
+    stop = threading.Event()
+    failure: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            task.compile(stop.is_set)
+        except BaseException as error:
+            failure.append(error)
+
+    thread = threading.Thread(target=work, name=COMPILER)
+    thread.start()
+    try:
+        while thread.is_alive():
+            thread.join(0.1)  # on Windows, Ctrl-C does not end a wait without a limit
+    finally:
+        stop.set()
+    if failure:
+        raise failure[0]
 
 
 def _apart(arrays: Any) -> Any:

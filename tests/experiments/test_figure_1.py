@@ -49,7 +49,7 @@ def test_the_experiment_is_the_papers():
         "Oblivious",
         "Switching costs",
     ]
-    assert [panel.game(None).n_arms for panel in experiment.panels] == [4] * 5
+    assert [experiment.game(panel).n_arms for panel in experiment.panels] == [4] * 5
     assert [contestant.name for contestant in experiment.contestants] == list(NAMES)
     lap = experiment.contestants[1].make().guarantee(n_arms=4, horizon=2**18)
     assert lap.epsilon == pytest.approx(243.29, abs=0.005)

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.experiments import figure_graph, figure_graph_claims, figure_graph_setup
-from dp_bandit_envs.experiments.experiment import Panel, Results, run
+from dp_bandit_envs.experiments.experiment import Panel, Results
 from dp_bandit_envs.experiments.figure_graph_setup import ALGORITHMS, LEVELS, RANDOM, REVEALED, SOCIAL
 from dp_bandit_envs.experiments.report import report_md
+from dp_bandit_envs.experiments.running import run
 from dp_bandit_envs.experiments.store import ResultsFolder
 from dp_bandit_envs.graphs import REAL, as_feedback_graph
 
@@ -93,7 +94,7 @@ def test_the_first_experiment_has_four_algorithms_on_seven_graphs():
     # Every real graph there is, and no other.
     assert set(SOCIAL) == set(REAL)
     for panel in graphs.panels:
-        game = panel.game(graphs.horizon)
+        game = graphs.game(panel)
         assert (panel.env_id, game.n_arms, game.horizon) == ("DPBandit-Graph-v0", ARMS[panel.key], 10_000)
         assert [player.name for player in graphs.players(panel)] == list(ALGORITHMS)
 
@@ -101,7 +102,7 @@ def test_the_first_experiment_has_four_algorithms_on_seven_graphs():
 @pytest.mark.parametrize("key", RANDOM)
 def test_a_random_graph_has_ten_neighbours_an_arm_and_is_another_in_each_game(key):
     graphs = figure_graph_setup.experiments()[0]
-    game = next(panel for panel in graphs.panels if panel.key == key).game(100)
+    game = dataclasses.replace(graphs, horizon=100).game(next(one for one in graphs.panels if one.key == key))
     drawn = []
     for trial in range(2):
         game.reset(seed=0, options={"trial": trial})
@@ -118,7 +119,7 @@ def test_the_second_experiment_reveals_more_and_more_of_a_complete_graph():
     titles = [panel.title for panel in feedback.panels]
     assert titles[:2] == ["1 gain revealed in a round", "2 gains revealed in a round"]
     for panel, most in zip(feedback.panels, (1, 2, 5, 10, 20), strict=True):
-        game = panel.game(feedback.horizon)
+        game = feedback.game(panel)
         assert (game.n_arms, game.sensitivity) == (20, most)
         game.reset(seed=0)
         _, _, _, _, _ = game.step(7)
@@ -129,7 +130,7 @@ def test_the_second_experiment_reveals_more_and_more_of_a_complete_graph():
 def test_a_level_is_the_same_epsilon_whatever_a_round_reveals():
     feedback = figure_graph_setup.experiments()[1]
     for panel in feedback.panels:
-        game = panel.game(feedback.horizon)
+        game = feedback.game(panel)
         players = feedback.players(panel)
         assert [player.name for player in players] == [
             *(f"epsilon = {x}" for x in ("0.1", "0.3", "1", "3", "10")),
@@ -201,7 +202,7 @@ def test_the_bound_of_a_real_graph_counts_its_cliques(key, chi):
 def test_the_bound_of_random_graphs_is_a_mean_over_the_graphs_of_the_games(trials, drawn):
     size = {"graph": "erdos-renyi", "n_arms": 40, "degree": 6}
     panel = Panel("erdos-renyi", "E", "DPBandit-Graph-v0", size)
-    game = panel.game(100)
+    game = dataclasses.replace(figure_graph_setup.experiments()[0], horizon=100).game(panel)
     roots = []
     for trial in range(drawn):
         game.reset(seed=5, options={"trial": trial})

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.experiments import figure_modern, figure_modern_claims, figure_modern_setup
-from dp_bandit_envs.experiments.experiment import Results, run
+from dp_bandit_envs.experiments.experiment import Results
 from dp_bandit_envs.experiments.figure_modern_setup import GAMES, PRIVATE, REFERENCE, SWEEP
 from dp_bandit_envs.experiments.report import report_md
+from dp_bandit_envs.experiments.running import run
 from dp_bandit_envs.experiments.store import ResultsFolder
 from dp_bandit_envs.metrics.lower_bounds import lai_robbins, private_lower_bound
 

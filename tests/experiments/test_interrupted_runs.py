@@ -1,16 +1,18 @@
 """Whatever stops an experiment, and wherever: the same command goes on and ends with the same bytes."""
 
+import errno
 import os
-from pathlib import Path
 
 import numpy as np
 import pytest
+from faulty_disk import FaultyDisk, PowerCut, randomness
 
 from dp_bandit_envs.errors import ResultsError
-from dp_bandit_envs.experiments import experiment as experiment_module
-from dp_bandit_envs.experiments.experiment import Contestant, Experiment, Panel, Results, run
+from dp_bandit_envs.experiments import durable, running
+from dp_bandit_envs.experiments.experiment import Contestant, Experiment, Panel, Results
+from dp_bandit_envs.experiments.running import run
 from dp_bandit_envs.experiments.store import ResultsFolder
-from dp_bandit_envs.experiments.summary import summary_csv
+from dp_bandit_envs.simulation import simulate
 
 EXPERIMENT = Experiment(
     "small",
@@ -22,17 +24,19 @@ EXPERIMENT = Experiment(
 CHUNKS = ["a-000000", "a-000003", "a-000006", "b-000000", "b-000003", "b-000006"]
 
 
-class PowerCut(BaseException):
-    """Nothing in the program may catch this."""
-
-
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch):
-    monkeypatch.setattr(experiment_module, "CHUNK", 3)
+    monkeypatch.setattr(running, "CHUNK", 3)
 
 
-def go(path, **given):
-    return run(EXPERIMENT, ResultsFolder(path, EXPERIMENT.configuration()), **given)
+FEW_STEPS = Experiment(
+    "few", (Panel("a", "A", "DPBandit-Switching-v0"),), (Contestant("Uniform"),), horizon=20, trials=5
+)
+"""Two chunks, the results and the configuration: what is tried at every step."""
+
+
+def go(path, experiment=EXPERIMENT, **given):
+    return run(experiment, ResultsFolder(path, experiment.configuration()), **given)
 
 
 def files(path):
@@ -55,9 +59,7 @@ def test_every_number_is_that_of_simulate(tmp_path):
     """Chunks are put together in the order of trials."""
     results = go(tmp_path / "whole")
     player = Contestant("EXP3-tau", {"batch_size": 4}, "tau 4").make()
-    simulation = experiment_module.simulate(
-        "DPBandit-Switching-v0", [player], horizon=40, trials=7, env_kwargs={"n_arms": 3}
-    )
+    simulation = simulate("DPBandit-Switching-v0", [player], horizon=40, trials=7, env_kwargs={"n_arms": 3})
     outcome = simulation["tau 4"]
     for measure in ("external_regret", "policy_regret", "collected", "switches", "pulls"):
         assert np.array_equal(results.arrays[f"b/tau 4/{measure}"], getattr(outcome, measure))
@@ -67,70 +69,102 @@ def test_every_number_is_that_of_simulate(tmp_path):
     assert results.names == ["EXP3", "tau 4"]
 
 
-def interrupted_at(step, when, monkeypatch):
-    """Cut the power before or after the n-th file takes its name; return whether there were so many files."""
-    replace, count = Path.replace, 0
-
-    def cut(file, target):
-        nonlocal count
-        count += 1
-        if count == step and when == "before":
-            raise PowerCut
-        replace(file, target)
-        if count == step:
-            raise PowerCut
-
-    monkeypatch.setattr(Path, "replace", cut)
+@pytest.fixture
+def few(tmp_path):
+    """The files of a run of few steps that nothing interrupted."""
+    go(tmp_path / "few", FEW_STEPS)
+    return files(tmp_path / "few")
 
 
-@pytest.mark.parametrize("when", ["before", "after"])
-@pytest.mark.parametrize("step", range(1, 9))
-def test_a_power_cut_at_any_file_changes_nothing(step, when, whole, tmp_path, monkeypatch):
-    """The configuration, six chunks, and the results: eight files that can be there, half there, or not there."""
+def steps_of_a_run(tmp_path, monkeypatch):
+    """Return how many steps an uninterrupted run takes on the disk."""
     with monkeypatch.context() as context:
-        interrupted_at(step, when, context)
-        with pytest.raises(PowerCut):
-            go(tmp_path / "cut")
-    results = go(tmp_path / "cut")
-    assert files(tmp_path / "cut")["results.npz"] == whole["results.npz"]
-    assert files(tmp_path / "cut")["configuration.json"] == whole["configuration.json"]
-    assert summary_csv(results) == summary_csv(go(tmp_path / "whole"))
+        disk = FaultyDisk(str(tmp_path / "counted"))
+        context.setattr(durable, "os", disk)
+        go(tmp_path / "counted", FEW_STEPS)
+    return disk.steps
 
 
-def test_there_are_no_more_than_these_eight_files(tmp_path, monkeypatch):
-    interrupted_at(9, "before", monkeypatch)
-    go(tmp_path / "cut")
-
-
-def test_a_cut_while_the_chunks_are_removed_changes_nothing(whole, tmp_path, monkeypatch):
-    unlink, count = Path.unlink, 0
-
-    def cut(file, **given):
-        nonlocal count
-        count += file.suffix == ".npz"
-        if count == 3:
-            raise PowerCut
-        unlink(file, **given)
-
+def run_into(error, step, path, monkeypatch):
+    """Run with a fault at a step, as a process that is gone afterwards; return the disk and what was raised."""
+    disk = FaultyDisk(str(path), step, error)
     with monkeypatch.context() as context:
-        context.setattr(Path, "unlink", cut)
-        with pytest.raises(PowerCut):
-            go(tmp_path / "cut")
-    go(tmp_path / "cut")
-    assert files(tmp_path / "cut")["results.npz"] == whole["results.npz"]
+        context.setattr(os, "getpid", lambda: 2**22 + 1)
+        context.setattr(durable, "os", disk)
+        try:
+            go(path, FEW_STEPS)
+        except (PowerCut, ResultsError) as raised:
+            return disk, raised
+    return disk, None
 
 
-@pytest.mark.parametrize("step", [3, 8])
-def test_a_killed_write_leaves_no_litter_behind(step, whole, tmp_path, monkeypatch):
+def lose_power_at(step, seed, few, tmp_path, monkeypatch):
+    """Lose the power and what was not synced, run again, and compare."""
+    path = tmp_path / f"cut-{step}-{seed}"
+    disk, raised = run_into(PowerCut, step, path, monkeypatch)
+    assert isinstance(raised, PowerCut)
+    if path.exists():
+        disk.after_the_power_cut(randomness(step, seed))
+    go(path, FEW_STEPS)
+    assert files(path) == few, step
+
+
+def fail_at(step, few, tmp_path, monkeypatch):
+    """Let a step fail once; it is named, or did not matter, and running again ends with the same bytes."""
+    for error in (errno.ENOSPC, errno.EIO):
+        path = tmp_path / f"failed-{step}-{error}"
+        _, raised = run_into(error, step, path, monkeypatch)
+        assert raised is None or os.strerror(error) in str(raised), raised
+        go(path, FEW_STEPS)
+        assert files(path) == few, step
+
+
+def test_a_power_cut_loses_unsynced_writes_and_nothing_else(few, tmp_path, monkeypatch):
+    """At every tenth step; all of them are tried in the slow test."""
+    for step in range(1, steps_of_a_run(tmp_path, monkeypatch) + 1, 10):
+        lose_power_at(step, 0, few, tmp_path, monkeypatch)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(5))
+def test_a_power_cut_at_every_step_loses_unsynced_writes_and_nothing_else(seed, few, tmp_path, monkeypatch):
+    for step in range(1, steps_of_a_run(tmp_path, monkeypatch) + 1):
+        lose_power_at(step, seed, few, tmp_path, monkeypatch)
+
+
+def test_a_failing_disk_is_named_and_loses_nothing(few, tmp_path, monkeypatch):
+    """At every tenth step; all of them are tried in the slow test."""
+    for step in range(1, steps_of_a_run(tmp_path, monkeypatch) + 1, 10):
+        fail_at(step, few, tmp_path, monkeypatch)
+
+
+@pytest.mark.slow
+def test_a_disk_that_fails_at_any_step_is_named_and_loses_nothing(few, tmp_path, monkeypatch):
+    for step in range(1, steps_of_a_run(tmp_path, monkeypatch) + 1):
+        fail_at(step, few, tmp_path, monkeypatch)
+
+
+def test_the_faulty_disk_sees_what_is_not_synced(few, tmp_path, monkeypatch):
+    """The instrument itself: without syncing, a power cut would leave files that are damaged or missing."""
+    monkeypatch.setattr(FaultyDisk, "_remember", lambda disk, descriptor: None)
+    last = steps_of_a_run(tmp_path, monkeypatch)
+    path = tmp_path / "cut"
+    disk, _ = run_into(PowerCut, last, path, monkeypatch)
+    disk.after_the_power_cut(randomness(0))
+    assert files(path) != few
+
+
+def test_a_killed_write_leaves_no_litter_behind(few, tmp_path, monkeypatch):
     """The half-written file of a process that is gone serves nobody; the next run must clear it away."""
-    with monkeypatch.context() as context:
-        interrupted_at(step, "before", context)
-        context.setattr(os, "getpid", lambda: 2**22 + 1)  # no process has it now
-        with pytest.raises(PowerCut):
-            go(tmp_path / "cut")
-    assert list((tmp_path / "cut").rglob("*.partial"))
-    go(tmp_path / "cut")
-    assert files(tmp_path / "cut") == whole
+    steps = steps_of_a_run(tmp_path, monkeypatch)
+    left = 0
+    for step in (8, steps // 2, steps - 20):
+        path = tmp_path / f"cut-{step}"
+        run_into(PowerCut, step, path, monkeypatch)
+        left += len(list(path.rglob("*.partial")))
+        go(path, FEW_STEPS)
+        assert files(path) == few
+    assert left
 
 
 def test_a_finished_folder_stays_as_it_is(whole, tmp_path):
@@ -154,7 +188,7 @@ def test_ctrl_c_keeps_every_finished_chunk(stop_after, whole, tmp_path):
 
     with pytest.raises(KeyboardInterrupt):
         go(tmp_path / "cut", progress=interrupt)
-    saved = sorted(file.stem for file in (tmp_path / "cut" / "chunks").iterdir())
+    saved = sorted(file.stem for file in (tmp_path / "cut").glob("chunks/*"))
     # One call for each trial of a chunk: 3 + 3 + 1 in a panel.
     done = {1: 0, 4: 1, 12: 4}[stop_after]
     assert saved == CHUNKS[:done]
@@ -233,27 +267,36 @@ def test_a_damaged_chunk_is_named_and_nothing_is_lost(damage, whole, tmp_path):
     assert files(tmp_path / "cut") == whole
 
 
-def test_whatever_byte_of_a_chunk_is_damaged_it_is_noticed_or_harmless(tmp_path):
+def check_every_byte(tmp_path, flips):
     """Every byte of a small archive in turn: either an error that names the file, or the very same numbers."""
     folder = ResultsFolder(tmp_path / "folder", {})
     rng = np.random.default_rng(0)
     arrays = {"checkpoints": np.arange(5), "x/regret": rng.random((2, 5))}
-    folder.save("chunks/one", arrays)
+    folder.save("chunks/one", ((key, [array]) for key, array in arrays.items()))
     file = tmp_path / "folder" / "chunks" / "one.npz"
     data = file.read_bytes()
     noticed = 0
     for place in range(len(data)):
-        for flip in (1, 255):
+        for flip in flips:
             file.write_bytes(data[:place] + bytes([data[place] ^ flip]) + data[place + 1 :])
             try:
-                loaded = folder.load("chunks/one")
+                loaded = dict(folder.load("chunks/one"))
             except ResultsError as error:
                 assert "one.npz: a saved file of results must be whole; this one is damaged" in str(error)
                 noticed += 1
             else:
-                assert loaded is not None and list(loaded) == list(arrays), place
+                assert list(loaded) == list(arrays), place
                 assert all(np.array_equal(loaded[key], arrays[key]) for key in arrays), place
-    assert noticed > len(data)
+    assert noticed > 0.5 * len(data) * len(flips)
+
+
+def test_whatever_byte_of_a_chunk_is_damaged_it_is_noticed_or_harmless(tmp_path):
+    check_every_byte(tmp_path, (255,))
+
+
+@pytest.mark.slow
+def test_whatever_bit_of_a_chunk_is_damaged_it_is_noticed_or_harmless(tmp_path):
+    check_every_byte(tmp_path, [1 << bit for bit in range(8)])
 
 
 def test_damaged_results_are_named_too(whole, tmp_path):
@@ -264,25 +307,3 @@ def test_damaged_results_are_named_too(whole, tmp_path):
     file.unlink()
     go(tmp_path / "whole")
     assert files(tmp_path / "whole")["results.npz"] == whole["results.npz"]
-
-
-def test_a_full_disk_loses_nothing(whole, tmp_path, monkeypatch):
-    sync, count = os.fsync, 0
-
-    def full(descriptor):
-        nonlocal count
-        count += 1
-        # Configuration and folder, then twice a chunk: the third chunk does not fit.
-        if count == 7:
-            raise OSError(28, "No space left on device")
-        sync(descriptor)
-
-    with monkeypatch.context() as context:
-        context.setattr(os, "fsync", full)
-        with pytest.raises(
-            ResultsError, match=r"a-000006.npz: could not be written; No space left on device. What was"
-        ):
-            go(tmp_path / "cut")
-    assert sorted(file.name for file in (tmp_path / "cut" / "chunks").iterdir()) == ["a-000000.npz", "a-000003.npz"]
-    go(tmp_path / "cut")
-    assert files(tmp_path / "cut") == whole

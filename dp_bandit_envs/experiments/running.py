@@ -1,0 +1,163 @@
+"""Runs an experiment in chunks that are saved as they are done, and joins them."""
+
+import contextlib
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from numpy.typing import NDArray
+
+from dp_bandit_envs.errors import ResultsError
+from dp_bandit_envs.experiments.archive import Archive
+from dp_bandit_envs.experiments.experiment import Experiment, Panel, Results
+from dp_bandit_envs.experiments.store import CHUNKS, ResultsFolder
+from dp_bandit_envs.simulation import simulate
+
+CHUNK = 24
+"""Trials in a chunk at most."""
+CHUNK_ROUNDS = 2**25
+"""Rounds in a chunk, about a second's work, so that little is lost."""
+LEAST_CHUNK = 4
+"""Trials in a chunk of long games, so that several cores have work: at ten million rounds half a minute's."""
+JOINED_BYTES = 2**28
+"""Bytes of arrays that are joined in one pass over the chunks, and at least one array."""
+RESULTS = "results"
+MEASURES = ("external_regret", "policy_regret", "pseudo_regret", "collected", "switches", "pulls")
+Progress = Callable[[str, int], None]
+
+
+class _ChunkGone(Exception):
+    """A chunk that was saved is no longer in the folder."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Chunk:
+    """Some trials of a panel, which are simulated and saved together."""
+
+    panel: Panel
+    first_trial: int
+    trials: int
+
+    def load(self, folder: ResultsFolder) -> Archive | None:
+        """Return its results, or None if they are not in the folder; raise if they are damaged or others."""
+        return folder.load(self._name, first_trial=self.first_trial, trials=self.trials)
+
+    def save(self, folder: ResultsFolder, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Write its results."""
+        pieces = ((key, [array]) for key, array in arrays.items())
+        folder.save(self._name, pieces, first_trial=self.first_trial, trials=self.trials)
+
+    @property
+    def _name(self) -> str:
+        return f"{CHUNKS}/{self.panel.key}-{self.first_trial:06d}"
+
+
+def chunks_of(experiment: Experiment, panel: Panel) -> list[Chunk]:
+    """Return the chunks of a panel, in the order of trials."""
+    size = min(CHUNK, max(LEAST_CHUNK, CHUNK_ROUNDS // experiment.rounds_in_a_trial(panel)))
+    return [Chunk(panel, first, min(size, experiment.trials - first)) for first in range(0, experiment.trials, size)]
+
+
+def run(experiment: Experiment, folder: ResultsFolder, *, jobs: int = 1, progress: Progress | None = None) -> Results:
+    """Run what the folder does not hold yet, save it chunk by chunk, and return everything.
+
+    Args:
+        experiment: What to run.
+        folder: The folder that belongs to it.
+        jobs: Trials to run at a time.
+        progress: Called with a panel's title and a number of rounds that were played, or found in the folder (then
+            with the title "saved").
+    """
+    whole = folder.load(RESULTS)
+    if whole is None:
+        whole = _run_chunks(experiment, folder, jobs, progress)
+    elif progress is not None:
+        progress("saved", experiment.rounds)
+    if folder.has_chunks:
+        whole.check()  # every byte is read again before what it was made from goes
+        folder.remove_chunks()
+    return Results(experiment, whole)
+
+
+def _run_chunks(experiment: Experiment, folder: ResultsFolder, jobs: int, progress: Progress | None) -> Archive:
+    """Run and save what the folder does not hold yet, join it, and return everything."""
+    for panel in experiment.panels:
+        for chunk in chunks_of(experiment, panel):
+            saved = chunk.load(folder)
+            if saved is not None:
+                saved.check()
+                if progress is not None:
+                    progress("saved", chunk.trials * experiment.rounds_in_a_trial(panel))
+            elif (whole := folder.load(RESULTS)) is not None:
+                return whole  # another process was quicker
+            else:
+                chunk.save(folder, _run_chunk(experiment, chunk, jobs, progress))
+    # If a chunk has gone, another process has joined and removed them.
+    with contextlib.suppress(_ChunkGone):
+        folder.save(RESULTS, _joined(experiment, folder))
+    whole = folder.load(RESULTS)
+    if whole is None:
+        raise ResultsError(
+            f"{folder.path}: saved results were removed while this command ran. Run it again: only they are simulated"
+            " anew."
+        )
+    return whole
+
+
+def _joined(experiment: Experiment, folder: ResultsFolder) -> Iterator[tuple[str, list[NDArray[Any]]]]:
+    """Yield the arrays of all panels in pieces, some of them at a time, as together they may not fit into memory."""
+
+    def load(chunk: Chunk) -> Archive:
+        archive = chunk.load(folder)
+        if archive is None:
+            raise _ChunkGone
+        return archive
+
+    for panel in experiment.panels:
+        chunks = chunks_of(experiment, panel)
+        first = load(chunks[0])
+        yield f"{panel.key}/checkpoints", [first.read("checkpoints")]
+        left = [key for key in first if key != "checkpoints"]
+        while left:
+            size, number = 0, 0
+            while number < len(left) and (number == 0 or size < JOINED_BYTES):
+                size += first.read(left[number]).nbytes * len(chunks)
+                number += 1
+            keys, left = left[:number], left[number:]
+            pieces: dict[str, list[NDArray[Any]]] = {key: [] for key in keys}
+            for archive in map(load, chunks):
+                for key in keys:
+                    pieces[key].append(archive.read(key))
+            for key in keys:
+                yield f"{panel.key}/{key}", pieces.pop(key)
+
+
+def _run_chunk(experiment: Experiment, chunk: Chunk, jobs: int, progress: Progress | None) -> dict[str, NDArray[Any]]:
+    panel, reported = chunk.panel, 0
+
+    def report(done: int, _: int) -> None:
+        nonlocal reported
+        if progress is not None:
+            progress(panel.title, (done - reported) * horizon)
+        reported = done
+
+    horizon = experiment.game(panel).horizon
+    simulation = simulate(
+        panel.env_id,
+        experiment.players(panel),
+        horizon=experiment.horizon,
+        trials=chunk.trials,
+        seed=experiment.seed,
+        checkpoints=experiment.checkpoints,
+        jobs=jobs,
+        env_kwargs=experiment.env_kwargs(panel),
+        first_trial=chunk.first_trial,
+        progress=report,
+    )
+    arrays: dict[str, NDArray[Any]] = {"checkpoints": simulation.checkpoints}
+    for name, outcome in simulation.items():
+        for measure in MEASURES:
+            values = getattr(outcome, measure)
+            if values is not None:
+                arrays[f"{name}/{measure}"] = values
+    return arrays
