@@ -42,7 +42,7 @@ def write_archive(file: IO[bytes], arrays: Iterable[tuple[str, Sequence[NDArray[
                     digest.update(content)
                     member.write(content)
             digests[key] = digest.hexdigest()
-        manifest = json.dumps({"origin": dict(origin), "sha256": digests}, sort_keys=True).encode()
+        manifest = json.dumps({"origin": dict(origin), "sha256": digests}).encode()
         archive.writestr(zipfile.ZipInfo(MANIFEST), manifest)
         archive.comment = hashlib.sha256(manifest).hexdigest().encode()
 

@@ -279,8 +279,8 @@ def test_figure_modern_goes_on_where_it_was_stopped(dp_bandit, tmp_path, monkeyp
     assert dp_bandit(*command, "--out", "whole")[0] == 0
     save, saved = ResultsFolder.save, []
 
-    def interrupted(folder, name, arrays):
-        save(folder, name, arrays)
+    def interrupted(folder, name, arrays, **origin):
+        save(folder, name, arrays, **origin)
         saved.append(name)
         if len(saved) == 6:
             raise KeyboardInterrupt
@@ -331,8 +331,8 @@ def test_figure_graph_goes_on_where_it_was_stopped(dp_bandit, tmp_path, monkeypa
     assert dp_bandit(*command, "--out", "whole")[0] == 0
     save, saved = ResultsFolder.save, []
 
-    def interrupted(folder, name, arrays):
-        save(folder, name, arrays)
+    def interrupted(folder, name, arrays, **origin):
+        save(folder, name, arrays, **origin)
         saved.append(name)
         if len(saved) == 10:
             raise KeyboardInterrupt

@@ -12,19 +12,20 @@ COMMAND = ["dp-bandit", "reproduce", "figure-1", "--trials", "30", "--horizon", 
 # Runs the command, and sends itself SIGKILL when half of a file with a certain name is on the disk.
 KILLED = """
 import os, signal, sys
-from dp_bandit_envs.experiments import store
+from dp_bandit_envs.experiments import durable
 
 last, *sys.argv = sys.argv[1:]
-write = store.ResultsFolder.write
+open_new = durable.open_new
 
-def killed(self, name, content):
-    if name == last:
-        file = self.path / name
-        file.with_name(f".{file.name}.{os.getpid()}.partial").write_bytes(content[: len(content) // 2])
+def killed(path):
+    file = open_new(path)
+    if last.rpartition("/")[2] in path.name:
+        file.write(bytes(100))
+        file.flush()
         os.kill(os.getpid(), signal.SIGKILL)
-    write(self, name, content)
+    return file
 
-store.ResultsFolder.write = killed
+durable.open_new = killed
 from dp_bandit_envs.cli import main
 main()
 """

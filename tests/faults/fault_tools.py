@@ -1,0 +1,45 @@
+"""Programs that are interrupted, killed or run side by side, and the files that they leave."""
+
+import os
+import signal
+import subprocess
+import sys
+
+COMMAND_LINE = [sys.executable, "-c", "from dp_bandit_envs.cli import main; main()"]
+posix_only = os.name != "posix"
+
+
+def start(arguments, folder, program=COMMAND_LINE, **environment):
+    """Start a program in a folder."""
+    folder.mkdir(exist_ok=True, parents=True)
+    return subprocess.Popen(
+        [*program, *map(str, arguments)],
+        cwd=folder,
+        env={**os.environ, **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def finish(process):
+    """Wait for a program and return its exit code, output and errors."""
+    out, err = process.communicate()
+    return process.returncode, out, err
+
+
+def dp_bandit(folder, *arguments):
+    """Run a command to its end."""
+    return finish(start(arguments, folder))
+
+
+def kill_group(process):
+    """Kill a program and its workers by SIGKILL."""
+    os.killpg(process.pid, signal.SIGKILL)
+    return finish(process)[0]
+
+
+def files(folder):
+    """Return the content of every file below a folder."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}

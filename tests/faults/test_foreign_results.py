@@ -1,0 +1,206 @@
+"""A results folder never takes the numbers of another run for its own: whatever is put into it is refused by name."""
+
+import dataclasses
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dp_bandit_envs.errors import ResultsError
+from dp_bandit_envs.experiments import durable, running
+from dp_bandit_envs.experiments.experiment import Contestant, Experiment, Panel
+from dp_bandit_envs.experiments.made_by import made_by
+from dp_bandit_envs.experiments.running import run
+from dp_bandit_envs.experiments.store import ResultsFolder
+
+ROOT = Path(__file__).parents[2]
+EXPERIMENT = Experiment("mine", (Panel("a", "A", "DPBandit-Stochastic-v0"),), (Contestant("Uniform"),), 40, 6)
+OTHERS = {
+    "seed": {"seed": 1},
+    "horizon": {"horizon": 41},
+    "number of trials": {"trials": 7},
+    "means": {"panels": (Panel("a", "A", "DPBandit-Stochastic-v0", {"means": [0.9, 0.1, 0.1, 0.1]}),)},
+    "game": {"panels": (Panel("a", "A", "DPBandit-Oblivious-v0"),)},
+    "number of arms": {"panels": (Panel("a", "A", "DPBandit-Stochastic-v0", {"n_arms": 9}),)},
+    "algorithm of the same label": {"contestants": (Contestant("EXP3", {}, "Uniform"),)},
+}
+
+
+@pytest.fixture(autouse=True)
+def small_chunks(monkeypatch):
+    monkeypatch.setattr(running, "CHUNK", 3)
+
+
+def go(path, experiment=EXPERIMENT):
+    return run(experiment, ResultsFolder(path, experiment.configuration()))
+
+
+def unfinished(path, experiment=EXPERIMENT):
+    """Run all chunks and do not join them; return the first one."""
+
+    def stop(experiment, folder):
+        raise KeyboardInterrupt
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(running, "_joined", stop)
+        with pytest.raises(KeyboardInterrupt):
+            go(path, experiment)
+    return path / "chunks" / "a-000000.npz"
+
+
+def snapshot(path):
+    return {file: file.read_bytes() for file in path.rglob("*") if file.is_file()}
+
+
+@pytest.mark.parametrize("change", OTHERS)
+def test_a_chunk_of_another_run_is_refused_by_name(change, tmp_path):
+    mine = unfinished(tmp_path / "mine")
+    other = unfinished(tmp_path / "other", dataclasses.replace(EXPERIMENT, **OTHERS[change]))
+    shutil.copy(other, mine)
+    before = snapshot(tmp_path)
+    with pytest.raises(ResultsError, match=r"a-000000.npz: a saved file must belong to this run; .*configuration"):
+        go(tmp_path / "mine")
+    assert snapshot(tmp_path) == before
+
+
+@pytest.mark.parametrize("change", OTHERS)
+def test_results_of_another_run_are_refused_by_name(change, tmp_path):
+    go(tmp_path / "mine")
+    go(tmp_path / "other", dataclasses.replace(EXPERIMENT, **OTHERS[change]))
+    shutil.copy(tmp_path / "other" / "results.npz", tmp_path / "mine" / "results.npz")
+    with pytest.raises(ResultsError, match=r"results.npz: a saved file must belong to this run; .*configuration"):
+        go(tmp_path / "mine")
+
+
+def test_a_chunk_in_the_place_of_another_is_refused_by_name(tmp_path):
+    """Otherwise its trials would count twice."""
+    first = unfinished(tmp_path / "mine")
+    shutil.copy(first.with_name("a-000003.npz"), first)
+    with pytest.raises(ResultsError, match=r"has name 'chunks/a-000003' instead of 'chunks/a-000000', first_trial 3"):
+        go(tmp_path / "mine")
+
+
+def test_arrays_that_say_nothing_of_their_origin_are_refused(tmp_path):
+    go(tmp_path / "mine")
+    file = tmp_path / "mine" / "results.npz"
+    arrays = {key: array for key, array in np.load(file).items() if key != "manifest.json"}
+    np.savez_compressed(file, **arrays)
+    with pytest.raises(ResultsError, match=r"results.npz: a saved file of results must be whole"):
+        go(tmp_path / "mine")
+
+
+def made_by_a_copy(folder, edit=None):
+    """Return `made_by()` of a copy of the package, after an edit (file, old, new)."""
+    package = folder / "dp_bandit_envs"
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "dp_bandit_envs", package, ignore=ignored, dirs_exist_ok=True)
+    for name in ("agents", "wrappers"):
+        shutil.copytree(ROOT / name, package / name, ignore=ignored, dirs_exist_ok=True)
+    if edit is not None:
+        file, old, new = edit
+        text = (package / file).read_text(encoding="utf-8")
+        assert old in text
+        (package / file).write_text(text.replace(old, new, 1), encoding="utf-8")
+    program = "from dp_bandit_envs.experiments.made_by import made_by; print(made_by())"
+    environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return eval(done.stdout)
+
+
+def test_the_code_of_a_copy_is_the_same(tmp_path):
+    """Wherever it is installed, and in whatever order a process has its sets."""
+    assert made_by_a_copy(tmp_path) == made_by()
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        ("agents/exp3.py", "share + gamma / len(", "share + 2.0 * gamma / len("),
+        ("privacy/laplace.py", "(1.0 + 2.0 * bound)", "(1.0 + 3.0 * bound)"),
+        ("adversaries/oblivious.py", "200", "100"),
+        ("data/actg175.csv", "1", "0"),
+    ],
+    ids=lambda edit: edit[0],
+)
+def test_an_edited_constant_is_other_code(edit, tmp_path):
+    there, here = made_by_a_copy(tmp_path, edit), made_by()
+    assert {key for key in here if here[key] != there[key]} == {"code"}
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        ("agents/exp3.py", '"""', '"""Another docstring. '),
+        ("agents/exp3.py", "\nclass ", "\n\n# A comment.\nclass "),
+        ("cli/listing.py", "def ", "def another(): return 1\n\n\ndef "),
+    ],
+    ids=["docstring", "comment", "command line"],
+)
+def test_words_and_the_command_line_are_not(edit, tmp_path):
+    assert made_by_a_copy(tmp_path, edit) == made_by()
+
+
+@pytest.mark.parametrize("finish", [go, unfinished], ids=["finished", "unfinished"])
+def test_a_folder_made_by_other_code_is_refused_and_kept(finish, tmp_path, monkeypatch):
+    finish(tmp_path / "mine")
+    before = snapshot(tmp_path)
+    other = {**EXPERIMENT.configuration(), "made_by": {**made_by(), "code": "0" * 64}}
+    with pytest.raises(ResultsError, match=r"made by other code \(code\), .*--out, or delete this one"):
+        ResultsFolder(tmp_path / "mine", other)
+    assert snapshot(tmp_path) == before
+
+
+def test_a_folder_of_an_older_version_is_refused_and_kept(tmp_path):
+    """Its configuration says nothing of the code, and its results nothing of where they belong."""
+    configuration = EXPERIMENT.configuration()
+    version = configuration.pop("made_by")["version"]
+    ResultsFolder(tmp_path / "old", {**configuration, "format": 1, "version": version})
+    (tmp_path / "old" / "results.npz").write_bytes(b"years of work")
+    before = snapshot(tmp_path)
+    with pytest.raises(ResultsError, match=r"made by other code \(version, code, .*nothing was changed|nothing was"):
+        go(tmp_path / "old")
+    assert snapshot(tmp_path) == before
+
+
+def test_data_that_change_while_they_are_played_change_nothing(tmp_path):
+    """The experiment plays the bytes that it has hashed; a later one with other bytes is refused."""
+    data = tmp_path / "gains.npy"
+    panel = Panel("gains", "gains", "DPBandit-Replay-v0", {"gains": str(data)})
+    replay = Experiment("replay", (panel,), (Contestant("Uniform"),), None, 6)
+
+    def changing(target):
+        np.save(data, np.tile([0.1, 0.9], (30, 1)))
+        return whole_file(target)
+
+    whole_file = durable.whole_file
+    np.save(data, np.tile([0.9, 0.1], (30, 1)))
+    expected = go(tmp_path / "whole", replay).arrays["gains/Uniform/collected"]
+    np.save(data, np.tile([0.9, 0.1], (30, 1)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(durable, "whole_file", changing)
+        again = dataclasses.replace(replay)
+        assert np.array_equal(go(tmp_path / "cut", again).arrays["gains/Uniform/collected"], expected)
+    with pytest.raises(ResultsError, match="Different: data_sha256"):
+        go(tmp_path / "cut", dataclasses.replace(replay))
+
+
+def test_a_folder_that_can_be_read_only_is_looked_at_again(tmp_path, monkeypatch):
+    """Root may write anywhere, so the file system's answer is staged."""
+    expected = dict(go(tmp_path / "mine").arrays)
+
+    def refused(path):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(durable, "open_new", refused)
+    monkeypatch.setattr(durable, "remove", lambda path: None)
+    results = go(tmp_path / "mine")
+    assert all(np.array_equal(results.arrays[key], expected[key]) for key in expected)
+    folder = ResultsFolder(tmp_path / "mine", EXPERIMENT.configuration())
+    assert folder.write_again("report.md", "text") is False
+    with pytest.raises(ResultsError, match="could not be written; Permission denied"):
+        folder.write("report.md", "text")

@@ -1,0 +1,102 @@
+"""Ctrl-C ends a simulation within about a second, in compiled code too; the process lives, and simulates again."""
+
+import random
+import signal
+import sys
+import time
+
+import pytest
+from fault_tools import finish, posix_only, start
+
+pytestmark = pytest.mark.skipif(posix_only, reason="sends SIGINT as a terminal does")
+# Interrupts itself after some seconds of a game that takes minutes, then plays on; prints how long the answer took.
+PROGRAM = """
+import os, signal, sys, threading, time
+from dp_bandit_envs import simulate
+
+jobs, wait, horizon, warm = int(sys.argv[1]), float(sys.argv[2]), int(float(sys.argv[3])), sys.argv[4] == "warm"
+algorithms = sys.argv[5:]
+if warm:
+    simulate("DPBandit-Stochastic-v0", algorithms, horizon=10)
+
+def interrupt():
+    global sent
+    sent = time.monotonic()
+    os.kill(os.getpid(), signal.SIGINT)
+
+timer = threading.Timer(wait, interrupt)
+try:
+    timer.start()
+    simulate("DPBandit-Stochastic-v0", algorithms, horizon=horizon, trials=40, jobs=jobs)
+except KeyboardInterrupt:
+    print("answered after", time.monotonic() - sent)
+outcomes = simulate("DPBandit-Stochastic-v0", algorithms, horizon=1000, jobs=jobs)
+print("goes on", *(int(outcome.pulls.sum()) for outcome in outcomes.values()), *(o.engine for o in outcomes.values()))
+"""
+
+
+def interrupted(folder, jobs, wait, horizon, kind, *algorithms, **environment):
+    """Return the seconds between Ctrl-C and its answer; raise if the process did not live on."""
+    program = [sys.executable, "-X", "faulthandler", "-c", PROGRAM]
+    code, out, err = finish(start([jobs, wait, horizon, kind, *algorithms], folder, program, **environment))
+    first, second = out.splitlines()
+    assert first.startswith("answered after"), (code, out, err)
+    assert second == f"goes on {' '.join(['1000'] * len(algorithms) + ['compiled'] * len(algorithms))}", (out, err)
+    assert code == 0 and not err, err
+    return float(first.split()[-1])
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_an_interrupt_inside_compiled_code_leaves_a_living_process(jobs, tmp_path):
+    interrupted(tmp_path, jobs, 0.7, 1e9, "warm", "EXP3", "UCB")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("algorithms", [("EXP3", "DP-EXP3-Lap"), ("UCB",)], ids=" ".join)
+def test_twenty_interrupts_inside_compiled_code_leave_twenty_living_processes(jobs, algorithms, tmp_path):
+    rng = random.Random(1)
+    late = [interrupted(tmp_path, jobs, rng.uniform(0.3, 2), 1e9, "warm", *algorithms) for _ in range(20)]
+    print(f"answered within {max(late):.2f} s")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_interrupts_while_compiling_or_loading_leave_a_living_process(jobs, tmp_path):
+    """Machine code is made anew in ten tries, and loaded from disk in the others."""
+    rng = random.Random(2)
+    late = []
+    for number in range(20):
+        cache = tmp_path / (f"cache-{number}" if number < 10 else "cache-0")
+        wait = rng.uniform(0.05, 6) if number < 10 else rng.uniform(0.05, 0.8)
+        late.append(interrupted(tmp_path, jobs, wait, 1e9, "cold", "EXP3", "DP-UCB", NUMBA_CACHE_DIR=str(cache)))
+    print(f"answered within {max(late):.2f} s")
+
+
+def interrupted_command(folder, jobs, wait):
+    """Interrupt the command line some seconds after it has begun to simulate; return its exit code and errors."""
+    process = start(
+        ["run", "Stochastic", "EXP3", "UCB", "--trials", 24, "--horizon", 3_000_000, "--jobs", jobs, "--out", "o"],
+        folder,
+    )
+    while not (folder / "o" / "configuration.json").exists():
+        assert process.poll() is None
+        time.sleep(0.01)
+    time.sleep(wait)
+    process.send_signal(signal.SIGINT)
+    return finish(process)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_the_command_line_says_what_is_saved(jobs, tmp_path):
+    code, _, err = interrupted_command(tmp_path, jobs, 1.5)
+    assert code == 130 and "the same command goes on from there" in err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_twenty_interrupts_of_the_command_line_are_answered(jobs, tmp_path):
+    rng = random.Random(3)
+    for number in range(20):
+        code, _, err = interrupted_command(tmp_path / f"{number}", jobs, rng.uniform(0, 3))
+        assert code == 130 and "the same command goes on from there" in err, (number, code, err)
