@@ -13,7 +13,7 @@ from dp_bandit_envs.adversaries.adversary import Adversary
 from dp_bandit_envs.errors import StepOutsideGame
 from dp_bandit_envs.protocols import FloatArray, IntArray, Observation
 from dp_bandit_envs.rendering import Scoreboard
-from dp_bandit_envs.seeding import ADVERSARY, EpisodeStreams
+from dp_bandit_envs.seeding import ADVERSARY, EpisodeStreams, checked_options, checked_seed
 
 BLOCK_NUMBERS = 2**18
 """The most gains that are fetched at once; with many arms, blocks are shorter."""
@@ -107,6 +107,7 @@ class BanditEnv(gym.Env[Observation, int]):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
         """Start a new game; see the class's headings Starting State and Episode End."""
+        seed, options = checked_seed(seed), checked_options(options)
         super().reset(seed=seed)
         self.adversary.begin(self._streams.next(seed, options))
         self._begin(seed, options)
