@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple, SupportsFloat
 import numpy as np
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.errors import WrongType
 from dp_bandit_envs.privacy.counters import Counter, make_counter
 from dp_bandit_envs.protocols import FloatArray
 
@@ -72,6 +73,16 @@ def smooth(width: NoiseWidth, agent: str) -> NoiseWidth:
     if width.kind == TABLE:
         raise ValueError(f"{agent} takes a width in ln t, such as log_width(...); counter_width(...) is for Ucb.")
     return width
+
+
+def checked_width(width: WidthFor | None) -> WidthFor:
+    """Return what gives the width, by default none, or raise if it is not from this module or made like it."""
+    if width is not None and not callable(width):
+        raise WrongType(
+            f"width must be None or a function of (n_arms, horizon); received {width!r}. Use log_width(...) or"
+            " counter_width(...) of dp_bandit_envs.agents.noise_width."
+        )
+    return no_width if width is None else width
 
 
 def no_width(n_arms: int, horizon: int) -> NoiseWidth:

@@ -26,7 +26,9 @@ def spread_seeds(seed: Seeds, num_envs: int) -> list[int | None]:
     """Return one seed for each game under Gymnasium's rule: an integer s stands for s, s + 1, s + 2, ..."""
     if seed is None:
         return [None] * num_envs
-    if isinstance(seed, (str, bytes)) or not isinstance(seed, (Sequence, np.ndarray)) or np.ndim(seed) == 0:
+    if isinstance(seed, np.ndarray):
+        seed = seed.tolist()
+    if isinstance(seed, (str, bytes)) or not isinstance(seed, Sequence):
         first = checked_seed(seed)  # type: ignore[arg-type]
         assert first is not None
         return [checked_seed(first + index) for index in range(num_envs)]

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.adversaries import Replay
+from dp_bandit_envs.checks import MOST_ARMS
 from dp_bandit_envs.data_files import DataFile
 from dp_bandit_envs.errors import GainFileError, GraphFileError
 from dp_bandit_envs.graphs import as_feedback_graph
-from dp_bandit_envs.graphs.reading import MOST_ARMS
 
 MOST_MEMORY = 2**27
 """Bytes; a damaged edge file may name arm 999,999, whose graph takes most of it. The files have less than 2 kB."""
