@@ -67,7 +67,9 @@ def update(state: State, arm: int, value: Sequence[float], count: Sequence[int])
             chance = 0.0
             for place in range(state.starts[each], state.starts[each + 1]):
                 chance += weights[state.revealers[place]]
-            losses[each] += state.learning_rate * (1.0 - value[each]) * before / chance
+            # By its weights this arm could not be revealed: the call is not one of a game, or a chance is below floats.
+            if chance > 0.0:
+                losses[each] += state.learning_rate * (1.0 - value[each]) * before / chance
     smallest = math.inf
     for each in range(len(losses)):
         if count[each] != 0:

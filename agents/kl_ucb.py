@@ -8,7 +8,7 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.functional import SUMS, FunctionalAgent, Functions
-from dp_bandit_envs.agents.noise_width import NoiseWidth, WidthFor, no_width, smooth, weight
+from dp_bandit_envs.agents.noise_width import NoiseWidth, WidthFor, checked_width, smooth, weight
 from dp_bandit_envs.metrics.divergences import private_divergence, private_upper
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
@@ -134,7 +134,7 @@ class KlUcb(FunctionalAgent):
     ) -> None:
         self.level = checks.greater_than("level", level, 0)
         self.epsilon = checks.epsilon(epsilon)
-        self.width = width or no_width
+        self.width = checked_width(width)
         self.lazy = checks.boolean("lazy", lazy)
 
     def initial_state(self, n_arms: int, horizon: int) -> State:

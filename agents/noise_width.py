@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple, SupportsFloat
 import numpy as np
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.errors import WrongType
 from dp_bandit_envs.privacy.counters import Counter, make_counter
 from dp_bandit_envs.protocols import FloatArray
 
@@ -45,7 +46,7 @@ class NoiseWidth(NamedTuple):
 
 
 WidthFor = Callable[[int, int], NoiseWidth]
-"""Gives the width in a game of `(n_arms, horizon)`."""
+"""Gives the width in a game of `(n_arms, horizon)`; those made here can be pickled, and so can agents with them."""
 
 
 def weight(width: NoiseWidth, count: int, step: int) -> float:
@@ -74,6 +75,16 @@ def smooth(width: NoiseWidth, agent: str) -> NoiseWidth:
     return width
 
 
+def checked_width(width: WidthFor | None) -> WidthFor:
+    """Return what gives the width, by default none, or raise if it is not from this module or made like it."""
+    if width is not None and not callable(width):
+        raise WrongType(
+            f"width must be None or a function of (n_arms, horizon); received {width!r}. Use log_width(...) or"
+            " counter_width(...) of dp_bandit_envs.agents.noise_width."
+        )
+    return no_width if width is None else width
+
+
 def no_width(n_arms: int, horizon: int) -> NoiseWidth:
     """Return the width of no noise."""
     return _plain(0.0, 0.0, NONE, 1.0)
@@ -83,13 +94,13 @@ def log_width(slope: SupportsFloat, *, power: SupportsFloat = 1.0, offset: Suppo
     """Return the width (slope ln t + offset) n^-power, as for one draw of noise in a mean."""
     numbers = checks.at_least("slope", slope, 0), checks.at_least("offset", offset, 0)
     exponent = checks.greater_than("power", power, 0)
-    return lambda n_arms, horizon: _plain(*numbers, POWER, exponent)
+    return functools.partial(_same, _plain(*numbers, POWER, exponent))
 
 
 def log_log_width(slope: SupportsFloat) -> WidthFor:
     """Return the width slope ln t ln(n + 1) / n, as for the noise of a tree."""
     number = checks.at_least("slope", slope, 0)
-    return lambda n_arms, horizon: _plain(number, 0.0, LOGARITHM, 1.0)
+    return functools.partial(_same, _plain(number, 0.0, LOGARITHM, 1.0))
 
 
 def counter_width(
@@ -115,12 +126,25 @@ def counter_width(
     _check_terms(make_counter(counter, epsilon=1.0, horizon=1, **options), 0, 1)
     if math.isinf(budget):
         return no_width
+    return functools.partial(_from_table, counter, formula, power, tuple(sorted(options.items())), budget)
 
-    def width(n_arms: int, horizon: int) -> NoiseWidth:
-        table, until = _table(counter, formula, power, horizon, tuple(sorted(options.items())))
-        return NoiseWidth(0.0, 1.0, TABLE, 1.0, table / budget, horizon.bit_length(), until)
 
-    return width
+def _from_table(
+    counter: str,
+    formula: str,
+    exponent: float,
+    options: tuple[tuple[str, Any], ...],
+    epsilon: float,
+    n_arms: int,
+    horizon: int,
+) -> NoiseWidth:
+    table, until = _table(counter, formula, exponent, horizon, options)
+    return NoiseWidth(0.0, 1.0, TABLE, 1.0, table / epsilon, horizon.bit_length(), until)
+
+
+def _same(width: NoiseWidth, n_arms: int, horizon: int) -> NoiseWidth:
+    """Return a width that is the same in all games, in arrays of its own."""
+    return width._replace(table=width.table.copy(), until=width.until.copy())
 
 
 def _plain(slope: float, offset: float, kind: int, power: float) -> NoiseWidth:

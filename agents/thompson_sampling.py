@@ -9,7 +9,7 @@ import numpy as np
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.beta_draws import largest
 from dp_bandit_envs.agents.functional import SUMS, FunctionalAgent, Functions
-from dp_bandit_envs.agents.noise_width import NoiseWidth, WidthFor, no_width, smooth, weight
+from dp_bandit_envs.agents.noise_width import NoiseWidth, WidthFor, checked_width, smooth, weight
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 ROUND: Final = 0
@@ -114,7 +114,7 @@ class ThompsonSampling(FunctionalAgent):
     learns_from = SUMS
 
     def __init__(self, *, width: WidthFor | None = None, lazy: bool = False, each_first: bool = False) -> None:
-        self.width = width or no_width
+        self.width = checked_width(width)
         self.lazy = checks.boolean("lazy", lazy)
         self.each_first = checks.boolean("each_first", each_first)
         self.waits = self.lazy or self.each_first

@@ -8,7 +8,7 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.functional import SUMS, FunctionalAgent, Functions
-from dp_bandit_envs.agents.noise_width import NoiseWidth, WidthFor, no_width, weight
+from dp_bandit_envs.agents.noise_width import NoiseWidth, WidthFor, checked_width, weight
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 ROUND: Final = 0
@@ -135,7 +135,7 @@ class Ucb(FunctionalAgent):
     ) -> None:
         self.exploration = checks.at_least("exploration", exploration, 0)
         self.log_factor = checks.at_least("log_factor", log_factor, 1)
-        self.width = width or no_width
+        self.width = checked_width(width)
         self.lazy = checks.boolean("lazy", lazy)
 
     def initial_state(self, n_arms: int, horizon: int) -> State:

@@ -10,10 +10,10 @@ from gymnasium import spaces
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries.adversary import Adversary
-from dp_bandit_envs.errors import StepOutsideGame
+from dp_bandit_envs.errors import StepOutsideGame, WrongType
 from dp_bandit_envs.protocols import FloatArray, IntArray, Observation
 from dp_bandit_envs.rendering import Scoreboard
-from dp_bandit_envs.seeding import ADVERSARY, EpisodeStreams
+from dp_bandit_envs.seeding import ADVERSARY, EpisodeStreams, checked_options, checked_seed
 
 BLOCK_NUMBERS = 2**18
 """The most gains that are fetched at once; with many arms, blocks are shorter."""
@@ -107,6 +107,7 @@ class BanditEnv(gym.Env[Observation, int]):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
         """Start a new game; see the class's headings Starting State and Episode End."""
+        seed, options = checked_seed(seed), checked_options(options)
         super().reset(seed=seed)
         self.adversary.begin(self._streams.next(seed, options))
         self._begin(seed, options)
@@ -214,14 +215,14 @@ def make_adversary(env_class: type, adversary: Adversary | None, arguments: dict
     adversary_class: type[Adversary] | None = env_class.adversary_class  # type: ignore[attr-defined]
     if adversary is not None:
         if not isinstance(adversary, Adversary):
-            raise TypeError(f"adversary must be an Adversary; received a {type(adversary).__name__}.")
+            raise WrongType(f"adversary must be an Adversary; received a {type(adversary).__name__}.")
         if arguments:
-            raise TypeError(f"{', '.join(arguments)} belong to the adversary; give them to it instead.")
+            raise WrongType(f"{', '.join(arguments)} belong to the adversary; give them to it instead.")
         return adversary
     if adversary_class is None:
-        raise TypeError(f"{env_class.__name__} needs an adversary; for example BanditEnv(Stochastic(n_arms=10)).")
+        raise WrongType(f"{env_class.__name__} needs an adversary; for example BanditEnv(Stochastic(n_arms=10)).")
     known = list(inspect.signature(adversary_class).parameters)
     unknown = [name for name in arguments if name not in known]
     if unknown:
-        raise TypeError(f"{env_class.__name__} has no argument {unknown[0]!r}. Known: {', '.join(known)}.")
+        raise WrongType(f"{env_class.__name__} has no argument {unknown[0]!r}. Known: {', '.join(known)}.")
     return adversary_class(**arguments)

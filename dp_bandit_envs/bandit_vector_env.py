@@ -15,7 +15,7 @@ from dp_bandit_envs.bandit_env import BanditEnv, make_adversary, observation_spa
 from dp_bandit_envs.errors import NotAnInteger, StepOutsideGame
 from dp_bandit_envs.protocols import FloatArray, IntArray, Observation
 from dp_bandit_envs.rendering import Scoreboard
-from dp_bandit_envs.seeding import ADVERSARY, EpisodeStreams
+from dp_bandit_envs.seeding import ADVERSARY, EpisodeStreams, checked_options, checked_seed
 
 BLOCK_BYTES = 2**25
 Seeds = int | Sequence[int | None] | None
@@ -26,11 +26,15 @@ def spread_seeds(seed: Seeds, num_envs: int) -> list[int | None]:
     """Return one seed for each game under Gymnasium's rule: an integer s stands for s, s + 1, s + 2, ..."""
     if seed is None:
         return [None] * num_envs
-    if isinstance(seed, (int, np.integer)):
-        return [int(seed) + index for index in range(num_envs)]
+    if isinstance(seed, np.ndarray):
+        seed = seed.tolist()
+    if isinstance(seed, (str, bytes)) or not isinstance(seed, Sequence):
+        first = checked_seed(seed)  # type: ignore[arg-type]
+        assert first is not None
+        return [checked_seed(first + index) for index in range(num_envs)]
     if len(seed) != num_envs:
         raise ValueError(f"seed must be one integer or {num_envs} of them, one for each game; received {len(seed)}.")
-    return list(seed)
+    return [checked_seed(each) for each in seed]
 
 
 def check_arms(actions: Any, num_envs: int, n_arms: int) -> IntArray:
@@ -106,8 +110,8 @@ class BanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, NDArray[Any]])
 
     def reset(self, *, seed: Seeds = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:
         """Start new games."""
-        super().reset(seed=seed if isinstance(seed, int) else None)
-        seeds = spread_seeds(seed, self.num_envs)
+        seeds, options = spread_seeds(seed, self.num_envs), checked_options(options)
+        super().reset(seed=seeds[0] if isinstance(seed, int) else None)
         for adversary, streams, own in zip(self.adversaries, self._streams, seeds, strict=True):
             adversary.begin(streams.next(own, options))
         self._begin(seeds, options)

@@ -3,7 +3,18 @@
 import gymnasium
 
 
-class NotAnInteger(TypeError, ValueError):
+class WrongType(TypeError):
+    """An argument has the wrong type.
+
+    `gym.make` raises a TypeError anew with all arguments behind its message, private gains among them; this one keeps
+    the message only.
+    """
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(message.partition(" was raised from the environment creator for ")[0])
+
+
+class NotAnInteger(WrongType, ValueError):
     """A whole number was needed; both a TypeError and a ValueError, so that either except clause catches it."""
 
 

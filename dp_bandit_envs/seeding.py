@@ -6,12 +6,15 @@ from the seed's own stream: each draws from a child of it that belongs to its tr
 """
 
 import hashlib
+import reprlib
 import secrets
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Any, Final, SupportsIndex
 
 import numpy as np
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.errors import WrongType
 
 ADVERSARY: Final = 0
 AGENT: Final = 1
@@ -52,10 +55,27 @@ def stream_for_agent(seed: int, trial: int) -> np.random.Generator:
     return np.random.Generator(shown)
 
 
+def checked_seed(seed: SupportsIndex | None) -> int | None:
+    """Return the seed of `reset` as a plain number or None, or raise if it is no seed."""
+    if seed is None:
+        return None
+    number = checks.integer("seed", seed, at_least=0)
+    if number >= 2**128:
+        raise ValueError(f"seed must be in [0, 2^128); received a number of {number.bit_length()} bits.")
+    return number
+
+
 def checked_options(options: dict[str, Any] | None) -> dict[str, Any] | None:
     """Return a copy of the options of `reset` whose trial is a plain number, or raise if it is not one of a trial."""
-    if options is None or "trial" not in options:
-        return None if options is None else dict(options)
+    if options is None:
+        return None
+    if not isinstance(options, Mapping):
+        raise WrongType(
+            f'options must be None or a dict such as {{"trial": 3}}; received {reprlib.repr(options)}. The trial goes'
+            " under its name."
+        )
+    if "trial" not in options:
+        return dict(options)
     trial = checks.integer("trial", options["trial"], at_least=0)
     if trial >= 2**32:
         raise ValueError(f"trial must be in [0, 2^32); received {trial}.")
@@ -83,11 +103,13 @@ class EpisodeStreams:
             options: `{"trial": i}` chooses trial i of the seed, at least 0. By default a seed begins its trial 0, and
                 without one the trial goes on.
         """
+        # Both are checked before anything changes, so that a refused call leaves the episodes as they were.
+        seed, options = checked_seed(seed), checked_options(options)
         if seed is not None:
-            self._seed, self._trial, self._played = int(seed), 0, {}
+            self._seed, self._trial, self._played = seed, 0, {}
         elif self._seed is None:
             self._seed = secrets.randbits(128)
-        self._trial = (checked_options(options) or {}).get("trial", self._trial)
+        self._trial = (options or {}).get("trial", self._trial)
         # A trial that is played again under the same seed is a new episode: the same noise twice would be none.
         episode = self._played.get(self._trial, 0)
         self._played[self._trial] = episode + 1

@@ -62,8 +62,10 @@ def block_sums(
             raise ValueError(f"ratio must be finite; received {ratio!r}.")
         blocks = geometric_blocks(growth, horizon, first=start)
     else:
-        if not isinstance(lengths, Iterable):
-            raise TypeError(f"lengths must be several numbers, one for each block; received {lengths!r}.")
+        try:
+            lengths = tuple(lengths)
+        except TypeError:
+            raise TypeError(f"lengths must be several numbers, one for each block; received {lengths!r}.") from None
         # A block longer than the game is never full.
         blocks = tuple(min(checks.integer("a length", length, at_least=1), horizon + 1) for length in lengths)
         if not blocks:

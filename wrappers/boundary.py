@@ -15,7 +15,7 @@ from dp_bandit_envs.graphs import FeedbackGraph
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.protocols import Environment, Observation, is_public
 from dp_bandit_envs.rendering import Scoreboard
-from dp_bandit_envs.seeding import FIRST_WRAPPER, EpisodeStreams, checked_options
+from dp_bandit_envs.seeding import FIRST_WRAPPER, EpisodeStreams, checked_options, checked_seed
 from dp_bandit_envs.wrappers.below import (
     PublicFace,
     boundaries_below,
@@ -110,7 +110,7 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
         """Start a new game below and take a fresh stream of noise; nothing has been released yet."""
-        options = checked_options(options)
+        seed, options = checked_seed(seed), checked_options(options)
         # If what is below fails half-way, there is no game to go on with.
         self._rng = None
         _, failure = self._attempt(lambda: self.env.reset(seed=seed, options=options))

@@ -70,6 +70,11 @@ def interval_sums(
 ) -> IntervalSums:
     """Return the mechanism of both forms of the wrapper."""
     exponent = checked_v(v)
+    if horizon > checks.MOST_ROUNDS_IN_MEMORY:
+        raise ValueError(
+            f"IntervalMeans works out its intervals for at most {checks.MOST_ROUNDS_IN_MEMORY:,} rounds; received a"
+            f" horizon of {horizon:,}. Use HybridSums or BlockMeans."
+        )
     checks.one_of("release", release, RELEASES)
     checks.one_of("intervals", intervals, INTERVALS)
     return IntervalSums(

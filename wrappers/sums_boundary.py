@@ -1,6 +1,8 @@
 """The privacy boundary that releases running sums: for each arm a total of gains and how many are in it."""
 
 import copy
+import functools
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import gymnasium as gym
@@ -25,6 +27,15 @@ class ReleasesSums:
         """A copy of what releases the sums: who changes it changes no noise."""
         return copy.deepcopy(self._mechanism)
 
+    @functools.cached_property
+    def _tell(self) -> Callable[..., Any]:
+        """The mechanism's function, looked up once: a counter's is made for it and cannot be pickled."""
+        return self._mechanism.tell
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what is looked up again, so that the wrapper can be pickled, before and in a game."""
+        return {name: value for name, value in vars(self).items() if name != "_tell"}
+
     def _use(self, mechanism: SumMechanism) -> None:
         self._mechanism = mechanism
         self.guarantee = after_noise_below(mechanism.guarantee, self._guarantee_below)
@@ -48,7 +59,6 @@ class SumsBoundary(ReleasesSums, PrivacyBoundary):  # type: ignore[misc]
 
     def _begin(self) -> None:
         self._state = Withheld(self._mechanism.new_state(self.n_arms))
-        self._tell = self._mechanism.tell
         self._sums = np.zeros(self.n_arms)
 
     def _advance(self, arm: int) -> tuple[Observation, bool, bool]:

@@ -30,8 +30,8 @@ class Adversary(abc.ABC):
     means: FloatArray | None = None
 
     def __init__(self, n_arms: SupportsIndex = 4, horizon: SupportsIndex = 2**18) -> None:
-        self.n_arms = checks.integer("n_arms", n_arms, at_least=2)
-        self.horizon = checks.integer("horizon", horizon, at_least=1)
+        self.n_arms = checks.integer("n_arms", n_arms, at_least=2, at_most=checks.MOST_ARMS)
+        self.horizon = checks.integer("horizon", horizon, at_least=1, at_most=checks.MOST_ROUNDS)
 
     def __copy__(self) -> Self:
         """Return an adversary for another game: it shares what never changes, and has its own inner adversary.

@@ -7,6 +7,7 @@ import numpy as np
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries.adversary import Adversary
 from dp_bandit_envs.adversaries.switching import SwitchingCost
+from dp_bandit_envs.errors import WrongType
 from dp_bandit_envs.protocols import FloatArray
 
 
@@ -33,6 +34,11 @@ class MemoryBounded(Adversary):
         memory: SupportsIndex = 2,
         gains: Adversary | None = None,
     ) -> None:
+        if gains is not None and not isinstance(gains, Adversary):
+            raise WrongType(
+                f"gains must be an adversary, such as dp_bandit_envs.adversaries.Stochastic(n_arms, horizon);"
+                f" received a {type(gains).__name__}. Use Replay(array) for numbers of your own."
+            )
         self._gains = SwitchingCost(n_arms, horizon) if gains is None else gains
         super().__init__(self._gains.n_arms, self._gains.horizon)
         self.memory = checks.integer("memory", memory, at_least=0)

@@ -31,7 +31,7 @@ class Oblivious(FullyOblivious):
         period: SupportsIndex = 200,
     ) -> None:
         super().__init__(n_arms, horizon, gap=gap)
-        self.period = checks.integer("period", period, at_least=1)
+        self.period = checks.integer("period", period, at_least=1, at_most=checks.MOST_ROUNDS)
 
     def begin(self, rng: np.random.Generator) -> None:
         """Start a new game at round 1; every random number of the game comes from `rng`."""

@@ -27,7 +27,10 @@ class Stochastic(Adversary):
         *,
         means: ArrayLike | None = None,
     ) -> None:
-        values = None if means is None else np.array(means, dtype=float)
+        try:
+            values = None if means is None else np.array(means, dtype=float)
+        except (TypeError, ValueError):
+            raise ValueError(f"means must be numbers in [0, 1], one for each arm; received {means!r}.") from None
         if n_arms is None:
             n_arms = 4 if values is None else values.size
         super().__init__(n_arms, horizon)

@@ -1,11 +1,12 @@
 """Algorithms by the names of the papers: one table from a name to wrappers and an agent."""
 
+import functools
 import inspect
 from collections.abc import Callable
 from typing import Any
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.algorithms.algorithm import Algorithm
+from dp_bandit_envs.algorithms.algorithm import Algorithm, made_by
 from dp_bandit_envs.algorithms.bases import exp3, htinf, tsallis_inf, uniform
 from dp_bandit_envs.algorithms.dp_ucb_family import dp_ucb, dp_ucb_bound, dp_ucb_int, private_ucb
 from dp_bandit_envs.algorithms.graph_feedback import exp3_set, ts_max_n, ts_n, ucb_max_n, ucb_n
@@ -75,4 +76,4 @@ def make_algorithm(name: str, **parameters: Any) -> Algorithm:
     for parameter in parameters:
         if parameter not in (*takes, "label"):
             raise TypeError(f"{known} has no parameter {parameter!r}. Known: {', '.join(takes) or 'none but label'}.")
-    return ALGORITHMS[known](**parameters)
+    return made_by(functools.partial(ALGORITHMS[known], **parameters))

@@ -55,6 +55,11 @@ class Algorithm:
             kind = type(self.make_agent).__name__
             raise TypeError(f"make_agent must make a fresh agent when called; received a {kind}. Use {kind} itself.")
 
+    def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
+        """Pickle one of `make_algorithm` as its name and parameters, which make it anew; its functions are local."""
+        recipe: Callable[[], Algorithm] | None = vars(self).get("_recipe")
+        return super().__reduce_ex__(protocol) if recipe is None else (made_by, (recipe,))
+
     def wrap(self, env: Environment) -> Environment:
         """Return the environment as this algorithm's agent may see it."""
         return self.wrapping(env)
@@ -126,6 +131,17 @@ class Algorithm:
 
     def _adds_noise(self, n_arms: int, horizon: int) -> bool:
         return self.own_guarantee is None and self.guarantee(n_arms=n_arms, horizon=horizon).model != "none"
+
+
+def made_by(recipe: Callable[[], Algorithm]) -> Algorithm:
+    """Return an algorithm that remembers how it is made, so that it can be pickled.
+
+    Args:
+        recipe: Makes it, and can be pickled. A copy with other fields (`dataclasses.replace`) does not remember it.
+    """
+    algorithm = recipe()
+    object.__setattr__(algorithm, "_recipe", recipe)
+    return algorithm
 
 
 def _size(n_arms: SupportsIndex, horizon: SupportsIndex) -> tuple[int, int]:

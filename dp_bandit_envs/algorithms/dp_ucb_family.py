@@ -6,6 +6,7 @@ out from releases alone.
 """
 
 import dataclasses
+import functools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any, SupportsFloat
@@ -160,7 +161,7 @@ def private_ucb(
         share = size / sensitivity
         if constants == "improved":
             return Ucb(width=counter_width("binary", epsilon=share))
-        return Ucb(width=no_width if math.isinf(size) else _gamma(share, failure))
+        return Ucb(width=no_width if math.isinf(size) else functools.partial(_gamma, share, failure))
 
     return Algorithm(
         name=label,
@@ -176,18 +177,14 @@ def private_ucb(
     )
 
 
-def _gamma(epsilon: float, failure: float | None) -> Callable[[int, int], NoiseWidth]:
+def _gamma(epsilon: float, failure: float | None, n_arms: int, horizon: int) -> NoiseWidth:
     r"""Return the paper's width :math:`\Gamma / n`, :math:`\Gamma = K \ln^2 T \ln(K T \ln T / \gamma) / \epsilon`.
 
     Without a failure probability, gamma is t^-4, as in the experiments of Tossou and Dimitrakakis (2016).
     """
-
-    def width(n_arms: int, horizon: int) -> NoiseWidth:
-        fixed = _gamma_at(n_arms, horizon, epsilon, 1.0 if failure is None else failure)
-        slope = 4.0 * n_arms * max(math.log(horizon), 1.0) ** 2 / epsilon if failure is None else 0.0
-        return log_width(slope, offset=fixed)(n_arms, horizon)
-
-    return width
+    fixed = _gamma_at(n_arms, horizon, epsilon, 1.0 if failure is None else failure)
+    slope = 4.0 * n_arms * max(math.log(horizon), 1.0) ** 2 / epsilon if failure is None else 0.0
+    return log_width(slope, offset=fixed)(n_arms, horizon)
 
 
 def _gamma_at(n_arms: int, horizon: int, epsilon: float, failure: float) -> float:

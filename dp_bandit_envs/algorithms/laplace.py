@@ -100,7 +100,7 @@ def _laplace(
     if not (isinstance(base, str) or callable(base)):
         raise TypeError(f"base must be a known name or make an agent when called; received {base!r}.")
     scale = 1 / (budget * batch_size)
-    second_moment = math.sqrt(1 + 2 * scale**2) if sigma is None else checks.greater_than("sigma", sigma, 0)
+    second_moment = math.sqrt(1 + 2 * scale * scale) if sigma is None else checks.greater_than("sigma", sigma, 0)
     base_name = checks.known_name("base", base, BASES) if isinstance(base, str) else None
 
     def wrapping(env: Environment) -> Environment:
@@ -164,5 +164,5 @@ class _HtinfFactory:
         """Make one for noise that is so many times as large, as where a round reveals several gains."""
         scale = self._noise_scale * sensitivity
         # A second moment of at least that of a gain with this noise.
-        sigma = max(self._sigma, math.sqrt(1 + 2 * scale**2)) if sensitivity > 1 else self._sigma
+        sigma = max(self._sigma, math.sqrt(1 + 2 * scale * scale)) if sensitivity > 1 else self._sigma
         return Htinf(sigma=sigma, noise_scale=scale, bound=self._bound)

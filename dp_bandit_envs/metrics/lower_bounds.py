@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import SupportsFloat, SupportsIndex
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.errors import WrongType
 from dp_bandit_envs.metrics.divergences import bernoulli_kl, private_divergence
 
 
@@ -58,7 +59,11 @@ def private_lower_bound(means: Sequence[SupportsFloat], horizon: SupportsIndex, 
 
 def arm_means(means: Sequence[SupportsFloat]) -> list[float]:
     """Return the arms' means as floats, or raise if there are fewer than 2 or one is not in [0, 1]."""
-    numbers = [checks.in_range(f"means[{arm}]", mean, 0, 1) for arm, mean in enumerate(means)]
+    try:
+        each = list(means)
+    except TypeError:
+        raise WrongType(f"means must be several numbers, one for each arm; received {means!r}.") from None
+    numbers = [checks.in_range(f"means[{arm}]", mean, 0, 1) for arm, mean in enumerate(each)]
     if not len(numbers) >= 2:
         raise ValueError(f"means must hold at least 2 arms; received {len(numbers)}.")
     return numbers

@@ -18,6 +18,8 @@ def gaussian_sigma(epsilon: float, delta: float) -> float:
     epsilon, delta = checks.epsilon(epsilon), checks.delta(delta)
     if math.isinf(epsilon):
         return 0.0
+    # Above, exp(epsilon) may be no float; sigma is then a bit larger than it must be.
+    epsilon = min(epsilon, 500.0)
     low, high = 0.0, 1.0
     while privacy_loss(high, epsilon) > delta:
         low, high = high, 2 * high

@@ -105,6 +105,16 @@ def test_block_length_must_be_a_positive_integer(id_, block_length):
         gym.make(id_, block_length=block_length)
 
 
+@pytest.mark.parametrize("wrong", [{"horizon": "ten"}, {"observe_charge": 3}, {"typo": 1}])
+def test_gymnasium_does_not_show_private_gains_in_a_message(wrong):
+    """It raises a TypeError anew with all arguments behind the message."""
+    for make in (gym.make, lambda id_, **options: gym.make_vec(id_, num_envs=2, **options)):
+        with pytest.raises(TypeError) as caught:
+            make("DPBandit-Replay-v0", gains=np.full((3, 2), 0.1234567891), **wrong)
+        assert "1234567" not in str(caught.value)
+        assert str(caught.value).endswith(".")
+
+
 def test_wrong_means_are_refused_through_gym_make():
     with pytest.raises(ValueError, match=r"means must be 4 numbers in \[0, 1\], one for each arm; received \[0.5\]"):
         gym.make("DPBandit-Stochastic-v0", n_arms=4, means=[0.5])

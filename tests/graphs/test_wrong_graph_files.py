@@ -5,10 +5,10 @@ import tracemalloc
 
 import pytest
 
+from dp_bandit_envs.checks import MOST_ARMS
 from dp_bandit_envs.data_files import DataFile
 from dp_bandit_envs.errors import DataFileError, GraphFileError
 from dp_bandit_envs.graphs import GraphSource, as_feedback_graph
-from dp_bandit_envs.graphs.reading import MOST_ARMS
 
 WRONG = {
     "a weight": (b"# edges\n0 1\n0 1 0.5\n", ["line 3", "two arm numbers, such as 0 3", "received: 3"]),

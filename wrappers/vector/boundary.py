@@ -111,7 +111,7 @@ class VectorPrivacyBoundary(PublicFace, Vector, abc.ABC):  # type: ignore[misc]
 
     def reset(self, *, seed: Seeds = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:
         """Start new games below and take fresh streams of noise; nothing has been released yet."""
-        options = checked_options(options)
+        seeds, options = spread_seeds(seed, self.num_envs), checked_options(options)
         if options is not None and "reset_mask" in options:
             raise ValueError(f"{type(self).__name__} needs games in lockstep, so reset_mask cannot be used.")
         # If what is below fails half-way, there is no game to go on with.
@@ -119,7 +119,7 @@ class VectorPrivacyBoundary(PublicFace, Vector, abc.ABC):  # type: ignore[misc]
         _, failure = self._attempt(lambda: self.env.reset(seed=seed, options=options))  # type: ignore[arg-type]
         if failure is not None:
             raise failure
-        return self._restart(spread_seeds(seed, self.num_envs), options)
+        return self._restart(seeds, options)
 
     def step(self, actions: Any) -> VectorStep:
         """Play one arm in every game; everything that comes back was released."""

@@ -25,7 +25,6 @@ class VectorSumsBoundary(ReleasesSums, VectorPrivacyBoundary):  # type: ignore[m
     def _begin(self, streams: list[np.random.Generator]) -> None:
         self._noise_streams = streams
         self._states = [Withheld(self._mechanism.new_state(self.n_arms)) for _ in streams]
-        self._tell = self._mechanism.tell
         self._released = self._nothing()
 
     def _advance(self, arms: IntArray) -> tuple[Observation, NDArray[np.bool_], NDArray[np.bool_]]:

@@ -48,6 +48,8 @@ class Counter(abc.ABC):
     """
 
     needs_horizon: ClassVar[bool] = False
+    most_items: ClassVar[int] = checks.MOST_ROUNDS
+    """The longest horizon."""
     nodes_per_item: int
 
     def __init__(
@@ -58,13 +60,15 @@ class Counter(abc.ABC):
         rng: np.random.Generator | None = None,
     ) -> None:
         self.epsilon = checks.epsilon(epsilon)
-        self.horizon = None if horizon is None else checks.integer("horizon", horizon, at_least=1)
+        self.horizon = (
+            None if horizon is None else checks.integer("horizon", horizon, at_least=1, at_most=self.most_items)
+        )
         if self.needs_horizon and self.horizon is None:
             raise ValueError(
                 f"{type(self).__name__} must know its horizon; received none. Use horizon=..., or a counter for an"
                 " unknown horizon: SegmentTreesCounter."
             )
-        self._rng = np.random.default_rng() if rng is None else rng
+        self._rng = np.random.default_rng() if rng is None else checks.generator("rng", rng)
         self.inserted = self.released = 0
         self._exact = self._total = 0.0
         self.state = self.new_state(1)
@@ -139,7 +143,7 @@ class Counter(abc.ABC):
         return self._variance(number)
 
     def _variance(self, items: int) -> float:
-        return sum(2 * scale**2 * number for scale, number in self.scales(items))
+        return sum(2 * scale * scale * number for scale, number in self.scales(items))
 
     def error_width(self, failure_probability: SupportsFloat) -> float:
         """Return a width that the current release's error exceeds with at most this probability, in (0, 1).

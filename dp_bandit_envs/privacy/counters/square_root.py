@@ -40,6 +40,7 @@ class SquareRootCounter(Counter):
     """
 
     needs_horizon = True
+    most_items = checks.MOST_ROUNDS_IN_MEMORY
     nodes_per_item = 0
 
     def __init__(

@@ -1,0 +1,155 @@
+"""Environments, wrappers, agents and algorithms travel to other processes and play there as they would have here."""
+
+import dataclasses
+import pickle
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from boundary_games import ORDERS, SUMS, around, summed
+
+import dp_bandit_envs
+from dp_bandit_envs import agents, algorithm_names, make_algorithm, play
+from dp_bandit_envs.agents import FunctionalAgent
+from dp_bandit_envs.agents.noise_width import counter_width, log_log_width, log_width
+from dp_bandit_envs.algorithms import Algorithm
+from dp_bandit_envs.data_files import DataFile
+from dp_bandit_envs.privacy.counters import COUNTERS, make_counter
+from dp_bandit_envs.privacy.sums import CountedSums
+from dp_bandit_envs.registration import IDS
+
+HORIZON = 24
+AGENTS = [name for name in agents.__all__ if name != "FunctionalAgent"]
+WIDTHS = {
+    "log": lambda: log_width(0.5, offset=0.1),
+    "log log": lambda: log_log_width(0.5),
+    "counter": lambda: counter_width("hybrid", epsilon=1.0),
+}
+
+
+def sent(thing):
+    return pickle.loads(pickle.dumps(thing))
+
+
+def game(id_="DPBandit-Stochastic-v0", num_envs=None):
+    if num_envs is None:
+        return gym.make(id_, horizon=HORIZON)
+    return gym.make_vec(id_, num_envs=num_envs, horizon=HORIZON)
+
+
+def rounds(env, seed=3, steps=HORIZON):
+    """Return everything that comes out of a game; without a seed, of one that has begun."""
+    many = getattr(env, "num_envs", None)
+    seen = [] if seed is None else [env.reset(seed=seed)]
+    for t in range(steps):
+        seen.append(env.step(t // 3 % 2 if many is None else np.full(many, t // 3 % 2)))
+        if np.any(seen[-1][2]):
+            break
+    return seen
+
+
+def plays_the_same(env):
+    """Assert that a copy plays as the original does, sent before a game and in the middle of one."""
+    np.testing.assert_equal(rounds(sent(env)), rounds(env))
+    env.reset(seed=4)
+    np.testing.assert_equal(rounds(sent(env), None, 5), rounds(env, None, 5))
+    np.testing.assert_equal(rounds(sent(env), None, 5), rounds(env, None, 5))
+
+
+@pytest.mark.parametrize("num_envs", [None, 2])
+@pytest.mark.parametrize("id_", IDS)
+def test_every_environment_can_be_sent(id_, num_envs):
+    plays_the_same(game(id_, num_envs))
+
+
+@pytest.mark.parametrize("num_envs", [None, 2])
+@pytest.mark.parametrize("order", ORDERS)
+def test_every_order_of_wrappers_can_be_sent(order, num_envs):
+    plays_the_same(around(game(num_envs=num_envs), order))
+
+
+@pytest.mark.parametrize("num_envs", [None, 2])
+@pytest.mark.parametrize("name", SUMS)
+def test_every_wrapper_that_releases_sums_can_be_sent(name, num_envs):
+    plays_the_same(summed(game(num_envs=num_envs), name))
+
+
+def test_every_wrapper_is_among_those_above():
+    tested = {wrapper for _, wrapper, _ in SUMS.values()}
+    tested |= {"LaplaceClipRescale", "MiniBatchAverage", "RandomisedResponse"}
+    for module in (dp_bandit_envs.wrappers, dp_bandit_envs.wrappers.vector):
+        assert {name for name in module.__all__ if "Boundary" not in name} == tested
+
+
+def test_a_sent_wrapper_uses_the_function_that_was_compiled_here():
+    """The cache of compiled loops goes by the function, so a copy of it would be compiled anew."""
+    for counter in COUNTERS:
+        mechanism = CountedSums(counter, epsilon=1.0, horizon=9)
+        if counter != "square-root":
+            assert sent(mechanism).tell is mechanism.tell
+        assert sent(make_counter(counter, epsilon=1.0, horizon=9)).epsilon == 1.0
+
+
+def plain(part):
+    """Whether a state is numbers and lists, arrays and NamedTuples of them."""
+    if isinstance(part, (tuple, list)):
+        return all(map(plain, part))
+    if isinstance(part, np.ndarray):
+        return part.dtype.kind in "biuf"
+    return isinstance(part, (int, float, np.number))
+
+
+def agent_plays_the_same(agent, env):
+    np.testing.assert_equal(
+        dataclasses.asdict(play(env, sent(agent), seed=2)), dataclasses.asdict(play(env, agent, seed=2))
+    )
+    if isinstance(agent, FunctionalAgent):
+        assert plain(agent._state) and plain(agent.initial_state(3, 9))
+        assert plain(sent(agent)._state)
+
+
+@pytest.mark.parametrize("id_", ["DPBandit-Stochastic-v0", "DPBandit-Graph-v0"])
+@pytest.mark.parametrize("name", AGENTS)
+def test_every_agent_can_be_sent_and_its_state_is_plain(name, id_):
+    agent = getattr(agents, name)()
+    env = game(id_)
+    if agent.learns_from == ("sum", "count"):
+        env = dp_bandit_envs.HybridSums(env, epsilon=1.0)
+    agent_plays_the_same(agent, env)
+
+
+@pytest.mark.parametrize("make", WIDTHS.values(), ids=WIDTHS.keys())
+def test_widths_can_be_sent(make):
+    np.testing.assert_equal(tuple(sent(make())(4, 100)), tuple(make()(4, 100)))
+
+
+def test_two_games_with_one_width_share_no_arrays():
+    for width in (log_width(0.5), log_log_width(0.5)):
+        one, other = width(4, 100), width(4, 100)
+        assert one.table is not other.table and one.until is not other.until
+
+
+@pytest.mark.parametrize("name", algorithm_names())
+def test_every_algorithm_can_be_sent_and_so_can_its_parts(name):
+    algorithm = make_algorithm(name)
+    copy = sent(algorithm)
+    assert copy.name == algorithm.name and copy.parameters == algorithm.parameters
+    sizes = {"n_arms": 4, "horizon": HORIZON}
+    assert copy.guarantee(**sizes) == algorithm.guarantee(**sizes)
+    played = [play(sent(each.wrap(game())), each.agent(), seed=1).arms.tolist() for each in (algorithm, copy)]
+    assert played[0] == played[1]
+    agent_plays_the_same(algorithm.agent(), algorithm.wrap(game()))
+
+
+def test_an_algorithm_of_ones_own_is_sent_as_it_is_and_one_with_other_fields_is_not_taken_for_the_tables():
+    own = Algorithm("mine", agents.Uniform)
+    assert sent(own) == own
+    label = make_algorithm("EXP3", label="mine")
+    assert sent(label).name == "mine"
+    renamed = dataclasses.replace(make_algorithm("TS"), name="other")
+    assert sent(renamed).name == "other"
+
+
+def test_a_game_on_a_users_file_can_be_sent():
+    file = DataFile("gains.csv", b"0.25,0.5\n0.75,1\n" * HORIZON)
+    plays_the_same(gym.make("DPBandit-Replay-v0", gains=file, horizon=HORIZON))
