@@ -5,8 +5,10 @@ import signal
 import subprocess
 import sys
 
-COMMAND_LINE = [sys.executable, "-c", "from dp_bandit_envs.cli import main; main()"]
-posix_only = os.name != "posix"
+INTERRUPTIBLE = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+"""Programs that a shell starts in the background ignore SIGINT, and so does all that they start."""
+COMMAND_LINE = [sys.executable, "-c", f"{INTERRUPTIBLE}from dp_bandit_envs.cli import main; main()"]
+POSIX = os.name == "posix"
 
 
 def start(arguments, folder, program=COMMAND_LINE, **environment):

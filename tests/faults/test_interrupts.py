@@ -6,9 +6,9 @@ import sys
 import time
 
 import pytest
-from fault_tools import finish, posix_only, start
+from fault_tools import INTERRUPTIBLE, POSIX, finish, start
 
-pytestmark = pytest.mark.skipif(posix_only, reason="sends SIGINT as a terminal does")
+pytestmark = pytest.mark.skipif(POSIX, reason="sends SIGINT as a terminal does")
 # Interrupts itself after some seconds of a game that takes minutes, then plays on; prints how long the answer took.
 PROGRAM = """
 import os, signal, sys, threading, time
@@ -37,7 +37,7 @@ print("goes on", *(int(outcome.pulls.sum()) for outcome in outcomes.values()), *
 
 def interrupted(folder, jobs, wait, horizon, kind, *algorithms, **environment):
     """Return the seconds between Ctrl-C and its answer; raise if the process did not live on."""
-    program = [sys.executable, "-X", "faulthandler", "-c", PROGRAM]
+    program = [sys.executable, "-X", "faulthandler", "-c", INTERRUPTIBLE + PROGRAM]
     code, out, err = finish(start([jobs, wait, horizon, kind, *algorithms], folder, program, **environment))
     first, second = out.splitlines()
     assert first.startswith("answered after"), (code, out, err)

@@ -1,12 +1,12 @@
-"""Runs that are killed at random moments, and pairs of processes in one folder, end with the numbers of one whole run."""
+"""Runs killed at random moments, and pairs of processes in one folder, end with the numbers of one whole run."""
 
 import random
 import time
 
 import pytest
-from fault_tools import dp_bandit, files, finish, kill_group, posix_only, start
+from fault_tools import POSIX, dp_bandit, files, finish, kill_group, start
 
-pytestmark = pytest.mark.skipif(posix_only, reason="sends SIGKILL")
+pytestmark = pytest.mark.skipif(POSIX, reason="sends SIGKILL")
 
 
 def command(seed=0):
