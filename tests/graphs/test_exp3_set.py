@@ -239,7 +239,9 @@ def test_a_leader_that_fails_is_left_after_a_long_time():
 
 @pytest.mark.parametrize(("graph", "alpha"), [("complete", 1), ("cycle", 2), ("star", 3), ("empty", 4)])
 @pytest.mark.parametrize(
-    "adversary", [Deterministic(4, 3000), Stochastic(4, 3000, means=[0.1, 0.9, 0.1, 0.1])], ids=str
+    "adversary",
+    [Deterministic(4, 3000), Stochastic(4, 3000, means=[0.1, 0.9, 0.1, 0.1])],
+    ids=["Deterministic", "Stochastic"],
 )
 def test_regret_is_below_its_bound(graph, alpha, adversary):
     """Against ln K / eta + eta alpha T / 2 = sqrt(2 alpha T ln K); the mean of 20 games may be three errors off."""
