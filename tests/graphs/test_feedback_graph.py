@@ -158,14 +158,14 @@ def test_a_file_may_have_arms_without_edges_and_a_mark_of_its_encoding(tmp_path)
     path.write_text("0 1\n", encoding="utf-8-sig")
     assert rows_of(as_feedback_graph(path, n_arms=4)) == [[0, 1], [0, 1], [2], [3]]
     with pytest.raises(ValueError, match=r"n_arms must be at least 6, as .* has an arm 5; received 4"):
-        path.write_text("0 5\n")
+        path.write_text("0 5\n", encoding="utf-8")
         as_feedback_graph(path, n_arms=4)
 
 
 def test_a_file_without_dot_or_folder_in_its_name_is_found(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "edges").write_text("0 1\n1 2\n")
-    (tmp_path / "star").write_text("0 1\n")
+    (tmp_path / "edges").write_text("0 1\n1 2\n", encoding="utf-8")
+    (tmp_path / "star").write_text("0 1\n", encoding="utf-8")
     assert rows_of(GraphSource("edges").graph) == [[0, 1], [0, 1, 2], [1, 2]]
     assert rows_of(GraphSource("edges", n_arms=4).graph)[3] == [3]
     # A known name is that graph, whatever files there are.
