@@ -295,7 +295,10 @@ def test_a_capped_graph_keeps_the_own_arm_and_some_of_the_others(most, self_loop
 
 
 def test_every_neighbour_is_kept_equally_often():
-    """3 of 5 neighbours stay, each with chance 0.6: a mean with standard error sqrt(0.24 / n); allow five of them."""
+    """3 of 5 neighbours stay, each with chance 0.6: a mean with standard error sqrt(0.24 / n); allow five of them.
+
+    False alarm: 3e-6 (five standard errors, two sides, five neighbours).
+    """
     whole = as_feedback_graph(nx.star_graph(5))
     n, rng, kept = 4000, np.random.default_rng(8), np.zeros(6)
     for _ in range(n):
