@@ -137,7 +137,7 @@ def test_only_the_simulator_knows_numba():
 
 def run_python(code, *options):
     done = subprocess.run(
-        [sys.executable, "-W", "error", *options, "-c", code], capture_output=True, text=True, cwd=ROOT / "tests"
+        [sys.executable, "-W", "error", *options, "-c", code], capture_output=True, encoding="utf-8", cwd=ROOT / "tests"
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -51,6 +51,6 @@ def test_a_game_can_be_played_from_the_wheel_in_a_clean_environment(wheel, tmp_p
     subprocess.run([sys.executable, "-m", "venv", tmp_path / "env"], check=True)
     python = tmp_path / "env" / "bin" / "python"
     subprocess.run([python, "-m", "pip", "install", "--quiet", wheel], check=True)
-    done = subprocess.run([python, "-c", GAME], cwd=tmp_path, capture_output=True, text=True)
+    done = subprocess.run([python, "-c", GAME], cwd=tmp_path, capture_output=True, encoding="utf-8")
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["2139"]

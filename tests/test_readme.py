@@ -28,14 +28,18 @@ def test_there_is_nothing_but_python_and_bash():
 
 @pytest.mark.parametrize("code", PYTHON)
 def test_python_blocks_run_as_they_stand(code, tmp_path):
-    done = subprocess.run([sys.executable, "-W", "error", "-c", code], cwd=tmp_path, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], cwd=tmp_path, capture_output=True, encoding="utf-8"
+    )
     assert done.returncode == 0, done.stderr
     assert done.stdout
 
 
 @pytest.mark.parametrize("line", [line for line in LINES if line.startswith("make ")])
 def test_make_targets_exist(line):
-    done = subprocess.run(["make", "--dry-run", *shlex.split(line)[1:]], cwd=ROOT, capture_output=True, text=True)
+    done = subprocess.run(
+        ["make", "--dry-run", *shlex.split(line)[1:]], cwd=ROOT, capture_output=True, encoding="utf-8"
+    )
     assert done.returncode == 0, done.stderr
 
 

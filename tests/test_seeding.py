@@ -52,7 +52,10 @@ def test_no_stream_is_the_seeds_own(role):
 
 
 def test_an_agent_with_the_environments_seed_cannot_see_the_gains_coming():
-    """Correlation of n independent pairs has standard error 1 / sqrt(n): allow five, at lags of up to eight draws."""
+    """Correlation of n independent pairs has standard error 1 / sqrt(n): allow five, at lags of up to eight draws.
+
+    False alarm: 3.7e-5 (five standard errors, two sides, 64 correlations).
+    """
     rounds = 20_000
     env = BanditEnv(Stochastic(means=[0.5, 0.5], horizon=rounds))
     env.reset(seed=123)
@@ -95,6 +98,8 @@ def test_equal_seeds_for_environment_and_agent_do_no_harm(games, horizon):
 
     With gains drawn from the seed's own stream the agent's coins come back as gains: arm 0 is played when the coin is
     small, which is also when it pays, and the regret of equal seeds is several times lower.
+
+    False alarm: 2e-6 (five measured standard errors of 60 games and 60 others, two sides).
     """
     equal = exp3_regrets(range(games), horizon)
     unrelated = exp3_regrets(range(10_000, 10_000 + games), horizon)

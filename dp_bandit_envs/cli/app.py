@@ -1,9 +1,11 @@
 """The commands: `list`, `run`, `reproduce` and `counters`."""
 
+import codecs
 import os
 import shlex
 import sys
 import threading
+import unicodedata
 from pathlib import Path
 from typing import Annotated
 
@@ -34,6 +36,10 @@ Out = Annotated[Path | None, typer.Option(help="Folder for the results; by defau
 
 def main() -> None:
     """Run the command line; an error is one sentence, not a traceback."""
+    codecs.register_error("dp-bandit", _nearest)
+    # Errors go to stderr, which Python never lets fail; a handler that the user chose stays.
+    if getattr(sys.stdout, "errors", "") in ("strict", "surrogateescape") and hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="dp-bandit")
     try:
         # Newer versions of typer turn Ctrl-C into the exit code 130, older ones into an exception.
         code = app(standalone_mode=False, prog_name="dp-bandit")
@@ -86,7 +92,7 @@ def run(
     out: Out = None,
 ) -> None:
     """Play algorithms against one environment or your own data, and write figure, tables and report."""
-    from dp_bandit_envs.cli.comparison import comparison
+    from dp_bandit_envs.cli.comparison import comparison, readable
     from dp_bandit_envs.cli.output import produce
     from dp_bandit_envs.experiments.reproduction import Reproduction
 
@@ -101,7 +107,7 @@ def run(
     )
     names = ", ".join(contestant.make().name for contestant in experiment.contestants)
     folder = out or Path("results") / f"{experiment.name}-{experiment.digest()}"
-    plan = Reproduction(experiment.name, f"{names} on {environment}", (experiment,))
+    plan = Reproduction(experiment.name, f"{names} on {readable(environment)}", (experiment,))
     produce(console, plan, folder, jobs=_jobs(jobs), command=_command())
 
 
@@ -161,4 +167,19 @@ def _jobs(jobs: int) -> int:
 
 
 def _command() -> str:
-    return shlex.join(["dp-bandit", *sys.argv[1:]])
+    from dp_bandit_envs.cli.comparison import readable
+
+    return readable(shlex.join(["dp-bandit", *sys.argv[1:]]))
+
+
+def _nearest(error: UnicodeError) -> tuple[str | bytes, int]:
+    """Write a letter that the terminal does not know: the bytes of a file's name as they are, others without accents.
+
+    A handler of codec errors, as `codecs.register_error` takes it.
+    """
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    letter, end = error.object[error.start], error.start + 1
+    if "\udc80" <= letter <= "\udcff":
+        return letter.encode("ascii", "surrogateescape"), end
+    return unicodedata.normalize("NFKD", letter).encode("ascii", "ignore").decode("ascii") or "?", end

@@ -2,7 +2,9 @@
 
 import ast
 import inspect
+import os
 import re
+import unicodedata
 from pathlib import Path
 from typing import Any
 
@@ -75,10 +77,24 @@ def contestant(text: str, epsilon: float | None) -> Contestant:
     return Contestant(name, parameters, label)
 
 
+def readable(text: str) -> str:
+    """Return words of the command line as text that a file can hold: bytes unknown to the locale are read as UTF-8."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def _file_name(text: str) -> str:
+    """Return a name that files can have here: where the file system knows ASCII only, letters without their accents."""
+    try:
+        os.fsencode(text)
+    except UnicodeEncodeError:
+        return unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode("ascii") or "gains"
+    return text
+
+
 def _panel(environment: str) -> Panel:
     if environment.endswith(FILE_ENDINGS):
-        path = Path(environment)
-        return Panel(path.name.split(".")[0], path.name, "DPBandit-Replay-v0", {"gains": environment})
+        name = readable(Path(environment).name)
+        return Panel(_file_name(name.split(".")[0]), name, "DPBandit-Replay-v0", {"gains": environment})
     short = {id_.removeprefix("DPBandit-").removesuffix("-v0"): id_ for id_ in IDS}
     written, _, rest = environment.partition(":")
     arguments = _parameters(rest, environment)

@@ -11,11 +11,16 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter, FixedLocator, FormatStrFormatter, NullLocator
 
 from dp_bandit_envs.metrics import mean_and_standard_error
-from dp_bandit_envs.plots.regret import NORMAL_95, Curves, add_note, draw_curves, share_limits
+from dp_bandit_envs.plots.legend import add_legend_and_note, add_note, size
+from dp_bandit_envs.plots.regret import NORMAL_95, Curves, draw_curves, share_limits
 from dp_bandit_envs.plots.style import BLACK, RC
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 ACROSS = 3
+CELL = (3.5, 2.9)
+"""Width and height of a panel with its labels, in inches."""
+BOTH = 3.0
+"""Width of both legends in place of a panel."""
 LABEL = "Bayesian regret (gain)"
 
 
@@ -46,7 +51,7 @@ def graph_figure(graphs: Sequence[OnGraph], feedback: ByFeedback, *, note: str) 
     """
     with mpl.rc_context(RC):
         rows = math.ceil((len(graphs) + 2) / ACROSS)
-        figure = Figure(figsize=(3.5 * ACROSS, 2.9 * rows + 0.3), layout="constrained")
+        figure = Figure(figsize=(CELL[0] * ACROSS, CELL[1] * rows + 0.3), layout="constrained")
         FigureCanvasAgg(figure)
         grid = list(figure.subplots(rows, ACROSS, squeeze=False).ravel())
         labelled: dict[str, Any] = {}
@@ -70,19 +75,18 @@ def graph_figure(graphs: Sequence[OnGraph], feedback: ByFeedback, *, note: str) 
         for axes in grid[len(titles) :]:
             axes.axis("off")
         cell = grid[len(titles)]
+        names = f"(a) to ({chr(96 + len(graphs))})"
         # Where other panels have their label, so that there is room for both.
         first = cell.legend(
-            labelled.values(),
-            labelled,
-            loc="center left",
-            bbox_to_anchor=(-0.1, 0.5),
-            handlelength=2.5,
-            title=f"(a) to ({chr(96 + len(graphs))})",
+            labelled.values(), labelled, loc="center left", bbox_to_anchor=(-0.1, 0.5), handlelength=2.5, title=names
         )
-        cell.add_artist(first)
         handles, labels = last.get_legend_handles_labels()
-        cell.legend(handles, labels, loc="center right", handlelength=2, title=f"({chr(97 + len(graphs))})")
-        add_note(figure, note)
+        second = cell.legend(handles, labels, loc="center right", handlelength=2, title=f"({chr(97 + len(graphs))})")
+        if size(figure, first)[0] + size(figure, second)[0] > BOTH or size(figure, first)[1] > CELL[1]:
+            add_legend_and_note(figure, labelled, note, (rows, ACROSS), title=names)
+        else:
+            cell.add_artist(first)
+            add_note(figure, note, rows)
         return figure
 
 

@@ -9,7 +9,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter, FixedLocator, FormatStrFormatter, NullLocator
 
-from dp_bandit_envs.plots.regret import LABELS, Curves, add_note, draw_curves, share_limits
+from dp_bandit_envs.plots.legend import add_legend_and_note
+from dp_bandit_envs.plots.regret import LABELS, Curves, draw_curves, share_limits
 from dp_bandit_envs.plots.style import BLACK, GREY, RC
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
@@ -77,8 +78,7 @@ def modern_figure(rows: Sequence[tuple[OverTime, OverEpsilon]], *, note: str, me
                 axes.set_ylabel(LABELS[measure])
                 labelled |= {label: line for line, label in zip(*axes.get_legend_handles_labels(), strict=True)}
         share_limits(list(grid.ravel()))
-        figure.legend(labelled.values(), labelled, loc="outside right upper", handlelength=3)
-        add_note(figure, note)
+        add_legend_and_note(figure, labelled, note, (len(rows), 2))
         return figure
 
 

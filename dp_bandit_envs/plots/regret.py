@@ -2,7 +2,6 @@
 
 import io
 import math
-import textwrap
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,11 +13,14 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter
 
 from dp_bandit_envs.metrics import gini_below_and_above, mean_and_standard_error, median_of_means
+from dp_bandit_envs.plots.legend import add_legend_and_note, add_note, size
 from dp_bandit_envs.plots.style import RC, look
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 Curves = dict[str, FloatArray]
 MARKERS = 8
+CELL = (3.4, 2.9)
+"""Width and height of a panel in inches, or of a legend in place of one."""
 NORMAL_95 = 1.96
 LABELS = {"external_regret": "external regret (gain)", "pseudo_regret": "pseudo-regret (gain)"}
 
@@ -43,14 +45,15 @@ def regret_figure(
         measure: Which regret it is, a key of `LABELS`.
         centre: `"median of means"` with Gini's mean difference below and above it, or `"mean"` with its 95% interval.
         scale: `"linear"`, or `"log"` for a logarithmic axis of regret, the same for all panels.
-        columns: Panels beside each other, with the legend to their right; None for three, with the legend in a cell.
+        columns: Panels beside each other, with the legend to their right; None for three, with the legend in a cell if
+            it fits there.
     """
     with mpl.rc_context(RC):
         cell = columns is None and len(panels) > 1
         across = columns or min(3, len(panels))
         # With several panels the legend has a cell of its own, so that it covers nothing.
         rows = math.ceil((len(panels) + cell) / across)
-        figure = Figure(figsize=(3.4 * across + _beside(cell, columns), 2.9 * rows + 0.3), layout="constrained")
+        figure = Figure(figsize=(CELL[0] * across + _beside(cell, columns), CELL[1] * rows + 0.3), layout="constrained")
         FigureCanvasAgg(figure)
         grid = figure.subplots(rows, across, squeeze=False).ravel()
         labelled: dict[str, Any] = {}
@@ -63,12 +66,15 @@ def regret_figure(
             share_limits(list(grid[: len(panels)]))
         for axes in grid[len(panels) :]:
             axes.axis("off")
-        handles, labels = list(labelled.values()), list(labelled)
-        if cell:
-            grid[len(panels)].legend(handles, labels, loc="center", fontsize=10, handlelength=3)
-        else:
-            figure.legend(handles, labels, loc="outside right upper", handlelength=3)
-        add_note(figure, note)
+        if not cell:
+            add_legend_and_note(figure, labelled, note, (rows, across))
+            return figure
+        legend = grid[len(panels)].legend(labelled.values(), labelled, loc="center", fontsize=10, handlelength=3)
+        wide, tall = size(figure, legend)
+        if wide > CELL[0] or tall > CELL[1]:
+            settings: Any = {"spacing": spacing, "measure": measure, "centre": centre, "scale": scale}
+            return regret_figure(panels, note=note, columns=across, **settings)
+        add_note(figure, note, rows)
         return figure
 
 
@@ -153,12 +159,6 @@ def share_limits(panels: Sequence[Axes]) -> None:
 def _plain(value: float, _: float) -> str:
     """Write 0.1 as it is, and 1000 as 1k."""
     return f"{value:g}" if value < 1 else EngFormatter(sep="")(value)
-
-
-def add_note(figure: Figure, note: str) -> None:
-    """Write a note below a figure, in as many lines as it takes."""
-    width = int(figure.get_figwidth() * 15)
-    figure.supxlabel("\n".join(textwrap.wrap(note, width)), fontsize=8, color="#444444")
 
 
 def as_bytes(figure: Figure, kind: str) -> bytes:

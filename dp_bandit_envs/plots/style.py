@@ -21,7 +21,7 @@ class Look(NamedTuple):
     """How an algorithm is drawn."""
 
     colour: str
-    line: str | tuple[int, tuple[int, ...]]
+    line: str | tuple[int, tuple[float, ...]]
     marker: str
 
 
@@ -58,6 +58,16 @@ LOOKS = {
     "LDP-UCB-B": Look(WINE, "--", "8"),
 }
 SPARE = [Look(colour, "-", marker) for colour, marker in zip((PURPLE, SKY, GREY, ORANGE, GREEN), "1234x", strict=True)]
+# For many: each colour with each of five dashes. The first are those of SPARE.
+_COLOURS = (PURPLE, SKY, GREY, ORANGE, GREEN, BLACK, BLUE, VERMILION, WINE, OLIVE)
+_DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (8, 2, 1, 2)), (0, (4, 1, 1, 1, 1, 1)))
+SPARE_OF_MANY = [
+    Look(colour, line, "1234x+"[(10 * dash + place) % 6])
+    for dash, line in enumerate(_DASHES)
+    for place, colour in enumerate(_COLOURS)
+]
+MANY = 13
+"""Algorithms from which on unknown ones get the looks for many; figures of fewer have always looked as they do."""
 
 RC: dict[Any, Any] = {
     "font.size": 9,
@@ -78,4 +88,5 @@ def look(name: str, names: list[str]) -> Look:
     if name in LOOKS:
         return LOOKS[name]
     unknown = [other for other in names if other not in LOOKS]
-    return SPARE[unknown.index(name) % len(SPARE)]
+    spare = SPARE if len(names) < MANY else SPARE_OF_MANY
+    return spare[unknown.index(name) % len(spare)]

@@ -59,6 +59,8 @@ def test_gains_have_the_declared_mean_and_variance(gains, which):
     """A 0/1 sample has mean p with standard error s = sqrt(p (1 - p) / n); its variance m (1 - m) is a function of m.
 
     The variance therefore moves by |1 - 2 p| s to first order and by s^2 to second: allow five s in the mean.
+
+    False alarm: 2.3e-6 (five standard errors, two sides, four arms).
     """
     sample, p = gains[which], PAIR[which].means
     assert set(np.unique(sample)) == {0.0, 1.0}
@@ -68,14 +70,20 @@ def test_gains_have_the_declared_mean_and_variance(gains, which):
 
 
 def test_fully_oblivious_and_stochastic_have_the_same_mean(gains):
-    """The difference of two independent averages has standard error sqrt(2) * 0.5 / sqrt(n) at most: allow five."""
+    """The difference of two independent averages has standard error sqrt(2) * 0.5 / sqrt(n) at most: allow five.
+
+    False alarm: 2.3e-6 (five standard errors, two sides, four arms).
+    """
     difference = gains[0].mean(axis=0) - gains[1].mean(axis=0)
     assert np.all(np.abs(difference) <= 5 * np.sqrt(2) * 0.5 / np.sqrt(ROUNDS))
 
 
 @pytest.mark.parametrize("which", [0, 1], ids=["Stochastic", "FullyOblivious"])
 def test_rounds_and_arms_are_uncorrelated(gains, which):
-    """A correlation of independent samples has standard error 1 / sqrt(n): allow five; lag 1, and between arms."""
+    """A correlation of independent samples has standard error 1 / sqrt(n): allow five; lag 1, and between arms.
+
+    False alarm: 1.3e-5 (five standard errors, two sides, 16 pairs of rounds and 6 of arms).
+    """
     now = gains[which][1:].T
     before = gains[which][:-1].T
     n_arms = len(now)
@@ -86,7 +94,10 @@ def test_rounds_and_arms_are_uncorrelated(gains, which):
 
 
 def test_gap_zero_leaves_fair_coins_only():
-    """Mean of 4 x 50,000 fair coins: standard error 0.5 / sqrt(200,000); allow five of them."""
+    """Mean of 4 x 50,000 fair coins: standard error 0.5 / sqrt(200,000); allow five of them.
+
+    False alarm: 6e-7 (five standard errors, two sides).
+    """
     adversary = FullyOblivious(gap=0)
     adversary.begin(np.random.default_rng(0))
     assert abs(adversary.next_gains(50_000).mean() - 0.5) <= 5 * 0.5 / np.sqrt(200_000)

@@ -33,7 +33,10 @@ def test_arms_with_equal_pools_are_shuffled_differently():
 
 
 def test_every_outcome_comes_first_equally_often():
-    """7,000 games: each count is binomial with deviation sqrt(7000 * 1/7 * 6/7) = 29.3; allow five of them."""
+    """7,000 games: each count is binomial with deviation sqrt(7000 * 1/7 * 6/7) = 29.3; allow five of them.
+
+    False alarm: 4e-6 (five standard errors, two sides, seven counts).
+    """
     adversary, rng = OutcomePools(POOLS), np.random.default_rng(0)
     first = []
     for _ in range(7000):

@@ -83,7 +83,10 @@ def test_gain_is_one_half_less_the_walk():
 
 
 def test_clipping_is_inactive_at_paper_scale():
-    """The walk's deepest point has 18 steps of deviation 1/162, so 1/2 is 19 deviations away."""
+    """The walk's deepest point has 18 steps of deviation 1/162, so 1/2 is 19 deviations away.
+
+    False alarm: 1e-23 (0.3 is eleven deviations of the deepest point, two sides, 2^18 rounds).
+    """
     adversary = SwitchingCost(horizon=2**18)
     adversary.begin(np.random.default_rng(0))
     gains = adversary.next_gains(2**18)
@@ -108,6 +111,8 @@ def test_steps_have_the_declared_deviation():
     """A sample deviation of n normal draws has standard error sigma / sqrt(2 n): allow five; odd rounds' steps only.
 
     Round t odd has parent t - 1, so W_t - W_{t-1} is its step alone.
+
+    False alarm: 1.2e-6 (five standard errors, two sides, deviation and mean).
     """
     adversary = SwitchingCost(horizon=2**17)
     adversary.begin(np.random.default_rng(6))
@@ -118,7 +123,10 @@ def test_steps_have_the_declared_deviation():
 
 
 def test_every_arm_is_the_best_equally_often():
-    """4,000 games: each count is binomial with deviation sqrt(4000 * 1/4 * 3/4) = 27.4; allow five of them."""
+    """4,000 games: each count is binomial with deviation sqrt(4000 * 1/4 * 3/4) = 27.4; allow five of them.
+
+    False alarm: 2.3e-6 (five standard errors, two sides, four counts).
+    """
     adversary, rng = SwitchingCost(horizon=2), np.random.default_rng(1)
     best = []
     for _ in range(4000):

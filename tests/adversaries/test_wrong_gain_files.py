@@ -89,7 +89,7 @@ def test_wrong_tables_are_refused_with_line_and_column(tmp_path, text, words, su
 def test_a_first_line_with_a_number_and_a_gap_is_not_taken_for_names(tmp_path, first_line):
     """Taken for names, the first round would be dropped without a word."""
     path = tmp_path / "gains.csv"
-    path.write_text(f"{first_line}\n0.1,0.2,0.3\n")
+    path.write_text(f"{first_line}\n0.1,0.2,0.3\n", encoding="utf-8")
     refused(path, "line 1", "column")
 
 
@@ -119,13 +119,13 @@ RECORDED = {
 @pytest.mark.parametrize(("text", "words"), RECORDED.values(), ids=RECORDED.keys())
 def test_wrong_recorded_gains_are_refused_with_line_and_column(tmp_path, text, words):
     path = tmp_path / "log.csv"
-    path.write_text(text)
+    path.write_text(text, encoding="utf-8")
     refused(path, *words)
 
 
 def test_an_arm_of_five_thousand_digits_is_refused_like_any_other(tmp_path):
     path = tmp_path / "log.csv"
-    path.write_text(f"arm,gain\n0,0.5\n{'9' * 5000},0.5\n")
+    path.write_text(f"arm,gain\n0,0.5\n{'9' * 5000},0.5\n", encoding="utf-8")
     refused(path, "arm")
 
 
@@ -242,7 +242,7 @@ def test_a_folder_is_refused(tmp_path):
 
 @pytest.mark.parametrize("name", ["gains.txt", "gains.xlsx", "gains", "gains.gz", "gains.npy.gz", "gains.csv.zip"])
 def test_another_ending_is_refused(tmp_path, name):
-    (tmp_path / name).write_text("0.5,0.5\n")
+    (tmp_path / name).write_text("0.5,0.5\n", encoding="utf-8")
     refused(tmp_path / name, "must end in .npy, .csv or .csv.gz", repr(name))
 
 

@@ -95,7 +95,10 @@ def test_probabilities_sum_to_1_and_keep_their_floor(rate):
 
 
 def test_arms_are_drawn_with_the_probabilities():
-    """Counts over n draws have standard deviation sqrt(n p (1 - p)): allow five."""
+    """Counts over n draws have standard deviation sqrt(n p (1 - p)): allow five.
+
+    False alarm: 2.3e-6 (five standard errors, two sides, four counts).
+    """
     agent = begun(Exp3(exploration_rate=0.4), n_arms=4)
     for arm, gain in ((0, 1.0), (2, 0.6), (0, 0.8), (3, 0.1)):
         tell(agent, arm, gain, 4)
@@ -146,6 +149,8 @@ def test_ten_million_rounds_of_equal_gains_stay_finite(gain, rate):
 
     At rate 1 the pulls of an arm have standard deviation sqrt(T / 4 * 3 / 4): allow five. Elsewhere the probability
     of an arm is at least rate / 4, so its pulls are at least those of a coin with that bias.
+
+    False alarm: 2.3e-6 (five standard errors, two sides, four arms).
     """
     horizon = 10**7
     outcome = simulate(
@@ -182,6 +187,8 @@ def test_an_arm_that_fell_behind_recovers():
 
     Round for round the probabilities must be those of the logarithms, all the way down and up again. Between the two
     lies a deficit that arm 1 has to earn back: one unit of score each time it is drawn for exploration.
+
+    False alarm: 6e-7 (five standard deviations, two sides).
     """
     rate, phase = 0.5, 6000
     rng = np.random.default_rng(2)
@@ -210,7 +217,10 @@ def test_an_arm_that_fell_behind_recovers():
 
 
 def test_an_arm_that_fell_behind_recovers_in_the_compiled_loop():
-    """The same with 300,000 rounds: a deficit of e^-25000. Locked, arm 1 would keep its quarter of the pulls."""
+    """The same with 300,000 rounds: a deficit of e^-25000. Locked, arm 1 would keep its quarter of the pulls.
+
+    False alarm: 6e-7 (five standard deviations, two sides).
+    """
     phase = 100_000
     table = np.zeros((3 * phase, 2))
     table[:phase, 0], table[phase:, 1] = 1.0, 1.0
@@ -226,7 +236,10 @@ def test_an_arm_that_fell_behind_recovers_in_the_compiled_loop():
 
 @pytest.mark.parametrize(("rate", "published", "error"), [(0.01, 484.9, 3.6), (0.05, 233.7, 4.5)])
 def test_pseudo_regret_is_the_one_measured_independently(rate, published, error):
-    """T = 20,000, means (.55, .5, .5, .5), 400 games: within four combined standard errors of another program's."""
+    """T = 20,000, means (.55, .5, .5, .5), 400 games: within five combined standard errors of another program's.
+
+    False alarm: 6e-7 (five standard errors, two sides).
+    """
     outcome = simulate(
         "DPBandit-Stochastic-v0",
         [make_algorithm("EXP3", exploration_rate=rate)],
@@ -237,5 +250,5 @@ def test_pseudo_regret_is_the_one_measured_independently(rate, published, error)
     )["EXP3"]
     regret = outcome.pseudo_regret[:, -1]
     own = regret.std(ddof=1) / math.sqrt(400)
-    assert abs(regret.mean() - published) < 4 * math.hypot(own, error)
+    assert abs(regret.mean() - published) < 5 * math.hypot(own, error)
     assert own < 2 * error

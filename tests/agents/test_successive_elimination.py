@@ -124,6 +124,8 @@ def test_equal_arms_all_stay():
     """Six games of fair coins: each loses an arm with probability at most pi^2 / 12 / T, in all below 0.0001.
 
     T = 50,000 with three arms are three epochs; pulls differ by no more than the epoch in which the game ends.
+
+    False alarm: 1e-4 at most (the sum above, which is a loose bound).
     """
     algorithm = make_algorithm("DP-SE", epsilon=1.0)
     horizon = 50_000

@@ -30,7 +30,10 @@ def below(one, other):
 @pytest.mark.parametrize("means", [(0.9, 0.6), (0.7, 0.5, 0.5, 0.3)], ids=str)
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, math.inf])
 def test_mean_pseudo_regret_is_below_the_bound(means, epsilon):
-    """Twenty trials of 20,000 rounds; DP-SE is just below, as its first epochs are played by the clock."""
+    """Twenty trials of 20,000 rounds; DP-SE is just below, as its first epochs are played by the clock.
+
+    False alarm: below 1e-9 (the closest bound is more than 20 standard errors above the mean).
+    """
     algorithms = [make_algorithm(name, **({} if name == "UCB" else {"epsilon": epsilon})) for name in WITH_BOUND]
     regrets = pseudo_regrets(algorithms, means, horizon=20_000, trials=20)
     for algorithm in algorithms:
@@ -48,7 +51,10 @@ def test_successive_elimination_loses_what_its_first_epoch_costs():
 
 
 def assert_ucb_is_the_one_measured_elsewhere(trials):
-    """370.1 +- 2.3 for UCB1 at T = 20,000, from 400 games of another program: within five combined standard errors."""
+    """370.1 +- 2.3 for UCB1 at T = 20,000, from 400 games of another program: within five combined standard errors.
+
+    False alarm: 1e-6 (five standard errors, two sides).
+    """
     mean, error = mean_and_error(pseudo_regrets(["UCB"], (0.55, 0.5, 0.5, 0.5), horizon=20_000, trials=trials)["UCB"])
     assert error < 2.3 * math.sqrt(400 / trials) * 1.3
     assert abs(mean - 370.1) < 5 * math.hypot(error, 2.3)
@@ -64,7 +70,10 @@ def test_ucb_is_the_one_measured_elsewhere():
 
 
 def assert_adap_ucb_is_the_one_measured_elsewhere(trials):
-    """About 268 on (.9, .6) at T = 30,000 and epsilon = 1, without a standard error: three percent for its own."""
+    """About 268 on (.9, .6) at T = 30,000 and epsilon = 1, without a standard error: three percent for its own.
+
+    False alarm: 1e-6 (five standard errors, two sides).
+    """
     mean, error = mean_and_error(pseudo_regrets(["AdaP-UCB"], (0.9, 0.6), horizon=30_000, trials=trials)["AdaP-UCB"])
     assert abs(mean - 268) < 5 * error + 0.03 * 268
 
@@ -83,7 +92,10 @@ NAMES = ("DP-KLUCB", "DP-IMED", "AdaP-KLUCB", "AdaP-UCB", "DP-SE", "DP-UCB")
 
 
 def assert_order(regrets, at_least):
-    """The better one's mean is so many standard errors of the difference below, and the equal ones not above."""
+    """The better one's mean is so many standard errors of the difference below, and the equal ones not above.
+
+    False alarm: below 1e-9 (the smallest difference is 20 of its standard errors).
+    """
     for best in ("DP-KLUCB", "DP-IMED"):
         assert below(regrets[best], regrets["AdaP-KLUCB"]) > at_least, best
     for worse in ("DP-SE", "DP-UCB"):

@@ -31,6 +31,6 @@ def lines() -> list[Line]:
 
 def import_in_fresh_process() -> tuple[float, list[str]]:
     """Return the seconds that the import took and which slow libraries it loaded."""
-    output = subprocess.run([sys.executable, "-c", PROGRAM], check=True, capture_output=True, text=True).stdout
+    output = subprocess.run([sys.executable, "-c", PROGRAM], check=True, capture_output=True, encoding="utf-8").stdout
     taken, loaded = json.loads(output)
     return taken, loaded

@@ -28,7 +28,7 @@ def lines() -> list[Line]:
 def simulate_in_fresh_process(horizon: int) -> int:
     """Return the peak memory in bytes of a process that simulates two trials."""
     command = [sys.executable, "-m", "tests.benchmarks.peak_memory", str(horizon)]
-    return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    return int(subprocess.run(command, check=True, capture_output=True, encoding="utf-8").stdout)
 
 
 def peak_memory() -> int:
@@ -36,7 +36,7 @@ def peak_memory() -> int:
     status = Path("/proc/self/status")
     if status.exists():
         # On Linux getrusage starts a process off with the peak of the process that started it.
-        found = re.search(r"VmHWM:\s+(\d+) kB", status.read_text())
+        found = re.search(r"VmHWM:\s+(\d+) kB", status.read_text(encoding="utf-8"))
         assert found is not None
         return 1024 * int(found[1])
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -64,7 +64,7 @@ def test_run_writes_all_files(dp_bandit, tmp_path):
     code, out, err = dp_bandit("run", "Stochastic", "EXP3", "Uniform", *SMALL, "--out", "mine", "--seed", 5)
     assert (code, err) == (0, "")
     assert names_in(tmp_path / "mine") == FILES
-    report = (tmp_path / "mine" / "report.md").read_text()
+    report = (tmp_path / "mine" / "report.md").read_text(encoding="utf-8")
     assert "dp-bandit run Stochastic EXP3 Uniform --horizon 64 --trials 3 --out mine --seed 5" in report
     assert "Seed 5; 3 trials, horizon 64" in report
     assert re.search(r"rounds in [\d.]+ s", out) and "report.md" in out
@@ -72,7 +72,7 @@ def test_run_writes_all_files(dp_bandit, tmp_path):
     assert arrays["stochastic/EXP3/external_regret"].shape == (3, 64)
     png = (tmp_path / "mine" / "figure.png").read_bytes()
     assert png.startswith(b"\x89PNG")
-    ElementTree.fromstring((tmp_path / "mine" / "figure.svg").read_text())
+    ElementTree.fromstring((tmp_path / "mine" / "figure.svg").read_text(encoding="utf-8"))
 
 
 def test_the_results_do_not_depend_on_jobs(dp_bandit, tmp_path):
@@ -144,7 +144,7 @@ def test_a_file_of_gains_is_a_game(dp_bandit, tmp_path, ending):
     # Arm 0 pays 7.5 in all, arm 1 too.
     best = arrays["my/EXP3/external_regret"] + arrays["my/EXP3/collected"]
     assert best[:, -1].tolist() == [7.5, 7.5]
-    saved = json.loads((tmp_path / "mine" / "configuration.json").read_text())
+    saved = json.loads((tmp_path / "mine" / "configuration.json").read_text(encoding="utf-8"))
     assert list(saved["data_sha256"]) == [file.name]
 
 
@@ -163,7 +163,7 @@ def test_one_epsilon_reaches_every_stochastic_algorithm(dp_bandit, tmp_path):
     names = ["Private-UCB", "DP-UCB-INT", "DP-SE", "AdaP-KLUCB", "DP-IMED", "LDP-UCB-B"]
     code, _, err = dp_bandit("run", "Stochastic", "UCB", *names, *SMALL, "--epsilon", 0.3, "--out", "mine")
     assert (code, err) == (0, "")
-    saved = json.loads((tmp_path / "mine" / "configuration.json").read_text())["contestants"]
+    saved = json.loads((tmp_path / "mine" / "configuration.json").read_text(encoding="utf-8"))["contestants"]
     assert [(one["name"], one["parameters"]) for one in saved] == [
         ("UCB", {}),
         *((name, {"epsilon": 0.3}) for name in names),
@@ -197,7 +197,7 @@ def test_reproduce_writes_all_files_and_every_claim(dp_bandit, tmp_path):
     code, out, err = dp_bandit("reproduce", "figure-1", "--trials", 30, "--horizon", 512, "--out", "mine", "--jobs", 1)
     assert (code, err) == (0, "")
     assert names_in(tmp_path / "mine") == FILES
-    report = (tmp_path / "mine" / "report.md").read_text()
+    report = (tmp_path / "mine" / "report.md").read_text(encoding="utf-8")
     assert "`dp-bandit reproduce figure-1 --trials 30 --horizon 512 --out mine --jobs 1`" in report
     claims = report.partition("| the paper says | seen here | holds? |\n")[2].partition("\n\n")[0].splitlines()[1:]
     assert len(claims) == 8
@@ -206,7 +206,7 @@ def test_reproduce_writes_all_files_and_every_claim(dp_bandit, tmp_path):
         assert len(says) > 20 and re.search(r"\d", seen) and re.match(r"(yes|no), ", holds)
         assert says in out
     assert "no meaningful privacy" in report
-    table = (tmp_path / "mine" / "summary.csv").read_text().splitlines()
+    table = (tmp_path / "mine" / "summary.csv").read_text(encoding="utf-8").splitlines()
     assert len(table) == 1 + 5 * 3 * 100
     arrays = arrays_in(tmp_path / "mine" / "results.npz")
     assert arrays["switching/EXP3-tau/external_regret"].shape == (30, 100)
@@ -216,10 +216,10 @@ def test_another_epsilon_draws_five_algorithms(dp_bandit, tmp_path):
     code, _, err = dp_bandit("reproduce", "figure-1", "--trials", 2, "--horizon", 256, "--epsilon", 1)
     assert (code, err) == (0, "")
     folder = tmp_path / "results" / "figure-1-epsilon-1"
-    text = (folder / "figure.svg").read_text()
+    text = (folder / "figure.svg").read_text(encoding="utf-8")
     for name in ("EXP3", "DP-EXP3-Lap", "EXP3-tau", "Batched-Lap-EXP3", "Batched-Lap-HTINF"):
         assert f">{name}</" in text
-    assert "All private algorithms at epsilon = 1 " in (folder / "report.md").read_text()
+    assert "All private algorithms at epsilon = 1 " in (folder / "report.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("modern", [(), ("--modern",)])
@@ -228,7 +228,7 @@ def test_figure_2_writes_all_files_and_every_claim(dp_bandit, tmp_path, modern):
     assert (code, err) == (0, "")
     folder = tmp_path / "results" / f"figure-2{'-modern' if modern else ''}"
     assert names_in(folder) == FILES
-    report = (folder / "report.md").read_text()
+    report = (folder / "report.md").read_text(encoding="utf-8")
     claims = report.partition("| the paper says | seen here | holds? |\n")[2].partition("\n\n")[0].splitlines()[1:]
     assert len(claims) == 11
     for claim in claims:
@@ -241,10 +241,10 @@ def test_figure_2_writes_all_files_and_every_claim(dp_bandit, tmp_path, modern):
     one, other = (arrays[f"2-arms-epsilon-{epsilon}/DP-UCB/pseudo_regret"] for epsilon in ("1", "0.1"))
     assert not np.array_equal(one, other)
     assert np.array_equal(arrays["2-arms-epsilon-1/UCB/pulls"], arrays["2-arms-epsilon-0.1/UCB/pulls"])
-    svg = (folder / "figure.svg").read_text()
+    svg = (folder / "figure.svg").read_text(encoding="utf-8")
     for text in (*names, "(a) 2 arms, epsilon = 1", "(d) 10 arms, epsilon = 0.1", "pseudo-regret (gain)"):
         assert f">{text}</" in svg
-    assert len((folder / "summary.csv").read_text().splitlines()) > 1 + 4 * len(names) * 20
+    assert len((folder / "summary.csv").read_text(encoding="utf-8").splitlines()) > 1 + 4 * len(names) * 20
 
 
 def test_figure_modern_writes_two_experiments_and_one_report(dp_bandit, tmp_path):
@@ -261,9 +261,9 @@ def test_figure_modern_writes_two_experiments_and_one_report(dp_bandit, tmp_path
     }
     for part in ("over-time", "over-epsilon"):
         assert names_in(tmp_path / "mine" / part) == {"configuration.json", "results.npz", "summary.csv"}
-    report = (tmp_path / "mine" / "report.md").read_text()
+    report = (tmp_path / "mine" / "report.md").read_text(encoding="utf-8")
     assert report.count("| cannot tell") + report.count("| yes") + report.count("| no,") == 10
-    svg = (tmp_path / "mine" / "figure.svg").read_text()
+    svg = (tmp_path / "mine" / "figure.svg").read_text(encoding="utf-8")
     for text in ("lower bound", "lower bound without privacy", "DP-IMED", "KL-UCB", "epsilon", "round t"):
         assert f">{text}</" in svg
     # The same command again plays nothing and changes nothing.
@@ -303,13 +303,13 @@ def test_figure_graph_writes_two_experiments_and_one_report(dp_bandit, tmp_path)
     assert names_in(tmp_path / "mine") == {"configuration.json", "figure.png", "figure.svg", "report.md", *both}
     for part in both:
         assert names_in(tmp_path / "mine" / part) == {"configuration.json", "results.npz", "summary.csv"}
-    report = (tmp_path / "mine" / "report.md").read_text()
+    report = (tmp_path / "mine" / "report.md").read_text(encoding="utf-8")
     assert "`dp-bandit reproduce figure-graph --trials 2 --horizon 60 --out mine --jobs 1`" in report
     assert report.count("| cannot tell from 2 runs: that is too few |") == 4
     assert "**Sizes, horizon and number of games are ours:**" in report
     assert "2 runs of 60 rounds instead of 210 of 10,000" in report and "nan" not in report
     assert "| the thesis says | seen here | holds? |" in report
-    svg = (tmp_path / "mine" / "figure.svg").read_text()
+    svg = (tmp_path / "mine" / "figure.svg").read_text(encoding="utf-8")
     titles = ("(a) Erdos-Renyi, 500 arms", "(e) Les Misérables, 77 arms", "(h) DP-KLUCB, 20 arms, T = 600")
     for text in (*titles, "bound for TS-N", "TS-MaxN", "UCB-MaxN", "epsilon = 0.1", "no privacy", "round t"):
         assert f">{text}</" in svg
@@ -353,7 +353,7 @@ def test_a_single_round_of_figure_graph_works(dp_bandit, tmp_path):
     """One game of one round; ten rounds of the second experiment."""
     code, _, err = dp_bandit("reproduce", "figure-graph", "--trials", 1, "--horizon", 1, "--jobs", 1, "--out", "mine")
     assert (code, err) == (0, "")
-    report = (tmp_path / "mine" / "report.md").read_text()
+    report = (tmp_path / "mine" / "report.md").read_text(encoding="utf-8")
     assert report.count("| cannot tell from 1 run: that is too few |") == 4
     assert "1 trial, horizon 1 (graphs); 1 trial, horizon 10 (feedback)" in report
 
@@ -507,7 +507,7 @@ BAD = {
 def test_bad_input_is_one_line_and_leaves_nothing_behind(kind, dp_bandit, tmp_path):
     """No traceback, exit code 2, nothing on stdout; and the folder is free for the corrected command."""
     words, message = BAD[kind]
-    (tmp_path / "ragged.csv").write_text("0.5,0.5\n1\n")
+    (tmp_path / "ragged.csv").write_text("0.5,0.5\n1\n", encoding="utf-8")
     code, out, err = dp_bandit(*words)
     assert code == 2
     assert err.startswith("error: ") and err.count("\n") == 1, err
@@ -527,7 +527,7 @@ def test_a_folder_of_another_command_is_refused_and_untouched(dp_bandit, tmp_pat
 
 def test_a_folder_with_other_files_is_refused_and_untouched(dp_bandit, tmp_path):
     (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "thesis.tex").write_text("years of work")
+    (tmp_path / "mine" / "thesis.tex").write_text("years of work", encoding="utf-8")
     code, _, err = dp_bandit("run", "Stochastic", "EXP3", *SMALL, "--out", "mine")
     assert code == 2 and "it holds other files" in err
     assert names_in(tmp_path / "mine") == {"thesis.tex"}
@@ -595,7 +595,7 @@ def test_an_environment_takes_arguments_after_a_colon(dp_bandit, tmp_path):
     code, out, err = dp_bandit(*words)
     assert (code, err) == (0, "")
     assert "Graph (graph=cycle, n_arms=5)" in out
-    kept = json.loads((tmp_path / "mine" / "configuration.json").read_text())
+    kept = json.loads((tmp_path / "mine" / "configuration.json").read_text(encoding="utf-8"))
     assert kept["panels"][0]["env_kwargs"] == {"graph": "cycle", "n_arms": 5}
     key = "graph-graph=cycle-n_arms=5"
     assert arrays_in(tmp_path / "mine" / "results.npz")[f"{key}/TS-N/pulls"].shape == (3, 5)

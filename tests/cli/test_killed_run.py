@@ -34,7 +34,7 @@ main()
 def go(folder, last="never", *more):
     folder.mkdir(exist_ok=True)
     return subprocess.run(
-        [sys.executable, "-c", KILLED, last, *COMMAND, *more], cwd=folder, capture_output=True, text=True
+        [sys.executable, "-c", KILLED, last, *COMMAND, *more], cwd=folder, capture_output=True, encoding="utf-8"
     )
 
 
@@ -58,7 +58,7 @@ def test_a_killed_run_ends_with_the_same_bytes(last, whole, tmp_path):
     for name in ("results.npz", "summary.csv", "figure.png", "figure.svg", "configuration.json"):
         assert (tmp_path / "out" / name).read_bytes() == expected[name], name
     # The report differs in the words of the command, which has one more option.
-    report = (tmp_path / "out" / "report.md").read_text()
+    report = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
     assert report.replace(" --jobs 2", "") == expected["report.md"].decode()
 
 

@@ -45,22 +45,24 @@ def standard_error(levels: int, trials: int, loss: float) -> float:
 def check(some: HybridCounter, levels: int, trials: int, loss: float) -> None:
     """Assert that the log of the ratio is the loss, and that the lower bound reports most of it and no more.
 
-    The bound lies 4.9 standard errors of either count below, which is at most 7 of their ratio: with the four allowed
-    for the ratio itself, 11.
+    The bound lies 4.9 standard errors of either count below, which is at most 7 of their ratio: with the five allowed
+    for the ratio itself, 12.
+
+    False alarm: 2.2e-6 (five standard errors, two sides, twice, and the bound's own failure of 1e-6).
     """
     one, none = counts(some, levels, trials)
     error = standard_error(levels, trials, loss)
-    assert abs(math.log(one / none) - loss) < 4 * error
+    assert abs(math.log(one / none) - loss) < 5 * error
     chance = 2.0 ** -(levels + 1)
-    assert abs(one / trials - chance) < 4 * math.sqrt(chance * (1 - chance) / trials)
-    assert loss - 11 * error < least_log_ratio(one, none, trials, FAILURE) <= loss
+    assert abs(one / trials - chance) < 5 * math.sqrt(chance * (1 - chance) / trials)
+    assert loss - 12 * error < least_log_ratio(one, none, trials, FAILURE) <= loss
 
 
 @pytest.mark.parametrize("levels", [1, 2, 3])
 def test_the_papers_budget_loses_two_epsilon(levels):
     some = HybridCounter(epsilon=1.0, budget="paper")
     check(some, levels, 100_000, 2.0)
-    assert 2.0 - 11 * standard_error(levels, 100_000, 2.0) > some.epsilon  # so the audit refutes epsilon itself
+    assert 2.0 - 12 * standard_error(levels, 100_000, 2.0) > some.epsilon  # so the audit refutes epsilon itself
     assert some.guarantee.epsilon == 2.0
 
 

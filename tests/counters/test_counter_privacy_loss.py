@@ -157,7 +157,10 @@ def test_the_square_root_squares_to_the_matrix_of_sums():
 
 
 def test_releases_of_the_square_root_are_as_correlated_as_its_map_says():
-    """Not only each variance: L L^T scale^2 for a few pairs of times, with the standard error of a mean of products."""
+    """Not only each variance: L L^T scale^2 for a few pairs of times, with the standard error of a mean of products.
+
+    False alarm: 6e-6 (five standard errors, two sides, ten different products).
+    """
     some = counter("square-root", 64)
     noise, scales, _ = linear_map(some, 64)
     covariance = noise @ np.diag(scales**2) @ noise.T

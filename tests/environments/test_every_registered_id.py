@@ -44,7 +44,9 @@ def test_make_with_the_module_in_the_id_needs_no_import(id_):
         "env.reset(seed=0)\n"
         "print(env.step(1)[4])\n"
     )
-    done = subprocess.run([sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", program], capture_output=True, encoding="utf-8", check=False
+    )
     assert (done.stdout, done.stderr) == ("{'round': 1}\n", "")
 
 

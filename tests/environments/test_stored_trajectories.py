@@ -43,19 +43,19 @@ def trajectory(id_):
 
 @pytest.mark.parametrize("id_", IDS)
 def test_seed_0_still_gives_the_stored_gains(id_):
-    assert trajectory(id_) == json.loads(STORED.read_text())[id_]
+    assert trajectory(id_) == json.loads(STORED.read_text(encoding="utf-8"))[id_]
 
 
 def test_no_stored_id_has_disappeared():
-    assert set(json.loads(STORED.read_text())) == set(IDS)
+    assert set(json.loads(STORED.read_text(encoding="utf-8"))) == set(IDS)
 
 
 def store_missing_trajectories():
     """Add the ids that are not stored yet; never rewrite one that is."""
-    stored = json.loads(STORED.read_text()) if STORED.exists() else {}
+    stored = json.loads(STORED.read_text(encoding="utf-8")) if STORED.exists() else {}
     stored |= {id_: trajectory(id_) for id_ in IDS if id_ not in stored}
     games = [f"{json.dumps(id_)}: {json.dumps(game)}" for id_, game in stored.items()]
-    STORED.write_text("{\n" + ",\n".join(games) + "\n}\n")
+    STORED.write_text("{\n" + ",\n".join(games) + "\n}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

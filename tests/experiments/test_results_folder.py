@@ -75,7 +75,7 @@ def test_other_data_in_the_same_file_are_another_configuration(tmp_path):
 
 
 def test_a_foreign_folder_is_refused_and_untouched(tmp_path):
-    (tmp_path / "thesis.tex").write_text("years of work")
+    (tmp_path / "thesis.tex").write_text("years of work", encoding="utf-8")
     before = snapshot(tmp_path)
     with pytest.raises(
         ResultsError, match=r"must be empty or made by this command; it holds other files\. Choose another"
@@ -89,9 +89,9 @@ def test_a_foreign_folder_is_refused_and_untouched(tmp_path):
 def test_half_finished_files_of_others_in_a_foreign_folder_are_untouched(name, alone, tmp_path):
     """Other programs use that ending too, for downloads for example; a mistyped --out must not cost anyone a file."""
     (tmp_path / name).parent.mkdir(exist_ok=True)
-    (tmp_path / name).write_text("half-finished")
+    (tmp_path / name).write_text("half-finished", encoding="utf-8")
     if not alone:
-        (tmp_path / "thesis.tex").write_text("years of work")
+        (tmp_path / "thesis.tex").write_text("years of work", encoding="utf-8")
     before = snapshot(tmp_path)
     with pytest.raises(ResultsError, match="it holds other files"):
         folder_for(tmp_path)
@@ -100,7 +100,7 @@ def test_half_finished_files_of_others_in_a_foreign_folder_are_untouched(name, a
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "null"])
 def test_a_configuration_that_is_not_ours_is_refused(content, tmp_path):
-    (tmp_path / "configuration.json").write_text(content)
+    (tmp_path / "configuration.json").write_text(content, encoding="utf-8")
     before = snapshot(tmp_path)
     with pytest.raises(ResultsError, match="the folder belongs to another configuration"):
         folder_for(tmp_path)
@@ -124,15 +124,15 @@ def test_an_empty_folder_and_folders_above_are_fine(tmp_path):
 def test_a_path_that_cannot_be_a_folder_is_refused(below, tmp_path):
     """Root may write anywhere, so the folder is below a regular file, or is one."""
     file = tmp_path / "file"
-    file.write_text("mine")
+    file.write_text("mine", encoding="utf-8")
     with pytest.raises(ResultsError, match=r"the results folder must be writable; .*Choose another"):
         folder_for(file / below)
-    assert file.read_text() == "mine"
+    assert file.read_text(encoding="utf-8") == "mine"
 
 
 def test_the_configuration_determines_everything_and_is_plain_json(tmp_path):
     folder_for(tmp_path / "out")
-    saved = json.loads((tmp_path / "out" / "configuration.json").read_text())
+    saved = json.loads((tmp_path / "out" / "configuration.json").read_text(encoding="utf-8"))
     assert saved["horizon"] == 20 and saved["seed"] == 0 and saved["made_by"]["version"] == dp_bandit_envs.__version__
     assert saved["panels"][0]["env_id"] == "DPBandit-Stochastic-v0"
 

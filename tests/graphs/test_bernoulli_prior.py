@@ -35,7 +35,10 @@ def test_each_game_draws_means_of_its_own():
 
 
 def test_gains_follow_the_means_of_their_game():
-    """A mean over n coins has standard error at most 1 / (2 sqrt(n)); allow five of them."""
+    """A mean over n coins has standard error at most 1 / (2 sqrt(n)); allow five of them.
+
+    False alarm: 7e-6 (five standard errors, two sides, two games of six arms).
+    """
     n = 20_000
     adversary = BernoulliPrior(6, n)
     for seed in (1, 2):
@@ -50,6 +53,8 @@ def test_means_follow_the_prior(alpha, beta):
     """Beta(a, b) has mean a / (a + b) and variance m (1 - m) / (a + b + 1); allow five standard errors.
 
     The variance of a number in [0, 1] is estimated with standard error at most 1 / (2 sqrt(n)) / 2, and five of them.
+
+    False alarm: 1.2e-6 (five standard errors, two sides, mean and variance).
     """
     n = 4000
     adversary = BernoulliPrior(n, 1, alpha=alpha, beta=beta)

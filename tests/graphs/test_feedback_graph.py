@@ -135,14 +135,14 @@ def test_a_file_may_have_arms_without_edges_and_a_mark_of_its_encoding(tmp_path)
     path.write_text("0 1\n", encoding="utf-8-sig")
     assert rows_of(as_feedback_graph(path, n_arms=4)) == [[0, 1], [0, 1], [2], [3]]
     with pytest.raises(ValueError, match=r"n_arms must be at least 6, as .* has an arm 5; received 4"):
-        path.write_text("0 5\n")
+        path.write_text("0 5\n", encoding="utf-8")
         as_feedback_graph(path, n_arms=4)
 
 
 def test_a_file_without_dot_or_folder_in_its_name_is_found(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "edges").write_text("0 1\n1 2\n")
-    (tmp_path / "star").write_text("0 1\n")
+    (tmp_path / "edges").write_text("0 1\n1 2\n", encoding="utf-8")
+    (tmp_path / "star").write_text("0 1\n", encoding="utf-8")
     assert rows_of(GraphSource("edges").graph) == [[0, 1], [0, 1, 2], [1, 2]]
     assert rows_of(GraphSource("edges", n_arms=4).graph)[3] == [3]
     # A known name is that graph, whatever files there are.
@@ -272,7 +272,10 @@ def test_a_capped_graph_keeps_the_own_arm_and_some_of_the_others(most, self_loop
 
 
 def test_every_neighbour_is_kept_equally_often():
-    """3 of 5 neighbours stay, each with chance 0.6: a mean with standard error sqrt(0.24 / n); allow five of them."""
+    """3 of 5 neighbours stay, each with chance 0.6: a mean with standard error sqrt(0.24 / n); allow five of them.
+
+    False alarm: 3e-6 (five standard errors, two sides, five neighbours).
+    """
     whole = as_feedback_graph(nx.star_graph(5))
     n, rng, kept = 4000, np.random.default_rng(8), np.zeros(6)
     for _ in range(n):

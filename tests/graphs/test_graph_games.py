@@ -294,7 +294,7 @@ def test_only_one_argument_says_what_arms_pay(options, names, made_by):
         ({"render_mode": "human"}, ValueError, "render_mode"),
         ({"block_length": 0}, ValueError, "block_length must be an integer of at least 1; received 0"),
     ],
-    ids=str,
+    ids=lambda value: ", ".join(value) if isinstance(value, dict) else getattr(value, "__name__", value),
 )
 def test_wrong_arguments_are_refused(arguments, error, message):
     with pytest.raises(error, match=message):

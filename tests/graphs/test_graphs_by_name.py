@@ -72,7 +72,10 @@ def test_random_families_name_their_source(name):
 
 @pytest.mark.parametrize("degree", [4, 10])
 def test_gilberts_graph_has_the_mean_degree(degree):
-    """Pairs with chance p: the mean degree has standard error 2 sqrt(pairs p (1 - p)) / n; allow five of them."""
+    """Pairs with chance p: the mean degree has standard error 2 sqrt(pairs p (1 - p)) / n; allow five of them.
+
+    False alarm: 6e-7 (five standard errors, two sides).
+    """
     n_arms = 1000
     share = degree / (n_arms - 1)
     error = 2 * np.sqrt(n_arms * (n_arms - 1) / 2 * share * (1 - share)) / n_arms
@@ -80,7 +83,10 @@ def test_gilberts_graph_has_the_mean_degree(degree):
 
 
 def test_planted_groups_hold_nine_of_ten_edges():
-    """The number of edges inside and outside are sums of coins; allow five of their standard errors, sqrt(mean)."""
+    """The number of edges inside and outside are sums of coins; allow five of their standard errors, sqrt(mean).
+
+    False alarm: 1.2e-6 (five standard errors, two sides, inside and outside).
+    """
     n_arms, groups, degree = 1000, 10, 10
     graph = drawn("planted-partition", n_arms, degree=degree, groups=groups)
     rows = np.repeat(np.arange(n_arms), np.diff(graph.starts))

@@ -26,6 +26,8 @@ def test_error_is_the_spread_of_means_over_repetitions():
 
     The average squared error estimates s^2 without bias; its relative deviation over the same repetitions is
     sqrt(2 / (9 * 20,000)): allow five of them too.
+
+    False alarm: 1.2e-6 (five standard errors, two sides, two numbers).
     """
     mean, error = mean_and_standard_error(np.random.default_rng(0).normal(size=(10, 20_000)))
     assert abs(mean.std() * math.sqrt(10) - 1) <= 5 / math.sqrt(40_000)

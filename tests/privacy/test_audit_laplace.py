@@ -74,6 +74,7 @@ def audit(tau: int, epsilon: float, outside: str, trials: int, noise_share: floa
 
 @pytest.mark.parametrize(("tau", "epsilon", "outside"), SETTINGS)
 def test_released_values_tell_neighbours_apart_by_no_more_than_epsilon(tau, epsilon, outside):
+    """False alarm: 1e-6 (that of the bound, over all events)."""
     found = audit(tau, epsilon, outside, 10_000)
     assert found <= epsilon
     assert found > 0.5 * epsilon  # the audit is not blind
@@ -87,6 +88,7 @@ def test_the_same_audit_catches_half_the_noise(tau, epsilon, outside):
 @pytest.mark.slow
 @pytest.mark.parametrize(("tau", "epsilon", "outside"), SETTINGS)
 def test_released_values_tell_neighbours_apart_by_no_more_than_epsilon_in_many_games(tau, epsilon, outside):
+    """False alarm: 1e-6 (that of the bound, over all events)."""
     found = audit(tau, epsilon, outside, 200_000)
     assert 0.85 * epsilon < found <= epsilon
     assert audit(tau, epsilon, outside, 200_000, noise_share=0.9) > epsilon

@@ -42,7 +42,7 @@ class Copy:
             cwd=home,
             env={**os.environ, "PYTHONPATH": home, "NUMBA_CACHE_DIR": str(self.cache)},
             capture_output=True,
-            text=True,
+            encoding="utf-8",
         )
         assert done.returncode == 0, done.stderr
         return done.stdout

@@ -251,7 +251,10 @@ def test_two_equal_wrappers_stacked_draw_different_noise():
 
 
 def test_noise_does_not_repeat_the_stream_of_gains_or_of_the_agent():
-    """Six draws, to within a hundredth of their scale: wide enough for a wrapper that rounds noisy values to a grid."""
+    """Six draws, to within a hundredth of their scale: wide enough for a wrapper that rounds noisy values to a grid.
+
+    False alarm: 1e-11 (each draw is that close with a chance below 0.01: five times 0.01^6).
+    """
     own = noise(LaplaceClipRescale(game(np.zeros((6, 2))), epsilon=1.0, bound=30.0))
 
     def repeats(generator):
@@ -265,7 +268,10 @@ def test_noise_does_not_repeat_the_stream_of_gains_or_of_the_agent():
 
 
 def test_noise_is_not_correlated_with_the_gains_of_the_same_seed():
-    """Correlation of n independent pairs has standard error 1 / sqrt(n): allow five."""
+    """Correlation of n independent pairs has standard error 1 / sqrt(n): allow five.
+
+    False alarm: 1.2e-6 (five standard errors, two sides, two numbers).
+    """
     rounds = 4000
     env = LaplaceClipRescale(BanditEnv(Stochastic(2, rounds, means=[0.5, 0.5])), epsilon=1.0, bound=40.0)
     env.reset(seed=3)

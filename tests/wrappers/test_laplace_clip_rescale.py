@@ -40,7 +40,10 @@ def noises(tau: int, epsilon: float, draws: int) -> np.ndarray:
 
 @pytest.mark.parametrize(("tau", "epsilon"), [(1, 1.0), (1, 0.1), (1, 5.0), (4, 0.5), (10, 0.1)])
 def test_noise_has_the_declared_scale(tau, epsilon):
-    """Mean |Lap(b)| = b with standard error b / sqrt(n); mean 0 with b sqrt(2 / n). Allow five of each."""
+    """Mean |Lap(b)| = b with standard error b / sqrt(n); mean 0 with b sqrt(2 / n). Allow five of each.
+
+    False alarm: 1.8e-6 (five standard errors, two sides, three numbers).
+    """
     n = 20_000
     noise = noises(tau, epsilon, n)
     b = 1 / (tau * epsilon)
@@ -52,7 +55,10 @@ def test_noise_has_the_declared_scale(tau, epsilon):
 
 
 def test_noise_draws_are_independent_from_release_to_release():
-    """Sample autocorrelation of n independent draws has standard error 1 / sqrt(n): allow five."""
+    """Sample autocorrelation of n independent draws has standard error 1 / sqrt(n): allow five.
+
+    False alarm: 1.2e-6 (five standard errors, two sides, two correlations).
+    """
     n = 20_000
     noise = noises(1, 1.0, n).reshape(-1, 100)
     along_time = np.corrcoef(noise[:-1].ravel(), noise[1:].ravel())[0, 1]

@@ -158,7 +158,10 @@ def test_answers_are_zero_or_one_and_only_for_what_was_observed(form):
 @pytest.mark.parametrize("gain", GAINS)
 @pytest.mark.parametrize("epsilon", [0.5, 2.0, math.inf])
 def test_the_share_of_ones_is_the_chance(gain, epsilon):
-    """Standard error sqrt(p (1 - p) / n) with p = (g (e^eps - 1) + 1) / (e^eps + 1): allow five."""
+    """Standard error sqrt(p (1 - p) / n) with p = (g (e^eps - 1) + 1) / (e^eps + 1): allow five.
+
+    False alarm: 6e-7 (five standard errors, two sides).
+    """
     n = 200
     env = vector.RandomisedResponse(games(100, np.full((n, 2), gain)), epsilon=epsilon)
     env.reset(seed=9)

@@ -236,6 +236,8 @@ def test_declared_delta_of_intervals_holds_by_sampling():
     """delta(epsilon) = E[(1 - e^(epsilon - loss))+] for the loss of all releases (Laplace laws 1 apart).
 
     A mean of n numbers in [0, 1] has standard error at most sqrt(mean / n): allow five. Half the noise breaks it.
+
+    False alarm: 3e-7 (five standard errors, one side).
     """
     delta = 0.05
     env = IntervalMeans(game(np.zeros((1500, 2))), epsilon=8.0, delta=delta)

@@ -1,0 +1,7 @@
+"""What tests see does not depend on the terminal they are started from: its width, its colours, its encoding."""
+
+import os
+
+# Rich reads them when it is imported, and processes that tests start inherit them.
+for _name in ("COLUMNS", "LINES", "FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "PYTHONIOENCODING"):
+    os.environ.pop(_name, None)

@@ -1,0 +1,25 @@
+"""The suite itself: each test has one name, the same on every machine and in every process."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+
+
+def collected(hash_seed):
+    """Return the names of all tests, as a process of its own finds them."""
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:randomly", "-p", "no:cacheprovider"]
+    environment = os.environ | {"PYTHONHASHSEED": str(hash_seed), "PYTEST_ADDOPTS": ""}
+    done = subprocess.run([*command, "tests"], cwd=ROOT, env=environment, capture_output=True, encoding="utf-8")
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    return [line for line in done.stdout.splitlines() if "::" in line]
+
+
+def test_names_of_tests_are_the_same_in_every_process():
+    """Parallel workers compare names, and a name with a memory address or from a set's order differs between them."""
+    first, second = collected(1), collected(2)
+    assert first == second
+    assert [name for name in first if "0x" in name] == []
+    assert len(first) == len(set(first)) > 1000
