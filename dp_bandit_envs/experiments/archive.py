@@ -121,10 +121,12 @@ class Archive(Mapping[str, NDArray[Any]]):
             raise self._damaged() from None
         if origin != self._origin:
             keys = [key for key in {**origin, **self._origin} if origin.get(key) != self._origin.get(key)]
-            found = ", ".join(f"{key} {origin.get(key)!r} instead of {self._origin.get(key)!r}" for key in keys)
+            found = ", ".join(
+                f"{key} {_short(origin.get(key))} instead of {_short(self._origin.get(key))}" for key in keys
+            )
             raise ResultsError(
-                f"{self._path}: a saved file must belong to this run; this one has {found}. Delete it and run the same"
-                " command again: only what it should have held is simulated anew."
+                f"{self._path}: a saved file must belong to this run; this one has {found}. Move it elsewhere and run"
+                " the same command again: only what it should have held is simulated anew."
             )
         return digests
 
@@ -133,6 +135,11 @@ class Archive(Mapping[str, NDArray[Any]]):
             f"{self._path}: a saved file of results must be whole; this one is damaged. Delete it and run the same"
             " command again: only what it held is simulated anew."
         )
+
+
+def _short(value: str | int | None) -> str:
+    """Show a value; of a digest, what tells two of them apart."""
+    return f"{value[:8]}..." if isinstance(value, str) and len(value) == 64 else repr(value)
 
 
 def _digest_of_kind(dtype: np.dtype[Any], shape: tuple[int, ...]) -> Any:

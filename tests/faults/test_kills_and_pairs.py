@@ -6,7 +6,7 @@ import time
 import pytest
 from fault_tools import POSIX, dp_bandit, files, finish, kill_group, start
 
-pytestmark = pytest.mark.skipif(POSIX, reason="sends SIGKILL")
+pytestmark = pytest.mark.skipif(not POSIX, reason="sends SIGKILL")
 
 
 def command(seed=0):
