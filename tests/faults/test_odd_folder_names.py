@@ -1,0 +1,45 @@
+"""Whatever a folder for results is called, the command ends in results or in a sentence."""
+
+import os
+import subprocess
+
+import pytest
+from fault_tools import COMMAND_LINE, POSIX
+
+NAMES = {
+    "no text": b"\xff\xfe\x80",
+    "markup": b"[/bold]",
+    "line break": b"a\nb",
+    "blank": b" ",
+    "letters of other alphabets": "ünï☃".encode(),
+    "escape code": b"\x1b[31m",
+    "long": b"a" * 300,
+    "a device": b"/dev/null",
+    "nothing": b"",
+}
+
+
+@pytest.mark.skipif(not POSIX, reason="names of bytes")
+@pytest.mark.parametrize("locale", [{}, {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}], ids=["", "C"])
+@pytest.mark.parametrize("name", NAMES)
+def test_an_odd_name_is_no_traceback(name, locale, tmp_path):
+    (tmp_path / "other").touch()
+    command = [
+        *COMMAND_LINE,
+        "run",
+        "Stochastic",
+        "Uniform",
+        "--trials",
+        "2",
+        "--horizon",
+        "20",
+        "--jobs",
+        "1",
+        "--out",
+    ]
+    done = subprocess.run([*command, NAMES[name]], cwd=tmp_path, env={**os.environ, **locale}, capture_output=True)
+    if name in ("long", "a device", "nothing"):
+        assert done.returncode == 2 and done.stderr.startswith(b"error: ") and b"Choose another" in done.stderr
+    else:
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert os.path.exists(os.path.join(os.fsencode(tmp_path), NAMES[name], b"report.md"))
