@@ -10,18 +10,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba.core import cgutils, types
-from numba.core.imputils import impl_ret_borrowed
-from numba.extending import intrinsic
 
 from dp_bandit_envs.protocols import FloatArray
 from dp_bandit_envs.simulation.compiling import compile_with
+from dp_bandit_envs.simulation.intrinsics import generator_at, plain_tuple
 from dp_bandit_envs.simulation.play_block import Progress, Record, Rules, Streams, play_block
 from dp_bandit_envs.specialise import specialise
-
-BITGEN_FIELDS = ("state", "fnptr_next_uint64", "fnptr_next_uint32", "fnptr_next_double")
-"""The first fields of NumPy's C structure `bitgen_t`, in their order, by the names of Numba's copy of them."""
 
 
 class Entry:
@@ -90,37 +84,3 @@ def _named(like: Any, value: Any) -> Any:
         return value
     parts = map(_named, like, value)
     return type(like)(*parts) if hasattr(like, "_fields") else tuple(parts)
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def generator_at(typing_context: Any, address: Any) -> Any:
-    """Return the generator whose `bitgen_t` is at an address; compiled code does not own it."""
-    bits = types.NumPyRandomBitGeneratorType("bit_generator")
-    rng_type = types.NumPyRandomGeneratorType("rng")
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        word = context.get_value_type(types.uintp)
-        fields = builder.inttoptr(arguments[0], ir.PointerType(word))
-        bit_generator = cgutils.create_struct_proxy(bits)(context, builder)
-        for place, name in enumerate(BITGEN_FIELDS):
-            setattr(bit_generator, name, builder.load(cgutils.gep_inbounds(builder, fields, place)))
-        # All that is not set is null, so that Numba's runtime has nothing to count.
-        rng = cgutils.create_struct_proxy(rng_type)(context, builder)
-        rng.bit_generator = bit_generator._getvalue()
-        return rng._getvalue()
-
-    return rng_type(types.intp), generate
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def plain_tuple(typing_context: Any, value: Any) -> Any:
-    """Return NamedTuples, also inside each other, as plain tuples, which have the same layout."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return impl_ret_borrowed(context, builder, signature.return_type, arguments[0])
-
-    return _plain(value)(value), generate
-
-
-def _plain(kind: Any) -> Any:
-    return types.Tuple([_plain(part) for part in kind.types]) if isinstance(kind, types.BaseTuple) else kind

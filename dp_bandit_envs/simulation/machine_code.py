@@ -53,7 +53,7 @@ class MachineCode(FunctionCache):
             if not self._impl.check_cachable(data):
                 return
             self._impl.locator.ensure_cache_path()
-            code = dumps(self._impl.reduce(data))
+            code = dumps(self._impl.reduce(data))  # type: ignore[no-untyped-call]
             file = self._file(sig, data.codegen)
             partial = file.with_name(f"{file.name}.{uuid.uuid4().hex}")
             try:

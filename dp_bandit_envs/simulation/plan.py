@@ -8,6 +8,7 @@ from typing import Any
 
 import gymnasium as gym
 from gymnasium.wrappers import OrderEnforcing, PassiveEnvChecker
+from numba.core import config
 
 from dp_bandit_envs.agents import FunctionalAgent
 from dp_bandit_envs.algorithms import Algorithm
@@ -81,6 +82,8 @@ def make_plan(algorithm: Algorithm, env: Environment) -> Plan:
         env: The environment before the algorithm's wrappers.
     """
     game = env.unwrapped
+    if config.DISABLE_JIT:  # type: ignore[attr-defined]
+        raise NotCompilable("NUMBA_DISABLE_JIT is set")
     if type(game).step is not BanditEnv.step or type(game).reset is not BanditEnv.reset:
         raise NotCompilable(f"{type(game).__name__} has a step or reset of its own")
     on_graph = isinstance(game, GraphEnv)

@@ -149,8 +149,8 @@ def simulate(
     tables = {name: _Table(trials) for name in players}
     tasks: list[tuple[Task, int, str]] = []
     if compiled:
-        task = CompiledTrials(game.adversary, compiled, seed, rounds, getattr(game, "source", None))
-        tasks.append((task, len(compiled), "threads"))
+        compiled_trials = CompiledTrials(game.adversary, compiled, seed, rounds, getattr(game, "source", None))
+        tasks.append((compiled_trials, len(compiled), "threads"))
     if played:
         tasks.append((PlayedTrials(make_env, played, seed, rounds), len(played), "processes"))
     for task, games, prefer in tasks:
