@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries.adversary import Adversary
 from dp_bandit_envs.bandit_env import BanditEnv, make_adversary, observation_space
-from dp_bandit_envs.errors import NotAnInteger, StepOutsideGame
+from dp_bandit_envs.errors import GainRangeError, NotAnInteger, StepOutsideGame
 from dp_bandit_envs.protocols import FloatArray, IntArray, Observation
 from dp_bandit_envs.rendering import Scoreboard
 from dp_bandit_envs.seeding import ADVERSARY, EpisodeStreams, checked_options, checked_seed
@@ -212,6 +212,9 @@ class BanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, NDArray[Any]])
             self._block = np.empty((rounds, self.num_envs, self.n_arms))
         for game, adversary in enumerate(self.adversaries):
             adversary.fill(self._block[:, game])
+        # Without temporary arrays as long as a block.
+        if not (self._block.min() >= 0 and self._block.max() <= 1):
+            raise GainRangeError(self.adversaries[0])
         self._position = self._added = 0
 
     def _add_up(self) -> None:

@@ -30,6 +30,16 @@ class WrongObservation(ValueError):
     """An agent met an observation that it cannot learn from; the message names the wrapper that is missing."""
 
 
+class GainRangeError(ValueError):
+    """An adversary returned a gain outside [0, 1]; the message does not show it."""
+
+    def __init__(self, adversary: object) -> None:
+        super().__init__(
+            f"gains must be in [0, 1]; {type(adversary).__name__} returned others (withheld, as they may be private)."
+            " Rescale them."
+        )
+
+
 class DataFileError(ValueError):
     """A user's file cannot be read or breaks a rule; the message names the file, and line and column if it has any."""
 

@@ -95,6 +95,11 @@ class EpisodeStreams:
         self._trial = 0
         self._played: dict[int, int] = {}
 
+    @property
+    def begun(self) -> bool:
+        """Whether an episode was ever begun."""
+        return self._seed is not None
+
     def next(self, seed: int | None, options: dict[str, Any] | None = None) -> np.random.Generator:
         """Begin the next episode.
 

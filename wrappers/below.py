@@ -9,7 +9,7 @@ import numpy as np
 from gymnasium import wrappers as known
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.protocols import Observation
+from dp_bandit_envs.protocols import Observation, is_public
 
 HAND_OBSERVATIONS_ON = (
     known.OrderEnforcing,
@@ -24,6 +24,34 @@ HAND_OBSERVATIONS_ON = (
 """The kinds of wrappers that may stand below a boundary: they hand every observation on once, with all its numbers."""
 
 
+METHODS = ("step", "reset", "observation", "observations")
+LOOK_UP = ("env", "__getattribute__", "__getattr__")
+"""With the methods, what decides on the observations that a wrapper passes on."""
+
+
+class ReadOnly:
+    """An attribute that is set once, where the object is made, and cannot be set again."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        if instance is None:
+            return self
+        try:
+            return vars(instance)[self._name]
+        except KeyError:
+            raise AttributeError(f"{owner.__name__} has no {self._name} yet.") from None
+
+    def __set__(self, instance: Any, value: Any) -> None:
+        if self._name in vars(instance):
+            raise AttributeError(
+                f"{self._name} of a {type(instance).__name__} is read-only: its noise and its guarantee belong"
+                " together. Make another one."
+            )
+        vars(instance)[self._name] = value
+
+
 class PublicFace:
     """What a boundary, scalar or vector, shows in place of attributes that Gymnasium would take from below."""
 
@@ -31,6 +59,11 @@ class PublicFace:
     """Whether it releases running sums instead of gains."""
     _total_is: ClassVar[str] = "released gain"
     _public_random: np.random.Generator | None = None
+    mechanism: Any = ReadOnly()
+    sensitivity: Any = ReadOnly()
+    guarantee: Any = ReadOnly()
+    horizon: Any = ReadOnly()
+    batch_size: Any = ReadOnly()
 
     @property
     def spec(self) -> None:
@@ -47,6 +80,30 @@ class PublicFace:
     @np_random.setter
     def np_random(self, value: np.random.Generator) -> None:
         self._public_random = value
+
+    def set_wrapper_attr(self, name: str, value: Any, *, force: bool = True) -> bool:
+        """Set an attribute of this wrapper that is new; those that it has cannot be changed from outside."""
+        if not is_public(name) or hasattr(self, name):
+            raise AttributeError(
+                f"{name} of a {type(self).__name__} cannot be set from outside: what it does and what it guarantees"
+                " belong together. Make another one."
+            )
+        if force:
+            setattr(self, name, value)
+        return force
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Refuse to be copied or pickled once a game has begun: the copy would draw the same noise again."""
+        if self._has_begun():
+            raise TypeError(
+                f"a {type(self).__name__} whose game has begun cannot be copied or pickled: two releases with one draw"
+                " of noise tell gains apart. Copy it before its first reset, or make another one."
+            )
+        return super().__reduce_ex__(protocol)
+
+    def _has_begun(self) -> bool:
+        """Whether noise has been drawn."""
+        raise NotImplementedError
 
     @property
     def np_random_seed(self) -> int:
@@ -78,15 +135,23 @@ def boundaries_below(env: Any, wrapper: str, allowed: tuple[type, ...] = HAND_OB
     for layer in layers_of(env):
         if isinstance(layer, PublicFace):
             found.append(layer)
-        elif isinstance(layer, (gym.Wrapper, gym.vector.VectorWrapper)) and not (
-            isinstance(layer, allowed) or getattr(layer, "passes_observations", False)
-        ):
+        elif isinstance(layer, (gym.Wrapper, gym.vector.VectorWrapper)) and not _passes_through(layer, allowed):
             raise TypeError(
                 f"{type(layer).__name__} changes observations or may change them, and stands below {wrapper}, which"
-                " could then add too little noise; put it above. A wrapper of your own that hands every observation on"
-                " once and unchanged says so with the attribute passes_observations = True."
+                " could then add too little noise; put it above. A wrapper of your own may stand here if it inherits"
+                " gymnasium.ActionWrapper or RewardWrapper and has no step, reset or observation of its own."
             )
     return found
+
+
+def _passes_through(layer: Any, allowed: tuple[type, ...]) -> bool:
+    """Whether a wrapper's observations are those of a known class, whatever it inherits and calls itself."""
+    kind = type(layer)
+    if not isinstance(layer, allowed) or any(name in vars(layer) for name in METHODS):
+        return False
+    known_classes = {part for one in allowed for part in one.__mro__}
+    definers = (next((part for part in kind.__mro__ if name in vars(part)), None) for name in (*METHODS, *LOOK_UP))
+    return all(definer is None or definer in known_classes for definer in definers)
 
 
 def refuse_sums(below: list[Any], wrapper: str) -> None:

@@ -58,8 +58,9 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
     carries nothing of theirs, pictures show released values only, and attributes of what is below cannot be read
     through `get_wrapper_attr`. Only an evaluator uses `env.unwrapped` and `wrapper.env`.
 
-    Between a boundary and what it protects may stand only wrappers that hand every observation on once and unchanged:
-    a few of Gymnasium's, and those with `passes_observations = True`. Others belong above.
+    Between a boundary and what it protects may stand only wrappers that pass each observation through exactly once and
+    unchanged: a few of Gymnasium's, and subclasses of them that leave `step`, `reset` and `observation` alone. Others
+    belong above.
 
     A seed makes the noise reproducible: whoever knows it can subtract the noise. Reset without a seed when the data
     are real. Every game on the same data costs its guarantee again.
@@ -70,10 +71,6 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
         n_arms: Number of arms.
         horizon: Number of steps as the agent sees them.
     """
-
-    sensitivity: float
-    guarantee: PrivacyGuarantee
-    horizon: int
 
     def __init__(self, env: Environment) -> None:
         super().__init__(env)
@@ -194,18 +191,19 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
         """Whether this wrapper has a public attribute; the search ends here."""
         return is_public(name) and hasattr(self, name)
 
-    def set_wrapper_attr(self, name: str, value: Any, *, force: bool = True) -> bool:
-        """Set an attribute of this wrapper; the search ends here."""
-        if force or hasattr(self, name):
-            setattr(self, name, value)
-            return True
-        return False
+    def _has_begun(self) -> bool:
+        return self._streams.begun
 
     def _step_below(self, arm: int) -> tuple[Observation, bool, bool]:
-        """Play one step below; count its rounds here, unless another boundary below has counted them."""
+        """Play one step below and check its gains; count its rounds, unless another boundary below has done so."""
         observation, _, terminated, truncated, info = self.env.step(arm)
         self._round_below = self._round_below + 1 if self._counts_rounds else int(info["round"])
-        return unflattened(observation, self.n_arms), bool(terminated), bool(truncated)
+        seen = unflattened(observation, self.n_arms)
+        for gain in seen["gain"].tolist():
+            # NaN fails, too.
+            if not 0.0 <= gain <= 1.0:
+                raise Refused(outside_the_range(type(self).__name__))
+        return seen, bool(terminated), bool(truncated)
 
     def _check_started(self) -> None:
         if self._rng is None:
@@ -240,8 +238,6 @@ def attempt(
     return None, BoundaryError(message)
 
 
-def checked_gain(value: float, wrapper: str) -> float:
-    """Return a gain from below, or refuse it without showing it if it is not in [0, 1]."""
-    if not 0.0 <= value <= 1.0:
-        raise Refused(f"{wrapper} received a gain outside [0, 1]; it is withheld. Rescale the gains below the wrapper.")
-    return value
+def outside_the_range(wrapper: str) -> str:
+    """Return the sentence for a gain outside [0, 1], which does not show it."""
+    return f"{wrapper} received a gain outside [0, 1]; it is withheld. Rescale the gains below the wrapper."

@@ -10,7 +10,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.laplace import LaplaceMechanism, default_bound, noise_scale, release
 from dp_bandit_envs.protocols import Environment, Observation
-from dp_bandit_envs.wrappers.boundary import PrivacyBoundary, checked_gain
+from dp_bandit_envs.wrappers.boundary import PrivacyBoundary
 
 OUTSIDE = ("reject", "clip")
 
@@ -67,7 +67,7 @@ class LaplaceClipRescale(PrivacyBoundary):
         released: Observation = {"gain": np.zeros(self.n_arms), "observed": np.zeros(self.n_arms, np.int8)}
         scale, bound, reject = self.mechanism
         for index in observed.nonzero()[0].tolist():
-            value, kept = release(checked_gain(gain.item(index), type(self).__name__), scale, bound, reject, self._rng)
+            value, kept = release(gain.item(index), scale, bound, reject, self._rng)
             released["gain"][index] = value
             released["observed"][index] = kept
         return released, terminated, truncated

@@ -8,7 +8,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.rounding import divide_up
 from dp_bandit_envs.protocols import Environment, FloatArray, IntArray, Observation
-from dp_bandit_envs.wrappers.boundary import PrivacyBoundary, checked_gain
+from dp_bandit_envs.wrappers.boundary import PrivacyBoundary
 
 
 class MiniBatchAverage(PrivacyBoundary):
@@ -44,7 +44,7 @@ class MiniBatchAverage(PrivacyBoundary):
             observation, terminated, truncated = self._step_below(arm)
             gain, observed = observation["gain"], observation["observed"]
             for index in observed.nonzero()[0].tolist():
-                totals[index] += checked_gain(gain.item(index), type(self).__name__)
+                totals[index] += gain.item(index)
                 counts[index] += 1
             if terminated or truncated:
                 break

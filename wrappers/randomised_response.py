@@ -7,10 +7,10 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
-from dp_bandit_envs.privacy.randomised_response import ResponseMechanism, respond, response_mechanism
+from dp_bandit_envs.privacy.randomised_response import respond, response_mechanism
 from dp_bandit_envs.privacy.sums.mechanism import after_noise_below
 from dp_bandit_envs.protocols import Environment, Observation
-from dp_bandit_envs.wrappers.boundary import PrivacyBoundary, checked_gain
+from dp_bandit_envs.wrappers.boundary import PrivacyBoundary
 
 
 class RandomisedResponse(PrivacyBoundary):
@@ -33,8 +33,6 @@ class RandomisedResponse(PrivacyBoundary):
     Privacy.
     """
 
-    mechanism: ResponseMechanism
-
     def __init__(self, env: Environment, *, epsilon: SupportsFloat) -> None:
         super().__init__(env)
         self.mechanism = response_mechanism(checks.epsilon(epsilon), self._values_in_a_round)
@@ -51,8 +49,7 @@ class RandomisedResponse(PrivacyBoundary):
         gain, observed = private["gain"], private["observed"]
         answers = np.zeros(self.n_arms)
         for index in observed.nonzero()[0].tolist():
-            value = checked_gain(gain.item(index), type(self).__name__)
-            answers[index], _ = respond(value, self.mechanism, self._rng)
+            answers[index], _ = respond(gain.item(index), self.mechanism, self._rng)
         return {"gain": answers, "observed": observed.astype(np.int8)}, terminated, truncated
 
 

@@ -201,8 +201,10 @@ def play_block(
     return state
 
 
-def add_up(gains: FloatArray, totals: FloatArray, first: int, checkpoints: IntArray, record: FloatArray) -> None:
+def add_up(gains: FloatArray, totals: FloatArray, first: int, checkpoints: IntArray, record: FloatArray) -> bool:
     """Add each row of `gains` to `totals`, shape `(n_arms,)`, and write them down at checkpoints.
+
+    Returns whether all gains are in [0, 1].
 
     Args:
         gains: Gains of rounds `first`, `first + 1`, ..., shape `(rounds, n_arms)`.
@@ -212,10 +214,14 @@ def add_up(gains: FloatArray, totals: FloatArray, first: int, checkpoints: IntAr
         record: Where to write, shape `(checkpoints, n_arms)`.
     """
     checkpoint = np.searchsorted(checkpoints, first)
+    valid = True
     for row in range(len(gains)):
         for arm in range(len(totals)):
-            totals[arm] += gains[row, arm]
+            gain = gains[row, arm]
+            valid &= (gain >= 0.0) & (gain <= 1.0)
+            totals[arm] += gain
         if checkpoint < len(checkpoints) and first + row == checkpoints[checkpoint]:
             for arm in range(len(totals)):
                 record[checkpoint, arm] = totals[arm]
             checkpoint += 1
+    return valid

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from dp_bandit_envs.adversaries import Adversary
 from dp_bandit_envs.algorithms import Algorithm
+from dp_bandit_envs.errors import GainRangeError
 from dp_bandit_envs.graphs import FeedbackGraph, GraphSource
 from dp_bandit_envs.metrics.regret import external_regret, policy_regret, pseudo_regret
 from dp_bandit_envs.protocols import Environment, FloatArray, IntArray
@@ -139,7 +140,8 @@ class CompiledTrials:
                 raise StoppedEarly
             gains = block[: horizon - start]
             adversary.fill(gains)
-            count_up(gains, totals, start + 1, self.checkpoints, totals_at)
+            if not count_up(gains, totals, start + 1, self.checkpoints, totals_at):
+                raise GainRangeError(adversary)
             pieces = list(_pieces(gains, source))
             for seat in seats.values():
                 for piece, graph in pieces:
@@ -284,5 +286,5 @@ def _moved(array: NDArray[Any]) -> NDArray[Any]:
 
 
 @functools.cache
-def _compiled_add_up() -> Callable[..., None]:
+def _compiled_add_up() -> Callable[..., bool]:
     return compile_with(add_up, {})

@@ -190,14 +190,13 @@ def test_compiled_agents_stay_within_the_arms(agent, message):
 # ---- games that fail half-way --------------------------------------------------------------------------------------
 
 
-class Fails(gym.Wrapper):
+class Fails(BanditEnv):
     """Fails when told to."""
 
-    passes_observations = True
     fail = False
 
     def reset(self, **arguments):
-        """Fail after the game below has begun anew."""
+        """Fail after the game has begun anew."""
         begun = super().reset(**arguments)
         if self.fail:
             raise RuntimeError
@@ -214,7 +213,7 @@ class Fails(gym.Wrapper):
 @pytest.mark.parametrize("when", ["reset", "step"])
 def test_after_a_failure_there_is_no_game_to_go_on_with(when):
     """Counters would go on with items of the next game, past their horizon, where noise runs out."""
-    below = Fails(BanditEnv(Stochastic(2, 9)))
+    below = Fails(Stochastic(2, 9))
     wrapped = HybridSums(below, epsilon=1.0, counter="k-ary")
     wrapped.reset(seed=0)
     wrapped.step(0)

@@ -49,11 +49,8 @@ def rounds(env, seed=3, steps=HORIZON):
 
 
 def plays_the_same(env):
-    """Assert that a copy plays as the original does, sent before a game and in the middle of one."""
+    """Assert that a copy that is sent before a game plays as the original does."""
     np.testing.assert_equal(rounds(sent(env)), rounds(env))
-    env.reset(seed=4)
-    np.testing.assert_equal(rounds(sent(env), None, 5), rounds(env, None, 5))
-    np.testing.assert_equal(rounds(sent(env), None, 5), rounds(env, None, 5))
 
 
 @pytest.mark.parametrize("num_envs", [None, 2])

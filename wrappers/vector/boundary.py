@@ -30,7 +30,7 @@ from dp_bandit_envs.wrappers.below import (
     refuse_sums,
     unflattened,
 )
-from dp_bandit_envs.wrappers.boundary import Refused, attempt
+from dp_bandit_envs.wrappers.boundary import Refused, attempt, outside_the_range
 
 VectorEnv = gym.vector.VectorEnv[Any, Any, Any]
 Vector = gym.vector.VectorWrapper[Observation, IntArray, Observation, IntArray, NDArray[Any]]
@@ -51,10 +51,6 @@ class VectorPrivacyBoundary(PublicFace, Vector, abc.ABC):  # type: ignore[misc]
     The rules are those of `PrivacyBoundary`. The games below must be in lockstep and start again at the next step
     (`AutoresetMode.NEXT_STEP`), as those of `gym.make_vec` do.
     """
-
-    sensitivity: float
-    guarantee: PrivacyGuarantee
-    horizon: int
 
     def __init__(self, env: VectorEnv) -> None:
         super().__init__(env)
@@ -213,13 +209,13 @@ class VectorPrivacyBoundary(PublicFace, Vector, abc.ABC):  # type: ignore[misc]
         seen = unflattened(observation, self.n_arms)
         gain = seen["gain"]
         if not np.all((gain >= 0) & (gain <= 1)):
-            raise Refused(
-                f"{type(self).__name__} received a gain outside [0, 1]; it is withheld. Rescale the gains below the"
-                " wrapper."
-            )
+            raise Refused(outside_the_range(type(self).__name__))
         counted = self._round_below + 1 if self._counts_rounds else np.asarray(info["round"], np.int64)
         self._round_below = counted
         return seen, terminated, truncated
+
+    def _has_begun(self) -> bool:
+        return any(streams.begun for streams in self._streams)
 
     def _check_started(self) -> None:
         if not self._started:

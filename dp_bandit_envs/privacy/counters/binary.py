@@ -43,6 +43,8 @@ class BinaryCounter(Counter):
     logarithm, as in some published code, the noise is too small by a factor of 1.44.
     """
 
+    noise = staticmethod(insert)
+
     needs_horizon = True
 
     def new_state(self, n_arms: int) -> State:
@@ -50,10 +52,6 @@ class BinaryCounter(Counter):
         assert self.horizon is not None
         self.nodes_per_item = self.horizon.bit_length()
         return start(n_arms, self.nodes_per_item, node_scale(self.nodes_per_item, self.epsilon))
-
-    def advance(self, state: State, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
-        """Insert one item for `arm`; return the noise of the release and that there is a new one."""
-        return insert(state, arm, rng)
 
     def scales(self, items: int) -> list[tuple[float, int]]:
         """Return the Laplace scales in the release after `items` items, each with how many terms have it."""

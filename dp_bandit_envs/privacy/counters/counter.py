@@ -16,6 +16,7 @@ a new release at all (only the logarithmic counter says no). The wrappers and th
 import abc
 import functools
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, ClassVar, SupportsFloat, SupportsIndex
 
@@ -48,6 +49,8 @@ class Counter(abc.ABC):
     """
 
     needs_horizon: ClassVar[bool] = False
+    noise: ClassVar[Callable[[Any, int, np.random.Generator], tuple[float, bool]] | None] = None
+    """The counter's `insert`, as a static method; a counter that overrides `advance` instead is not compiled."""
     most_items: ClassVar[int] = checks.MOST_ROUNDS
     """The longest horizon."""
     nodes_per_item: int
@@ -77,9 +80,16 @@ class Counter(abc.ABC):
     def new_state(self, n_arms: int) -> Any:
         """Return the state of `n_arms` counters before their first items."""
 
-    @abc.abstractmethod
     def advance(self, state: Any, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
         """Insert one item for `arm`; return the noise of the release and whether there is a new one."""
+        if self.noise is None:
+            raise NotImplementedError(f"{type(self).__name__} must declare noise, or have an advance of its own.")
+        return self.noise(state, arm, rng)
+
+    @property
+    def compilable(self) -> Callable[..., tuple[float, bool]] | None:
+        """The plain function that draws this counter's noise, or None if a method of its own does."""
+        return self.noise if type(self).advance is Counter.advance else None
 
     @abc.abstractmethod
     def scales(self, items: int) -> list[tuple[float, int]]:

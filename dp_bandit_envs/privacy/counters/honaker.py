@@ -51,9 +51,7 @@ class HonakerCounter(BinaryCounter):
     v_i = 1 / (1 + 1 / (2 v_(i-1))).
     """
 
-    def advance(self, state: State, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
-        """Insert one item for `arm`; return the noise of the release and that there is a new one."""
-        return insert(state, arm, rng)
+    noise = staticmethod(insert)
 
     def scales(self, items: int) -> list[tuple[float, int]]:
         """Return the Laplace scales in the release after `items` items, each with how many terms have it."""

@@ -87,6 +87,8 @@ class HybridCounter(Counter):
         rng: The stream of the noise.
     """
 
+    noise = staticmethod(insert)
+
     def __init__(self, *, epsilon: SupportsFloat, budget: str = "split", **arguments: Any) -> None:
         self.budget = checks.one_of("budget", budget, ("split", "paper"))
         super().__init__(epsilon=epsilon, **arguments)
@@ -96,10 +98,6 @@ class HybridCounter(Counter):
     def new_state(self, n_arms: int) -> State:
         """Return the state of `n_arms` counters before their first items."""
         return start(n_arms, self._unit)
-
-    def advance(self, state: State, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
-        """Insert one item for `arm`; return the noise of the release and that there is a new one."""
-        return insert(state, arm, rng)
 
     def scales(self, items: int) -> list[tuple[float, int]]:
         """Return the Laplace scales in the release after `items` items, each with how many terms have it."""

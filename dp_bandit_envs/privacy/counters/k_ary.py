@@ -92,6 +92,8 @@ class KAryCounter(Counter):
         rng: The stream of the noise.
     """
 
+    noise = staticmethod(insert)
+
     needs_horizon = True
 
     def __init__(
@@ -117,10 +119,6 @@ class KAryCounter(Counter):
         self.nodes_per_item = levels_for(int(self.base), self.horizon)
         scale = node_scale(self.nodes_per_item, self.epsilon)
         return start(n_arms, self.nodes_per_item, int(self.base) // 2, scale)
-
-    def advance(self, state: State, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
-        """Insert one item for `arm`; return the noise of the release and that there is a new one."""
-        return insert(state, arm, rng)
 
     def scales(self, items: int) -> list[tuple[float, int]]:
         """Return the Laplace scales in the release after `items` items, each with how many terms have it."""

@@ -37,15 +37,13 @@ class LogarithmicCounter(Counter):
     The release after 2^k items carries the k + 1 draws made so far; in between there is none.
     """
 
+    noise = staticmethod(insert)
+
     nodes_per_item = 1
 
     def new_state(self, n_arms: int) -> State:
         """Return the state of `n_arms` counters before their first items."""
         return start(n_arms, node_scale(1, self.epsilon))
-
-    def advance(self, state: State, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
-        """Insert one item for `arm`; return the noise of the release and whether there is a new one."""
-        return insert(state, arm, rng)
 
     def scales(self, items: int) -> list[tuple[float, int]]:
         """Return the Laplace scales in the last release up to `items` items, each with how many terms have it."""

@@ -32,15 +32,13 @@ class SegmentTreesCounter(Counter):
     less than half of its variance.
     """
 
+    noise = staticmethod(insert)
+
     nodes_per_item = MOST_LEVELS
 
     def new_state(self, n_arms: int) -> State:
         """Return the state of `n_arms` counters before their first items."""
         return start(n_arms, self._unit)
-
-    def advance(self, state: State, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
-        """Insert one item for `arm`; return the noise of the release and that there is a new one."""
-        return insert(state, arm, rng)
 
     def scales(self, items: int) -> list[tuple[float, int]]:
         """Return the Laplace scales in the release after `items` items, each with how many terms have it."""

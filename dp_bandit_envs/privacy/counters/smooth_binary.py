@@ -52,6 +52,8 @@ class SmoothBinaryCounter(Counter):
     for each of its own leaf's h / 2 zeros. Laplace scale (h / 2) / epsilon, variance (h / 2)^3 2 / epsilon^2.
     """
 
+    noise = staticmethod(insert)
+
     needs_horizon = True
 
     def new_state(self, n_arms: int) -> State:
@@ -62,10 +64,6 @@ class SmoothBinaryCounter(Counter):
             height += 2
         self.nodes_per_item = height // 2
         return start(n_arms, height, node_scale(self.nodes_per_item, self.epsilon))
-
-    def advance(self, state: State, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
-        """Insert one item for `arm`; return the noise of the release and that there is a new one."""
-        return insert(state, arm, rng)
 
     def scales(self, items: int) -> list[tuple[float, int]]:
         """Return the Laplace scales in the release after `items` items, each with how many terms have it."""

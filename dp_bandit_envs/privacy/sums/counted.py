@@ -2,7 +2,6 @@
 
 import functools
 import math
-import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, SupportsFloat
 
@@ -95,9 +94,8 @@ class CountedSums:
     @property
     def tell(self) -> Callable[..., Any]:
         """The function above with the counter's own `insert`."""
-        plain = getattr(sys.modules[type(self.counter).__module__], "insert", None)
-        if plain is not None:
-            return specialise(tell, "insert", plain)
+        if self.counter.compilable is not None:
+            return specialise(tell, "insert", self.counter.compilable)
         # A counter without plain functions, such as the square-root one, works all the same, but is not compiled; the
         # copy is not kept, or it would keep the counter and its arrays alive.
         return functools.partial(specialise.__wrapped__(tell, "insert", self.counter.advance))

@@ -1,0 +1,260 @@
+"""Attacks that once got something from a boundary: gains out of range, repeated rounds, copies, attributes, subclasses."""
+
+import copy
+import pickle
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from boundary_games import SUMS, summed
+from gymnasium import wrappers as known
+
+from dp_bandit_envs import Algorithm, make_algorithm, play, simulate
+from dp_bandit_envs.adversaries import Adversary
+from dp_bandit_envs.adversaries.replay import GainTable
+from dp_bandit_envs.agents import Ucb
+from dp_bandit_envs.bandit_env import BanditEnv
+from dp_bandit_envs.bandit_vector_env import BanditVectorEnv
+from dp_bandit_envs.errors import BoundaryError, GainRangeError
+from dp_bandit_envs.privacy.counters import COUNTERS, BinaryCounter
+from dp_bandit_envs.privacy.laplace import LaplaceMechanism
+from dp_bandit_envs.privacy.sums import CountedSums
+from dp_bandit_envs.wrappers import HybridSums, LaplaceClipRescale, MiniBatchAverage, PrivacyBoundary
+from dp_bandit_envs.wrappers import vector as of_many
+
+TABLE = np.round(np.random.default_rng(3).random((20, 2)), 2)
+
+
+# ---- sensitivity assumes gains in [0, 1]
+
+
+class Pays(Adversary):
+    """Pays one number, in the last round."""
+
+    def __init__(self, gain, horizon=200):
+        super().__init__(2, horizon)
+        self.gain = gain
+
+    def begin(self, rng):
+        """Start anew."""
+        self._round = 0
+
+    def next_gains(self, rounds):
+        """Return zeros until the last round."""
+        gains = np.zeros((rounds, 2))
+        self._round += rounds
+        if self._round == self.horizon:
+            gains[-1, 1] = self.gain
+        return gains
+
+
+WRONG = [1000.0, np.nan, -1e-9, np.nextafter(1.0, 2.0), np.inf]
+
+
+@pytest.mark.parametrize("gain", WRONG)
+@pytest.mark.parametrize("name", ["DP-EXP3-Lap", "DP-KLUCB", "DP-UCB-BOUND", "LDP-UCB-B", "EXP3"])
+def test_every_engine_refuses_a_gain_outside_the_range(name, gain):
+    algorithm = make_algorithm(name, **({} if name == "EXP3" else {"epsilon": 0.01}))
+    with pytest.raises(GainRangeError, match="Pays returned others"):
+        simulate(lambda: BanditEnv(Pays(gain)), [algorithm])
+    with pytest.raises((GainRangeError, BoundaryError)) as error:
+        play(algorithm.wrap(BanditEnv(Pays(gain))), algorithm.agent())
+    assert "1000" not in str(error.value)
+    many = BanditVectorEnv(2, Pays(gain))
+    many.reset(seed=1)
+    with pytest.raises(GainRangeError):
+        many.step(np.zeros(2, int))
+
+
+class OnlyBase(PrivacyBoundary):
+    """A wrapper of a user's own that checks nothing: the base does."""
+
+    def __init__(self, env):
+        super().__init__(env)
+        self.sensitivity, self.horizon = 1.0, self._horizon_below
+        self.guarantee = LaplaceClipRescale(env, epsilon=1.0).guarantee
+
+    def _begin(self):
+        pass
+
+    def _advance(self, arm):
+        return self._step_below(arm)
+
+
+class ForeignGame(BanditEnv):
+    """Pays what it likes, whatever its adversary returns."""
+
+    gain = 98.6
+
+    def step(self, action):
+        """Pay it."""
+        observation, *rest = super().step(action)
+        observation["gain"][int(action)] = self.gain
+        return observation, *rest
+
+
+@pytest.mark.parametrize("gain", WRONG)
+def test_the_base_refuses_what_a_foreign_game_pays(gain):
+    game = ForeignGame(GainTable(TABLE))
+    game.gain = gain
+    env = OnlyBase(game)
+    env.reset(seed=1)
+    with pytest.raises(BoundaryError, match="received a gain outside"):
+        env.step(0)
+
+
+# ---- what stands below is judged by what it does
+
+
+def sticky(base):
+    """Return a subclass that shows every second observation twice."""
+
+    class Sticky(base):
+        last = None
+
+        def action(self, action):
+            return action
+
+        def reward(self, reward):
+            return reward
+
+        def step(self, action):
+            observation, *rest, info = self.env.step(action)
+            if self.last is not None and info["round"] % 2 == 0:
+                observation = self.last
+            self.last = observation
+            return observation, *rest, info
+
+    return Sticky
+
+
+ALLOWED = [(gym.ActionWrapper, ()), (gym.RewardWrapper, ()), (known.TimeLimit, (10,)), (known.OrderEnforcing, ())]
+
+
+@pytest.mark.parametrize(("base", "arguments"), ALLOWED, ids=lambda part: getattr(part, "__name__", ""))
+def test_a_subclass_with_a_step_of_its_own_is_refused_below(base, arguments):
+    with pytest.raises(TypeError, match="Sticky changes observations or may change them"):
+        LaplaceClipRescale(sticky(base)(BanditEnv(GainTable(TABLE)), *arguments), epsilon=1.0)
+
+
+class Promises(gym.Wrapper):
+    """Promised to pass observations on, once."""
+
+    passes_observations = True
+
+
+class Swaps(gym.ActionWrapper):
+    """Plays the other arm: it changes no observation."""
+
+    def action(self, action):
+        """Return the other arm."""
+        return 1 - action
+
+
+def test_a_promise_is_not_enough_and_an_action_wrapper_is_fine():
+    with pytest.raises(TypeError, match="Promises changes observations"):
+        LaplaceClipRescale(Promises(BanditEnv(GainTable(TABLE))), epsilon=1.0)
+    env = LaplaceClipRescale(Swaps(BanditEnv(GainTable(TABLE))), epsilon=np.inf)
+    env.reset(seed=1)
+    assert env.step(0)[0]["gain"].tolist() == [0.0, TABLE[0, 1]]
+
+
+@pytest.mark.parametrize("method", ["step", "reset"])
+def test_a_method_of_the_object_itself_is_refused_below(method):
+    below = known.OrderEnforcing(BanditEnv(GainTable(TABLE)))
+    setattr(below, method, getattr(below, method))
+    with pytest.raises(TypeError, match="OrderEnforcing changes observations"):
+        LaplaceClipRescale(below, epsilon=1.0)
+
+
+# ---- a started boundary is not copied
+
+COPIES = {"copy": copy.copy, "deepcopy": copy.deepcopy, "pickle": lambda env: pickle.loads(pickle.dumps(env))}
+
+
+def boundaries(num_envs=None):
+    """Yield boundaries of every kind, scalar or vector."""
+
+    def game():
+        if num_envs is None:
+            return gym.make("DPBandit-Replay-v0", gains=TABLE)
+        return gym.make_vec("DPBandit-Replay-v0", num_envs=num_envs, gains=TABLE)
+
+    module = of_many if num_envs else None
+    laplace = LaplaceClipRescale if module is None else module.LaplaceClipRescale
+    batch = MiniBatchAverage if module is None else module.MiniBatchAverage
+    yield laplace(game(), epsilon=0.01)
+    yield laplace(batch(game(), batch_size=4), epsilon=0.01)
+    yield from (summed(game(), name) for name in SUMS)
+
+
+@pytest.mark.parametrize("how", COPIES)
+@pytest.mark.parametrize("num_envs", [None, 2])
+def test_a_boundary_is_copied_before_its_first_game_only(num_envs, how):
+    for env in boundaries(num_envs):
+        arm = 0 if num_envs is None else np.zeros(num_envs, int)
+        twin = COPIES[how](env)
+        twin.reset(seed=1)
+        twin.step(arm)
+        for begun in (twin, gym.Wrapper(twin) if num_envs is None else gym.vector.VectorWrapper(twin)):
+            if how != "copy" or begun is twin:
+                with pytest.raises(TypeError, match="whose game has begun cannot be copied or pickled"):
+                    COPIES[how](begun)
+        twin.step(arm)
+
+
+# ---- what a boundary does and what it guarantees belong together
+
+
+@pytest.mark.parametrize("num_envs", [None, 2])
+def test_nothing_that_decides_on_the_noise_can_be_set_from_outside(num_envs):
+    without = LaplaceMechanism(0.0, 0.0, False)
+    for env in boundaries(num_envs):
+        for name in ("mechanism", "sensitivity", "guarantee", "horizon", "_mechanism", "_rng", "env", "n_arms"):
+            if num_envs is None:
+                with pytest.raises(AttributeError, match="cannot be set from outside"):
+                    env.set_wrapper_attr(name, without)
+            if name in ("mechanism", "sensitivity", "guarantee", "horizon"):
+                with pytest.raises(AttributeError, match=r"read-only|no setter|can't set"):
+                    setattr(env, name, without)
+        if hasattr(env.env, "batch_size"):
+            with pytest.raises(AttributeError, match="batch_size of a MiniBatchAverage is read-only"):
+                env.env.batch_size = 1
+
+
+def test_a_new_attribute_can_be_set():
+    env = LaplaceClipRescale(BanditEnv(GainTable(TABLE)), epsilon=1.0)
+    assert env.set_wrapper_attr("label", "mine") and env.label == "mine"
+    assert not env.set_wrapper_attr("another", 1, force=False)
+
+
+# ---- a counter's noise is its own
+
+
+class Tenfold(BinaryCounter):
+    """Ten times the noise, so a tenth of epsilon."""
+
+    def advance(self, state, arm, rng):
+        """Multiply the noise."""
+        noise, fresh = super().advance(state, arm, rng)
+        return 10 * noise, fresh
+
+
+def test_a_subclass_of_a_counter_plays_its_own_noise(monkeypatch):
+    """Its claim was played with the noise of its parent, which it took from the module of its class."""
+    monkeypatch.setitem(COUNTERS, "binary", Tenfold)
+    assert CountedSums("binary", epsilon=1.0, horizon=9).counter.compilable is None
+    sums = {}
+    for counter in (Tenfold, BinaryCounter):
+        monkeypatch.setitem(COUNTERS, "binary", counter)
+        env = HybridSums(BanditEnv(GainTable(TABLE)), epsilon=1e6, counter="binary")
+        env.reset(seed=1)
+        sums[counter] = env.step(0)[0]["sum"][0] - TABLE[0, 0]
+    assert sums[Tenfold] == pytest.approx(10 * sums[BinaryCounter], rel=0.01)
+
+
+def test_a_counter_with_an_advance_of_its_own_is_played_not_compiled(monkeypatch):
+    monkeypatch.setitem(COUNTERS, "binary", Tenfold)
+    player = Algorithm("mine", Ucb, lambda env: HybridSums(env, epsilon=1.0, counter="binary"))
+    outcome = simulate("DPBandit-Stochastic-v0", [player], horizon=20)["mine"]
+    assert outcome.engine == "play" and "Tenfold" in outcome.reason
