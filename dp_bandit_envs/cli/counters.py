@@ -1,5 +1,6 @@
 """What `dp-bandit counters` shows: the variances of all counters, and which one to pick."""
 
+import math
 from pathlib import Path
 
 from rich.console import Console
@@ -21,10 +22,10 @@ def show_counters(console: Console, horizon: int, epsilon: float, delta: float |
         raise ValueError(f"out must be a .png or .svg file in a folder that exists; received {str(out)!r}.")
     try:
         rows = compare(horizon, epsilon, None if delta is None else checks.delta(delta))
-    except OverflowError:
-        raise ValueError(f"epsilon must leave variances that fit a float; received {epsilon!r}.") from None
     except MemoryError:
         raise ValueError(f"horizon must leave room in memory for square-root; received {horizon}.") from None
+    if not all(math.isfinite(row.maximum) for row in rows):
+        raise ValueError(f"epsilon must leave variances that fit a float; received {epsilon!r}.")
     privacy = f"epsilon = {epsilon:g}" + (f", delta = {delta:g} for square-root" if delta is not None else "")
     table = Table(title=f"Variance of released sums, T = {horizon:,}, {privacy}", title_justify="left")
     for column in ("counter", "mean", "maximum", "must know T", "guarantee"):

@@ -1,4 +1,4 @@
-"""Attacks that once got something from a boundary: gains out of range, repeated rounds, copies, attributes, subclasses."""
+"""Attacks that once got something from a boundary: wrong gains, repeated rounds, copies, attributes, subclasses."""
 
 import copy
 import pickle

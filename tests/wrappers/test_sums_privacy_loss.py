@@ -17,6 +17,7 @@ from dp_bandit_envs.adversaries.replay import GainTable
 from dp_bandit_envs.privacy.counters import COUNTERS, make_counter
 from dp_bandit_envs.privacy.sums import BlockSums, CountedSums, blocks
 from dp_bandit_envs.wrappers import BlockMeans, HybridSums, IntervalMeans, MiniBatchAverage, RunningSums
+from dp_bandit_envs.wrappers.sums_boundary import SumsBoundary
 
 EPSILON = 0.7
 ROUNDS = 12
@@ -331,15 +332,17 @@ class OtherTell:
         return state._replace(**{key: change(getattr(state, key)) for key, change in self._replaced.items()})
 
 
+class ByHand(SumsBoundary):
+    """Releases the sums of any mechanism."""
+
+    def __init__(self, env, mechanism):
+        super().__init__(env)
+        self._use(mechanism)
+
+
 def broken(mechanism):
-    """Return a wrapper of exact sums that uses this mechanism instead."""
-
-    def wrap(env):
-        env = RunningSums(env)
-        env._use(mechanism)
-        return env
-
-    return wrap
+    """Return a wrapper that uses this mechanism."""
+    return functools.partial(ByHand, mechanism=mechanism)
 
 
 def blocks_told_twice(state, gain, observed, rng):
