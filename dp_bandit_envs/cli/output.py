@@ -1,6 +1,5 @@
 """Runs experiments under a progress bar and writes figure, tables and report."""
 
-import os
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -81,16 +80,11 @@ def produce(
         if line.startswith("**This is"):
             console.print(line.replace("**", ""), highlight=False)
     speed = f"{played:,} rounds in {seconds:,.1f} s, {_rate(played / seconds)}. " if played else ""
-    where = f"See {printable(out / 'report.md')} and {printable(out / 'figure.png')}."
+    where = f"See {out / 'report.md'} and {out / 'figure.png'}."
     if not all(written):
-        where = f"{printable(out)} can be read only: its figure, tables and report are those of an earlier run. {where}"
+        where = f"{out} can be read only: its figure, tables and report are those of an earlier run. {where}"
     console.print(f"{speed}{where}", markup=False, highlight=False, soft_wrap=True)
     return results
-
-
-def printable(path: Path) -> str:
-    """Return a path as text that any terminal can show; bytes that are no text become question marks."""
-    return os.fsencode(path).decode(errors="replace")
 
 
 def _folders(reproduction: Reproduction, out: Path) -> tuple[ResultsFolder, list[ResultsFolder]]:

@@ -22,6 +22,8 @@ from dp_bandit_envs.simulation.machine_code import MachineCode
 _AN_INTRINSIC = intrinsic(lambda typing_context: None)
 Options = tuple[tuple[str, Any], ...]
 PACKAGE = "dp_bandit_envs"
+COMPILER = ("numba", "llvmlite")
+"""Packages that are in a fingerprint by Numba's version only: what their modules hold changes as they work."""
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 LEAN: dict[str, Any] = {**OPTIONS, "_nrt": False}
 """Without Numba's runtime, code counts no references to arrays, which takes most of the time where a state has many;
@@ -151,7 +153,7 @@ def _digest_value(name: str, value: Any, code: CodeType, digest: Any, seen: set[
         _digest(value, {}, digest, seen)
     elif isinstance(value, type(_AN_INTRINSIC)):
         _digest(value._defn, {}, digest, seen)
-    elif isinstance(value, ModuleType):
+    elif isinstance(value, ModuleType) and value.__name__.partition(".")[0] not in COMPILER:
         for attribute in _names(code):
             if hasattr(value, attribute) and not isinstance(getattr(value, attribute), ModuleType):
                 _digest_value(f"{value.__name__}.{attribute}", getattr(value, attribute), code, digest, seen)

@@ -1,38 +1,30 @@
 """A damaged file of machine code is as good as none: the function is compiled again, and the file is replaced."""
 
+import hashlib
+
 import numba
+import numpy as np
 import pytest
 from numba.core import config
 
 from dp_bandit_envs.simulation.compiling import compile_with
 from dp_bandit_envs.simulation.machine_code import DIGEST_BYTES, MachineCode
-
-
-def stand_in(x):
-    raise NotImplementedError
-
-
-def plus(x):
-    return x + stand_in(x)
-
-
-def twice(x):
-    return 2.0 * x
+from dp_bandit_envs.simulation.play_block import add_up
 
 
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
-    """The folder of a cache of its own, and functions that count as the package's."""
+    """The folder of a cache of its own."""
     monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path / "cache"))
-    for function in (plus, twice):
-        monkeypatch.setattr(function, "__module__", "dp_bandit_envs.tests")
     return tmp_path / "cache"
 
 
 def call():
-    """Call the function as a new process would, and return it."""
-    compiled = compile_with(plus, {"stand_in": twice})
-    assert compiled(1.0) == 3.0
+    """Call a small function of the package as a new process would, and return it."""
+    compiled = compile_with(add_up, {})
+    totals, record = np.zeros(2), np.zeros((1, 2))
+    compiled(np.array([[0.25, 1.0], [0.5, 0.0]]), totals, 1, np.array([2]), record)
+    assert totals.tolist() == record[0].tolist() == [0.75, 1.0]
     return compiled
 
 
@@ -82,8 +74,6 @@ def test_no_flipped_byte_is_ever_executed(cache):
 
 
 def test_a_digest_of_something_that_is_no_code_is_a_miss(cache):
-    import hashlib
-
     call()
     one_file(cache).write_bytes(hashlib.sha256(b"nothing").digest() + b"nothing")
     assert not was_loaded(call())

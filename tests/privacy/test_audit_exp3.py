@@ -62,7 +62,7 @@ class Uniform01:
 def test_agent_draws_each_arm_on_a_stretch_of_the_unit_interval_as_long_as_its_probability():
     """What is audited here are probabilities; this says that draws follow them."""
     agent = Exp3(exploration_rate=0.2)
-    agent.begin(n_arms=3, horizon=10, rng=None)
+    agent.begin(n_arms=3, horizon=10, rng=np.random.default_rng(0))
     for arm, gain in ((0, 1.0), (2, 0.5), (0, 1.0), (1, 0.0)):
         observation = {"gain": np.full(3, gain), "observed": np.ones(3, np.int8)}
         agent.update(arm, observation)
@@ -78,7 +78,7 @@ def test_agent_draws_each_arm_on_a_stretch_of_the_unit_interval_as_long_as_its_p
 def test_agent_learns_from_an_average_exactly_as_from_a_gain():
     first, second = (Exp3(exploration_rate=0.2) for _ in range(2))
     for agent in (first, second):
-        agent.begin(n_arms=2, horizon=5, rng=None)
+        agent.begin(n_arms=2, horizon=5, rng=np.random.default_rng(0))
     first.update(0, {"gain": np.array([0.75, 0.0]), "observed": np.array([1, 0])})
     second.update(0, {"gain": np.array([0.75, 0.9]), "observed": np.array([1, 0])})
     np.testing.assert_array_equal(first.probabilities(), second.probabilities())
@@ -158,7 +158,7 @@ def test_law_agrees_with_the_agent():
     """One sequence, through the agent's own update."""
     arms, gains = [1, 0, 0, 1, 0], [1.0, 0.0, 1.0, 1.0, 0.0]
     agent = Exp3(exploration_rate=0.3)
-    agent.begin(n_arms=2, horizon=5, rng=None)
+    agent.begin(n_arms=2, horizon=5, rng=np.random.default_rng(0))
     total = 0.0
     for arm, gain in zip(arms, gains, strict=True):
         total += math.log(agent.probabilities()[arm])
@@ -346,7 +346,7 @@ def test_difference_of_two_agents_never_spreads():
         for _ in range(5):
             agents = [Exp3(exploration_rate=rate) for _ in range(2)]
             for agent in agents:
-                agent.begin(n_arms=n_arms, horizon=100, rng=None)
+                agent.begin(n_arms=n_arms, horizon=100, rng=np.random.default_rng(0))
             before = None
             changed = int(rng.integers(0, 30))
             for t in range(100):
