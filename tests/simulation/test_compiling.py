@@ -162,7 +162,8 @@ def test_an_edit_of_the_mechanism_is_noticed(monkeypatch):
 def test_an_edit_of_a_counter_inside_the_sums_is_noticed(monkeypatch):
     """The counter's `insert` takes the place of a stand-in in a copy of `tell`."""
     before = fingerprint(loop.play_block, {"tell": CountedSums("binary", epsilon=1.0, horizon=9).tell})
-    monkeypatch.setattr(binary, "insert", edited(binary, "insert", "noise += node", "noise += 2.0 * node"))
+    doubled = edited(binary, "insert", "noise += node", "noise += 2.0 * node")
+    monkeypatch.setattr(binary.BinaryCounter, "noise", staticmethod(doubled))
     after = fingerprint(loop.play_block, {"tell": CountedSums("binary", epsilon=1.0, horizon=9).tell})
     other = fingerprint(loop.play_block, {"tell": CountedSums("hybrid", epsilon=1.0, horizon=9).tell})
     assert len({before, after, other}) == 3
