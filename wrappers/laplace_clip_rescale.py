@@ -51,7 +51,9 @@ class LaplaceClipRescale(PrivacyBoundary):
         outside: str = "reject",
     ) -> None:
         super().__init__(env)
-        self.mechanism = laplace_mechanism(self._sensitivity_below, self._horizon_below, epsilon, bound, outside)
+        self.mechanism = self._mechanism = laplace_mechanism(
+            self._sensitivity_below, self._horizon_below, epsilon, bound, outside
+        )
         self.guarantee = laplace_guarantee(float(epsilon), self._sensitivity_below, self._guarantee_below)
         # A released gain lies in [0, 1] or is withheld, so each that a round enters can move by 1.
         self.sensitivity = max(float(self._values_in_a_round), self._sensitivity_below)
@@ -65,7 +67,7 @@ class LaplaceClipRescale(PrivacyBoundary):
         assert self._rng is not None
         gain, observed = private["gain"], private["observed"]
         released: Observation = {"gain": np.zeros(self.n_arms), "observed": np.zeros(self.n_arms, np.int8)}
-        scale, bound, reject = self.mechanism
+        scale, bound, reject = self._mechanism
         for index in observed.nonzero()[0].tolist():
             value, kept = release(gain.item(index), scale, bound, reject, self._rng)
             released["gain"][index] = value

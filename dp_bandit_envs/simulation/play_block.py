@@ -201,10 +201,16 @@ def play_block(
     return state
 
 
-def add_up(gains: FloatArray, totals: FloatArray, first: int, checkpoints: IntArray, record: FloatArray) -> bool:
-    """Add each row of `gains` to `totals`, shape `(n_arms,)`, and write them down at checkpoints.
+def all_in_range(gains: FloatArray) -> bool:
+    """Return whether all gains, of shape `(numbers,)`, are in [0, 1]; NaN is not."""
+    valid = True
+    for place in range(len(gains)):
+        valid &= (gains[place] >= 0.0) & (gains[place] <= 1.0)
+    return valid
 
-    Returns whether all gains are in [0, 1].
+
+def add_up(gains: FloatArray, totals: FloatArray, first: int, checkpoints: IntArray, record: FloatArray) -> None:
+    """Add each row of `gains` to `totals`, shape `(n_arms,)`, and write them down at checkpoints.
 
     Args:
         gains: Gains of rounds `first`, `first + 1`, ..., shape `(rounds, n_arms)`.
@@ -214,14 +220,10 @@ def add_up(gains: FloatArray, totals: FloatArray, first: int, checkpoints: IntAr
         record: Where to write, shape `(checkpoints, n_arms)`.
     """
     checkpoint = np.searchsorted(checkpoints, first)
-    valid = True
     for row in range(len(gains)):
         for arm in range(len(totals)):
-            gain = gains[row, arm]
-            valid &= (gain >= 0.0) & (gain <= 1.0)
-            totals[arm] += gain
+            totals[arm] += gains[row, arm]
         if checkpoint < len(checkpoints) and first + row == checkpoints[checkpoint]:
             for arm in range(len(totals)):
                 record[checkpoint, arm] = totals[arm]
             checkpoint += 1
-    return valid

@@ -24,7 +24,15 @@ from dp_bandit_envs.simulation.compiling import compile_with
 from dp_bandit_envs.simulation.game import play
 from dp_bandit_envs.simulation.graph_feedback import Rows
 from dp_bandit_envs.simulation.plan import Plan
-from dp_bandit_envs.simulation.play_block import FILLED, Nothing, Streams, add_up, new_progress, new_record
+from dp_bandit_envs.simulation.play_block import (
+    FILLED,
+    Nothing,
+    Streams,
+    add_up,
+    all_in_range,
+    new_progress,
+    new_record,
+)
 
 ROUNDS_AT_ONCE = 2**14
 NUMBERS_AT_ONCE = 2**18
@@ -117,7 +125,8 @@ class CompiledTrials:
         """Compile everything, or load it from disk."""
         n_arms = self.adversary.n_arms
         gains, totals_at = np.empty((1, n_arms)), np.zeros((len(self.checkpoints), n_arms))
-        _compiled_add_up()(gains[:0], np.zeros(n_arms), 1, self.checkpoints, totals_at)
+        _compiled(all_in_range)(gains[:0].reshape(-1))
+        _compiled(add_up)(gains[:0], np.zeros(n_arms), 1, self.checkpoints, totals_at)
         for seat in self._seats(0).values():
             if stopped():
                 return
@@ -134,14 +143,14 @@ class CompiledTrials:
         block = np.empty((min(ROUNDS_AT_ONCE, max(1, NUMBERS_AT_ONCE // n_arms), horizon), n_arms))
         totals, totals_at = _moved(np.zeros(n_arms)), np.zeros((number, n_arms))
         seats = self._seats(trial)
-        count_up = _compiled_add_up()
         for start in range(0, horizon, len(block)):
             if stopped():
                 raise StoppedEarly
             gains = block[: horizon - start]
             adversary.fill(gains)
-            if not count_up(gains, totals, start + 1, self.checkpoints, totals_at):
+            if not _compiled(all_in_range)(gains.reshape(-1)):
                 raise GainRangeError(adversary)
+            _compiled(add_up)(gains, totals, start + 1, self.checkpoints, totals_at)
             pieces = list(_pieces(gains, source))
             for seat in seats.values():
                 for piece, graph in pieces:
@@ -286,5 +295,5 @@ def _moved(array: NDArray[Any]) -> NDArray[Any]:
 
 
 @functools.cache
-def _compiled_add_up() -> Callable[..., bool]:
-    return compile_with(add_up, {})
+def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+    return compile_with(function, {})

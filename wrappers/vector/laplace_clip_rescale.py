@@ -32,7 +32,9 @@ class LaplaceClipRescale(VectorPrivacyBoundary):
         outside: str = "reject",
     ) -> None:
         super().__init__(env)
-        self.mechanism = laplace_mechanism(self._sensitivity_below, self._horizon_below, epsilon, bound, outside)
+        self.mechanism = self._mechanism = laplace_mechanism(
+            self._sensitivity_below, self._horizon_below, epsilon, bound, outside
+        )
         self.guarantee = laplace_guarantee(float(epsilon), self._sensitivity_below, self._guarantee_below)
         self.sensitivity = max(float(self._values_in_a_round), self._sensitivity_below)
         self.horizon = self._horizon_below
@@ -44,7 +46,7 @@ class LaplaceClipRescale(VectorPrivacyBoundary):
 
     def _advance(self, arms: IntArray) -> tuple[Observation, NDArray[np.bool_], NDArray[np.bool_]]:
         private, terminated, truncated = self._step_below(arms)
-        scale, bound, reject = self.mechanism
+        scale, bound, reject = self._mechanism
         noisy = private["gain"].copy()
         seen = private["observed"].astype(np.bool_)
         if scale > 0:
@@ -62,7 +64,7 @@ class LaplaceClipRescale(VectorPrivacyBoundary):
         for game in np.nonzero(self._used + counts > length)[0]:
             kept = self._noise[game, self._used[game] :].copy()
             self._noise[game, : len(kept)] = kept
-            fresh = self._noise_streams[game].laplace(0.0, self.mechanism.scale, length - len(kept))
+            fresh = self._noise_streams[game].laplace(0.0, self._mechanism.scale, length - len(kept))
             self._noise[game, len(kept) :] = fresh
             self._used[game] = 0
         games = np.nonzero(seen)[0]
