@@ -10,8 +10,8 @@ from typing import Any
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import ALGORITHMS
+from dp_bandit_envs.envs.registration import IDS
 from dp_bandit_envs.experiments.experiment import Contestant, Experiment, Panel
-from dp_bandit_envs.registration import IDS
 from dp_bandit_envs.simulation.checkpoints import SPACINGS
 
 WORDS = {"true": True, "false": False, "none": None}

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.envs.graph_env import GraphEnv
 from dp_bandit_envs.experiments.experiment import Contestant, Experiment, Panel, Results
 from dp_bandit_envs.experiments.reproduction import View
-from dp_bandit_envs.graph_env import GraphEnv
 from dp_bandit_envs.protocols import FloatArray, IntArray
 from dp_bandit_envs.seeding import GRAPH, stream
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs import adversaries
-from dp_bandit_envs.bandit_env import BanditEnv
+from dp_bandit_envs.envs.bandit_env import BanditEnv
 
 ROUNDS = 700
 POOLS = [np.linspace(0, 1, 13), np.linspace(0, 0.5, 5), np.array([0.25])]

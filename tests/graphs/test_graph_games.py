@@ -11,7 +11,7 @@ from dp_bandit_envs import LaplaceClipRescale, MiniBatchAverage, play
 from dp_bandit_envs.adversaries import BY_NAME, BernoulliPrior, MemoryBounded, Stochastic, SwitchingCost
 from dp_bandit_envs.adversaries.replay import GainTable
 from dp_bandit_envs.agents import Uniform
-from dp_bandit_envs.graph_env import GraphEnv, GraphVectorEnv
+from dp_bandit_envs.envs.graph_env import GraphEnv, GraphVectorEnv
 from dp_bandit_envs.graphs import FeedbackGraph
 from dp_bandit_envs.wrappers import BlockMeans, HybridSums, IntervalMeans, RandomisedResponse, RunningSums
 

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries.adversary import Adversary
-from dp_bandit_envs.bandit_env import BanditEnv, make_adversary, observation_space
+from dp_bandit_envs.envs.bandit_env import BanditEnv, make_adversary, observation_space
+from dp_bandit_envs.envs.scoreboard import Scoreboard
 from dp_bandit_envs.errors import NotAnInteger, StepOutsideGame
 from dp_bandit_envs.protocols import FloatArray, IntArray, Observation
-from dp_bandit_envs.rendering import Scoreboard
 from dp_bandit_envs.seeding import ADVERSARY, EpisodeStreams, checked_options, checked_seed
 
 BLOCK_BYTES = 2**25

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.adversaries import Deterministic
-from dp_bandit_envs.bandit_env import BanditEnv
-from dp_bandit_envs.bandit_vector_env import BanditVectorEnv
+from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
 
 ARMS = [0, 1, 1, 3, 2, 2]
 REWARDS = [0.38, 1, 0, 0, 0, 1]

@@ -8,11 +8,11 @@ from numpy.typing import ArrayLike
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries import BY_NAME, Adversary, BernoulliPrior, Stochastic
-from dp_bandit_envs.bandit_env import BanditEnv
-from dp_bandit_envs.bandit_vector_env import BanditVectorEnv
+from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
+from dp_bandit_envs.envs.graph_picture import GraphPicture
 from dp_bandit_envs.errors import WrongType
 from dp_bandit_envs.graphs import FeedbackGraph, GraphSource
-from dp_bandit_envs.graphs.picture import GraphPicture
 from dp_bandit_envs.protocols import FloatArray, IntArray, Observation
 from dp_bandit_envs.seeding import GRAPH, EpisodeStreams
 

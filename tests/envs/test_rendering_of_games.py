@@ -4,7 +4,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from dp_bandit_envs.registration import IDS
+from dp_bandit_envs.envs.registration import IDS
 
 every_id = pytest.mark.parametrize("id_", IDS)
 

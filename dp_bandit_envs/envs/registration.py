@@ -2,7 +2,7 @@
 
 import gymnasium as gym
 
-MODULE = "dp_bandit_envs.environments"
+MODULE = "dp_bandit_envs.envs.game_classes"
 GAMES = (
     "Deterministic",
     "Stochastic",

@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
-from dp_bandit_envs import bandit_vector_env
 from dp_bandit_envs.adversaries import Stochastic
-from dp_bandit_envs.bandit_vector_env import BanditVectorEnv
+from dp_bandit_envs.envs import bandit_vector_env
+from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
+from dp_bandit_envs.envs.registration import IDS
 from dp_bandit_envs.errors import StepOutsideGame
-from dp_bandit_envs.registration import IDS
 
 every_id = pytest.mark.parametrize("id_", IDS)
 

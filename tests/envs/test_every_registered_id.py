@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
-from dp_bandit_envs.registration import IDS, register
+from dp_bandit_envs.envs.registration import IDS, register
 
 HEADINGS = (
     "Description",

@@ -12,7 +12,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from dp_bandit_envs.registration import IDS
+from dp_bandit_envs.envs.registration import IDS
 
 STORED = Path(__file__).with_name("trajectories.json")
 ROUNDS = 1000

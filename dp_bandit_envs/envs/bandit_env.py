@@ -10,9 +10,9 @@ from gymnasium import spaces
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries.adversary import Adversary
+from dp_bandit_envs.envs.scoreboard import Scoreboard
 from dp_bandit_envs.errors import StepOutsideGame, WrongType
 from dp_bandit_envs.protocols import FloatArray, IntArray, Observation
-from dp_bandit_envs.rendering import Scoreboard
 from dp_bandit_envs.seeding import ADVERSARY, EpisodeStreams, checked_options, checked_seed
 
 BLOCK_NUMBERS = 2**18

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs import wrappers
-from dp_bandit_envs.registration import IDS
+from dp_bandit_envs.envs.registration import IDS
 from dp_bandit_envs.wrappers import vector
 
 MAKERS = {

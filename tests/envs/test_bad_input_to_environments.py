@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.adversaries import Stochastic
-from dp_bandit_envs.bandit_env import BanditEnv
+from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.envs.registration import IDS
 from dp_bandit_envs.errors import StepOutsideGame
-from dp_bandit_envs.registration import IDS
 
 every_id = pytest.mark.parametrize("id_", IDS)
 WITH_ARMS = [id_ for id_ in IDS if "Trial" not in id_ and "Replay" not in id_]

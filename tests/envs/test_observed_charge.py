@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.adversaries import GainTable, MemoryBounded
-from dp_bandit_envs.bandit_env import BanditEnv
+from dp_bandit_envs.envs.bandit_env import BanditEnv
 
 TABLE = np.array([[0.1, 0.9], [0.2, 0.8], [0.3, 0.7]])
 

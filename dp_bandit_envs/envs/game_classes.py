@@ -1,10 +1,10 @@
 """The registered environments: one class for each id, which says what its adversary does."""
 
 from dp_bandit_envs import adversaries
-from dp_bandit_envs.bandit_env import BanditEnv
-from dp_bandit_envs.bandit_vector_env import BanditVectorEnv
-from dp_bandit_envs.graph_env import GraphEnv as GraphEnv
-from dp_bandit_envs.graph_env import GraphVectorEnv as GraphVectorEnv
+from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
+from dp_bandit_envs.envs.graph_env import GraphEnv as GraphEnv
+from dp_bandit_envs.envs.graph_env import GraphVectorEnv as GraphVectorEnv
 
 
 class DeterministicEnv(BanditEnv):
