@@ -7,10 +7,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.adversaries import BY_NAME, Adversary, BernoulliPrior, Stochastic
+from dp_bandit_envs.adversaries import Adversary, BernoulliPrior, Stochastic
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
 from dp_bandit_envs.envs.graph_picture import GraphPicture
+from dp_bandit_envs.envs.registration import sized_adversaries
 from dp_bandit_envs.errors import WrongType
 from dp_bandit_envs.graphs import FeedbackGraph, GraphSource
 from dp_bandit_envs.protocols import FloatArray, IntArray, Observation
@@ -199,13 +200,13 @@ def graph_game(
     given = [name for name, value in (("gains", gains), ("means", means), ("prior", prior)) if value is not None]
     if len(given) > 1:
         raise ValueError(f"gains, means and prior all say what arms pay; give one. Received {' and '.join(given)}.")
-    written_by = checks.known_name("gains", gains, BY_NAME) if isinstance(gains, str) else None
+    written_by = checks.known_name("gains", gains, sized_adversaries()) if isinstance(gains, str) else None
     if written_by is not None:
         gains = None
     if gains is not None:
         if not isinstance(gains, Adversary):
             raise WrongType(
-                f"gains must be a name, one of {', '.join(BY_NAME)}, or an adversary, such as"
+                f"gains must be a name, one of {', '.join(sized_adversaries())}, or an adversary, such as"
                 f" dp_bandit_envs.adversaries.SwitchingCost(n_arms, horizon), or Replay(array) for numbers of your own;"
                 f" received a {type(gains).__name__}."
             )
@@ -217,7 +218,7 @@ def graph_game(
     source = GraphSource(graph, n_arms=n_arms, **of_graph)
     rounds = 10_000 if horizon is None else horizon
     if written_by is not None:
-        gains = BY_NAME[written_by](source.n_arms, rounds)
+        gains = sized_adversaries()[written_by](n_arms=source.n_arms, horizon=rounds)
     elif gains is None and means is not None:
         gains = Stochastic(source.n_arms, rounds, means=means)
     elif gains is None:

@@ -11,10 +11,14 @@ from dp_bandit_envs.wrappers import vector
 MAKERS = {
     **{id_: lambda id_=id_: gym.make(id_, horizon=9) for id_ in IDS},
     **{f"{id_}, vector": lambda id_=id_: gym.make_vec(id_, num_envs=2, horizon=9) for id_ in IDS},
-    "Laplace": lambda: wrappers.LaplaceClipRescale(gym.make(IDS[0], horizon=9), epsilon=1.0),
-    "Hybrid": lambda: wrappers.HybridSums(gym.make(IDS[0], horizon=9), epsilon=1.0),
-    "Laplace, vector": lambda: vector.LaplaceClipRescale(gym.make_vec(IDS[0], num_envs=2, horizon=9), epsilon=1.0),
-    "Hybrid, vector": lambda: vector.HybridSums(gym.make_vec(IDS[0], num_envs=2, horizon=9), epsilon=1.0),
+    "Laplace": lambda: wrappers.LaplaceClipRescale(gym.make("DPBandit-Deterministic-v0", horizon=9), epsilon=1.0),
+    "Hybrid": lambda: wrappers.HybridSums(gym.make("DPBandit-Deterministic-v0", horizon=9), epsilon=1.0),
+    "Laplace, vector": lambda: vector.LaplaceClipRescale(
+        gym.make_vec("DPBandit-Deterministic-v0", num_envs=2, horizon=9), epsilon=1.0
+    ),
+    "Hybrid, vector": lambda: vector.HybridSums(
+        gym.make_vec("DPBandit-Deterministic-v0", num_envs=2, horizon=9), epsilon=1.0
+    ),
 }
 
 every_maker = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS.keys())
@@ -62,11 +66,11 @@ def test_seeds_of_many_games_must_be_one_for_each(name, seed):
 
 
 def test_numpys_integers_and_arrays_are_seeds_too():
-    env, again = MAKERS[IDS[1]](), MAKERS[IDS[1]]()
+    env, again = MAKERS["DPBandit-Stochastic-v0"](), MAKERS["DPBandit-Stochastic-v0"]()
     env.reset(seed=np.int64(7))
     again.reset(seed=7)
     np.testing.assert_equal(env.step(0), again.step(0))
-    games, others = MAKERS[f"{IDS[1]}, vector"](), MAKERS[f"{IDS[1]}, vector"]()
+    games, others = MAKERS["DPBandit-Stochastic-v0, vector"](), MAKERS["DPBandit-Stochastic-v0, vector"]()
     games.reset(seed=np.array([7, 8]))
     others.reset(seed=7)
     np.testing.assert_equal(games.step([0, 0]), others.step([0, 0]))

@@ -1,5 +1,7 @@
 """Every registered id keeps Gymnasium's contract and this project's own."""
 
+import inspect
+import pickle
 import subprocess
 import sys
 
@@ -8,7 +10,8 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
-from dp_bandit_envs.envs.registration import IDS, register
+from dp_bandit_envs.envs import game_classes
+from dp_bandit_envs.envs.registration import GAMES, IDS, register
 
 HEADINGS = (
     "Description",
@@ -21,6 +24,7 @@ HEADINGS = (
     "Version History",
     "References",
 )
+COMMON = ("observe_charge", "render_mode", "block_length")
 every_id = pytest.mark.parametrize("id_", IDS)
 
 
@@ -66,10 +70,52 @@ def test_docstring_names_every_argument_of_the_adversary(id_):
     env_class = type(gym.make(id_).unwrapped)
     arguments = env_class.__doc__.split("## Arguments\n")[1].split("## ")[0]
     # The game on a graph takes its arguments itself.
-    code = (env_class.adversary_class or env_class).__init__.__code__
-    common = ("observe_charge", "render_mode", "block_length")
-    names = [name for name in code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount] if name not in common]
-    assert [name for name in names if f"`{name}" not in arguments] == []
+    names = set(inspect.signature(env_class.adversary_class or env_class).parameters)
+    assert [name for name in names - {*COMMON, "options"} if f"`{name}" not in arguments] == []
+
+
+@every_id
+def test_signature_shows_the_adversarys_arguments_with_their_defaults(id_):
+    shown = inspect.signature(type(gym.make(id_).unwrapped)).parameters
+    for name, one in inspect.signature(GAMES[id_].adversary_class or GAMES[id_].env_class).parameters.items():
+        assert shown[name].default == one.default, name
+    assert set(COMMON) <= set(shown)
+    of_many = inspect.signature(type(gym.make_vec(id_, num_envs=2).unwrapped)).parameters
+    assert next(iter(of_many)) == "num_envs"
+    assert GAMES[id_].adversary is None or set(of_many) == {"num_envs", *shown} - {"block_length"}
+
+
+@every_id
+def test_classes_have_the_names_of_their_game_and_travel_by_reference(id_):
+    name = GAMES[id_].name
+    for class_, kind in (
+        (type(gym.make(id_).unwrapped), "Env"),
+        (type(gym.make_vec(id_, num_envs=2).unwrapped), "VectorEnv"),
+    ):
+        assert (class_.__name__, class_.__qualname__) == (name + kind,) * 2
+        assert getattr(sys.modules[class_.__module__], name + kind) is class_
+        assert pickle.loads(pickle.dumps(class_)) is class_
+
+
+@every_id
+def test_docstring_begins_with_one_sentence_of_the_adversary_or_the_games_own(id_):
+    first = inspect.getdoc(type(gym.make(id_).unwrapped)).split("\n")[0]
+    assert 20 < len(first) < 120 and first.endswith(".")
+
+
+def test_signature_of_the_stochastic_game_by_hand():
+    assert str(inspect.signature(game_classes.StochasticEnv)) == (
+        "(*, n_arms=None, horizon=262144, means=None, observe_charge=True, render_mode=None, block_length=4096)"
+    )
+    assert str(inspect.signature(game_classes.TrialVectorEnv)) == (
+        "(num_envs=1, *, horizon=2139, outcome='event_free', observe_charge=True, render_mode=None)"
+    )
+
+
+def test_a_class_of_no_game_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="has no attribute 'GraphicEnv'"):
+        game_classes.GraphicEnv  # noqa: B018 (looking it up is the test)
+    assert {"SwitchingEnv", "SwitchingVectorEnv"} <= set(dir(game_classes))
 
 
 @every_id
