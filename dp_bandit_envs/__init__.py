@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from dp_bandit_envs.algorithms import Algorithm, algorithm_names, make_algorithm
     from dp_bandit_envs.envs.bandit_env import BanditEnv
     from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
+    from dp_bandit_envs.envs.registration import register_adversary
     from dp_bandit_envs.privacy import PrivacyGuarantee
     from dp_bandit_envs.protocols import Agent
     from dp_bandit_envs.simulation import Game, Simulation, play, simulate
@@ -73,6 +74,7 @@ _HOMES = {
     "algorithm_names": "algorithms",
     "make_algorithm": "algorithms",
     "play": "simulation",
+    "register_adversary": "envs.registration",
     "simulate": "simulation",
 }
 
@@ -108,6 +110,7 @@ __all__ = [
     "algorithm_names",
     "make_algorithm",
     "play",
+    "register_adversary",
     "simulate",
 ]
 

@@ -3,6 +3,7 @@
 They are made when first asked for. Arguments, defaults and documentation come from the adversary.
 """
 
+import copyreg
 import inspect
 from typing import Any
 
@@ -10,7 +11,7 @@ from dp_bandit_envs.adversaries.adversary import Adversary
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
 from dp_bandit_envs.envs.game_docs import game_docs
-from dp_bandit_envs.envs.registration import GAMES
+from dp_bandit_envs.envs.registration import GAMES, register_adversary
 
 
 def __getattr__(name: str) -> Any:
@@ -29,6 +30,29 @@ def __getattr__(name: str) -> Any:
 def __dir__() -> list[str]:
     names = [game.name for game in GAMES.values() if game.adversary_class is not None]
     return sorted([*globals(), *(f"{name}{kind}" for name in names for kind in ("Env", "VectorEnv"))])
+
+
+class GameClass(type):
+    """The type of these classes; a pickle of one names its adversary, so that it can be registered where it arrives."""
+
+
+def found_again(class_name: str, game_name: str, adversary_class: type[Adversary]) -> Any:
+    """Return the class of a game in another process, where the game may be unknown yet."""
+    if not any(game.name == game_name for game in GAMES.values()):
+        register_adversary(game_name, adversary_class)
+    return __getattr__(class_name) if class_name not in globals() else globals()[class_name]
+
+
+def _reduced(class_: GameClass) -> Any:
+    ours = next(
+        (game for game in GAMES.values() if game.adversary_class is class_.__dict__.get("adversary_class")), None
+    )
+    kept = globals().get(class_.__name__) is class_
+    # A class that somebody derived from one of these travels by its own name.
+    return (found_again, (class_.__name__, ours.name, ours.adversary_class)) if ours and kept else class_.__qualname__
+
+
+copyreg.pickle(GameClass, _reduced)
 
 
 def common_arguments(base: type) -> dict[str, inspect.Parameter]:
@@ -54,5 +78,5 @@ def _keep(name: str, base: type, adversary_class: type[Adversary], docs: str) ->
     __init__.__signature__ = inspect.Signature([*first, *last])  # type: ignore[attr-defined]
     __init__.__qualname__ = f"{name}.__init__"
     members = {"adversary_class": adversary_class, "__init__": __init__, "__module__": __name__, "__doc__": docs}
-    made: type = globals().setdefault(name, type(name, (base,), members))
+    made: type = globals().setdefault(name, GameClass(name, (base,), members))
     return made

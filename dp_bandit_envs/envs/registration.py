@@ -3,13 +3,18 @@
 import dataclasses
 import importlib
 import inspect
+import re
 from typing import TYPE_CHECKING, Any
 
 import gymnasium as gym
 
+from dp_bandit_envs.errors import NameTaken, WrongType
+
 if TYPE_CHECKING:
     from dp_bandit_envs.adversaries.adversary import Adversary
 
+RESERVED = ("adversary", "num_envs", "observe_charge", "render_mode", "block_length")
+"""Arguments of every environment, which an adversary cannot take."""
 CLASSES = "dp_bandit_envs.envs.game_classes"
 
 
@@ -83,6 +88,64 @@ def register() -> None:
     """Register all ids that are not registered yet."""
     for game in GAMES.values():
         game.register()
+
+
+def register_adversary(name: str, adversary_class: "type[Adversary]") -> str:
+    """Register your own adversary as the environment `DPBandit-<name>-v0`.
+
+    `gym.make`, `gym.make_vec`, `simulate`, `dp-bandit run`, and `gains="<name>"` of the graph game then know it. The
+    class's arguments and their defaults become the environment's, and so does its docstring: the first line, the
+    description, `Args`, and a paragraph `Source: ...`.
+
+    Each process has a table of its own. For others (`dp-bandit`, workers of `simulate(..., jobs=2)` that play foreign
+    agents, `AsyncVectorEnv`) put the class and this call at the top level of a module `mine` that they can import, and
+    name the module in the id, as everywhere in Gymnasium: `mine:DPBandit-<name>-v0`. A pickled environment or its class
+    carries the registration along; its adversary must then be importable, or be sent by cloudpickle.
+
+    Args:
+        name: Letters and digits, beginning with a capital letter, such as `"Drifting"`.
+        adversary_class: A class that inherits `Adversary`.
+
+    Returns:
+        The id.
+
+    Raises:
+        WrongType: If the name is no text, or the class is not that of an adversary.
+        ValueError: If the name is not as above, or an argument of the class is one of every environment's.
+        NameTaken: If there is such a game, in whatever case its letters are.
+    """
+    from dp_bandit_envs.adversaries.adversary import Adversary
+
+    if not isinstance(name, str):
+        raise WrongType(f"name must be text, such as 'Drifting'; received a {type(name).__name__}.")
+    if not re.fullmatch("[A-Z][A-Za-z0-9]*", name) or name.endswith("Vector"):
+        raise ValueError(
+            "name must be letters and digits that begin with a capital letter and do not end on Vector, such as"
+            f" 'Drifting'; received {name!r}."
+        )
+    if not isinstance(adversary_class, type):
+        raise WrongType(
+            f"adversary_class must be a class, not an object; received a {type(adversary_class).__name__}. Use"
+            " BanditEnv(adversary) for an object."
+        )
+    if not issubclass(adversary_class, Adversary) or inspect.isabstract(adversary_class):
+        raise WrongType(
+            "adversary_class must inherit Adversary and define begin and next_gains; received"
+            f" {adversary_class.__name__}."
+        )
+    taken = sorted(set(inspect.signature(adversary_class).parameters) & set(RESERVED))
+    if taken:
+        raise ValueError(
+            f"an adversary must not take {', '.join(RESERVED)}, which belong to every environment;"
+            f" {adversary_class.__name__} takes {', '.join(taken)}. Rename it."
+        )
+    game = Game(name, adversary_class)
+    same = [one for one in (*GAMES, *gym.registry) if one.lower() == game.id.lower()]
+    if same:
+        raise NameTaken(f"name must be new; received {name!r}, but there is {same[0]}. Use another name.")
+    GAMES[game.id] = game
+    game.register()
+    return game.id
 
 
 def sized_adversaries() -> "dict[str, type[Adversary]]":
