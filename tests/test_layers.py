@@ -18,7 +18,8 @@ PACKAGE = "dp_bandit_envs"
 # From the bottom up. Parts in one set must not know each other, but for the helpers at the bottom.
 LAYERS = (
     {"errors", "checks", "seeding", "protocols", "optional", "specialise", "byte_code", "data_files", "data"},
-    {"adversaries", "privacy", "theory", "metrics", "graphs"},
+    {"adversaries", "privacy", "metrics", "graphs"},
+    {"theory"},
     {"envs"},
     {"agents", "wrappers"},
     {"algorithms"},
@@ -110,7 +111,7 @@ def test_agents_and_wrappers_never_know_an_environment_or_an_adversary(folder):
 def test_adversaries_mechanisms_and_metrics_do_not_know_gymnasium():
     """They are plain mathematics on arrays, of use outside of any environment."""
     for module, path in MODULES.items():
-        if part_of(module) in ("adversaries", "privacy", "metrics"):
+        if part_of(module) in ("adversaries", "privacy", "theory", "metrics"):
             roots = {name.split(".")[0] for name, _ in imports(ast.parse(path.read_text(encoding="utf-8")))}
             assert not roots & {"gymnasium", "numba", "matplotlib"}, module
 

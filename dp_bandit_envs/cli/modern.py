@@ -8,8 +8,8 @@ from matplotlib.figure import Figure
 from dp_bandit_envs.experiments import figure_modern_setup as modern
 from dp_bandit_envs.experiments.experiment import Results
 from dp_bandit_envs.experiments.reproduction import Reproduction
-from dp_bandit_envs.metrics.lower_bounds import lai_robbins
 from dp_bandit_envs.plots.modern import OverEpsilon, OverTime, modern_figure
+from dp_bandit_envs.theory.lower_bounds import lai_robbins
 
 
 def draw_modern(reproduction: Reproduction, results: Sequence[Results]) -> Figure:

@@ -21,8 +21,8 @@ from dp_bandit_envs.experiments.figure_modern_setup import (
 from dp_bandit_envs.experiments.reproduction import Claim
 from dp_bandit_envs.experiments.verdicts import DECIDES, all_ahead, decided, joined, over_error, ratio, with_names
 from dp_bandit_envs.metrics import mean_and_standard_error
-from dp_bandit_envs.metrics.lower_bounds import lai_robbins, private_lower_bound
 from dp_bandit_envs.protocols import FloatArray
+from dp_bandit_envs.theory.lower_bounds import lai_robbins, private_lower_bound
 
 ORDER = (
     ("DP-KLUCB and DP-IMED have no more regret than AdaP-KLUCB", ("DP-KLUCB", "DP-IMED"), ("AdaP-KLUCB",)),

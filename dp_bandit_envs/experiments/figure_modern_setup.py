@@ -8,8 +8,8 @@ import numpy as np
 from dp_bandit_envs import checks
 from dp_bandit_envs.experiments.experiment import Contestant, Experiment, Panel, Results
 from dp_bandit_envs.experiments.reproduction import View
-from dp_bandit_envs.metrics.lower_bounds import lai_robbins, private_lower_bound
 from dp_bandit_envs.protocols import FloatArray
+from dp_bandit_envs.theory.lower_bounds import lai_robbins, private_lower_bound
 
 HORIZON = 10**7
 SWEEP_HORIZON = 10**6

@@ -11,7 +11,7 @@ from dp_bandit_envs.experiments.figure_modern_setup import GAMES, PRIVATE, REFER
 from dp_bandit_envs.experiments.report import report_md
 from dp_bandit_envs.experiments.running import run
 from dp_bandit_envs.experiments.store import ResultsFolder
-from dp_bandit_envs.metrics.lower_bounds import lai_robbins, private_lower_bound
+from dp_bandit_envs.theory.lower_bounds import lai_robbins, private_lower_bound
 
 ROUNDS = np.unique(np.round(np.geomspace(1, 10**6, 60)).astype(int))
 TRIALS = 20

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs import make_algorithm, simulate
-from dp_bandit_envs.algorithms import local_bounds
-from dp_bandit_envs.algorithms import stochastic_bounds as bounds
-from dp_bandit_envs.algorithms.optimism import optimistic_bound
-from dp_bandit_envs.metrics.lower_bounds import lai_robbins, private_lower_bound
 from dp_bandit_envs.privacy.counters.hybrid import HybridCounter
 from dp_bandit_envs.privacy.counters.segment_trees import SegmentTreesCounter
 from dp_bandit_envs.privacy.counters.width import laplace_width
+from dp_bandit_envs.theory import local_bounds
+from dp_bandit_envs.theory import stochastic_bounds as bounds
+from dp_bandit_envs.theory.lower_bounds import lai_robbins, private_lower_bound
+from dp_bandit_envs.theory.optimism import optimistic_bound
 
 PAPER_MEANS = [(0.9, 0.6), (0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.55, 0.2)]
 FAILURES = 2 * sum(t**-3 for t in range(2, 100_000))

@@ -18,8 +18,9 @@ from collections.abc import Callable, Iterable
 from typing import SupportsFloat, SupportsIndex
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.algorithms.local_bounds import ldp_ucb_b_bound
-from dp_bandit_envs.algorithms.optimism import (
+from dp_bandit_envs.privacy.sums.intervals import zeta
+from dp_bandit_envs.theory.local_bounds import ldp_ucb_b_bound
+from dp_bandit_envs.theory.optimism import (
     ZETA_3,
     Means,
     gaps_of,
@@ -27,7 +28,6 @@ from dp_bandit_envs.algorithms.optimism import (
     plays_until_small,
     regret_of_plays,
 )
-from dp_bandit_envs.privacy.sums.intervals import zeta
 
 Width = Callable[[int, float], float]
 

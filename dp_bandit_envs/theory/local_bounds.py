@@ -7,7 +7,7 @@ import math
 from typing import SupportsFloat, SupportsIndex
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.algorithms.optimism import Means, gaps_of, optimistic_bound, plays_until_small, regret_of_plays
+from dp_bandit_envs.theory.optimism import Means, gaps_of, optimistic_bound, plays_until_small, regret_of_plays
 
 
 def ldp_laplace_bonus(epsilon: SupportsFloat) -> tuple[float, float]:

@@ -6,7 +6,7 @@ from typing import SupportsFloat, SupportsIndex
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.errors import WrongType
-from dp_bandit_envs.metrics.divergences import bernoulli_kl, private_divergence
+from dp_bandit_envs.theory.divergences import bernoulli_kl, private_divergence
 
 
 def lai_robbins(means: Sequence[SupportsFloat], horizon: SupportsIndex) -> float:

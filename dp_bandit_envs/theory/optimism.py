@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import SupportsFloat, SupportsIndex
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.metrics.lower_bounds import arm_means
+from dp_bandit_envs.theory.lower_bounds import arm_means
 
 Means = Sequence[SupportsFloat]
 

@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from dp_bandit_envs.metrics.divergences import bernoulli_kl, kl_upper, private_divergence, private_upper
-from dp_bandit_envs.metrics.lower_bounds import arm_means, lai_robbins, private_lower_bound
 from dp_bandit_envs.simulation.compiling import compile_with
+from dp_bandit_envs.theory.divergences import bernoulli_kl, kl_upper, private_divergence, private_upper
+from dp_bandit_envs.theory.lower_bounds import arm_means, lai_robbins, private_lower_bound
 
 EPSILONS = [0.01, 0.3, 1.0, 4.0, 60.0, 2000.0, math.inf]
 # The ends, next to the ends, and between.
