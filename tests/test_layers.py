@@ -24,7 +24,8 @@ LAYERS = (
     {"agents", "wrappers"},
     {"algorithms"},
     {"simulation"},
-    {"experiments", "audits", "plots"},
+    {"plots"},
+    {"experiments", "audits"},
     {"cli"},
 )
 MAY_KNOW_EACH_OTHER = (0,)

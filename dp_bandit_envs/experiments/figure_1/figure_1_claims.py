@@ -1,90 +1,11 @@
-"""Figure 1 of Tossou and Dimitrakakis (2017): EXP3, DP-EXP3-Lap and EXP3-tau against five adversaries."""
+"""What Tossou and Dimitrakakis (2017) say about their figure 1, held against the numbers."""
 
 import math
 
-from dp_bandit_envs import checks
-from dp_bandit_envs.algorithms import paper_epsilon
-from dp_bandit_envs.experiments.experiment import Contestant, Experiment, Panel, Results
-from dp_bandit_envs.experiments.reproduction import Claim, Reproduction
+from dp_bandit_envs.experiments.experiment import Panel, Results
+from dp_bandit_envs.experiments.figure_1.figure_1_setup import HORIZON, N_ARMS, PANELS, SWITCHING, WITHOUT_MEMORY
+from dp_bandit_envs.experiments.reproduction import Claim
 from dp_bandit_envs.experiments.verdicts import DECIDES, lead, listed, ratio, verdict
-
-N_ARMS = 4
-HORIZON = 2**18
-TRIALS = 720
-PANELS = tuple(
-    Panel(game.lower(), title, f"DPBandit-{game}-v0", {"n_arms": N_ARMS})
-    for game, title in (
-        ("Deterministic", "Deterministic"),
-        ("Stochastic", "Stochastic"),
-        ("FullyOblivious", "Fully oblivious"),
-        ("Oblivious", "Oblivious"),
-        ("Switching", "Switching costs"),
-    )
-)
-WITHOUT_MEMORY = PANELS[:4]
-SWITCHING = PANELS[4]
-
-
-def reproduction(
-    *, epsilon: float | None = None, horizon: int = HORIZON, trials: int = TRIALS, seed: int = 0
-) -> Reproduction:
-    """Return what `dp-bandit reproduce figure-1` runs and reports; arguments as for `experiment`."""
-    if epsilon is not None:
-        epsilon = checks.epsilon(epsilon)
-    return Reproduction(
-        name="figure-1" if epsilon is None else f"figure-1-epsilon-{epsilon:g}",
-        title="Figure 1 of Achieving Privacy in the Adversarial Multi-Armed Bandit (AAAI 2017)",
-        experiments=(experiment(epsilon=epsilon, horizon=horizon, trials=trials, seed=seed),),
-        notes=lambda results: notes(results[0], epsilon),
-        claims=lambda results: claims(results[0]),
-    )
-
-
-def experiment(
-    *, epsilon: float | None = None, horizon: int = HORIZON, trials: int = TRIALS, seed: int = 0
-) -> Experiment:
-    """Return the paper's experiment, or the same games with five algorithms at another privacy level.
-
-    Args:
-        epsilon: None for the paper's three algorithms at its epsilon (243.29 at full size). Otherwise DP-EXP3-Lap and
-            the batched algorithms are epsilon-DP, and EXP3-tau (epsilon, T^-2)-DP; EXP3 stays as it is.
-        horizon: Number of rounds T.
-        trials: Number of trials.
-        seed: The seed.
-    """
-    horizon = checks.integer("horizon", horizon, at_least=2)
-    contestants: tuple[Contestant, ...] = (Contestant("EXP3"),)
-    if epsilon is None:
-        budget = paper_epsilon(N_ARMS, horizon)
-        contestants += (Contestant("DP-EXP3-Lap", {"epsilon": budget}), Contestant("EXP3-tau"))
-    else:
-        contestants += (
-            Contestant("DP-EXP3-Lap", {"epsilon": epsilon}),
-            Contestant("EXP3-tau", {"epsilon": epsilon, "delta": horizon**-2}),
-            Contestant("Batched-Lap-EXP3", {"epsilon": epsilon}),
-            Contestant("Batched-Lap-HTINF", {"epsilon": epsilon}),
-        )
-    return Experiment("figure-1", PANELS, contestants, horizon, trials, seed)
-
-
-def notes(results: Results, epsilon: float | None) -> str:
-    """Return what a reader must know before the numbers."""
-    horizon = results.experiment.horizon or HORIZON
-    if epsilon is not None:
-        return (
-            f"All private algorithms at epsilon = {epsilon:g} (EXP3-tau: delta = T^-2 besides); EXP3 without privacy,"
-            " for comparison."
-        )
-    budget = paper_epsilon(N_ARMS, horizon)
-    tau = results.experiment.contestants[2].make().guarantee(n_arms=N_ARMS, horizon=horizon)
-    return (
-        f"**The paper's epsilon is {budget:.2f} (its corollary 3.2). That is no meaningful privacy:** it allows the"
-        f" probability of what is published to change by a factor of e^{budget:.0f} when one person's data change, and"
-        f" DP-EXP3-Lap adds noise of scale {1 / budget:.4f} to gains in [0, 1]. A correct analysis of EXP3-tau at the"
-        f" same batch size gives epsilon = {tau.epsilon_at(horizon**-2):.1f} at delta = T^-2, still none. The same"
-        " picture at a level that protects, with the batched algorithms beside, is one option away: `--epsilon 1` or"
-        " `--epsilon 0.1`."
-    )
 
 
 def claims(results: Results) -> list[Claim]:

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from dp_bandit_envs.experiments import figure_graph_setup as setup
 from dp_bandit_envs.experiments.experiment import Results
+from dp_bandit_envs.experiments.figure_graph import graph_setup as setup
 from dp_bandit_envs.experiments.reproduction import Claim
 from dp_bandit_envs.experiments.verdicts import (
     DECIDES,

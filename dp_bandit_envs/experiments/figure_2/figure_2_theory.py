@@ -3,7 +3,7 @@
 import math
 
 from dp_bandit_envs.experiments.experiment import Results
-from dp_bandit_envs.experiments.figure_2_numbers import (
+from dp_bandit_envs.experiments.figure_2.figure_2_numbers import (
     BOUND,
     INT,
     arms,

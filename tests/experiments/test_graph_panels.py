@@ -6,10 +6,11 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 import pytest
 
-from dp_bandit_envs.cli.graph import draw_graph
-from dp_bandit_envs.experiments import figure_graph, figure_graph_setup
+from dp_bandit_envs.experiments import figure_graph
 from dp_bandit_envs.experiments.experiment import Results
-from dp_bandit_envs.plots.graph import ByFeedback, OnGraph, graph_figure
+from dp_bandit_envs.experiments.figure_graph import graph_setup
+from dp_bandit_envs.experiments.figure_graph.graph_drawing import draw_graph
+from dp_bandit_envs.experiments.figure_graph.graph_panels import ByFeedback, OnGraph, graph_figure
 from dp_bandit_envs.plots.regret import as_bytes
 from dp_bandit_envs.plots.style import BLACK, look
 
@@ -63,7 +64,7 @@ def legends(axes):
 
 def made(trials=5, rounds=ROUNDS):
     """Make results of two real graphs and of the second experiment, without playing; algorithm i's is i + 1."""
-    graphs, feedback = figure_graph_setup.experiments(horizon=int(rounds[-1]), trials=trials)
+    graphs, feedback = graph_setup.experiments(horizon=int(rounds[-1]), trials=trials)
     graphs = dataclasses.replace(graphs, panels=graphs.panels[3:5])
     found = []
     for experiment, ends in ((graphs, rounds), (feedback, 10 * rounds)):
@@ -198,8 +199,8 @@ def test_results_are_put_where_they_belong():
         "(c) DP-KLUCB, 20 arms, T = 100,000",
     ]
     for axes, panel in zip(figure.axes, graphs.experiment.panels, strict=False):
-        assert list(lines(axes)) == [*figure_graph_setup.ALGORITHMS, BOUND]
-        for name in figure_graph_setup.ALGORITHMS:
+        assert list(lines(axes)) == [*graph_setup.ALGORITHMS, BOUND]
+        for name in graph_setup.ALGORITHMS:
             mean = graphs.regret(panel.key, name, "pseudo_regret").mean(axis=0)
             assert lines(axes)[name].get_ydata() == pytest.approx(mean)
     for axes, chi, arms in zip(figure.axes, (20, 35), (34, 77), strict=False):

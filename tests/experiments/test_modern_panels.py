@@ -3,7 +3,13 @@
 import numpy as np
 import pytest
 
-from dp_bandit_envs.plots.modern import LOWER_BOUND, WITHOUT_PRIVACY, OverEpsilon, OverTime, modern_figure
+from dp_bandit_envs.experiments.figure_modern.modern_panels import (
+    LOWER_BOUND,
+    WITHOUT_PRIVACY,
+    OverEpsilon,
+    OverTime,
+    modern_figure,
+)
 from dp_bandit_envs.plots.regret import as_bytes
 from dp_bandit_envs.plots.style import BLACK, look
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from dp_bandit_envs.experiments.experiment import Results
-from dp_bandit_envs.experiments.figure_modern_setup import (
+from dp_bandit_envs.experiments.figure_modern.modern_setup import (
     EPSILON,
     GAMES,
     OPTIMAL,

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from matplotlib.figure import Figure
 
-from dp_bandit_envs.experiments import figure_graph_setup as setup
 from dp_bandit_envs.experiments.experiment import Results
+from dp_bandit_envs.experiments.figure_graph import graph_setup as setup
+from dp_bandit_envs.experiments.figure_graph.graph_panels import ByFeedback, OnGraph, graph_figure
 from dp_bandit_envs.experiments.reproduction import Reproduction
-from dp_bandit_envs.plots.graph import ByFeedback, OnGraph, graph_figure
 
 
 def draw_graph(reproduction: Reproduction, results: Sequence[Results]) -> Figure:

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from dp_bandit_envs.experiments.experiment import Results
-from dp_bandit_envs.experiments.figure_graph_claims import claims
-from dp_bandit_envs.experiments.figure_graph_setup import (
+from dp_bandit_envs.experiments.figure_graph.graph_claims import claims
+from dp_bandit_envs.experiments.figure_graph.graph_drawing import draw_graph
+from dp_bandit_envs.experiments.figure_graph.graph_setup import (
     DEGREE,
     HORIZON,
     N_ARMS,
@@ -29,6 +30,7 @@ def reproduction(*, horizon: int = HORIZON, trials: int = TRIALS, seed: int = 0)
         view=VIEW,
         notes=notes,
         claims=lambda results: claims(*results),
+        draw=draw_graph,
     )
 
 

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from dp_bandit_envs.experiments.experiment import Results
-from dp_bandit_envs.experiments.figure_modern_claims import claims
-from dp_bandit_envs.experiments.figure_modern_setup import GAMES, HORIZON, REFERENCE, TRIALS, VIEW, experiments
+from dp_bandit_envs.experiments.figure_modern.modern_claims import claims
+from dp_bandit_envs.experiments.figure_modern.modern_drawing import draw_modern
+from dp_bandit_envs.experiments.figure_modern.modern_setup import GAMES, HORIZON, REFERENCE, TRIALS, VIEW, experiments
 from dp_bandit_envs.experiments.reproduction import Reproduction
 from dp_bandit_envs.experiments.verdicts import short_of, stuck
 
@@ -18,6 +19,7 @@ def reproduction(*, horizon: int = HORIZON, trials: int = TRIALS, seed: int = 0)
         view=VIEW,
         notes=notes,
         claims=lambda results: claims(*results),
+        draw=draw_modern,
     )
 
 

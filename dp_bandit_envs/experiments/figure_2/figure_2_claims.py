@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from dp_bandit_envs.experiments.experiment import Panel, Results
-from dp_bandit_envs.experiments.figure_2_numbers import (
+from dp_bandit_envs.experiments.figure_2.figure_2_numbers import (
     BOUND,
     INT,
     OWN,
@@ -26,7 +26,7 @@ from dp_bandit_envs.experiments.figure_2_numbers import (
     settings,
     spread,
 )
-from dp_bandit_envs.experiments.figure_2_theory import WHY_GROWS, claims_of_theory
+from dp_bandit_envs.experiments.figure_2.figure_2_theory import WHY_GROWS, claims_of_theory
 from dp_bandit_envs.experiments.reproduction import Claim
 from dp_bandit_envs.experiments.verdicts import (
     DECIDES,
