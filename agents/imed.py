@@ -8,8 +8,8 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.functional import SUMS, FunctionalAgent, Functions
-from dp_bandit_envs.metrics.divergences import private_divergence
 from dp_bandit_envs.protocols import FloatArray, IntArray
+from dp_bandit_envs.theory.divergences import private_divergence
 
 HELD: Final = 0
 UNRELEASED: Final = 1

@@ -9,8 +9,8 @@ import numpy as np
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.functional import SUMS, FunctionalAgent, Functions
 from dp_bandit_envs.agents.noise_width import NoiseWidth, WidthFor, checked_width, smooth, weight
-from dp_bandit_envs.metrics.divergences import private_divergence, private_upper
 from dp_bandit_envs.protocols import FloatArray, IntArray
+from dp_bandit_envs.theory.divergences import private_divergence, private_upper
 
 ROUND: Final = 0
 HELD: Final = 1

@@ -6,7 +6,7 @@ Importing this package registers the environments with Gymnasium. Everything els
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from dp_bandit_envs.registration import register
+from dp_bandit_envs.envs.registration import register
 
 if TYPE_CHECKING:
     from dp_bandit_envs.adversaries import Adversary
@@ -25,8 +25,9 @@ if TYPE_CHECKING:
         Uniform,
     )
     from dp_bandit_envs.algorithms import Algorithm, algorithm_names, make_algorithm
-    from dp_bandit_envs.bandit_env import BanditEnv
-    from dp_bandit_envs.bandit_vector_env import BanditVectorEnv
+    from dp_bandit_envs.envs.bandit_env import BanditEnv
+    from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
+    from dp_bandit_envs.envs.registration import register_adversary
     from dp_bandit_envs.privacy import PrivacyGuarantee
     from dp_bandit_envs.protocols import Agent
     from dp_bandit_envs.simulation import Game, Simulation, play, simulate
@@ -46,8 +47,8 @@ _HOMES = {
     "Adversary": "adversaries",
     "Agent": "protocols",
     "Algorithm": "algorithms",
-    "BanditEnv": "bandit_env",
-    "BanditVectorEnv": "bandit_vector_env",
+    "BanditEnv": "envs.bandit_env",
+    "BanditVectorEnv": "envs.bandit_vector_env",
     "BlockMeans": "wrappers",
     "Exp3": "agents",
     "Exp3Set": "agents",
@@ -73,6 +74,7 @@ _HOMES = {
     "algorithm_names": "algorithms",
     "make_algorithm": "algorithms",
     "play": "simulation",
+    "register_adversary": "envs.registration",
     "simulate": "simulation",
 }
 
@@ -108,6 +110,7 @@ __all__ = [
     "algorithm_names",
     "make_algorithm",
     "play",
+    "register_adversary",
     "simulate",
 ]
 

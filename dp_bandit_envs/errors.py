@@ -60,5 +60,9 @@ class UnknownName(KeyError, ValueError):
         return str(self.args[0])
 
 
+class NameTaken(ValueError):
+    """A name that is to be registered is in the table already; the message says under which id."""
+
+
 class ResultsError(RuntimeError):
     """A results folder cannot be used as asked; nothing in it was changed."""

@@ -15,30 +15,20 @@ import dp_bandit_envs
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = "dp_bandit_envs"
-# From the bottom up. Parts in one set must not know each other, but for the helpers at the bottom and the two forms
-# of the environment.
+# From the bottom up. Parts in one set must not know each other, but for the helpers at the bottom.
 LAYERS = (
-    {
-        "errors",
-        "checks",
-        "data_files",
-        "seeding",
-        "protocols",
-        "optional",
-        "rendering",
-        "data",
-        "specialise",
-        "byte_code",
-    },
+    {"errors", "checks", "seeding", "protocols", "optional", "specialise", "byte_code", "data_files", "data"},
     {"adversaries", "privacy", "metrics", "graphs"},
-    {"registration", "bandit_env", "bandit_vector_env", "graph_env", "environments"},
+    {"theory"},
+    {"envs"},
     {"agents", "wrappers"},
     {"algorithms"},
     {"simulation"},
-    {"experiments", "audits", "plots"},
+    {"plots"},
+    {"experiments", "audits"},
     {"cli"},
 )
-MAY_KNOW_EACH_OTHER = (0, 2)
+MAY_KNOW_EACH_OTHER = (0,)
 LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}
 
 
@@ -104,7 +94,7 @@ def test_imports_go_down_only(module):
 
 
 def test_the_top_of_the_package_loads_the_registration_only():
-    assert {part for part, _ in imported_parts(MODULES[PACKAGE])} == {"registration"}
+    assert list(imported_parts(MODULES[PACKAGE])) == [("envs", ["register"])]
 
 
 @pytest.mark.parametrize("folder", ["agents", "wrappers"])
@@ -114,16 +104,15 @@ def test_agents_and_wrappers_never_know_an_environment_or_an_adversary(folder):
         if part_of(module) != folder:
             continue
         for part, names in imported_parts(path):
-            assert part not in ("adversaries", "environments", "registration", "bandit_env"), module
-            if part == "bandit_vector_env":
-                assert module.startswith(f"{PACKAGE}.wrappers.vector"), module
-                assert not [name for name in names if name.endswith("Env") or name == "*"], module
+            assert part != "adversaries", module
+            if part == "envs":
+                assert not [name for name in names if name.endswith("Env") or name in ("*", "GAMES", "IDS")], module
 
 
 def test_adversaries_mechanisms_and_metrics_do_not_know_gymnasium():
     """They are plain mathematics on arrays, of use outside of any environment."""
     for module, path in MODULES.items():
-        if part_of(module) in ("adversaries", "privacy", "metrics"):
+        if part_of(module) in ("adversaries", "privacy", "theory", "metrics"):
             roots = {name.split(".")[0] for name, _ in imports(ast.parse(path.read_text(encoding="utf-8")))}
             assert not roots & {"gymnasium", "numba", "matplotlib"}, module
 
@@ -164,7 +153,7 @@ def test_importing_the_package_loads_nothing_heavy():
 def test_importing_the_package_registers_the_environments_once():
     code = (
         "import gymnasium, importlib, dp_bandit_envs\n"
-        "from dp_bandit_envs.registration import IDS, register\n"
+        "from dp_bandit_envs.envs.registration import IDS, register\n"
         "register(); importlib.reload(dp_bandit_envs)\n"
         "print(sum(id_.startswith('DPBandit-') for id_ in gymnasium.registry) == len(IDS))"
     )

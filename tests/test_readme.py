@@ -11,9 +11,9 @@ from typer.testing import CliRunner
 
 from dp_bandit_envs import algorithm_names, make_algorithm
 from dp_bandit_envs.cli.app import app
+from dp_bandit_envs.envs.registration import IDS
 from dp_bandit_envs.privacy.counters import COUNTERS, make_counter
 from dp_bandit_envs.privacy.counters.comparison import compare
-from dp_bandit_envs.registration import IDS
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -7,7 +7,7 @@ import pytest
 import dp_bandit_envs  # noqa: F401 - registers the ids
 from dp_bandit_envs.adversaries import Stochastic
 from dp_bandit_envs.agents import Exp3
-from dp_bandit_envs.bandit_env import BanditEnv
+from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.seeding import ADVERSARY, AGENT, FIRST_WRAPPER, EpisodeStreams, stream
 
 

@@ -10,11 +10,11 @@ import gymnasium as gym
 import numpy as np
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.envs.scoreboard import Scoreboard
 from dp_bandit_envs.errors import BoundaryError, StepOutsideGame
 from dp_bandit_envs.graphs import FeedbackGraph
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.protocols import Environment, Observation, is_public
-from dp_bandit_envs.rendering import Scoreboard
 from dp_bandit_envs.seeding import FIRST_WRAPPER, EpisodeStreams, checked_options, checked_seed
 from dp_bandit_envs.wrappers.below import (
     PublicFace,

@@ -1,4 +1,4 @@
-"""Adversaries: who writes the gains. One adversary a file."""
+"""Adversaries choose the gains of all arms. One adversary a file."""
 
 from dp_bandit_envs.adversaries.adversary import Adversary
 from dp_bandit_envs.adversaries.bernoulli_prior import BernoulliPrior
@@ -12,18 +12,7 @@ from dp_bandit_envs.adversaries.stochastic import Stochastic
 from dp_bandit_envs.adversaries.switching import SwitchingCost
 from dp_bandit_envs.adversaries.trial import Trial
 
-BY_NAME: dict[str, type[Adversary]] = {
-    "Deterministic": Deterministic,
-    "Stochastic": Stochastic,
-    "FullyOblivious": FullyOblivious,
-    "Oblivious": Oblivious,
-    "Switching": SwitchingCost,
-    "MemoryBounded": MemoryBounded,
-}
-"""The adversaries that need no more than a number of arms and of rounds, by the name of their environment."""
-
 __all__ = [
-    "BY_NAME",
     "Adversary",
     "BernoulliPrior",
     "Deterministic",

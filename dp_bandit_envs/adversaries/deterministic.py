@@ -7,9 +7,12 @@ from dp_bandit_envs.protocols import FloatArray
 
 
 class Deterministic(Adversary):
-    """Arm 0 always pays 0.38, arm 1 pays 1 in every even round, arm 2 in every third round, the others nothing.
+    """Fixed rhythms that make the best arm look worse than it is.
 
-    Arm 1 is the best with 1/2 a round on average. Source: Tossou and Dimitrakakis (2017), section 4.
+    Arm 0 always pays 0.38, arm 1 pays 1 in every even round, arm 2 in every third round, the others nothing. Arm 1 is
+    the best with 1/2 a round on average.
+
+    Source: Tossou and Dimitrakakis (2017), Achieving Privacy in the Adversarial Multi-Armed Bandit, AAAI, section 4.
     """
 
     def begin(self, rng: np.random.Generator) -> None:

@@ -10,18 +10,20 @@ from dp_bandit_envs.protocols import FloatArray
 
 
 class FullyOblivious(Adversary):
-    """In every round each arm draws a bias p, uniform around its centre, and then a gain from Bernoulli(p).
+    """Coins whose biases are drawn anew in every round.
 
-    The best arm, arm 0, has p in [0.5, 0.5 + 2 gap]; the others have p in [0.5 - gap, 0.5 + gap]. Averaged over p
-    the gains are Bernoulli(0.5 + gap) and Bernoulli(0.5), independent from round to round: the same law as
-    `Stochastic` with those means.
+    In every round each arm draws a bias p, uniform around its centre, and then a gain from Bernoulli(p). The best arm,
+    arm 0, has p in [0.5, 0.5 + 2 gap]; the others have p in [0.5 - gap, 0.5 + gap]. Averaged over p the gains are
+    Bernoulli(0.5 + gap) and Bernoulli(0.5), independent from round to round: the same law as `Stochastic` with those
+    means.
 
     Args:
         n_arms: Number of arms K, at least 2.
         horizon: Number of rounds T, at least 1.
         gap: Half the width of the intervals and the best arm's lead (the paper's varepsilon), in [0, 0.25].
 
-    Source: Tossou and Dimitrakakis (2017), section 4.
+    Source: Tossou and Dimitrakakis (2017), Achieving Privacy in the Adversarial Multi-Armed Bandit, AAAI, section 4;
+    Audibert and Bubeck (2010), Regret bounds and minimax policies under partial monitoring, JMLR 11.
     """
 
     def __init__(self, n_arms: SupportsIndex = 4, horizon: SupportsIndex = 2**18, *, gap: SupportsFloat = 0.05) -> None:

@@ -12,9 +12,11 @@ from dp_bandit_envs.protocols import FloatArray
 
 
 class MemoryBounded(Adversary):
-    """Charges any adversary's gains unless the same arm was also played in the `memory` rounds before.
+    """A gain counts only after m rounds with the same arm.
 
-    With `memory=1` over the default gains this is `SwitchingCost`; with `memory=0` it is the other adversary.
+    Charges any adversary's gains unless the same arm was also played in the `memory` rounds before, or in all of them
+    while there are fewer. With `memory=1` over the default gains this is `SwitchingCost`; with `memory=0` it is the
+    other adversary.
 
     Args:
         n_arms: Number of arms K, at least 2.
@@ -23,7 +25,8 @@ class MemoryBounded(Adversary):
         gains: The adversary that writes the gains before the charge; by default the walk of `SwitchingCost`. It
             brings its own number of arms and horizon, which then take the place of the two arguments.
 
-    Source: Arora, Dekel and Tewari (2012); Tossou and Dimitrakakis (2017), section 2.1.
+    Source: Arora, Dekel and Tewari (2012), Online Bandit Learning against an Adaptive Adversary, ICML; Tossou and
+    Dimitrakakis (2017), Achieving Privacy in the Adversarial Multi-Armed Bandit, AAAI, section 2.1.
     """
 
     def __init__(

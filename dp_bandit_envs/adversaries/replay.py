@@ -43,7 +43,9 @@ class GainTable(Adversary):
 
 
 class Replay(Adversary):
-    """Plays gains that the user brings.
+    """Your own data as a game.
+
+    Plays a table of gains row by row, or lets each arm pay its recorded gains in random order.
 
     Args:
         gains: A table of shape `(rounds, n_arms)`, played row by row; or the path of one saved as `.npy`, `.csv` or
@@ -52,6 +54,8 @@ class Replay(Adversary):
             bytes, already read. Left out: the outcomes of `Trial`. A first line of names is skipped if no name is a
             number.
         horizon: Number of rounds T, at least 1; by default all rows. A table cannot be played beyond its end.
+
+    Source: the gains are yours.
 
     Raises:
         GainFileError: If a file breaks a rule; the message names file, line and column.

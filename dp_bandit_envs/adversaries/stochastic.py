@@ -10,14 +10,16 @@ from dp_bandit_envs.protocols import FloatArray
 
 
 class Stochastic(Adversary):
-    """Gains are independent Bernoulli draws with one mean for each arm.
+    """Every arm is a coin with a bias of its own.
+
+    Gains are independent Bernoulli draws; arm 0 has mean 0.55 and the others 0.5, unless `means` says otherwise.
 
     Args:
         n_arms: Number of arms K, at least 2; left out, the length of `means`, or 4.
         horizon: Number of rounds T, at least 1.
         means: The arms' means, shape `(n_arms,)`, in [0, 1]; by default 0.55 for arm 0 and 0.5 for the others.
 
-    Source: Tossou and Dimitrakakis (2017), section 4.
+    Source: Tossou and Dimitrakakis (2017), Achieving Privacy in the Adversarial Multi-Armed Bandit, AAAI, section 4.
     """
 
     def __init__(

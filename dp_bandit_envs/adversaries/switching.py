@@ -1,4 +1,4 @@
-"""The switching-cost adversary: gains drift together, one arm leads by a hair, every change of arm costs the round."""
+"""The switching-cost adversary: one arm is better by a tiny gap, and a round in which the agent switches pays 0."""
 
 import math
 from typing import SupportsIndex
@@ -11,18 +11,24 @@ from dp_bandit_envs.protocols import FloatArray
 
 
 class SwitchingCost(Adversary):
-    r"""Multi-scale random walk of Dekel, Ding, Koren and Peres (2014), figure 1, with the charge of Tossou (2017).
+    r"""One arm is better by a tiny gap, and a round in which the agent switches pays 0.
+
+    All gains follow one multi-scale random walk, which hides the gap:
 
     .. math:: g_t(i) = 1 - \mathrm{clip}(W_t + 1/2 - \text{gap} \cdot [i = \chi], 0, 1), \quad
               W_t = W_{\rho(t)} + \xi_t, \quad \xi_t \sim N(0, \sigma^2), \quad W_0 = 0
 
     for t = 1, ..., T, with :math:`\rho(t)` = t with its lowest set bit cleared, :math:`\sigma = 1 / (9 \log_2 T)`,
     gap = :math:`K^{1/3} T^{-1/3} \sigma` and the best arm :math:`\chi` uniform. The walk hides which arm is ahead from
-    an agent that does not switch, and in a round with a change of arm the gain is 0 (memory 1).
+    an agent that does not switch, and in a round with a change of arm the gain is 0 (memory 1). The first round is not
+    a change.
 
     Args:
         n_arms: Number of arms K, at least 2.
         horizon: Number of rounds T, at least 2.
+
+    Source: Dekel, Ding, Koren and Peres (2014), Bandits with Switching Costs: T^(2/3) Regret, STOC, figure 1, with the
+    charge of Tossou and Dimitrakakis (2017), Achieving Privacy in the Adversarial Multi-Armed Bandit, AAAI, section 4.
 
     Differs from the source in: gains instead of losses, so the hidden arm is ahead rather than behind; and the
     charge for a switch is the gain of that round (Tossou and Dimitrakakis 2017, section 2.1), not a unit.

@@ -15,10 +15,12 @@ OUTCOMES = ("event_free", "cd4_not_fallen")
 
 
 class Trial(OutcomePools):
-    """AIDS Clinical Trials Group Study 175: each arm pays the recorded outcomes of its own patients.
+    """A real clinical trial: every round is a patient with HIV, every arm one of four treatments.
 
-    The patients of an arm come in random order and are reshuffled when all have had their turn (see
-    `OutcomePools` for what that means for privacy). A gain is 1 for a good outcome and 0 otherwise.
+    AIDS Clinical Trials Group Study 175: each arm pays the recorded outcomes of its own patients. They come in random
+    order and are reshuffled when all have had their turn (see `OutcomePools` for what that means for privacy). A gain
+    is 1 for a good outcome and 0 otherwise. Arms: zidovudine; zidovudine + didanosine; zidovudine + zalcitabine;
+    didanosine.
 
     Args:
         horizon: Number of rounds (patients) T, at least 1; the trial had 2,139.

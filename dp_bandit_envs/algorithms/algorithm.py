@@ -7,10 +7,10 @@ from typing import Any, SupportsFloat, SupportsIndex
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries import Deterministic
-from dp_bandit_envs.bandit_env import BanditEnv
-from dp_bandit_envs.metrics.lower_bounds import arm_means
+from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.protocols import Agent, AgentFactory, Environment
+from dp_bandit_envs.theory.lower_bounds import arm_means
 
 
 def _unchanged(env: Environment) -> Environment:

@@ -15,12 +15,12 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.agents.noise_width import NoiseWidth, counter_width, log_width, no_width
 from dp_bandit_envs.agents.ucb import Ucb
 from dp_bandit_envs.algorithms.algorithm import Algorithm
-from dp_bandit_envs.algorithms.stochastic_bounds import dp_ucb_bound_bound, dp_ucb_int_bound, private_ucb_bound
 from dp_bandit_envs.privacy.counters import COUNTERS, make_counter
 from dp_bandit_envs.privacy.counters.width import laplace_width
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.sums import IntervalSums
 from dp_bandit_envs.protocols import Environment
+from dp_bandit_envs.theory.stochastic_bounds import dp_ucb_bound_bound, dp_ucb_int_bound, private_ucb_bound
 from dp_bandit_envs.wrappers import HybridSums, IntervalMeans
 from dp_bandit_envs.wrappers.interval_means import INTERVALS, PAPER_DELTA, checked_v
 

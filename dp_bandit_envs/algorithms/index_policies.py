@@ -4,7 +4,7 @@ from dp_bandit_envs.agents.kl_ucb import KlUcb
 from dp_bandit_envs.agents.thompson_sampling import ThompsonSampling
 from dp_bandit_envs.agents.ucb import Ucb
 from dp_bandit_envs.algorithms.algorithm import Algorithm
-from dp_bandit_envs.algorithms.stochastic_bounds import ucb_bound
+from dp_bandit_envs.theory.stochastic_bounds import ucb_bound
 from dp_bandit_envs.wrappers import RunningSums
 
 

@@ -11,7 +11,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.agents.noise_width import log_width
 from dp_bandit_envs.agents.ucb import Ucb
 from dp_bandit_envs.algorithms.algorithm import Algorithm
-from dp_bandit_envs.algorithms.local_bounds import ldp_laplace_bonus, ldp_ucb_b_bound, ldp_ucb_l_bound
+from dp_bandit_envs.theory.local_bounds import ldp_laplace_bonus, ldp_ucb_b_bound, ldp_ucb_l_bound
 from dp_bandit_envs.wrappers import BlockMeans, RandomisedResponse, RunningSums
 
 

@@ -15,8 +15,8 @@ from dp_bandit_envs.agents.noise_width import log_width
 from dp_bandit_envs.agents.successive_elimination import SuccessiveElimination, epoch_lengths
 from dp_bandit_envs.agents.ucb import Ucb
 from dp_bandit_envs.algorithms.algorithm import Algorithm
-from dp_bandit_envs.algorithms.stochastic_bounds import adap_ucb_bound, dp_se_bound
 from dp_bandit_envs.protocols import Environment
+from dp_bandit_envs.theory.stochastic_bounds import adap_ucb_bound, dp_se_bound
 from dp_bandit_envs.wrappers import BlockMeans
 
 PAPER_ALPHA = 3.1

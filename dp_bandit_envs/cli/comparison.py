@@ -1,6 +1,7 @@
 """Turns the words of `dp-bandit run` into an experiment."""
 
 import ast
+import importlib
 import inspect
 import os
 import re
@@ -10,8 +11,8 @@ from typing import Any
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import ALGORITHMS
+from dp_bandit_envs.envs.registration import IDS
 from dp_bandit_envs.experiments.experiment import Contestant, Experiment, Panel
-from dp_bandit_envs.registration import IDS
 from dp_bandit_envs.simulation.checkpoints import SPACINGS
 
 WORDS = {"true": True, "false": False, "none": None}
@@ -32,7 +33,8 @@ def comparison(
 
     Args:
         environment: An id, with or without `DPBandit-` and `-v0`, and with arguments after a colon if wanted:
-            `Graph:graph=cycle,n_arms=10` or `Stochastic:means=[.9,.6]`; or a file of gains.
+            `Graph:graph=cycle,n_arms=10` or `Stochastic:means=[.9,.6]`; or the id of a registered adversary behind its
+            module's name, `mine:DPBandit-Drifting-v0`; or a file of gains.
         algorithms: Names, each with parameters after a colon if wanted: `EXP3-tau:batch_size=19`.
         epsilon: For every algorithm that takes one alone and was given none.
         trials: Number of games of each algorithm.
@@ -95,6 +97,15 @@ def _panel(environment: str) -> Panel:
     if environment.endswith(FILE_ENDINGS):
         name = readable(Path(environment).name)
         return Panel(_file_name(name.split(".")[0]), name, "DPBandit-Replay-v0", {"gains": environment})
+    module = re.fullmatch(r"([\w.]+):(DPBandit-.+)", environment)
+    if module:
+        environment = module[2]
+        try:
+            importlib.import_module(module[1])
+        except ModuleNotFoundError as error:
+            raise ValueError(
+                f"module must be one that Python finds; {error}. Put its folder into PYTHONPATH."
+            ) from None
     short = {id_.removeprefix("DPBandit-").removesuffix("-v0"): id_ for id_ in IDS}
     written, _, rest = environment.partition(":")
     arguments = _parameters(rest, environment)
@@ -104,7 +115,9 @@ def _panel(environment: str) -> Panel:
     title = id_.removeprefix("DPBandit-").removesuffix("-v0")
     if arguments:
         title += f" ({', '.join(f'{key}={value}' for key, value in arguments.items())})"
-    return Panel(re.sub(r"[^\w.=-]+", "-", title.lower()).strip("-"), title, id_, arguments)
+    # With its module's name, so that other processes import it too.
+    full = f"{module[1]}:{id_}" if module else id_
+    return Panel(re.sub(r"[^\w.=-]+", "-", title.lower()).strip("-"), title, full, arguments)
 
 
 def _parameters(written: str, whole: str) -> dict[str, Any]:

@@ -4,31 +4,27 @@ import importlib
 from typing import Any, NamedTuple
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.cli.graph import draw_graph
-from dp_bandit_envs.cli.modern import draw_modern
 from dp_bandit_envs.cli.output import Draw, draw_over_time
 from dp_bandit_envs.experiments.reproduction import Reproduction
 
 
 class Figure(NamedTuple):
-    """Where a figure's experiment is, and how it is drawn.
+    """Where a figure is.
 
     Attributes:
-        module: Has a function `reproduction(*, seed, trials, horizon, **options)`.
+        package: Has a function `reproduction(*, seed, trials, horizon, **options)`.
         options: What `reproduction` takes besides.
-        draw: Draws the results.
     """
 
-    module: str
+    package: str
     options: tuple[str, ...] = ()
-    draw: Draw = draw_over_time
 
 
 FIGURES = {
     "figure-1": Figure("figure_1", ("epsilon",)),
     "figure-2": Figure("figure_2", ("modern",)),
-    "figure-modern": Figure("figure_modern", draw=draw_modern),
-    "figure-graph": Figure("figure_graph", draw=draw_graph),
+    "figure-modern": Figure("figure_modern"),
+    "figure-graph": Figure("figure_graph"),
 }
 SIZES = ("seed", "trials", "horizon")
 
@@ -41,11 +37,11 @@ def figure(what: str, **options: Any) -> tuple[Reproduction, Draw]:
         options: `seed`, and what the user chose.
     """
     what = checks.known_name("experiment", what, FIGURES)
-    module, takes, draw = FIGURES[what]
+    package, takes = FIGURES[what]
     for option in options:
         if option not in (*SIZES, *takes):
             owners = " or ".join(name for name, each in FIGURES.items() if option in each.options)
             raise ValueError(f"--{option} goes with {owners} only; received it with {what}.")
-    experiments = importlib.import_module(f"dp_bandit_envs.experiments.{module}")
+    experiments = importlib.import_module(f"dp_bandit_envs.experiments.{package}")
     plan: Reproduction = experiments.reproduction(**options)
-    return plan, draw
+    return plan, plan.draw or draw_over_time

@@ -10,8 +10,8 @@ from rich.table import Table
 from dp_bandit_envs import agents, wrappers
 from dp_bandit_envs.adversaries import Stochastic
 from dp_bandit_envs.algorithms import ALGORITHMS, make_algorithm
-from dp_bandit_envs.bandit_env import BanditEnv
-from dp_bandit_envs.registration import IDS
+from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.envs.registration import IDS
 
 N_ARMS, HORIZON = 4, 2**18
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import Algorithm, make_algorithm
-from dp_bandit_envs.bandit_env import BanditEnv
 from dp_bandit_envs.data_files import DataFile
+from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.experiments.made_by import made_by
 from dp_bandit_envs.experiments.store import MADE_BY
 from dp_bandit_envs.protocols import FloatArray, IntArray

@@ -6,7 +6,7 @@ import platform
 from collections.abc import Sequence
 
 from dp_bandit_envs.algorithms import Algorithm
-from dp_bandit_envs.bandit_env import BanditEnv
+from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.experiments.experiment import Experiment, Results
 from dp_bandit_envs.experiments.reproduction import AS_IN_2017, Claim, View
 from dp_bandit_envs.metrics import gini_below_and_above, mean_and_standard_error, median_of_means

@@ -2,9 +2,12 @@
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from dp_bandit_envs.experiments.experiment import Experiment, Results
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 class Claim(NamedTuple):
@@ -48,6 +51,7 @@ class Reproduction:
         view: How regret is shown.
         notes: From the results of all experiments, what a reader must know before the numbers.
         claims: From the same, every claim with what was seen.
+        draw: Draws the results; None for lines over time, a panel for each game.
     """
 
     name: str
@@ -56,3 +60,4 @@ class Reproduction:
     view: View = AS_IN_2017
     notes: Callable[[Sequence[Results]], str] = lambda _: ""
     claims: Callable[[Sequence[Results]], list[Claim]] = lambda _: []
+    draw: "Callable[[Reproduction, Sequence[Results]], Figure] | None" = None

@@ -12,8 +12,8 @@ from numba.core import config
 
 from dp_bandit_envs.agents import FunctionalAgent
 from dp_bandit_envs.algorithms import Algorithm
-from dp_bandit_envs.bandit_env import BanditEnv
-from dp_bandit_envs.graph_env import GraphEnv
+from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.envs.graph_env import GraphEnv
 from dp_bandit_envs.privacy.laplace import LaplaceMechanism, release_by
 from dp_bandit_envs.privacy.randomised_response import ResponseMechanism, respond
 from dp_bandit_envs.privacy.sums import SumMechanism

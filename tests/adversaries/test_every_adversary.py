@@ -1,29 +1,25 @@
 """What every adversary promises: gains in [0, 1] that depend on the random stream alone."""
 
+import functools
+
 import numpy as np
 import pytest
 
 from dp_bandit_envs import adversaries
-from dp_bandit_envs.bandit_env import BanditEnv
+from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.envs.registration import GAMES
 
 ROUNDS = 700
 POOLS = [np.linspace(0, 1, 13), np.linspace(0, 0.5, 5), np.array([0.25])]
 TABLE = np.random.default_rng(1).random((ROUNDS, 3))
-MAKE = {
-    "Deterministic": lambda: adversaries.Deterministic(horizon=ROUNDS),
-    "Stochastic": lambda: adversaries.Stochastic(horizon=ROUNDS),
+GAMES_OF_ADVERSARIES = {id_: game.adversary_class for id_, game in GAMES.items() if game.adversary_class is not None}
+MAKE = {id_: functools.partial(class_, horizon=ROUNDS) for id_, class_ in GAMES_OF_ADVERSARIES.items()} | {
     "BernoulliPrior": lambda: adversaries.BernoulliPrior(n_arms=4, horizon=ROUNDS),
-    "FullyOblivious": lambda: adversaries.FullyOblivious(horizon=ROUNDS),
-    "Oblivious": lambda: adversaries.Oblivious(horizon=ROUNDS),
     "Oblivious, period 1": lambda: adversaries.Oblivious(horizon=ROUNDS, period=1),
     "Oblivious, period 7": lambda: adversaries.Oblivious(horizon=ROUNDS, period=7),
-    "SwitchingCost": lambda: adversaries.SwitchingCost(horizon=ROUNDS),
-    "MemoryBounded": lambda: adversaries.MemoryBounded(horizon=ROUNDS),
     "OutcomePools": lambda: adversaries.OutcomePools(POOLS, horizon=ROUNDS),
-    "Trial": lambda: adversaries.Trial(horizon=ROUNDS),
     "GainTable": lambda: adversaries.GainTable(TABLE),
     "Replay of a table": lambda: adversaries.Replay(TABLE),
-    "Replay of the trial": lambda: adversaries.Replay(horizon=ROUNDS),
 }
 every_adversary = pytest.mark.parametrize("make", MAKE.values(), ids=MAKE.keys())
 
@@ -40,8 +36,8 @@ def gains_in_blocks(adversary, lengths):
 
 
 def test_no_adversary_is_forgotten_here():
-    others = {"Adversary", "BY_NAME"}
-    assert {name.split()[0].rstrip(",") for name in MAKE} == set(adversaries.__all__) - others
+    public = {getattr(adversaries, name) for name in adversaries.__all__} - {adversaries.Adversary}
+    assert public <= {type(make()) for make in MAKE.values()}
 
 
 @every_adversary

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.adversaries import GainTable, MemoryBounded, Stochastic, SwitchingCost
-from dp_bandit_envs.bandit_env import BanditEnv
-from dp_bandit_envs.bandit_vector_env import BanditVectorEnv
+from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
 
 BY_HAND = [
     # A gain counts if the arm was also played in the m rounds before, or in all of them while there are fewer.

@@ -9,7 +9,7 @@ from dp_bandit_envs import Exp3, make_algorithm, simulate
 from dp_bandit_envs.adversaries import GainTable
 from dp_bandit_envs.agents import exp3
 from dp_bandit_envs.agents.exp3 import default_exploration_rate
-from dp_bandit_envs.bandit_env import BanditEnv
+from dp_bandit_envs.envs.bandit_env import BanditEnv
 
 
 def begun(agent, n_arms=4, horizon=100, seed=0):

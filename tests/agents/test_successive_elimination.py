@@ -11,7 +11,7 @@ from dp_bandit_envs import make_algorithm, play
 from dp_bandit_envs.adversaries import Stochastic
 from dp_bandit_envs.agents import SuccessiveElimination
 from dp_bandit_envs.agents.successive_elimination import epoch_lengths
-from dp_bandit_envs.bandit_env import BanditEnv
+from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.wrappers import BlockMeans
 
 

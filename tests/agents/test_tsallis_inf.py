@@ -10,7 +10,7 @@ from dp_bandit_envs import Htinf, TsallisInf, make_algorithm, simulate
 from dp_bandit_envs.adversaries import Stochastic
 from dp_bandit_envs.agents import tsallis_inf
 from dp_bandit_envs.agents.tsallis_inf import PAPER_SIGMA, SKIP_SHARE, normalise, start, update
-from dp_bandit_envs.bandit_env import BanditEnv
+from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.wrappers import LaplaceClipRescale
 
 

@@ -8,9 +8,9 @@ import pytest
 
 from dp_bandit_envs import Algorithm, make_algorithm, play, simulate
 from dp_bandit_envs.agents import Imed, ThompsonSampling
-from dp_bandit_envs.algorithms.stochastic_bounds import private_ucb_bound
 from dp_bandit_envs.privacy.counters.binary import BinaryCounter
 from dp_bandit_envs.privacy.counters.width import laplace_width
+from dp_bandit_envs.theory.stochastic_bounds import private_ucb_bound
 from dp_bandit_envs.wrappers import BlockMeans, HybridSums, IntervalMeans, RandomisedResponse, RunningSums
 
 CENTRAL = ["DP-UCB-BOUND", "DP-UCB", "DP-SE", "AdaP-UCB", "AdaP-KLUCB", "Lazy-DP-TS", "DP-TS", "DP-KLUCB", "DP-IMED"]

@@ -12,10 +12,10 @@ from dp_bandit_envs.algorithms import algorithm_names
 from dp_bandit_envs.cli import app as app_module
 from dp_bandit_envs.cli import main
 from dp_bandit_envs.cli.comparison import comparison, contestant
+from dp_bandit_envs.envs.registration import IDS
 from dp_bandit_envs.errors import UnknownName
 from dp_bandit_envs.experiments import figure_2
 from dp_bandit_envs.experiments.store import ResultsFolder
-from dp_bandit_envs.registration import IDS
 
 WRAPPERS = (
     "LaplaceClipRescale",

@@ -5,8 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from dp_bandit_envs.experiments import figure_2, figure_2_claims, figure_2_numbers
+from dp_bandit_envs.experiments import figure_2
 from dp_bandit_envs.experiments.experiment import Results
+from dp_bandit_envs.experiments.figure_2 import figure_2_claims, figure_2_numbers
 from dp_bandit_envs.experiments.report import report_md
 
 NAMES = ("UCB", "Private-UCB", "DP-UCB-BOUND", "DP-UCB", "DP-UCB-INT")

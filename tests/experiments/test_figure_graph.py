@@ -9,9 +9,10 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from dp_bandit_envs.experiments import figure_graph, figure_graph_claims, figure_graph_setup
+from dp_bandit_envs.experiments import figure_graph
 from dp_bandit_envs.experiments.experiment import Panel, Results
-from dp_bandit_envs.experiments.figure_graph_setup import ALGORITHMS, LEVELS, RANDOM, REVEALED, SOCIAL
+from dp_bandit_envs.experiments.figure_graph import graph_claims, graph_setup
+from dp_bandit_envs.experiments.figure_graph.graph_setup import ALGORITHMS, LEVELS, RANDOM, REVEALED, SOCIAL
 from dp_bandit_envs.experiments.report import report_md
 from dp_bandit_envs.experiments.running import run
 from dp_bandit_envs.experiments.store import ResultsFolder
@@ -30,7 +31,7 @@ ARMS = {
     "davis-southern-women": 32,
     "florentine-families": 15,
 }
-LABELS = [*(figure_graph_setup.label_at(epsilon) for epsilon in LEVELS), "no privacy"]
+LABELS = [*(graph_setup.label_at(epsilon) for epsilon in LEVELS), "no privacy"]
 PAYS, COSTS, EVEN = (100, 90, 80, 70, 60), (100, 110, 120, 130, 115), (100,) * 5
 
 
@@ -46,7 +47,7 @@ def results(factors=None, costs=None, trials=TRIALS, rounds=ROUNDS, spread=0.05,
         shared: Noise that all algorithms have in the same game.
         panels: Keys of the graphs; None for all.
     """
-    graphs, feedback = figure_graph_setup.experiments(horizon=int(rounds[-1]), trials=trials)
+    graphs, feedback = graph_setup.experiments(horizon=int(rounds[-1]), trials=trials)
     if panels is not None:
         chosen = tuple(panel for panel in graphs.panels if panel.key in panels)
         graphs = dataclasses.replace(graphs, panels=chosen)
@@ -72,7 +73,7 @@ def results(factors=None, costs=None, trials=TRIALS, rounds=ROUNDS, spread=0.05,
 
 def claims(**given):
     """Judge made-up results on the real graphs, as drawing random ones takes its time."""
-    return figure_graph_claims.claims(*results(**{"panels": SOCIAL, **given}))
+    return graph_claims.claims(*results(**{"panels": SOCIAL, **given}))
 
 
 def verdicts(**given):
@@ -81,12 +82,12 @@ def verdicts(**given):
 
 def on(panel, trials=1, seed=0):
     """Return results without numbers, for what depends on settings only."""
-    experiment = figure_graph_setup.experiments(trials=trials, seed=seed)[0]
+    experiment = graph_setup.experiments(trials=trials, seed=seed)[0]
     return Results(dataclasses.replace(experiment, panels=(panel,)), {})
 
 
 def test_the_first_experiment_has_four_algorithms_on_seven_graphs():
-    graphs = figure_graph_setup.experiments()[0]
+    graphs = graph_setup.experiments()[0]
     assert (graphs.name, graphs.horizon, graphs.trials, graphs.seed) == ("graphs", 10_000, 210, 0)
     assert graphs.checkpoints == "log"
     assert [one.name for one in graphs.contestants] == ["TS-N", "TS-MaxN", "UCB-N", "UCB-MaxN"]
@@ -101,7 +102,7 @@ def test_the_first_experiment_has_four_algorithms_on_seven_graphs():
 
 @pytest.mark.parametrize("key", RANDOM)
 def test_a_random_graph_has_ten_neighbours_an_arm_and_is_another_in_each_game(key):
-    graphs = figure_graph_setup.experiments()[0]
+    graphs = graph_setup.experiments()[0]
     game = dataclasses.replace(graphs, horizon=100).game(next(one for one in graphs.panels if one.key == key))
     drawn = []
     for trial in range(2):
@@ -112,7 +113,7 @@ def test_a_random_graph_has_ten_neighbours_an_arm_and_is_another_in_each_game(ke
 
 
 def test_the_second_experiment_reveals_more_and_more_of_a_complete_graph():
-    feedback = figure_graph_setup.experiments()[1]
+    feedback = graph_setup.experiments()[1]
     assert (feedback.name, feedback.horizon, feedback.trials) == ("feedback", 100_000, 60)
     assert feedback.checkpoints == "log"
     assert [panel.key for panel in feedback.panels] == [f"revealed-{most}" for most in ("01", "02", "05", "10", "20")]
@@ -124,11 +125,11 @@ def test_the_second_experiment_reveals_more_and_more_of_a_complete_graph():
         game.reset(seed=0)
         _, _, _, _, _ = game.step(7)
         assert {len(game.graph.revealed_by(arm)) for arm in range(20)} == {most}
-    assert REVEALED[0] == 1 and REVEALED[-1] == figure_graph_setup.PRIVATE_ARMS
+    assert REVEALED[0] == 1 and REVEALED[-1] == graph_setup.PRIVATE_ARMS
 
 
 def test_a_level_is_the_same_epsilon_whatever_a_round_reveals():
-    feedback = figure_graph_setup.experiments()[1]
+    feedback = graph_setup.experiments()[1]
     for panel in feedback.panels:
         game = feedback.game(panel)
         players = feedback.players(panel)
@@ -148,7 +149,7 @@ def test_a_level_is_the_same_epsilon_whatever_a_round_reveals():
     ("horizon", "trials", "fewer"), [(60, 2, 2), (1, 1, 1), (10_000, 60, 60), (500, 61, 60), (20_000, 400, 60)]
 )
 def test_the_second_has_ten_times_the_rounds_and_at_most_sixty_games(horizon, trials, fewer):
-    graphs, feedback = figure_graph_setup.experiments(horizon=horizon, trials=trials, seed=7)
+    graphs, feedback = graph_setup.experiments(horizon=horizon, trials=trials, seed=7)
     assert (graphs.horizon, feedback.horizon) == (horizon, 10 * horizon)
     assert (graphs.trials, feedback.trials) == (trials, fewer)
     assert (graphs.seed, feedback.seed) == (7, 7)
@@ -157,19 +158,19 @@ def test_the_second_has_ten_times_the_rounds_and_at_most_sixty_games(horizon, tr
 @pytest.mark.parametrize("horizon", [0, -1, 2.5])
 def test_no_rounds_are_refused(horizon):
     with pytest.raises((ValueError, TypeError), match="horizon must be an integer"):
-        figure_graph_setup.experiments(horizon=horizon)
+        graph_setup.experiments(horizon=horizon)
 
 
 def test_the_settings_are_plain_and_have_a_digest():
     digests = set()
     for given in ({}, {"seed": 1}, {"trials": 30}, {"horizon": 50}):
-        for experiment in figure_graph_setup.experiments(**given):
+        for experiment in graph_setup.experiments(**given):
             text = json.dumps(experiment.configuration(), sort_keys=True, allow_nan=False)
             assert json.dumps(json.loads(text), sort_keys=True) == text
             assert re.fullmatch("[0-9a-f]{8}", experiment.digest())
             digests.add(experiment.digest())
     assert len(digests) == 8
-    one, again = (figure_graph_setup.experiments(seed=3) for _ in range(2))
+    one, again = (graph_setup.experiments(seed=3) for _ in range(2))
     assert [each.digest() for each in one] == [each.digest() for each in again]
 
 
@@ -180,7 +181,7 @@ def test_the_bound_by_hand(graph, chi, n_arms):
     panel = Panel("x", "X", "DPBandit-Graph-v0", {"graph": graph, "n_arms": n_arms})
     rounds = np.array([1, 2, 100, 9999])
     expected = [math.sqrt((n_arms if chi is None else chi) * math.log(n_arms) * t / 2) for t in rounds]
-    assert figure_graph_setup.bound(on(panel), panel, rounds) == pytest.approx(expected, rel=1e-12)
+    assert graph_setup.bound(on(panel), panel, rounds) == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -188,35 +189,35 @@ def test_the_bound_by_hand(graph, chi, n_arms):
     [("karate-club", 20), ("les-miserables", 35), ("davis-southern-women", 18), ("florentine-families", 7)],
 )
 def test_the_bound_of_a_real_graph_counts_its_cliques(key, chi):
-    panel = next(panel for panel in figure_graph_setup.experiments()[0].panels if panel.key == key)
+    panel = next(panel for panel in graph_setup.experiments()[0].panels if panel.key == key)
     graph = nx.convert_node_labels_to_integers(REAL[key][0]())
     cover = as_feedback_graph(graph).clique_cover
     assert sorted(arm for clique in cover for arm in clique) == list(range(ARMS[key]))
     assert all(graph.has_edge(one, other) for clique in cover for one in clique for other in clique if one < other)
     assert len(cover) == chi
     expected = math.sqrt(chi * math.log(ARMS[key]) * 10_000 / 2)
-    assert figure_graph_setup.bound(on(panel, trials=9), panel, np.array([10_000])) == pytest.approx([expected])
+    assert graph_setup.bound(on(panel, trials=9), panel, np.array([10_000])) == pytest.approx([expected])
 
 
 @pytest.mark.parametrize(("trials", "drawn"), [(1, 1), (3, 3), (25, 20)])
 def test_the_bound_of_random_graphs_is_a_mean_over_the_graphs_of_the_games(trials, drawn):
     size = {"graph": "erdos-renyi", "n_arms": 40, "degree": 6}
     panel = Panel("erdos-renyi", "E", "DPBandit-Graph-v0", size)
-    game = dataclasses.replace(figure_graph_setup.experiments()[0], horizon=100).game(panel)
+    game = dataclasses.replace(graph_setup.experiments()[0], horizon=100).game(panel)
     roots = []
     for trial in range(drawn):
         game.reset(seed=5, options={"trial": trial})
         roots.append(math.sqrt(len(game.graph.clique_cover)))
     assert drawn == 1 or len(set(roots)) > 1
     expected = sum(roots) / drawn * math.sqrt(math.log(40) * 50)
-    assert figure_graph_setup.bound(on(panel, trials, seed=5), panel, np.array([100])) == pytest.approx([expected])
+    assert graph_setup.bound(on(panel, trials, seed=5), panel, np.array([100])) == pytest.approx([expected])
 
 
 def test_regret_by_feedback_has_a_column_for_each_number():
     means = dict(zip(LABELS, np.arange(30).reshape(6, 5) + 1.0, strict=True))
     feedback = results(costs=means, spread=0.0, panels=())[1]
     for label in LABELS:
-        found = figure_graph_setup.by_feedback(feedback, label)
+        found = graph_setup.by_feedback(feedback, label)
         assert found.shape == (TRIALS, 5)
         assert found == pytest.approx(np.tile(means[label], (TRIALS, 1)))
 
@@ -261,8 +262,8 @@ def test_the_bound_holds_at_every_round_or_not_at_all():
     """A curve that is over the bound in the middle and below it at the end is over it."""
     graphs, feedback = results(panels=["karate-club"])
     graphs.arrays["karate-club/TS-N/pseudo_regret"][:, 15] *= 10
-    assert figure_graph_claims.claims(graphs, feedback)[2].holds == "no, over it on karate club"
-    assert figure_graph_claims.claims(graphs, feedback)[0].holds == "yes, on all graphs"
+    assert graph_claims.claims(graphs, feedback)[2].holds == "no, over it on karate club"
+    assert graph_claims.claims(graphs, feedback)[0].holds == "yes, on all graphs"
 
 
 def test_games_are_paired():
@@ -351,10 +352,10 @@ def test_the_notes_say_what_is_smaller_than_it_should_be(given):
 def test_the_reproduction_is_what_the_command_runs():
     plan = figure_graph.reproduction(horizon=60, trials=6, seed=9)
     assert plan.name == "figure-graph"
-    assert plan.experiments == figure_graph_setup.experiments(horizon=60, trials=6, seed=9)
-    assert figure_graph.reproduction().experiments == figure_graph_setup.experiments()
+    assert plan.experiments == graph_setup.experiments(horizon=60, trials=6, seed=9)
+    assert figure_graph.reproduction().experiments == graph_setup.experiments()
     found = results(panels=SOCIAL)
-    assert plan.claims(found) == figure_graph_claims.claims(*found)
+    assert plan.claims(found) == graph_claims.claims(*found)
     assert (plan.view.measure, plan.view.centre, plan.view.scale) == ("pseudo_regret", "mean", "log")
 
 
@@ -364,9 +365,9 @@ def test_the_report_holds_both_experiments():
         found,
         title="T",
         command="c",
-        view=figure_graph_setup.VIEW,
+        view=graph_setup.VIEW,
         notes=figure_graph.notes(found),
-        claims=figure_graph_claims.claims(*found),
+        claims=graph_claims.claims(*found),
     )
     assert "20 trials, horizon 10,000 (graphs); 20 trials, horizon 100,000 (feedback)" in text
     for part in ("graphs", "feedback"):
@@ -378,8 +379,8 @@ def test_the_report_holds_both_experiments():
 @pytest.mark.slow
 def test_thompson_sampling_is_ahead_and_privacy_decides_what_feedback_is_worth(tmp_path):
     """At a fifth of the length: both orders of TS-N on real graphs, and feedback that costs at one level only."""
-    graphs, feedback = figure_graph_setup.experiments(horizon=2000, trials=40)
+    graphs, feedback = graph_setup.experiments(horizon=2000, trials=40)
     played = [run(one, ResultsFolder(tmp_path / one.name, one.configuration()), jobs=2) for one in (graphs, feedback)]
-    found = [claim.holds for claim in figure_graph_claims.claims(*played)]
+    found = [claim.holds for claim in graph_claims.claims(*played)]
     assert found[0] == "yes, on all graphs" and not found[1].startswith("no") and found[2].startswith("yes")
     assert re.match(r"no, it depends .* It pays at .*no privacy, .* costs at epsilon = 0\.1", found[3])

@@ -5,13 +5,14 @@ import math
 import numpy as np
 import pytest
 
-from dp_bandit_envs.experiments import figure_modern, figure_modern_claims, figure_modern_setup
+from dp_bandit_envs.experiments import figure_modern
 from dp_bandit_envs.experiments.experiment import Results
-from dp_bandit_envs.experiments.figure_modern_setup import GAMES, PRIVATE, REFERENCE, SWEEP
+from dp_bandit_envs.experiments.figure_modern import modern_claims, modern_setup
+from dp_bandit_envs.experiments.figure_modern.modern_setup import GAMES, PRIVATE, REFERENCE, SWEEP
 from dp_bandit_envs.experiments.report import report_md
 from dp_bandit_envs.experiments.running import run
 from dp_bandit_envs.experiments.store import ResultsFolder
-from dp_bandit_envs.metrics.lower_bounds import lai_robbins, private_lower_bound
+from dp_bandit_envs.theory.lower_bounds import lai_robbins, private_lower_bound
 
 ROUNDS = np.unique(np.round(np.geomspace(1, 10**6, 60)).astype(int))
 TRIALS = 20
@@ -34,7 +35,7 @@ def results(changes=None, trials=TRIALS, rounds=ROUNDS, spread=0.02):
     made = []
     noise = np.linspace(-spread, spread, trials) if trials > 1 else np.zeros(1)
     for part, experiment in zip(
-        ("time", "epsilon"), figure_modern_setup.experiments(horizon=int(rounds[-1]), trials=trials), strict=True
+        ("time", "epsilon"), modern_setup.experiments(horizon=int(rounds[-1]), trials=trials), strict=True
     ):
         arrays = {}
         for panel in experiment.panels:
@@ -52,11 +53,11 @@ def results(changes=None, trials=TRIALS, rounds=ROUNDS, spread=0.02):
 
 
 def verdicts(**given):
-    return [claim.holds.split(",")[0].split(" from")[0] for claim in figure_modern_claims.claims(*results(**given))]
+    return [claim.holds.split(",")[0].split(" from")[0] for claim in modern_claims.claims(*results(**given))]
 
 
 def test_the_experiments_are_those_of_the_issue():
-    over_time, over_epsilon = figure_modern_setup.experiments()
+    over_time, over_epsilon = modern_setup.experiments()
     assert (over_time.horizon, over_time.trials, over_time.checkpoints) == (10**7, 20, "log")
     assert (over_epsilon.horizon, over_epsilon.trials) == (10**6, 20)
     wanted = [[0.25, 0.375, 0.5, 0.625, 0.75], [0.1, 0.1, 0.1, 0.1, 0.8]]
@@ -77,16 +78,16 @@ def test_no_algorithm_is_favoured_by_the_numbering_of_arms():
 
 @pytest.mark.parametrize(("horizon", "sweep"), [(100, 100), (10**6, 10**6), (3 * 10**6, 10**6)])
 def test_a_shorter_horizon_is_for_both(horizon, sweep):
-    over_time, over_epsilon = figure_modern_setup.experiments(horizon=horizon, trials=2, seed=7)
+    over_time, over_epsilon = modern_setup.experiments(horizon=horizon, trials=2, seed=7)
     assert (over_time.horizon, over_epsilon.horizon) == (horizon, sweep)
     assert {over_time.trials, over_epsilon.trials} == {2} and {over_time.seed, over_epsilon.seed} == {7}
 
 
 @pytest.mark.parametrize("game", GAMES)
 def test_every_private_algorithm_has_the_panels_epsilon(game):
-    experiment = figure_modern_setup.experiments()[1]
+    experiment = modern_setup.experiments()[1]
     for epsilon in SWEEP:
-        panel = next(panel for panel in experiment.panels if panel.key == figure_modern_setup.key(game, epsilon))
+        panel = next(panel for panel in experiment.panels if panel.key == modern_setup.key(game, epsilon))
         for player in experiment.players(panel):
             guarantee = player.guarantee(n_arms=5, horizon=10**4)
             assert guarantee.epsilon == pytest.approx(epsilon) and guarantee.delta == 0
@@ -118,7 +119,7 @@ def test_each_claim_can_fall(claim, changes, expected):
 
 
 def test_a_verdict_names_where_it_fails():
-    claims = figure_modern_claims.claims(*results({("epsilon", "DP-SE"): lambda e: 9.0 if e in (0.2, 0.5) else 50.0}))
+    claims = modern_claims.claims(*results({("epsilon", "DP-SE"): lambda e: 9.0 if e in (0.2, 0.5) else 50.0}))
     assert "AdaP-UCB to DP-SE, spaced, epsilon = 0.2 and 0.5" in claims[5].holds
     assert "DP-UCB, spaced" not in claims[5].holds
 
@@ -127,22 +128,22 @@ def test_an_algorithm_that_is_told_the_horizon_may_stop():
     """DP-SE's regret does not grow any more after the last elimination; that breaks no bound."""
     over_time, over_epsilon = results()
     for game in GAMES:
-        regret = over_time.arrays[f"{figure_modern_setup.key(game, 1.0)}/DP-SE/pseudo_regret"]
+        regret = over_time.arrays[f"{modern_setup.key(game, 1.0)}/DP-SE/pseudo_regret"]
         regret[:, 30:] = regret[:, -1:]
-    claim = figure_modern_claims.claims(over_time, over_epsilon)[6]
+    claim = modern_claims.claims(over_time, over_epsilon)[6]
     assert claim.holds.startswith("yes") and "50.00 (DP-SE, spaced)" in claim.seen
     for game in GAMES:
-        over_time.arrays[f"{figure_modern_setup.key(game, 1.0)}/DP-SE/pseudo_regret"] /= 60
-    assert figure_modern_claims.claims(over_time, over_epsilon)[6].holds.startswith("no, below: DP-SE, spaced: 0.83")
+        over_time.arrays[f"{modern_setup.key(game, 1.0)}/DP-SE/pseudo_regret"] /= 60
+    assert modern_claims.claims(over_time, over_epsilon)[6].holds.startswith("no, below: DP-SE, spaced: 0.83")
 
 
 def test_steps_do_not_decide_an_order():
     """Two algorithms that double their episodes end at the same regret; the one that gets there later is ahead."""
     over_time, over_epsilon = results({("time", "AdaP-KLUCB"): 12.0})
     for game in GAMES:
-        regret = over_time.arrays[f"{figure_modern_setup.key(game, 1.0)}/AdaP-KLUCB/pseudo_regret"]
+        regret = over_time.arrays[f"{modern_setup.key(game, 1.0)}/AdaP-KLUCB/pseudo_regret"]
         regret[:, -15:-1] /= 2
-    assert figure_modern_claims.claims(over_time, over_epsilon)[1].holds.startswith("yes")
+    assert modern_claims.claims(over_time, over_epsilon)[1].holds.startswith("yes")
 
 
 def test_what_is_the_other_way_round_at_the_end_is_said():
@@ -150,7 +151,7 @@ def test_what_is_the_other_way_round_at_the_end_is_said():
     over_time, over_epsilon = results()
     over_epsilon.arrays["spaced-epsilon-0.05/DP-SE/pseudo_regret"][:, -1] /= 10
     over_time.arrays["spaced-epsilon-1/DP-SE/pseudo_regret"][:, -1] /= 10
-    claims = figure_modern_claims.claims(over_time, over_epsilon)
+    claims = modern_claims.claims(over_time, over_epsilon)
     assert claims[5].holds.startswith("no, the other way round: AdaP-UCB to DP-SE, spaced, epsilon = 0.05, at T.")
     assert "at T alone clear in 23 of 24 cases, the other way round in AdaP-UCB to DP-SE, spaced" in claims[5].seen
     assert "at T alone clear in 3 of 4 cases, the other way round in AdaP-UCB to DP-SE, spaced" in claims[2].seen
@@ -163,17 +164,17 @@ def test_few_runs_show_nothing(trials):
 
 @pytest.mark.parametrize("rounds", [np.array([1]), np.array([1, 2]), np.arange(1, 101)])
 def test_the_shortest_games_can_be_judged(rounds):
-    assert len(figure_modern_claims.claims(*results(rounds=rounds))) == 10
+    assert len(modern_claims.claims(*results(rounds=rounds))) == 10
 
 
 def test_the_lower_bounds_are_linear_in_the_logarithm():
     for game in GAMES:
-        bounds = figure_modern_setup.bounds_over_time(game, [1, 10, 100, 10**7], 1.0)
+        bounds = modern_setup.bounds_over_time(game, [1, 10, 100, 10**7], 1.0)
         assert bounds[0] == 0
         assert bounds[1:] == pytest.approx([private_lower_bound(game.means, t, 1.0) for t in (10, 100, 10**7)])
-        free = figure_modern_setup.bounds_over_time(game, [10**7], None)
+        free = modern_setup.bounds_over_time(game, [10**7], None)
         assert free[0] == pytest.approx(lai_robbins(game.means, 10**7))
-        assert np.all(np.diff(figure_modern_setup.bounds_over_epsilon(game, 1000)) <= 0)
+        assert np.all(np.diff(modern_setup.bounds_over_epsilon(game, 1000)) <= 0)
 
 
 def test_the_report_holds_both_experiments():
@@ -182,9 +183,9 @@ def test_the_report_holds_both_experiments():
         found,
         title="T",
         command="c",
-        view=figure_modern_setup.VIEW,
+        view=modern_setup.VIEW,
         notes=figure_modern.notes(found),
-        claims=figure_modern_claims.claims(*found),
+        claims=modern_claims.claims(*found),
     )
     assert "20 trials, horizon 1,000,000 (over-time); 20 trials, horizon 1,000,000 (over-epsilon)" in text
     for part in ("over-time", "over-epsilon"):
@@ -204,7 +205,7 @@ def test_the_notes_count_the_runs_that_noise_decides():
 @pytest.mark.slow
 def test_the_order_and_the_lower_bound_hold_in_play(tmp_path):
     """The first experiment at a fiftieth of its length: every order, and no slope below the bound."""
-    over_time = figure_modern_setup.experiments(horizon=200_000, trials=12)[0]
+    over_time = modern_setup.experiments(horizon=200_000, trials=12)[0]
     played = run(over_time, ResultsFolder(tmp_path / "time", over_time.configuration()), jobs=2)
-    found = [claim.holds.split(",")[0] for claim in figure_modern_claims.claims(played, results()[1])]
+    found = [claim.holds.split(",")[0] for claim in modern_claims.claims(played, results()[1])]
     assert found[:3] == ["yes"] * 3 and found[6:8] == ["yes"] * 2

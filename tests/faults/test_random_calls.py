@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs import agents, algorithm_names, make_algorithm, wrappers
+from dp_bandit_envs.envs.registration import IDS
 from dp_bandit_envs.errors import BoundaryError
 from dp_bandit_envs.privacy.counters import COUNTERS, make_counter
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
-from dp_bandit_envs.registration import IDS
 from dp_bandit_envs.wrappers import vector
 
 PLANTED = 0.1234567891

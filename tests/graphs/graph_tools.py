@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 from dp_bandit_envs.adversaries.replay import GainTable
-from dp_bandit_envs.graph_env import GraphEnv
+from dp_bandit_envs.envs.graph_env import GraphEnv
 from dp_bandit_envs.graphs import FeedbackGraph
 
 SIZE = 2.0**38

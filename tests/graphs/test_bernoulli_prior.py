@@ -8,9 +8,9 @@ import pytest
 from dp_bandit_envs import play
 from dp_bandit_envs.adversaries import BernoulliPrior
 from dp_bandit_envs.algorithms import make_algorithm
-from dp_bandit_envs.bandit_env import BanditEnv
+from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.envs.graph_env import GraphEnv, GraphVectorEnv
 from dp_bandit_envs.errors import NotAnInteger
-from dp_bandit_envs.graph_env import GraphEnv, GraphVectorEnv
 from dp_bandit_envs.seeding import ADVERSARY, stream
 from dp_bandit_envs.simulation import simulate
 

@@ -11,7 +11,7 @@ from graph_tools import rows_of, table_game
 from dp_bandit_envs import play, simulate
 from dp_bandit_envs.agents import ThompsonSampling, TsMaxN
 from dp_bandit_envs.algorithms import Algorithm
-from dp_bandit_envs.graph_env import GraphEnv
+from dp_bandit_envs.envs.graph_env import GraphEnv
 from dp_bandit_envs.graphs import as_feedback_graph
 from dp_bandit_envs.wrappers import BlockMeans, LaplaceClipRescale, MiniBatchAverage, RunningSums
 from dp_bandit_envs.wrappers import vector as of_many

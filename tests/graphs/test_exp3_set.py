@@ -12,7 +12,7 @@ from dp_bandit_envs.adversaries import Deterministic, Stochastic
 from dp_bandit_envs.adversaries.replay import GainTable
 from dp_bandit_envs.agents.exp3_set import Exp3Set
 from dp_bandit_envs.algorithms import Algorithm, make_algorithm
-from dp_bandit_envs.graph_env import GraphEnv
+from dp_bandit_envs.envs.graph_env import GraphEnv
 from dp_bandit_envs.graphs import as_feedback_graph
 from dp_bandit_envs.seeding import AGENT, stream
 from dp_bandit_envs.simulation import simulate
@@ -118,7 +118,7 @@ def test_without_a_graph_it_is_exp3_on_losses():
     games = []
     for env in (GraphEnv("empty", means=[0.3, 0.6, 0.5], horizon=200), None):
         if env is None:
-            from dp_bandit_envs.bandit_env import BanditEnv
+            from dp_bandit_envs.envs.bandit_env import BanditEnv
 
             env = BanditEnv(Stochastic(3, 200, means=[0.3, 0.6, 0.5]))
         games.append(play(env, Exp3Set(), seed=3).arms)

@@ -14,8 +14,8 @@ from dp_bandit_envs.agents import ThompsonSampling, Ucb
 from dp_bandit_envs.agents.beta_draws import largest
 from dp_bandit_envs.agents.max_n import TsMaxN, UcbMaxN
 from dp_bandit_envs.algorithms import make_algorithm
-from dp_bandit_envs.bandit_env import BanditEnv
-from dp_bandit_envs.graph_env import GraphEnv
+from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.envs.graph_env import GraphEnv
 from dp_bandit_envs.graphs import as_feedback_graph
 from dp_bandit_envs.simulation import simulate
 from dp_bandit_envs.wrappers import RunningSums

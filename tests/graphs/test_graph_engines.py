@@ -15,7 +15,7 @@ from dp_bandit_envs.agents.exp3_set import Exp3Set
 from dp_bandit_envs.agents.functional import GAINS, SUMS, FunctionalAgent, Functions
 from dp_bandit_envs.agents.max_n import TsMaxN, UcbMaxN
 from dp_bandit_envs.algorithms import Algorithm, make_algorithm
-from dp_bandit_envs.graph_env import GraphEnv
+from dp_bandit_envs.envs.graph_env import GraphEnv
 from dp_bandit_envs.simulation import trials as trials_module
 from dp_bandit_envs.wrappers import BlockMeans, HybridSums, IntervalMeans, RandomisedResponse, RunningSums
 

@@ -14,7 +14,7 @@ from graph_tools import DIRECTED, SIZE, Draws, all_signs, cheapest, linear_map, 
 
 from dp_bandit_envs import LaplaceClipRescale, MiniBatchAverage
 from dp_bandit_envs.adversaries.replay import GainTable
-from dp_bandit_envs.bandit_env import BanditEnv
+from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.privacy.counters import COUNTERS
 from dp_bandit_envs.wrappers import BlockMeans, HybridSums, IntervalMeans, RandomisedResponse, RunningSums
 

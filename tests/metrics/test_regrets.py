@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.adversaries import GainTable, MemoryBounded, Stochastic
-from dp_bandit_envs.bandit_env import BanditEnv
+from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.metrics import external_regret, policy_regret, pseudo_regret
 
 TABLE = np.array([[1.0, 0.0], [0.25, 0.5], [0.5, 1.0]])  # totals 1.75 and 1.5

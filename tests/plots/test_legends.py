@@ -7,8 +7,8 @@ import pytest
 from matplotlib.legend import Legend
 
 from dp_bandit_envs.algorithms import algorithm_names
-from dp_bandit_envs.plots.graph import ByFeedback, OnGraph, graph_figure
-from dp_bandit_envs.plots.modern import OverEpsilon, OverTime, modern_figure
+from dp_bandit_envs.experiments.figure_graph.graph_panels import ByFeedback, OnGraph, graph_figure
+from dp_bandit_envs.experiments.figure_modern.modern_panels import OverEpsilon, OverTime, modern_figure
 from dp_bandit_envs.plots.regret import regret_figure
 from dp_bandit_envs.plots.style import SPARE, SPARE_OF_MANY, look
 

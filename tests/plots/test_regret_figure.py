@@ -8,8 +8,8 @@ import pytest
 from matplotlib.collections import PolyCollection
 
 from dp_bandit_envs.algorithms import algorithm_names
-from dp_bandit_envs.experiments import figure_2
-from dp_bandit_envs.experiments.figure_modern_setup import PRIVATE, REFERENCE
+from dp_bandit_envs.experiments.figure_2 import figure_2_setup
+from dp_bandit_envs.experiments.figure_modern.modern_setup import PRIVATE, REFERENCE
 from dp_bandit_envs.metrics import gini_below_and_above, mean_and_standard_error, median_of_means
 from dp_bandit_envs.plots.regret import as_bytes, regret_figure
 from dp_bandit_envs.plots.style import LOOKS, SPARE, look
@@ -121,8 +121,8 @@ def simulated(colour):
 TOGETHER = {
     "figure-1": ("EXP3", "DP-EXP3-Lap", "EXP3-tau"),
     "figure-1 at another epsilon": ("EXP3", "DP-EXP3-Lap", "EXP3-tau", "Batched-Lap-EXP3", "Batched-Lap-HTINF"),
-    "figure-2": [one.make().name for one in figure_2.contestants(1.0, modern=False)],
-    "figure-2 with the modern": [one.make().name for one in figure_2.contestants(1.0, modern=True)],
+    "figure-2": [one.make().name for one in figure_2_setup.contestants(1.0, modern=False)],
+    "figure-2 with the modern": [one.make().name for one in figure_2_setup.contestants(1.0, modern=True)],
     "figure-modern": (*PRIVATE, REFERENCE),
     "feedback graphs": ("UCB", "TS", "TS-N", "TS-MaxN", "UCB-N", "UCB-MaxN", "EXP3-SET"),
 }

@@ -7,8 +7,8 @@ import pytest
 from scipy.stats import beta
 
 from dp_bandit_envs.adversaries.replay import GainTable
-from dp_bandit_envs.bandit_env import BanditEnv
-from dp_bandit_envs.bandit_vector_env import BanditVectorEnv
+from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
 from dp_bandit_envs.privacy import noise_scale
 from dp_bandit_envs.privacy.laplace import default_bound, release
 from dp_bandit_envs.wrappers import LaplaceClipRescale, vector

@@ -12,8 +12,8 @@ from dp_bandit_envs.agents import FunctionalAgent
 from dp_bandit_envs.agents import exp3 as exp3_module
 from dp_bandit_envs.agents.functional import Functions
 from dp_bandit_envs.algorithms import Algorithm, algorithm_names, make_algorithm
-from dp_bandit_envs.bandit_env import BanditEnv
-from dp_bandit_envs.registration import IDS
+from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.envs.registration import IDS
 
 GAME = "DPBandit-Stochastic-v0"
 

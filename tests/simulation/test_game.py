@@ -7,7 +7,7 @@ import pytest
 
 from dp_bandit_envs import Game, MiniBatchAverage, play, simulate
 from dp_bandit_envs.adversaries import GainTable, MemoryBounded, Stochastic
-from dp_bandit_envs.bandit_env import BanditEnv
+from dp_bandit_envs.envs.bandit_env import BanditEnv
 
 # Every number is a multiple of 1/8, so that sums are exact.
 TABLE = np.array([[0.5, 1.0, 0.0], [0.25, 0.0, 1.0], [1.0, 0.125, 0.5], [0.0, 1.0, 0.25], [0.75, 0.5, 1.0]])

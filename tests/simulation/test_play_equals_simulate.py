@@ -12,8 +12,8 @@ from dp_bandit_envs import Exp3, Htinf, LaplaceClipRescale, MiniBatchAverage, Ts
 from dp_bandit_envs.adversaries import Stochastic
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
 from dp_bandit_envs.algorithms import Algorithm, algorithm_names, make_algorithm
-from dp_bandit_envs.bandit_env import BanditEnv
-from dp_bandit_envs.registration import IDS
+from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.envs.registration import IDS
 from dp_bandit_envs.simulation import trials as trials_module
 
 SEED = 20170208

@@ -13,7 +13,7 @@ from dp_bandit_envs.agents import Imed, KlUcb, SuccessiveElimination, ThompsonSa
 from dp_bandit_envs.agents.functional import SUMS, FunctionalAgent, Functions
 from dp_bandit_envs.agents.noise_width import counter_width, log_log_width, log_width
 from dp_bandit_envs.algorithms import Algorithm
-from dp_bandit_envs.bandit_env import BanditEnv
+from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import WrongObservation
 from dp_bandit_envs.privacy.counters import COUNTERS
 from dp_bandit_envs.simulation import trials as trials_module

@@ -6,7 +6,7 @@ import pytest
 
 from dp_bandit_envs import simulate
 from dp_bandit_envs.algorithms import Algorithm, algorithm_names, make_algorithm
-from dp_bandit_envs.registration import IDS
+from dp_bandit_envs.envs.registration import IDS
 from dp_bandit_envs.simulation import trials as trials_module
 
 FIELDS = ("external_regret", "policy_regret", "pseudo_regret", "collected", "switches", "pulls")

@@ -6,7 +6,7 @@ import pytest
 
 from dp_bandit_envs import Algorithm, Exp3, Simulation, Uniform, make_algorithm, simulate
 from dp_bandit_envs.adversaries import Stochastic
-from dp_bandit_envs.bandit_env import BanditEnv
+from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import UnknownName
 
 GAME = "DPBandit-Stochastic-v0"

@@ -10,8 +10,8 @@ import numpy as np
 
 from dp_bandit_envs import wrappers
 from dp_bandit_envs.adversaries.replay import GainTable
-from dp_bandit_envs.bandit_env import BanditEnv
-from dp_bandit_envs.bandit_vector_env import BanditVectorEnv
+from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
 from dp_bandit_envs.privacy.counters import COUNTERS
 from dp_bandit_envs.wrappers import vector
 

@@ -13,8 +13,8 @@ from dp_bandit_envs import Algorithm, make_algorithm, play, simulate
 from dp_bandit_envs.adversaries import Adversary
 from dp_bandit_envs.adversaries.replay import GainTable
 from dp_bandit_envs.agents import Ucb
-from dp_bandit_envs.bandit_env import BanditEnv
-from dp_bandit_envs.bandit_vector_env import BanditVectorEnv
+from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
 from dp_bandit_envs.errors import BoundaryError, GainRangeError
 from dp_bandit_envs.privacy.counters import COUNTERS, BinaryCounter
 from dp_bandit_envs.privacy.laplace import LaplaceMechanism

@@ -8,8 +8,8 @@ import pytest
 from boundary_games import MARK, PLANTED, around, error_of, everything_in, game, games
 
 from dp_bandit_envs.adversaries.replay import GainTable
-from dp_bandit_envs.bandit_env import BanditEnv
-from dp_bandit_envs.bandit_vector_env import BanditVectorEnv
+from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
 from dp_bandit_envs.wrappers import LaplaceClipRescale, MiniBatchAverage, vector
 
 TABLE = np.full((12, 3), PLANTED)

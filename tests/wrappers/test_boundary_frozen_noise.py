@@ -10,7 +10,7 @@ import pytest
 from boundary_games import around, game, games
 
 from dp_bandit_envs.adversaries.replay import GainTable
-from dp_bandit_envs.bandit_env import BanditEnv
+from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import BoundaryError
 from dp_bandit_envs.wrappers import LaplaceClipRescale, MiniBatchAverage, vector
 

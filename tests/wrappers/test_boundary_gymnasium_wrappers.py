@@ -8,7 +8,7 @@ import pytest
 from boundary_games import ORDERS, PLANTED, around, find_planted, game, games
 
 from dp_bandit_envs.adversaries import Stochastic
-from dp_bandit_envs.bandit_env import BanditEnv
+from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.seeding import ADVERSARY, AGENT, FIRST_WRAPPER, stream
 from dp_bandit_envs.wrappers import LaplaceClipRescale, MiniBatchAverage, vector
 

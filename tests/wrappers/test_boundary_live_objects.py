@@ -11,7 +11,7 @@ from dp_bandit_envs.adversaries import Stochastic
 from dp_bandit_envs.adversaries.replay import GainTable
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
 from dp_bandit_envs.agents.stable_baselines3 import Sb3VecEnv
-from dp_bandit_envs.bandit_env import BanditEnv
+from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import BoundaryError, StepOutsideGame
 from dp_bandit_envs.seeding import AGENT, FIRST_WRAPPER, EpisodeStreams, stream, stream_for_agent
 from dp_bandit_envs.wrappers import HybridSums, IntervalMeans, LaplaceClipRescale, RandomisedResponse

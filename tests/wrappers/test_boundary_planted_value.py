@@ -11,8 +11,8 @@ import pytest
 from boundary_games import MARK, ORDERS, PLANTED, around, error_of, everything_in, find_planted, frames_of, game, games
 
 from dp_bandit_envs.adversaries.replay import GainTable
-from dp_bandit_envs.bandit_env import BanditEnv
-from dp_bandit_envs.bandit_vector_env import BanditVectorEnv
+from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
 from dp_bandit_envs.errors import BoundaryError, StepOutsideGame
 
 ROUNDS = 11
@@ -150,7 +150,7 @@ def test_setting_an_attribute_does_not_reach_below():
 @pytest.mark.parametrize("order", [order for order in ORDERS if noisy(order)])
 def test_pictures_above_the_boundary_are_those_of_a_game_that_paid_what_was_released(order):
     """Drawn a second way: a scoreboard that is fed with rewards above the boundary only."""
-    from dp_bandit_envs.rendering import Scoreboard
+    from dp_bandit_envs.envs.scoreboard import Scoreboard
 
     env = around(game(tables()[0], render_mode="rgb_array"), order)
     env.reset(seed=5)

@@ -8,8 +8,8 @@ import pytest
 from boundary_games import ORDERS, SUMS, around, game, games, summed
 
 from dp_bandit_envs.adversaries import Stochastic, SwitchingCost
-from dp_bandit_envs.bandit_env import BanditEnv
-from dp_bandit_envs.bandit_vector_env import BanditVectorEnv
+from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
 
 HORIZON = 13
 NUM_ENVS = 3

@@ -14,9 +14,9 @@ from dp_bandit_envs.agents import FunctionalAgent
 from dp_bandit_envs.agents.noise_width import counter_width, log_log_width, log_width
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.data_files import DataFile
+from dp_bandit_envs.envs.registration import IDS
 from dp_bandit_envs.privacy.counters import COUNTERS, make_counter
 from dp_bandit_envs.privacy.sums import CountedSums
-from dp_bandit_envs.registration import IDS
 
 HORIZON = 24
 AGENTS = [name for name in agents.__all__ if name != "FunctionalAgent"]

@@ -21,10 +21,10 @@ from boundary_games import (
 )
 
 from dp_bandit_envs.adversaries.replay import GainTable
-from dp_bandit_envs.bandit_env import BanditEnv
-from dp_bandit_envs.bandit_vector_env import BanditVectorEnv
+from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
+from dp_bandit_envs.envs.scoreboard import Scoreboard
 from dp_bandit_envs.errors import BoundaryError, StepOutsideGame
-from dp_bandit_envs.rendering import Scoreboard
 from dp_bandit_envs.wrappers import RunningSums, vector
 from dp_bandit_envs.wrappers.boundary import Withheld
 

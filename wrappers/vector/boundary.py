@@ -11,12 +11,12 @@ from gymnasium.vector.utils import batch_space
 from gymnasium.wrappers import vector as known
 from numpy.typing import NDArray
 
-from dp_bandit_envs.bandit_vector_env import Seeds, VectorStep, check_arms, every_game, spread_seeds
+from dp_bandit_envs.envs.bandit_vector_env import Seeds, VectorStep, check_arms, every_game, spread_seeds
+from dp_bandit_envs.envs.scoreboard import Scoreboard
 from dp_bandit_envs.errors import BoundaryError, StepOutsideGame
 from dp_bandit_envs.graphs import FeedbackGraph
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.protocols import FloatArray, IntArray, Observation
-from dp_bandit_envs.rendering import Scoreboard
 from dp_bandit_envs.seeding import FIRST_WRAPPER, EpisodeStreams, checked_options
 from dp_bandit_envs.wrappers.below import (
     HAND_OBSERVATIONS_ON,

@@ -1,0 +1,1 @@
+"""Environments: games, vector games and games on graphs, the table of their ids, and their pictures."""

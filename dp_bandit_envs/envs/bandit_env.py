@@ -1,0 +1,230 @@
+"""The bandit game as a Gymnasium environment: the agent plays an arm and sees its gain; the evaluator sees the rest."""
+
+import inspect
+from collections.abc import Callable
+from typing import Any, ClassVar, SupportsIndex
+
+import gymnasium as gym
+import numpy as np
+from gymnasium import spaces
+
+from dp_bandit_envs import checks
+from dp_bandit_envs.adversaries.adversary import Adversary
+from dp_bandit_envs.envs.scoreboard import Scoreboard
+from dp_bandit_envs.errors import GainRangeError, StepOutsideGame, WrongType
+from dp_bandit_envs.protocols import FloatArray, IntArray, Observation
+from dp_bandit_envs.seeding import ADVERSARY, EpisodeStreams, checked_options, checked_seed
+
+BLOCK_NUMBERS = 2**18
+"""The most gains that are fetched at once; with many arms, blocks are shorter."""
+BlockListener = Callable[[IntArray, FloatArray, FloatArray], None]
+
+
+def observation_space(n_arms: int) -> spaces.Dict:
+    """Return the space of one round's observation: `gain` in [0, 1] and `observed` in {0, 1}, each `(n_arms,)`."""
+    return spaces.Dict(
+        gain=spaces.Box(0.0, 1.0, (n_arms,), np.float64),
+        observed=spaces.MultiBinary(n_arms),
+    )
+
+
+def empty_observation(n_arms: int) -> Observation:
+    """Return a fresh observation in which nothing was observed."""
+    return {"gain": np.zeros(n_arms), "observed": np.zeros(n_arms, np.int8)}
+
+
+class BanditEnv(gym.Env[Observation, int]):
+    """A game of `horizon` rounds against an adversary.
+
+    ## Action Space
+    `Discrete(n_arms)`: the arm to play in this round.
+
+    ## Observation Space
+    `Dict(gain=Box(0, 1, (n_arms,), float64), observed=MultiBinary(n_arms))`: the gain of each arm whose gain was
+    revealed in this round, 0 elsewhere, and which arms those are: the one played, and on a graph its neighbours.
+
+    ## Rewards
+    The gain of the arm played, in [0, 1], larger is better. Against an adversary with memory m it counts only if
+    the same arm was also played in the m rounds before (or in all of them, while there are fewer); otherwise it is 0.
+
+    ## Starting State
+    Round 0, nothing observed. The gains are drawn from a stream of their own, so an agent may use the same seed.
+    `reset(seed=s, options={"trial": i})` starts trial i of seed s; the default trial is 0.
+
+    ## Episode End
+    `terminated` after round `horizon`: the horizon is part of the problem. Never `truncated`.
+    `info` is `{"round": t}` and nothing else, t from 1.
+
+    For the evaluator only, on `env.unwrapped`: `external_regret()`, `cumulative_gains`, `collected`.
+
+    Args:
+        adversary: Who writes the gains. The registered ids make it from the remaining arguments instead.
+        observe_charge: Whether a charge for switching is seen by the agent (a gain of 0), or only in the score.
+        render_mode: None, `"rgb_array"` or `"ansi"`.
+        block_length: Number of rounds for which gains are fetched at once; it changes nothing but speed and memory.
+        arguments: What the adversary of a registered id takes, such as `n_arms` and `horizon`.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["rgb_array", "ansi"], "render_fps": 10}  # type: ignore[misc]
+    adversary_class: ClassVar[type[Adversary] | None] = None
+    sensitivity: float = 1.0
+    """How far one changed round moves an observation in L1: bandit feedback reveals one gain in [0, 1]."""
+
+    def __init_subclass__(cls) -> None:
+        """Give every environment the headings that all share, behind its own."""
+        _, heading, common = (BanditEnv.__doc__ or "").partition("## Action Space")
+        shared = common.partition("For the evaluator only")[0].rstrip()
+        cls.__doc__ = f"{(cls.__doc__ or '').rstrip()}\n\n    {heading}{shared}\n"
+
+    def __init__(
+        self,
+        adversary: Adversary | None = None,
+        *,
+        observe_charge: bool = True,
+        render_mode: str | None = None,
+        block_length: SupportsIndex = 4096,
+        **arguments: Any,
+    ) -> None:
+        self.adversary = make_adversary(type(self), adversary, arguments)
+        if render_mode is not None:
+            checks.one_of("render_mode", render_mode, self.metadata["render_modes"])
+        self.render_mode = render_mode
+        self.n_arms = self.adversary.n_arms
+        self.horizon = self.adversary.horizon
+        self.action_space = spaces.Discrete(self.n_arms)  # type: ignore[assignment]
+        self.observation_space = observation_space(self.n_arms)  # type: ignore[assignment]
+        self.on_block: BlockListener | None = None
+        self.observe_charge = checks.boolean("observe_charge", observe_charge)
+        self._memory = self.adversary.memory
+        rows = min(checks.integer("block_length", block_length, at_least=1), self.horizon)
+        self._block_length = min(rows, max(1, BLOCK_NUMBERS // self.n_arms))
+        self._streams = EpisodeStreams(ADVERSARY)
+        self._round = -1  # before the first reset
+        self._rows: list[list[float]] = []
+        self._arms: list[int] = []
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Start a new game; see the class's headings Starting State and Episode End."""
+        seed, options = checked_seed(seed), checked_options(options)
+        super().reset(seed=seed)
+        self.adversary.begin(self._streams.next(seed, options))
+        self._begin(seed, options)
+        self._round = 0
+        self._collected = 0.0
+        self._totals_before_block = np.zeros(self.n_arms)
+        self._arm, self._run = -1, 0
+        self._block = np.empty((0, self.n_arms))
+        self._rows = []
+        self._arms = []
+        self._earned: list[float] = []
+        self._scoreboard = Scoreboard(self.n_arms, self.horizon, regret=True) if self.render_mode else None
+        return empty_observation(self.n_arms), {"round": 0}
+
+    def step(self, action: SupportsIndex) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        """Play one round."""
+        n_arms = self.n_arms
+        arm = action if type(action) is int and 0 <= action < n_arms else checks.arm(action, n_arms)
+        if len(self._rows) == len(self._arms):
+            self._next_block()
+        gain = self._rows[len(self._arms)][arm]
+        self._round += 1
+        if arm == self._arm:
+            self._run += 1
+        else:
+            self._arm, self._run = arm, 1
+        earned = gain if self._run > self._memory or self._run == self._round else 0.0
+        self._collected += earned
+        self._arms.append(arm)
+        self._earned.append(earned)
+        observation = self._reveal(arm, earned if self.observe_charge else gain)
+        terminated = self._round == self.horizon
+        if self._scoreboard is not None:
+            self._scoreboard.add(self._round, arm, earned, self.external_regret)
+        return observation, earned, terminated, False, {"round": self._round}
+
+    def _begin(self, seed: int | None, options: dict[str, Any] | None) -> None:
+        """Begin what else a game has, such as a graph."""
+
+    def _reveal(self, arm: int, gain: float) -> Observation:
+        """Return what the agent sees of this round: the arm played and its gain, charges as they are observed."""
+        gains = np.zeros(self.n_arms)
+        gains[arm] = gain
+        observed = np.zeros(self.n_arms, np.int8)
+        observed[arm] = 1
+        return {"gain": gains, "observed": observed}
+
+    @property
+    def cumulative_gains(self) -> FloatArray:
+        """Each arm's gains of all rounds so far, shape `(n_arms,)`, before any charge. For the evaluator."""
+        self._check_started()
+        return self._totals(len(self._arms))
+
+    @property
+    def collected(self) -> float:
+        """The gains that counted so far. For the evaluator."""
+        self._check_started()
+        return self._collected
+
+    def external_regret(self) -> float:
+        """Return what the best single arm would have collected so far, less what was collected. For the evaluator."""
+        return float(self.cumulative_gains.max() - self._collected)
+
+    def report_block(self) -> None:
+        """Hand the rounds of the current block to `on_block`, if anyone listens.
+
+        The game does so itself before it fetches the next block; whoever listens calls this once at the end.
+        """
+        if self.on_block is not None and self._arms:
+            self.on_block(np.array(self._arms), np.array(self._earned), self._block[: len(self._arms)])
+
+    def render(self) -> Any:
+        """Return a picture of the game so far: an array `(height, width, 3)` or text, by `render_mode`."""
+        self._check_started()
+        if self._scoreboard is None:
+            gym.logger.warn("render() shows nothing: make the environment with render_mode='rgb_array' or 'ansi'.")
+            return None
+        title = f"{type(self.adversary).__name__} adversary"
+        return self._scoreboard.render(self.render_mode, title=title, total="gain")
+
+    def _check_started(self) -> None:
+        if self._round < 0:
+            raise StepOutsideGame("the game has not begun; call reset() first.")
+
+    def _next_block(self) -> None:
+        self._check_started()
+        if self._round == self.horizon:
+            raise StepOutsideGame(f"the game ended after round {self.horizon}; call reset() to start another.")
+        self.report_block()
+        self._totals_before_block = self._totals(len(self._arms))
+        self._block = np.empty((min(self._block_length, self.horizon - self._round), self.n_arms))
+        self.adversary.fill(self._block)
+        if not np.all((self._block >= 0) & (self._block <= 1)):
+            raise GainRangeError(self.adversary)
+        self._rows = self._block.tolist()
+        self._arms.clear()
+        self._earned.clear()
+
+    def _totals(self, rounds: int) -> FloatArray:
+        # Row by row from the front, so that every way of playing adds up in the same order to the last bit.
+        running: FloatArray = np.cumsum(np.vstack([self._totals_before_block, self._block[:rounds]]), axis=0)[-1]
+        return running
+
+
+def make_adversary(env_class: type, adversary: Adversary | None, arguments: dict[str, Any]) -> Adversary:
+    """Return the given adversary, or make the one of a registered environment's class from its arguments."""
+    adversary_class: type[Adversary] | None = env_class.adversary_class  # type: ignore[attr-defined]
+    if adversary is not None:
+        if not isinstance(adversary, Adversary):
+            raise WrongType(f"adversary must be an Adversary; received a {type(adversary).__name__}.")
+        if arguments:
+            raise WrongType(f"{', '.join(arguments)} belong to the adversary; give them to it instead.")
+        return adversary
+    if adversary_class is None:
+        raise WrongType(f"{env_class.__name__} needs an adversary; for example BanditEnv(Stochastic(n_arms=10)).")
+    known = list(inspect.signature(adversary_class).parameters)
+    unknown = [name for name in arguments if name not in known]
+    if unknown:
+        raise WrongType(f"{env_class.__name__} has no argument {unknown[0]!r}. Known: {', '.join(known)}.")
+    return adversary_class(**arguments)

@@ -1,0 +1,229 @@
+"""Many bandit games at once, as arrays instead of a loop over environments."""
+
+import copy
+from collections.abc import Sequence
+from typing import Any, ClassVar, SupportsIndex
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.vector.utils import batch_space
+from numpy.typing import NDArray
+
+from dp_bandit_envs import checks
+from dp_bandit_envs.adversaries.adversary import Adversary
+from dp_bandit_envs.envs.bandit_env import BanditEnv, make_adversary, observation_space
+from dp_bandit_envs.envs.scoreboard import Scoreboard
+from dp_bandit_envs.errors import GainRangeError, NotAnInteger, StepOutsideGame
+from dp_bandit_envs.protocols import FloatArray, IntArray, Observation
+from dp_bandit_envs.seeding import ADVERSARY, EpisodeStreams, checked_options, checked_seed
+
+BLOCK_BYTES = 2**25
+Seeds = int | Sequence[int | None] | None
+VectorStep = tuple[Observation, FloatArray, NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
+
+
+def spread_seeds(seed: Seeds, num_envs: int) -> list[int | None]:
+    """Return one seed for each game under Gymnasium's rule: an integer s stands for s, s + 1, s + 2, ..."""
+    if seed is None:
+        return [None] * num_envs
+    if isinstance(seed, np.ndarray):
+        seed = seed.tolist()
+    if isinstance(seed, (str, bytes)) or not isinstance(seed, Sequence):
+        first = checked_seed(seed)  # type: ignore[arg-type]
+        assert first is not None
+        return [checked_seed(first + index) for index in range(num_envs)]
+    if len(seed) != num_envs:
+        raise ValueError(f"seed must be one integer or {num_envs} of them, one for each game; received {len(seed)}.")
+    return [checked_seed(each) for each in seed]
+
+
+def check_arms(actions: Any, num_envs: int, n_arms: int) -> IntArray:
+    """Return the actions as an integer array of shape `(num_envs,)`, or raise."""
+    arms = np.asarray(actions)
+    if arms.shape != (num_envs,):
+        raise ValueError(f"actions must have shape ({num_envs},), one arm for each game; received shape {arms.shape}.")
+    if arms.dtype.kind not in "iu":
+        raise NotAnInteger(f"arm must be an integer in [0, {n_arms - 1}]; received an array of {arms.dtype}.")
+    arms = arms.astype(np.int64, copy=False)
+    # Seen as unsigned, a negative number is a huge one, so one maximum checks both ends.
+    unsigned = arms.view(np.uint64)
+    if not unsigned.max() < n_arms:
+        raise ValueError(f"arm must be an integer in [0, {n_arms - 1}]; received {arms[unsigned >= n_arms][0]}.")
+    return arms
+
+
+def every_game(name: str, values: NDArray[Any]) -> dict[str, Any]:
+    """Return an info dict in Gymnasium's vector form: the values, and a mask that says every game has one."""
+    return {name: values, f"_{name}": np.ones(len(values), np.bool_)}
+
+
+class BanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, NDArray[Any]]):
+    """`num_envs` independent games against the same kind of adversary, in lockstep.
+
+    Game i with seed s plays exactly as `BanditEnv` does with that seed; `reset(seed=s)` gives game i the seed s + i,
+    as everywhere in Gymnasium, and `reset(seed=[...])` gives each its own. All games end after round `horizon`; the
+    next `step` ignores its actions and starts new ones (autoreset mode NEXT_STEP).
+
+    Observations, rewards and flags are those of `BanditEnv` with a first axis of length `num_envs`.
+
+    Args:
+        num_envs: Number of games.
+        adversary: Who writes the gains; each game gets a copy. The registered ids make it from the other arguments.
+        observe_charge: As in `BanditEnv`.
+        render_mode: None, `"rgb_array"` or `"ansi"`.
+        arguments: What the adversary of a registered id takes, such as `n_arms` and `horizon`.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {  # type: ignore[misc]
+        **BanditEnv.metadata,
+        "autoreset_mode": gym.vector.AutoresetMode.NEXT_STEP,
+    }
+    adversary_class: ClassVar[type[Adversary] | None] = None
+    sensitivity: float = 1.0
+
+    def __init__(
+        self,
+        num_envs: SupportsIndex = 1,
+        adversary: Adversary | None = None,
+        *,
+        observe_charge: bool = True,
+        render_mode: str | None = None,
+        **arguments: Any,
+    ) -> None:
+        self.num_envs = checks.integer("num_envs", num_envs, at_least=1)
+        first = make_adversary(type(self), adversary, arguments)
+        if render_mode is not None:
+            checks.one_of("render_mode", render_mode, self.metadata["render_modes"])
+        self.render_mode = render_mode
+        self.adversaries = [first, *(copy.copy(first) for _ in range(self.num_envs - 1))]
+        self.n_arms, self.horizon, self._memory = first.n_arms, first.horizon, first.memory
+        self.single_action_space = gym.spaces.Discrete(self.n_arms)
+        self.single_observation_space = observation_space(self.n_arms)
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+        self._observe_charge = checks.boolean("observe_charge", observe_charge)
+        rows = BLOCK_BYTES // (8 * self.num_envs * self.n_arms)
+        self._block_length = min(max(rows, 1), 4096, self.horizon)
+        self._first_of_game = np.arange(self.num_envs) * self.n_arms
+        self._streams = [EpisodeStreams(ADVERSARY) for _ in range(self.num_envs)]
+        self._round = -1
+
+    def reset(self, *, seed: Seeds = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:
+        """Start new games."""
+        seeds, options = spread_seeds(seed, self.num_envs), checked_options(options)
+        super().reset(seed=seeds[0] if isinstance(seed, int) else None)
+        for adversary, streams, own in zip(self.adversaries, self._streams, seeds, strict=True):
+            adversary.begin(streams.next(own, options))
+        self._begin(seeds, options)
+        self._round = 0
+        shape = (self.num_envs, self.n_arms)
+        self._collected = np.zeros(self.num_envs)
+        self._totals = np.zeros(shape)
+        self._block = np.empty((0, *shape))
+        self._position = 0  # rounds of the block that were played
+        self._added = 0  # rounds of the block that are in the totals
+        self._arms = np.full(self.num_envs, -1)
+        self._runs = np.zeros(self.num_envs, np.int64)
+        self._scoreboards = [
+            Scoreboard(self.n_arms, self.horizon, regret=True) for _ in range(self.num_envs if self.render_mode else 0)
+        ]
+        return self._nothing(), every_game("round", np.zeros(self.num_envs, np.int64))
+
+    def step(self, actions: Any) -> VectorStep:
+        """Play one round of every game, or start new games after the last round."""
+        self._check_started()
+        arms = check_arms(actions, self.num_envs, self.n_arms)
+        never = np.zeros(self.num_envs, np.bool_)
+        if self._round == self.horizon:
+            observation, info = self.reset()
+            return observation, np.zeros(self.num_envs), never, never.copy(), info
+        if self._position == len(self._block):
+            self._next_block()
+        chosen = self._first_of_game + arms
+        row = self._block[self._position]
+        gains = row.ravel()[chosen]
+        self._position += 1
+        self._round += 1
+        earned = gains if self._memory == 0 else self._charge(arms, gains)
+        self._collected += earned
+        observation = self._reveal(arms, row, earned if self._observe_charge else gains)
+        if self._scoreboards:
+            games = zip(self._scoreboards, arms.tolist(), earned.tolist(), self.external_regret(), strict=True)
+            for board, arm, gain, regret in games:
+                board.add(self._round, arm, gain, regret.item)
+        terminated = never.copy() if self._round < self.horizon else ~never
+        return observation, earned, terminated, never, every_game("round", np.full(self.num_envs, self._round))
+
+    @property
+    def cumulative_gains(self) -> FloatArray:
+        """Each arm's gains so far before any charge, shape `(num_envs, n_arms)`. For the evaluator."""
+        self._check_started()
+        self._add_up()
+        return self._totals.copy()
+
+    @property
+    def collected(self) -> FloatArray:
+        """The gains that counted so far, shape `(num_envs,)`. For the evaluator."""
+        self._check_started()
+        return self._collected.copy()
+
+    def external_regret(self) -> FloatArray:
+        """Return the external regret of every game so far, shape `(num_envs,)`. For the evaluator."""
+        regret: FloatArray = self.cumulative_gains.max(axis=1) - self._collected
+        return regret
+
+    def render(self) -> tuple[Any, ...] | None:
+        """Return one picture for each game."""
+        if not self._scoreboards:
+            gym.logger.warn("render() shows nothing: make the environments with render_mode='rgb_array' or 'ansi'.")
+            return None
+        name = type(self.adversaries[0]).__name__
+        return tuple(
+            board.render(self.render_mode, title=f"{name} adversary, game {game}", total="gain")
+            for game, board in enumerate(self._scoreboards)
+        )
+
+    def _begin(self, seeds: list[int | None], options: dict[str, Any] | None) -> None:
+        """Begin what else the games have, such as graphs."""
+
+    def _reveal(self, arms: IntArray, row: FloatArray, shown: FloatArray) -> Observation:
+        """Return what the agents see of a round with gains `row`: the arms played, and their gains as `shown`."""
+        chosen = self._first_of_game + arms
+        observation = self._nothing()
+        observation["gain"].ravel()[chosen] = shown
+        observation["observed"].ravel()[chosen] = 1
+        return observation
+
+    def _check_started(self) -> None:
+        if self._round < 0:
+            raise StepOutsideGame("the games have not begun; call reset() first.")
+
+    def _charge(self, arms: IntArray, gains: FloatArray) -> FloatArray:
+        self._runs *= arms == self._arms
+        self._runs += 1
+        self._arms = arms.copy()
+        # A run is never longer than the game so far, so this is "more than memory rounds, or all of them".
+        return gains * (self._runs >= min(self._memory + 1, self._round))
+
+    def _next_block(self) -> None:
+        self._add_up()
+        rounds = min(self._block_length, self.horizon - self._round)
+        if len(self._block) != rounds:
+            self._block = np.empty((rounds, self.num_envs, self.n_arms))
+        for game, adversary in enumerate(self.adversaries):
+            adversary.fill(self._block[:, game])
+        # Without temporary arrays as long as a block.
+        if not (self._block.min() >= 0 and self._block.max() <= 1):
+            raise GainRangeError(self.adversaries[0])
+        self._position = self._added = 0
+
+    def _add_up(self) -> None:
+        # Row by row from the front, so that they add up in the same order as in `BanditEnv`, to the last bit; and
+        # without temporary arrays as long as a block, which would cost more time than the game itself.
+        for row in self._block[self._added : self._position]:
+            self._totals += row
+        self._added = self._position
+
+    def _nothing(self) -> Observation:
+        shape = (self.num_envs, self.n_arms)
+        return {"gain": np.zeros(shape), "observed": np.zeros(shape, np.int8)}

@@ -1,0 +1,165 @@
+"""The table of games and their registration with Gymnasium; runs on `import dp_bandit_envs`."""
+
+import dataclasses
+import importlib
+import inspect
+import re
+from typing import TYPE_CHECKING, Any
+
+import gymnasium as gym
+
+from dp_bandit_envs.errors import NameTaken, WrongType
+
+if TYPE_CHECKING:
+    from dp_bandit_envs.adversaries.adversary import Adversary
+
+RESERVED = ("adversary", "num_envs", "observe_charge", "render_mode", "block_length")
+"""Arguments of every environment, which an adversary cannot take."""
+CLASSES = "dp_bandit_envs.envs.game_classes"
+
+
+@dataclasses.dataclass(frozen=True)
+class Game:
+    """A row of the table. Classes may be named as `"module:Class"`, to be imported when first used.
+
+    Attributes:
+        name: X of the id `DPBandit-X-v0`, in which `XEnv` is the class of one game and `XVectorEnv` that of many.
+        adversary: The adversary's class, whose arguments and docstring become the environment's; None for a game
+            whose environments are classes of their own.
+        env: The class of one game.
+        vector_env: The class of many games in lockstep.
+    """
+
+    name: str
+    adversary: "str | type[Adversary] | None" = None
+    env: str = ""
+    vector_env: str = ""
+
+    @property
+    def id(self) -> str:
+        """The id under which Gymnasium makes it."""
+        return f"DPBandit-{self.name}-v0"
+
+    @property
+    def adversary_class(self) -> "type[Adversary] | None":
+        """The adversary's class, imported."""
+        return _loaded(self.adversary) if isinstance(self.adversary, str) else self.adversary
+
+    @property
+    def env_class(self) -> type[gym.Env[Any, Any]]:
+        """The class of one game, imported."""
+        return _loaded(self.env or f"{CLASSES}:{self.name}Env")  # type: ignore[no-any-return]
+
+    def register(self) -> None:
+        """Register the id with Gymnasium, unless it is there."""
+        if self.id not in gym.registry:
+            gym.register(
+                id=self.id,
+                entry_point=self.env or f"{CLASSES}:{self.name}Env",
+                vector_entry_point=self.vector_env or f"{CLASSES}:{self.name}VectorEnv",
+            )
+
+
+_ADVERSARIES = "dp_bandit_envs.adversaries"
+GAMES = {
+    game.id: game
+    for game in (
+        Game("Deterministic", f"{_ADVERSARIES}.deterministic:Deterministic"),
+        Game("Stochastic", f"{_ADVERSARIES}.stochastic:Stochastic"),
+        Game("FullyOblivious", f"{_ADVERSARIES}.fully_oblivious:FullyOblivious"),
+        Game("Oblivious", f"{_ADVERSARIES}.oblivious:Oblivious"),
+        Game("Switching", f"{_ADVERSARIES}.switching:SwitchingCost"),
+        Game("MemoryBounded", f"{_ADVERSARIES}.memory_bounded:MemoryBounded"),
+        Game("Trial", f"{_ADVERSARIES}.trial:Trial"),
+        Game("Replay", f"{_ADVERSARIES}.replay:Replay"),
+        Game(
+            "Graph",
+            env="dp_bandit_envs.envs.graph_env:GraphEnv",
+            vector_env="dp_bandit_envs.envs.graph_env:GraphVectorEnv",
+        ),
+    )
+}
+"""Every game by its id."""
+IDS = GAMES.keys()
+"""Every registered id; a live view, so that ids registered later are in it."""
+
+
+def register() -> None:
+    """Register all ids that are not registered yet."""
+    for game in GAMES.values():
+        game.register()
+
+
+def register_adversary(name: str, adversary_class: "type[Adversary]") -> str:
+    """Register your own adversary as the environment `DPBandit-<name>-v0`.
+
+    `gym.make`, `gym.make_vec`, `simulate`, `dp-bandit run`, and `gains="<name>"` of the graph game then know it. The
+    class's arguments and their defaults become the environment's, and so does its docstring: the first line, the
+    description, `Args`, and a paragraph `Source: ...`.
+
+    Each process has a table of its own. For others (`dp-bandit`, workers of `simulate(..., jobs=2)` that play foreign
+    agents, `AsyncVectorEnv`) put the class and this call at the top level of a module `mine` that they can import, and
+    name the module in the id, as everywhere in Gymnasium: `mine:DPBandit-<name>-v0`. A pickled environment or its class
+    carries the registration along; its adversary must then be importable, or be sent by cloudpickle.
+
+    Args:
+        name: Letters and digits, beginning with a capital letter, such as `"Drifting"`.
+        adversary_class: A class that inherits `Adversary`.
+
+    Returns:
+        The id.
+
+    Raises:
+        WrongType: If the name is no text, or the class is not that of an adversary.
+        ValueError: If the name is not as above, or an argument of the class is one of every environment's.
+        NameTaken: If there is such a game, in whatever case its letters are.
+    """
+    from dp_bandit_envs.adversaries.adversary import Adversary
+
+    if not isinstance(name, str):
+        raise WrongType(f"name must be text, such as 'Drifting'; received a {type(name).__name__}.")
+    if not re.fullmatch("[A-Z][A-Za-z0-9]*", name) or name.endswith("Vector"):
+        raise ValueError(
+            "name must be letters and digits that begin with a capital letter and do not end on Vector, such as"
+            f" 'Drifting'; received {name!r}."
+        )
+    if not isinstance(adversary_class, type):
+        raise WrongType(
+            f"adversary_class must be a class, not an object; received a {type(adversary_class).__name__}. Use"
+            " BanditEnv(adversary) for an object."
+        )
+    if not issubclass(adversary_class, Adversary) or inspect.isabstract(adversary_class):
+        raise WrongType(
+            "adversary_class must inherit Adversary and define begin and next_gains; received"
+            f" {adversary_class.__name__}."
+        )
+    taken = sorted(set(inspect.signature(adversary_class).parameters) & set(RESERVED))
+    if taken:
+        raise ValueError(
+            f"an adversary must not take {', '.join(RESERVED)}, which belong to every environment;"
+            f" {adversary_class.__name__} takes {', '.join(taken)}. Rename it."
+        )
+    game = Game(name, adversary_class)
+    same = [one for one in (*GAMES, *gym.registry) if one.lower() == game.id.lower()]
+    if same:
+        raise NameTaken(f"name must be new; received {name!r}, but there is {same[0]}. Use another name.")
+    GAMES[game.id] = game
+    game.register()
+    return game.id
+
+
+def sized_adversaries() -> "dict[str, type[Adversary]]":
+    """Return the adversaries that need no more than a number of arms and of rounds, by the name of their game."""
+    found = {}
+    for game in GAMES.values():
+        if game.adversary_class is not None:
+            parameters = inspect.signature(game.adversary_class).parameters
+            needed = {name for name, one in parameters.items() if one.default is one.empty}
+            if {"n_arms", "horizon"} <= set(parameters) and needed <= {"n_arms", "horizon"}:
+                found[game.name] = game.adversary_class
+    return found
+
+
+def _loaded(reference: str) -> Any:
+    module, _, name = reference.partition(":")
+    return getattr(importlib.import_module(module), name)

@@ -1,0 +1,61 @@
+"""Figure 2 of Tossou and Dimitrakakis (2016): private UCB algorithms on coins, at two privacy levels."""
+
+from collections.abc import Sequence
+
+from dp_bandit_envs.experiments.experiment import Panel, Results
+from dp_bandit_envs.experiments.figure_2.figure_2_claims import claims
+from dp_bandit_envs.experiments.figure_2.figure_2_setup import HORIZON, MODERN, TRIALS, VIEW, experiment
+from dp_bandit_envs.experiments.reproduction import Reproduction
+from dp_bandit_envs.experiments.verdicts import short_of
+from dp_bandit_envs.metrics import mean_and_standard_error
+
+
+def reproduction(*, modern: bool = False, horizon: int = HORIZON, trials: int = TRIALS, seed: int = 0) -> Reproduction:
+    """Return what `dp-bandit reproduce figure-2` runs and reports; arguments as for `experiment`."""
+    return Reproduction(
+        name="figure-2-modern" if modern else "figure-2",
+        title="Figure 2 of Algorithms for Differentially Private Multi-Armed Bandits (AAAI 2016)",
+        experiments=(experiment(modern=modern, horizon=horizon, trials=trials, seed=seed),),
+        view=VIEW,
+        notes=lambda results: notes(results[0]),
+        claims=lambda results: claims(results[0]),
+    )
+
+
+def notes(results: Results) -> str:
+    """Return what a reader must know before the numbers."""
+    text = (
+        "Regret is pseudo-regret, each round's difference in mean between the best arm and the arm played: the paper's"
+        " definition without the luck of the gains. The algorithms are the paper's with its errors of privacy"
+        " corrected, so that each really has the epsilon in the panel's title (DP-UCB-INT at delta = e^-10, with the"
+        " intervals of lemma B.1). Private-UCB is the algorithm of Mishra and Thakurta (2015) with the constants as"
+        " printed and the failure probability t^-4 of this paper. The same games are played at both levels. Of two"
+        " arms the best is the first, with which algorithms begin that play an arm until its first release: their lines"
+        " begin where they leave it."
+    )
+    text += short_of(results, HORIZON, TRIALS)
+    modern = [name for name in results.names if name in MODERN]
+    if modern:
+        text += f"\n\nAdded to the paper's algorithms: {', '.join(modern)}. {_least(results)}"
+    return text
+
+
+def _least(results: Results) -> str:
+    """Say which private algorithm has the least mean regret in each panel, and how much of DP-UCB-INT's that is."""
+    found: Sequence[str] = [
+        f"{panel.title}: {best}, {means[best]:,.1f} ± {errors[best]:,.1f} against {means['DP-UCB-INT']:,.1f}"
+        for panel in results.experiment.panels
+        for means, errors in [_means(results, panel)]
+        for best in [min((name for name in means if name != "UCB"), key=means.__getitem__)]
+    ]
+    return f"Least mean regret of all private algorithms, beside DP-UCB-INT's: {'; '.join(found)}."
+
+
+def _means(results: Results, panel: Panel) -> tuple[dict[str, float], dict[str, float]]:
+    pairs = {
+        name: mean_and_standard_error(results.regret(panel.key, name, VIEW.measure)[:, -1])
+        for name in results.names_in(panel)
+    }
+    return {name: float(pair[0]) for name, pair in pairs.items()}, {
+        name: float(pair[1]) for name, pair in pairs.items()
+    }

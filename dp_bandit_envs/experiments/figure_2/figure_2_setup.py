@@ -1,0 +1,54 @@
+"""What figure 2 of Tossou and Dimitrakakis (2016) plays: private UCB algorithms on coins, at two privacy levels."""
+
+import math
+
+from dp_bandit_envs import checks
+from dp_bandit_envs.experiments.experiment import Contestant, Experiment, Panel
+from dp_bandit_envs.experiments.figure_modern.modern_setup import contestant
+from dp_bandit_envs.experiments.reproduction import View
+
+HORIZON = 100_000
+TRIALS = 100
+EPSILONS = (1.0, 0.1)
+DELTA = math.exp(-10)
+V = 1.1
+TWO_ARMS = (0.9, 0.6)
+TEN_ARMS = (0.1, 0.1, 0.1, 0.1, 0.2, 0.55, 0.1, 0.1, 0.1, 0.1)
+VIEW = View(measure="pseudo_regret", centre="mean", scale="log", columns=2)
+MODERN = ("DP-SE", "AdaP-KLUCB", "Lazy-DP-TS", "DP-KLUCB", "DP-IMED")
+
+
+def contestants(epsilon: float, modern: bool) -> tuple[Contestant, ...]:
+    """Return the paper's five algorithms at a privacy level, and those published since after them if asked for."""
+    five = (
+        Contestant("UCB"),
+        Contestant("Private-UCB", {"epsilon": epsilon, "constants": "paper"}),
+        Contestant("DP-UCB-BOUND", {"epsilon": epsilon}),
+        Contestant("DP-UCB", {"epsilon": epsilon}),
+        Contestant("DP-UCB-INT", {"epsilon": epsilon, "delta": DELTA, "v": V}),
+    )
+    return five + (tuple(contestant(name, epsilon) for name in MODERN) if modern else ())
+
+
+def experiment(*, modern: bool = False, horizon: int = HORIZON, trials: int = TRIALS, seed: int = 0) -> Experiment:
+    """Return the paper's experiment: two games at two privacy levels.
+
+    Args:
+        modern: Whether to add algorithms that were published since.
+        horizon: Number of rounds T.
+        trials: Number of runs.
+        seed: The seed.
+    """
+    panels = tuple(
+        Panel(
+            key=f"{len(means)}-arms-epsilon-{epsilon:g}",
+            title=f"{len(means)} arms, epsilon = {epsilon:g}",
+            env_id="DPBandit-Stochastic-v0",
+            env_kwargs={"means": list(means)},
+            contestants=contestants(epsilon, modern),
+        )
+        for means in (TWO_ARMS, TEN_ARMS)
+        for epsilon in EPSILONS
+    )
+    horizon = checks.integer("horizon", horizon, at_least=1)
+    return Experiment("figure-2", panels, (), horizon, trials, seed, checkpoints="log")

@@ -1,0 +1,50 @@
+"""Thompson sampling and UCB on feedback graphs, and whether feedback pays for the noise that privacy asks for it."""
+
+from collections.abc import Sequence
+
+from dp_bandit_envs.experiments.experiment import Results
+from dp_bandit_envs.experiments.figure_graph.graph_claims import claims
+from dp_bandit_envs.experiments.figure_graph.graph_drawing import draw_graph
+from dp_bandit_envs.experiments.figure_graph.graph_setup import (
+    DEGREE,
+    HORIZON,
+    N_ARMS,
+    PRIVATE,
+    PRIVATE_ARMS,
+    SOCIAL,
+    TRIALS,
+    VIEW,
+    experiments,
+)
+from dp_bandit_envs.experiments.reproduction import Reproduction
+from dp_bandit_envs.experiments.verdicts import short_of
+from dp_bandit_envs.graphs import REAL
+
+
+def reproduction(*, horizon: int = HORIZON, trials: int = TRIALS, seed: int = 0) -> Reproduction:
+    """Return what `dp-bandit reproduce figure-graph` runs and reports; arguments as for `experiments`."""
+    return Reproduction(
+        name="figure-graph",
+        title="Thompson sampling with graph feedback, and privacy for it",
+        experiments=experiments(horizon=horizon, trials=trials, seed=seed),
+        view=VIEW,
+        notes=notes,
+        claims=lambda results: claims(*results),
+        draw=draw_graph,
+    )
+
+
+def notes(results: Sequence[Results]) -> str:
+    """Return what a reader must know before the numbers."""
+    sources = "; ".join(f"{SOCIAL[name]}: {source}" for name, (_, source) in REAL.items())
+    return (
+        "Arms pay coins, and each game draws the arms' means uniformly from [0, 1], so that the mean of the"
+        f" pseudo-regret is the Bayesian regret. Random graphs ({N_ARMS} arms, mean degree {DEGREE}) are drawn anew in"
+        " each game. **Sizes, horizon and number of games are ours:** those of the thesis' experiments are not in the"
+        f" sources at hand. Real graphs: {sources}.\n\nThe bound is sqrt(chi H T / 2) for TS-N, with chi the size of a"
+        " clique cover found greedily (the smallest cover may be smaller, and so the bound), and H = ln K the entropy"
+        " of the best arm under this prior.\n\nThe second experiment is about privacy: a complete graph of"
+        f" {PRIVATE_ARMS} arms of which a round may reveal so many, the arm's own and others drawn at random; {PRIVATE}"
+        " has the same epsilon everywhere, so its noise grows with what a round reveals."
+        f"{short_of(results[0], HORIZON, TRIALS)}"
+    )

@@ -1,0 +1,50 @@
+"""Puts the results of `reproduce figure-modern` into its figure."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from dp_bandit_envs.experiments.experiment import Results
+from dp_bandit_envs.experiments.figure_modern import modern_setup as modern
+from dp_bandit_envs.experiments.figure_modern.modern_panels import OverEpsilon, OverTime, modern_figure
+from dp_bandit_envs.experiments.reproduction import Reproduction
+from dp_bandit_envs.theory.lower_bounds import lai_robbins
+
+
+def draw_modern(reproduction: Reproduction, results: Sequence[Results]) -> Figure:
+    """Draw both experiments, one row for each game."""
+    over_time, over_epsilon = results
+    measure, trials = reproduction.view.measure, over_time.experiment.trials
+    rows = [(_over_time(over_time, game, measure), _over_epsilon(over_epsilon, game, measure)) for game in modern.GAMES]
+    note = (
+        f"line: mean of {trials} trials; band: its 95% confidence interval (1.96 standard errors). All private"
+        f" algorithms have the same epsilon, {modern.EPSILON:g} on the left; {modern.REFERENCE} has no privacy. The"
+        " lower bounds are asymptotic: the least slope in ln t, times ln t"
+    )
+    return modern_figure(rows, note=note, measure=measure)
+
+
+def _over_time(results: Results, game: modern.Means, measure: str) -> OverTime:
+    panel = modern.key(game, modern.EPSILON)
+    rounds = results.rounds(panel)
+    return OverTime(
+        f"{game.title}; epsilon = {modern.EPSILON:g}",
+        rounds,
+        {name: results.regret(panel, name, measure) for name in (*modern.PRIVATE, modern.REFERENCE)},
+        modern.bounds_over_time(game, rounds.tolist(), modern.EPSILON),
+        modern.bounds_over_time(game, rounds.tolist(), None),
+    )
+
+
+def _over_epsilon(results: Results, game: modern.Means, measure: str) -> OverEpsilon:
+    horizon = int(results.rounds(modern.key(game, None))[-1])
+    free = results.regret(modern.key(game, None), modern.REFERENCE, measure)[:, -1]
+    return OverEpsilon(
+        f"{game.title}; T = {horizon:,}",
+        np.array(modern.SWEEP),
+        {name: modern.sweep_of(results, game, name) for name in modern.PRIVATE},
+        {modern.REFERENCE: free},
+        modern.bounds_over_epsilon(game, horizon),
+        lai_robbins(game.means, horizon),
+    )

@@ -1,0 +1,188 @@
+"""Every registered id keeps Gymnasium's contract and this project's own."""
+
+import inspect
+import pickle
+import subprocess
+import sys
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+from dp_bandit_envs.envs import game_classes
+from dp_bandit_envs.envs.registration import GAMES, IDS, register
+
+HEADINGS = (
+    "Description",
+    "Action Space",
+    "Observation Space",
+    "Rewards",
+    "Starting State",
+    "Episode End",
+    "Arguments",
+    "Version History",
+    "References",
+)
+COMMON = ("observe_charge", "render_mode", "block_length")
+every_id = pytest.mark.parametrize("id_", IDS)
+
+
+@every_id
+def test_gymnasiums_checker_has_no_complaint(id_):
+    check_env(gym.make(id_).unwrapped)
+
+
+@every_id
+def test_stable_baselines_checker_has_no_complaint(id_):
+    checker = pytest.importorskip("stable_baselines3.common.env_checker")
+    checker.check_env(gym.make(id_).unwrapped)
+
+
+@every_id
+def test_make_with_the_module_in_the_id_needs_no_import(id_):
+    program = (
+        "import sys, gymnasium as gym\n"
+        "assert 'dp_bandit_envs' not in sys.modules\n"
+        f"env = gym.make('dp_bandit_envs:{id_}', horizon=5)\n"
+        "env.reset(seed=0)\n"
+        "print(env.step(1)[4])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", program], capture_output=True, encoding="utf-8", check=False
+    )
+    assert (done.stdout, done.stderr) == ("{'round': 1}\n", "")
+
+
+@every_id
+def test_docstring_has_every_heading_of_gymnasium_once_and_filled(id_):
+    sections = {}
+    for part in type(gym.make(id_).unwrapped).__doc__.split("## ")[1:]:
+        heading, _, text = part.partition("\n")
+        assert heading not in sections
+        sections[heading] = text.strip()
+    assert set(sections) == set(HEADINGS)
+    assert all(sections.values())
+
+
+@every_id
+def test_docstring_names_every_argument_of_the_adversary(id_):
+    env_class = type(gym.make(id_).unwrapped)
+    arguments = env_class.__doc__.split("## Arguments\n")[1].split("## ")[0]
+    # The game on a graph takes its arguments itself.
+    names = set(inspect.signature(env_class.adversary_class or env_class).parameters)
+    assert [name for name in names - {*COMMON, "options"} if f"`{name}" not in arguments] == []
+
+
+@every_id
+def test_signature_shows_the_adversarys_arguments_with_their_defaults(id_):
+    shown = inspect.signature(type(gym.make(id_).unwrapped)).parameters
+    for name, one in inspect.signature(GAMES[id_].adversary_class or GAMES[id_].env_class).parameters.items():
+        assert shown[name].default == one.default, name
+    assert set(COMMON) <= set(shown)
+    of_many = inspect.signature(type(gym.make_vec(id_, num_envs=2).unwrapped)).parameters
+    assert next(iter(of_many)) == "num_envs"
+    assert GAMES[id_].adversary is None or set(of_many) == {"num_envs", *shown} - {"block_length"}
+
+
+@every_id
+def test_classes_have_the_names_of_their_game_and_travel_by_reference(id_):
+    name = GAMES[id_].name
+    for class_, kind in (
+        (type(gym.make(id_).unwrapped), "Env"),
+        (type(gym.make_vec(id_, num_envs=2).unwrapped), "VectorEnv"),
+    ):
+        assert (class_.__name__, class_.__qualname__) == (name + kind,) * 2
+        assert getattr(sys.modules[class_.__module__], name + kind) is class_
+        assert pickle.loads(pickle.dumps(class_)) is class_
+
+
+@every_id
+def test_docstring_begins_with_one_sentence_of_the_adversary_or_the_games_own(id_):
+    first = inspect.getdoc(type(gym.make(id_).unwrapped)).split("\n")[0]
+    assert 20 < len(first) < 120 and first.endswith(".")
+
+
+def test_signature_of_the_stochastic_game_by_hand():
+    assert str(inspect.signature(game_classes.StochasticEnv)) == (
+        "(*, n_arms=None, horizon=262144, means=None, observe_charge=True, render_mode=None, block_length=4096)"
+    )
+    assert str(inspect.signature(game_classes.TrialVectorEnv)) == (
+        "(num_envs=1, *, horizon=2139, outcome='event_free', observe_charge=True, render_mode=None)"
+    )
+
+
+def test_a_class_of_no_game_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="has no attribute 'GraphicEnv'"):
+        game_classes.GraphicEnv  # noqa: B018 (looking it up is the test)
+    assert {"SwitchingEnv", "SwitchingVectorEnv"} <= set(dir(game_classes))
+
+
+@every_id
+def test_spaces_are_those_of_four_arms_or_the_graphs(id_):
+    env = gym.make(id_)
+    n_arms = 34 if "Graph" in id_ else 4
+    assert env.action_space == gym.spaces.Discrete(n_arms)
+    assert env.observation_space == gym.spaces.Dict(
+        gain=gym.spaces.Box(0.0, 1.0, (n_arms,), np.float64), observed=gym.spaces.MultiBinary(n_arms)
+    )
+
+
+@every_id
+def test_default_horizon_is_the_papers_or_that_of_the_data(id_):
+    expected = 2139 if "Trial" in id_ or "Replay" in id_ else 10_000 if "Graph" in id_ else 2**18
+    assert gym.make(id_).unwrapped.horizon == expected
+
+
+@every_id
+def test_a_step_reveals_the_reward_of_the_arm_played_and_nothing_else(id_):
+    env = gym.make(id_, horizon=30, **({"graph": "empty", "n_arms": 4} if "Graph" in id_ else {})).unwrapped
+    observation, info = env.reset(seed=1)
+    assert not observation["gain"].any()
+    assert not observation["observed"].any()
+    assert info == {"round": 0}
+    for t in range(1, 31):
+        arm = t // 4 % 4
+        observation, reward, terminated, truncated, info = env.step(arm)
+        assert env.observation_space.contains(observation)
+        np.testing.assert_array_equal(observation["gain"], reward * np.eye(4)[arm])
+        np.testing.assert_array_equal(observation["observed"], np.eye(4)[arm])
+        assert info == {"round": t}
+        assert type(info["round"]) is int
+        assert type(reward) is float
+        assert type(terminated) is bool
+        assert terminated == (t == 30)
+        assert truncated is False
+
+
+@every_id
+def test_every_step_returns_fresh_arrays(id_):
+    env = gym.make(id_, horizon=9).unwrapped
+    seen = [env.reset(seed=0)] + [env.step(0)[::4] for _ in range(9)]
+    copies = [({key: value.copy() for key, value in observation.items()}, dict(info)) for observation, info in seen]
+    for observation, info in seen[:-1]:
+        observation["gain"][:] = 7.0
+        observation["observed"][:] = 7
+        info["round"] = -7
+    np.testing.assert_equal(seen[-1], copies[-1])
+    assert len({id(part) for observation, info in seen for part in (*observation.values(), info)}) == 30
+    again = gym.make(id_, horizon=9).unwrapped
+    np.testing.assert_equal([again.reset(seed=0)] + [again.step(0)[::4] for _ in range(9)], copies)
+
+
+@every_id
+def test_equal_seeds_give_equal_games_and_other_seeds_others(id_):
+    def game(seed):
+        env = gym.make(id_, horizon=400).unwrapped
+        env.reset(seed=seed)
+        return [env.step(t // 20 % 4)[1] for t in range(400)]
+
+    assert game(3) == game(3)
+    if "Deterministic" not in id_:
+        assert game(3) != game(4)
+
+
+def test_registering_twice_changes_nothing():
+    before = dict(gym.registry)
+    register()
+    assert gym.registry == before

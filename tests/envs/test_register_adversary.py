@@ -1,0 +1,217 @@
+"""A third party's adversary is registered under a name of its own, and everything that plays games then knows it."""
+
+import inspect
+import os
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+import dp_bandit_envs
+from dp_bandit_envs import Exp3, adversaries, register_adversary, simulate
+from dp_bandit_envs.envs import game_classes
+from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.envs.registration import GAMES, IDS
+from dp_bandit_envs.errors import NameTaken
+
+
+class Drifting(adversaries.Adversary):
+    """The gain of arm i is u^(i + 1) for one uniform u a round.
+
+    Made for this test.
+
+    Args:
+        power: A factor of the exponent.
+
+    Source: nobody (2000).
+    """
+
+    def __init__(self, n_arms=3, horizon=50, *, power=1.0):
+        super().__init__(n_arms, horizon)
+        self.power = power
+
+    def begin(self, rng):
+        """Start a new game."""
+        self._rng = rng
+
+    def next_gains(self, rounds):
+        """Return the next gains."""
+        return self._rng.random((rounds, 1)) ** (self.power * np.arange(1, self.n_arms + 1))
+
+
+@pytest.fixture
+def drifting():
+    """Register it for one test."""
+    yield register_adversary("Drifting", Drifting)
+    gym.registry.pop(GAMES.pop("DPBandit-Drifting-v0").id)
+    for name in ("DriftingEnv", "DriftingVectorEnv"):
+        vars(game_classes).pop(name, None)
+
+
+def gains_of(env):
+    env.reset(seed=5)
+    return [env.step(t % 3)[1] for t in range(50)]
+
+
+def test_it_is_a_game_like_any_other(drifting):
+    assert drifting == "DPBandit-Drifting-v0" and drifting in IDS
+    env = gym.make(drifting, power=2.0)
+    assert gains_of(env) == gains_of(BanditEnv(Drifting(power=2.0)))
+    check_env(gym.make(drifting).unwrapped)
+    many = gym.make_vec(drifting, num_envs=2, power=2.0)
+    many.reset(seed=5)
+    assert [many.step(np.full(2, t % 3))[1][0] for t in range(50)] == gains_of(env)
+
+
+def test_its_docstring_and_arguments_are_the_environments(drifting):
+    class_ = type(gym.make(drifting).unwrapped)
+    assert str(inspect.signature(class_)).startswith("(*, n_arms=3, horizon=50, power=1.0, observe_charge=True")
+    assert class_.__name__ == "DriftingEnv"
+    for text in ("Made for this test.", "`power=1.0`: A factor of the exponent.", "## References\nnobody (2000)."):
+        assert text in inspect.getdoc(class_)
+
+
+def test_it_is_simulated_compiled_and_the_same_as_its_object(drifting):
+    ours = simulate(drifting, ["EXP3"], trials=2)["EXP3"]
+    assert ours.engine == "compiled"
+    theirs = simulate(lambda: BanditEnv(Drifting()), ["EXP3"], trials=2)["EXP3"]
+    np.testing.assert_array_equal(ours.external_regret, theirs.external_regret)
+
+
+def test_it_pays_on_a_graph_by_name(drifting):
+    env = gym.make("DPBandit-Graph-v0", graph="star", gains="drifting", n_arms=5, horizon=7).unwrapped
+    assert isinstance(env.adversary, Drifting) and (env.n_arms, env.horizon) == (5, 7)
+
+
+def test_a_pickled_environment_carries_its_registration_along(drifting):
+    """Another process knows nothing of it; the module of the adversary is imported there, and registers nothing."""
+    sent = pickle.dumps(gym.make(drifting, power=3.0))
+    code = (
+        "import pickle, sys, dp_bandit_envs\n"
+        "from dp_bandit_envs.envs.registration import IDS\n"
+        "assert 'DPBandit-Drifting-v0' not in IDS\n"
+        "env = pickle.load(sys.stdin.buffer); env.reset(seed=5)\n"
+        "assert 'DPBandit-Drifting-v0' in IDS\n"
+        "print([env.step(t % 3)[1] for t in range(50)])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], input=sent, capture_output=True, cwd=Path(__file__).parent)
+    assert done.returncode == 0, done.stderr.decode()
+    assert done.stdout.decode().strip() == str(gains_of(gym.make(drifting, power=3.0)))
+
+
+MODULE = '''
+import numpy as np
+from dp_bandit_envs import Adversary, Uniform, register_adversary
+
+class Rising(Adversary):
+    """Gains rise."""
+    def begin(self, rng):
+        self._round = 0
+    def next_gains(self, rounds):
+        t = np.arange(self._round, self._round + rounds)
+        self._round += rounds
+        return (t[:, None] / self.horizon) ** np.arange(1, self.n_arms + 1)
+
+class Foreign(Uniform):
+    """An agent that is not compiled."""
+    def begin(self, **options):
+        super().begin(**options)
+
+register_adversary("Rising", Rising)
+'''
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "mine.py").write_text(MODULE, encoding="utf-8")
+    return tmp_path
+
+
+def run(folder, *words):
+    return subprocess.run(
+        [sys.executable, *words],
+        cwd=folder,
+        capture_output=True,
+        encoding="utf-8",
+        env={**os.environ, "PYTHONPATH": str(folder)},
+    )
+
+
+def test_workers_reach_a_registration_by_the_modules_name(folder):
+    program = (
+        "from dp_bandit_envs import simulate, Algorithm\n"
+        "if __name__ == '__main__':\n"
+        "    import mine\n"
+        "    game = {'env_id': 'mine:DPBandit-Rising-v0', 'horizon': 30, 'trials': 4}\n"
+        "    both = [simulate(algorithms={'a': mine.Foreign}, jobs=jobs, **game)['a'] for jobs in (1, 2)]\n"
+        "    assert both[0].engine == 'play', both[0]\n"
+        "    print((both[0].external_regret == both[1].external_regret).all())\n"
+    )
+    (folder / "program.py").write_text(program, encoding="utf-8")
+    done = run(folder, "program.py")
+    assert (done.stdout, done.returncode) == ("True\n", 0), done.stderr
+
+
+def test_the_command_line_runs_it_by_the_modules_name(folder):
+    code = "from dp_bandit_envs.cli import main; main()"
+    words = ["EXP3", "--trials", "2", "--horizon", "40", "--out", "results"]
+    done = run(folder, "-c", code, "run", "mine:DPBandit-Rising-v0:n_arms=3", *words)
+    assert done.returncode == 0, done.stderr
+    assert "Rising" in (folder / "results" / "report.md").read_text(encoding="utf-8")
+    done = run(folder, "-c", code, "run", "yours:DPBandit-Rising-v0", *words)
+    assert done.returncode == 2 and "module must be one that Python finds" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["", "drifting", "Two Words", "A-B", "A.b", "Ünder", "9Lives", "Many\n", "ManyVector"])
+def test_wrong_names_are_refused(name):
+    with pytest.raises(ValueError, match="name must be letters and digits that begin with a capital letter"):
+        register_adversary(name, Drifting)
+
+
+def test_a_name_of_another_type_is_refused():
+    with pytest.raises(TypeError, match="name must be text, such as 'Drifting'; received a int"):
+        register_adversary(3, Drifting)
+
+
+@pytest.mark.parametrize("name", ["Switching", "SWITCHING", "Graph"])
+def test_names_of_this_project_are_taken(name):
+    with pytest.raises(NameTaken, match=f"name must be new; received '{name}', but there is DPBandit-"):
+        register_adversary(name, Drifting)
+
+
+def test_a_name_is_taken_once_it_is_registered(drifting):
+    with pytest.raises(NameTaken, match="received 'DRifting', but there is DPBandit-Drifting-v0"):
+        register_adversary("DRifting", Drifting)
+
+
+@pytest.mark.parametrize("wrong", [Exp3, dict, adversaries.Adversary])
+def test_classes_that_are_no_adversaries_are_refused(wrong):
+    with pytest.raises(TypeError, match=f"adversary_class must inherit Adversary .* received {wrong.__name__}"):
+        register_adversary("Mine", wrong)
+    assert "DPBandit-Mine-v0" not in IDS
+
+
+@pytest.mark.parametrize("wrong", [Drifting(), "Drifting", None])
+def test_objects_are_refused(wrong):
+    with pytest.raises(
+        TypeError, match=f"adversary_class must be a class, not an object; received a {type(wrong).__name__}"
+    ):
+        register_adversary("Mine", wrong)
+
+
+def test_an_argument_of_every_environment_is_refused():
+    class Takes(Drifting):
+        def __init__(self, render_mode=None):
+            super().__init__()
+
+    with pytest.raises(ValueError, match=r"Takes takes render_mode\. Rename it"):
+        register_adversary("Takes", Takes)
+
+
+def test_it_is_on_the_package():
+    assert "register_adversary" in dp_bandit_envs.__all__

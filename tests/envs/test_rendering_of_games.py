@@ -1,0 +1,110 @@
+"""A game's picture: an array or text that shows plays, gains and regret, and changes nothing in the game."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from dp_bandit_envs.envs.registration import IDS
+
+every_id = pytest.mark.parametrize("id_", IDS)
+
+
+@every_id
+def test_rgb_array_is_a_colour_picture(id_):
+    env = gym.make(id_, horizon=10, render_mode="rgb_array")
+    env.reset(seed=0)
+    before = env.render()
+    for t in range(10):
+        env.step(t % 4)
+    after = env.render()
+    for picture in (before, after):
+        assert picture.dtype == np.uint8
+        assert picture.ndim == 3
+        assert picture.shape[2] == 3
+        assert picture.std() > 0  # not a blank page
+    assert after.shape != before.shape or (after != before).any()
+
+
+def test_text_shows_plays_gains_and_regret_by_hand():
+    """Deterministic, arms 0 1 1 3: gains 0.38 + 1 + 0 + 0 = 1.38; best arm 1 has 2 by round 4, so the regret is 0.62.
+
+    Bars: 30 blocks for the most plays. Regret after rounds 0 to 4: 0, 0, -0.38, -0.24, 0.62, of which the second and
+    the fourth are 0.38 and 0.14 of the way up; eight heights.
+    """
+    env = gym.make("DPBandit-Deterministic-v0", horizon=100, render_mode="ansi")
+    env.reset()
+    for arm in (0, 1, 1, 3):
+        env.step(arm)
+    title, *arms, regret = env.render().splitlines()
+    assert title == "Deterministic adversary, round 4 of 100"
+    assert [line.split("█")[0].split() for line in arms] == [
+        ["arm", "0", "plays", "1", "gain", "0.38"],
+        ["arm", "1", "plays", "2", "gain", "1.00"],
+        ["arm", "2", "plays", "0", "gain", "0.00"],
+        ["arm", "3", "plays", "1", "gain", "0.00"],
+    ]
+    assert [line.count("█") for line in arms] == [15, 30, 0, 15]
+    assert regret == "external regret 0.62  ▄▄▁▂█"
+
+
+@every_id
+def test_text_ends_on_the_regret(id_):
+    env = gym.make(id_, horizon=20, render_mode="ansi")
+    env.reset(seed=0)
+    for t in range(20):
+        env.step(t % 4)
+    text = env.render()
+    assert isinstance(text, str)
+    assert f"external regret {env.unwrapped.external_regret():,.2f}" in text.splitlines()[-1]
+
+
+@every_id
+def test_rendering_changes_nothing_in_the_game(id_):
+    def rewards(**options):
+        env = gym.make(id_, horizon=15, **options)
+        env.reset(seed=4)
+        seen = []
+        for t in range(15):
+            seen.append(env.step(t % 4)[1])
+            if options:
+                env.render()
+        return seen
+
+    assert rewards(render_mode="ansi") == rewards()
+
+
+@every_id
+@pytest.mark.parametrize("mode", ["rgb_array", "ansi"])
+def test_a_vector_shows_one_picture_for_each_game(id_, mode):
+    env = gym.make_vec(id_, num_envs=2, horizon=10, render_mode=mode)
+    env.reset(seed=0)
+    for t in range(10):
+        env.step(np.array([t % 4, 0]))
+    pictures = env.render()
+    assert isinstance(pictures, tuple)
+    assert len(pictures) == 2
+    if mode == "ansi":
+        regrets = [f"external regret {regret:,.2f}" for regret in env.external_regret()]
+        assert [regret in picture for regret, picture in zip(regrets, pictures, strict=True)] == [True, True]
+    else:
+        assert [(picture.dtype, picture.ndim) for picture in pictures] == [(np.uint8, 3)] * 2
+
+
+def test_render_without_a_mode_warns_and_shows_nothing():
+    env = gym.make("DPBandit-Stochastic-v0").unwrapped
+    env.reset(seed=0)
+    with pytest.warns(UserWarning, match="make the environment with render_mode='rgb_array' or 'ansi'"):
+        assert env.render() is None
+
+
+def test_render_before_reset_raises():
+    env = gym.make("DPBandit-Stochastic-v0", render_mode="ansi").unwrapped
+    with pytest.raises(gym.error.ResetNeeded, match="call reset"):
+        env.render()
+
+
+@pytest.mark.parametrize("mode", ["human", "RGB", ""])
+def test_other_modes_are_refused(mode):
+    env_class = type(gym.make("DPBandit-Stochastic-v0").unwrapped)
+    with pytest.raises(ValueError, match=f"render_mode must be one of 'rgb_array', 'ansi'; received '{mode}'"):
+        env_class(render_mode=mode)

@@ -1,0 +1,162 @@
+"""`gym.make_vec` plays many games natively, each exactly as the scalar environment with the same seed."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+
+from dp_bandit_envs.adversaries import Stochastic
+from dp_bandit_envs.envs import bandit_vector_env
+from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
+from dp_bandit_envs.envs.registration import IDS
+from dp_bandit_envs.errors import StepOutsideGame
+
+every_id = pytest.mark.parametrize("id_", IDS)
+
+
+def assert_same_games(native, looped, seed, steps):
+    """Play both with the same arms over `steps` steps and compare all that comes out, round by round."""
+    rng = np.random.default_rng(99)
+    np.testing.assert_equal(native.reset(seed=seed), looped.reset(seed=seed))
+    endings = 0
+    arms = rng.integers(4, size=native.num_envs)
+    for _ in range(steps):
+        change = rng.random(native.num_envs) < 0.3  # stay mostly, so that memory has something to remember
+        arms = np.where(change, rng.integers(4, size=native.num_envs), arms)
+        ours, theirs = native.step(arms), looped.step(arms)
+        np.testing.assert_equal(ours, theirs)
+        assert native.observation_space.contains(ours[0])
+        assert [part.dtype for part in ours[1:4]] == [part.dtype for part in theirs[1:4]]
+        endings += ours[2].all()
+    return endings
+
+
+@every_id
+@pytest.mark.parametrize("seed", [5, [8, 3, 8], [2**40, 0, 1]], ids=["one seed", "a list", "another list"])
+def test_vector_equals_the_loop_over_scalar_games_across_an_autoreset(id_, seed):
+    native = gym.make_vec(id_, num_envs=3, horizon=60)
+    looped = SyncVectorEnv([lambda: gym.make(id_, horizon=60)] * 3)
+    assert assert_same_games(native, looped, seed, steps=150) == 2
+
+
+@every_id
+def test_vector_equals_the_loop_when_a_game_takes_several_blocks(id_, monkeypatch):
+    """No memory for blocks leaves 64 rounds for each, so 200 rounds take four; the scalar games fetch 7 at a time."""
+    monkeypatch.setattr(bandit_vector_env, "BLOCK_BYTES", 1)
+    native = gym.make_vec(id_, num_envs=2, horizon=200)
+    looped = SyncVectorEnv([lambda: gym.make(id_, horizon=200, block_length=7)] * 2)
+    assert assert_same_games(native, looped, 0, steps=250) == 1
+    np.testing.assert_array_equal(native.cumulative_gains, [env.unwrapped.cumulative_gains for env in looped.envs])
+    np.testing.assert_array_equal(native.collected, [env.unwrapped.collected for env in looped.envs])
+    np.testing.assert_array_equal(native.external_regret(), [env.unwrapped.external_regret() for env in looped.envs])
+
+
+@every_id
+def test_make_vec_is_native_and_declares_its_autoreset(id_):
+    env = gym.make_vec(id_, num_envs=2)
+    assert isinstance(env.unwrapped, BanditVectorEnv)
+    assert env.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
+    n_arms = 34 if "Graph" in id_ else 4
+    assert env.single_action_space == gym.spaces.Discrete(n_arms)
+    assert env.action_space == gym.spaces.MultiDiscrete([n_arms, n_arms])
+    assert env.single_observation_space == gym.make(id_).observation_space
+
+
+@pytest.mark.parametrize("trial", [0, 3])
+def test_every_game_of_a_vector_plays_the_trial_asked_for(trial):
+    native = BanditVectorEnv(2, Stochastic(horizon=50))
+    native.reset(seed=7, options={"trial": trial})
+    ours = [native.step(np.zeros(2, int))[1] for _ in range(50)]
+    scalar = gym.make("DPBandit-Stochastic-v0", horizon=50)
+    for game in range(2):
+        scalar.reset(seed=7 + game, options={"trial": trial})
+        assert [scalar.step(0)[1] for _ in range(50)] == [reward[game] for reward in ours]
+
+
+def test_score_only_charges_reach_the_vector_too():
+    env = gym.make_vec("DPBandit-Switching-v0", num_envs=2, horizon=10, observe_charge=False)
+    env.reset(seed=0)
+    env.step(np.array([0, 0]))
+    observation, rewards, *_ = env.step(np.array([0, 1]))
+    assert rewards[0] > 0
+    assert rewards[1] == 0
+    assert observation["gain"][1, 1] > 0
+
+
+def test_every_step_returns_fresh_arrays():
+    env = BanditVectorEnv(2, Stochastic(horizon=5))
+    again = BanditVectorEnv(2, Stochastic(horizon=5))
+    env.reset(seed=0)
+    again.reset(seed=0)
+    for _ in range(8):
+        expected = again.step(np.zeros(2, int))
+        observation, *arrays, info = env.step(np.zeros(2, int))
+        np.testing.assert_equal((observation, *arrays, info), expected)
+        for array in (*observation.values(), *arrays, *info.values()):
+            array[...] = 1
+    for evaluators in (env.collected, env.cumulative_gains):
+        evaluators[...] = 100
+    np.testing.assert_array_equal(env.collected, again.collected)
+    np.testing.assert_array_equal(env.cumulative_gains, again.cumulative_gains)
+
+
+def test_the_callers_arms_are_not_kept():
+    """A caller that fills the same array in every round must not rewrite the memory of the game."""
+    env = gym.make_vec("DPBandit-Switching-v0", num_envs=1, horizon=10)
+    env.reset(seed=0)
+    arms = np.array([0])
+    env.step(arms)
+    arms[:] = 1
+    assert env.step(arms)[1] == [0.0]
+
+
+def test_step_before_reset_raises():
+    with pytest.raises(StepOutsideGame, match="have not begun; call reset"):
+        BanditVectorEnv(2, Stochastic()).step([0, 0])
+
+
+@pytest.mark.parametrize(
+    "ask", [lambda env: env.cumulative_gains, lambda env: env.collected, lambda env: env.external_regret()]
+)
+def test_evaluator_before_reset_raises_as_in_the_scalar_game(ask):
+    with pytest.raises(StepOutsideGame, match="call reset"):
+        ask(BanditVectorEnv(2, Stochastic()))
+
+
+@pytest.mark.parametrize(
+    ("arms", "received"),
+    [
+        ([0, -1], r"received -1"),
+        ([4, 0], r"received 4"),
+        ([2**62, 0], r"received 4611686018427387904"),
+        ([0.0, 1.5], r"received an array of float64"),
+        ([0, np.nan], r"received an array of float64"),
+        (["a", "b"], r"received an array of <U1"),
+        ([None, 0], r"received an array of object"),
+    ],
+)
+def test_wrong_arms_are_refused_and_the_games_go_on(arms, received):
+    env = BanditVectorEnv(2, Stochastic(horizon=5))
+    env.reset(seed=0)
+    with pytest.raises(ValueError, match=rf"arm must be an integer in \[0, 3\]; {received}"):
+        env.step(arms)
+    assert env.step([0, 3])[4]["round"].tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("arms", [[0], [0, 0, 0], 0, [[0, 0]], []])
+def test_one_arm_is_needed_for_each_game(arms):
+    env = BanditVectorEnv(2, Stochastic())
+    env.reset(seed=0)
+    with pytest.raises(ValueError, match=r"actions must have shape \(2,\), one arm for each game; received shape"):
+        env.step(arms)
+
+
+def test_seeds_must_be_as_many_as_the_games():
+    with pytest.raises(ValueError, match="seed must be one integer or 2 of them, one for each game; received 3"):
+        BanditVectorEnv(2, Stochastic()).reset(seed=[1, 2, 3])
+
+
+@pytest.mark.parametrize("num_envs", [0, -3, 1.5])
+def test_number_of_games_must_be_a_positive_integer(num_envs):
+    with pytest.raises(ValueError, match="num_envs must be an integer of at least 1; received"):
+        BanditVectorEnv(num_envs, Stochastic())

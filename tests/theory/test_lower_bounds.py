@@ -1,0 +1,223 @@
+"""Divergences between Bernoulli arms, their inverses, and the lower bounds made of them."""
+
+import math
+
+import numpy as np
+import pytest
+
+from dp_bandit_envs.simulation.compiling import compile_with
+from dp_bandit_envs.theory.divergences import bernoulli_kl, kl_upper, private_divergence, private_upper
+from dp_bandit_envs.theory.lower_bounds import arm_means, lai_robbins, private_lower_bound
+
+EPSILONS = [0.01, 0.3, 1.0, 4.0, 60.0, 2000.0, math.inf]
+# The ends, next to the ends, and between.
+MEANS = [0.0, 1e-320, 1e-30, 1e-9, 0.01, 0.3, 0.5, 0.77, 0.999, 1 - 1e-9, 1 - 2**-53, 1.0]
+LEVELS = [0.0, 1e-30, 1e-13, 1e-6, 1e-3, 0.05, 0.4, 3.0, 26.0, 30.0, 700.0, 1e300, math.inf]
+
+
+def test_divergence_by_hand():
+    """kl(1/4, 1/2) = 1/4 ln(1/2) + 3/4 ln(3/2); kl(1/2, 1/4) = 1/2 ln 2 + 1/2 ln(2/3)."""
+    assert bernoulli_kl(0.25, 0.5) == pytest.approx(-0.25 * math.log(2) + 0.75 * math.log(1.5), rel=1e-14)
+    assert bernoulli_kl(0.5, 0.25) == pytest.approx(0.5 * math.log(4 / 3), rel=1e-14)
+
+
+def test_divergence_at_the_ends():
+    assert bernoulli_kl(0.0, 0.0) == bernoulli_kl(1.0, 1.0) == bernoulli_kl(0.3, 0.3) == 0
+    assert bernoulli_kl(0.0, 0.75) == pytest.approx(math.log(4), rel=1e-15)
+    assert bernoulli_kl(1.0, 0.25) == pytest.approx(math.log(4), rel=1e-15)
+    for x in (0.3, 1.0):
+        assert bernoulli_kl(x, 0.0) == math.inf
+    for x in (0.0, 0.3):
+        assert bernoulli_kl(x, 1.0) == math.inf
+
+
+def test_divergence_keeps_its_digits_close_to_the_diagonal():
+    """kl(x, x + d) = d^2 / (2 x (1 - x)) + (2 x - 1) d^3 / (3 (x (1 - x))^2) + O(d^4); d is the float difference."""
+    x = 0.3
+    for d in (1e-4, 1e-6, 1e-8):
+        y = x + d
+        d = y - x
+        variance = x * (1 - x)
+        series = d**2 / (2 * variance) + (2 * x - 1) * d**3 / (3 * variance**2)
+        # The fourth-order term is less than 10 d^4 here; the two terms of size d are each rounded once or twice.
+        assert abs(bernoulli_kl(x, y) - series) <= 10 * d**4 + 4 * 2**-53 * d
+    # One float apart, the terms round to nothing, and Pinsker's 2 d^2 remains.
+    assert bernoulli_kl(0.5, math.nextafter(0.5, 1)) >= 2 * (2**-53) ** 2
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_private_divergence_is_the_least_over_a_grid(epsilon):
+    """The infimum lies in [x, y]; a grid finds it from above, to second order in the step where it is inside."""
+    grid = 4000
+    for x, y in [(0.0, 0.4), (0.1, 0.15), (0.2, 0.7), (0.5, 0.999), (0.9, 0.95)]:
+        zs = x + (y - x) * np.arange(grid + 1) / grid
+        least = min((epsilon * (z - x) if z > x else 0.0) + bernoulli_kl(z, y) for z in zs.tolist())
+        # The second derivative of kl(., y) at the infimum z, of log-odds at least logit(y) - epsilon, or at x.
+        at = max(x, y * math.exp(-epsilon) / (1 - y + y * math.exp(-epsilon)))
+        curvature = max(1 / (z * (1 - z)) for z in (max(at - (y - x) / grid, (y - x) / grid / 2), y))
+        value = private_divergence(x, y, epsilon)
+        assert least - curvature * ((y - x) / grid) ** 2 <= value <= least + 1e-15
+
+
+def test_private_divergence_by_hand():
+    """d_1(0.1, 0.9): the log-odds differ by 2 ln 9 > 1, so it is -0.1 - ln(1 - 0.9 (1 - 1/e)) = 0.7414...
+
+    For y = 1 it is epsilon (1 - x): only moving all the mass of x up makes the two the same.
+    """
+    assert private_divergence(0.1, 0.9, 1.0) == pytest.approx(-0.1 - math.log(0.1 + 0.9 / math.e), rel=1e-14)
+    assert private_divergence(0.25, 1.0, 3.0) == 2.25
+    assert private_divergence(0.25, 1.0, 1000.0) == 750.0
+
+
+def test_private_divergence_at_its_limits():
+    for x, y in [(0.0, 0.2), (0.1, 0.6), (0.5, 1.0), (0.0, 1.0)]:
+        assert private_divergence(x, y, math.inf) == bernoulli_kl(x, y)
+        # As epsilon vanishes it is epsilon times the total variation distance.
+        assert private_divergence(x, y, 1e-7) == pytest.approx(1e-7 * (y - x), rel=1e-6)
+    assert private_divergence(0.4, 0.4, 1.0) == private_divergence(0.6, 0.4, 1.0) == 0
+
+
+def test_private_divergence_has_no_jump_where_its_cases_meet():
+    """At y with log-odds exactly epsilon above those of x both cases give the same number."""
+    for x, epsilon in [(0.3, 0.5), (0.01, 3.0), (0.2, 20.0)]:
+        y = x / (x + (1 - x) * math.exp(-epsilon))
+        sides = [private_divergence(x, y * (1 + side * 1e-13), epsilon) for side in (-1, 1)]
+        # 1 - y is known to 2^-53, and y was moved by 1e-13; the slope is at most 1 / (1 - y).
+        assert sides[1] - sides[0] == pytest.approx(0, abs=1e-12 / (1 - y))
+
+
+def bisected(divergence, mean, level):
+    """The largest float q in [mean, 1] found by halving."""
+    if divergence(mean, 1.0) <= level:
+        return 1.0
+    low, high = mean, 1.0
+    while low < (middle := (low + high) / 2) < high:
+        low, high = (middle, high) if divergence(mean, middle) <= level else (low, middle)
+    return low
+
+
+@pytest.mark.parametrize("mean", MEANS)
+@pytest.mark.parametrize("level", LEVELS)
+def test_upper_ends_equal_those_found_by_halving(mean, level):
+    assert kl_upper(mean, level) == pytest.approx(bisected(bernoulli_kl, mean, level), rel=0, abs=1e-13)
+    for epsilon in EPSILONS:
+        found = bisected(lambda x, y, epsilon=epsilon: private_divergence(x, y, epsilon), mean, level)
+        assert private_upper(mean, level, epsilon) == pytest.approx(found, rel=0, abs=1e-13)
+
+
+@pytest.mark.parametrize("share", [0.5, 0.95, 1 - 1e-9, 1.0, 1 + 1e-9, 1.05, 2.0])
+def test_private_upper_end_where_its_cases_meet(share):
+    """At the level whose q has log-odds exactly epsilon above the mean's, and around it."""
+    for mean, epsilon in [(0.3, 0.5), (0.01, 3.0), (0.9, 1.0), (0.5, 1e-3)]:
+        level = share * bernoulli_kl(mean, mean / (mean + (1 - mean) * math.exp(-epsilon)))
+        found = bisected(lambda x, y, epsilon=epsilon: private_divergence(x, y, epsilon), mean, level)
+        assert private_upper(mean, level, epsilon) == pytest.approx(found, rel=0, abs=1e-13)
+
+
+def test_upper_ends_by_hand():
+    """From 0: 1 - e^-level; with privacy (1 - e^-level) / (1 - e^-epsilon), which is 1 from level epsilon on."""
+    assert kl_upper(0.0, math.log(2)) == pytest.approx(0.5, rel=1e-15)
+    assert kl_upper(0.25, bernoulli_kl(0.25, 0.5)) == pytest.approx(0.5, rel=1e-13)
+    assert private_upper(0.0, math.log(2), math.log(3)) == pytest.approx(0.75, rel=1e-15)
+    assert private_upper(0.1, private_divergence(0.1, 0.9, 1.0), 1.0) == pytest.approx(0.9, rel=1e-13)
+
+
+def test_upper_ends_at_their_limits():
+    for mean in MEANS:
+        assert kl_upper(mean, 0.0) == private_upper(mean, 0.0, 1.0) == mean
+        assert kl_upper(mean, math.inf) == private_upper(mean, math.inf, 1.0) == 1
+        for level in LEVELS:
+            assert private_upper(mean, level, math.inf) == kl_upper(mean, level)
+
+
+def test_private_upper_end_is_1_from_the_level_that_covers_all_means():
+    assert private_upper(0.25, 0.75 * 0.5, 0.5) == 1
+    assert 0.99 < private_upper(0.25, 0.75 * 0.5 - 1e-3, 0.5) < 1
+
+
+def random_arguments():
+    rng = np.random.default_rng(0)
+    means = np.concatenate(
+        [rng.uniform(0, 1, 300), 10.0 ** rng.uniform(-30, 0, 50), 1 - 10.0 ** rng.uniform(-15, 0, 50)]
+    )
+    levels = 10.0 ** rng.uniform(-12, 2, len(means))
+    epsilons = 10.0 ** rng.uniform(-3, 2, len(means))
+    corners = [(mean, level, epsilon) for mean in MEANS for level in LEVELS for epsilon in EPSILONS]
+    return [*zip(means.tolist(), levels.tolist(), epsilons.tolist(), strict=True), *corners]
+
+
+def test_compiled_functions_give_the_same_bits():
+    compiled = {name: compile_with(function, {}) for name, function in FUNCTIONS.items()}
+    for mean, level, epsilon in random_arguments():
+        assert compiled["kl_upper"](mean, level) == kl_upper(mean, level)
+        assert compiled["private_upper"](mean, level, epsilon) == private_upper(mean, level, epsilon)
+        other = min(level, 1.0)
+        assert compiled["bernoulli_kl"](mean, other) == bernoulli_kl(mean, other)
+        assert compiled["private_divergence"](mean, other, epsilon) == private_divergence(mean, other, epsilon)
+
+
+FUNCTIONS = {
+    "bernoulli_kl": bernoulli_kl,
+    "private_divergence": private_divergence,
+    "kl_upper": kl_upper,
+    "private_upper": private_upper,
+}
+
+
+def test_lai_robbins_by_hand():
+    """Means 1/2, 1/4 and 1/2: one gap of 1/4, over kl(1/4, 1/2) = 0.1308..., times ln 1000."""
+    nats = -0.25 * math.log(2) + 0.75 * math.log(1.5)
+    assert lai_robbins([0.5, 0.25, 0.5], 1000) == pytest.approx(0.25 / nats * math.log(1000), rel=1e-13)
+
+
+def test_private_lower_bound_by_hand():
+    """Means 0.9 and 0.1, epsilon 1: gap 0.8 over -0.1 - ln(0.1 + 0.9 / e), times ln 1000."""
+    nats = -0.1 - math.log(0.1 + 0.9 / math.e)
+    assert private_lower_bound([0.9, 0.1], 1000, 1) == pytest.approx(0.8 / nats * math.log(1000), rel=1e-13)
+
+
+def test_each_suboptimal_arm_adds_its_own_term():
+    pairs = [lai_robbins([0.7, mean], 99) for mean in (0.1, 0.3, 0.6)]
+    assert lai_robbins([0.1, 0.7, 0.3, 0.6], 99) == pytest.approx(sum(pairs), rel=1e-14)
+
+
+def test_lower_bounds_at_their_limits():
+    means = [0.9, 0.6, 0.2]
+    assert private_lower_bound(means, 1000, math.inf) == lai_robbins(means, 1000)
+    assert private_lower_bound(means, 1000, 1e3) == lai_robbins(means, 1000)
+    # Small epsilon: Delta / (epsilon Delta) ln T for each of the two arms.
+    assert private_lower_bound(means, 1000, 1e-7) == pytest.approx(2e7 * math.log(1000), rel=1e-6)
+    assert lai_robbins(means, 1) == lai_robbins([0.4, 0.4], 1000) == 0
+    # A single failure tells an arm from one that never fails, but not in private.
+    assert lai_robbins([1.0, 0.6], 1000) == 0
+    assert private_lower_bound([1.0, 0.6], 1000, 2.0) == pytest.approx(math.log(1000) / 2, rel=1e-14)
+
+
+def test_more_privacy_never_makes_it_easier():
+    bounds = [private_lower_bound([0.9, 0.6, 0.2], 1000, epsilon) for epsilon in EPSILONS]
+    assert bounds == sorted(bounds, reverse=True)
+    assert bounds[0] > 10 * bounds[-1]
+
+
+@pytest.mark.parametrize("bound", [lai_robbins, lambda means, horizon: private_lower_bound(means, horizon, 1.0)])
+def test_bad_means_and_horizons_are_refused(bound):
+    with pytest.raises(ValueError, match=r"means\[1\] must be in \[0, 1\]; received 1.5"):
+        bound([0.5, 1.5], 10)
+    with pytest.raises(ValueError, match=r"means\[0\] must be in \[0, 1\]; received nan"):
+        bound([math.nan, 0.5], 10)
+    with pytest.raises(TypeError, match=r"means\[0\] must be a number; received 'a'"):
+        bound(["a", 0.5], 10)
+    with pytest.raises(ValueError, match="means must hold at least 2 arms; received 1"):
+        bound([0.5], 10)
+    with pytest.raises(ValueError, match="horizon must be an integer of at least 1; received 0"):
+        bound([0.5, 0.4], 0)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, -1.0, math.nan])
+def test_epsilon_must_be_positive(epsilon):
+    with pytest.raises(ValueError, match="epsilon must be greater than 0; received"):
+        private_lower_bound([0.5, 0.4], 10, epsilon)
+
+
+def test_means_may_be_any_sequence_of_numbers():
+    assert arm_means(np.array([0.25, 1.0])) == arm_means((0.25, 1)) == [0.25, 1.0]
