@@ -14,7 +14,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import Algorithm, make_algorithm
 from dp_bandit_envs.data_files import DataFile
 from dp_bandit_envs.envs.bandit_env import BanditEnv
-from dp_bandit_envs.experiments.made_by import made_by
+from dp_bandit_envs.experiments.made_by import foreign_code, made_by
 from dp_bandit_envs.experiments.store import MADE_BY
 from dp_bandit_envs.protocols import FloatArray, IntArray
 from dp_bandit_envs.simulation.simulation import named_players
@@ -113,7 +113,7 @@ class Experiment:
             "panels": [panel.configuration() for panel in self.panels],
             "contestants": [dataclasses.asdict(contestant) for contestant in self.contestants],
             "format": FORMAT,
-            MADE_BY: made_by(),
+            MADE_BY: {**made_by(), **foreign_code(type(self.game(panel).adversary) for panel in self.panels)},
             **({"data_sha256": {name: file.sha256 for name, file in self.files.items()}} if self.files else {}),
         }
 

@@ -13,7 +13,7 @@ import pytest
 from dp_bandit_envs.errors import ResultsError
 from dp_bandit_envs.experiments import durable, running
 from dp_bandit_envs.experiments.experiment import Contestant, Experiment, Panel
-from dp_bandit_envs.experiments.made_by import made_by
+from dp_bandit_envs.experiments.made_by import foreign_code, made_by
 from dp_bandit_envs.experiments.running import run
 from dp_bandit_envs.experiments.store import ResultsFolder
 
@@ -204,3 +204,20 @@ def test_a_folder_that_can_be_read_only_is_looked_at_again(tmp_path, monkeypatch
     assert folder.write_again("report.md", "text") is False
     with pytest.raises(ResultsError, match="could not be written; Permission denied"):
         folder.write("report.md", "text")
+
+
+def test_the_code_of_a_foreign_adversary_counts_too():
+    """It is no part of this package, and decides on the numbers as much."""
+
+    def made(number):
+        namespace = {"__name__": "nowhere"}
+        exec(f"class Mine:\n    def next_gains(self):\n        return {number}", namespace)
+        return foreign_code([namespace["Mine"], type(EXPERIMENT.game(EXPERIMENT.panels[0]).adversary)])
+
+    assert made(1) == made(1) != made(2)
+    assert list(made(1)) == ["nowhere.Mine"]
+    assert list(foreign_code([ResultsFolder, MonkeyPatchedAdversary])) == [f"{__name__}.MonkeyPatchedAdversary"]
+
+
+class MonkeyPatchedAdversary:
+    """Has a file: this one."""
