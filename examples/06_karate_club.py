@@ -17,7 +17,7 @@ def main(horizon: int = 5000, seed: int = 0, trials: int = 200) -> dict[str, flo
     """Compare algorithms with and without the club's talk; return their mean regret."""
     env = gym.make(GAME, graph="karate-club", horizon=horizon)
     algorithm = make_algorithm("TS-MaxN")
-    game = play(algorithm.wrap(env), algorithm.agent(), seed=seed)
+    game = play(env, algorithm, seed=seed)
     graph = env.unwrapped.graph
     best = int(env.unwrapped.adversary.means.argmax())
     print(f"one game: member {best} is the best, and was played in {(game.arms == best).sum():,} of {horizon:,} rounds")

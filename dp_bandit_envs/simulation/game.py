@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.metrics.regret import external_regret, policy_regret, pseudo_regret
 from dp_bandit_envs.protocols import Agent, Environment, FloatArray, IntArray
@@ -43,12 +44,13 @@ class Game:
         return np.cumsum(changes)
 
 
-def play(env: Environment, agent: Agent, *, seed: int | None = 0, trial: int = 0) -> Game:
+def play(env: Environment, agent: Agent | Algorithm, *, seed: int | None = 0, trial: int = 0) -> Game:
     """Play one game.
 
     Args:
         env: A DPBandit environment, with any wrappers around it.
-        agent: Any agent.
+        agent: Any agent; or an algorithm, whose wrappers are then put around `env`, and whose agent learns from the
+            environment how much noise they add.
         seed: The seed of everything random, in [0, 2^128); each part draws from a stream of its own. None is for real
             data: in an environment that was never given a seed, all randomness is the operating system's, which nobody
             can know or guess.
@@ -60,6 +62,9 @@ def play(env: Environment, agent: Agent, *, seed: int | None = 0, trial: int = 0
     game = env.unwrapped
     if not isinstance(game, BanditEnv):
         raise TypeError(f"play needs a DPBandit environment, which keeps the score; received {game}.")
+    if isinstance(agent, Algorithm):
+        sensitivity = env.get_wrapper_attr("sensitivity")
+        env, agent = agent.wrap(env), agent.agent(sensitivity=sensitivity)
     if inspect.isclass(agent) or not isinstance(agent, Agent):
         name = agent.__name__ if inspect.isclass(agent) else type(agent).__name__
         raise TypeError(

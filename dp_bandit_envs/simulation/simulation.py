@@ -110,8 +110,7 @@ def simulate(
         horizon: Number of rounds T; by default the environment's.
         trials: Number of games of each algorithm.
         seed: The seed of everything random. Trial i is the same whatever the other arguments are, and exactly the
-            game `play(algorithm.wrap(env), algorithm.agent(), seed=seed, trial=i)` (on a feedback graph, with
-            `algorithm.agent(sensitivity=env.get_wrapper_attr("sensitivity"))`).
+            game `play(env, algorithm, seed=seed, trial=i)`.
         checkpoints: Rounds at which to write results down; or how many evenly spaced ones, by default 100; or
             `"linear"` or `"log"` for 100 spaced so. T is always one.
         jobs: Number of trials to run at a time: threads, or processes if something is not compiled. Set joblib's

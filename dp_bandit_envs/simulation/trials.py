@@ -194,8 +194,7 @@ class PlayedTrials:
             if stopped():
                 raise StoppedEarly
             env = self.make_env()
-            agent = algorithm.agent(sensitivity=env.get_wrapper_attr("sensitivity"))
-            game = play(algorithm.wrap(env), agent, seed=self.seed, trial=trial)
+            game = play(env, algorithm, seed=self.seed, trial=trial)
             if len(game.arms) < self.checkpoints[-1]:
                 raise ValueError(
                     f"every game must have the horizon's {self.checkpoints[-1]} rounds; {name} ended after"

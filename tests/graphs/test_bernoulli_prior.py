@@ -98,7 +98,7 @@ def test_pseudo_regret_is_that_of_the_means_of_the_game_both_ways(name):
     for trial in range(4):
         means = means_of(trial)
         env = GraphEnv("cycle", n_arms=6, horizon=200)
-        game = play(algorithm.wrap(env), algorithm.agent(sensitivity=3), seed=3, trial=trial)
+        game = play(env, algorithm, seed=3, trial=trial)
         by_hand = np.cumsum(means.max() - means[game.arms])
         assert game.pseudo_regret == pytest.approx(by_hand, rel=1e-12)
         assert outcome.pseudo_regret[trial] == pytest.approx(by_hand, rel=1e-12)

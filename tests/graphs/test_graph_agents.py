@@ -27,7 +27,7 @@ OTHERS = ["EXP3", "DP-KLUCB", "DP-UCB-BOUND", "DP-TS", "DP-EXP3-Lap", "LDP-UCB-B
 
 def played(name, env, seed):
     algorithm = make_algorithm(name)
-    return play(algorithm.wrap(env), algorithm.agent(sensitivity=env.get_wrapper_attr("sensitivity")), seed=seed)
+    return play(env, algorithm, seed=seed)
 
 
 # ---- the empty graph -----------------------------------------------------------------------------------------------

@@ -10,7 +10,6 @@ from dp_bandit_envs import Algorithm, play, simulate
 from dp_bandit_envs.adversaries import Stochastic
 from dp_bandit_envs.adversaries.replay import GainTable
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
-from dp_bandit_envs.agents.stable_baselines3 import Sb3VecEnv
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import BoundaryError, StepOutsideGame
 from dp_bandit_envs.seeding import AGENT, FIRST_WRAPPER, EpisodeStreams, stream, stream_for_agent
@@ -263,6 +262,9 @@ def test_the_evaluators_doors_are_not_public_attributes(name):
 
 @pytest.mark.parametrize("name", ["env", "unwrapped", "_streams"])
 def test_models_cannot_ask_for_them_either(name):
+    pytest.importorskip("stable_baselines3")
+    from dp_bandit_envs.agents.stable_baselines3 import Sb3VecEnv
+
     envs = Sb3VecEnv(of_many.LaplaceClipRescale(gym.make_vec("DPBandit-Stochastic-v0", 2, horizon=5), epsilon=1.0))
     for ask in (envs.get_attr, envs.env_method):
         with pytest.raises(AttributeError, match="for evaluators only"):
