@@ -1,7 +1,9 @@
 """Algorithms by the names of the papers: one table from a name to wrappers and an agent."""
 
+import dataclasses
 import functools
 import inspect
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -16,8 +18,9 @@ from dp_bandit_envs.algorithms.local_ucb import ldp_ucb_b, ldp_ucb_l
 from dp_bandit_envs.algorithms.mini_batch_exp3 import exp3_tau, paper_epsilon
 from dp_bandit_envs.algorithms.private_blocks import adap_klucb, adap_ucb, dp_imed, dp_klucb, dp_se
 from dp_bandit_envs.algorithms.private_thompson import dp_ts, lazy_dp_ts
+from dp_bandit_envs.errors import NameTaken, WrongType
 
-__all__ = ["ALGORITHMS", "Algorithm", "algorithm_names", "make_algorithm", "paper_epsilon"]
+__all__ = ["ALGORITHMS", "Algorithm", "algorithm_names", "make_algorithm", "paper_epsilon", "register_algorithm"]
 
 ALGORITHMS: dict[str, Callable[..., Algorithm]] = {
     "EXP3": exp3,
@@ -76,4 +79,42 @@ def make_algorithm(name: str, **parameters: Any) -> Algorithm:
     for parameter in parameters:
         if parameter not in (*takes, "label"):
             raise TypeError(f"{known} has no parameter {parameter!r}. Known: {', '.join(takes) or 'none but label'}.")
-    return made_by(functools.partial(ALGORITHMS[known], **parameters))
+    maker = ALGORITHMS[known]
+    if "label" not in inspect.signature(maker).parameters:
+        maker = functools.partial(_named, maker, known)
+    return made_by(functools.partial(maker, **parameters))
+
+
+def register_algorithm(name: str, maker: Callable[..., Algorithm]) -> None:
+    """Make `name` as good as ours: for `make_algorithm`, `simulate` and `dp-bandit run` of this process.
+
+    Each process has a table of its own; see `register_adversary` for how others find yours.
+
+    Args:
+        name: Letters, digits and hyphens, beginning with a letter, such as `"My-EXP3"`.
+        maker: A function of keyword parameters, all with defaults, that returns an `Algorithm`; its docstring tells the
+            parameters, the guarantee and the source. It may take `label`, the name that results are filed under.
+
+    Raises:
+        WrongType: If the name is no text, or `maker()` does not return an `Algorithm`.
+        ValueError: If the name is not as above.
+        NameTaken: If there is such an algorithm, in whatever case its letters are.
+    """
+    if not isinstance(name, str):
+        raise WrongType(f"name must be text, such as 'My-EXP3'; received a {type(name).__name__}.")
+    if not re.fullmatch("[A-Za-z][A-Za-z0-9-]*", name):
+        raise ValueError(f"name must be letters, digits and hyphens, such as 'My-EXP3'; received {name!r}.")
+    same = [known for known in ALGORITHMS if known.lower() == name.lower()]
+    if same:
+        raise NameTaken(f"name must be new; received {name!r}, but there is {same[0]}. Use another name.")
+    made = maker() if callable(maker) and not isinstance(maker, type) else None
+    if not isinstance(made, Algorithm):
+        raise WrongType(
+            f"maker must be a function that returns an Algorithm when called without arguments; received {maker!r}."
+        )
+    ALGORITHMS[name] = maker
+
+
+def _named(maker: Callable[..., Algorithm], name: str, *, label: str | None = None, **parameters: Any) -> Algorithm:
+    """Make an algorithm whose maker knows no label, and file its results under the label or its registered name."""
+    return dataclasses.replace(maker(**parameters), name=name if label is None else label)

@@ -3,7 +3,7 @@
 import dataclasses
 import functools
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ import gymnasium as gym
 from numpy.typing import NDArray
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.algorithms import Algorithm, make_algorithm
+from dp_bandit_envs.algorithms import ALGORITHMS, Algorithm, make_algorithm
 from dp_bandit_envs.data_files import DataFile
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.experiments.made_by import foreign_code, made_by
@@ -113,9 +113,18 @@ class Experiment:
             "panels": [panel.configuration() for panel in self.panels],
             "contestants": [dataclasses.asdict(contestant) for contestant in self.contestants],
             "format": FORMAT,
-            MADE_BY: {**made_by(), **foreign_code(type(self.game(panel).adversary) for panel in self.panels)},
+            MADE_BY: {**made_by(), **foreign_code(self._parts())},
             **({"data_sha256": {name: file.sha256 for name, file in self.files.items()}} if self.files else {}),
         }
+
+    def _parts(self) -> Iterator[Any]:
+        """Yield what may be a third party's: adversaries, makers of algorithms, agents."""
+        for panel in self.panels:
+            yield type(self.game(panel).adversary)
+            for player in self.players(panel):
+                yield type(player.agent())
+            for one in self.contestants if panel.contestants is None else panel.contestants:
+                yield ALGORITHMS[checks.known_name("algorithm", one.name, ALGORITHMS)]
 
     def digest(self) -> str:
         """Return eight letters that differ between settings."""

@@ -9,6 +9,7 @@ from importlib import import_module, metadata, resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from types import FunctionType
+from typing import Any
 
 import dp_bandit_envs
 from dp_bandit_envs.byte_code import written_out
@@ -42,23 +43,24 @@ def made_by() -> dict[str, str]:
     }
 
 
-def foreign_code(kinds: Iterable[type]) -> dict[str, str]:
-    """Return a digest of the code of each class that is not this package's: of its file, or of its methods if none."""
+def foreign_code(kinds: Iterable[Any]) -> dict[str, str]:
+    """Return a digest of the code of each class or function that is not this package's: of its file, if it has one."""
     own = f"{dp_bandit_envs.__name__}."
     return {f"{kind.__module__}.{kind.__qualname__}": _digest_of(kind) for kind in kinds if not _within(kind, own)}
 
 
-def _within(kind: type, package: str) -> bool:
+def _within(kind: Any, package: str) -> bool:
     return f"{kind.__module__}.".startswith(package)
 
 
-def _digest_of(kind: type) -> str:
+def _digest_of(kind: Any) -> str:
     file = getattr(sys.modules.get(kind.__module__), "__file__", None)
     if file is not None:
         source = Path(file).read_bytes()
         text = written_out(compile(source, kind.__module__, "exec", optimize=2, dont_inherit=True))
     else:  # as in a notebook
-        methods = {name: value for name, value in vars(kind).items() if isinstance(value, FunctionType)}
+        parts = {"": kind} if isinstance(kind, FunctionType) else vars(kind)
+        methods = {name: part for name, part in parts.items() if isinstance(part, FunctionType)}
         text = "".join(f"{name} {written_out(method.__code__)}" for name, method in sorted(methods.items()))
     return hashlib.sha256(text.encode()).hexdigest()
 

@@ -1,0 +1,78 @@
+"""A third party's algorithm is registered under a name of its own, and everything that plays algorithms knows it."""
+
+import pickle
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from dp_bandit_envs import Algorithm, Exp3, LaplaceClipRescale, make_algorithm, play, register_algorithm, simulate
+from dp_bandit_envs.algorithms import ALGORITHMS
+from dp_bandit_envs.cli.comparison import comparison
+from dp_bandit_envs.errors import NameTaken, UnknownName, WrongType
+from dp_bandit_envs.experiments.running import run
+from dp_bandit_envs.experiments.store import ResultsFolder
+
+GAME = "DPBandit-Stochastic-v0"
+
+
+def mine(*, epsilon=1.0):
+    """Play EXP3 behind Laplace noise."""
+    return Algorithm("whatever", Exp3, lambda env: LaplaceClipRescale(env, epsilon=epsilon), parameters={})
+
+
+@pytest.fixture
+def registered():
+    """Register it for one test."""
+    register_algorithm("My-EXP3", mine)
+    yield
+    del ALGORITHMS["My-EXP3"]
+
+
+def test_it_plays_the_game_of_the_paper_under_its_own_name(registered):
+    ours = simulate(GAME, ["my-exp3"], horizon=50, trials=2)["My-EXP3"]
+    theirs = simulate(GAME, [make_algorithm("DP-EXP3-Lap", epsilon=1.0)], horizon=50, trials=2)["DP-EXP3-Lap"]
+    assert ours.engine == "compiled" and ours.guarantee == theirs.guarantee
+    np.testing.assert_array_equal(ours.external_regret, theirs.external_regret)
+    game = play(gym.make(GAME, horizon=50), make_algorithm("My-EXP3"), seed=0)
+    assert game.external_regret[-1] == ours.external_regret[0, -1]
+
+
+def test_labels_parameters_and_pickles(registered):
+    algorithm = make_algorithm("My-EXP3", epsilon=0.5, label="half")
+    assert algorithm.name == "half" and make_algorithm("My-EXP3").name == "My-EXP3"
+    sent = pickle.loads(pickle.dumps(algorithm))
+    assert sent.guarantee(n_arms=2, horizon=9).epsilon == 0.5
+    with pytest.raises(TypeError, match="My-EXP3 has no parameter 'rate'"):
+        make_algorithm("My-EXP3", rate=1)
+
+
+def test_the_command_line_runs_it_and_remembers_its_code(registered, tmp_path):
+    texts = ["My-EXP3:epsilon=2", "EXP3"]
+    experiment = comparison("Stochastic", texts, epsilon=None, trials=2, horizon=20, seed=0)
+    configuration = experiment.configuration()
+    assert f"{__name__}.mine" in configuration["made_by"]
+    assert not [name for name in configuration["made_by"] if name.startswith("dp_bandit_envs.")]
+    results = run(experiment, ResultsFolder(tmp_path / "out", configuration))
+    assert results.names == ["My-EXP3 (epsilon=2)", "EXP3"]
+
+
+@pytest.mark.parametrize(
+    ("name", "maker", "error", "message"),
+    [
+        ("EXP3", mine, NameTaken, "there is EXP3"),
+        ("exp3-TAU", mine, NameTaken, "there is EXP3-tau"),
+        ("two words", mine, ValueError, "letters, digits and hyphens"),
+        ("A:b", mine, ValueError, "letters, digits and hyphens"),
+        (7, mine, WrongType, "name must be text"),
+        ("Mine", Exp3, WrongType, "must be a function that returns an Algorithm"),
+        ("Mine", lambda: Exp3(), WrongType, "must be a function that returns an Algorithm"),
+        ("Mine", None, WrongType, "must be a function that returns an Algorithm"),
+    ],
+    ids=lambda part: part if isinstance(part, str) else "",
+)
+def test_what_is_no_algorithm_is_refused(name, maker, error, message):
+    with pytest.raises(error, match=message):
+        register_algorithm(name, maker)
+    with pytest.raises(UnknownName):
+        make_algorithm("Mine")
