@@ -25,7 +25,11 @@ console = Console()
 errors = Console(stderr=True)
 
 Epsilon = Annotated[
-    float | None, typer.Option(help="Privacy parameter of every algorithm that takes one; by default the paper's.")
+    float | None,
+    typer.Option(
+        help="Privacy parameter of every algorithm that takes one (with delta = T^-2 if it takes a delta too);"
+        " by default the paper's."
+    ),
 ]
 Trials = Annotated[int | None, typer.Option(help="Number of games of each algorithm in each environment.")]
 Horizon = Annotated[int | None, typer.Option(help="Number of rounds of each game; by default the environment's.")]
@@ -92,7 +96,7 @@ def run(
     out: Out = None,
 ) -> None:
     """Play algorithms against one environment or your own data, and write figure, tables and report."""
-    from dp_bandit_envs.cli.comparison import comparison, readable
+    from dp_bandit_envs.cli.comparison import about_epsilon, comparison, readable
     from dp_bandit_envs.cli.output import produce
     from dp_bandit_envs.experiments.reproduction import Reproduction
 
@@ -107,7 +111,9 @@ def run(
     )
     names = ", ".join(contestant.make().name for contestant in experiment.contestants)
     folder = out or Path("results") / f"{experiment.name}-{experiment.digest()}"
-    plan = Reproduction(experiment.name, f"{names} on {readable(environment)}", (experiment,))
+    about = about_epsilon(experiment, epsilon)
+    title = f"{names} on {readable(environment)}"
+    plan = Reproduction(experiment.name, title, (experiment,), notes=lambda _: about)
     produce(console, plan, folder, jobs=_jobs(jobs), command=_command())
 
 

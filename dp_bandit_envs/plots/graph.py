@@ -1,7 +1,7 @@
 """Bayesian regret on feedback graphs over time, and what feedback costs under privacy."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import matplotlib as mpl
@@ -41,13 +41,16 @@ class ByFeedback(NamedTuple):
     curves: Curves
 
 
-def graph_figure(graphs: Sequence[OnGraph], feedback: ByFeedback, *, note: str) -> Figure:
+def graph_figure(
+    graphs: Sequence[OnGraph], feedback: ByFeedback, *, note: str, labels: Mapping[str, str] | None = None
+) -> Figure:
     """Draw a panel for each graph, and one for what feedback costs; all axes are logarithmic.
 
     Args:
         graphs: The graphs.
         feedback: What feedback costs.
         note: One line below the figure.
+        labels: What the first legend calls an algorithm; by default its name.
     """
     with mpl.rc_context(RC):
         rows = math.ceil((len(graphs) + 2) / ACROSS)
@@ -56,7 +59,7 @@ def graph_figure(graphs: Sequence[OnGraph], feedback: ByFeedback, *, note: str) 
         grid = list(figure.subplots(rows, ACROSS, squeeze=False).ravel())
         labelled: dict[str, Any] = {}
         for axes, data in zip(grid, graphs, strict=False):
-            draw_curves(axes, data.rounds, data.curves, "mean", names=list(data.curves))
+            draw_curves(axes, data.rounds, data.curves, "mean", names=list(data.curves), labels=labels)
             axes.plot(data.rounds, data.bound, color=BLACK, linestyle="--", linewidth=1.8, label="bound for TS-N")
             axes.set_xscale("log")
             if len(data.rounds) > 1:

@@ -166,24 +166,81 @@ def test_one_epsilon_reaches_every_stochastic_algorithm(dp_bandit, tmp_path):
     saved = json.loads((tmp_path / "mine" / "configuration.json").read_text(encoding="utf-8"))["contestants"]
     assert [(one["name"], one["parameters"]) for one in saved] == [
         ("UCB", {}),
-        *((name, {"epsilon": 0.3}) for name in names),
+        *((name, {"epsilon": 0.3} | ({"delta": 64**-2} if name == "DP-UCB-INT" else {})) for name in names),
     ]
 
 
+def parameters_of(text, epsilon, horizon=100):
+    return contestant(text, epsilon, lambda: horizon).parameters
+
+
 def test_one_epsilon_is_for_all_that_take_one():
-    assert contestant("DP-EXP3-Lap", 0.5).parameters == {"epsilon": 0.5}
-    assert contestant("DP-EXP3-Lap:epsilon=2", 0.5).parameters == {"epsilon": 2}
-    assert contestant("EXP3", 0.5).parameters == {}
-    # EXP3-tau's epsilon means nothing without its delta; DP-UCB-INT has one by default.
-    assert contestant("EXP3-tau", 0.5).parameters == {}
-    assert contestant("DP-UCB-INT", 0.5).parameters == {"epsilon": 0.5}
-    assert contestant("DP-UCB-INT:delta=1e-6", 0.5).parameters == {"epsilon": 0.5, "delta": 1e-6}
-    assert contestant("Batched-Lap-HTINF:sigma=3", 0.5).parameters == {"epsilon": 0.5, "sigma": 3}
+    assert parameters_of("DP-EXP3-Lap", 0.5) == {"epsilon": 0.5}
+    assert parameters_of("DP-EXP3-Lap:epsilon=2", 0.5) == {"epsilon": 2}
+    assert parameters_of("EXP3", 0.5) == {}
+    assert parameters_of("Batched-Lap-HTINF:sigma=3", 0.5) == {"epsilon": 0.5, "sigma": 3}
+
+
+def test_an_algorithm_that_takes_epsilon_with_delta_gets_the_inverse_square_of_the_horizon():
+    for name in ("EXP3-tau", "DP-UCB-INT"):
+        assert parameters_of(name, 0.5) == {"epsilon": 0.5, "delta": 1e-4}
+        assert parameters_of(f"{name}:delta=1e-6", 0.5) == {"epsilon": 0.5, "delta": 1e-6}
+    # An epsilon of its own too; DP-UCB-INT has a delta by default, which then stays.
+    assert parameters_of("EXP3-tau:epsilon=2", None) == {"epsilon": 2, "delta": 1e-4}
+    assert parameters_of("DP-UCB-INT:epsilon=2", 0.5) == {"epsilon": 2}
+    # Who asks for a batch size has chosen the privacy; without any epsilon all is as in the paper.
+    assert parameters_of("EXP3-tau:batch_size=5", 0.5) == {"batch_size": 5}
+    assert parameters_of("EXP3-tau", None) == {}
+
+
+def test_delta_follows_the_horizon_of_the_game(dp_bandit, tmp_path):
+    """Given in rounds, or that of a file of 40 lines; one round leaves no delta below 1."""
+    np.save(tmp_path / "gains.npy", np.full((40, 2), 0.5))
+    for environment, horizon, rounds in (("Switching", 64, 64), ("gains.npy", None, 40), ("gains.npy", 20, 20)):
+        made = comparison(environment, ["EXP3-tau"], epsilon=30.0, trials=1, horizon=horizon, seed=0)
+        assert made.contestants[0].parameters["delta"] == float(rounds) ** -2
+    code, _, err = dp_bandit("run", "Stochastic", "EXP3-tau", "--epsilon", 1, "--horizon", 1, "--trials", 1)
+    assert code == 2 and "horizon must be at least 2 for EXP3-tau, whose delta is T^-2; received 1" in err
+
+
+def test_one_epsilon_is_the_guarantee_of_every_algorithm_everywhere(dp_bandit, tmp_path):
+    """EXP3-tau's used to be dropped without a word: epsilon 26 beside an epsilon of 5 (horizon 400, delta T^-2)."""
+    words = ("run", "Stochastic", "UCB", "DP-EXP3-Lap", "EXP3-tau", "EXP3-tau:batch_size=50")
+    code, out, err = dp_bandit(*words, "--epsilon", 5, "--horizon", 400, "--trials", 3, "--out", "mine")
+    assert (code, err) == (0, "")
+    rows = {cells[1].strip(): cells[2].strip() for line in out.splitlines() if len(cells := line.split("│")) > 3}
+    assert rows["UCB"] == "(no privacy)" and rows["DP-EXP3-Lap"] == "eps 5"
+    level = re.fullmatch(r"eps ([\d.]+), delta 6.25e-06", rows["EXP3-tau"])
+    assert level and 2.5 < float(level[1]) <= 5
+    (about,) = (line for line in out.splitlines() if line.startswith("epsilon = 5 "))
+    assert re.search(r"EXP3-tau with delta = 6.25e-06 = T\^-2", about) and "EXP3-tau (batch_size=50) (eps " in about
+    report = (tmp_path / "mine" / "report.md").read_text(encoding="utf-8")
+    assert about in report
+    svg = (tmp_path / "mine" / "figure.svg").read_text(encoding="utf-8")
+    for name, guarantee in rows.items():
+        assert f"| {name} | {guarantee} |" in report
+        assert f">{name} {guarantee if guarantee.startswith('(') else f'({guarantee})'}</" in svg
+    table = (tmp_path / "mine" / "summary.csv").read_text(encoding="utf-8").splitlines()
+    for line in table[1:]:
+        _, name, epsilon, delta = line.split(",")[:4]
+        assert (float(epsilon) <= 5) == (name in ("DP-EXP3-Lap", "EXP3-tau")) or name == "EXP3-tau (batch_size=50)"
+        assert float(delta) == (6.25e-06 if name.startswith("EXP3-tau") else 0)
+
+
+@pytest.mark.parametrize("columns", [60, 80, 150])
+def test_tables_fit_the_terminal_and_show_median_and_quantile(dp_bandit, monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    code, out, _ = dp_bandit("reproduce", "figure-1", "--epsilon", 1, "--trials", 5, "--horizon", 512)
+    assert code == 0
+    lines = [line for line in out.splitlines() if line.startswith("│")]
+    assert lines and max(map(len, lines)) <= columns
+    assert "99 % quantile" in " ".join(out.split())
 
 
 def test_infinity_can_be_written():
     """`--epsilon inf` works, so the same word after a name must."""
-    assert contestant("DP-EXP3-Lap:epsilon=inf", None).make().guarantee(n_arms=2, horizon=10).model == "none"
+    made = contestant("DP-EXP3-Lap:epsilon=inf", None, lambda: 10).make()
+    assert made.guarantee(n_arms=2, horizon=10).model == "none"
 
 
 def test_results_go_below_results_by_default(dp_bandit, tmp_path):
@@ -218,7 +275,7 @@ def test_another_epsilon_draws_five_algorithms(dp_bandit, tmp_path):
     folder = tmp_path / "results" / "figure-1-epsilon-1"
     text = (folder / "figure.svg").read_text(encoding="utf-8")
     for name in ("EXP3", "DP-EXP3-Lap", "EXP3-tau", "Batched-Lap-EXP3", "Batched-Lap-HTINF"):
-        assert f">{name}</" in text
+        assert re.search(rf">{name} \(eps ", text)
     assert "All private algorithms at epsilon = 1 " in (folder / "report.md").read_text(encoding="utf-8")
 
 
@@ -242,8 +299,10 @@ def test_figure_2_writes_all_files_and_every_claim(dp_bandit, tmp_path, modern):
     assert not np.array_equal(one, other)
     assert np.array_equal(arrays["2-arms-epsilon-1/UCB/pulls"], arrays["2-arms-epsilon-0.1/UCB/pulls"])
     svg = (folder / "figure.svg").read_text(encoding="utf-8")
-    for text in (*names, "(a) 2 arms, epsilon = 1", "(d) 10 arms, epsilon = 0.1", "pseudo-regret (gain)"):
+    for text in ("(a) 2 arms, epsilon = 1", "(d) 10 arms, epsilon = 0.1", "pseudo-regret (gain)"):
         assert f">{text}</" in svg
+    assert ">UCB (no privacy)</" in svg and ">DP-UCB (eps 1 or 0.1)</" in svg
+    assert all(f">{name} (" in svg for name in names)
     assert len((folder / "summary.csv").read_text(encoding="utf-8").splitlines()) > 1 + 4 * len(names) * 20
 
 
@@ -264,7 +323,14 @@ def test_figure_modern_writes_two_experiments_and_one_report(dp_bandit, tmp_path
     report = (tmp_path / "mine" / "report.md").read_text(encoding="utf-8")
     assert report.count("| cannot tell") + report.count("| yes") + report.count("| no,") == 10
     svg = (tmp_path / "mine" / "figure.svg").read_text(encoding="utf-8")
-    for text in ("lower bound", "lower bound without privacy", "DP-IMED", "KL-UCB", "epsilon", "round t"):
+    for text in (
+        "lower bound",
+        "lower bound without privacy",
+        "DP-IMED (eps 0.05 to 2)",
+        "KL-UCB (no privacy)",
+        "epsilon",
+        "round t",
+    ):
         assert f">{text}</" in svg
     # The same command again plays nothing and changes nothing.
     before = {file: file.read_bytes() for file in (tmp_path / "mine").rglob("*") if file.is_file()}
@@ -311,7 +377,15 @@ def test_figure_graph_writes_two_experiments_and_one_report(dp_bandit, tmp_path)
     assert "| the thesis says | seen here | holds? |" in report
     svg = (tmp_path / "mine" / "figure.svg").read_text(encoding="utf-8")
     titles = ("(a) Erdos-Renyi, 500 arms", "(e) Les Misérables, 77 arms", "(h) DP-KLUCB, 20 arms, T = 600")
-    for text in (*titles, "bound for TS-N", "TS-MaxN", "UCB-MaxN", "epsilon = 0.1", "no privacy", "round t"):
+    for text in (
+        *titles,
+        "bound for TS-N",
+        "TS-MaxN (no privacy)",
+        "UCB-MaxN (no privacy)",
+        "epsilon = 0.1",
+        "no privacy",
+        "round t",
+    ):
         assert f">{text}</" in svg
     arrays = arrays_in(tmp_path / "mine" / "graphs" / "results.npz")
     assert arrays["karate-club/TS-N/pseudo_regret"].shape == (2, len(arrays["karate-club/checkpoints"]))
