@@ -1,7 +1,7 @@
 """Bayesian regret on feedback graphs over time, and what feedback costs under privacy."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import matplotlib as mpl
@@ -41,16 +41,14 @@ class ByFeedback(NamedTuple):
     curves: Curves
 
 
-def graph_figure(
-    graphs: Sequence[OnGraph], feedback: ByFeedback, *, note: str, labels: Mapping[str, str] | None = None
-) -> Figure:
+def graph_figure(graphs: Sequence[OnGraph], feedback: ByFeedback, *, note: str, guarantee: str = "") -> Figure:
     """Draw a panel for each graph, and one for what feedback costs; all axes are logarithmic.
 
     Args:
         graphs: The graphs.
         feedback: What feedback costs.
         note: One line below the figure.
-        labels: What the first legend calls an algorithm; by default its name.
+        guarantee: What the algorithms on graphs guarantee, for the title of their legend.
     """
     with mpl.rc_context(RC):
         rows = math.ceil((len(graphs) + 2) / ACROSS)
@@ -59,7 +57,7 @@ def graph_figure(
         grid = list(figure.subplots(rows, ACROSS, squeeze=False).ravel())
         labelled: dict[str, Any] = {}
         for axes, data in zip(grid, graphs, strict=False):
-            draw_curves(axes, data.rounds, data.curves, "mean", names=list(data.curves), labels=labels)
+            draw_curves(axes, data.rounds, data.curves, "mean", names=list(data.curves))
             axes.plot(data.rounds, data.bound, color=BLACK, linestyle="--", linewidth=1.8, label="bound for TS-N")
             axes.set_xscale("log")
             if len(data.rounds) > 1:
@@ -78,7 +76,7 @@ def graph_figure(
         for axes in grid[len(titles) :]:
             axes.axis("off")
         cell = grid[len(titles)]
-        names = f"(a) to ({chr(96 + len(graphs))})"
+        names = f"(a) to ({chr(96 + len(graphs))})" + (f"\n{guarantee}" if guarantee else "")
         # Where other panels have their label, so that there is room for both.
         first = cell.legend(
             labelled.values(), labelled, loc="center left", bbox_to_anchor=(-0.1, 0.5), handlelength=2.5, title=names

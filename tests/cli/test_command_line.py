@@ -380,8 +380,9 @@ def test_figure_graph_writes_two_experiments_and_one_report(dp_bandit, tmp_path)
     for text in (
         *titles,
         "bound for TS-N",
-        "TS-MaxN (no privacy)",
-        "UCB-MaxN (no privacy)",
+        "TS-MaxN",
+        "UCB-MaxN",
+        "(no privacy)",
         "epsilon = 0.1",
         "no privacy",
         "round t",
