@@ -19,6 +19,8 @@ def ldp_ucb_l(*, epsilon: SupportsFloat = 1.0, label: str = "LDP-UCB-L") -> Algo
     """LDP-UCB-L (Ren et al. 2020): UCB on gains with Laplace noise each, with a bonus for the noise.
 
     Private because a changed gain is released once, with Laplace noise of scale 1 / epsilon of its own.
+
+    Differs from the source in: the paper was not at hand.
     """
     size = checks.epsilon(epsilon)
     if math.isinf(ldp_laplace_bonus(size)[0]):
@@ -43,6 +45,8 @@ def ldp_ucb_b(*, epsilon: SupportsFloat = 1.0, label: str = "LDP-UCB-B") -> Algo
     """LDP-UCB-B (Ren et al. 2020): UCB on randomised responses, which only shrink the gaps between arms.
 
     Private because a changed gain changes the chances of its one answer by a factor of at most e^epsilon.
+
+    Differs from the source in: nothing that is known.
     """
     size = checks.epsilon(epsilon)
     return Algorithm(

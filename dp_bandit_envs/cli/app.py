@@ -1,4 +1,4 @@
-"""The commands: `list`, `run`, `reproduce` and `counters`."""
+"""The commands: `list`, `show`, `run`, `reproduce` and `counters`."""
 
 import codecs
 import os
@@ -28,7 +28,7 @@ Epsilon = Annotated[
     float | None,
     typer.Option(
         help="Privacy parameter of every algorithm that takes one (with delta = T^-2 if it takes a delta too);"
-        " by default the paper's."
+        " by default each algorithm's own, see show."
     ),
 ]
 Trials = Annotated[int | None, typer.Option(help="Number of games of each algorithm in each environment.")]
@@ -70,10 +70,20 @@ def main() -> None:
 
 @app.command("list")
 def list_() -> None:
-    """Show environments, wrappers, agents and algorithms, each with one line and what it guarantees."""
+    """Name environments, algorithms with what they guarantee, agents, wrappers and counters."""
     from dp_bandit_envs.cli.listing import show_all
 
     show_all(console)
+
+
+@app.command()
+def show(
+    name: Annotated[str, typer.Argument(help="An environment, algorithm, agent, wrapper or counter, as in list.")],
+) -> None:
+    """Show all about one name: parameters with defaults, guarantee, bound, source, and what differs from the source."""
+    from dp_bandit_envs.cli.showing import show_name
+
+    show_name(console, name)
 
 
 @app.command()

@@ -1,6 +1,7 @@
 """`dp-bandit`: what it writes, what it refuses, and that an error is one line with exit code 2."""
 
 import json
+import math
 import re
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -8,13 +9,15 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 import pytest
 
-from dp_bandit_envs.algorithms import algorithm_names
+from dp_bandit_envs.algorithms import ALGORITHMS, algorithm_names, make_algorithm
 from dp_bandit_envs.cli import app as app_module
 from dp_bandit_envs.cli import main
 from dp_bandit_envs.cli.comparison import comparison, contestant
+from dp_bandit_envs.cli.showing import KINDS, about, declared, named
 from dp_bandit_envs.errors import UnknownName
 from dp_bandit_envs.experiments import figure_2
 from dp_bandit_envs.experiments.store import ResultsFolder
+from dp_bandit_envs.privacy.counters import COUNTERS
 from dp_bandit_envs.registration import IDS
 
 WRAPPERS = (
@@ -446,23 +449,79 @@ def test_log_spacing_reaches_the_results(dp_bandit, tmp_path):
     assert rounds[0] == 1 and rounds[-1] == 10_000 and np.median(rounds) < 300
 
 
-def test_list_shows_everything_there_is(dp_bandit):
+@pytest.mark.parametrize("columns", [60, 80, 300])
+def test_list_names_everything_there_is_in_80_columns(dp_bandit, monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
     code, out, err = dp_bandit("list")
     assert (code, err) == (0, "")
-    for name in [*IDS, *algorithm_names(), *WRAPPERS, "Exp3", "TsallisInf", "Htinf"]:
-        assert re.search(rf"\b{re.escape(name)}\b", out), name
+    short = [id_.removeprefix("DPBandit-").removesuffix("-v0") for id_ in IDS]
+    for name in [*short, *algorithm_names(), *WRAPPERS, "Exp3", "TsallisInf", "Htinf", *COUNTERS]:
+        assert re.search(rf"(^|\W){re.escape(name)}(\W|$)", out), name
     lines = out.splitlines()
-    for id_ in IDS:
-        row = next(line for line in lines if id_ in line)
-        assert len(row.split("│")[2].strip()) > 20
-    lap = next(line for line in lines if re.search(r"│ DP-EXP3-Lap +│", line))
-    assert "epsilon = 1 (local" in lap and "Tossou and Dimitrakakis 2017, algorithm 1" in lap
-    assert "zCDP rho = 4.777" in next(line for line in lines if re.search(r"│ EXP3-tau +│", line))
+    assert max(map(len, lines)) <= 80 and len(lines) < 75
+    row = {line.split()[0]: line for line in lines if line.startswith("  ")}
+    assert " eps 1 " in row["DP-EXP3-Lap"] and " (no privacy) " in row["UCB"]
+    assert " eps 26.61, delta 1.46e-11 " in row["EXP3-tau"]
+
+
+def test_what_is_listed_can_be_shown(dp_bandit):
+    """In any case; two kinds may share a name."""
+    for name in ("dp-imed", "DP-IMED", "Dp-Imed"):
+        code, out, err = dp_bandit("show", name)
+        assert (code, err) == (0, "") and out.startswith("DP-IMED: algorithm")
+    assert [kind for kind, _, _ in named("Exp3")] == ["agent"]
+    assert [kind for kind, _, _ in named("EXP3")] == ["algorithm"]
+    assert [kind for kind, _, _ in named("exp3")] == ["algorithm", "agent"]
+    assert [kind for kind, _, _ in named("Uniform")] == ["algorithm", "agent"]
+    assert [known for _, known, _ in named("stochastic")] == ["DPBandit-Stochastic-v0"]
+    code, out, err = dp_bandit("show", "DP-IMAD")
+    assert (code, out) == (2, "") and "Did you mean DP-IMED" in err and err.count("\n") == 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_name_can_be_shown_with_its_parameters(kind):
+    for name, thing in KINDS[kind]().items():
+        text = about(kind, name, thing)
+        assert text.startswith(f"{name}: {kind}\n") and len(text) > 100
+        if kind in ("wrapper", "counter", "algorithm"):
+            assert re.search(r"\nGuarantee\n  \S", text)
+
+
+def test_the_long_form_of_an_algorithm_holds_its_numbers():
+    text = about("algorithm", "DP-UCB-INT", ALGORITHMS["DP-UCB-INT"])
+    for part in ("  epsilon = 1.0", f"  delta = {math.exp(-10)!r}", "  v = 1.1", "  mode = 'once'"):
+        assert part in text.splitlines()
+    assert "Tossou and Dimitrakakis (2016), algorithm 3" in text and "none is known" in text
+    bound = make_algorithm("LDP-UCB-B").pseudo_regret_bound(means=[0.9, 0.6], horizon=2**18)
+    assert f"{bound:,.1f} at most" in about("algorithm", "LDP-UCB-B", ALGORITHMS["LDP-UCB-B"])
+
+
+@pytest.mark.parametrize("name", algorithm_names())
+def test_every_algorithm_declares_its_source_and_what_differs_from_it(name):
+    assert len(make_algorithm(name).reference) > 10
+    what, differs = declared(ALGORITHMS[name])
+    assert what and differs.endswith(".")
+    assert differs in about("algorithm", name, ALGORITHMS[name])
+
+
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        ("AdaP-UCB", ("ln t", "ln(t + 1)")),
+        ("AdaP-KLUCB", ("ln t", "ln(t + 1)")),
+        ("DP-SE", ("K", "|S|")),
+        ("DP-KLUCB", ("ceil(4 / epsilon)",)),
+        ("DP-IMED", ("ceil(4 / epsilon)",)),
+        ("DP-TS", ("hybrid",)),
+    ],
+)
+def test_known_deviations_are_declared(name, parts):
+    assert all(part in declared(ALGORITHMS[name]).differs for part in parts)
 
 
 def test_help_is_given_without_a_command(dp_bandit):
     _, out, err = dp_bandit("--help")
-    for command in ("list", "run", "reproduce"):
+    for command in ("list", "show", "run", "reproduce"):
         assert command in out
     assert err == ""
 
