@@ -31,6 +31,7 @@ class State(NamedTuple):
         log_factor: ln f.
         lazy: Whether an arm is held until its next release.
         width: The extra term.
+        forced: An arm with at most forced ln(t + 1) gains is played before any index counts; 0 for none.
     """
 
     means: FloatArray
@@ -43,25 +44,32 @@ class State(NamedTuple):
     log_factor: float
     lazy: bool
     width: NoiseWidth
+    forced: float
 
 
-def start(n_arms: int, exploration: float, log_factor: float, lazy: bool, width: NoiseWidth) -> State:
+def start(
+    n_arms: int, exploration: float, log_factor: float, lazy: bool, width: NoiseWidth, forced: float = 0.0
+) -> State:
     """Return the state before the first round."""
     means, inverses, roots, weights = (np.zeros(n_arms) for _ in range(4))
     numbers = np.array([0, 0, -1, n_arms])
-    return State(
-        means, np.zeros(n_arms, np.int64), inverses, roots, weights, numbers, exploration, log_factor, lazy, width
-    )
+    counts = np.zeros(n_arms, np.int64)
+    return State(means, counts, inverses, roots, weights, numbers, exploration, log_factor, lazy, width, forced)
 
 
 def select(state: State, rng: np.random.Generator) -> int:
-    """Return the held arm, the first without a release, or the first with the largest index."""
+    """Return the held arm, the first with no release or too few gains, or the first with the largest index."""
     means, roots, weights, numbers = state.means, state.roots, state.weights, state.numbers
     if numbers[HELD] >= 0:
         return int(numbers[HELD])
     if numbers[UNRELEASED] > 0:
         for arm in range(len(means)):
             if state.counts[arm] == 0:
+                return arm
+    if state.forced > 0.0:
+        enough = state.forced * math.log(numbers[ROUND] + 1)
+        for arm in range(len(means)):
+            if state.counts[arm] <= enough:
                 return arm
     log = math.log(numbers[ROUND])
     spread = math.sqrt(state.exploration * (log + state.log_factor))
@@ -116,6 +124,7 @@ class Ucb(FunctionalAgent):
         log_factor: f, at least 1; 1 for UCB.
         width: The extra term for noise, from `dp_bandit_envs.agents.noise_width`; by default none.
         lazy: Whether an arm is played until its next release, as in algorithms whose blocks set the pace.
+        forced: At least 0; an arm with at most forced ln(t + 1) gains is played first, lowest number first.
 
     Source: Auer, Cesa-Bianchi and Fischer (2002), UCB1; Tossou and Dimitrakakis (2016), algorithms 1 to 3; Azize and
     Basu (2022), AdaP-UCB.
@@ -132,13 +141,15 @@ class Ucb(FunctionalAgent):
         log_factor: SupportsFloat = 1.0,
         width: WidthFor | None = None,
         lazy: bool = False,
+        forced: SupportsFloat = 0.0,
     ) -> None:
         self.exploration = checks.at_least("exploration", exploration, 0)
         self.log_factor = checks.at_least("log_factor", log_factor, 1)
         self.width = checked_width(width)
         self.lazy = checks.boolean("lazy", lazy)
+        self.forced = checks.at_least("forced", forced, 0)
 
     def initial_state(self, n_arms: int, horizon: int) -> State:
         """Return the state before the first step."""
         log = math.log(self.log_factor)
-        return start(n_arms, self.exploration, log, self.lazy, self.width(n_arms, horizon))
+        return start(n_arms, self.exploration, log, self.lazy, self.width(n_arms, horizon), self.forced)

@@ -1,18 +1,19 @@
 """Runs every code block of the README, and compares its table of guarantees with what the algorithms say."""
 
+import math
 import re
 import shlex
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from dp_bandit_envs import algorithm_names, make_algorithm
 from dp_bandit_envs.cli.app import app
 from dp_bandit_envs.envs.registration import IDS
-from dp_bandit_envs.privacy.counters import COUNTERS, make_counter
 from dp_bandit_envs.privacy.counters.comparison import compare
 
 ROOT = Path(__file__).parents[1]
@@ -120,22 +121,44 @@ def test_the_second_table_states_the_guarantees_of_stochastic_algorithms():
 
 @pytest.mark.parametrize(("column", "horizon"), [(2, 1_000), (3, 100_000), (4, 2**20)])
 def test_the_table_of_counters_states_their_variances(column, horizon):
-    if horizon > 1_000:
-        # The means take seconds; maxima are enough.
-        largest = {name: max(map(counter.variance, counter.peaks(horizon))) for name, counter in all_counters(horizon)}
-    else:
-        largest = {row.name: row.maximum for row in compare(horizon, 1.0, 1e-6)}
-        for row in compare(horizon, 1.0, 1e-6):
-            assert cells(row.name)[column].startswith(f"{row.mean:,.1f} / ")
-    for name, maximum in largest.items():
-        assert cells(name)[column].endswith(f" / {maximum:,.1f}")
+    """Against the command's numbers, and against a look at every time with each counter's own formula."""
+    rows = {row.name: row for row in compare(horizon, 1.0, 1e-6)}
+    every = variances_at_every_time(horizon, rows["k-ary"].counter.base, rows["square-root"].counter.sigma)
+    assert set(rows) == set(every)
+    for name, row in rows.items():
+        assert cells(name)[column] == f"{row.mean:,.1f} / {row.maximum:,.1f}"
+        assert cells(name)[column] == f"{every[name].mean():,.1f} / {every[name].max():,.1f}"
 
 
-def all_counters(horizon):
-    """Yield the counters of the table."""
-    for name in set(COUNTERS) - {"logarithmic"}:
-        extra = {"delta": 1e-6} if name == "square-root" else {}
-        yield name, make_counter(name, epsilon=1.0, horizon=horizon, **extra)
+def variances_at_every_time(horizon, base, sigma):
+    """Return each counter's variances after 1, ..., T items at epsilon = 1, a draw of scale b having 2 b^2."""
+    t = np.arange(1, horizon + 1)
+    levels = horizon.bit_length()
+    place = np.floor(np.log2(t)).astype(int)
+    bits = [(t >> level) & 1 for level in range(levels)]
+    ones = sum(bits)
+    roots = np.concatenate([[0], np.cumsum(np.arange(1, levels + 1) ** 2)])[place]
+    height = next(h for h in range(2, 60, 2) if math.comb(h, h // 2) > horizon)
+    tree, refined = 1.0, []
+    for _ in range(levels):
+        refined.append(tree)
+        tree = 1 / (1 + 1 / (2 * tree))
+    of_k_ary = next(h for h in range(1, 60) if (base**h - 1) // 2 >= horizon)
+    rest, nodes = t, np.zeros(horizon)
+    while rest.any():
+        digit = np.where(rest % base > base // 2, rest % base - base, rest % base)
+        nodes, rest = nodes + np.abs(digit), (rest - digit) // base
+    k = np.arange(1, horizon)
+    squares = np.cumsum(np.concatenate([[1.0], np.cumprod(1 - 1 / (2 * k)) ** 2]))
+    return {
+        "hybrid": 2 * 2**2 * (place + 1) + 2 * (2 * place) ** 2 * (ones - 1),
+        "segment-trees": 2 * (1 + roots + (place + 1) ** 2 * (ones - 1)),
+        "binary": 2 * levels**2 * ones,
+        "honaker": 2 * levels**2 * sum(bit * each for bit, each in zip(bits, refined, strict=True)),
+        "smooth-binary": np.full(horizon, 2 * (height // 2) ** 3),
+        "k-ary": 2 * of_k_ary**2 * nodes,
+        "square-root": sigma**2 * squares[-1] * squares,
+    }
 
 
 def cells(counter):

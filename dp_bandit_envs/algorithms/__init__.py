@@ -67,7 +67,8 @@ def make_algorithm(name: str, **parameters: Any) -> Algorithm:
 
     Args:
         name: One of `algorithm_names()`; upper and lower case are the same.
-        parameters: What the algorithm takes, such as `epsilon=1.0` or `batch_size=19`; left out, the paper's. `label`
+        parameters: What the algorithm takes, such as `epsilon=1.0` or `batch_size=19`; left out, the paper's but
+            for what its docstring lists under "Differs from the source in", which `dp-bandit show` prints. `label`
             files its results under another name, so that two settings can be compared.
 
     Raises:

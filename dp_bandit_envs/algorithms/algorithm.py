@@ -100,6 +100,8 @@ class Algorithm:
     ) -> float:
         """Return an upper bound on the expected external regret, in units of gain; inf where none is known.
 
+        A bound above T is cut to T, which no regret exceeds, as a round costs at most 1.
+
         Args:
             n_arms: Number of arms K, at least 2.
             horizon: Number of rounds T, at least 1.
@@ -110,12 +112,14 @@ class Algorithm:
         m = checks.integer("memory", memory, at_least=0)
         if self.bound is None or (sensitivity > 1 and self._adds_noise(k, t)):
             return math.inf
-        return self.bound(k, t, m)
+        return _cut(self.bound(k, t, m), t)
 
     def pseudo_regret_bound(
         self, *, means: Sequence[SupportsFloat], horizon: SupportsIndex, sensitivity: float = 1.0
     ) -> float:
         """Return an upper bound on the pseudo-regret for independent gains, in units of gain; inf where none is known.
+
+        A bound above T is cut to T, which no regret exceeds, as a round costs at most 1.
 
         Args:
             means: The arms' means, at least 2, each in [0, 1].
@@ -127,7 +131,7 @@ class Algorithm:
         # The proofs are for rounds that reveal one gain.
         if self.stochastic_bound is None or sensitivity > 1:
             return math.inf
-        return self.stochastic_bound(numbers, t)
+        return _cut(self.stochastic_bound(numbers, t), t)
 
     def _adds_noise(self, n_arms: int, horizon: int) -> bool:
         return self.own_guarantee is None and self.guarantee(n_arms=n_arms, horizon=horizon).model != "none"
@@ -146,6 +150,11 @@ def made_by(recipe: Callable[[], Algorithm]) -> Algorithm:
 
 def _size(n_arms: SupportsIndex, horizon: SupportsIndex) -> tuple[int, int]:
     return checks.integer("n_arms", n_arms, at_least=2), checks.integer("horizon", horizon, at_least=1)
+
+
+def _cut(bound: float, horizon: int) -> float:
+    """Return a bound of at most T; inf, where none is known, stays."""
+    return bound if math.isinf(bound) else min(bound, float(horizon))
 
 
 def without_memory(bound: Callable[[int, int], float]) -> Callable[[int, int, int], float]:

@@ -12,7 +12,10 @@ from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 
 
 def exp3(*, exploration_rate: SupportsFloat | None = None, label: str = "EXP3") -> Algorithm:
-    """EXP3 (Auer et al. 2003): regret at most 2 sqrt((e - 1) T K ln K); by itself hardly private."""
+    """EXP3 (Auer et al. 2003): regret at most 2 sqrt((e - 1) T K ln K); by itself hardly private.
+
+    Differs from the source in: nothing that is known.
+    """
     agent = Exp3(exploration_rate=exploration_rate)
 
     def guarantee(n_arms: int, horizon: int) -> PrivacyGuarantee:
@@ -40,7 +43,10 @@ def exp3(*, exploration_rate: SupportsFloat | None = None, label: str = "EXP3") 
 
 
 def tsallis_inf(*, label: str = "Tsallis-INF") -> Algorithm:
-    """Tsallis-INF (Zimmert and Seldin 2021): regret at most 4 sqrt(K T) + 1; not private."""
+    """Tsallis-INF (Zimmert and Seldin 2021): regret at most 4 sqrt(K T) + 1; not private.
+
+    Differs from the source in: nothing that is known.
+    """
     return Algorithm(
         name=label,
         make_agent=TsallisInf,
@@ -50,7 +56,10 @@ def tsallis_inf(*, label: str = "Tsallis-INF") -> Algorithm:
 
 
 def htinf(*, sigma: SupportsFloat = 1.0, label: str = "HTINF") -> Algorithm:
-    """HTINF (Huang, Dai and Huang 2022): Tsallis-INF for losses with heavy tails; not private by itself."""
+    """HTINF (Huang, Dai and Huang 2022): Tsallis-INF for losses with heavy tails; not private by itself.
+
+    Differs from the source in: nothing that is known.
+    """
     sigma = Htinf(sigma=sigma).sigma
     return Algorithm(
         name=label,
@@ -62,7 +71,10 @@ def htinf(*, sigma: SupportsFloat = 1.0, label: str = "HTINF") -> Algorithm:
 
 
 def uniform(*, label: str = "Uniform") -> Algorithm:
-    """Uniform play: the baseline, which learns nothing and leaks nothing."""
+    """Uniform play: the baseline, which learns nothing and leaks nothing.
+
+    Differs from the source in: nothing; it has no source.
+    """
     return Algorithm(
         name=label,
         make_agent=Uniform,
@@ -70,6 +82,7 @@ def uniform(*, label: str = "Uniform") -> Algorithm:
             epsilon=0.0, theorem="the arms played do not depend on the gains", agents="Uniform"
         ),
         bound=without_memory(lambda n_arms, horizon: horizon * (1 - 1 / n_arms)),
+        reference="none: the baseline",
     )
 
 

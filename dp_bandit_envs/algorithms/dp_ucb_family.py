@@ -42,6 +42,10 @@ def dp_ucb_bound(
     Private because a changed gain enters one arm's counter, whose releases together lose epsilon for one item.
 
     With `counter="square-root"` it is (epsilon, 1e-6)-DP, and played without compiling.
+
+    Differs from the source in: each part of the hybrid counter has half of epsilon, as both are released
+        (budget="paper" gives each all of it); levels are counted in base 2; and the bonus for noise is Chernoff's,
+        about half of the printed one (formula="printed").
     """
     of_counter = _options(counter, budget)
     size = checks.epsilon(epsilon)
@@ -71,6 +75,9 @@ def dp_ucb(
     Private because a changed gain enters one arm's counter; the zeros that pad the others are no data.
 
     With `counter="square-root"` it is (epsilon, 1e-6)-DP, and played without compiling.
+
+    Differs from the source in: each part of the hybrid counter has half of epsilon, as both are released
+        (budget="paper" gives each all of it); and levels are counted in base 2.
     """
     of_counter = _options(counter, budget)
     size = checks.epsilon(epsilon)
@@ -96,6 +103,9 @@ def dp_ucb_int(
     """DP-UCB-INT (Tossou and Dimitrakakis 2016, algorithm 3): UCB on means released at the ends of intervals.
 
     Private because release j of an arm's mean is W_j^(-v/2)-DP, drawn once, and their squares add up to twice rho.
+
+    Differs from the source in: noise is drawn once for each release, where the source draws it anew in every round
+        (mode="redraw"), which protects nothing; and intervals are those of lemma B.1, not of the algorithm (intervals).
     """
     checks.one_of("mode", mode, MODES)
     checks.one_of("intervals", intervals, INTERVALS)
@@ -138,6 +148,9 @@ def private_ucb(
     """Private-UCB (Mishra and Thakurta 2015): binary trees and a wide bonus; with the paper's constants or better.
 
     Private because a changed gain enters one arm's binary tree: epsilon / K as printed, epsilon as improved.
+
+    Differs from the source in: the failure probability is t^-4, as in the experiments of Tossou and Dimitrakakis
+        (2016), where the source fixes one for the whole game (failure_probability).
     """
     size = checks.epsilon(epsilon)
     checks.one_of("constants", constants, ("paper", "improved"))

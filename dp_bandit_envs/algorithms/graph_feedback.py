@@ -14,12 +14,19 @@ from dp_bandit_envs.wrappers import RunningSums
 
 
 def ts_n(*, label: str = "TS-N") -> Algorithm:
-    """TS-N (Tossou, Dimitrakakis and Dubhashi 2017): Thompson sampling that learns from every gain revealed."""
+    """TS-N (Tossou, Dimitrakakis and Dubhashi 2017): Thompson sampling that learns from every gain revealed.
+
+    Differs from the source in: gains between 0 and 1 count as fractions, not as coins with that mean.
+    """
     return dataclasses.replace(ts(label=label), reference="Tossou, Dimitrakakis and Dubhashi (2017), TS-N")
 
 
 def ts_max_n(*, label: str = "TS-MaxN") -> Algorithm:
-    """TS-MaxN (Tossou, Dimitrakakis and Dubhashi 2017): plays the best arm that reveals the one drawn."""
+    """TS-MaxN (Tossou, Dimitrakakis and Dubhashi 2017): plays the best arm that reveals the one drawn.
+
+    Differs from the source in: an arm never seen counts as mean 1/2; and on directed graphs it plays an arm that
+        reveals the one chosen.
+    """
     return Algorithm(
         name=label,
         make_agent=TsMaxN,
@@ -29,12 +36,19 @@ def ts_max_n(*, label: str = "TS-MaxN") -> Algorithm:
 
 
 def ucb_n(*, label: str = "UCB-N") -> Algorithm:
-    """UCB-N (Caron, Kveton, Lelarge and Bhagat 2012): UCB that learns from every gain revealed."""
+    """UCB-N (Caron, Kveton, Lelarge and Bhagat 2012): UCB that learns from every gain revealed.
+
+    Differs from the source in: nothing that is known.
+    """
     return dataclasses.replace(ucb(label=label), reference="Caron, Kveton, Lelarge and Bhagat (2012), UCB-N")
 
 
 def ucb_max_n(*, label: str = "UCB-MaxN") -> Algorithm:
-    """UCB-MaxN (Caron, Kveton, Lelarge and Bhagat 2012): plays the best arm that reveals UCB's choice."""
+    """UCB-MaxN (Caron, Kveton, Lelarge and Bhagat 2012): plays the best arm that reveals UCB's choice.
+
+    Differs from the source in: an arm never seen counts as mean 1/2; and on directed graphs it plays an arm that
+        reveals the one chosen.
+    """
     return Algorithm(
         name=label,
         make_agent=UcbMaxN,
@@ -44,7 +58,10 @@ def ucb_max_n(*, label: str = "UCB-MaxN") -> Algorithm:
 
 
 def exp3_set(*, label: str = "EXP3-SET") -> Algorithm:
-    """EXP3-SET (Alon, Cesa-Bianchi, Gentile and Mansour 2013): exponential weights with every loss revealed."""
+    """EXP3-SET (Alon, Cesa-Bianchi, Gentile and Mansour 2013): exponential weights with every loss revealed.
+
+    Differs from the source in: nothing that is known.
+    """
     return Algorithm(
         name=label,
         make_agent=Exp3Set,

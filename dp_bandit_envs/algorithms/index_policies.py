@@ -9,7 +9,10 @@ from dp_bandit_envs.wrappers import RunningSums
 
 
 def ucb(*, label: str = "UCB") -> Algorithm:
-    """UCB (Auer, Cesa-Bianchi and Fischer 2002): mean + sqrt(2 ln t / n); not private."""
+    """UCB (Auer, Cesa-Bianchi and Fischer 2002): mean + sqrt(2 ln t / n); not private.
+
+    Differs from the source in: nothing that is known.
+    """
     return Algorithm(
         name=label,
         make_agent=Ucb,
@@ -20,12 +23,18 @@ def ucb(*, label: str = "UCB") -> Algorithm:
 
 
 def kl_ucb(*, label: str = "KL-UCB") -> Algorithm:
-    """KL-UCB (Garivier and Cappé 2011): optimal for Bernoulli arms; not private."""
+    """KL-UCB (Garivier and Cappé 2011): optimal for Bernoulli arms; not private.
+
+    Differs from the source in: the level is ln t, without 3 ln ln t, as in its own experiments.
+    """
     return Algorithm(name=label, make_agent=KlUcb, wrapping=RunningSums, reference="Garivier and Cappé (2011)")
 
 
 def ts(*, label: str = "TS") -> Algorithm:
-    """TS, Thompson sampling with Beta posteriors (Thompson 1933): optimal for Bernoulli arms; not private."""
+    """TS, Thompson sampling with Beta posteriors (Thompson 1933): optimal for Bernoulli arms; not private.
+
+    Differs from the source in: gains between 0 and 1 count as fractions, not as coins with that mean.
+    """
     return Algorithm(
         name=label,
         make_agent=ThompsonSampling,

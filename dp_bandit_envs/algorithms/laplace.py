@@ -19,7 +19,11 @@ def dp_exp3_lap(
     outside: str = "reject",
     label: str = "DP-EXP3-Lap",
 ) -> Algorithm:
-    """DP-EXP3-Lap (Tossou and Dimitrakakis 2017, algorithm 1): EXP3 on gains with Laplace noise, each on its own."""
+    """DP-EXP3-Lap (Tossou and Dimitrakakis 2017, algorithm 1): EXP3 on gains with Laplace noise, each on its own.
+
+    Differs from the source in: the noisy gain is rescaled, where theorem 3.1 prints the true one; released values are
+        rounded to a grid.
+    """
     return dp_lambda_lap(epsilon=epsilon, base="EXP3", bound=bound, outside=outside, label=label)
 
 
@@ -31,7 +35,11 @@ def dp_lambda_lap(
     outside: str = "reject",
     label: str = "DP-Lambda-Lap",
 ) -> Algorithm:
-    """DP-Lambda-Lap (Tossou and Dimitrakakis 2017, section 3.1): any base algorithm on gains with Laplace noise."""
+    """DP-Lambda-Lap (Tossou and Dimitrakakis 2017, section 3.1): any base algorithm on gains with Laplace noise.
+
+    Differs from the source in: the noisy gain is rescaled, where theorem 3.1 prints the true one; released values are
+        rounded to a grid.
+    """
     return _laplace(
         epsilon, base, 1, bound, outside, None, label, "Tossou and Dimitrakakis (2017), theorems 3.1 and 3.2"
     )
@@ -44,7 +52,11 @@ def batched_lap_exp3(
     outside: str = "reject",
     label: str = "Batched-Lap-EXP3",
 ) -> Algorithm:
-    """Batched-Lap-EXP3 (Asi, Raman and Talwar 2025): EXP3 on averages of 1 / epsilon gains with Laplace noise."""
+    """Batched-Lap-EXP3 (Asi, Raman and Talwar 2025): EXP3 on averages of 1 / epsilon gains with Laplace noise.
+
+    Differs from the source in: 1 / epsilon is rounded up to whole rounds; noisy averages are rescaled to [0, 1] and
+        rejected beyond, as in DP-EXP3-Lap; released values are rounded to a grid.
+    """
     return _batched(epsilon, "EXP3", batch_size, outside, None, label)
 
 
@@ -56,7 +68,11 @@ def batched_lap_htinf(
     outside: str = "reject",
     label: str = "Batched-Lap-HTINF",
 ) -> Algorithm:
-    """Batched-Lap-HTINF (Asi, Raman and Talwar 2025): HTINF on averages with Laplace noise; sqrt(K T / epsilon)."""
+    """Batched-Lap-HTINF (Asi, Raman and Talwar 2025): HTINF on averages with Laplace noise; sqrt(K T / epsilon).
+
+    Differs from the source in: 1 / epsilon is rounded up to whole rounds; noisy averages are rescaled to [0, 1], which
+        the agent undoes, and rejected beyond; released values are rounded to a grid.
+    """
     return _batched(epsilon, "HTINF", batch_size, outside, sigma, label)
 
 

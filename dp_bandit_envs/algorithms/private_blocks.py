@@ -34,6 +34,9 @@ def dp_se(*, epsilon: SupportsFloat = 1.0, label: str = "DP-SE") -> Algorithm:
     """DP-SE (Sajed and Sheffet 2019): successive elimination with new noisy means in every epoch.
 
     Private because a changed gain is in one block of one arm, whose sum is released once, with noise 1 / epsilon.
+
+    Differs from the source in: the logarithms hold the number of all arms K for the number of survivors |S|, so that
+        the lengths of epochs are known beforehand; that costs 2 to 3 % of regret.
     """
     size = checks.epsilon(epsilon)
 
@@ -58,6 +61,9 @@ def adap_ucb(*, epsilon: SupportsFloat = 1.0, alpha: SupportsFloat = PAPER_ALPHA
     """AdaP-UCB (Azize and Basu 2022): UCB in episodes that double an arm's count, on the last episode's mean.
 
     Private because a changed gain is in one block of one arm, whose sum is released once, with noise 1 / epsilon.
+
+    Differs from the source in: ln t for ln(t + 1), with t the number of rounds played so far; that is at most about 2 %
+        of regret.
     """
     size, exponent = checks.epsilon(epsilon), checks.greater_than("alpha", alpha, 0)
 
@@ -84,6 +90,9 @@ def adap_klucb(
     """AdaP-KLUCB (Azize and Basu 2022): KL-UCB in episodes that double an arm's count, on the last episode's mean.
 
     Private because a changed gain is in one block of one arm, whose sum is released once, with noise 1 / epsilon.
+
+    Differs from the source in: ln t for ln(t + 1), with t the number of rounds played so far; that is at most about 2 %
+        of regret.
     """
     size, exponent = checks.epsilon(epsilon), checks.greater_than("alpha", alpha, 0)
 
@@ -110,6 +119,9 @@ def dp_klucb(
     """DP-KLUCB (Azize et al. 2025): KL-UCB with the divergence that privacy leaves; optimal for Bernoulli arms.
 
     Private because a changed gain is in one block of one arm, whose sum is released once, with noise 1 / epsilon.
+
+    Differs from the source in: an arm's first block has ceil(4 / epsilon) gains and later ones double its count, which
+        are choices of this project (first, ratio): with many early releases some games end in regret of order T.
     """
     size, growth, block = _checked(epsilon, ratio, first)
     return Algorithm(
@@ -132,6 +144,10 @@ def dp_imed(
     """DP-IMED (Azize et al. 2025): IMED with the divergence that privacy leaves; optimal for Bernoulli arms.
 
     Private because a changed gain is in one block of one arm, whose sum is released once, with noise 1 / epsilon.
+
+    Differs from the source in: an arm's first block has ceil(4 / epsilon) gains and later ones double its count, which
+        are choices of this project (first, ratio): with many early releases some games end in regret of order T. A few
+        in a thousand games still do.
     """
     size, growth, block = _checked(epsilon, ratio, first)
     return Algorithm(

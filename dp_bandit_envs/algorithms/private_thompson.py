@@ -21,6 +21,8 @@ def lazy_dp_ts(*, epsilon: SupportsFloat = 1.0, label: str = "Lazy-DP-TS") -> Al
     """Lazy-DP-TS (Hu and Hegde 2022): Thompson sampling on the last full block of 1, 2, 4, ... gains of each arm.
 
     Private because a changed gain is in one block of one arm, whose sum is released once, with noise 1 / epsilon.
+
+    Differs from the source in: gains between 0 and 1 count as fractions, not as coins. The paper was not at hand.
     """
     size = checks.epsilon(epsilon)
 
@@ -48,6 +50,9 @@ def dp_ts(*, epsilon: SupportsFloat = 1.0, label: str = "DP-TS") -> Algorithm:
 
     The allowance is read as 6 sqrt(8) ln(n + 1) ln t / (epsilon n): what the hybrid counter's noise may reach with n
     items. The paper was not at hand, and notes of it leave open where the square root ends.
+
+    Differs from the source in: each part of the hybrid counter has half of epsilon, as both are released. The paper was
+        not at hand: the allowance is read as above, and gains between 0 and 1 count as fractions.
     """
     size = checks.epsilon(epsilon)
 

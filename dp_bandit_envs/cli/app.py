@@ -1,4 +1,4 @@
-"""The commands: `list`, `run`, `reproduce` and `counters`."""
+"""The commands: `list`, `show`, `run`, `reproduce` and `counters`."""
 
 import codecs
 import os
@@ -25,7 +25,11 @@ console = Console()
 errors = Console(stderr=True)
 
 Epsilon = Annotated[
-    float | None, typer.Option(help="Privacy parameter of every algorithm that takes one; by default the paper's.")
+    float | None,
+    typer.Option(
+        help="Privacy parameter of every algorithm that takes one (with delta = T^-2 if it takes a delta too);"
+        " by default each algorithm's own, see show."
+    ),
 ]
 Trials = Annotated[int | None, typer.Option(help="Number of games of each algorithm in each environment.")]
 Horizon = Annotated[int | None, typer.Option(help="Number of rounds of each game; by default the environment's.")]
@@ -66,10 +70,20 @@ def main() -> None:
 
 @app.command("list")
 def list_() -> None:
-    """Show environments, wrappers, agents and algorithms, each with one line and what it guarantees."""
+    """Name environments, algorithms with what they guarantee, agents, wrappers and counters."""
     from dp_bandit_envs.cli.listing import show_all
 
     show_all(console)
+
+
+@app.command()
+def show(
+    name: Annotated[str, typer.Argument(help="An environment, algorithm, agent, wrapper or counter, as in list.")],
+) -> None:
+    """Show all about one name: parameters with defaults, guarantee, bound, source, and what differs from the source."""
+    from dp_bandit_envs.cli.showing import show_name
+
+    show_name(console, name)
 
 
 @app.command()
@@ -92,7 +106,7 @@ def run(
     out: Out = None,
 ) -> None:
     """Play algorithms against one environment or your own data, and write figure, tables and report."""
-    from dp_bandit_envs.cli.comparison import comparison, readable
+    from dp_bandit_envs.cli.comparison import about_epsilon, comparison, readable
     from dp_bandit_envs.cli.output import produce
     from dp_bandit_envs.experiments.reproduction import Reproduction
 
@@ -107,7 +121,9 @@ def run(
     )
     names = ", ".join(contestant.make().name for contestant in experiment.contestants)
     folder = out or Path("results") / f"{experiment.name}-{experiment.digest()}"
-    plan = Reproduction(experiment.name, f"{names} on {readable(environment)}", (experiment,))
+    about = about_epsilon(experiment, epsilon)
+    title = f"{names} on {readable(environment)}"
+    plan = Reproduction(experiment.name, title, (experiment,), notes=lambda _: about)
     produce(console, plan, folder, jobs=_jobs(jobs), command=_command())
 
 

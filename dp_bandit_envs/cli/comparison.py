@@ -1,11 +1,13 @@
 """Turns the words of `dp-bandit run` into an experiment."""
 
 import ast
+import dataclasses
 import importlib
 import inspect
 import os
 import re
 import unicodedata
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +15,13 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import ALGORITHMS
 from dp_bandit_envs.envs.registration import IDS
 from dp_bandit_envs.experiments.experiment import Contestant, Experiment, Panel
+from dp_bandit_envs.experiments.levels import labels_of
 from dp_bandit_envs.simulation.checkpoints import SPACINGS
 
 WORDS = {"true": True, "false": False, "none": None}
 FILE_ENDINGS = (".npy", ".csv", ".csv.gz")
+FIXED_BY = {"EXP3-tau": "batch_size"}
+"""The parameter that fixes the privacy of an algorithm in place of epsilon and delta."""
 
 
 def comparison(
@@ -36,7 +41,7 @@ def comparison(
             `Graph:graph=cycle,n_arms=10` or `Stochastic:means=[.9,.6]`; or the id of a registered adversary behind its
             module's name, `mine:DPBandit-Drifting-v0`; or a file of gains.
         algorithms: Names, each with parameters after a colon if wanted: `EXP3-tau:batch_size=19`.
-        epsilon: For every algorithm that takes one alone and was given none.
+        epsilon: For every algorithm that takes one and was given none; with delta = T^-2 where it takes a delta too.
         trials: Number of games of each algorithm.
         horizon: Number of rounds, or None for the environment's own.
         seed: The seed.
@@ -45,24 +50,31 @@ def comparison(
     if epsilon is not None:
         epsilon = checks.epsilon(epsilon)
     panel = _panel(environment)
-    contestants = tuple(contestant(text, epsilon) for text in algorithms)
-    for one in contestants:
-        one.make()
-    words = [panel.key, *(one.label or one.name for one in contestants)]
-    name = re.sub(r"[^\w.=-]+", "-", "-".join(["run", *words]))[:120]
-    return Experiment(
-        name=name,
+    experiment = Experiment(
+        name="run",
         panels=(panel,),
-        contestants=contestants,
+        contestants=(),
         horizon=None if horizon is None else checks.integer("horizon", horizon, at_least=1),
         trials=checks.integer("trials", trials, at_least=1),
         seed=checks.integer("seed", seed, at_least=0),
         checkpoints=checks.one_of("spacing", spacing, SPACINGS),
     )
+    contestants = tuple(contestant(text, epsilon, lambda: experiment.game(panel).horizon) for text in algorithms)
+    for one in contestants:
+        one.make()
+    words = [panel.key, *(one.label or one.name for one in contestants)]
+    name = re.sub(r"[^\w.=-]+", "-", "-".join(["run", *words]))[:120]
+    return dataclasses.replace(experiment, name=name, contestants=contestants)
 
 
-def contestant(text: str, epsilon: float | None) -> Contestant:
-    """Read `NAME` or `NAME:parameter=value,parameter=value`."""
+def contestant(text: str, epsilon: float | None, horizon: Callable[[], int]) -> Contestant:
+    """Read `NAME` or `NAME:parameter=value,parameter=value`.
+
+    Args:
+        text: What to read.
+        epsilon: For an algorithm that takes one and was given none.
+        horizon: Returns the game's horizon T; an algorithm that takes epsilon together with delta gets delta = T^-2.
+    """
     written, _, rest = text.partition(":")
     name = checks.known_name("algorithm", written, ALGORITHMS)
     parameters = _parameters(rest, text)
@@ -72,11 +84,46 @@ def contestant(text: str, epsilon: float | None) -> Contestant:
         known = ", ".join(sorted(takes)) or "none"
         raise ValueError(f"{name} has no parameter {unknown[0]!r}. Known: {known}.")
     label = f"{name} ({', '.join(f'{key}={value}' for key, value in parameters.items())})" if parameters else None
-    # EXP3-tau takes epsilon together with delta only, so one number for all does not concern it.
-    alone = "delta" not in takes or takes["delta"].default is not None
-    if epsilon is not None and "epsilon" in takes and alone:
-        parameters.setdefault("epsilon", epsilon)
+    if "epsilon" in takes and "epsilon" not in parameters and epsilon is not None:
+        if FIXED_BY.get(name) not in parameters:
+            parameters["epsilon"] = epsilon
+            if "delta" in takes and "delta" not in parameters:
+                parameters["delta"] = usual_delta(name, horizon())
+    elif "epsilon" in parameters and "delta" in takes and takes["delta"].default is None:
+        parameters.setdefault("delta", usual_delta(name, horizon()))
     return Contestant(name, parameters, label)
+
+
+def usual_delta(name: str, horizon: int) -> float:
+    """Return T^-2, for an algorithm that takes a delta and was given none."""
+    if horizon < 2:
+        raise ValueError(f"horizon must be at least 2 for {name}, whose delta is T^-2; received {horizon}.")
+    return float(horizon) ** -2
+
+
+def about_epsilon(experiment: Experiment, epsilon: float | None) -> str:
+    """Say what one epsilon for all means: who has it, who has it with which delta, and who has another guarantee."""
+    if epsilon is None:
+        return ""
+    has: dict[float | None, list[str]] = {}
+    others = []
+    labels = labels_of([experiment])
+    for one in experiment.contestants:
+        name = one.label or one.name
+        if one.parameters.get("epsilon") == epsilon:
+            has.setdefault(one.parameters.get("delta"), []).append(name)
+        else:
+            others.append(labels[name])
+    parts = [
+        ", ".join(names) + ("" if delta is None else f" with delta = {delta:.3g}" + _is_usual(experiment, delta))
+        for delta, names in has.items()
+    ]
+    text = f"epsilon = {epsilon:g} goes to {'; '.join(parts)}." if parts else f"epsilon = {epsilon:g} goes to nobody."
+    return text + (f" Not to {', '.join(others)}." if others else "")
+
+
+def _is_usual(experiment: Experiment, delta: float) -> str:
+    return " = T^-2" if delta == float(experiment.game(experiment.panels[0]).horizon) ** -2 else ""
 
 
 def readable(text: str) -> str:

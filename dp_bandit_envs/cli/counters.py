@@ -9,7 +9,7 @@ from rich.table import Table
 from dp_bandit_envs import checks
 from dp_bandit_envs.plots.counters import counters_figure
 from dp_bandit_envs.plots.regret import as_bytes
-from dp_bandit_envs.privacy.counters.comparison import EXACT, compare
+from dp_bandit_envs.privacy.counters.comparison import compare
 
 
 def show_counters(console: Console, horizon: int, epsilon: float, delta: float | None, out: Path | None) -> None:
@@ -35,8 +35,6 @@ def show_counters(console: Console, horizon: int, epsilon: float, delta: float |
         kind = "pure" if row.counter.guarantee.delta == 0 else "(epsilon, delta)"
         table.add_row(row.name, f"{row.mean:,.1f}", f"{row.maximum:,.1f}", known, kind)
     console.print(table)
-    if horizon > EXACT:
-        console.print("Means are over 131,072 random times; all else is exact.", highlight=False)
     best = rows[0]
     anytime = next(row for row in rows if not row.counter.needs_horizon)
     console.print(f"Pick {best.name}; for an unknown horizon, {anytime.name}.", highlight=False)

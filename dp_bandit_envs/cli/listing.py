@@ -1,83 +1,39 @@
-"""What `dp-bandit list` shows: every environment, wrapper, agent and algorithm, with what it guarantees."""
+"""What `dp-bandit list` shows: every name there is, in 80 columns; `dp-bandit show` says more of one."""
 
-import importlib
-import inspect
+import textwrap
+from collections.abc import Iterable
 
-import gymnasium as gym
 from rich.console import Console
-from rich.table import Table
 
-from dp_bandit_envs import agents, wrappers
-from dp_bandit_envs.adversaries import Stochastic
-from dp_bandit_envs.algorithms import ALGORITHMS, make_algorithm
-from dp_bandit_envs.envs.bandit_env import BanditEnv
-from dp_bandit_envs.envs.registration import IDS
-
-N_ARMS, HORIZON = 4, 2**18
+from dp_bandit_envs.algorithms import make_algorithm
+from dp_bandit_envs.cli.showing import HORIZON, KINDS, N_ARMS, WIDTH, first_line, short_name
+from dp_bandit_envs.experiments.levels import level_of
 
 
 def show_all(console: Console) -> None:
-    """Print all four tables."""
-    console.print(environments())
-    console.print(wrapper_table())
-    console.print(agent_table())
-    console.print(algorithm_table())
+    """Print a line for each environment and algorithm, and the names of the rest."""
+    for line in listed():
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
-def environments() -> Table:
-    """Return the table of registered ids."""
-    table = _table("Environments", "id", "what it is")
-    for id_ in IDS:
-        module, _, name = str(gym.spec(id_).entry_point).partition(":")
-        table.add_row(id_, _first_line(getattr(importlib.import_module(module), name)))
-    return table
+def listed() -> list[str]:
+    """Return the lines, none longer than 80 letters."""
+    lines = ["Environments (DPBandit-...-v0)"]
+    lines += [_line(short_name(name), "", 14, 0, first_line(thing)) for name, thing in KINDS["environment"]().items()]
+    lines += ["", f"Algorithms, with what each guarantees by default at K = {N_ARMS}, T = {HORIZON:,}"]
+    for name, maker in KINDS["algorithm"]().items():
+        level = level_of(make_algorithm(name).guarantee(n_arms=N_ARMS, horizon=HORIZON), HORIZON)
+        what = first_line(maker).partition(": ")[2]
+        lines.append(_line(name, str(level), 18, 26, what))
+    for kind in ("agent", "wrapper", "counter"):
+        lines += ["", f"{kind.capitalize()}s", *_names(KINDS[kind]())]
+    return [*lines, "", "dp-bandit show NAME says more of each: parameters, guarantee, bound, source."]
 
 
-def wrapper_table() -> Table:
-    """Return the table of privacy wrappers."""
-    table = _table("Wrappers", "wrapper", "what it does", "guarantee")
-    env = BanditEnv(Stochastic(N_ARMS, HORIZON))
-    examples = (
-        (wrappers.LaplaceClipRescale(env, epsilon=1.0), "(epsilon=1)"),
-        (wrappers.MiniBatchAverage(env, batch_size=19), "(batch_size=19)"),
-        (
-            wrappers.LaplaceClipRescale(wrappers.MiniBatchAverage(env, batch_size=10), epsilon=0.1),
-            "(epsilon=0.1) around MiniBatchAverage(batch_size=10)",
-        ),
-        (wrappers.RunningSums(env), ""),
-        (wrappers.HybridSums(env, epsilon=1.0), "(epsilon=1)"),
-        (wrappers.IntervalMeans(env, epsilon=1.0), "(epsilon=1)"),
-        (wrappers.BlockMeans(env, epsilon=1.0), "(epsilon=1)"),
-        (wrappers.RandomisedResponse(env, epsilon=1.0), "(epsilon=1)"),
-    )
-    for wrapper, setting in examples:
-        table.add_row(type(wrapper).__name__ + setting, _first_line(type(wrapper)), str(wrapper.guarantee))
-    return table
+def _line(name: str, level: str, wide: int, level_wide: int, what: str) -> str:
+    start = f"  {name:<{wide}} " + (f"{level:<{level_wide}} " if level_wide else "")
+    return (start + textwrap.shorten(what, WIDTH - len(start), placeholder=" ...")).rstrip()
 
 
-def agent_table() -> Table:
-    """Return the table of agents."""
-    table = _table("Agents", "agent", "what it does")
-    for name in sorted(set(agents.__all__) - {"FunctionalAgent"}):
-        table.add_row(name, _first_line(getattr(agents, name)))
-    return table
-
-
-def algorithm_table() -> Table:
-    """Return the table of algorithms with their default guarantee."""
-    table = _table(f"Algorithms (guarantees at K = {N_ARMS}, T = {HORIZON:,})", "name", "what it is", "guarantee")
-    for name, maker in ALGORITHMS.items():
-        guarantee = make_algorithm(name).guarantee(n_arms=N_ARMS, horizon=HORIZON)
-        table.add_row(name, _first_line(maker), str(guarantee))
-    return table
-
-
-def _table(title: str, *columns: str) -> Table:
-    table = Table(title=title, title_justify="left", title_style="bold", show_lines=False)
-    for index, column in enumerate(columns):
-        table.add_column(column, no_wrap=index == 0 and column in ("id", "name", "agent"), overflow="fold")
-    return table
-
-
-def _first_line(thing: object) -> str:
-    return (inspect.getdoc(thing) or "").split("\n", 1)[0]
+def _names(names: Iterable[str]) -> list[str]:
+    return textwrap.wrap(", ".join(names), WIDTH, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)

@@ -11,14 +11,17 @@ from rich.table import Table
 from rich.text import Text
 
 from dp_bandit_envs.experiments.experiment import Experiment, Panel, Results
+from dp_bandit_envs.experiments.levels import labels_of, levels_in, words_of
 from dp_bandit_envs.experiments.report import report_md
 from dp_bandit_envs.experiments.reproduction import Reproduction, View
 from dp_bandit_envs.experiments.running import run
 from dp_bandit_envs.experiments.store import ResultsFolder
 from dp_bandit_envs.experiments.summary import summary_csv
-from dp_bandit_envs.metrics import mean_and_standard_error, median_of_means
+from dp_bandit_envs.metrics import mean_and_standard_error, median_and_tail, median_of_means
 from dp_bandit_envs.plots.regret import as_bytes, regret_figure
 
+WIDTH_OF_NAMES, WIDTH_OF_GAME = 46, 34
+"""Letters that a table takes for names and guarantees, and for each game."""
 Draw = Callable[[Reproduction, Sequence[Results]], Figure]
 
 
@@ -50,6 +53,7 @@ def draw_over_time(reproduction: Reproduction, results: Sequence[Results]) -> Fi
         centre=view.centre,
         scale=view.scale,
         columns=view.columns,
+        labels=labels_of([one.experiment]),
     )
 
 
@@ -71,14 +75,14 @@ def produce(
     claims, notes = reproduction.claims(results), reproduction.notes(results)
     text = report_md(results, title=reproduction.title, command=command, view=view, notes=notes, claims=claims)
     written.append(folder.write_again("report.md", text))
-    console.print(_regret_table(results[0], view))
-    console.print("What each guarantees is in the report.", highlight=False)
+    console.print(_regret_table(results[0], view, console.width))
+    console.print("Why each guarantee holds is in the report.", highlight=False)
     for claim in claims:
         console.print(f"{claim.says} [bold]{claim.holds}[/bold]", highlight=False)
     for line in notes.splitlines():
-        # What warns of a small run in the report must not be missing beside the verdicts.
-        if line.startswith("**This is"):
-            console.print(line.replace("**", ""), highlight=False)
+        # What warns of a small run in the report must not be missing beside the verdicts, nor what one epsilon means.
+        if line.startswith(("**This is", "epsilon = ")):
+            console.print(line.replace("**", ""), markup=False, highlight=False)
     speed = f"{played:,} rounds in {seconds:,.1f} s, {_rate(played / seconds)}. " if played else ""
     where = f"See {out / 'report.md'} and {out / 'figure.png'}."
     if not all(written):
@@ -142,56 +146,58 @@ def note(experiment: Experiment, view: View) -> str:
             f"line: median of means of {trials} trials ({min(24, trials)} groups); band: spread of the trials (Gini's"
             " mean difference below and above)"
         )
-    of_panels = [_levels(experiment, panel) for panel in experiment.panels]
-    if all(levels == of_panels[0] for levels in of_panels):
-        return f"{lines}. epsilon of {'; '.join(f'{name}: {level}' for name, level in of_panels[0].items())}"
+    of_panels = [levels_in(experiment, panel) for panel in experiment.panels]
+    names = dict.fromkeys(name for levels in of_panels for name in levels)
+    differ = [name for name in names if len({levels[name] for levels in of_panels if name in levels}) > 1]
+    if not differ:
+        return f"{lines}; in brackets: what each guarantees"
     alike: dict[tuple[str, ...], list[str]] = {}
-    for name in dict.fromkeys(name for levels in of_panels for name in levels):
-        each = tuple(levels.get(name, "") for levels in of_panels)
-        alike.setdefault(each[:1] if len(set(each)) == 1 else each, []).append(name)
-    shown = "; ".join(f"{', '.join(names)}: {', '.join(each)}" for each, names in alike.items())
-    return f"{lines}. epsilon guaranteed, panel by panel: {shown}"
-
-
-def _levels(experiment: Experiment, panel: Panel) -> dict[str, str]:
-    """Return the epsilon that each algorithm of a panel guarantees."""
-    game = experiment.game(panel)
-    levels = {}
-    for algorithm in experiment.players(panel):
-        holds = algorithm.guarantee(n_arms=game.n_arms, horizon=game.horizon, sensitivity=game.sensitivity)
-        usual = game.horizon**-2
-        if holds.rho is not None and holds.delta == 0 and game.horizon > 1 and holds.epsilon_at(usual) < holds.epsilon:
-            level = f"{_short(holds.epsilon_at(usual))} at delta = T^-2"
-        else:
-            at = f" at delta = {holds.delta:.2g}" if holds.delta else ""
-            level = "none" if holds.model == "none" else f"{_short(holds.epsilon)}{at}"
-        levels[algorithm.name] = level
-    return levels
+    for name in differ:
+        each = tuple(str(levels[name]) if name in levels else "" for levels in of_panels)
+        alike.setdefault(each, []).append(name)
+    shown = "; ".join(f"{', '.join(names)}: {' | '.join(each)}" for each, names in alike.items())
+    return f"{lines}; in brackets: what each guarantees. Panel by panel: {shown}"
 
 
 def _rate(speed: float) -> str:
     return f"{speed / 1e6:,.1f} M rounds/s" if speed >= 1e6 else f"{speed / 1e3:,.0f} k rounds/s"
 
 
-def _short(epsilon: float) -> str:
-    return f"{epsilon:,.0f}" if epsilon >= 1000 else f"{epsilon:.4g}"
+def _regret_table(results: Results, view: View, width: int) -> Table:
+    """Return a row for each algorithm and a column for each game, or a row for each pair where that is too wide.
 
-
-def _regret_table(results: Results, view: View) -> Table:
-    """Return a row for each algorithm and a column for each game, which is narrower than the other way round."""
+    With the guarantee of each algorithm, and median and 99 % quantile, as a few bad games may decide a mean.
+    """
     what = "Pseudo-regret" if view.measure == "pseudo_regret" else "External regret"
-    table = Table(title=f"{what} after the last round: {view.centre}", title_justify="left")
-    table.add_column("algorithm", no_wrap=True)
-    for panel in results.experiment.panels:
-        table.add_column(panel.title, justify="right", overflow="fold")
-    for name in results.names:
-        cells = []
-        for panel in results.experiment.panels:
-            if name not in results.names_in(panel):
-                cells.append("")
-                continue
-            last = results.regret(panel.key, name, view.measure)[:, -1]
-            centre = mean_and_standard_error(last)[0] if view.centre == "mean" else median_of_means(last).value
-            cells.append(f"{float(centre):,.1f}")
-        table.add_row(name, *cells)
+    title = f"{what} after the last round: {view.centre} (median / 99 % quantile)"
+    table = Table(title=title, title_justify="left")
+    panels = results.experiment.panels
+    if width >= WIDTH_OF_NAMES + WIDTH_OF_GAME * len(panels):
+        for column in ("algorithm", "guarantee"):
+            table.add_column(column, overflow="fold")
+        for panel in panels:
+            table.add_column(panel.title, justify="right", overflow="fold")
+        words = words_of([results.experiment])
+        for name in results.names:
+            cells = [
+                _in_a_cell(results, panel, name, view) if name in results.names_in(panel) else "" for panel in panels
+            ]
+            table.add_row(name, words[name], *cells)
+        return table
+    for column in ("game", "algorithm", "guarantee"):
+        table.add_column(column, overflow="fold")
+    table.add_column("regret", justify="right", overflow="fold")
+    for panel in panels:
+        title = panel.title
+        for name, level in levels_in(results.experiment, panel).items():
+            table.add_row(title, name, str(level), _in_a_cell(results, panel, name, view))
+            title = ""
+        table.add_section()
     return table
+
+
+def _in_a_cell(results: Results, panel: Panel, name: str, view: View) -> str:
+    last = results.regret(panel.key, name, view.measure)[:, -1]
+    centre = mean_and_standard_error(last)[0] if view.centre == "mean" else median_of_means(last).value
+    median, tail = median_and_tail(last)
+    return f"{float(centre):,.1f} ({median:,.1f} / {tail:,.1f})"

@@ -8,9 +8,11 @@ from collections.abc import Sequence
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.experiments.experiment import Experiment, Results
+from dp_bandit_envs.experiments.levels import level_in
 from dp_bandit_envs.experiments.reproduction import AS_IN_2017, Claim, View
-from dp_bandit_envs.metrics import gini_below_and_above, mean_and_standard_error, median_of_means
+from dp_bandit_envs.metrics import gini_below_and_above, mean_and_standard_error, median_and_tail, median_of_means
 
+EXTREMES = "least to greatest"
 PACKAGES = ("dp-bandit-envs", "gymnasium", "numpy", "numba", "matplotlib")
 
 
@@ -101,15 +103,19 @@ def _regrets(results: Results, view: View) -> str:
             level = middle.confidence
             below, above = gini_below_and_above(last, middle.value)
             mean, error = mean_and_standard_error(last)
+            median, tail = median_and_tail(last)
             bounds.append(_bound(algorithm, game, view))
             rows.append(
                 (
                     panel.title,
                     algorithm.name,
+                    str(level_in(game, algorithm)),
+                    f"{len(last):,}",
                     f"{middle.value:,.1f}",
                     f"{middle.low:,.1f} to {middle.high:,.1f}",
                     f"{float(below):,.1f} / {float(above):,.1f}",
                     f"{mean:,.1f} ± {error:,.1f}",
+                    f"{median:,.1f} / {tail:,.1f}",
                     f"{last.min():,.1f} to {last.max():,.1f}",
                     f"{bounds[-1]:,.0f}" if bounds[-1] < math.inf else "none known",
                 )
@@ -117,15 +123,18 @@ def _regrets(results: Results, view: View) -> str:
     head = (
         "game",
         "algorithm",
+        "guarantee",
+        "trials",
         "median of means",
         f"its interval ({level:.3f})",
         "Gini's mean difference below / above",
         "mean ± s.e.",
-        "least to greatest",
+        "median / 99 % quantile",
+        EXTREMES,
         "bound on the mean",
     )
     # The extremes are in the claims about figure 2 only.
-    kept = [index for index in range(len(head)) if index != 6 or view.measure == "pseudo_regret"]
+    kept = [index for index in range(len(head)) if head[index] != EXTREMES or view.measure == "pseudo_regret"]
     return table([head[index] for index in kept], [[row[index] for index in kept] for row in rows])
 
 

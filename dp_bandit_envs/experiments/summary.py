@@ -4,11 +4,14 @@ import csv
 import io
 
 from dp_bandit_envs.experiments.experiment import Results
-from dp_bandit_envs.metrics import gini_below_and_above, mean_and_standard_error, median_of_means
+from dp_bandit_envs.experiments.levels import levels_in
+from dp_bandit_envs.metrics import gini_below_and_above, mean_and_standard_error, median_and_tail, median_of_means
 
 COLUMNS = (
     "panel",
     "algorithm",
+    "epsilon",
+    "delta",
     "round",
     "trials",
     "median_of_means",
@@ -18,22 +21,29 @@ COLUMNS = (
     "gini_above",
     "mean",
     "standard_error",
+    "median",
+    "quantile_99",
 )
 
 
 def summary_csv(results: Results, measure: str = "external_regret") -> str:
-    """Return the table of a measure of regret as comma-separated text, with the columns `COLUMNS`."""
+    """Return the table of a measure of regret as comma-separated text, with the columns `COLUMNS`.
+
+    The guarantee is `epsilon` and `delta`, with an epsilon of inf for no privacy.
+    """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
     for panel in results.experiment.panels:
+        levels = levels_in(results.experiment, panel)
         for name in results.names_in(panel):
             regret = results.regret(panel.key, name, measure)
             middle = median_of_means(regret)
             below, above = gini_below_and_above(regret, middle.value)
             mean, error = mean_and_standard_error(regret)
-            columns = (middle.value, middle.low, middle.high, below, above, mean, error)
+            columns = (middle.value, middle.low, middle.high, below, above, mean, error, *median_and_tail(regret))
+            level = [f"{number:.10g}" for number in levels[name]]
             for index, round_ in enumerate(results.rounds(panel.key)):
                 numbers = (f"{column[index]:.10g}" for column in columns)
-                writer.writerow([panel.key, name, int(round_), len(regret), *numbers])
+                writer.writerow([panel.key, name, *level, int(round_), len(regret), *numbers])
     return text.getvalue()

@@ -6,6 +6,7 @@ from dp_bandit_envs.metrics.summaries import (
     gini_below_and_above,
     gini_mean_difference,
     mean_and_standard_error,
+    median_and_tail,
     median_of_means,
 )
 
@@ -15,6 +16,7 @@ __all__ = [
     "gini_below_and_above",
     "gini_mean_difference",
     "mean_and_standard_error",
+    "median_and_tail",
     "median_of_means",
     "policy_regret",
     "pseudo_regret",

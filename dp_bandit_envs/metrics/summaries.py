@@ -70,6 +70,21 @@ def gini_below_and_above(samples: FloatArray, centre: FloatArray) -> tuple[Float
     return sides[0].reshape(np.shape(centre)), sides[1].reshape(np.shape(centre))
 
 
+TAIL = 0.99
+"""The quantile that stands beside the median, where a few bad games decide the mean."""
+
+
+def median_and_tail(samples: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the median over trials and the 99 % quantile, each of shape `(...)`.
+
+    The 99 % quantile of few trials lies between the two greatest.
+
+    Args:
+        samples: Shape `(trials, ...)`.
+    """
+    return np.median(samples, axis=0), np.quantile(samples, TAIL, axis=0)
+
+
 def mean_and_standard_error(samples: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the mean over trials and its standard error, each of shape `(...)`; the error of one trial is NaN.
 

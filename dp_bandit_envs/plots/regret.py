@@ -2,7 +2,7 @@
 
 import io
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import matplotlib as mpl
@@ -34,6 +34,7 @@ def regret_figure(
     centre: str = "median of means",
     scale: str = "linear",
     columns: int | None = None,
+    labels: Mapping[str, str] | None = None,
 ) -> Figure:
     """Draw regret against the round.
 
@@ -47,6 +48,7 @@ def regret_figure(
         scale: `"linear"`, or `"log"` for a logarithmic axis of regret, the same for all panels.
         columns: Panels beside each other, with the legend to their right; None for three, with the legend in a cell if
             it fits there.
+        labels: What the legend calls an algorithm; by default its name.
     """
     with mpl.rc_context(RC):
         cell = columns is None and len(panels) > 1
@@ -58,7 +60,7 @@ def regret_figure(
         grid = figure.subplots(rows, across, squeeze=False).ravel()
         labelled: dict[str, Any] = {}
         for index, (axes, (title, rounds, curves)) in enumerate(zip(grid, panels, strict=False)):
-            draw_curves(axes, rounds, curves, centre, names=list(curves))
+            draw_curves(axes, rounds, curves, centre, names=list(curves), labels=labels)
             _axes(axes, rounds, spacing, scale, LABELS[measure])
             axes.set_title(f"({chr(97 + index)}) {title}" if len(panels) > 1 else title, loc="left")
             labelled |= {label: line for line, label in zip(*axes.get_legend_handles_labels(), strict=True)}
@@ -72,7 +74,7 @@ def regret_figure(
         legend = grid[len(panels)].legend(labelled.values(), labelled, loc="center", fontsize=10, handlelength=3)
         wide, tall = size(figure, legend)
         if wide > CELL[0] or tall > CELL[1]:
-            settings: Any = {"spacing": spacing, "measure": measure, "centre": centre, "scale": scale}
+            settings: Any = {"spacing": spacing, "measure": measure, "centre": centre, "scale": scale, "labels": labels}
             return regret_figure(panels, note=note, columns=across, **settings)
         add_note(figure, note, rows)
         return figure
@@ -85,7 +87,14 @@ def _beside(cell: bool, columns: int | None) -> float:
     return 4.2 if columns is None else 1.6
 
 
-def draw_curves(axes: Axes, at: IntArray | FloatArray, curves: Curves, centre: str, names: list[str]) -> None:
+def draw_curves(
+    axes: Axes,
+    at: IntArray | FloatArray,
+    curves: Curves,
+    centre: str,
+    names: list[str],
+    labels: Mapping[str, str] | None = None,
+) -> None:
     """Draw a line with a band for each algorithm.
 
     Args:
@@ -94,6 +103,7 @@ def draw_curves(axes: Axes, at: IntArray | FloatArray, curves: Curves, centre: s
         curves: Each algorithm's regret, shape `(trials, places)`.
         centre: As for `regret_figure`.
         names: All algorithms of the figure.
+        labels: What the legend calls an algorithm; by default its name.
     """
     for place, (name, regret) in enumerate(curves.items()):
         middle, low, high = _line_and_band(regret, centre)
@@ -109,7 +119,7 @@ def draw_curves(axes: Axes, at: IntArray | FloatArray, curves: Curves, centre: s
             marker=marker,
             markevery=(start, every),
             markersize=4.5,
-            label=name,
+            label=(labels or {}).get(name, name),
         )
 
 

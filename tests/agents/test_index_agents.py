@@ -12,6 +12,7 @@ from dp_bandit_envs import make_algorithm
 from dp_bandit_envs.agents import Imed, KlUcb, ThompsonSampling, Ucb
 from dp_bandit_envs.agents.noise_width import counter_width as from_table
 from dp_bandit_envs.agents.noise_width import log_width
+from dp_bandit_envs.agents.ucb import select, update
 from dp_bandit_envs.privacy.counters import HybridCounter, SegmentTreesCounter
 from dp_bandit_envs.privacy.counters.width import laplace_width
 
@@ -192,7 +193,7 @@ GAMES = {
     ),
     # Laplace noise on each gain: sqrt((2 + 16 / epsilon^2) ln t / n) + 4 ln t / (epsilon n).
     "LDP-UCB-L": (
-        agent_of("LDP-UCB-L", epsilon=4.0),
+        agent_of("LDP-UCB-L", epsilon=4.0, constants="improved"),
         ucb_rule(lambda t, n: math.log(t), 3.0),
         {},
         False,
@@ -225,6 +226,29 @@ def test_the_games_would_tell_another_index(name):
     plain = {"DP-KLUCB": kl_rule(), "DP-IMED": imed_rule()}.get(name, ucb_rule())
     with pytest.raises(AssertionError, match=r"\(\d+, \d, \["):
         holds_against(agent, plain, Releases(MEANS, **released), rounds=ROUNDS, lazy=lazy, slack=slack)
+
+
+def test_ldp_ucb_l_as_printed_by_hand():
+    """Index mean + sqrt(2 ln t / n) + sqrt(32 ln t / (epsilon^2 n)), and arms with n <= 4 ln(t + 1) first.
+
+    Epsilon = 2, after t = 40 rounds: 4 ln 41 = 14.85. With 14, 13, 13 gains arm 0 is due, with 15, 13, 12 arm 1. After
+    t = 60, 4 ln 61 = 16.4, counts 20, 20, 20: the largest mean plays; with 18, 17, 25 and equal means the rarest does.
+    """
+
+    def plays(sums, counts):
+        agent = agent_of("LDP-UCB-L", epsilon=2.0)
+        state = agent.initial_state(3, 1000)
+        state.numbers[0] = sum(counts) - 1
+        state = update(state, 0, [float(one) for one in sums], list(counts))
+        return select(state, np.random.default_rng(0)), state
+
+    assert plays([1, 9, 9], [14, 13, 13])[0] == 0
+    assert plays([1, 1, 9], [15, 13, 12])[0] == 1
+    assert plays([5, 9, 8], [20, 20, 20])[0] == 1
+    assert plays([9, 8.5, 12.5], [18, 17, 25])[0] == 1
+    _, state = plays([9, 8.5, 12.5], [18, 17, 25])
+    bonus = math.sqrt(state.exploration * math.log(60) / 17)
+    assert bonus == pytest.approx(math.sqrt(2 * math.log(60) / 17) + math.sqrt(32 * math.log(60) / (4 * 17)), rel=1e-12)
 
 
 @pytest.mark.parametrize(("one", "other"), [(0, 1), (0, 2), (1, 2), (2, 1), (1, 0), (2, 0)])

@@ -1,5 +1,6 @@
 """Every algorithm in the table makes, wraps, plays, and says what it guarantees; wrong parameters are refused."""
 
+import inspect
 import math
 
 import gymnasium as gym
@@ -8,6 +9,7 @@ import pytest
 
 from dp_bandit_envs import Agent, Algorithm, PrivacyGuarantee, algorithm_names, make_algorithm, play, simulate
 from dp_bandit_envs.agents import TsallisInf
+from dp_bandit_envs.algorithms import ALGORITHMS
 from dp_bandit_envs.errors import UnknownName
 
 NAMES = algorithm_names()
@@ -101,10 +103,25 @@ def test_bounds_hold_for_oblivious_adversaries_only(name):
 def test_the_bound_of_batches_reaches_as_far_as_a_batch():
     algorithm = make_algorithm("EXP3-tau", batch_size=5)
     # Theorem 3.4: sqrt(7 T tau K ln K) + T m / tau + tau, with T = 1000, K = 2, m = 2.
-    expected = math.sqrt(7 * 1000 * 5 * 2 * math.log(2)) + 1000 * 2 / 5 + 5
+    expected = math.sqrt(7 * 1000 * 5 * 2 * math.log(2)) + 1000 * 2 / 5 + 5  # 625, less than T
     assert algorithm.regret_bound(n_arms=2, horizon=1000, memory=2) == pytest.approx(expected)
     assert algorithm.regret_bound(n_arms=2, horizon=1000, memory=4) < math.inf
     assert algorithm.regret_bound(n_arms=2, horizon=1000, memory=5) == math.inf
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("horizon", [1, 2, 10, 300, 2**18])
+def test_no_bound_exceeds_the_horizon_and_an_unknown_one_stays_inf(name, horizon):
+    """Every gain is in [0, 1], so T rounds cost at most T; at epsilon = 0.001 most bounds are cut."""
+    takes = inspect.signature(ALGORITHMS[name]).parameters
+    parameters = {"epsilon": 0.001} if "epsilon" in takes and name != "EXP3-tau" else {}
+    algorithm = make_algorithm(name, **parameters)
+    for memory in (0, 1):
+        bound = algorithm.regret_bound(n_arms=3, horizon=horizon, memory=memory)
+        uncut = math.inf if algorithm.bound is None else algorithm.bound(3, horizon, memory)
+        assert bound == (math.inf if math.isinf(uncut) else min(uncut, horizon))
+    bound = algorithm.pseudo_regret_bound(means=[1.0, 0.0], horizon=horizon)
+    assert bound <= horizon or (bound == math.inf and name not in STOCHASTIC_WITH_BOUND)
 
 
 def test_an_algorithm_of_ones_own_guarantees_nothing_until_it_says_so():

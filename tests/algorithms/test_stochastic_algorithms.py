@@ -170,6 +170,7 @@ def same_game(one, other, env_id="DPBandit-Stochastic-v0", horizon=700, **env_kw
         ("Private-UCB", {}),
         ("Private-UCB", {"constants": "improved"}),
         ("LDP-UCB-L", {}),
+        ("LDP-UCB-L", {"constants": "improved"}),
         # At the end of every interval of one gain, each mode.
         ("DP-UCB-INT", {"intervals": "uniform", "mode": "once"}),
         ("DP-UCB-INT", {"intervals": "uniform", "mode": "bonus"}),

@@ -1,6 +1,7 @@
 """`dp-bandit`: what it writes, what it refuses, and that an error is one line with exit code 2."""
 
 import json
+import math
 import re
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -8,14 +9,16 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 import pytest
 
-from dp_bandit_envs.algorithms import algorithm_names
+from dp_bandit_envs.algorithms import ALGORITHMS, algorithm_names, make_algorithm
 from dp_bandit_envs.cli import app as app_module
 from dp_bandit_envs.cli import main
 from dp_bandit_envs.cli.comparison import comparison, contestant
+from dp_bandit_envs.cli.showing import KINDS, about, declared, named
 from dp_bandit_envs.envs.registration import IDS
 from dp_bandit_envs.errors import UnknownName
 from dp_bandit_envs.experiments import figure_2
 from dp_bandit_envs.experiments.store import ResultsFolder
+from dp_bandit_envs.privacy.counters import COUNTERS
 
 WRAPPERS = (
     "LaplaceClipRescale",
@@ -166,24 +169,81 @@ def test_one_epsilon_reaches_every_stochastic_algorithm(dp_bandit, tmp_path):
     saved = json.loads((tmp_path / "mine" / "configuration.json").read_text(encoding="utf-8"))["contestants"]
     assert [(one["name"], one["parameters"]) for one in saved] == [
         ("UCB", {}),
-        *((name, {"epsilon": 0.3}) for name in names),
+        *((name, {"epsilon": 0.3} | ({"delta": 64**-2} if name == "DP-UCB-INT" else {})) for name in names),
     ]
 
 
+def parameters_of(text, epsilon, horizon=100):
+    return contestant(text, epsilon, lambda: horizon).parameters
+
+
 def test_one_epsilon_is_for_all_that_take_one():
-    assert contestant("DP-EXP3-Lap", 0.5).parameters == {"epsilon": 0.5}
-    assert contestant("DP-EXP3-Lap:epsilon=2", 0.5).parameters == {"epsilon": 2}
-    assert contestant("EXP3", 0.5).parameters == {}
-    # EXP3-tau's epsilon means nothing without its delta; DP-UCB-INT has one by default.
-    assert contestant("EXP3-tau", 0.5).parameters == {}
-    assert contestant("DP-UCB-INT", 0.5).parameters == {"epsilon": 0.5}
-    assert contestant("DP-UCB-INT:delta=1e-6", 0.5).parameters == {"epsilon": 0.5, "delta": 1e-6}
-    assert contestant("Batched-Lap-HTINF:sigma=3", 0.5).parameters == {"epsilon": 0.5, "sigma": 3}
+    assert parameters_of("DP-EXP3-Lap", 0.5) == {"epsilon": 0.5}
+    assert parameters_of("DP-EXP3-Lap:epsilon=2", 0.5) == {"epsilon": 2}
+    assert parameters_of("EXP3", 0.5) == {}
+    assert parameters_of("Batched-Lap-HTINF:sigma=3", 0.5) == {"epsilon": 0.5, "sigma": 3}
+
+
+def test_an_algorithm_that_takes_epsilon_with_delta_gets_the_inverse_square_of_the_horizon():
+    for name in ("EXP3-tau", "DP-UCB-INT"):
+        assert parameters_of(name, 0.5) == {"epsilon": 0.5, "delta": 1e-4}
+        assert parameters_of(f"{name}:delta=1e-6", 0.5) == {"epsilon": 0.5, "delta": 1e-6}
+    # An epsilon of its own too; DP-UCB-INT has a delta by default, which then stays.
+    assert parameters_of("EXP3-tau:epsilon=2", None) == {"epsilon": 2, "delta": 1e-4}
+    assert parameters_of("DP-UCB-INT:epsilon=2", 0.5) == {"epsilon": 2}
+    # Who asks for a batch size has chosen the privacy; without any epsilon all is as in the paper.
+    assert parameters_of("EXP3-tau:batch_size=5", 0.5) == {"batch_size": 5}
+    assert parameters_of("EXP3-tau", None) == {}
+
+
+def test_delta_follows_the_horizon_of_the_game(dp_bandit, tmp_path):
+    """Given in rounds, or that of a file of 40 lines; one round leaves no delta below 1."""
+    np.save(tmp_path / "gains.npy", np.full((40, 2), 0.5))
+    for environment, horizon, rounds in (("Switching", 64, 64), ("gains.npy", None, 40), ("gains.npy", 20, 20)):
+        made = comparison(environment, ["EXP3-tau"], epsilon=30.0, trials=1, horizon=horizon, seed=0)
+        assert made.contestants[0].parameters["delta"] == float(rounds) ** -2
+    code, _, err = dp_bandit("run", "Stochastic", "EXP3-tau", "--epsilon", 1, "--horizon", 1, "--trials", 1)
+    assert code == 2 and "horizon must be at least 2 for EXP3-tau, whose delta is T^-2; received 1" in err
+
+
+def test_one_epsilon_is_the_guarantee_of_every_algorithm_everywhere(dp_bandit, tmp_path):
+    """EXP3-tau's used to be dropped without a word: epsilon 26 beside an epsilon of 5 (horizon 400, delta T^-2)."""
+    words = ("run", "Stochastic", "UCB", "DP-EXP3-Lap", "EXP3-tau", "EXP3-tau:batch_size=50")
+    code, out, err = dp_bandit(*words, "--epsilon", 5, "--horizon", 400, "--trials", 3, "--out", "mine")
+    assert (code, err) == (0, "")
+    rows = {cells[1].strip(): cells[2].strip() for line in out.splitlines() if len(cells := line.split("│")) > 3}
+    assert rows["UCB"] == "(no privacy)" and rows["DP-EXP3-Lap"] == "eps 5"
+    level = re.fullmatch(r"eps ([\d.]+), delta 6.25e-06", rows["EXP3-tau"])
+    assert level and 2.5 < float(level[1]) <= 5
+    (about,) = (line for line in out.splitlines() if line.startswith("epsilon = 5 "))
+    assert re.search(r"EXP3-tau with delta = 6.25e-06 = T\^-2", about) and "EXP3-tau (batch_size=50) (eps " in about
+    report = (tmp_path / "mine" / "report.md").read_text(encoding="utf-8")
+    assert about in report
+    svg = (tmp_path / "mine" / "figure.svg").read_text(encoding="utf-8")
+    for name, guarantee in rows.items():
+        assert f"| {name} | {guarantee} |" in report
+        assert f">{name} {guarantee if guarantee.startswith('(') else f'({guarantee})'}</" in svg
+    table = (tmp_path / "mine" / "summary.csv").read_text(encoding="utf-8").splitlines()
+    for line in table[1:]:
+        _, name, epsilon, delta = line.split(",")[:4]
+        assert (float(epsilon) <= 5) == (name in ("DP-EXP3-Lap", "EXP3-tau")) or name == "EXP3-tau (batch_size=50)"
+        assert float(delta) == (6.25e-06 if name.startswith("EXP3-tau") else 0)
+
+
+@pytest.mark.parametrize("columns", [60, 80, 150])
+def test_tables_fit_the_terminal_and_show_median_and_quantile(dp_bandit, monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    code, out, _ = dp_bandit("reproduce", "figure-1", "--epsilon", 1, "--trials", 5, "--horizon", 512)
+    assert code == 0
+    lines = [line for line in out.splitlines() if line.startswith("│")]
+    assert lines and max(map(len, lines)) <= columns
+    assert "99 % quantile" in " ".join(out.split())
 
 
 def test_infinity_can_be_written():
     """`--epsilon inf` works, so the same word after a name must."""
-    assert contestant("DP-EXP3-Lap:epsilon=inf", None).make().guarantee(n_arms=2, horizon=10).model == "none"
+    made = contestant("DP-EXP3-Lap:epsilon=inf", None, lambda: 10).make()
+    assert made.guarantee(n_arms=2, horizon=10).model == "none"
 
 
 def test_results_go_below_results_by_default(dp_bandit, tmp_path):
@@ -218,7 +278,7 @@ def test_another_epsilon_draws_five_algorithms(dp_bandit, tmp_path):
     folder = tmp_path / "results" / "figure-1-epsilon-1"
     text = (folder / "figure.svg").read_text(encoding="utf-8")
     for name in ("EXP3", "DP-EXP3-Lap", "EXP3-tau", "Batched-Lap-EXP3", "Batched-Lap-HTINF"):
-        assert f">{name}</" in text
+        assert re.search(rf">{name} \(eps ", text)
     assert "All private algorithms at epsilon = 1 " in (folder / "report.md").read_text(encoding="utf-8")
 
 
@@ -242,8 +302,10 @@ def test_figure_2_writes_all_files_and_every_claim(dp_bandit, tmp_path, modern):
     assert not np.array_equal(one, other)
     assert np.array_equal(arrays["2-arms-epsilon-1/UCB/pulls"], arrays["2-arms-epsilon-0.1/UCB/pulls"])
     svg = (folder / "figure.svg").read_text(encoding="utf-8")
-    for text in (*names, "(a) 2 arms, epsilon = 1", "(d) 10 arms, epsilon = 0.1", "pseudo-regret (gain)"):
+    for text in ("(a) 2 arms, epsilon = 1", "(d) 10 arms, epsilon = 0.1", "pseudo-regret (gain)"):
         assert f">{text}</" in svg
+    assert ">UCB (no privacy)</" in svg and ">DP-UCB (eps 1 or 0.1)</" in svg
+    assert all(f">{name} (" in svg for name in names)
     assert len((folder / "summary.csv").read_text(encoding="utf-8").splitlines()) > 1 + 4 * len(names) * 20
 
 
@@ -264,7 +326,14 @@ def test_figure_modern_writes_two_experiments_and_one_report(dp_bandit, tmp_path
     report = (tmp_path / "mine" / "report.md").read_text(encoding="utf-8")
     assert report.count("| cannot tell") + report.count("| yes") + report.count("| no,") == 10
     svg = (tmp_path / "mine" / "figure.svg").read_text(encoding="utf-8")
-    for text in ("lower bound", "lower bound without privacy", "DP-IMED", "KL-UCB", "epsilon", "round t"):
+    for text in (
+        "lower bound",
+        "lower bound without privacy",
+        "DP-IMED (eps 0.05 to 2)",
+        "KL-UCB (no privacy)",
+        "epsilon",
+        "round t",
+    ):
         assert f">{text}</" in svg
     # The same command again plays nothing and changes nothing.
     before = {file: file.read_bytes() for file in (tmp_path / "mine").rglob("*") if file.is_file()}
@@ -311,7 +380,16 @@ def test_figure_graph_writes_two_experiments_and_one_report(dp_bandit, tmp_path)
     assert "| the thesis says | seen here | holds? |" in report
     svg = (tmp_path / "mine" / "figure.svg").read_text(encoding="utf-8")
     titles = ("(a) Erdos-Renyi, 500 arms", "(e) Les Misérables, 77 arms", "(h) DP-KLUCB, 20 arms, T = 600")
-    for text in (*titles, "bound for TS-N", "TS-MaxN", "UCB-MaxN", "epsilon = 0.1", "no privacy", "round t"):
+    for text in (
+        *titles,
+        "bound for TS-N",
+        "TS-MaxN",
+        "UCB-MaxN",
+        "(no privacy)",
+        "epsilon = 0.1",
+        "no privacy",
+        "round t",
+    ):
         assert f">{text}</" in svg
     arrays = arrays_in(tmp_path / "mine" / "graphs" / "results.npz")
     assert arrays["karate-club/TS-N/pseudo_regret"].shape == (2, len(arrays["karate-club/checkpoints"]))
@@ -371,23 +449,79 @@ def test_log_spacing_reaches_the_results(dp_bandit, tmp_path):
     assert rounds[0] == 1 and rounds[-1] == 10_000 and np.median(rounds) < 300
 
 
-def test_list_shows_everything_there_is(dp_bandit):
+@pytest.mark.parametrize("columns", [60, 80, 300])
+def test_list_names_everything_there_is_in_80_columns(dp_bandit, monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
     code, out, err = dp_bandit("list")
     assert (code, err) == (0, "")
-    for name in [*IDS, *algorithm_names(), *WRAPPERS, "Exp3", "TsallisInf", "Htinf"]:
-        assert re.search(rf"\b{re.escape(name)}\b", out), name
+    short = [id_.removeprefix("DPBandit-").removesuffix("-v0") for id_ in IDS]
+    for name in [*short, *algorithm_names(), *WRAPPERS, "Exp3", "TsallisInf", "Htinf", *COUNTERS]:
+        assert re.search(rf"(^|\W){re.escape(name)}(\W|$)", out), name
     lines = out.splitlines()
-    for id_ in IDS:
-        row = next(line for line in lines if id_ in line)
-        assert len(row.split("│")[2].strip()) > 20
-    lap = next(line for line in lines if re.search(r"│ DP-EXP3-Lap +│", line))
-    assert "epsilon = 1 (local" in lap and "Tossou and Dimitrakakis 2017, algorithm 1" in lap
-    assert "zCDP rho = 4.777" in next(line for line in lines if re.search(r"│ EXP3-tau +│", line))
+    assert max(map(len, lines)) <= 80 and len(lines) < 75
+    row = {line.split()[0]: line for line in lines if line.startswith("  ")}
+    assert " eps 1 " in row["DP-EXP3-Lap"] and " (no privacy) " in row["UCB"]
+    assert " eps 26.61, delta 1.46e-11 " in row["EXP3-tau"]
+
+
+def test_what_is_listed_can_be_shown(dp_bandit):
+    """In any case; two kinds may share a name."""
+    for name in ("dp-imed", "DP-IMED", "Dp-Imed"):
+        code, out, err = dp_bandit("show", name)
+        assert (code, err) == (0, "") and out.startswith("DP-IMED: algorithm")
+    assert [kind for kind, _, _ in named("Exp3")] == ["agent"]
+    assert [kind for kind, _, _ in named("EXP3")] == ["algorithm"]
+    assert [kind for kind, _, _ in named("exp3")] == ["algorithm", "agent"]
+    assert [kind for kind, _, _ in named("Uniform")] == ["algorithm", "agent"]
+    assert [known for _, known, _ in named("stochastic")] == ["DPBandit-Stochastic-v0"]
+    code, out, err = dp_bandit("show", "DP-IMAD")
+    assert (code, out) == (2, "") and "Did you mean DP-IMED" in err and err.count("\n") == 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_name_can_be_shown_with_its_parameters(kind):
+    for name, thing in KINDS[kind]().items():
+        text = about(kind, name, thing)
+        assert text.startswith(f"{name}: {kind}\n") and len(text) > 100
+        if kind in ("wrapper", "counter", "algorithm"):
+            assert re.search(r"\nGuarantee\n  \S", text)
+
+
+def test_the_long_form_of_an_algorithm_holds_its_numbers():
+    text = about("algorithm", "DP-UCB-INT", ALGORITHMS["DP-UCB-INT"])
+    for part in ("  epsilon = 1.0", f"  delta = {math.exp(-10)!r}", "  v = 1.1", "  mode = 'once'"):
+        assert part in text.splitlines()
+    assert "Tossou and Dimitrakakis (2016), algorithm 3" in text and "none is known" in text
+    bound = make_algorithm("LDP-UCB-B").pseudo_regret_bound(means=[0.9, 0.6], horizon=2**18)
+    assert f"{bound:,.1f} at most" in about("algorithm", "LDP-UCB-B", ALGORITHMS["LDP-UCB-B"])
+
+
+@pytest.mark.parametrize("name", algorithm_names())
+def test_every_algorithm_declares_its_source_and_what_differs_from_it(name):
+    assert len(make_algorithm(name).reference) > 10
+    what, differs = declared(ALGORITHMS[name])
+    assert what and differs.endswith(".")
+    assert differs in " ".join(about("algorithm", name, ALGORITHMS[name]).split())
+
+
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        ("AdaP-UCB", ("ln t", "ln(t + 1)")),
+        ("AdaP-KLUCB", ("ln t", "ln(t + 1)")),
+        ("DP-SE", ("K", "|S|")),
+        ("DP-KLUCB", ("ceil(4 / epsilon)",)),
+        ("DP-IMED", ("ceil(4 / epsilon)",)),
+        ("DP-TS", ("hybrid",)),
+    ],
+)
+def test_known_deviations_are_declared(name, parts):
+    assert all(part in declared(ALGORITHMS[name]).differs for part in parts)
 
 
 def test_help_is_given_without_a_command(dp_bandit):
     _, out, err = dp_bandit("--help")
-    for command in ("list", "run", "reproduce"):
+    for command in ("list", "show", "run", "reproduce"):
         assert command in out
     assert err == ""
 

@@ -13,7 +13,7 @@ from dp_bandit_envs.privacy.counters import (
     SquareRootCounter,
     make_counter,
 )
-from dp_bandit_envs.privacy.counters.comparison import compare, times
+from dp_bandit_envs.privacy.counters.comparison import compare
 from dp_bandit_envs.privacy.counters.k_ary import best_base
 
 
@@ -182,12 +182,49 @@ def test_counters_for_an_unknown_horizon_ignore_the_one_they_are_given():
         assert counter(name, 100).variance(77) == counter(name, 10**6).variance(77)
 
 
-def test_compared_times_beyond_2_to_the_17_are_as_many_at_random():
-    assert times(2**17).tolist() == list(range(1, 2**17 + 1))
-    at = times(10**7)
-    assert at.shape == (2**17,)
-    assert at.min() >= 1 and at.max() <= 10**7
-    assert at.mean() == pytest.approx(5e6, rel=0.01)
+def own_counter(name: str, horizon: int, **more):
+    """Return a counter with a budget of 1."""
+    extra = {"delta": 1e-6} if name == "square-root" else {}
+    return make_counter(name, epsilon=1.0, horizon=horizon, **extra, **more)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_mean_variance_is_that_of_a_look_at_every_time(name):
+    """At every number of items up to 3,000; the sums of doubles of one counter may differ by their rounding."""
+    own = own_counter(name, 3000)
+    sums = np.cumsum([own.variance(t) for t in range(1, 3001)])
+    means = [own.mean_variance(t) for t in range(1, 3001)]
+    np.testing.assert_allclose(means, sums / np.arange(1, 3001), rtol=1e-12)
+
+
+@pytest.mark.parametrize("base", [3, 5, 23, 99])
+def test_the_mean_variance_in_balanced_digits_is_that_of_a_look_at_every_time(base):
+    own = own_counter("k-ary", 3000, base=base)
+    sums = np.cumsum([own.variance(t) for t in range(1, 3001)])
+    np.testing.assert_allclose([own.mean_variance(t) for t in range(1, 3001)], sums / np.arange(1, 3001), rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_mean_variance_goes_with_the_horizon_the_counter_was_made_for(name):
+    """A counter for each T, as `compare` makes them: the number of levels changes with T."""
+    for horizon in (*range(1, 70), 127, 128, 250, 251, 252, 1000, 2999, 3000):
+        own = own_counter(name, horizon)
+        every = math.fsum(own.variance(t) for t in range(1, horizon + 1)) / horizon
+        assert own.mean_variance(horizon) == pytest.approx(every, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", sorted(set(ALL) - {"square-root"}))
+def test_the_mean_variance_of_the_longest_game_takes_no_time(name):
+    """It lies below the maximum, and above that of half the time but for counters with the same noise at all times."""
+    own = own_counter(name, 2**40)
+    mean = own.mean_variance(2**40)
+    assert own.mean_variance(2**39) <= mean <= max(map(own.variance, own.peaks(2**40)))
+
+
+@pytest.mark.parametrize("items", [0, -1, 11])
+def test_a_mean_variance_is_for_items_that_fit(items):
+    with pytest.raises(ValueError, match="items must be"):
+        own_counter("binary", 10).mean_variance(items)
 
 
 @pytest.mark.parametrize("name", ["binary", "hybrid", "segment-trees", "honaker", "smooth-binary", "square-root"])
@@ -216,7 +253,7 @@ def test_the_peaks_in_balanced_digits_hold_the_largest_variance(base):
 
 @pytest.mark.parametrize(("name", "at_least"), [("hybrid", 52_144), ("segment-trees", 19_342)])
 def test_the_maximum_at_a_million_is_that_of_a_look_at_every_time(name, at_least):
-    """Found at 786,431 = 2^19 + 2^18 - 1, which few random times are near."""
+    """Found at 786,431 = 2^19 + 2^18 - 1."""
     row = next(row for row in compare(10**6, 1.0) if row.name == name)
     assert row.maximum == pytest.approx(at_least, abs=1)
     assert row.maximum == row.counter.variance(2**19 + 2**18 - 1)

@@ -206,7 +206,8 @@ def test_results_are_put_where_they_belong():
     for axes, chi, arms in zip(figure.axes, (20, 35), (34, 77), strict=False):
         assert lines(axes)[BOUND].get_ydata() == pytest.approx(np.sqrt(chi * np.log(arms) * ROUNDS / 2))
     labels = ["epsilon = 0.1", "epsilon = 0.3", "epsilon = 1", "epsilon = 3", "epsilon = 10", "no privacy"]
-    assert texts(legends(figure.axes[3])[1]) == labels
+    first, second = legends(figure.axes[3])
+    assert texts(second) == labels and "(no privacy)" in first.get_title().get_text()
     for place, container in enumerate(figure.axes[2].containers):
         line = container.lines[0]
         assert line.get_xdata() == pytest.approx([1, 2, 5, 10, 20])

@@ -314,6 +314,7 @@ WIDER = [
     ("DP-KLUCB", {}),
     ("DP-IMED", {}),
     ("LDP-UCB-L", {}),
+    ("LDP-UCB-L", {"constants": "improved"}),
 ]
 
 

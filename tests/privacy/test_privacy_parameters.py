@@ -125,17 +125,17 @@ def test_bias_of_rejection_differs_between_gains_by_no_more_than_the_bound_says(
 
 
 def test_regret_bound_of_dp_exp3_lap_by_hand():
-    """T = 1000, K = 3, epsilon = 2: b = ln T / 2, (2 b + 1) 2 sqrt((e - 1) T K ln K) + (ln T + 1) / 2 + 1/2."""
-    inside = 2 * math.sqrt((math.e - 1) * 1000 * 3 * math.log(3))
-    expected = (math.log(1000) + 1) * inside + (math.log(1000) + 1) / 2 + 0.5
-    assert make_algorithm("DP-EXP3-Lap", epsilon=2.0).regret_bound(n_arms=3, horizon=1000) == pytest.approx(expected)
+    """T = 10^6, K = 3, epsilon = 2: b = ln T / 2, (2 b + 1) 2 sqrt((e - 1) T K ln K) + (ln T + 1) / 2 + 1/2."""
+    inside = 2 * math.sqrt((math.e - 1) * 1e6 * 3 * math.log(3))
+    expected = (math.log(1e6) + 1) * inside + (math.log(1e6) + 1) / 2 + 0.5
+    assert make_algorithm("DP-EXP3-Lap", epsilon=2.0).regret_bound(n_arms=3, horizon=10**6) == pytest.approx(expected)
 
 
 def test_regret_bound_of_batches_by_hand():
-    """Epsilon = 0.25: batches of 4, 250 steps of 1000 (and 3 rounds more), noise of scale 1."""
-    bound = math.log(250)
-    inside = (2 * bound + 1) * 2 * math.sqrt((math.e - 1) * 250 * 3 * math.log(3)) + bound + 1.5
-    found = make_algorithm("Batched-Lap-EXP3", epsilon=0.25).regret_bound(n_arms=3, horizon=1003)
+    """Epsilon = 0.25: batches of 4, 250,000 steps of 10^6 (and 3 rounds more), noise of scale 1."""
+    bound = math.log(250_000)
+    inside = (2 * bound + 1) * 2 * math.sqrt((math.e - 1) * 250_000 * 3 * math.log(3)) + bound + 1.5
+    found = make_algorithm("Batched-Lap-EXP3", epsilon=0.25).regret_bound(n_arms=3, horizon=10**6 + 3)
     assert found == pytest.approx(4 * inside + 3)
 
 

@@ -30,7 +30,8 @@ def dp_ucb_bound_bound(means, horizon, epsilon):
 
 PRIVATE = {
     "DP-UCB-BOUND": dp_ucb_bound_bound,
-    "LDP-UCB-L": local_bounds.ldp_ucb_l_bound,
+    "LDP-UCB-L": local_bounds.ldp_ucb_l_paper_bound,
+    "LDP-UCB-L, improved": local_bounds.ldp_ucb_l_bound,
     "LDP-UCB-B": local_bounds.ldp_ucb_b_bound,
     "AdaP-UCB": bounds.adap_ucb_bound,
     "DP-SE": bounds.dp_se_bound,
@@ -95,6 +96,20 @@ def test_laplace_bonus_covers_gains_and_noise_together(epsilon, n):
     for t in (2, 10, 1e3, 1e6, 1e12):
         exponent = np.min(n * (moments - s * laplace_bonus(epsilon, t, n)))
         assert exponent <= -4 * math.log(t)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 10.0])
+def test_the_papers_laplace_bonus_covers_the_noise_of_as_many_gains_as_it_forces(epsilon):
+    """Chernoff's bound on n >= 4 ln t draws at the best s of a grid; with a quarter of them it need not hold."""
+    s = epsilon * np.linspace(0, 1, 4000)[1:-1]
+    moments = -np.log1p(-((s / epsilon) ** 2))
+    for t in (2, 10, 1e3, 1e6, 1e12):
+        for times in (1, 1.5, 10, 1000):
+            n = math.ceil(4 * math.log(t) * times)
+            reach = (local_bounds.ldp_paper_bonus(epsilon) - math.sqrt(2)) * math.sqrt(math.log(t) / n)
+            assert np.min(n * (moments - s * reach)) <= -4 * math.log(t)
+    # One gain at t = 10^12: e^-x / 2 with x = sqrt(32 ln t) = 29.7 is far above t^-4 = e^-110.
+    assert math.exp(-math.sqrt(32 * math.log(1e12))) / 2 > 1e-48
 
 
 def test_private_ucb_finds_the_smallest_count_by_looking():

@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 from dp_bandit_envs.experiments.experiment import Results
 from dp_bandit_envs.experiments.figure_graph import graph_setup as setup
 from dp_bandit_envs.experiments.figure_graph.graph_panels import ByFeedback, OnGraph, graph_figure
+from dp_bandit_envs.experiments.levels import words_of
 from dp_bandit_envs.experiments.reproduction import Reproduction
 
 
@@ -33,4 +34,5 @@ def draw_graph(reproduction: Reproduction, results: Sequence[Results]) -> Figure
         " game. Bound: sqrt(chi H t / 2), chi cliques of a greedy cover, H = ln K. Last panel: a line has the same"
         " epsilon whatever a round reveals, so its noise grows with that; no privacy is KL-UCB"
     )
-    return graph_figure(panels, cost, note=note)
+    guarantee = "; ".join(dict.fromkeys(words_of([graphs.experiment]).values()))
+    return graph_figure(panels, cost, note=note, guarantee=guarantee)

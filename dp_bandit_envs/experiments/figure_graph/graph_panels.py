@@ -41,13 +41,14 @@ class ByFeedback(NamedTuple):
     curves: Curves
 
 
-def graph_figure(graphs: Sequence[OnGraph], feedback: ByFeedback, *, note: str) -> Figure:
+def graph_figure(graphs: Sequence[OnGraph], feedback: ByFeedback, *, note: str, guarantee: str = "") -> Figure:
     """Draw a panel for each graph, and one for what feedback costs; all axes are logarithmic.
 
     Args:
         graphs: The graphs.
         feedback: What feedback costs.
         note: One line below the figure.
+        guarantee: What the algorithms on graphs guarantee, for the title of their legend.
     """
     with mpl.rc_context(RC):
         rows = math.ceil((len(graphs) + 2) / ACROSS)
@@ -75,7 +76,7 @@ def graph_figure(graphs: Sequence[OnGraph], feedback: ByFeedback, *, note: str) 
         for axes in grid[len(titles) :]:
             axes.axis("off")
         cell = grid[len(titles)]
-        names = f"(a) to ({chr(96 + len(graphs))})"
+        names = f"(a) to ({chr(96 + len(graphs))})" + (f"\n{guarantee}" if guarantee else "")
         # Where other panels have their label, so that there is room for both.
         first = cell.legend(
             labelled.values(), labelled, loc="center left", bbox_to_anchor=(-0.1, 0.5), handlelength=2.5, title=names

@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 from dp_bandit_envs.experiments.experiment import Results
 from dp_bandit_envs.experiments.figure_modern import modern_setup as modern
 from dp_bandit_envs.experiments.figure_modern.modern_panels import OverEpsilon, OverTime, modern_figure
+from dp_bandit_envs.experiments.levels import labels_of
 from dp_bandit_envs.experiments.reproduction import Reproduction
 from dp_bandit_envs.theory.lower_bounds import lai_robbins
 
@@ -22,7 +23,8 @@ def draw_modern(reproduction: Reproduction, results: Sequence[Results]) -> Figur
         f" algorithms have the same epsilon, {modern.EPSILON:g} on the left; {modern.REFERENCE} has no privacy. The"
         " lower bounds are asymptotic: the least slope in ln t, times ln t"
     )
-    return modern_figure(rows, note=note, measure=measure)
+    labels = labels_of([over_time.experiment, over_epsilon.experiment])
+    return modern_figure(rows, note=note, measure=measure, labels=labels)
 
 
 def _over_time(results: Results, game: modern.Means, measure: str) -> OverTime:

@@ -1,6 +1,6 @@
 """Regret over time and over epsilon, side by side for each game, with the lower bound."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import matplotlib as mpl
@@ -57,13 +57,20 @@ class OverEpsilon(NamedTuple):
     free_bound: float
 
 
-def modern_figure(rows: Sequence[tuple[OverTime, OverEpsilon]], *, note: str, measure: str = "pseudo_regret") -> Figure:
+def modern_figure(
+    rows: Sequence[tuple[OverTime, OverEpsilon]],
+    *,
+    note: str,
+    measure: str = "pseudo_regret",
+    labels: Mapping[str, str] | None = None,
+) -> Figure:
     """Draw a row for each game: regret over time on the left, regret over epsilon on the right, all axes logarithmic.
 
     Args:
         rows: What to draw.
         note: One line below the figure.
         measure: Which regret it is.
+        labels: What the legend calls an algorithm; by default its name.
     """
     with mpl.rc_context(RC):
         figure = Figure(figsize=(9.8, 3.5 * len(rows) + 0.3), layout="constrained")
@@ -71,8 +78,8 @@ def modern_figure(rows: Sequence[tuple[OverTime, OverEpsilon]], *, note: str, me
         grid = figure.subplots(len(rows), 2, squeeze=False)
         labelled: dict[str, Any] = {}
         for index, ((left, right), (time, epsilon)) in enumerate(zip(grid, rows, strict=True)):
-            _over_time(left, time)
-            _over_epsilon(right, epsilon, list(time.curves))
+            _over_time(left, time, labels)
+            _over_epsilon(right, epsilon, list(time.curves), labels)
             for place, (axes, title) in enumerate(((left, time.title), (right, epsilon.title))):
                 axes.set_title(f"({chr(97 + 2 * index + place)}) {title}", loc="left")
                 axes.set_ylabel(LABELS[measure])
@@ -82,11 +89,11 @@ def modern_figure(rows: Sequence[tuple[OverTime, OverEpsilon]], *, note: str, me
         return figure
 
 
-def _over_time(axes: Axes, data: OverTime) -> None:
+def _over_time(axes: Axes, data: OverTime, labels: Mapping[str, str] | None) -> None:
     shown = data.rounds >= min(FROM, data.rounds[-1])
     rounds = data.rounds[shown]
     curves = {name: regret[:, shown] for name, regret in data.curves.items()}
-    draw_curves(axes, rounds, curves, "mean", names=list(curves))
+    draw_curves(axes, rounds, curves, "mean", names=list(curves), labels=labels)
     _bounds(axes, rounds, data.bound[shown], data.free_bound[shown])
     axes.set_xscale("log")
     if len(rounds) > 1:
@@ -95,9 +102,9 @@ def _over_time(axes: Axes, data: OverTime) -> None:
     axes.xaxis.set_major_formatter(EngFormatter(sep=""))
 
 
-def _over_epsilon(axes: Axes, data: OverEpsilon, names: list[str]) -> None:
+def _over_epsilon(axes: Axes, data: OverEpsilon, names: list[str], labels: Mapping[str, str] | None) -> None:
     flat = {name: sample[:, None].repeat(len(data.levels), axis=1) for name, sample in data.constant.items()}
-    draw_curves(axes, data.levels, data.curves | flat, "mean", names=names)
+    draw_curves(axes, data.levels, data.curves | flat, "mean", names=names, labels=labels)
     for line in axes.lines:
         line.set_markevery(1)
     _bounds(axes, data.levels, data.bound, data.bound * 0 + data.free_bound)

@@ -1,10 +1,12 @@
 """The binary counter: a tree over a known number of items, and one noisy node for each bit of the time."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
 from dp_bandit_envs.privacy.counters.counter import Counter, draw, node_scale, trailing_zeros
+from dp_bandit_envs.privacy.counters.digits import ones
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 
@@ -56,3 +58,7 @@ class BinaryCounter(Counter):
     def scales(self, items: int) -> list[tuple[float, int]]:
         """Return the Laplace scales in the release after `items` items, each with how many terms have it."""
         return [(node_scale(self.nodes_per_item, self.epsilon), items.bit_count())]
+
+    def _sum_of_variances(self, items: int) -> float:
+        # A release adds up the nodes at its ones, so each level counts as often as it has a one.
+        return math.fsum(self._variance(1 << level) * ones(items, level) for level in range(items.bit_length()))

@@ -1,5 +1,6 @@
 """Which counter to pick: the variances of all that fit, side by side."""
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -7,15 +8,9 @@ import numpy as np
 from dp_bandit_envs.privacy.counters import COUNTERS, Counter
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
-EXACT = 2**17
-"""The largest horizon whose mean is over all times."""
-
 
 class Row(NamedTuple):
-    """One counter: its name, and the mean and the maximum of its variance over times 1 to T.
-
-    The maximum is exact; so is the mean up to T = 2^17, beyond which it is over as many random times.
-    """
+    """One counter: its name, and the mean and the maximum of its variance over times 1 to T, both exact."""
 
     name: str
     counter: Counter
@@ -30,6 +25,9 @@ def compare(horizon: int, epsilon: float, delta: float | None = None) -> list[Ro
         horizon: Number of items T.
         epsilon: Privacy parameter, in (0, inf).
         delta: Also compare the Gaussian counter at (epsilon, delta).
+
+    Raises:
+        OverflowError: If a variance does not fit a float.
     """
     rows = []
     for name, kind in COUNTERS.items():
@@ -37,17 +35,11 @@ def compare(horizon: int, epsilon: float, delta: float | None = None) -> list[Ro
             continue
         extra: dict[str, Any] = {"delta": delta} if name == "square-root" else {}
         counter = kind(epsilon=epsilon, horizon=horizon, **extra)
-        variances = variances_at(counter, times(horizon))
-        maximum = max(counter.variance(t) for t in counter.peaks(horizon))
-        rows.append(Row(name, counter, float(variances.mean()), maximum))
+        mean, maximum = counter.mean_variance(horizon), max(map(counter.variance, counter.peaks(horizon)))
+        if not math.isfinite(mean + maximum):
+            raise OverflowError(f"the variance of {name} does not fit a float")
+        rows.append(Row(name, counter, mean, maximum))
     return sorted(rows, key=lambda row: row.mean)
-
-
-def times(horizon: int) -> IntArray:
-    """Return all times up to 2^17, or as many random ones of more."""
-    if horizon <= EXACT:
-        return np.arange(1, horizon + 1)
-    return np.sort(np.random.default_rng(0).integers(1, horizon + 1, EXACT))
 
 
 def variances_at(counter: Counter, at: IntArray) -> FloatArray:

@@ -49,7 +49,7 @@ class Counter(abc.ABC):
     """
 
     needs_horizon: ClassVar[bool] = False
-    noise: ClassVar[Callable[[Any, int, np.random.Generator], tuple[float, bool]] | None] = None
+    noise: ClassVar[staticmethod[[Any, int, np.random.Generator], tuple[float, bool]] | None] = None
     """The counter's `insert`, as a static method; a counter that overrides `advance` instead is not compiled."""
     most_items: ClassVar[int] = checks.MOST_ROUNDS
     """The longest horizon."""
@@ -151,6 +151,18 @@ class Counter(abc.ABC):
         if self.horizon is not None and number > self.horizon:
             raise ValueError(f"items must be at most the horizon of {self.horizon}; received {items}.")
         return self._variance(number)
+
+    def mean_variance(self, items: SupportsIndex) -> float:
+        """Return the mean of the release's variance over 1, ..., `items` items, from 1 to the horizon.
+
+        Exact but for the rounding of floats; the counters of this package work it out without a look at every time.
+        """
+        number = checks.integer("items", items, at_least=1)
+        self.variance(number)
+        return self._sum_of_variances(number) / number
+
+    def _sum_of_variances(self, items: int) -> float:
+        return math.fsum(map(self._variance, range(1, items + 1)))
 
     def _variance(self, items: int) -> float:
         return sum(2 * scale * scale * number for scale, number in self.scales(items))

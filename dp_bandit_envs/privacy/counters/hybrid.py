@@ -8,6 +8,7 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.privacy.counters.counter import Counter, draw, trailing_zeros, unit_scale
+from dp_bandit_envs.privacy.counters.digits import octaves
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
@@ -104,6 +105,10 @@ class HybridCounter(Counter):
         levels = max(items.bit_length() - 1, 0)
         in_tree = (items - (1 << levels)).bit_count() if items else 0
         return [(self._unit, items.bit_length()), (levels * self._unit, in_tree)]
+
+    def _sum_of_variances(self, items: int) -> float:
+        squares = sum((place + 1) * numbers + place * place * ones for place, numbers, ones in octaves(items))
+        return 2 * self._unit * self._unit * squares
 
     @property
     def guarantee(self) -> PrivacyGuarantee:

@@ -6,6 +6,7 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.privacy.counters.counter import Counter, draw, node_scale
+from dp_bandit_envs.privacy.counters.digits import balanced_digit_sum
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 
@@ -125,6 +126,10 @@ class KAryCounter(Counter):
         assert self.base is not None
         nodes = sum(abs(digit) for digit in balanced_digits(items, int(self.base)))
         return [(node_scale(self.nodes_per_item, self.epsilon), nodes)]
+
+    def _sum_of_variances(self, items: int) -> float:
+        assert self.base is not None
+        return self._variance(1) * balanced_digit_sum(items, int(self.base))
 
     def noisiest(self, places: int, ones: int) -> list[tuple[float, int]]:
         """Return the scales of the noisiest release in [2^places, 2^(places + 1)): all digits as large as can be."""

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dp_bandit_envs.privacy.counters.counter import Counter, draw, node_scale
+from dp_bandit_envs.privacy.counters.digits import octaves
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 
@@ -48,3 +49,6 @@ class LogarithmicCounter(Counter):
     def scales(self, items: int) -> list[tuple[float, int]]:
         """Return the Laplace scales in the last release up to `items` items, each with how many terms have it."""
         return [(node_scale(1, self.epsilon), items.bit_length())]
+
+    def _sum_of_variances(self, items: int) -> float:
+        return self._variance(1) * sum((place + 1) * numbers for place, numbers, _ in octaves(items))

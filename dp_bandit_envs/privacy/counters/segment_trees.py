@@ -6,6 +6,7 @@ import functools
 import numpy as np
 
 from dp_bandit_envs.privacy.counters.counter import Counter, unit_scale
+from dp_bandit_envs.privacy.counters.digits import octaves
 from dp_bandit_envs.privacy.counters.hybrid import MOST_LEVELS, State, close_node, grow, start
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 
@@ -48,6 +49,13 @@ class SegmentTreesCounter(Counter):
         full = items.bit_length() - 1
         closed = [(unit, 1)] + [((depth + 1) * unit, 1) for depth in range(full)]
         return [*closed, ((full + 1) * unit, (items - (1 << full)).bit_count())]
+
+    def _sum_of_variances(self, items: int) -> float:
+        squares, closed = 0, 1
+        for place, numbers, ones in octaves(items):
+            squares += closed * numbers + (place + 1) ** 2 * ones
+            closed += (place + 1) ** 2
+        return 2 * self._unit * self._unit * squares
 
     @property
     def guarantee(self) -> PrivacyGuarantee:

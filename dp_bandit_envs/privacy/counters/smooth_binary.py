@@ -68,3 +68,6 @@ class SmoothBinaryCounter(Counter):
     def scales(self, items: int) -> list[tuple[float, int]]:
         """Return the Laplace scales in the release after `items` items, each with how many terms have it."""
         return [(node_scale(self.nodes_per_item, self.epsilon), self.nodes_per_item if items else 0)]
+
+    def _sum_of_variances(self, items: int) -> float:
+        return items * self._variance(items)

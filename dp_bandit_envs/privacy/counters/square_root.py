@@ -92,6 +92,9 @@ class SquareRootCounter(Counter):
             return 0.0
         return float(self.sigma**2 * self._squares[-1] * self._squares[items - 1])
 
+    def _sum_of_variances(self, items: int) -> float:
+        return float(self.sigma**2 * self._squares[-1] * self._squares[:items].sum())
+
     def error_width(self, failure_probability: SupportsFloat) -> float:
         """Return a width that the current release's error exceeds with at most this probability, in (0, 1)."""
         probability = checks.real("failure_probability", failure_probability)

@@ -1,0 +1,173 @@
+"""What `dp-bandit show NAME` says of an environment, algorithm, agent, wrapper or counter."""
+
+import importlib
+import inspect
+import math
+import textwrap
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import gymnasium as gym
+from rich.console import Console
+
+from dp_bandit_envs import agents, checks, wrappers
+from dp_bandit_envs.adversaries import Stochastic
+from dp_bandit_envs.algorithms import ALGORITHMS, make_algorithm
+from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.envs.registration import IDS
+from dp_bandit_envs.experiments.levels import level_of
+from dp_bandit_envs.privacy.counters import COUNTERS, make_counter
+
+N_ARMS, HORIZON = 4, 2**18
+WIDTH = 80
+MEANS = (0.9, 0.6)
+"""What bounds of stochastic algorithms are shown for."""
+DIFFERS = "Differs from the source in:"
+BASES = ("PrivacyBoundary", "SumsBoundary", "FunctionalAgent")
+"""Names that others are built on."""
+EXAMPLES = {"MiniBatchAverage": {"batch_size": 19}, "RunningSums": {}}
+"""Arguments of a wrapper whose guarantee is shown; of all others, epsilon = 1."""
+
+
+class Declared(NamedTuple):
+    """A docstring in two: what a thing is, and what differs from its source, "" where it declares nothing."""
+
+    what: str
+    differs: str
+
+
+def environments() -> dict[str, Any]:
+    """Return the class of each registered id."""
+    found = {}
+    for id_ in IDS:
+        module, _, name = str(gym.spec(id_).entry_point).partition(":")
+        found[id_] = getattr(importlib.import_module(module), name)
+    return found
+
+
+def _exported(module: Any) -> dict[str, Any]:
+    return {name: getattr(module, name) for name in sorted(set(module.__all__) - set(BASES))}
+
+
+KINDS: dict[str, Callable[[], Mapping[str, Any]]] = {
+    "environment": environments,
+    "algorithm": lambda: ALGORITHMS,
+    "agent": lambda: _exported(agents),
+    "wrapper": lambda: _exported(wrappers),
+    "counter": lambda: COUNTERS,
+}
+"""What has a name, by kind."""
+
+
+def show_name(console: Console, name: str) -> None:
+    """Print all about a name; about each of its kinds, if several share it."""
+    found = named(name)
+    for index, (kind, known, thing) in enumerate(found):
+        text = about(kind, known, thing)
+        console.print(("\n" if index else "") + text, markup=False, highlight=False)
+
+
+def named(name: str) -> list[tuple[str, str, Any]]:
+    """Return kind, name and thing for all that `name` spells: those in its very letters, or else in any case.
+
+    Raises:
+        UnknownName: If nothing has this name; the message suggests near names.
+    """
+    every = [(kind, known, thing) for kind, things in KINDS.items() for known, thing in things().items()]
+    spellings = {spelling: None for kind, known, _ in every for spelling in {known, short_name(known)}}
+    wanted = checks.known_name("name", name, spellings).lower()
+    found = [each for each in every if wanted in (each[1].lower(), short_name(each[1]).lower())]
+    exact = [each for each in found if name in (each[1], short_name(each[1]))]
+    return exact or found
+
+
+def about(kind: str, name: str, thing: Any) -> str:
+    """Return everything that is known of a thing."""
+    what, differs = declared(thing)
+    lines = [f"{name}: {kind}", "", _reflowed(what), "", "Parameters", *parameters_of(thing, kind)]
+    facts: dict[str, str] = {}
+    if kind == "algorithm":
+        facts = _of_algorithm(name)
+        facts["Differs from the source in"] = differs
+    elif kind == "wrapper":
+        facts["Guarantee"] = _of_wrapper(name, thing)
+    elif kind == "counter":
+        facts["Guarantee"] = f"epsilon = 1, T = 1,000: {make_counter(name, epsilon=1.0, horizon=1000).guarantee}"
+    if differs and kind != "algorithm":
+        facts["Differs from the source in"] = differs
+    for title, text in facts.items():
+        lines += ["", title, *(_wrapped(line, "  ") for line in text.splitlines())]
+    return "\n".join(lines)
+
+
+def _reflowed(text: str) -> str:
+    """Return a docstring with its plain paragraphs in 80 columns; formulas and lists stay as they are."""
+    blocks = text.split("\n\n")
+    plain = [not block.startswith((" ", "..")) and "\n " not in block for block in blocks]
+    return "\n\n".join(_wrapped(block) if ours else block for block, ours in zip(blocks, plain, strict=True))
+
+
+def _wrapped(text: str, indent: str = "") -> str:
+    return textwrap.fill(
+        text, WIDTH, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False, break_long_words=False
+    )
+
+
+def declared(thing: Any) -> Declared:
+    """Return the two parts of a docstring."""
+    what, _, differs = (inspect.getdoc(thing) or "").partition(DIFFERS)
+    differs, _, rest = differs.partition("\n\n")
+    return Declared((what.rstrip() + ("\n\n" + rest if rest else "")).strip(), " ".join(differs.split()))
+
+
+def parameters_of(thing: Any, kind: str) -> list[str]:
+    """Return a line for each parameter, with its default."""
+    lines = []
+    for key, one in inspect.signature(thing).parameters.items():
+        if key in ("label", "env", "rng") or one.kind in (one.VAR_KEYWORD, one.VAR_POSITIONAL):
+            continue
+        lines.append(f"  {key}" + ("" if one.default is one.empty else f" = {one.default!r}"))
+    return lines or ["  none"]
+
+
+def first_line(thing: Any) -> str:
+    """Return the first line of a docstring."""
+    return (inspect.getdoc(thing) or "").split("\n", 1)[0]
+
+
+def short_name(name: str) -> str:
+    """Return an id without what all ids share."""
+    return name.removeprefix("DPBandit-").removesuffix("-v0")
+
+
+def _of_algorithm(name: str) -> dict[str, str]:
+    algorithm = make_algorithm(name)
+    size = {"n_arms": N_ARMS, "horizon": HORIZON}
+    holds, claimed = algorithm.guarantee(**size), algorithm.paper_guarantee(**size)
+    at = f"K = {N_ARMS}, T = {HORIZON:,}"
+    external = algorithm.regret_bound(**size)
+    pseudo = algorithm.pseudo_regret_bound(means=MEANS, horizon=HORIZON)
+    bounds = [
+        f"{kind}: {bound:,.1f} at most"
+        for kind, bound in (
+            (f"external regret against an oblivious adversary, {at}", external),
+            (f"pseudo-regret with means {MEANS[0]:g} and {MEANS[1]:g}, T = {HORIZON:,}", pseudo),
+        )
+        if bound < math.inf
+    ]
+    paper = f"the paper's figure: epsilon = {claimed.epsilon:.6g}" + (
+        f", delta = {claimed.delta:.3g}" if claimed.delta else ""
+    )
+    return {
+        "Guarantee": f"with the defaults, {at}: {level_of(holds, HORIZON)}\n{holds}"
+        + ("" if holds == claimed else f"\n{paper}"),
+        "Regret bound": "\n".join(bounds) or "none is known with all its constants",
+        "Source": algorithm.reference,
+    }
+
+
+def _of_wrapper(name: str, thing: Any) -> str:
+    arguments = EXAMPLES.get(name, {"epsilon": 1.0})
+    env = thing(BanditEnv(Stochastic(N_ARMS, HORIZON)), **arguments)
+    shown = ", ".join(f"{key} = {value:g}" for key, value in arguments.items())
+    return f"{shown}{': ' if shown else ''}{env.guarantee}"

@@ -1,0 +1,86 @@
+"""The privacy of each algorithm in a few words, as tables and legends show it: "eps 1, delta 1e-10"."""
+
+import math
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from dp_bandit_envs.algorithms import Algorithm
+from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.experiments.experiment import Experiment, Panel
+from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+
+NO_PRIVACY = "(no privacy)"
+FEW = 3
+"""Levels of epsilon that are listed; more of them are shown as a range."""
+
+
+class Level(NamedTuple):
+    """An (epsilon, delta) that is guaranteed; epsilon is inf where nothing is."""
+
+    epsilon: float
+    delta: float
+
+    def __str__(self) -> str:
+        return in_words([self])
+
+
+def level_of(guarantee: PrivacyGuarantee, horizon: int) -> Level:
+    """Return the level that a guarantee is known by.
+
+    That is its own epsilon and delta; where zCDP gives a smaller epsilon at delta = T^-2, this one.
+    """
+    if guarantee.model == "none":
+        return Level(math.inf, 0.0)
+    if guarantee.rho is not None and guarantee.delta == 0 and horizon > 1:
+        usual = float(horizon) ** -2
+        if guarantee.epsilon_at(usual) < guarantee.epsilon:
+            return Level(guarantee.epsilon_at(usual), usual)
+    return Level(guarantee.epsilon, guarantee.delta)
+
+
+def level_in(game: BanditEnv, algorithm: Algorithm) -> Level:
+    """Return the level of an algorithm in a game."""
+    holds = algorithm.guarantee(n_arms=game.n_arms, horizon=game.horizon, sensitivity=game.sensitivity)
+    return level_of(holds, game.horizon)
+
+
+def levels_in(experiment: Experiment, panel: Panel) -> dict[str, Level]:
+    """Return the level of each algorithm of a panel, by the label of its results."""
+    game = experiment.game(panel)
+    return {algorithm.name: level_in(game, algorithm) for algorithm in experiment.players(panel)}
+
+
+def words_of(experiments: Iterable[Experiment]) -> dict[str, str]:
+    """Return the levels of each algorithm in all panels together, in words."""
+    found: dict[str, dict[Level, None]] = {}
+    for experiment in experiments:
+        for panel in experiment.panels:
+            for name, level in levels_in(experiment, panel).items():
+                found.setdefault(name, {})[level] = None
+    return {name: in_words(levels) for name, levels in found.items()}
+
+
+def labels_of(experiments: Iterable[Experiment]) -> dict[str, str]:
+    """Return what each algorithm is called in a legend: its name and its levels."""
+    words = words_of(experiments)
+    return {name: f"{name} {text}" if text.startswith("(") else f"{name} ({text})" for name, text in words.items()}
+
+
+def in_words(levels: Iterable[Level]) -> str:
+    """Return levels as `eps 1`, `eps 1, delta 1e-10`, `eps 1 or 0.1`, `eps 0.05 to 2` or `(no privacy)`."""
+    levels = list(levels)
+    deltas = dict.fromkeys(level.delta for level in levels)
+    if all(math.isinf(level.epsilon) for level in levels):
+        return NO_PRIVACY
+    if len(deltas) > 1 or any(math.isinf(level.epsilon) for level in levels):
+        return " or ".join(dict.fromkeys(in_words([level]) for level in levels))
+    shown = list(dict.fromkeys(_short(level.epsilon) for level in levels))
+    if len(shown) > FEW:
+        ends = [end(level.epsilon for level in levels) for end in (min, max)]
+        shown = [" to ".join(map(_short, ends))]
+    delta = next(iter(deltas))
+    return f"eps {' or '.join(shown)}" + (f", delta {delta:.3g}" if delta else "")
+
+
+def _short(epsilon: float) -> str:
+    return f"{epsilon:,.0f}" if epsilon >= 1000 else f"{epsilon:.4g}"
