@@ -49,7 +49,7 @@ class Counter(abc.ABC):
     """
 
     needs_horizon: ClassVar[bool] = False
-    noise: ClassVar[staticmethod[[Any, int, np.random.Generator], tuple[float, bool]] | None] = None
+    noise: ClassVar["staticmethod[[Any, int, np.random.Generator], tuple[float, bool]] | None"] = None
     """The counter's `insert`, as a static method; a counter that overrides `advance` instead is not compiled."""
     most_items: ClassVar[int] = checks.MOST_ROUNDS
     """The longest horizon."""
