@@ -76,10 +76,10 @@ def produce(
     console.print("What each guarantees is in the report.", highlight=False)
     for claim in claims:
         console.print(f"{claim.says} [bold]{claim.holds}[/bold]", highlight=False)
-    for line in notes.splitlines():
+    for remark in notes:
         # What warns of a small run in the report must not be missing beside the verdicts.
-        if line.startswith("**This is"):
-            console.print(line.replace("**", ""), highlight=False)
+        if remark.warning:
+            console.print(f"{remark.warning} {remark.text}", highlight=False)
     speed = f"{played:,} rounds in {seconds:,.1f} s, {_rate(played / seconds)}. " if played else ""
     where = f"See {printable(out / 'report.md')} and {printable(out / 'figure.png')}."
     if not all(written):
