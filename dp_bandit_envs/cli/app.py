@@ -108,6 +108,7 @@ def run(
     """Play algorithms against one environment or your own data, and write figure, tables and report."""
     from dp_bandit_envs.cli.comparison import about_epsilon, comparison, readable
     from dp_bandit_envs.cli.output import produce
+    from dp_bandit_envs.experiments.claim import Note
     from dp_bandit_envs.experiments.reproduction import Reproduction
 
     experiment = comparison(
@@ -123,7 +124,8 @@ def run(
     folder = out or Path("results") / f"{experiment.name}-{experiment.digest()}"
     about = about_epsilon(experiment, epsilon)
     title = f"{names} on {readable(environment)}"
-    plan = Reproduction(experiment.name, title, (experiment,), notes=lambda _: about)
+    notes = [Note(about, on_terminal=True)] if about else []
+    plan = Reproduction(experiment.name, title, (experiment,), notes=lambda _: notes)
     produce(console, plan, folder, jobs=_jobs(jobs), command=_command())
 
 

@@ -79,10 +79,9 @@ def produce(
     console.print("Why each guarantee holds is in the report.", highlight=False)
     for claim in claims:
         console.print(f"{claim.says} [bold]{claim.holds}[/bold]", highlight=False)
-    for line in notes.splitlines():
-        # What warns of a small run in the report must not be missing beside the verdicts, nor what one epsilon means.
-        if line.startswith(("**This is", "epsilon = ")):
-            console.print(line.replace("**", ""), markup=False, highlight=False)
+    for remark in notes:
+        if remark.warning or remark.on_terminal:
+            console.print(f"{remark.warning} {remark.text}".strip(), markup=False, highlight=False)
     speed = f"{played:,} rounds in {seconds:,.1f} s, {_rate(played / seconds)}. " if played else ""
     where = f"See {out / 'report.md'} and {out / 'figure.png'}."
     if not all(written):

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.experiments.claim import Claim, Note
 from dp_bandit_envs.experiments.experiment import Experiment, Results
 from dp_bandit_envs.experiments.levels import level_in
-from dp_bandit_envs.experiments.reproduction import AS_IN_2017, Claim, View
+from dp_bandit_envs.experiments.reproduction import AS_IN_2017, View
 from dp_bandit_envs.metrics import gini_below_and_above, mean_and_standard_error, median_and_tail, median_of_means
 
 EXTREMES = "least to greatest"
@@ -30,7 +31,7 @@ def report_md(
     title: str,
     command: str,
     view: View = AS_IN_2017,
-    notes: str = "",
+    notes: Sequence[Note] = (),
     claims: Sequence[Claim] = (),
 ) -> str:
     """Return a report in Markdown.
@@ -40,12 +41,11 @@ def report_md(
         title: Its heading.
         command: The exact command.
         view: How regret is shown.
-        notes: A paragraph before the numbers.
+        notes: Paragraphs before the numbers.
         claims: A table of them is added if there are any.
     """
     parts = [f"# {title}", _settings([one.experiment for one in results], command)]
-    if notes:
-        parts.append(notes)
+    parts += map(str, notes)
     parts.append("![Regret against time](figure.png)")
     for one in results:
         what = "Regret" if view.measure == "external_regret" else view.measure.replace("_", "-").capitalize()
@@ -53,7 +53,7 @@ def report_md(
         parts.append(f"## {what} after the last round{where}\n\n{_regrets(one, view)}")
     parts.append(f"## What is guaranteed\n\n{_guarantees(results)}\n\n{ABOUT_GUARANTEES}")
     if claims:
-        rows = [(claim.says, claim.seen, claim.holds) for claim in claims]
+        rows = [(claim.says, claim.seen, str(claim.holds)) for claim in claims]
         head = (f"{view.claimed_by[0].lower()}{view.claimed_by[1:]} says", "seen here", "holds?")
         parts.append(f"## {view.claimed_by}'s claims\n\n{table(head, rows)}")
     files = (

@@ -4,18 +4,11 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from dp_bandit_envs.experiments.claim import Claim, Note
 from dp_bandit_envs.experiments.experiment import Experiment, Results
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-
-class Claim(NamedTuple):
-    """A claim of a paper, and what was seen."""
-
-    says: str
-    seen: str
-    holds: str
 
 
 class View(NamedTuple):
@@ -58,6 +51,6 @@ class Reproduction:
     title: str
     experiments: tuple[Experiment, ...]
     view: View = AS_IN_2017
-    notes: Callable[[Sequence[Results]], str] = lambda _: ""
+    notes: Callable[[Sequence[Results]], Sequence[Note]] = lambda _: ()
     claims: Callable[[Sequence[Results]], list[Claim]] = lambda _: []
     draw: "Callable[[Reproduction, Sequence[Results]], Figure] | None" = None

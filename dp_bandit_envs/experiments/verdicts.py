@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
+from dp_bandit_envs.experiments.claim import Judgement, Note, Verdict
 from dp_bandit_envs.experiments.experiment import Panel, Results
 from dp_bandit_envs.metrics import mean_and_standard_error
 from dp_bandit_envs.protocols import FloatArray
@@ -13,7 +14,6 @@ DECIDES = 3.0
 """Standard errors."""
 FEWEST = 5
 """Runs; the spread of fewer says too little of the standard error."""
-UNDECIDED = "cannot tell"
 LONG = 10_000
 """Rounds; in a shorter game every algorithm may still be telling the arms apart."""
 
@@ -35,12 +35,12 @@ def over_error(sample: FloatArray) -> float:
     return mean / error
 
 
-def all_ahead(leads: Iterable[float]) -> str:
-    """Return `"yes"` if all leads are clear, `"no"` if one is clearly the other way round, else `UNDECIDED`."""
+def all_ahead(leads: Iterable[float]) -> Verdict:
+    """Return YES if all leads are clear, NO if one is clearly the other way round, else UNDECIDED."""
     leads = list(leads)
     if any(one < -DECIDES for one in leads):
-        return "no"
-    return "yes" if leads and all(one > DECIDES for one in leads) else UNDECIDED
+        return Verdict.NO
+    return Verdict.YES if leads and all(one > DECIDES for one in leads) else Verdict.UNDECIDED
 
 
 def listed(values: Mapping[str, float], form: str) -> str:
@@ -48,9 +48,9 @@ def listed(values: Mapping[str, float], form: str) -> str:
     return ", ".join(f"{name} {form.format(value)}" for name, value in values.items())
 
 
-def verdict(holds: bool, how: str, why_not: str) -> str:
+def judged(holds: bool, how: str, why_not: str) -> Judgement:
     """Return yes or no, with the reason."""
-    return f"yes, {how}" if holds else f"no, {why_not}"
+    return Judgement(Verdict.YES, how) if holds else Judgement(Verdict.NO, why_not)
 
 
 def stuck(results: Results, panel: Panel, name: str) -> int:
@@ -64,23 +64,22 @@ def stuck(results: Results, panel: Panel, name: str) -> int:
     return int(np.sum(regret[:, -1] - regret[:, half] > least)) if rounds[-1] >= LONG else 0
 
 
-def decided(answer: str, results: Results, *, yes: str, no: str, unknown: str = "") -> str:
-    """Return the verdict for `"yes"`, `"no"`, or anything else: that the results are too few or too close."""
+def decided(answer: Verdict, results: Results, *, yes: str, no: str, unknown: str = "") -> Judgement:
+    """Return the answer with its reason, or that the results are too few or, with `unknown` behind it, too close."""
     trials = results.experiment.trials
     if trials < FEWEST:
-        return f"{UNDECIDED} from {trials} run{'s' if trials != 1 else ''}: that is too few"
-    return {"yes": f"yes, {yes}", "no": f"no, {no}"}.get(answer, f"{UNDECIDED} from {trials} runs{unknown}")
+        return Judgement(Verdict.UNDECIDED, f"from {trials} run{'s' if trials != 1 else ''}: that is too few")
+    reasons = {Verdict.YES: yes, Verdict.NO: no, Verdict.UNDECIDED: f"from {trials} runs{unknown}"}
+    return Judgement(answer, reasons[answer])
 
 
-def short_of(results: Results, horizon: int, trials: int) -> str:
-    """Say that a game is shorter than it should be, or the runs are fewer; nothing if neither is so."""
+def short_of(results: Results, horizon: int, trials: int) -> list[Note]:
+    """Warn that a game is shorter than it should be, or the runs are fewer; nothing if neither is so."""
     has = results.experiment
     if has.horizon is None or (has.horizon >= horizon and has.trials >= trials):
-        return ""
-    return (
-        f"\n\n**This is {has.trials} runs of {has.horizon:,} rounds instead of {trials} of {horizon:,}.** What differs"
-        " below may come from that alone, whatever reason is given."
-    )
+        return []
+    warning = f"This is {has.trials} runs of {has.horizon:,} rounds instead of {trials} of {horizon:,}."
+    return [Note("What differs below may come from that alone, whatever reason is given.", warning)]
 
 
 def clearly_above(sample: FloatArray) -> bool:

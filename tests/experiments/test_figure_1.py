@@ -9,10 +9,13 @@ import pytest
 
 from dp_bandit_envs.algorithms import paper_epsilon
 from dp_bandit_envs.experiments import figure_1
+from dp_bandit_envs.experiments.claim import Note, Verdict
 from dp_bandit_envs.experiments.experiment import Results
 from dp_bandit_envs.experiments.report import report_md, table
 from dp_bandit_envs.experiments.summary import COLUMNS, summary_csv
 from dp_bandit_envs.metrics import median_of_means
+
+YES, NO, UNDECIDED = Verdict
 
 TRIALS = 48
 NAMES = ("EXP3", "DP-EXP3-Lap", "EXP3-tau")
@@ -32,7 +35,7 @@ def results(regrets, trials=TRIALS, **given):
 
 
 def verdicts(regrets, **given):
-    return [claim.holds.split(",")[0] for claim in figure_1.claims(results(regrets, **given))]
+    return [claim.holds.verdict for claim in figure_1.claims(results(regrets, **given))]
 
 
 # EXP3, DP-EXP3-Lap and EXP3-tau as at full size: about what the project measures.
@@ -68,19 +71,28 @@ def test_another_epsilon_draws_five_algorithms_at_that_epsilon():
 
 def test_the_claims_are_judged_by_the_numbers():
     # Bounds at full size: EXP3 3,161, so 1,790 is 57 % of it: the first claim does not hold.
-    assert verdicts(AS_MEASURED) == ["no", "yes", "yes", "no", "yes", "yes", "yes", "no"]
+    assert verdicts(AS_MEASURED) == [
+        NO,
+        YES,
+        YES,
+        NO,
+        YES,
+        YES,
+        YES,
+        NO,
+    ]
 
 
 @pytest.mark.parametrize(
     ("claim", "change", "expected"),
     [
-        (0, {"deterministic": (3100, 3400, 40000)}, "yes"),
-        (1, {None: (1800, 2300, 7000)}, "no"),
-        (4, {None: (1800, 1950, 1951)}, "yes"),
-        (4, {"stochastic": (1800, 1950, 1940)}, "no"),
-        (5, {"switching": (13000, 5000, 5300)}, "no"),
-        (5, {"switching": (5000, 13800, 5300)}, "no"),
-        (6, {"oblivious": (3300, 1950, 7000)}, "no"),
+        (0, {"deterministic": (3100, 3400, 40000)}, YES),
+        (1, {None: (1800, 2300, 7000)}, NO),
+        (4, {None: (1800, 1950, 1951)}, YES),
+        (4, {"stochastic": (1800, 1950, 1940)}, NO),
+        (5, {"switching": (13000, 5000, 5300)}, NO),
+        (5, {"switching": (5000, 13800, 5300)}, NO),
+        (6, {"oblivious": (3300, 1950, 7000)}, NO),
     ],
 )
 def test_each_claim_can_fall(claim, change, expected):
@@ -90,7 +102,7 @@ def test_each_claim_can_fall(claim, change, expected):
 def test_one_trial_proves_no_order():
     """A single trial has no standard error; a claim about order cannot be held to be shown by it."""
     found = verdicts(AS_MEASURED, trials=1)
-    assert found[4] != "yes" and found[5] != "yes"
+    assert found[4] != YES and found[5] != YES
 
 
 def test_a_regret_of_zero_is_reported_and_not_divided_by():
@@ -100,21 +112,21 @@ def test_a_regret_of_zero_is_reported_and_not_divided_by():
 
 
 def test_the_notes_say_plainly_what_the_papers_epsilon_means():
-    notes = figure_1.notes(results(AS_MEASURED), None)
+    notes = "\n\n".join(map(str, figure_1.notes(results(AS_MEASURED), None)))
     assert "epsilon is 243.29" in notes and "no meaningful privacy" in notes
     assert "epsilon = 26.6 at delta = T^-2" in notes
     assert "`--epsilon 1`" in notes and "`--epsilon 0.1`" in notes
-    assert "epsilon = 0.5" in figure_1.notes(results(AS_MEASURED), 0.5)
+    assert "epsilon = 0.5" in "".join(map(str, figure_1.notes(results(AS_MEASURED), 0.5)))
 
 
 def test_the_report_holds_every_claim_and_the_numbers():
     found = results(AS_MEASURED)
     claims = figure_1.claims(found)
-    text = report_md([found], title="Title", command="dp-bandit it", notes="A note.", claims=claims)
+    text = report_md([found], title="Title", command="dp-bandit it", notes=[Note("A note.")], claims=claims)
     assert text.startswith("# Title\n\nCommand: `dp-bandit it`")
     assert "A note." in text
     for claim in claims:
-        assert f"| {claim.says} | {claim.seen} | {claim.holds} |" in text
+        assert f"| {claim.says} | {claim.seen} | {claim.holds!s} |" in text
     for package in ("numpy", "numba", "gymnasium", "dp-bandit-envs", "Python"):
         assert package in text
     assert f"Seed 0; {TRIALS} trials, horizon 262,144" in text

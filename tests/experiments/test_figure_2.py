@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.experiments import figure_2
+from dp_bandit_envs.experiments.claim import Verdict
 from dp_bandit_envs.experiments.experiment import Results
 from dp_bandit_envs.experiments.figure_2 import figure_2_claims, figure_2_numbers
 from dp_bandit_envs.experiments.report import report_md
+
+YES, NO, UNDECIDED = Verdict
 
 NAMES = ("UCB", "Private-UCB", "DP-UCB-BOUND", "DP-UCB", "DP-UCB-INT")
 ROUNDS = np.array([100, 1_000, 10_000, 20_000, 50_000, 100_000])
@@ -46,7 +49,7 @@ def results(regrets=MEASURED, changes=None, trials=TRIALS, rounds=ROUNDS):
 
 
 def verdicts(**given):
-    return [claim.holds.split(",")[0].split(" from")[0] for claim in figure_2_claims.claims(results(**given))]
+    return [claim.holds.verdict for claim in figure_2_claims.claims(results(**given))]
 
 
 def lose_one(sample):
@@ -91,7 +94,7 @@ def test_modern_algorithms_come_after_the_papers():
 
 
 # In the order of the claims; the last four are about theorems.
-AS_MEASURED = ["yes", "yes", "yes", "yes", "yes", "yes", "no", "no", "yes", "no", "no"]
+AS_MEASURED = [YES, YES, YES, YES, YES, YES, NO, NO, YES, NO, NO]
 
 
 def test_the_claims_are_judged_by_the_numbers():
@@ -101,18 +104,18 @@ def test_the_claims_are_judged_by_the_numbers():
 @pytest.mark.parametrize(
     ("claim", "changes", "expected"),
     [
-        (0, {("2-arms-epsilon-1", "DP-UCB-INT"): lambda sample: sample * 5}, "no"),
-        (0, {("2-arms-epsilon-1", "DP-UCB-INT"): lose_one}, "cannot tell"),
-        (0, {("10-arms-epsilon-1", "DP-UCB-INT"): lambda sample: sample * 3_000 / 850}, "cannot tell"),
-        (2, {("10-arms-epsilon-1", "DP-UCB"): lambda sample: sample * 1.5}, "no"),
-        (3, {("2-arms-epsilon-0.1", "DP-UCB"): lambda sample: sample * 0.5}, "no"),
-        (3, {("2-arms-epsilon-0.1", "DP-UCB"): lambda sample: sample * 2_460 / 2_700}, "cannot tell"),
-        (4, {("2-arms-epsilon-1", "Private-UCB"): lambda sample: sample * 0.01}, "no"),
-        (5, {("2-arms-epsilon-0.1", "DP-UCB-BOUND"): lose_one}, "no"),
-        (5, {("10-arms-epsilon-0.1", "DP-UCB-BOUND"): lose_one}, "yes"),
-        (6, {("2-arms-epsilon-1", "Private-UCB"): lambda s: np.where(np.arange(len(s)) % 2, 0.0, 30_000.0)}, "yes"),
-        (8, {("2-arms-epsilon-1", "DP-UCB-INT"): lambda sample: sample * 8}, "no"),
-        (8, {("2-arms-epsilon-1", "DP-UCB-INT"): lose_one}, "cannot tell"),
+        (0, {("2-arms-epsilon-1", "DP-UCB-INT"): lambda sample: sample * 5}, NO),
+        (0, {("2-arms-epsilon-1", "DP-UCB-INT"): lose_one}, UNDECIDED),
+        (0, {("10-arms-epsilon-1", "DP-UCB-INT"): lambda sample: sample * 3_000 / 850}, UNDECIDED),
+        (2, {("10-arms-epsilon-1", "DP-UCB"): lambda sample: sample * 1.5}, NO),
+        (3, {("2-arms-epsilon-0.1", "DP-UCB"): lambda sample: sample * 0.5}, NO),
+        (3, {("2-arms-epsilon-0.1", "DP-UCB"): lambda sample: sample * 2_460 / 2_700}, UNDECIDED),
+        (4, {("2-arms-epsilon-1", "Private-UCB"): lambda sample: sample * 0.01}, NO),
+        (5, {("2-arms-epsilon-0.1", "DP-UCB-BOUND"): lose_one}, NO),
+        (5, {("10-arms-epsilon-0.1", "DP-UCB-BOUND"): lose_one}, YES),
+        (6, {("2-arms-epsilon-1", "Private-UCB"): lambda s: np.where(np.arange(len(s)) % 2, 0.0, 30_000.0)}, YES),
+        (8, {("2-arms-epsilon-1", "DP-UCB-INT"): lambda sample: sample * 8}, NO),
+        (8, {("2-arms-epsilon-1", "DP-UCB-INT"): lose_one}, UNDECIDED),
     ],
 )
 def test_each_claim_can_fall(claim, changes, expected):
@@ -120,7 +123,7 @@ def test_each_claim_can_fall(claim, changes, expected):
 
 
 def test_a_spread_of_few_runs_says_nothing_about_that_of_many():
-    assert verdicts(trials=5)[5:7] == ["cannot tell"] * 2
+    assert verdicts(trials=5)[5:7] == [UNDECIDED] * 2
 
 
 def test_a_growing_gap_is_seen():
@@ -129,16 +132,18 @@ def test_a_growing_gap_is_seen():
     regret = found.arrays["2-arms-epsilon-1/DP-UCB-INT/pseudo_regret"]
     regret[:, -1] *= 1.5
     claim = figure_2_claims.claims(found)[1]
-    assert claim.holds.startswith("no, it grows for 2 arms at epsilon = 1: theorem 3.5")
+    assert claim.holds.verdict is NO
+    assert claim.holds.why.startswith("it grows for 2 arms at epsilon = 1: theorem 3.5")
     found = results()
     found.arrays["10-arms-epsilon-1/DP-UCB-INT/pseudo_regret"][7, -1] = 30_000
     claim = figure_2_claims.claims(found)[1]
-    assert claim.holds.startswith("no, 1 of 30 runs (10 arms at epsilon = 1) stays with a worse arm to the end")
+    assert claim.holds.verdict is NO
+    assert claim.holds.why.startswith("1 of 30 runs (10 arms at epsilon = 1) stays with a worse arm to the end")
 
 
 @pytest.mark.parametrize("trials", [1, 4])
 def test_few_runs_show_nothing_but_what_can_be_worked_out(trials):
-    assert verdicts(trials=trials) == ["cannot tell"] * 7 + ["no", "cannot tell", "no", "no"]
+    assert verdicts(trials=trials) == [UNDECIDED] * 7 + [NO, UNDECIDED, NO, NO]
 
 
 def test_a_regret_of_zero_is_reported_and_not_divided_by():
@@ -180,7 +185,7 @@ def test_the_report_explains_without_our_own_numbering():
     claims = figure_2_claims.claims(found)
     text = report_md([found], title="T", command="c", view=figure_2.VIEW, notes=figure_2.notes(found), claims=claims)
     for claim in claims:
-        assert f"| {claim.says} | {claim.seen} | {claim.holds} |" in text
+        assert f"| {claim.says} | {claim.seen} | {claim.holds!s} |" in text
     assert "SPEC" not in text and "erratum" not in text and "nan" not in text
     assert "lemma B.2 gives both parts of the hybrid mechanism all of epsilon" in text
     assert "## Pseudo-regret after the last round\n" in text
@@ -195,6 +200,6 @@ def test_the_notes_name_the_best_of_the_modern():
     for panel in experiment.panels:
         for place, name in enumerate(figure_2.MODERN):
             arrays[f"{panel.key}/{name}/pseudo_regret"] = np.full((TRIALS, len(ROUNDS)), 50.0 + place)
-    notes = figure_2.notes(Results(experiment, arrays))
+    notes = "\n\n".join(map(str, figure_2.notes(Results(experiment, arrays))))
     assert f"{figure_2.MODERN[0]}, 50.0 ± 0.0 against 850.0" in notes
-    assert "Added to" not in figure_2.notes(found)
+    assert "Added to" not in "".join(map(str, figure_2.notes(found)))

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.experiments import figure_graph
+from dp_bandit_envs.experiments.claim import Verdict
 from dp_bandit_envs.experiments.experiment import Panel, Results
 from dp_bandit_envs.experiments.figure_graph import graph_claims, graph_setup
 from dp_bandit_envs.experiments.figure_graph.graph_setup import ALGORITHMS, LEVELS, RANDOM, REVEALED, SOCIAL
@@ -17,6 +18,8 @@ from dp_bandit_envs.experiments.report import report_md
 from dp_bandit_envs.experiments.running import run
 from dp_bandit_envs.experiments.store import ResultsFolder
 from dp_bandit_envs.graphs import REAL, as_feedback_graph
+
+YES, NO, UNDECIDED = Verdict
 
 ROUNDS = np.unique(np.round(np.geomspace(1, 10**4, 30)).astype(int))
 TRIALS = 20
@@ -77,7 +80,7 @@ def claims(**given):
 
 
 def verdicts(**given):
-    return [re.match(r"yes|no|cannot tell", claim.holds)[0] for claim in claims(**given)]
+    return [claim.holds.verdict for claim in claims(**given)]
 
 
 def on(panel, trials=1, seed=0):
@@ -223,38 +226,38 @@ def test_regret_by_feedback_has_a_column_for_each_number():
 
 
 def test_the_claims_hold_where_they_do():
-    assert verdicts(panels=None) == ["yes"] * 4
-    assert claims()[0].holds == "yes, on all graphs"
-    assert claims()[3].holds == f"yes, at every level that tells ({', '.join(LABELS)})"
+    assert verdicts(panels=None) == [YES] * 4
+    assert claims()[0].holds == (YES, "on all graphs")
+    assert claims()[3].holds == (YES, f"at every level that tells ({', '.join(LABELS)})")
 
 
 @pytest.mark.parametrize(
     ("claim", "factors", "expected"),
     [
-        (0, {("karate-club", "UCB-MaxN"): 0.9}, "no, not on karate club"),
-        (0, {("karate-club", "TS-N"): 2.0}, "cannot tell from 20 runs: too close on karate club"),
-        (1, {("les-miserables", "TS-MaxN"): 1.1}, "no, not on Les Misérables"),
-        (1, {("florentine-families", "TS-MaxN"): 1.0}, "cannot tell from 20 runs: too close on Florentine families"),
-        (1, {"TS-MaxN": 1.1}, f"no, not on {' and '.join(SOCIAL.values())}"),
-        (2, {("florentine-families", "TS-N"): 3.2}, "no, over it on Florentine families"),
+        (0, {("karate-club", "UCB-MaxN"): 0.9}, (NO, "not on karate club")),
+        (0, {("karate-club", "TS-N"): 2.0}, (UNDECIDED, "from 20 runs: too close on karate club")),
+        (1, {("les-miserables", "TS-MaxN"): 1.1}, (NO, "not on Les Misérables")),
+        (1, {("florentine-families", "TS-MaxN"): 1.0}, (UNDECIDED, "from 20 runs: too close on Florentine families")),
+        (1, {"TS-MaxN": 1.1}, (NO, f"not on {' and '.join(SOCIAL.values())}")),
+        (2, {("florentine-families", "TS-N"): 3.2}, (NO, "over it on Florentine families")),
         (
             2,
             {("davis-southern-women", "TS-N"): 5.6, ("karate-club", "TS-N"): 6.0},
-            "no, over it on karate club and Davis' southern women",
+            (NO, "over it on karate club and Davis' southern women"),
         ),
     ],
 )
 def test_each_claim_about_graphs_can_fall(claim, factors, expected):
     assert claims(factors=factors)[claim].holds == expected
     # What is said about privacy is another experiment.
-    assert verdicts(factors=factors)[3] == "yes"
+    assert verdicts(factors=factors)[3] == YES
 
 
-@pytest.mark.parametrize(("above", "holds"), [(0.997, "yes"), (1.003, "no")])
+@pytest.mark.parametrize(("above", "holds"), [(0.997, YES), (1.003, NO)])
 def test_the_bound_is_not_rounded_before_it_is_compared(above, holds):
     factor = math.sqrt(7 * math.log(15) / 2)
     found = claims(factors={"TS-N": above * factor}, panels=["florentine-families"], spread=0.0)[2]
-    assert found.holds.startswith(holds) and "at any round: 1.00 (Florentine families)" in found.seen
+    assert found.holds.verdict is holds and "at any round: 1.00 (Florentine families)" in found.seen
     assert f"as printed: {above * math.sqrt(math.log(15)):.2f} (Florentine families)" in found.seen
 
 
@@ -262,15 +265,15 @@ def test_the_bound_holds_at_every_round_or_not_at_all():
     """A curve that is over the bound in the middle and below it at the end is over it."""
     graphs, feedback = results(panels=["karate-club"])
     graphs.arrays["karate-club/TS-N/pseudo_regret"][:, 15] *= 10
-    assert graph_claims.claims(graphs, feedback)[2].holds == "no, over it on karate club"
-    assert graph_claims.claims(graphs, feedback)[0].holds == "yes, on all graphs"
+    assert graph_claims.claims(graphs, feedback)[2].holds == (NO, "over it on karate club")
+    assert graph_claims.claims(graphs, feedback)[0].holds == (YES, "on all graphs")
 
 
 def test_games_are_paired():
     """Games differ by half, algorithms by a twentieth, and by that in every game."""
     factors = {"TS-MaxN": 0.95, "TS-N": 1.0, "UCB-MaxN": 1.05}
-    assert verdicts(factors=factors, spread=0.0, shared=0.5)[:2] == ["yes", "yes"]
-    assert verdicts(factors=factors, spread=0.5)[:2] == ["cannot tell"] * 2
+    assert verdicts(factors=factors, spread=0.0, shared=0.5)[:2] == [YES, YES]
+    assert verdicts(factors=factors, spread=0.5)[:2] == [UNDECIDED] * 2
 
 
 def test_the_interval_is_that_of_the_difference():
@@ -283,9 +286,10 @@ def test_the_interval_is_that_of_the_difference():
 def test_feedback_costs_where_it_does():
     levels = {"epsilon = 0.1": COSTS, "epsilon = 0.3": COSTS, "epsilon = 1": EVEN}
     found = claims(costs=levels)[3]
-    assert found.holds.startswith("no, it depends on what limits learning. It pays at epsilon = 3, epsilon = 10, no pr")
-    assert "; partial feedback costs at epsilon = 0.1, epsilon = 0.3, where noise does" in found.holds
-    assert "epsilon = 1," not in found.holds
+    assert found.holds.verdict is NO
+    assert found.holds.why.startswith("it depends on what limits learning. It pays at epsilon = 3, epsilon = 10, no pr")
+    assert "; partial feedback costs at epsilon = 0.1, epsilon = 0.3, where noise does" in found.holds.why
+    assert "epsilon = 1," not in found.holds.why
     assert "100 / 110 / 120 / 130 / 115 (epsilon = 0.1)" in found.seen
     assert "100 / 90 / 80 / 70 / 60 (no privacy)" in found.seen
     assert "with 1 / 2 / 5 / 10 / 20 of 20 gains" in found.seen
@@ -293,40 +297,43 @@ def test_feedback_costs_where_it_does():
 
 def test_a_level_that_does_not_tell_is_left_out():
     found = claims(costs={"epsilon = 0.1": EVEN, "epsilon = 0.3": (100, 90, 80, 70, 100)})[3]
-    assert found.holds == "yes, at every level that tells (epsilon = 1, epsilon = 3, epsilon = 10, no privacy)"
+    assert found.holds == (YES, "at every level that tells (epsilon = 1, epsilon = 3, epsilon = 10, no privacy)")
 
 
 def test_where_no_level_tells_there_is_no_verdict():
-    assert claims(costs=dict.fromkeys(LABELS, EVEN))[3].holds == "cannot tell from 20 runs: too close at every level"
+    assert claims(costs=dict.fromkeys(LABELS, EVEN))[3].holds == (UNDECIDED, "from 20 runs: too close at every level")
 
 
 def test_where_feedback_costs_everywhere_it_is_not_said_to_pay():
     found = claims(costs=dict.fromkeys(LABELS, COSTS))[3].holds
-    assert found.startswith("no, it pays at no level; partial feedback costs at epsilon = 0.1,")
-    assert "It pays" not in found
+    assert found.verdict is NO
+    assert found.why.startswith("it pays at no level; partial feedback costs at epsilon = 0.1,")
+    assert "It pays" not in found.why
 
 
 @pytest.mark.parametrize(("last", "said"), [(115, True), (130, False), (150, False)])
 def test_that_full_information_is_better_again_is_said_where_it_is(last, said):
     found = claims(costs={"epsilon = 0.1": (100, 110, 120, 130, last)})[3].holds
-    assert found.startswith("no, ") and ("Full information is better than partial again" in found) == said
+    assert found.verdict is NO and ("Full information is better than partial again" in found.why) == said
 
 
 def test_partial_feedback_is_that_of_ten_gains():
     """What is judged is the most that is not everything."""
     found = claims(costs={"epsilon = 10": (100, 90, 80, 130, 60), "epsilon = 3": (100, 130, 130, 80, 60)})[3].holds
-    assert "partial feedback costs at epsilon = 10, where" in found and "epsilon = 3, no privacy, where" in found
+    assert (
+        "partial feedback costs at epsilon = 10, where" in found.why and "epsilon = 3, no privacy, where" in found.why
+    )
 
 
 def test_full_information_alone_can_cost():
     found = claims(costs={"epsilon = 0.3": (100, 90, 80, 70, 150)})[3].holds
-    assert found.startswith("no, ") and "full information, not partial feedback, costs at epsilon = 0.3" in found
-    assert "; partial feedback costs" not in found
+    assert found.verdict is NO and "full information, not partial feedback, costs at epsilon = 0.3" in found.why
+    assert "; partial feedback costs" not in found.why
 
 
 @pytest.mark.parametrize(("trials", "runs"), [(1, "1 run"), (4, "4 runs")])
 def test_few_runs_show_nothing(trials, runs):
-    assert {claim.holds for claim in claims(trials=trials)} == {f"cannot tell from {runs}: that is too few"}
+    assert {claim.holds for claim in claims(trials=trials)} == {(UNDECIDED, f"from {runs}: that is too few")}
 
 
 @pytest.mark.parametrize("trials", [1, 5])
@@ -336,7 +343,7 @@ def test_the_shortest_games_can_be_judged(rounds, trials):
 
 
 def test_the_notes_say_whose_the_sizes_are():
-    notes = figure_graph.notes(results(trials=210))
+    notes = "\n\n".join(map(str, figure_graph.notes(results(trials=210))))
     assert "**Sizes, horizon and number of games are ours:** those of the thesis' experiments are not in" in notes
     assert "Random graphs (500 arms, mean degree 10)" in notes and "a complete graph of 20 arms" in notes
     for title, (_, source) in zip(SOCIAL.values(), REAL.values(), strict=True):
@@ -346,7 +353,7 @@ def test_the_notes_say_whose_the_sizes_are():
 
 @pytest.mark.parametrize("given", [{"trials": 209}, {"trials": 210, "rounds": ROUNDS[:-1]}])
 def test_the_notes_say_what_is_smaller_than_it_should_be(given):
-    assert "instead of 210 of 10,000.** What differs" in figure_graph.notes(results(**given))
+    assert "instead of 210 of 10,000.** What differs" in "".join(map(str, figure_graph.notes(results(**given))))
 
 
 def test_the_reproduction_is_what_the_command_runs():
@@ -382,5 +389,6 @@ def test_thompson_sampling_is_ahead_and_privacy_decides_what_feedback_is_worth(t
     graphs, feedback = graph_setup.experiments(horizon=2000, trials=40)
     played = [run(one, ResultsFolder(tmp_path / one.name, one.configuration()), jobs=2) for one in (graphs, feedback)]
     found = [claim.holds for claim in graph_claims.claims(*played)]
-    assert found[0] == "yes, on all graphs" and not found[1].startswith("no") and found[2].startswith("yes")
-    assert re.match(r"no, it depends .* It pays at .*no privacy, .* costs at epsilon = 0\.1", found[3])
+    assert found[0] == (YES, "on all graphs") and found[1].verdict is not NO and found[2].verdict is YES
+    assert found[3].verdict is NO
+    assert re.match(r"it depends .* It pays at .*no privacy, .* costs at epsilon = 0\.1", found[3].why)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.experiments import figure_modern
+from dp_bandit_envs.experiments.claim import Verdict
 from dp_bandit_envs.experiments.experiment import Results
 from dp_bandit_envs.experiments.figure_modern import modern_claims, modern_setup
 from dp_bandit_envs.experiments.figure_modern.modern_setup import GAMES, PRIVATE, REFERENCE, SWEEP
@@ -13,6 +14,8 @@ from dp_bandit_envs.experiments.report import report_md
 from dp_bandit_envs.experiments.running import run
 from dp_bandit_envs.experiments.store import ResultsFolder
 from dp_bandit_envs.theory.lower_bounds import lai_robbins, private_lower_bound
+
+YES, NO, UNDECIDED = Verdict
 
 ROUNDS = np.unique(np.round(np.geomspace(1, 10**6, 60)).astype(int))
 TRIALS = 20
@@ -53,7 +56,7 @@ def results(changes=None, trials=TRIALS, rounds=ROUNDS, spread=0.02):
 
 
 def verdicts(**given):
-    return [claim.holds.split(",")[0].split(" from")[0] for claim in modern_claims.claims(*results(**given))]
+    return [claim.holds.verdict for claim in modern_claims.claims(*results(**given))]
 
 
 def test_the_experiments_are_those_of_the_issue():
@@ -94,24 +97,24 @@ def test_every_private_algorithm_has_the_panels_epsilon(game):
 
 
 def test_the_claims_hold_where_they_do():
-    assert verdicts() == ["yes"] * 10
+    assert verdicts() == [YES] * 10
 
 
 @pytest.mark.parametrize(
     ("claim", "changes", "expected"),
     [
-        (0, {("time", "DP-IMED"): 11.0}, "no"),
-        (0, {("time", "DP-IMED"): 10.0}, "cannot tell"),
-        (1, {("time", "AdaP-KLUCB"): 13.0}, "no"),
-        (2, {("time", "AdaP-UCB"): 55.0}, "no"),
-        (3, {("epsilon", "DP-KLUCB"): lambda epsilon: 11.0 if epsilon < 0.1 else 1.6}, "no"),
-        (4, {("epsilon", "AdaP-UCB"): lambda epsilon: 10.0 if epsilon == 1 else 12.0}, "cannot tell"),
-        (5, {("epsilon", "DP-SE"): lambda epsilon: 9.0 if epsilon == 0.2 else 50.0}, "no"),
-        (6, {("time", "KL-UCB"): 0.9}, "no"),
-        (6, {("time", "Lazy-DP-TS"): 0.9}, "no"),
-        (7, {("time", "DP-KLUCB"): 2.5}, "no"),
-        (8, {("epsilon", "DP-IMED"): lambda epsilon: 3.0}, "no"),
-        (9, {("epsilon", "DP-KLUCB"): lambda epsilon: 4 * epsilon}, "no"),
+        (0, {("time", "DP-IMED"): 11.0}, NO),
+        (0, {("time", "DP-IMED"): 10.0}, UNDECIDED),
+        (1, {("time", "AdaP-KLUCB"): 13.0}, NO),
+        (2, {("time", "AdaP-UCB"): 55.0}, NO),
+        (3, {("epsilon", "DP-KLUCB"): lambda epsilon: 11.0 if epsilon < 0.1 else 1.6}, NO),
+        (4, {("epsilon", "AdaP-UCB"): lambda epsilon: 10.0 if epsilon == 1 else 12.0}, UNDECIDED),
+        (5, {("epsilon", "DP-SE"): lambda epsilon: 9.0 if epsilon == 0.2 else 50.0}, NO),
+        (6, {("time", "KL-UCB"): 0.9}, NO),
+        (6, {("time", "Lazy-DP-TS"): 0.9}, NO),
+        (7, {("time", "DP-KLUCB"): 2.5}, NO),
+        (8, {("epsilon", "DP-IMED"): lambda epsilon: 3.0}, NO),
+        (9, {("epsilon", "DP-KLUCB"): lambda epsilon: 4 * epsilon}, NO),
     ],
 )
 def test_each_claim_can_fall(claim, changes, expected):
@@ -120,8 +123,8 @@ def test_each_claim_can_fall(claim, changes, expected):
 
 def test_a_verdict_names_where_it_fails():
     claims = modern_claims.claims(*results({("epsilon", "DP-SE"): lambda e: 9.0 if e in (0.2, 0.5) else 50.0}))
-    assert "AdaP-UCB to DP-SE, spaced, epsilon = 0.2 and 0.5" in claims[5].holds
-    assert "DP-UCB, spaced" not in claims[5].holds
+    assert "AdaP-UCB to DP-SE, spaced, epsilon = 0.2 and 0.5" in claims[5].holds.why
+    assert "DP-UCB, spaced" not in claims[5].holds.why
 
 
 def test_an_algorithm_that_is_told_the_horizon_may_stop():
@@ -131,10 +134,11 @@ def test_an_algorithm_that_is_told_the_horizon_may_stop():
         regret = over_time.arrays[f"{modern_setup.key(game, 1.0)}/DP-SE/pseudo_regret"]
         regret[:, 30:] = regret[:, -1:]
     claim = modern_claims.claims(over_time, over_epsilon)[6]
-    assert claim.holds.startswith("yes") and "50.00 (DP-SE, spaced)" in claim.seen
+    assert claim.holds.verdict is YES and "50.00 (DP-SE, spaced)" in claim.seen
     for game in GAMES:
         over_time.arrays[f"{modern_setup.key(game, 1.0)}/DP-SE/pseudo_regret"] /= 60
-    assert modern_claims.claims(over_time, over_epsilon)[6].holds.startswith("no, below: DP-SE, spaced: 0.83")
+    assert modern_claims.claims(over_time, over_epsilon)[6].holds.verdict is NO
+    assert modern_claims.claims(over_time, over_epsilon)[6].holds.why.startswith("below: DP-SE, spaced: 0.83")
 
 
 def test_steps_do_not_decide_an_order():
@@ -143,7 +147,7 @@ def test_steps_do_not_decide_an_order():
     for game in GAMES:
         regret = over_time.arrays[f"{modern_setup.key(game, 1.0)}/AdaP-KLUCB/pseudo_regret"]
         regret[:, -15:-1] /= 2
-    assert modern_claims.claims(over_time, over_epsilon)[1].holds.startswith("yes")
+    assert modern_claims.claims(over_time, over_epsilon)[1].holds.verdict is YES
 
 
 def test_what_is_the_other_way_round_at_the_end_is_said():
@@ -152,14 +156,15 @@ def test_what_is_the_other_way_round_at_the_end_is_said():
     over_epsilon.arrays["spaced-epsilon-0.05/DP-SE/pseudo_regret"][:, -1] /= 10
     over_time.arrays["spaced-epsilon-1/DP-SE/pseudo_regret"][:, -1] /= 10
     claims = modern_claims.claims(over_time, over_epsilon)
-    assert claims[5].holds.startswith("no, the other way round: AdaP-UCB to DP-SE, spaced, epsilon = 0.05, at T.")
+    assert claims[5].holds.verdict is NO
+    assert claims[5].holds.why.startswith("the other way round: AdaP-UCB to DP-SE, spaced, epsilon = 0.05, at T.")
     assert "at T alone clear in 23 of 24 cases, the other way round in AdaP-UCB to DP-SE, spaced" in claims[5].seen
     assert "at T alone clear in 3 of 4 cases, the other way round in AdaP-UCB to DP-SE, spaced" in claims[2].seen
 
 
 @pytest.mark.parametrize("trials", [1, 4])
 def test_few_runs_show_nothing(trials):
-    assert verdicts(trials=trials) == ["cannot tell"] * 10
+    assert verdicts(trials=trials) == [UNDECIDED] * 10
 
 
 @pytest.mark.parametrize("rounds", [np.array([1]), np.array([1, 2]), np.arange(1, 101)])
@@ -196,9 +201,9 @@ def test_the_report_holds_both_experiments():
 
 def test_the_notes_count_the_runs_that_noise_decides():
     over_time, over_epsilon = results()
-    assert "hides the best one: none." in figure_modern.notes([over_time, over_epsilon])
+    assert "hides the best one: none." in "".join(map(str, figure_modern.notes([over_time, over_epsilon])))
     over_epsilon.arrays["spaced-epsilon-0.05/DP-IMED/pseudo_regret"][3, -1] += 10**5
-    notes = figure_modern.notes([over_time, over_epsilon])
+    notes = "\n\n".join(map(str, figure_modern.notes([over_time, over_epsilon])))
     assert "1 of 20 of DP-IMED (means .75 to .25, epsilon = 0.05). One of them decides a mean" in notes
 
 
@@ -207,5 +212,5 @@ def test_the_order_and_the_lower_bound_hold_in_play(tmp_path):
     """The first experiment at a fiftieth of its length: every order, and no slope below the bound."""
     over_time = modern_setup.experiments(horizon=200_000, trials=12)[0]
     played = run(over_time, ResultsFolder(tmp_path / "time", over_time.configuration()), jobs=2)
-    found = [claim.holds.split(",")[0] for claim in modern_claims.claims(played, results()[1])]
-    assert found[:3] == ["yes"] * 3 and found[6:8] == ["yes"] * 2
+    found = [claim.holds.verdict for claim in modern_claims.claims(played, results()[1])]
+    assert found[:3] == [YES] * 3 and found[6:8] == [YES] * 2

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from dp_bandit_envs.experiments.claim import Judgement, Note, Verdict
 from dp_bandit_envs.experiments.experiment import Contestant, Experiment, Panel, Results
 from dp_bandit_envs.experiments.verdicts import (
     all_ahead,
@@ -16,6 +17,8 @@ from dp_bandit_envs.experiments.verdicts import (
     stuck,
     with_names,
 )
+
+YES, NO, UNDECIDED = Verdict
 
 PANEL = Panel("a", "A", "DPBandit-Stochastic-v0", {"means": [0.5, 0.9, 0.7]}, (Contestant("UCB"),))
 
@@ -43,13 +46,13 @@ def test_a_difference_without_spread_is_certain_and_none_is_nothing():
 @pytest.mark.parametrize(
     ("leads", "expected"),
     [
-        ([4.0, 3.1], "yes"),
-        ([4.0, 2.9], "cannot tell"),
-        ([4.0, -2.9], "cannot tell"),
-        ([4.0, -3.1], "no"),
-        ([math.nan], "cannot tell"),
-        ([4.0, math.nan], "cannot tell"),
-        ([], "cannot tell"),
+        ([4.0, 3.1], YES),
+        ([4.0, 2.9], UNDECIDED),
+        ([4.0, -2.9], UNDECIDED),
+        ([4.0, -3.1], NO),
+        ([math.nan], UNDECIDED),
+        ([4.0, math.nan], UNDECIDED),
+        ([], UNDECIDED),
     ],
 )
 def test_all_leads_must_be_clear(leads, expected):
@@ -58,23 +61,32 @@ def test_all_leads_must_be_clear(leads, expected):
 
 def test_an_open_verdict_says_how_many_runs_there_were():
     found = results(trials=5)
-    assert decided("yes", found, yes="as seen", no="not") == "yes, as seen"
-    assert decided("no", found, yes="as seen", no="not") == "no, not"
-    assert decided("", found, yes="as seen", no="not") == "cannot tell from 5 runs"
-    assert decided("cannot tell", found, yes="", no="", unknown=": why") == "cannot tell from 5 runs: why"
+    assert decided(YES, found, yes="as seen", no="not") == (YES, "as seen")
+    assert decided(NO, found, yes="as seen", no="not") == (NO, "not")
+    assert decided(UNDECIDED, found, yes="as seen", no="not") == (UNDECIDED, "from 5 runs")
+    assert decided(UNDECIDED, found, yes="", no="", unknown=": why") == (UNDECIDED, "from 5 runs: why")
 
 
-@pytest.mark.parametrize("answer", ["yes", "no", ""])
+@pytest.mark.parametrize("answer", [YES, NO, UNDECIDED])
 def test_too_few_runs_decide_nothing(answer):
     """The standard error of a mean of four is known to within a factor of two only."""
-    assert decided(answer, results(), yes="", no="") == "cannot tell from 4 runs: that is too few"
-    assert decided(answer, results(trials=1), yes="", no="") == "cannot tell from 1 run: that is too few"
+    assert decided(answer, results(), yes="", no="") == (UNDECIDED, "from 4 runs: that is too few")
+    assert decided(answer, results(trials=1), yes="", no="") == (UNDECIDED, "from 1 run: that is too few")
 
 
 def test_a_smaller_experiment_says_so():
-    assert short_of(results(trials=100), 100_000, 100) == ""
-    assert "4 runs of 100,000 rounds instead of 100 of 100,000" in short_of(results(), 100_000, 100)
-    assert "100 runs of 50 rounds instead of 20 of 100" in short_of(results(100, rounds=(10, 50)), 100, 20)
+    assert short_of(results(trials=100), 100_000, 100) == []
+    rest = "What differs below may come from that alone, whatever reason is given."
+    assert short_of(results(), 100_000, 100) == [
+        Note(rest, "This is 4 runs of 100,000 rounds instead of 100 of 100,000.")
+    ]
+    (note,) = short_of(results(100, rounds=(10, 50)), 100, 20)
+    assert str(note) == f"**This is 100 runs of 50 rounds instead of 20 of 100.** {rest}"
+
+
+def test_a_judgement_reads_as_a_sentence():
+    assert [str(Judgement(verdict, "why")) for verdict in Verdict] == ["yes, why", "no, why", "cannot tell why"]
+    assert [str(Judgement(verdict)) for verdict in Verdict] == ["yes", "no", "cannot tell"]
 
 
 def test_a_run_is_stuck_if_it_loses_as_much_as_a_second_best_arm_would():

@@ -2,6 +2,7 @@
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import paper_epsilon
+from dp_bandit_envs.experiments.claim import Note
 from dp_bandit_envs.experiments.experiment import Results
 from dp_bandit_envs.experiments.figure_1.figure_1_claims import claims
 from dp_bandit_envs.experiments.figure_1.figure_1_setup import HORIZON, N_ARMS, TRIALS, experiment
@@ -23,17 +24,18 @@ def reproduction(
     )
 
 
-def notes(results: Results, epsilon: float | None) -> str:
+def notes(results: Results, epsilon: float | None) -> list[Note]:
     """Return what a reader must know before the numbers."""
     horizon = results.experiment.horizon or HORIZON
     if epsilon is not None:
-        return (
+        text = (
             f"All private algorithms at epsilon = {epsilon:g} (EXP3-tau: delta = T^-2 besides); EXP3 without privacy,"
             " for comparison."
         )
+        return [Note(text)]
     budget = paper_epsilon(N_ARMS, horizon)
     tau = results.experiment.contestants[2].make().guarantee(n_arms=N_ARMS, horizon=horizon)
-    return (
+    text = (
         f"**The paper's epsilon is {budget:.2f} (its corollary 3.2). That is no meaningful privacy:** it allows the"
         f" probability of what is published to change by a factor of e^{budget:.0f} when one person's data change, and"
         f" DP-EXP3-Lap adds noise of scale {1 / budget:.4f} to gains in [0, 1]. A correct analysis of EXP3-tau at the"
@@ -41,3 +43,4 @@ def notes(results: Results, epsilon: float | None) -> str:
         " picture at a level that protects, with the batched algorithms beside, is one option away: `--epsilon 1` or"
         " `--epsilon 0.1`."
     )
+    return [Note(text)]

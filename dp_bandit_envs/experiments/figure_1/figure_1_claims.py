@@ -2,10 +2,10 @@
 
 import math
 
+from dp_bandit_envs.experiments.claim import Claim
 from dp_bandit_envs.experiments.experiment import Panel, Results
 from dp_bandit_envs.experiments.figure_1.figure_1_setup import HORIZON, N_ARMS, PANELS, SWITCHING, WITHOUT_MEMORY
-from dp_bandit_envs.experiments.reproduction import Claim
-from dp_bandit_envs.experiments.verdicts import DECIDES, lead, listed, ratio, verdict
+from dp_bandit_envs.experiments.verdicts import DECIDES, judged, lead, listed, ratio
 
 
 def claims(results: Results) -> list[Claim]:
@@ -37,7 +37,7 @@ def claims(results: Results) -> list[Claim]:
         Claim(
             "The deterministic adversary makes the algorithms attain their upper bound.",
             "mean regret over bound: " + listed(shares, "{:.2f}"),
-            verdict(
+            judged(
                 min(shares.values()) >= 0.9,
                 "nearly",
                 f"{min(shares.values()):.0%} to {max(shares.values()):.0%} of the bounds used here",
@@ -46,22 +46,22 @@ def claims(results: Results) -> list[Claim]:
         Claim(
             "DP-EXP3-Lap is very competitive against EXP3 (oblivious adversary or weaker).",
             "mean regret of DP-EXP3-Lap over EXP3: " + listed(ratios, "{:.3f}"),
-            verdict(close, f"at epsilon = {budget:.4g}", f"at epsilon = {budget:.4g}"),
+            judged(close, f"at epsilon = {budget:.4g}", f"at epsilon = {budget:.4g}"),
         ),
         Claim(
             "DP-EXP3-Lap has a significantly better privacy than EXP3.",
             f"epsilon {budget:.4g} against {guarantee['EXP3'].epsilon:,.0f}, the best bound known here for EXP3",
-            verdict(budget < guarantee["EXP3"].epsilon, f"but {_meaning(budget)}", "EXP3's bound is as good"),
+            judged(budget < guarantee["EXP3"].epsilon, f"but {_meaning(budget)}", "EXP3's bound is as good"),
         ),
         Claim(
             "DP-EXP3-Lap gets privacy for free against adversaries up to the oblivious one.",
             f"at epsilon = {budget:.4g} its regret is {max(ratios.values()):.2f} times that of EXP3 at most",
-            verdict(close and budget <= 10, _meaning(budget), _meaning(budget) if close else "the regret is larger"),
+            judged(close and budget <= 10, _meaning(budget), _meaning(budget) if close else "the regret is larger"),
         ),
         Claim(
             "EXP3-tau is worse than DP-EXP3-Lap against an oblivious adversary or one less powerful.",
             "mean difference in standard errors: " + listed(behind, "{:.0f}"),
-            verdict(min(behind.values()) > DECIDES, "in all four games", "not in all four games"),
+            judged(min(behind.values()) > DECIDES, "in all four games", "not in all four games"),
         ),
         Claim(
             "With switching costs the situation is reversed: EXP3-tau outperforms EXP3 and DP-EXP3-Lap.",
@@ -69,17 +69,17 @@ def claims(results: Results) -> list[Claim]:
             + listed({name: _mean(results, SWITCHING, name) for name in (exp3, lap, tau)}, "{:,.0f}")
             + "; lead in standard errors: "
             + listed(ahead, "{:.0f}"),
-            verdict(min(ahead.values()) > DECIDES, "by far", "not over both"),
+            judged(min(ahead.values()) > DECIDES, "by far", "not over both"),
         ),
         Claim(
             "The experiments confirm the theoretical analysis.",
             f"{sum(within)} of {len(within)} mean regrets are below their bound (where one is known)",
-            verdict(all(within), "as far as upper bounds can be confirmed", "see the table above"),
+            judged(all(within), "as far as upper bounds can be confirmed", "see the table above"),
         ),
         Claim(
             "EXP3-tau provides privacy for free against switching costs.",
             f"it is ({tau_epsilon:.3g}, T^-2)-DP and has the least regret of the three",
-            verdict(min(ahead.values()) > DECIDES and tau_epsilon <= 10, _meaning(tau_epsilon), _meaning(tau_epsilon)),
+            judged(min(ahead.values()) > DECIDES and tau_epsilon <= 10, _meaning(tau_epsilon), _meaning(tau_epsilon)),
         ),
     ]
 

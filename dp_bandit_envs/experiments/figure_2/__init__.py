@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from dp_bandit_envs.experiments.claim import Note
 from dp_bandit_envs.experiments.experiment import Panel, Results
 from dp_bandit_envs.experiments.figure_2.figure_2_claims import claims
 from dp_bandit_envs.experiments.figure_2.figure_2_setup import HORIZON, MODERN, TRIALS, VIEW, experiment
@@ -22,7 +23,7 @@ def reproduction(*, modern: bool = False, horizon: int = HORIZON, trials: int = 
     )
 
 
-def notes(results: Results) -> str:
+def notes(results: Results) -> list[Note]:
     """Return what a reader must know before the numbers."""
     text = (
         "Regret is pseudo-regret, each round's difference in mean between the best arm and the arm played: the paper's"
@@ -33,11 +34,11 @@ def notes(results: Results) -> str:
         " arms the best is the first, with which algorithms begin that play an arm until its first release: their lines"
         " begin where they leave it."
     )
-    text += short_of(results, HORIZON, TRIALS)
+    found = [Note(text), *short_of(results, HORIZON, TRIALS)]
     modern = [name for name in results.names if name in MODERN]
     if modern:
-        text += f"\n\nAdded to the paper's algorithms: {', '.join(modern)}. {_least(results)}"
-    return text
+        found.append(Note(f"Added to the paper's algorithms: {', '.join(modern)}. {_least(results)}"))
+    return found
 
 
 def _least(results: Results) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from dp_bandit_envs.experiments.claim import Claim, Verdict
 from dp_bandit_envs.experiments.experiment import Panel, Results
 from dp_bandit_envs.experiments.figure_2.figure_2_numbers import (
     BOUND,
@@ -27,7 +28,6 @@ from dp_bandit_envs.experiments.figure_2.figure_2_numbers import (
     spread,
 )
 from dp_bandit_envs.experiments.figure_2.figure_2_theory import WHY_GROWS, claims_of_theory
-from dp_bandit_envs.experiments.reproduction import Claim
 from dp_bandit_envs.experiments.verdicts import (
     DECIDES,
     all_ahead,
@@ -122,7 +122,7 @@ def _gap_to_ucb(results: Results) -> Claim:
         "The gap between the regret of DP-UCB-INT and the non-private UCB does not increase with time.",
         f"mean gap, once all arms have a release: {with_names(shown)}",
         decided(
-            "no" if reasons else ("yes" if flat else ""),
+            Verdict.NO if reasons else (Verdict.YES if flat else Verdict.UNDECIDED),
             results,
             yes="from there on it grows by less than a tenth",
             no=f"{' and '.join(reasons)}: {WHY_GROWS}, and with one draw of noise the best arm can be hidden",
@@ -147,12 +147,12 @@ def _early(results: Results) -> Claim:
             else "never less"
         )
     behind = [name for name, value in firsts.items() if not value > 0]
-    missed = "" if any(math.isnan(value) for value in firsts.values()) else "no"
+    missed = Verdict.UNDECIDED if any(math.isnan(value) for value in firsts.values()) else Verdict.NO
     return Claim(
         "DP-UCB is better than DP-UCB-BOUND for small time steps.",
         f"regret of DP-UCB beside DP-UCB-BOUND, where clear: {with_names(shown)}",
         decided(
-            missed if behind else "yes",
+            missed if behind else Verdict.YES,
             results,
             yes="it has no bonus for noise, which DP-UCB-BOUND pays for at first",
             no=f"not for {joined(behind)}, where the two cross several times: DP-UCB-BOUND goes in steps, as its bonus"
@@ -214,7 +214,7 @@ def _spread_of_its_own(results: Results) -> Claim:
         " algorithms and UCB.",
         f"best-worst gap with the luck of the gains, as in the paper's equation (2.1) / without: {with_names(shown)}",
         decided(
-            "no" if over else ("yes" if results.experiment.trials >= FEW else ""),
+            Verdict.NO if over else (Verdict.YES if results.experiment.trials >= FEW else Verdict.UNDECIDED),
             results,
             yes=f"but most of such a gap is the luck of {horizon(results):,} coins, whose standard deviation is"
             f" {luck:,.0f}",
@@ -231,13 +231,13 @@ def _spread_of_private_ucb(results: Results) -> Claim:
     pulls = {name_of(panel): _pulls(results, panel) for panel in panels}
     most = horizon(results) * (arms(panels[0]).max() - arms(panels[0]).min())
     same = [level_of(panel) for panel in panels if spread(realised(results, panel, INT)) >= 0.9 * most]
-    missed = "no" if results.experiment.trials >= FEW else ""
+    missed = Verdict.NO if results.experiment.trials >= FEW else Verdict.UNDECIDED
     return Claim(
         f"With 2 arms this gap reaches {SAID_PRIVATE_GAP:,.0f} for Private-UCB.",
         f"best-worst gap: {with_names({name: f'{gap:,.0f}' for name, gap in gaps.items()})}; mean regret:"
         f" {with_names({name: f'{mean:,.0f}' for name, mean in means.items()})}",
         decided(
-            "yes" if max(gaps.values()) >= 0.9 * SAID_PRIVATE_GAP else missed,
+            Verdict.YES if max(gaps.values()) >= 0.9 * SAID_PRIVATE_GAP else missed,
             results,
             yes="in at least one pair of runs",
             no=f"as T times the gap of the means is {most:,.0f}, one run would have to be perfect and another entirely"

@@ -2,6 +2,7 @@
 
 import math
 
+from dp_bandit_envs.experiments.claim import Claim, Verdict
 from dp_bandit_envs.experiments.experiment import Results
 from dp_bandit_envs.experiments.figure_2.figure_2_numbers import (
     BOUND,
@@ -17,8 +18,7 @@ from dp_bandit_envs.experiments.figure_2.figure_2_numbers import (
     runs,
     settings,
 )
-from dp_bandit_envs.experiments.reproduction import Claim
-from dp_bandit_envs.experiments.verdicts import clearly_above, decided, joined, with_names
+from dp_bandit_envs.experiments.verdicts import clearly_above, decided, joined, judged, with_names
 
 WHY_GROWS = (
     "theorem 3.5 needs the noise n^(v/2 - 1) to be below the bonus sqrt(2 ln t / n) and solves that for n the wrong way"
@@ -45,10 +45,12 @@ def _optimal(results: Results) -> Claim:
         "DP-UCB-INT has optimal regret, O(1/epsilon + log T): that of UCB and an additive constant.",
         f"1 / (input epsilon of corollary 3.2): {with_names({name: f'{one:,.0f}' for name, one in inverse.items()})};"
         f" rounds in turn before every arm has a release: {with_names({name: f'{n:,}' for name, n in waits.items()})}",
-        "yes, the input is about the epsilon that is guaranteed"
-        if fits
-        else "no, the theorem's epsilon is the input, and 1 / input is of order ln(1/delta) / epsilon^2 for the epsilon"
-        " that is guaranteed, in each arm; nor is the part with T that of UCB (see the gap above)",
+        judged(
+            fits,
+            "the input is about the epsilon that is guaranteed",
+            "the theorem's epsilon is the input, and 1 / input is of order ln(1/delta) / epsilon^2 for the epsilon"
+            " that is guaranteed, in each arm; nor is the part with T that of UCB (see the gap above)",
+        ),
     )
 
 
@@ -71,7 +73,7 @@ def _bounds(results: Results) -> Claim:
         "Experiments clearly validate the theoretical bounds (theorems 3.2, 3.3 and 3.5).",
         f"{seen} gap, so that they can fail at all" + (f"; {joined(above)}" if above else ""),
         decided(
-            "no" if broken else ("" if above else "yes"),
+            Verdict.NO if broken else (Verdict.UNDECIDED if above else Verdict.YES),
             results,
             yes=f"as far as experiments can validate upper bounds: {WHY_BOUNDS}",
             no=WHY_BOUNDS,
@@ -87,10 +89,12 @@ def _hybrid_privacy(results: Results) -> Claim:
     return Claim(
         "DP-UCB-BOUND and DP-UCB are epsilon-differentially private for input epsilon (theorem 3.1).",
         f"for input {said:g}, as printed epsilon = {printed:g}; here {epsilon_of(results, panel, BOUND):g}",
-        "yes"
-        if printed <= said
-        else "no, lemma B.2 gives both parts of the hybrid mechanism all of epsilon, and a gain is in both, which is"
-        " 2 epsilon; here each part has half",
+        judged(
+            printed <= said,
+            "",
+            "lemma B.2 gives both parts of the hybrid mechanism all of epsilon, and a gain is in both, which is"
+            " 2 epsilon; here each part has half",
+        ),
     )
 
 
@@ -102,8 +106,10 @@ def _interval_privacy(results: Results) -> Claim:
         "DP-UCB-INT with the input of corollary 3.2 is (epsilon', delta')-differentially private.",
         f"as printed, {'no epsilon is guaranteed' if math.isinf(printed) else f'epsilon = {printed:.3g}'}; here epsilon"
         f" = {with_names(here)} at delta = {settings(panels[0], INT)['delta']:.2g}",
-        "yes"
-        if printed <= settings(panels[0], INT)["epsilon"]
-        else "no, the proof counts one draw of noise for each release, and the printed algorithm draws it anew in every"
-        " round while the count of its arm stands still; with one draw, as here, it holds with room to spare",
+        judged(
+            printed <= settings(panels[0], INT)["epsilon"],
+            "",
+            "the proof counts one draw of noise for each release, and the printed algorithm draws it anew in every"
+            " round while the count of its arm stands still; with one draw, as here, it holds with room to spare",
+        ),
     )

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from dp_bandit_envs.experiments.claim import Note
 from dp_bandit_envs.experiments.experiment import Results
 from dp_bandit_envs.experiments.figure_graph.graph_claims import claims
 from dp_bandit_envs.experiments.figure_graph.graph_drawing import draw_graph
@@ -34,10 +35,10 @@ def reproduction(*, horizon: int = HORIZON, trials: int = TRIALS, seed: int = 0)
     )
 
 
-def notes(results: Sequence[Results]) -> str:
+def notes(results: Sequence[Results]) -> list[Note]:
     """Return what a reader must know before the numbers."""
     sources = "; ".join(f"{SOCIAL[name]}: {source}" for name, (_, source) in REAL.items())
-    return (
+    text = (
         "Arms pay coins, and each game draws the arms' means uniformly from [0, 1], so that the mean of the"
         f" pseudo-regret is the Bayesian regret. Random graphs ({N_ARMS} arms, mean degree {DEGREE}) are drawn anew in"
         " each game. **Sizes, horizon and number of games are ours:** those of the thesis' experiments are not in the"
@@ -46,5 +47,5 @@ def notes(results: Sequence[Results]) -> str:
         " of the best arm under this prior.\n\nThe second experiment is about privacy: a complete graph of"
         f" {PRIVATE_ARMS} arms of which a round may reveal so many, the arm's own and others drawn at random; {PRIVATE}"
         " has the same epsilon everywhere, so its noise grows with what a round reveals."
-        f"{short_of(results[0], HORIZON, TRIALS)}"
     )
+    return [Note(text), *short_of(results[0], HORIZON, TRIALS)]

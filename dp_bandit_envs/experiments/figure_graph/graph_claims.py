@@ -4,12 +4,11 @@ import math
 
 import numpy as np
 
+from dp_bandit_envs.experiments.claim import Claim, Verdict
 from dp_bandit_envs.experiments.experiment import Results
 from dp_bandit_envs.experiments.figure_graph import graph_setup as setup
-from dp_bandit_envs.experiments.reproduction import Claim
 from dp_bandit_envs.experiments.verdicts import (
     DECIDES,
-    UNDECIDED,
     all_ahead,
     clearly_above,
     decided,
@@ -69,7 +68,7 @@ def _bound(results: Results) -> Claim:
         f" {with_names({title: f'{share:.2f}' for title, share in shares.items()})}; without the entropy,"
         f" as printed: {with_names({title: f'{share:.2f}' for title, share in printed.items()})}",
         decided(
-            "no" if over else "yes",
+            Verdict.NO if over else Verdict.YES,
             results,
             yes="with the factor H, the entropy of the best arm, which the proof of Russo and Van Roy needs and the"
             " statement leaves out",
@@ -113,7 +112,7 @@ def _feedback(results: Results) -> Claim:
         "Feedback pays for the noise that it costs (a question that the thesis leaves open).",
         f"mean regret with {numbers} of {setup.PRIVATE_ARMS} gains revealed in a round: {with_names(shown)}",
         decided(
-            "no" if costs or whole_costs else "yes" if pays else UNDECIDED,
+            Verdict.NO if costs or whole_costs else Verdict.YES if pays else Verdict.UNDECIDED,
             results,
             yes=f"at every level that tells ({', '.join(pays)})",
             no="; ".join(reasons) + (better if again and all(again) else ""),

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from dp_bandit_envs.experiments.claim import Note
 from dp_bandit_envs.experiments.experiment import Results
 from dp_bandit_envs.experiments.figure_modern.modern_claims import claims
 from dp_bandit_envs.experiments.figure_modern.modern_drawing import draw_modern
@@ -23,7 +24,7 @@ def reproduction(*, horizon: int = HORIZON, trials: int = TRIALS, seed: int = 0)
     )
 
 
-def notes(results: Sequence[Results]) -> str:
+def notes(results: Sequence[Results]) -> list[Note]:
     """Return what a reader must know before the numbers."""
     games = "; ".join(f"{game.name}, with means {', '.join(f'{one:g}' for one in game.means)}" for game in GAMES)
     lost = [
@@ -33,7 +34,7 @@ def notes(results: Sequence[Results]) -> str:
         for name in one.names_in(panel)
         if (count := stuck(one, panel, name))
     ]
-    return (
+    text = (
         f"Games: {games}. Regret is pseudo-regret, each round's difference in mean between the best arm and the arm"
         f" played. All algorithms are epsilon-differentially private, but for {REFERENCE}, which has no privacy and"
         " stands for what privacy costs. The lower bound is asymptotic: for an algorithm that is good at all means, the"
@@ -41,5 +42,5 @@ def notes(results: Sequence[Results]) -> str:
         " (Azize and others 2025; without privacy Lai and Robbins 1985, with kl in place of d_epsilon). Its line is"
         " that slope times ln t; at a finite t regret may be below it.\n\nRuns that stay with a worse arm to the end,"
         f" where noise hides the best one: {', '.join(lost) + '. One of them decides a mean' if lost else 'none'}."
-        f"{short_of(results[0], HORIZON, TRIALS)}"
     )
+    return [Note(text), *short_of(results[0], HORIZON, TRIALS)]

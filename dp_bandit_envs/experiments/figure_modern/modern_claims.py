@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from dp_bandit_envs.experiments.claim import Claim, Verdict
 from dp_bandit_envs.experiments.experiment import Results
 from dp_bandit_envs.experiments.figure_modern.modern_setup import (
     EPSILON,
@@ -18,7 +19,6 @@ from dp_bandit_envs.experiments.figure_modern.modern_setup import (
     key,
     sweep_of,
 )
-from dp_bandit_envs.experiments.reproduction import Claim
 from dp_bandit_envs.experiments.verdicts import DECIDES, all_ahead, decided, joined, over_error, ratio, with_names
 from dp_bandit_envs.metrics import mean_and_standard_error
 from dp_bandit_envs.protocols import FloatArray
@@ -100,7 +100,7 @@ def _order_over_epsilon(results: Results, says: str, better: Sequence[str], wors
         f"{says}: at every epsilon, T = {_end(results):,}.",
         f"clearly less, {LATE}, at so many of {len(SWEEP)} values of epsilon: {with_names(ahead)}; {_at_the_end(last)}",
         decided(
-            "no" if behind else all_ahead(leads),
+            Verdict.NO if behind else all_ahead(leads),
             results,
             yes="at all of them",
             no=f"the other way round: {'; '.join(behind)}. All are of order ln T / epsilon there, and constants decide",
@@ -124,7 +124,7 @@ def _above_the_lower_bound(results: Results) -> Claim:
         " T over ln T).",
         f"slope over the last two powers of ten, in slopes of the bound: {with_names(shown)}",
         decided(
-            "no" if below else ("yes" if known else ""),
+            Verdict.NO if below else (Verdict.YES if known else Verdict.UNDECIDED),
             results,
             yes="none is below 1 by three standard errors",
             no=f"below: {'; '.join(below)}. The bound is about the limit of large t, and an algorithm can live for a"
@@ -146,7 +146,7 @@ def _reaches_the_lower_bound(results: Results) -> Claim:
         f"DP-KLUCB and DP-IMED match the lower bound up to the growth of their blocks (at most {NEARLY:g}).",
         f"slope over the last two powers of ten, in slopes of the bound: {with_names(shown)}",
         decided(
-            "no" if over else ("yes" if known else ""),
+            Verdict.NO if over else (Verdict.YES if known else Verdict.UNDECIDED),
             results,
             yes=f"none is above {NEARLY:g} by three standard errors",
             no=f"above: {joined(over)}, by T = {_end(results):,}; the claim is about the limit",
@@ -187,7 +187,7 @@ def _inverse_at_small_epsilon(results: Results) -> Claim:
         "For small epsilon regret is proportional to 1 / epsilon.",
         f"exponent of epsilon between {low:g} and {high:g}: {with_names(shown)}",
         decided(
-            "no" if not within else ("" if loose else "yes"),
+            Verdict.NO if not within else (Verdict.UNDECIDED if loose else Verdict.YES),
             results,
             yes="-1 to within a quarter",
             no=f"not at T = {_end(results):,}: part of the regret does not depend on epsilon, and none can exceed T"
