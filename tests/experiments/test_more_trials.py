@@ -51,7 +51,7 @@ def test_pairs_are_the_games_of_both():
 def test_full_sizes_play_more_games_of_the_best_and_small_ones_do_not():
     for panel in figure_2.experiment(modern=True).panels:
         counts = {one.name: one.trials for one in panel.contestants}
-        assert counts["DP-IMED"] == counts["DP-KLUCB"] == 1000 and counts["UCB"] == counts["DP-SE"] == 0
+        assert counts["DP-IMED"] == counts["DP-KLUCB"] == 1000 and counts["UCB"] == counts["Lazy-DP-TS"] == 0
     assert not figure_2.experiment(modern=True, trials=5).more_trials
     over_time, over_epsilon = figure_modern_setup.experiments()
     assert over_time.more_trials == "" and over_epsilon.more_trials == "100 of DP-KLUCB, DP-IMED"
