@@ -137,13 +137,14 @@ def _run(
 
 def note(experiment: Experiment, view: View) -> str:
     """Say under the figure what lines and bands are, and which privacy each algorithm guarantees."""
-    trials = experiment.trials
+    more = experiment.more_trials
+    trials = f"{experiment.trials}" + (f" ({more})" if more else "")
     if view.centre == "mean":
         lines = f"line: mean of {trials} trials; band: its 95% confidence interval (1.96 standard errors)"
     else:
         lines = (
-            f"line: median of means of {trials} trials ({min(24, trials)} groups); band: spread of the trials (Gini's"
-            " mean difference below and above)"
+            f"line: median of means of {trials} trials ({min(24, experiment.trials)} groups); band: spread of the"
+            " trials (Gini's mean difference below and above)"
         )
     of_panels = [levels_in(experiment, panel) for panel in experiment.panels]
     names = dict.fromkeys(name for levels in of_panels for name in levels)

@@ -25,11 +25,15 @@ FORMAT = 2
 
 @dataclasses.dataclass(frozen=True)
 class Contestant:
-    """An algorithm by name, with its parameters as plain JSON values, and the label of its results."""
+    """An algorithm by name, with its parameters as plain JSON values, and the label of its results.
+
+    It plays as many games as the experiment says, or `trials` if that is more; the first ones are the same games.
+    """
 
     name: str
     parameters: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     label: str | None = None
+    trials: int = 0
 
     def make(self) -> Algorithm:
         """Make the algorithm."""
@@ -141,19 +145,39 @@ class Experiment:
                 player.wrap(game)
                 player.guarantee(n_arms=game.n_arms, horizon=game.horizon, sensitivity=game.sensitivity)
 
-    def players(self, panel: Panel) -> list[Algorithm]:
-        """Make the algorithms that play in a panel."""
+    def players(self, panel: Panel, trial: int = 0) -> list[Algorithm]:
+        """Make the algorithms that play in a trial of a panel; all of them play in the first."""
         chosen = self.contestants if panel.contestants is None else panel.contestants
-        return [contestant.make() for contestant in chosen]
+        return [contestant.make() for contestant in chosen if trial < max(contestant.trials, self.trials)]
 
-    def rounds_in_a_trial(self, panel: Panel) -> int:
-        """Return how many rounds all algorithms together play in one trial of a panel."""
-        return len(self.players(panel)) * self.game(panel).horizon
+    @property
+    def more_trials(self) -> str:
+        """Who plays more games than the others, as in "1,000 of DP-KLUCB and DP-IMED"; nothing if nobody does."""
+        found: dict[int, dict[str, None]] = {}
+        for panel in self.panels:
+            for one in self.contestants if panel.contestants is None else panel.contestants:
+                if one.trials > self.trials:
+                    found.setdefault(one.trials, {})[one.make().name] = None
+        return "; ".join(f"{trials:,} of {', '.join(names)}" for trials, names in found.items())
+
+    def stretches(self, panel: Panel) -> list[tuple[int, int]]:
+        """Return the trials of a panel as ranges (first, end), in each of which the same algorithms play."""
+        chosen = self.contestants if panel.contestants is None else panel.contestants
+        ends = sorted({self.trials, *(max(contestant.trials, self.trials) for contestant in chosen)})
+        return list(zip([0, *ends], ends, strict=False))
+
+    def rounds_in_a_trial(self, panel: Panel, trial: int = 0) -> int:
+        """Return how many rounds all algorithms together play in a trial of a panel."""
+        return len(self.players(panel, trial)) * self.game(panel).horizon
 
     @property
     def rounds(self) -> int:
         """How many rounds are played in all."""
-        return sum(self.trials * self.rounds_in_a_trial(panel) for panel in self.panels)
+        return sum(
+            (end - first) * self.rounds_in_a_trial(panel, first)
+            for panel in self.panels
+            for first, end in self.stretches(panel)
+        )
 
 
 @dataclasses.dataclass(frozen=True)

@@ -77,7 +77,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 def _settings(experiments: Sequence[Experiment], command: str) -> str:
     versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in PACKAGES)
     first = experiments[0]
-    sizes = [f"{one.trials:,} trial{'' if one.trials == 1 else 's'}, horizon {_horizon(one)}" for one in experiments]
+    sizes = [f"{_trials(one)}, horizon {_horizon(one)}" for one in experiments]
     if len(experiments) > 1:
         sizes = [f"{size} ({one.name})" for size, one in zip(sizes, experiments, strict=True)]
     return (
@@ -86,6 +86,11 @@ def _settings(experiments: Sequence[Experiment], command: str) -> str:
         f" {platform.python_version()}, {versions}. The same command gives the same numbers to the last bit, whatever"
         " the number of cores."
     )
+
+
+def _trials(experiment: Experiment) -> str:
+    more = f" ({experiment.more_trials})" if experiment.more_trials else ""
+    return f"{experiment.trials:,} trial{'' if experiment.trials == 1 else 's'}{more}"
 
 
 def _horizon(experiment: Experiment) -> str:

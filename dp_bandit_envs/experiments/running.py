@@ -54,8 +54,11 @@ class Chunk:
 
 def chunks_of(experiment: Experiment, panel: Panel) -> list[Chunk]:
     """Return the chunks of a panel, in the order of trials."""
-    size = min(CHUNK, max(LEAST_CHUNK, CHUNK_ROUNDS // experiment.rounds_in_a_trial(panel)))
-    return [Chunk(panel, first, min(size, experiment.trials - first)) for first in range(0, experiment.trials, size)]
+    chunks = []
+    for start, end in experiment.stretches(panel):
+        size = min(CHUNK, max(LEAST_CHUNK, CHUNK_ROUNDS // experiment.rounds_in_a_trial(panel, start)))
+        chunks += [Chunk(panel, first, min(size, end - first)) for first in range(start, end, size)]
+    return chunks
 
 
 def run(experiment: Experiment, folder: ResultsFolder, *, jobs: int = 1, progress: Progress | None = None) -> Results:
@@ -87,7 +90,7 @@ def _run_chunks(experiment: Experiment, folder: ResultsFolder, jobs: int, progre
             if saved is not None:
                 saved.check()
                 if progress is not None:
-                    progress("saved", chunk.trials * experiment.rounds_in_a_trial(panel))
+                    progress("saved", chunk.trials * experiment.rounds_in_a_trial(panel, chunk.first_trial))
             elif (whole := folder.load(RESULTS)) is not None:
                 return whole  # another process was quicker
             else:
@@ -127,7 +130,8 @@ def _joined(experiment: Experiment, folder: ResultsFolder) -> Iterator[tuple[str
             pieces: dict[str, list[NDArray[Any]]] = {key: [] for key in keys}
             for archive in map(load, chunks):
                 for key in keys:
-                    pieces[key].append(archive.read(key))
+                    if key in archive:  # some algorithms play more games than others
+                        pieces[key].append(archive.read(key))
             for key in keys:
                 yield f"{panel.key}/{key}", pieces.pop(key)
 
@@ -144,7 +148,7 @@ def _run_chunk(experiment: Experiment, chunk: Chunk, jobs: int, progress: Progre
     horizon = experiment.game(panel).horizon
     simulation = simulate(
         panel.env_id,
-        experiment.players(panel),
+        experiment.players(panel, chunk.first_trial),
         horizon=experiment.horizon,
         trials=chunk.trials,
         seed=experiment.seed,

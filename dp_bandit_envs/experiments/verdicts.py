@@ -23,7 +23,14 @@ def lead(
 ) -> float:
     """Return by how many standard errors `better` has less regret; trials are paired, as they share their gains."""
     one, other = (results.regret(panel, name, measure)[:, checkpoint] for name in (better, worse))
-    return over_error(other - one)
+    return over_error(paired(other, one))
+
+
+def paired(one: FloatArray, other: FloatArray) -> FloatArray:
+    """Return the differences one - other of samples `(trials,)`, in the games that both have played."""
+    both = min(len(one), len(other))
+    difference: FloatArray = one[:both] - other[:both]
+    return difference
 
 
 def over_error(sample: FloatArray) -> float:

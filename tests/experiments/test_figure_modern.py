@@ -192,7 +192,8 @@ def test_the_report_holds_both_experiments():
         notes=figure_modern.notes(found),
         claims=modern_claims.claims(*found),
     )
-    assert "20 trials, horizon 1,000,000 (over-time); 20 trials, horizon 1,000,000 (over-epsilon)" in text
+    more = "(100 of DP-KLUCB, DP-IMED)"
+    assert f"20 trials, horizon 1,000,000 (over-time); 20 trials {more}, horizon 1,000,000 (over-epsilon)" in text
     for part in ("over-time", "over-epsilon"):
         assert f"## Pseudo-regret after the last round, {part}\n" in text and f"`{part}/`" in text
     assert "| the literature says | seen here | holds? |" in text and "## The literature's claims" in text

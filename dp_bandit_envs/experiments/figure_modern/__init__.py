@@ -28,7 +28,7 @@ def notes(results: Sequence[Results]) -> list[Note]:
     """Return what a reader must know before the numbers."""
     games = "; ".join(f"{game.name}, with means {', '.join(f'{one:g}' for one in game.means)}" for game in GAMES)
     lost = [
-        f"{count} of {one.experiment.trials} of {name} ({panel.title})"
+        f"{count} of {len(one.regret(panel.key, name, VIEW.measure))} of {name} ({panel.title})"
         for one in results
         for panel in one.experiment.panels
         for name in one.names_in(panel)

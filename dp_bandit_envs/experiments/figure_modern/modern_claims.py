@@ -19,7 +19,16 @@ from dp_bandit_envs.experiments.figure_modern.modern_setup import (
     key,
     sweep_of,
 )
-from dp_bandit_envs.experiments.verdicts import DECIDES, all_ahead, decided, joined, over_error, ratio, with_names
+from dp_bandit_envs.experiments.verdicts import (
+    DECIDES,
+    all_ahead,
+    decided,
+    joined,
+    over_error,
+    paired,
+    ratio,
+    with_names,
+)
 from dp_bandit_envs.metrics import mean_and_standard_error
 from dp_bandit_envs.protocols import FloatArray
 from dp_bandit_envs.theory.lower_bounds import lai_robbins, private_lower_bound
@@ -56,8 +65,8 @@ def _order_at_the_end(results: Results, says: str, better: Sequence[str], worse:
         panel = key(game, EPSILON)
         for one, other in _pairs(better, worse):
             name = f"{one} to {other}, {game.name}"
-            leads[name] = over_error(_late(results, panel, other) - _late(results, panel, one))
-            last[name] = over_error(_last(results, panel, other) - _last(results, panel, one))
+            leads[name] = over_error(paired(_late(results, panel, other), _late(results, panel, one)))
+            last[name] = over_error(paired(_last(results, panel, other), _last(results, panel, one)))
             late = ratio(_late(results, panel, one).mean(), _late(results, panel, other).mean())
             shown[name] = (
                 f"{late:.2f} / {ratio(_last(results, panel, one).mean(), _last(results, panel, other).mean()):.2f}"
@@ -87,8 +96,8 @@ def _order_over_epsilon(results: Results, says: str, better: Sequence[str], wors
             found = {}
             for epsilon in SWEEP:
                 panel = key(game, epsilon)
-                found[epsilon] = over_error(_late(results, panel, other) - _late(results, panel, one))
-                at_the_end = over_error(_last(results, panel, other) - _last(results, panel, one))
+                found[epsilon] = over_error(paired(_late(results, panel, other), _late(results, panel, one)))
+                at_the_end = over_error(paired(_last(results, panel, other), _last(results, panel, one)))
                 last[f"{name}, epsilon = {epsilon:g}"] = at_the_end
             leads += found.values()
             ahead[name] = f"{sum(each > DECIDES for each in found.values())}"

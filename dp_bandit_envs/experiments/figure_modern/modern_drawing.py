@@ -17,9 +17,10 @@ def draw_modern(reproduction: Reproduction, results: Sequence[Results]) -> Figur
     """Draw both experiments, one row for each game."""
     over_time, over_epsilon = results
     measure, trials = reproduction.view.measure, over_time.experiment.trials
+    more = f" ({over_epsilon.experiment.more_trials} on the right)" if over_epsilon.experiment.more_trials else ""
     rows = [(_over_time(over_time, game, measure), _over_epsilon(over_epsilon, game, measure)) for game in modern.GAMES]
     note = (
-        f"line: mean of {trials} trials; band: its 95% confidence interval (1.96 standard errors). All private"
+        f"line: mean of {trials} trials{more}; band: its 95% confidence interval (1.96 standard errors). All private"
         f" algorithms have the same epsilon, {modern.EPSILON:g} on the left; {modern.REFERENCE} has no privacy. The"
         " lower bounds are asymptotic: the least slope in ln t, times ln t"
     )

@@ -14,6 +14,8 @@ from dp_bandit_envs.theory.lower_bounds import lai_robbins, private_lower_bound
 HORIZON = 10**7
 SWEEP_HORIZON = 10**6
 TRIALS = 20
+OPTIMAL_TRIALS = 100
+"""Games of the two best over epsilon, where a few bad ones decide the mean; one takes about 30 ms."""
 EPSILON = 1.0
 SWEEP = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
 PRIVATE = ("DP-UCB-BOUND", "DP-UCB", "DP-SE", "AdaP-UCB", "AdaP-KLUCB", "Lazy-DP-TS", "DP-KLUCB", "DP-IMED")
@@ -43,14 +45,15 @@ def experiments(*, horizon: int = HORIZON, trials: int = TRIALS, seed: int = 0) 
 
     Args:
         horizon: Number of rounds T of the first; the second has as many, but no more than 10^6.
-        trials: Number of runs.
+        trials: Number of runs; from 20 on, the two best play 100 in the second.
         seed: The seed.
     """
     horizon = checks.integer("horizon", horizon, at_least=1)
     over_time = tuple(_panel(game, EPSILON, (*PRIVATE, REFERENCE)) for game in GAMES)
+    more = OPTIMAL_TRIALS if trials >= TRIALS else 0
     levels = [(epsilon, PRIVATE) for epsilon in SWEEP]
     over_epsilon = tuple(
-        _panel(game, epsilon, names) for game in GAMES for epsilon, names in [*levels, (None, (REFERENCE,))]
+        _panel(game, epsilon, names, more) for game in GAMES for epsilon, names in [*levels, (None, (REFERENCE,))]
     )
     return (
         Experiment("over-time", over_time, (), horizon, trials, seed, checkpoints="log"),
@@ -58,8 +61,8 @@ def experiments(*, horizon: int = HORIZON, trials: int = TRIALS, seed: int = 0) 
     )
 
 
-def _panel(game: Means, epsilon: float | None, names: Sequence[str]) -> Panel:
-    contestants = tuple(contestant(name, epsilon) for name in names)
+def _panel(game: Means, epsilon: float | None, names: Sequence[str], more: int = 0) -> Panel:
+    contestants = tuple(contestant(name, epsilon, more if name in OPTIMAL else 0) for name in names)
     return Panel(
         key=key(game, epsilon),
         title=f"{game.title}, " + ("no privacy" if epsilon is None else f"epsilon = {epsilon:g}"),
@@ -69,9 +72,9 @@ def _panel(game: Means, epsilon: float | None, names: Sequence[str]) -> Panel:
     )
 
 
-def contestant(name: str, epsilon: float | None) -> Contestant:
-    """Return an algorithm at a privacy level, None for one without privacy."""
-    return Contestant(name, {} if epsilon is None or name == REFERENCE else {"epsilon": epsilon})
+def contestant(name: str, epsilon: float | None, trials: int = 0) -> Contestant:
+    """Return an algorithm at a privacy level, None for one without privacy, with more games than the others if so."""
+    return Contestant(name, {} if epsilon is None or name == REFERENCE else {"epsilon": epsilon}, trials=trials)
 
 
 def key(game: Means, epsilon: float | None) -> str:
