@@ -17,7 +17,8 @@ from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.protocols import AgentFactory, Environment, FloatArray, IntArray
 from dp_bandit_envs.simulation.checkpoints import checked, spaced
 from dp_bandit_envs.simulation.plan import NotCompilable, Plan, make_plan
-from dp_bandit_envs.simulation.trials import Column, CompiledTrials, PlayedTrials, Task, spread
+from dp_bandit_envs.simulation.spreading import Column, Task, spread
+from dp_bandit_envs.simulation.trials import CompiledTrials, PlayedTrials
 
 Algorithms = Sequence[str | Algorithm] | Mapping[str, Algorithm | AgentFactory]
 Progress = Callable[[int, int], None]

@@ -1,16 +1,12 @@
-"""One trial at a time: all algorithms of a simulation on the same gains, and many trials side by side."""
+"""One trial at a time: all algorithms of a simulation on the same gains."""
 
 import copy
 import dataclasses
 import functools
-import threading
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
-from joblib.parallel import SequentialBackend, ThreadingBackend, get_active_backend
 from numpy.typing import NDArray
 
 from dp_bandit_envs.adversaries import Adversary
@@ -33,47 +29,11 @@ from dp_bandit_envs.simulation.play_block import (
     new_progress,
     new_record,
 )
+from dp_bandit_envs.simulation.spreading import Column, Stopped, StoppedEarly, never
 
 ROUNDS_AT_ONCE = 2**14
 NUMBERS_AT_ONCE = 2**18
 """The most gains in a block; with many arms, blocks are shorter."""
-COMPILER = "dp-bandit compiler"
-"""The name of the thread that compiles."""
-LOCAL = (SequentialBackend, ThreadingBackend)
-
-
-class Column(NamedTuple):
-    """What one game leaves behind at the checkpoints, each of shape `(checkpoints,)`, and `pulls` of `(n_arms,)`."""
-
-    external_regret: FloatArray
-    policy_regret: FloatArray
-    pseudo_regret: FloatArray | None
-    collected: FloatArray
-    switches: IntArray
-    pulls: IntArray
-
-
-Stopped = Callable[[], bool]
-"""Tells whether somebody has asked for the work to end."""
-
-
-class StoppedEarly(Exception):
-    """A trial was given up, because its results are no longer wanted."""
-
-
-def never() -> bool:
-    """Return False."""
-    return False
-
-
-class Task(Protocol):
-    """A kind of trial, which can be played in any thread or process."""
-
-    def compile(self, stopped: Stopped) -> None:
-        """Do what takes seconds once; end early after `stopped` returns True."""
-
-    def run(self, trial: int, stopped: Stopped = never) -> dict[str, Column]:
-        """Play one trial; raise `StoppedEarly` soon after `stopped` returns True."""
 
 
 class Seat:
@@ -223,56 +183,6 @@ def _pieces(gains: FloatArray, source: GraphSource | None) -> Iterator[tuple[Flo
         yield gains[start : start + rounds], source.graph
         source.advance(rounds)
         start += rounds
-
-
-def spread(task: Task, numbers: Iterable[int], jobs: int, prefer: str) -> Iterator[dict[str, Column]]:
-    """Run trials side by side and yield their results in order."""
-    backend, _ = get_active_backend(prefer=prefer)
-    local = isinstance(backend, LOCAL)
-    if local:
-        compile_in_background(task)
-    if jobs == 1 and local:
-        yield from map(task.run, numbers)
-    elif prefer == "threads" and local:
-        # joblib looks for results every 10 ms only, which is half a trial; its other backends are worth that.
-        stop = threading.Event()
-        pool = ThreadPoolExecutor(jobs)
-        try:
-            yield from pool.map(functools.partial(task.run, stopped=stop.is_set), numbers)
-        finally:
-            # After Ctrl-C too: running trials end with their current block of rounds.
-            stop.set()
-            pool.shutdown(cancel_futures=True)
-    else:
-        parallel = Parallel(n_jobs=jobs, prefer=prefer, return_as="generator")
-        yield from parallel(delayed(task.run)(trial) for trial in numbers)
-
-
-def compile_in_background(task: Task) -> None:
-    """Compile in another thread and wait for it.
-
-    Python runs signal handlers in the main thread only. There, Ctrl-C during compilation would be raised in one of
-    LLVM's callbacks, which cannot pass it on, and get lost. Here the wait ends at once; the function that is being
-    compiled is finished in the background.
-    """
-    stop = threading.Event()
-    failure: list[BaseException] = []
-
-    def work() -> None:
-        try:
-            task.compile(stop.is_set)
-        except BaseException as error:
-            failure.append(error)
-
-    thread = threading.Thread(target=work, name=COMPILER)
-    thread.start()
-    try:
-        while thread.is_alive():
-            thread.join(0.1)  # on Windows, Ctrl-C does not end a wait without a limit
-    finally:
-        stop.set()
-    if failure:
-        raise failure[0]
 
 
 def _apart(arrays: Any) -> Any:
