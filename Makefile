@@ -9,7 +9,7 @@ figure-1: $(VENV)/.base
 	$(BIN)/dp-bandit reproduce figure-1 --out results/figure-1
 
 test: lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto
 
 test-slow: $(VENV)/.test
 	$(BIN)/python -m pytest -m slow
