@@ -22,6 +22,8 @@ def show_counters(console: Console, horizon: int, epsilon: float, delta: float |
         raise ValueError(f"out must be a .png or .svg file in a folder that exists; received {str(out)!r}.")
     try:
         rows = compare(horizon, epsilon, None if delta is None else checks.delta(delta))
+    except OverflowError:
+        raise ValueError(f"epsilon must leave variances that fit a float; received {epsilon!r}.") from None
     except MemoryError:
         raise ValueError(f"horizon must leave room in memory for square-root; received {horizon}.") from None
     if not all(math.isfinite(row.maximum) for row in rows):

@@ -110,13 +110,17 @@ def clear_partial_files(folder: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Bring the names in a folder to the disk. Windows cannot open folders and does without."""
+    """Bring the names in a folder to the disk, unless another process has removed it.
+
+    Windows cannot open folders and does without.
+    """
     if os.name == "posix":
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        with contextlib.suppress(FileNotFoundError):
+            descriptor = os.open(folder, os.O_RDONLY)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
 
 
 def _partial(target: Path) -> Path:

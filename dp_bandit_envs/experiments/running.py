@@ -86,9 +86,8 @@ def _run_chunks(experiment: Experiment, folder: ResultsFolder, jobs: int, progre
     """Run and save what the folder does not hold yet, join it, and return everything."""
     for panel in experiment.panels:
         for chunk in chunks_of(experiment, panel):
-            saved = chunk.load(folder)
+            saved = _checked(chunk.load(folder))
             if saved is not None:
-                saved.check()
                 if progress is not None:
                     progress("saved", chunk.trials * experiment.rounds_in_a_trial(panel, chunk.first_trial))
             elif (whole := folder.load(RESULTS)) is not None:
@@ -107,13 +106,31 @@ def _run_chunks(experiment: Experiment, folder: ResultsFolder, jobs: int, progre
     return whole
 
 
+def _checked(saved: Archive | None) -> Archive | None:
+    """Read all of a chunk; return None if there is none, or no longer, as another process has removed it."""
+    if saved is not None:
+        try:
+            saved.check()
+        except FileNotFoundError:
+            return None
+    return saved
+
+
 def _joined(experiment: Experiment, folder: ResultsFolder) -> Iterator[tuple[str, list[NDArray[Any]]]]:
     """Yield the arrays of all panels in pieces, some of them at a time, as together they may not fit into memory."""
+    try:
+        yield from _pieces(experiment, folder)
+    except FileNotFoundError:
+        raise _ChunkGone from None
+
+
+def _pieces(experiment: Experiment, folder: ResultsFolder) -> Iterator[tuple[str, list[NDArray[Any]]]]:
+    """Yield each array of each panel as the pieces that are in the chunks."""
 
     def load(chunk: Chunk) -> Archive:
         archive = chunk.load(folder)
         if archive is None:
-            raise _ChunkGone
+            raise FileNotFoundError
         return archive
 
     for panel in experiment.panels:

@@ -51,7 +51,7 @@ def events(gain: float, tau: int, epsilon: float, outside: str, trials: int, see
     if tau > 1:
         env = vector.MiniBatchAverage(env, batch_size=tau)
     env = vector.LaplaceClipRescale(env, epsilon=epsilon, bound=1.5 / (tau * epsilon), outside=outside)
-    env.mechanism = env.mechanism._replace(scale=noise_share * env.mechanism.scale)
+    env._mechanism = env.mechanism._replace(scale=noise_share * env.mechanism.scale)
     env.reset(seed=seed)
     counts = np.zeros(1 + len(THRESHOLDS), int)
     for _ in range(steps):
