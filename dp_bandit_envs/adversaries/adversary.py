@@ -7,6 +7,7 @@ from typing import Self, SupportsIndex
 import numpy as np
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.errors import GainRangeError
 from dp_bandit_envs.protocols import FloatArray
 
 
@@ -51,13 +52,17 @@ class Adversary(abc.ABC):
     def next_gains(self, rounds: int) -> FloatArray:
         """Return the gains of the next `rounds` rounds: a fresh array of shape `(rounds, n_arms)`, in [0, 1]."""
 
-    def fill(self, gains: FloatArray) -> None:
+    def fill(self, gains: FloatArray, *, check: bool = False) -> None:
         """Write the gains of the next `len(gains)` rounds into `gains`, an array of shape `(rounds, n_arms)`.
 
-        In small pieces: temporary arrays of several 100 kB are given back to the operating system after every use,
-        and fetching them anew costs several times more than the random numbers in them.
+        In small pieces: temporary arrays of several 100 kB are given back to the operating system after every use, and
+        fetching them anew costs several times more than the random numbers in them. With `check`, gains outside [0, 1]
+        are refused; the simulator checks them itself.
         """
         piece = max(1, 16384 // self.n_arms)
         for start in range(0, len(gains), piece):
             part = gains[start : start + piece]
-            part[...] = self.next_gains(len(part))
+            part[...] = fresh = self.next_gains(len(part))
+            # While they are in the processor's cache; NaN fails, too.
+            if check and not (fresh.min() >= 0 and fresh.max() <= 1):
+                raise GainRangeError(self)

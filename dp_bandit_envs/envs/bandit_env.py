@@ -11,7 +11,7 @@ from gymnasium import spaces
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries.adversary import Adversary
 from dp_bandit_envs.envs.scoreboard import Scoreboard
-from dp_bandit_envs.errors import GainRangeError, StepOutsideGame, WrongType
+from dp_bandit_envs.errors import StepOutsideGame, WrongType
 from dp_bandit_envs.protocols import FloatArray, IntArray, Observation
 from dp_bandit_envs.seeding import ADVERSARY, EpisodeStreams, checked_options, checked_seed
 
@@ -199,9 +199,7 @@ class BanditEnv(gym.Env[Observation, int]):
         self.report_block()
         self._totals_before_block = self._totals(len(self._arms))
         self._block = np.empty((min(self._block_length, self.horizon - self._round), self.n_arms))
-        self.adversary.fill(self._block)
-        if not np.all((self._block >= 0) & (self._block <= 1)):
-            raise GainRangeError(self.adversary)
+        self.adversary.fill(self._block, check=True)
         self._rows = self._block.tolist()
         self._arms.clear()
         self._earned.clear()

@@ -13,7 +13,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries.adversary import Adversary
 from dp_bandit_envs.envs.bandit_env import BanditEnv, make_adversary, observation_space
 from dp_bandit_envs.envs.scoreboard import Scoreboard
-from dp_bandit_envs.errors import GainRangeError, NotAnInteger, StepOutsideGame
+from dp_bandit_envs.errors import NotAnInteger, StepOutsideGame
 from dp_bandit_envs.protocols import FloatArray, IntArray, Observation
 from dp_bandit_envs.seeding import ADVERSARY, EpisodeStreams, checked_options, checked_seed
 
@@ -211,10 +211,7 @@ class BanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, NDArray[Any]])
         if len(self._block) != rounds:
             self._block = np.empty((rounds, self.num_envs, self.n_arms))
         for game, adversary in enumerate(self.adversaries):
-            adversary.fill(self._block[:, game])
-        # Without temporary arrays as long as a block.
-        if not (self._block.min() >= 0 and self._block.max() <= 1):
-            raise GainRangeError(self.adversaries[0])
+            adversary.fill(self._block[:, game], check=True)
         self._position = self._added = 0
 
     def _add_up(self) -> None:
