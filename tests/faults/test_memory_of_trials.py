@@ -32,7 +32,7 @@ def resident_after(trials, *algorithms):
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_five_times_the_trials_take_no_more_memory(trials=1000):
     first, *_, last = resident_after(trials, "EXP3", "DP-EXP3-Lap")
-    assert last <= 1.02 * first, (first, last)
+    assert last <= 1.05 * first, (first, last)
 
 
 @pytest.mark.slow
