@@ -16,6 +16,9 @@ PARTIAL = re.compile(
 )
 """How a file is called while it is being written: by which process of which machine."""
 
+ATTEMPTS = 100
+"""How often a folder may be removed by others before it counts as an error."""
+
 
 @contextlib.contextmanager
 def whole_file(target: Path) -> Iterator[IO[bytes]]:
@@ -67,11 +70,13 @@ def create_once(target: Path, content: bytes) -> bool:
 
 def open_new(path: Path) -> IO[bytes]:
     """Open a file for writing that is not there yet, in a folder that is made if need be."""
-    while True:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    for _ in range(ATTEMPTS):
         make_folder(path.parent)
         # Another process may remove the folder, once it is empty, between these two lines.
         with contextlib.suppress(FileNotFoundError):
-            return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)), "wb")
+            return os.fdopen(os.open(path, flags), "wb")
+    return os.fdopen(os.open(path, flags), "wb")
 
 
 def make_folder(path: Path) -> None:
