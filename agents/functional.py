@@ -25,7 +25,7 @@ SUMS: Final = ("sum", "count")
 CURE: Final = {
     GAINS: "Use a DPBandit environment without FlattenObservation, or with LaplaceClipRescale or MiniBatchAverage"
     " around it.",
-    SUMS: "wrap it in RunningSums(env) or HybridSums(env, epsilon=...).",
+    SUMS: "wrap it in ExactSums(env) or HybridSums(env, epsilon=...).",
 }
 
 

@@ -93,7 +93,7 @@ class Imed(FunctionalAgent):
     It needs neither the round nor a confidence level. Arms without a release come first, lowest number first; the
     lowest number wins ties.
 
-    Learns from running sums: put `RunningSums`, `HybridSums` or `BlockMeans` around the environment.
+    Learns from running sums: put `ExactSums`, `HybridSums` or `BlockSums` around the environment.
 
     Args:
         epsilon: Privacy parameter of d, in (0, inf]; inf for IMED, with the divergence of Bernoulli arms.

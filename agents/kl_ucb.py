@@ -108,7 +108,7 @@ class KlUcb(FunctionalAgent):
     without a release come first, lowest number first. Of several arms that may still have mean 1, the one with the
     fewest gains is played; otherwise the lowest number wins ties.
 
-    Learns from running sums: put `RunningSums`, `HybridSums` or `BlockMeans` around the environment.
+    Learns from running sums: put `ExactSums`, `HybridSums` or `BlockSums` around the environment.
 
     Args:
         level: c, greater than 0.

@@ -103,7 +103,7 @@ def update(state: State, arm: int, value: Sequence[float], count: Sequence[int])
 class MaxN(FunctionalAgent):
     """Base of the two: plays the best arm that reveals the one an algorithm would explore.
 
-    Learns from running sums, in a game with a feedback graph: put `RunningSums` around `DPBandit-Graph-v0`. In an
+    Learns from running sums, in a game with a feedback graph: put `ExactSums` around `DPBandit-Graph-v0`. In an
     undirected graph the arms that reveal an arm are those that it reveals.
 
     Source: Caron, Kveton, Lelarge and Bhagat (2012), UCB-MaxN; Tossou, Dimitrakakis and Dubhashi (2017), TS-MaxN.

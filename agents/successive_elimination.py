@@ -96,7 +96,7 @@ class SuccessiveElimination(FunctionalAgent):
     .. math:: 2 \sqrt{\frac{\ln(8 K e^2 / \beta)}{2 R}} + 2 \frac{\ln(4 K e^2 / \beta)}{R \epsilon}, \quad
               \beta = \frac{1}{T}
 
-    Learns from sums of blocks: put `BlockMeans(env, epsilon=..., lengths=epoch_lengths(...))` around the environment.
+    Learns from sums of blocks: put `BlockSums(env, epsilon=..., lengths=epoch_lengths(...))` around the environment.
 
     Args:
         epsilon: Privacy parameter of that wrapper, in (0, inf].

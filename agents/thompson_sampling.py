@@ -97,7 +97,7 @@ class ThompsonSampling(FunctionalAgent):
 
     For gains of 0 and 1 this is the posterior of a uniform prior; for others the same formula serves.
 
-    Learns from running sums: put `RunningSums`, `HybridSums` or `BlockMeans` around the environment.
+    Learns from running sums: put `ExactSums`, `HybridSums` or `BlockSums` around the environment.
 
     Args:
         width: The extra term for noise, from `dp_bandit_envs.agents.noise_width`, not from a counter's table; it is

@@ -117,7 +117,7 @@ class Ucb(FunctionalAgent):
     with t the number of rounds played so far and n_i the number of gains in the released mean. Arms without a release
     come first, lowest number first, each until it has one; the lowest number wins ties.
 
-    Learns from running sums: put `RunningSums`, `HybridSums`, `IntervalMeans` or `BlockMeans` around the environment.
+    Learns from running sums: put `ExactSums`, `HybridSums`, `IntervalSums` or `BlockSums` around the environment.
 
     Args:
         exploration: alpha, at least 0; 2 for UCB.

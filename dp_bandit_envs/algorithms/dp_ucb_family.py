@@ -15,14 +15,14 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.agents.noise_width import NoiseWidth, counter_width, log_width, no_width
 from dp_bandit_envs.agents.ucb import Ucb
 from dp_bandit_envs.algorithms.algorithm import Algorithm
+from dp_bandit_envs.privacy import sums
 from dp_bandit_envs.privacy.counters import COUNTERS, make_counter
 from dp_bandit_envs.privacy.counters.width import laplace_width
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
-from dp_bandit_envs.privacy.sums import IntervalSums
 from dp_bandit_envs.protocols import Environment
 from dp_bandit_envs.theory.stochastic_bounds import dp_ucb_bound_bound, dp_ucb_int_bound, private_ucb_bound
-from dp_bandit_envs.wrappers import HybridSums, IntervalMeans
-from dp_bandit_envs.wrappers.interval_means import INTERVALS, PAPER_DELTA, checked_v
+from dp_bandit_envs.wrappers import CounterSums, IntervalSums
+from dp_bandit_envs.wrappers.interval_sums import INTERVALS, PAPER_DELTA, checked_v
 
 MODES = ("once", "bonus", "redraw")
 BONUS = 3.5
@@ -59,7 +59,7 @@ def dp_ucb_bound(
         name=label,
         make_agent=agent,
         make_agent_for=agent,
-        wrapping=lambda env: HybridSums(env, epsilon=size, counter=counter, **of_counter),
+        wrapping=lambda env: CounterSums(env, epsilon=size, counter=counter, **of_counter),
         paper_guarantee_of=_claims(size, "theorem 3.1"),
         stochastic_bound=_width_bound(counter, size, **of_counter) if follows_bits else None,
         parameters={"epsilon": size, "counter": counter, "budget": budget, "formula": formula},
@@ -84,7 +84,7 @@ def dp_ucb(
     return Algorithm(
         name=label,
         make_agent=Ucb,
-        wrapping=lambda env: HybridSums(env, epsilon=size, counter=counter, pad_unplayed=True, **of_counter),
+        wrapping=lambda env: CounterSums(env, epsilon=size, counter=counter, pad_unplayed=True, **of_counter),
         paper_guarantee_of=_claims(size, "theorem 3.1"),
         parameters={"epsilon": size, "counter": counter, "budget": budget},
         reference="Tossou and Dimitrakakis (2016), algorithm 2, theorems 3.1 and 3.3",
@@ -121,14 +121,14 @@ def dp_ucb_int(
         return Ucb(width=log_width(BONUS * sensitivity, power=1 - power / 2) if with_bonus else no_width)
 
     def bound(means: Sequence[float], horizon: int) -> float:
-        ends = IntervalSums(size, failure, power, horizon, intervals).ends
+        ends = sums.IntervalSums(size, failure, power, horizon, intervals).ends
         return dp_ucb_int_bound(means, horizon, ends.tolist(), power, BONUS if with_bonus else 0.0)
 
     return Algorithm(
         name=label,
         make_agent=agent,
         make_agent_for=agent,
-        wrapping=lambda env: IntervalMeans(
+        wrapping=lambda env: IntervalSums(
             env, epsilon=size, v=power, delta=failure, release=release, intervals=intervals
         ),
         paper_guarantee_of=lambda n_arms, horizon: claim,
@@ -161,7 +161,7 @@ def private_ucb(
     def wrapping(env: Environment) -> Environment:
         # The paper composes over arms one after another; in parallel, this is epsilon / K-DP.
         share = env.get_wrapper_attr("n_arms") if constants == "paper" else 1
-        return HybridSums(env, epsilon=size / share, counter="binary")
+        return CounterSums(env, epsilon=size / share, counter="binary")
 
     bound = _width_bound("binary", size) if constants == "improved" else None
     if constants == "paper" and failure is not None:

@@ -10,7 +10,7 @@ from dp_bandit_envs.agents.exp3_set import Exp3Set
 from dp_bandit_envs.agents.max_n import TsMaxN, UcbMaxN
 from dp_bandit_envs.algorithms.algorithm import Algorithm
 from dp_bandit_envs.algorithms.index_policies import ts, ucb
-from dp_bandit_envs.wrappers import RunningSums
+from dp_bandit_envs.wrappers import ExactSums
 
 
 def ts_n(*, label: str = "TS-N") -> Algorithm:
@@ -30,7 +30,7 @@ def ts_max_n(*, label: str = "TS-MaxN") -> Algorithm:
     return Algorithm(
         name=label,
         make_agent=TsMaxN,
-        wrapping=RunningSums,
+        wrapping=ExactSums,
         reference="Tossou, Dimitrakakis and Dubhashi (2017), TS-MaxN",
     )
 
@@ -52,7 +52,7 @@ def ucb_max_n(*, label: str = "UCB-MaxN") -> Algorithm:
     return Algorithm(
         name=label,
         make_agent=UcbMaxN,
-        wrapping=RunningSums,
+        wrapping=ExactSums,
         reference="Caron, Kveton, Lelarge and Bhagat (2012), UCB-MaxN",
     )
 

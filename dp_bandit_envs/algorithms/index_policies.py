@@ -5,7 +5,7 @@ from dp_bandit_envs.agents.thompson_sampling import ThompsonSampling
 from dp_bandit_envs.agents.ucb import Ucb
 from dp_bandit_envs.algorithms.algorithm import Algorithm
 from dp_bandit_envs.theory.stochastic_bounds import ucb_bound
-from dp_bandit_envs.wrappers import RunningSums
+from dp_bandit_envs.wrappers import ExactSums
 
 
 def ucb(*, label: str = "UCB") -> Algorithm:
@@ -16,7 +16,7 @@ def ucb(*, label: str = "UCB") -> Algorithm:
     return Algorithm(
         name=label,
         make_agent=Ucb,
-        wrapping=RunningSums,
+        wrapping=ExactSums,
         stochastic_bound=ucb_bound,
         reference="Auer, Cesa-Bianchi and Fischer (2002), theorem 1",
     )
@@ -27,7 +27,7 @@ def kl_ucb(*, label: str = "KL-UCB") -> Algorithm:
 
     Differs from the source in: the level is ln t, without 3 ln ln t, as in its own experiments.
     """
-    return Algorithm(name=label, make_agent=KlUcb, wrapping=RunningSums, reference="Garivier and Cappé (2011)")
+    return Algorithm(name=label, make_agent=KlUcb, wrapping=ExactSums, reference="Garivier and Cappé (2011)")
 
 
 def ts(*, label: str = "TS") -> Algorithm:
@@ -38,6 +38,6 @@ def ts(*, label: str = "TS") -> Algorithm:
     return Algorithm(
         name=label,
         make_agent=ThompsonSampling,
-        wrapping=RunningSums,
+        wrapping=ExactSums,
         reference="Thompson (1933); Agrawal and Goyal (2012); Kaufmann, Korda and Munos (2012)",
     )

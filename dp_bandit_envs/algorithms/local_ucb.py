@@ -19,7 +19,7 @@ from dp_bandit_envs.theory.local_bounds import (
     ldp_ucb_l_bound,
     ldp_ucb_l_paper_bound,
 )
-from dp_bandit_envs.wrappers import BlockMeans, RandomisedResponse, RunningSums
+from dp_bandit_envs.wrappers import BlockSums, ExactSums, RandomizedResponse
 
 
 def ldp_ucb_l(*, epsilon: SupportsFloat = 1.0, constants: str = "paper", label: str = "LDP-UCB-L") -> Algorithm:
@@ -53,7 +53,7 @@ def ldp_ucb_l(*, epsilon: SupportsFloat = 1.0, constants: str = "paper", label: 
         name=label,
         make_agent=agent,
         make_agent_for=agent,
-        wrapping=lambda env: BlockMeans(env, epsilon=size, ratio=1, keep=True),
+        wrapping=lambda env: BlockSums(env, epsilon=size, ratio=1, keep=True),
         stochastic_bound=lambda means, horizon: bound(means, horizon, size),
         parameters={"epsilon": size, "constants": constants},
         reference="Ren, Zhou, Liu and Shroff (2020), LDP-UCB-L",
@@ -61,7 +61,7 @@ def ldp_ucb_l(*, epsilon: SupportsFloat = 1.0, constants: str = "paper", label: 
 
 
 def ldp_ucb_b(*, epsilon: SupportsFloat = 1.0, label: str = "LDP-UCB-B") -> Algorithm:
-    """LDP-UCB-B (Ren et al. 2020): UCB on randomised responses, which only shrink the gaps between arms.
+    """LDP-UCB-B (Ren et al. 2020): UCB on randomized responses, which only shrink the gaps between arms.
 
     Private because a changed gain changes the chances of its one answer by a factor of at most e^epsilon.
 
@@ -71,7 +71,7 @@ def ldp_ucb_b(*, epsilon: SupportsFloat = 1.0, label: str = "LDP-UCB-B") -> Algo
     return Algorithm(
         name=label,
         make_agent=Ucb,
-        wrapping=lambda env: RunningSums(RandomisedResponse(env, epsilon=size)),
+        wrapping=lambda env: ExactSums(RandomizedResponse(env, epsilon=size)),
         stochastic_bound=lambda means, horizon: ldp_ucb_b_bound(means, horizon, size),
         parameters={"epsilon": size},
         reference="Ren, Zhou, Liu and Shroff (2020), LDP-UCB-B",

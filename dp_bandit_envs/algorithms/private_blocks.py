@@ -17,7 +17,7 @@ from dp_bandit_envs.agents.ucb import Ucb
 from dp_bandit_envs.algorithms.algorithm import Algorithm
 from dp_bandit_envs.protocols import Environment
 from dp_bandit_envs.theory.stochastic_bounds import adap_ucb_bound, dp_se_bound
-from dp_bandit_envs.wrappers import BlockMeans
+from dp_bandit_envs.wrappers import BlockSums
 
 PAPER_ALPHA = 3.1
 """Azize and Basu ask for more than 3, and use this."""
@@ -44,7 +44,7 @@ def dp_se(*, epsilon: SupportsFloat = 1.0, label: str = "DP-SE") -> Algorithm:
         n_arms, horizon = env.get_wrapper_attr("n_arms"), env.get_wrapper_attr("horizon")
         # On a feedback graph the noise is multiplied by the sensitivity, as at a smaller epsilon.
         share = size / env.get_wrapper_attr("sensitivity")
-        return BlockMeans(env, epsilon=size, lengths=epoch_lengths(n_arms, horizon, share))
+        return BlockSums(env, epsilon=size, lengths=epoch_lengths(n_arms, horizon, share))
 
     return Algorithm(
         name=label,
@@ -75,7 +75,7 @@ def adap_ucb(*, epsilon: SupportsFloat = 1.0, alpha: SupportsFloat = PAPER_ALPHA
         name=label,
         make_agent=agent,
         make_agent_for=agent,
-        wrapping=lambda env: BlockMeans(env, epsilon=size),
+        wrapping=lambda env: BlockSums(env, epsilon=size),
         stochastic_bound=(lambda means, horizon: adap_ucb_bound(means, horizon, size, exponent))
         if exponent > 2
         else None,
@@ -103,7 +103,7 @@ def adap_klucb(
         name=label,
         make_agent=agent,
         make_agent_for=agent,
-        wrapping=lambda env: BlockMeans(env, epsilon=size),
+        wrapping=lambda env: BlockSums(env, epsilon=size),
         parameters={"epsilon": size, "alpha": exponent},
         reference="Azize and Basu (2022), AdaP-KLUCB",
     )
@@ -160,10 +160,10 @@ def dp_imed(
     )
 
 
-def _doubling(env: Environment, epsilon: float, ratio: float, first: int | None) -> BlockMeans:
+def _doubling(env: Environment, epsilon: float, ratio: float, first: int | None) -> BlockSums:
     """Put the blocks around an environment; the first has by default 4 gains for each unit of the noise's scale."""
     block = max(1, math.ceil(4 * env.get_wrapper_attr("sensitivity") / epsilon)) if first is None else first
-    return BlockMeans(env, epsilon=epsilon, ratio=ratio, first=block, keep=True)
+    return BlockSums(env, epsilon=epsilon, ratio=ratio, first=block, keep=True)
 
 
 def _checked(

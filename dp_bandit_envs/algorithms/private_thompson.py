@@ -14,7 +14,7 @@ from dp_bandit_envs.agents.thompson_sampling import ThompsonSampling
 from dp_bandit_envs.algorithms.algorithm import Algorithm
 from dp_bandit_envs.privacy.sums import geometric_blocks
 from dp_bandit_envs.protocols import Environment
-from dp_bandit_envs.wrappers import BlockMeans, HybridSums
+from dp_bandit_envs.wrappers import BlockSums, HybridSums
 
 
 def lazy_dp_ts(*, epsilon: SupportsFloat = 1.0, label: str = "Lazy-DP-TS") -> Algorithm:
@@ -31,7 +31,7 @@ def lazy_dp_ts(*, epsilon: SupportsFloat = 1.0, label: str = "Lazy-DP-TS") -> Al
 
     def wrapping(env: Environment) -> Environment:
         lengths = geometric_blocks(2, env.get_wrapper_attr("horizon"), totals=False)
-        return BlockMeans(env, epsilon=size, lengths=lengths)
+        return BlockSums(env, epsilon=size, lengths=lengths)
 
     return Algorithm(
         name=label,

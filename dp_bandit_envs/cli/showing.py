@@ -25,7 +25,11 @@ MEANS = (0.9, 0.6)
 DIFFERS = "Differs from the source in:"
 BASES = ("PrivacyBoundary", "SumsBoundary", "FunctionalAgent")
 """Names that others are built on."""
-EXAMPLES = {"MiniBatchAverage": {"batch_size": 19}, "RunningSums": {}}
+EXAMPLES = {
+    "MiniBatchAverage": {"batch_size": 19},
+    "ExactSums": {},
+    "CounterSums": {"counter": "k-ary", "epsilon": 1},
+}
 """Arguments of a wrapper whose guarantee is shown; of all others, epsilon = 1."""
 
 
@@ -167,7 +171,7 @@ def _of_algorithm(name: str) -> dict[str, str]:
 
 
 def _of_wrapper(name: str, thing: Any) -> str:
-    arguments = EXAMPLES.get(name, {"epsilon": 1.0})
+    arguments = EXAMPLES.get(name, {"epsilon": 1})
     env = thing(BanditEnv(Stochastic(N_ARMS, HORIZON)), **arguments)
-    shown = ", ".join(f"{key} = {value:g}" for key, value in arguments.items())
+    shown = ", ".join(f"{key} = {value}" for key, value in arguments.items())
     return f"{shown}{': ' if shown else ''}{env.guarantee}"

@@ -15,7 +15,7 @@ from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.graph_env import GraphEnv
 from dp_bandit_envs.privacy.laplace import LaplaceMechanism, release_by
-from dp_bandit_envs.privacy.randomised_response import ResponseMechanism, respond
+from dp_bandit_envs.privacy.randomized_response import ResponseMechanism, respond
 from dp_bandit_envs.privacy.sums import SumMechanism
 from dp_bandit_envs.protocols import Environment
 from dp_bandit_envs.seeding import FIRST_WRAPPER
@@ -25,13 +25,14 @@ from dp_bandit_envs.simulation.entry import Entry
 from dp_bandit_envs.simulation.play_block import Nothing, Rules
 from dp_bandit_envs.specialise import specialise
 from dp_bandit_envs.wrappers import (
-    BlockMeans,
+    BlockSums,
+    CounterSums,
+    ExactSums,
     HybridSums,
-    IntervalMeans,
+    IntervalSums,
     LaplaceClipRescale,
     MiniBatchAverage,
-    RandomisedResponse,
-    RunningSums,
+    RandomizedResponse,
 )
 
 PLAIN = ("begin", "select_arm", "update", "see_graph")
@@ -151,9 +152,9 @@ def _chain(env: Environment) -> dict[str, Any]:
         place = None
         if type(layer) is MiniBatchAverage:
             place = "batch"
-        elif type(layer) in (LaplaceClipRescale, RandomisedResponse):
+        elif type(layer) in (LaplaceClipRescale, RandomizedResponse):
             place = "outer" if "batch" in chain else "inner"
-        elif type(layer) in (RunningSums, HybridSums, IntervalMeans, BlockMeans):
+        elif type(layer) in (ExactSums, CounterSums, HybridSums, IntervalSums, BlockSums):
             place = "sums"
         if place is None or place in chain:
             raise NotCompilable(f"a {type(layer).__name__} in this place is not part of the compiled chain")

@@ -83,7 +83,7 @@ def ldp_ucb_l_paper_bound(means: Means, horizon: SupportsIndex, epsilon: Support
 
 
 def ldp_ucb_b_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloat) -> float:
-    r"""Return the bound of LDP-UCB-B, which is UCB on randomised responses.
+    r"""Return the bound of LDP-UCB-B, which is UCB on randomized responses.
 
     .. math:: \sum_{a: \Delta_a > 0} \Delta_a \Big( \frac{8 \ln T}{(s \Delta_a)^2} + 1 + \frac{\pi^2}{3} \Big),
               \quad s = \frac{e^\epsilon - 1}{e^\epsilon + 1}

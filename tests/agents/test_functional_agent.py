@@ -8,7 +8,7 @@ from gymnasium.wrappers import FlattenObservation
 from dp_bandit_envs import Agent, Exp3, Htinf, TsallisInf, Uniform, play
 from dp_bandit_envs.agents import Imed, KlUcb, SuccessiveElimination, ThompsonSampling, Ucb
 from dp_bandit_envs.errors import StepOutsideGame, WrongObservation
-from dp_bandit_envs.wrappers import BlockMeans, HybridSums, IntervalMeans, LaplaceClipRescale, RunningSums
+from dp_bandit_envs.wrappers import BlockSums, ExactSums, HybridSums, IntervalSums, LaplaceClipRescale
 
 AGENTS = [Exp3, TsallisInf, Htinf, Uniform]
 OF_SUMS = [Ucb, KlUcb, Imed, ThompsonSampling, SuccessiveElimination]
@@ -147,7 +147,7 @@ def test_an_agent_of_sums_says_what_it_needs_where_there_are_gains(agent_of_sums
         play(env, agent_of_sums)
     assert str(error.value) == (
         f"{type(agent_of_sums).__name__} learns from running sums, but this environment reports gains;"
-        " wrap it in RunningSums(env) or HybridSums(env, epsilon=...)."
+        " wrap it in ExactSums(env) or HybridSums(env, epsilon=...)."
     )
 
 
@@ -167,19 +167,19 @@ def test_other_wrong_observations_name_the_wrappers_too(agent_of_sums, observati
         agent_of_sums.update(0, observation)
     message = str(error.value)
     assert message.startswith(f"{type(agent_of_sums).__name__} learns from observations with 'sum' and 'count'; rec")
-    assert message.endswith(". Wrap it in RunningSums(env) or HybridSums(env, epsilon=...).")
+    assert message.endswith(". Wrap it in ExactSums(env) or HybridSums(env, epsilon=...).")
     assert "0.123456" not in message and error.value.__suppress_context__
 
 
 @pytest.mark.parametrize(
     "wrap",
     [
-        RunningSums,
+        ExactSums,
         lambda env: HybridSums(env, epsilon=1.0),
-        lambda env: IntervalMeans(env, epsilon=1.0),
-        lambda env: BlockMeans(env, epsilon=1.0),
+        lambda env: IntervalSums(env, epsilon=1.0),
+        lambda env: BlockSums(env, epsilon=1.0),
     ],
-    ids=["RunningSums", "HybridSums", "IntervalMeans", "BlockMeans"],
+    ids=["ExactSums", "HybridSums", "IntervalSums", "BlockSums"],
 )
 def test_agents_of_gains_refuse_sums_and_agents_of_sums_take_them(any_agent, wrap):
     env = wrap(gym.make("DPBandit-Stochastic-v0", horizon=60))
@@ -208,7 +208,7 @@ def test_a_new_game_forgets_the_last_one(any_agent):
 
 
 def test_arms_from_sums_are_plain_integers_in_range(agent_of_sums):
-    env = RunningSums(gym.make("DPBandit-Stochastic-v0", n_arms=3, horizon=100))
+    env = ExactSums(gym.make("DPBandit-Stochastic-v0", n_arms=3, horizon=100))
     agent_of_sums.begin(n_arms=3, horizon=100, rng=np.random.default_rng(0))
     env.reset(seed=0)
     for _ in range(100):

@@ -12,7 +12,7 @@ from dp_bandit_envs.adversaries import Stochastic
 from dp_bandit_envs.agents import SuccessiveElimination
 from dp_bandit_envs.agents.successive_elimination import epoch_lengths
 from dp_bandit_envs.envs.bandit_env import BanditEnv
-from dp_bandit_envs.wrappers import BlockMeans
+from dp_bandit_envs.wrappers import BlockSums
 
 
 def threshold(n_arms, horizon, epsilon, epoch, samples):
@@ -79,7 +79,7 @@ def test_blocks_of_one_length_are_told_apart_by_their_sums():
     for turn in range(6):
         assert agent.select_arm() == turn % 2
         told(agent, np.array([10.0, 11.0]) + turn, [20, 20], arm=turn % 2)
-    env = BlockMeans(BanditEnv(Stochastic(2, 2000, means=[0.1, 0.9])), epsilon=5, ratio=1, first=200)
+    env = BlockSums(BanditEnv(Stochastic(2, 2000, means=[0.1, 0.9])), epsilon=5, ratio=1, first=200)
     assert np.mean(play(env, SuccessiveElimination(epsilon=5.0)).arms == 1) > 0.7
 
 

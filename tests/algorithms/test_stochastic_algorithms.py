@@ -11,7 +11,7 @@ from dp_bandit_envs.agents import Imed, ThompsonSampling
 from dp_bandit_envs.privacy.counters.binary import BinaryCounter
 from dp_bandit_envs.privacy.counters.width import laplace_width
 from dp_bandit_envs.theory.stochastic_bounds import private_ucb_bound
-from dp_bandit_envs.wrappers import BlockMeans, HybridSums, IntervalMeans, RandomisedResponse, RunningSums
+from dp_bandit_envs.wrappers import BlockSums, CounterSums, ExactSums, IntervalSums, RandomizedResponse
 
 CENTRAL = ["DP-UCB-BOUND", "DP-UCB", "DP-SE", "AdaP-UCB", "AdaP-KLUCB", "Lazy-DP-TS", "DP-TS", "DP-KLUCB", "DP-IMED"]
 LOCAL = ["LDP-UCB-L", "LDP-UCB-B"]
@@ -130,11 +130,11 @@ def test_the_printed_width_has_a_bound_where_it_covers_the_noise():
 
 def test_the_wrappers_are_those_of_the_papers():
     env = wrapped("DP-UCB", epsilon=0.5)
-    assert isinstance(env, HybridSums) and env.mechanism.pad and env.mechanism.counter.epsilon == 0.5
+    assert isinstance(env, CounterSums) and env.mechanism.pad and env.mechanism.counter.epsilon == 0.5
     assert not wrapped("DP-UCB-BOUND").mechanism.pad
     assert wrapped("Private-UCB", epsilon=0.6).mechanism.counter.epsilon == pytest.approx(0.2, rel=1e-15)
     assert isinstance(wrapped("Private-UCB").mechanism.counter, BinaryCounter)
-    assert isinstance(wrapped("DP-UCB-INT"), IntervalMeans)
+    assert isinstance(wrapped("DP-UCB-INT"), IntervalSums)
     # Doubling counts that forget, doubling blocks that forget, doubling counts that keep, and single gains.
     assert wrapped("AdaP-UCB").mechanism.lengths[:6] == (1, 1, 2, 4, 8, 16)
     assert wrapped("Lazy-DP-TS").mechanism.lengths[:6] == (1, 2, 4, 8, 16, 32)
@@ -145,9 +145,9 @@ def test_the_wrappers_are_those_of_the_papers():
         assert mechanism.keep and mechanism.lengths[:4] == (14, 14, 28, 56)
         assert wrapped(name, ratio=1.5, first=2).mechanism.lengths[:5] == (2, 1, 2, 3, 4)
     single = wrapped("LDP-UCB-L")
-    assert isinstance(single, BlockMeans) and single.mechanism.lengths == (1,) and single.mechanism.keep
+    assert isinstance(single, BlockSums) and single.mechanism.lengths == (1,) and single.mechanism.keep
     coins = wrapped("LDP-UCB-B")
-    assert isinstance(coins, RunningSums) and isinstance(coins.env, RandomisedResponse)
+    assert isinstance(coins, ExactSums) and isinstance(coins.env, RandomizedResponse)
     assert wrapped("DP-SE", n_arms=2, horizon=10**6, epsilon=1.0).mechanism.lengths[0] == 2125
 
 
@@ -195,7 +195,7 @@ def test_answers_without_noise_are_ucb_where_gains_are_coins_already():
 
 def test_dp_ts_without_noise_is_thompson_sampling():
     """With each arm once first, as in DP-TS; plain TS lets the prior stand for an arm instead."""
-    each_first = Algorithm("TS, each first", lambda: ThompsonSampling(each_first=True), RunningSums)
+    each_first = Algorithm("TS, each first", lambda: ThompsonSampling(each_first=True), ExactSums)
     assert same_game(make_algorithm("DP-TS", epsilon=math.inf), each_first)
     assert not same_game(make_algorithm("DP-TS", epsilon=math.inf), make_algorithm("TS"))
 
@@ -209,7 +209,7 @@ def test_dp_klucb_without_noise_and_batches_is_kl_ucb():
 
 
 def test_dp_imed_without_noise_and_batches_is_imed():
-    imed = Algorithm("IMED", Imed, RunningSums)
+    imed = Algorithm("IMED", Imed, ExactSums)
     assert same_game(make_algorithm("DP-IMED", epsilon=math.inf, ratio=1 + 1e-9), imed)
     assert not same_game(make_algorithm("DP-IMED", epsilon=math.inf), imed)
 

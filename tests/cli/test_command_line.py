@@ -24,11 +24,11 @@ from dp_bandit_envs.privacy.counters import COUNTERS
 WRAPPERS = (
     "LaplaceClipRescale",
     "MiniBatchAverage",
-    "RunningSums",
+    "ExactSums",
     "HybridSums",
-    "IntervalMeans",
-    "BlockMeans",
-    "RandomisedResponse",
+    "IntervalSums",
+    "BlockSums",
+    "RandomizedResponse",
 )
 FILES = {"configuration.json", "results.npz", "summary.csv", "figure.png", "figure.svg", "report.md"}
 

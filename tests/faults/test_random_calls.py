@@ -36,11 +36,11 @@ OPTIONS = {
 OF_WRAPPERS = {
     "LaplaceClipRescale": ("epsilon", "bound", "outside"),
     "MiniBatchAverage": ("batch_size",),
-    "RandomisedResponse": ("epsilon",),
-    "RunningSums": (),
-    "HybridSums": ("epsilon", "counter", "pad_unplayed", "budget", "base", "delta", "rng", "horizon", "typo"),
-    "IntervalMeans": ("epsilon", "v", "delta", "release", "intervals"),
-    "BlockMeans": ("epsilon", "ratio", "first", "keep", "lengths"),
+    "RandomizedResponse": ("epsilon",),
+    "ExactSums": (),
+    "CounterSums": ("epsilon", "counter", "pad_unplayed", "budget", "base", "delta", "rng", "horizon", "typo"),
+    "IntervalSums": ("epsilon", "v", "delta", "release", "intervals"),
+    "BlockSums": ("epsilon", "ratio", "first", "keep", "lengths"),
 }
 OF_AGENTS = ("exploration_rate", "learning_rate", "exploration", "log_factor", "width", "lazy", "level", "each_first")
 OF_ALGORITHMS = (

@@ -13,7 +13,7 @@ from dp_bandit_envs.agents import ThompsonSampling, TsMaxN
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.envs.graph_env import GraphEnv
 from dp_bandit_envs.graphs import as_feedback_graph
-from dp_bandit_envs.wrappers import BlockMeans, LaplaceClipRescale, MiniBatchAverage, RunningSums
+from dp_bandit_envs.wrappers import BlockSums, ExactSums, LaplaceClipRescale, MiniBatchAverage
 from dp_bandit_envs.wrappers import vector as of_many
 
 
@@ -48,14 +48,14 @@ class Widening:
 def test_an_agent_cannot_make_a_round_reveal_more_than_noise_was_made_for():
     """On a cycle of 20 a round reveals 3 gains; with the game's own graph in hand it could be made to reveal 20."""
     agent = Widening()
-    play(BlockMeans(GraphEnv("cycle", n_arms=20, horizon=10), epsilon=1.0, ratio=1), agent)
+    play(BlockSums(GraphEnv("cycle", n_arms=20, horizon=10), epsilon=1.0, ratio=1), agent)
     assert agent.most == 3
 
 
-@pytest.mark.parametrize("around", [lambda env: LaplaceClipRescale(env, epsilon=1.0), RunningSums])
+@pytest.mark.parametrize("around", [lambda env: LaplaceClipRescale(env, epsilon=1.0), ExactSums])
 def test_what_a_boundary_shows_is_a_copy_that_lasts_until_the_graph_changes(around):
     env = GraphEnv("erdos-renyi", n_arms=8, degree=3, redraw_every=2, horizon=20)
-    wrapped = RunningSums(MiniBatchAverage(env, batch_size=1)) if around is RunningSums else around(env)
+    wrapped = ExactSums(MiniBatchAverage(env, batch_size=1)) if around is ExactSums else around(env)
     wrapped.reset(seed=3)
     for _ in range(4):
         first = wrapped.get_wrapper_attr("graph")
@@ -93,8 +93,8 @@ class Vandal(TsMaxN):
 
 def test_in_the_compiled_game_too_an_agent_has_a_graph_of_its_own():
     """Its neighbour in the same run plays the same game as without it."""
-    vandal = Algorithm(name="Vandal", make_agent=Vandal, wrapping=RunningSums)
-    honest = Algorithm(name="TS", make_agent=ThompsonSampling, wrapping=RunningSums)
+    vandal = Algorithm(name="Vandal", make_agent=Vandal, wrapping=ExactSums)
+    honest = Algorithm(name="TS", make_agent=ThompsonSampling, wrapping=ExactSums)
     game = {"env_kwargs": {"n_arms": 8, "graph": "cycle"}, "horizon": 300, "trials": 2, "seed": 1}
     beside = simulate("DPBandit-Graph-v0", [vandal, honest], **game)
     alone = simulate("DPBandit-Graph-v0", [honest], **game)
@@ -129,10 +129,10 @@ def test_noise_for_many_games_is_made_for_the_one_that_needs_the_most(order):
     games = empty_and_complete()[::order]
     assert of_many.LaplaceClipRescale(many_games(*games), epsilon=1.0).mechanism.scale == 20.0
     assert of_many.HybridSums(many_games(*games), epsilon=1.0).mechanism.sensitivity == 20.0
-    assert of_many.BlockMeans(many_games(*games), epsilon=1.0).mechanism.sensitivity == 20.0
+    assert of_many.BlockSums(many_games(*games), epsilon=1.0).mechanism.sensitivity == 20.0
     assert of_many.MiniBatchAverage(many_games(*games), batch_size=2).sensitivity == 10.0
-    several = of_many.RandomisedResponse(many_games(*games), epsilon=1.0)
-    alone = of_many.RandomisedResponse(many_games(empty_and_complete()[1]), epsilon=1.0)
+    several = of_many.RandomizedResponse(many_games(*games), epsilon=1.0)
+    alone = of_many.RandomizedResponse(many_games(empty_and_complete()[1]), epsilon=1.0)
     assert several.sensitivity == alone.sensitivity == 20.0
     assert several.mechanism == alone.mechanism
 

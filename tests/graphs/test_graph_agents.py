@@ -18,7 +18,7 @@ from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.graph_env import GraphEnv
 from dp_bandit_envs.graphs import as_feedback_graph
 from dp_bandit_envs.simulation import simulate
-from dp_bandit_envs.wrappers import RunningSums
+from dp_bandit_envs.wrappers import ExactSums
 
 MEANS = [0.3, 0.8, 0.5, 0.75, 0.1]
 PAIRS = [("UCB", "UCB-N"), ("UCB", "UCB-MaxN"), ("TS", "TS-N"), ("TS", "TS-MaxN")]
@@ -97,7 +97,7 @@ def test_charges_are_the_same_on_the_empty_graph():
 
 @pytest.mark.parametrize("kind", [Ucb, ThompsonSampling, UcbMaxN, TsMaxN])
 def test_on_the_complete_graph_every_arm_has_been_seen_t_times(kind):
-    env = RunningSums(GraphEnv("complete", means=MEANS, horizon=100))
+    env = ExactSums(GraphEnv("complete", means=MEANS, horizon=100))
     agent = kind()
     agent.begin(n_arms=5, horizon=100, rng=np.random.default_rng(0))
     env.reset(seed=0)
@@ -135,7 +135,7 @@ ROWS = [[1.0, 0.0, 1.0, 1.0], [0.0, 1.0, 0.5, 1.0], [1.0, 1.0, 1.0, 0.0], [0.0, 
 
 def posteriors(graph, arms):
     """Play these arms of the table above; return alphas and betas after each round."""
-    env = RunningSums(table_game(ROWS, graph))
+    env = ExactSums(table_game(ROWS, graph))
     agent = ThompsonSampling()
     agent.begin(n_arms=4, horizon=4, rng=np.random.default_rng(0))
     env.reset(seed=0)

@@ -17,7 +17,7 @@ from dp_bandit_envs.agents.max_n import TsMaxN, UcbMaxN
 from dp_bandit_envs.algorithms import Algorithm, make_algorithm
 from dp_bandit_envs.envs.graph_env import GraphEnv
 from dp_bandit_envs.simulation import trials as trials_module
-from dp_bandit_envs.wrappers import BlockMeans, HybridSums, IntervalMeans, RandomisedResponse, RunningSums
+from dp_bandit_envs.wrappers import BlockSums, ExactSums, HybridSums, IntervalSums, RandomizedResponse
 
 SEED = 20170204
 # Prime: no batch, no block and no graph's life divides it.
@@ -47,23 +47,21 @@ def private():
         Algorithm(
             "DP-SE with short epochs",
             lambda: SuccessiveElimination(epsilon=50.0),
-            lambda env: BlockMeans(env, epsilon=50.0, lengths=(4, 9, 20)),
+            lambda env: BlockSums(env, epsilon=50.0, lengths=(4, 9, 20)),
         )
     )
     return made
 
 
 IN_BATCHES = [
-    Algorithm("TS-N in batches", ThompsonSampling, lambda env: RunningSums(batch(env))),
-    Algorithm("TS-MaxN in batches", TsMaxN, lambda env: RunningSums(batch(env))),
-    Algorithm("UCB-MaxN in batches", UcbMaxN, lambda env: RunningSums(batch(env))),
+    Algorithm("TS-N in batches", ThompsonSampling, lambda env: ExactSums(batch(env))),
+    Algorithm("TS-MaxN in batches", TsMaxN, lambda env: ExactSums(batch(env))),
+    Algorithm("UCB-MaxN in batches", UcbMaxN, lambda env: ExactSums(batch(env))),
     Algorithm("UCB on counters in batches", Ucb, lambda env: HybridSums(batch(env), epsilon=5.0)),
-    Algorithm("IMED on blocks in batches", Imed, lambda env: BlockMeans(batch(env), epsilon=5.0)),
-    Algorithm(
-        "KL-UCB on coins in batches", KlUcb, lambda env: RunningSums(RandomisedResponse(batch(env), epsilon=9.0))
-    ),
+    Algorithm("IMED on blocks in batches", Imed, lambda env: BlockSums(batch(env), epsilon=5.0)),
+    Algorithm("KL-UCB on coins in batches", KlUcb, lambda env: ExactSums(RandomizedResponse(batch(env), epsilon=9.0))),
     Algorithm("EXP3 in batches around Laplace", Exp3, lambda env: batch(laplace(env, 20.0))),
-    Algorithm("UCB in batches around Laplace", Ucb, lambda env: RunningSums(batch(laplace(env, 5.0, bound=0.5)))),
+    Algorithm("UCB in batches around Laplace", Ucb, lambda env: ExactSums(batch(laplace(env, 5.0, bound=0.5)))),
     Algorithm("EXP3-SET around Laplace", Exp3Set, lambda env: laplace(env, 20.0, bound=0.2)),
     Algorithm("EXP3-SET in batches", Exp3Set, batch),
 ]
@@ -210,16 +208,16 @@ GAIN_CHAINS = {
     "Laplace that rejects around batch": lambda env: laplace(batch(env), 6.0, bound=0.2),
     "batch around Laplace that clips": lambda env: batch(laplace(env, bound=0.1, outside="clip"), 2),
     "Laplace, batch, Laplace": lambda env: laplace(batch(laplace(env, 9.0, bound=0.3), 2), 9.0, bound=0.3),
-    "responses": lambda env: RandomisedResponse(env, epsilon=3.0),
+    "responses": lambda env: RandomizedResponse(env, epsilon=3.0),
 }
 SUM_CHAINS = {
-    "running": RunningSums,
+    "running": ExactSums,
     "hybrid, padded": lambda env: HybridSums(env, epsilon=5.0, pad_unplayed=True),
     "hybrid around batch": lambda env: HybridSums(batch(env, 2), epsilon=5.0),
-    "blocks around batch around responses": lambda env: BlockMeans(
-        batch(RandomisedResponse(env, epsilon=3.0), 2), epsilon=5.0
+    "blocks around batch around responses": lambda env: BlockSums(
+        batch(RandomizedResponse(env, epsilon=3.0), 2), epsilon=5.0
     ),
-    "intervals, redrawn": lambda env: IntervalMeans(env, epsilon=9.0, delta=0.1, release="redraw"),
+    "intervals, redrawn": lambda env: IntervalSums(env, epsilon=9.0, delta=0.1, release="redraw"),
 }
 
 

@@ -14,7 +14,7 @@ from dp_bandit_envs.agents import Uniform
 from dp_bandit_envs.envs.graph_env import GraphEnv, GraphVectorEnv
 from dp_bandit_envs.envs.registration import sized_adversaries
 from dp_bandit_envs.graphs import FeedbackGraph
-from dp_bandit_envs.wrappers import BlockMeans, HybridSums, IntervalMeans, RandomisedResponse, RunningSums
+from dp_bandit_envs.wrappers import BlockSums, ExactSums, HybridSums, IntervalSums, RandomizedResponse
 
 KINDS = {
     "fixed": ("karate-club", {}),
@@ -411,15 +411,15 @@ def test_every_kind_of_graph_can_be_drawn(kind):
 
 BOUNDARIES = {
     "Laplace": lambda env: LaplaceClipRescale(env, epsilon=1.0),
-    "response": lambda env: RandomisedResponse(env, epsilon=1.0),
+    "response": lambda env: RandomizedResponse(env, epsilon=1.0),
     "batch": lambda env: MiniBatchAverage(env, batch_size=3),
     "Laplace around batch": lambda env: LaplaceClipRescale(MiniBatchAverage(env, batch_size=3), epsilon=1.0),
-    "running": RunningSums,
+    "running": ExactSums,
     "hybrid": lambda env: HybridSums(env, epsilon=1.0),
-    "blocks": lambda env: BlockMeans(env, epsilon=1.0),
-    "intervals": lambda env: IntervalMeans(env, epsilon=8.0),
-    "running around responses around batch": lambda env: RunningSums(
-        RandomisedResponse(MiniBatchAverage(env, batch_size=3), epsilon=1.0)
+    "blocks": lambda env: BlockSums(env, epsilon=1.0),
+    "intervals": lambda env: IntervalSums(env, epsilon=8.0),
+    "running around responses around batch": lambda env: ExactSums(
+        RandomizedResponse(MiniBatchAverage(env, batch_size=3), epsilon=1.0)
     ),
 }
 PRIVATE = ("source", "adversary", "cumulative_gains", "collected", "external_regret", "observe_charge", "on_block")

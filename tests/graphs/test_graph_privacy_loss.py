@@ -16,7 +16,7 @@ from dp_bandit_envs import LaplaceClipRescale, MiniBatchAverage
 from dp_bandit_envs.adversaries.replay import GainTable
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.privacy.counters import COUNTERS
-from dp_bandit_envs.wrappers import BlockMeans, HybridSums, IntervalMeans, RandomisedResponse, RunningSums
+from dp_bandit_envs.wrappers import BlockSums, CounterSums, ExactSums, HybridSums, IntervalSums, RandomizedResponse
 
 EPSILON = 0.7
 LAPLACE = [name for name in COUNTERS if name != "square-root"]
@@ -42,13 +42,13 @@ every_graph = pytest.mark.parametrize(
 )
 
 SUMS = {
-    **{f"hybrid, {name}": functools.partial(HybridSums, epsilon=EPSILON, counter=name) for name in LAPLACE},
+    **{f"hybrid, {name}": functools.partial(CounterSums, epsilon=EPSILON, counter=name) for name in LAPLACE},
     "hybrid, padded": functools.partial(HybridSums, epsilon=EPSILON, pad_unplayed=True),
-    "k-ary, padded": functools.partial(HybridSums, epsilon=EPSILON, counter="k-ary", pad_unplayed=True),
-    "blocks, kept": functools.partial(BlockMeans, epsilon=EPSILON, keep=True),
-    "blocks, forgotten": functools.partial(BlockMeans, epsilon=EPSILON),
-    "blocks of 1": functools.partial(BlockMeans, epsilon=EPSILON, ratio=1, keep=True),
-    "intervals": functools.partial(IntervalMeans, epsilon=16.0, intervals="uniform"),
+    "k-ary, padded": functools.partial(CounterSums, epsilon=EPSILON, counter="k-ary", pad_unplayed=True),
+    "blocks, kept": functools.partial(BlockSums, epsilon=EPSILON, keep=True),
+    "blocks, forgotten": functools.partial(BlockSums, epsilon=EPSILON),
+    "blocks of 1": functools.partial(BlockSums, epsilon=EPSILON, ratio=1, keep=True),
+    "intervals": functools.partial(IntervalSums, epsilon=16.0, intervals="uniform"),
 }
 SOME_SUMS = ["hybrid, hybrid", "hybrid, k-ary", "hybrid, padded", "blocks, kept", "blocks, forgotten", "intervals"]
 
@@ -90,7 +90,7 @@ def declared(graph, wrap, rounds_a_step=1):
     n_arms, _, kind, options = GRAPHS[graph]
     rounds = rounds_a_step * len(ARMS)
     env = wrap(table_game(np.zeros((rounds, n_arms)), kind, **options))
-    if isinstance(env, IntervalMeans):
+    if isinstance(env, IntervalSums):
         # Its guarantee may be a smaller one with a delta; what the releases of one arm cost adds up to this.
         return sum(float(end) ** -0.55 for end in env.mechanism.ends)
     return env.guarantee.epsilon
@@ -203,14 +203,14 @@ def test_concentrated_loss_of_intervals_is_below_the_declared_rho(graph):
 
 
 def test_exact_sums_hide_nothing():
-    found = graph_map("directed", RunningSums)
+    found = graph_map("directed", ExactSums)
     assert np.isinf(row_losses(found)[1]).all()
 
 
 @pytest.mark.parametrize("graph", GRAPHS)
 def test_a_row_moves_exact_sums_by_no_more_than_the_sensitivity(graph):
     """In L1, right after its round; around batches of 2 by half of that."""
-    for wrap, step in ((RunningSums, 1), (around_batches(RunningSums), 2)):
+    for wrap, step in ((ExactSums, 1), (around_batches(ExactSums), 2)):
         found = graph_map(graph, wrap, rounds_a_step=step)
         n_arms, sensitivity, *_ = GRAPHS[graph]
         totals = found.moves.reshape(len(ARMS), n_arms, step * len(ARMS), n_arms)[-1].sum(axis=(0, 2))
@@ -328,7 +328,7 @@ def coin_losses(wrap, graph, rounds_a_step):
 
 
 def coins(env):
-    return RandomisedResponse(env, epsilon=EPSILON)
+    return RandomizedResponse(env, epsilon=EPSILON)
 
 
 @pytest.mark.parametrize(
@@ -357,7 +357,7 @@ def test_coins_for_one_arm_are_seen_to_tell_too_much():
 
 def test_the_cheapest_change_of_draws_by_hand():
     """One arm played twice with fresh Laplace noise of scale 2 on each of its two blocks: 1/2 for either gain."""
-    wrap = functools.partial(BlockMeans, epsilon=0.5, ratio=1, keep=True)
+    wrap = functools.partial(BlockSums, epsilon=0.5, ratio=1, keep=True)
     found = linear_map(wrap, functools.partial(table_game, graph="empty"), (2, 2), [0, 0])
     assert found.scales.tolist() == [2.0, 2.0]
     assert found.noise.tolist() == [[1, 0], [0, 0], [1, 1], [0, 0]]

@@ -12,7 +12,7 @@ from numba.core.caching import CacheImpl, IndexDataCacheFile
 from dp_bandit_envs.agents import exp3, tsallis_inf, uniform
 from dp_bandit_envs.privacy import laplace
 from dp_bandit_envs.privacy.counters import binary
-from dp_bandit_envs.privacy.sums import CountedSums
+from dp_bandit_envs.privacy.sums import CounterSums
 from dp_bandit_envs.simulation import play_block as loop
 from dp_bandit_envs.simulation.compiling import compile_with, fingerprint
 
@@ -161,11 +161,11 @@ def test_an_edit_of_the_mechanism_is_noticed(monkeypatch):
 
 def test_an_edit_of_a_counter_inside_the_sums_is_noticed(monkeypatch):
     """The counter's `insert` takes the place of a stand-in in a copy of `tell`."""
-    before = fingerprint(loop.play_block, {"tell": CountedSums("binary", epsilon=1.0, horizon=9).tell})
+    before = fingerprint(loop.play_block, {"tell": CounterSums("binary", epsilon=1.0, horizon=9).tell})
     doubled = edited(binary, "insert", "noise += node", "noise += 2.0 * node")
     monkeypatch.setattr(binary.BinaryCounter, "noise", staticmethod(doubled))
-    after = fingerprint(loop.play_block, {"tell": CountedSums("binary", epsilon=1.0, horizon=9).tell})
-    other = fingerprint(loop.play_block, {"tell": CountedSums("hybrid", epsilon=1.0, horizon=9).tell})
+    after = fingerprint(loop.play_block, {"tell": CounterSums("binary", epsilon=1.0, horizon=9).tell})
+    other = fingerprint(loop.play_block, {"tell": CounterSums("hybrid", epsilon=1.0, horizon=9).tell})
     assert len({before, after, other}) == 3
 
 

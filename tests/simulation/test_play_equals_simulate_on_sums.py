@@ -17,7 +17,7 @@ from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import WrongObservation
 from dp_bandit_envs.privacy.counters import COUNTERS
 from dp_bandit_envs.simulation import trials as trials_module
-from dp_bandit_envs.wrappers import BlockMeans, HybridSums, IntervalMeans, RandomisedResponse, RunningSums
+from dp_bandit_envs.wrappers import BlockSums, CounterSums, ExactSums, HybridSums, IntervalSums, RandomizedResponse
 
 COMPILABLE = [name for name in COUNTERS if name != "square-root"]
 
@@ -31,39 +31,40 @@ def laplace(env, **options):
 
 
 ORDERS = {
-    "RunningSums": RunningSums,
-    **{f"HybridSums, {name}": lambda env, name=name: HybridSums(env, epsilon=0.5, counter=name) for name in COMPILABLE},
+    "ExactSums": ExactSums,
+    **{
+        f"CounterSums, {name}": lambda env, name=name: CounterSums(env, epsilon=0.5, counter=name)
+        for name in COMPILABLE
+    },
     "HybridSums, padded": lambda env: HybridSums(env, epsilon=0.5, pad_unplayed=True),
-    "HybridSums, logarithmic, padded": lambda env: HybridSums(
+    "CounterSums, logarithmic, padded": lambda env: CounterSums(
         env, epsilon=0.5, counter="logarithmic", pad_unplayed=True
     ),
     "HybridSums, paper's budget": lambda env: HybridSums(env, epsilon=0.5, budget="paper"),
-    "IntervalMeans": lambda env: IntervalMeans(env, epsilon=2.0, v=1.3, delta=0.1),
-    "IntervalMeans, redrawn": lambda env: IntervalMeans(env, epsilon=2.0, v=1.3, delta=0.1, release="redraw"),
-    "IntervalMeans, uniform": lambda env: IntervalMeans(env, epsilon=3.0, delta=0.1, intervals="uniform"),
-    "BlockMeans": lambda env: BlockMeans(env, epsilon=0.5),
-    "BlockMeans, kept": lambda env: BlockMeans(env, epsilon=0.5, ratio=1.2, first=3, keep=True),
-    "BlockMeans of single gains": lambda env: BlockMeans(env, epsilon=0.5, ratio=1, keep=True),
-    "BlockMeans of lengths of one's own": lambda env: BlockMeans(env, epsilon=0.5, lengths=(2, 5, 3)),
-    "RunningSums around responses": lambda env: RunningSums(RandomisedResponse(env, epsilon=1.0)),
-    "RunningSums around Laplace that rejects": lambda env: RunningSums(laplace(env)),
-    "RunningSums around Laplace that clips": lambda env: RunningSums(laplace(env, outside="clip")),
-    "BlockMeans around batch": lambda env: BlockMeans(batch(env), epsilon=1.0),
+    "IntervalSums": lambda env: IntervalSums(env, epsilon=2.0, v=1.3, delta=0.1),
+    "IntervalSums, redrawn": lambda env: IntervalSums(env, epsilon=2.0, v=1.3, delta=0.1, release="redraw"),
+    "IntervalSums, uniform": lambda env: IntervalSums(env, epsilon=3.0, delta=0.1, intervals="uniform"),
+    "BlockSums": lambda env: BlockSums(env, epsilon=0.5),
+    "BlockSums, kept": lambda env: BlockSums(env, epsilon=0.5, ratio=1.2, first=3, keep=True),
+    "BlockSums of single gains": lambda env: BlockSums(env, epsilon=0.5, ratio=1, keep=True),
+    "BlockSums of lengths of one's own": lambda env: BlockSums(env, epsilon=0.5, lengths=(2, 5, 3)),
+    "ExactSums around responses": lambda env: ExactSums(RandomizedResponse(env, epsilon=1.0)),
+    "ExactSums around Laplace that rejects": lambda env: ExactSums(laplace(env)),
+    "ExactSums around Laplace that clips": lambda env: ExactSums(laplace(env, outside="clip")),
+    "BlockSums around batch": lambda env: BlockSums(batch(env), epsilon=1.0),
     "HybridSums around batch": lambda env: HybridSums(batch(env, 2), epsilon=1.0),
-    "BlockMeans around batch around Laplace": lambda env: BlockMeans(batch(laplace(env), 2), epsilon=1.0),
-    "RunningSums around Laplace around batch": lambda env: RunningSums(laplace(batch(env, 3))),
-    "RunningSums around responses around batch": lambda env: RunningSums(
-        RandomisedResponse(batch(env, 2), epsilon=1.0)
-    ),
-    "RunningSums around Laplace, batch, responses": lambda env: RunningSums(
-        laplace(batch(RandomisedResponse(env, epsilon=3.0), 2))
+    "BlockSums around batch around Laplace": lambda env: BlockSums(batch(laplace(env), 2), epsilon=1.0),
+    "ExactSums around Laplace around batch": lambda env: ExactSums(laplace(batch(env, 3))),
+    "ExactSums around responses around batch": lambda env: ExactSums(RandomizedResponse(batch(env, 2), epsilon=1.0)),
+    "ExactSums around Laplace, batch, responses": lambda env: ExactSums(
+        laplace(batch(RandomizedResponse(env, epsilon=3.0), 2))
     ),
 }
 NO_NOISE = {
-    "RunningSums": RunningSums,
+    "ExactSums": ExactSums,
     "hybrid": lambda env: HybridSums(env, epsilon=math.inf),
-    "single gains": lambda env: BlockMeans(env, epsilon=math.inf, ratio=1, keep=True),
-    "intervals of one": lambda env: IntervalMeans(env, epsilon=math.inf, intervals="uniform"),
+    "single gains": lambda env: BlockSums(env, epsilon=math.inf, ratio=1, keep=True),
+    "intervals of one": lambda env: IntervalSums(env, epsilon=math.inf, intervals="uniform"),
 }
 AGENTS = {
     "UCB": Ucb,
@@ -100,8 +101,8 @@ class BitsOfSums(FunctionalAgent):
 
 
 # An agent of a test is compiled anew in every process, a second for each kind of chain; one counter stands for all.
-OTHER_COUNTERS = [f"HybridSums, {name}" for name in COMPILABLE if name != "hybrid"]
-SOME = [order for order in ORDERS if order not in (*OTHER_COUNTERS, "HybridSums, logarithmic, padded")]
+OTHER_COUNTERS = [f"CounterSums, {name}" for name in COMPILABLE if name != "hybrid"]
+SOME = [order for order in ORDERS if order not in (*OTHER_COUNTERS, "CounterSums, logarithmic, padded")]
 
 
 def bits_of(orders):
@@ -129,16 +130,16 @@ def test_what_an_agent_is_told_of_sums_is_equal_to_the_last_bit_for_every_counte
 def test_chains_without_noise_are_the_same_game():
     algorithms = [Algorithm(order, BitsOfSums, NO_NOISE[order]) for order in NO_NOISE]
     _, arms = assert_same("DPBandit-Stochastic-v0", {}, algorithms, trials=1)
-    assert all(np.array_equal(arms["RunningSums", 0], arms[order, 0]) for order in NO_NOISE)
+    assert all(np.array_equal(arms["ExactSums", 0], arms[order, 0]) for order in NO_NOISE)
 
 
-@pytest.mark.parametrize("order", ["RunningSums", "BlockMeans"])
+@pytest.mark.parametrize("order", ["ExactSums", "BlockSums"])
 @pytest.mark.parametrize("env_id", ["DPBandit-Stochastic-v0", "DPBandit-Switching-v0"])
 def test_every_agent_of_sums_plays_the_same_game_both_ways(env_id, order):
     assert_same(env_id, {}, [Algorithm(name, agent, ORDERS[order]) for name, agent in AGENTS.items()])
 
 
-@pytest.mark.parametrize("order", [*OTHER_COUNTERS, "HybridSums, logarithmic, padded", "IntervalMeans, redrawn"])
+@pytest.mark.parametrize("order", [*OTHER_COUNTERS, "CounterSums, logarithmic, padded", "IntervalSums, redrawn"])
 def test_ucb_plays_the_same_game_both_ways_in_other_orders(order):
     agents = {name: AGENTS[name] for name in ("UCB", "UCB, lazy", "UCB of a counter")}
     algorithms = [Algorithm(name, agent, ORDERS[order]) for name, agent in agents.items()]
@@ -148,13 +149,13 @@ def test_ucb_plays_the_same_game_both_ways_in_other_orders(order):
 @pytest.mark.parametrize("rounds_at_once", [1, 5, HORIZON])
 def test_blocks_of_the_simulator_may_cut_sums_anywhere(monkeypatch, rounds_at_once):
     monkeypatch.setattr(trials_module, "ROUNDS_AT_ONCE", rounds_at_once)
-    chosen = ("HybridSums, hybrid", "IntervalMeans, redrawn", "BlockMeans around batch")
+    chosen = ("HybridSums, hybrid", "IntervalSums, redrawn", "BlockSums around batch")
     assert_same("DPBandit-Stochastic-v0", {}, [Algorithm(each, Ucb, ORDERS[each]) for each in chosen], trials=1)
 
 
 def test_a_counter_that_is_not_compiled_is_played():
     """The square-root counter adds up its noise by a convolution; the game is the same, only slower, and says why."""
-    algorithm = Algorithm("UCB", Ucb, lambda env: HybridSums(env, epsilon=1.0, counter="square-root"))
+    algorithm = Algorithm("UCB", Ucb, lambda env: CounterSums(env, epsilon=1.0, counter="square-root"))
     simulation = simulate("DPBandit-Stochastic-v0", [algorithm], horizon=60, trials=2, seed=SEED, checkpoints=60)
     outcome = simulation["UCB"]
     assert outcome.engine == "play"
@@ -165,14 +166,14 @@ def test_a_counter_that_is_not_compiled_is_played():
         assert np.array_equal(outcome.external_regret[trial], game.external_regret)
         assert np.array_equal(outcome.pulls[trial], np.bincount(game.arms, minlength=4))
     # The noise matters at all.
-    plain = simulate("DPBandit-Stochastic-v0", [Algorithm("UCB", Ucb, RunningSums)], horizon=60, trials=2, seed=SEED)
+    plain = simulate("DPBandit-Stochastic-v0", [Algorithm("UCB", Ucb, ExactSums)], horizon=60, trials=2, seed=SEED)
     assert not np.array_equal(plain["UCB"].pulls, outcome.pulls)
 
 
 @pytest.mark.parametrize(
     ("agent", "wrap", "message"),
     [
-        (Exp3, RunningSums, r"Exp3 learns from observations with 'gain' and 'observed'; received \['sum', 'count'\]"),
+        (Exp3, ExactSums, r"Exp3 learns from observations with 'gain' and 'observed'; received \['sum', 'count'\]"),
         (Ucb, lambda env: env, r"Ucb learns from running sums, but this environment reports gains; wrap it in Running"),
         (ThompsonSampling, laplace, r"ThompsonSampling learns from running sums, but this environment reports gains;"),
     ],

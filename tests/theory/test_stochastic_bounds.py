@@ -61,7 +61,7 @@ def test_failures_counted_once_are_below_those_of_auer():
         assert published - (1 + math.pi**2 / 3) * len(means) <= ours < published
 
 
-def test_randomised_response_by_hand():
+def test_randomized_response_by_hand():
     """e^epsilon = 3 keeps s = 1/2 of a gap: 0.3 is 0.15 to UCB, which plays it 8 ln T / 0.15^2 + 1 + pi^2 / 3 times."""
     plays = 8 * math.log(1e5) / 0.15**2 + 1 + math.pi**2 / 3
     assert local_bounds.ldp_ucb_b_bound([0.9, 0.6], 100_000, math.log(3)) == pytest.approx(0.3 * plays, rel=1e-12)

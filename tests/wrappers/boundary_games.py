@@ -35,25 +35,25 @@ ORDERS: dict[str, tuple[str, ...]] = {
 """Every wrapper order of the design that hands on gains, from the inside out."""
 
 SUMS: dict[str, tuple[tuple[str, ...], str, dict[str, Any]]] = {
-    "Running": ((), "RunningSums", {}),
-    "Running(Laplace)": (("L",), "RunningSums", {}),
-    "Running(Response)": (("R",), "RunningSums", {}),
-    **{f"Hybrid, {name}": ((), "HybridSums", {"epsilon": 1.0, "counter": name}) for name in COUNTERS},
-    "Hybrid, padded": ((), "HybridSums", {"epsilon": 1.0, "counter": "binary", "pad_unplayed": True}),
+    "Running": ((), "ExactSums", {}),
+    "Running(Laplace)": (("L",), "ExactSums", {}),
+    "Running(Response)": (("R",), "ExactSums", {}),
+    **{f"Hybrid, {name}": ((), "CounterSums", {"epsilon": 1.0, "counter": name}) for name in COUNTERS},
+    "Hybrid, padded": ((), "CounterSums", {"epsilon": 1.0, "counter": "binary", "pad_unplayed": True}),
     "Hybrid(MiniBatch)": (("M",), "HybridSums", {"epsilon": 1.0, "pad_unplayed": True}),
     "Hybrid(Response)": (("R",), "HybridSums", {"epsilon": 1.0}),
-    "Interval, lemma": ((), "IntervalMeans", {"epsilon": 16.0}),
-    "Interval, uniform": ((), "IntervalMeans", {"epsilon": 16.0, "intervals": "uniform"}),
-    "Interval, redraw": ((), "IntervalMeans", {"epsilon": 16.0, "release": "redraw"}),
-    "Block": ((), "BlockMeans", {"epsilon": 1.0}),
-    "Block, kept": ((), "BlockMeans", {"epsilon": 1.0, "ratio": 1.1, "keep": True}),
-    "Block of 1": ((), "BlockMeans", {"epsilon": 1.0, "ratio": 1}),
-    "Block, lengths": ((), "BlockMeans", {"epsilon": 1.0, "lengths": [2, 1]}),
-    "Block(MiniBatch)": (("M",), "BlockMeans", {"epsilon": 1.0}),
+    "Interval, lemma": ((), "IntervalSums", {"epsilon": 16.0}),
+    "Interval, uniform": ((), "IntervalSums", {"epsilon": 16.0, "intervals": "uniform"}),
+    "Interval, redraw": ((), "IntervalSums", {"epsilon": 16.0, "release": "redraw"}),
+    "Block": ((), "BlockSums", {"epsilon": 1.0}),
+    "Block, kept": ((), "BlockSums", {"epsilon": 1.0, "ratio": 1.1, "keep": True}),
+    "Block of 1": ((), "BlockSums", {"epsilon": 1.0, "ratio": 1}),
+    "Block, lengths": ((), "BlockSums", {"epsilon": 1.0, "lengths": [2, 1]}),
+    "Block(MiniBatch)": (("M",), "BlockSums", {"epsilon": 1.0}),
 }
 """Every kind of wrapper that releases sums: what is below it from the inside out, its name and its arguments."""
 
-OWN_NOISE = [name for name, (_, wrapper, _) in SUMS.items() if wrapper != "RunningSums"]
+OWN_NOISE = [name for name, (_, wrapper, _) in SUMS.items() if wrapper != "ExactSums"]
 
 
 def around(
@@ -71,7 +71,7 @@ def around(
         if letter == "L":
             env = forms.LaplaceClipRescale(env, epsilon=epsilon, bound=bound, outside=outside)
         elif letter == "R":
-            env = forms.RandomisedResponse(env, epsilon=epsilon)
+            env = forms.RandomizedResponse(env, epsilon=epsilon)
         else:
             env = forms.MiniBatchAverage(env, batch_size=tau)
     return env
@@ -85,7 +85,7 @@ def summed(env: Any, name: str, **more: Any) -> Any:
         if letter == "M":
             env = forms.MiniBatchAverage(env, batch_size=2)
         else:
-            env = {"L": forms.LaplaceClipRescale, "R": forms.RandomisedResponse}[letter](env, epsilon=1.0)
+            env = {"L": forms.LaplaceClipRescale, "R": forms.RandomizedResponse}[letter](env, epsilon=1.0)
     return getattr(forms, wrapper)(env, **{**arguments, **more})
 
 

@@ -16,10 +16,10 @@ from dp_bandit_envs.agents import Ucb
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
 from dp_bandit_envs.errors import BoundaryError, GainRangeError
+from dp_bandit_envs.privacy import sums as mechanisms
 from dp_bandit_envs.privacy.counters import COUNTERS, BinaryCounter
 from dp_bandit_envs.privacy.laplace import LaplaceMechanism
-from dp_bandit_envs.privacy.sums import CountedSums
-from dp_bandit_envs.wrappers import HybridSums, LaplaceClipRescale, MiniBatchAverage, PrivacyBoundary
+from dp_bandit_envs.wrappers import CounterSums, LaplaceClipRescale, MiniBatchAverage, PrivacyBoundary
 from dp_bandit_envs.wrappers import vector as of_many
 
 TABLE = np.round(np.random.default_rng(3).random((20, 2)), 2)
@@ -243,11 +243,11 @@ class Tenfold(BinaryCounter):
 def test_a_subclass_of_a_counter_plays_its_own_noise(monkeypatch):
     """Its claim was played with the noise of its parent, which it took from the module of its class."""
     monkeypatch.setitem(COUNTERS, "binary", Tenfold)
-    assert CountedSums("binary", epsilon=1.0, horizon=9).counter.compilable is None
+    assert mechanisms.CounterSums("binary", epsilon=1.0, horizon=9).counter.compilable is None
     sums = {}
     for counter in (Tenfold, BinaryCounter):
         monkeypatch.setitem(COUNTERS, "binary", counter)
-        env = HybridSums(BanditEnv(GainTable(TABLE)), epsilon=1e6, counter="binary")
+        env = CounterSums(BanditEnv(GainTable(TABLE)), epsilon=1e6, counter="binary")
         env.reset(seed=1)
         sums[counter] = env.step(0)[0]["sum"][0] - TABLE[0, 0]
     assert sums[Tenfold] == pytest.approx(10 * sums[BinaryCounter], rel=0.01)
@@ -255,6 +255,6 @@ def test_a_subclass_of_a_counter_plays_its_own_noise(monkeypatch):
 
 def test_a_counter_with_an_advance_of_its_own_is_played_not_compiled(monkeypatch):
     monkeypatch.setitem(COUNTERS, "binary", Tenfold)
-    player = Algorithm("mine", Ucb, lambda env: HybridSums(env, epsilon=1.0, counter="binary"))
+    player = Algorithm("mine", Ucb, lambda env: CounterSums(env, epsilon=1.0, counter="binary"))
     outcome = simulate("DPBandit-Stochastic-v0", [player], horizon=20)["mine"]
     assert outcome.engine == "play" and "Tenfold" in outcome.reason

@@ -13,7 +13,7 @@ from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import BoundaryError, StepOutsideGame
 from dp_bandit_envs.seeding import AGENT, FIRST_WRAPPER, EpisodeStreams, stream, stream_for_agent
-from dp_bandit_envs.wrappers import HybridSums, IntervalMeans, LaplaceClipRescale, RandomisedResponse
+from dp_bandit_envs.wrappers import CounterSums, IntervalSums, LaplaceClipRescale, RandomizedResponse
 from dp_bandit_envs.wrappers import vector as of_many
 
 # ---- seeds ---------------------------------------------------------------------------------------------------------
@@ -79,7 +79,7 @@ def test_spaces_are_copies():
     """`FlattenObservation` joins the parts of an observation in the order of the space below it."""
     table = np.random.default_rng(3).random((30, 2))
     below = gym.wrappers.FlattenObservation(BanditEnv(GainTable(table)))
-    wrapped = RandomisedResponse(below, epsilon=0.01)
+    wrapped = RandomizedResponse(below, epsilon=0.01)
     for name in ("observation_space", "action_space", "metadata"):
         assert getattr(wrapped, name) == getattr(below.unwrapped, name)
         assert getattr(wrapped, name) is not getattr(below.unwrapped, name)
@@ -109,9 +109,9 @@ def test_who_changes_a_mechanism_changes_no_noise(many):
     def released(meddle):
         if many:
             env = gym.make_vec("DPBandit-Stochastic-v0", 1, n_arms=2, horizon=60)
-            wrapped = of_many.HybridSums(env, epsilon=0.1, counter="square-root")
+            wrapped = of_many.CounterSums(env, epsilon=0.1, counter="square-root")
         else:
-            wrapped = HybridSums(BanditEnv(Stochastic(2, 60)), epsilon=0.1, counter="square-root")
+            wrapped = CounterSums(BanditEnv(Stochastic(2, 60)), epsilon=0.1, counter="square-root")
         wrapped.reset(seed=4)
         shown = wrapped.mechanism if many else wrapped.get_wrapper_attr("mechanism")
         if meddle:
@@ -124,11 +124,11 @@ def test_who_changes_a_mechanism_changes_no_noise(many):
 
 
 def test_wrappers_share_no_ends_of_intervals():
-    wrapped = [IntervalMeans(BanditEnv(Stochastic(2, 500)), epsilon=1.0) for _ in range(2)]
+    wrapped = [IntervalSums(BanditEnv(Stochastic(2, 500)), epsilon=1.0) for _ in range(2)]
     ends = wrapped[0].mechanism.ends
     before = wrapped[1].mechanism.ends.tolist()
     ends[:] = np.arange(1, len(ends) + 1)
-    third = IntervalMeans(BanditEnv(Stochastic(2, 500)), epsilon=1.0)
+    third = IntervalSums(BanditEnv(Stochastic(2, 500)), epsilon=1.0)
     assert [one.mechanism.ends.tolist() for one in (*wrapped, third)] == [before] * 3
 
 
@@ -213,7 +213,7 @@ class Fails(BanditEnv):
 def test_after_a_failure_there_is_no_game_to_go_on_with(when):
     """Counters would go on with items of the next game, past their horizon, where noise runs out."""
     below = Fails(Stochastic(2, 9))
-    wrapped = HybridSums(below, epsilon=1.0, counter="k-ary")
+    wrapped = CounterSums(below, epsilon=1.0, counter="k-ary")
     wrapped.reset(seed=0)
     wrapped.step(0)
     below.fail = True

@@ -15,8 +15,8 @@ from dp_bandit_envs.agents.noise_width import counter_width, log_log_width, log_
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.data_files import DataFile
 from dp_bandit_envs.envs.registration import IDS
+from dp_bandit_envs.privacy import sums as mechanisms
 from dp_bandit_envs.privacy.counters import COUNTERS, make_counter
-from dp_bandit_envs.privacy.sums import CountedSums
 
 HORIZON = 24
 AGENTS = [name for name in agents.__all__ if name != "FunctionalAgent"]
@@ -73,7 +73,7 @@ def test_every_wrapper_that_releases_sums_can_be_sent(name, num_envs):
 
 def test_every_wrapper_is_among_those_above():
     tested = {wrapper for _, wrapper, _ in SUMS.values()}
-    tested |= {"LaplaceClipRescale", "MiniBatchAverage", "RandomisedResponse"}
+    tested |= {"LaplaceClipRescale", "MiniBatchAverage", "RandomizedResponse"}
     for module in (dp_bandit_envs.wrappers, dp_bandit_envs.wrappers.vector):
         assert {name for name in module.__all__ if "Boundary" not in name} == tested
 
@@ -81,7 +81,7 @@ def test_every_wrapper_is_among_those_above():
 def test_a_sent_wrapper_uses_the_function_that_was_compiled_here():
     """The cache of compiled loops goes by the function, so a copy of it would be compiled anew."""
     for counter in COUNTERS:
-        mechanism = CountedSums(counter, epsilon=1.0, horizon=9)
+        mechanism = mechanisms.CounterSums(counter, epsilon=1.0, horizon=9)
         if counter != "square-root":
             assert sent(mechanism).tell is mechanism.tell
         assert sent(make_counter(counter, epsilon=1.0, horizon=9)).epsilon == 1.0

@@ -1,4 +1,4 @@
-"""Wrong arguments of the wrappers that release sums and of randomised response: refused with the rule and a way out."""
+"""Wrong arguments of the wrappers that release sums and of randomized response: refused with the rule and a way out."""
 
 import math
 
@@ -8,10 +8,10 @@ import pytest
 from boundary_games import game, games
 
 from dp_bandit_envs import wrappers
-from dp_bandit_envs.wrappers import BlockMeans, HybridSums, vector
+from dp_bandit_envs.wrappers import BlockSums, HybridSums, vector
 
 FORMS = {"scalar": (wrappers, game), "vector": (vector, lambda table: games(2, table))}
-PRIVATE = ["HybridSums", "IntervalMeans", "BlockMeans", "RandomisedResponse"]
+PRIVATE = ["HybridSums", "IntervalSums", "BlockSums", "RandomizedResponse"]
 
 
 @pytest.fixture(params=FORMS)
@@ -47,75 +47,75 @@ def test_epsilon_must_be_named(wrap, name):
 @pytest.mark.parametrize("v", [1, 1.0, 1.6, 0.5, -1.2, math.nan, math.inf, math.nextafter(1.5, 2.0)])
 def test_v_must_lie_above_one_and_at_most_at_one_and_a_half(wrap, v):
     with pytest.raises(ValueError, match=rf"^v must be in \(1, 1\.5\]; received {v}\."):
-        wrap("IntervalMeans", epsilon=1.0, v=v)
+        wrap("IntervalSums", epsilon=1.0, v=v)
 
 
 def test_ends_of_the_range_of_v_are_as_stated(wrap):
-    wrap("IntervalMeans", epsilon=1.0, v=1.5)
-    wrap("IntervalMeans", epsilon=1.0, v=1.0001)
+    wrap("IntervalSums", epsilon=1.0, v=1.5)
+    wrap("IntervalSums", epsilon=1.0, v=1.0001)
 
 
 @pytest.mark.parametrize("delta", [0, 1, 0.0, 1.0, -0.1, 2, math.nan])
 def test_delta_must_lie_between_zero_and_one(wrap, delta):
     with pytest.raises(ValueError, match=rf"^delta must be in \(0, 1\); received {delta}\."):
-        wrap("IntervalMeans", epsilon=1.0, delta=delta)
+        wrap("IntervalSums", epsilon=1.0, delta=delta)
     with pytest.raises(ValueError, match=rf"^delta must be in \(0, 1\); received {delta}\."):
-        wrap("HybridSums", epsilon=1.0, counter="square-root", delta=delta)
+        wrap("CounterSums", epsilon=1.0, counter="square-root", delta=delta)
 
 
 @pytest.mark.parametrize("release", ["twice", "", "Once", None])
 def test_release_is_once_or_redraw(wrap, release):
     with pytest.raises(ValueError, match=rf"^release must be one of 'once', 'redraw'; received {release!r}\."):
-        wrap("IntervalMeans", epsilon=1.0, release=release)
+        wrap("IntervalSums", epsilon=1.0, release=release)
 
 
 @pytest.mark.parametrize("intervals", ["lemma B.1", "", "geometric", None])
 def test_intervals_are_those_of_the_lemma_or_uniform(wrap, intervals):
     with pytest.raises(ValueError, match=rf"^intervals must be one of 'lemma', 'uniform'; received {intervals!r}\."):
-        wrap("IntervalMeans", epsilon=1.0, intervals=intervals)
+        wrap("IntervalSums", epsilon=1.0, intervals=intervals)
 
 
 @pytest.mark.parametrize("ratio", [0.5, 0, -2, math.nan, math.inf, math.nextafter(1.0, 0.0)])
 def test_ratio_must_be_at_least_one(wrap, ratio):
     with pytest.raises(ValueError, match=rf"^ratio must be a finite number of at least 1; received {ratio}\."):
-        wrap("BlockMeans", epsilon=1.0, ratio=ratio)
+        wrap("BlockSums", epsilon=1.0, ratio=ratio)
 
 
 @pytest.mark.parametrize("ratio", ["2", None])
 def test_ratio_must_be_a_number(wrap, ratio):
     with pytest.raises(TypeError, match=r"^ratio must be a number; received "):
-        wrap("BlockMeans", epsilon=1.0, ratio=ratio)
+        wrap("BlockSums", epsilon=1.0, ratio=ratio)
 
 
 @pytest.mark.parametrize("lengths", [[], (), iter([])])
 def test_lengths_must_name_a_block(wrap, lengths):
     with pytest.raises(ValueError, match=r"^lengths must name at least one block; received none"):
-        wrap("BlockMeans", epsilon=1.0, lengths=lengths)
+        wrap("BlockSums", epsilon=1.0, lengths=lengths)
 
 
 @pytest.mark.parametrize("lengths", [[0], [2, 0], [-1], [3, -3]])
 def test_a_length_must_be_at_least_one(wrap, lengths):
     with pytest.raises(ValueError, match=rf"^a length must be an integer of at least 1; received {min(lengths)}\."):
-        wrap("BlockMeans", epsilon=1.0, lengths=lengths)
+        wrap("BlockSums", epsilon=1.0, lengths=lengths)
 
 
 @pytest.mark.parametrize("lengths", [[1.5], [2.0], ["2"], [None]])
 def test_a_length_must_be_an_integer(wrap, lengths):
     with pytest.raises(TypeError, match=r"^a length must be an integer of at least 1; received "):
-        wrap("BlockMeans", epsilon=1.0, lengths=lengths)
+        wrap("BlockSums", epsilon=1.0, lengths=lengths)
 
 
 def test_lengths_may_be_numpy_integers_and_come_from_an_iterator(wrap):
-    assert wrap("BlockMeans", epsilon=1.0, lengths=np.array([2, 3])).mechanism.lengths == (2, 3)
-    assert wrap("BlockMeans", epsilon=1.0, lengths=(n for n in (2, 3))).mechanism.lengths == (2, 3)
+    assert wrap("BlockSums", epsilon=1.0, lengths=np.array([2, 3])).mechanism.lengths == (2, 3)
+    assert wrap("BlockSums", epsilon=1.0, lengths=(n for n in (2, 3))).mechanism.lengths == (2, 3)
 
 
 def test_an_unknown_counter_brings_a_suggestion(wrap):
     with pytest.raises(ValueError, match=r"^counter must be a known name; received 'hybird'. Did you mean hybrid"):
-        wrap("HybridSums", epsilon=1.0, counter="hybird")
+        wrap("CounterSums", epsilon=1.0, counter="hybird")
     with pytest.raises(KeyError, match="Known: logarithmic, binary, hybrid"):
-        wrap("HybridSums", epsilon=1.0, counter="xyzzy")
-    assert wrap("HybridSums", epsilon=1.0, counter="K-ARY").mechanism.counter.__class__.__name__ == "KAryCounter"
+        wrap("CounterSums", epsilon=1.0, counter="xyzzy")
+    assert wrap("CounterSums", epsilon=1.0, counter="K-ARY").mechanism.counter.__class__.__name__ == "KAryCounter"
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_an_option_that_the_counter_does_not_have_is_refused(wrap, counter, opti
     with pytest.raises(
         TypeError, match=f"the {counter} counter has no argument '{next(iter(option))}'. Known: epsilon"
     ):
-        wrap("HybridSums", epsilon=1.0, counter=counter, **option)
+        wrap("CounterSums", epsilon=1.0, counter=counter, **option)
 
 
 def test_the_horizon_of_the_counters_is_that_of_the_game(wrap):
@@ -145,19 +145,19 @@ def test_options_of_counters_are_checked(wrap):
     with pytest.raises(ValueError, match=r"^budget must be one of 'split', 'paper'; received 'double'"):
         wrap("HybridSums", epsilon=1.0, budget="double")
     with pytest.raises(ValueError, match=r"^base must be odd; received 4"):
-        wrap("HybridSums", epsilon=1.0, counter="k-ary", base=4)
-    assert wrap("HybridSums", epsilon=1.0, counter="k-ary", base=5).mechanism.counter.base == 5
+        wrap("CounterSums", epsilon=1.0, counter="k-ary", base=4)
+    assert wrap("CounterSums", epsilon=1.0, counter="k-ary", base=5).mechanism.counter.base == 5
 
 
 @pytest.mark.parametrize("sensitivity", [0.0, -1.0, math.nan, math.inf])
-@pytest.mark.parametrize("name", [*PRIVATE, "RunningSums"])
+@pytest.mark.parametrize("name", [*PRIVATE, "ExactSums"])
 @pytest.mark.parametrize("form", FORMS)
 def test_a_sensitivity_that_would_switch_the_noise_off_is_refused(form, name, sensitivity):
     forms, make = FORMS[form]
     env = make(np.zeros((40, 2)))
     env.sensitivity = sensitivity
     with pytest.raises(ValueError, match=f"{name} needs an environment whose sensitivity is finite and greater than 0"):
-        getattr(forms, name)(env, **({} if name == "RunningSums" else {"epsilon": 1.0}))
+        getattr(forms, name)(env, **({} if name == "ExactSums" else {"epsilon": 1.0}))
 
 
 @pytest.mark.parametrize("epsilon", [1e-12, 1e-9, 1e9])
@@ -172,7 +172,7 @@ def test_extreme_but_valid_epsilons_play_a_game(wrap, name, epsilon):
 
 def test_a_game_too_short_for_a_release_spends_nothing(wrap):
     """The first end for epsilon = 0.1 is 1751 gains; here are 40 rounds."""
-    env = wrap("IntervalMeans", epsilon=0.1)
+    env = wrap("IntervalSums", epsilon=0.1)
     assert (env.guarantee.epsilon, env.guarantee.model) == (0.0, "central")
     assert "too short" in env.guarantee.theorem
     assert env.mechanism.ends.size == 0
@@ -181,15 +181,15 @@ def test_a_game_too_short_for_a_release_spends_nothing(wrap):
 def test_noise_too_large_and_lengths_of_the_wrong_kind_are_refused_at_once():
     env = game(np.zeros((40, 2)))
     with pytest.raises(ValueError, match="too large for a noise scale"):
-        BlockMeans(env, epsilon=1e-320)
+        BlockSums(env, epsilon=1e-320)
     with pytest.raises(TypeError, match="lengths must be several numbers, one for each block; received 5"):
-        BlockMeans(env, epsilon=1.0, lengths=5)
+        BlockSums(env, epsilon=1.0, lengths=5)
     with pytest.raises(TypeError, match=r"drawn from the game's own stream; rng cannot be given"):
         HybridSums(env, epsilon=1.0, rng=np.random.default_rng(0))
 
 
 def test_blocks_longer_than_the_game_are_never_released():
     env = game(np.zeros((40, 2)))
-    for huge in (BlockMeans(env, epsilon=1.0, lengths=[10**30]), BlockMeans(env, epsilon=1.0, ratio=1e19, first=2)):
+    for huge in (BlockSums(env, epsilon=1.0, lengths=[10**30]), BlockSums(env, epsilon=1.0, ratio=1e19, first=2)):
         huge.reset(seed=0)
         assert huge.step(0)[0]["count"].tolist() == [0] * huge.n_arms

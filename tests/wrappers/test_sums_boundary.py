@@ -25,7 +25,7 @@ from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
 from dp_bandit_envs.envs.scoreboard import Scoreboard
 from dp_bandit_envs.errors import BoundaryError, StepOutsideGame
-from dp_bandit_envs.wrappers import RunningSums, vector
+from dp_bandit_envs.wrappers import ExactSums, vector
 from dp_bandit_envs.wrappers.boundary import Withheld
 
 ROUNDS = 12
@@ -49,7 +49,7 @@ def act(env, arm):
 
 
 def test_the_search_finds_the_number_in_sums_without_noise():
-    env = RunningSums(game(tables()[0], render_mode="ansi"))
+    env = ExactSums(game(tables()[0], render_mode="ansi"))
     env.reset(seed=1)
     assert list(find_planted(env.step(0))) == ["it[0]['sum']", "it[1]"]
     assert list(find_planted(vars(env)))
@@ -259,7 +259,7 @@ def test_a_gain_outside_the_unit_interval_is_refused_without_being_shown(kind, f
 
 
 @pytest.mark.parametrize("kind", ["Running", "Hybrid, hybrid", "Interval, lemma", "Block"])
-@pytest.mark.parametrize("outer", ["LaplaceClipRescale", "MiniBatchAverage", "RandomisedResponse"])
+@pytest.mark.parametrize("outer", ["LaplaceClipRescale", "MiniBatchAverage", "RandomizedResponse"])
 @pytest.mark.parametrize("form", ["scalar", "vector", "vector of scalar", "between"])
 def test_wrappers_for_gains_are_refused_around_sums(kind, outer, form):
     from dp_bandit_envs import wrappers

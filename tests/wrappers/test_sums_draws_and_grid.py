@@ -8,7 +8,7 @@ from boundary_games import OWN_NOISE, SUMS, game, summed
 from sums_tools import Counting, Impulse, play
 
 from dp_bandit_envs.privacy.counters import COUNTERS, make_counter
-from dp_bandit_envs.wrappers import BlockMeans, HybridSums, IntervalMeans, MiniBatchAverage
+from dp_bandit_envs.wrappers import BlockSums, CounterSums, HybridSums, IntervalSums, MiniBatchAverage
 
 
 def draws(env, arms) -> list[int]:
@@ -32,7 +32,7 @@ def zeros(rounds: int):
 
 def test_an_interval_is_drawn_once_however_long_its_arm_waits():
     """Ends at 3, 6, ... (epsilon = 16, uniform): one draw for arm 0, then ten for the 30 gains of arm 1."""
-    env = IntervalMeans(zeros(33), epsilon=16.0, intervals="uniform")
+    env = IntervalSums(zeros(33), epsilon=16.0, intervals="uniform")
     arms = [0] * 3 + [1] * 30
     made = draws(env, arms)
     assert made == [0, 0, 1] + [0, 0, 1] * 10
@@ -43,7 +43,7 @@ def test_an_interval_is_drawn_once_however_long_its_arm_waits():
 
 def test_redraw_draws_again_in_every_round_and_guarantees_nothing():
     """Erratum 5. Arm 0 waits 30 rounds: 30 draws more. Arm 1 never waits while it is played."""
-    env = IntervalMeans(zeros(33), epsilon=16.0, intervals="uniform", release="redraw")
+    env = IntervalSums(zeros(33), epsilon=16.0, intervals="uniform", release="redraw")
     arms = [0] * 3 + [1] * 30
     made = draws(env, arms)
     assert made == [0, 0, 1] + [1, 1, 2] * 10
@@ -55,7 +55,7 @@ def test_redraw_draws_again_in_every_round_and_guarantees_nothing():
 
 def test_redraw_does_not_draw_for_an_arm_between_two_ends():
     """Arm 0 has 4 gains: its fourth is not told, and the third's mean is not told again."""
-    env = IntervalMeans(zeros(12), epsilon=16.0, intervals="uniform", release="redraw")
+    env = IntervalSums(zeros(12), epsilon=16.0, intervals="uniform", release="redraw")
     assert draws(env, [0, 0, 0, 0, *[1] * 8]) == [0, 0, 1, 0, 0, 0, 1, 0, 0, 1, 0, 0]
 
 
@@ -69,7 +69,7 @@ def test_the_average_of_redrawn_noise_tells_the_mean():
     n, scale = 20_000, 3**0.55
 
     def close(release, seed):
-        env = IntervalMeans(
+        env = IntervalSums(
             game(np.full((n + 3, 2), 0.8)), epsilon=16.0, intervals="uniform", release=release, delta=math.exp(-10)
         )
         sums, _ = play(env, [0] * 3 + [1] * n, np.random.default_rng(seed))
@@ -93,7 +93,7 @@ def test_the_average_of_redrawn_noise_tells_the_mean():
 )
 def test_a_block_is_drawn_once(arguments, ends, keep):
     """At the gain that fills it, and never for an arm that waits."""
-    env = BlockMeans(zeros(40), epsilon=1.0, keep=keep, **arguments)
+    env = BlockSums(zeros(40), epsilon=1.0, keep=keep, **arguments)
     made = draws(env, [0] * 33 + [1] * 7)
     assert [t + 1 for t in np.flatnonzero(made[:33])] == ends
     assert max(made) == 1
@@ -113,11 +113,11 @@ def of_counter(name: str, horizon: int, items: int) -> list[int]:
 @pytest.mark.parametrize("name", COUNTERS)
 def test_counters_of_arms_that_were_not_played_draw_only_if_padded(name):
     arms = [0] * 11 + [1] * 2
-    env = HybridSums(zeros(13), epsilon=1.0, counter=name)
+    env = CounterSums(zeros(13), epsilon=1.0, counter=name)
     assert draws(env, arms) == of_counter(name, 13, 11) + of_counter(name, 13, 2)
     sums, counts = play(env, arms, np.random.default_rng(0))
     assert not sums[:11, 1].any() and not counts[:11, 1].any()
-    padded = HybridSums(zeros(13), epsilon=1.0, counter=name, pad_unplayed=True)
+    padded = CounterSums(zeros(13), epsilon=1.0, counter=name, pad_unplayed=True)
     assert draws(padded, arms) == [2 * made for made in of_counter(name, 13, 13)]
     sums, counts = play(padded, arms, np.random.default_rng(0))
     assert sums[:11, 1].any()
@@ -199,7 +199,7 @@ def check_grid(wrap, grid: float, rounds: int, steps: int) -> None:
 @pytest.mark.parametrize("pad", [False, True])
 @pytest.mark.parametrize("name", GRIDS)
 def test_sums_of_counters_lie_on_a_grid(name, pad):
-    check_grid(lambda env: HybridSums(env, epsilon=1.0, counter=name, pad_unplayed=pad), GRIDS[name], 13, 13)
+    check_grid(lambda env: CounterSums(env, epsilon=1.0, counter=name, pad_unplayed=pad), GRIDS[name], 13, 13)
 
 
 @pytest.mark.parametrize("name", ["k-ary", "square-root"])
@@ -208,7 +208,7 @@ def test_sums_of_other_counters_lie_on_a_grid(name):
     some = make_counter(name, epsilon=1.0, horizon=13)
     scale = some.sigma if name == "square-root" else some.nodes_per_item
     check_grid(
-        lambda env: HybridSums(env, epsilon=1.0, counter=name), 2.0 ** (math.floor(math.log2(scale)) - 10), 13, 13
+        lambda env: CounterSums(env, epsilon=1.0, counter=name), 2.0 ** (math.floor(math.log2(scale)) - 10), 13, 13
     )
 
 
@@ -216,7 +216,7 @@ def test_sums_of_other_counters_lie_on_a_grid(name):
 @pytest.mark.parametrize("keep", [False, True])
 def test_sums_of_blocks_lie_on_a_grid(epsilon, grid, keep):
     """Scales 1, 3.3, 1/16 and 1000; sums of multiples are multiples."""
-    check_grid(lambda env: BlockMeans(env, epsilon=epsilon, ratio=1.1, keep=keep), grid, 13, 13)
+    check_grid(lambda env: BlockSums(env, epsilon=epsilon, ratio=1.1, keep=keep), grid, 13, 13)
 
 
 def test_sums_above_averages_lie_on_a_finer_grid():
@@ -225,7 +225,7 @@ def test_sums_above_averages_lie_on_a_finer_grid():
     def batch(env):
         return MiniBatchAverage(env, batch_size=5)
 
-    check_grid(lambda env: BlockMeans(batch(env), epsilon=1.0), 2.0**-13, 30, 6)
+    check_grid(lambda env: BlockSums(batch(env), epsilon=1.0), 2.0**-13, 30, 6)
     check_grid(lambda env: HybridSums(batch(env), epsilon=1.0), 2.0**-12, 30, 6)
 
 
@@ -233,7 +233,7 @@ def test_each_release_of_an_interval_has_a_grid_of_its_own():
     """Noise n^0.55 at n = 3, 6, ...: 1.8, 2.7, 3.3, 3.9, 4.4 and so on; grids 2^-10, 2^-9, 2^-9, 2^-9, 2^-8."""
     finer = set()
     for table in gains_of_all_sorts(15):
-        env = IntervalMeans(game(table), epsilon=16.0, intervals="uniform")
+        env = IntervalSums(game(table), epsilon=16.0, intervals="uniform")
         sums, counts = play(env, [0] * 15, np.random.default_rng(1))
         for total, count in zip(sums[:, 0], counts[:, 0], strict=True):
             grid = {0: 1.0, 3: 2.0**-10, 6: 2.0**-9, 9: 2.0**-9, 12: 2.0**-9, 15: 2.0**-8}[int(count)]
@@ -245,10 +245,10 @@ def test_each_release_of_an_interval_has_a_grid_of_its_own():
 def test_rounding_moves_a_sum_by_half_a_step_at_most():
     """And it rounds after the noise: what is told is the multiple nearest to sum plus noise."""
     table = np.random.default_rng(6).random((13, 2))
-    silent, _ = play(BlockMeans(game(table), epsilon=1.0, ratio=1), [0] * 13, Impulse())
+    silent, _ = play(BlockSums(game(table), epsilon=1.0, ratio=1), [0] * 13, Impulse())
     assert 0 < np.abs(silent[:, 0] - table[:, 0]).max() <= 2.0**-11
     hot = Impulse(0)
     hot.laplace = lambda location, scale: 0.3  # type: ignore[method-assign]
-    sums, _ = play(BlockMeans(game(table), epsilon=1.0, ratio=1), [0] * 13, hot)
+    sums, _ = play(BlockSums(game(table), epsilon=1.0, ratio=1), [0] * 13, hot)
     nearest = np.round((table[:, 0] + 0.3) * 1024) / 1024
     np.testing.assert_array_equal(sums[:, 0], nearest)

@@ -14,9 +14,10 @@ from boundary_games import RevealsBoth, game
 from sums_tools import Impulse, laplace_loss, linear_map, play
 
 from dp_bandit_envs.adversaries.replay import GainTable
+from dp_bandit_envs.privacy import sums as mechanisms
 from dp_bandit_envs.privacy.counters import COUNTERS, make_counter
-from dp_bandit_envs.privacy.sums import BlockSums, CountedSums, blocks
-from dp_bandit_envs.wrappers import BlockMeans, HybridSums, IntervalMeans, MiniBatchAverage, RunningSums
+from dp_bandit_envs.privacy.sums import blocks
+from dp_bandit_envs.wrappers import BlockSums, CounterSums, ExactSums, HybridSums, IntervalSums, MiniBatchAverage
 from dp_bandit_envs.wrappers.sums_boundary import SumsBoundary
 
 EPSILON = 0.7
@@ -56,7 +57,7 @@ def item_losses(name: str, horizon: int, items: int, **more) -> np.ndarray:
 @pytest.mark.parametrize("name", LAPLACE)
 def test_a_round_loses_what_its_item_loses_in_the_counter_of_its_arm(name):
     """Arms compose in parallel: the n-th play of an arm is item n of a counter made for 12 items."""
-    wrap = functools.partial(HybridSums, epsilon=EPSILON, counter=name)
+    wrap = functools.partial(CounterSums, epsilon=EPSILON, counter=name)
     losses = laplace_loss(linear_map(wrap, ARMS, ROUNDS))
     expected = np.empty(ROUNDS)
     for arm in (0, 1):
@@ -69,7 +70,7 @@ def test_a_round_loses_what_its_item_loses_in_the_counter_of_its_arm(name):
 @pytest.mark.parametrize("name", LAPLACE)
 def test_a_padded_round_loses_what_item_t_loses(name):
     """Every counter gets an item in every round, so that round t is item t of one of them."""
-    wrap = functools.partial(HybridSums, epsilon=EPSILON, counter=name, pad_unplayed=True)
+    wrap = functools.partial(CounterSums, epsilon=EPSILON, counter=name, pad_unplayed=True)
     losses = laplace_loss(linear_map(wrap, ARMS, ROUNDS))
     assert losses == pytest.approx(item_losses(name, ROUNDS, ROUNDS), rel=1e-7)
     assert losses.max() <= wrap(game(np.zeros((ROUNDS, 2)))).guarantee.epsilon * (1 + 1e-9)
@@ -87,7 +88,7 @@ ATTAINED = [
 def test_some_round_loses_exactly_epsilon(name, rounds, pad):
     """One arm is played throughout. Neither too little noise nor more than the guarantee asks for."""
     more = {"base": 3} if name == "k-ary" else {}
-    wrap = functools.partial(HybridSums, epsilon=EPSILON, counter=name, pad_unplayed=pad, **more)
+    wrap = functools.partial(CounterSums, epsilon=EPSILON, counter=name, pad_unplayed=pad, **more)
     losses = laplace_loss(linear_map(wrap, [0] * rounds, rounds))
     assert losses.max() == pytest.approx(wrap(game(np.zeros((rounds, 2)))).guarantee.epsilon, rel=1e-9)
 
@@ -118,7 +119,7 @@ def test_the_papers_budget_loses_twice_epsilon_and_says_so():
 @pytest.mark.parametrize("pad", [False, True])
 def test_the_square_root_counter_moves_by_no_more_than_its_rho(pad):
     """Gaussian noise: the loss is the distance ||R_j|| / sigma, and rho half its square. Padded, round 1 attains it."""
-    wrap = functools.partial(HybridSums, epsilon=EPSILON, counter="square-root", delta=1e-4, pad_unplayed=pad)
+    wrap = functools.partial(CounterSums, epsilon=EPSILON, counter="square-root", delta=1e-4, pad_unplayed=pad)
     found = linear_map(wrap, ARMS, ROUNDS)
     answer = np.linalg.lstsq(found.noise * found.scales, found.moves, rcond=None)[0]
     assert np.abs(found.noise * found.scales @ answer - found.moves).max() < 1e-7
@@ -166,7 +167,7 @@ def in_full_blocks(lengths, arms) -> list[bool]:
 )
 def test_a_gain_in_a_block_that_was_released_loses_exactly_epsilon(arguments, lengths, keep):
     """Whether blocks are kept or forgotten: every release ever made counts. A block still open loses nothing."""
-    wrap = functools.partial(BlockMeans, epsilon=EPSILON, keep=keep, **arguments)
+    wrap = functools.partial(BlockSums, epsilon=EPSILON, keep=keep, **arguments)
     losses = laplace_loss(linear_map(wrap, ARMS, ROUNDS))
     expected = [EPSILON if full else 0.0 for full in in_full_blocks(lengths, ARMS)]
     assert losses == pytest.approx(expected, rel=1e-9)
@@ -186,7 +187,7 @@ def test_a_gain_pays_at_every_release_that_covers_it(intervals, v, epsilon):
     """Release j covers W_j gains with noise W_j^(v/2) on the sum: W_j^(-v/2) each, added up from the first W_j >= n."""
     rounds = 16
     arms = [0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0, 0]
-    wrap = functools.partial(IntervalMeans, epsilon=epsilon, v=v, intervals=intervals)
+    wrap = functools.partial(IntervalSums, epsilon=epsilon, v=v, intervals=intervals)
     mechanism = wrap(game(np.zeros((rounds, 2)))).mechanism
     ends = [int(end) for end in mechanism.ends]
     assert 2 <= len(ends) < rounds and ends[-1] <= rounds
@@ -210,7 +211,7 @@ def test_what_intervals_declare_follows_from_their_ends(rounds, target, delta):
     W_j^(-v/2), and rho is half the sum of their squares (Bun and Steinke 2016, proposition 1.4). The declared epsilon
     is the smaller of the pure one and rho + 2 sqrt(rho ln(1 / delta)), and at most the target.
     """
-    env = IntervalMeans(game(np.zeros((rounds, 2))), epsilon=target, delta=delta)
+    env = IntervalSums(game(np.zeros((rounds, 2))), epsilon=target, delta=delta)
     losses = [float(end) ** -0.55 for end in env.mechanism.ends]
     rho = sum(loss**2 for loss in losses) / 2
     concentrated = rho + 2 * math.sqrt(rho * math.log(1 / delta))
@@ -220,14 +221,14 @@ def test_what_intervals_declare_follows_from_their_ends(rounds, target, delta):
     assert env.guarantee.delta == (0.0 if sum(losses) <= concentrated else delta)
     assert env.guarantee.epsilon <= target
     if rounds <= 16:
-        wrap = functools.partial(IntervalMeans, epsilon=target, delta=delta)
+        wrap = functools.partial(IntervalSums, epsilon=target, delta=delta)
         assert laplace_loss(linear_map(wrap, [0] * rounds, rounds), [0])[0] == pytest.approx(sum(losses), rel=1e-9)
 
 
 def test_both_ways_of_adding_up_intervals_occur():
     """Few releases: the pure sum is smaller. Many: zCDP is, with the delta asked for."""
-    few = IntervalMeans(game(np.zeros((16, 2))), epsilon=16.0).guarantee
-    many = IntervalMeans(game(np.zeros((1500, 2))), epsilon=16.0, delta=0.3).guarantee
+    few = IntervalSums(game(np.zeros((16, 2))), epsilon=16.0).guarantee
+    many = IntervalSums(game(np.zeros((1500, 2))), epsilon=16.0, delta=0.3).guarantee
     assert few.delta == 0.0 and many.delta == 0.3
     assert few.epsilon_at(1e-300) == few.epsilon
     assert many.epsilon_at(0.1) == math.inf or many.epsilon_at(0.1) > many.epsilon
@@ -241,7 +242,7 @@ def test_declared_delta_of_intervals_holds_by_sampling():
     False alarm: 3e-7 (five standard errors, one side).
     """
     delta = 0.05
-    env = IntervalMeans(game(np.zeros((1500, 2))), epsilon=8.0, delta=delta)
+    env = IntervalSums(game(np.zeros((1500, 2))), epsilon=8.0, delta=delta)
     assert env.guarantee.delta == delta
     n, rng = 40_000, np.random.default_rng(3)
 
@@ -274,9 +275,9 @@ def batches(table):
 
 WRAPS = {
     "counter": lambda env: HybridSums(env, epsilon=EPSILON),
-    "padded": lambda env: HybridSums(env, epsilon=EPSILON, counter="segment-trees", pad_unplayed=True),
-    "blocks": lambda env: BlockMeans(env, epsilon=EPSILON),
-    "intervals": lambda env: IntervalMeans(env, epsilon=16.0),
+    "padded": lambda env: CounterSums(env, epsilon=EPSILON, counter="segment-trees", pad_unplayed=True),
+    "blocks": lambda env: BlockSums(env, epsilon=EPSILON),
+    "intervals": lambda env: IntervalSums(env, epsilon=16.0),
 }
 
 
@@ -375,13 +376,13 @@ def counted_insert(counters, arm, rng):
 
 def plain(counter="hybrid", **more):
     """Return a mechanism of counters."""
-    return CountedSums(counter, epsilon=EPSILON, horizon=ROUNDS, **more)
+    return mechanisms.CounterSums(counter, epsilon=EPSILON, horizon=ROUNDS, **more)
 
 
 def test_a_whole_mechanism_put_in_by_hand_is_as_private_as_before():
     """So that what the broken ones below lose is not lost by how they are put in."""
     assert laplace_loss(linear_map(broken(plain()), [0] * ROUNDS, ROUNDS)).max() == pytest.approx(EPSILON, rel=1e-9)
-    told = BlockSums(EPSILON, (1, 1, 2, 4), False)
+    told = mechanisms.BlockSums(EPSILON, (1, 1, 2, 4), False)
     assert laplace_loss(linear_map(broken(told), [0] * ROUNDS, ROUNDS)).max() == pytest.approx(EPSILON, rel=1e-9)
 
 
@@ -389,7 +390,7 @@ def test_a_whole_mechanism_put_in_by_hand_is_as_private_as_before():
 def test_half_the_noise_is_seen(pad):
     half = OtherTell(plain(pad=pad), factor=lambda factor: factor / 2)
     assert laplace_loss(linear_map(broken(half), [0] * ROUNDS, ROUNDS)).max() == pytest.approx(2 * EPSILON, rel=1e-9)
-    half = OtherTell(BlockSums(EPSILON, (2,), False), scale=lambda scale: scale / 2)
+    half = OtherTell(mechanisms.BlockSums(EPSILON, (2,), False), scale=lambda scale: scale / 2)
     assert laplace_loss(linear_map(broken(half), [0] * ROUNDS, ROUNDS)).max() == pytest.approx(2 * EPSILON, rel=1e-9)
 
 
@@ -401,7 +402,7 @@ def test_noise_shared_by_arms_is_seen():
 
 def test_a_second_draw_for_the_same_block_is_seen():
     """Every block of two but the last, which is told in round 12 and no more."""
-    told = OtherTell(BlockSums(EPSILON, (2,), False), blocks_told_twice)
+    told = OtherTell(mechanisms.BlockSums(EPSILON, (2,), False), blocks_told_twice)
     losses = laplace_loss(linear_map(broken(told), [0] * ROUNDS, ROUNDS))
     assert losses == pytest.approx([2 * EPSILON] * 10 + [EPSILON] * 2, rel=1e-9)
 
@@ -414,18 +415,18 @@ def test_redrawn_noise_loses_more_with_every_round_that_an_arm_waits():
     """
     for waits in (0, 1, 5, 9):
         rounds = 3 + waits
-        wrap = functools.partial(IntervalMeans, epsilon=16.0, intervals="uniform", release="redraw")
+        wrap = functools.partial(IntervalSums, epsilon=16.0, intervals="uniform", release="redraw")
         env = wrap(game(np.zeros((rounds, 2))))
         assert env.guarantee.model == "none"
         arms = [0, 0, 0] + [1] * waits
         assert laplace_loss(linear_map(wrap, arms, rounds), [0])[0] == pytest.approx((1 + waits) * 3**-0.55, rel=1e-9)
-        once = functools.partial(IntervalMeans, epsilon=16.0, intervals="uniform")
+        once = functools.partial(IntervalSums, epsilon=16.0, intervals="uniform")
         assert laplace_loss(linear_map(once, arms, rounds), [0])[0] == pytest.approx(3**-0.55, rel=1e-9)
 
 
 def test_exact_sums_hide_nothing():
-    assert np.isinf(laplace_loss(linear_map(RunningSums, ARMS, ROUNDS))).all()
-    assert play(RunningSums(game(np.eye(2))), [0, 1], Impulse())[0].tolist() == [[1.0, 0.0], [1.0, 1.0]]
+    assert np.isinf(laplace_loss(linear_map(ExactSums, ARMS, ROUNDS))).all()
+    assert play(ExactSums(game(np.eye(2))), [0, 1], Impulse())[0].tolist() == [[1.0, 0.0], [1.0, 1.0]]
 
 
 @pytest.mark.parametrize("counter", ["binary", "honaker", "smooth-binary", "k-ary", "hybrid"])
@@ -434,7 +435,7 @@ def test_the_rest_of_a_game_below_batches_is_no_item(counter):
 
     def wrap(env):
         batches_of_two = MiniBatchAverage(env, batch_size=2)
-        return HybridSums(batches_of_two, epsilon=1.0, counter=counter, pad_unplayed=True)
+        return CounterSums(batches_of_two, epsilon=1.0, counter=counter, pad_unplayed=True)
 
     found = linear_map(wrap, [0] * 6, 11)
     # An average of two gains moves by a half, which the grid keeps.
@@ -444,5 +445,5 @@ def test_the_rest_of_a_game_below_batches_is_no_item(counter):
 
 def test_single_gains_are_local_only_where_no_batch_keeps_them():
     env = game(np.zeros((8, 2)))
-    assert BlockMeans(env, epsilon=1.0, ratio=1).guarantee.model == "local"
-    assert BlockMeans(MiniBatchAverage(env, batch_size=2), epsilon=1.0, ratio=1).guarantee.model == "central"
+    assert BlockSums(env, epsilon=1.0, ratio=1).guarantee.model == "local"
+    assert BlockSums(MiniBatchAverage(env, batch_size=2), epsilon=1.0, ratio=1).guarantee.model == "central"

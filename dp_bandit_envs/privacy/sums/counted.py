@@ -65,7 +65,7 @@ def tell(
     return state.sums, state.counts
 
 
-class CountedSums:
+class CounterSums:
     """One counter for each arm, all with the whole of epsilon.
 
     Args:

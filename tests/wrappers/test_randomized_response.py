@@ -1,4 +1,4 @@
-"""RandomisedResponse: exact chances, the privacy loss that follows, and what it declares."""
+"""RandomizedResponse: exact chances, the privacy loss that follows, and what it declares."""
 
 import math
 from fractions import Fraction
@@ -9,19 +9,19 @@ import pytest
 from boundary_games import RevealsBoth, game, games
 
 from dp_bandit_envs.adversaries.replay import GainTable
-from dp_bandit_envs.privacy.randomised_response import respond, response_mechanism
+from dp_bandit_envs.privacy.randomized_response import respond, response_mechanism
 from dp_bandit_envs.wrappers import (
+    ExactSums,
     HybridSums,
     LaplaceClipRescale,
     MiniBatchAverage,
-    RandomisedResponse,
-    RunningSums,
+    RandomizedResponse,
     vector,
 )
 
 FORMS = {
-    "scalar": (RandomisedResponse, game),
-    "vector": (vector.RandomisedResponse, lambda table: games(1, table)),
+    "scalar": (RandomizedResponse, game),
+    "vector": (vector.RandomizedResponse, lambda table: games(1, table)),
 }
 GAINS = (0.0, 0.3, 1.0)
 STEP = 2.0**-53
@@ -118,7 +118,7 @@ def test_several_gains_a_round_share_epsilon(sensitivity):
 
 def test_a_round_that_reveals_both_arms_answers_twice_with_half_of_epsilon():
     """P(1, 1) changes from 1/16 to 9/16 at epsilon = 2 ln 3: by 9 = e^epsilon."""
-    env = RandomisedResponse(RevealsBoth(GainTable(np.zeros((2, 2)))), epsilon=2 * math.log(3))
+    env = RandomizedResponse(RevealsBoth(GainTable(np.zeros((2, 2)))), epsilon=2 * math.log(3))
     assert chance_of_one(1.0, env.mechanism) / chance_of_one(0.0, env.mechanism) == pytest.approx(3.0, rel=1e-12)
     env.reset(seed=1)
     env._rng = Uniform(0.2)
@@ -130,7 +130,7 @@ def test_a_round_that_reveals_both_arms_answers_twice_with_half_of_epsilon():
 
 def test_averages_get_no_smaller_noise():
     """A coin is not additive: the loss between two averages is bounded by that between 0 and 1."""
-    env = RandomisedResponse(MiniBatchAverage(game(np.zeros((10, 2))), batch_size=5), epsilon=1.0)
+    env = RandomizedResponse(MiniBatchAverage(game(np.zeros((10, 2))), batch_size=5), epsilon=1.0)
     assert env.mechanism == response_mechanism(1.0, 1.0)
 
 
@@ -163,7 +163,7 @@ def test_the_share_of_ones_is_the_chance(gain, epsilon):
     False alarm: 6e-7 (five standard errors, two sides).
     """
     n = 200
-    env = vector.RandomisedResponse(games(100, np.full((n, 2), gain)), epsilon=epsilon)
+    env = vector.RandomizedResponse(games(100, np.full((n, 2), gain)), epsilon=epsilon)
     env.reset(seed=9)
     share = np.mean([env.step(np.ones(100, int))[1] for _ in range(n)])
     p = gain if math.isinf(epsilon) else (gain * math.expm1(epsilon) + 1) / (math.exp(epsilon) + 1)
@@ -173,7 +173,7 @@ def test_the_share_of_ones_is_the_chance(gain, epsilon):
 def test_a_gain_is_compared_with_one_uniform_number_of_the_wrappers_stream():
     """Epsilon = ln 3, gain 0.3: a 1 for numbers below 0.4."""
     for number, answer in ((0.3999, 1.0), (0.4001, 0.0)):
-        env = RandomisedResponse(game([[0.3, 0.3]]), epsilon=math.log(3))
+        env = RandomizedResponse(game([[0.3, 0.3]]), epsilon=math.log(3))
         env.reset(seed=1)
         env._rng = Uniform(number)
         assert env.step(1)[0]["gain"].tolist() == [0.0, answer]
@@ -193,7 +193,7 @@ def test_the_guarantee_is_local_and_is_epsilon(form):
 
 def test_around_averages_it_is_central(form):
     wrapper, make = form
-    batch = MiniBatchAverage if wrapper is RandomisedResponse else vector.MiniBatchAverage
+    batch = MiniBatchAverage if wrapper is RandomizedResponse else vector.MiniBatchAverage
     env = wrapper(batch(make(np.zeros((40, 2))), batch_size=4), epsilon=0.7)
     assert (env.guarantee.epsilon, env.guarantee.model, env.horizon) == (0.7, "central", 10)
 
@@ -201,9 +201,9 @@ def test_around_averages_it_is_central(form):
 @pytest.mark.parametrize("epsilon", [0.1, 9.0, math.inf])
 def test_around_a_guarantee_it_is_post_processing(epsilon):
     inner = LaplaceClipRescale(game(np.zeros((40, 2))), epsilon=0.5)
-    assert RandomisedResponse(inner, epsilon=epsilon).guarantee.epsilon == 0.5
-    response = RandomisedResponse(game(np.zeros((40, 2))), epsilon=0.5)
-    for env in (LaplaceClipRescale(response, epsilon=9.0), HybridSums(response, epsilon=0.01), RunningSums(response)):
+    assert RandomizedResponse(inner, epsilon=epsilon).guarantee.epsilon == 0.5
+    response = RandomizedResponse(game(np.zeros((40, 2))), epsilon=0.5)
+    for env in (LaplaceClipRescale(response, epsilon=9.0), HybridSums(response, epsilon=0.01), ExactSums(response)):
         assert (env.guarantee.epsilon, env.guarantee.model) == (0.5, "local")
 
 
@@ -221,7 +221,7 @@ def test_averages_of_several_gains_share_epsilon_by_their_number():
 
     A coin's loss is not linear in the gain: ln((floor + span / 2) / floor) for half a gain.
     """
-    env = RandomisedResponse(MiniBatchAverage(RevealsBoth(GainTable(np.zeros((4, 2)))), batch_size=2), epsilon=1.0)
+    env = RandomizedResponse(MiniBatchAverage(RevealsBoth(GainTable(np.zeros((4, 2)))), batch_size=2), epsilon=1.0)
     mechanism = env.mechanism
     assert 2 * math.log((mechanism.floor + mechanism.span / 2) / mechanism.floor) <= 1.0
     assert mechanism == response_mechanism(1.0, 2)

@@ -7,13 +7,13 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
-from dp_bandit_envs.privacy.randomised_response import respond, response_mechanism
+from dp_bandit_envs.privacy.randomized_response import respond, response_mechanism
 from dp_bandit_envs.privacy.sums.mechanism import after_noise_below
 from dp_bandit_envs.protocols import Environment, Observation
 from dp_bandit_envs.wrappers.boundary import PrivacyBoundary
 
 
-class RandomisedResponse(PrivacyBoundary):
+class RandomizedResponse(PrivacyBoundary):
     r"""Answers with a coin instead of a gain: 1 or 0, more often 1 for larger gains.
 
     A gain g becomes 1 with probability :math:`\frac{g (e^\epsilon - 1) + 1}{e^\epsilon + 1}`, and 0 otherwise.
@@ -62,7 +62,7 @@ def response_guarantee(epsilon: float, answers: int, below: PrivacyGuarantee | N
             epsilon=epsilon,
             model="local" if below is None else "central",
             theorem=(
-                "randomised response: either answer's chance changes by a factor of at most e^epsilon"
+                "randomized response: either answer's chance changes by a factor of at most e^epsilon"
                 + (
                     f" / {answers} in the exponent, for each of {answers} answers that a round enters"
                     if answers > 1

@@ -4,7 +4,7 @@ import math
 from typing import SupportsFloat
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.privacy.sums import IntervalSums
+from dp_bandit_envs.privacy import sums
 from dp_bandit_envs.protocols import Environment
 from dp_bandit_envs.wrappers.sums_boundary import SumsBoundary
 
@@ -13,7 +13,7 @@ RELEASES = ("once", "redraw")
 PAPER_DELTA = math.exp(-10)
 
 
-class IntervalMeans(SumsBoundary):
+class IntervalSums(SumsBoundary):
     r"""Releases an arm's mean over all of its gains at the ends of growing intervals, with less and less noise.
 
     At n = W_1, W_2, ... gains the mean gets Laplace noise of scale :math:`n^{v/2 - 1}`. Released is the mean times n,
@@ -67,17 +67,17 @@ def interval_sums(
     delta: SupportsFloat,
     release: str,
     intervals: str,
-) -> IntervalSums:
+) -> sums.IntervalSums:
     """Return the mechanism of both forms of the wrapper."""
     exponent = checked_v(v)
     if horizon > checks.MOST_ROUNDS_IN_MEMORY:
         raise ValueError(
-            f"IntervalMeans works out its intervals for at most {checks.MOST_ROUNDS_IN_MEMORY:,} rounds; received a"
-            f" horizon of {horizon:,}. Use HybridSums or BlockMeans."
+            f"IntervalSums works out its intervals for at most {checks.MOST_ROUNDS_IN_MEMORY:,} rounds; received a"
+            f" horizon of {horizon:,}. Use HybridSums or BlockSums."
         )
     checks.one_of("release", release, RELEASES)
     checks.one_of("intervals", intervals, INTERVALS)
-    return IntervalSums(
+    return sums.IntervalSums(
         checks.epsilon(epsilon),
         checks.delta(delta),
         exponent,

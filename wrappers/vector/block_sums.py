@@ -1,15 +1,15 @@
-"""`BlockMeans` for many games at once."""
+"""`BlockSums` for many games at once."""
 
 from collections.abc import Iterable
 from typing import SupportsFloat, SupportsIndex
 
-from dp_bandit_envs.wrappers.block_means import block_sums
+from dp_bandit_envs.wrappers.block_sums import block_sums
 from dp_bandit_envs.wrappers.vector.boundary import VectorEnv
 from dp_bandit_envs.wrappers.vector.sums_boundary import VectorSumsBoundary
 
 
-class BlockMeans(VectorSumsBoundary):
-    """Sums of growing blocks of gains, each released once; see `dp_bandit_envs.wrappers.BlockMeans`.
+class BlockSums(VectorSumsBoundary):
+    """Sums of growing blocks of gains, each released once; see `dp_bandit_envs.wrappers.BlockSums`.
 
     Args:
         env: Vector bandit environments, or a vector privacy wrapper around them that hands on gains.

@@ -1,14 +1,14 @@
-"""`IntervalMeans` for many games at once."""
+"""`IntervalSums` for many games at once."""
 
 from typing import SupportsFloat
 
-from dp_bandit_envs.wrappers.interval_means import PAPER_DELTA, interval_sums
+from dp_bandit_envs.wrappers.interval_sums import PAPER_DELTA, interval_sums
 from dp_bandit_envs.wrappers.vector.boundary import VectorEnv
 from dp_bandit_envs.wrappers.vector.sums_boundary import VectorSumsBoundary
 
 
-class IntervalMeans(VectorSumsBoundary):
-    """Means released at the ends of growing intervals; see `dp_bandit_envs.wrappers.IntervalMeans`.
+class IntervalSums(VectorSumsBoundary):
+    """Means released at the ends of growing intervals; see `dp_bandit_envs.wrappers.IntervalSums`.
 
     Args:
         env: Vector bandit environments, or a vector privacy wrapper around them that hands on gains.

@@ -1,4 +1,4 @@
-"""Randomised response on one gain: the code that every wrapper and the simulator share."""
+"""Randomized response on one gain: the code that every wrapper and the simulator share."""
 
 import math
 from typing import NamedTuple

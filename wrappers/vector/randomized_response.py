@@ -1,4 +1,4 @@
-"""`RandomisedResponse` for many games at once."""
+"""`RandomizedResponse` for many games at once."""
 
 from typing import SupportsFloat
 
@@ -6,14 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.privacy.randomised_response import respond, response_mechanism
+from dp_bandit_envs.privacy.randomized_response import respond, response_mechanism
 from dp_bandit_envs.protocols import IntArray, Observation
-from dp_bandit_envs.wrappers.randomised_response import response_guarantee
+from dp_bandit_envs.wrappers.randomized_response import response_guarantee
 from dp_bandit_envs.wrappers.vector.boundary import VectorEnv, VectorPrivacyBoundary
 
 
-class RandomisedResponse(VectorPrivacyBoundary):
-    """Coins instead of gains; see `dp_bandit_envs.wrappers.RandomisedResponse`.
+class RandomizedResponse(VectorPrivacyBoundary):
+    """Coins instead of gains; see `dp_bandit_envs.wrappers.RandomizedResponse`.
 
     Args:
         env: Vector bandit environments, or a vector privacy wrapper around them that hands on gains.

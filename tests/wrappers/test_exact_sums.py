@@ -11,13 +11,13 @@ from gymnasium.utils.env_checker import check_env
 
 from dp_bandit_envs.errors import StepOutsideGame
 from dp_bandit_envs.wrappers import (
-    BlockMeans,
+    BlockSums,
+    ExactSums,
     HybridSums,
-    IntervalMeans,
+    IntervalSums,
     LaplaceClipRescale,
     MiniBatchAverage,
-    RandomisedResponse,
-    RunningSums,
+    RandomizedResponse,
     vector,
 )
 
@@ -47,7 +47,7 @@ def step(env, arm):
 
 
 def test_sums_counts_and_rewards_by_hand(make):
-    env = (RunningSums if make is game else vector.RunningSums)(make(TABLE))
+    env = (ExactSums if make is game else vector.ExactSums)(make(TABLE))
     observation, info = env.reset(seed=0)
     assert observation["sum"].ravel().tolist() == [0.0, 0.0]
     assert observation["count"].ravel().tolist() == [0, 0]
@@ -62,7 +62,7 @@ def test_sums_counts_and_rewards_by_hand(make):
 
 def test_blocks_that_forget_by_hand(make):
     """Arm 0 in blocks of 1, 1, 2 (ratio 2) without noise: gains 1/4, 1/2, then 0 and 1 together."""
-    wrapper = BlockMeans if make is game else vector.BlockMeans
+    wrapper = BlockSums if make is game else vector.BlockSums
     env = wrapper(make(TABLE), epsilon=math.inf)
     env.reset(seed=0)
     assert step(env, 0) == ([0.25, 0.0], [1, 0], 0.25, False, 1)
@@ -79,7 +79,7 @@ def test_blocks_that_forget_by_hand(make):
 
 def test_intervals_wait_for_their_ends_by_hand(make):
     """Epsilon = 16: the input is 0.349 (see test_sums_privacy_loss), so intervals of ceil(1 / 0.349) = 3 gains."""
-    wrapper = IntervalMeans if make is game else vector.IntervalMeans
+    wrapper = IntervalSums if make is game else vector.IntervalSums
     env = wrapper(make(TABLE), epsilon=16.0, intervals="uniform")
     assert env.mechanism.ends.tolist() == [3]
     env.reset(seed=0)
@@ -152,7 +152,7 @@ def test_gymnasiums_own_check_passes(kind):
 
 
 def test_a_game_that_ended_or_has_not_begun_is_not_played(make):
-    env = (RunningSums if make is game else vector.RunningSums)(make(TABLE))
+    env = (ExactSums if make is game else vector.ExactSums)(make(TABLE))
     with pytest.raises(StepOutsideGame, match=r"call reset\(\) first"):
         step(env, 0)
     with pytest.raises(StepOutsideGame, match=r"call reset\(\) first"):
@@ -169,16 +169,16 @@ def test_a_game_that_ended_or_has_not_begun_is_not_played(make):
 
 
 def test_exact_sums_guarantee_nothing_of_their_own():
-    env = RunningSums(game(TABLE))
+    env = ExactSums(game(TABLE))
     assert (env.guarantee.model, env.guarantee.epsilon, env.sensitivity) == ("none", math.inf, math.inf)
-    assert RunningSums(MiniBatchAverage(game(TABLE), batch_size=2)).guarantee.model == "none"
+    assert ExactSums(MiniBatchAverage(game(TABLE), batch_size=2)).guarantee.model == "none"
 
 
 @pytest.mark.parametrize(
     "below",
     [
         lambda env: LaplaceClipRescale(env, epsilon=0.5),
-        lambda env: RandomisedResponse(env, epsilon=0.5),
+        lambda env: RandomizedResponse(env, epsilon=0.5),
         lambda env: MiniBatchAverage(LaplaceClipRescale(env, epsilon=0.5), batch_size=2),
     ],
     ids=["Laplace", "Response", "MiniBatch(Laplace)"],
@@ -187,11 +187,11 @@ def test_exact_sums_guarantee_nothing_of_their_own():
 def test_around_a_guarantee_sums_keep_it(below, epsilon):
     """Not the smaller one: what the wrapper below withheld, or told as a coin, is protected by its epsilon only."""
     inner = below(game(np.zeros((40, 2))))
-    assert RunningSums(inner).guarantee == inner.guarantee
+    assert ExactSums(inner).guarantee == inner.guarantee
     for env in (
         HybridSums(inner, epsilon=epsilon),
-        BlockMeans(inner, epsilon=epsilon),
-        IntervalMeans(inner, epsilon=epsilon),
+        BlockSums(inner, epsilon=epsilon),
+        IntervalSums(inner, epsilon=epsilon),
     ):
         assert (env.guarantee.epsilon, env.guarantee.model) == (0.5, "local")
         assert env.guarantee.theorem.endswith("; the noise added above it is post-processing") or (
@@ -207,7 +207,7 @@ def test_infinite_epsilon_is_no_guarantee(kind):
 
 @pytest.mark.parametrize(("lengths", "model"), [({"ratio": 1}, "local"), ({"ratio": 2}, "central")])
 def test_blocks_of_one_are_local_and_longer_ones_are_not(lengths, model):
-    env = BlockMeans(game(np.zeros((40, 2))), epsilon=1.0, **lengths)
+    env = BlockSums(game(np.zeros((40, 2))), epsilon=1.0, **lengths)
     assert (env.guarantee.model, env.guarantee.epsilon, env.guarantee.delta) == (model, 1.0, 0.0)
 
 

@@ -5,13 +5,13 @@ from collections.abc import Iterable
 from typing import SupportsFloat, SupportsIndex
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.privacy import sums
 from dp_bandit_envs.privacy.laplace import noise_scale
-from dp_bandit_envs.privacy.sums import BlockSums, geometric_blocks
 from dp_bandit_envs.protocols import Environment
 from dp_bandit_envs.wrappers.sums_boundary import SumsBoundary
 
 
-class BlockMeans(SumsBoundary):
+class BlockSums(SumsBoundary):
     """Each arm's gains in blocks that grow; the sum of a block is released when it is full, with Laplace noise.
 
     The scale is sensitivity / epsilon for every block: a gain is in one block of one arm, so it is released once, and
@@ -54,13 +54,13 @@ def block_sums(
     first: SupportsIndex,
     keep: bool,
     lengths: Iterable[int] | None,
-) -> BlockSums:
+) -> sums.BlockSums:
     """Return the mechanism of both forms of the wrapper."""
     if lengths is None:
         growth, start = checks.at_least("ratio", ratio, 1), checks.integer("first", first, at_least=1)
         if not math.isfinite(growth):
             raise ValueError(f"ratio must be finite; received {ratio!r}.")
-        blocks = geometric_blocks(growth, horizon, first=start)
+        blocks = sums.geometric_blocks(growth, horizon, first=start)
     else:
         try:
             lengths = tuple(lengths)
@@ -71,4 +71,4 @@ def block_sums(
         if not blocks:
             raise ValueError("lengths must name at least one block; received none.")
     noise_scale(sensitivity, checks.epsilon(epsilon))
-    return BlockSums(checks.epsilon(epsilon), blocks, checks.boolean("keep", keep), sensitivity)
+    return sums.BlockSums(checks.epsilon(epsilon), blocks, checks.boolean("keep", keep), sensitivity)
