@@ -1,10 +1,11 @@
-"""Agents: who plays. One agent a file. They know observations only, never an environment or an adversary."""
+"""Agents choose arms from released observations. One agent a file; they never see an environment or an adversary."""
 
 from dp_bandit_envs.agents.exp3 import Exp3
 from dp_bandit_envs.agents.exp3_set import Exp3Set
 from dp_bandit_envs.agents.functional import FunctionalAgent
 from dp_bandit_envs.agents.imed import Imed
 from dp_bandit_envs.agents.kl_ucb import KlUcb
+from dp_bandit_envs.agents.local_ucb import LocalUcb
 from dp_bandit_envs.agents.max_n import TsMaxN, UcbMaxN
 from dp_bandit_envs.agents.successive_elimination import SuccessiveElimination
 from dp_bandit_envs.agents.thompson_sampling import ThompsonSampling
@@ -19,6 +20,7 @@ __all__ = [
     "Htinf",
     "Imed",
     "KlUcb",
+    "LocalUcb",
     "SuccessiveElimination",
     "ThompsonSampling",
     "TsMaxN",

@@ -1,13 +1,13 @@
 """EXP3: exponential weights for exploration and exploitation, in gain form."""
 
 import math
-from collections.abc import Sequence
 from typing import NamedTuple, SupportsFloat
 
 import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
+from dp_bandit_envs.observations import Gains
 from dp_bandit_envs.protocols import FloatArray
 
 
@@ -59,13 +59,13 @@ def select(state: State, rng: np.random.Generator) -> int:
     return n_arms - 1
 
 
-def update(state: State, arm: int, value: Sequence[float], count: Sequence[int]) -> State:
+def update(state: State, arm: int, seen: Gains) -> State:
     """Add gain / probability to the estimate of the arm played, if its gain was released."""
-    if count[arm] == 0.0:
+    if seen.observed[arm] == 0:
         return state
     scores, weights = state.scores, state.weights
     n_arms = len(weights)
-    scores[arm] += state.exploration_rate / n_arms * value[arm] / probability(state, arm)
+    scores[arm] += state.exploration_rate / n_arms * seen.gains[arm] / probability(state, arm)
     if scores[arm] - state.reference < 50.0:
         weights[arm] = math.exp(scores[arm] - state.reference)
         return state

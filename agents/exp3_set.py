@@ -1,7 +1,6 @@
 """EXP3-SET: exponential weights on a feedback graph, for gains that an adversary chose."""
 
 import math
-from collections.abc import Sequence
 from typing import NamedTuple, SupportsFloat
 
 import numpy as np
@@ -9,6 +8,7 @@ import numpy as np
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
 from dp_bandit_envs.graphs import FeedbackGraph
+from dp_bandit_envs.observations import Gains
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 STALE = 64
@@ -57,22 +57,22 @@ def select(state: State, rng: np.random.Generator) -> int:
     return last
 
 
-def update(state: State, arm: int, value: Sequence[float], count: Sequence[int]) -> State:
+def update(state: State, arm: int, seen: Gains) -> State:
     """Add loss / chance to be revealed to the estimate of every arm that was."""
     losses, weights, total = state.losses, state.weights, state.total
     before = total[0]
     # All chances are those of this round, so weights must not change before all are worked out.
     for each in range(len(losses)):
-        if count[each] != 0:
+        if seen.observed[each] != 0:
             chance = 0.0
             for place in range(state.starts[each], state.starts[each + 1]):
                 chance += weights[state.revealers[place]]
             # By its weights this arm could not be revealed: the call is not one of a game, or a chance is below floats.
             if chance > 0.0:
-                losses[each] += state.learning_rate * (1.0 - value[each]) * before / chance
+                losses[each] += state.learning_rate * (1.0 - seen.gains[each]) * before / chance
     smallest = math.inf
     for each in range(len(losses)):
-        if count[each] != 0:
+        if seen.observed[each] != 0:
             fresh = math.exp(total[1] - losses[each])
             total[0] += fresh - weights[each]
             weights[each] = fresh

@@ -1,16 +1,15 @@
 """Turns an algorithm written as three plain functions into an agent.
 
-    start(n_arms, horizon, ...) -> State      select(state, rng) -> arm      update(state, arm, value, count) -> State
+    start(n_arms, horizon, ...) -> State        select(state, rng) -> arm        update(state, arm, seen) -> State
 
-`State` is a NamedTuple of arrays and numbers; `value` and `count` are sequences of `n_arms` numbers: each arm's
-released gain and 0 or 1, or, for agents that learn from sums, its released sum and the number of gains in it. The agent
-calls the functions as ordinary Python; `dp_bandit_envs.simulation` compiles the very same ones.
-They therefore use scalar arithmetic and `math`, whose results are the same to the last bit both ways.
+`State` is a NamedTuple of arrays and numbers; `seen` is what was released, `Gains` or `Sums` of
+`dp_bandit_envs.observations`. The agent calls the functions as ordinary Python; `dp_bandit_envs.simulation` compiles
+the very same ones. They therefore use scalar arithmetic and `math`, whose results are the same to the last bit.
 """
 
 import abc
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
@@ -19,13 +18,13 @@ from numpy.typing import NDArray
 from dp_bandit_envs import checks
 from dp_bandit_envs.errors import StepOutsideGame, WrongObservation, WrongType
 from dp_bandit_envs.graphs import FeedbackGraph
+from dp_bandit_envs.observations import KEYS, Gains, Sums
+from dp_bandit_envs.privacy.mechanism import Noise
 
-GAINS: Final = ("gain", "observed")
-SUMS: Final = ("sum", "count")
 CURE: Final = {
-    GAINS: "Use a DPBandit environment without FlattenObservation, or with LaplaceClipRescale or MiniBatchAverage"
+    Gains: "Use a DPBandit environment without FlattenObservation, or with LaplaceClipRescale or MiniBatchAverage"
     " around it.",
-    SUMS: "wrap it in ExactSums(env) or HybridSums(env, epsilon=...).",
+    Sums: "wrap it in ExactSums(env) or HybridSums(env, epsilon=...).",
 }
 
 
@@ -33,7 +32,7 @@ class Functions(NamedTuple):
     """What an algorithm does in every step, as plain functions."""
 
     select: Callable[[Any, np.random.Generator], int]
-    update: Callable[[Any, int, Sequence[float], Sequence[int]], Any]
+    update: Callable[[Any, int, Any], Any]
 
 
 class FunctionalAgent(abc.ABC):
@@ -41,8 +40,10 @@ class FunctionalAgent(abc.ABC):
 
     functions: Functions
     """The algorithm's `select` and `update`."""
-    learns_from: ClassVar[tuple[str, str]] = GAINS
-    """The parts of an observation that `update` gets."""
+    learns_from: ClassVar[type[Gains] | type[Sums]] = Gains
+    """What `update` gets."""
+    noise: Noise = Noise()
+    """What is known of the noise in it, before `begin`."""
     waits: bool = False
     """Whether it plays an arm until a release of that arm's own gains."""
 
@@ -59,6 +60,12 @@ class FunctionalAgent(abc.ABC):
         self._n_arms = n_arms
         self._rng = rng
         self._seen = [0] * n_arms
+
+    def see_noise(self, noise: Noise) -> None:
+        """Take notice of the noise in what will be released; called before `begin`."""
+        if not isinstance(noise, Noise):
+            raise WrongType(f"noise must be a dp_bandit_envs.privacy.Noise; received a {type(noise).__name__}.")
+        self.noise = noise
 
     def with_graph(self, state: Any, graph: FeedbackGraph) -> Any:
         """Return the state with the feedback graph of the next round, for agents that look at it; others ignore it."""
@@ -89,37 +96,40 @@ class FunctionalAgent(abc.ABC):
     def update(self, arm: int, observation: Mapping[str, NDArray[Any]]) -> None:
         """Learn from what was released after `arm` was played."""
         self._check_begun()
-        first, second = self.learns_from
+        kind = self.learns_from
         try:
-            value, count = observation[first], observation[second]
+            parts = [observation[key] for key in KEYS[kind]]
         except (KeyError, IndexError, TypeError):
             raise WrongObservation(self._complaint(observation)) from None
         if not (type(arm) is int and 0 <= arm < self._n_arms):
             arm = checks.arm(arm, self._n_arms)
         try:
-            values, counts = value.tolist(), count.tolist()
+            values, *wholes = (part.tolist() for part in parts)
             # Sums are finite, or whole, if all their parts are; they take a tenth of the time of looking at each.
-            known = len(values) == len(counts) == self._n_arms and math.isfinite(sum(values))
-            known = known and type(sum(counts)) is int and min(counts) >= 0
+            known = len(values) == self._n_arms and math.isfinite(sum(values))
+            for whole in wholes:
+                known = known and len(whole) == self._n_arms and type(sum(whole)) is int and min(whole) >= 0
         except (AttributeError, TypeError, ValueError, OverflowError):
             known = False
         if not known:
-            values, counts = self._checked(value, "biuf"), self._checked(count, "biu")
-        if first == "sum":
+            values, *wholes = (self._checked(part, "biu" if place else "biuf") for place, part in enumerate(parts))
+        if kind is Sums:
+            counts = wholes[0]
             if 0 in counts and any(before and not now for before, now in zip(self._seen, counts, strict=True)):
                 raise self._refusal("an arm that has a release keeps one")
             self._seen = counts
-        self._state = self.functions.update(self._state, arm, values, counts)
+        self._state = self.functions.update(self._state, arm, kind(values, *wholes))
 
     def _checked(self, part: Any, kinds: str) -> list[Any]:
         """Return a part of an observation as a list, or refuse it."""
-        first, second = self.learns_from
         if isinstance(part, np.ndarray) and part.dtype.kind in kinds and part.shape == (self._n_arms,):
             numbers: list[Any] = part.tolist()
             if all(map(math.isfinite, numbers)) and (kinds == "biuf" or min(numbers) >= 0):
                 return numbers
+        first, *others = map(repr, KEYS[self.learns_from])
         raise self._refusal(
-            f"{first!r} must be an array of {self._n_arms} finite numbers, and {second!r} one of whole numbers from 0"
+            f"{first} must be an array of {self._n_arms} finite numbers, and {' and '.join(others)} of whole numbers"
+            " from 0"
         )
 
     def _refusal(self, rule: str) -> WrongObservation:
@@ -132,14 +142,11 @@ class FunctionalAgent(abc.ABC):
     def _complaint(self, observation: Any) -> str:
         name = type(self).__name__
         shown = list(observation) if isinstance(observation, Mapping) else type(observation).__name__
-        if self.learns_from == SUMS and isinstance(observation, Mapping) and "gain" in observation:
-            return f"{name} learns from running sums, but this environment reports gains; {CURE[SUMS]}"
-        first, second = self.learns_from
+        if self.learns_from is Sums and isinstance(observation, Mapping) and "gain" in observation:
+            return f"{name} learns from running sums, but this environment reports gains; {CURE[Sums]}"
+        keys = " and ".join(map(repr, KEYS[self.learns_from]))
         cure = CURE[self.learns_from]
-        return (
-            f"{name} learns from observations with {first!r} and {second!r}; received {shown}."
-            f" {cure[0].upper()}{cure[1:]}"
-        )
+        return f"{name} learns from observations with {keys}; received {shown}. {cure[0].upper()}{cure[1:]}"
 
     def _check_begun(self) -> None:
         if not hasattr(self, "_state"):

@@ -1,13 +1,13 @@
 """IMED: plays the arm for which it would be least surprising to be the best, with or without noise in its sums."""
 
 import math
-from collections.abc import Sequence
 from typing import Final, NamedTuple, SupportsFloat
 
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.agents.functional import SUMS, FunctionalAgent, Functions
+from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
+from dp_bandit_envs.observations import Sums
 from dp_bandit_envs.protocols import FloatArray, IntArray
 from dp_bandit_envs.theory.divergences import private_divergence
 
@@ -22,6 +22,7 @@ class State(NamedTuple):
         means: Released mean of each arm, moved into [0, 1].
         counts: Number of gains in it; 0 before the first release.
         logs: ln n.
+        releases: How many releases the arm has had.
         numbers: The arm to stay with until its next release, or -1; how many arms have had no release.
         epsilon: Privacy parameter of the divergence.
         lazy: Whether an arm is held until its next release.
@@ -30,6 +31,7 @@ class State(NamedTuple):
     means: FloatArray
     counts: IntArray
     logs: FloatArray
+    releases: IntArray
     numbers: IntArray
     epsilon: float
     lazy: bool
@@ -38,7 +40,8 @@ class State(NamedTuple):
 def start(n_arms: int, epsilon: float, lazy: bool) -> State:
     """Return the state before the first round."""
     numbers = np.array([-1, n_arms])
-    return State(np.zeros(n_arms), np.zeros(n_arms, np.int64), np.zeros(n_arms), numbers, epsilon, lazy)
+    counts, releases = np.zeros(n_arms, np.int64), np.zeros(n_arms, np.int64)
+    return State(np.zeros(n_arms), counts, np.zeros(n_arms), releases, numbers, epsilon, lazy)
 
 
 def select(state: State, rng: np.random.Generator) -> int:
@@ -65,23 +68,22 @@ def select(state: State, rng: np.random.Generator) -> int:
     return best
 
 
-def update(state: State, arm: int, value: Sequence[float], count: Sequence[int]) -> State:
+def update(state: State, arm: int, seen: Sums) -> State:
     """Take over released sums."""
     counts, numbers = state.counts, state.numbers
-    mean = min(max(value[arm] / max(count[arm], 1), 0.0), 1.0)
-    # Two blocks of the same length differ in their sums, by their noise; if not, the arm is held for one more.
-    if state.lazy and count[arm] == counts[arm] and mean == state.means[arm]:
+    if state.lazy and seen.releases[arm] == state.releases[arm]:
         numbers[HELD] = arm
         return state
     numbers[HELD] = -1
     for each in range(len(counts)):
-        n = count[each]
+        n = seen.counts[each]
+        state.releases[each] = seen.releases[each]
         if n != counts[each]:
             numbers[UNRELEASED] -= counts[each] == 0
             counts[each] = n
             state.logs[each] = math.log(n)
         if n > 0:
-            state.means[each] = min(max(value[each] / n, 0.0), 1.0)
+            state.means[each] = min(max(seen.sums[each] / n, 0.0), 1.0)
     return state
 
 
@@ -103,7 +105,7 @@ class Imed(FunctionalAgent):
     """
 
     functions = Functions(select, update)
-    learns_from = SUMS
+    learns_from = Sums
     waits = True
 
     def __init__(self, *, epsilon: SupportsFloat = math.inf, lazy: bool = False) -> None:
@@ -112,4 +114,4 @@ class Imed(FunctionalAgent):
 
     def initial_state(self, n_arms: int, horizon: int) -> State:
         """Return the state before the first step."""
-        return start(n_arms, self.epsilon, self.lazy)
+        return start(n_arms, self.epsilon / self.noise.sensitivity, self.lazy)

@@ -1,14 +1,14 @@
 """KL-UCB: the largest mean that an arm's gains do not rule out, with or without noise in their sums."""
 
 import math
-from collections.abc import Sequence
 from typing import Final, NamedTuple, SupportsFloat
 
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.agents.functional import SUMS, FunctionalAgent, Functions
+from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
 from dp_bandit_envs.agents.noise_width import NoiseWidth, WidthFor, checked_width, smooth, weight
+from dp_bandit_envs.observations import Sums
 from dp_bandit_envs.protocols import FloatArray, IntArray
 from dp_bandit_envs.theory.divergences import private_divergence, private_upper
 
@@ -24,6 +24,7 @@ class State(NamedTuple):
         means: Released mean of each arm.
         counts: Number of gains in it; 0 before the first release.
         weights: w(n) of the extra term.
+        releases: How many releases the arm has had, as far as `lazy` needs it.
         numbers: Rounds played so far; the arm to stay with until its next release, or -1; how many arms have had no
             release.
         level: c in c ln t.
@@ -35,6 +36,7 @@ class State(NamedTuple):
     means: FloatArray
     counts: IntArray
     weights: FloatArray
+    releases: IntArray
     numbers: IntArray
     level: float
     epsilon: float
@@ -45,8 +47,8 @@ class State(NamedTuple):
 def start(n_arms: int, level: float, epsilon: float, lazy: bool, width: NoiseWidth) -> State:
     """Return the state before the first round."""
     numbers = np.array([0, -1, n_arms])
-    counts = np.zeros(n_arms, np.int64)
-    return State(np.zeros(n_arms), counts, np.zeros(n_arms), numbers, level, epsilon, lazy, width)
+    counts, releases = np.zeros(n_arms, np.int64), np.zeros(n_arms, np.int64)
+    return State(np.zeros(n_arms), counts, np.zeros(n_arms), releases, numbers, level, epsilon, lazy, width)
 
 
 def select(state: State, rng: np.random.Generator) -> int:
@@ -78,23 +80,24 @@ def select(state: State, rng: np.random.Generator) -> int:
     return best
 
 
-def update(state: State, arm: int, value: Sequence[float], count: Sequence[int]) -> State:
+def update(state: State, arm: int, seen: Sums) -> State:
     """Take over released sums, and work out anew what depends on counts that have changed."""
     counts, numbers = state.counts, state.numbers
     numbers[ROUND] += 1
-    # Two blocks of the same length differ in their sums, by their noise; if not, the arm is held for one more.
-    if state.lazy and count[arm] == counts[arm] and value[arm] / max(count[arm], 1) == state.means[arm]:
+    if state.lazy and seen.releases[arm] == state.releases[arm]:
         numbers[HELD] = arm
         return state
     numbers[HELD] = -1
     for each in range(len(counts)):
-        n = count[each]
+        n = seen.counts[each]
+        if state.lazy:
+            state.releases[each] = seen.releases[each]
         if n != counts[each]:
             numbers[UNRELEASED] -= counts[each] == 0
             counts[each] = n
             state.weights[each] = weight(state.width, n, 0)
         if n > 0:
-            state.means[each] = value[each] / n
+            state.means[each] = seen.sums[each] / n
     return state
 
 
@@ -121,7 +124,7 @@ class KlUcb(FunctionalAgent):
     """
 
     functions = Functions(select, update)
-    learns_from = SUMS
+    learns_from = Sums
     waits = True
 
     def __init__(
@@ -139,4 +142,6 @@ class KlUcb(FunctionalAgent):
 
     def initial_state(self, n_arms: int, horizon: int) -> State:
         """Return the state before the first step."""
-        return start(n_arms, self.level, self.epsilon, self.lazy, smooth(self.width(n_arms, horizon), "KlUcb"))
+        sensitivity = self.noise.sensitivity
+        width = smooth(self.width(n_arms, horizon, sensitivity), "KlUcb")
+        return start(n_arms, self.level, self.epsilon / sensitivity, self.lazy, width)

@@ -6,17 +6,17 @@ among those that reveal i.
 
 import abc
 import math
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dp_bandit_envs.agents import thompson_sampling, ucb
-from dp_bandit_envs.agents.functional import SUMS, FunctionalAgent, Functions
+from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
 from dp_bandit_envs.agents.noise_width import no_width
 from dp_bandit_envs.agents.thompson_sampling import select as ts_select
 from dp_bandit_envs.agents.ucb import ROUND
 from dp_bandit_envs.graphs import FeedbackGraph
+from dp_bandit_envs.observations import Sums
 from dp_bandit_envs.protocols import FloatArray, IntArray
 from dp_bandit_envs.specialise import specialise
 
@@ -74,7 +74,7 @@ def choose_ucb(state: Any, rng: np.random.Generator) -> int:
     return best
 
 
-def learn(state: Any, arm: int, value: Sequence[float], count: Sequence[int]) -> Any:
+def learn(state: Any, arm: int, seen: Sums) -> Any:
     """Stand for its `update`."""
     raise NotImplementedError
 
@@ -91,13 +91,13 @@ def select(state: State, rng: np.random.Generator) -> int:
     return best if best >= 0 else wanted
 
 
-def update(state: State, arm: int, value: Sequence[float], count: Sequence[int]) -> State:
+def update(state: State, arm: int, seen: Sums) -> State:
     """Hand what was revealed to the algorithm inside, and keep the means."""
     for each in range(len(state.counts)):
-        if count[each] != state.counts[each]:
-            state.counts[each] = count[each]
-            state.means[each] = value[each] / count[each]
-    return State(learn(state.inner, arm, value, count), state.means, state.counts, state.starts, state.revealers)
+        if seen.counts[each] != state.counts[each]:
+            state.counts[each] = seen.counts[each]
+            state.means[each] = seen.sums[each] / seen.counts[each]
+    return State(learn(state.inner, arm, seen), state.means, state.counts, state.starts, state.revealers)
 
 
 class MaxN(FunctionalAgent):
@@ -111,7 +111,7 @@ class MaxN(FunctionalAgent):
     something else; and an arm never seen counts as mean 1/2.
     """
 
-    learns_from = SUMS
+    learns_from = Sums
 
     def initial_state(self, n_arms: int, horizon: int) -> State:
         """Return the state before the first step, without a graph yet."""
@@ -140,7 +140,7 @@ class UcbMaxN(MaxN):
     )
 
     def _inner(self, n_arms: int, horizon: int) -> ucb.State:
-        return ucb.start(n_arms, 2.0, 0.0, False, no_width(n_arms, horizon))
+        return ucb.start(n_arms, 2.0, 0.0, False, no_width(n_arms, horizon, 1.0))
 
 
 class TsMaxN(MaxN):
@@ -152,4 +152,4 @@ class TsMaxN(MaxN):
     )
 
     def _inner(self, n_arms: int, horizon: int) -> thompson_sampling.State:
-        return thompson_sampling.start(n_arms, False, False, no_width(n_arms, horizon))
+        return thompson_sampling.start(n_arms, False, False, no_width(n_arms, horizon, 1.0))

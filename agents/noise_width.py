@@ -45,8 +45,9 @@ class NoiseWidth(NamedTuple):
     until: FloatArray
 
 
-WidthFor = Callable[[int, int], NoiseWidth]
-"""Gives the width in a game of `(n_arms, horizon)`; those made here can be pickled, and so can agents with them."""
+WidthFor = Callable[[int, int, float], NoiseWidth]
+"""Gives the width for `(n_arms, horizon, sensitivity)`, with the sensitivity of the values that get noise; those
+that are made here can be pickled, and so can agents with them."""
 
 
 def weight(width: NoiseWidth, count: int, step: int) -> float:
@@ -79,28 +80,31 @@ def checked_width(width: WidthFor | None) -> WidthFor:
     """Return what gives the width, by default none, or raise if it is not from this module or made like it."""
     if width is not None and not callable(width):
         raise WrongType(
-            f"width must be None or a function of (n_arms, horizon); received {width!r}. Use log_width(...) or"
-            " counter_width(...) of dp_bandit_envs.agents.noise_width."
+            f"width must be None or a function of (n_arms, horizon, sensitivity); received {width!r}. Use"
+            " log_width(...) or counter_width(...) of dp_bandit_envs.agents.noise_width."
         )
     return no_width if width is None else width
 
 
-def no_width(n_arms: int, horizon: int) -> NoiseWidth:
+def no_width(n_arms: int, horizon: int, sensitivity: float) -> NoiseWidth:
     """Return the width of no noise."""
     return _plain(0.0, 0.0, NONE, 1.0)
 
 
 def log_width(slope: SupportsFloat, *, power: SupportsFloat = 1.0, offset: SupportsFloat = 0.0) -> WidthFor:
-    """Return the width (slope ln t + offset) n^-power, as for one draw of noise in a mean."""
+    """Return the width (slope ln t + offset) n^-power, as for one draw of noise in a mean.
+
+    It is for noise on values of sensitivity 1, and is multiplied by the sensitivity where that is another.
+    """
     numbers = checks.at_least("slope", slope, 0), checks.at_least("offset", offset, 0)
     exponent = checks.greater_than("power", power, 0)
-    return functools.partial(_same, _plain(*numbers, POWER, exponent))
+    return functools.partial(_scaled, _plain(*numbers, POWER, exponent))
 
 
 def log_log_width(slope: SupportsFloat) -> WidthFor:
     """Return the width slope ln t ln(n + 1) / n, as for the noise of a tree."""
     number = checks.at_least("slope", slope, 0)
-    return functools.partial(_same, _plain(number, 0.0, LOGARITHM, 1.0))
+    return functools.partial(_scaled, _plain(number, 0.0, LOGARITHM, 1.0))
 
 
 def counter_width(
@@ -137,14 +141,20 @@ def _from_table(
     epsilon: float,
     n_arms: int,
     horizon: int,
+    sensitivity: float,
 ) -> NoiseWidth:
     table, until = _table(counter, formula, exponent, horizon, options)
-    return NoiseWidth(0.0, 1.0, TABLE, 1.0, table / epsilon, horizon.bit_length(), until)
+    return NoiseWidth(0.0, 1.0, TABLE, 1.0, table / (epsilon / sensitivity), horizon.bit_length(), until)
 
 
-def _same(width: NoiseWidth, n_arms: int, horizon: int) -> NoiseWidth:
-    """Return a width that is the same in all games, in arrays of its own."""
-    return width._replace(table=width.table.copy(), until=width.until.copy())
+def _scaled(width: NoiseWidth, n_arms: int, horizon: int, sensitivity: float) -> NoiseWidth:
+    """Return a width for noise that is so many times as large, in arrays of its own."""
+    return width._replace(
+        slope=width.slope * sensitivity,
+        offset=width.offset * sensitivity,
+        table=width.table.copy(),
+        until=width.until.copy(),
+    )
 
 
 def _plain(slope: float, offset: float, kind: int, power: float) -> NoiseWidth:

@@ -1,13 +1,13 @@
 """Successive elimination: all arms that may still be best are played equally often, until only one is left."""
 
 import math
-from collections.abc import Sequence
 from typing import Final, NamedTuple, SupportsFloat
 
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.agents.functional import SUMS, FunctionalAgent, Functions
+from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
+from dp_bandit_envs.observations import Sums
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 EPOCH: Final = 0
@@ -21,6 +21,7 @@ class State(NamedTuple):
     Attributes:
         means: Each arm's mean in the present epoch.
         counts: The numbers of gains in the last release of each arm.
+        releases: How many releases each arm had had when it was played last.
         alive: Whether an arm may still be best, 0 or 1.
         numbers: The epoch, from 1; the arm to play; how many arms are left.
         log_arms: ln(K / beta), with beta the failure probability of the whole game.
@@ -29,6 +30,7 @@ class State(NamedTuple):
 
     means: FloatArray
     counts: IntArray
+    releases: IntArray
     alive: IntArray
     numbers: IntArray
     log_arms: float
@@ -37,8 +39,10 @@ class State(NamedTuple):
 
 def start(n_arms: int, log_arms: float, epsilon: float) -> State:
     """Return the state before the first round."""
-    counts = np.zeros(n_arms, np.int64)
-    return State(np.zeros(n_arms), counts, np.ones(n_arms, np.int64), np.array([1, 0, n_arms]), log_arms, epsilon)
+    counts, releases = np.zeros(n_arms, np.int64), np.zeros(n_arms, np.int64)
+    return State(
+        np.zeros(n_arms), counts, releases, np.ones(n_arms, np.int64), np.array([1, 0, n_arms]), log_arms, epsilon
+    )
 
 
 def select(state: State, rng: np.random.Generator) -> int:
@@ -46,14 +50,14 @@ def select(state: State, rng: np.random.Generator) -> int:
     return int(state.numbers[ARM])
 
 
-def update(state: State, arm: int, value: Sequence[float], count: Sequence[int]) -> State:
+def update(state: State, arm: int, seen: Sums) -> State:
     """Wait for the arm's release; then it is the next arm's turn, and after the last one some arms may go."""
     means, counts, alive, numbers = state.means, state.counts, state.alive, state.numbers
-    # Two releases of the same number of gains differ in their sums, by their noise.
-    if numbers[LEFT] == 1 or (count[arm] == counts[arm] and (count[arm] == 0 or value[arm] / count[arm] == means[arm])):
+    if numbers[LEFT] == 1 or seen.releases[arm] == state.releases[arm]:
         return state
-    counts[arm] = count[arm]
-    means[arm] = value[arm] / count[arm]
+    state.releases[arm] = seen.releases[arm]
+    counts[arm] = seen.counts[arm]
+    means[arm] = seen.sums[arm] / seen.counts[arm]
     following = arm + 1
     while following < len(alive) and alive[following] == 0:
         following += 1
@@ -107,7 +111,7 @@ class SuccessiveElimination(FunctionalAgent):
     """
 
     functions = Functions(select, update)
-    learns_from = SUMS
+    learns_from = Sums
     waits = True
 
     def __init__(self, *, epsilon: SupportsFloat = math.inf) -> None:
@@ -115,7 +119,7 @@ class SuccessiveElimination(FunctionalAgent):
 
     def initial_state(self, n_arms: int, horizon: int) -> State:
         """Return the state before the first step."""
-        return start(n_arms, math.log(n_arms * horizon), self.epsilon)
+        return start(n_arms, math.log(n_arms * horizon), self.epsilon / self.noise.sensitivity)
 
 
 def epoch_lengths(n_arms: int, horizon: int, epsilon: float) -> list[int]:

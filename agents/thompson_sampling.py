@@ -1,15 +1,15 @@
 """Thompson sampling with Beta posteriors on released sums: each arm is played as often as it is likely to be best."""
 
 import math
-from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.beta_draws import largest
-from dp_bandit_envs.agents.functional import SUMS, FunctionalAgent, Functions
+from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
 from dp_bandit_envs.agents.noise_width import NoiseWidth, WidthFor, checked_width, smooth, weight
+from dp_bandit_envs.observations import Sums
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 ROUND: Final = 0
@@ -23,7 +23,7 @@ class State(NamedTuple):
 
     Attributes:
         alphas, betas: The parameters of each arm's posterior.
-        sums: Its released sum.
+        releases: How many releases it has had.
         counts: Number of gains in it; 0 before the first release.
         weights: w(n) of the extra term.
         numbers: Rounds played so far; the arm to stay with until its next release, or -1; how many arms must still have
@@ -34,7 +34,7 @@ class State(NamedTuple):
 
     alphas: Any
     betas: Any
-    sums: FloatArray
+    releases: IntArray
     counts: IntArray
     weights: FloatArray
     numbers: IntArray
@@ -45,8 +45,8 @@ class State(NamedTuple):
 def start(n_arms: int, lazy: bool, each_first: bool, width: NoiseWidth) -> State:
     """Return the state before the first round: uniform posteriors."""
     numbers = np.array([0, -1, n_arms if each_first else 0, 0])
-    counts = np.zeros(n_arms, np.int64)
-    return State(np.ones(n_arms), np.ones(n_arms), np.zeros(n_arms), counts, np.zeros(n_arms), numbers, lazy, width)
+    counts, releases = np.zeros(n_arms, np.int64), np.zeros(n_arms, np.int64)
+    return State(np.ones(n_arms), np.ones(n_arms), releases, counts, np.zeros(n_arms), numbers, lazy, width)
 
 
 def select(state: State, rng: np.random.Generator) -> int:
@@ -61,29 +61,28 @@ def select(state: State, rng: np.random.Generator) -> int:
     return largest(state.alphas, state.betas, numbers[LAST], rng)
 
 
-def update(state: State, arm: int, value: Sequence[float], count: Sequence[int]) -> State:
+def update(state: State, arm: int, seen: Sums) -> State:
     """Take over released sums into the posteriors."""
     counts, numbers = state.counts, state.numbers
     numbers[ROUND] += 1
     numbers[LAST] = arm
-    # Two blocks of the same length differ in their sums, by their noise; if not, the arm is held for one more.
-    if state.lazy and count[arm] == counts[arm] and value[arm] == state.sums[arm]:
+    if state.lazy and seen.releases[arm] == state.releases[arm]:
         numbers[HELD] = arm
         return state
     numbers[HELD] = -1
     moving = state.width.slope > 0.0
     reach = state.width.slope * math.log(numbers[ROUND]) + state.width.offset if moving else state.width.offset
     for each in range(len(counts)):
-        n = count[each]
+        n = seen.counts[each]
         # Nothing new of this arm; its allowance may still grow with the round.
-        if n == 0 or (n == counts[each] and value[each] == state.sums[each] and not moving):
+        if n == 0 or (seen.releases[each] == state.releases[each] and not moving):
             continue
-        state.sums[each] = value[each]
+        state.releases[each] = seen.releases[each]
         if n != counts[each]:
             numbers[UNRELEASED] -= counts[each] == 0
             counts[each] = n
             state.weights[each] = weight(state.width, n, 0)
-        total = min(max(value[each] + n * reach * state.weights[each], 0.0), float(n))
+        total = min(max(seen.sums[each] + n * reach * state.weights[each], 0.0), float(n))
         state.alphas[each] = 1.0 + total
         state.betas[each] = 1.0 + (n - total)
     return state
@@ -111,7 +110,7 @@ class ThompsonSampling(FunctionalAgent):
     """
 
     functions = Functions(select, update)
-    learns_from = SUMS
+    learns_from = Sums
 
     def __init__(self, *, width: WidthFor | None = None, lazy: bool = False, each_first: bool = False) -> None:
         self.width = checked_width(width)
@@ -121,4 +120,5 @@ class ThompsonSampling(FunctionalAgent):
 
     def initial_state(self, n_arms: int, horizon: int) -> State:
         """Return the state before the first step."""
-        return start(n_arms, self.lazy, self.each_first, smooth(self.width(n_arms, horizon), "ThompsonSampling"))
+        width = self.width(n_arms, horizon, self.noise.sensitivity)
+        return start(n_arms, self.lazy, self.each_first, smooth(width, "ThompsonSampling"))

@@ -1,14 +1,13 @@
 """Tsallis-INF, and HTINF, its form for losses with heavy tails such as noisy averages."""
 
 import math
-from collections.abc import Sequence
 from typing import Final, NamedTuple, SupportsFloat
 
 import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
-from dp_bandit_envs.privacy.laplace import default_bound
+from dp_bandit_envs.observations import Gains
 from dp_bandit_envs.protocols import FloatArray
 
 SKIP_SHARE: Final = 1 - 2 ** (-1 / 3)
@@ -54,11 +53,11 @@ def select(state: State, rng: np.random.Generator) -> int:
     return last
 
 
-def update(state: State, arm: int, value: Sequence[float], count: Sequence[int]) -> State:
+def update(state: State, arm: int, seen: Gains) -> State:
     """Add loss / probability to the estimate of the arm played, then solve for the next probabilities."""
     losses, probabilities = state.losses, state.probabilities
-    if count[arm] != 0.0:
-        loss = 1.0 - (value[arm] * (2.0 * state.bound + 1.0) - state.bound)
+    if seen.observed[arm] != 0:
+        loss = 1.0 - (seen.gains[arm] * (2.0 * state.bound + 1.0) - state.bound)
         threshold = SKIP_SHARE * state.sigma * math.sqrt(state.round * probabilities[arm])
         if not state.skips or math.fabs(loss) <= threshold:
             losses[arm] += loss / probabilities[arm]
@@ -130,29 +129,23 @@ class Htinf(TsallisInf):
     It asks for :math:`E[\ell^2] \le \sigma^2`. The learning rate is :math:`1 / (\sigma \sqrt t)`, and a loss counts
     only if :math:`|\ell| \le \Theta \sigma \sqrt{t x_i}` with :math:`\Theta = 1 - 2^{-1/3}`.
 
+    Above a `LaplaceClipRescale` it undoes the rescaling: a released gain v stands for v (2b + 1) - b, with b that
+    wrapper's bound, which `play` and `simulate` tell it (`see_noise`), as they do the scale of the noise.
+
     Args:
-        sigma: Root of the second moment of the noisy losses, greater than 0. For a gain in [0, 1] with Laplace noise of
-            scale at most 1, sqrt(3) is enough; Asi, Raman and Talwar (2025) use sqrt(6).
-        noise_scale: Scale of the noise that a `LaplaceClipRescale` below adds, so that its rescaling can be undone:
-            a released gain v stands for v (2b + 1) - b, with b = noise_scale ln(horizon), that wrapper's default.
-        bound: b itself, where the wrapper has its own.
+        sigma: Root of the second moment of the noisy losses, greater than 0; None for sqrt(1 + 2 b^2) with b the scale
+            of the noise, the least that covers a gain in [0, 1] with Laplace noise. Asi, Raman and Talwar (2025) use
+            sqrt(6). Where a round reveals several gains, so that noise is larger, it is at least that.
 
     Source: Huang, Dai and Huang (2022), Adaptive Best-of-Both-Worlds Algorithm for Heavy-Tailed Multi-Armed Bandits,
     ICML (HTINF, tail index 2). Theta and the rule for skipping were compared with a public re-implementation.
     """
 
-    def __init__(
-        self,
-        *,
-        sigma: SupportsFloat = PAPER_SIGMA,
-        noise_scale: SupportsFloat = 0.0,
-        bound: SupportsFloat | None = None,
-    ) -> None:
-        self.sigma = checks.greater_than("sigma", sigma, 0)
-        self.noise_scale = checks.at_least("noise_scale", noise_scale, 0)
-        self.bound = None if bound is None else checks.at_least("bound", bound, 0)
+    def __init__(self, *, sigma: SupportsFloat | None = PAPER_SIGMA) -> None:
+        self.sigma = None if sigma is None else checks.greater_than("sigma", sigma, 0)
 
     def initial_state(self, n_arms: int, horizon: int) -> State:
         """Return the state before the first step."""
-        bound = default_bound(self.noise_scale, horizon) if self.bound is None else self.bound
-        return start(n_arms, self.sigma, True, bound)
+        needed = math.sqrt(1 + 2 * self.noise.scale**2)
+        sigma = needed if self.sigma is None else self.sigma
+        return start(n_arms, max(sigma, needed) if self.noise.sensitivity > 1 else sigma, True, self.noise.bound)

@@ -1,14 +1,14 @@
 """Upper confidence bounds on released sums: UCB and, with an extra term for noise, its private forms."""
 
 import math
-from collections.abc import Sequence
 from typing import Final, NamedTuple, SupportsFloat
 
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.agents.functional import SUMS, FunctionalAgent, Functions
+from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
 from dp_bandit_envs.agents.noise_width import NoiseWidth, WidthFor, checked_width, weight
+from dp_bandit_envs.observations import Sums
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 ROUND: Final = 0
@@ -25,6 +25,7 @@ class State(NamedTuple):
         counts: Number of gains in it; 0 before the first release.
         inverses, roots: 1 / n and 1 / sqrt(n); 0 before the first release.
         weights: w(n) of the extra term.
+        releases: How many releases the arm has had, as far as `lazy` needs it.
         numbers: Rounds played so far; the extra term's step of t; the arm to stay with until its next release, or -1;
             how many arms have had no release.
         exploration: alpha.
@@ -39,6 +40,7 @@ class State(NamedTuple):
     inverses: FloatArray
     roots: FloatArray
     weights: FloatArray
+    releases: IntArray
     numbers: IntArray
     exploration: float
     log_factor: float
@@ -53,8 +55,10 @@ def start(
     """Return the state before the first round."""
     means, inverses, roots, weights = (np.zeros(n_arms) for _ in range(4))
     numbers = np.array([0, 0, -1, n_arms])
-    counts = np.zeros(n_arms, np.int64)
-    return State(means, counts, inverses, roots, weights, numbers, exploration, log_factor, lazy, width, forced)
+    counts, releases = np.zeros(n_arms, np.int64), np.zeros(n_arms, np.int64)
+    return State(
+        means, counts, inverses, roots, weights, releases, numbers, exploration, log_factor, lazy, width, forced
+    )
 
 
 def select(state: State, rng: np.random.Generator) -> int:
@@ -84,12 +88,11 @@ def select(state: State, rng: np.random.Generator) -> int:
     return best
 
 
-def update(state: State, arm: int, value: Sequence[float], count: Sequence[int]) -> State:
+def update(state: State, arm: int, seen: Sums) -> State:
     """Take over released sums, and work out anew what depends on counts that have changed."""
     counts, numbers, until = state.counts, state.numbers, state.width.until
     numbers[ROUND] += 1
-    # Two blocks of the same length differ in their sums, by their noise; if not, the arm is held for one more.
-    if state.lazy and count[arm] == counts[arm] and value[arm] * state.inverses[arm] == state.means[arm]:
+    if state.lazy and seen.releases[arm] == state.releases[arm]:
         numbers[HELD] = arm
         return state
     numbers[HELD] = -1
@@ -98,14 +101,16 @@ def update(state: State, arm: int, value: Sequence[float], count: Sequence[int])
         numbers[STEP] += 1
         stale = True
     for each in range(len(counts)):
-        n = count[each]
+        n = seen.counts[each]
+        if state.lazy:
+            state.releases[each] = seen.releases[each]
         if n != counts[each] or (stale and n > 0):
             numbers[UNRELEASED] -= counts[each] == 0
             counts[each] = n
             state.inverses[each] = 1.0 / n
             state.roots[each] = math.sqrt(state.inverses[each])
             state.weights[each] = weight(state.width, n, numbers[STEP])
-        state.means[each] = value[each] * state.inverses[each]
+        state.means[each] = seen.sums[each] * state.inverses[each]
     return state
 
 
@@ -131,7 +136,7 @@ class Ucb(FunctionalAgent):
     """
 
     functions = Functions(select, update)
-    learns_from = SUMS
+    learns_from = Sums
     waits = True
 
     def __init__(
@@ -152,4 +157,5 @@ class Ucb(FunctionalAgent):
     def initial_state(self, n_arms: int, horizon: int) -> State:
         """Return the state before the first step."""
         log = math.log(self.log_factor)
-        return start(n_arms, self.exploration, log, self.lazy, self.width(n_arms, horizon), self.forced)
+        width = self.width(n_arms, horizon, self.noise.sensitivity)
+        return start(n_arms, self.exploration, log, self.lazy, width, self.forced)

@@ -1,11 +1,11 @@
 """The baseline: every arm with the same probability, whatever happens."""
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
+from dp_bandit_envs.observations import Gains
 from dp_bandit_envs.protocols import FloatArray
 
 
@@ -20,7 +20,7 @@ def select(state: State, rng: np.random.Generator) -> int:
     return int(rng.random() * state.n_arms)
 
 
-def update(state: State, arm: int, value: Sequence[float], count: Sequence[int]) -> State:
+def update(state: State, arm: int, seen: Gains) -> State:
     """Learn nothing."""
     return state
 

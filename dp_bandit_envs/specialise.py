@@ -1,4 +1,4 @@
-"""Makes a copy of a plain function in which a name means another function: one loop, written once, for many parts."""
+"""Makes a copy of a plain function with one global name rebound: one loop, written once, for many parts."""
 
 import functools
 from collections.abc import Callable
@@ -6,8 +6,8 @@ from types import FunctionType
 from typing import Any
 
 
-@functools.lru_cache(maxsize=256)
-def specialise(function: Callable[..., Any], name: str, part: Callable[..., Any]) -> Callable[..., Any]:
+@functools.lru_cache(maxsize=1024)
+def specialise(function: Callable[..., Any], name: str, part: Any) -> Callable[..., Any]:
     """Return a copy of `function` whose global `name` is `part`.
 
     A closure would do the same in ordinary Python, but the simulator could not compile it. The same arguments give
@@ -15,13 +15,14 @@ def specialise(function: Callable[..., Any], name: str, part: Callable[..., Any]
 
     Args:
         function: A plain function of a module.
-        name: A stand-in of that module, which it calls.
-        part: What it shall call instead.
+        name: A placeholder of that module, which it uses.
+        part: What it shall use instead: a function that it calls, or a number.
     """
     assert isinstance(function, FunctionType)
     assert name in function.__code__.co_names
     namespace = {**function.__globals__, name: part}
     copy = FunctionType(function.__code__, namespace, function.__name__, function.__defaults__, function.__closure__)
     copy.__module__ = function.__module__
-    copy.__qualname__ = f"{function.__qualname__}[{name}={part.__module__}.{part.__qualname__}]"
+    shown = f"{part.__module__}.{part.__qualname__}" if callable(part) else repr(part)
+    copy.__qualname__ = f"{function.__qualname__}[{name}={shown}]"
     return copy

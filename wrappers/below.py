@@ -1,15 +1,16 @@
-"""What a privacy boundary stands around: its layers, what they declare, and which of them it must refuse."""
+"""Inspects the wrappers below a privacy boundary and refuses those that would weaken it."""
 
 import math
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
 from gymnasium import wrappers as known
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.protocols import Observation, is_public
+from dp_bandit_envs.protocols import Observation
+from dp_bandit_envs.wrappers.public_face import PublicFace
 
 HAND_OBSERVATIONS_ON = (
     known.OrderEnforcing,
@@ -27,88 +28,6 @@ HAND_OBSERVATIONS_ON = (
 METHODS = ("step", "reset", "observation", "observations")
 LOOK_UP = ("env", "__getattribute__", "__getattr__")
 """With the methods, what decides on the observations that a wrapper passes on."""
-
-
-class ReadOnly:
-    """An attribute that is set once, where the object is made, and cannot be set again."""
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
-
-    def __get__(self, instance: Any, owner: type) -> Any:
-        if instance is None:
-            return self
-        try:
-            return vars(instance)[self._name]
-        except KeyError:
-            raise AttributeError(f"{owner.__name__} has no {self._name} yet.") from None
-
-    def __set__(self, instance: Any, value: Any) -> None:
-        if self._name in vars(instance):
-            raise AttributeError(
-                f"{self._name} of a {type(instance).__name__} is read-only: its noise and its guarantee belong"
-                " together. Make another one."
-            )
-        vars(instance)[self._name] = value
-
-
-class PublicFace:
-    """What a boundary, scalar or vector, shows in place of attributes that Gymnasium would take from below."""
-
-    releases_sums: ClassVar[bool] = False
-    """Whether it releases running sums instead of gains."""
-    _total_is: ClassVar[str] = "released gain"
-    _public_random: np.random.Generator | None = None
-    mechanism: Any = ReadOnly()
-    sensitivity: Any = ReadOnly()
-    guarantee: Any = ReadOnly()
-    horizon: Any = ReadOnly()
-    batch_size: Any = ReadOnly()
-
-    @property
-    def spec(self) -> None:
-        """None: the spec of what is below may hold private gains among its arguments."""
-        return None
-
-    @property
-    def np_random(self) -> np.random.Generator:
-        """A generator of this wrapper's own: the one below belongs to the seed of the private gains."""
-        if self._public_random is None:
-            self._public_random = np.random.default_rng()
-        return self._public_random
-
-    @np_random.setter
-    def np_random(self, value: np.random.Generator) -> None:
-        self._public_random = value
-
-    def set_wrapper_attr(self, name: str, value: Any, *, force: bool = True) -> bool:
-        """Set an attribute of this wrapper that is new; those that it has cannot be changed from outside."""
-        if not is_public(name) or hasattr(self, name):
-            raise AttributeError(
-                f"{name} of a {type(self).__name__} cannot be set from outside: what it does and what it guarantees"
-                " belong together. Make another one."
-            )
-        if force:
-            setattr(self, name, value)
-        return force
-
-    def __reduce_ex__(self, protocol: Any) -> Any:
-        """Refuse to be copied or pickled once a game has begun: the copy would draw the same noise again."""
-        if self._has_begun():
-            raise TypeError(
-                f"a {type(self).__name__} whose game has begun cannot be copied or pickled: two releases with one draw"
-                " of noise tell gains apart. Copy it before its first reset, or make another one."
-            )
-        return super().__reduce_ex__(protocol)
-
-    def _has_begun(self) -> bool:
-        """Whether noise has been drawn."""
-        raise NotImplementedError
-
-    @property
-    def np_random_seed(self) -> int:
-        """-1, which is Gymnasium's word for "unknown"."""
-        return -1
 
 
 def layers_of(env: Any) -> Iterator[Any]:

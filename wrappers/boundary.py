@@ -1,6 +1,5 @@
 """The privacy boundary: below it true gains, above it only what was released."""
 
-import abc
 import copy
 import math
 from collections.abc import Callable
@@ -13,11 +12,10 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.envs.scoreboard import Scoreboard
 from dp_bandit_envs.errors import BoundaryError, StepOutsideGame
 from dp_bandit_envs.graphs import FeedbackGraph
-from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Noise
 from dp_bandit_envs.protocols import Environment, Observation, is_public
 from dp_bandit_envs.seeding import FIRST_WRAPPER, EpisodeStreams, checked_options, checked_seed
 from dp_bandit_envs.wrappers.below import (
-    PublicFace,
     boundaries_below,
     checked_sensitivity,
     layers_of,
@@ -25,6 +23,8 @@ from dp_bandit_envs.wrappers.below import (
     refuse_sums,
     unflattened,
 )
+from dp_bandit_envs.wrappers.public_face import PublicFace, checked_mechanism
+from dp_bandit_envs.wrappers.released import Refused, Released, nothing_yet, sums_space
 
 Result = TypeVar("Result")
 
@@ -34,24 +34,8 @@ WITHHELD = (
 )
 
 
-class Refused(Exception):
-    """Raised inside a boundary with a message that is public."""
-
-
-class Withheld:
-    """Holds private numbers so that neither a repr nor a list of attributes shows them."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-    def __repr__(self) -> str:
-        return "withheld"
-
-
-class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int], abc.ABC):  # type: ignore[misc]
-    """Base of all privacy wrappers: it does `reset` and `step`, so that nothing else can come out.
+class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int]):  # type: ignore[misc]
+    """Puts a privacy mechanism around an environment; all privacy wrappers are this one with a mechanism each.
 
     What comes out: the released observation; as reward the released gain (or mean) of the arm played, 0.0 if nothing
     was released; the flags, which depend on the horizon only; and `{"round": t}`. Errors below are replaced by one that
@@ -65,43 +49,51 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
     A seed makes the noise reproducible: whoever knows it can subtract the noise. Reset without a seed when the data
     are real. Every game on the same data costs its guarantee again.
 
+    Args:
+        env: A bandit environment, or a privacy wrapper around one that releases gains.
+        mechanism: What releases them, with `release(state, arm, gain, rng)`; see `dp_bandit_envs.privacy.mechanism`.
+
     Attributes:
-        sensitivity: How far one changed round moves what is handed on, in L1, with the noise held still.
+        mechanism: A copy of the mechanism.
+        sensitivity: L1 distance between released values of neighbouring games, with the noise fixed.
         guarantee: What one game guarantees to everything above.
+        noise: What is public about the noise, for agents whose confidence terms depend on it.
         n_arms: Number of arms.
         horizon: Number of steps as the agent sees them.
     """
 
-    def __init__(self, env: Environment) -> None:
+    def __init__(self, env: Environment, mechanism: Mechanism) -> None:
         super().__init__(env)
         name = type(self).__name__
         below = boundaries_below(env, name)
         refuse_sums(below, name)
         self.n_arms: int = needed_below(env, "n_arms", name)
-        self._sensitivity_below = checked_sensitivity(needed_below(env, "sensitivity", name), name)
-        # How many released values one round enters: as many as it reveals gains, each of which moves by at most 1.
-        self._values_in_a_round = max(1, math.ceil(needed_below(env.unwrapped, "sensitivity", name)))
-        self._horizon_below: int = needed_below(env, "horizon", name)
+        sensitivity = checked_sensitivity(needed_below(env, "sensitivity", name), name)
+        self._below = Below(
+            n_arms=self.n_arms,
+            horizon=needed_below(env, "horizon", name),
+            sensitivity=sensitivity,
+            gains_in_a_round=max(1, math.ceil(needed_below(env.unwrapped, "sensitivity", name))),
+            guarantee=below[0].guarantee if below else None,
+            noise=below[0].noise if below else Noise(sensitivity),
+        )
+        self._use(checked_mechanism(mechanism))
+        self._rounds_a_step = self.batch_size
         self._rounds: int = needed_below(env.unwrapped, "horizon", name)
-        self._guarantee_below: PrivacyGuarantee | None = below[0].guarantee if below else None
         self._boundary_is_next = isinstance(env, PrivacyBoundary)
         self._counts_rounds = not below
         flat = isinstance(env.observation_space, gym.spaces.Box)
         # What is below uses its own on private observations.
-        self.observation_space = copy.deepcopy((env.unwrapped if flat else env).observation_space)
+        self.observation_space = (
+            sums_space(self.n_arms, self._below.horizon)
+            if self.releases_sums
+            else copy.deepcopy((env.unwrapped if flat else env).observation_space)
+        )
         self.action_space = copy.deepcopy(env.action_space)
         self.metadata = copy.deepcopy(env.metadata)
         self._streams = EpisodeStreams(FIRST_WRAPPER + len(below))
         self._rng: np.random.Generator | None = None
         self._shown: tuple[FeedbackGraph, FeedbackGraph] | None = None
-
-    @abc.abstractmethod
-    def _begin(self) -> None:
-        """Forget the game before."""
-
-    @abc.abstractmethod
-    def _advance(self, arm: int) -> tuple[Observation, bool, bool]:
-        """Play `arm` below; return the released observation and the two flags."""
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -116,9 +108,9 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
         self._rng = self._streams.next(seed, options)
         self._round = self._round_below = 0
         self._ended = False
-        self._begin()
+        self._released = Released(self._mechanism, self._below, self._rng)
         self._scoreboard = Scoreboard(self.n_arms, self._rounds) if self.render_mode else None
-        return self._nothing(), {"round": 0}
+        return nothing_yet(self.n_arms, self.releases_sums), {"round": 0}
 
     def step(self, action: SupportsIndex) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Play an arm; everything that comes back was released."""
@@ -143,17 +135,27 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
         self._check_started()
         if self._scoreboard is None:
             return None
+        if self.releases_sums:
+            self._scoreboard.show_totals(np.array(self._released.values))
         return self._scoreboard.render(
             self.render_mode, title="Seen through the privacy boundary", total=self._total_is
         )
 
-    def _nothing(self) -> Observation:
-        """Return what is known before anything was released."""
-        return {"gain": np.zeros(self.n_arms), "observed": np.zeros(self.n_arms, np.int8)}
+    def _advance(self, arm: int) -> tuple[Observation, bool, bool]:
+        """Play `arm` below for a batch; return the released observation and the two flags."""
+        for _ in range(self._rounds_a_step):
+            gain, observed, terminated, truncated = self._step_below(arm)
+            self._released.take(gain, observed)
+            if terminated or truncated:
+                break
+        return self._released.observation(), terminated, truncated
 
     def _reward(self, released: Observation, arm: int) -> float:
         """Return the reward, which depends on what was released alone."""
-        return float(released["gain"][arm])
+        if not self._released.of_sums:
+            return float(released["gain"][arm])
+        count = int(released["count"][arm])
+        return float(released["sum"][arm]) / count if count else 0.0
 
     def close(self) -> None:
         """Close what is below."""
@@ -194,16 +196,17 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
     def _has_begun(self) -> bool:
         return self._streams.begun
 
-    def _step_below(self, arm: int) -> tuple[Observation, bool, bool]:
+    def _step_below(self, arm: int) -> tuple[list[float], list[int], bool, bool]:
         """Play one step below and check its gains; count its rounds, unless another boundary below has done so."""
         observation, _, terminated, truncated, info = self.env.step(arm)
         self._round_below = self._round_below + 1 if self._counts_rounds else int(info["round"])
         seen = unflattened(observation, self.n_arms)
-        for gain in seen["gain"].tolist():
+        gains: list[float] = seen["gain"].tolist()
+        for gain in gains:
             # NaN fails, too.
             if not 0.0 <= gain <= 1.0:
                 raise Refused(outside_the_range(type(self).__name__))
-        return seen, bool(terminated), bool(truncated)
+        return gains, seen["observed"].tolist(), bool(terminated), bool(truncated)
 
     def _check_started(self) -> None:
         if self._rng is None:

@@ -25,9 +25,8 @@ class Algorithm:
 
     Args:
         name: What results are filed under.
-        make_agent: Makes a fresh agent; an agent's class will do.
-        make_agent_for: Makes one for a sensitivity, where the agent must know how large the noise is: on a feedback
-            graph a round reveals several gains, and the wrappers multiply their noise by that number.
+        make_agent: Makes a fresh agent; an agent's class will do. An agent whose confidence terms depend on the noise
+            has a method `see_noise`, like the agents of this package.
         wrapping: Puts the privacy wrappers around an environment; by default there are none.
         own_guarantee: The guarantee for `(n_arms, horizon)` where it rests on the agent's own randomness; by default it
             is that of the outermost wrapper.
@@ -41,7 +40,6 @@ class Algorithm:
     name: str
     make_agent: AgentFactory
     wrapping: Callable[[Environment], Environment] = _unchanged
-    make_agent_for: Callable[[float], Agent] | None = None
     own_guarantee: Callable[[int, int], PrivacyGuarantee] | None = None
     paper_guarantee_of: Callable[[int, int], PrivacyGuarantee] | None = None
     bound: Callable[[int, int, int], float] | None = None
@@ -64,14 +62,9 @@ class Algorithm:
         """Return the environment as this algorithm's agent may see it."""
         return self.wrapping(env)
 
-    def agent(self, *, sensitivity: float = 1.0) -> Agent:
-        """Return a fresh agent.
-
-        Args:
-            sensitivity: That of the environment before this algorithm's wrappers: 1, but on a feedback graph the most
-                gains that a round reveals.
-        """
-        return self.make_agent() if self.make_agent_for is None else self.make_agent_for(sensitivity)
+    def agent(self) -> Agent:
+        """Return a fresh agent; `play` and `simulate` tell it how much noise the wrappers add."""
+        return self.make_agent()
 
     def guarantee(self, *, n_arms: SupportsIndex, horizon: SupportsIndex, sensitivity: float = 1.0) -> PrivacyGuarantee:
         """Return what is guaranteed to whoever sees all arms played in one game.

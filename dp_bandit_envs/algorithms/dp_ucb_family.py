@@ -15,14 +15,14 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.agents.noise_width import NoiseWidth, counter_width, log_width, no_width
 from dp_bandit_envs.agents.ucb import Ucb
 from dp_bandit_envs.algorithms.algorithm import Algorithm
-from dp_bandit_envs.privacy import sums
+from dp_bandit_envs.privacy import mechanisms
 from dp_bandit_envs.privacy.counters import COUNTERS, make_counter
 from dp_bandit_envs.privacy.counters.width import laplace_width
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+from dp_bandit_envs.privacy.mechanisms.interval_sums import INTERVALS, PAPER_DELTA, checked_v
 from dp_bandit_envs.protocols import Environment
 from dp_bandit_envs.theory.stochastic_bounds import dp_ucb_bound_bound, dp_ucb_int_bound, private_ucb_bound
 from dp_bandit_envs.wrappers import CounterSums, IntervalSums
-from dp_bandit_envs.wrappers.interval_sums import INTERVALS, PAPER_DELTA, checked_v
 
 MODES = ("once", "bonus", "redraw")
 BONUS = 3.5
@@ -50,15 +50,11 @@ def dp_ucb_bound(
     of_counter = _options(counter, budget)
     size = checks.epsilon(epsilon)
 
-    def agent(sensitivity: float = 1.0) -> Ucb:
-        return Ucb(width=counter_width(counter, epsilon=size / sensitivity, formula=formula, **of_counter))
-
-    agent()
+    width = counter_width(counter, epsilon=size, formula=formula, **of_counter)
     follows_bits = counter in ("hybrid", "segment-trees", "binary") and formula == "chernoff"
     return Algorithm(
         name=label,
-        make_agent=agent,
-        make_agent_for=agent,
+        make_agent=lambda: Ucb(width=width),
         wrapping=lambda env: CounterSums(env, epsilon=size, counter=counter, **of_counter),
         paper_guarantee_of=_claims(size, "theorem 3.1"),
         stochastic_bound=_width_bound(counter, size, **of_counter) if follows_bits else None,
@@ -117,17 +113,15 @@ def dp_ucb_int(
         epsilon=size, delta=failure, theorem="Tossou and Dimitrakakis (2016), theorem 3.4 and corollary 3.2"
     )
 
-    def agent(sensitivity: float = 1.0) -> Ucb:
-        return Ucb(width=log_width(BONUS * sensitivity, power=1 - power / 2) if with_bonus else no_width)
+    width = log_width(BONUS, power=1 - power / 2) if with_bonus else no_width
 
     def bound(means: Sequence[float], horizon: int) -> float:
-        ends = sums.IntervalSums(size, failure, power, horizon, intervals).ends
+        ends = mechanisms.IntervalSums(epsilon=size, delta=failure, v=power, intervals=intervals).ends(horizon)
         return dp_ucb_int_bound(means, horizon, ends.tolist(), power, BONUS if with_bonus else 0.0)
 
     return Algorithm(
         name=label,
-        make_agent=agent,
-        make_agent_for=agent,
+        make_agent=lambda: Ucb(width=width),
         wrapping=lambda env: IntervalSums(
             env, epsilon=size, v=power, delta=failure, release=release, intervals=intervals
         ),
@@ -170,16 +164,14 @@ def private_ucb(
     if constants == "improved" and failure is not None:
         raise ValueError("failure_probability goes with constants='paper'; the improved width is for t^-4.")
 
-    def agent(sensitivity: float = 1.0) -> Ucb:
-        share = size / sensitivity
-        if constants == "improved":
-            return Ucb(width=counter_width("binary", epsilon=share))
-        return Ucb(width=no_width if math.isinf(size) else functools.partial(_gamma, share, failure))
+    if constants == "improved":
+        width = counter_width("binary", epsilon=size)
+    else:
+        width = no_width if math.isinf(size) else functools.partial(_gamma, size, failure)
 
     return Algorithm(
         name=label,
-        make_agent=agent,
-        make_agent_for=agent,
+        make_agent=lambda: Ucb(width=width),
         wrapping=wrapping,
         paper_guarantee_of=lambda n_arms, horizon: PrivacyGuarantee(
             epsilon=size, theorem="Mishra and Thakurta (2015), theorem 3: epsilon / K for each of K arms"
@@ -190,14 +182,15 @@ def private_ucb(
     )
 
 
-def _gamma(epsilon: float, failure: float | None, n_arms: int, horizon: int) -> NoiseWidth:
+def _gamma(epsilon: float, failure: float | None, n_arms: int, horizon: int, sensitivity: float) -> NoiseWidth:
     r"""Return the paper's width :math:`\Gamma / n`, :math:`\Gamma = K \ln^2 T \ln(K T \ln T / \gamma) / \epsilon`.
 
     Without a failure probability, gamma is t^-4, as in the experiments of Tossou and Dimitrakakis (2016).
     """
+    epsilon = epsilon / sensitivity
     fixed = _gamma_at(n_arms, horizon, epsilon, 1.0 if failure is None else failure)
     slope = 4.0 * n_arms * max(math.log(horizon), 1.0) ** 2 / epsilon if failure is None else 0.0
-    return log_width(slope, offset=fixed)(n_arms, horizon)
+    return log_width(slope, offset=fixed)(n_arms, horizon, 1.0)
 
 
 def _gamma_at(n_arms: int, horizon: int, epsilon: float, failure: float) -> float:

@@ -1,5 +1,6 @@
 """Algorithms made private by Laplace noise on gains, one by one or averaged over batches, around any base."""
 
+import functools
 import math
 from typing import SupportsFloat, SupportsIndex
 
@@ -7,9 +8,9 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.agents.tsallis_inf import PAPER_SIGMA, Htinf
 from dp_bandit_envs.algorithms.algorithm import Algorithm, capped_batch_size, without_memory
 from dp_bandit_envs.algorithms.bases import BASES, exp3_regret_bound, htinf_regret_bound, tsallis_regret_bound
+from dp_bandit_envs.privacy.mechanisms.laplace_gains import OUTSIDE
 from dp_bandit_envs.protocols import AgentFactory, Environment
 from dp_bandit_envs.wrappers import LaplaceClipRescale, MiniBatchAverage
-from dp_bandit_envs.wrappers.laplace_clip_rescale import OUTSIDE
 
 
 def dp_exp3_lap(
@@ -147,13 +148,12 @@ def _laplace(
 
     make_agent: AgentFactory
     if base_name == "HTINF":
-        make_agent = _HtinfFactory(second_moment, scale, bound)
+        make_agent = functools.partial(Htinf, sigma=sigma)
     else:
         make_agent = BASES[base_name]().make_agent if base_name is not None else base  # type: ignore[assignment]
     return Algorithm(
         name=label,
         make_agent=make_agent,
-        make_agent_for=make_agent.scaled if isinstance(make_agent, _HtinfFactory) else None,
         wrapping=wrapping,
         bound=without_memory(regret_bound) if bound is None and outside == "reject" else None,
         parameters={
@@ -165,20 +165,3 @@ def _laplace(
         },
         reference=reference,
     )
-
-
-class _HtinfFactory:
-    """Makes HTINF agents that undo the rescaling of the wrapper around them."""
-
-    def __init__(self, sigma: float, noise_scale: float, bound: float | None) -> None:
-        self._sigma, self._noise_scale, self._bound = sigma, noise_scale, bound
-
-    def __call__(self) -> Htinf:
-        return self.scaled(1.0)
-
-    def scaled(self, sensitivity: float) -> Htinf:
-        """Make one for noise that is so many times as large, as where a round reveals several gains."""
-        scale = self._noise_scale * sensitivity
-        # A second moment of at least that of a gain with this noise.
-        sigma = max(self._sigma, math.sqrt(1 + 2 * scale * scale)) if sensitivity > 1 else self._sigma
-        return Htinf(sigma=sigma, noise_scale=scale, bound=self._bound)

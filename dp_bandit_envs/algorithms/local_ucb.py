@@ -4,17 +4,13 @@ Why a changed round moves what is released by no more than epsilon: its gain is 
 scale 1 / epsilon or by a coin whose chances change by a factor of at most e^epsilon, and never used again.
 """
 
-import math
 from typing import SupportsFloat
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.agents.noise_width import log_width
+from dp_bandit_envs.agents.local_ucb import CONSTANTS, LocalUcb
 from dp_bandit_envs.agents.ucb import Ucb
 from dp_bandit_envs.algorithms.algorithm import Algorithm
 from dp_bandit_envs.theory.local_bounds import (
-    LDP_FORCED,
-    ldp_laplace_bonus,
-    ldp_paper_bonus,
     ldp_ucb_b_bound,
     ldp_ucb_l_bound,
     ldp_ucb_l_paper_bound,
@@ -27,32 +23,20 @@ def ldp_ucb_l(*, epsilon: SupportsFloat = 1.0, constants: str = "paper", label: 
 
     Private because a changed gain is released once, with Laplace noise of scale 1 / epsilon of its own.
 
-    With `constants="paper"` the index is :math:`\hat\mu + \sqrt{2 \ln t / n} + \sqrt{32 \ln t / (\epsilon^2 n)}`, and
-    an arm with at most 4 ln(t + 1) gains is played first, as with fewer the square root does not cover the noise. With
-    `constants="improved"` it is :math:`\hat\mu + \sqrt{(2 + 16 / \epsilon^2) \ln t / n} + 4 \ln t / (\epsilon n)`.
-    It covers the noise of any number of gains, so no arm is forced, and is up to 39 % below the paper's in the end.
+    Its indices, with `constants="paper"` and `"improved"`, are those of `dp_bandit_envs.agents.LocalUcb`.
 
     Differs from the source in: t is the number of rounds played so far. The paper was not at hand: its constants are
         those of its authors' code, and of a second program, and the proof of `ldp_ucb_l_paper_bound` asks for just
         these. Without noise no arm is forced.
     """
     size = checks.epsilon(epsilon)
-    checks.one_of("constants", constants, ("paper", "improved"))
-    if math.isinf(ldp_laplace_bonus(size)[0]):
-        raise ValueError(f"epsilon must leave a bonus that fits a float; received {epsilon!r}.")
-
-    def agent(sensitivity: float = 1.0) -> Ucb:
-        share = size / sensitivity
-        if constants == "improved" or math.isinf(share):
-            variance, slope = ldp_laplace_bonus(share)
-            return Ucb(exploration=variance, width=log_width(slope))
-        return Ucb(exploration=ldp_paper_bonus(share) ** 2, forced=LDP_FORCED)
+    checks.one_of("constants", constants, CONSTANTS)
+    LocalUcb(epsilon=size, constants=constants)
 
     bound = ldp_ucb_l_paper_bound if constants == "paper" else ldp_ucb_l_bound
     return Algorithm(
         name=label,
-        make_agent=agent,
-        make_agent_for=agent,
+        make_agent=lambda: LocalUcb(epsilon=size, constants=constants),
         wrapping=lambda env: BlockSums(env, epsilon=size, ratio=1, keep=True),
         stochastic_bound=lambda means, horizon: bound(means, horizon, size),
         parameters={"epsilon": size, "constants": constants},

@@ -9,10 +9,10 @@ from dp_bandit_envs.agents.exp3 import Exp3, default_exploration_rate
 from dp_bandit_envs.algorithms.algorithm import Algorithm, capped_batch_size
 from dp_bandit_envs.privacy.exp3 import EXP3_ONLY, exp3_guarantee
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+from dp_bandit_envs.privacy.mechanisms.batch_average import batch_size_within
 from dp_bandit_envs.privacy.rounding import divide_up
 from dp_bandit_envs.protocols import Environment
 from dp_bandit_envs.wrappers import MiniBatchAverage
-from dp_bandit_envs.wrappers.mini_batch_average import check_batch_size
 
 
 def exp3_tau(
@@ -46,7 +46,7 @@ def exp3_tau(
         return MiniBatchAverage(env, batch_size=size(n_arms, horizon))
 
     def guarantee(n_arms: int, horizon: int) -> PrivacyGuarantee:
-        batch = check_batch_size(size(n_arms, horizon), horizon)
+        batch = batch_size_within(size(n_arms, horizon), horizon)
         steps = horizon // batch
         own = exp3_guarantee(
             n_arms=n_arms,

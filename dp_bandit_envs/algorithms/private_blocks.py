@@ -42,14 +42,13 @@ def dp_se(*, epsilon: SupportsFloat = 1.0, label: str = "DP-SE") -> Algorithm:
 
     def wrapping(env: Environment) -> Environment:
         n_arms, horizon = env.get_wrapper_attr("n_arms"), env.get_wrapper_attr("horizon")
-        # On a feedback graph the noise is multiplied by the sensitivity, as at a smaller epsilon.
+        # Noise is multiplied by the sensitivity, as at a smaller epsilon.
         share = size / env.get_wrapper_attr("sensitivity")
         return BlockSums(env, epsilon=size, lengths=epoch_lengths(n_arms, horizon, share))
 
     return Algorithm(
         name=label,
         make_agent=lambda: SuccessiveElimination(epsilon=size),
-        make_agent_for=lambda sensitivity: SuccessiveElimination(epsilon=size / sensitivity),
         wrapping=wrapping,
         stochastic_bound=lambda means, horizon: dp_se_bound(means, horizon, size),
         parameters={"epsilon": size},
@@ -67,14 +66,12 @@ def adap_ucb(*, epsilon: SupportsFloat = 1.0, alpha: SupportsFloat = PAPER_ALPHA
     """
     size, exponent = checks.epsilon(epsilon), checks.greater_than("alpha", alpha, 0)
 
-    def agent(sensitivity: float = 1.0) -> Ucb:
-        width = log_width(exponent * sensitivity / size)
-        return Ucb(exploration=exponent / 2, log_factor=2.0, width=width, lazy=True)
+    def agent() -> Ucb:
+        return Ucb(exploration=exponent / 2, log_factor=2.0, width=log_width(exponent / size), lazy=True)
 
     return Algorithm(
         name=label,
         make_agent=agent,
-        make_agent_for=agent,
         wrapping=lambda env: BlockSums(env, epsilon=size),
         stochastic_bound=(lambda means, horizon: adap_ucb_bound(means, horizon, size, exponent))
         if exponent > 2
@@ -96,13 +93,12 @@ def adap_klucb(
     """
     size, exponent = checks.epsilon(epsilon), checks.greater_than("alpha", alpha, 0)
 
-    def agent(sensitivity: float = 1.0) -> KlUcb:
-        return KlUcb(level=exponent, width=log_width(exponent * sensitivity / size), lazy=True)
+    def agent() -> KlUcb:
+        return KlUcb(level=exponent, width=log_width(exponent / size), lazy=True)
 
     return Algorithm(
         name=label,
         make_agent=agent,
-        make_agent_for=agent,
         wrapping=lambda env: BlockSums(env, epsilon=size),
         parameters={"epsilon": size, "alpha": exponent},
         reference="Azize and Basu (2022), AdaP-KLUCB",
@@ -127,7 +123,6 @@ def dp_klucb(
     return Algorithm(
         name=label,
         make_agent=lambda: KlUcb(epsilon=size, lazy=True),
-        make_agent_for=lambda sensitivity: KlUcb(epsilon=size / sensitivity, lazy=True),
         wrapping=lambda env: _doubling(env, size, growth, block),
         parameters={"epsilon": size, "ratio": growth, "first": block},
         reference="Azize, Wu, Honda, Orabona, Ito and Basu (2025), DP-KLUCB",
@@ -153,7 +148,6 @@ def dp_imed(
     return Algorithm(
         name=label,
         make_agent=lambda: Imed(epsilon=size, lazy=True),
-        make_agent_for=lambda sensitivity: Imed(epsilon=size / sensitivity, lazy=True),
         wrapping=lambda env: _doubling(env, size, growth, block),
         parameters={"epsilon": size, "ratio": growth, "first": block},
         reference="Azize, Wu, Honda, Orabona, Ito and Basu (2025), DP-IMED",

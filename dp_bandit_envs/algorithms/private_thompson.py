@@ -12,7 +12,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.agents.noise_width import log_log_width, log_width
 from dp_bandit_envs.agents.thompson_sampling import ThompsonSampling
 from dp_bandit_envs.algorithms.algorithm import Algorithm
-from dp_bandit_envs.privacy.sums import geometric_blocks
+from dp_bandit_envs.privacy.mechanisms.block_sums import geometric_blocks
 from dp_bandit_envs.protocols import Environment
 from dp_bandit_envs.wrappers import BlockSums, HybridSums
 
@@ -26,8 +26,8 @@ def lazy_dp_ts(*, epsilon: SupportsFloat = 1.0, label: str = "Lazy-DP-TS") -> Al
     """
     size = checks.epsilon(epsilon)
 
-    def agent(sensitivity: float = 1.0) -> ThompsonSampling:
-        return ThompsonSampling(width=log_width(3 * sensitivity / size), each_first=True)
+    def agent() -> ThompsonSampling:
+        return ThompsonSampling(width=log_width(3 / size), each_first=True)
 
     def wrapping(env: Environment) -> Environment:
         lengths = geometric_blocks(2, env.get_wrapper_attr("horizon"), totals=False)
@@ -36,7 +36,6 @@ def lazy_dp_ts(*, epsilon: SupportsFloat = 1.0, label: str = "Lazy-DP-TS") -> Al
     return Algorithm(
         name=label,
         make_agent=agent,
-        make_agent_for=agent,
         wrapping=wrapping,
         parameters={"epsilon": size},
         reference="Hu and Hegde (2022), Lazy-DP-TS",
@@ -56,13 +55,12 @@ def dp_ts(*, epsilon: SupportsFloat = 1.0, label: str = "DP-TS") -> Algorithm:
     """
     size = checks.epsilon(epsilon)
 
-    def agent(sensitivity: float = 1.0) -> ThompsonSampling:
-        return ThompsonSampling(width=log_log_width(6 * math.sqrt(8) * sensitivity / size), each_first=True)
+    def agent() -> ThompsonSampling:
+        return ThompsonSampling(width=log_log_width(6 * math.sqrt(8) / size), each_first=True)
 
     return Algorithm(
         name=label,
         make_agent=agent,
-        make_agent_for=agent,
         wrapping=lambda env: HybridSums(env, epsilon=size),
         parameters={"epsilon": size},
         reference="Hu and Hegde (2022), DP-TS",

@@ -2,6 +2,7 @@
 
 from dp_bandit_envs.privacy.exp3 import exp3_guarantee
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
-from dp_bandit_envs.privacy.laplace import LaplaceMechanism, noise_scale
+from dp_bandit_envs.privacy.laplace import noise_scale
+from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Noise
 
-__all__ = ["LaplaceMechanism", "PrivacyGuarantee", "exp3_guarantee", "noise_scale"]
+__all__ = ["Below", "Mechanism", "Noise", "PrivacyGuarantee", "exp3_guarantee", "noise_scale"]

@@ -13,7 +13,7 @@ import numpy as np
 
 from dp_bandit_envs.protocols import FloatArray
 from dp_bandit_envs.simulation.compiling import compile_with
-from dp_bandit_envs.simulation.intrinsics import generator_at, plain_tuple
+from dp_bandit_envs.simulation.intrinsics import generators_at, plain_tuple
 from dp_bandit_envs.simulation.play_block import Progress, Record, Rules, Streams, play_block
 from dp_bandit_envs.specialise import specialise
 
@@ -34,7 +34,7 @@ class Entry:
     def __call__(
         self,
         state: Any,
-        sums_state: Any,
+        states: Any,
         graph: Any,
         gains: FloatArray,
         rules: Rules,
@@ -44,28 +44,23 @@ class Entry:
     ) -> Any:
         """Play one round for each row of `gains`; the first call for each kind of arguments compiles."""
         generators = tuple(map(bitgen_address, streams))
-        returned = self._compiled(state, sums_state, graph, gains, rules, generators, progress, record)
+        returned = self._compiled(state, states, graph, gains, rules, generators, progress, record)
         return _named(state, returned)
 
 
 def enter(
     state: Any,
-    sums_state: Any,
+    states: Any,
     graph: Any,
     gains: FloatArray,
     rules: Rules,
-    generators: tuple[int, int, int, int],
+    generators: tuple[int, ...],
     progress: Progress,
     record: Record,
 ) -> Any:
     """Play a block with the generators at the given addresses and return the state as plain tuples; only compiled."""
-    streams = Streams(
-        generator_at(generators[0]),
-        generator_at(generators[1]),
-        generator_at(generators[2]),
-        generator_at(generators[3]),
-    )
-    return plain_tuple(play_block(state, sums_state, graph, gains, rules, streams, progress, record))
+    streams = generators_at(generators)
+    return plain_tuple(play_block(state, states, graph, gains, rules, streams, progress, record))
 
 
 def bitgen_address(rng: np.random.Generator) -> int:

@@ -10,6 +10,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.metrics.regret import external_regret, policy_regret, pseudo_regret
+from dp_bandit_envs.privacy.mechanism import noise_of
 from dp_bandit_envs.protocols import Agent, Environment, FloatArray, IntArray
 from dp_bandit_envs.seeding import stream_for_agent
 
@@ -49,8 +50,8 @@ def play(env: Environment, agent: Agent | Algorithm, *, seed: int | None = 0, tr
 
     Args:
         env: A DPBandit environment, with any wrappers around it.
-        agent: Any agent; or an algorithm, whose wrappers are then put around `env`, and whose agent learns from the
-            environment how much noise they add.
+        agent: Any agent; or an algorithm, whose wrappers are then put around `env`. An agent with a method `see_noise`
+            learns from the environment how much noise its wrappers add, and with which sensitivity.
         seed: The seed of everything random, in [0, 2^128); each part draws from a stream of its own. None is for real
             data: in an environment that was never given a seed, all randomness is the operating system's, which nobody
             can know or guess.
@@ -63,8 +64,7 @@ def play(env: Environment, agent: Agent | Algorithm, *, seed: int | None = 0, tr
     if not isinstance(game, BanditEnv):
         raise TypeError(f"play needs a DPBandit environment, which keeps the score; received {game}.")
     if isinstance(agent, Algorithm):
-        sensitivity = env.get_wrapper_attr("sensitivity")
-        env, agent = agent.wrap(env), agent.agent(sensitivity=sensitivity)
+        env, agent = agent.wrap(env), agent.agent()
     if inspect.isclass(agent) or not isinstance(agent, Agent):
         name = agent.__name__ if inspect.isclass(agent) else type(agent).__name__
         raise TypeError(
@@ -114,6 +114,9 @@ def _pseudo_regret(arms: IntArray, means: FloatArray) -> FloatArray:
 
 
 def _loop(env: Environment, agent: Agent, seed: int | None, trial: int) -> None:
+    see_noise = getattr(agent, "see_noise", None)
+    if see_noise is not None:
+        see_noise(noise_of(env))
     agent.begin(
         n_arms=int(env.get_wrapper_attr("n_arms")),
         horizon=int(env.get_wrapper_attr("horizon")),

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="no-untyped-call, attr-defined, untyped-decorator"
-"""What compiled code can do and Numba does not offer: open a generator at an address, return a NamedTuple unnamed."""
+"""What compiled code can do and Numba does not offer: open generators at addresses, return a NamedTuple unnamed."""
 
 from typing import Any
 
@@ -12,23 +12,28 @@ BITGEN_FIELDS = ("state", "fnptr_next_uint64", "fnptr_next_uint32", "fnptr_next_
 """The first fields of NumPy's C structure `bitgen_t`, in their order, by the names of Numba's copy of them."""
 
 
-def _generator_at(typing_context: Any, address: Any) -> Any:
-    """Return the generator whose `bitgen_t` is at an address; compiled code does not own it."""
+def _generators_at(typing_context: Any, addresses: Any) -> Any:
+    """Return the generators whose `bitgen_t` are at a tuple of addresses; compiled code does not own them."""
     bits = types.NumPyRandomBitGeneratorType("bit_generator")
     rng_type = types.NumPyRandomGeneratorType("rng")
+    returned = types.UniTuple(rng_type, len(addresses))
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         word = context.get_value_type(types.uintp)
-        fields = builder.inttoptr(arguments[0], ir.PointerType(word))
-        bit_generator = cgutils.create_struct_proxy(bits)(context, builder)
-        for place, name in enumerate(BITGEN_FIELDS):
-            setattr(bit_generator, name, builder.load(cgutils.gep_inbounds(builder, fields, place)))
-        # All that is not set is null, so that Numba's runtime has nothing to count.
-        rng = cgutils.create_struct_proxy(rng_type)(context, builder)
-        rng.bit_generator = bit_generator._getvalue()
-        return rng._getvalue()
+        found = []
+        for place in range(len(addresses)):
+            address = builder.extract_value(arguments[0], place)
+            fields = builder.inttoptr(address, ir.PointerType(word))
+            bit_generator = cgutils.create_struct_proxy(bits)(context, builder)
+            for field, name in enumerate(BITGEN_FIELDS):
+                setattr(bit_generator, name, builder.load(cgutils.gep_inbounds(builder, fields, field)))
+            # All that is not set is null, so that Numba's runtime has nothing to count.
+            rng = cgutils.create_struct_proxy(rng_type)(context, builder)
+            rng.bit_generator = bit_generator._getvalue()
+            found.append(rng._getvalue())
+        return context.make_tuple(builder, returned, found)
 
-    return rng_type(types.intp), generate
+    return returned(addresses), generate
 
 
 def _plain_tuple(typing_context: Any, value: Any) -> Any:
@@ -44,5 +49,5 @@ def _plain(kind: Any) -> Any:
     return types.Tuple([_plain(part) for part in kind.types]) if isinstance(kind, types.BaseTuple) else kind
 
 
-generator_at: Any = intrinsic(_generator_at)
+generators_at: Any = intrinsic(_generators_at)
 plain_tuple: Any = intrinsic(_plain_tuple)

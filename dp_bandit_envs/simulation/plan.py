@@ -1,9 +1,8 @@
-"""Looks at an algorithm around an environment and says how the compiled loop can play it, or why it cannot."""
+"""Turns an algorithm and its wrappers into arguments of the compiled loop, or says why it cannot be compiled."""
 
 import dataclasses
 import functools
 from collections.abc import Callable
-from types import FunctionType, ModuleType
 from typing import Any
 
 import gymnasium as gym
@@ -14,28 +13,18 @@ from dp_bandit_envs.agents import FunctionalAgent
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.graph_env import GraphEnv
-from dp_bandit_envs.privacy.laplace import LaplaceMechanism, release_by
-from dp_bandit_envs.privacy.randomized_response import ResponseMechanism, respond
-from dp_bandit_envs.privacy.sums import SumMechanism
+from dp_bandit_envs.observations import Sums
+from dp_bandit_envs.privacy.mechanism import Below, Mechanism, noise_of
 from dp_bandit_envs.protocols import Environment
-from dp_bandit_envs.seeding import FIRST_WRAPPER
-from dp_bandit_envs.simulation import graph_feedback
-from dp_bandit_envs.simulation import play_block as play_block_module
+from dp_bandit_envs.seeding import AGENT, FIRST_WRAPPER
+from dp_bandit_envs.simulation.chain import NotCompilable, stages
 from dp_bandit_envs.simulation.entry import Entry
-from dp_bandit_envs.simulation.play_block import Nothing, Rules
-from dp_bandit_envs.specialise import specialise
-from dp_bandit_envs.wrappers import (
-    BlockSums,
-    CounterSums,
-    ExactSums,
-    HybridSums,
-    IntervalSums,
-    LaplaceClipRescale,
-    MiniBatchAverage,
-    RandomizedResponse,
-)
+from dp_bandit_envs.simulation.play_block import Rules
+from dp_bandit_envs.wrappers import PrivacyBoundary
 
 PLAIN = ("begin", "select_arm", "update", "see_graph")
+DRIVER = [name for name, part in vars(PrivacyBoundary).items() if callable(part) and name != "__init__"]
+"""What a boundary does; one that does it another way is played, not compiled."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,33 +35,30 @@ class Plan:
         agent: Gives each game its first state.
         steps: The horizon as the agent sees it.
         rules: What does not change during a game.
-        parts: What takes the places of the stages of the loop, by name.
-        sums: What releases sums, if anything does.
-        roles: The random streams of `inner`, `outer` and the sums.
-        on_graph: Whether a round reveals the row of a feedback graph.
+        mechanisms: What the wrappers run, from the innermost, each with what is known of the gains that it gets.
+        on_graph: Whether a round reveals a row of a feedback graph.
     """
 
     agent: FunctionalAgent
     steps: int
     rules: Rules
-    parts: dict[str, Callable[..., Any]]
-    sums: SumMechanism | None
-    roles: tuple[int, int, int]
+    mechanisms: tuple[tuple[Mechanism, Below], ...]
     on_graph: bool
 
-    def sums_state(self, n_arms: int) -> Any:
-        """Return the first state of what releases sums."""
-        return Nothing() if self.sums is None else self.sums.new_state(n_arms)
+    def new_states(self) -> tuple[Any, ...]:
+        """Return the first states of the mechanisms."""
+        return tuple(mechanism.new_state(below) for mechanism, below in self.mechanisms)
+
+    @property
+    def roles(self) -> tuple[int, ...]:
+        """The roles of the random streams: the agent's, and those of the mechanisms."""
+        return (AGENT, *(FIRST_WRAPPER + depth for depth in range(len(self.mechanisms))))
 
     @property
     def block(self) -> Entry:
         """The compiled loop; looked up where it is used, as machine code does not travel to other processes."""
-        tell = {} if self.sums is None else {"tell": self.sums.tell}
-        return _block(**self.agent.functions._asdict(), **self.parts, **tell)
-
-
-class NotCompilable(Exception):
-    """An algorithm has a part that the compiled loop does not know; the message names it."""
+        parts = stages([mechanism for mechanism, _ in self.mechanisms], on_graph=self.on_graph)
+        return _block(**self.agent.functions._asdict(), **parts)
 
 
 def make_plan(algorithm: Algorithm, env: Environment) -> Plan:
@@ -91,7 +77,7 @@ def make_plan(algorithm: Algorithm, env: Environment) -> Plan:
     kind_of_game = GraphEnv if on_graph else BanditEnv
     if any(getattr(type(game), hook) is not getattr(kind_of_game, hook) for hook in ("_begin", "_reveal")):
         raise NotCompilable(f"{type(game).__name__} has feedback of its own")
-    agent = algorithm.agent(sensitivity=env.get_wrapper_attr("sensitivity"))
+    agent = algorithm.agent()
     if not isinstance(agent, FunctionalAgent):
         raise NotCompilable(f"{type(agent).__name__} is not made of compilable functions")
     kind = type(agent)
@@ -99,43 +85,21 @@ def make_plan(algorithm: Algorithm, env: Environment) -> Plan:
         raise NotCompilable(f"{kind.__name__} has a begin or update of its own, or chooses arms its own way")
     wrapped = algorithm.wrap(env)
     assert isinstance(game, BanditEnv)
-    chain = _chain(wrapped)
-    sums = chain["sums"].mechanism if "sums" in chain else None
-    if sums is not None and not isinstance(sums.tell, FunctionType):
-        raise NotCompilable(f"the {sums.counter.__class__.__name__} is not made of compilable functions")
-    if (sums is None) == ("sum" in agent.learns_from):
-        raise NotCompilable(f"{kind.__name__} learns from {' and '.join(agent.learns_from)}")
-    mechanisms: dict[str, Any] = {place: chain[place].mechanism for place in ("inner", "outer") if place in chain}
-    depths = {place: depth for depth, place in enumerate(chain)}
+    mechanisms = _mechanisms(wrapped)
+    # Refused now rather than in the first trial.
+    stages([mechanism for mechanism, _ in mechanisms], on_graph=on_graph)
+    sums = any(mechanism.releases_sums for mechanism, _ in mechanisms)
+    if sums != (agent.learns_from is Sums):
+        raise NotCompilable(f"{kind.__name__} learns from {' and '.join(agent.learns_from._fields)}")
+    agent.see_noise(noise_of(wrapped))
+    batches = [mechanism.batch_size for mechanism, _ in mechanisms]
     return Plan(
         agent=agent,
         steps=wrapped.get_wrapper_attr("horizon"),
-        rules=Rules(
-            game.adversary.memory,
-            game.observe_charge,
-            chain["batch"].batch_size if "batch" in chain else 1,
-            mechanisms.get("inner", Nothing()),
-            mechanisms.get("outer", Nothing()),
-        ),
-        parts=_stages(graph_feedback if on_graph else play_block_module, mechanisms),
-        sums=sums,
+        rules=Rules(game.adversary.memory, game.observe_charge, max(batches, default=1)),
+        mechanisms=mechanisms,
         on_graph=on_graph,
-        roles=tuple(FIRST_WRAPPER + depths.get(place, 0) for place in ("inner", "outer", "sums")),  # type: ignore[arg-type]
     )
-
-
-MECHANISMS: dict[type, Callable[..., Any]] = {LaplaceMechanism: release_by, ResponseMechanism: respond}
-"""The plain function of each mechanism that works on one gain."""
-
-
-def _stages(module: ModuleType, mechanisms: dict[str, Any]) -> dict[str, Callable[..., Any]]:
-    """Return the stages of a kind of feedback with the mechanisms in their places."""
-    stages: dict[str, Callable[..., Any]] = {"clear": module.clear}
-    for stage, place in (("gather", "inner"), ("settle", "outer")):
-        plain = getattr(module, stage)
-        present = place in mechanisms
-        stages[stage] = specialise(plain, place, MECHANISMS[type(mechanisms[place])]) if present else plain
-    return stages
 
 
 @functools.cache
@@ -143,23 +107,19 @@ def _block(**parts: Callable[..., Any]) -> Entry:
     return Entry(parts)
 
 
-def _chain(env: Environment) -> dict[str, Any]:
-    """Return the privacy wrappers from the innermost, by their place in the loop: `inner`, `batch`, `outer`, `sums`."""
-    chain: dict[str, Any] = {}
+def _mechanisms(env: Environment) -> tuple[tuple[Mechanism, Below], ...]:
+    """Return the mechanisms of the privacy wrappers, from the innermost."""
+    found = []
     for layer in reversed(_layers(env)):
         if type(layer) in (PassiveEnvChecker, OrderEnforcing):
             continue
-        place = None
-        if type(layer) is MiniBatchAverage:
-            place = "batch"
-        elif type(layer) in (LaplaceClipRescale, RandomizedResponse):
-            place = "outer" if "batch" in chain else "inner"
-        elif type(layer) in (ExactSums, CounterSums, HybridSums, IntervalSums, BlockSums):
-            place = "sums"
-        if place is None or place in chain:
-            raise NotCompilable(f"a {type(layer).__name__} in this place is not part of the compiled chain")
-        chain[place] = layer
-    return chain
+        name = type(layer).__name__
+        if not isinstance(layer, PrivacyBoundary):
+            raise NotCompilable(f"a {name} is not part of the compiled loop")
+        if any(getattr(type(layer), part) is not getattr(PrivacyBoundary, part) for part in DRIVER):
+            raise NotCompilable(f"{name} is a boundary that does something of its own")
+        found.append((layer.mechanism, layer.below))
+    return tuple(found)
 
 
 def _layers(env: Environment) -> list[gym.Wrapper[Any, Any, Any, Any]]:

@@ -1,22 +1,26 @@
-"""The one loop that plays a block of rounds: gains, charge, mechanism, batch average, mechanism, sums, agent.
+"""The one loop that plays a block of rounds: gains, charge, mechanisms, agent.
 
-It is ordinary Python that Numba compiles with an algorithm's `select` and `update`, and the functions of its wrappers,
-in place of the stand-ins below. It does, number for number, what `play` does with an environment, its wrappers and an
-agent.
+It is ordinary Python that Numba compiles with an algorithm's `select` and `update`, and the functions of its
+mechanisms, in place of the placeholders below. It does, number for number, what `play` does with an environment, its
+wrappers and an agent. What replaces a placeholder is here, in `graph_feedback` or in `chain`.
 """
 
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
+from dp_bandit_envs.observations import Gains, Sums
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 FILLED: Final = 3
 """Where `Progress.counters` keeps the number of rounds in the batch."""
 
+Streams: TypeAlias = tuple[np.random.Generator, ...]
+"""The random streams of the agent and of each mechanism, from the innermost."""
+
 
 class Nothing(NamedTuple):
-    """The parameters of a stage that is not there."""
+    """What takes the place of a feedback graph where there is none."""
 
     unused: int = 0
 
@@ -28,23 +32,11 @@ class Rules(NamedTuple):
         memory: The adversary's m.
         observe_charge: Whether the agent sees the charge for switching.
         batch_size: Rounds in a batch (tau); 1 without batching.
-        inner, outer: The parameters of the mechanisms below and above the batching.
     """
 
     memory: int
     observe_charge: bool
     batch_size: int
-    inner: Any
-    outer: Any
-
-
-class Streams(NamedTuple):
-    """The random streams of the agent, of the two mechanisms and of the sums."""
-
-    agent: np.random.Generator
-    inner: np.random.Generator
-    outer: np.random.Generator
-    sums: np.random.Generator
 
 
 class Progress(NamedTuple):
@@ -55,17 +47,18 @@ class Progress(NamedTuple):
             checkpoint.
         collected: Gains collected, shape `(1,)`.
         pulls: Rounds in which each arm was played, shape `(n_arms,)`.
-        totals, revealed: Sums and numbers of the gains in the batch, shape `(n_arms,)`, all 0 between batches.
-        gain, observed: What one step reveals, shape `(n_arms,)`, all 0 between steps.
+        gains, observed: What a step releases, shape `(n_arms,)`, all 0 between steps.
+        sums, counts, releases: What was released so far, shape `(n_arms,)`, if a mechanism releases sums.
     """
 
     counters: IntArray
     collected: FloatArray
     pulls: IntArray
-    totals: FloatArray
-    revealed: IntArray
-    gain: FloatArray
+    gains: FloatArray
     observed: IntArray
+    sums: FloatArray
+    counts: IntArray
+    releases: IntArray
 
 
 class Record(NamedTuple):
@@ -78,67 +71,60 @@ class Record(NamedTuple):
 
 
 def select(state: Any, rng: np.random.Generator) -> int:
-    """Stand for an algorithm's own function."""
+    """Placeholder for the agent's own function."""
     raise NotImplementedError
 
 
-def update(state: Any, arm: int, value: FloatArray, count: Any) -> Any:
-    """Stand for an algorithm's own function."""
+def update(state: Any, arm: int, seen: Gains | Sums) -> Any:
+    """Placeholder for the agent's own function."""
     raise NotImplementedError
 
 
-def gather(
-    graph: Any,
-    gains: FloatArray,
-    row: int,
-    arm: int,
-    own: float,
-    progress: Progress,
-    mechanism: Any,
-    rng: np.random.Generator,
+def pass_on(states: Any, arm: int, gain: float, streams: Streams) -> tuple[float, int]:
+    """Release a gain as it is; placeholder for the mechanisms that release gains."""
+    return gain, 1
+
+
+def reveal(
+    graph: Any, gains: FloatArray, row: int, arm: int, own: float, states: Any, streams: Streams, progress: Progress
 ) -> None:
-    """Add what one round reveals to the batch: the gain of the arm played, charges as they are observed."""
-    seen, kept = inner(own, mechanism, rng)
-    progress.totals[arm] += seen
-    progress.revealed[arm] += kept
+    """Release what one round reveals: the gain of the arm played, charges as they are observed."""
+    value, count = pass_on(states, arm, own, streams)
+    if count != 0:
+        progress.gains[arm] = value
+        progress.observed[arm] = 1
 
 
-def settle(graph: Any, arm: int, batch_size: int, progress: Progress, mechanism: Any, rng: np.random.Generator) -> None:
-    """End a batch: reveal the average of the arm's gains, if there are enough, and empty the batch."""
-    if progress.revealed[arm] == batch_size:
-        average = min(progress.totals[arm] / batch_size, 1.0)
-        progress.gain[arm], progress.observed[arm] = outer(average, mechanism, rng)
-    progress.totals[arm] = 0.0
-    progress.revealed[arm] = 0
+def add_to_sums(graph: Any, arm: int, states: Any, streams: Streams, progress: Progress) -> None:
+    """Do nothing; placeholder for a mechanism that releases sums."""
 
 
-def clear(graph: Any, arm: int, progress: Progress) -> None:
-    """Forget what one step revealed."""
-    progress.gain[arm] = 0.0
+def forget(states: Any) -> None:
+    """Do nothing; placeholder for what mechanisms do at the end of a batch."""
+
+
+def observe(progress: Progress) -> Gains:
+    """Return what the agent learns from; placeholder for `observe_sums`."""
+    return Gains(progress.gains, progress.observed)  # type: ignore[arg-type]
+
+
+def observe_sums(progress: Progress) -> Sums:
+    """Return what an agent learns from above a mechanism that releases sums."""
+    return Sums(progress.sums, progress.counts, progress.releases)  # type: ignore[arg-type]
+
+
+def clear(graph: Any, arm: int, batch_size: int, progress: Progress) -> None:
+    """Forget what one step released."""
+    progress.gains[arm] = 0.0
     progress.observed[arm] = 0
-
-
-def inner(gain: float, mechanism: Any, rng: np.random.Generator) -> tuple[float, bool]:
-    """Hand the gain on; stand for a mechanism below the batching."""
-    return gain, True
-
-
-def outer(gain: float, mechanism: Any, rng: np.random.Generator) -> tuple[float, bool]:
-    """Hand the gain on; stand for a mechanism above the batching."""
-    return gain, True
-
-
-def tell(state: Any, gain: FloatArray, observed: IntArray, rng: np.random.Generator) -> tuple[FloatArray, IntArray]:
-    """Hand on what one step revealed; stand for a mechanism that releases sums."""
-    return gain, observed
 
 
 def new_progress(n_arms: int) -> Progress:
     """Return the progress before round 1."""
     counters = np.zeros(6, np.int64)
     counters[1] = -1
-    pulls, revealed, observed = (np.zeros(n_arms, np.int64) for _ in range(3))
-    return Progress(counters, np.zeros(1), pulls, np.zeros(n_arms), revealed, np.zeros(n_arms), observed)
+    pulls, observed, counts, releases = (np.zeros(n_arms, np.int64) for _ in range(4))
+    return Progress(counters, np.zeros(1), pulls, np.zeros(n_arms), observed, np.zeros(n_arms), counts, releases)
 
 
 def new_record(checkpoints: IntArray, n_arms: int) -> Record:
@@ -149,7 +135,7 @@ def new_record(checkpoints: IntArray, n_arms: int) -> Record:
 
 def play_block(
     state: Any,
-    sums_state: Any,
+    states: Any,
     graph: Any,
     gains: FloatArray,
     rules: Rules,
@@ -157,14 +143,25 @@ def play_block(
     progress: Progress,
     record: Record,
 ) -> Any:
-    """Play one round for each row of `gains`, shape `(rounds, n_arms)`, and return the agent's state."""
+    """Play one round for each row of `gains`, shape `(rounds, n_arms)`, and return the agent's state.
+
+    Args:
+        state: The agent's.
+        states: Those of the mechanisms, from the innermost.
+        graph: The rows of the feedback graph, or `Nothing`.
+        gains: See above.
+        rules: See `Rules`.
+        streams: See `Streams`.
+        progress: Where the game stands; changed in place.
+        record: What happened at checkpoints; changed in place.
+    """
     counters, pulls = progress.counters, progress.pulls
     t, arm, run, filled, switches, checkpoint = counters
     collected = progress.collected[0]
     for row in range(len(gains)):
         t += 1
         if filled == 0:
-            chosen = select(state, streams.agent)
+            chosen = select(state, streams[0])
             if not 0 <= chosen < len(pulls):
                 raise IndexError("select returned a number that is no arm.")
             if chosen != arm:
@@ -177,13 +174,13 @@ def play_block(
         collected += earned
         pulls[arm] += 1
         own = earned if rules.observe_charge else gain
-        gather(graph, gains, row, arm, own, progress, rules.inner, streams.inner)
+        reveal(graph, gains, row, arm, own, states, streams, progress)
         filled += 1
         if filled == rules.batch_size:
-            settle(graph, arm, rules.batch_size, progress, rules.outer, streams.outer)
-            value, count = tell(sums_state, progress.gain, progress.observed, streams.sums)
-            state = update(state, arm, value, count)
-            clear(graph, arm, progress)
+            forget(states)
+            add_to_sums(graph, arm, states, streams, progress)
+            state = update(state, arm, observe(progress))
+            clear(graph, arm, rules.batch_size, progress)
             filled = 0
         if t == record.checkpoints[checkpoint]:
             record.collected[checkpoint] = collected

@@ -15,8 +15,9 @@ from dp_bandit_envs.algorithms import Algorithm, make_algorithm
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.protocols import AgentFactory, Environment, FloatArray, IntArray
+from dp_bandit_envs.simulation.chain import NotCompilable
 from dp_bandit_envs.simulation.checkpoints import checked, spaced
-from dp_bandit_envs.simulation.plan import NotCompilable, Plan, make_plan
+from dp_bandit_envs.simulation.plan import Plan, make_plan
 from dp_bandit_envs.simulation.spreading import Column, Task, spread
 from dp_bandit_envs.simulation.trials import CompiledTrials, PlayedTrials
 

@@ -15,7 +15,7 @@ from dp_bandit_envs.errors import GainRangeError
 from dp_bandit_envs.graphs import FeedbackGraph, GraphSource
 from dp_bandit_envs.metrics.regret import external_regret, policy_regret, pseudo_regret
 from dp_bandit_envs.protocols import Environment, FloatArray, IntArray
-from dp_bandit_envs.seeding import ADVERSARY, AGENT, GRAPH, stream
+from dp_bandit_envs.seeding import ADVERSARY, GRAPH, stream
 from dp_bandit_envs.simulation.compiling import compile_with
 from dp_bandit_envs.simulation.game import play
 from dp_bandit_envs.simulation.graph_feedback import Rows
@@ -23,7 +23,6 @@ from dp_bandit_envs.simulation.plan import Plan
 from dp_bandit_envs.simulation.play_block import (
     FILLED,
     Nothing,
-    Streams,
     add_up,
     all_in_range,
     new_progress,
@@ -43,8 +42,8 @@ class Seat:
         self._plan = plan
         self._block = plan.block
         self._state = _apart(plan.agent.initial_state(n_arms, plan.steps))
-        self._sums = _apart(plan.sums_state(n_arms))
-        self._streams = Streams(*(stream(seed, trial=trial, role=role) for role in (AGENT, *plan.roles)))
+        self._states = tuple(map(_apart, plan.new_states()))
+        self._streams = tuple(stream(seed, trial=trial, role=role) for role in plan.roles)
         self._progress = _apart(new_progress(n_arms))
         self.record = new_record(checkpoints, n_arms)
 
@@ -67,7 +66,7 @@ class Seat:
     def _call(self, gains: FloatArray, graph: FeedbackGraph | None) -> None:
         rows = Nothing() if graph is None else Rows(graph.starts, graph.revealed)
         self._state = self._block(
-            self._state, self._sums, rows, gains, self._plan.rules, self._streams, self._progress, self.record
+            self._state, self._states, rows, gains, self._plan.rules, self._streams, self._progress, self.record
         )
 
 

@@ -57,7 +57,7 @@ def lines() -> list[Line]:
 
 @functools.cache
 def _compiled(name: str) -> Callable[..., float]:
-    return compile_with(insert_many, {"insert": sys.modules[COUNTERS[name].__module__].insert})
+    return compile_with(insert_many, {"insert": sys.modules[COUNTERS[name].__module__].next_noise})
 
 
 def _run(name: str, counter: Counter) -> None:

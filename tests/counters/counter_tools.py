@@ -80,13 +80,13 @@ def linear_map(some: Counter, items: int) -> tuple[np.ndarray, np.ndarray, np.nd
     """
     silent = Impulse()
     state = some.new_state(1)
-    fresh = np.array([some.advance(state, 0, silent)[1] for _ in range(items)])
+    fresh = np.array([some.noise(state, 0, silent)[1] for _ in range(items)])
     scales = np.array(silent.asked)
     state = some.new_state(len(scales))
     columns = []
     for hot in range(len(scales)):
         impulse = Impulse(hot)
-        columns.append([some.advance(state, hot, impulse)[0] for _ in range(items)])
+        columns.append([some.noise(state, hot, impulse)[0] for _ in range(items)])
         # The scales and their order do not depend on what was drawn.
         assert impulse.asked == silent.asked
     noise = np.array(columns).T
@@ -141,7 +141,7 @@ def _record(state, place, rng, out):
 
 @functools.cache
 def _recorder(name: str):
-    return compile_with(_record, {"insert": module_of(name).insert})
+    return compile_with(_record, {"insert": module_of(name).next_noise})
 
 
 def measured_noise(some: Counter, name: str, times: np.ndarray, trials: int, seed: int) -> np.ndarray:
@@ -150,7 +150,7 @@ def measured_noise(some: Counter, name: str, times: np.ndarray, trials: int, see
     state = some.new_state(trials)
     if name == "square-root":
         for arm in range(trials):
-            some.advance(state, arm, rng)
+            some.noise(state, arm, rng)
         return np.array(state.paths).T[np.asarray(times) - 1]
     place = np.full(times[-1], -1)
     place[np.asarray(times) - 1] = np.arange(len(times))

@@ -14,10 +14,10 @@ from dp_bandit_envs.simulation.compiling import compile_with
 def test_compiled_noise_equals_the_python_one_bit_for_bit(name, epsilon):
     """Two arms in turns and one stream, so that a draw too many or too few shows in all that follows."""
     some = counter(name, 200, epsilon)
-    compiled = compile_with(module_of(name).insert, {})
+    compiled = compile_with(module_of(name).next_noise, {})
     states, streams = [some.new_state(2), some.new_state(2)], [np.random.default_rng(11), np.random.default_rng(11)]
     arms = np.random.default_rng(12).permutation(np.repeat([0, 1], 200)).tolist()
-    python = [some.advance(states[0], arm, streams[0]) for arm in arms]
+    python = [some.noise(states[0], arm, streams[0]) for arm in arms]
     machine = [compiled(states[1], arm, streams[1]) for arm in arms]
     assert machine == python
     assert streams[0].bit_generator.state == streams[1].bit_generator.state
@@ -31,5 +31,5 @@ def test_a_compiled_loop_equals_advance(name):
     some = counter(name, 100)
     at = np.arange(1, 101)
     state, rng = some.new_state(3), np.random.default_rng(13)
-    python = [[some.advance(state, arm, rng)[0] for _ in at] for arm in range(3)]
+    python = [[some.noise(state, arm, rng)[0] for _ in at] for arm in range(3)]
     assert np.array_equal(measured_noise(some, name, at, 3, seed=13).T, python)

@@ -50,7 +50,7 @@ def test_a_release_is_the_exact_sum_plus_noise_that_does_not_depend_on_the_items
     for t in range(1, 201):
         zeros.insert(0.0)
         ones.insert(1.0)
-        noise, fresh = alone.advance(state, 0, rng)
+        noise, fresh = alone.noise(state, 0, rng)
         assert fresh == (covered(name, t) == t)
         assert zeros.release() == round(noise / zeros.grid) * zeros.grid
         assert abs(zeros.release() - noise) <= zeros.grid / 2
@@ -108,11 +108,11 @@ def test_arms_do_not_disturb_one_another(name):
     alone = []
     for arm in range(3):
         state, rng = some.new_state(1), np.random.default_rng(arm)
-        alone.append([some.advance(state, 0, rng)[0] for _ in range(100)])
+        alone.append([some.noise(state, 0, rng)[0] for _ in range(100)])
     state, streams = some.new_state(3), [np.random.default_rng(arm) for arm in range(3)]
     together: list[list[float]] = [[], [], []]
     for arm in np.random.default_rng(9).permutation(np.repeat(np.arange(3), 100)).tolist():
-        together[arm].append(some.advance(state, arm, streams[arm])[0])
+        together[arm].append(some.noise(state, arm, streams[arm])[0])
     assert together == alone
 
 

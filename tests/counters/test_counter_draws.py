@@ -15,7 +15,7 @@ def draws(name: str, horizon: int, **more) -> np.ndarray:
     state, rng = some.new_state(1), Counting(0)
     made = [0]
     for _ in range(horizon):
-        some.advance(state, 0, rng)
+        some.noise(state, 0, rng)
         made.append(rng.draws)
     return np.diff(made)
 

@@ -123,7 +123,7 @@ def test_the_recovered_map_gives_the_noise_of_true_draws(name):
     rng = np.random.default_rng(5)
     draws = np.array([rng.laplace(0.0, scale) for scale in scales])
     state, rng = some.new_state(1), np.random.default_rng(5)
-    released = [some.advance(state, 0, rng)[0] for _ in range(40)]
+    released = [some.noise(state, 0, rng)[0] for _ in range(40)]
     assert np.abs(noise @ draws - np.array(released)[covers - 1]).max() < 1e-12 * np.abs(draws).sum()
 
 
@@ -188,7 +188,7 @@ def test_scales_are_never_rounded_towards_less_noise(name):
         state = some.new_state(1)
         for t in range(1, 1001):
             before = len(impulse.asked)
-            some.advance(state, 0, impulse)
+            some.noise(state, 0, impulse)
             power = t & (t - 1) == 0
             if name == "hybrid":
                 nodes = 2 * (1 if power else t.bit_length() - 1)

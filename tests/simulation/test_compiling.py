@@ -12,7 +12,7 @@ from numba.core.caching import CacheImpl, IndexDataCacheFile
 from dp_bandit_envs.agents import exp3, tsallis_inf, uniform
 from dp_bandit_envs.privacy import laplace
 from dp_bandit_envs.privacy.counters import binary
-from dp_bandit_envs.privacy.sums import CounterSums
+from dp_bandit_envs.privacy.mechanisms import CounterSums, laplace_gains
 from dp_bandit_envs.simulation import play_block as loop
 from dp_bandit_envs.simulation.compiling import compile_with, fingerprint
 
@@ -154,18 +154,21 @@ def test_an_edit_in_a_helper_of_an_agent_is_noticed(module, helper, old, new, mo
 
 
 def test_an_edit_of_the_mechanism_is_noticed(monkeypatch):
-    before = fingerprint(loop.play_block, {"inner": laplace.release_by})
-    monkeypatch.setattr(laplace, "release", edited(laplace, "release", "1.0 + 2.0 * bound", "1.0 + 3.0 * bound"))
-    assert fingerprint(loop.play_block, {"inner": laplace.release_by}) != before
+    before = fingerprint(loop.play_block, {"pass_on": laplace_gains.release})
+    changed = edited(laplace_gains, "release", "1.0 + 2.0 * bound", "1.0 + 3.0 * bound")
+    assert fingerprint(loop.play_block, {"pass_on": changed}) != before
+    other_noise = edited(laplace, "noisy", "value + draw", "value - draw")
+    monkeypatch.setattr(laplace_gains, "noisy", other_noise)
+    assert fingerprint(loop.play_block, {"pass_on": laplace_gains.release}) != before
 
 
 def test_an_edit_of_a_counter_inside_the_sums_is_noticed(monkeypatch):
-    """The counter's `insert` takes the place of a stand-in in a copy of `tell`."""
-    before = fingerprint(loop.play_block, {"tell": CounterSums("binary", epsilon=1.0, horizon=9).tell})
-    doubled = edited(binary, "insert", "noise += node", "noise += 2.0 * node")
+    """The counter's `next_noise` takes the place of a placeholder in a copy of `release`."""
+    before = fingerprint(loop.play_block, {"add_to_sums": CounterSums(counter="binary", epsilon=1.0).release})
+    doubled = edited(binary, "next_noise", "noise += node", "noise += 2.0 * node")
     monkeypatch.setattr(binary.BinaryCounter, "noise", staticmethod(doubled))
-    after = fingerprint(loop.play_block, {"tell": CounterSums("binary", epsilon=1.0, horizon=9).tell})
-    other = fingerprint(loop.play_block, {"tell": CounterSums("hybrid", epsilon=1.0, horizon=9).tell})
+    after = fingerprint(loop.play_block, {"add_to_sums": CounterSums(counter="binary", epsilon=1.0).release})
+    other = fingerprint(loop.play_block, {"add_to_sums": CounterSums(counter="hybrid", epsilon=1.0).release})
     assert len({before, after, other}) == 3
 
 

@@ -16,7 +16,7 @@ from dp_bandit_envs.agents import Ucb
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
 from dp_bandit_envs.errors import BoundaryError, GainRangeError
-from dp_bandit_envs.privacy import sums as mechanisms
+from dp_bandit_envs.privacy import mechanisms
 from dp_bandit_envs.privacy.counters import COUNTERS, BinaryCounter
 from dp_bandit_envs.privacy.laplace import LaplaceMechanism
 from dp_bandit_envs.wrappers import CounterSums, LaplaceClipRescale, MiniBatchAverage, PrivacyBoundary

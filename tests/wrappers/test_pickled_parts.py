@@ -15,7 +15,7 @@ from dp_bandit_envs.agents.noise_width import counter_width, log_log_width, log_
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.data_files import DataFile
 from dp_bandit_envs.envs.registration import IDS
-from dp_bandit_envs.privacy import sums as mechanisms
+from dp_bandit_envs.privacy import mechanisms
 from dp_bandit_envs.privacy.counters import COUNTERS, make_counter
 
 HORIZON = 24

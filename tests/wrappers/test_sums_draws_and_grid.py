@@ -105,7 +105,7 @@ def of_counter(name: str, horizon: int, items: int) -> list[int]:
     some = make_counter(name, epsilon=1.0, horizon=horizon)
     state, rng, made = some.new_state(1), Counting(), [0]
     for _ in range(items):
-        some.advance(state, 0, rng)
+        some.noise(state, 0, rng)
         made.append(rng.draws)
     return np.diff(made).tolist()
 

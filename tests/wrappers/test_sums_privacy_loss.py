@@ -14,7 +14,7 @@ from boundary_games import RevealsBoth, game
 from sums_tools import Impulse, laplace_loss, linear_map, play
 
 from dp_bandit_envs.adversaries.replay import GainTable
-from dp_bandit_envs.privacy import sums as mechanisms
+from dp_bandit_envs.privacy import mechanisms
 from dp_bandit_envs.privacy.counters import COUNTERS, make_counter
 from dp_bandit_envs.privacy.sums import blocks
 from dp_bandit_envs.wrappers import BlockSums, CounterSums, ExactSums, HybridSums, IntervalSums, MiniBatchAverage
@@ -35,7 +35,7 @@ def item_losses(name: str, horizon: int, items: int, **more) -> np.ndarray:
         state = some.new_state(1)
         last, out = 0.0, []
         for _ in range(items):
-            noise, fresh = some.advance(state, 0, rng)
+            noise, fresh = some.noise(state, 0, rng)
             last = noise if fresh else last
             out.append((last, fresh))
         return out
@@ -371,7 +371,7 @@ def shared_noise(state, gain, observed, rng):
 
 def counted_insert(counters, arm, rng):
     """Stand for the counter's own."""
-    return make_counter("hybrid", epsilon=EPSILON).advance(counters, arm, rng)
+    return make_counter("hybrid", epsilon=EPSILON).noise(counters, arm, rng)
 
 
 def plain(counter="hybrid", **more):

@@ -5,8 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dp_bandit_envs.privacy.counters.counter import Counter, draw, node_scale, trailing_zeros
+from dp_bandit_envs.privacy.counters.counter import Counter, node_scale, trailing_zeros
 from dp_bandit_envs.privacy.counters.digits import ones
+from dp_bandit_envs.privacy.laplace import draw
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 
@@ -23,7 +24,7 @@ def start(n_arms: int, levels: int, scale: float) -> State:
     return State(np.zeros(n_arms, np.int64), np.zeros((n_arms, levels)), scale)
 
 
-def insert(state: State, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
+def next_noise(state: State, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
     """Close the node that ends at this item, drop the ones it covers, and add up those that are left."""
     state.items[arm] += 1
     level = trailing_zeros(state.items[arm])
@@ -45,7 +46,7 @@ class BinaryCounter(Counter):
     logarithm, as in some published code, the noise is too small by a factor of 1.44.
     """
 
-    noise = staticmethod(insert)
+    noise = staticmethod(next_noise)
 
     needs_horizon = True
 

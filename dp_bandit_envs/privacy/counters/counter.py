@@ -7,16 +7,15 @@ earlier releases: the density of the outputs is that of the noise, shifted, so a
 
 The noise of each counter is written once, as plain functions over arrays with one row for each arm:
 
-    start(n_arms, ...) -> State            insert(state, arm, rng) -> (noise, fresh)
+    start(n_arms, ...) -> State            next_noise(state, arm, rng) -> (noise, fresh)
 
-`insert` advances the counter of one arm by one item and returns the noise of its release, and whether this item brings
-a new release at all (only the logarithmic counter says no). The wrappers and the simulator use the same functions.
+`next_noise` advances the counter of one arm by one item and returns the noise of its release, and whether this item
+brings a new release at all (only the logarithmic counter says no). Wrappers and simulator use the same functions.
 """
 
 import abc
 import functools
 import math
-from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, ClassVar, SupportsFloat, SupportsIndex
 
@@ -49,8 +48,8 @@ class Counter(abc.ABC):
     """
 
     needs_horizon: ClassVar[bool] = False
-    noise: ClassVar["staticmethod[[Any, int, np.random.Generator], tuple[float, bool]] | None"] = None
-    """The counter's `insert`, as a static method; a counter that overrides `advance` instead is not compiled."""
+    noise: Any
+    """The counter's `next_noise`, as a static method; a counter whose noise is a method is played, not compiled."""
     most_items: ClassVar[int] = checks.MOST_ROUNDS
     """The longest horizon."""
     nodes_per_item: int
@@ -79,17 +78,6 @@ class Counter(abc.ABC):
     @abc.abstractmethod
     def new_state(self, n_arms: int) -> Any:
         """Return the state of `n_arms` counters before their first items."""
-
-    def advance(self, state: Any, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
-        """Insert one item for `arm`; return the noise of the release and whether there is a new one."""
-        if self.noise is None:
-            raise NotImplementedError(f"{type(self).__name__} must declare noise, or have an advance of its own.")
-        return self.noise(state, arm, rng)
-
-    @property
-    def compilable(self) -> Callable[..., tuple[float, bool]] | None:
-        """The plain function that draws this counter's noise, or None if a method of its own does."""
-        return self.noise if type(self).advance is Counter.advance else None
 
     @abc.abstractmethod
     def scales(self, items: int) -> list[tuple[float, int]]:
@@ -123,7 +111,7 @@ class Counter(abc.ABC):
             raise ValueError(f"at most {self.horizon} items fit this counter's horizon; received one more.")
         self.inserted += 1
         self._exact += number
-        noise, fresh = self.advance(self.state, 0, self._rng)
+        noise, fresh = self.noise(self.state, 0, self._rng)
         if fresh:
             self.released = self.inserted
             self._total = to_grid(self._exact + float(noise), self.grid)
@@ -136,7 +124,7 @@ class Counter(abc.ABC):
     def grid(self) -> float:
         """The step between the numbers that can be released, about a thousandth of the smallest scale; 0 without noise.
 
-        On a grid, which doubles can occur does not depend on the items; see `privacy.laplace.on_grid`.
+        On a grid, which doubles can occur does not depend on the items; see `privacy.laplace.to_grid`.
         """
         return grid_of(min((scale for scale, number in self.scales(1) if number), default=0.0))
 
@@ -213,11 +201,6 @@ def _item(value: SupportsFloat) -> float:
         return float(value)
     except (TypeError, ValueError, OverflowError):
         return math.nan
-
-
-def draw(scale: float, rng: np.random.Generator) -> float:
-    """Return a Laplace draw, or 0 without drawing for scale 0."""
-    return rng.laplace(0.0, scale) if scale > 0.0 else 0.0
 
 
 def trailing_zeros(number: int) -> int:

@@ -5,10 +5,11 @@ import functools
 import numpy as np
 
 from dp_bandit_envs.privacy.counters.binary import BinaryCounter, State
-from dp_bandit_envs.privacy.counters.counter import draw, node_scale, trailing_zeros
+from dp_bandit_envs.privacy.counters.counter import node_scale, trailing_zeros
+from dp_bandit_envs.privacy.laplace import draw
 
 
-def insert(state: State, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
+def next_noise(state: State, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
     """Close every node that ends at this item, from the leaf up; each mixes its own draw with its two children.
 
     The state is the binary counter's; its nodes hold the noise of best estimates.
@@ -51,7 +52,7 @@ class HonakerCounter(BinaryCounter):
     v_i = 1 / (1 + 1 / (2 v_(i-1))).
     """
 
-    noise = staticmethod(insert)
+    noise = staticmethod(next_noise)
 
     def scales(self, items: int) -> list[tuple[float, int]]:
         """Return the Laplace scales in the release after `items` items, each with how many terms have it."""

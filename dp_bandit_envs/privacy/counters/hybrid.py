@@ -7,9 +7,10 @@ from typing import Any, NamedTuple, SupportsFloat
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.privacy.counters.counter import Counter, draw, trailing_zeros, unit_scale
+from dp_bandit_envs.privacy.counters.counter import Counter, trailing_zeros, unit_scale
 from dp_bandit_envs.privacy.counters.digits import octaves
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+from dp_bandit_envs.privacy.laplace import draw
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 MOST_LEVELS = 62
@@ -39,7 +40,7 @@ def start(n_arms: int, unit: float) -> State:
     return State(levels.copy(), np.zeros(n_arms), np.zeros((n_arms, MOST_LEVELS + 1)), levels, unit)
 
 
-def insert(state: State, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
+def next_noise(state: State, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
     """Begin a new tree at a power of two; otherwise close a node of the present one."""
     state.items[arm] += 1
     t = state.items[arm]
@@ -88,7 +89,7 @@ class HybridCounter(Counter):
         rng: The stream of the noise.
     """
 
-    noise = staticmethod(insert)
+    noise = staticmethod(next_noise)
 
     def __init__(self, *, epsilon: SupportsFloat, budget: str = "split", **arguments: Any) -> None:
         self.budget = checks.one_of("budget", budget, ("split", "paper"))

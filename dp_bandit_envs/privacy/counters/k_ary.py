@@ -5,8 +5,9 @@ from typing import NamedTuple, SupportsFloat, SupportsIndex
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.privacy.counters.counter import Counter, draw, node_scale
+from dp_bandit_envs.privacy.counters.counter import Counter, node_scale
 from dp_bandit_envs.privacy.counters.digits import balanced_digit_sum
+from dp_bandit_envs.privacy.laplace import draw
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 
@@ -33,7 +34,7 @@ def start(n_arms: int, levels: int, half: int, scale: float) -> State:
     )
 
 
-def insert(state: State, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
+def next_noise(state: State, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
     """Add one in balanced digits; a digit that grows gives up a subtracted node or takes on an added one."""
     digits, sums, ahead = state.digits[arm], state.sums[arm], state.ahead[arm]
     half = ahead.shape[1]
@@ -93,7 +94,7 @@ class KAryCounter(Counter):
         rng: The stream of the noise.
     """
 
-    noise = staticmethod(insert)
+    noise = staticmethod(next_noise)
 
     needs_horizon = True
 

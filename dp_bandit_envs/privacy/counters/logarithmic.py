@@ -4,8 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dp_bandit_envs.privacy.counters.counter import Counter, draw, node_scale
+from dp_bandit_envs.privacy.counters.counter import Counter, node_scale
 from dp_bandit_envs.privacy.counters.digits import octaves
+from dp_bandit_envs.privacy.laplace import draw
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 
@@ -22,7 +23,7 @@ def start(n_arms: int, scale: float) -> State:
     return State(np.zeros(n_arms, np.int64), np.zeros(n_arms), scale)
 
 
-def insert(state: State, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
+def next_noise(state: State, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
     """At a power of two, add one draw to the noise and release; otherwise wait."""
     state.items[arm] += 1
     t = state.items[arm]
@@ -38,7 +39,7 @@ class LogarithmicCounter(Counter):
     The release after 2^k items carries the k + 1 draws made so far; in between there is none.
     """
 
-    noise = staticmethod(insert)
+    noise = staticmethod(next_noise)
 
     nodes_per_item = 1
 

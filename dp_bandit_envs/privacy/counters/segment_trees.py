@@ -11,7 +11,7 @@ from dp_bandit_envs.privacy.counters.hybrid import MOST_LEVELS, State, close_nod
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 
 
-def insert(state: State, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
+def next_noise(state: State, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
     """Close a node of the present segment's tree; at a power of two that node is the root.
 
     The state is the hybrid counter's; its base holds the noise of the roots of closed segments.
@@ -33,7 +33,7 @@ class SegmentTreesCounter(Counter):
     less than half of its variance.
     """
 
-    noise = staticmethod(insert)
+    noise = staticmethod(next_noise)
 
     nodes_per_item = MOST_LEVELS
 

@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dp_bandit_envs.privacy.counters.counter import Counter, draw, node_scale
+from dp_bandit_envs.privacy.counters.counter import Counter, node_scale
+from dp_bandit_envs.privacy.laplace import draw
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 
@@ -23,7 +24,7 @@ def start(n_arms: int, height: int, scale: float) -> State:
     return State(np.full(n_arms, first, np.int64), np.zeros((n_arms, height)), scale)
 
 
-def insert(state: State, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
+def next_noise(state: State, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
     """Move to the next leaf with the same number of ones; a one needs a new node if anything above it changed."""
     leaf = state.leaf[arm]
     # The next larger number with the same number of ones (Gosper).
@@ -52,7 +53,7 @@ class SmoothBinaryCounter(Counter):
     for each of its own leaf's h / 2 zeros. Laplace scale (h / 2) / epsilon, variance (h / 2)^3 2 / epsilon^2.
     """
 
-    noise = staticmethod(insert)
+    noise = staticmethod(next_noise)
 
     needs_horizon = True
 

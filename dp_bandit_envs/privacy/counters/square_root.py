@@ -63,7 +63,7 @@ class SquareRootCounter(Counter):
         """Return the state of `n_arms` counters before their first items."""
         return State(np.zeros(n_arms, np.int64), [None] * n_arms)
 
-    def advance(self, state: State, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
+    def noise(self, state: State, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
         """Insert one item for `arm`; return the noise of the release and that there is a new one."""
         if self.sigma == 0:
             return 0.0, True

@@ -1,14 +1,14 @@
-"""`LaplaceClipRescale` for many games at once."""
+"""`LaplaceClipRescale` for many games at once, with noise drawn ahead and all games in one array operation."""
 
-from typing import SupportsFloat
+from typing import Any, SupportsFloat
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dp_bandit_envs.privacy.laplace import on_grid_array
+from dp_bandit_envs.privacy import mechanisms
+from dp_bandit_envs.privacy.laplace import to_grid_array
 from dp_bandit_envs.protocols import FloatArray, IntArray, Observation
-from dp_bandit_envs.wrappers.laplace_clip_rescale import laplace_guarantee, laplace_mechanism
-from dp_bandit_envs.wrappers.vector.boundary import VectorEnv, VectorPrivacyBoundary
+from dp_bandit_envs.wrappers.vector.vector_boundary import VectorEnv, VectorPrivacyBoundary
 
 DRAWS_AHEAD = 512
 
@@ -31,26 +31,21 @@ class LaplaceClipRescale(VectorPrivacyBoundary):
         bound: SupportsFloat | None = None,
         outside: str = "reject",
     ) -> None:
-        super().__init__(env)
-        self.mechanism = self._mechanism = laplace_mechanism(
-            self._sensitivity_below, self._horizon_below, epsilon, bound, outside
-        )
-        self.guarantee = laplace_guarantee(float(epsilon), self._sensitivity_below, self._guarantee_below)
-        self.sensitivity = max(float(self._values_in_a_round), self._sensitivity_below)
-        self.horizon = self._horizon_below
+        super().__init__(env, mechanisms.LaplaceClipRescale(epsilon=epsilon, bound=bound, outside=outside))
+        self._parameters = self._mechanism.new_state(self._below)
 
-    def _begin(self, streams: list[np.random.Generator]) -> None:
-        self._noise_streams = streams
+    def _restart(self, seeds: list[int | None], options: dict[str, Any] | None) -> tuple[Observation, dict[str, Any]]:
         self._noise = np.empty((self.num_envs, max(DRAWS_AHEAD, 2 * self.n_arms)))
         self._used = np.full(self.num_envs, self._noise.shape[1])
+        return super()._restart(seeds, options)
 
     def _advance(self, arms: IntArray) -> tuple[Observation, NDArray[np.bool_], NDArray[np.bool_]]:
         private, terminated, truncated = self._step_below(arms)
-        scale, bound, reject = self._mechanism
+        scale, grid, bound, reject = self._parameters
         noisy = private["gain"].copy()
         seen = private["observed"].astype(np.bool_)
         if scale > 0:
-            noisy[seen] = on_grid_array(noisy[seen] + self._draw(seen), scale)
+            noisy[seen] = to_grid_array(noisy[seen] + self._draw(seen), grid)
         if reject:
             seen &= (noisy >= -bound) & (noisy <= 1 + bound)
         rescaled = (np.clip(noisy, -bound, 1 + bound) + bound) / (1 + 2 * bound)
@@ -64,7 +59,7 @@ class LaplaceClipRescale(VectorPrivacyBoundary):
         for game in np.nonzero(self._used + counts > length)[0]:
             kept = self._noise[game, self._used[game] :].copy()
             self._noise[game, : len(kept)] = kept
-            fresh = self._noise_streams[game].laplace(0.0, self._mechanism.scale, length - len(kept))
+            fresh = self._noise_streams[game].laplace(0.0, self._parameters.scale, length - len(kept))
             self._noise[game, len(kept) :] = fresh
             self._used[game] = 0
         games = np.nonzero(seen)[0]

@@ -1,6 +1,5 @@
 """The privacy boundary around many games at once."""
 
-import abc
 import copy
 import math
 from typing import Any
@@ -15,12 +14,11 @@ from dp_bandit_envs.envs.bandit_vector_env import Seeds, VectorStep, check_arms,
 from dp_bandit_envs.envs.scoreboard import Scoreboard
 from dp_bandit_envs.errors import BoundaryError, StepOutsideGame
 from dp_bandit_envs.graphs import FeedbackGraph
-from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Noise
 from dp_bandit_envs.protocols import FloatArray, IntArray, Observation
 from dp_bandit_envs.seeding import FIRST_WRAPPER, EpisodeStreams, checked_options
 from dp_bandit_envs.wrappers.below import (
     HAND_OBSERVATIONS_ON,
-    PublicFace,
     boundaries_below,
     checked_sensitivity,
     games_below,
@@ -30,7 +28,9 @@ from dp_bandit_envs.wrappers.below import (
     refuse_sums,
     unflattened,
 )
-from dp_bandit_envs.wrappers.boundary import Refused, attempt, outside_the_range
+from dp_bandit_envs.wrappers.boundary import attempt, outside_the_range
+from dp_bandit_envs.wrappers.public_face import PublicFace, checked_mechanism
+from dp_bandit_envs.wrappers.released import Refused, Released, nothing_yet, sums_space
 
 VectorEnv = gym.vector.VectorEnv[Any, Any, Any]
 Vector = gym.vector.VectorWrapper[Observation, IntArray, Observation, IntArray, NDArray[Any]]
@@ -45,14 +45,14 @@ HAND_VECTOR_OBSERVATIONS_ON = (
 )
 
 
-class VectorPrivacyBoundary(PublicFace, Vector, abc.ABC):  # type: ignore[misc]
-    """Base of the vector forms of all privacy wrappers; game i behaves as the scalar wrapper does with its seed.
+class VectorPrivacyBoundary(PublicFace, Vector):  # type: ignore[misc]
+    """Puts a privacy mechanism around many games; game i behaves as the scalar boundary does with its seed.
 
     The rules are those of `PrivacyBoundary`. The games below must be in lockstep and start again at the next step
     (`AutoresetMode.NEXT_STEP`), as those of `gym.make_vec` do.
     """
 
-    def __init__(self, env: VectorEnv) -> None:
+    def __init__(self, env: VectorEnv, mechanism: Mechanism) -> None:
         super().__init__(env)
         name = type(self).__name__
         below = boundaries_below(env, name, HAND_VECTOR_OBSERVATIONS_ON)
@@ -66,9 +66,15 @@ class VectorPrivacyBoundary(PublicFace, Vector, abc.ABC):  # type: ignore[misc]
         bottoms = [[*layers_of(game)][-1] for game in games]
         # The noise is for all games alike, so it is made for the one that needs the most.
         declared = needed_of_all(env, "sensitivity", name)
-        self._sensitivity_below = max(checked_sensitivity(each, name) for each in declared)
-        self._values_in_a_round = max(1, *(math.ceil(needed_below(game, "sensitivity", name)) for game in bottoms))
-        self._horizon_below: int = needed_below(env, "horizon", name)
+        sensitivity = max(checked_sensitivity(each, name) for each in declared)
+        self._below = Below(
+            n_arms=self.n_arms,
+            horizon=needed_below(env, "horizon", name),
+            sensitivity=sensitivity,
+            gains_in_a_round=max(1, *(math.ceil(needed_below(game, "sensitivity", name)) for game in bottoms)),
+            guarantee=below[0].guarantee if below else None,
+            noise=below[0].noise if below else Noise(sensitivity),
+        )
         self._rounds: int = needed_below(bottoms[0], "horizon", name)
         alike = {
             "guarantee": {found[0].guarantee if found else None for found in singles},
@@ -78,14 +84,17 @@ class VectorPrivacyBoundary(PublicFace, Vector, abc.ABC):  # type: ignore[misc]
         for what, values in alike.items():
             if len(values) > 1:
                 raise ValueError(f"{name} needs games with one {what}; those below have {len(values)} of them.")
-        self._guarantee_below: PrivacyGuarantee | None = below[0].guarantee if below else None
+        self._use(checked_mechanism(mechanism))
+        self._rounds_a_step = self.batch_size
         self._boundary_is_next = isinstance(env, VectorPrivacyBoundary)
         self._counts_rounds = not below
         space = env.single_observation_space
         if isinstance(space, gym.spaces.Box):
             space = getattr(bottoms[0], "single_observation_space", bottoms[0].observation_space)
         # What is below uses its own on private observations.
-        self.single_observation_space = copy.deepcopy(space)
+        self.single_observation_space = (
+            sums_space(self.n_arms, self._below.horizon) if self.releases_sums else copy.deepcopy(space)
+        )
         self.single_action_space = copy.deepcopy(env.single_action_space)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
@@ -96,14 +105,6 @@ class VectorPrivacyBoundary(PublicFace, Vector, abc.ABC):  # type: ignore[misc]
         self._round_below: IntArray = np.zeros(self.num_envs, np.int64)
         self._scoreboards: list[Scoreboard] = []
         self._shown: list[tuple[FeedbackGraph, FeedbackGraph]] = []
-
-    @abc.abstractmethod
-    def _begin(self, streams: list[np.random.Generator]) -> None:
-        """Forget the games before; `streams` holds each game's fresh noise."""
-
-    @abc.abstractmethod
-    def _advance(self, arms: IntArray) -> tuple[Observation, NDArray[Any], NDArray[Any]]:
-        """Play `arms` below; return the released observation and the two flags."""
 
     def reset(self, *, seed: Seeds = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:
         """Start new games below and take fresh streams of noise; nothing has been released yet."""
@@ -152,6 +153,9 @@ class VectorPrivacyBoundary(PublicFace, Vector, abc.ABC):  # type: ignore[misc]
         self._check_started()
         if not self._scoreboards:
             return None
+        if self.releases_sums:
+            for board, released in zip(self._scoreboards, self._released, strict=True):
+                board.show_totals(np.array(released.values))
         title = "Seen through the privacy boundary, game {}"
         return tuple(
             board.render(self.render_mode, title=title.format(game), total=self._total_is)
@@ -185,7 +189,8 @@ class VectorPrivacyBoundary(PublicFace, Vector, abc.ABC):  # type: ignore[misc]
         return "".join(f"<{name}" for name in names) + f", num_envs={self.num_envs}" + ">" * len(names)
 
     def _restart(self, seeds: list[int | None], options: dict[str, Any] | None) -> tuple[Observation, dict[str, Any]]:
-        self._begin([streams.next(seed, options) for streams, seed in zip(self._streams, seeds, strict=True)])
+        self._noise_streams = [streams.next(seed, options) for streams, seed in zip(self._streams, seeds, strict=True)]
+        self._released = [Released(self._mechanism, self._below, rng) for rng in self._noise_streams]
         self._started, self._ended = True, False
         self._round = np.zeros(self.num_envs, np.int64)
         self._round_below = np.zeros(self.num_envs, np.int64)
@@ -195,13 +200,30 @@ class VectorPrivacyBoundary(PublicFace, Vector, abc.ABC):  # type: ignore[misc]
 
     def _nothing(self) -> Observation:
         """Return what is known before anything was released."""
-        shape = (self.num_envs, self.n_arms)
-        return {"gain": np.zeros(shape), "observed": np.zeros(shape, np.int8)}
+        return nothing_yet(self.n_arms, self.releases_sums, (self.num_envs,))
 
     def _rewards(self, released: Observation, arms: IntArray) -> FloatArray:
         """Return the rewards, which depend on what was released alone."""
-        rewards: FloatArray = released["gain"][np.arange(self.num_envs), arms]
+        games = np.arange(self.num_envs)
+        rewards: FloatArray
+        if self.releases_sums:
+            counts = released["count"][games, arms]
+            rewards = np.where(counts > 0, released["sum"][games, arms] / np.maximum(counts, 1), 0.0)
+        else:
+            rewards = released["gain"][games, arms]
         return rewards
+
+    def _advance(self, arms: IntArray) -> tuple[Observation, NDArray[Any], NDArray[Any]]:
+        """Play `arms` below for a batch; return the released observation and the two flags."""
+        for _ in range(self._rounds_a_step):
+            private, terminated, truncated = self._step_below(arms)
+            gains, observed = private["gain"].tolist(), private["observed"].tolist()
+            for game, released in enumerate(self._released):
+                released.take(gains[game], observed[game])
+            if (terminated | truncated).any():
+                break
+        parts = [released.observation() for released in self._released]
+        return {key: np.stack([part[key] for part in parts]) for key in parts[0]}, terminated, truncated
 
     def _step_below(self, arms: IntArray) -> tuple[Observation, NDArray[Any], NDArray[Any]]:
         """Play one step below; count its rounds here, unless another boundary below has counted them."""

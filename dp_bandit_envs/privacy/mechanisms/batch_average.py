@@ -1,0 +1,85 @@
+"""Averages of batches: the same arm for several rounds, and one average released for all of them."""
+
+from typing import NamedTuple, SupportsIndex
+
+import numpy as np
+
+from dp_bandit_envs import checks
+from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+from dp_bandit_envs.privacy.mechanism import Below, Mechanism
+from dp_bandit_envs.privacy.rounding import divide_up
+from dp_bandit_envs.protocols import FloatArray, IntArray
+
+
+class State(NamedTuple):
+    """The batch so far.
+
+    Attributes:
+        totals: Sum of each arm's gains in the batch, `(n_arms,)`.
+        revealed: In how many rounds of the batch each arm's gain was revealed, `(n_arms,)`.
+        batch_size: Rounds in a batch (tau).
+    """
+
+    totals: FloatArray
+    revealed: IntArray
+    batch_size: int
+
+
+def release(state: State, arm: int, gain: float, rng: np.random.Generator) -> tuple[float, int]:
+    """Add a gain to its arm's batch; release the average if all rounds of the batch have revealed the arm."""
+    state.totals[arm] += gain
+    state.revealed[arm] += 1
+    if state.revealed[arm] < state.batch_size:
+        return 0.0, 0
+    # Rounding can carry the average of many gains a bit past 1.
+    return min(state.totals[arm] / state.batch_size, 1.0), 1
+
+
+def forget(state: State) -> None:
+    """Empty the batch, with the gains of arms that some of its rounds did not reveal."""
+    for arm in range(len(state.totals)):
+        state.totals[arm] = 0.0
+        state.revealed[arm] = 0
+
+
+class MiniBatchAverage(Mechanism):
+    """Averages over batches of rounds, without noise.
+
+    A round enters one average and moves it by at most 1 / tau. To keep it so, an arm's average is released only if its
+    gain was revealed in all tau rounds.
+
+    Args:
+        batch_size: Rounds in a batch (tau), at least 1.
+    """
+
+    release = staticmethod(release)
+    forget = staticmethod(forget)
+
+    def __init__(self, *, batch_size: SupportsIndex) -> None:
+        self.batch_size = checks.integer("batch_size", batch_size, at_least=1)
+
+    def new_state(self, below: Below) -> State:
+        """Return an empty batch."""
+        return State(np.zeros(below.n_arms), np.zeros(below.n_arms, np.int64), self.batch_size)
+
+    def sensitivity(self, below: Below) -> float:
+        """Return a tau-th of what is below."""
+        return divide_up(below.sensitivity, self.batch_size)
+
+    def horizon(self, below: Below) -> int:
+        """Return T // tau; the last T mod tau rounds are played but never released."""
+        return below.horizon // batch_size_within(self.batch_size, below.horizon)
+
+    def guarantee(self, below: Below) -> PrivacyGuarantee:
+        """Return what is below."""
+        return below.guarantee or PrivacyGuarantee.none(
+            "an average without noise guarantees nothing for an arbitrary agent"
+        )
+
+
+def batch_size_within(batch_size: SupportsIndex, horizon: int) -> int:
+    """Return the batch size as an int, or raise if it is not in [1, horizon]."""
+    size = checks.integer("batch_size", batch_size, at_least=1)
+    if size > horizon:
+        raise ValueError(f"batch_size must be at most the horizon, {horizon}; received {size}.")
+    return size

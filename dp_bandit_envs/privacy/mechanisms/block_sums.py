@@ -1,0 +1,162 @@
+"""Sums of blocks of an arm's gains, each released once, with one draw of noise."""
+
+import math
+from collections.abc import Iterable
+from typing import NamedTuple, SupportsFloat, SupportsIndex
+
+import numpy as np
+
+from dp_bandit_envs import checks
+from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+from dp_bandit_envs.privacy.laplace import grid_of, noise_scale, noisy
+from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Noise, after_noise_below, for_rounds
+from dp_bandit_envs.protocols import FloatArray, IntArray
+
+
+class State(NamedTuple):
+    """What is known and what was released.
+
+    Attributes:
+        total, filled: Sum and number of the gains in each arm's open block, `(n_arms,)`.
+        block: The number of the open block, `(n_arms,)`.
+        sums, counts: The released sums and how many gains they cover, `(n_arms,)`.
+        lengths: The lengths of the blocks; the last is that of all that follow.
+        scale: Of the noise of one block.
+        grid: The step between noisy block sums; 0 without noise.
+        keep: Whether blocks are added up; otherwise only the last one is released.
+    """
+
+    total: FloatArray
+    filled: IntArray
+    block: IntArray
+    sums: FloatArray
+    counts: IntArray
+    lengths: IntArray
+    scale: float
+    grid: float
+    keep: bool
+
+
+def release(state: State, arm: int, gain: float, rng: np.random.Generator) -> tuple[float, int]:
+    """Add a gain to its arm's open block; release the block if it is full."""
+    state.total[arm] += gain
+    state.filled[arm] += 1
+    if state.filled[arm] < state.lengths[min(state.block[arm], len(state.lengths) - 1)]:
+        return 0.0, 0
+    block_sum = noisy(state.total[arm], state.scale, state.grid, rng)
+    if state.keep:
+        state.sums[arm] += block_sum
+        state.counts[arm] += state.filled[arm]
+    else:
+        state.sums[arm] = block_sum
+        state.counts[arm] = state.filled[arm]
+    state.total[arm] = 0.0
+    state.filled[arm] = 0
+    state.block[arm] += 1
+    return state.sums[arm], state.counts[arm]
+
+
+class BlockSums(Mechanism):
+    """One draw of Laplace noise of scale sensitivity / epsilon for each block.
+
+    A gain is in one block of one arm, so it is released once, and there is nothing to compose.
+
+    Args:
+        epsilon: Privacy parameter of all releases together, in (0, inf]; `math.inf` means no noise.
+        ratio: By how much an arm's number of released gains grows from release to release, at least 1.
+        first: The number of gains in an arm's first block, at least 1.
+        keep: Whether what is released covers all full blocks, each with its own noise; otherwise the last one only.
+        lengths: The lengths of the blocks instead, each at least 1; the last is that of all that follow.
+    """
+
+    release = staticmethod(release)
+    releases_sums = True
+
+    def __init__(
+        self,
+        *,
+        epsilon: SupportsFloat,
+        ratio: SupportsFloat = 2.0,
+        first: SupportsIndex = 1,
+        keep: bool = False,
+        lengths: Iterable[int] | None = None,
+    ) -> None:
+        self.epsilon = checks.epsilon(epsilon)
+        self.ratio, self.first = checks.at_least("ratio", ratio, 1), checks.integer("first", first, at_least=1)
+        if not math.isfinite(self.ratio):
+            raise ValueError(f"ratio must be finite; received {ratio!r}.")
+        self.keep = checks.boolean("keep", keep)
+        self.lengths = None if lengths is None else _checked_lengths(lengths)
+
+    def blocks(self, horizon: int) -> tuple[int, ...]:
+        """Return the lengths of an arm's blocks; the last is that of all that follow.
+
+        Args:
+            horizon: Number of steps; a longer block is never full, so its length does not matter.
+        """
+        if self.lengths is None:
+            return geometric_blocks(self.ratio, horizon, first=self.first)
+        return tuple(min(length, horizon + 1) for length in self.lengths)
+
+    def new_state(self, below: Below) -> State:
+        """Return empty blocks."""
+        scale = self.noise(below).scale
+        zeros = np.zeros(below.n_arms, np.int64)
+        return State(
+            np.zeros(below.n_arms),
+            zeros.copy(),
+            zeros.copy(),
+            np.zeros(below.n_arms),
+            zeros,
+            np.array(self.blocks(below.horizon), np.int64),
+            scale,
+            grid_of(scale),
+            self.keep,
+        )
+
+    def noise(self, below: Below) -> Noise:
+        """Return the scale of the noise in the sum of one block."""
+        return Noise(below.sensitivity, noise_scale(below.sensitivity, self.epsilon))
+
+    def guarantee(self, below: Below) -> PrivacyGuarantee:
+        """Return epsilon, because a gain is in one block only; or what is below if that protects already."""
+        if math.isinf(self.epsilon):
+            own = PrivacyGuarantee.none("epsilon is inf, so there is no noise")
+        else:
+            local = self.blocks(below.horizon) == (1,)
+            own = PrivacyGuarantee(epsilon=self.epsilon, model="local" if local else "central")
+        reason = "a gain is in one block, whose sum is released once (Laplace)"
+        return after_noise_below(for_rounds(own, below.sensitivity, reason), below.guarantee)
+
+
+def geometric_blocks(ratio: float, horizon: int, *, first: int = 1, totals: bool = True) -> tuple[int, ...]:
+    """Return the lengths of blocks that grow, until they reach the horizon.
+
+    Args:
+        ratio: At least 1; with 1, all blocks have the first one's length.
+        horizon: Number of rounds.
+        first: The length of the first block; more than the horizon is as good as one more.
+        totals: Whether the arm's total number of gains is what is multiplied by the ratio at each release (1, 2, 4, 8
+            for 2: blocks 1, 1, 2, 4); otherwise the length of the block (1, 2, 4, 8, with totals 1, 3, 7, 15).
+    """
+    first = min(first, horizon + 1)
+    if ratio == 1:
+        return (first,)
+    lengths, total = [first], first
+    while total < horizon:
+        last = total if totals else lengths[-1]
+        # A block longer than the game is never full.
+        grown = math.ceil(min(ratio * last, last + horizon + 1))
+        lengths.append(max(1, grown - total) if totals else grown)
+        total += lengths[-1]
+    return tuple(lengths)
+
+
+def _checked_lengths(lengths: Iterable[int]) -> tuple[int, ...]:
+    try:
+        lengths = tuple(lengths)
+    except TypeError:
+        raise TypeError(f"lengths must be several numbers, one for each block; received {lengths!r}.") from None
+    if not lengths:
+        raise ValueError("lengths must name at least one block; received none.")
+    return tuple(checks.integer("a length", length, at_least=1) for length in lengths)

@@ -1,0 +1,153 @@
+"""Running sums released by one counter for each arm."""
+
+import functools
+import inspect
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple, SupportsFloat
+
+import numpy as np
+
+from dp_bandit_envs import checks
+from dp_bandit_envs.privacy.counters import COUNTERS, Counter, make_counter
+from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+from dp_bandit_envs.privacy.laplace import to_grid
+from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Noise, Release, after_noise_below, for_rounds
+from dp_bandit_envs.protocols import FloatArray, IntArray
+from dp_bandit_envs.specialise import specialise
+
+
+class State(NamedTuple):
+    """What is known.
+
+    Attributes:
+        exact: Sums of the gains so far, `(n_arms,)`.
+        inserted: Numbers of gains so far, `(n_arms,)`.
+        counters: The counters' own state.
+        factor: By how much the counters' noise is multiplied: the sensitivity of a round.
+        grid: The step between sums that can be released; 0 without noise.
+    """
+
+    exact: FloatArray
+    inserted: IntArray
+    counters: Any
+    factor: float
+    grid: float
+
+
+def next_noise(state: Any, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
+    """Stand for a counter's own function."""
+    raise NotImplementedError
+
+
+def release(state: State, arm: int, gain: float, rng: np.random.Generator) -> tuple[float, int]:
+    """Insert a gain into its arm's counter, and release what the counter releases."""
+    state.exact[arm] += gain
+    state.inserted[arm] += 1
+    noise, fresh = next_noise(state.counters, arm, rng)
+    if not fresh:
+        return 0.0, 0
+    return to_grid(state.exact[arm] + state.factor * noise, state.grid), state.inserted[arm]
+
+
+def pad(state: State, arm: int, rng: np.random.Generator) -> tuple[float, int]:
+    """Insert a 0 into the counter of an arm whose gain was not revealed; its number of gains stays."""
+    noise, fresh = next_noise(state.counters, arm, rng)
+    if not fresh:
+        return 0.0, 0
+    return to_grid(state.exact[arm] + state.factor * noise, state.grid), state.inserted[arm]
+
+
+class CounterSums(Mechanism):
+    """One counter for each arm, all with the whole of epsilon, as a round's gain enters the sum of one arm.
+
+    Where a round reveals several gains (sensitivity s > 1), the noise is s times as large.
+
+    Args:
+        counter: A key of `dp_bandit_envs.privacy.counters.COUNTERS`.
+        epsilon: Privacy parameter of all releases together, for one changed round, in (0, inf].
+        pad_unplayed: Whether counters of arms that a round did not reveal get a 0 in it.
+        options: What the counter takes besides: `budget`, `base` or `delta`.
+    """
+
+    releases_sums = True
+
+    def __init__(self, *, counter: str, epsilon: SupportsFloat, pad_unplayed: bool = False, **options: Any) -> None:
+        self.counter_name = checks.known_name("counter", counter, COUNTERS)
+        if "horizon" in options:
+            raise TypeError("the counters' horizon is that of the game; horizon= belongs to the environment.")
+        if "rng" in options:
+            raise TypeError("the noise is drawn from the game's own stream; rng cannot be given. Use reset(seed=...).")
+        self.epsilon = checks.epsilon(epsilon)
+        self.pad_unplayed = checks.boolean("pad_unplayed", pad_unplayed)
+        self.options = options
+        self._made: dict[int, Counter] = {}
+        # Wrong options are refused where they are given.
+        self.counter(1)
+
+    def counter(self, horizon: int) -> Counter:
+        """Return a counter as each arm has it.
+
+        Args:
+            horizon: The most gains of one arm.
+        """
+        if horizon not in self._made:
+            self._made = {
+                horizon: make_counter(self.counter_name, epsilon=self.epsilon, horizon=horizon, **self.options)
+            }
+        return self._made[horizon]
+
+    @property
+    def release(self) -> Release:  # type: ignore[override]
+        """The function above with the counter's own noise."""
+        return self._with_noise(release)
+
+    @property
+    def idle(self) -> Release | None:  # type: ignore[override]
+        """What the counters of arms do that a round did not reveal."""
+        return self._with_noise(pad) if self.pad_unplayed else None
+
+    def new_state(self, below: Below) -> State:
+        """Return counters before their first items."""
+        counter = self.counter(below.horizon)
+        state = counter.new_state(below.n_arms)
+        return State(
+            np.zeros(below.n_arms),
+            np.zeros(below.n_arms, np.int64),
+            state if self._plain_noise else (counter, state),
+            below.sensitivity,
+            # The grid of noise that is multiplied by at least 1/2 is still fine, and that of less is made finer.
+            counter.grid * min(1.0, 2.0 ** math.floor(math.log2(below.sensitivity))),
+        )
+
+    def noise(self, below: Below) -> Noise:
+        """Return what the noise is multiplied by; its scale changes from release to release."""
+        return Noise(below.sensitivity)
+
+    def guarantee(self, below: Below) -> PrivacyGuarantee:
+        """Return the counter's, for rounds; or what is below if that protects already."""
+        own = self.counter(below.horizon).guarantee
+        return after_noise_below(for_rounds(own, below.sensitivity, own.theorem), below.guarantee)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the counters that were made; some have arrays as long as the game."""
+        return {**vars(self), "_made": {}}
+
+    @property
+    def _plain_noise(self) -> Callable[..., Any] | None:
+        """The counter's noise, if it is a plain function that can be compiled."""
+        found = inspect.getattr_static(COUNTERS[self.counter_name], "noise")
+        return found.__func__ if isinstance(found, staticmethod) else None
+
+    def _with_noise(self, function: Callable[..., Any]) -> Release:
+        plain = self._plain_noise
+        if plain is not None:
+            return specialise(function, "next_noise", plain)
+        # Not a plain function, so it is played, not compiled.
+        return functools.partial(specialise(function, "next_noise", noise_of_object))
+
+
+def noise_of_object(state: tuple[Counter, Any], arm: int, rng: np.random.Generator) -> tuple[float, bool]:
+    """Return the next noise of a counter that is no plain function, such as the square-root one."""
+    counter, own = state
+    return counter.noise(own, arm, rng)

@@ -1,0 +1,212 @@
+r"""Sums of all of an arm's gains, released at the ends of intervals with less and less noise (DP-UCB-INT).
+
+When an arm has revealed n gains, and n is an end W of an interval, its mean gets noise of scale :math:`n^{v/2 - 1}`.
+Every release covers all gains so far, so a gain pays in each of them: release j is :math:`W_j^{-v/2}`-DP, and together
+they are rho-zCDP with :math:`\rho = \frac{1}{2} \sum_j W_j^{-v}`, which v > 1 keeps finite.
+"""
+
+import functools
+import math
+from typing import Any, NamedTuple, SupportsFloat
+
+import numpy as np
+
+from dp_bandit_envs import checks
+from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+from dp_bandit_envs.privacy.laplace import grid_of, noisy
+from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Noise, after_noise_below
+from dp_bandit_envs.protocols import FloatArray, IntArray
+
+INTERVALS = ("lemma", "uniform")
+MODES = ("once", "redraw")
+PAPER_DELTA = math.exp(-10)
+
+
+class State(NamedTuple):
+    """What is known and what was released.
+
+    Attributes:
+        exact: Sums of the gains so far, `(n_arms,)`.
+        inserted: Numbers of gains so far, `(n_arms,)`.
+        passed: How many ends each arm has reached, `(n_arms,)`.
+        ends: The ends of the intervals, ascending, followed by one that is never reached.
+        scales: The noise of the sum released at each end.
+        grids: The step between sums that can be released there; 0 without noise.
+    """
+
+    exact: FloatArray
+    inserted: IntArray
+    passed: IntArray
+    ends: IntArray
+    scales: FloatArray
+    grids: FloatArray
+
+
+def release(state: State, arm: int, gain: float, rng: np.random.Generator) -> tuple[float, int]:
+    """Add a gain to its arm's sum; release the sum if the arm reaches an end."""
+    state.exact[arm] += gain
+    state.inserted[arm] += 1
+    end = state.passed[arm]
+    if state.inserted[arm] != state.ends[end]:
+        return 0.0, 0
+    state.passed[arm] += 1
+    return noisy(state.exact[arm], state.scales[end], state.grids[end], rng), state.inserted[arm]
+
+
+def redraw(state: State, arm: int, rng: np.random.Generator) -> tuple[float, int]:
+    """Draw the noise of an arm's last release again while it waits at that end, as algorithm 3 is printed."""
+    end = state.passed[arm] - 1
+    if end < 0 or state.inserted[arm] != state.ends[end]:
+        return 0.0, 0
+    return noisy(state.exact[arm], state.scales[end], state.grids[end], rng), state.inserted[arm]
+
+
+class IntervalSums(Mechanism):
+    """Noise of scale n^(v/2 - 1) on the mean, at the ends of intervals.
+
+    Args:
+        epsilon: Target for all releases together, in (0, inf].
+        v: In (1, 1.5].
+        delta: The delta that goes with it, in (0, 1).
+        release: `"once"`; or `"redraw"`, which draws the noise again in every round and has no guarantee.
+        intervals: `"lemma"` for the intervals of lemma B.1 (its second form), which begin shorter; `"uniform"` for
+            intervals of ceil(1 / input) rounds, as in algorithm 3.
+    """
+
+    release = staticmethod(release)
+    releases_sums = True
+
+    def __init__(
+        self,
+        *,
+        epsilon: SupportsFloat,
+        v: SupportsFloat = 1.1,
+        delta: SupportsFloat = PAPER_DELTA,
+        release: str = "once",
+        intervals: str = "lemma",
+    ) -> None:
+        self.epsilon, self.delta, self.v = checks.epsilon(epsilon), checks.delta(delta), checked_v(v)
+        self.mode = checks.one_of("release", release, MODES)
+        self.intervals = checks.one_of("intervals", intervals, INTERVALS)
+
+    @property
+    def idle(self) -> Any:  # type: ignore[override]
+        """What an arm does in a round that does not reveal its gain: draw again, or nothing."""
+        return redraw if self.mode == "redraw" else None
+
+    def ends(self, horizon: int) -> IntArray:
+        """Return the numbers of gains at which an arm's sum is released, up to the horizon."""
+        if horizon > checks.MOST_ROUNDS_IN_MEMORY:
+            raise ValueError(
+                f"IntervalSums works out its intervals for at most {checks.MOST_ROUNDS_IN_MEMORY:,} rounds; received a"
+                f" horizon of {horizon:,}. Use HybridSums or BlockSums."
+            )
+        ends = interval_ends(paper_input(self.epsilon, self.delta, self.v), self.v, horizon, self.intervals)
+        return ends.copy()  # the cache keeps its own
+
+    def new_state(self, below: Below) -> State:
+        """Return empty sums."""
+        ends = self.ends(below.horizon)
+        # A power is rounded to either side; the next double is on the side of more noise.
+        powers: FloatArray = np.nextafter(ends.astype(float) ** (self.v / 2), np.inf)
+        scales: FloatArray = np.zeros(len(ends)) if math.isinf(self.epsilon) else below.sensitivity * powers
+        return State(
+            np.zeros(below.n_arms),
+            np.zeros(below.n_arms, np.int64),
+            np.zeros(below.n_arms, np.int64),
+            np.append(ends, np.iinfo(np.int64).max),
+            scales,
+            np.array([grid_of(scale) for scale in scales]),
+        )
+
+    def noise(self, below: Below) -> Noise:
+        """Return what the noise is multiplied by; its scale changes from release to release."""
+        return Noise(below.sensitivity)
+
+    def guarantee(self, below: Below) -> PrivacyGuarantee:
+        """Return what the releases spend, at most the target; or what is below if that protects already."""
+        return after_noise_below(self._spent(self.ends(below.horizon), below.sensitivity), below.guarantee)
+
+    def _spent(self, ends: IntArray, sensitivity: float) -> PrivacyGuarantee:
+        if self.mode == "redraw":
+            return PrivacyGuarantee.none(
+                "the noise on the same mean is drawn again in every round, so its average tells the mean; algorithm 3"
+                " is printed so, and its proof counts one draw"
+            )
+        if math.isinf(self.epsilon):
+            return PrivacyGuarantee.none("epsilon is inf, so there is no noise")
+        spent = math.fsum(ends**-self.v)
+        pure = math.fsum(ends ** (-self.v / 2)) * (1 + 1e-12)
+        rho = spent / 2 * (1 + 1e-12)
+        if rho == 0:
+            return PrivacyGuarantee(epsilon=0.0, theorem="the game is too short for a release")
+        enters = "the sum of one arm" if sensitivity <= 1 else f"sums by {sensitivity:.4g}, and so does noise"
+        zcdp = rho + 2 * math.sqrt(rho * -math.log(self.delta))
+        return PrivacyGuarantee(
+            epsilon=min(zcdp, pure),
+            delta=0.0 if pure <= zcdp else self.delta,
+            rho=rho,
+            theorem=(
+                f"{len(ends)} releases of an arm's mean, number j with W_j^(-v/2)-DP and one draw; a round enters"
+                f" {enters} (corrected theorem 3.4 of Tossou and Dimitrakakis 2016; target {self.epsilon:g})"
+            ),
+        )
+
+
+def paper_input(epsilon: float, delta: float, v: float) -> float:
+    r"""Return the input parameter for a target, corollary 3.2 of Tossou and Dimitrakakis (2016), at most 1.
+
+    .. math:: \epsilon_{in} = \Big( \sqrt{\frac{L + 4 \epsilon'}{8 \zeta(v)}} - \sqrt{\frac{L}{8 \zeta(v)}} \Big)^2,
+              \quad L = \ln(1 / \delta')
+    """
+    if math.isinf(epsilon):
+        return 1.0
+    log, share = -math.log(delta), 8 * zeta(v)
+    # The difference of the roots without the loss of digits.
+    root = 4 * epsilon / share / (math.sqrt((log + 4 * epsilon) / share) + math.sqrt(log / share))
+    return min(1.0, root**2)
+
+
+def zeta(v: float) -> float:
+    """Return the Riemann zeta function for v > 1, by the Euler-Maclaurin formula."""
+    first = 20.0
+    head = math.fsum(math.pow(n, -v) for n in range(1, 20))
+    tail = math.pow(first, 1 - v) / (v - 1) + math.pow(first, -v) / 2 + v * math.pow(first, -v - 1) / 12
+    return head + tail - v * (v + 1) * (v + 2) * math.pow(first, -v - 3) / 720
+
+
+@functools.lru_cache(maxsize=64)
+def interval_ends(share: float, v: float, horizon: int, intervals: str) -> IntArray:
+    r"""Return the ends W_1 < W_2 < ... up to the horizon.
+
+    `"lemma"`: W_{n+1} is the first y with :math:`\sum_{i = W_n + 1}^y i^{-v} \ge y^{-v} / \epsilon_{in}`, so that the
+    releases spend no more than :math:`\epsilon_{in} \sum_i i^{-v}`. `"uniform"`: every ceil(1 / input) gains.
+    """
+    if share * horizon < 1e-9:
+        # An interval would be a thousand million games long.
+        return np.array([], np.int64)
+    if intervals == "uniform":
+        step = math.ceil(1 / share)
+        return np.arange(step, horizon + 1, step)
+    terms = np.arange(1, horizon + 1, dtype=float) ** -v
+    before = np.concatenate([[0.0], np.cumsum(terms)])
+    # y closes the interval after W if before[y] - terms(y) / share >= before[W]; the left side grows with y.
+    reach = before[1:] - terms / share
+    ends = []
+    last = 0
+    while True:
+        # At input 1 the two sides are equal in every round, but for rounding.
+        following = last + 1 + int(np.searchsorted(reach[last:], before[last] - 1e-12))
+        if following > horizon:
+            break
+        ends.append(following)
+        last = following
+    return np.array(ends, np.int64)
+
+
+def checked_v(v: SupportsFloat) -> float:
+    """Return v as a float, or raise if it is not in (1, 1.5]."""
+    exponent = checks.real("v", v)
+    if not 1 < exponent <= 1.5:
+        raise ValueError(f"v must be in (1, 1.5]; received {v!r}.")
+    return exponent

@@ -1,0 +1,94 @@
+"""Laplace noise on every gain, which is then rejected or clipped far outside [0, 1], and rescaled to it."""
+
+import math
+from typing import NamedTuple, SupportsFloat
+
+import numpy as np
+
+from dp_bandit_envs import checks
+from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+from dp_bandit_envs.privacy.laplace import default_bound, grid_of, noise_scale, noisy
+from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Noise, after_noise_below
+
+OUTSIDE = ("reject", "clip")
+
+
+class State(NamedTuple):
+    """What `release` needs; nothing of it changes.
+
+    Attributes:
+        scale: Scale b of the Laplace noise, in units of gain; its variance is 2 b^2. 0 means no noise.
+        grid: The step between noisy gains; 0 without noise.
+        bound: How far outside [0, 1] a noisy gain may fall, at least 0.
+        reject: Whether a noisy gain outside [-bound, 1 + bound] is withheld, instead of moved to the nearest end.
+    """
+
+    scale: float
+    grid: float
+    bound: float
+    reject: bool
+
+
+def release(state: State, arm: int, gain: float, rng: np.random.Generator) -> tuple[float, int]:
+    """Add noise to a gain, reject or clip it outside [-bound, 1 + bound], and rescale that interval to [0, 1].
+
+    Everything after the noise is post-processing. Source: Tossou and Dimitrakakis (2017), algorithm 1 and theorem
+    3.1, with the rescaling applied to the noisy gain (the theorem prints the true one).
+    """
+    bound = state.bound
+    seen = noisy(gain, state.scale, state.grid, rng)
+    if state.reject and (seen < -bound or seen > 1.0 + bound):
+        return 0.0, 0
+    # Adding b twice and 2 b once do not round alike.
+    return min((min(max(seen, -bound), 1.0 + bound) + bound) / (1.0 + 2.0 * bound), 1.0), 1
+
+
+class LaplaceClipRescale(Mechanism):
+    """Laplace noise of scale sensitivity / epsilon on every gain.
+
+    With the gains of one round changed, the values that get noise move by at most the sensitivity in L1 (1 for one
+    gain, 1 / tau for the average of a batch), so their noisy versions are epsilon-DP; each round enters one release
+    only, and an agent may adapt to earlier releases at no cost because the noise does not depend on the data.
+    Rejecting, clipping, rescaling and the agent itself are post-processing.
+
+    Args:
+        epsilon: Privacy parameter, in (0, inf]; `math.inf` means no noise.
+        bound: How far outside [0, 1] a noisy gain may fall; by default the scale times ln(number of releases).
+        outside: `"reject"` or `"clip"`, for what is beyond the bound.
+    """
+
+    release = staticmethod(release)
+
+    def __init__(self, *, epsilon: SupportsFloat, bound: SupportsFloat | None = None, outside: str = "reject") -> None:
+        self.epsilon = checks.epsilon(epsilon)
+        self.bound = None if bound is None else checks.at_least("bound", bound, 0)
+        self.outside = checks.one_of("outside", outside, OUTSIDE)
+
+    def new_state(self, below: Below) -> State:
+        """Return what `release` needs."""
+        noise = self.noise(below)
+        if not math.isfinite(1 + 2 * noise.bound):
+            raise ValueError(
+                f"the bound for epsilon = {self.epsilon!r} is too large for a float; use a larger epsilon."
+            )
+        return State(noise.scale, grid_of(noise.scale), noise.bound, self.outside == "reject")
+
+    def noise(self, below: Below) -> Noise:
+        """Return the scale of the noise and the bound that the rescaling used."""
+        scale = noise_scale(below.sensitivity, self.epsilon)
+        bound = default_bound(scale, below.horizon) if self.bound is None else self.bound
+        return Noise(below.sensitivity, scale, bound)
+
+    def guarantee(self, below: Below) -> PrivacyGuarantee:
+        """Return epsilon, or what is below if that protects already."""
+        if math.isinf(self.epsilon):
+            return below.guarantee or PrivacyGuarantee.none("epsilon is inf, so there is no noise")
+        own = PrivacyGuarantee(
+            epsilon=self.epsilon,
+            model="local",
+            theorem=(
+                f"Laplace mechanism on values of sensitivity {below.sensitivity:.4g}, each round in one release"
+                " (Tossou and Dimitrakakis 2017, theorem 3.2)"
+            ),
+        )
+        return after_noise_below(own, below.guarantee)

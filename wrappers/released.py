@@ -1,0 +1,108 @@
+"""Runs a mechanism in one game: hands it each revealed gain and keeps what it has released."""
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+
+from dp_bandit_envs.privacy.mechanism import Below, Mechanism
+from dp_bandit_envs.protocols import Observation
+
+
+class Withheld:
+    """Holds private numbers so that neither a repr nor a list of attributes shows them."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __repr__(self) -> str:
+        return "withheld"
+
+
+class Released:
+    """What a mechanism has released in one game, and its private state.
+
+    The boundary gives it what each step below revealed, and takes an observation after each step above.
+
+    Args:
+        mechanism: What is run.
+        below: What is known of the gains that it gets.
+        rng: The stream of its noise.
+    """
+
+    def __init__(self, mechanism: Mechanism, below: Below, rng: np.random.Generator) -> None:
+        self._release, self._idle, self._forget = mechanism.release, mechanism.idle, mechanism.forget
+        self._state = Withheld(mechanism.new_state(below))
+        self._rng = rng
+        self._n_arms = below.n_arms
+        self.of_sums = mechanism.releases_sums
+        self.values = [0.0] * below.n_arms
+        self.counts = [0] * below.n_arms
+        self._releases = [0] * below.n_arms
+
+    def take(self, gain: list[float], observed: list[int]) -> None:
+        """Give the mechanism what one step below revealed, arm by arm from the first."""
+        state, rng = self._state.value, self._rng
+        some = self._idle is not None and any(observed)
+        for arm, seen in enumerate(observed):
+            if seen:
+                value, count = self._release(state, arm, gain[arm], rng)
+            elif some:
+                value, count = self._idle(state, arm, rng)
+            else:
+                continue
+            if count:
+                self._put(arm, float(value), int(count))
+
+    def observation(self) -> Observation:
+        """End a step above: return what was released, in fresh arrays, and forget what is for one step only."""
+        if self._forget is not None:
+            self._forget(self._state.value)
+        if self.of_sums:
+            return {
+                "sum": np.array(self.values),
+                "count": np.array(self.counts, np.int64),
+                "release": np.array(self._releases, np.int64),
+            }
+        observation = {"gain": np.array(self.values), "observed": np.array(self.counts, np.int8)}
+        self.values = [0.0] * self._n_arms
+        self.counts = [0] * self._n_arms
+        return observation
+
+    def _put(self, arm: int, value: float, count: int) -> None:
+        if not self.of_sums and not 0.0 <= value <= 1.0:
+            raise Refused(
+                "a mechanism that releases gains released one outside [0, 1]. Clip it, or set releases_sums = True."
+            )
+        self.values[arm] = value
+        self.counts[arm] = count if self.of_sums else 1
+        self._releases[arm] += 1
+
+
+class Refused(Exception):
+    """Raised inside a boundary with a message that is public."""
+
+
+def sums_space(n_arms: int, horizon: int) -> Any:
+    """Return the space of observations of sums."""
+    return gym.spaces.Dict(
+        {
+            "sum": gym.spaces.Box(-np.inf, np.inf, (n_arms,), np.float64),
+            "count": gym.spaces.Box(0, horizon, (n_arms,), np.int64),
+            "release": gym.spaces.Box(0, horizon, (n_arms,), np.int64),
+        }
+    )
+
+
+def nothing_yet(n_arms: int, of_sums: bool, shape: tuple[int, ...] = ()) -> Observation:
+    """Return the observation before anything was released, for games of that shape."""
+    gains = np.zeros((*shape, n_arms))
+    if not of_sums:
+        return {"gain": gains, "observed": np.zeros((*shape, n_arms), np.int8)}
+    return {
+        "sum": gains,
+        "count": np.zeros((*shape, n_arms), np.int64),
+        "release": np.zeros((*shape, n_arms), np.int64),
+    }
