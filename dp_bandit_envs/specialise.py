@@ -1,6 +1,7 @@
 """Makes a copy of a plain function with one global name rebound: one loop, written once, for many parts."""
 
 import functools
+import hashlib
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any
@@ -24,5 +25,7 @@ def specialise(function: Callable[..., Any], name: str, part: Any) -> Callable[.
     copy = FunctionType(function.__code__, namespace, function.__name__, function.__defaults__, function.__closure__)
     copy.__module__ = function.__module__
     shown = f"{part.__module__}.{part.__qualname__}" if callable(part) else repr(part)
-    copy.__qualname__ = f"{function.__qualname__}[{name}={shown}]"
+    # Short, as LLVM gives up on long names; the same in every process, as names are in the keys of machine code.
+    digest = hashlib.sha256(f"{function.__qualname__}[{name}={shown}]".encode()).hexdigest()[:12]
+    copy.__qualname__ = f"{function.__name__}_{digest}"
     return copy

@@ -86,8 +86,7 @@ def assert_same(env_id, env_kwargs, algorithms, *, trials=2, horizon=HORIZON, se
         for trial in range(trials):
             env = gym.make(env_id, horizon=horizon, **env_kwargs)
             n_arms = env.unwrapped.n_arms
-            agent = algorithm.agent(sensitivity=env.get_wrapper_attr("sensitivity"))
-            game = play(algorithm.wrap(env), agent, seed=seed, trial=trial)
+            game = play(algorithm.wrap(env), algorithm.agent(), seed=seed, trial=trial)
             arms[algorithm.name, trial] = game.arms
             assert game.arms.shape == (horizon,)
             assert np.array_equal(outcome.external_regret[trial], game.external_regret)
@@ -125,10 +124,10 @@ def arm_of_bits(state, rng):
     return int(state.mixed + 1000.0 * rng.random()) % state.n_arms
 
 
-def mix_bits(state, arm, value, count):
+def mix_bits(state, arm, seen):
     # 2^52 times a number in [0, 1] keeps all bits that the number has from 1/2 on.
-    seen = int(value[arm] * 4503599627370496.0) + int(count[arm])
-    return Bits((31 * state.mixed + seen + arm) % 1000003, state.n_arms)
+    bits = int(seen.gains[arm] * 4503599627370496.0) + int(seen.observed[arm])
+    return Bits((31 * state.mixed + bits + arm) % 1000003, state.n_arms)
 
 
 class LastBit(FunctionalAgent):

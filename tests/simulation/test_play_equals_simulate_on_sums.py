@@ -10,11 +10,12 @@ from test_play_equals_simulate import HORIZON, SEED, Bits, arm_of_bits, assert_s
 from dp_bandit_envs import Exp3, LaplaceClipRescale, MiniBatchAverage, play, simulate
 from dp_bandit_envs.adversaries import Stochastic
 from dp_bandit_envs.agents import Imed, KlUcb, SuccessiveElimination, ThompsonSampling, Ucb
-from dp_bandit_envs.agents.functional import SUMS, FunctionalAgent, Functions
+from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
 from dp_bandit_envs.agents.noise_width import counter_width, log_log_width, log_width
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import WrongObservation
+from dp_bandit_envs.observations import Sums
 from dp_bandit_envs.privacy.counters import COUNTERS
 from dp_bandit_envs.simulation import trials as trials_module
 from dp_bandit_envs.wrappers import BlockSums, CounterSums, ExactSums, HybridSums, IntervalSums, RandomizedResponse
@@ -80,12 +81,14 @@ AGENTS = {
 }
 
 
-def mix_sums(state, arm, value, count):
+def mix_sums(state, arm, seen):
     mixed = state.mixed
     for each in range(state.n_arms):
         # 2^52 times what is after the point keeps all bits of a sum of 1/2 or more in size.
-        whole = math.floor(value[each])
-        mixed = (31 * mixed + int((value[each] - whole) * 4503599627370496.0) + int(whole) + int(count[each])) % 1000003
+        whole = math.floor(seen.sums[each])
+        bits = int((seen.sums[each] - whole) * 4503599627370496.0)
+        mixed = (31 * mixed + bits + int(whole) + int(seen.counts[each])) % 1000003
+        mixed = (31 * mixed + int(seen.releases[each])) % 1000003
     return Bits((31 * mixed + arm) % 1000003, state.n_arms)
 
 
@@ -93,7 +96,7 @@ class BitsOfSums(FunctionalAgent):
     """Plays another game from then on if the last bit of any released sum is another; it learns nothing."""
 
     functions = Functions(arm_of_bits, mix_sums)
-    learns_from = SUMS
+    learns_from = Sums
 
     def initial_state(self, n_arms, horizon):
         """Return the state before the first step."""
@@ -159,7 +162,7 @@ def test_a_counter_that_is_not_compiled_is_played():
     simulation = simulate("DPBandit-Stochastic-v0", [algorithm], horizon=60, trials=2, seed=SEED, checkpoints=60)
     outcome = simulation["UCB"]
     assert outcome.engine == "play"
-    assert outcome.reason == "the SquareRootCounter is not made of compilable functions"
+    assert outcome.reason == "release of CounterSums is not a plain function"
     for trial in range(2):
         env = algorithm.wrap(BanditEnv(Stochastic(horizon=60)))
         game = play(env, algorithm.agent(), seed=SEED, trial=trial)

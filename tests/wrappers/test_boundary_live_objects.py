@@ -152,14 +152,14 @@ def select_first(state, rng):
     return 0
 
 
-def nothing(state, arm, value, count):
+def nothing(state, arm, seen):
     """Learn nothing."""
     return state
 
 
-def read_beyond(state, arm, value, count):
+def read_beyond(state, arm, seen):
     """Read what lies behind the array."""
-    state.number[0] += int(value[10_000])
+    state.number[0] += int(seen.gains[10_000])
     return state
 
 
