@@ -78,7 +78,7 @@ def produce(
     console.print(_regret_table(results[0], view, console.width))
     console.print("Why each guarantee holds is in the report.", highlight=False)
     for claim in claims:
-        console.print(f"{claim.says} [bold]{claim.holds}[/bold]", highlight=False)
+        console.print(f"{claim.says} [bold]{claim.answer}[/bold]", highlight=False)
     for remark in notes:
         if remark.warning or remark.on_terminal:
             console.print(f"{remark.warning} {remark.text}".strip(), markup=False, highlight=False)

@@ -53,7 +53,7 @@ def report_md(
         parts.append(f"## {what} after the last round{where}\n\n{_regrets(one, view)}")
     parts.append(f"## What is guaranteed\n\n{_guarantees(results)}\n\n{ABOUT_GUARANTEES}")
     if claims:
-        rows = [(claim.says, claim.seen, str(claim.holds)) for claim in claims]
+        rows = [(claim.says, claim.seen, claim.answer) for claim in claims]
         head = (f"{view.claimed_by[0].lower()}{view.claimed_by[1:]} says", "seen here", "holds?")
         parts.append(f"## {view.claimed_by}'s claims\n\n{table(head, rows)}")
     files = (
