@@ -9,7 +9,7 @@ from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.experiments.claim import Claim, Note
 from dp_bandit_envs.experiments.experiment import Experiment, Results
-from dp_bandit_envs.experiments.levels import level_in
+from dp_bandit_envs.experiments.privacy_levels import level_in
 from dp_bandit_envs.experiments.reproduction import AS_IN_2017, View
 from dp_bandit_envs.metrics import gini_below_and_above, mean_and_standard_error, median_and_tail, median_of_means
 

@@ -12,7 +12,7 @@ from dp_bandit_envs.experiments import figure_1
 from dp_bandit_envs.experiments.claim import Note, Verdict
 from dp_bandit_envs.experiments.experiment import Results
 from dp_bandit_envs.experiments.report import report_md, table
-from dp_bandit_envs.experiments.summary import COLUMNS, summary_csv
+from dp_bandit_envs.experiments.summary_table import COLUMNS, summary_csv
 from dp_bandit_envs.metrics import median_of_means
 
 YES, NO, UNDECIDED = Verdict
