@@ -41,6 +41,9 @@ def sources():
 
 
 MODULES = dict(sources())
+SAME_NAME_TWICE = {"exp3.py", "graph_feedback.py", "laplace.py", "randomized_response.py"}
+"""A mechanism or agent and the algorithms made of it; everything else has a name of its own."""
+MOST_LINES = 250
 
 
 def typing_only(node):
@@ -91,6 +94,19 @@ def test_imports_go_down_only(module):
         if part != own:
             same = LEVEL[part] == LEVEL[own] and LEVEL[own] in MAY_KNOW_EACH_OTHER
             assert LEVEL[part] < LEVEL[own] or same, f"{module} ({own}) imports {part}"
+
+
+def test_a_file_says_by_its_name_where_one_is():
+    """An editor's tab shows the name only. `wrappers/vector` mirrors `wrappers`, name by name."""
+    vector = ROOT / "wrappers" / "vector"
+    names = [path.name for path in MODULES.values() if path.name != "__init__.py" and path.parent != vector]
+    assert {name for name in names if names.count(name) > 1} <= SAME_NAME_TWICE
+    assert {path.name for path in vector.glob("*.py")} <= {path.name for path in vector.parent.glob("*.py")}
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_a_file_is_one_idea_long(module):
+    assert len(MODULES[module].read_text(encoding="utf-8").splitlines()) <= MOST_LINES
 
 
 def test_the_top_of_the_package_loads_the_registration_only():

@@ -71,7 +71,7 @@ def main() -> None:
 @app.command("list")
 def list_() -> None:
     """Name environments, algorithms with what they guarantee, agents, wrappers and counters."""
-    from dp_bandit_envs.cli.listing import show_all
+    from dp_bandit_envs.cli.list_command import show_all
 
     show_all(console)
 
@@ -81,7 +81,7 @@ def show(
     name: Annotated[str, typer.Argument(help="An environment, algorithm, agent, wrapper or counter, as in list.")],
 ) -> None:
     """Show all about one name: parameters with defaults, guarantee, bound, source, and what differs from the source."""
-    from dp_bandit_envs.cli.showing import show_name
+    from dp_bandit_envs.cli.show_command import show_name
 
     show_name(console, name)
 
@@ -106,8 +106,8 @@ def run(
     out: Out = None,
 ) -> None:
     """Play algorithms against one environment or your own data, and write figure, tables and report."""
-    from dp_bandit_envs.cli.comparison import about_epsilon, comparison, readable
-    from dp_bandit_envs.cli.output import produce
+    from dp_bandit_envs.cli.run_and_report import produce
+    from dp_bandit_envs.cli.run_arguments import about_epsilon, comparison, readable
     from dp_bandit_envs.experiments.claim import Note
     from dp_bandit_envs.experiments.reproduction import Reproduction
 
@@ -149,8 +149,8 @@ def reproduce(
     out: Out = None,
 ) -> None:
     """Run a paper's experiment at full size and hold its claims against what is seen."""
-    from dp_bandit_envs.cli.figures import figure
-    from dp_bandit_envs.cli.output import produce
+    from dp_bandit_envs.cli.reproduce_figures import figure
+    from dp_bandit_envs.cli.run_and_report import produce
 
     options = {"epsilon": epsilon, "modern": modern or None, "trials": trials, "horizon": horizon}
     chosen = {key: value for key, value in options.items() if value is not None}
@@ -166,17 +166,21 @@ def counters(
     out: Annotated[Path | None, typer.Option(help="Save a plot of the errors against time here, .png or .svg.")] = None,
 ) -> None:
     """Compare counters for private running sums, and say which to pick."""
-    from dp_bandit_envs.cli.counters import show_counters
+    from dp_bandit_envs.cli.counters_command import show_counters
 
     show_counters(console, horizon, epsilon, delta, out)
 
 
 def _leave_at_once(code: int) -> None:
     """Exit without waiting some seconds for a compiler that runs in the background."""
-    if any(thread.name == "dp-bandit compiler" for thread in threading.enumerate()):
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(code)
+    # Alone, no thread compiles, and importing the simulation would take a second.
+    if threading.active_count() > 1:
+        from dp_bandit_envs.simulation.spreading import COMPILER
+
+        if any(thread.name == COMPILER for thread in threading.enumerate()):
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(code)
     sys.exit(code)
 
 
@@ -185,7 +189,7 @@ def _jobs(jobs: int) -> int:
 
 
 def _command() -> str:
-    from dp_bandit_envs.cli.comparison import readable
+    from dp_bandit_envs.cli.run_arguments import readable
 
     return readable(shlex.join(["dp-bandit", *sys.argv[1:]]))
 

@@ -1,7 +1,8 @@
 """What a figure's report says: claims with their verdicts, and notes before the numbers."""
 
+import dataclasses
 import enum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Verdict(enum.Enum):
@@ -12,23 +13,46 @@ class Verdict(enum.Enum):
     UNDECIDED = "cannot tell"
 
 
-class Judgement(NamedTuple):
-    """A verdict, and in words on what it rests."""
+class Words(NamedTuple):
+    """A claim in words, with a reason for each verdict.
 
-    verdict: Verdict
-    why: str = ""
-
-    def __str__(self) -> str:
-        between = " " if self.verdict is Verdict.UNDECIDED else ", "
-        return f"{self.verdict.value}{between}{self.why}" if self.why else self.verdict.value
-
-
-class Claim(NamedTuple):
-    """A claim of a paper, the statistic by which it is judged as it was seen here, and whether it holds."""
+    Attributes:
+        says: The claim.
+        seen: The statistic by which it is judged, as it was seen here.
+        yes, no: Reasons for these verdicts.
+        unknown: What follows "from 100 runs" where these do not decide.
+    """
 
     says: str
     seen: str
-    holds: Judgement
+    yes: str = ""
+    no: str = ""
+    unknown: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Claim:
+    """A claim of a paper, held against the numbers.
+
+    Attributes:
+        statistic: The numbers by which it is judged, each with a name.
+        verdict: Whether it holds in them.
+        says: The claim in words.
+        seen: The statistic in words.
+        why: The reason for the verdict.
+    """
+
+    statistic: Any
+    verdict: Verdict
+    says: str
+    seen: str
+    why: str = ""
+
+    @property
+    def answer(self) -> str:
+        """The verdict with its reason, as in "no, it grows for two arms"."""
+        between = " " if self.verdict is Verdict.UNDECIDED else ", "
+        return f"{self.verdict.value}{between}{self.why}" if self.why else self.verdict.value
 
 
 class Note(NamedTuple):

@@ -9,7 +9,7 @@ from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.experiments.claim import Claim, Note
 from dp_bandit_envs.experiments.experiment import Experiment, Results
-from dp_bandit_envs.experiments.levels import level_in
+from dp_bandit_envs.experiments.privacy_levels import level_in
 from dp_bandit_envs.experiments.reproduction import AS_IN_2017, View
 from dp_bandit_envs.metrics import gini_below_and_above, mean_and_standard_error, median_and_tail, median_of_means
 
@@ -53,7 +53,7 @@ def report_md(
         parts.append(f"## {what} after the last round{where}\n\n{_regrets(one, view)}")
     parts.append(f"## What is guaranteed\n\n{_guarantees(results)}\n\n{ABOUT_GUARANTEES}")
     if claims:
-        rows = [(claim.says, claim.seen, str(claim.holds)) for claim in claims]
+        rows = [(claim.says, claim.seen, claim.answer) for claim in claims]
         head = (f"{view.claimed_by[0].lower()}{view.claimed_by[1:]} says", "seen here", "holds?")
         parts.append(f"## {view.claimed_by}'s claims\n\n{table(head, rows)}")
     files = (

@@ -1,11 +1,12 @@
 """How claims are judged: by the mean of paired differences over its standard error; three standard errors decide."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable
+from typing import TypeVar
 
 import numpy as np
 
-from dp_bandit_envs.experiments.claim import Judgement, Note, Verdict
+from dp_bandit_envs.experiments.claim import Claim, Verdict, Words
 from dp_bandit_envs.experiments.experiment import Panel, Results
 from dp_bandit_envs.metrics import mean_and_standard_error
 from dp_bandit_envs.protocols import FloatArray
@@ -15,10 +16,43 @@ DECIDES = 3.0
 FEWEST = 5
 """Runs; the spread of fewer says too little of the standard error."""
 LONG = 10_000
-"""Rounds; in a shorter game every algorithm may still be telling the arms apart."""
+"""Rounds; in a shorter game algorithms may not have converged."""
+Statistic = TypeVar("Statistic")
 
 
-def lead(
+def judged(
+    results: Results,
+    judge: Callable[[Results], tuple[Statistic, Verdict]],
+    words: Callable[[Statistic], Words],
+    *,
+    fewest: int = FEWEST,
+) -> Claim:
+    """Return a claim with its verdict, in words.
+
+    Args:
+        results: The raw numbers.
+        judge: Returns the statistic and the verdict that follows from it.
+        words: Returns the words for a statistic.
+        fewest: Runs below which there is no verdict; 0 for what does not depend on chance.
+    """
+    statistic, verdict = judge(results)
+    says, seen, *reasons = words(statistic)
+    runs = results.experiment.trials
+    if runs < fewest:
+        few = f"from {runs} run{'' if runs == 1 else 's'}: that is too few"
+        return Claim(statistic, Verdict.UNDECIDED, says, seen, few)
+    reason = dict(zip((Verdict.YES, Verdict.NO, Verdict.UNDECIDED), reasons, strict=True))[verdict]
+    return Claim(
+        statistic, verdict, says, seen, f"from {runs} runs{reason}" if verdict is Verdict.UNDECIDED else reason
+    )
+
+
+def yes_or_no(holds: bool) -> Verdict:
+    """Return the verdict on what can be worked out."""
+    return Verdict.YES if holds else Verdict.NO
+
+
+def errors_ahead(
     results: Results, panel: str, better: str, worse: str, measure: str = "external_regret", checkpoint: int = -1
 ) -> float:
     """Return by how many standard errors `better` has less regret; trials are paired, as they share their gains."""
@@ -42,25 +76,24 @@ def over_error(sample: FloatArray) -> float:
     return mean / error
 
 
-def all_ahead(leads: Iterable[float]) -> Verdict:
-    """Return YES if all leads are clear, NO if one is clearly the other way round, else UNDECIDED."""
-    leads = list(leads)
-    if any(one < -DECIDES for one in leads):
+def all_ahead(errors: Iterable[float]) -> Verdict:
+    """Return YES if all differences are clear, NO if one is clearly of the other sign, else UNDECIDED.
+
+    Args:
+        errors: Differences in standard errors.
+    """
+    errors = list(errors)
+    if any(one < -DECIDES for one in errors):
         return Verdict.NO
-    return Verdict.YES if leads and all(one > DECIDES for one in leads) else Verdict.UNDECIDED
+    return Verdict.YES if errors and all(one > DECIDES for one in errors) else Verdict.UNDECIDED
 
 
-def listed(values: Mapping[str, float], form: str) -> str:
-    """Return values with their names on one line."""
-    return ", ".join(f"{name} {form.format(value)}" for name, value in values.items())
+def clearly_above(sample: FloatArray) -> bool:
+    """Return whether the mean of a sample is above 0 by what decides."""
+    return over_error(sample) > DECIDES
 
 
-def judged(holds: bool, how: str, why_not: str) -> Judgement:
-    """Return yes or no, with the reason."""
-    return Judgement(Verdict.YES, how) if holds else Judgement(Verdict.NO, why_not)
-
-
-def stuck(results: Results, panel: Panel, name: str) -> int:
+def runs_on_a_worse_arm(results: Results, panel: Panel, name: str) -> int:
     """Return how many runs lose, in the last half of the game, more than half of what a second-best arm loses."""
     means = np.array(panel.env_kwargs["means"], dtype=float)
     rounds = results.rounds(panel.key)
@@ -69,39 +102,6 @@ def stuck(results: Results, panel: Panel, name: str) -> int:
     regret = results.regret(panel.key, name, "pseudo_regret")
     least = 0.5 * gap * (rounds[-1] - rounds[half])
     return int(np.sum(regret[:, -1] - regret[:, half] > least)) if rounds[-1] >= LONG else 0
-
-
-def decided(answer: Verdict, results: Results, *, yes: str, no: str, unknown: str = "") -> Judgement:
-    """Return the answer with its reason, or that the results are too few or, with `unknown` behind it, too close."""
-    trials = results.experiment.trials
-    if trials < FEWEST:
-        return Judgement(Verdict.UNDECIDED, f"from {trials} run{'s' if trials != 1 else ''}: that is too few")
-    reasons = {Verdict.YES: yes, Verdict.NO: no, Verdict.UNDECIDED: f"from {trials} runs{unknown}"}
-    return Judgement(answer, reasons[answer])
-
-
-def short_of(results: Results, horizon: int, trials: int) -> list[Note]:
-    """Warn that a game is shorter than it should be, or the runs are fewer; nothing if neither is so."""
-    has = results.experiment
-    if has.horizon is None or (has.horizon >= horizon and has.trials >= trials):
-        return []
-    warning = f"This is {has.trials} runs of {has.horizon:,} rounds instead of {trials} of {horizon:,}."
-    return [Note("What differs below may come from that alone, whatever reason is given.", warning)]
-
-
-def clearly_above(sample: FloatArray) -> bool:
-    """Return whether the mean of a sample is above 0 by what decides."""
-    return over_error(sample) > DECIDES
-
-
-def with_names(values: Mapping[str, str]) -> str:
-    """Return values, each with its name in brackets, on one line."""
-    return ", ".join(f"{value} ({name})" for name, value in values.items())
-
-
-def joined(names: Sequence[str]) -> str:
-    """Return names as in a sentence."""
-    return " and ".join(names) if len(names) < 3 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def ratio(one: float, other: float) -> float:

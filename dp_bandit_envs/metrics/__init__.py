@@ -1,7 +1,7 @@
 """Regrets, and summaries of them over trials."""
 
-from dp_bandit_envs.metrics.regret import external_regret, policy_regret, pseudo_regret
-from dp_bandit_envs.metrics.summaries import (
+from dp_bandit_envs.metrics.regrets import external_regret, policy_regret, pseudo_regret
+from dp_bandit_envs.metrics.trial_summaries import (
     MedianOfMeans,
     gini_below_and_above,
     gini_mean_difference,

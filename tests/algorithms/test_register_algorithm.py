@@ -8,10 +8,10 @@ import pytest
 
 from dp_bandit_envs import Algorithm, Exp3, LaplaceClipRescale, make_algorithm, play, register_algorithm, simulate
 from dp_bandit_envs.algorithms import ALGORITHMS
-from dp_bandit_envs.cli.comparison import comparison
+from dp_bandit_envs.cli.run_arguments import comparison
 from dp_bandit_envs.errors import NameTaken, UnknownName, WrongType
-from dp_bandit_envs.experiments.running import run
-from dp_bandit_envs.experiments.store import ResultsFolder
+from dp_bandit_envs.experiments.chunked_run import run
+from dp_bandit_envs.experiments.results_folder import ResultsFolder
 
 GAME = "DPBandit-Stochastic-v0"
 

@@ -12,13 +12,13 @@ import pytest
 from dp_bandit_envs.algorithms import ALGORITHMS, algorithm_names, make_algorithm
 from dp_bandit_envs.cli import app as app_module
 from dp_bandit_envs.cli import main
-from dp_bandit_envs.cli.comparison import comparison, contestant
-from dp_bandit_envs.cli.showing import KINDS, about, declared, named
+from dp_bandit_envs.cli.run_arguments import comparison, contestant
+from dp_bandit_envs.cli.show_command import KINDS, about, declared, named
 from dp_bandit_envs.envs.registration import IDS
 from dp_bandit_envs.errors import UnknownName
 from dp_bandit_envs.experiments import figure_2
 from dp_bandit_envs.experiments.claim import Verdict
-from dp_bandit_envs.experiments.store import ResultsFolder
+from dp_bandit_envs.experiments.results_folder import ResultsFolder
 from dp_bandit_envs.privacy.counters import COUNTERS
 
 WRAPPERS = (

@@ -12,10 +12,10 @@ COMMAND = ["dp-bandit", "reproduce", "figure-1", "--trials", "30", "--horizon", 
 # Runs the command, and sends itself SIGKILL when half of a file with a certain name is on the disk.
 KILLED = """
 import os, signal, sys
-from dp_bandit_envs.experiments import durable
+from dp_bandit_envs.experiments import durable_files
 
 last, *sys.argv = sys.argv[1:]
-open_new = durable.open_new
+open_new = durable_files.open_new
 
 def killed(path):
     file = open_new(path)
@@ -25,7 +25,7 @@ def killed(path):
         os.kill(os.getpid(), signal.SIGKILL)
     return file
 
-durable.open_new = killed
+durable_files.open_new = killed
 from dp_bandit_envs.cli import main
 main()
 """

@@ -9,8 +9,8 @@ import pytest
 from rich.console import Console
 
 from dp_bandit_envs.cli import main
-from dp_bandit_envs.cli.counters import show_counters
-from dp_bandit_envs.plots.counters import counters_figure
+from dp_bandit_envs.cli.counters_command import show_counters
+from dp_bandit_envs.plots.counters_plot import counters_figure
 from dp_bandit_envs.privacy.counters.comparison import compare
 
 

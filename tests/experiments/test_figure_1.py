@@ -12,7 +12,7 @@ from dp_bandit_envs.experiments import figure_1
 from dp_bandit_envs.experiments.claim import Note, Verdict
 from dp_bandit_envs.experiments.experiment import Results
 from dp_bandit_envs.experiments.report import report_md, table
-from dp_bandit_envs.experiments.summary import COLUMNS, summary_csv
+from dp_bandit_envs.experiments.summary_table import COLUMNS, summary_csv
 from dp_bandit_envs.metrics import median_of_means
 
 YES, NO, UNDECIDED = Verdict
@@ -35,7 +35,7 @@ def results(regrets, trials=TRIALS, **given):
 
 
 def verdicts(regrets, **given):
-    return [claim.holds.verdict for claim in figure_1.claims(results(regrets, **given))]
+    return [claim.verdict for claim in figure_1.claims(results(regrets, **given))]
 
 
 # EXP3, DP-EXP3-Lap and EXP3-tau as at full size: about what the project measures.
@@ -99,6 +99,27 @@ def test_each_claim_can_fall(claim, change, expected):
     assert verdicts({**AS_MEASURED, **change})[claim] == expected
 
 
+def test_the_statistics_are_those_of_the_results():
+    """Mean regrets over each other and over the bounds; epsilons as the algorithms declare them."""
+    shares, beside, epsilons, free, lap, switching, within, tau = (
+        claim.statistic for claim in figure_1.claims(results(AS_MEASURED))
+    )
+    experiment = figure_1.experiment()
+    bound = experiment.contestants[0].make().regret_bound(n_arms=4, horizon=2**18, memory=0)
+    assert shares.shares["EXP3"] == pytest.approx(1790 / bound)
+    assert beside.ratios["Deterministic"] == pytest.approx(1960 / 1790)
+    assert beside.ratios["Oblivious"] == pytest.approx(1950 / 1800)
+    assert beside == free and beside.epsilon == epsilons.lap == paper_epsilon(4, 2**18)
+    assert epsilons.exp3 == experiment.contestants[0].make().guarantee(n_arms=4, horizon=2**18).epsilon
+    assert set(lap.errors) == {"Deterministic", "Stochastic", "Fully oblivious", "Oblivious"}
+    assert min(lap.errors.values()) > 3
+    assert list(switching.regrets.values()) == pytest.approx([13000, 13800, 5300])
+    assert switching.errors == tau.errors and set(tau.errors) == {"EXP3", "DP-EXP3-Lap"}
+    # EXP3-tau is the only one with a bound against switching costs.
+    assert (within.within, within.bounded) == (13, 13)
+    assert tau.epsilon == pytest.approx(26.6, abs=0.05)
+
+
 def test_one_trial_proves_no_order():
     """A single trial has no standard error; a claim about order cannot be held to be shown by it."""
     found = verdicts(AS_MEASURED, trials=1)
@@ -126,7 +147,7 @@ def test_the_report_holds_every_claim_and_the_numbers():
     assert text.startswith("# Title\n\nCommand: `dp-bandit it`")
     assert "A note." in text
     for claim in claims:
-        assert f"| {claim.says} | {claim.seen} | {claim.holds!s} |" in text
+        assert f"| {claim.says} | {claim.seen} | {claim.answer} |" in text
     for package in ("numpy", "numba", "gymnasium", "dp-bandit-envs", "Python"):
         assert package in text
     assert f"Seed 0; {TRIALS} trials, horizon 262,144" in text

@@ -6,13 +6,15 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.experiments import figure_modern
+from dp_bandit_envs.experiments.chunked_run import run
 from dp_bandit_envs.experiments.claim import Verdict
 from dp_bandit_envs.experiments.experiment import Results
 from dp_bandit_envs.experiments.figure_modern import modern_claims, modern_setup
+from dp_bandit_envs.experiments.figure_modern.modern_lower_bound import Played
+from dp_bandit_envs.experiments.figure_modern.modern_orders import Pair
 from dp_bandit_envs.experiments.figure_modern.modern_setup import GAMES, PRIVATE, REFERENCE, SWEEP
 from dp_bandit_envs.experiments.report import report_md
-from dp_bandit_envs.experiments.running import run
-from dp_bandit_envs.experiments.store import ResultsFolder
+from dp_bandit_envs.experiments.results_folder import ResultsFolder
 from dp_bandit_envs.theory.lower_bounds import lai_robbins, private_lower_bound
 
 YES, NO, UNDECIDED = Verdict
@@ -56,7 +58,7 @@ def results(changes=None, trials=TRIALS, rounds=ROUNDS, spread=0.02):
 
 
 def verdicts(**given):
-    return [claim.holds.verdict for claim in modern_claims.claims(*results(**given))]
+    return [claim.verdict for claim in modern_claims.claims(*results(**given))]
 
 
 def test_the_experiments_are_those_of_the_issue():
@@ -121,10 +123,12 @@ def test_each_claim_can_fall(claim, changes, expected):
     assert verdicts(changes=changes)[claim] == expected
 
 
-def test_a_verdict_names_where_it_fails():
+def test_a_statistic_shows_where_an_order_fails():
     claims = modern_claims.claims(*results({("epsilon", "DP-SE"): lambda e: 9.0 if e in (0.2, 0.5) else 50.0}))
-    assert "AdaP-UCB to DP-SE, spaced, epsilon = 0.2 and 0.5" in claims[5].holds.why
-    assert "DP-UCB, spaced" not in claims[5].holds.why
+    assert claims[5].statistic.behind == {
+        Pair("AdaP-UCB", "DP-SE", "spaced"): [0.2, 0.5],
+        Pair("AdaP-UCB", "DP-SE", "one-ahead"): [0.2, 0.5],
+    }
 
 
 def test_an_algorithm_that_is_told_the_horizon_may_stop():
@@ -134,11 +138,13 @@ def test_an_algorithm_that_is_told_the_horizon_may_stop():
         regret = over_time.arrays[f"{modern_setup.key(game, 1.0)}/DP-SE/pseudo_regret"]
         regret[:, 30:] = regret[:, -1:]
     claim = modern_claims.claims(over_time, over_epsilon)[6]
-    assert claim.holds.verdict is YES and "50.00 (DP-SE, spaced)" in claim.seen
+    assert claim.verdict is YES and claim.statistic.slopes[Played("DP-SE", "spaced")].value == pytest.approx(50)
     for game in GAMES:
         over_time.arrays[f"{modern_setup.key(game, 1.0)}/DP-SE/pseudo_regret"] /= 60
-    assert modern_claims.claims(over_time, over_epsilon)[6].holds.verdict is NO
-    assert modern_claims.claims(over_time, over_epsilon)[6].holds.why.startswith("below: DP-SE, spaced: 0.83")
+    assert modern_claims.claims(over_time, over_epsilon)[6].verdict is NO
+    below = modern_claims.claims(over_time, over_epsilon)[6].statistic.below
+    assert below[Played("DP-SE", "spaced")].value == pytest.approx(50 / 60)
+    assert set(below) == {Played("DP-SE", game.name) for game in GAMES}
 
 
 def test_steps_do_not_decide_an_order():
@@ -147,7 +153,7 @@ def test_steps_do_not_decide_an_order():
     for game in GAMES:
         regret = over_time.arrays[f"{modern_setup.key(game, 1.0)}/AdaP-KLUCB/pseudo_regret"]
         regret[:, -15:-1] /= 2
-    assert modern_claims.claims(over_time, over_epsilon)[1].holds.verdict is YES
+    assert modern_claims.claims(over_time, over_epsilon)[1].verdict is YES
 
 
 def test_what_is_the_other_way_round_at_the_end_is_said():
@@ -156,10 +162,14 @@ def test_what_is_the_other_way_round_at_the_end_is_said():
     over_epsilon.arrays["spaced-epsilon-0.05/DP-SE/pseudo_regret"][:, -1] /= 10
     over_time.arrays["spaced-epsilon-1/DP-SE/pseudo_regret"][:, -1] /= 10
     claims = modern_claims.claims(over_time, over_epsilon)
-    assert claims[5].holds.verdict is NO
-    assert claims[5].holds.why.startswith("the other way round: AdaP-UCB to DP-SE, spaced, epsilon = 0.05, at T.")
-    assert "at T alone clear in 23 of 24 cases, the other way round in AdaP-UCB to DP-SE, spaced" in claims[5].seen
-    assert "at T alone clear in 3 of 4 cases, the other way round in AdaP-UCB to DP-SE, spaced" in claims[2].seen
+    assert claims[5].verdict is NO
+    pair = Pair("AdaP-UCB", "DP-SE", "spaced")
+    assert claims[5].statistic.behind_at_end == {pair: [0.05]} and claims[5].statistic.behind == {}
+    assert [name for name, one in claims[2].statistic.pairs.items() if one.errors_at_end < 0] == [pair]
+    # Both claims on this order say so, the first although it holds.
+    assert claims[2].verdict is YES
+    assert all("DP-SE, spaced" in claim.seen for claim in (claims[2], claims[5]))
+    assert not any("DP-SE, spaced" in claim.seen.partition(";")[2] for claim in modern_claims.claims(*results()))
 
 
 @pytest.mark.parametrize("trials", [1, 4])
@@ -213,5 +223,5 @@ def test_the_order_and_the_lower_bound_hold_in_play(tmp_path):
     """The first experiment at a fiftieth of its length: every order, and no slope below the bound."""
     over_time = modern_setup.experiments(horizon=200_000, trials=12)[0]
     played = run(over_time, ResultsFolder(tmp_path / "time", over_time.configuration()), jobs=2)
-    found = [claim.holds.verdict for claim in modern_claims.claims(played, results()[1])]
+    found = [claim.verdict for claim in modern_claims.claims(played, results()[1])]
     assert found[:3] == [YES] * 3 and found[6:8] == [YES] * 2

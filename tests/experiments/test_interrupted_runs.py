@@ -8,10 +8,10 @@ import pytest
 from faulty_disk import FaultyDisk, PowerCut, randomness
 
 from dp_bandit_envs.errors import ResultsError
-from dp_bandit_envs.experiments import durable, running
+from dp_bandit_envs.experiments import chunked_run, durable_files
+from dp_bandit_envs.experiments.chunked_run import run
 from dp_bandit_envs.experiments.experiment import Contestant, Experiment, Panel, Results
-from dp_bandit_envs.experiments.running import run
-from dp_bandit_envs.experiments.store import ResultsFolder
+from dp_bandit_envs.experiments.results_folder import ResultsFolder
 from dp_bandit_envs.simulation import simulate
 
 EXPERIMENT = Experiment(
@@ -26,7 +26,7 @@ CHUNKS = ["a-000000", "a-000003", "a-000006", "b-000000", "b-000003", "b-000006"
 
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch):
-    monkeypatch.setattr(running, "CHUNK", 3)
+    monkeypatch.setattr(chunked_run, "CHUNK", 3)
 
 
 FEW_STEPS = Experiment(
@@ -80,7 +80,7 @@ def steps_of_a_run(tmp_path, monkeypatch):
     """Return how many steps an uninterrupted run takes on the disk."""
     with monkeypatch.context() as context:
         disk = FaultyDisk(str(tmp_path / "counted"))
-        context.setattr(durable, "os", disk)
+        context.setattr(durable_files, "os", disk)
         go(tmp_path / "counted", FEW_STEPS)
     return disk.steps
 
@@ -90,7 +90,7 @@ def run_into(error, step, path, monkeypatch):
     disk = FaultyDisk(str(path), step, error)
     with monkeypatch.context() as context:
         context.setattr(os, "getpid", lambda: 2**22 + 1)
-        context.setattr(durable, "os", disk)
+        context.setattr(durable_files, "os", disk)
         try:
             go(path, FEW_STEPS)
         except (PowerCut, ResultsError) as raised:
@@ -195,8 +195,8 @@ def test_ctrl_c_keeps_every_finished_chunk(stop_after, whole, tmp_path):
     calls.clear()
     go(tmp_path / "cut", progress=lambda title, rounds: calls.append((title, rounds)))
     trials = [3, 3, 1, 3, 3, 1]
-    assert [call for call in calls if call[0] == "saved"] == [("saved", 2 * 40 * trials[i]) for i in range(done)]
-    played = sum(rounds for title, rounds in calls if title != "saved")
+    assert [call for call in calls if call[0] is None] == [(None, 2 * 40 * trials[i]) for i in range(done)]
+    played = sum(rounds for title, rounds in calls if title is not None)
     assert played == 2 * 40 * sum(trials[done:])
     assert files(tmp_path / "cut") == whole
 

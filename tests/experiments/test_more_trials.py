@@ -2,13 +2,13 @@
 
 import numpy as np
 
+from dp_bandit_envs.experiments.chunked_run import chunks_of, run
 from dp_bandit_envs.experiments.experiment import Contestant, Experiment, Panel
 from dp_bandit_envs.experiments.figure_2 import figure_2_setup
 from dp_bandit_envs.experiments.figure_modern import modern_setup
-from dp_bandit_envs.experiments.running import chunks_of, run
-from dp_bandit_envs.experiments.store import ResultsFolder
-from dp_bandit_envs.experiments.summary import summary_csv
-from dp_bandit_envs.experiments.verdicts import lead, paired
+from dp_bandit_envs.experiments.results_folder import ResultsFolder
+from dp_bandit_envs.experiments.summary_table import summary_csv
+from dp_bandit_envs.experiments.verdicts import errors_ahead, paired
 
 
 def made(more):
@@ -30,7 +30,7 @@ def test_the_first_games_are_the_same_and_more_follow(tmp_path):
     assert (made(30).more_trials, made(3).more_trials) == ("30 of DP-IMED", "")
     panel = many.experiment.panels[0]
     assert [(one.first_trial, one.trials) for one in chunks_of(made(30), panel)] == [(0, 3), (3, 24), (27, 3)]
-    assert lead(many, "coins", "UCB", "DP-IMED") == lead(few, "coins", "UCB", "DP-IMED")
+    assert errors_ahead(many, "coins", "UCB", "DP-IMED") == errors_ahead(few, "coins", "UCB", "DP-IMED")
     counts = {line.split(",")[1]: line.split(",")[5] for line in summary_csv(many).splitlines()[1:]}
     assert counts == {"UCB": "3", "DP-IMED": "30"}
 

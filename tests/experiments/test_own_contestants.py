@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.errors import ResultsError
-from dp_bandit_envs.experiments import running
+from dp_bandit_envs.experiments import chunked_run
+from dp_bandit_envs.experiments.chunked_run import run
 from dp_bandit_envs.experiments.experiment import Contestant, Experiment, Panel
 from dp_bandit_envs.experiments.report import report_md
-from dp_bandit_envs.experiments.running import run
-from dp_bandit_envs.experiments.store import ResultsFolder
-from dp_bandit_envs.experiments.summary import summary_csv
+from dp_bandit_envs.experiments.results_folder import ResultsFolder
+from dp_bandit_envs.experiments.summary_table import summary_csv
 from dp_bandit_envs.simulation import simulate
 
 GAME = ("DPBandit-Stochastic-v0", {"means": [0.9, 0.1]})
@@ -60,7 +60,7 @@ def test_rounds_are_those_that_are_played(tmp_path):
 
 @pytest.mark.parametrize("stop_after", [1, 3, 7, 12])
 def test_an_interrupted_run_ends_with_the_same_bytes(stop_after, tmp_path, monkeypatch):
-    monkeypatch.setattr(running, "CHUNK", 2)
+    monkeypatch.setattr(chunked_run, "CHUNK", 2)
     go(tmp_path / "whole")
     calls = []
 
@@ -81,7 +81,7 @@ def test_what_is_saved_is_reported_at_once(tmp_path):
     go(tmp_path / "out")
     calls = []
     go(tmp_path / "out", progress=lambda *call: calls.append(call))
-    assert calls == [("saved", EXPERIMENT.rounds)]
+    assert calls == [(None, EXPERIMENT.rounds)]
 
 
 def test_a_chunk_of_another_panel_is_refused(tmp_path, monkeypatch):
@@ -145,5 +145,5 @@ def test_long_games_come_in_small_chunks(horizon, players, expected):
     """2^25 rounds at most, but 4 trials at least, for machines with several cores."""
     contestants = tuple(Contestant("Uniform", {}, f"{i}") for i in range(players))
     experiment = Experiment("x", (Panel("a", "A", *GAME),), contestants, horizon, 100)
-    sizes = [chunk.trials for chunk in running.chunks_of(experiment, experiment.panels[0])]
+    sizes = [chunk.trials for chunk in chunked_run.chunks_of(experiment, experiment.panels[0])]
     assert sizes[0] == expected and sum(sizes) == 100

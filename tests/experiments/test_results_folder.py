@@ -8,10 +8,10 @@ import pytest
 
 import dp_bandit_envs
 from dp_bandit_envs.errors import ResultsError
+from dp_bandit_envs.experiments.chunked_run import run
 from dp_bandit_envs.experiments.experiment import Contestant, Experiment, Panel
-from dp_bandit_envs.experiments.made_by import made_by
-from dp_bandit_envs.experiments.running import run
-from dp_bandit_envs.experiments.store import ResultsFolder
+from dp_bandit_envs.experiments.provenance import made_by
+from dp_bandit_envs.experiments.results_folder import ResultsFolder
 
 EXPERIMENT = Experiment("one", (Panel("a", "A", "DPBandit-Stochastic-v0"),), (Contestant("EXP3"),), 20, 2)
 

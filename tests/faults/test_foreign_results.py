@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.errors import ResultsError
-from dp_bandit_envs.experiments import durable, running
+from dp_bandit_envs.experiments import chunked_run, durable_files
+from dp_bandit_envs.experiments.chunked_run import run
 from dp_bandit_envs.experiments.experiment import Contestant, Experiment, Panel
-from dp_bandit_envs.experiments.made_by import foreign_code, made_by
-from dp_bandit_envs.experiments.running import run
-from dp_bandit_envs.experiments.store import ResultsFolder
+from dp_bandit_envs.experiments.provenance import foreign_code, made_by
+from dp_bandit_envs.experiments.results_folder import ResultsFolder
 
 ROOT = Path(__file__).parents[2]
 EXPERIMENT = Experiment("mine", (Panel("a", "A", "DPBandit-Stochastic-v0"),), (Contestant("Uniform"),), 40, 6)
@@ -32,7 +32,7 @@ OTHERS = {
 
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch):
-    monkeypatch.setattr(running, "CHUNK", 3)
+    monkeypatch.setattr(chunked_run, "CHUNK", 3)
 
 
 def go(path, experiment=EXPERIMENT):
@@ -46,7 +46,7 @@ def unfinished(path, experiment=EXPERIMENT):
         raise KeyboardInterrupt
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(running, "_joined", stop)
+        patch.setattr(chunked_run, "_joined", stop)
         with pytest.raises(KeyboardInterrupt):
             go(path, experiment)
     return path / "chunks" / "a-000000.npz"
@@ -105,7 +105,7 @@ def made_by_a_copy(folder, edit=None):
         text = (package / file).read_text(encoding="utf-8")
         assert old in text
         (package / file).write_text(text.replace(old, new, 1), encoding="utf-8")
-    program = "from dp_bandit_envs.experiments.made_by import made_by; print(made_by())"
+    program = "from dp_bandit_envs.experiments.provenance import made_by; print(made_by())"
     environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run([sys.executable, "-c", program], env=environment, cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -137,7 +137,7 @@ def test_an_edited_constant_is_other_code(edit, tmp_path):
     [
         ("agents/exp3.py", '"""', '"""Another docstring. '),
         ("agents/exp3.py", "\nclass ", "\n\n# A comment.\nclass "),
-        ("cli/listing.py", "def ", "def another(): return 1\n\n\ndef "),
+        ("cli/list_command.py", "def ", "def another(): return 1\n\n\ndef "),
     ],
     ids=["docstring", "comment", "command line"],
 )
@@ -177,12 +177,12 @@ def test_data_that_change_while_they_are_played_change_nothing(tmp_path):
         np.save(data, np.tile([0.1, 0.9], (30, 1)))
         return whole_file(target)
 
-    whole_file = durable.whole_file
+    whole_file = durable_files.whole_file
     np.save(data, np.tile([0.9, 0.1], (30, 1)))
     expected = go(tmp_path / "whole", replay).arrays["gains/Uniform/collected"]
     np.save(data, np.tile([0.9, 0.1], (30, 1)))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(durable, "whole_file", changing)
+        patch.setattr(durable_files, "whole_file", changing)
         again = dataclasses.replace(replay)
         assert np.array_equal(go(tmp_path / "cut", again).arrays["gains/Uniform/collected"], expected)
     with pytest.raises(ResultsError, match="Different: data_sha256"):
@@ -196,8 +196,8 @@ def test_a_folder_that_can_be_read_only_is_looked_at_again(tmp_path, monkeypatch
     def refused(path):
         raise PermissionError(13, "Permission denied", str(path))
 
-    monkeypatch.setattr(durable, "open_new", refused)
-    monkeypatch.setattr(durable, "remove", lambda path: None)
+    monkeypatch.setattr(durable_files, "open_new", refused)
+    monkeypatch.setattr(durable_files, "remove", lambda path: None)
     results = go(tmp_path / "mine")
     assert all(np.array_equal(results.arrays[key], expected[key]) for key in expected)
     folder = ResultsFolder(tmp_path / "mine", EXPERIMENT.configuration())

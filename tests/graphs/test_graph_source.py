@@ -8,7 +8,7 @@ import pytest
 from graph_tools import DIRECTED, rows_of
 
 from dp_bandit_envs.graphs import GraphSource
-from dp_bandit_envs.graphs.named import RANDOM
+from dp_bandit_envs.graphs.named_graphs import RANDOM
 
 
 def rounds_of(source, rounds, seed=0):

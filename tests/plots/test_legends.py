@@ -9,8 +9,8 @@ from matplotlib.legend import Legend
 from dp_bandit_envs.algorithms import algorithm_names
 from dp_bandit_envs.experiments.figure_graph.graph_panels import ByFeedback, OnGraph, graph_figure
 from dp_bandit_envs.experiments.figure_modern.modern_panels import OverEpsilon, OverTime, modern_figure
-from dp_bandit_envs.plots.regret import regret_figure
-from dp_bandit_envs.plots.style import SPARE, SPARE_OF_MANY, look
+from dp_bandit_envs.plots.plot_style import SPARE, SPARE_OF_MANY, look
+from dp_bandit_envs.plots.regret_plot import regret_figure
 
 ROUNDS = np.arange(10, 1001, 10)
 LEVELS = np.array([0.05, 0.5, 2.0])

@@ -11,8 +11,8 @@ from dp_bandit_envs.algorithms import algorithm_names
 from dp_bandit_envs.experiments.figure_2 import figure_2_setup
 from dp_bandit_envs.experiments.figure_modern.modern_setup import PRIVATE, REFERENCE
 from dp_bandit_envs.metrics import gini_below_and_above, mean_and_standard_error, median_of_means
-from dp_bandit_envs.plots.regret import as_bytes, regret_figure
-from dp_bandit_envs.plots.style import LOOKS, SPARE, look
+from dp_bandit_envs.plots.plot_style import LOOKS, SPARE, look
+from dp_bandit_envs.plots.regret_plot import as_bytes, regret_figure
 
 ROUNDS = np.arange(10, 1001, 10)
 

@@ -7,7 +7,7 @@ from dp_bandit_envs.experiments.experiment import Panel, Results
 from dp_bandit_envs.experiments.figure_2.figure_2_claims import claims
 from dp_bandit_envs.experiments.figure_2.figure_2_setup import HORIZON, MODERN, TRIALS, VIEW, experiment
 from dp_bandit_envs.experiments.reproduction import Reproduction
-from dp_bandit_envs.experiments.verdicts import short_of
+from dp_bandit_envs.experiments.sentences import smaller_than
 from dp_bandit_envs.metrics import mean_and_standard_error
 
 
@@ -34,7 +34,7 @@ def notes(results: Results) -> list[Note]:
         " arms the best is the first, with which algorithms begin that play an arm until its first release: their lines"
         " begin where they leave it."
     )
-    found = [Note(text), *short_of(results, HORIZON, TRIALS)]
+    found = [Note(text), *smaller_than(results, HORIZON, TRIALS)]
     modern = [name for name in results.names if name in MODERN]
     if modern:
         found.append(Note(f"Added to the paper's algorithms: {', '.join(modern)}. {_least(results)}"))

@@ -20,13 +20,13 @@ FAR = 10**6
 
 
 def name_of(panel: Panel) -> str:
-    """Return a panel's name for a sentence."""
-    return panel.title.replace(", ", " at ")
+    """Return a panel's name for a sentence, as in "2 arms at epsilon = 1"."""
+    return f"{len(arms(panel))} arms at {level_of(panel)}"
 
 
 def level_of(panel: Panel) -> str:
-    """Return a panel's privacy level."""
-    return panel.title.partition(", ")[2]
+    """Return a panel's privacy level, as in "epsilon = 1"."""
+    return f"epsilon = {settings(panel, INT)['epsilon']:g}"
 
 
 def horizon(results: Results) -> int:

@@ -18,7 +18,7 @@ from dp_bandit_envs.experiments.figure_graph.graph_setup import (
     experiments,
 )
 from dp_bandit_envs.experiments.reproduction import Reproduction
-from dp_bandit_envs.experiments.verdicts import short_of
+from dp_bandit_envs.experiments.sentences import smaller_than
 from dp_bandit_envs.graphs import REAL
 
 
@@ -48,4 +48,4 @@ def notes(results: Sequence[Results]) -> list[Note]:
         f" {PRIVATE_ARMS} arms of which a round may reveal so many, the arm's own and others drawn at random; {PRIVATE}"
         " has the same epsilon everywhere, so its noise grows with what a round reveals."
     )
-    return [Note(text), *short_of(results[0], HORIZON, TRIALS)]
+    return [Note(text), *smaller_than(results[0], HORIZON, TRIALS)]

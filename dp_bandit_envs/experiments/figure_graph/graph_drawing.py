@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from dp_bandit_envs.experiments.experiment import Results
 from dp_bandit_envs.experiments.figure_graph import graph_setup as setup
 from dp_bandit_envs.experiments.figure_graph.graph_panels import ByFeedback, OnGraph, graph_figure
-from dp_bandit_envs.experiments.levels import words_of
+from dp_bandit_envs.experiments.privacy_levels import words_of
 from dp_bandit_envs.experiments.reproduction import Reproduction
 
 

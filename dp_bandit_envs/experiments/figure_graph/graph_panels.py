@@ -11,9 +11,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter, FixedLocator, FormatStrFormatter, NullLocator
 
 from dp_bandit_envs.metrics import mean_and_standard_error
-from dp_bandit_envs.plots.legend import add_legend_and_note, add_note, size
-from dp_bandit_envs.plots.regret import NORMAL_95, Curves, draw_curves, share_limits
-from dp_bandit_envs.plots.style import BLACK, RC
+from dp_bandit_envs.plots.figure_legend import add_legend_and_note, add_note, size
+from dp_bandit_envs.plots.plot_style import BLACK, RC
+from dp_bandit_envs.plots.regret_plot import NORMAL_95, Curves, draw_curves, share_limits
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 ACROSS = 3

@@ -8,7 +8,8 @@ from dp_bandit_envs.experiments.figure_modern.modern_claims import claims
 from dp_bandit_envs.experiments.figure_modern.modern_drawing import draw_modern
 from dp_bandit_envs.experiments.figure_modern.modern_setup import GAMES, HORIZON, REFERENCE, TRIALS, VIEW, experiments
 from dp_bandit_envs.experiments.reproduction import Reproduction
-from dp_bandit_envs.experiments.verdicts import short_of, stuck
+from dp_bandit_envs.experiments.sentences import smaller_than
+from dp_bandit_envs.experiments.verdicts import runs_on_a_worse_arm
 
 
 def reproduction(*, horizon: int = HORIZON, trials: int = TRIALS, seed: int = 0) -> Reproduction:
@@ -32,7 +33,7 @@ def notes(results: Sequence[Results]) -> list[Note]:
         for one in results
         for panel in one.experiment.panels
         for name in one.names_in(panel)
-        if (count := stuck(one, panel, name))
+        if (count := runs_on_a_worse_arm(one, panel, name))
     ]
     text = (
         f"Games: {games}. Regret is pseudo-regret, each round's difference in mean between the best arm and the arm"
@@ -43,4 +44,4 @@ def notes(results: Sequence[Results]) -> list[Note]:
         " that slope times ln t; at a finite t regret may be below it.\n\nRuns that stay with a worse arm to the end,"
         f" where noise hides the best one: {', '.join(lost) + '. One of them decides a mean' if lost else 'none'}."
     )
-    return [Note(text), *short_of(results[0], HORIZON, TRIALS)]
+    return [Note(text), *smaller_than(results[0], HORIZON, TRIALS)]

@@ -9,9 +9,9 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter, FixedLocator, FormatStrFormatter, NullLocator
 
-from dp_bandit_envs.plots.legend import add_legend_and_note
-from dp_bandit_envs.plots.regret import LABELS, Curves, draw_curves, share_limits
-from dp_bandit_envs.plots.style import BLACK, GREY, RC
+from dp_bandit_envs.plots.figure_legend import add_legend_and_note
+from dp_bandit_envs.plots.plot_style import BLACK, GREY, RC
+from dp_bandit_envs.plots.regret_plot import LABELS, Curves, draw_curves, share_limits
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 LOWER_BOUND = "lower bound"

@@ -4,7 +4,7 @@ import csv
 import io
 
 from dp_bandit_envs.experiments.experiment import Results
-from dp_bandit_envs.experiments.levels import levels_in
+from dp_bandit_envs.experiments.privacy_levels import levels_in
 from dp_bandit_envs.metrics import gini_below_and_above, mean_and_standard_error, median_and_tail, median_of_means
 
 COLUMNS = (

@@ -8,9 +8,9 @@ from typing import Any
 from numpy.typing import NDArray
 
 from dp_bandit_envs.errors import ResultsError
-from dp_bandit_envs.experiments.archive import Archive
 from dp_bandit_envs.experiments.experiment import Experiment, Panel, Results
-from dp_bandit_envs.experiments.store import CHUNKS, ResultsFolder
+from dp_bandit_envs.experiments.results_archive import Archive
+from dp_bandit_envs.experiments.results_folder import CHUNKS, ResultsFolder
 from dp_bandit_envs.simulation import simulate
 
 CHUNK = 24
@@ -23,7 +23,8 @@ JOINED_BYTES = 2**28
 """Bytes of arrays that are joined in one pass over the chunks, and at least one array."""
 RESULTS = "results"
 MEASURES = ("external_regret", "policy_regret", "pseudo_regret", "collected", "switches", "pulls")
-Progress = Callable[[str, int], None]
+Progress = Callable[[str | None, int], None]
+"""Takes the title of the panel that was played, None for results that were saved before, and a number of rounds."""
 
 
 class _ChunkGone(Exception):
@@ -68,14 +69,14 @@ def run(experiment: Experiment, folder: ResultsFolder, *, jobs: int = 1, progres
         experiment: What to run.
         folder: The folder that belongs to it.
         jobs: Trials to run at a time.
-        progress: Called with a panel's title and a number of rounds that were played, or found in the folder (then
-            with the title "saved").
+        progress: Called with a panel's title and the number of rounds played, or with None and the number of rounds
+            whose results are in the folder.
     """
     whole = folder.load(RESULTS)
     if whole is None:
         whole = _run_chunks(experiment, folder, jobs, progress)
     elif progress is not None:
-        progress("saved", experiment.rounds)
+        progress(None, experiment.rounds)
     if folder.has_chunks:
         whole.check()  # every byte is read again before what it was made from goes
         folder.remove_chunks()
@@ -89,7 +90,7 @@ def _run_chunks(experiment: Experiment, folder: ResultsFolder, jobs: int, progre
             saved = _checked(chunk.load(folder))
             if saved is not None:
                 if progress is not None:
-                    progress("saved", chunk.trials * experiment.rounds_in_a_trial(panel, chunk.first_trial))
+                    progress(None, chunk.trials * experiment.rounds_in_a_trial(panel, chunk.first_trial))
             elif (whole := folder.load(RESULTS)) is not None:
                 return whole  # another process was quicker
             else:

@@ -13,9 +13,10 @@ from typing import Any
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import ALGORITHMS
+from dp_bandit_envs.cli.show_command import short_name
 from dp_bandit_envs.envs.registration import IDS
 from dp_bandit_envs.experiments.experiment import Contestant, Experiment, Panel
-from dp_bandit_envs.experiments.levels import labels_of
+from dp_bandit_envs.experiments.privacy_levels import labels_of
 from dp_bandit_envs.simulation.checkpoints import SPACINGS
 
 WORDS = {"true": True, "false": False, "none": None}
@@ -153,13 +154,13 @@ def _panel(environment: str) -> Panel:
             raise ValueError(
                 f"module must be one that Python finds; {error}. Put its folder into PYTHONPATH."
             ) from None
-    short = {id_.removeprefix("DPBandit-").removesuffix("-v0"): id_ for id_ in IDS}
+    short = {short_name(id_): id_ for id_ in IDS}
     written, _, rest = environment.partition(":")
     arguments = _parameters(rest, environment)
     id_ = (
         written if written in IDS else short[checks.known_name("environment", written.removeprefix("DPBandit-"), short)]
     )
-    title = id_.removeprefix("DPBandit-").removesuffix("-v0")
+    title = short_name(id_)
     if arguments:
         title += f" ({', '.join(f'{key}={value}' for key, value in arguments.items())})"
     # With its module's name, so that other processes import it too.

@@ -13,8 +13,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter
 
 from dp_bandit_envs.metrics import gini_below_and_above, mean_and_standard_error, median_of_means
-from dp_bandit_envs.plots.legend import add_legend_and_note, add_note, size
-from dp_bandit_envs.plots.style import RC, look
+from dp_bandit_envs.plots.figure_legend import add_legend_and_note, add_note, size
+from dp_bandit_envs.plots.plot_style import RC, look
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 Curves = dict[str, FloatArray]

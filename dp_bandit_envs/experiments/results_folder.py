@@ -11,8 +11,8 @@ from typing import IO, Any
 from numpy.typing import NDArray
 
 from dp_bandit_envs.errors import ResultsError
-from dp_bandit_envs.experiments import durable
-from dp_bandit_envs.experiments.archive import Archive, write_archive
+from dp_bandit_envs.experiments import durable_files
+from dp_bandit_envs.experiments.results_archive import Archive, write_archive
 
 CONFIGURATION = "configuration.json"
 CHUNKS = "chunks"
@@ -37,14 +37,14 @@ class ResultsFolder:
         text = json.dumps(configuration, indent=2, sort_keys=True) + "\n"
         self._digest = hashlib.sha256(text.encode()).hexdigest()
         try:
-            durable.make_folder(path)
+            durable_files.make_folder(path)
             self._claim(text)
         except (OSError, ValueError) as error:
             raise ResultsError(
                 f"{path}: the results folder must be writable; {_reason(error)}. Choose another."
             ) from None
         for folder in (path, path / CHUNKS):
-            durable.clear_partial_files(folder)
+            durable_files.clear_partial_files(folder)
 
     def save(self, name: str, arrays: Iterable[tuple[str, Sequence[NDArray[Any]]]], **origin: int) -> None:
         """Write arrays, each in pieces, to `name`.npz, which belongs to this configuration, name and `origin`."""
@@ -81,7 +81,7 @@ class ResultsFolder:
 
     def remove_chunks(self) -> None:
         """Remove the chunks, once their content is elsewhere in the folder."""
-        durable.remove_folder(self.path / CHUNKS, ".npz")
+        durable_files.remove_folder(self.path / CHUNKS, ".npz")
 
     @property
     def has_chunks(self) -> bool:
@@ -95,7 +95,7 @@ class ResultsFolder:
     def _writing(self, name: str) -> Iterator[IO[bytes]]:
         target = self.path / name
         try:
-            with durable.whole_file(target) as file:
+            with durable_files.whole_file(target) as file:
                 yield file
         except OSError as error:
             raise ResultsError(
@@ -110,7 +110,7 @@ class ResultsFolder:
                     f"{self.path}: a results folder must be empty or made by this command; it holds other files."
                     " Choose another."
                 )
-            if durable.create_once(file, text.encode()):
+            if durable_files.create_once(file, text.encode()):
                 return
         if (found := file.read_bytes()) != text.encode():
             raise ResultsError(
@@ -141,7 +141,7 @@ def _difference(old: str, new: str) -> str:
 
 
 def _is_half_a_configuration(name: str) -> bool:
-    ours = durable.PARTIAL.fullmatch(name)
+    ours = durable_files.PARTIAL.fullmatch(name)
     return ours is not None and ours["name"] == CONFIGURATION
 
 

@@ -8,8 +8,8 @@ import numpy as np
 from dp_bandit_envs import checks
 from dp_bandit_envs.errors import WrongType
 from dp_bandit_envs.graphs.feedback_graph import FeedbackGraph
-from dp_bandit_envs.graphs.named import NAMES, RANDOM, named_graph
-from dp_bandit_envs.graphs.reading import as_feedback_graph
+from dp_bandit_envs.graphs.graph_reading import as_feedback_graph
+from dp_bandit_envs.graphs.named_graphs import NAMES, RANDOM, named_graph
 
 
 def _is_given(graph: Any) -> bool:

@@ -5,7 +5,7 @@ import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from dp_bandit_envs.plots.style import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, RC, VERMILION
+from dp_bandit_envs.plots.plot_style import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, RC, VERMILION
 from dp_bandit_envs.privacy.counters.comparison import Row, variances_at
 
 COLOURS = {

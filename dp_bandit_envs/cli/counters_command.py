@@ -7,8 +7,8 @@ from rich.console import Console
 from rich.table import Table
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.plots.counters import counters_figure
-from dp_bandit_envs.plots.regret import as_bytes
+from dp_bandit_envs.plots.counters_plot import counters_figure
+from dp_bandit_envs.plots.regret_plot import as_bytes
 from dp_bandit_envs.privacy.counters.comparison import compare
 
 

@@ -4,7 +4,7 @@ import importlib
 from typing import Any, NamedTuple
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.cli.output import Draw, draw_over_time
+from dp_bandit_envs.cli.run_and_report import Draw, draw_over_time
 from dp_bandit_envs.experiments.reproduction import Reproduction
 
 

@@ -10,15 +10,15 @@ from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn,
 from rich.table import Table
 from rich.text import Text
 
+from dp_bandit_envs.experiments.chunked_run import run
 from dp_bandit_envs.experiments.experiment import Experiment, Panel, Results
-from dp_bandit_envs.experiments.levels import labels_of, levels_in, words_of
+from dp_bandit_envs.experiments.privacy_levels import labels_of, levels_in, words_of
 from dp_bandit_envs.experiments.report import report_md
 from dp_bandit_envs.experiments.reproduction import Reproduction, View
-from dp_bandit_envs.experiments.running import run
-from dp_bandit_envs.experiments.store import ResultsFolder
-from dp_bandit_envs.experiments.summary import summary_csv
+from dp_bandit_envs.experiments.results_folder import ResultsFolder
+from dp_bandit_envs.experiments.summary_table import summary_csv
 from dp_bandit_envs.metrics import mean_and_standard_error, median_and_tail, median_of_means
-from dp_bandit_envs.plots.regret import as_bytes, regret_figure
+from dp_bandit_envs.plots.regret_plot import as_bytes, regret_figure
 
 WIDTH_OF_NAMES, WIDTH_OF_GAME = 46, 34
 """Letters that a table takes for names and guarantees, and for each game."""
@@ -78,7 +78,7 @@ def produce(
     console.print(_regret_table(results[0], view, console.width))
     console.print("Why each guarantee holds is in the report.", highlight=False)
     for claim in claims:
-        console.print(f"{claim.says} [bold]{claim.holds}[/bold]", highlight=False)
+        console.print(f"{claim.says} [bold]{claim.answer}[/bold]", highlight=False)
     for remark in notes:
         if remark.warning or remark.on_terminal:
             console.print(f"{remark.warning} {remark.text}".strip(), markup=False, highlight=False)
@@ -119,9 +119,9 @@ def _run(
     with Progress(*columns, console=console) as bar:
         task = bar.add_task("compiling", total=total)
 
-        def advance(panel: str, rounds: int) -> None:
+        def advance(panel: str | None, rounds: int) -> None:
             nonlocal played, total
-            if panel == "saved":
+            if panel is None:
                 # What was found is not work, so that speed and time left are those of what is left.
                 total -= rounds
                 bar.update(task, total=total)

@@ -15,7 +15,7 @@ from dp_bandit_envs.adversaries import Stochastic
 from dp_bandit_envs.algorithms import ALGORITHMS, make_algorithm
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.registration import IDS
-from dp_bandit_envs.experiments.levels import level_of
+from dp_bandit_envs.experiments.privacy_levels import level_of
 from dp_bandit_envs.privacy.counters import COUNTERS, make_counter
 
 N_ARMS, HORIZON = 4, 2**18
@@ -25,7 +25,7 @@ MEANS = (0.9, 0.6)
 DIFFERS = "Differs from the source in:"
 BASES = ("PrivacyBoundary", "SumsBoundary", "FunctionalAgent")
 """Names that others are built on."""
-EXAMPLES = {
+EXAMPLES: dict[str, dict[str, Any]] = {
     "MiniBatchAverage": {"batch_size": 19},
     "ExactSums": {},
     "CounterSums": {"counter": "k-ary", "epsilon": 1},

@@ -52,18 +52,25 @@ def levels_in(experiment: Experiment, panel: Panel) -> dict[str, Level]:
 
 def words_of(experiments: Iterable[Experiment]) -> dict[str, str]:
     """Return the levels of each algorithm in all panels together, in words."""
+    return {name: in_words(levels) for name, levels in _levels_of(experiments).items()}
+
+
+def _levels_of(experiments: Iterable[Experiment]) -> dict[str, list[Level]]:
     found: dict[str, dict[Level, None]] = {}
     for experiment in experiments:
         for panel in experiment.panels:
             for name, level in levels_in(experiment, panel).items():
                 found.setdefault(name, {})[level] = None
-    return {name: in_words(levels) for name, levels in found.items()}
+    return {name: list(levels) for name, levels in found.items()}
 
 
 def labels_of(experiments: Iterable[Experiment]) -> dict[str, str]:
     """Return what each algorithm is called in a legend: its name and its levels."""
-    words = words_of(experiments)
-    return {name: f"{name} {text}" if text.startswith("(") else f"{name} ({text})" for name, text in words.items()}
+    return {
+        # The words for no privacy have brackets of their own.
+        name: f"{name} {in_words(levels)}" if math.isinf(levels[0].epsilon) else f"{name} ({in_words(levels)})"
+        for name, levels in _levels_of(experiments).items()
+    }
 
 
 def in_words(levels: Iterable[Level]) -> str:

@@ -1,0 +1,155 @@
+"""The numbers behind each claim about graph feedback, and what they decide."""
+
+import math
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from dp_bandit_envs.experiments.claim import Verdict
+from dp_bandit_envs.experiments.experiment import Results
+from dp_bandit_envs.experiments.figure_graph import graph_setup as setup
+from dp_bandit_envs.experiments.verdicts import DECIDES, all_ahead, clearly_above, over_error
+from dp_bandit_envs.metrics import mean_and_standard_error
+
+
+class Difference(NamedTuple):
+    """A mean difference, half its 95% interval, and the difference over its standard error."""
+
+    mean: float
+    half: float
+    errors: float
+
+
+class LessRegret(NamedTuple):
+    """Bayesian regret of `worse` less that of `better`, by graph."""
+
+    better: str
+    worse: str
+    graphs: Mapping[str, Difference]
+
+    @property
+    def behind(self) -> list[str]:
+        """The graphs on which `better` is clearly worse."""
+        return [title for title, one in self.graphs.items() if one.errors < -DECIDES]
+
+    @property
+    def close(self) -> list[str]:
+        """The graphs on which neither is clearly better."""
+        return [title for title, one in self.graphs.items() if abs(one.errors) <= DECIDES]
+
+
+class ShareOfBound(NamedTuple):
+    """The largest share of the bound that mean regret takes at any round: with the entropy, and without as printed."""
+
+    with_entropy: float
+    as_printed: float
+
+
+class BayesianBound(NamedTuple):
+    """TS-N beside its bound, by graph."""
+
+    graphs: Mapping[str, ShareOfBound]
+
+    @property
+    def over(self) -> list[str]:
+        """The graphs on which regret is over the bound."""
+        return [title for title, one in self.graphs.items() if one.with_entropy > 1]
+
+
+class FeedbackAtLevel(NamedTuple):
+    """What feedback does at a privacy level.
+
+    Attributes:
+        means: Mean regret for each number of gains revealed.
+        partial: By how many standard errors the most partial feedback has less regret than bandit feedback.
+        whole: The same of full information.
+        whole_is_better: Whether full information clearly has less regret than the most partial feedback.
+    """
+
+    means: tuple[float, ...]
+    partial: float
+    whole: float
+    whole_is_better: bool
+
+    @property
+    def pays(self) -> bool:
+        """Whether all feedback clearly pays."""
+        return self.partial > DECIDES and self.whole > DECIDES
+
+    @property
+    def costs(self) -> bool:
+        """Whether partial feedback clearly costs."""
+        return self.partial < -DECIDES
+
+    @property
+    def only_whole_costs(self) -> bool:
+        """Whether full information clearly costs, and partial feedback does not."""
+        return not self.costs and self.whole < -DECIDES
+
+
+class Feedback(NamedTuple):
+    """What feedback does, by privacy level."""
+
+    levels: Mapping[str, FeedbackAtLevel]
+
+    @property
+    def pays(self) -> list[str]:
+        """The levels at which it pays."""
+        return [label for label, one in self.levels.items() if one.pays]
+
+    @property
+    def costs(self) -> list[str]:
+        """The levels at which partial feedback costs."""
+        return [label for label, one in self.levels.items() if one.costs]
+
+    @property
+    def only_whole_costs(self) -> list[str]:
+        """The levels at which full information costs and partial feedback does not."""
+        return [label for label, one in self.levels.items() if one.only_whole_costs]
+
+    @property
+    def whole_is_better_again(self) -> bool:
+        """Whether full information is better than partial feedback wherever that costs."""
+        return bool(self.costs) and all(self.levels[label].whole_is_better for label in self.costs)
+
+
+def less_regret(results: Results, better: str, worse: str) -> tuple[LessRegret, Verdict]:
+    """Judge whether one algorithm has less regret than another on every graph."""
+    graphs = {}
+    for panel in results.experiment.panels:
+        one, other = (results.regret(panel.key, name, setup.VIEW.measure)[:, -1] for name in (better, worse))
+        mean, error = (float(value) for value in mean_and_standard_error(other - one))
+        graphs[panel.title] = Difference(mean, 1.96 * error, over_error(other - one))
+    return LessRegret(better, worse, graphs), all_ahead(one.errors for one in graphs.values())
+
+
+def bayesian_bound(results: Results) -> tuple[BayesianBound, Verdict]:
+    """Judge whether the mean regret of TS-N is within its bound at every round."""
+    graphs = {}
+    for panel in results.experiment.panels:
+        rounds = results.rounds(panel.key)
+        mean, _ = mean_and_standard_error(results.regret(panel.key, "TS-N", setup.VIEW.measure))
+        share = float(np.max(mean / setup.bound(results, panel, rounds)))
+        arms = results.experiment.game(panel).n_arms
+        graphs[panel.title] = ShareOfBound(share, share * math.sqrt(math.log(arms)))
+    found = BayesianBound(graphs)
+    return found, Verdict.NO if found.over else Verdict.YES
+
+
+def feedback(results: Results) -> tuple[Feedback, Verdict]:
+    """Judge, at each level, the most partial feedback and full information against bandit feedback."""
+    levels = {}
+    for epsilon in (*setup.LEVELS, None):
+        label = setup.label_at(epsilon)
+        regret = setup.by_feedback(results, label)
+        levels[label] = FeedbackAtLevel(
+            means=tuple(float(mean) for mean in regret.mean(axis=0)),
+            partial=over_error(regret[:, 0] - regret[:, -2]),
+            whole=over_error(regret[:, 0] - regret[:, -1]),
+            whole_is_better=clearly_above(regret[:, -2] - regret[:, -1]),
+        )
+    found = Feedback(levels)
+    if found.costs or found.only_whole_costs:
+        return found, Verdict.NO
+    return found, Verdict.YES if found.pays else Verdict.UNDECIDED

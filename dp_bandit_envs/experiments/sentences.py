@@ -1,0 +1,30 @@
+"""Numbers and names as parts of sentences, and the warning that a run is smaller than its figure asks for."""
+
+from collections.abc import Mapping, Sequence
+
+from dp_bandit_envs.experiments.claim import Note
+from dp_bandit_envs.experiments.experiment import Results
+
+
+def with_names(values: Mapping[str, str]) -> str:
+    """Return values, each with its name in brackets, on one line."""
+    return ", ".join(f"{value} ({name})" for name, value in values.items())
+
+
+def after_names(values: Mapping[str, float], form: str) -> str:
+    """Return values in a format, each after its name, on one line."""
+    return ", ".join(f"{name} {form.format(value)}" for name, value in values.items())
+
+
+def joined(names: Sequence[str]) -> str:
+    """Return names as in a sentence."""
+    return " and ".join(names) if len(names) < 3 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def smaller_than(results: Results, horizon: int, trials: int) -> list[Note]:
+    """Warn that games are shorter than they should be, or fewer; nothing if neither is so."""
+    has = results.experiment
+    if has.horizon is None or (has.horizon >= horizon and has.trials >= trials):
+        return []
+    warning = f"This is {has.trials} runs of {has.horizon:,} rounds instead of {trials} of {horizon:,}."
+    return [Note("What differs below may come from that alone, whatever reason is given.", warning)]
