@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.special import zeta as scipy_zeta
 
-from dp_bandit_envs.privacy.sums import BlockSums, IntervalSums, geometric_blocks
-from dp_bandit_envs.privacy.sums.intervals import interval_ends, paper_input, zeta
+from dp_bandit_envs.privacy.mechanisms import BlockSums, IntervalSums, geometric_blocks
+from dp_bandit_envs.privacy.mechanisms.interval_sums import interval_ends, paper_input, zeta
 
 DELTA = math.exp(-10)
 

@@ -16,7 +16,7 @@ from sums_tools import Impulse, laplace_loss, linear_map, play
 from dp_bandit_envs.adversaries.replay import GainTable
 from dp_bandit_envs.privacy import mechanisms
 from dp_bandit_envs.privacy.counters import COUNTERS, make_counter
-from dp_bandit_envs.privacy.sums import blocks
+from dp_bandit_envs.privacy.mechanisms import blocks
 from dp_bandit_envs.wrappers import BlockSums, CounterSums, ExactSums, HybridSums, IntervalSums, MiniBatchAverage
 from dp_bandit_envs.wrappers.sums_boundary import SumsBoundary
 
