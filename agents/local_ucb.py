@@ -29,7 +29,7 @@ class LocalUcb(Ucb):
     Source: Ren, Zhou, Liu and Shroff (2020), LDP-UCB-L.
     """
 
-    def __init__(self, *, epsilon: SupportsFloat, constants: str = "paper") -> None:
+    def __init__(self, *, epsilon: SupportsFloat = math.inf, constants: str = "paper") -> None:
         super().__init__()
         self.epsilon = checks.epsilon(epsilon)
         self.constants = checks.one_of("constants", constants, CONSTANTS)

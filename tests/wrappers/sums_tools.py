@@ -62,7 +62,7 @@ class Counting:
 def play(env: Any, arms: Sequence[int], rng: Any) -> tuple[np.ndarray, np.ndarray]:
     """Play these arms with the noise of `rng`; return all released sums and counts, each `(steps, n_arms)`."""
     env.reset(seed=0)
-    env._rng = rng
+    env._released._rng = rng
     results = [env.step(arm) for arm in arms]
     assert results[-1][2]
     return np.array([result[0]["sum"] for result in results]), np.array([result[0]["count"] for result in results])

@@ -1,6 +1,7 @@
 """Attacks that once got something from a boundary: wrong gains, repeated rounds, copies, attributes, subclasses."""
 
 import copy
+import math
 import pickle
 
 import gymnasium as gym
@@ -10,15 +11,15 @@ from boundary_games import SUMS, summed
 from gymnasium import wrappers as known
 
 from dp_bandit_envs import Algorithm, make_algorithm, play, simulate
-from dp_bandit_envs.adversaries import Adversary
+from dp_bandit_envs.adversaries import Adversary, Stochastic
 from dp_bandit_envs.adversaries.replay import GainTable
 from dp_bandit_envs.agents import Ucb
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
 from dp_bandit_envs.errors import BoundaryError, GainRangeError
-from dp_bandit_envs.privacy import mechanisms
+from dp_bandit_envs.privacy import Mechanism, PrivacyGuarantee, mechanisms
 from dp_bandit_envs.privacy.counters import COUNTERS, BinaryCounter
-from dp_bandit_envs.privacy.laplace import LaplaceMechanism
+from dp_bandit_envs.privacy.counters.binary import next_noise
 from dp_bandit_envs.wrappers import CounterSums, LaplaceClipRescale, MiniBatchAverage, PrivacyBoundary
 from dp_bandit_envs.wrappers import vector as of_many
 
@@ -66,19 +67,22 @@ def test_every_engine_refuses_a_gain_outside_the_range(name, gain):
         many.step(np.zeros(2, int))
 
 
-class OnlyBase(PrivacyBoundary):
-    """A wrapper of a user's own that checks nothing: the base does."""
+def leaks(state, arm, gain, rng):
+    return gain, 1
 
-    def __init__(self, env):
-        super().__init__(env)
-        self.sensitivity, self.horizon = 1.0, self._horizon_below
-        self.guarantee = LaplaceClipRescale(env, epsilon=1.0).guarantee
 
-    def _begin(self):
-        pass
+class OnlyBase(Mechanism):
+    """A mechanism of a user's own that checks nothing: the boundary does."""
 
-    def _advance(self, arm):
-        return self._step_below(arm)
+    release = staticmethod(leaks)
+
+    def new_state(self, below):
+        """Return nothing."""
+        return ()
+
+    def guarantee(self, below):
+        """Claim too much."""
+        return PrivacyGuarantee(epsilon=1.0)
 
 
 class ForeignGame(BanditEnv):
@@ -97,7 +101,7 @@ class ForeignGame(BanditEnv):
 def test_the_base_refuses_what_a_foreign_game_pays(gain):
     game = ForeignGame(GainTable(TABLE))
     game.gain = gain
-    env = OnlyBase(game)
+    env = PrivacyBoundary(game, OnlyBase())
     env.reset(seed=1)
     with pytest.raises(BoundaryError, match="received a gain outside"):
         env.step(0)
@@ -208,7 +212,7 @@ def test_a_boundary_is_copied_before_its_first_game_only(num_envs, how):
 
 @pytest.mark.parametrize("num_envs", [None, 2])
 def test_nothing_that_decides_on_the_noise_can_be_set_from_outside(num_envs):
-    without = LaplaceMechanism(0.0, 0.0, False)
+    without = mechanisms.LaplaceClipRescale(epsilon=math.inf)
     for env in boundaries(num_envs):
         for name in ("mechanism", "sensitivity", "guarantee", "horizon", "_mechanism", "_rng", "env", "n_arms"):
             if num_envs is None:
@@ -217,9 +221,11 @@ def test_nothing_that_decides_on_the_noise_can_be_set_from_outside(num_envs):
             if name in ("mechanism", "sensitivity", "guarantee", "horizon"):
                 with pytest.raises(AttributeError, match=r"read-only|no setter|can't set"):
                     setattr(env, name, without)
-        if hasattr(env.env, "batch_size"):
-            with pytest.raises(AttributeError, match="batch_size of a MiniBatchAverage is read-only"):
-                env.env.batch_size = 1
+        for name in ("batch_size", "noise", "below", "releases_sums"):
+            with pytest.raises(AttributeError, match=r"read-only|no setter|can't set"):
+                setattr(env, name, 1)
+        env.mechanism.epsilon = 1e9
+        assert getattr(env.mechanism, "epsilon", None) != 1e9
 
 
 def test_a_new_attribute_can_be_set():
@@ -234,27 +240,42 @@ def test_a_new_attribute_can_be_set():
 class Tenfold(BinaryCounter):
     """Ten times the noise, so a tenth of epsilon."""
 
-    def advance(self, state, arm, rng):
+    def noise(self, state, arm, rng):
         """Multiply the noise."""
-        noise, fresh = super().advance(state, arm, rng)
+        noise, fresh = BinaryCounter.noise(state, arm, rng)
         return 10 * noise, fresh
 
 
-def test_a_subclass_of_a_counter_plays_its_own_noise(monkeypatch):
+def tenfold_noise(state, arm, rng):
+    noise, fresh = next_noise(state, arm, rng)
+    return 10.0 * noise, fresh
+
+
+class TenfoldPlain(BinaryCounter):
+    """The same as a plain function, declared on the class."""
+
+    noise = staticmethod(tenfold_noise)
+
+
+@pytest.mark.parametrize("tenfold", [Tenfold, TenfoldPlain])
+def test_a_subclass_of_a_counter_plays_its_own_noise(monkeypatch, tenfold):
     """Its claim was played with the noise of its parent, which it took from the module of its class."""
-    monkeypatch.setitem(COUNTERS, "binary", Tenfold)
-    assert mechanisms.CounterSums("binary", epsilon=1.0, horizon=9).counter.compilable is None
     sums = {}
-    for counter in (Tenfold, BinaryCounter):
+    for counter in (tenfold, BinaryCounter):
         monkeypatch.setitem(COUNTERS, "binary", counter)
         env = CounterSums(BanditEnv(GainTable(TABLE)), epsilon=1e6, counter="binary")
         env.reset(seed=1)
         sums[counter] = env.step(0)[0]["sum"][0] - TABLE[0, 0]
-    assert sums[Tenfold] == pytest.approx(10 * sums[BinaryCounter], rel=0.01)
+    assert sums[tenfold] == pytest.approx(10 * sums[BinaryCounter], rel=0.01)
 
 
-def test_a_counter_with_an_advance_of_its_own_is_played_not_compiled(monkeypatch):
-    monkeypatch.setitem(COUNTERS, "binary", Tenfold)
-    player = Algorithm("mine", Ucb, lambda env: CounterSums(env, epsilon=1.0, counter="binary"))
-    outcome = simulate("DPBandit-Stochastic-v0", [player], horizon=20)["mine"]
-    assert outcome.engine == "play" and "Tenfold" in outcome.reason
+@pytest.mark.parametrize(("tenfold", "engine"), [(Tenfold, "play"), (TenfoldPlain, "compiled")])
+def test_simulate_plays_a_counters_own_noise(monkeypatch, tenfold, engine):
+    monkeypatch.setitem(COUNTERS, "binary", tenfold)
+    player = Algorithm("mine", Ucb, lambda env: CounterSums(env, epsilon=20.0, counter="binary"))
+    outcome = simulate("DPBandit-Stochastic-v0", [player], horizon=300, checkpoints=300, seed=3)["mine"]
+    assert outcome.engine == engine
+    game = play(BanditEnv(Stochastic(horizon=300)), player, seed=3)
+    assert np.array_equal(outcome.external_regret[0], game.external_regret)
+    monkeypatch.setitem(COUNTERS, "binary", BinaryCounter)
+    assert not np.array_equal(play(BanditEnv(Stochastic(horizon=300)), player, seed=3).arms, game.arms)

@@ -237,7 +237,7 @@ def test_make_and_make_vec_with_a_registered_id_work_under_the_boundary():
 def noise(env):
     """Return the noise of 6 releases of gain 0, from a wrapper without rejection."""
     env.reset(seed=7)
-    scale, bound, _ = env.mechanism
+    _, scale, bound = env.noise
     return np.array([env.step(0)[0]["gain"][0] * (1 + 2 * bound) - bound for _ in range(6)]) / scale
 
 

@@ -115,8 +115,8 @@ def test_who_changes_a_mechanism_changes_no_noise(many):
         wrapped.reset(seed=4)
         shown = wrapped.mechanism if many else wrapped.get_wrapper_attr("mechanism")
         if meddle:
-            shown.counter.sigma = 0.0
-            shown.sensitivity = 1e-12
+            shown.counter(60).sigma = 0.0
+            shown.epsilon = 1e12
         wrapped.reset(seed=4)
         return [wrapped.step(np.array([1]) if many else 1)[0]["sum"].tolist() for _ in range(60)]
 
@@ -125,11 +125,11 @@ def test_who_changes_a_mechanism_changes_no_noise(many):
 
 def test_wrappers_share_no_ends_of_intervals():
     wrapped = [IntervalSums(BanditEnv(Stochastic(2, 500)), epsilon=1.0) for _ in range(2)]
-    ends = wrapped[0].mechanism.ends
-    before = wrapped[1].mechanism.ends.tolist()
+    ends = wrapped[0].mechanism.ends(500)
+    before = wrapped[1].mechanism.ends(500).tolist()
     ends[:] = np.arange(1, len(ends) + 1)
     third = IntervalSums(BanditEnv(Stochastic(2, 500)), epsilon=1.0)
-    assert [one.mechanism.ends.tolist() for one in (*wrapped, third)] == [before] * 3
+    assert [one.mechanism.ends(500).tolist() for one in (*wrapped, third)] == [before] * 3
 
 
 # ---- arms in the compiled game -------------------------------------------------------------------------------------

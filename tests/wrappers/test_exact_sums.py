@@ -35,7 +35,7 @@ def step(env, arm):
     """Play one arm; return sum, count, reward, ended and info of game 0 as plain numbers."""
     scalar = isinstance(env, gym.Env)
     observation, reward, terminated, truncated, info = env.step(arm if scalar else np.array([arm]))
-    assert set(observation) == {"sum", "count"}
+    assert set(observation) == {"sum", "count", "release"}
     assert set(info) == ({"round"} if scalar else {"round", "_round"})
     return (
         observation["sum"].ravel().tolist(),
@@ -50,7 +50,7 @@ def test_sums_counts_and_rewards_by_hand(make):
     env = (ExactSums if make is game else vector.ExactSums)(make(TABLE))
     observation, info = env.reset(seed=0)
     assert observation["sum"].ravel().tolist() == [0.0, 0.0]
-    assert observation["count"].ravel().tolist() == [0, 0]
+    assert observation["count"].ravel().tolist() == observation["release"].ravel().tolist() == [0, 0]
     assert int(np.ravel(info["round"])[0]) == 0
     assert step(env, 0) == ([0.25, 0.0], [1, 0], 0.25, False, 1)
     assert step(env, 1) == ([0.25, 1.0], [1, 1], 1.0, False, 2)
@@ -81,7 +81,7 @@ def test_intervals_wait_for_their_ends_by_hand(make):
     """Epsilon = 16: the input is 0.349 (see test_sums_privacy_loss), so intervals of ceil(1 / 0.349) = 3 gains."""
     wrapper = IntervalSums if make is game else vector.IntervalSums
     env = wrapper(make(TABLE), epsilon=16.0, intervals="uniform")
-    assert env.mechanism.ends.tolist() == [3]
+    assert env.mechanism.ends(4).tolist() == [3]
     env.reset(seed=0)
     assert step(env, 1) == ([0.0, 0.0], [0, 0], 0.0, False, 1)
     assert step(env, 1) == ([0.0, 0.0], [0, 0], 0.0, False, 2)

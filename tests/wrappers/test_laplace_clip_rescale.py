@@ -8,9 +8,9 @@ import pytest
 from boundary_games import game, games
 
 from dp_bandit_envs.errors import StepOutsideGame
-from dp_bandit_envs.privacy import LaplaceMechanism, PrivacyGuarantee
+from dp_bandit_envs.privacy import Noise, PrivacyGuarantee
 from dp_bandit_envs.wrappers import LaplaceClipRescale, MiniBatchAverage, vector
-from dp_bandit_envs.wrappers.laplace_clip_rescale import LaplaceClipRescale as Scalar
+from dp_bandit_envs.wrappers import LaplaceClipRescale as Scalar
 
 FORMS = {
     "scalar": (LaplaceClipRescale, lambda table: game(table)),
@@ -70,21 +70,21 @@ def test_noise_draws_are_independent_from_release_to_release():
 @pytest.mark.parametrize(("epsilon", "horizon"), [(1.0, 2**18), (0.1, 2139), (243.29, 2**18), (2.0, 2)])
 def test_default_bound_is_the_papers_ln_t_over_epsilon(form, epsilon, horizon):
     wrapper, make = form
-    assert wrapper(make(np.zeros((horizon, 2))), epsilon=epsilon).mechanism.bound == pytest.approx(
+    assert wrapper(make(np.zeros((horizon, 2))), epsilon=epsilon).noise.bound == pytest.approx(
         math.log(horizon) / epsilon, rel=1e-14
     )
 
 
 def test_default_bound_above_batches_is_the_noise_scale_times_ln_of_the_number_of_releases():
     env = LaplaceClipRescale(MiniBatchAverage(game(np.zeros((1003, 2))), batch_size=10), epsilon=0.5)
-    assert env.mechanism.scale == pytest.approx(0.2, rel=1e-15)
-    assert env.mechanism.bound == pytest.approx(0.2 * math.log(100), rel=1e-14)
+    assert env.noise.scale == pytest.approx(0.2, rel=1e-15)
+    assert env.noise.bound == pytest.approx(0.2 * math.log(100), rel=1e-14)
     assert env.horizon == 100
 
 
 def test_default_bound_of_a_single_release_is_zero(form):
     wrapper, make = form
-    assert wrapper(make(np.zeros((1, 2))), epsilon=1.0).mechanism.bound == 0.0
+    assert wrapper(make(np.zeros((1, 2))), epsilon=1.0).noise.bound == 0.0
 
 
 class Scripted:
@@ -116,7 +116,7 @@ class Scripted:
 def test_reject_clip_and_rescale_by_hand(draw, reject, clip, outside):
     env = Scalar(game(np.full((1, 2), 0.5)), epsilon=2.0, bound=1.0, outside=outside)
     env.reset(seed=0)
-    env._rng = Scripted([draw])
+    env._released._rng = Scripted([draw])
     observation, reward, *_ = env.step(1)
     observed, value = reject if outside == "reject" else clip
     assert observation["observed"].tolist() == [0, observed]
@@ -129,7 +129,7 @@ def test_infinite_epsilon_leaves_gains_unchanged(form):
     table = np.random.default_rng(1).random((50, 2))
     table[:2] = [[0.0, 1.0], [1.0, 0.0]]
     env = wrapper(make(table), epsilon=math.inf)
-    assert env.mechanism == LaplaceMechanism(0.0, 0.0, True)
+    assert env.noise == Noise(1.0, 0.0, 0.0)
     env.reset(seed=1)
     for row in table:
         observation, reward, *_ = env.step(0 if isinstance(env, gym.Env) else np.array([0]))

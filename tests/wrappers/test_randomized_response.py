@@ -9,7 +9,7 @@ import pytest
 from boundary_games import RevealsBoth, game, games
 
 from dp_bandit_envs.adversaries.replay import GainTable
-from dp_bandit_envs.privacy.randomized_response import respond, response_mechanism
+from dp_bandit_envs.privacy.mechanisms.randomized_response import coin_chances, release
 from dp_bandit_envs.wrappers import (
     ExactSums,
     HybridSums,
@@ -46,12 +46,17 @@ class Uniform:
         return self.number
 
 
+def chances(env):
+    """Return the chances of an environment's coins."""
+    return env.mechanism.new_state(env.below)
+
+
 def chance_of_one(gain, mechanism) -> Fraction:
     """Return the exact chance of a 1: how many of the 2^53 uniform numbers answer so, found by bisection."""
     low, high = 0, 2**53
     while low < high:
         middle = (low + high) // 2
-        if respond(gain, mechanism, Uniform(middle * STEP))[0] == 1.0:
+        if release(mechanism, 0, gain, Uniform(middle * STEP))[0] == 1.0:
             low = middle + 1
         else:
             high = middle
@@ -70,7 +75,7 @@ def test_either_answer_changes_by_exactly_e_to_the_epsilon(epsilon):
 
     A chance is a number of 2^-53, small beside the least chance; and the floor is raised by 2^-50 of itself on purpose.
     """
-    mechanism = response_mechanism(epsilon, 1.0)
+    mechanism = coin_chances(epsilon)
     least = 1 / (1 + math.exp(epsilon))
     tolerance = 4 * STEP / least
     assert epsilon - 2**-48 - tolerance <= loss(mechanism) <= epsilon + tolerance
@@ -80,14 +85,14 @@ def test_either_answer_changes_by_exactly_e_to_the_epsilon(epsilon):
 
 def test_chances_by_hand():
     """Epsilon = ln 3: (2 g + 1) / 4, so 1/4, 0.4 and 3/4 for gains 0, 0.3 and 1."""
-    mechanism = response_mechanism(math.log(3), 1.0)
+    mechanism = coin_chances(math.log(3))
     found = [float(chance_of_one(gain, mechanism)) for gain in GAINS]
     assert found == pytest.approx([0.25, 0.4, 0.75], rel=1e-14)
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0])
 def test_chances_are_those_of_the_stated_formula(epsilon):
-    mechanism = response_mechanism(epsilon, 1.0)
+    mechanism = coin_chances(epsilon)
     for gain in np.linspace(0, 1, 11).tolist():
         by_formula = (gain * math.expm1(epsilon) + 1) / (math.exp(epsilon) + 1)
         assert float(chance_of_one(gain, mechanism)) == pytest.approx(by_formula, rel=1e-12)
@@ -96,34 +101,34 @@ def test_chances_are_those_of_the_stated_formula(epsilon):
 @pytest.mark.parametrize("epsilon", [40.0, 100.0, 800.0, 1e300])
 def test_both_answers_stay_possible_however_large_epsilon_is(epsilon):
     """Below e^-36 a chance could be none of 2^53 numbers, and an answer that cannot occur gives the gain away."""
-    mechanism = response_mechanism(epsilon, 1.0)
-    assert respond(0.0, mechanism, Uniform(0.0))[0] == 1.0
-    assert respond(1.0, mechanism, Uniform(1 - STEP))[0] == 0.0
+    mechanism = coin_chances(epsilon)
+    assert release(mechanism, 0, 0.0, Uniform(0.0))[0] == 1.0
+    assert release(mechanism, 0, 1.0, Uniform(1 - STEP))[0] == 0.0
     for gain in GAINS:
         assert 0 < chance_of_one(gain, mechanism) < 1
     assert loss(mechanism) <= 40.0
 
 
 def test_without_noise_a_gain_becomes_a_coin_with_that_mean():
-    mechanism = response_mechanism(math.inf, 1.0)
+    mechanism = coin_chances(math.inf)
     assert [chance_of_one(gain, mechanism) for gain in (0.0, 0.25, 1.0)] == [0, Fraction(1, 4), 1]
     assert float(chance_of_one(0.3, mechanism)) == pytest.approx(0.3, abs=STEP)
 
 
 @pytest.mark.parametrize("sensitivity", [2.0, 3.0])
 def test_several_gains_a_round_share_epsilon(sensitivity):
-    mechanism = response_mechanism(1.2, sensitivity)
+    mechanism = coin_chances(1.2 / sensitivity)
     assert sensitivity * loss(mechanism) == pytest.approx(1.2, rel=1e-12)
 
 
 def test_a_round_that_reveals_both_arms_answers_twice_with_half_of_epsilon():
     """P(1, 1) changes from 1/16 to 9/16 at epsilon = 2 ln 3: by 9 = e^epsilon."""
     env = RandomizedResponse(RevealsBoth(GainTable(np.zeros((2, 2)))), epsilon=2 * math.log(3))
-    assert chance_of_one(1.0, env.mechanism) / chance_of_one(0.0, env.mechanism) == pytest.approx(3.0, rel=1e-12)
+    assert chance_of_one(1.0, chances(env)) / chance_of_one(0.0, chances(env)) == pytest.approx(3.0, rel=1e-12)
     env.reset(seed=1)
-    env._rng = Uniform(0.2)
+    env._released._rng = Uniform(0.2)
     assert env.step(0)[0]["gain"].tolist() == [1.0, 1.0]
-    env._rng = Uniform(0.3)
+    env._released._rng = Uniform(0.3)
     assert env.step(0)[0]["gain"].tolist() == [0.0, 0.0]
     assert env.guarantee.epsilon == 2 * math.log(3)
 
@@ -131,7 +136,7 @@ def test_a_round_that_reveals_both_arms_answers_twice_with_half_of_epsilon():
 def test_averages_get_no_smaller_noise():
     """A coin is not additive: the loss between two averages is bounded by that between 0 and 1."""
     env = RandomizedResponse(MiniBatchAverage(game(np.zeros((10, 2))), batch_size=5), epsilon=1.0)
-    assert env.mechanism == response_mechanism(1.0, 1.0)
+    assert chances(env) == coin_chances(1.0)
 
 
 # ---- the wrapper
@@ -175,7 +180,7 @@ def test_a_gain_is_compared_with_one_uniform_number_of_the_wrappers_stream():
     for number, answer in ((0.3999, 1.0), (0.4001, 0.0)):
         env = RandomizedResponse(game([[0.3, 0.3]]), epsilon=math.log(3))
         env.reset(seed=1)
-        env._rng = Uniform(number)
+        env._released._rng = Uniform(number)
         assert env.step(1)[0]["gain"].tolist() == [0.0, answer]
 
 
@@ -210,7 +215,7 @@ def test_around_a_guarantee_it_is_post_processing(epsilon):
 @pytest.mark.parametrize("epsilon", [20.0, 30.0, 35.0, 36.0, 36.5, 36.7])
 def test_chances_near_what_a_uniform_double_can_tell_are_rounded_to_more_noise(epsilon):
     """Chances are multiples of 2^-53, so the smaller one must be rounded up, and not the larger one up as well."""
-    mechanism = response_mechanism(epsilon, 1)
+    mechanism = coin_chances(epsilon)
     assert Fraction(mechanism.floor) * 2**53 == int(mechanism.floor * 2**53)
     assert Fraction(mechanism.floor) + Fraction(mechanism.span) == 1 - Fraction(mechanism.floor)
     assert loss(mechanism) <= epsilon
@@ -222,7 +227,7 @@ def test_averages_of_several_gains_share_epsilon_by_their_number():
     A coin's loss is not linear in the gain: ln((floor + span / 2) / floor) for half a gain.
     """
     env = RandomizedResponse(MiniBatchAverage(RevealsBoth(GainTable(np.zeros((4, 2)))), batch_size=2), epsilon=1.0)
-    mechanism = env.mechanism
+    mechanism = chances(env)
     assert 2 * math.log((mechanism.floor + mechanism.span / 2) / mechanism.floor) <= 1.0
-    assert mechanism == response_mechanism(1.0, 2)
+    assert mechanism == coin_chances(0.5)
     assert env.sensitivity == 2.0

@@ -115,7 +115,7 @@ def test_an_unknown_counter_brings_a_suggestion(wrap):
         wrap("CounterSums", epsilon=1.0, counter="hybird")
     with pytest.raises(KeyError, match="Known: logarithmic, binary, hybrid"):
         wrap("CounterSums", epsilon=1.0, counter="xyzzy")
-    assert wrap("CounterSums", epsilon=1.0, counter="K-ARY").mechanism.counter.__class__.__name__ == "KAryCounter"
+    assert wrap("CounterSums", epsilon=1.0, counter="K-ARY").mechanism.counter(9).__class__.__name__ == "KAryCounter"
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_options_of_counters_are_checked(wrap):
         wrap("HybridSums", epsilon=1.0, budget="double")
     with pytest.raises(ValueError, match=r"^base must be odd; received 4"):
         wrap("CounterSums", epsilon=1.0, counter="k-ary", base=4)
-    assert wrap("CounterSums", epsilon=1.0, counter="k-ary", base=5).mechanism.counter.base == 5
+    assert wrap("CounterSums", epsilon=1.0, counter="k-ary", base=5).mechanism.counter(9).base == 5
 
 
 @pytest.mark.parametrize("sensitivity", [0.0, -1.0, math.nan, math.inf])
@@ -175,7 +175,7 @@ def test_a_game_too_short_for_a_release_spends_nothing(wrap):
     env = wrap("IntervalSums", epsilon=0.1)
     assert (env.guarantee.epsilon, env.guarantee.model) == (0.0, "central")
     assert "too short" in env.guarantee.theorem
-    assert env.mechanism.ends.size == 0
+    assert env.mechanism.ends(40).size == 0
 
 
 def test_noise_too_large_and_lengths_of_the_wrong_kind_are_refused_at_once():

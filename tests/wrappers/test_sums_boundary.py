@@ -26,7 +26,7 @@ from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
 from dp_bandit_envs.envs.scoreboard import Scoreboard
 from dp_bandit_envs.errors import BoundaryError, StepOutsideGame
 from dp_bandit_envs.wrappers import ExactSums, vector
-from dp_bandit_envs.wrappers.boundary import Withheld
+from dp_bandit_envs.wrappers.released import Withheld
 
 ROUNDS = 12
 NOISY = [*OWN_NOISE, "Running(Laplace)", "Running(Response)"]
@@ -86,14 +86,15 @@ def test_what_is_added_up_is_withheld_from_prints_and_attributes(kind):
     env = summed(game(tables()[0]), kind)
     env.reset(seed=1)
     env.step(0)
-    assert isinstance(env._state, Withheld)
-    assert repr(env._state) == str(env._state) == f"{env._state}" == "withheld"
-    assert not hasattr(env._state, "__dict__")
+    state = env._released._state
+    assert isinstance(state, Withheld)
+    assert repr(state) == str(state) == f"{state}" == "withheld"
+    assert not hasattr(state, "__dict__")
     with pytest.raises(AttributeError):
-        env._state.other = 1
+        state.other = 1
     many = summed(games(2, tables()[0]), kind)
     many.reset(seed=1)
-    assert repr(many._states) == "[withheld, withheld]"
+    assert [repr(one._state) for one in many._released] == ["withheld"] * 2
 
 
 def test_the_withheld_state_would_be_found_if_it_were_kept_openly():
@@ -102,7 +103,7 @@ def test_the_withheld_state_would_be_found_if_it_were_kept_openly():
     env.reset(seed=1)
     env.step(0)
     assert not list(find_planted(vars(env)))
-    assert list(find_planted({"state": env._state.value})) == ["it['state'][0]"]
+    assert list(find_planted({"state": env._released._state.value})) == ["it['state'][0]"]
 
 
 @pytest.mark.parametrize("kind", SUMS)
@@ -301,7 +302,7 @@ def test_a_wrapper_that_rewrites_observations_is_refused_below():
 
 
 @pytest.mark.parametrize("kind", SUMS)
-def test_flatten_observation_below_changes_nothing_and_above_joins_counts_and_sums(kind):
+def test_flatten_observation_below_changes_nothing_and_above_joins_its_parts(kind):
     table = np.random.default_rng(1).random((ROUNDS, 3))
     plain, flat_below = summed(game(table), kind), summed(gym.wrappers.FlattenObservation(game(table)), kind)
     flat_above = gym.wrappers.FlattenObservation(summed(game(table), kind))
@@ -311,7 +312,7 @@ def test_flatten_observation_below_changes_nothing_and_above_joins_counts_and_su
     for arm in (0, 1, 0):
         one, other, joined = plain.step(arm), flat_below.step(arm), flat_above.step(arm)
         assert repr(one) == repr(other)
-        np.testing.assert_array_equal(joined[0], np.concatenate([one[0]["count"], one[0]["sum"]]))
+        np.testing.assert_array_equal(joined[0], np.concatenate([one[0]["count"], one[0]["release"], one[0]["sum"]]))
 
 
 # ---- pictures

@@ -16,9 +16,17 @@ from sums_tools import Impulse, laplace_loss, linear_map, play
 from dp_bandit_envs.adversaries.replay import GainTable
 from dp_bandit_envs.privacy import mechanisms
 from dp_bandit_envs.privacy.counters import COUNTERS, make_counter
-from dp_bandit_envs.privacy.mechanisms import blocks
-from dp_bandit_envs.wrappers import BlockSums, CounterSums, ExactSums, HybridSums, IntervalSums, MiniBatchAverage
-from dp_bandit_envs.wrappers.sums_boundary import SumsBoundary
+from dp_bandit_envs.privacy.mechanism import Mechanism
+from dp_bandit_envs.privacy.mechanisms import block_sums
+from dp_bandit_envs.wrappers import (
+    BlockSums,
+    CounterSums,
+    ExactSums,
+    HybridSums,
+    IntervalSums,
+    MiniBatchAverage,
+    PrivacyBoundary,
+)
 
 EPSILON = 0.7
 ROUNDS = 12
@@ -95,16 +103,16 @@ def test_some_round_loses_exactly_epsilon(name, rounds, pad):
 
 @pytest.mark.parametrize("pad", [False, True])
 def test_losses_of_the_default_by_hand(pad):
-    """T = 8, epsilon = 1, arm 0 in all rounds but 4 and 6 (from 0). Logarithmic draws have scale 2, tree nodes 2 k.
+    """T = 8, epsilon = 1, arm 1 in rounds 0, 4 and 6. Logarithmic draws have scale 2, tree nodes 2 k.
 
     As one counter of 8 items (padded): items 1, 2, 4, 8 enter one logarithmic draw, 1/2; item 3 the only node of its
     tree as well, 1; items 5 to 7 a tree of two levels: 5 enters two nodes of scale 4, 6 and 7 one, with 1/2 for the
-    logarithmic draw that is made at 8. Not padded, arm 0 has items 1 to 6 and none of the draw at 8: rounds 0 to 3 are
-    as before, rounds 5 and 7 its items 5 (two nodes, 1/2) and 6 (one node, 1/4); arm 1 has two items, 1/2 each.
+    logarithmic draw that is made at 8. Not padded, arm 0 has items 1 to 5: the last enters one node of scale 4, 1/4,
+    and no draw at 8; the others are as before. Arm 1 has items 1 to 3, and none of the draw at 4: 1/2 each.
     """
-    arms = [0, 0, 0, 0, 1, 0, 1, 0]
+    arms = [1, 0, 0, 0, 1, 0, 1, 0]
     losses = laplace_loss(linear_map(functools.partial(HybridSums, epsilon=1.0, pad_unplayed=pad), arms, 8))
-    by_hand = [0.5, 0.5, 1.0, 0.5, 1.0, 0.75, 0.75, 0.5] if pad else [0.5, 0.5, 1.0, 0.5, 0.5, 0.5, 0.5, 0.25]
+    by_hand = [0.5, 0.5, 1.0, 0.5, 1.0, 0.75, 0.75, 0.5] if pad else [0.5, 0.5, 0.5, 1.0, 0.5, 0.5, 0.5, 0.25]
     assert losses == pytest.approx(by_hand, rel=1e-9)
 
 
@@ -189,7 +197,7 @@ def test_a_gain_pays_at_every_release_that_covers_it(intervals, v, epsilon):
     arms = [0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0, 0]
     wrap = functools.partial(IntervalSums, epsilon=epsilon, v=v, intervals=intervals)
     mechanism = wrap(game(np.zeros((rounds, 2)))).mechanism
-    ends = [int(end) for end in mechanism.ends]
+    ends = [int(end) for end in mechanism.ends(rounds)]
     assert 2 <= len(ends) < rounds and ends[-1] <= rounds
     found = linear_map(wrap, arms, rounds)
     drawn = [end ** (v / 2) for t, arm in enumerate(arms) for end in ends if arms[: t + 1].count(arm) == end]
@@ -212,7 +220,7 @@ def test_what_intervals_declare_follows_from_their_ends(rounds, target, delta):
     is the smaller of the pure one and rho + 2 sqrt(rho ln(1 / delta)), and at most the target.
     """
     env = IntervalSums(game(np.zeros((rounds, 2))), epsilon=target, delta=delta)
-    losses = [float(end) ** -0.55 for end in env.mechanism.ends]
+    losses = [float(end) ** -0.55 for end in env.mechanism.ends(rounds)]
     rho = sum(loss**2 for loss in losses) / 2
     concentrated = rho + 2 * math.sqrt(rho * math.log(1 / delta))
     assert env.guarantee.rho == pytest.approx(rho, rel=1e-10)
@@ -248,7 +256,7 @@ def test_declared_delta_of_intervals_holds_by_sampling():
 
     def delta_at(epsilon, factor):
         loss = np.zeros(n)
-        for end in env.mechanism.ends:
+        for end in env.mechanism.ends(1500):
             share = factor * float(end) ** -0.55
             draws = rng.laplace(0.0, 1.0, n)
             loss += np.abs(draws + share) - np.abs(draws)
@@ -311,7 +319,7 @@ def test_a_round_that_reveals_both_arms_loses_no_more_than_epsilon(kind):
     losses = laplace_loss(found)
     pure = declared.epsilon
     if kind == "intervals":
-        ends = WRAPS[kind](game(np.zeros((ROUNDS, 2)))).mechanism.ends
+        ends = WRAPS[kind](game(np.zeros((ROUNDS, 2)))).mechanism.ends(ROUNDS)
         pure = sum(float(end) ** -0.55 for end in ends)
     assert losses.max() == pytest.approx(pure, rel=1e-9)
 
@@ -319,91 +327,91 @@ def test_a_round_that_reveals_both_arms_loses_no_more_than_epsilon(kind):
 # ---- the method sees what it should --------------------------------------------------------------------------------
 
 
-class OtherTell:
-    """A mechanism with another `tell`, or another state."""
+class Changed(Mechanism):
+    """A mechanism with another `release`, or another state."""
 
-    def __init__(self, mechanism, tell=None, **state) -> None:
+    releases_sums = True
+
+    def __init__(self, mechanism, release=None, **state) -> None:
         """Take the mechanism, the function, and what to replace in the state."""
-        self._mechanism, self.tell, self._replaced = mechanism, tell or mechanism.tell, state
-        self.guarantee = mechanism.guarantee
+        self._mechanism, self.release, self._replaced = mechanism, release or mechanism.release, state
+        self.idle = mechanism.idle
 
-    def new_state(self, n_arms):
+    def new_state(self, below):
         """Return the state with the replacements."""
-        state = self._mechanism.new_state(n_arms)
+        state = self._mechanism.new_state(below)
         return state._replace(**{key: change(getattr(state, key)) for key, change in self._replaced.items()})
 
-
-class ByHand(SumsBoundary):
-    """Releases the sums of any mechanism."""
-
-    def __init__(self, env, mechanism):
-        super().__init__(env)
-        self._use(mechanism)
+    def guarantee(self, below):
+        """Claim what the mechanism claims."""
+        return self._mechanism.guarantee(below)
 
 
 def broken(mechanism):
     """Return a wrapper that uses this mechanism."""
-    return functools.partial(ByHand, mechanism=mechanism)
+    return functools.partial(PrivacyBoundary, mechanism=mechanism)
 
 
-def blocks_told_twice(state, gain, observed, rng):
-    """Tell each block's sum again one step later, with a draw of its own."""
-    filling = state.total + np.array(gain) * np.array(observed)
-    before = state.block.copy()
-    sums, counts = blocks.tell(state, gain, observed, rng)
-    for arm in range(2):
-        if state.block[arm] > before[arm]:
-            last_block[arm] = filling[arm]
-        elif state.block[arm]:
-            sums[arm] = last_block[arm] + rng.laplace(0.0, state.scale)
-    return sums, counts
+def shared_noise(state, arm, gain, rng):
+    """Add the last noise of arm 0's counter to the sum of arm 1, too."""
+    state.exact[arm] += gain
+    state.inserted[arm] += 1
+    if arm == 0:
+        last_noise[0], _ = make_counter("hybrid", epsilon=EPSILON).noise(state.counters, 0, rng)
+    return state.exact[arm] + last_noise[0], state.inserted[arm]
 
 
-last_block = np.zeros(2)
-
-
-def shared_noise(state, gain, observed, rng):
-    """Add the noise of arm 0's counter to the sums of both arms."""
-    state.exact[:] += np.array(gain) * np.array(observed)
-    noise, _ = counted_insert(state.counters, 0, rng)
-    return state.exact + noise, state.counts
-
-
-def counted_insert(counters, arm, rng):
-    """Stand for the counter's own."""
-    return make_counter("hybrid", epsilon=EPSILON).noise(counters, arm, rng)
+last_noise = [0.0]
 
 
 def plain(counter="hybrid", **more):
     """Return a mechanism of counters."""
-    return mechanisms.CounterSums(counter, epsilon=EPSILON, horizon=ROUNDS, **more)
+    return mechanisms.CounterSums(counter=counter, epsilon=EPSILON, **more)
+
+
+def blocks(*lengths):
+    """Return a mechanism of blocks."""
+    return mechanisms.BlockSums(epsilon=EPSILON, lengths=lengths)
 
 
 def test_a_whole_mechanism_put_in_by_hand_is_as_private_as_before():
     """So that what the broken ones below lose is not lost by how they are put in."""
     assert laplace_loss(linear_map(broken(plain()), [0] * ROUNDS, ROUNDS)).max() == pytest.approx(EPSILON, rel=1e-9)
-    told = mechanisms.BlockSums(EPSILON, (1, 1, 2, 4), False)
-    assert laplace_loss(linear_map(broken(told), [0] * ROUNDS, ROUNDS)).max() == pytest.approx(EPSILON, rel=1e-9)
+    whole = broken(blocks(1, 1, 2, 4))
+    assert laplace_loss(linear_map(whole, [0] * ROUNDS, ROUNDS)).max() == pytest.approx(EPSILON, rel=1e-9)
 
 
 @pytest.mark.parametrize("pad", [False, True])
 def test_half_the_noise_is_seen(pad):
-    half = OtherTell(plain(pad=pad), factor=lambda factor: factor / 2)
+    half = Changed(plain(pad_unplayed=pad), factor=lambda factor: factor / 2)
     assert laplace_loss(linear_map(broken(half), [0] * ROUNDS, ROUNDS)).max() == pytest.approx(2 * EPSILON, rel=1e-9)
-    half = OtherTell(mechanisms.BlockSums(EPSILON, (2,), False), scale=lambda scale: scale / 2)
+    half = Changed(blocks(2), scale=lambda scale: scale / 2)
     assert laplace_loss(linear_map(broken(half), [0] * ROUNDS, ROUNDS)).max() == pytest.approx(2 * EPSILON, rel=1e-9)
 
 
 def test_noise_shared_by_arms_is_seen():
     """The difference of the two sums is exact: no change of the draws hides a change of one arm's gain."""
-    losses = laplace_loss(linear_map(broken(OtherTell(plain(), shared_noise)), ARMS, ROUNDS))
+    arms = [0, 1] * (ROUNDS // 2)
+    losses = laplace_loss(linear_map(broken(Changed(plain(), shared_noise)), arms, ROUNDS))
     assert np.isinf(losses).all()
 
 
+def released_twice(state, arm, gain, rng):
+    """Release each block of two again, with a draw of its own, when the next one has begun."""
+    before = state.total[arm]
+    value, count = block_sums.release(state, arm, gain, rng)
+    if count:
+        last_block[arm] = before + gain
+        return value, count
+    return (last_block[arm] + rng.laplace(0.0, state.scale), 2) if state.block[arm] else (0.0, 0)
+
+
+last_block = np.zeros(2)
+
+
 def test_a_second_draw_for_the_same_block_is_seen():
-    """Every block of two but the last, which is told in round 12 and no more."""
-    told = OtherTell(mechanisms.BlockSums(EPSILON, (2,), False), blocks_told_twice)
-    losses = laplace_loss(linear_map(broken(told), [0] * ROUNDS, ROUNDS))
+    """Every block of two but the last, after which nothing follows."""
+    losses = laplace_loss(linear_map(broken(Changed(blocks(2), released_twice)), [0] * ROUNDS, ROUNDS))
     assert losses == pytest.approx([2 * EPSILON] * 10 + [EPSILON] * 2, rel=1e-9)
 
 
