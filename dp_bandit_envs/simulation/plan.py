@@ -19,7 +19,7 @@ from dp_bandit_envs.privacy.randomized_response import ResponseMechanism, respon
 from dp_bandit_envs.privacy.sums import SumMechanism
 from dp_bandit_envs.protocols import Environment
 from dp_bandit_envs.seeding import FIRST_WRAPPER
-from dp_bandit_envs.simulation import graph_feedback
+from dp_bandit_envs.simulation import graph_feedback, payoffs
 from dp_bandit_envs.simulation import play_block as play_block_module
 from dp_bandit_envs.simulation.entry import Entry
 from dp_bandit_envs.simulation.play_block import Nothing, Rules
@@ -50,6 +50,7 @@ class Plan:
         sums: What releases sums, if anything does.
         roles: The random streams of `inner`, `outer` and the sums.
         on_graph: Whether a round reveals the row of a feedback graph.
+        payoff: The adversary's payoff function, if it has one.
     """
 
     agent: FunctionalAgent
@@ -59,6 +60,7 @@ class Plan:
     sums: SumMechanism | None
     roles: tuple[int, int, int]
     on_graph: bool
+    payoff: Callable[..., Any] | None = None
 
     def sums_state(self, n_arms: int) -> Any:
         """Return the first state of what releases sums."""
@@ -97,8 +99,11 @@ def make_plan(algorithm: Algorithm, env: Environment) -> Plan:
     kind = type(agent)
     if any(getattr(kind, method) is not getattr(FunctionalAgent, method) for method in PLAIN):
         raise NotCompilable(f"{kind.__name__} has a begin or update of its own, or chooses arms its own way")
-    wrapped = algorithm.wrap(env)
     assert isinstance(game, BanditEnv)
+    payoff = payoffs.compilable(game.adversary)
+    if isinstance(payoff, str):
+        raise NotCompilable(payoff)
+    wrapped = algorithm.wrap(env)
     chain = _chain(wrapped)
     sums = chain["sums"].mechanism if "sums" in chain else None
     if sums is not None and not isinstance(sums.tell, FunctionType):
@@ -117,9 +122,14 @@ def make_plan(algorithm: Algorithm, env: Environment) -> Plan:
             mechanisms.get("inner", Nothing()),
             mechanisms.get("outer", Nothing()),
         ),
-        parts=_stages(graph_feedback if on_graph else play_block_module, mechanisms),
+        parts=payoffs.with_payoff(
+            _stages(graph_feedback if on_graph else play_block_module, mechanisms),
+            payoff,
+            shown=on_graph and game.observe_charge,
+        ),
         sums=sums,
         on_graph=on_graph,
+        payoff=payoff,
         roles=tuple(FIRST_WRAPPER + depths.get(place, 0) for place in ("inner", "outer", "sums")),  # type: ignore[arg-type]
     )
 

@@ -1,4 +1,4 @@
-"""The one loop that plays a block of rounds: gains, charge, mechanism, batch average, mechanism, sums, agent.
+"""The one loop that plays a block of rounds: gains, charge or payoff, mechanism, batch average, mechanism, sums, agent.
 
 It is ordinary Python that Numba compiles with an algorithm's `select` and `update`, and the functions of its wrappers,
 in place of the stand-ins below. It does, number for number, what `play` does with an environment, its wrappers and an
@@ -57,6 +57,7 @@ class Progress(NamedTuple):
         pulls: Rounds in which each arm was played, shape `(n_arms,)`.
         totals, revealed: Sums and numbers of the gains in the batch, shape `(n_arms,)`, all 0 between batches.
         gain, observed: What one step reveals, shape `(n_arms,)`, all 0 between steps.
+        history: What a payoff function needs to know, a `payoffs.History`; nothing without one.
     """
 
     counters: IntArray
@@ -66,6 +67,7 @@ class Progress(NamedTuple):
     revealed: IntArray
     gain: FloatArray
     observed: IntArray
+    history: Any
 
 
 class Record(NamedTuple):
@@ -85,6 +87,11 @@ def select(state: Any, rng: np.random.Generator) -> int:
 def update(state: Any, arm: int, value: FloatArray, count: Any) -> Any:
     """Stand for an algorithm's own function."""
     raise NotImplementedError
+
+
+def pay(gains: FloatArray, row: int, arm: int, run: int, t: int, memory: int, progress: Progress) -> float:
+    """Return what the round pays: the gain of the arm played, or 0 in a charged round; stand for a payoff function."""
+    return gains[row, arm] if run > memory or run == t else 0.0  # type: ignore[no-any-return]
 
 
 def gather(
@@ -138,7 +145,7 @@ def new_progress(n_arms: int) -> Progress:
     counters = np.zeros(6, np.int64)
     counters[1] = -1
     pulls, revealed, observed = (np.zeros(n_arms, np.int64) for _ in range(3))
-    return Progress(counters, np.zeros(1), pulls, np.zeros(n_arms), revealed, np.zeros(n_arms), observed)
+    return Progress(counters, np.zeros(1), pulls, np.zeros(n_arms), revealed, np.zeros(n_arms), observed, Nothing())
 
 
 def new_record(checkpoints: IntArray, n_arms: int) -> Record:
@@ -173,7 +180,7 @@ def play_block(
                 run = 0
         run += 1
         gain = gains[row, arm]
-        earned = gain if run > rules.memory or run == t else 0.0
+        earned = pay(gains, row, arm, run, t, rules.memory, progress)
         collected += earned
         pulls[arm] += 1
         own = earned if rules.observe_charge else gain
