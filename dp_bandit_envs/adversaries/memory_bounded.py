@@ -16,8 +16,8 @@ class MemoryBounded(Adversary):
     r"""What a round pays depends on the last m + 1 arms; by default, a gain counts only after m rounds with one arm.
 
     By default it charges any adversary's gains unless the same arm was also played in the `memory` rounds before, or in
-    all of them while there are fewer. With `memory=1` over the default gains this is `SwitchingCost`; with `memory=0` it
-    is the other adversary.
+    all of them while there are fewer. With `memory=1` over the default gains this is `SwitchingCost`; with `memory=0`
+    it is the other adversary.
 
     With a function `payoff(gains, arms, t)`, round t pays what it returns, a number in [0, 1]:
 

@@ -75,7 +75,7 @@ def python_function(payoff: Any) -> Any:
 
 
 class Payments:
-    """What a payoff function pays in one game, round by round: to every arm after the same history, and to constant plays.
+    """What a payoff function pays in one game: each round, to every arm after the same history, and to constant plays.
 
     Args:
         payoff: The payoff function, checked.
@@ -112,7 +112,7 @@ class Payments:
         """Play `arm` in round t with the round's gains of shape `(n_arms,)`, and return what it pays.
 
         Raises:
-            PayoffRangeError: If the payoff of any arm, or of a constant play, is not in [0, 1]; nothing was played then.
+            PayoffRangeError: If the payoff of any arm or of a constant play is not in [0, 1]; then nothing was played.
         """
         # A copy: a view would let the function read other rounds through its base.
         row = _frozen(gains.copy())

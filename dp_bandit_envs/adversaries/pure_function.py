@@ -61,9 +61,7 @@ def _check(name: str, function: FunctionType, seen: set[Any]) -> None:
         _check_value(name, function, each, value, names, seen)
 
 
-def _check_value(
-    name: str, function: FunctionType, each: str, value: Any, names: list[str], seen: set[Any]
-) -> None:
+def _check_value(name: str, function: FunctionType, each: str, value: Any, names: list[str], seen: set[Any]) -> None:
     value = getattr(value, "py_func", value)
     if isinstance(value, FunctionType) and not _of_library(value):
         _check(name, value, seen)

@@ -142,16 +142,16 @@ def compiled_constant(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def compilable(adversary: Adversary) -> Callable[..., Any] | str | None:
-    """Return an adversary's payoff function; None if it has none; and if Numba cannot compile it, a text that says so."""
+    """Return an adversary's payoff function; None if it has none; a text that says so if it cannot be compiled."""
     if adversary.payoff is None:
         return None
     function: Callable[..., Any] = python_function(adversary.payoff)
     no_rounds, history = read_only(np.zeros((0, 2))), new_history(1, np.ones(1, np.int64), 2)
     try:
         in_background(lambda stopped: compiled_constant(function)(no_rounds, 1, history))
-    # Numba raises what it likes, and nothing of the function has run.
-    except Exception as error:
-        return f"the payoff function {function.__name__} cannot be compiled: {type(error).__name__}"
+    # Numba raises errors of many types here, and nothing of the function has run.
+    except Exception:
+        return f"Numba cannot compile the payoff function {function.__name__}"
     return function
 
 

@@ -91,7 +91,7 @@ def update(state: Any, arm: int, value: FloatArray, count: Any) -> Any:
 
 def pay(gains: FloatArray, row: int, arm: int, run: int, t: int, memory: int, progress: Progress) -> float:
     """Return what the round pays: the gain of the arm played, or 0 in a charged round; stand for a payoff function."""
-    return gains[row, arm] if run > memory or run == t else 0.0  # type: ignore[no-any-return]
+    return gains[row, arm] if run > memory or run == t else 0.0
 
 
 def gather(

@@ -73,7 +73,7 @@ class Seat:
     @property
     def totals_at(self) -> FloatArray | None:
         """What each arm would have paid after the arms played, at checkpoints; None without a payoff function."""
-        return None if self._plan.payoff is None else self._progress.history.totals_at  # type: ignore[no-any-return]
+        return None if self._plan.payoff is None else self._progress.history.totals_at
 
     def _call(self, gains: FloatArray, graph: FeedbackGraph | None) -> None:
         if self._plan.payoff is not None:
