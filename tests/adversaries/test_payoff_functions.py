@@ -338,7 +338,7 @@ def two(gains, arms):
         (math.sqrt, "received a builtin"),
         (two, r"must take \(gains, arms, t\); two takes \(gains, arms\)"),
     ],
-    ids=str,
+    ids=["number", "text", "object", "method", "builtin", "two-arguments"],
 )
 def test_payoff_must_be_a_plain_function_of_three_arguments(payoff, match):
     with pytest.raises(WrongType, match=match):
