@@ -40,6 +40,17 @@ class GainRangeError(ValueError):
         )
 
 
+class PayoffRangeError(GainRangeError):
+    """A payoff function returned no number in [0, 1]; the message does not show what it returned."""
+
+    def __init__(self, *_: object) -> None:
+        ValueError.__init__(
+            self,
+            "a payoff function must return a number in [0, 1]; it returned something else (withheld, as it may be"
+            " private). Rescale it.",
+        )
+
+
 class DataFileError(ValueError):
     """A user's file cannot be read or breaks a rule; the message names the file, and line and column if it has any."""
 

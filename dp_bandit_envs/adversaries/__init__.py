@@ -7,6 +7,7 @@ from dp_bandit_envs.adversaries.fully_oblivious import FullyOblivious
 from dp_bandit_envs.adversaries.memory_bounded import MemoryBounded
 from dp_bandit_envs.adversaries.oblivious import Oblivious
 from dp_bandit_envs.adversaries.outcome_pools import OutcomePools
+from dp_bandit_envs.adversaries.payoff import overfished, stay
 from dp_bandit_envs.adversaries.replay import GainTable, Replay
 from dp_bandit_envs.adversaries.stochastic import Stochastic
 from dp_bandit_envs.adversaries.switching import SwitchingCost
@@ -25,4 +26,6 @@ __all__ = [
     "Stochastic",
     "SwitchingCost",
     "Trial",
+    "overfished",
+    "stay",
 ]

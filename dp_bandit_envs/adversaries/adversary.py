@@ -2,7 +2,8 @@
 
 import abc
 import copy
-from typing import Self, SupportsIndex
+from collections.abc import Callable
+from typing import Any, Self, SupportsIndex
 
 import numpy as np
 
@@ -22,12 +23,16 @@ class Adversary(abc.ABC):
         horizon: Number of rounds T, at least 1.
 
     Attributes:
-        memory: How many rounds back (m) a gain depends on the arms played: a gain counts only if the same arm was
-            also played in the m rounds before (or in all of them, while there are fewer). 0: it always counts.
+        memory: How many rounds back (m) what a round pays depends on the arms played. Without a payoff function, a gain
+            counts only if the same arm was also played in the m rounds before (or in all of them, while there are
+            fewer), so 0 means that it always counts.
+        payoff: What a round pays, as a function `payoff(gains, arms, t)`; see `MemoryBounded`. None: the gain of the
+            arm played, if it counts. In a class body write `payoff = staticmethod(function)`.
         means: The arms' expected gains, shape `(n_arms,)`, where every round has the same; None elsewhere.
     """
 
     memory: int = 0
+    payoff: Callable[..., Any] | None = None
     means: FloatArray | None = None
 
     def __init__(self, n_arms: SupportsIndex = 4, horizon: SupportsIndex = 2**18) -> None:

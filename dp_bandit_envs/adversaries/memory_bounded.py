@@ -1,4 +1,4 @@
-"""The m-bounded memory adversary: a gain counts only for an agent that has stayed with its arm for m rounds."""
+"""The m-bounded memory adversary: what a round pays depends on the last m + 1 arms."""
 
 from typing import SupportsIndex
 
@@ -6,27 +6,52 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries.adversary import Adversary
+from dp_bandit_envs.adversaries.payoff import MOST_MEMORY, Payoff, checked_payoff
 from dp_bandit_envs.adversaries.switching import SwitchingCost
 from dp_bandit_envs.errors import WrongType
 from dp_bandit_envs.protocols import FloatArray
 
 
 class MemoryBounded(Adversary):
-    """A gain counts only after m rounds with the same arm.
+    r"""What a round pays depends on the last m + 1 arms; by default, a gain counts only after m rounds with one arm.
 
-    Charges any adversary's gains unless the same arm was also played in the `memory` rounds before, or in all of them
-    while there are fewer. With `memory=1` over the default gains this is `SwitchingCost`; with `memory=0` it is the
-    other adversary.
+    By default it charges any adversary's gains unless the same arm was also played in the `memory` rounds before, or in
+    all of them while there are fewer. With `memory=1` over the default gains this is `SwitchingCost`; with `memory=0`
+    it is the other adversary.
+
+    With a function `payoff(gains, arms, t)`, round t pays what it returns, a number in [0, 1]:
+
+    .. math:: f_t(I_{t-m}, \ldots, I_t) = \text{payoff}(g_t, (I_{t-m}, \ldots, I_t), t)
+
+    `gains` is the round's row of gains, shape `(n_arms,)`; `arms` the last m + 1 arms played, the oldest first and this
+    round's last, where rounds before the first count as the first; `t` the round, from 1. Both arrays are read-only.
+    Then the comparisons differ (Arora, Dekel and Tewari 2012):
+
+    - external regret: each fixed arm y is put in the last place of the arms really played,
+      :math:`\max_y \sum_t f_t(I_{t-m}, \ldots, I_{t-1}, y) - \sum_t f_t(I_{t-m}, \ldots, I_t)`;
+    - policy regret: each arm is played throughout, :math:`\max_y \sum_t f_t(y, \ldots, y)` in place of the first sum.
+
+    Both are exact for every K and m (up to the rounding of sums), because only K constant plays compete and not all
+    sequences of arms; they cost 2 K calls of the function in each round. Without a payoff function fixed arms are never
+    charged, so the two regrets are equal.
+
+    A payoff function sees the gains of its own round only and may keep nothing from one round to another, so that one
+    round's gains move one round's payoffs only, each by at most 1: the sensitivities and guarantees of privacy wrappers
+    hold as they stand. The simulator compiles the function; what Numba cannot compile is played. Scalar arithmetic and
+    `math` give the same payoffs both ways to the last bit; NumPy's sums and powers may not.
 
     Args:
         n_arms: Number of arms K, at least 2.
         horizon: Number of rounds T, at least 2.
-        memory: How many rounds back the adversary looks (m), at least 0.
+        memory: How many rounds back the adversary looks (m), at least 0; with a payoff function at most 65,536.
         gains: The adversary that writes the gains before the charge; by default the walk of `SwitchingCost`. It
             brings its own number of arms and horizon, which then take the place of the two arguments.
+        payoff: A plain function as above, such as `dp_bandit_envs.adversaries.overfished`; by default the charge.
 
     Source: Arora, Dekel and Tewari (2012), Online Bandit Learning against an Adaptive Adversary, ICML; Tossou and
     Dimitrakakis (2017), Achieving Privacy in the Adversarial Multi-Armed Bandit, AAAI, section 2.1.
+
+    Differs from the source in: gains instead of losses; and rounds before the first count as the first.
     """
 
     def __init__(
@@ -36,6 +61,7 @@ class MemoryBounded(Adversary):
         *,
         memory: SupportsIndex = 2,
         gains: Adversary | None = None,
+        payoff: Payoff | None = None,
     ) -> None:
         if gains is not None and not isinstance(gains, Adversary):
             raise WrongType(
@@ -44,7 +70,10 @@ class MemoryBounded(Adversary):
             )
         self._gains = SwitchingCost(n_arms, horizon) if gains is None else gains
         super().__init__(self._gains.n_arms, self._gains.horizon)
-        self.memory = checks.integer("memory", memory, at_least=0)
+        self.memory = checks.integer("memory", memory, at_least=0, at_most=None if payoff is None else MOST_MEMORY)
+        if payoff is not None:
+            checked_payoff(payoff)
+        self.payoff = payoff
 
     def begin(self, rng: np.random.Generator) -> None:
         """Start a new game at round 1; every random number of the game comes from `rng`."""

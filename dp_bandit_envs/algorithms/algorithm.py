@@ -98,7 +98,8 @@ class Algorithm:
         Args:
             n_arms: Number of arms K, at least 2.
             horizon: Number of rounds T, at least 1.
-            memory: The adversary's memory m; most bounds hold for m = 0 only.
+            memory: The adversary's memory m, which charges rounds after a change of arm; most bounds hold for m = 0
+                only, and with another payoff function none for m > 0.
             sensitivity: That of the environment; where it is above 1, noise is larger than the bounds count on.
         """
         k, t = _size(n_arms, horizon)

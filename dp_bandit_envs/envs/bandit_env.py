@@ -1,6 +1,5 @@
 """The bandit game as a Gymnasium environment: the agent plays an arm and sees its gain; the evaluator sees the rest."""
 
-import inspect
 from collections.abc import Callable
 from typing import Any, ClassVar, SupportsIndex
 
@@ -10,8 +9,10 @@ from gymnasium import spaces
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries.adversary import Adversary
+from dp_bandit_envs.adversaries.payoff import payments_of
+from dp_bandit_envs.envs.made_adversary import make_adversary
 from dp_bandit_envs.envs.scoreboard import Scoreboard
-from dp_bandit_envs.errors import StepOutsideGame, WrongType
+from dp_bandit_envs.errors import StepOutsideGame
 from dp_bandit_envs.protocols import FloatArray, IntArray, Observation
 from dp_bandit_envs.seeding import ADVERSARY, EpisodeStreams, checked_options, checked_seed
 
@@ -46,6 +47,7 @@ class BanditEnv(gym.Env[Observation, int]):
     ## Rewards
     The gain of the arm played, in [0, 1], larger is better. Against an adversary with memory m it counts only if
     the same arm was also played in the m rounds before (or in all of them, while there are fewer); otherwise it is 0.
+    Where the adversary has a payoff function, the reward is what that returns, and the observation shows it.
 
     ## Starting State
     Round 0, nothing observed. The gains are drawn from a stream of their own, so an agent may use the same seed.
@@ -55,11 +57,12 @@ class BanditEnv(gym.Env[Observation, int]):
     `terminated` after round `horizon`: the horizon is part of the problem. Never `truncated`.
     `info` is `{"round": t}` and nothing else, t from 1.
 
-    For the evaluator only, on `env.unwrapped`: `external_regret()`, `cumulative_gains`, `collected`.
+    For the evaluator only, on `env.unwrapped`: `external_regret()`, `policy_regret()`, `cumulative_gains`, `collected`.
 
     Args:
         adversary: Who writes the gains. The registered ids make it from the remaining arguments instead.
-        observe_charge: Whether a charge for switching is seen by the agent (a gain of 0), or only in the score.
+        observe_charge: Whether a charge for switching is seen by the agent (a gain of 0), or only in the score; with a
+            payoff function, whether the agent sees payoffs or the gains behind them.
         render_mode: None, `"rgb_array"` or `"ansi"`.
         block_length: Number of rounds for which gains are fetched at once; it changes nothing but speed and memory.
         arguments: What the adversary of a registered id takes, such as `n_arms` and `horizon`.
@@ -96,6 +99,7 @@ class BanditEnv(gym.Env[Observation, int]):
         self.on_block: BlockListener | None = None
         self.observe_charge = checks.boolean("observe_charge", observe_charge)
         self._memory = self.adversary.memory
+        self._payments = next(iter(payments_of(self.adversary)), None)
         rows = min(checks.integer("block_length", block_length, at_least=1), self.horizon)
         self._block_length = min(rows, max(1, BLOCK_NUMBERS // self.n_arms))
         self._streams = EpisodeStreams(ADVERSARY)
@@ -115,6 +119,8 @@ class BanditEnv(gym.Env[Observation, int]):
         self._collected = 0.0
         self._totals_before_block = np.zeros(self.n_arms)
         self._arm, self._run = -1, 0
+        if self._payments is not None:
+            self._payments.begin()
         self._block = np.empty((0, self.n_arms))
         self._rows = []
         self._arms = []
@@ -129,12 +135,15 @@ class BanditEnv(gym.Env[Observation, int]):
         if len(self._rows) == len(self._arms):
             self._next_block()
         gain = self._rows[len(self._arms)][arm]
+        payments = self._payments
+        paid = None if payments is None else payments.play(self._block[len(self._arms)], arm, self._round + 1)
         self._round += 1
         if arm == self._arm:
             self._run += 1
         else:
             self._arm, self._run = arm, 1
-        earned = gain if self._run > self._memory or self._run == self._round else 0.0
+        counts = self._run > self._memory or self._run == self._round
+        earned = paid if paid is not None else gain if counts else 0.0
         self._collected += earned
         self._arms.append(arm)
         self._earned.append(earned)
@@ -155,9 +164,15 @@ class BanditEnv(gym.Env[Observation, int]):
         observed[arm] = 1
         return {"gain": gains, "observed": observed}
 
+    def _shown(self) -> FloatArray:
+        """Return what the arms show in the round just played, shape `(n_arms,)`: their gains, or their payoffs."""
+        payments = self._payments if self.observe_charge else None
+        row: FloatArray = self._block[len(self._arms) - 1] if payments is None else payments.options
+        return row
+
     @property
     def cumulative_gains(self) -> FloatArray:
-        """Each arm's gains of all rounds so far, shape `(n_arms,)`, before any charge. For the evaluator."""
+        """Each arm's gains of all rounds so far, shape `(n_arms,)`, before any charge or payoff. For the evaluator."""
         self._check_started()
         return self._totals(len(self._arms))
 
@@ -168,8 +183,29 @@ class BanditEnv(gym.Env[Observation, int]):
         return self._collected
 
     def external_regret(self) -> float:
-        """Return what the best single arm would have collected so far, less what was collected. For the evaluator."""
-        return float(self.cumulative_gains.max() - self._collected)
+        """Return what the best fixed arm would have collected so far, less what was collected. For the evaluator.
+
+        A fixed arm pays no charge; with a payoff function it takes the last place of the arms really played.
+        """
+        totals = self.cumulative_gains
+        best = totals if self._payments is None else self._payments.option_totals
+        return float(best.max() - self._collected)
+
+    def policy_regret(self) -> float:
+        """Return what the best arm played throughout would have collected, less what was. For the evaluator."""
+        totals = self.cumulative_gains
+        best = totals if self._payments is None else self._payments.constant_totals
+        return float(best.max() - self._collected)
+
+    def comparisons(self) -> tuple[FloatArray, FloatArray]:
+        """Return what each fixed arm, and each arm played throughout, would have earned in each round of this block.
+
+        Two arrays of shape `(rounds, n_arms)`, one and the same without a payoff function. For the evaluator.
+        """
+        table = self._block[: len(self._arms)]
+        if self._payments is None:
+            return table, table
+        return np.array(self._payments.option_rows), np.array(self._payments.constant_rows)
 
     def report_block(self) -> None:
         """Hand the rounds of the current block to `on_block`, if anyone listens.
@@ -203,26 +239,10 @@ class BanditEnv(gym.Env[Observation, int]):
         self._rows = self._block.tolist()
         self._arms.clear()
         self._earned.clear()
+        if self._payments is not None:
+            self._payments.clear()
 
     def _totals(self, rounds: int) -> FloatArray:
         # Row by row from the front, so that every way of playing adds up in the same order to the last bit.
         running: FloatArray = np.cumsum(np.vstack([self._totals_before_block, self._block[:rounds]]), axis=0)[-1]
         return running
-
-
-def make_adversary(env_class: type, adversary: Adversary | None, arguments: dict[str, Any]) -> Adversary:
-    """Return the given adversary, or make the one of a registered environment's class from its arguments."""
-    adversary_class: type[Adversary] | None = env_class.adversary_class  # type: ignore[attr-defined]
-    if adversary is not None:
-        if not isinstance(adversary, Adversary):
-            raise WrongType(f"adversary must be an Adversary; received a {type(adversary).__name__}.")
-        if arguments:
-            raise WrongType(f"{', '.join(arguments)} belong to the adversary; give them to it instead.")
-        return adversary
-    if adversary_class is None:
-        raise WrongType(f"{env_class.__name__} needs an adversary; for example BanditEnv(Stochastic(n_arms=10)).")
-    known = list(inspect.signature(adversary_class).parameters)
-    unknown = [name for name in arguments if name not in known]
-    if unknown:
-        raise WrongType(f"{env_class.__name__} has no argument {unknown[0]!r}. Known: {', '.join(known)}.")
-    return adversary_class(**arguments)

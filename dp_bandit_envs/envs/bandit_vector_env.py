@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries.adversary import Adversary
-from dp_bandit_envs.envs.bandit_env import BanditEnv, make_adversary, observation_space
+from dp_bandit_envs.adversaries.payoff import payments_of
+from dp_bandit_envs.envs.bandit_env import BanditEnv, observation_space
+from dp_bandit_envs.envs.made_adversary import make_adversary
 from dp_bandit_envs.envs.scoreboard import Scoreboard
 from dp_bandit_envs.errors import NotAnInteger, StepOutsideGame
 from dp_bandit_envs.protocols import FloatArray, IntArray, Observation
@@ -101,6 +103,7 @@ class BanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, NDArray[Any]])
         self.single_observation_space = observation_space(self.n_arms)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+        self._payments = payments_of(first, self.num_envs)
         self._observe_charge = checks.boolean("observe_charge", observe_charge)
         rows = BLOCK_BYTES // (8 * self.num_envs * self.n_arms)
         self._block_length = min(max(rows, 1), 4096, self.horizon)
@@ -124,6 +127,8 @@ class BanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, NDArray[Any]])
         self._added = 0  # rounds of the block that are in the totals
         self._arms = np.full(self.num_envs, -1)
         self._runs = np.zeros(self.num_envs, np.int64)
+        for payments in self._payments:
+            payments.begin()
         self._scoreboards = [
             Scoreboard(self.n_arms, self.horizon, regret=True) for _ in range(self.num_envs if self.render_mode else 0)
         ]
@@ -142,9 +147,13 @@ class BanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, NDArray[Any]])
         chosen = self._first_of_game + arms
         row = self._block[self._position]
         gains = row.ravel()[chosen]
+        if self._payments:
+            earned, options = self._pay(row, arms)
+            row = options if self._observe_charge else row
         self._position += 1
         self._round += 1
-        earned = gains if self._memory == 0 else self._charge(arms, gains)
+        if not self._payments:
+            earned = gains if self._memory == 0 else self._charge(arms, gains)
         self._collected += earned
         observation = self._reveal(arms, row, earned if self._observe_charge else gains)
         if self._scoreboards:
@@ -156,7 +165,7 @@ class BanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, NDArray[Any]])
 
     @property
     def cumulative_gains(self) -> FloatArray:
-        """Each arm's gains so far before any charge, shape `(num_envs, n_arms)`. For the evaluator."""
+        """Each arm's gains so far before any charge or payoff, shape `(num_envs, n_arms)`. For the evaluator."""
         self._check_started()
         self._add_up()
         return self._totals.copy()
@@ -169,8 +178,15 @@ class BanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, NDArray[Any]])
 
     def external_regret(self) -> FloatArray:
         """Return the external regret of every game so far, shape `(num_envs,)`. For the evaluator."""
-        regret: FloatArray = self.cumulative_gains.max(axis=1) - self._collected
-        return regret
+        return self._regret([payments.option_totals for payments in self._payments])
+
+    def policy_regret(self) -> FloatArray:
+        """Return the policy regret of every game so far, shape `(num_envs,)`. For the evaluator."""
+        return self._regret([payments.constant_totals for payments in self._payments])
+
+    def _regret(self, totals: list[FloatArray]) -> FloatArray:
+        gains = self.cumulative_gains  # raises before the first reset
+        return np.max(totals or gains, axis=1) - self._collected  # type: ignore[no-any-return]
 
     def render(self) -> tuple[Any, ...] | None:
         """Return one picture for each game."""
@@ -204,6 +220,14 @@ class BanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, NDArray[Any]])
         self._arms = arms.copy()
         # A run is never longer than the game so far, so this is "more than memory rounds, or all of them".
         return gains * (self._runs >= min(self._memory + 1, self._round))
+
+    def _pay(self, row: FloatArray, arms: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Return what the arms played earn, shape `(num_envs,)`, and what all arms show, `(num_envs, n_arms)`."""
+        earned = np.zeros(self.num_envs)
+        for game, payments in enumerate(self._payments):
+            earned[game] = payments.play(row[game], int(arms[game]), self._round + 1)
+            payments.clear()
+        return earned, np.array([payments.options for payments in self._payments])
 
     def _next_block(self) -> None:
         self._add_up()

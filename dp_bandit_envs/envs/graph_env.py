@@ -28,7 +28,8 @@ class GraphEnv(BanditEnv):
     (`env.get_wrapper_attr("graph")`, a `FeedbackGraph`; those of this project have the method `see_graph`).
     `sensitivity` is the most gains that one round can reveal, and privacy wrappers scale their noise by it. A random
     graph may connect an arm to all others, so its sensitivity is K, whatever its degree, unless `max_revealed` caps it.
-    `observed` is the closed neighbourhood of the arm played. A charge for switching falls on the arm played only.
+    `observed` is the closed neighbourhood of the arm played. A charge for switching falls on the arm played only; where
+    the adversary has a payoff function, a neighbour shows what it would have paid after the same arms.
 
     ## Arguments
     `graph="karate-club"`: a name (`dp_bandit_envs.graphs.NAMES`: complete, empty, star, cycle, cliques, erdos-renyi,
@@ -107,7 +108,7 @@ class GraphEnv(BanditEnv):
         gains = np.zeros(self.n_arms)
         observed = np.zeros(self.n_arms, np.int8)
         seen = _row(self.source.graph, arm, self.source.sensitivity)
-        gains[seen] = self._block[len(self._arms) - 1, seen]
+        gains[seen] = self._shown()[seen]
         observed[seen] = 1
         gains[arm] = gain if observed[arm] else 0.0
         if self._picture is not None:

@@ -6,12 +6,14 @@ from dp_bandit_envs.protocols import FloatArray, IntArray
 
 
 def external_regret(cumulative_gains: FloatArray, collected: FloatArray) -> FloatArray:
-    r"""Return :math:`\max_i \sum_t g_{i,t} - \sum_t g_{I_t,t}`: against the best fixed arm in hindsight.
+    r"""Return :math:`\max_y \sum_t g_{y,t} - \sum_t g_{I_t,t}`: against the best fixed arm in hindsight.
 
-    The fixed arm's gains carry no charge for switching, because it never switches.
+    The fixed arm's gains carry no charge for switching, because it never switches. Where rounds pay by a function f of
+    the last m + 1 arms, they are :math:`f_t(I_{t-m}, \ldots, I_{t-1}, y)`: what arm y would have paid in each round
+    after the arms really played. Exact for every K and m.
 
     Args:
-        cumulative_gains: Each arm's gains up to a round, shape `(..., n_arms)`.
+        cumulative_gains: Each fixed arm's gains up to a round, shape `(..., n_arms)`.
         collected: What the agent collected up to it, charges included, shape `(...)`.
     """
     regret: FloatArray = np.max(cumulative_gains, axis=-1) - collected
@@ -30,11 +32,12 @@ def pseudo_regret(pulls: IntArray, means: FloatArray) -> FloatArray:
 
 
 def policy_regret(constant_play: FloatArray, collected: FloatArray) -> FloatArray:
-    r"""Return :math:`\max_y \sum_t g_t(y, ..., y) - \sum_t g_t(I_{t-m}, ..., I_t)`: against the best constant play.
+    r"""Return :math:`\max_y \sum_t f_t(y, ..., y) - \sum_t f_t(I_{t-m}, ..., I_t)`: against the best constant play.
 
     Against an adversary with memory the gains of another play are not those of the table: the comparison is with
-    what the adversary would have paid it (Arora, Dekel and Tewari 2012). Every adversary here pays a constant play the
-    table's gains in full, so the number is that of `external_regret`; the two part where it would not.
+    what the adversary would have paid it (Arora, Dekel and Tewari 2012). Adversaries without a payoff function pay a
+    constant play the table's gains in full, so there the number is that of `external_regret`. Exact for every K and
+    m: the competitors are the K constant plays.
 
     Args:
         constant_play: What playing each arm throughout would have collected, charges included, shape `(..., n_arms)`.

@@ -21,10 +21,12 @@ class Game:
 
     Attributes:
         arms: The arm played, shape `(T,)`.
-        gains: The gain collected, charges included, shape `(T,)`.
-        external_regret: Against the best fixed arm up to each round, shape `(T,)`.
+        gains: The gain collected, or what the payoff function paid, charges included, shape `(T,)`.
+        external_regret: Against the best fixed arm up to each round, shape `(T,)`; with a payoff function, each arm is
+            put in the last place of the arms really played.
         policy_regret: Against the best constant play up to each round, shape `(T,)`.
-        pseudo_regret: What the choice of arms cost on average, shape `(T,)`; None where the means are unknown.
+        pseudo_regret: What the choice of arms cost on average, shape `(T,)`; None where the means are unknown, and
+            with a payoff function.
     """
 
     arms: IntArray
@@ -73,14 +75,19 @@ def play(env: Environment, agent: Agent | Algorithm, *, seed: int | None = 0, tr
         )
     seed = None if seed is None else checks.integer("seed", seed, at_least=0)
     trial = checks.integer("trial", trial, at_least=0)
-    blocks: list[tuple[IntArray, FloatArray, FloatArray]] = []
-    totals = np.zeros((1, game.n_arms))
+    blocks: list[tuple[IntArray, FloatArray, FloatArray, FloatArray]] = []
+    totals = {"fixed": np.zeros((1, game.n_arms)), "constant": np.zeros((1, game.n_arms))}
+
+    def best(comparison: str, table: FloatArray) -> FloatArray:
+        running = np.cumsum(np.vstack([totals[comparison], table]), axis=0)
+        totals[comparison] = running[-1:]
+        maximum: FloatArray = running[1:].max(axis=1)
+        return maximum
 
     def keep(arms: IntArray, gains: FloatArray, table: FloatArray) -> None:
-        nonlocal totals
-        running = np.cumsum(np.vstack([totals, table]), axis=0)
-        totals = running[-1:]
-        blocks.append((arms, gains, running[1:].max(axis=1)))
+        fixed, constant = game.comparisons()
+        best_fixed = best("fixed", fixed)
+        blocks.append((arms, gains, best_fixed, best_fixed if constant is fixed else best("constant", constant)))
 
     game.on_block = keep
     try:
@@ -88,14 +95,14 @@ def play(env: Environment, agent: Agent | Algorithm, *, seed: int | None = 0, tr
         game.report_block()
     finally:
         game.on_block = None
-    arms, gains, best = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
+    arms, gains, best_fixed, best_constant = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
     collected = np.cumsum(gains)
-    means = game.adversary.means
+    means = game.adversary.means if game.adversary.payoff is None else None
     return Game(
         arms=arms,
         gains=gains,
-        external_regret=external_regret(best[:, np.newaxis], collected),
-        policy_regret=policy_regret(best[:, np.newaxis], collected),
+        external_regret=external_regret(best_fixed[:, np.newaxis], collected),
+        policy_regret=policy_regret(best_constant[:, np.newaxis], collected),
         pseudo_regret=None if means is None else _pseudo_regret(arms, means),
     )
 

@@ -17,6 +17,7 @@ from dp_bandit_envs.observations import Sums
 from dp_bandit_envs.privacy.mechanism import Below, Mechanism, noise_of
 from dp_bandit_envs.protocols import Environment
 from dp_bandit_envs.seeding import AGENT, FIRST_WRAPPER
+from dp_bandit_envs.simulation import payoffs
 from dp_bandit_envs.simulation.chain import NotCompilable, stages
 from dp_bandit_envs.simulation.entry import Entry
 from dp_bandit_envs.simulation.play_block import Rules
@@ -37,6 +38,7 @@ class Plan:
         rules: What does not change during a game.
         mechanisms: What the wrappers run, from the innermost, each with what is known of the gains that it gets.
         on_graph: Whether a round reveals a row of a feedback graph.
+        payoff: The adversary's payoff function, if it has one.
     """
 
     agent: FunctionalAgent
@@ -44,6 +46,7 @@ class Plan:
     rules: Rules
     mechanisms: tuple[tuple[Mechanism, Below], ...]
     on_graph: bool
+    payoff: Callable[..., Any] | None = None
 
     def new_states(self) -> tuple[Any, ...]:
         """Return the first states of the mechanisms."""
@@ -58,6 +61,7 @@ class Plan:
     def block(self) -> Entry:
         """The compiled loop; looked up where it is used, as machine code does not travel to other processes."""
         parts = stages([mechanism for mechanism, _ in self.mechanisms], on_graph=self.on_graph)
+        parts = payoffs.with_payoff(parts, self.payoff, shown=self.on_graph and self.rules.observe_charge)
         return _block(**self.agent.functions._asdict(), **parts)
 
 
@@ -83,8 +87,11 @@ def make_plan(algorithm: Algorithm, env: Environment) -> Plan:
     kind = type(agent)
     if any(getattr(kind, method) is not getattr(FunctionalAgent, method) for method in PLAIN):
         raise NotCompilable(f"{kind.__name__} has a begin or update of its own, or chooses arms its own way")
-    wrapped = algorithm.wrap(env)
     assert isinstance(game, BanditEnv)
+    payoff = payoffs.compilable(game.adversary)
+    if isinstance(payoff, str):
+        raise NotCompilable(payoff)
+    wrapped = algorithm.wrap(env)
     mechanisms = _mechanisms(wrapped)
     # Refused now rather than in the first trial.
     stages([mechanism for mechanism, _ in mechanisms], on_graph=on_graph)
@@ -99,6 +106,7 @@ def make_plan(algorithm: Algorithm, env: Environment) -> Plan:
         rules=Rules(game.adversary.memory, game.observe_charge, max(batches, default=1)),
         mechanisms=mechanisms,
         on_graph=on_graph,
+        payoff=payoff,
     )
 
 

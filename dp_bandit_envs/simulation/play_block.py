@@ -1,8 +1,9 @@
-"""The one loop that plays a block of rounds: gains, charge, mechanisms, agent.
+"""The one loop that plays a block of rounds: gains, charge or payoff, mechanisms, agent.
 
 It is ordinary Python that Numba compiles with an algorithm's `select` and `update`, and the functions of its
 mechanisms, in place of the placeholders below. It does, number for number, what `play` does with an environment, its
-wrappers and an agent. What replaces a placeholder is here, in `graph_feedback` or in `chain`.
+wrappers and an agent. What replaces a placeholder is here, in `graph_feedback`,
+`chain` or `payoffs`.
 """
 
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -49,6 +50,7 @@ class Progress(NamedTuple):
         pulls: Rounds in which each arm was played, shape `(n_arms,)`.
         gains, observed: What a step releases, shape `(n_arms,)`, all 0 between steps.
         sums, counts, releases: What was released so far, shape `(n_arms,)`, if a mechanism releases sums.
+        history: What a payoff function needs to know, a `payoffs.History`; nothing without one.
     """
 
     counters: IntArray
@@ -59,6 +61,7 @@ class Progress(NamedTuple):
     sums: FloatArray
     counts: IntArray
     releases: IntArray
+    history: Any
 
 
 class Record(NamedTuple):
@@ -78,6 +81,11 @@ def select(state: Any, rng: np.random.Generator) -> int:
 def update(state: Any, arm: int, seen: Gains | Sums) -> Any:
     """Placeholder for the agent's own function."""
     raise NotImplementedError
+
+
+def pay(gains: FloatArray, row: int, arm: int, run: int, t: int, memory: int, progress: Progress) -> float:
+    """Return what the round pays: the gain of the arm played, or 0 in a charged round; placeholder for a payoff."""
+    return gains[row, arm] if run > memory or run == t else 0.0
 
 
 def pass_on(states: Any, arm: int, gain: float, streams: Streams) -> tuple[float, int]:
@@ -124,7 +132,9 @@ def new_progress(n_arms: int) -> Progress:
     counters = np.zeros(6, np.int64)
     counters[1] = -1
     pulls, observed, counts, releases = (np.zeros(n_arms, np.int64) for _ in range(4))
-    return Progress(counters, np.zeros(1), pulls, np.zeros(n_arms), observed, np.zeros(n_arms), counts, releases)
+    return Progress(
+        counters, np.zeros(1), pulls, np.zeros(n_arms), observed, np.zeros(n_arms), counts, releases, Nothing()
+    )
 
 
 def new_record(checkpoints: IntArray, n_arms: int) -> Record:
@@ -170,7 +180,7 @@ def play_block(
                 run = 0
         run += 1
         gain = gains[row, arm]
-        earned = gain if run > rules.memory or run == t else 0.0
+        earned = pay(gains, row, arm, run, t, rules.memory, progress)
         collected += earned
         pulls[arm] += 1
         own = earned if rules.observe_charge else gain

@@ -30,10 +30,12 @@ class Outcome:
     """What one algorithm achieved, each of shape `(trials, checkpoints)` unless said otherwise; the last column is T.
 
     Attributes:
-        external_regret: Against the best fixed arm up to the checkpoint.
+        external_regret: Against the best fixed arm up to the checkpoint; with a payoff function, each arm is put in the
+            last place of the arms really played.
         policy_regret: Against the best constant play up to the checkpoint.
-        pseudo_regret: What the choice of arms cost on average; None where the means are unknown.
-        collected: Gains collected, charges included.
+        pseudo_regret: What the choice of arms cost on average; None where the means are unknown, and with a payoff
+            function.
+        collected: Gains collected, or what the payoff function paid, charges included.
         switches: Changes of arm.
         pulls: Rounds in which each arm was played over the whole game, shape `(trials, n_arms)`.
         engine: `"compiled"`, or `"play"` for parts that the compiled loop does not know.

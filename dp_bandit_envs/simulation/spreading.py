@@ -55,7 +55,7 @@ def spread(task: Task, numbers: Iterable[int], jobs: int, prefer: str) -> Iterat
     backend, _ = get_active_backend(prefer=prefer)
     local = isinstance(backend, LOCAL)
     if local:
-        compile_in_background(task)
+        in_background(task.compile)
     if jobs == 1 and local:
         yield from map(task.run, numbers)
     elif prefer == "threads" and local:
@@ -73,8 +73,8 @@ def spread(task: Task, numbers: Iterable[int], jobs: int, prefer: str) -> Iterat
         yield from parallel(delayed(task.run)(trial) for trial in numbers)
 
 
-def compile_in_background(task: Task) -> None:
-    """Compile in another thread and wait for it.
+def in_background(compile_parts: Callable[[Stopped], object]) -> None:
+    """Compile in another thread and wait for it; what it raises is raised here.
 
     Python runs signal handlers in the main thread only. There, Ctrl-C during compilation would be raised in one of
     LLVM's callbacks, which cannot pass it on, and get lost. Here the wait ends at once; the function that is being
@@ -85,7 +85,7 @@ def compile_in_background(task: Task) -> None:
 
     def work() -> None:
         try:
-            task.compile(stop.is_set)
+            compile_parts(stop.is_set)
         except BaseException as error:
             failure.append(error)
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dp_bandit_envs.adversaries import Adversary
+from dp_bandit_envs.adversaries.payoff import python_function
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.errors import GainRangeError
 from dp_bandit_envs.graphs import FeedbackGraph, GraphSource
@@ -19,6 +20,7 @@ from dp_bandit_envs.seeding import ADVERSARY, GRAPH, stream
 from dp_bandit_envs.simulation.compiling import compile_with
 from dp_bandit_envs.simulation.game import play
 from dp_bandit_envs.simulation.graph_feedback import Rows
+from dp_bandit_envs.simulation.payoffs import History, compiled_constant, new_history, read_only
 from dp_bandit_envs.simulation.plan import Plan
 from dp_bandit_envs.simulation.play_block import (
     FILLED,
@@ -45,6 +47,10 @@ class Seat:
         self._states = tuple(map(_apart, plan.new_states()))
         self._streams = tuple(stream(seed, trial=trial, role=role) for role in plan.roles)
         self._progress = _apart(new_progress(n_arms))
+        if plan.payoff is not None:
+            # Not moved apart, which would part the arms from their read-only view.
+            history = new_history(plan.rules.memory, checkpoints, n_arms)
+            self._progress = self._progress._replace(history=history)
         self.record = new_record(checkpoints, n_arms)
 
     def play(self, gains: FloatArray, graph: FeedbackGraph | None) -> None:
@@ -63,7 +69,14 @@ class Seat:
         """Compile the loop, or load it from disk, by playing none of the rows of `gains`."""
         self._call(gains[:0], graph)
 
+    @property
+    def totals_at(self) -> FloatArray | None:
+        """What each arm would have paid after the arms played, at checkpoints; None without a payoff function."""
+        return None if self._plan.payoff is None else self._progress.history.totals_at
+
     def _call(self, gains: FloatArray, graph: FeedbackGraph | None) -> None:
+        if self._plan.payoff is not None:
+            gains = read_only(gains)
         rows = Nothing() if graph is None else Rows(graph.starts, graph.revealed)
         self._state = self._block(
             self._state, self._states, rows, gains, self._plan.rules, self._streams, self._progress, self.record
@@ -86,6 +99,7 @@ class CompiledTrials:
         gains, totals_at = np.empty((1, n_arms)), np.zeros((len(self.checkpoints), n_arms))
         _compiled(all_in_range)(gains[:0].reshape(-1))
         _compiled(add_up)(gains[:0], np.zeros(n_arms), 1, self.checkpoints, totals_at)
+        self._add_up_constant(gains[:0], 1, self._constant_play())
         for seat in self._seats(0).values():
             if stopped():
                 return
@@ -101,6 +115,7 @@ class CompiledTrials:
             source.begin(stream(self.seed, trial=trial, role=GRAPH))
         block = np.empty((min(ROUNDS_AT_ONCE, max(1, NUMBERS_AT_ONCE // n_arms), horizon), n_arms))
         totals, totals_at = _moved(np.zeros(n_arms)), np.zeros((number, n_arms))
+        constant = self._constant_play()
         seats = self._seats(trial)
         for start in range(0, horizon, len(block)):
             if stopped():
@@ -110,15 +125,17 @@ class CompiledTrials:
             if not _compiled(all_in_range)(gains.reshape(-1)):
                 raise GainRangeError(adversary)
             _compiled(add_up)(gains, totals, start + 1, self.checkpoints, totals_at)
+            self._add_up_constant(gains, start + 1, constant)
             pieces = list(_pieces(gains, source))
             for seat in seats.values():
                 for piece, graph in pieces:
                     seat.play(piece, graph)
-        means = adversary.means
+        means = adversary.means if constant is None else None
+        constant_at = totals_at if constant is None else constant.totals_at
         return {
             name: Column(
-                external_regret(totals_at, seat.record.collected),
-                policy_regret(totals_at, seat.record.collected),
+                external_regret(totals_at if seat.totals_at is None else seat.totals_at, seat.record.collected),
+                policy_regret(constant_at, seat.record.collected),
                 None if means is None else pseudo_regret(seat.record.pulls, means),
                 seat.record.collected,
                 seat.record.switches,
@@ -127,6 +144,16 @@ class CompiledTrials:
             )
             for name, seat in seats.items()
         }
+
+    def _constant_play(self) -> History | None:
+        """Return what adds up constant plays; None without a payoff function, when they collect the arms' gains."""
+        if self.adversary.payoff is None:
+            return None
+        return new_history(self.adversary.memory, self.checkpoints, self.adversary.n_arms)
+
+    def _add_up_constant(self, gains: FloatArray, first: int, constant: History | None) -> None:
+        if constant is not None:
+            compiled_constant(python_function(self.adversary.payoff))(read_only(gains), first, constant)
 
     def _seats(self, trial: int) -> dict[str, Seat]:
         n_arms = self.adversary.n_arms

@@ -1,0 +1,160 @@
+"""Payoff functions: what a round pays, given the round's gains and the last arms played."""
+
+import inspect
+import numbers
+from collections.abc import Callable
+from types import FunctionType, MethodType
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+
+from dp_bandit_envs import checks
+from dp_bandit_envs.adversaries.adversary import Adversary
+from dp_bandit_envs.adversaries.pure_function import check_keeps_nothing
+from dp_bandit_envs.errors import PayoffRangeError, WrongType
+from dp_bandit_envs.protocols import FloatArray, IntArray
+
+Payoff: TypeAlias = Callable[[FloatArray, IntArray, int], float]
+MOST_MEMORY: Final = 2**16
+"""The longest memory of a payoff function: each round moves that many arms on by one place."""
+
+
+def stay(gains: FloatArray, arms: IntArray, t: int) -> float:
+    """Return the gain of the arm played if all remembered arms are the same, and 0 otherwise.
+
+    The default charge of `MemoryBounded`, as a payoff function: it pays the same in every round, and so gives the same
+    policy regret. External regret differs, because the default charge leaves the fixed arms uncharged.
+    """
+    for each in arms:
+        if each != arms[-1]:
+            return 0.0
+    return float(gains[arms[-1]])
+
+
+def overfished(gains: FloatArray, arms: IntArray, t: int) -> float:
+    """Return the gain of the arm played, or a quarter of it if arm 0 was played in one of the m rounds before.
+
+    Arm 0 overfishes: whatever was played before, it pays its gain today, and every arm pays less tomorrow. With means
+    (0.9, 0.5) arm 0 is the better arm after every history, so an agent of low external regret plays it nearly always
+    and collects 0.225 a round; arm 1 throughout would have paid 0.5. External regret does not see this, policy regret
+    grows by 0.275 a round.
+    """
+    for each in arms[:-1]:
+        if each == 0:
+            return 0.25 * float(gains[arms[-1]])
+    return float(gains[arms[-1]])
+
+
+def checked_payoff(payoff: Any) -> FunctionType:
+    """Return a payoff function as a plain function, or raise; what Numba compiled counts as its Python function.
+
+    Raises:
+        WrongType: If it is not a plain function of gains, arms and t.
+        ValueError: If it could keep something from one round to another.
+    """
+    function = python_function(payoff)
+    if not isinstance(function, FunctionType):
+        way_out = " In a class body write payoff = staticmethod(function)." if isinstance(function, MethodType) else ""
+        raise WrongType(
+            "payoff must be a plain function payoff(gains, arms, t) -> float; received a"
+            f" {type(function).__name__}.{way_out}"
+        )
+    try:
+        inspect.signature(function).bind(None, None, None)
+    except TypeError:
+        raise WrongType(
+            f"payoff must take (gains, arms, t); {function.__name__} takes {inspect.signature(function)}."
+        ) from None
+    check_keeps_nothing("payoff", function)
+    return function
+
+
+def python_function(payoff: Any) -> Any:
+    """Return the Python function of what Numba compiled, and anything else as it is."""
+    return getattr(payoff, "py_func", payoff)
+
+
+class Payments:
+    """What a payoff function pays in one game: each round, to every arm after the same history, and to constant plays.
+
+    Args:
+        payoff: The payoff function, checked.
+        memory: How many rounds back it looks (m).
+        n_arms: Number of arms K.
+
+    Attributes:
+        options: What each arm would have paid in the last round, given the arms played before it, shape `(n_arms,)`.
+        option_totals: Their sums over all rounds, shape `(n_arms,)`: the comparison of external regret.
+        constant_totals: What each arm would have collected if it had been played throughout, shape `(n_arms,)`: the
+            comparison of policy regret.
+        option_rows, constant_rows: The summands of both, one array `(n_arms,)` for each round since `clear`.
+    """
+
+    def __init__(self, payoff: Payoff, memory: int, n_arms: int) -> None:
+        # As it was given: a pickle names what its module calls by this name, which may be compiled by Numba.
+        self._payoff = payoff
+        # Read-only, and one number each in memory.
+        self._constant = [np.broadcast_to(np.int64(arm), memory + 1) for arm in range(n_arms)]
+        self.begin()
+
+    def begin(self) -> None:
+        """Start a new game."""
+        self._last: IntArray | None = None
+        self.options, self.option_totals, self.constant_totals = np.zeros((3, len(self._constant)))
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget the rows of past rounds."""
+        self.option_rows: list[FloatArray] = []
+        self.constant_rows: list[FloatArray] = []
+
+    def play(self, gains: FloatArray, arm: int, t: int) -> float:
+        """Play `arm` in round t with the round's gains of shape `(n_arms,)`, and return what it pays.
+
+        Raises:
+            PayoffRangeError: If the payoff of any arm or of a constant play is not in [0, 1]; then nothing was played.
+        """
+        # A copy: a view would let the function read other rounds through its base.
+        row = _frozen(gains.copy())
+        constant = np.array([self._pay(row, arms, t) for arms in self._constant])
+        if self._last is None:
+            options = constant.copy()
+            last = self._constant[arm]
+        else:
+            options = np.empty(len(gains))
+            for each in range(len(gains)):
+                arms = np.append(self._last[1:], each)
+                options[each] = self._pay(row, _frozen(arms), t)
+            last = np.append(self._last[1:], arm)
+        self._last = last
+        self.options = options
+        # One addition a round, as in the compiled loop, so that sums are the same to the last bit.
+        self.option_totals += options
+        self.constant_totals += constant
+        self.option_rows.append(options)
+        self.constant_rows.append(constant)
+        return float(options[arm])
+
+    def _pay(self, gains: FloatArray, arms: IntArray, t: int) -> float:
+        paid: Any = python_function(self._payoff)(gains, arms, t)
+        if not (isinstance(paid, (numbers.Real, np.bool_)) and 0 <= paid <= 1):  # type: ignore[operator]
+            raise PayoffRangeError
+        return float(paid)
+
+
+def _frozen(array: Any) -> Any:
+    array.flags.writeable = False
+    return array
+
+
+def payments_of(adversary: Adversary, games: int = 1) -> list[Payments]:
+    """Return the payments of games against an adversary, one for each; none if it has no payoff function.
+
+    Raises:
+        TypeError, ValueError: If its payoff function, or with one its memory, breaks a rule.
+    """
+    if adversary.payoff is None:
+        return []
+    memory = checks.integer("memory", adversary.memory, at_least=0, at_most=MOST_MEMORY)
+    checked_payoff(adversary.payoff)
+    return [Payments(adversary.payoff, memory, adversary.n_arms) for _ in range(games)]

@@ -1,0 +1,25 @@
+"""Makes the adversary of an environment from the environment's arguments."""
+
+import inspect
+from typing import Any
+
+from dp_bandit_envs.adversaries.adversary import Adversary
+from dp_bandit_envs.errors import WrongType
+
+
+def make_adversary(env_class: type, adversary: Adversary | None, arguments: dict[str, Any]) -> Adversary:
+    """Return the given adversary, or make the one of a registered environment's class from its arguments."""
+    adversary_class: type[Adversary] | None = env_class.adversary_class  # type: ignore[attr-defined]
+    if adversary is not None:
+        if not isinstance(adversary, Adversary):
+            raise WrongType(f"adversary must be an Adversary; received a {type(adversary).__name__}.")
+        if arguments:
+            raise WrongType(f"{', '.join(arguments)} belong to the adversary; give them to it instead.")
+        return adversary
+    if adversary_class is None:
+        raise WrongType(f"{env_class.__name__} needs an adversary; for example BanditEnv(Stochastic(n_arms=10)).")
+    known = list(inspect.signature(adversary_class).parameters)
+    unknown = [name for name in arguments if name not in known]
+    if unknown:
+        raise WrongType(f"{env_class.__name__} has no argument {unknown[0]!r}. Known: {', '.join(known)}.")
+    return adversary_class(**arguments)

@@ -1,0 +1,362 @@
+"""Games that pay by a function of the last m + 1 arms: rewards and regrets by hand, by brute force, and refusals."""
+
+import itertools
+import math
+import pickle
+import types
+
+import gymnasium as gym
+import numba
+import numpy as np
+import payoff_functions as functions
+import pytest
+
+from dp_bandit_envs import make_algorithm, simulate
+from dp_bandit_envs.adversaries import Adversary, GainTable, MemoryBounded, Stochastic, overfished, stay
+from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
+from dp_bandit_envs.errors import GainRangeError, PayoffRangeError, WrongType
+from dp_bandit_envs.simulation import play
+
+ID = "DPBandit-MemoryBounded-v0"
+ROWS = np.array([[0.5, 0.25, 1.0], [0.75, 0.5, 0.0], [0.25, 1.0, 0.5], [1.0, 0.125, 0.75], [0.5, 0.5, 0.625]])
+PAYOFFS = [stay, overfished, functions.late, functions.weighted, functions.helped, functions.repeated]
+
+
+def game(payoff, memory, rows=ROWS, **options):
+    return BanditEnv(MemoryBounded(memory=memory, gains=GainTable(rows), payoff=payoff), **options)
+
+
+def rewards(env, arms):
+    env.reset(seed=0)
+    return [env.step(arm)[1] for arm in arms]
+
+
+def test_overfished_game_by_hand():
+    """A gain is worth a quarter after arm 0; in round 1, the arm played counts as the one before."""
+    env = game(overfished, 1)
+    assert rewards(env, [0, 0, 1, 1]) == [0.5 / 4, 0.75 / 4, 1.0 / 4, 0.125]
+    # In the last place of (0, 0, 1, 1): arm 0 pays .125 + .1875 + .0625 + 1, arm 1 .25 + .125 + .25 + .125, and
+    # arm 2 1 + 0 + .125 + .75, which is the most.
+    assert env.external_regret() == 1.875 - 0.6875
+    # Throughout: arm 0 pays a quarter of 2.5, arm 1 1.875, arm 2 1 + 0 + .5 + .75.
+    assert env.policy_regret() == 2.25 - 0.6875
+
+
+def test_first_rounds_count_as_the_first_arm():
+    """In round 1 all m + 1 arms are the first; with m = 2, arm 0 of round 1 is forgotten in round 4."""
+    assert rewards(game(overfished, 2), [0, 1, 1, 1]) == [0.5 / 4, 0.5 / 4, 1.0 / 4, 0.125]
+
+
+def test_a_gain_a_round_late_has_no_external_regret_at_all():
+    """Whatever is played, no arm in the last place would have changed a round but the first: 1 bounds the regret."""
+    rows = np.tile([1.0, 0.0], (50, 1))
+    env = game(functions.late, 1, rows)
+    rewards(env, [1] * 50)
+    assert env.external_regret() == 1.0  # round 1 is its own past
+    assert env.policy_regret() == 50.0
+
+
+def by_definition(payoff, memory, arms, rows):
+    """Return rewards, external and policy regret from f_t(x_1, ..., x_t), written down as in the docstring."""
+
+    def f(t, played):
+        last = ([played[0]] * (memory + 1) + list(played))[-(memory + 1) :]
+        return float(payoff(rows[t - 1], np.array(last), t))
+
+    rounds, n_arms = range(1, len(arms) + 1), rows.shape[1]
+    earned = [f(t, arms[:t]) for t in rounds]
+    external = max(sum(f(t, [*arms[: t - 1], y]) for t in rounds) for y in range(n_arms))
+    policy = max(sum(f(t, [y] * t) for t in rounds) for y in range(n_arms))
+    return earned, external - sum(earned), policy - sum(earned)
+
+
+@pytest.mark.parametrize("payoff", PAYOFFS, ids=lambda payoff: payoff.__name__)
+@pytest.mark.parametrize(("n_arms", "rounds", "memory"), [(2, 5, 0), (2, 5, 1), (2, 5, 2), (3, 4, 1), (3, 4, 9)])
+def test_every_history_pays_by_definition(payoff, n_arms, rounds, memory):
+    rows = ROWS[:rounds, :n_arms].copy()
+    env = game(payoff, memory, rows, block_length=2)
+    for arms in itertools.product(range(n_arms), repeat=rounds):
+        earned, external, policy = by_definition(payoff, memory, arms, rows)
+        assert rewards(env, arms) == earned
+        assert env.external_regret() == external
+        assert env.policy_regret() == policy
+
+
+@pytest.mark.parametrize("payoff", PAYOFFS, ids=lambda payoff: payoff.__name__)
+@pytest.mark.parametrize("memory", [0, 1, 3])
+def test_a_vector_of_games_pays_by_definition(payoff, memory):
+    """Two games with other histories, so that a mix-up would show."""
+    env = BanditVectorEnv(2, MemoryBounded(memory=memory, gains=GainTable(ROWS), payoff=payoff))
+    for arms in ([0, 1, 1, 2, 0], [2, 2, 2, 1, 1]), ([1, 1, 0, 0, 0], [0, 0, 0, 0, 2]):
+        env.reset(seed=0)
+        seen = np.array([env.step(np.array(pair))[1] for pair in zip(*arms, strict=True)]).T
+        for played, earned, external, policy in zip(
+            arms, seen, env.external_regret(), env.policy_regret(), strict=True
+        ):
+            assert (earned.tolist(), external, policy) == by_definition(payoff, memory, played, ROWS)
+
+
+@pytest.mark.parametrize("memory", [0, 1, 2, 4])
+def test_stay_pays_as_the_default_charge(memory):
+    """The same rewards and policy regret, to the last bit; external regret too where m = 0."""
+    rows = np.random.default_rng(1).random((5, 3))
+    default, written = game(None, memory, rows), game(stay, memory, rows)
+    for arms in itertools.product(range(3), repeat=5):
+        assert rewards(default, arms) == rewards(written, arms)
+        assert default.policy_regret() == default.external_regret() == written.policy_regret()
+        assert memory > 0 or written.external_regret() == default.external_regret()
+
+
+def test_low_external_regret_hides_linear_policy_regret():
+    """EXP3 learns the arm that is better after every history; the other one's constant play pays .275 a round more."""
+    horizon = 40_000
+    coins = Stochastic(2, horizon, means=(0.9, 0.5))
+    arguments = {"payoff": overfished, "memory": 1, "gains": coins}
+    checkpoints = [horizon // 4, horizon]
+    outcome = simulate(ID, ["EXP3"], trials=5, checkpoints=checkpoints, env_kwargs=arguments)["EXP3"]
+    assert outcome.engine == "compiled", outcome.reason
+    early, late = outcome.external_regret.mean(axis=0)
+    assert late < 0.015 * horizon and late < 3 * early  # sublinear: four times the rounds, less than thrice the regret
+    early, late = outcome.policy_regret.mean(axis=0)
+    assert late > 0.23 * horizon and late > 3.9 * early
+    # Arm 0 in every round would lose (.5 - .9 / 4) T = .275 T; what EXP3 loses is the more, the less it explores.
+    assert late < 0.275 * horizon
+
+
+def test_one_rounds_gains_move_that_rounds_observation_only():
+    """What the sensitivity of privacy wrappers counts on, by changing one row under the same arms."""
+    arms, changed = [0, 1, 1, 2, 0], ROWS.copy()
+    changed[2] = [1.0, 0.0, 0.25]
+    for payoff in PAYOFFS:
+        seen = []
+        for rows in (ROWS, changed):
+            env = game(payoff, 2, rows)
+            env.reset(seed=0)
+            seen.append([env.step(arm)[0]["gain"] for arm in arms])
+        moved = np.abs(np.array(seen[0]) - np.array(seen[1])).sum(axis=1)
+        assert moved[[0, 1, 3, 4]].tolist() == [0, 0, 0, 0] and moved[2] <= game(payoff, 2).sensitivity == 1
+
+
+def test_agents_see_gains_instead_of_payoffs_if_charges_are_not_observed():
+    env = game(overfished, 1, observe_charge=False)
+    env.reset(seed=0)
+    observation, reward, *_ = env.step(0), env.step(0)[1]
+    assert observation[0]["gain"].tolist() == [0.5, 0, 0] and reward == 0.75 / 4
+
+
+def test_pseudo_regret_is_unknown_where_rounds_pay_by_a_function():
+    class Coins(Stochastic):
+        payoff = staticmethod(overfished)
+        memory = 1
+
+    env = BanditEnv(Coins(horizon=50))
+    assert play(env, make_algorithm("EXP3")).pseudo_regret is None
+    assert simulate(lambda: BanditEnv(Coins(horizon=50)), ["EXP3"])["EXP3"].pseudo_regret is None
+
+
+def test_gym_makes_the_game_and_a_pickle_keeps_it():
+    env = gym.make(ID, n_arms=3, horizon=20, payoff=overfished, memory=3)
+    again = pickle.loads(pickle.dumps(env.unwrapped))
+    for each in (env.unwrapped, again):
+        assert each.adversary.payoff is overfished and each.adversary.memory == 3
+    arms = [0, 1, 2, 0, 0] * 4
+    assert rewards(env, arms) == rewards(again, arms)
+    assert gym.make_vec(ID, num_envs=2, horizon=20, payoff=stay).unwrapped.adversaries[1].payoff is stay
+
+
+compiled_late = numba.njit(functions.late)
+
+
+def test_a_function_that_numba_compiled_counts_as_its_python_function():
+    assert rewards(game(compiled_late, 1), [0, 1, 2]) == rewards(game(functions.late, 1), [0, 1, 2])
+    assert rewards(gym.make(ID, horizon=20, payoff=compiled_late), [0, 1, 2])
+    pickle.loads(pickle.dumps(game(compiled_late, 1)))
+
+
+WRONG = [
+    functions.too_much,
+    functions.negative,
+    functions.not_a_number,
+    functions.nothing,
+    functions.only_constant_play_is_too_much,
+]
+
+
+@pytest.mark.parametrize("payoff", WRONG, ids=lambda payoff: payoff.__name__)
+def test_payoffs_outside_their_range_are_refused(payoff):
+    """Also of an arm that was not played, and of a constant play that nobody made."""
+    rows = np.full((9, 3), 0.5)
+    env = game(payoff, 1, rows)
+    with pytest.raises(PayoffRangeError, match=r"must return a number in \[0, 1\].*withheld") as caught:
+        rewards(env, [0] * 9)
+    assert isinstance(caught.value, GainRangeError)
+    assert pickle.loads(pickle.dumps(caught.value)).args == caught.value.args
+    vector = BanditVectorEnv(2, MemoryBounded(memory=1, gains=GainTable(rows), payoff=payoff))
+    vector.reset(seed=0)
+    with pytest.raises(PayoffRangeError):
+        for _ in range(9):
+            vector.step(np.zeros(2, int))
+
+
+def writes_gains(gains, arms, t):
+    gains[0] = 0.0
+    return 0.5
+
+
+def writes_arms(gains, arms, t):
+    arms[0] = 0
+    return 0.5
+
+
+@pytest.mark.parametrize("payoff", [writes_gains, writes_arms], ids=lambda payoff: payoff.__name__)
+def test_a_payoff_function_cannot_write_to_its_arguments(payoff):
+    with pytest.raises(ValueError, match="read-only"):
+        rewards(game(payoff, 1), [0])
+
+
+def shows_other_rounds(gains, arms, t):
+    return 0.5 if gains.base is None else 1.0
+
+
+def test_a_payoff_function_gets_a_copy_of_its_round():
+    """The base of a view of the block would hold all rounds of it."""
+    assert rewards(game(shows_other_rounds, 1), [0, 1]) == [0.5, 0.5]
+
+
+SEEN: list = []
+WRITABLE = np.zeros(3)
+total = 0.0
+
+
+def appends(gains, arms, t):
+    SEEN.append(gains[0])
+    return SEEN[0]
+
+
+def accumulates(gains, arms, t):
+    global total
+    total += gains[0] / 100
+    return total
+
+
+def marks_itself(gains, arms, t):
+    marks_itself.last = gains[0]
+    return 0.5
+
+
+def keeps_in_default(gains, arms, t, kept=[]):  # noqa: B006  (that is what is refused)
+    return 0.5
+
+
+def writes_array(gains, arms, t):
+    WRITABLE[0] = gains[0]
+    return 0.5
+
+
+def calls_another(gains, arms, t):
+    return appends(gains, arms, t)
+
+
+def draws(gains, arms, t):
+    return np.random.random()  # noqa: NPY002  (that is what is refused)
+
+
+def imports(gains, arms, t):
+    import sys
+
+    return sys.modules
+
+
+def counting():
+    count = 0
+
+    def payoff(gains, arms, t):
+        nonlocal count
+        count += 1
+        return 0.5
+
+    return payoff
+
+
+def within(kept):
+    def payoff(gains, arms, t):
+        return kept * gains[arms[-1]]
+
+    return payoff
+
+
+KEEPS = [
+    (appends, "uses SEEN, a list"),
+    (accumulates, "writes the global variable total"),
+    (marks_itself, "sets the attribute last"),
+    (keeps_in_default, "uses default 1, a list"),
+    (writes_array, "uses the array WRITABLE, which can be written to"),
+    (calls_another, "appends uses SEEN, a list"),
+    (draws, "draws random numbers"),
+    (imports, "imports sys"),
+    (counting(), "writes the variable count of the function around it"),
+    (within([0.5]), "uses kept, a list"),
+]
+
+
+@pytest.mark.parametrize(("payoff", "why"), KEEPS, ids=[payoff.__name__ for payoff, _ in KEEPS])
+def test_a_function_that_could_keep_gains_is_refused(payoff, why):
+    """Past gains in a later payoff would let one round move two releases, and noise is for one."""
+    with pytest.raises(ValueError, match="payoff must keep nothing from one round to the next") as caught:
+        MemoryBounded(payoff=payoff)
+    assert why in str(caught.value)
+
+
+def test_parameters_may_come_from_a_function_around():
+    assert rewards(game(within(0.5), 0), [0, 1]) == [0.25, 0.25]
+
+
+class WithState:
+    """Could keep anything."""
+
+    def __call__(self, gains, arms, t):
+        """Pay one half."""
+        return 0.5
+
+    def method(self, gains, arms, t):
+        """Pay one half."""
+        return 0.5
+
+
+def two(gains, arms):
+    return 0.5
+
+
+@pytest.mark.parametrize(
+    ("payoff", "match"),
+    [
+        (0.5, "must be a plain function .* received a float"),
+        ("stay", "received a str"),
+        (WithState(), "received a WithState"),
+        (WithState().method, "received a method.*staticmethod"),
+        (math.sqrt, "received a builtin"),
+        (two, r"must take \(gains, arms, t\); two takes \(gains, arms\)"),
+    ],
+    ids=["number", "text", "object", "method", "builtin", "two-arguments"],
+)
+def test_payoff_must_be_a_plain_function_of_three_arguments(payoff, match):
+    with pytest.raises(WrongType, match=match):
+        MemoryBounded(payoff=payoff)
+
+
+def test_an_adversarys_own_payoff_and_memory_are_checked_too():
+    class Forgot(Stochastic):
+        def payoff(self, gains, arms, t):
+            return 0.5
+
+    with pytest.raises(WrongType, match="staticmethod"):
+        BanditEnv(Forgot())
+    with pytest.raises(WrongType, match="staticmethod"):
+        BanditVectorEnv(2, Forgot())
+    odd = types.new_class("Odd", (Stochastic,), {}, lambda body: body.update(payoff=staticmethod(stay), memory=-1))
+    with pytest.raises(ValueError, match="memory must be an integer of at least 0"):
+        BanditEnv(odd())
+    with pytest.raises(ValueError, match="memory must be at most 65,536"):
+        MemoryBounded(memory=2**16 + 1, payoff=stay)
+    assert Adversary.payoff is None
