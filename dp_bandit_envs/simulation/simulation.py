@@ -145,6 +145,7 @@ def simulate(
     compiled = {name: plan for name, plan in plans.items() if isinstance(plan, Plan)}
     played = {name: players[name] for name in players if name not in compiled}
     numbers = range(first_trial, first_trial + trials)
+    game_id = None if game.spec is None else game.spec.id
     done = 0
     tables = {name: _Table(trials) for name in players}
     tasks: list[tuple[Task, int, str]] = []
@@ -154,7 +155,7 @@ def simulate(
     if played:
         tasks.append((PlayedTrials(make_env, played, seed, rounds), len(played), "processes"))
     for task, games, prefer in tasks:
-        for row, result in enumerate(spread(task, numbers, min(jobs, trials), prefer)):
+        for row, result in enumerate(spread(task, numbers, min(jobs, trials), prefer, env_id=game_id)):
             for name, column in result.items():
                 tables[name].put(row, column)
             done += games
