@@ -24,7 +24,7 @@ LAYERS = (
     {"agents", "wrappers"},
     {"algorithms"},
     {"simulation"},
-    {"plots"},
+    {"plots", "conformance"},
     {"experiments", "audits"},
     {"cli"},
 )
