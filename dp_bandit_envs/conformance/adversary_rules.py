@@ -224,7 +224,12 @@ def _check_means(make: Make) -> None:
         width = mean_width(samples, FALSE_ALARM)
         off = np.abs(samples.mean(axis=0) - means) > width
         arms = np.flatnonzero(off).tolist()
-        require(not arms, f"means must be the expected gains of every round, {which} included", f"others for arms {arms}", way_out)
+        require(
+            not arms,
+            f"means must be the expected gains of every round, {which} included",
+            f"others for arms {arms}",
+            way_out,
+        )
 
 
 def _check_sizes(class_: type[Adversary]) -> None:
@@ -264,6 +269,8 @@ def _check_environment(id_: str, horizon: int) -> None:
         env.reset(seed=8 + game)
         alone = np.array([env.step(arm)[1] for arm in arms])
         rule = "game i of gym.make_vec must be the game of gym.make with seed + i, to the last bit"
-        _same(together[:, game], alone, rule, "copy.copy(adversary) makes the adversary of each game; look at __copy__.")
+        _same(
+            together[:, game], alone, rule, "copy.copy(adversary) makes the adversary of each game; look at __copy__."
+        )
     for name in ("EXP3", "UCB"):
         check_played_equals_simulated(make_algorithm(name), id_, what=name, horizon=arguments.get("horizon"))

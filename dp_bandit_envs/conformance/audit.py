@@ -9,12 +9,10 @@ from dp_bandit_envs.conformance.bounds import chance_at_least, chance_at_most
 from dp_bandit_envs.protocols import FloatArray
 
 QUANTILES: Final = np.array([0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98])
-LOOSE: Final = 0.05
-"""The failure probability of the bounds by which an event is chosen; the choice needs no proof."""
 
 
 class Event(NamedTuple):
-    """"Feature `column` is above `threshold`", or not above it, which is more frequent on one side.
+    """ "Feature `column` is above `threshold`", or not above it, which is more frequent on one side.
 
     Attributes:
         column: The number of the feature.
@@ -60,15 +58,22 @@ def strongest_event(first: FloatArray, second: FloatArray, epsilon: float, delta
     best = Event(0, 0.0, True, True, -math.inf)
     pooled = np.quantile(np.concatenate([first, second]), QUANTILES, axis=0)
     for threshold in pooled:
+        over = [(part > threshold).mean(axis=0) for part in (first, second)]
         for above in (True, False):
-            hits = [((part > threshold) == above).sum(axis=0) for part in (first, second)]
+            rates = over if above else [1 - rate for rate in over]
             for is_first in (True, False):
-                more, less = hits if is_first else hits[::-1]
-                scores = _scores(more, less, len(first), epsilon, delta, LOOSE)
+                more, less = rates if is_first else rates[::-1]
+                # Two standard errors and two games to the safe side: the choice needs no proof, but no flukes either.
+                low = more - _slack(more, len(first)) - delta
+                scores = np.log(np.maximum(low, 1e-300)) - np.log(less + _slack(less, len(first))) - epsilon
                 column = int(np.argmax(scores))
                 if scores[column] > best.score:
                     best = Event(column, float(threshold[column]), above, is_first, float(scores[column]))
     return best
+
+
+def _slack(rates: FloatArray, n: int) -> FloatArray:
+    return 2 * np.sqrt(rates * (1 - rates) / n) + 2 / n
 
 
 def excess(event: Event, first: FloatArray, second: FloatArray, epsilon: float, delta: float, failure: float) -> float:
@@ -78,13 +83,6 @@ def excess(event: Event, first: FloatArray, second: FloatArray, epsilon: float, 
     """
     samples = (first, second) if event.first else (second, first)
     more, less = (((part[:, event.column] > event.threshold) == event.above).sum() for part in samples)
-    return float(_scores(np.array([more]), np.array([less]), len(first), epsilon, delta, failure)[0])
-
-
-def _scores(more: FloatArray, less: FloatArray, n: int, epsilon: float, delta: float, failure: float) -> FloatArray:
-    """Return ln of (chance - delta) over the neighbour's chance, each by a bound that fails half of `failure`."""
-    low = chance_at_least(more, n, failure / 2) - delta
-    high = chance_at_most(less, n, failure / 2)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        scores: FloatArray = np.where(low > 0, np.log(np.maximum(low, 1e-300)) - np.log(high), -math.inf) - epsilon
-    return scores
+    low = chance_at_least(np.array(more), len(first), failure / 2) - delta
+    high = chance_at_most(np.array(less), len(first), failure / 2)
+    return math.log(float(low)) - math.log(float(high)) - epsilon if low > 0 else -math.inf

@@ -43,22 +43,29 @@ def run(
     *,
     after: Callable[[Step], Any] = lambda step: None,
 ) -> list[Step]:
-    """Play a game to its end, or to the end of `arms`; the first entry is what `reset` returned.
+    """Play a game to its end, or to the end of `arms`; return copies, the first entry being what `reset` returned.
 
     Args:
         env: The wrapped game.
         arms: The arm of each step.
         seed: The seed of `reset`, or `NO_SEED`.
-        after: Called with each step.
+        after: Called with each step as it was returned.
     """
+
+    def kept(step: Step) -> Step:
+        observation = {name: part.copy() if np.ndim(part) else part for name, part in step.observation.items()}
+        return step._replace(observation=observation, info=dict(step.info))
+
     with must_not_fail("a game behind the wrapper", "It is reset once and then stepped to its end."):
         observation, info = env.reset() if seed == NO_SEED else env.reset(seed=seed)
-        steps = [Step(observation, 0.0, False, False, info)]
-        after(steps[-1])
+        step = Step(observation, 0.0, False, False, info)
+        steps = [kept(step)]
+        after(step)
         for arm in arms:
-            steps.append(Step(*env.step(arm)))
-            after(steps[-1])
-            if steps[-1].terminated or steps[-1].truncated:
+            step = Step(*env.step(arm))
+            steps.append(kept(step))
+            after(step)
+            if step.terminated or step.truncated:
                 break
     return steps
 

@@ -42,7 +42,9 @@ def check_noise(wrap: Wrap, table: FloatArray) -> None:
     pairs = {
         "games of different seeds": first,
         "games of environments that were never given a seed": [play_table(wrap, table, NO_SEED) for _ in range(GAMES)],
-        "games after a reset without a seed": [released(run(unseeded, arms, 3 if i == 0 else NO_SEED)) for i in range(GAMES)],
+        "games after a reset without a seed": [
+            released(run(unseeded, arms, 3 if i == 0 else NO_SEED)) for i in range(GAMES)
+        ],
     }
     for what, games in pairs.items():
         require(

@@ -86,7 +86,9 @@ def check_secrets(wrap: Wrap, table: FloatArray) -> None:
     for game in (_OutOfRange, _TooLow, _NotANumber):
         error, frames = _failure(wrap, game(GainTable(planted)))
         rule = "gains outside [0, 1] and NaN must be refused, as no noise is made for them"
-        require(error is not None, rule, "a game that went on", "Check them before they are used; write it so NaN fails.")
+        require(
+            error is not None, rule, "a game that went on", "Check them before they are used; write it so NaN fails."
+        )
         hidden = DIGITS not in _everything(error) + frames
         require(hidden, "an error must not show the gain that it refuses", "a private gain in it", "Leave it out.")
     _check_copies(wrap, table)

@@ -100,7 +100,7 @@ class Integers(Good):
 
 class ByBlocks(Good):
     def next_gains(self, rounds):
-        return (self.rng.random((self.n_arms, rounds)).T < self.means).astype(float)
+        return (self.means > self.rng.random((self.n_arms, rounds)).T).astype(float)
 
 
 class OncePerBlock(Good):
@@ -337,7 +337,9 @@ def test_what_is_no_adversary_is_caught(wrong):
 
 @pytest.mark.parametrize("wrong", ["DPBandit-Nowhere-v0", "CartPole-v1"])
 def test_an_id_of_no_adversary_is_caught(wrong):
-    with pytest.raises(ConformanceError, match=r"gym.make\('DPBandit-Nowhere-v0'\) must not fail|must be that of a reg"):
+    with pytest.raises(
+        ConformanceError, match=r"gym.make\('DPBandit-Nowhere-v0'\) must not fail|must be that of a reg"
+    ):
         check_adversary(wrong)
 
 

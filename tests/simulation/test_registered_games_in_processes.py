@@ -73,7 +73,7 @@ def test_workers_know_it_in_functions_and_as_gains_on_a_graph(mine):
 
 
 def test_workers_that_live_on_play_the_class_as_it_was_edited(mine):
-    """joblib's workers outlive a simulation, and know the older class."""
+    """Joblib's workers outlive a simulation, and know the older class."""
     old = regrets(mine, 2)
     forget("Mine")
     register_adversary("Mine", made(5.0))
