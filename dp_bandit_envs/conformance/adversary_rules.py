@@ -2,20 +2,16 @@
 
 import copy
 import inspect
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 import gymnasium as gym
 import numpy as np
-from gymnasium.utils.env_checker import check_env
 
 from dp_bandit_envs.adversaries import Adversary
-from dp_bandit_envs.algorithms import make_algorithm
+from dp_bandit_envs.conformance.adversary_games import check_environment
 from dp_bandit_envs.conformance.bounds import mean_width
 from dp_bandit_envs.conformance.rules import copies_of, global_randomness_untouched, must_not_fail, require
-from dp_bandit_envs.conformance.same_games import check_played_equals_simulated
-from dp_bandit_envs.conformance.trial_games import made
 from dp_bandit_envs.envs.registration import GAMES
 from dp_bandit_envs.protocols import FloatArray
 
@@ -35,10 +31,10 @@ def check_adversary(adversary: Any, *, horizon: int = ROUNDS) -> None:
 
     The rules: gains are a fresh float64 array of shape `(rounds, n_arms)` in [0, 1], never NaN; they are the same in
     whatever blocks the rounds are fetched, and by `fill`; the same stream gives the same game, others another one if
-    anything is drawn, and `begin` starts anew; the global random state is left alone; copies and pickles play the same, and a copy does not disturb its original;
-    `n_arms`, `horizon` and `memory` are as asked; `means`, where declared, are those of the gains. An id is also made by
-    `gym.make` and `gym.make_vec`, which must play the same games, pass Gymnasium's own checker, and be simulated as they
-    are played, to the last bit.
+    anything is drawn, and `begin` starts anew; the global random state is left alone; copies and pickles play the same,
+    and a copy does not disturb its original; `n_arms`, `horizon` and `memory` are as asked; `means`, where declared,
+    are those of the gains. An id is also made by `gym.make` and `gym.make_vec`, which must play the same games, pass
+    Gymnasium's own checker, and be simulated as they are played, to the last bit.
 
     A correct adversary fails with a probability below 1e-9, on account of `means` alone.
 
@@ -65,7 +61,7 @@ def check_adversary(adversary: Any, *, horizon: int = ROUNDS) -> None:
         if class_ is not None:
             _check_sizes(class_)
         if id_ is not None:
-            _check_environment(id_, horizon)
+            check_environment(id_, horizon)
 
 
 def _registered(text: str) -> tuple[str, type[Adversary] | None]:
@@ -238,7 +234,7 @@ def _check_sizes(class_: type[Adversary]) -> None:
         return
     for n_arms, horizon in SIZES:
         try:
-            adversary = class_(n_arms=n_arms, horizon=horizon)  # type: ignore[call-arg]
+            adversary = class_(n_arms=n_arms, horizon=horizon)
         except ValueError:
             continue  # it may refuse a size
         asked, received = (n_arms, horizon), (adversary.n_arms, adversary.horizon)
@@ -249,28 +245,3 @@ def _check_sizes(class_: type[Adversary]) -> None:
             "Call super().__init__(n_arms, horizon).",
         )
         _gains(adversary)
-
-
-def _check_environment(id_: str, horizon: int) -> None:
-    env: Any = made(id_)
-    arguments = {} if env.unwrapped.horizon <= horizon else {"horizon": horizon}
-    with must_not_fail(f"{id_} with {arguments}", "An adversary takes horizon, or has at most as many rounds."):
-        env = made(id_, **arguments)
-    with warnings.catch_warnings(), must_not_fail("Gymnasium's check_env", "Its message is the cause of this error."):
-        warnings.simplefilter("error", UserWarning)
-        check_env(made(id_, **arguments).unwrapped, skip_render_check=True)
-    rounds, n_arms = env.unwrapped.horizon, env.unwrapped.n_arms
-    arms = [t // 5 % n_arms for t in range(min(rounds, 150))]
-    with must_not_fail(f"gym.make_vec({id_!r})", "It makes one adversary a game, as gym.make does."):
-        many = gym.make_vec(id_, num_envs=3, **arguments)
-        many.reset(seed=8)
-        together = np.array([many.step(np.full(3, arm))[1] for arm in arms])
-    for game in range(3):
-        env.reset(seed=8 + game)
-        alone = np.array([env.step(arm)[1] for arm in arms])
-        rule = "game i of gym.make_vec must be the game of gym.make with seed + i, to the last bit"
-        _same(
-            together[:, game], alone, rule, "copy.copy(adversary) makes the adversary of each game; look at __copy__."
-        )
-    for name in ("EXP3", "UCB"):
-        check_played_equals_simulated(make_algorithm(name), id_, what=name, horizon=arguments.get("horizon"))

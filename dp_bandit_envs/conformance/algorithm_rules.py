@@ -34,13 +34,13 @@ ROUNDS: Final = 24
 def check_algorithm(algorithm: Algorithm | str, *, games: int = 400) -> None:
     """Check an algorithm of your own: that it plays, and that what it says of itself can be true.
 
-    The rules: it has a name, under which results are filed; `agent()` makes a fresh agent each time and `wrap` keeps the
-    game; the guarantee is a `PrivacyGuarantee` with a theorem, and that of the outermost wrapper unless it rests on the
-    agent; regret bounds are in [0, T] or inf, and do not fall with more rounds, more memory or a larger sensitivity;
-    copies and pickles play the same; every base game can be played, also with one round, and one on a graph unless it is
-    refused with a ValueError or TypeError; `simulate` gives what `play` gives, to the last bit; and if a guarantee with an
-    epsilon of at most 4 is declared, no event of the arms played that was tried is more than exp(epsilon) times as
-    frequent, plus delta, when one round changes.
+    The rules: it has a name, under which results are filed; `agent()` makes a fresh agent each time and `wrap` keeps
+    the game; the guarantee is a `PrivacyGuarantee` with a theorem, and that of the outermost wrapper unless it rests on
+    the agent; regret bounds are in [0, T] or inf, and do not fall with more rounds, more memory or a larger
+    sensitivity; copies and pickles play the same; every base game can be played, also with one round, and one on a
+    graph unless it is refused with a ValueError or TypeError; `simulate` gives what `play` gives, to the last bit; and
+    if a guarantee with an epsilon of at most 4 is declared, no event of the arms played that was tried is more than
+    exp(epsilon) times as frequent, plus delta, when one round changes.
 
     The last rule is a test on samples, and cannot prove a guarantee. A correct algorithm fails with a probability below
     1e-6.
@@ -196,7 +196,8 @@ def _check_privacy(algorithm: Algorithm, games: int) -> None:
     over = excess(events[best], one, other, epsilon, delta, FALSE_ALARM)
     require(
         not over > 0,
-        f"no event of the arms may be more than exp(epsilon) times as frequent if one round changes; declared is {guarantee}",
+        "no event of the arms may be more than exp(epsilon) times as frequent if one round changes;"
+        f" declared is {guarantee}",
         f"one that is at least exp({epsilon + over:.3g}) times as frequent",
         "Put a wrapper with enough noise around the game, or declare a larger epsilon.",
     )

@@ -12,12 +12,12 @@ QUANTILES: Final = np.array([0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98])
 
 
 class Event(NamedTuple):
-    """ "Feature `column` is above `threshold`", or not above it, which is more frequent on one side.
+    """The event that a feature is above a threshold, or that it is not, which is more frequent on one side.
 
     Attributes:
         column: The number of the feature.
-        threshold: Its unit is the feature's.
-        above: Whether the event is "above".
+        threshold: In the feature's unit.
+        above: Whether the event is that it is above.
         first: Whether it is more frequent in the first sample.
         score: How much it is more frequent than the guarantee allows, as the logarithm of a ratio, by loose bounds.
     """

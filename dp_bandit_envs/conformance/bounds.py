@@ -32,8 +32,8 @@ def mean_width(samples: FloatArray, failure_probability: float) -> FloatArray:
 def chance_at_least(hits: FloatArray, n: int, failure_probability: float) -> FloatArray:
     """Return lower bounds on chances of which `hits` of `n` independent trials succeeded.
 
-    Chernoff's bound: a chance below the one with n KL(hits / n, chance) = ln(1 / failure probability) gives so many hits
-    with at most that probability.
+    Chernoff's bound: a chance below the one with n KL(hits / n, chance) = ln(1 / failure probability) gives so many
+    hits with at most that probability.
     """
     rates = np.asarray(hits) / n
     low, high = np.zeros_like(rates), rates.copy()

@@ -73,7 +73,7 @@ def copies_of(part: Part, what: str) -> dict[str, Part]:
     for name, make in ways.items():
         with must_not_fail(
             f"making {name} of {what}",
-            "Keep locks, files, generators and lambdas out of its attributes, and classes at the top level of a module.",
+            "Keep locks, files and lambdas out of its attributes, and classes at the top level of a module.",
         ):
             found[name] = make()
     return found

@@ -43,7 +43,7 @@ def check_noise(wrap: Wrap, table: FloatArray) -> None:
         "games of different seeds": first,
         "games of environments that were never given a seed": [play_table(wrap, table, NO_SEED) for _ in range(GAMES)],
         "games after a reset without a seed": [
-            released(run(unseeded, arms, 3 if i == 0 else NO_SEED)) for i in range(GAMES)
+            released(run(unseeded, arms, NO_SEED if game else 3)) for game in range(GAMES)
         ],
     }
     for what, games in pairs.items():
@@ -59,9 +59,9 @@ def check_privacy(wrap: Wrap, rounds: int, n_arms: int, games: int) -> None:
     """Compare two neighbouring tables of gains: no event may be exp(epsilon) times as frequent, plus delta.
 
     In the first part of the games, the event that tells the tables best apart is chosen; in the second part, its
-    frequencies are compared by Chernoff bounds. So the choice costs nothing, and a wrapper that keeps its guarantee fails
-    with a probability below 5e-7, if seeds give independent noise. What is tried: what was released at each step, its
-    changes and its totals so far, being above a threshold or not; the round that differs is the first, one in the
+    frequencies are compared by Chernoff bounds. So the choice costs nothing, and a wrapper that keeps its guarantee
+    fails with a probability below 5e-7, if seeds give independent noise. What is tried: what was released at each step,
+    its changes and its totals so far, being above a threshold or not; the round that differs is the first, one in the
     middle, or the last.
     """
     pairs = [neighbours(rounds, n_arms, changed) for changed in (0, rounds // 2, rounds - 1)]

@@ -12,6 +12,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.conformance.rules import global_randomness_untouched, must_not_fail, require
 from dp_bandit_envs.conformance.trial_games import games_of, table_of
 from dp_bandit_envs.conformance.wrapper_games import Step, Wrap, arms_of, play_table, run, wrapped
+from dp_bandit_envs.conformance.wrapper_neighbours import check_flags, check_sensitivity, check_unrevealed
 from dp_bandit_envs.conformance.wrapper_noise import check_noise, check_privacy
 from dp_bandit_envs.conformance.wrapper_secrets import check_secrets
 from dp_bandit_envs.conformance.wrapper_vectors import check_vector
@@ -29,17 +30,18 @@ def check_wrapper(
     n_arms: int = 3,
     games: int = 1000,
 ) -> None:
-    """Check a privacy wrapper of your own: what comes out, what stays in, and whether the noise is as large as declared.
+    """Check a privacy wrapper of your own: what comes out, what stays in, and whether it adds the noise it declares.
 
     The rules: observations are in the declared space, and fresh at every step; the reward is the released gain of the
     arm played, or its released mean; `info` is `{"round": t}`; the flags and the rounds depend on the horizon only, and
     the game has as many steps as declared; an arm outside the game, and a step before `reset` or after the end, are
-    refused; `sensitivity`, `guarantee`, `horizon` and `mechanism` are read-only; what is below cannot be reached through
-    attributes; gains that were not revealed change nothing; one changed round moves released gains by no more than
-    `sensitivity`, noise held still, and without a guarantee none is withheld on account of its value; errors from below arrive without their text, values and frames; gains outside [0, 1] are refused;
-    a copy or a pickle of a game that has begun is refused; equal seeds give equal noise, no seed fresh noise; the global
-    random state is left alone; the vector form, if given, plays the same games; and on two neighbouring tables of gains
-    no event that was tried is more than exp(epsilon) times as frequent, plus delta.
+    refused; `sensitivity`, `guarantee`, `horizon` and `mechanism` are read-only; what is below cannot be reached
+    through attributes; gains that were not revealed change nothing; one changed round moves released gains by no more
+    than `sensitivity`, noise held still, and without a guarantee none is withheld on account of its value; errors from
+    below arrive without their text, values and frames; gains outside [0, 1] are refused; a copy or a pickle of a game
+    that has begun is refused; equal seeds give equal noise, no seed fresh noise; the global random state is left alone;
+    the vector form, if given, plays the same games; and on two neighbouring tables of gains no event that was tried is
+    more than exp(epsilon) times as frequent, plus delta.
 
     The last rule is a test on samples: it finds noise that is much too small, and cannot prove that noise is large
     enough. Chances below about 15 / `games` are not seen, so an epsilon above 4 is hardly tested; make the wrapper
@@ -63,9 +65,9 @@ def check_wrapper(
         steps = _check_steps(wrap, table)
         _check_order(wrap, table)
         _check_freshness(wrap, table)
-        _check_flags(wrap, table, steps)
-        _check_unrevealed(wrap, table)
-        _check_sensitivity(wrap, table)
+        check_flags(wrap, table, steps)
+        check_unrevealed(wrap, table)
+        check_sensitivity(wrap, table)
         check_secrets(wrap, table)
         check_noise(wrap, table)
         if vector is not None:
@@ -229,55 +231,3 @@ def _check_freshness(wrap: Wrap, table: FloatArray) -> None:
         "arrays that are used again",
         "Return copies.",
     )
-
-
-def _check_flags(wrap: Wrap, table: FloatArray, steps: list[Step]) -> None:
-    arms = arms_of(len(table), table.shape[1])
-    flags = [step[2:] for step in steps]
-    for other, seed in ((np.zeros_like(table), 3), (np.ones_like(table), 4), (1 - table, 5)):
-        seen = [step[2:] for step in run(wrapped(wrap, games_of(other)), arms[::-1], seed)]
-        require(
-            seen == flags, "flags and info must depend on the horizon only", "others for other gains", "Pass them on."
-        )
-
-
-def _check_unrevealed(wrap: Wrap, table: FloatArray) -> None:
-    other = 1 - table
-    other[:, 0] = table[:, 0]
-    arms = [0] * len(table)
-    for seed in range(5):
-        same = np.array_equal(play_table(wrap, table, seed, arms), play_table(wrap, other, seed, arms))
-        require(
-            same,
-            "gains of arms that were not played must change nothing",
-            "other releases",
-            "Use what was observed below, not env.unwrapped.",
-        )
-
-
-def _check_sensitivity(wrap: Wrap, table: FloatArray) -> None:
-    env = wrapped(wrap, games_of(table))
-    declared = float(env.get_wrapper_attr("sensitivity"))
-    if math.isinf(declared) or "gain" not in env.observation_space.spaces:  # type: ignore[attr-defined]
-        return
-    arms = arms_of(len(table), table.shape[1])
-    covered = env.get_wrapper_attr("guarantee").model != "none"
-    for seed in range(4):
-        for changed in range(len(table)):
-            one, other = table.copy(), table.copy()
-            one[changed], other[changed] = 0.0, 1.0
-            pair = [[s.observation for s in run(wrapped(wrap, games_of(part)), arms, seed)] for part in (one, other)]
-            gains, seen = ([np.array([part[key] for part in each]) for each in pair] for key in ("gain", "observed"))
-            require(
-                covered or np.array_equal(*seen),
-                "which gains are withheld must not depend on them, as without a guarantee no noise covers that",
-                "a game in which it did",
-                "Release clipped gains instead, or add noise first.",
-            )
-            moved = float(np.abs(gains[0] - gains[1])[(seen[0] > 0) & (seen[1] > 0)].sum())
-            require(
-                moved <= declared * (1 + 1e-9),
-                f"one changed round must move the released gains by at most sensitivity = {declared:g} in L1",
-                f"a game in which it moved them by {moved:g}",
-                "Declare a larger sensitivity; noise above is made for it.",
-            )

@@ -37,7 +37,7 @@ class _Failing(BanditEnv):
     def step(self, action: Any) -> Any:
         """Fail in the third round, if it is the place."""
         result = super().step(action)
-        if self.fails_in == "step" and result[4]["round"] == 3:
+        if self.fails_in == "step" and result[-1] == {"round": 3}:
             self._fail(float(self._rows[2][int(action)]))
         return result
 
@@ -83,8 +83,8 @@ def check_secrets(wrap: Wrap, table: FloatArray) -> None:
         for place, text in (("text, notes or causes", _everything(error)), ("frames", frames)):
             way_out = "Raise a BoundaryError outside of the except clause, or inherit PrivacyBoundary."
             require(DIGITS not in text, rule, f"a private gain in its {place}", way_out)
-    for game in (_OutOfRange, _TooLow, _NotANumber):
-        error, frames = _failure(wrap, game(GainTable(planted)))
+    for outside in (_OutOfRange, _TooLow, _NotANumber):
+        error, frames = _failure(wrap, outside(GainTable(planted)))
         rule = "gains outside [0, 1] and NaN must be refused, as no noise is made for them"
         require(
             error is not None, rule, "a game that went on", "Check them before they are used; write it so NaN fails."

@@ -114,11 +114,14 @@ def simulate(
             game `play(env, algorithm, seed=seed, trial=i)`.
         checkpoints: Rounds at which to write results down; or how many evenly spaced ones, by default 100; or
             `"linear"` or `"log"` for 100 spaced so. T is always one.
-        jobs: Number of trials to run at a time: threads, or processes if something is not compiled. Set joblib's
-            `parallel_config` to run them elsewhere.
+        jobs: Number of trials to run at a time: threads, or processes if something is not compiled. They know the
+            games registered in this one. Set joblib's `parallel_config` to run them elsewhere.
         env_kwargs: More arguments for the environment.
         first_trial: Number of the first trial.
         progress: Called with (games done, games in all) after each trial, from the calling thread.
+
+    Raises:
+        NotSendable: If trials run in other processes, and a part cannot be sent there.
     """
     arguments = dict(env_kwargs or {})
     if horizon is not None:

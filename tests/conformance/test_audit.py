@@ -18,7 +18,7 @@ def test_features_are_values_changes_and_totals():
 
 
 def test_an_event_and_its_excess_by_hand():
-    """All of 1,000 games on one side and none on the other: by bounds that fail 1e-6 each, ln((1 - u) / u) - epsilon."""
+    """All of 1,000 games on one side, none on the other: by bounds that fail 1e-6 each, ln((1 - u) / u) - epsilon."""
     first, second = np.ones((1000, 1)), np.zeros((1000, 1))
     event = strongest_event(first[:50], second[:50], 0.5, 0.0)
     assert event[:4] == (0, pytest.approx(0.5, abs=0.5), True, True)
@@ -30,7 +30,7 @@ def test_an_event_and_its_excess_by_hand():
 
 
 def test_a_mechanism_at_its_limit_is_hardly_ever_accused():
-    """At epsilon = 1 and scale 1 every event far out has the ratio e exactly. Bounds that fail 0.1 may accuse 40 of 400.
+    """At epsilon = 1 and scale 1 every event far out has the ratio e. Bounds that fail 0.1 may accuse 40 of 400.
 
     More than 64 of 400 would be accused with a probability below 1e-4 (four standard deviations). False alarm: 1e-4.
     """

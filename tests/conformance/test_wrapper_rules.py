@@ -495,7 +495,10 @@ def test_a_broken_wrapper_is_caught(broken, message):
 
 @pytest.mark.parametrize("broken", TOO_LITTLE_NOISE, ids=lambda part: part.__name__)
 def test_too_little_noise_is_caught(broken):
-    """Their chances are so far from what is declared that bounds failing with 5e-7 tell them apart. False alarm: 1e-6."""
+    """Their chances are far from what is declared: by Chernoff's bound, a check misses them below 1e-6.
+
+    False alarm: 1e-6.
+    """
     games = 3000 if broken is HalfOfNoise else 500
     with pytest.raises(ConformanceError, match=TOO_LITTLE_NOISE[broken]):
         check_wrapper(broken, games=games)

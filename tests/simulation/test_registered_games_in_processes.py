@@ -113,7 +113,7 @@ def test_a_player_that_cannot_be_pickled_says_what_to_do():
             with lock:
                 return super().select_arm()
 
-    with pytest.raises(NotSendable, match="environment and its players must be picklable .*at the top level"):
+    with pytest.raises(NotSendable, match=r"environment and its players must be picklable .*at the top level"):
         simulate("DPBandit-Stochastic-v0", {"a": Locked}, horizon=10, trials=2, jobs=2)
 
 
@@ -127,6 +127,7 @@ class Unknown:
     """A task whose game is unknown where it is run."""
 
     def run(self, trial):
+        """Make it."""
         return gym.make("DPBandit-Nowhere-v0")
 
 
