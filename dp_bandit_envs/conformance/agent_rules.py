@@ -77,9 +77,13 @@ def _fresh(make_agent: AgentFactory) -> Agent:
 def _check_methods(agent: Agent) -> None:
     name = type(agent).__name__
     for method, parameters in METHODS.items():
-        found = getattr(agent, method, None)
         wanted = f"{method}({', '.join(parameters)})"
-        require(callable(found), f"an agent must have the method {wanted}", f"a {name} without it", "Define it.")
+        require(
+            callable(getattr(agent, method, None)),
+            f"an agent must have the method {wanted}",
+            f"a {name} without it",
+            "Define it.",
+        )
         signature = inspect.signature(getattr(agent, method))
         try:
             signature.bind(**dict.fromkeys(parameters))
@@ -88,13 +92,9 @@ def _check_methods(agent: Agent) -> None:
         except TypeError:
             shown = f"{name}.{method}{signature}"
             require(False, f"an agent is called by {wanted}, names included", shown, "Use these names.")
-    extra = set(inspect.signature(agent.update).parameters) & {"reward", "info", "gain", "env"}
-    require(
-        not extra,
-        "an agent learns from the arm and the observation alone",
-        f"{name}.update with {', '.join(sorted(extra))}",
-        "Everything that may be known is in the observation.",
-    )
+    extra = ", ".join(sorted(set(inspect.signature(agent.update).parameters) & {"reward", "info", "gain", "env"}))
+    rule = "an agent learns from the arm and the observation alone"
+    require(not extra, rule, f"{name}.update with {extra}", "Everything that may be known is in the observation.")
 
 
 def _arms(agent: Agent, world: World, table: FloatArray, **options: Any) -> list[int]:

@@ -36,8 +36,8 @@ class _Failing(BanditEnv):
 
     def step(self, action: Any) -> Any:
         """Fail in the third round, if it is the place."""
-        result = super().step(action)
-        if self.fails_in == "step" and result[-1] == {"round": 3}:
+        result: tuple[Any, ...] = super().step(action)
+        if self.fails_in == "step" and result[4] == {"round": 3}:
             self._fail(float(self._rows[2][int(action)]))
         return result
 
@@ -58,10 +58,10 @@ class _OutOfRange(BanditEnv):
 
     def step(self, action: Any) -> Any:
         """Add to the gain in the second round."""
-        observation, *rest = super().step(action)
-        if rest[-1]["round"] == 2:
-            observation["gain"][action] += self.added
-        return (observation, *rest)
+        result = super().step(action)
+        if result[4] == {"round": 2}:
+            result[0]["gain"][action] += self.added
+        return result
 
 
 class _TooLow(_OutOfRange):
