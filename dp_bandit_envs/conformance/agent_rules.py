@@ -16,8 +16,7 @@ from dp_bandit_envs.protocols import Agent, AgentFactory, FloatArray, Observatio
 from dp_bandit_envs.simulation import play
 
 METHODS: Final = {"begin": ("n_arms", "horizon", "rng"), "select_arm": (), "update": ("arm", "observation")}
-SIZES: Final = ((1, 1), (1, 20), (2, 1), (2, 40), (3, 200), (50, 120))
-"""Arms and rounds of the games that every agent must survive."""
+SIZES: Final = ((1, 1), (1, 20), (2, 1), (2, 40), (3, 200), (50, 120))  # arms and rounds
 KINDS: Final = {"gains": ("gains",), "sums": ("sums",), "both": ("gains", "sums")}
 
 
