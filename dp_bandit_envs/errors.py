@@ -75,5 +75,13 @@ class NameTaken(ValueError):
     """A name that is to be registered is in the table already; the message says under which id."""
 
 
+class NotSendable(TypeError):
+    """A part cannot be sent to another process; the message says what to do instead."""
+
+
+class ConformanceError(AssertionError):
+    """A part breaks a rule of its contract; the message says which, what was received, and a way out."""
+
+
 class ResultsError(RuntimeError):
     """A results folder cannot be used as asked; nothing in it was changed."""

@@ -35,7 +35,7 @@ LAYERS = (
     {"agents", "wrappers"},
     {"algorithms"},
     {"simulation"},
-    {"plots"},
+    {"plots", "conformance"},
     {"experiments", "audits"},
     {"cli"},
 )

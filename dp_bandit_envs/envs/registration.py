@@ -97,10 +97,10 @@ def register_adversary(name: str, adversary_class: "type[Adversary]") -> str:
     class's arguments and their defaults become the environment's, and so does its docstring: the first line, the
     description, `Args`, and a paragraph `Source: ...`.
 
-    Each process has a table of its own. For others (`dp-bandit`, workers of `simulate(..., jobs=2)` that play foreign
-    agents, `AsyncVectorEnv`) put the class and this call at the top level of a module `mine` that they can import, and
-    name the module in the id, as everywhere in Gymnasium: `mine:DPBandit-<name>-v0`. A pickled environment or its class
-    carries the registration along; its adversary must then be importable, or be sent by cloudpickle.
+    Each process has a table of its own. `simulate(..., jobs=2)` carries the registration to its workers, and so does a
+    pickled environment or its class; the adversary must then be importable there, or be sent by cloudpickle. For other
+    processes (`dp-bandit`) put the class and this call at the top level of a module `mine` that they can import, and
+    name the module in the id, as everywhere in Gymnasium: `mine:DPBandit-<name>-v0`.
 
     Args:
         name: Letters and digits, beginning with a capital letter, such as `"Drifting"`.
@@ -146,6 +146,29 @@ def register_adversary(name: str, adversary_class: "type[Adversary]") -> str:
     GAMES[game.id] = game
     game.register()
     return game.id
+
+
+def foreign_games() -> list[Game]:
+    """Return the games that `register_adversary` added in this process."""
+    return [game for game in GAMES.values() if isinstance(game.adversary, type)]
+
+
+def register_here(name: str, adversary_class: "type[Adversary]") -> None:
+    """Make a game that another process has registered known in this one, in place of an older one of that name.
+
+    Workers outlive a simulation; the class may have been edited and registered anew since.
+    """
+    from dp_bandit_envs.envs import game_classes
+
+    known = next((game for game in foreign_games() if game.name == name), None)
+    if known is not None and known.adversary is not adversary_class:
+        del GAMES[known.id]
+        gym.registry.pop(known.id, None)
+        for kind in ("Env", "VectorEnv"):
+            vars(game_classes).pop(f"{name}{kind}", None)
+        known = None
+    if known is None:
+        register_adversary(name, adversary_class)
 
 
 def sized_adversaries() -> "dict[str, type[Adversary]]":

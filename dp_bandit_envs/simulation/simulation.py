@@ -117,11 +117,14 @@ def simulate(
             game `play(env, algorithm, seed=seed, trial=i)`.
         checkpoints: Rounds at which to write results down; or how many evenly spaced ones, by default 100; or
             `"linear"` or `"log"` for 100 spaced so. T is always one.
-        jobs: Number of trials to run at a time: threads, or processes if something is not compiled. Set joblib's
-            `parallel_config` to run them elsewhere.
+        jobs: Number of trials to run at a time: threads, or processes if something is not compiled. They know the
+            games registered in this one. Set joblib's `parallel_config` to run them elsewhere.
         env_kwargs: More arguments for the environment.
         first_trial: Number of the first trial.
         progress: Called with (games done, games in all) after each trial, from the calling thread.
+
+    Raises:
+        NotSendable: If trials run in other processes, and a part cannot be sent there.
     """
     arguments = dict(env_kwargs or {})
     if horizon is not None:
@@ -148,6 +151,7 @@ def simulate(
     compiled = {name: plan for name, plan in plans.items() if isinstance(plan, Plan)}
     played = {name: players[name] for name in players if name not in compiled}
     numbers = range(first_trial, first_trial + trials)
+    game_id = None if game.spec is None else game.spec.id
     done = 0
     tables = {name: _Table(trials) for name in players}
     tasks: list[tuple[Task, int, str]] = []
@@ -157,7 +161,7 @@ def simulate(
     if played:
         tasks.append((PlayedTrials(make_env, played, seed, rounds), len(played), "processes"))
     for task, games, prefer in tasks:
-        for row, result in enumerate(spread(task, numbers, min(jobs, trials), prefer)):
+        for row, result in enumerate(spread(task, numbers, min(jobs, trials), prefer, env_id=game_id)):
             for name, column in result.items():
                 tables[name].put(row, column)
             done += games

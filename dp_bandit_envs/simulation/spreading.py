@@ -10,6 +10,7 @@ from joblib import Parallel, delayed
 from joblib.parallel import SequentialBackend, ThreadingBackend, get_active_backend
 
 from dp_bandit_envs.protocols import FloatArray, IntArray
+from dp_bandit_envs.simulation.carrying import Carried
 
 COMPILER = "dp-bandit compiler"
 """The name of the thread that compiles."""
@@ -50,8 +51,18 @@ class Task(Protocol):
         """Play one trial; raise `StoppedEarly` soon after `stopped` returns True."""
 
 
-def spread(task: Task, numbers: Iterable[int], jobs: int, prefer: str) -> Iterator[dict[str, Column]]:
-    """Run trials side by side and yield their results in order."""
+def spread(
+    task: Task, numbers: Iterable[int], jobs: int, prefer: str, env_id: str | None = None
+) -> Iterator[dict[str, Column]]:
+    """Run trials side by side and yield their results in order.
+
+    Args:
+        task: The kind of trial.
+        numbers: The numbers of the trials.
+        jobs: How many run at a time.
+        prefer: `"threads"` or `"processes"`; joblib's `parallel_config` may choose otherwise.
+        env_id: The id that is played, if it has one; processes need to know it.
+    """
     backend, _ = get_active_backend(prefer=prefer)
     local = isinstance(backend, LOCAL)
     if local:
@@ -70,7 +81,9 @@ def spread(task: Task, numbers: Iterable[int], jobs: int, prefer: str) -> Iterat
             pool.shutdown(cancel_futures=True)
     else:
         parallel = Parallel(n_jobs=jobs, prefer=prefer, return_as="generator")
-        yield from parallel(delayed(task.run)(trial) for trial in numbers)
+        here = local or prefer == "threads" or backend.effective_n_jobs(jobs) == 1
+        run = task.run if here else Carried.of(task, env_id).run
+        yield from parallel(delayed(run)(trial) for trial in numbers)
 
 
 def in_background(compile_parts: Callable[[Stopped], object]) -> None:

@@ -1,0 +1,38 @@
+"""Whether the environments of a registered adversary play its games, however they are made."""
+
+import warnings
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.utils.env_checker import check_env
+
+from dp_bandit_envs.algorithms import make_algorithm
+from dp_bandit_envs.conformance.rules import must_not_fail, require
+from dp_bandit_envs.conformance.same_games import check_played_equals_simulated
+from dp_bandit_envs.conformance.trial_games import made
+
+
+def check_environment(id_: str, horizon: int) -> None:
+    """Require that all ways to play a registered id give the same games, and that Gymnasium's checker passes."""
+    env: Any = made(id_)
+    arguments: Any = {} if env.unwrapped.horizon <= horizon else {"horizon": horizon}
+    with must_not_fail(f"{id_} with {arguments}", "An adversary takes horizon, or has at most as many rounds."):
+        env = made(id_, **arguments)
+    with warnings.catch_warnings(), must_not_fail("Gymnasium's check_env", "Its message is the cause of this error."):
+        warnings.simplefilter("error", UserWarning)
+        check_env(made(id_, **arguments).unwrapped, skip_render_check=True)
+    rounds, n_arms = env.unwrapped.horizon, env.unwrapped.n_arms
+    arms = [t // 5 % n_arms for t in range(min(rounds, 150))]
+    with must_not_fail(f"gym.make_vec({id_!r})", "It makes one adversary a game, as gym.make does."):
+        many = gym.make_vec(id_, num_envs=3, **arguments)
+        many.reset(seed=8)
+        together = np.array([many.step(np.full(3, arm))[1] for arm in arms])
+    for game in range(3):
+        env.reset(seed=8 + game)
+        alone = np.array([env.step(arm)[1] for arm in arms])
+        rule = "game i of gym.make_vec must be the game of gym.make with seed + i, to the last bit"
+        way_out = "copy.copy(adversary) makes the adversary of each game; look at __copy__."
+        require(np.array_equal(together[:, game], alone), rule, "other gains", way_out)
+    for name in ("EXP3", "UCB"):
+        check_played_equals_simulated(make_algorithm(name), id_, what=name, horizon=arguments.get("horizon"))

@@ -1,0 +1,247 @@
+"""What an adversary promises: gains in [0, 1] that depend on its random stream alone."""
+
+import copy
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final
+
+import gymnasium as gym
+import numpy as np
+
+from dp_bandit_envs.adversaries import Adversary
+from dp_bandit_envs.conformance.adversary_games import check_environment
+from dp_bandit_envs.conformance.bounds import mean_width
+from dp_bandit_envs.conformance.rules import copies_of, global_randomness_untouched, must_not_fail, require
+from dp_bandit_envs.envs.registration import GAMES
+from dp_bandit_envs.protocols import FloatArray
+
+ROUNDS: Final = 700
+CUTS: Final = ([1], [2], [3], [64], [255], [1, 2, 3, 5, 8, 13, 21, 200], [199, 1, 1, 199, 300])
+"""Lengths of the blocks in which the same rounds are fetched; the last one is repeated to the end."""
+SIZES: Final = ((2, 2), (3, 7), (20, 64))
+STREAMS: Final = 30
+GAMES_FOR_MEANS: Final = 2000
+FALSE_ALARM: Final = 1e-10
+"""The chance that a correct adversary's means are refused."""
+Make = Callable[[], Adversary]
+
+
+def check_adversary(adversary: Any, *, horizon: int = ROUNDS) -> None:
+    """Check an adversary of your own against everything that environments and the simulator rely on.
+
+    The rules: gains are a fresh float64 array of shape `(rounds, n_arms)` in [0, 1], never NaN; they are the same in
+    whatever blocks the rounds are fetched, and by `fill`; the same stream gives the same game, others another one if
+    anything is drawn, and `begin` starts anew; the global random state is left alone; copies and pickles play the same,
+    and a copy does not disturb its original; `n_arms`, `horizon` and `memory` are as asked; `means`, where declared,
+    are those of the gains. An id is also made by `gym.make` and `gym.make_vec`, which must play the same games, pass
+    Gymnasium's own checker, and be simulated as they are played, to the last bit.
+
+    A correct adversary fails with a probability below 1e-9, on account of `means` alone.
+
+    Args:
+        adversary: A class or function that makes one, one that has not begun, or the id of one that is registered.
+        horizon: Number of rounds for classes and ids that take it; fewer make a quicker check.
+
+    Raises:
+        ConformanceError: If a rule is broken.
+    """
+    with global_randomness_untouched("an adversary"):
+        if isinstance(adversary, str):
+            id_, class_ = _registered(adversary)
+            make = _sized(class_, horizon) if class_ is not None else None
+        else:
+            id_, class_ = None, adversary if isinstance(adversary, type) else None
+            make = _maker(adversary, horizon)
+        if make is not None:
+            _check_facts(make)
+            _check_gains(make)
+            _check_streams(make)
+            _check_copies(make)
+            _check_means(make)
+        if class_ is not None:
+            _check_sizes(class_)
+        if id_ is not None:
+            check_environment(id_, horizon)
+
+
+def _registered(text: str) -> tuple[str, type[Adversary] | None]:
+    with must_not_fail(f"gym.make({text!r})", "register_adversary(name, class) registers a class."):
+        gym.make(text)
+    id_ = text.partition(":")[2] or text
+    require(id_ in GAMES, "an id must be that of a registered adversary", repr(text), "Use register_adversary.")
+    return id_, GAMES[id_].adversary_class
+
+
+def _sized(class_: Callable[..., Adversary], horizon: int) -> Make:
+    takes = inspect.signature(class_).parameters
+    return (lambda: class_(horizon=horizon)) if "horizon" in takes else class_
+
+
+def _maker(adversary: Any, horizon: int) -> Make:
+    if isinstance(adversary, Adversary):
+        with must_not_fail("a deep copy of an adversary", "Pass its class, or a function that makes one."):
+            copy.deepcopy(adversary)
+        return lambda: copy.deepcopy(adversary)
+    require(callable(adversary), "adversary must be a class, a function, an adversary or an id", "another", "Pass one.")
+    return _sized(adversary, horizon) if isinstance(adversary, type) else adversary
+
+
+def _check_facts(make: Make) -> None:
+    with must_not_fail("making an adversary without arguments", "Give each parameter a default."):
+        adversary: Any = make()
+    name = type(adversary).__name__
+    require(isinstance(adversary, Adversary), "an adversary must inherit Adversary", f"a {name}", "Inherit it.")
+    for fact, least in (("n_arms", 2), ("horizon", 1), ("memory", 0)):
+        value = getattr(adversary, fact, None)
+        require(
+            type(value) is int and value >= least,
+            f"{fact} must be an int of at least {least}",
+            f"{value!r} in {name}",
+            "Call super().__init__(n_arms, horizon).",
+        )
+
+
+def _blocks(adversary: Adversary, lengths: Sequence[int], *, stream: int = 3) -> Iterator[FloatArray]:
+    """Yield the gains of a new game in blocks of these lengths, the last one repeated to the end; each checked."""
+    adversary.begin(np.random.default_rng([stream, 1]))
+    left, index = min(ROUNDS, adversary.horizon), 0
+    while left:
+        rounds = min(lengths[min(index, len(lengths) - 1)], left)
+        gains = adversary.next_gains(rounds)
+        shape = (rounds, adversary.n_arms)
+        good = isinstance(gains, np.ndarray) and gains.shape == shape and gains.dtype == np.float64
+        require(
+            good,
+            f"next_gains({rounds}) must return a float64 array of shape {shape}",
+            f"{getattr(gains, 'dtype', type(gains).__name__)} of shape {np.shape(gains)}",
+            "Return gains.astype(float), one row a round.",
+        )
+        require(
+            bool(np.all((gains >= 0) & (gains <= 1))),
+            "gains must be in [0, 1], and not NaN",
+            "others, which are withheld",
+            "Rescale them.",
+        )
+        yield gains
+        left, index = left - rounds, index + 1
+
+
+def _gains(adversary: Adversary, lengths: Sequence[int] = (ROUNDS,), *, stream: int = 3) -> FloatArray:
+    with must_not_fail(f"{type(adversary).__name__}.begin and next_gains", "They are called for all of the horizon."):
+        return np.concatenate([*_blocks(adversary, lengths, stream=stream)])
+
+
+def _same(gains: FloatArray, expected: FloatArray, rule: str, way_out: str) -> None:
+    require(np.array_equal(gains, expected), rule, "other gains", way_out)
+
+
+def _check_gains(make: Make) -> None:
+    adversary = make()
+    expected = _gains(adversary)
+    _same(_gains(make()), expected, "the same stream must give the same gains", "Draw from the rng of begin only.")
+    for lengths in CUTS:
+        rule = f"gains must not depend on how rounds are cut into blocks, such as {lengths}"
+        _same(_gains(make(), lengths), expected, rule, "Draw random numbers in an order that goes round by round.")
+    _gains(adversary, stream=4)
+    _same(_gains(adversary), expected, "begin must start a new game", "Set what a game changes anew in begin.")
+    halfway = make()
+    next(_blocks(halfway, [50]))
+    _same(_gains(halfway), expected, "begin must start a new game in the middle of one", "Set all of it anew in begin.")
+    written = make()
+    seen = []
+    for block in _blocks(written, [50]):
+        seen.append(block.copy())
+        with must_not_fail("writing to gains", "next_gains returns a fresh array that may be written to."):
+            block.fill(0.125)
+    _same(np.concatenate(seen), expected, "next_gains must return fresh arrays", "Return a copy of what you keep.")
+    again = _gains(written)
+    _same(again, expected, "next_gains must return fresh arrays, not its own data", "Return a copy of what you keep.")
+    wide = np.full((len(expected), 2, adversary.n_arms), np.nan)
+    filled = make()
+    filled.begin(np.random.default_rng([3, 1]))
+    with must_not_fail("fill(gains)", "Leave fill as it is in Adversary, or write row by row."):
+        filled.fill(wide[:, 1], check=True)
+    _same(wide[:, 1], expected, "fill must write the gains that next_gains returns", "Leave fill as it is.")
+
+
+def _check_streams(make: Make) -> None:
+    """Require that numbers which are drawn make a difference somewhere in many games."""
+    adversary, games, drew = make(), [], False
+    for stream in range(STREAMS):
+        rng = np.random.default_rng([stream, 2])
+        before = rng.bit_generator.state
+        adversary.begin(rng)
+        games.append(adversary.next_gains(min(ROUNDS, adversary.horizon)))
+        drew = drew or rng.bit_generator.state != before
+    constant = bool(np.all(games[0] == games[0][0]))
+    differ = any(not np.array_equal(game, games[0]) for game in games)
+    require(
+        differ or constant or not drew,
+        "games of different streams must differ if random numbers are drawn",
+        f"{STREAMS} equal games",
+        "Draw what is random from the rng of begin.",
+    )
+
+
+def _check_copies(make: Make) -> None:
+    expected = _gains(make())
+    for name, twin in copies_of(make(), "an adversary").items():
+        _same(_gains(twin), expected, f"{name} must play like the original", "Check __copy__ and __getstate__.")
+    original = make()
+    parts, disturbed = [], False
+    for block in _blocks(original, [100]):
+        parts.append(block.copy())
+        if not disturbed:
+            # As the simulator does: one adversary, a copy for each trial, played at the same time.
+            twin, disturbed = copy.copy(original), True
+            _gains(twin, stream=5)
+    rule = "copy.copy(adversary) and begin must leave the original's game alone"
+    _same(np.concatenate(parts), expected, rule, "Make everything anew in begin that a game changes.")
+
+
+def _check_means(make: Make) -> None:
+    adversary = make()
+    means = adversary.means
+    if means is None:
+        return
+    k = adversary.n_arms
+    good = isinstance(means, np.ndarray) and means.shape == (k,) and bool(np.all((means >= 0) & (means <= 1)))
+    shape, way_out = np.shape(means), "Set means to None unless every round has the same means."
+    require(good, f"means must be an array of {k} numbers in [0, 1]", f"shape {shape}", way_out)
+    rounds = min(32, adversary.horizon)
+    averages = np.empty((GAMES_FOR_MEANS, k))
+    firsts = np.empty((GAMES_FOR_MEANS, k))
+    for game in range(GAMES_FOR_MEANS):
+        adversary.begin(np.random.default_rng([6, game]))
+        gains = adversary.next_gains(rounds)
+        firsts[game], averages[game] = gains[0], gains.mean(axis=0)
+    # The first rounds too, as means that drift can average to the right ones.
+    for samples, which in ((averages, f"the first {rounds} rounds"), (firsts, "round 1")):
+        width = mean_width(samples, FALSE_ALARM)
+        off = np.abs(samples.mean(axis=0) - means) > width
+        arms = np.flatnonzero(off).tolist()
+        require(
+            not arms,
+            f"means must be the expected gains of every round, {which} included",
+            f"others for arms {arms}",
+            way_out,
+        )
+
+
+def _check_sizes(class_: type[Adversary]) -> None:
+    takes = inspect.signature(class_).parameters
+    if not {"n_arms", "horizon"} <= set(takes):
+        return
+    for n_arms, horizon in SIZES:
+        try:
+            adversary = class_(n_arms=n_arms, horizon=horizon)
+        except ValueError:
+            continue  # it may refuse a size
+        asked, received = (n_arms, horizon), (adversary.n_arms, adversary.horizon)
+        require(
+            asked == received,
+            f"an adversary made with n_arms={n_arms} and horizon={horizon} must have them",
+            f"{received[0]} and {received[1]}",
+            "Call super().__init__(n_arms, horizon).",
+        )
+        _gains(adversary)

@@ -1,0 +1,79 @@
+"""How a check says that a rule is broken."""
+
+import contextlib
+import copy
+import pickle
+import random
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+import numpy as np
+
+from dp_bandit_envs.errors import ConformanceError
+
+Part = TypeVar("Part")
+
+
+def require(holds: Any, rule: str, received: str, way_out: str) -> None:
+    """Raise a `ConformanceError` if a rule does not hold.
+
+    Args:
+        holds: Whether it does.
+        rule: What must be so.
+        received: What was seen instead; never a private gain.
+        way_out: What to do about it.
+    """
+    if not holds:
+        raise ConformanceError(f"{rule}; received {received}. {way_out}")
+
+
+@contextlib.contextmanager
+def must_not_fail(what: str, way_out: str) -> Iterator[None]:
+    """Replace an error by a `ConformanceError` that names its type; its message may be private, and is its cause."""
+    try:
+        yield
+    except ConformanceError:
+        raise
+    except Exception as error:
+        raise ConformanceError(f"{what} must not fail; received a {type(error).__name__}. {way_out}") from error
+
+
+@contextlib.contextmanager
+def global_randomness_untouched(what: str) -> Iterator[None]:
+    """Require that the random states that all of Python and NumPy share stay as they are; put them back if not."""
+    pythons, numpys = random.getstate(), np.random.get_state(legacy=False)  # noqa: NPY002 (it is what is guarded)
+    broken = False
+    try:
+        yield
+    finally:
+        broken = random.getstate() != pythons or _changed(numpys)
+        random.setstate(pythons)
+        np.random.set_state(numpys)  # noqa: NPY002
+    require(
+        not broken,
+        f"{what} must draw from the generator it is given and leave the global random state alone",
+        "a changed state of random or numpy.random",
+        "Draw from rng, such as rng.random(), instead of random.random() or numpy.random.rand().",
+    )
+
+
+def _changed(before: Any) -> bool:
+    now: Any = np.random.get_state(legacy=False)  # noqa: NPY002
+    same = np.array_equal(now["state"]["key"], before["state"]["key"])
+    return not (same and now["state"]["pos"] == before["state"]["pos"])
+
+
+def copies_of(part: Part, what: str) -> dict[str, Part]:
+    """Return a deep and a pickled copy of a part, by name, or raise if there is none."""
+    found: dict[str, Part] = {}
+    ways: dict[str, Callable[[], Part]] = {
+        "a deep copy": lambda: copy.deepcopy(part),
+        "a pickled copy": lambda: pickle.loads(pickle.dumps(part)),
+    }
+    for name, make in ways.items():
+        with must_not_fail(
+            f"making {name} of {what}",
+            "Keep locks, files and lambdas out of its attributes, and classes at the top level of a module.",
+        ):
+            found[name] = make()
+    return found

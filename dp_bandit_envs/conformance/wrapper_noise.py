@@ -1,0 +1,105 @@
+"""Whether a wrapper's noise is fresh, its own, and as large as it declares."""
+
+import math
+from typing import Final
+
+import numpy as np
+
+from dp_bandit_envs.conformance.audit import excess, features_of, strongest_event
+from dp_bandit_envs.conformance.rules import require
+from dp_bandit_envs.conformance.trial_games import games_of
+from dp_bandit_envs.conformance.wrapper_games import NO_SEED, Wrap, arms_of, play_table, released, run, wrapped
+from dp_bandit_envs.privacy.guarantee import ANY_AGENT, PrivacyGuarantee
+from dp_bandit_envs.protocols import FloatArray
+
+FALSE_ALARM: Final = 5e-7
+"""The chance that a wrapper that keeps its guarantee is refused by `check_privacy`."""
+DELTA: Final = 1e-3
+"""Where only a zCDP guarantee is declared, what follows from it at this delta is tested."""
+GAMES: Final = 30
+
+
+def check_noise(wrap: Wrap, table: FloatArray) -> None:
+    """Require equal noise for equal seeds, and where there is a guarantee, fresh noise otherwise.
+
+    Seeds are compared over thirty games, so that a coarse mechanism has room to differ.
+    """
+    arms = arms_of(len(table), table.shape[1])
+    env = wrapped(wrap, games_of(table))
+    first = [released(run(env, arms, seed)) for seed in range(GAMES)]
+    again = [play_table(wrap, table, seed) for seed in range(GAMES)]
+    same = all(np.array_equal(one, other) for one, other in zip(first, again, strict=True))
+    require(same, "equal seeds must give equal noise", "other releases", "Draw from the stream that reset begins only.")
+    require(
+        any(map(np.any, first)),
+        f"something must be released within {len(table)} rounds, or there is nothing to check",
+        f"{GAMES} games without a release",
+        "Pass a larger horizon=, or a wrapper with other parameters.",
+    )
+    if math.isinf(tested(env.get_wrapper_attr("guarantee"))[0]):
+        return
+    unseeded = wrapped(wrap, games_of(table))
+    pairs = {
+        "games of different seeds": first,
+        "games of environments that were never given a seed": [play_table(wrap, table, NO_SEED) for _ in range(GAMES)],
+        "games after a reset without a seed": [
+            released(run(unseeded, arms, NO_SEED if game else 3)) for game in range(GAMES)
+        ],
+    }
+    for what, games in pairs.items():
+        require(
+            any(not np.array_equal(game, games[0]) for game in games),
+            f"{what} must have fresh noise, if a guarantee is declared",
+            f"{GAMES} equal ones",
+            "Begin a stream of your own in reset, or declare PrivacyGuarantee.none(reason).",
+        )
+
+
+def check_privacy(wrap: Wrap, rounds: int, n_arms: int, games: int) -> None:
+    """Compare two neighbouring tables of gains: no event may be exp(epsilon) times as frequent, plus delta.
+
+    In the first part of the games, the event that tells the tables best apart is chosen; in the second part, its
+    frequencies are compared by Chernoff bounds. So the choice costs nothing, and a wrapper that keeps its guarantee
+    fails with a probability below 5e-7, if seeds give independent noise. What is tried: what was released at each step,
+    its changes and its totals so far, being above a threshold or not; the round that differs is the first, one in the
+    middle, or the last.
+    """
+    pairs = [neighbours(rounds, n_arms, changed) for changed in (0, rounds // 2, rounds - 1)]
+    guarantee: PrivacyGuarantee = wrapped(wrap, games_of(pairs[0][0])).get_wrapper_attr("guarantee")
+    epsilon, delta = tested(guarantee)
+    if math.isinf(epsilon) or guarantee.agents != ANY_AGENT:
+        return
+    tries = max(100, games // 10)
+    seeds = iter(range(1_000_000, 2**62))
+
+    def sample(table: FloatArray, number: int) -> FloatArray:
+        env = wrapped(wrap, games_of(table))
+        arms = [0] * rounds
+        return features_of(np.array([released(run(env, arms, next(seeds))) for _ in range(number)]))
+
+    events = [strongest_event(sample(one, tries), sample(other, tries), epsilon, delta) for one, other in pairs]
+    best = max(range(len(pairs)), key=lambda index: events[index].score)
+    one, other = (sample(table, games) for table in pairs[best])
+    over = excess(events[best], one, other, epsilon, delta, FALSE_ALARM)
+    require(
+        not over > 0,
+        f"no event may be more than exp(epsilon) times as frequent if one round changes; declared is {guarantee}",
+        f"one that is at least exp({epsilon + over:.3g}) times as frequent",
+        "Add more noise, for the sensitivity of what is below, or declare a larger epsilon.",
+    )
+
+
+def tested(guarantee: PrivacyGuarantee) -> tuple[float, float]:
+    """Return the epsilon and delta to test; inf where nothing is guaranteed."""
+    if guarantee.model == "none":
+        return math.inf, 0.0
+    if math.isinf(guarantee.epsilon) and guarantee.rho is not None:
+        return guarantee.epsilon_at(DELTA), DELTA
+    return guarantee.epsilon, guarantee.delta
+
+
+def neighbours(rounds: int, n_arms: int, changed: int) -> tuple[FloatArray, FloatArray]:
+    """Return two tables of gains that differ in one round, shape `(rounds, n_arms)`: all 0, and all 0 but for it."""
+    one, other = np.zeros((rounds, n_arms)), np.zeros((rounds, n_arms))
+    other[changed] = 1.0
+    return one, other

@@ -1,0 +1,233 @@
+"""What a privacy wrapper promises: nothing but what it released comes out, and as much noise as it declares goes in."""
+
+import contextlib
+import math
+from collections.abc import Callable
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+
+from dp_bandit_envs import checks
+from dp_bandit_envs.conformance.rules import global_randomness_untouched, must_not_fail, require
+from dp_bandit_envs.conformance.trial_games import games_of, table_of
+from dp_bandit_envs.conformance.wrapper_games import Step, Wrap, arms_of, play_table, run, wrapped
+from dp_bandit_envs.conformance.wrapper_neighbours import check_flags, check_sensitivity, check_unrevealed
+from dp_bandit_envs.conformance.wrapper_noise import check_noise, check_privacy
+from dp_bandit_envs.conformance.wrapper_secrets import check_secrets
+from dp_bandit_envs.conformance.wrapper_vectors import check_vector
+from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+from dp_bandit_envs.protocols import Environment, FloatArray
+
+FACTS = ("sensitivity", "guarantee", "horizon", "mechanism")
+
+
+def check_wrapper(
+    wrap: Wrap,
+    *,
+    vector: Callable[[Any], Any] | None = None,
+    horizon: int = 24,
+    n_arms: int = 3,
+    games: int = 1000,
+) -> None:
+    """Check a privacy wrapper of your own: what comes out, what stays in, and whether it adds the noise it declares.
+
+    The rules: observations are in the declared space, and fresh at every step; the reward is the released gain of the
+    arm played, or its released mean; `info` is `{"round": t}`; the flags and the rounds depend on the horizon only, and
+    the game has as many steps as declared; an arm outside the game, and a step before `reset` or after the end, are
+    refused; `sensitivity`, `guarantee`, `horizon` and `mechanism` are read-only; what is below cannot be reached
+    through attributes; gains that were not revealed change nothing; one changed round moves released gains by no more
+    than `sensitivity`, noise held still, and without a guarantee none is withheld on account of its value; errors from
+    below arrive without their text, values and frames; gains outside [0, 1] are refused; a copy or a pickle of a game
+    that has begun is refused; equal seeds give equal noise, no seed fresh noise; the global random state is left alone;
+    the vector form, if given, plays the same games; and on two neighbouring tables of gains no event that was tried is
+    more than exp(epsilon) times as frequent, plus delta.
+
+    The last rule is a test on samples: it finds noise that is much too small, and cannot prove that noise is large
+    enough. Chances below about 15 / `games` are not seen, so an epsilon above 4 is hardly tested; make the wrapper
+    with a smaller one. A correct wrapper fails with a probability below 1e-6.
+
+    Args:
+        wrap: Puts the wrapper around an environment, such as `lambda env: LaplaceClipRescale(env, epsilon=1.0)`.
+        vector: Puts its vector form around a vector environment.
+        horizon: Number of rounds of the games T, at least 4; batches must fit in.
+        n_arms: Number of arms K, at least 2.
+        games: Number of games of each table in the last rule; 0 leaves it out.
+
+    Raises:
+        ConformanceError: If a rule is broken.
+    """
+    rounds = checks.integer("horizon", horizon, at_least=4)
+    k = checks.integer("n_arms", n_arms, at_least=2)
+    table = table_of(rounds, k)
+    with global_randomness_untouched("a wrapper"):
+        _check_facts(wrap, table)
+        steps = _check_steps(wrap, table)
+        _check_order(wrap, table)
+        _check_freshness(wrap, table)
+        check_flags(wrap, table, steps)
+        check_unrevealed(wrap, table)
+        check_sensitivity(wrap, table)
+        check_secrets(wrap, table)
+        check_noise(wrap, table)
+        if vector is not None:
+            check_vector(wrap, vector, table)
+        if checks.integer("games", games, at_least=0):
+            check_privacy(wrap, rounds, k, games)
+
+
+def _check_facts(wrap: Wrap, table: FloatArray) -> None:
+    game = games_of(table)
+    env: Any = wrapped(wrap, game)
+    require(isinstance(env, gym.Env), "wrap(env) must return an environment", f"a {type(env).__name__}", "Return it.")
+    require(env.unwrapped is game, "unwrapped must be the game below, for the evaluator", "another", "Keep the game.")
+    space = gym.spaces.Discrete(table.shape[1])
+    require(env.action_space == space, f"the action space must be {space}", f"{env.action_space}", "Keep it.")
+    good: dict[str, Callable[[Any], bool]] = {
+        "sensitivity": lambda value: isinstance(value, (int, float)) and value > 0,
+        "guarantee": lambda value: isinstance(value, PrivacyGuarantee),
+        "horizon": lambda value: type(value) is int and 1 <= value <= len(table),
+        "n_arms": lambda value: value == table.shape[1],
+    }
+    wanted = "a number above 0, a PrivacyGuarantee, a number of steps of at most T, and K"
+    for fact, is_good in good.items():
+        with must_not_fail(f"reading {fact} of a wrapper", f"A wrapper declares {', '.join(good)}: {wanted}."):
+            value = env.get_wrapper_attr(fact)
+        require(is_good(value), f"a wrapper must declare {', '.join(good)}: {wanted}", f"{fact} = {value!r}", "Set it.")
+    claimed = env.guarantee
+    stated = (
+        claimed.epsilon >= 0 and 0 <= claimed.delta < 1 and (claimed.model != "none" or math.isinf(claimed.epsilon))
+    )
+    way_out = "PrivacyGuarantee.none(reason) states that there is none."
+    require(stated, "a guarantee has epsilon >= 0 and delta in [0, 1)", f"{claimed.epsilon}, {claimed.delta}", way_out)
+
+    def shown() -> dict[str, Any]:
+        # A mechanism may be a copy each time, and its repr an address.
+        facts = {fact: getattr(env, fact) for fact in FACTS if hasattr(env, fact)}
+        return {name: type(value) if name == "mechanism" else value for name, value in facts.items()}
+
+    before = shown()
+    for fact in before:
+        for change in (lambda: setattr(env, fact, None), lambda: env.set_wrapper_attr(fact, None)):  # noqa: B023
+            with contextlib.suppress(Exception):
+                change()
+        require(
+            shown() == before,
+            f"{fact} must be read-only: noise and guarantee belong together",
+            "a wrapper in which it can be set",
+            "Inherit PrivacyBoundary, or make it a property.",
+        )
+
+
+def _check_steps(wrap: Wrap, table: FloatArray) -> list[Step]:
+    """Require of each step what can be seen from above, and return them."""
+    env = wrapped(wrap, games_of(table))
+    arms = arms_of(len(table), table.shape[1])
+    steps = run(env, arms, 3)
+    past = -1
+    for number, step in enumerate(steps):
+        where = f"step {number}" if number else "reset"
+        inside = env.observation_space.contains(step.observation)
+        require(inside, "observations must be in observation_space", f"one of {where} outside", "Declare its space.")
+        info = step.info
+        known = set(info) == {"round"} and type(info["round"]) is int and info["round"] > past
+        require(
+            known, 'info must be {"round": t} with an int that rises', f"keys {sorted(info)}", "Return nothing else."
+        )
+        past = info["round"]
+        if number:
+            _check_reward(step, arms[number - 1])
+            flags = type(step.terminated) is bool and type(step.truncated) is bool
+            require(flags, "flags must be bools", f"{type(step.terminated).__name__}", "Return bool(terminated).")
+    horizon = int(env.get_wrapper_attr("horizon"))
+    # Rounds that are left over from the last batch may take a step of their own, which releases nothing.
+    extra = len(steps) == horizon + 2 and steps[-1].info["round"] < len(table) + 1
+    ended = len(steps) == horizon + 1 or (extra and _released_nothing_new(steps))
+    require(
+        ended and steps[-1].terminated and past == len(table),
+        f"a game of {len(table)} rounds must end after its declared horizon of {horizon} steps, with all rounds played",
+        f"{len(steps) - 1} steps and {past} rounds",
+        "Declare horizon as the number of steps that release something.",
+    )
+    first = steps[0].observation
+    empty = all(not np.any(part) for part in first.values()) and steps[0].info == {"round": 0}
+    require(empty, "reset must return nothing released and round 0", "something", "Return zeros.")
+    return steps
+
+
+def _released_nothing_new(steps: list[Step]) -> bool:
+    last, before = steps[-1].observation, steps[-2].observation
+    if "observed" in last:
+        return not np.any(last["observed"])
+    return all(np.array_equal(part, before[key]) for key, part in last.items())
+
+
+def _check_reward(step: Step, arm: int) -> None:
+    seen, reward = step.observation, step.reward
+    require(type(reward) is float, "reward must be a float", f"a {type(reward).__name__}", "Return float(reward).")
+    if "gain" in seen:
+        expected = float(seen["gain"][arm])
+        hidden = seen["gain"][seen["observed"] == 0]
+        require(not np.any(hidden), "gain must be 0 where observed is 0", "others", "Write zeros there.")
+    else:
+        count = float(seen["count"][arm])
+        expected = float(seen["sum"][arm]) / count if count else 0.0
+    require(
+        reward == expected,
+        "reward must be the released gain of the arm played, or its released mean, and 0.0 if there is none",
+        "another number, which is withheld",
+        "Compute it from the observation that is returned.",
+    )
+
+
+def _check_order(wrap: Wrap, table: FloatArray) -> None:
+    needed = gym.error.ResetNeeded
+    for moment in ("before reset", "after the last step"):
+        env = wrapped(wrap, games_of(table))
+        if moment != "before reset":
+            run(env, arms_of(len(table), table.shape[1]), 3)
+        received = _error_type(env, 0)
+        asked = received is not None and issubclass(received, needed)
+        shown = "no error" if received is None else f"a {received.__name__}"
+        require(asked, f"step {moment} must raise {needed.__name__}", shown, "Inherit PrivacyBoundary, or raise it.")
+    for arm in (-1, table.shape[1], 0.5):
+        env = wrapped(wrap, games_of(table))
+        env.reset(seed=1)
+        received = _error_type(env, arm)
+        known = received is not None and issubclass(received, (ValueError, TypeError))
+        rule = f"an arm outside [0, {table.shape[1] - 1}] must raise a ValueError"
+        require(known, rule, f"for {arm} " + ("none" if received is None else received.__name__), "Check it in step.")
+
+
+def _error_type(env: Environment, arm: Any) -> type[Exception] | None:
+    try:
+        env.step(arm)
+    except Exception as error:
+        return type(error)
+    return None
+
+
+def _check_freshness(wrap: Wrap, table: FloatArray) -> None:
+    arms = arms_of(len(table), table.shape[1])
+    expected = play_table(wrap, table, 3)
+    kept: list[Any] = []
+    seen: list[FloatArray] = []
+
+    def spoil(step: Step) -> None:
+        for part in (*step.observation.values(), step.info):
+            kept.append(part)
+        seen.append(np.concatenate([np.ravel(step.observation[key]) for key in sorted(step.observation)]).astype(float))
+        for part in step.observation.values():
+            if isinstance(part, np.ndarray):
+                part[...] = 1
+        step.info["round"] = -7
+
+    run(wrapped(wrap, games_of(table)), arms, 3, after=spoil)
+    objects = [part for part in kept if isinstance(part, (np.ndarray, dict))]
+    fresh = len({id(part) for part in objects}) == len(objects)
+    require(
+        fresh and np.array_equal(np.array(seen[1:]), expected),
+        "every step must return fresh arrays and a fresh info, which may be written to",
+        "arrays that are used again",
+        "Return copies.",
+    )

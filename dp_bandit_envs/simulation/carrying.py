@@ -1,0 +1,94 @@
+"""Carries trials, and the games that a user has registered, to other processes."""
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+import cloudpickle
+
+from dp_bandit_envs.envs.registration import Game, foreign_games, register_here
+from dp_bandit_envs.errors import NotSendable
+
+if TYPE_CHECKING:
+    from dp_bandit_envs.simulation.spreading import Column, Task
+
+WAY_OUT = (
+    "Put it at the top level of a module that the workers can import, or use jobs=1, or threads:"
+    " joblib.parallel_config(backend='threading')."
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Carried:
+    """A task as bytes, with the games registered in the process that made it.
+
+    Bytes, so that what a worker cannot read ends in a message; joblib would end the worker instead.
+
+    Attributes:
+        task: The pickled task.
+        games: Name and pickled adversary's class of each game; the class is the reason where it cannot be pickled.
+    """
+
+    task: bytes
+    games: tuple[tuple[str, bytes], ...]
+
+    @classmethod
+    def of(cls, task: "Task", env_id: str | None = None) -> "Carried":
+        """Pack a task.
+
+        Args:
+            task: What is to be run elsewhere.
+            env_id: The id that it plays; games of other ids are left out if they cannot be pickled.
+
+        Raises:
+            NotSendable: If the task, or the game of this id, cannot be pickled; the message names the reason.
+        """
+        games = []
+        for game in foreign_games():
+            try:
+                games.append((game.name, _packed(game.adversary, f"the adversary of {game.id}")))
+            except NotSendable:
+                if game.id == env_id:
+                    raise
+        return cls(_packed(task, "the environment and its players"), tuple(games))
+
+    def run(self, trial: int) -> "dict[str, Column]":
+        """Register the games, unpack the task and play one trial.
+
+        Raises:
+            NotSendable: If something cannot be imported here; the message names the reason.
+        """
+        reason = None
+        for name, adversary in self.games:
+            try:
+                register_here(name, _unpacked(adversary, f"the adversary of {Game(name).id}"))
+            except NotSendable as error:
+                reason = error
+        task: Task = _unpacked(self.task, "the environment and its players")
+        try:
+            return task.run(trial)
+        except Exception as error:
+            # An id that nobody knows here is no help to a reader.
+            if reason is not None and type(error).__module__ == "gymnasium.error":
+                raise reason from None
+            raise
+
+
+def _packed(part: Any, name: str) -> bytes:
+    try:
+        packed: bytes = cloudpickle.dumps(part)
+    except Exception as error:
+        raise NotSendable(
+            f"{name} must be picklable to be played in other processes; received one that is not"
+            f" ({type(error).__name__}: {error}). {WAY_OUT}"
+        ) from None
+    return packed
+
+
+def _unpacked(packed: bytes, name: str) -> Any:
+    try:
+        return cloudpickle.loads(packed)
+    except Exception as error:
+        raise NotSendable(
+            f"{name} must be importable in other processes to be played there; received one that is not"
+            f" ({type(error).__name__}: {error}). {WAY_OUT}"
+        ) from None

@@ -1,0 +1,369 @@
+"""`check_adversary` passes every adversary of ours, and catches one that breaks each of its rules."""
+
+import functools
+import random
+import threading
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from dp_bandit_envs import Adversary, adversaries, register_adversary
+from dp_bandit_envs.conformance import ConformanceError, check_adversary
+from dp_bandit_envs.envs import game_classes
+from dp_bandit_envs.envs.registration import GAMES, IDS
+
+POOLS = [np.linspace(0, 1, 13), np.linspace(0, 0.5, 5), np.array([0.25])]
+OBJECTS = {
+    "BernoulliPrior": lambda: adversaries.BernoulliPrior(n_arms=4, horizon=300),
+    "Oblivious, period 7": functools.partial(adversaries.Oblivious, horizon=300, period=7),
+    "OutcomePools": adversaries.OutcomePools(POOLS, horizon=300),
+    "GainTable": lambda: adversaries.GainTable(np.eye(3)),
+    "Stochastic, certain": adversaries.Stochastic(means=[0.0, 1.0], horizon=50),
+    "Stochastic, one round": adversaries.Stochastic(means=[0.01, 0.99], horizon=1),
+}
+
+
+@pytest.mark.parametrize("id_", IDS)
+def test_ids_of_ours_pass(id_):
+    assert check_adversary(id_, horizon=300) is None
+
+
+def test_an_id_with_its_module_passes():
+    check_adversary("dp_bandit_envs:DPBandit-Stochastic-v0", horizon=30)
+
+
+@pytest.mark.parametrize("adversary", OBJECTS.values(), ids=OBJECTS.keys())
+def test_adversaries_of_ours_pass(adversary):
+    assert check_adversary(adversary) is None
+
+
+class Good(Adversary):
+    """Every arm is a coin, and the first is a little better."""
+
+    def __init__(self, n_arms=3, horizon=400):
+        super().__init__(n_arms, horizon)
+        self.means = np.linspace(0.7, 0.4, self.n_arms)
+
+    def begin(self, rng):
+        """Start."""
+        self.rng = rng
+        self.round = 0
+
+    def next_gains(self, rounds):
+        """Return coins."""
+        self.round += rounds
+        return (self.rng.random((rounds, self.n_arms)) < self.means).astype(float)
+
+
+@pytest.fixture
+def register():
+    """Register classes for one test."""
+    ids = []
+    yield lambda name, class_: ids.append(register_adversary(name, class_)) or ids[-1]
+    for id_ in ids:
+        name = GAMES.pop(gym.registry.pop(id_).id).name
+        for kind in ("Env", "VectorEnv"):
+            vars(game_classes).pop(f"{name}{kind}", None)
+
+
+def test_a_third_partys_class_and_its_id_pass(register):
+    check_adversary(Good)
+    check_adversary(Good(n_arms=2, horizon=9))
+    check_adversary(register("Good", Good))
+
+
+class Unfinished(Good):
+    def __init__(self, n_arms=3, horizon=400):
+        self.means = None
+
+
+class TooHigh(Good):
+    def next_gains(self, rounds):
+        return super().next_gains(rounds) * 2
+
+
+class NotANumber(Good):
+    def next_gains(self, rounds):
+        return np.full((rounds, self.n_arms), np.nan)
+
+
+class Transposed(Good):
+    def next_gains(self, rounds):
+        return super().next_gains(rounds).T.copy()
+
+
+class Integers(Good):
+    def next_gains(self, rounds):
+        return super().next_gains(rounds).astype(int)
+
+
+class ByBlocks(Good):
+    def next_gains(self, rounds):
+        return (self.means > self.rng.random((self.n_arms, rounds)).T).astype(float)
+
+
+class OncePerBlock(Good):
+    means = None
+
+    def next_gains(self, rounds):
+        return np.repeat(super().next_gains(1), rounds, axis=0)
+
+
+class NoStream(Good):
+    def begin(self, rng):
+        super().begin(np.random.default_rng())
+
+
+class SameStream(Good):
+    """Draws, but not from the stream."""
+
+    def __init__(self, n_arms=3, horizon=400):
+        super().__init__(n_arms, horizon)
+        self.means = None
+
+    def begin(self, rng):
+        rng.random()
+        super().begin(np.random.default_rng(0))
+
+    def next_gains(self, rounds):
+        return (self.rng.random((rounds, self.n_arms)) < 0.5).astype(float)
+
+
+class SameStreamWithMeans(Good):
+    def begin(self, rng):
+        super().begin(np.random.default_rng(0))
+
+
+class GoesOn(Good):
+    def begin(self, rng):
+        self.rng, self.round = rng, getattr(self, "round", 0)
+
+    def next_gains(self, rounds):
+        late = self.round > 0
+        return super().next_gains(rounds) * (0.5 if late else 1.0)
+
+
+class KeepsHalf(Good):
+    """Goes on with what is left of the game before."""
+
+    left = 0
+
+    def begin(self, rng):
+        super().begin(rng)
+        self.rng.random(self.left)
+
+    def next_gains(self, rounds):
+        self.left = (self.left + rounds) % 400
+        return super().next_gains(rounds)
+
+
+class OwnData(Good):
+    def __init__(self, n_arms=3, horizon=400):
+        super().__init__(n_arms, horizon)
+        self.means = None
+        self.table = np.tile(np.linspace(0, 1, self.horizon)[:, np.newaxis], self.n_arms)
+
+    def next_gains(self, rounds):
+        self.round += rounds
+        return self.table[self.round - rounds : self.round]
+
+
+class OneBuffer(Good):
+    """Returns what it will return again."""
+
+    def __init__(self, n_arms=3, horizon=400):
+        super().__init__(n_arms, horizon)
+        self.means = None
+
+    def begin(self, rng):
+        super().begin(rng)
+        self.row = rng.random(self.n_arms)
+
+    def next_gains(self, rounds):
+        if rounds != 50:
+            return np.tile(self.row, (rounds, 1))
+        self.rows = getattr(self, "rows", None) if hasattr(self, "rows") else np.tile(self.row, (50, 1))
+        return self.rows
+
+
+class OwnFill(Good):
+    def fill(self, gains, *, check=False):
+        gains[...] = 0.5
+
+
+class DrawsGlobally(Good):
+    def next_gains(self, rounds):
+        np.random.rand()  # noqa: NPY002
+        return super().next_gains(rounds)
+
+
+class DrawsFromRandom(Good):
+    def next_gains(self, rounds):
+        random.random()
+        return super().next_gains(rounds)
+
+
+class WrongMeans(Good):
+    def __init__(self, n_arms=3, horizon=400):
+        super().__init__(n_arms, horizon)
+        self.claimed = self.means + 0.1
+
+    def next_gains(self, rounds):
+        return (self.rng.random((rounds, self.n_arms)) < self.claimed).astype(float)
+
+
+class DriftingMeans(Good):
+    """Right on average, wrong in the first round."""
+
+    def __init__(self, n_arms=3, horizon=32):
+        super().__init__(n_arms, 32)
+        self.means = np.full(self.n_arms, 0.5)
+
+    def next_gains(self, rounds):
+        drift = np.linspace(0, 1, 32)[self.round : self.round + rounds, np.newaxis]
+        self.round += rounds
+        return (self.rng.random((rounds, self.n_arms)) < drift).astype(float)
+
+
+class MeansOfOneArm(Good):
+    def __init__(self, n_arms=3, horizon=400):
+        super().__init__(n_arms, horizon)
+        self.means = np.array([0.5])
+
+    def next_gains(self, rounds):
+        return (self.rng.random((rounds, self.n_arms)) < 0.5).astype(float)
+
+
+class Locked(Good):
+    def __init__(self, n_arms=3, horizon=400):
+        super().__init__(n_arms, horizon)
+        self.lock = threading.Lock()
+
+
+class ForgetsInCopies(Good):
+    scale = 1.0
+
+    def __init__(self, n_arms=3, horizon=400):
+        super().__init__(n_arms, horizon)
+        self.means, self.probabilities, self.scale = None, self.means, 0.5
+
+    def __getstate__(self):
+        return {name: value for name, value in vars(self).items() if name != "scale"}
+
+    def next_gains(self, rounds):
+        return (self.rng.random((rounds, self.n_arms)) < self.probabilities) * self.scale
+
+
+class SharedState(Good):
+    """Its copy writes to the same list."""
+
+    def __init__(self, n_arms=3, horizon=400):
+        super().__init__(n_arms, horizon)
+        self.means, self.at = None, [0]
+
+    def begin(self, rng):
+        super().begin(rng)
+        self.at[0] = 0
+
+    def next_gains(self, rounds):
+        t = np.arange(self.at[0], self.at[0] + rounds)[:, np.newaxis]
+        self.at[0] += rounds
+        return np.tile(t / 10_000, (1, self.n_arms))
+
+
+class FourArms(Good):
+    def __init__(self, n_arms=4, horizon=400):
+        super().__init__(4, horizon)
+
+
+class LongHorizon(Good):
+    def __init__(self, n_arms=4, horizon=400):
+        super().__init__(n_arms, 400)
+
+
+class NoMemory(Good):
+    memory = None
+
+
+class Fails(Good):
+    def next_gains(self, rounds):
+        raise RuntimeError("the gain 0.1234567 is wrong")
+
+
+BROKEN = {
+    Unfinished: "n_arms must be an int of at least 2; received None in Unfinished",
+    NoMemory: "memory must be an int of at least 0; received None",
+    TooHigh: r"gains must be in \[0, 1\], and not NaN; received others, which are withheld",
+    NotANumber: r"gains must be in \[0, 1\], and not NaN",
+    Transposed: r"must return a float64 array of shape \(400, 3\); received float64 of shape \(3, 400\)",
+    Integers: "must return a float64 array .* received int64",
+    ByBlocks: r"gains must not depend on how rounds are cut into blocks, such as \[1\]",
+    OncePerBlock: "gains must not depend on how rounds are cut into blocks",
+    NoStream: "the same stream must give the same gains",
+    SameStream: "games of different streams must differ if random numbers are drawn; received 30 equal games",
+    SameStreamWithMeans: "means must be the expected gains of every round",
+    GoesOn: "gains must not depend on how|begin must start a new game",
+    KeepsHalf: "begin must start a new game in the middle of one",
+    OwnData: "next_gains must return fresh arrays, not its own data",
+    OneBuffer: "next_gains must return fresh arrays",
+    OwnFill: "fill must write the gains that next_gains returns",
+    DrawsGlobally: "leave the global random state alone",
+    DrawsFromRandom: "leave the global random state alone",
+    WrongMeans: r"means must be the expected gains of every round, .* received others for arms \[0, 1, 2\]",
+    DriftingMeans: r"expected gains of every round, round 1 included; received others for arms \[0, 1, 2\]",
+    MeansOfOneArm: r"means must be an array of 3 numbers in \[0, 1\]; received shape \(1,\)",
+    Locked: "making a deep copy of an adversary must not fail",
+    ForgetsInCopies: "a deep copy must play like the original",
+    SharedState: r"copy.copy\(adversary\) and begin must leave the original's game alone",
+    FourArms: "made with n_arms=2 and horizon=2 must have them; received 4 and 2",
+    LongHorizon: "must have them; received 2 and 400",
+    Fails: "Fails.begin and next_gains must not fail; received a RuntimeError",
+}
+
+
+@pytest.mark.parametrize(("broken", "message"), BROKEN.items(), ids=lambda part: getattr(part, "__name__", ""))
+def test_a_broken_adversary_is_caught(broken, message):
+    with pytest.raises(ConformanceError, match=message) as caught:
+        check_adversary(broken, horizon=400)
+    assert "0.1234567" not in str(caught.value)
+
+
+@pytest.mark.parametrize("wrong", [3, None, lambda: 3])
+def test_what_is_no_adversary_is_caught(wrong):
+    with pytest.raises(ConformanceError, match="adversary must"):
+        check_adversary(wrong)
+
+
+@pytest.mark.parametrize("wrong", ["DPBandit-Nowhere-v0", "CartPole-v1"])
+def test_an_id_of_no_adversary_is_caught(wrong):
+    with pytest.raises(
+        ConformanceError, match=r"gym.make\('DPBandit-Nowhere-v0'\) must not fail|must be that of a reg"
+    ):
+        check_adversary(wrong)
+
+
+class CountsItself(Good):
+    """Each object begins where the one before left off: games depend on how many were made."""
+
+    made = 0
+
+    def __init__(self, n_arms=3, horizon=400):
+        super().__init__(n_arms, horizon)
+        self.means = None
+
+    def __copy__(self):
+        clone = super().__copy__()
+        clone.scale = 0.5
+        return clone
+
+    scale = 1.0
+
+    def next_gains(self, rounds):
+        return (self.rng.random((rounds, self.n_arms)) < 0.5) * self.scale
+
+
+def test_a_copy_that_plays_otherwise_is_caught_in_the_vector_environment(register):
+    """`make_vec` and `simulate` play copies, `gym.make` plays the original."""
+    with pytest.raises(ConformanceError, match=r"game i of gym.make_vec must be the game of gym.make with seed \+ i"):
+        check_adversary(register("Counts", CountsItself))

@@ -1,0 +1,356 @@
+"""`check_agent` passes every agent of ours, and catches an agent that breaks each of its rules."""
+
+import functools
+import random
+import threading
+
+import numpy as np
+import pytest
+
+from dp_bandit_envs import agents
+from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
+from dp_bandit_envs.agents.noise_width import counter_width
+from dp_bandit_envs.conformance import ConformanceError, check_agent
+
+OURS = {name: getattr(agents, name) for name in agents.__all__ if name != "FunctionalAgent"}
+WITH_PARAMETERS = {
+    "Exp3, rate 1": functools.partial(agents.Exp3, exploration_rate=1.0),
+    "Ucb, for noise": functools.partial(agents.Ucb, width=counter_width("hybrid", epsilon=1.0)),
+}
+
+
+@pytest.mark.parametrize("make", (OURS | WITH_PARAMETERS).values(), ids=(OURS | WITH_PARAMETERS).keys())
+def test_agents_of_ours_pass(make):
+    assert check_agent(make) is None
+
+
+class Good:
+    """Follows the leader, and explores one step in ten; of gains and of sums."""
+
+    def begin(self, *, n_arms, horizon, rng):
+        self.n_arms, self.rng = n_arms, rng
+        self.totals, self.counts = [0.0] * n_arms, [0] * n_arms
+
+    def select_arm(self):
+        if self.rng.random() < 0.1:
+            return int(self.rng.integers(self.n_arms))
+        return self.best()
+
+    def best(self):
+        means = [total / max(count, 1) for total, count in zip(self.totals, self.counts, strict=True)]
+        return means.index(max(means))
+
+    def update(self, arm, observation):
+        if "sum" in observation:
+            self.totals, self.counts = observation["sum"].tolist(), observation["count"].tolist()
+        else:
+            self.totals[arm] += float(observation["gain"][arm])
+            self.counts[arm] += int(observation["observed"][arm])
+
+
+@pytest.mark.parametrize("kind", [None, "gains", "sums", "both"])
+def test_a_foreign_agent_passes(kind):
+    assert check_agent(Good, learns_from=kind) is None
+
+
+class WithProbabilities(Good):
+    def probabilities(self):
+        chances = np.full(self.n_arms, 0.1 / self.n_arms)
+        chances[self.best()] += 0.9
+        return chances
+
+
+def test_a_foreign_agent_with_probabilities_passes():
+    assert check_agent(WithProbabilities) is None
+
+
+class NoUpdate:
+    def begin(self, *, n_arms, horizon, rng):
+        pass
+
+    def select_arm(self):
+        return 0
+
+
+class OtherNames(Good):
+    def begin(self, *, arms, horizon, rng):
+        super().begin(n_arms=arms, horizon=horizon, rng=rng)
+
+
+class OtherUpdate(Good):
+    def update(self, arm, seen):
+        super().update(arm, seen)
+
+
+class WantsReward(Good):
+    def update(self, arm, observation, reward=None):
+        super().update(arm, observation)
+
+
+class LooksForReward(Good):
+    def update(self, arm, observation):
+        observation.get("reward")
+        super().update(arm, observation)
+
+
+class CountsFromOne(Good):
+    def select_arm(self):
+        return super().select_arm() + 1
+
+
+class ReturnsFloats(Good):
+    def select_arm(self):
+        return float(super().select_arm())
+
+
+class ReturnsBools(Good):
+    def select_arm(self):
+        return self.n_arms > 1 and super().select_arm() == 1
+
+
+class NotRepeatable(Good):
+    def begin(self, *, n_arms, horizon, rng):
+        super().begin(n_arms=n_arms, horizon=horizon, rng=np.random.default_rng())
+
+
+class Remembers(Good):
+    def begin(self, *, n_arms, horizon, rng):
+        kept = getattr(self, "totals", [])
+        super().begin(n_arms=n_arms, horizon=horizon, rng=rng)
+        self.totals = (kept + self.totals)[:n_arms]
+
+
+class KeepsObservations(Good):
+    def begin(self, *, n_arms, horizon, rng):
+        super().begin(n_arms=n_arms, horizon=horizon, rng=rng)
+        self.seen = []
+
+    def update(self, arm, observation):
+        self.seen.append((observation["gain"], observation["observed"]))
+
+    def best(self):
+        totals = [sum(gain[arm] for gain, _ in self.seen) for arm in range(self.n_arms)]
+        counts = [sum(int(observed[arm]) for _, observed in self.seen) for arm in range(self.n_arms)]
+        means = [total / max(count, 1) for total, count in zip(totals, counts, strict=True)]
+        return means.index(max(means))
+
+
+class ChangesObservations(Good):
+    def update(self, arm, observation):
+        super().update(arm, observation)
+        observation["gain"] += 1.0
+
+
+class DropsParts(Good):
+    def update(self, arm, observation):
+        super().update(arm, observation)
+        observation.pop("observed")
+
+
+class Shares(Good):
+    pulls = np.zeros(1000)
+
+    def begin(self, *, n_arms, horizon, rng):
+        super().begin(n_arms=n_arms, horizon=horizon, rng=rng)
+        Shares.pulls[:] = 0
+
+    def best(self):
+        return int(Shares.pulls[: self.n_arms].argmin())
+
+    def update(self, arm, observation):
+        Shares.pulls[arm] += 1
+
+
+class DrawsGlobally(Good):
+    def select_arm(self):
+        return int(np.random.rand() * 0)  # noqa: NPY002
+
+
+class DrawsFromRandom(Good):
+    def select_arm(self):
+        return int(random.random() * 0)
+
+
+class SeedsGlobally(Good):
+    def begin(self, *, n_arms, horizon, rng):
+        np.random.seed(0)  # noqa: NPY002
+        super().begin(n_arms=n_arms, horizon=horizon, rng=rng)
+
+
+class NeedsTwoArms(Good):
+    def select_arm(self):
+        return 1
+
+
+class DividesByRounds(Good):
+    def begin(self, *, n_arms, horizon, rng):
+        super().begin(n_arms=n_arms, horizon=horizon, rng=rng)
+        self.rate = 1 / (horizon - 1)
+
+
+class NeedsGains(Good):
+    def update(self, arm, observation):
+        super().update(arm, observation)
+        assert observation["observed"][arm]
+
+
+class NeedsPlausibleSums(Good):
+    learns_from = ("sum", "count")
+
+    def update(self, arm, observation):
+        super().update(arm, observation)
+        assert all(0 <= total <= count for total, count in zip(self.totals, self.counts, strict=True))
+
+
+class Locked(Good):
+    def __init__(self):
+        self.lock = threading.Lock()
+
+
+class ForgetsInCopies(Good):
+    skill = 0
+
+    def __init__(self):
+        self.skill = 1
+
+    def __getstate__(self):
+        return {}
+
+    def best(self):
+        return super().best() if self.skill else 0
+
+
+class OddProbabilities(WithProbabilities):
+    def probabilities(self):
+        return super().probabilities() / 2
+
+
+class DrawsForProbabilities(WithProbabilities):
+    def probabilities(self):
+        self.rng.random()
+        return super().probabilities()
+
+
+class WrongProbabilities(WithProbabilities):
+    def probabilities(self):
+        return np.eye(self.n_arms)[self.best()]
+
+
+class FailsOnGraphs(Good):
+    def see_graph(self, graph):
+        raise RuntimeError
+
+
+class KnowsFourArms(Good):
+    def update(self, arm, observation):
+        super().update(arm, observation)
+        assert self.n_arms != 4  # no size of the unit games
+
+
+BROKEN = {
+    NoUpdate: r"must have the method update\(arm, observation\)",
+    OtherNames: r"is called by begin\(n_arms, horizon, rng\), names included",
+    OtherUpdate: r"is called by update\(arm, observation\), names included",
+    WantsReward: "from the arm and the observation alone; received WantsReward.update with reward",
+    LooksForReward: "reads what is in the observation and nothing else; received a look for reward",
+    CountsFromOne: r"must return an integer in \[0, 0\]; received 1 of type int",
+    ReturnsFloats: r"must return an integer in \[0, 0\]; received 0.0 of type float",
+    ReturnsBools: r"must return an integer in \[0, 0\]; received False of type bool",
+    NotRepeatable: "the same stream and observations must give the same arms",
+    Remembers: "begin must forget the game before",
+    KeepsObservations: "update must not keep the observation",
+    ChangesObservations: "update must not change the observation",
+    DropsParts: "update must not change the observation",
+    Shares: "two agents must share nothing",
+    DrawsGlobally: "leave the global random state alone",
+    DrawsFromRandom: "leave the global random state alone",
+    SeedsGlobally: "leave the global random state alone",
+    NeedsTwoArms: r"must return an integer in \[0, 0\]; received 1",
+    DividesByRounds: "in a game of 1 arms and 1 rounds must not fail; received a ZeroDivisionError",
+    NeedsGains: "must not fail; received a AssertionError",
+    NeedsPlausibleSums: "must not fail; received a AssertionError",
+    Locked: "making a deep copy of an agent must not fail; received a TypeError",
+    ForgetsInCopies: "a deep copy must play like the original",
+    OddProbabilities: "numbers of at least 0 with sum 1",
+    DrawsForProbabilities: r"asking for probabilities\(\) must not change the arms",
+    WrongProbabilities: "an arm of probability 0 must not be played",
+    FailsOnGraphs: "a game of DPBandit-Graph-v0 must not fail; received a RuntimeError",
+    KnowsFourArms: "a game of DPBandit-Deterministic-v0 must not fail; received a AssertionError",
+}
+
+
+@pytest.mark.parametrize(("broken", "message"), BROKEN.items(), ids=lambda part: getattr(part, "__name__", ""))
+def test_a_broken_agent_is_caught(broken, message):
+    with pytest.raises(ConformanceError, match=message):
+        check_agent(broken)
+
+
+def test_an_agent_in_place_of_a_class_is_caught():
+    with pytest.raises(ConformanceError, match="make_agent must make a fresh agent when called; received a Good"):
+        check_agent(Good())
+
+
+def test_one_agent_again_and_again_is_caught():
+    agent = Good()
+    with pytest.raises(ConformanceError, match="must make a fresh agent each time"):
+        check_agent(lambda: agent)
+
+
+def test_an_agent_with_needed_parameters_is_caught():
+    class Needs(Good):
+        def __init__(self, rate):
+            pass
+
+    with pytest.raises(ConformanceError, match=r"make_agent\(\) must not fail; received a TypeError"):
+        check_agent(Needs)
+
+
+def test_an_agent_of_sums_is_told_to_say_so():
+    class OfSums(Good):
+        def update(self, arm, observation):
+            self.totals = observation["sum"].tolist()
+
+    with pytest.raises(ConformanceError, match=r"check_agent\(..., learns_from='sums'\)"):
+        check_agent(OfSums)
+
+
+def select_with_overflow(state, rng):
+    # Python's integers grow; compiled, they are those of the processor.
+    return state[0] * 2**62 * 3 // 7 % state[0]
+
+
+class NotTheSame(agents.Uniform):
+    """Plays one arm in Python and another one compiled."""
+
+    functions = Functions(select_with_overflow, agents.Uniform.functions.update)
+
+
+def select_by_name(state, rng):
+    # Numba knows no eval.
+    return eval("0")
+
+
+class NotCompilable(agents.Uniform):
+    """Plays in Python only."""
+
+    functions = Functions(select_by_name, agents.Uniform.functions.update)
+
+
+def test_a_functional_agent_that_plays_otherwise_when_compiled_is_caught():
+    assert issubclass(NotTheSame, FunctionalAgent)
+    with pytest.raises(ConformanceError, match="must play the same games by play and by simulate"):
+        check_agent(NotTheSame)
+
+
+def test_a_functional_agent_that_cannot_be_compiled_is_caught():
+    with pytest.raises(ConformanceError, match=r"simulate with a FunctionalAgent in .* must not fail"):
+        check_agent(NotCompilable)
+
+
+def test_the_global_random_state_is_put_back():
+    np.random.seed(5)  # noqa: NPY002
+    random.seed(5)
+    before = np.random.get_state()[1].tolist(), random.getstate()  # noqa: NPY002
+    with pytest.raises(ConformanceError):
+        check_agent(SeedsGlobally)
+    assert (np.random.get_state()[1].tolist(), random.getstate()) == before  # noqa: NPY002
