@@ -12,6 +12,7 @@ from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.conformance.rules import copies_of, global_randomness_untouched, must_not_fail, require
 from dp_bandit_envs.conformance.same_games import check_played_equals_simulated
 from dp_bandit_envs.conformance.trial_games import OWN_IDS, WORLDS, World, made, steps_of, table_of
+from dp_bandit_envs.observations import Gains, Sums
 from dp_bandit_envs.protocols import Agent, AgentFactory, FloatArray, Observation
 from dp_bandit_envs.simulation import play
 
@@ -55,8 +56,7 @@ def check_agent(make_agent: AgentFactory, *, learns_from: str | None = None) -> 
 
 def _kinds(agent: Agent, learns_from: str | None) -> tuple[str, ...]:
     if learns_from is None:
-        declared = getattr(agent, "learns_from", ())
-        learns_from = "sums" if "sum" in declared else "gains"
+        learns_from = "sums" if getattr(agent, "learns_from", Gains) is Sums else "gains"
     return KINDS[checks.one_of("learns_from", learns_from, tuple(KINDS))]
 
 

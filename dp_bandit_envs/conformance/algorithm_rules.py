@@ -79,9 +79,9 @@ def _check_parts(algorithm: Algorithm) -> None:
     require(isinstance(algorithm, Algorithm), "algorithm must be an Algorithm or a name", f"a {kind}", "Make one.")
     named = isinstance(algorithm.name, str) and algorithm.name.strip()
     require(named, "an algorithm must have a name", repr(algorithm.name), "Results are filed under it.")
-    with must_not_fail("agent()", "It makes a fresh agent, for any sensitivity."):
-        one, other, third = algorithm.agent(), algorithm.agent(), algorithm.agent(sensitivity=3.0)
-    for agent in (one, other, third):
+    with must_not_fail("agent()", "It makes a fresh agent."):
+        one, other = algorithm.agent(), algorithm.agent()
+    for agent in (one, other):
         fits = isinstance(agent, Agent) and not isinstance(agent, type)
         require(fits, "agent() must return an agent", f"a {type(agent).__name__}", "check_agent says more.")
     require(one is not other, "agent() must make a fresh agent each time", "one twice", "Pass the agent's class.")

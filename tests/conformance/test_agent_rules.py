@@ -11,6 +11,7 @@ from dp_bandit_envs import agents
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
 from dp_bandit_envs.agents.noise_width import counter_width
 from dp_bandit_envs.conformance import ConformanceError, check_agent
+from dp_bandit_envs.observations import Sums
 
 OURS = {name: getattr(agents, name) for name in agents.__all__ if name != "FunctionalAgent"}
 WITH_PARAMETERS = {
@@ -195,7 +196,7 @@ class NeedsGains(Good):
 
 
 class NeedsPlausibleSums(Good):
-    learns_from = ("sum", "count")
+    learns_from = Sums
 
     def update(self, arm, observation):
         super().update(arm, observation)

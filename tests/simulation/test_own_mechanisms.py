@@ -117,7 +117,11 @@ def test_compiled_equals_played(chain):
         assert_same("DPBandit-Graph-v0", {"graph": "complete"}, [Algorithm(chain, agent, wrapping)], trials=1)
 
 
-@pytest.mark.parametrize("mechanism", [Warner(0.5), EverySeventh(2.0), EverySeventh(2.0, idle=True)], ids=repr)
+@pytest.mark.parametrize(
+    "mechanism",
+    [Warner(0.5), EverySeventh(2.0), EverySeventh(2.0, idle=True)],
+    ids=["Warner", "EverySeventh", "EverySeventh, idle"],
+)
 def test_many_games_equal_single_ones(mechanism):
     many = VectorPrivacyBoundary(gym.make_vec("DPBandit-Stochastic-v0", num_envs=3, horizon=40), mechanism)
     single = [PrivacyBoundary(gym.make("DPBandit-Stochastic-v0", horizon=40), mechanism) for _ in range(3)]
