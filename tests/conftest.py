@@ -10,3 +10,17 @@ for _name in ("COLUMNS", "LINES", "FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE", "
 
 # A failed assert in a helper shows its values, as one in a test does.
 pytest.register_assert_rewrite("tests.tools")
+
+# Workers share the cores already; PyTorch would start as many threads in each.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+from tests.tools import thorough  # noqa: E402 (after the line above)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests that `make quick` leaves out."""
+    listed = set(thorough.names())
+    for item in items:
+        if thorough.function_of(item.nodeid) in listed:
+            item.add_marker("thorough")

@@ -97,7 +97,7 @@ def test_dotted_names_resolve():
 
 def test_docstrings_and_comments_name_files_that_exist():
     for path, text in SOURCES.items():
-        for named in re.findall(rf"(?<![\w/.])(?:{'|'.join(FOLDERS)})/[\w/]+\.py\b", text):
+        for named in re.findall(rf"(?<=[`\s(])(?:{'|'.join(FOLDERS)})/[\w/]+\.py\b", text):
             assert (ROOT / named).is_file(), (path, named)
 
 
