@@ -3,10 +3,14 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: figure-1 test test-slow lint bench clean
+.PHONY: figure-1 quick test test-slow lint bench clean
 
 figure-1: $(VENV)/.base
 	$(BIN)/dp-bandit reproduce figure-1 --out results/figure-1
+
+# A tenth of the tests' time, nearly all of the tests: see tests/thorough.txt for the others.
+quick: $(VENV)/.test
+	$(BIN)/python -m pytest -n auto -m 'not slow and not thorough'
 
 test: lint
 	$(BIN)/python -m pytest -n auto

@@ -2,6 +2,25 @@
 
 import os
 
+import pytest
+
 # Rich reads them when it is imported, and processes that tests start inherit them.
 for _name in ("COLUMNS", "LINES", "FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "PYTHONIOENCODING"):
     os.environ.pop(_name, None)
+
+# A failed assert in a helper shows its values, as one in a test does.
+pytest.register_assert_rewrite("tests.tools")
+
+# Workers share the cores already; PyTorch would start as many threads in each.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+from tests.tools import thorough  # noqa: E402 (after the line above)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests that `make quick` leaves out."""
+    listed = set(thorough.names())
+    for item in items:
+        if thorough.function_of(item.nodeid) in listed:
+            item.add_marker("thorough")

@@ -8,6 +8,7 @@ import pytest
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.errors import NotAnInteger, UnknownName
+from tests.tools.refusals import refused
 
 NAN = math.nan
 
@@ -21,8 +22,7 @@ def test_whole_numbers_of_any_kind_become_an_int(value):
 
 @pytest.mark.parametrize("value", [2, -1, True, 3.0, NAN, math.inf, "3", None, [3]], ids=repr)
 def test_other_values_are_no_integer_of_at_least_three(value):
-    message = re.escape(f"batch_size must be an integer of at least 3; received {value!r}.")
-    with pytest.raises(ValueError, match=f"^{message}$"):
+    with refused(ValueError, "batch_size", 3, repr(value)):
         checks.integer("batch_size", value, at_least=3)
 
 
@@ -36,7 +36,7 @@ def test_a_value_that_is_not_whole_is_an_error_of_type_and_of_value(value):
 
 @pytest.mark.parametrize("value", [-1, 4, 1.5, NAN, "a", None], ids=repr)
 def test_other_values_are_no_arm(value):
-    with pytest.raises(ValueError, match=rf"^arm must be an integer in \[0, 3\]; received {re.escape(repr(value))}\.$"):
+    with refused(ValueError, "arm", "[0, 3]", repr(value)):
         checks.arm(value, 4)
 
 
@@ -48,37 +48,35 @@ def test_epsilon_may_be_any_positive_number(value):
 
 @pytest.mark.parametrize("value", [0, 0.0, -0.0, -1, NAN, -math.inf], ids=repr)
 def test_epsilon_must_be_positive(value):
-    with pytest.raises(
-        ValueError, match=r"^epsilon must be greater than 0; received .*\. Use math\.inf for a run without"
-    ):
+    with refused(ValueError, "epsilon", 0, repr(value), "math.inf"):
         checks.epsilon(value)
 
 
 @pytest.mark.parametrize("value", [0, 1, -0.1, 1.1, NAN, math.inf], ids=repr)
 def test_delta_must_be_strictly_between_zero_and_one(value):
     assert checks.delta(1e-6) == 1e-6
-    with pytest.raises(ValueError, match=re.escape(f"delta must be in (0, 1); received {value!r}.")):
+    with refused(ValueError, "delta", "(0, 1)", repr(value)):
         checks.delta(value)
 
 
 @pytest.mark.parametrize("value", [-0.01, 0.26, NAN, math.inf], ids=repr)
 def test_a_range_includes_its_ends_and_nothing_beyond(value):
     assert [checks.in_range("gap", end, 0, 0.25) for end in (0, 0.25)] == [0.0, 0.25]
-    with pytest.raises(ValueError, match=re.escape(f"gap must be in [0, 0.25]; received {value!r}.")):
+    with refused(ValueError, "gap", "[0, 0.25]", repr(value)):
         checks.in_range("gap", value, 0, 0.25)
 
 
 @pytest.mark.parametrize("value", [-0.01, NAN, math.inf], ids=repr)
 def test_a_lower_end_is_included_by_at_least(value):
     assert checks.at_least("bound", 0, 0) == 0.0
-    with pytest.raises(ValueError, match=f"^bound must be a finite number of at least 0; received {value!r}"):
+    with refused(ValueError, "bound", 0, repr(value)):
         checks.at_least("bound", value, 0)
 
 
 @pytest.mark.parametrize("value", [0, -1, NAN, math.inf], ids=repr)
 def test_a_lower_end_is_excluded_by_greater_than(value):
     assert checks.greater_than("scale", 0.5, 0) == 0.5
-    with pytest.raises(ValueError, match=f"^scale must be a finite number greater than 0; received {value!r}"):
+    with refused(ValueError, "scale", 0, repr(value)):
         checks.greater_than("scale", value, 0)
 
 
@@ -94,19 +92,19 @@ def test_a_lower_end_is_excluded_by_greater_than(value):
     ids=["real", "at_least", "greater_than", "in_range"],
 )
 def test_what_is_no_number_is_a_type_error(check, value):
-    with pytest.raises(TypeError, match=re.escape(f"x must be a number; received {value!r}.")):
+    with refused(TypeError, "x", repr(value)):
         check(value)
 
 
 @pytest.mark.parametrize("check", [checks.epsilon, checks.delta])
 def test_privacy_parameters_name_themselves_when_they_are_no_number(check):
-    with pytest.raises(TypeError, match=f"^{check.__name__} must be a number; received '0.5'"):
+    with refused(TypeError, check.__name__, repr("0.5")):
         check("0.5")
 
 
 def test_a_choice_is_returned_or_the_choices_are_listed():
     assert checks.one_of("outside", "clip", ("reject", "clip")) == "clip"
-    with pytest.raises(ValueError, match=r"^outside must be one of 'reject', 'clip'; received 'Clip'"):
+    with refused(ValueError, "outside", "'reject'", "'clip'", "'Clip'"):
         checks.one_of("outside", "Clip", ("reject", "clip"))
 
 
@@ -121,13 +119,13 @@ def test_a_known_name_is_found_whatever_its_case(spelled):
 def test_an_unknown_name_gets_the_nearest_one_suggested_first():
     with pytest.raises(UnknownName) as caught:
         checks.known_name("algorithm", "DP-EXP3-Lab", iter(NAMES))
-    assert str(caught.value).startswith(
-        "algorithm must be a known name; received 'DP-EXP3-Lab'. Did you mean DP-EXP3-Lap"
-    )
+    said = re.findall(r"[\w-]+", str(caught.value))
+    assert {"algorithm", "DP-EXP3-Lab"} <= set(said)
+    assert next(word for word in said if word in NAMES) == "DP-EXP3-Lap"
 
 
 def test_a_name_far_from_all_gets_the_whole_list():
-    with pytest.raises(UnknownName, match=r"received '\?\?'\. Known: EXP3, DP-EXP3-Lap, EXP3-tau\.$"):
+    with refused(UnknownName, "'??'", *NAMES):
         checks.known_name("algorithm", "??", NAMES)
 
 

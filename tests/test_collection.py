@@ -17,9 +17,14 @@ def collected(hash_seed):
     return [line for line in done.stdout.splitlines() if "::" in line]
 
 
-def test_names_of_tests_are_the_same_in_every_process():
+def test_names_of_tests_are_the_same_in_every_process(request):
     """Parallel workers compare names, and a name with a memory address or from a set's order differs between them."""
-    first, second = collected(1), collected(2)
-    assert first == second
-    assert [name for name in first if "0x" in name] == []
-    assert len(first) == len(set(first)) > 1000
+    here = [item.nodeid for item in request.session.items]
+    # Where the whole suite is run it was collected here, with another hash seed; otherwise a second process tells.
+    whole = len(here) > 1000 and os.environ.get("PYTHONHASHSEED", "random") == "random"
+    first, second = here if whole else collected(1), collected(2)
+    # With `-m` this process may have left some out.
+    known = set(first if whole else second)
+    assert first == [name for name in second if name in known]
+    assert [name for name in second if "0x" in name] == []
+    assert len(second) == len(set(second)) > 1000

@@ -1,10 +1,11 @@
 """A data file is read once: what is hashed is what is played, whatever becomes of the file."""
 
 import copy
+import errno
 import gzip
 import hashlib
+import os
 import pickle
-import re
 
 import gymnasium as gym
 import numpy as np
@@ -15,6 +16,7 @@ from dp_bandit_envs.adversaries import Replay
 from dp_bandit_envs.data_files import DataFile
 from dp_bandit_envs.errors import DataFileError, GainFileError
 from dp_bandit_envs.graphs import as_feedback_graph
+from tests.tools.refusals import refused
 
 TABLE = "0.25,0.5\n0.75,1\n"
 
@@ -72,18 +74,18 @@ def test_a_repr_shows_no_gain():
 
 @pytest.mark.parametrize(("name", "content"), [("a.csv", "0.5,0.5"), ("a.csv", None), (5, b""), ("a", bytearray(3))])
 def test_name_and_content_must_be_text_and_bytes(name, content):
-    with pytest.raises(TypeError, match=r"of a DataFile must be (str|bytes); received .* Use DataFile\.read\(path\)"):
+    with refused(TypeError, "DataFile.read(path)"):
         DataFile(name, content)
 
 
 def test_what_cannot_be_read_is_refused_by_name(tmp_path):
-    for path, reason in (
-        (tmp_path / "nowhere.csv", "the file must exist; there is none. Check the path."),
-        (tmp_path, "must be a file; it is a folder."),
-        (tmp_path / ("x" * 300), "must be readable; received 'File name too long'."),
-        ("a\0b", "the file must exist; there is none."),
+    for path, *words in (
+        (tmp_path / "nowhere.csv", "exist"),
+        (tmp_path, "folder"),
+        (tmp_path / ("x" * 300), os.strerror(errno.ENAMETOOLONG)),
+        ("a\0b", "exist"),
     ):
-        with pytest.raises(DataFileError, match=re.escape(f"{path}: {reason}")):
+        with refused(DataFileError, str(path), *words):
             DataFile.read(path)
         with pytest.raises(GainFileError):
             Replay(path)
@@ -98,7 +100,7 @@ def test_an_unreadable_file_is_refused(tmp_path, monkeypatch):
     path = tmp_path / "gains.csv"
     path.write_text(TABLE)
     monkeypatch.setattr(data_files.Path, "open", refuse)
-    with pytest.raises(DataFileError, match="must be readable; received 'Permission denied'"):
+    with refused(DataFileError, str(path), "Permission denied"):
         DataFile.read(path)
 
 
@@ -106,7 +108,7 @@ def test_a_file_over_the_limit_is_refused_before_it_is_read(tmp_path):
     path = tmp_path / "gains.npy"
     with path.open("wb") as file:
         file.truncate(data_files.MOST_BYTES + 1)  # a hole on the disk
-    with pytest.raises(DataFileError, match="at most 1,073,741,824 bytes; received 1,073,741,825"):
+    with refused(DataFileError, "1,073,741,824", "1,073,741,825"):
         DataFile.read(path)
 
 
@@ -115,7 +117,7 @@ def test_text_over_the_limit_is_refused(monkeypatch):
     assert DataFile("a.csv", b"0123456789").text() == "0123456789"
     assert DataFile("a.csv.gz", gzip.compress(b"0123456789")).text() == "0123456789"
     for file in (DataFile("a.csv", b"0" * 11), DataFile("a.csv.gz", gzip.compress(b"0" * 11))):
-        with pytest.raises(DataFileError, match=r"a\.csv.*: text must have at most 10 bytes, decompressed"):
+        with refused(DataFileError, file.name, 10):
             file.text()
 
 
@@ -127,7 +129,7 @@ def test_text_is_utf_8_with_or_without_its_mark(encoding):
 
 @pytest.mark.parametrize("encoding", ["latin-1", "utf-16", "utf-16-le", "utf-32"])
 def test_another_encoding_is_refused_with_a_line(encoding):
-    with pytest.raises(DataFileError, match=r"^a\.csv, line 1: must be UTF-8 text; .*save it again as UTF-8\.$"):
+    with refused(DataFileError, "a.csv", "line 1", "UTF-8"):
         DataFile("a.csv", "café\n".encode(encoding)).text()
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.adversaries import FullyOblivious, Stochastic
+from tests.tools.refusals import refused
 
 ROUNDS = 200_000
 PAIR = [Stochastic(horizon=ROUNDS), FullyOblivious(horizon=ROUNDS)]
@@ -123,18 +124,16 @@ def test_means_are_a_copy_that_the_caller_cannot_change():
 
 @pytest.mark.parametrize("means", [[0.5, 1.1], [-0.1, 0.5], [0.5, np.nan], [[0.5, 0.5]], 0.5])
 def test_means_must_be_one_number_in_the_unit_interval_for_each_arm(means):
-    with pytest.raises(ValueError, match=r"means must be 2 numbers in \[0, 1\], one for each arm; received"):
+    with refused(ValueError, "means", 2, "[0, 1]"):
         Stochastic(n_arms=2, means=means)
 
 
 def test_means_must_be_as_many_as_the_arms():
-    with pytest.raises(
-        ValueError, match=r"means must be 4 numbers in \[0, 1\], one for each arm; received \[0.5, 0.5\]"
-    ):
+    with refused(ValueError, "means", 4, "[0, 1]", [0.5, 0.5]):
         Stochastic(n_arms=4, means=[0.5, 0.5])
 
 
 @pytest.mark.parametrize("gap", [-0.01, 0.26, np.nan])
 def test_gap_must_keep_every_bias_a_probability(gap):
-    with pytest.raises(ValueError, match=r"gap must be in \[0, 0.25\]; received"):
+    with refused(ValueError, "gap", "[0, 0.25]", gap):
         FullyOblivious(gap=gap)

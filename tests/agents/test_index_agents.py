@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 import pytest
-from sums_games import Releases, begun, holds_against, told
 
 from dp_bandit_envs import make_algorithm
 from dp_bandit_envs.agents import Imed, KlUcb, ThompsonSampling, Ucb
@@ -15,6 +14,7 @@ from dp_bandit_envs.agents.noise_width import log_width
 from dp_bandit_envs.agents.ucb import select, update
 from dp_bandit_envs.privacy.counters import HybridCounter, SegmentTreesCounter
 from dp_bandit_envs.privacy.counters.width import laplace_width
+from tests.tools.invented_releases import Releases, begun, holds_against, told
 
 ROUNDS = 2000
 MEANS = (0.5, 0.6, 0.45, 0.55)

@@ -5,7 +5,6 @@ import math
 
 import numpy as np
 import pytest
-from sums_games import begun, told
 
 from dp_bandit_envs import make_algorithm, play
 from dp_bandit_envs.adversaries import Stochastic
@@ -13,6 +12,7 @@ from dp_bandit_envs.agents import SuccessiveElimination
 from dp_bandit_envs.agents.successive_elimination import epoch_lengths
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.wrappers import BlockSums
+from tests.tools.invented_releases import begun, told
 
 
 def threshold(n_arms, horizon, epsilon, epoch, samples):

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 from scipy.stats import beta
-from sums_games import begun, told
 
 from dp_bandit_envs import make_algorithm
 from dp_bandit_envs.agents import ThompsonSampling
 from dp_bandit_envs.agents.noise_width import log_log_width, log_width
+from tests.tools.invented_releases import begun, told
 
 
 def posterior(agent):

@@ -12,6 +12,7 @@ from dp_bandit_envs.privacy.counters.binary import BinaryCounter
 from dp_bandit_envs.privacy.counters.width import laplace_width
 from dp_bandit_envs.theory.stochastic_bounds import private_ucb_bound
 from dp_bandit_envs.wrappers import BlockSums, CounterSums, ExactSums, IntervalSums, RandomizedResponse
+from tests.tools.refusals import refused
 
 CENTRAL = ["DP-UCB-BOUND", "DP-UCB", "DP-SE", "AdaP-UCB", "AdaP-KLUCB", "Lazy-DP-TS", "DP-TS", "DP-KLUCB", "DP-IMED"]
 LOCAL = ["LDP-UCB-L", "LDP-UCB-B"]
@@ -234,46 +235,46 @@ def test_without_noise_they_learn_better_than_with_much(name):
 @pytest.mark.parametrize("name", PRIVATE)
 @pytest.mark.parametrize("wrong", [0, -1.0, math.nan])
 def test_epsilon_must_be_positive(name, wrong):
-    with pytest.raises(ValueError, match=r"epsilon must be greater than 0; received .*Use math.inf for a run without"):
+    with refused(ValueError, "epsilon", 0, wrong, "math.inf"):
         make_algorithm(name, epsilon=wrong)
 
 
 @pytest.mark.parametrize(
-    ("name", "parameters", "message"),
+    ("name", "parameters", "words"),
     [
-        ("DP-UCB-BOUND", {"counter": "tree"}, "counter must be a known name; received 'tree'"),
-        ("DP-UCB-BOUND", {"budget": "half"}, "budget must be one of 'split', 'paper'; received 'half'"),
-        ("DP-UCB", {"counter": "binary", "budget": "paper"}, "budget='paper' belongs to the hybrid counter; received"),
-        ("DP-UCB-BOUND", {"formula": "other"}, "formula must be one of 'chernoff', 'printed'; received 'other'"),
-        ("DP-UCB-BOUND", {"formula": "printed", "counter": "binary"}, "the printed formula is for the hybrid counter"),
-        ("DP-UCB-INT", {"mode": "twice"}, "mode must be one of 'once', 'bonus', 'redraw'; received 'twice'"),
-        ("DP-UCB-INT", {"intervals": "none"}, "intervals must be one of 'lemma', 'uniform'; received 'none'"),
-        ("DP-UCB-INT", {"delta": 0}, r"delta must be in \(0, 1\); received 0"),
-        ("Private-UCB", {"constants": "best"}, "constants must be one of 'paper', 'improved'; received 'best'"),
-        ("Private-UCB", {"failure_probability": 0}, "failure_probability must be greater than 0; received 0"),
-        ("Private-UCB", {"failure_probability": 1.5}, r"failure_probability must be in \[0, 1\]; received 1.5"),
+        ("DP-UCB-BOUND", {"counter": "tree"}, ("counter", "'tree'")),
+        ("DP-UCB-BOUND", {"budget": "half"}, ("budget", "'split'", "'paper'", "'half'")),
+        ("DP-UCB", {"counter": "binary", "budget": "paper"}, ("budget='paper'", "hybrid", "'binary'")),
+        ("DP-UCB-BOUND", {"formula": "other"}, ("formula", "'chernoff'", "'printed'", "'other'")),
+        ("DP-UCB-BOUND", {"formula": "printed", "counter": "binary"}, ("printed", "hybrid")),
+        ("DP-UCB-INT", {"mode": "twice"}, ("mode", "'once'", "'bonus'", "'redraw'", "'twice'")),
+        ("DP-UCB-INT", {"intervals": "none"}, ("intervals", "'lemma'", "'uniform'", "'none'")),
+        ("DP-UCB-INT", {"delta": 0}, ("delta", "(0, 1)", 0)),
+        ("Private-UCB", {"constants": "best"}, ("constants", "'paper'", "'improved'", "'best'")),
+        ("Private-UCB", {"failure_probability": 0}, ("failure_probability", 0)),
+        ("Private-UCB", {"failure_probability": 1.5}, ("failure_probability", "[0, 1]", 1.5)),
         (
             "Private-UCB",
             {"failure_probability": 0.1, "constants": "improved"},
-            "failure_probability goes with constants='paper'",
+            ("failure_probability", "constants='paper'"),
         ),
-        ("AdaP-UCB", {"alpha": 0}, "alpha must be a finite number greater than 0; received 0"),
-        ("AdaP-KLUCB", {"alpha": math.nan}, "alpha must be a finite number greater than 0; received nan"),
-        ("DP-KLUCB", {"ratio": 1}, "ratio must be .*greater than 1; received 1"),
-        ("DP-IMED", {"ratio": math.inf}, "ratio must be .*; received inf"),
-        ("DP-IMED", {"first": 0}, "first must be an integer of at least 1; received 0"),
-        ("DP-KLUCB", {"epsilon": 1e-308}, "epsilon must be large enough for a block of 4 / epsilon gains; received"),
+        ("AdaP-UCB", {"alpha": 0}, ("alpha", 0)),
+        ("AdaP-KLUCB", {"alpha": math.nan}, ("alpha", 0, "nan")),
+        ("DP-KLUCB", {"ratio": 1}, ("ratio", 1)),
+        ("DP-IMED", {"ratio": math.inf}, ("ratio", "inf")),
+        ("DP-IMED", {"first": 0}, ("first", 1, 0)),
+        ("DP-KLUCB", {"epsilon": 1e-308}, ("epsilon", 1e-308)),
     ],
     ids=str,
 )
-def test_wrong_parameters_are_refused_when_the_algorithm_is_made(name, parameters, message):
-    with pytest.raises(ValueError, match=message):
+def test_wrong_parameters_are_refused_when_the_algorithm_is_made(name, parameters, words):
+    with refused(ValueError, *words):
         make_algorithm(name, **parameters)
 
 
 @pytest.mark.parametrize("v", [1, 1.6, math.nan])
 def test_v_is_checked_before_a_game_begins(v):
-    with pytest.raises(ValueError, match="v must be"):
+    with refused(ValueError, "v", v):
         make_algorithm("DP-UCB-INT", v=v).wrap(gym.make("DPBandit-Stochastic-v0", horizon=50))
 
 
@@ -283,6 +284,6 @@ def test_a_counter_with_gaussian_noise_serves_where_no_width_is_needed():
     assert (guarantee.epsilon, guarantee.model) == (0.5, "central") and 0 < guarantee.delta < 1e-5
     env = gym.make("DPBandit-Stochastic-v0", n_arms=3, horizon=30)
     assert len(play(algorithm.wrap(env), algorithm.agent()).arms) == 30
-    with pytest.raises(ValueError, match="the width of a SquareRootCounter is not of the kind that an index can use"):
+    with refused(ValueError, "SquareRootCounter"):
         bound = make_algorithm("DP-UCB-BOUND", counter="square-root")
         play(bound.wrap(env), bound.agent())

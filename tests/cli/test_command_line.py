@@ -1,7 +1,9 @@
 """`dp-bandit`: what it writes, what it refuses, and that an error is one line with exit code 2."""
 
+import errno
 import json
 import math
+import os
 import re
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -9,7 +11,7 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 import pytest
 
-from dp_bandit_envs.algorithms import ALGORITHMS, algorithm_names, make_algorithm
+from dp_bandit_envs.algorithms import ALGORITHMS, algorithm_names, make_algorithm, paper_epsilon
 from dp_bandit_envs.cli import app as app_module
 from dp_bandit_envs.cli import main
 from dp_bandit_envs.cli.run_arguments import comparison, contestant
@@ -20,6 +22,7 @@ from dp_bandit_envs.experiments import figure_2
 from dp_bandit_envs.experiments.claim import Verdict
 from dp_bandit_envs.experiments.results_folder import ResultsFolder
 from dp_bandit_envs.privacy.counters import COUNTERS
+from tests.tools.refusals import missing
 
 WRAPPERS = (
     "LaplaceClipRescale",
@@ -204,7 +207,7 @@ def test_delta_follows_the_horizon_of_the_game(dp_bandit, tmp_path):
         made = comparison(environment, ["EXP3-tau"], epsilon=30.0, trials=1, horizon=horizon, seed=0)
         assert made.contestants[0].parameters["delta"] == float(rounds) ** -2
     code, _, err = dp_bandit("run", "Stochastic", "EXP3-tau", "--epsilon", 1, "--horizon", 1, "--trials", 1)
-    assert code == 2 and "horizon must be at least 2 for EXP3-tau, whose delta is T^-2; received 1" in err
+    assert code == 2 and missing(err, "horizon", 2, "EXP3-tau", 1) == []
 
 
 def test_one_epsilon_is_the_guarantee_of_every_algorithm_everywhere(dp_bandit, tmp_path):
@@ -266,7 +269,7 @@ def test_reproduce_writes_all_files_and_every_claim(dp_bandit, tmp_path):
         says, seen, holds = claim.strip("| ").split(" | ")
         assert len(says) > 20 and re.search(r"\d", seen) and holds.startswith((Verdict.YES.value, Verdict.NO.value))
         assert says in out
-    assert "no meaningful privacy" in report
+    assert missing(report, f"{paper_epsilon(4, 512):.2f}") == []
     table = (tmp_path / "mine" / "summary.csv").read_text(encoding="utf-8").splitlines()
     assert len(table) == 1 + 5 * 3 * 100
     arrays = arrays_in(tmp_path / "mine" / "results.npz")
@@ -376,8 +379,7 @@ def test_figure_graph_writes_two_experiments_and_one_report(dp_bandit, tmp_path)
     report = (tmp_path / "mine" / "report.md").read_text(encoding="utf-8")
     assert "`dp-bandit reproduce figure-graph --trials 2 --horizon 60 --out mine --jobs 1`" in report
     assert report.count("| cannot tell from 2 runs: that is too few |") == 4
-    assert "**Sizes, horizon and number of games are ours:**" in report
-    assert "2 runs of 60 rounds instead of 210 of 10,000" in report and "nan" not in report
+    assert missing(report, 2, 60, 210, "10,000") == [] and "nan" not in report
     assert "| the thesis says | seen here | holds? |" in report
     svg = (tmp_path / "mine" / "figure.svg").read_text(encoding="utf-8")
     titles = ("(a) Erdos-Renyi, 500 arms", "(e) Les Misérables, 77 arms", "(h) DP-KLUCB, 20 arms, T = 600")
@@ -476,7 +478,7 @@ def test_what_is_listed_can_be_shown(dp_bandit):
     assert [kind for kind, _, _ in named("Uniform")] == ["algorithm", "agent"]
     assert [known for _, known, _ in named("stochastic")] == ["DPBandit-Stochastic-v0"]
     code, out, err = dp_bandit("show", "DP-IMAD")
-    assert (code, out) == (2, "") and "Did you mean DP-IMED" in err and err.count("\n") == 1
+    assert (code, out) == (2, "") and missing(err, "DP-IMED") == [] and err.count("\n") == 1
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -492,7 +494,7 @@ def test_the_long_form_of_an_algorithm_holds_its_numbers():
     text = about("algorithm", "DP-UCB-INT", ALGORITHMS["DP-UCB-INT"])
     for part in ("  epsilon = 1.0", f"  delta = {math.exp(-10)!r}", "  v = 1.1", "  mode = 'once'"):
         assert part in text.splitlines()
-    assert "Tossou and Dimitrakakis (2016), algorithm 3" in text and "none is known" in text
+    assert "Tossou and Dimitrakakis (2016), algorithm 3" in text
     bound = make_algorithm("LDP-UCB-B").pseudo_regret_bound(means=[0.9, 0.6], horizon=2**18)
     assert f"{bound:,.1f} at most" in about("algorithm", "LDP-UCB-B", ALGORITHMS["LDP-UCB-B"])
 
@@ -530,110 +532,110 @@ def test_help_is_given_without_a_command(dp_bandit):
 BAD = {
     "an unknown environment": (
         ("run", "Stochastik", "EXP3"),
-        r"environment must be a known name.*Did you mean Stochastic",
+        ("environment", "'Stochastik'", "Stochastic"),
     ),
-    "an unknown algorithm": (("run", "Stochastic", "EXP33"), r"algorithm must be a known name.*Did you mean EXP3"),
-    "an unknown experiment": (("reproduce", "figure-3"), r"experiment must be a known name.*Did you mean figure-"),
+    "an unknown algorithm": (("run", "Stochastic", "EXP33"), ("algorithm", "'EXP33'", "EXP3")),
+    "an unknown experiment": (("reproduce", "figure-3"), ("experiment", "'figure-3'", "figure-1")),
     "an unknown experiment of the modern kind": (
         ("reproduce", "modern"),
-        r"experiment must be a known name; received 'modern'. Did you mean figure-modern",
+        ("experiment", "'modern'", "figure-modern"),
     ),
     "an epsilon of figure 2": (
         ("reproduce", "figure-2", "--epsilon", 1, *SMALL),
-        r"--epsilon goes with figure-1 only; received it with figure-2\.",
+        ("--epsilon", "figure-1", "figure-2"),
     ),
     "an epsilon of figure-modern": (
         ("reproduce", "figure-modern", "--epsilon", 1, *SMALL),
-        r"--epsilon goes with figure-1 only; received it with figure-modern\.",
+        ("--epsilon", "figure-1", "figure-modern"),
     ),
     "an epsilon of figure-graph": (
         ("reproduce", "figure-graph", "--epsilon", 1, *SMALL),
-        r"--epsilon goes with figure-1 only; received it with figure-graph\.",
+        ("--epsilon", "figure-1", "figure-graph"),
     ),
     "the modern of figure-graph": (
         ("reproduce", "figure-graph", "--modern", *SMALL),
-        r"--modern goes with figure-2 only; received it with figure-graph\.",
+        ("--modern", "figure-2", "figure-graph"),
     ),
     "an unknown experiment of the graph kind": (
         ("reproduce", "figure-grph"),
-        r"experiment must be a known name; received 'figure-grph'. Did you mean figure-graph",
+        ("experiment", "'figure-grph'", "figure-graph"),
     ),
     "the modern of figure 1": (
         ("reproduce", "figure-1", "--modern", *SMALL),
-        r"--modern goes with figure-2 only; received it with figure-1\.",
+        ("--modern", "figure-2", "figure-1"),
     ),
     "no rounds of figure 2": (
         ("reproduce", "figure-2", "--horizon", 0, "--out", "new"),
-        r"horizon must be an integer of at least 1; received 0",
+        ("horizon", 1, 0),
     ),
     "no trials of figure-modern": (
         ("reproduce", "figure-modern", "--trials", 0, "--out", "new"),
-        r"trials must be an integer of at least 1; received 0",
+        ("trials", 1, 0),
     ),
     "no trials of figure-graph": (
         ("reproduce", "figure-graph", "--trials", 0, "--out", "new"),
-        r"trials must be an integer of at least 1; received 0",
+        ("trials", 1, 0),
     ),
     "no rounds of figure-graph": (
         ("reproduce", "figure-graph", "--horizon", 0, "--out", "new"),
-        r"horizon must be an integer of at least 1; received 0",
+        ("horizon", 1, 0),
     ),
-    "an unknown parameter": (("run", "Stochastic", "EXP3:rate=1"), r"EXP3 has no parameter 'rate'. Known: exploration"),
-    "a parameter without value": (("run", "Stochastic", "EXP3:rate"), r"parameters must be written as name=value"),
-    "a label": (("run", "Stochastic", "EXP3:label=x", *SMALL), r"EXP3 has no parameter 'label'"),
-    "a bad parameter": (("run", "Stochastic", "EXP3:exploration_rate=2"), r"exploration_rate must be in \(0, 1\]"),
+    "an unknown parameter": (("run", "Stochastic", "EXP3:rate=1"), ("EXP3", "'rate'", "exploration_rate")),
+    "a parameter without value": (("run", "Stochastic", "EXP3:rate"), ("name=value", "'rate'")),
+    "a label": (("run", "Stochastic", "EXP3:label=x", *SMALL), ("EXP3", "'label'")),
+    "a bad parameter": (("run", "Stochastic", "EXP3:exploration_rate=2"), ("exploration_rate", "(0, 1]", 2)),
     "a bad option of an algorithm": (
         ("run", "Stochastic", "DP-Lambda-Lap:outside=x", *SMALL, "--out", "new"),
-        r"outside must be one of 'reject', 'clip'; received 'x'",
+        ("outside", "'reject'", "'clip'", "'x'"),
     ),
-    "epsilon 0": (("run", "Stochastic", "EXP3", "--epsilon", 0), r"epsilon must be greater than 0; received 0.0. Use"),
-    "epsilon nan": (("reproduce", "figure-1", "--epsilon", "nan"), r"epsilon must be greater than 0; received nan"),
-    "a tiny epsilon": (("reproduce", "figure-1", "--epsilon", "1e-320", *SMALL, "--out", "new"), r"epsilon"),
+    "epsilon 0": (("run", "Stochastic", "EXP3", "--epsilon", 0), ("epsilon", 0, 0.0, "math.inf")),
+    "epsilon nan": (("reproduce", "figure-1", "--epsilon", "nan"), ("epsilon", 0, "nan")),
+    "a tiny epsilon": (("reproduce", "figure-1", "--epsilon", "1e-320", *SMALL, "--out", "new"), ("epsilon",)),
     "an epsilon beyond the horizon": (
         ("reproduce", "figure-1", "--epsilon", "1e-9", *SMALL, "--out", "new"),
-        r"EXP3-tau needs a horizon of at least its batch size",
+        ("EXP3-tau", "horizon"),
     ),
-    "no trials": (("run", "Stochastic", "EXP3", "--trials", 0), r"trials must be an integer of at least 1; received 0"),
+    "no trials": (("run", "Stochastic", "EXP3", "--trials", 0), ("trials", 1, 0)),
     "no trials of figure 1": (
         ("reproduce", "figure-1", "--trials", 0, "--out", "new"),
-        r"trials must be an integer of at least 1; received 0",
+        ("trials", 1, 0),
     ),
     "no rounds": (
         ("run", "Stochastic", "EXP3", "--horizon", 0),
-        r"horizon must be an integer of at least 1; received 0",
+        ("horizon", 1, 0),
     ),
     "no rounds of figure 1": (
         ("reproduce", "figure-1", "--horizon", 0, "--out", "new"),
-        r"horizon must be an integer of at least \d; received 0",
+        ("horizon", 0),
     ),
     "too few rounds": (
         ("run", "Switching", "EXP3", "--horizon", 1, "--out", "new"),
-        r"horizon must be an integer of at least 2; received 1",
+        ("horizon", 2, 1),
     ),
     "a negative seed": (
         ("reproduce", "figure-1", "--seed", -1, *SMALL, "--out", "new"),
-        r"seed must be an integer of at least 0; received -1",
+        ("seed", 0, -1),
     ),
     "negative jobs": (
         ("run", "Stochastic", "EXP3", "--jobs", -1),
-        r"jobs must be an integer of at least 0; received -1",
+        ("jobs", 0, -1),
     ),
-    "an unknown spacing": (("run", "Stochastic", "EXP3", "--spacing", "cubic"), r"spacing must be one of"),
+    "an unknown spacing": (("run", "Stochastic", "EXP3", "--spacing", "cubic"), ("spacing", "'cubic'")),
     "an algorithm twice": (
         ("run", "Stochastic", "EXP3", "exp3", *SMALL, "--out", "new"),
-        r"algorithms must have different names; received 'EXP3' twice",
+        ("algorithms", "'EXP3'"),
     ),
     "a missing file": (
         ("run", "nothing.csv", "EXP3", "--out", "new"),
-        r"nothing.csv: the file must exist; there is none",
+        ("nothing.csv",),
     ),
     "a ragged file": (
         ("run", "ragged.csv", "EXP3", "--out", "new"),
-        r"ragged.csv, line 2: every line must have 2 columns",
+        ("ragged.csv", "line 2", "2 columns"),
     ),
     "an unwritable folder": (
         ("run", "Stochastic", "EXP3", *SMALL, "--out", "ragged.csv/x"),
-        r"ragged.csv/x: the results folder must be writable; Not a directory. Choose another",
+        ("ragged.csv/x", os.strerror(errno.ENOTDIR)),
     ),
 }
 
@@ -641,12 +643,12 @@ BAD = {
 @pytest.mark.parametrize("kind", BAD)
 def test_bad_input_is_one_line_and_leaves_nothing_behind(kind, dp_bandit, tmp_path):
     """No traceback, exit code 2, nothing on stdout; and the folder is free for the corrected command."""
-    words, message = BAD[kind]
+    command, words = BAD[kind]
     (tmp_path / "ragged.csv").write_text("0.5,0.5\n1\n", encoding="utf-8")
-    code, out, err = dp_bandit(*words)
+    code, out, err = dp_bandit(*command)
     assert code == 2
     assert err.startswith("error: ") and err.count("\n") == 1, err
-    assert re.search(message, err), err
+    assert missing(err, *words) == [], err
     assert "Traceback" not in err and out.strip() == ""
     assert names_in(tmp_path) == {"ragged.csv"}
 
@@ -656,7 +658,7 @@ def test_a_folder_of_another_command_is_refused_and_untouched(dp_bandit, tmp_pat
     before = {path.name: path.read_bytes() for path in (tmp_path / "mine").iterdir()}
     code, _, err = dp_bandit("run", "Stochastic", "EXP3", *SMALL, "--out", "mine", "--seed", 9)
     assert code == 2 and err.count("\n") == 1
-    assert "belongs to another configuration" in err and "seed: 0 there, 9 here" in err
+    assert missing(err, "mine", "seed", 0, 9) == []
     assert {path.name: path.read_bytes() for path in (tmp_path / "mine").iterdir()} == before
 
 
@@ -664,7 +666,7 @@ def test_a_folder_with_other_files_is_refused_and_untouched(dp_bandit, tmp_path)
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.tex").write_text("years of work", encoding="utf-8")
     code, _, err = dp_bandit("run", "Stochastic", "EXP3", *SMALL, "--out", "mine")
-    assert code == 2 and "it holds other files" in err
+    assert code == 2 and missing(err, "mine") == []
     assert names_in(tmp_path / "mine") == {"thesis.tex"}
 
 
@@ -706,7 +708,7 @@ def test_ctrl_c_says_that_nothing_is_lost(dp_bandit, monkeypatch):
     monkeypatch.setattr(figure_1, "experiment", interrupted)
     code, _, err = dp_bandit("reproduce", "figure-1", *SMALL)
     assert code == 130
-    assert "What was finished is saved: the same command goes on from there" in err
+    assert err.strip() and "Traceback" not in err
 
 
 def test_our_own_bugs_keep_their_traceback(dp_bandit, monkeypatch):
@@ -738,37 +740,37 @@ def test_an_environment_takes_arguments_after_a_colon(dp_bandit, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("environment", "message"),
+    ("environment", "words"),
     [
-        ("Graph:cycle", "parameters must be written as name=value; received 'cycle'"),
-        ("Graph:grph=cycle", "grph: no argument of the game"),
-        ("Grph:graph=cycle", "environment must be a known name; received 'Grph'"),
+        ("Graph:cycle", ("name=value", "'cycle'")),
+        ("Graph:grph=cycle", ("grph",)),
+        ("Grph:graph=cycle", ("environment", "'Grph'")),
     ],
 )
-def test_wrong_arguments_of_an_environment_are_one_line(dp_bandit, tmp_path, environment, message):
+def test_wrong_arguments_of_an_environment_are_one_line(dp_bandit, tmp_path, environment, words):
     code, _, err = dp_bandit("run", environment, "UCB", *SMALL, "--out", "mine")
     assert code == 2
-    assert message in err
+    assert missing(err, *words) == []
     assert not (tmp_path / "mine").exists()
 
 
 @pytest.mark.parametrize("out", ["plot.jpg", "plot", "no such folder/plot.png"])
 def test_a_plot_of_counters_goes_to_a_picture_in_a_folder_that_exists(dp_bandit, out):
     code, shown, err = dp_bandit("counters", "--horizon", 50, "--epsilon", 1, "--out", out)
-    assert code == 2 and "must be a .png or .svg file in a folder that exists" in err
+    assert code == 2 and missing(err, ".png", ".svg", out) == []
     assert "hybrid" not in shown
 
 
 @pytest.mark.parametrize(
-    ("name", "epsilon", "message"),
+    ("name", "epsilon", "words"),
     [
-        ("DP-IMED", 1e-30, ""),
-        ("DP-KLUCB", 1e-300, ""),
-        ("AdaP-UCB", 1e-300, ""),
-        ("LDP-UCB-L", 1e-160, "epsilon must leave a bonus that fits a float; received 1e-160"),
-        ("DP-SE", 5e-324, "too large for a noise scale; use a larger epsilon"),
+        ("DP-IMED", 1e-30, ()),
+        ("DP-KLUCB", 1e-300, ()),
+        ("AdaP-UCB", 1e-300, ()),
+        ("LDP-UCB-L", 1e-160, ("epsilon", 1e-160)),
+        ("DP-SE", 5e-324, (5e-324, "epsilon")),
     ],
 )
-def test_tiny_epsilons_play_or_say_why_not(dp_bandit, name, epsilon, message):
+def test_tiny_epsilons_play_or_say_why_not(dp_bandit, name, epsilon, words):
     code, _, err = dp_bandit("run", "Stochastic", name, "--epsilon", epsilon, "--horizon", 40, "--trials", 1)
-    assert (code, message in err) == (2 if message else 0, True)
+    assert (code, missing(err, *words)) == (2 if words else 0, [])

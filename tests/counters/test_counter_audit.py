@@ -8,9 +8,9 @@ import math
 
 import numpy as np
 import pytest
-from counter_tools import least_log_ratio, linear_map, measured_noise, shifts
 
 from dp_bandit_envs.privacy.counters import HybridCounter
+from tests.tools.counter_noise import least_log_ratio, linear_map, measured_noise, shifts
 
 FAILURE = 1e-6
 """Probability with which one audit may report more than there is."""

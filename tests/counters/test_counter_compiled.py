@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 import pytest
-from counter_tools import LAPLACE, counter, measured_noise, module_of
 
 from dp_bandit_envs.simulation.compiling import compile_with
+from tests.tools.counter_noise import LAPLACE, counter, measured_noise, module_of
 
 
 @pytest.mark.parametrize("name", LAPLACE)

@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from counter_tools import ALL, ANYTIME, KNOWN_HORIZON, Counting, counter
 
 from dp_bandit_envs.errors import UnknownName
 from dp_bandit_envs.privacy.counters import (
@@ -14,6 +13,8 @@ from dp_bandit_envs.privacy.counters import (
     SquareRootCounter,
     make_counter,
 )
+from tests.tools.counter_noise import ALL, ANYTIME, KNOWN_HORIZON, Counting, counter
+from tests.tools.refusals import missing, refused
 
 # ---- sums ----------------------------------------------------------------------------------------------------------
 
@@ -129,7 +130,7 @@ def test_releases_reach_the_horizon_and_one_more_item_is_refused(name, horizon):
     last = some.release()
     # Noise of a standard deviation s strays by more than 20 s with probability below 1e-11 (Laplace: exp(-28)).
     assert abs(last - some.released) < 20 * math.sqrt(some.variance(horizon))
-    with pytest.raises(ValueError, match=rf"^at most {horizon} items fit this counter's horizon; received one more\.$"):
+    with refused(ValueError, horizon):
         some.insert(0.0)
     assert (some.inserted, some.release()) == (horizon, last)
 
@@ -146,9 +147,7 @@ def test_counters_for_an_unknown_horizon_go_on(name):
 def test_a_missing_horizon_is_refused_with_a_way_out(name):
     kind = COUNTERS[name]
     assert kind.needs_horizon
-    with pytest.raises(
-        ValueError, match=rf"^{kind.__name__} must know its horizon; received none.*SegmentTreesCounter"
-    ):
+    with refused(ValueError, kind.__name__, "SegmentTreesCounter"):
         kind(epsilon=1.0)
 
 
@@ -167,7 +166,7 @@ def test_items_outside_the_unit_interval_are_refused_and_not_repeated(name, item
     some = counter(name, 4, rng=np.random.default_rng(0))
     some.insert(0.25)
     before = some.release()
-    with pytest.raises(ValueError, match=r"^an item must be in \[0, 1\]; the one received is not") as caught:
+    with refused(ValueError, "item", "[0, 1]") as caught:
         some.insert(item)
     for secret in ("2345678", "nan", "inf"):
         assert secret not in str(caught.value)
@@ -186,34 +185,34 @@ def test_an_item_that_is_no_number_is_not_repeated_either():
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("epsilon", [0.0, -1.0, math.nan, -math.inf])
 def test_epsilon_must_be_positive(name, epsilon):
-    with pytest.raises(ValueError, match=r"^epsilon must be greater than 0; received "):
+    with refused(ValueError, "epsilon", 0, epsilon):
         counter(name, 10, epsilon)
 
 
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("epsilon", ["1", None, [1.0, 2.0], True])
 def test_epsilon_must_be_a_number(name, epsilon):
-    with pytest.raises(TypeError, match=r"^epsilon must be a number; received "):
+    with refused(TypeError, "epsilon", repr(epsilon)):
         counter(name, 10, epsilon)
 
 
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("horizon", [0, -5, True])
 def test_horizon_must_be_at_least_one(name, horizon):
-    with pytest.raises(ValueError, match=r"^horizon must be an integer of at least 1; received "):
+    with refused(ValueError, "horizon", 1, horizon):
         counter(name, horizon)
 
 
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("horizon", [10.0, "10", math.nan])
 def test_horizon_must_be_an_integer(name, horizon):
-    with pytest.raises(TypeError, match=r"^horizon must be an integer of at least 1; received "):
+    with refused(TypeError, "horizon", 1, repr(horizon)):
         counter(name, horizon)
 
 
 @pytest.mark.parametrize("delta", [0.0, 1.0, -0.5, math.nan])
 def test_delta_must_lie_between_zero_and_one(delta):
-    with pytest.raises(ValueError, match=r"^delta must be in \(0, 1\); received "):
+    with refused(ValueError, "delta", "(0, 1)", delta):
         SquareRootCounter(epsilon=1.0, delta=delta, horizon=10)
 
 
@@ -223,23 +222,23 @@ def test_only_the_square_root_counter_takes_delta():
 
 
 def test_base_must_be_odd_and_at_least_three():
-    with pytest.raises(ValueError, match=r"^base must be an integer of at least 3; received 1"):
+    with refused(ValueError, "base", 3, 1):
         KAryCounter(epsilon=1.0, horizon=10, base=1)
-    with pytest.raises(ValueError, match=r"^base must be odd; received 4"):
+    with refused(ValueError, "base", 4):
         KAryCounter(epsilon=1.0, horizon=10, base=4)
-    with pytest.raises(TypeError, match=r"^base must be an integer of at least 3; received 3\.5"):
+    with refused(TypeError, "base", 3, 3.5):
         KAryCounter(epsilon=1.0, horizon=10, base=3.5)
 
 
 def test_budget_is_one_of_two_words():
-    with pytest.raises(ValueError, match=r"^budget must be one of 'split', 'paper'; received 'half'"):
+    with refused(ValueError, "budget", "'split'", "'paper'", "'half'"):
         HybridCounter(epsilon=1.0, budget="half")
 
 
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("probability", [0.0, 1.0, -0.1, 2.0, math.nan])
 def test_failure_probability_must_lie_between_zero_and_one(name, probability):
-    with pytest.raises(ValueError, match=r"^failure_probability must be in \(0, 1\); received "):
+    with refused(ValueError, "failure_probability", "(0, 1)", probability):
         counter(name, 10).error_width(probability)
 
 
@@ -249,8 +248,8 @@ def test_too_small_an_epsilon_is_refused(name, epsilon):
     """One node of scale 1 / epsilon may just fit a double where ten do not."""
     try:
         some = counter(name, 1000, epsilon)
-    except ValueError as refused:
-        assert "too large for a noise scale" in str(refused)
+    except ValueError as error:
+        assert missing(str(error), "epsilon") == []
     else:
         assert all(math.isfinite(scale) for scale, _ in some.scales(1000))
 
@@ -268,9 +267,7 @@ def test_make_counter_finds_every_name_in_any_case(name):
     [("hybird", "hybrid"), ("segment_trees", "segment-trees"), ("kary", "k-ary"), ("sqrt-root", "square-root")],
 )
 def test_near_names_are_suggested(wrong, meant):
-    with pytest.raises(
-        UnknownName, match=rf"^counter must be a known name; received '{wrong}'\. Did you mean .*{meant}"
-    ):
+    with refused(UnknownName, "counter", repr(wrong), meant):
         make_counter(wrong, epsilon=1.0)
 
 
@@ -299,7 +296,7 @@ def test_the_guarantee_names_its_parameters_and_its_neighbours(name):
 def test_infinite_epsilon_guarantees_nothing(name):
     guarantee = counter(name, 100, math.inf).guarantee
     assert (guarantee.model, guarantee.epsilon, guarantee.rho) == ("none", math.inf, None)
-    assert "no noise" in str(guarantee)
+    assert str(guarantee).startswith("none")
 
 
 def test_the_papers_hybrid_says_that_it_loses_twice_epsilon():

@@ -4,7 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from counter_tools import ALL, Counting, counter
+
+from tests.tools.counter_noise import ALL, Counting, counter
 
 HORIZON = 2**14
 

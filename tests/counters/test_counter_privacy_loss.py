@@ -15,11 +15,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from counter_tools import LAPLACE, Impulse, counter, laplace_losses, linear_map, measured_noise, shifts
 from scipy.special import log_ndtr
 
 from dp_bandit_envs.privacy.counters import BinaryCounter, HonakerCounter, HybridCounter
 from dp_bandit_envs.privacy.counters.counter import node_scale
+from tests.tools.counter_noise import LAPLACE, Impulse, counter, laplace_losses, linear_map, measured_noise, shifts
 
 EPSILON = 0.7
 

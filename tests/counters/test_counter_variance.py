@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from counter_tools import ALL, ANYTIME, counter, linear_map, measured_noise
 
 from dp_bandit_envs.privacy.counters import (
     HybridCounter,
@@ -15,6 +14,8 @@ from dp_bandit_envs.privacy.counters import (
 )
 from dp_bandit_envs.privacy.counters.comparison import compare
 from dp_bandit_envs.privacy.counters.k_ary import best_base
+from tests.tools.counter_noise import ALL, ANYTIME, counter, linear_map, measured_noise
+from tests.tools.refusals import refused
 
 
 def exact_variances(name: str, some, items: int) -> tuple[np.ndarray, np.ndarray]:
@@ -223,7 +224,7 @@ def test_the_mean_variance_of_the_longest_game_takes_no_time(name):
 
 @pytest.mark.parametrize("items", [0, -1, 11])
 def test_a_mean_variance_is_for_items_that_fit(items):
-    with pytest.raises(ValueError, match="items must be"):
+    with refused(ValueError, "items"):
         own_counter("binary", 10).mean_variance(items)
 
 
@@ -261,8 +262,8 @@ def test_the_maximum_at_a_million_is_that_of_a_look_at_every_time(name, at_least
 
 def test_variances_are_for_items_that_fit():
     own = make_counter("binary", epsilon=1.0, horizon=10)
-    for items, message in ((11, "at most the horizon of 10; received 11"), (-1, "at least 0; received -1")):
-        with pytest.raises(ValueError, match=message):
+    for items, end in ((11, 10), (-1, 0)):
+        with refused(ValueError, items, end):
             own.variance(items)
 
 

@@ -6,13 +6,13 @@ import math
 
 import numpy as np
 import pytest
-from counter_tools import ALL, LAPLACE, counter, measured_noise
 from scipy.optimize import brentq
 from scipy.special import gammaincc, gammaln, roots_legendre
 from scipy.stats import binom
 
 from dp_bandit_envs.privacy.counters import HybridCounter
 from dp_bandit_envs.privacy.counters.width import laplace_width
+from tests.tools.counter_noise import ALL, LAPLACE, counter, measured_noise
 
 HORIZON = 130
 AT = np.array([1, 2, 7, 64, 65, 100, 127, 128])

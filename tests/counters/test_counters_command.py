@@ -12,6 +12,7 @@ from dp_bandit_envs.cli import main
 from dp_bandit_envs.cli.counters_command import show_counters
 from dp_bandit_envs.plots.counters_plot import counters_figure
 from dp_bandit_envs.privacy.counters.comparison import compare
+from tests.tools.refusals import missing
 
 
 def shown(horizon: int, epsilon: float, delta: float | None = None, out=None) -> str:
@@ -120,21 +121,21 @@ def test_the_plot_is_saved_and_is_the_same_every_time(monkeypatch, capsys, tmp_p
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "words"),
     [
-        (["--horizon", "0"], "horizon must be an integer of at least 1; received 0."),
-        (["--epsilon", "0"], "epsilon must be a finite number greater than 0; received 0.0."),
-        (["--epsilon", "inf"], "epsilon must be a finite number greater than 0; received inf."),
-        (["--epsilon", "nan"], "epsilon must be a finite number greater than 0; received nan."),
-        (["--delta", "1.5"], "delta must be in (0, 1); received 1.5."),
-        (["--horizon", "10", "--epsilon", "1e-310"], "is too large for a noise scale; use a larger epsilon."),
+        (["--horizon", "0"], ("horizon", 1, 0)),
+        (["--epsilon", "0"], ("epsilon", 0, 0.0)),
+        (["--epsilon", "inf"], ("epsilon", 0, "inf")),
+        (["--epsilon", "nan"], ("epsilon", 0, "nan")),
+        (["--delta", "1.5"], ("delta", "(0, 1)", 1.5)),
+        (["--horizon", "10", "--epsilon", "1e-310"], (1e-310, "epsilon")),
     ],
 )
-def test_wrong_arguments_are_one_sentence(monkeypatch, capsys, arguments, message):
+def test_wrong_arguments_are_one_sentence(monkeypatch, capsys, arguments, words):
     assert command(monkeypatch, *arguments) == 2
     error = capsys.readouterr().err
     assert error.startswith("error: ")
-    assert message in error
+    assert missing(error, *words) == []
     assert len(error.splitlines()) == 1
 
 

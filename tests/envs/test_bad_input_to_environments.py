@@ -8,6 +8,7 @@ from dp_bandit_envs.adversaries import Stochastic
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.registration import IDS
 from dp_bandit_envs.errors import StepOutsideGame
+from tests.tools.refusals import refused
 
 every_id = pytest.mark.parametrize("id_", IDS)
 WITH_ARMS = [id_ for id_ in IDS if "Trial" not in id_ and "Replay" not in id_]
@@ -15,7 +16,7 @@ WITH_ARMS = [id_ for id_ in IDS if "Trial" not in id_ and "Replay" not in id_]
 
 @every_id
 def test_step_before_reset_raises(id_):
-    with pytest.raises(StepOutsideGame, match=r"the game has not begun; call reset\(\) first"):
+    with refused(StepOutsideGame, "reset()"):
         gym.make(id_).unwrapped.step(0)
 
 
@@ -27,7 +28,7 @@ def test_step_after_the_end_raises_and_a_reset_mends_it(id_, block_length):
     for _ in range(6):
         env.step(0)
     for _ in range(2):
-        with pytest.raises(StepOutsideGame, match=r"the game ended after round 6; call reset\(\) to start another"):
+        with refused(StepOutsideGame, 6, "reset()"):
             env.step(0)
     env.reset()
     assert env.step(0)[4] == {"round": 1}
@@ -37,7 +38,7 @@ def test_step_after_the_end_raises_and_a_reset_mends_it(id_, block_length):
     "ask", [lambda env: env.cumulative_gains, lambda env: env.collected, lambda env: env.external_regret()]
 )
 def test_evaluator_before_reset_raises(ask):
-    with pytest.raises(StepOutsideGame, match=r"call reset\(\) first"):
+    with refused(StepOutsideGame, "reset()"):
         ask(BanditEnv(Stochastic()))
 
 
@@ -50,10 +51,8 @@ def test_a_wrong_arm_is_refused_and_does_not_cost_a_round(id_, arm):
         seen = []
         for t in range(8):
             if interrupt:
-                with pytest.raises(ValueError) as caught:
+                with refused(ValueError, "arm", f"[0, {env.n_arms - 1}]", repr(arm)):
                     env.step(arm)
-                last = env.n_arms - 1
-                assert str(caught.value) == f"arm must be an integer in [0, {last}]; received {arm!r}."
             seen.append(env.step(t // 2)[1])
         return seen, env.cumulative_gains.tolist()
 
@@ -64,7 +63,7 @@ def test_a_wrong_arm_is_refused_and_does_not_cost_a_round(id_, arm):
 def test_an_arm_of_the_wrong_type_is_also_a_type_error(arm):
     env = BanditEnv(Stochastic())
     env.reset(seed=0)
-    with pytest.raises(TypeError, match=r"arm must be an integer in \[0, 3\]"):
+    with refused(TypeError, "arm", "[0, 3]", repr(arm)):
         env.step(arm)
 
 
@@ -79,14 +78,14 @@ def test_numpys_integers_are_arms_too(arm):
 @every_id
 @pytest.mark.parametrize("horizon", [0, -1, 1.5, np.nan, "10", True], ids=repr)
 def test_horizon_must_be_a_number_of_rounds(id_, horizon):
-    with pytest.raises(ValueError, match="horizon must be an integer of at least 1; received"):
+    with refused(ValueError, "horizon", 1, repr(horizon)):
         gym.make(id_, horizon=horizon)
 
 
 @pytest.mark.parametrize("id_", WITH_ARMS)
 @pytest.mark.parametrize("n_arms", [1, 0, -4, 2.5, "4", True], ids=repr)
 def test_number_of_arms_must_be_an_integer_of_at_least_two(id_, n_arms):
-    with pytest.raises(ValueError, match="n_arms must be an integer of at least 2; received"):
+    with refused(ValueError, "n_arms", 2, repr(n_arms)):
         gym.make(id_, n_arms=n_arms)
 
 
@@ -101,7 +100,7 @@ def test_an_unknown_keyword_is_refused_by_name(id_):
 @every_id
 @pytest.mark.parametrize("block_length", [0, 1.5])
 def test_block_length_must_be_a_positive_integer(id_, block_length):
-    with pytest.raises(ValueError, match="block_length must be an integer of at least 1; received"):
+    with refused(ValueError, "block_length", 1, block_length):
         gym.make(id_, block_length=block_length)
 
 
@@ -116,26 +115,26 @@ def test_gymnasium_does_not_show_private_gains_in_a_message(wrong):
 
 
 def test_wrong_means_are_refused_through_gym_make():
-    with pytest.raises(ValueError, match=r"means must be 4 numbers in \[0, 1\], one for each arm; received \[0.5\]"):
+    with refused(ValueError, "means", 4, "[0, 1]", [0.5]):
         gym.make("DPBandit-Stochastic-v0", n_arms=4, means=[0.5])
 
 
 def test_an_environment_without_an_adversary_says_how_to_give_one():
-    with pytest.raises(TypeError, match=r"BanditEnv needs an adversary; for example BanditEnv\(Stochastic"):
+    with refused(TypeError, "BanditEnv(Stochastic"):
         BanditEnv()
 
 
 def test_an_adversary_must_be_one():
-    with pytest.raises(TypeError, match="adversary must be an Adversary; received a str"):
+    with refused(TypeError, "adversary", "Adversary", "str"):
         BanditEnv("Stochastic")
 
 
 def test_arguments_of_a_given_adversary_are_refused():
-    with pytest.raises(TypeError, match="n_arms belong to the adversary; give them to it instead"):
+    with refused(TypeError, "n_arms", "adversary"):
         BanditEnv(Stochastic(), n_arms=5)
 
 
 @pytest.mark.parametrize("trial", [-1, 1.5, "first", None], ids=repr)
 def test_the_trial_must_be_a_number_from_zero(trial):
-    with pytest.raises(ValueError, match="trial must be an integer of at least 0; received"):
+    with refused(ValueError, "trial", 0, repr(trial)):
         BanditEnv(Stochastic()).reset(seed=0, options={"trial": trial})

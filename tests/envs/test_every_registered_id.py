@@ -12,6 +12,7 @@ from gymnasium.utils.env_checker import check_env
 
 from dp_bandit_envs.envs import game_classes
 from dp_bandit_envs.envs.registration import GAMES, IDS, register
+from tests.tools.refusals import refused
 
 HEADINGS = (
     "Description",
@@ -113,7 +114,7 @@ def test_signature_of_the_stochastic_game_by_hand():
 
 
 def test_a_class_of_no_game_is_an_attribute_error():
-    with pytest.raises(AttributeError, match="has no attribute 'GraphicEnv'"):
+    with refused(AttributeError, "'GraphicEnv'"):
         game_classes.GraphicEnv  # noqa: B018 (looking it up is the test)
     assert {"SwitchingEnv", "SwitchingVectorEnv"} <= set(dir(game_classes))
 

@@ -18,6 +18,7 @@ from dp_bandit_envs.envs import game_classes
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.registration import GAMES, IDS
 from dp_bandit_envs.errors import NameTaken
+from tests.tools.refusals import missing, refused
 
 
 class Drifting(adversaries.Adversary):
@@ -99,7 +100,7 @@ def test_a_pickled_environment_carries_its_registration_along(drifting):
         "assert 'DPBandit-Drifting-v0' in IDS\n"
         "print([env.step(t % 3)[1] for t in range(50)])"
     )
-    done = subprocess.run([sys.executable, "-c", code], input=sent, capture_output=True, cwd=Path(__file__).parent)
+    done = subprocess.run([sys.executable, "-c", code], input=sent, capture_output=True, cwd=Path(__file__).parents[2])
     assert done.returncode == 0, done.stderr.decode()
     assert done.stdout.decode().strip() == str(gains_of(gym.make(drifting, power=3.0)))
 
@@ -164,43 +165,41 @@ def test_the_command_line_runs_it_by_the_modules_name(folder):
     assert done.returncode == 0, done.stderr
     assert "Rising" in (folder / "results" / "report.md").read_text(encoding="utf-8")
     done = run(folder, "-c", code, "run", "yours:DPBandit-Rising-v0", *words)
-    assert done.returncode == 2 and "module must be one that Python finds" in done.stderr
+    assert done.returncode == 2 and missing(done.stderr, "yours") == []
 
 
 @pytest.mark.parametrize("name", ["", "drifting", "Two Words", "A-B", "A.b", "Ünder", "9Lives", "Many\n", "ManyVector"])
 def test_wrong_names_are_refused(name):
-    with pytest.raises(ValueError, match="name must be letters and digits that begin with a capital letter"):
+    with refused(ValueError, "name", repr(name)):
         register_adversary(name, Drifting)
 
 
 def test_a_name_of_another_type_is_refused():
-    with pytest.raises(TypeError, match="name must be text, such as 'Drifting'; received a int"):
+    with refused(TypeError, "name", "int"):
         register_adversary(3, Drifting)
 
 
 @pytest.mark.parametrize("name", ["Switching", "SWITCHING", "Graph"])
 def test_names_of_this_project_are_taken(name):
-    with pytest.raises(NameTaken, match=f"name must be new; received '{name}', but there is DPBandit-"):
+    with refused(NameTaken, "name", repr(name)):
         register_adversary(name, Drifting)
 
 
 def test_a_name_is_taken_once_it_is_registered(drifting):
-    with pytest.raises(NameTaken, match="received 'DRifting', but there is DPBandit-Drifting-v0"):
+    with refused(NameTaken, "'DRifting'", "DPBandit-Drifting-v0"):
         register_adversary("DRifting", Drifting)
 
 
 @pytest.mark.parametrize("wrong", [Exp3, dict, adversaries.Adversary])
 def test_classes_that_are_no_adversaries_are_refused(wrong):
-    with pytest.raises(TypeError, match=f"adversary_class must inherit Adversary .* received {wrong.__name__}"):
+    with refused(TypeError, "adversary_class", "Adversary", wrong.__name__):
         register_adversary("Mine", wrong)
     assert "DPBandit-Mine-v0" not in IDS
 
 
 @pytest.mark.parametrize("wrong", [Drifting(), "Drifting", None])
 def test_objects_are_refused(wrong):
-    with pytest.raises(
-        TypeError, match=f"adversary_class must be a class, not an object; received a {type(wrong).__name__}"
-    ):
+    with refused(TypeError, "adversary_class", type(wrong).__name__):
         register_adversary("Mine", wrong)
 
 
@@ -209,7 +208,7 @@ def test_an_argument_of_every_environment_is_refused():
         def __init__(self, render_mode=None):
             super().__init__()
 
-    with pytest.raises(ValueError, match=r"Takes takes render_mode\. Rename it"):
+    with refused(ValueError, "Takes", "render_mode"):
         register_adversary("Takes", Takes)
 
 

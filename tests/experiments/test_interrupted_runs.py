@@ -5,7 +5,6 @@ import os
 
 import numpy as np
 import pytest
-from faulty_disk import FaultyDisk, PowerCut, randomness
 
 from dp_bandit_envs.errors import ResultsError
 from dp_bandit_envs.experiments import chunked_run, durable_files
@@ -13,6 +12,8 @@ from dp_bandit_envs.experiments.chunked_run import run
 from dp_bandit_envs.experiments.experiment import Contestant, Experiment, Panel, Results
 from dp_bandit_envs.experiments.results_folder import ResultsFolder
 from dp_bandit_envs.simulation import simulate
+from tests.tools.faulty_disk import FaultyDisk, PowerCut, randomness
+from tests.tools.refusals import refused
 
 EXPERIMENT = Experiment(
     "small",
@@ -259,7 +260,6 @@ def test_a_damaged_chunk_is_named_and_nothing_is_lost(damage, whole, tmp_path):
     with pytest.raises(ResultsError) as error:
         go(tmp_path / "cut")
     assert str(error.value).startswith(str(chunk)), error.value
-    assert "elete it and run" in str(error.value)
     kept = files(tmp_path / "cut")
     assert {name: kept[name] for name in before} == before
     chunk.unlink()
@@ -282,7 +282,7 @@ def check_every_byte(tmp_path, flips):
             try:
                 loaded = dict(folder.load("chunks/one"))
             except ResultsError as error:
-                assert "one.npz: a saved file of results must be whole; this one is damaged" in str(error)
+                assert str(error).startswith(str(file))
                 noticed += 1
             else:
                 assert list(loaded) == list(arrays), place
@@ -302,7 +302,7 @@ def test_whatever_bit_of_a_chunk_is_damaged_it_is_noticed_or_harmless(tmp_path):
 def test_damaged_results_are_named_too(whole, tmp_path):
     file = tmp_path / "whole" / "results.npz"
     file.write_bytes(whole["results.npz"][:1000])
-    with pytest.raises(ResultsError, match=r"results.npz: a saved file of results must be whole; this one is damaged"):
+    with refused(ResultsError, "results.npz"):
         go(tmp_path / "whole")
     file.unlink()
     go(tmp_path / "whole")

@@ -15,6 +15,7 @@ from dp_bandit_envs.experiments.report import report_md
 from dp_bandit_envs.experiments.results_folder import ResultsFolder
 from dp_bandit_envs.experiments.summary_table import summary_csv
 from dp_bandit_envs.simulation import simulate
+from tests.tools.refusals import refused
 
 GAME = ("DPBandit-Stochastic-v0", {"means": [0.9, 0.1]})
 EXPERIMENT = Experiment(
@@ -93,10 +94,7 @@ def test_a_chunk_of_another_panel_is_refused(tmp_path, monkeypatch):
         go(tmp_path / "cut", progress=interrupt)
     chunks = tmp_path / "cut" / "chunks"
     (chunks / "strong-000000.npz").write_bytes((chunks / "weak-000000.npz").read_bytes())
-    with pytest.raises(
-        ResultsError,
-        match=r"strong-000000.npz: .* has name 'chunks/weak-000000' instead",
-    ):
+    with refused(ResultsError, "strong-000000.npz", "'chunks/weak-000000'"):
         go(tmp_path / "cut")
 
 
@@ -119,9 +117,9 @@ def test_summary_and_report_follow(tmp_path):
 
 def test_settings_of_a_panel_are_checked_before_anything_is_written():
     bad = Experiment("bad", (Panel("a", "A", *GAME, (Contestant("DP-EXP3-Lap", {"epsilon": -1}),)),), (), 60, 1)
-    with pytest.raises(ValueError, match="epsilon must be greater than 0"):
+    with refused(ValueError, "epsilon", 0, -1):
         bad.check()
-    with pytest.raises(ValueError, match="must name at least one"):
+    with refused(ValueError, "algorithms"):
         Experiment("bad", (Panel("a", "A", *GAME),), (), 60, 1).check()
 
 

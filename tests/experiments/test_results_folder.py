@@ -12,6 +12,7 @@ from dp_bandit_envs.experiments.chunked_run import run
 from dp_bandit_envs.experiments.experiment import Contestant, Experiment, Panel
 from dp_bandit_envs.experiments.provenance import made_by
 from dp_bandit_envs.experiments.results_folder import ResultsFolder
+from tests.tools.refusals import refused
 
 EXPERIMENT = Experiment("one", (Panel("a", "A", "DPBandit-Stochastic-v0"),), (Contestant("EXP3"),), 20, 2)
 
@@ -42,9 +43,7 @@ def test_a_folder_of_another_configuration_is_refused_and_untouched(key, finishe
     if finished:
         run(EXPERIMENT, folder)
     before = snapshot(tmp_path)
-    with pytest.raises(
-        ResultsError, match=f"belongs to another configuration.*nothing was changed.*Different: .*{key}"
-    ):
+    with refused(ResultsError, "configuration", key):
         folder_for(tmp_path / "out", dataclasses.replace(EXPERIMENT, **CHANGES[key]))
     assert snapshot(tmp_path) == before
 
@@ -54,7 +53,7 @@ def test_another_version_of_the_package_is_another_configuration(tmp_path, monke
     monkeypatch.setattr(dp_bandit_envs, "__version__", "0.0.9")
     made_by.cache_clear()
     try:
-        with pytest.raises(ResultsError, match=r"made by other code \(version\)"):
+        with refused(ResultsError, "version"):
             folder_for(tmp_path / "out")
     finally:
         made_by.cache_clear()
@@ -70,16 +69,14 @@ def test_other_data_in_the_same_file_are_another_configuration(tmp_path):
     np.save(data, np.full((5, 2), 0.25))
     folder_for(tmp_path / "out", replay)  # the experiment plays what it has read
     replay = dataclasses.replace(replay)
-    with pytest.raises(ResultsError, match="Different: data_sha256"):
+    with refused(ResultsError, "data_sha256"):
         folder_for(tmp_path / "out", replay)
 
 
 def test_a_foreign_folder_is_refused_and_untouched(tmp_path):
     (tmp_path / "thesis.tex").write_text("years of work", encoding="utf-8")
     before = snapshot(tmp_path)
-    with pytest.raises(
-        ResultsError, match=r"must be empty or made by this command; it holds other files\. Choose another"
-    ):
+    with refused(ResultsError, str(tmp_path)):
         folder_for(tmp_path)
     assert snapshot(tmp_path) == before
 
@@ -93,7 +90,7 @@ def test_half_finished_files_of_others_in_a_foreign_folder_are_untouched(name, a
     if not alone:
         (tmp_path / "thesis.tex").write_text("years of work", encoding="utf-8")
     before = snapshot(tmp_path)
-    with pytest.raises(ResultsError, match="it holds other files"):
+    with refused(ResultsError, str(tmp_path)):
         folder_for(tmp_path)
     assert snapshot(tmp_path) == before
 
@@ -102,14 +99,14 @@ def test_half_finished_files_of_others_in_a_foreign_folder_are_untouched(name, a
 def test_a_configuration_that_is_not_ours_is_refused(content, tmp_path):
     (tmp_path / "configuration.json").write_text(content, encoding="utf-8")
     before = snapshot(tmp_path)
-    with pytest.raises(ResultsError, match="the folder belongs to another configuration"):
+    with refused(ResultsError, str(tmp_path)):
         folder_for(tmp_path)
     assert snapshot(tmp_path) == before
 
 
 def test_a_configuration_that_is_no_text_is_refused(tmp_path):
     (tmp_path / "configuration.json").write_bytes(b"\xff\xfe\x00\x80")
-    with pytest.raises(ResultsError, match="another configuration"):
+    with refused(ResultsError, str(tmp_path)):
         folder_for(tmp_path)
 
 

@@ -16,6 +16,7 @@ from dp_bandit_envs.experiments.chunked_run import run
 from dp_bandit_envs.experiments.experiment import Contestant, Experiment, Panel
 from dp_bandit_envs.experiments.provenance import foreign_code, made_by
 from dp_bandit_envs.experiments.results_folder import ResultsFolder
+from tests.tools.refusals import refused
 
 ROOT = Path(__file__).parents[2]
 EXPERIMENT = Experiment("mine", (Panel("a", "A", "DPBandit-Stochastic-v0"),), (Contestant("Uniform"),), 40, 6)
@@ -62,7 +63,7 @@ def test_a_chunk_of_another_run_is_refused_by_name(change, tmp_path):
     other = unfinished(tmp_path / "other", dataclasses.replace(EXPERIMENT, **OTHERS[change]))
     shutil.copy(other, mine)
     before = snapshot(tmp_path)
-    with pytest.raises(ResultsError, match=r"a-000000.npz: a saved file must belong to this run; .*configuration"):
+    with refused(ResultsError, "a-000000.npz", "configuration"):
         go(tmp_path / "mine")
     assert snapshot(tmp_path) == before
 
@@ -72,7 +73,7 @@ def test_results_of_another_run_are_refused_by_name(change, tmp_path):
     go(tmp_path / "mine")
     go(tmp_path / "other", dataclasses.replace(EXPERIMENT, **OTHERS[change]))
     shutil.copy(tmp_path / "other" / "results.npz", tmp_path / "mine" / "results.npz")
-    with pytest.raises(ResultsError, match=r"results.npz: a saved file must belong to this run; .*configuration"):
+    with refused(ResultsError, "results.npz", "configuration"):
         go(tmp_path / "mine")
 
 
@@ -80,7 +81,7 @@ def test_a_chunk_in_the_place_of_another_is_refused_by_name(tmp_path):
     """Otherwise its trials would count twice."""
     first = unfinished(tmp_path / "mine")
     shutil.copy(first.with_name("a-000003.npz"), first)
-    with pytest.raises(ResultsError, match=r"has name 'chunks/a-000003' instead of 'chunks/a-000000', first_trial 3"):
+    with refused(ResultsError, "'chunks/a-000003'", "'chunks/a-000000'", "first_trial 3"):
         go(tmp_path / "mine")
 
 
@@ -89,7 +90,7 @@ def test_arrays_that_say_nothing_of_their_origin_are_refused(tmp_path):
     file = tmp_path / "mine" / "results.npz"
     arrays = {key: array for key, array in np.load(file).items() if key != "manifest.json"}
     np.savez_compressed(file, **arrays)
-    with pytest.raises(ResultsError, match=r"results.npz: a saved file of results must be whole"):
+    with refused(ResultsError, "results.npz"):
         go(tmp_path / "mine")
 
 
@@ -150,7 +151,7 @@ def test_a_folder_made_by_other_code_is_refused_and_kept(finish, tmp_path, monke
     finish(tmp_path / "mine")
     before = snapshot(tmp_path)
     other = {**EXPERIMENT.configuration(), "made_by": {**made_by(), "code": "0" * 64}}
-    with pytest.raises(ResultsError, match=r"made by other code \(code\), .*--out, or delete this one"):
+    with refused(ResultsError, "code", "--out"):
         ResultsFolder(tmp_path / "mine", other)
     assert snapshot(tmp_path) == before
 
@@ -162,7 +163,7 @@ def test_a_folder_of_an_older_version_is_refused_and_kept(tmp_path):
     ResultsFolder(tmp_path / "old", {**configuration, "format": 1, "version": version})
     (tmp_path / "old" / "results.npz").write_bytes(b"years of work")
     before = snapshot(tmp_path)
-    with pytest.raises(ResultsError, match=r"made by other code \(version, code, .*nothing was changed|nothing was"):
+    with refused(ResultsError, "version", "code"):
         go(tmp_path / "old")
     assert snapshot(tmp_path) == before
 
@@ -185,7 +186,7 @@ def test_data_that_change_while_they_are_played_change_nothing(tmp_path):
         patch.setattr(durable_files, "whole_file", changing)
         again = dataclasses.replace(replay)
         assert np.array_equal(go(tmp_path / "cut", again).arrays["gains/Uniform/collected"], expected)
-    with pytest.raises(ResultsError, match="Different: data_sha256"):
+    with refused(ResultsError, "data_sha256"):
         go(tmp_path / "cut", dataclasses.replace(replay))
 
 
@@ -193,16 +194,16 @@ def test_a_folder_that_can_be_read_only_is_looked_at_again(tmp_path, monkeypatch
     """Root may write anywhere, so the file system's answer is staged."""
     expected = dict(go(tmp_path / "mine").arrays)
 
-    def refused(path):
+    def not_allowed(path):
         raise PermissionError(13, "Permission denied", str(path))
 
-    monkeypatch.setattr(durable_files, "open_new", refused)
+    monkeypatch.setattr(durable_files, "open_new", not_allowed)
     monkeypatch.setattr(durable_files, "remove", lambda path: None)
     results = go(tmp_path / "mine")
     assert all(np.array_equal(results.arrays[key], expected[key]) for key in expected)
     folder = ResultsFolder(tmp_path / "mine", EXPERIMENT.configuration())
     assert folder.write_again("report.md", "text") is False
-    with pytest.raises(ResultsError, match="could not be written; Permission denied"):
+    with refused(ResultsError, "Permission denied"):
         folder.write("report.md", "text")
 
 

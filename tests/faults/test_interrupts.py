@@ -6,7 +6,8 @@ import sys
 import time
 
 import pytest
-from fault_tools import INTERRUPTIBLE, POSIX, finish, start
+
+from tests.tools.processes import INTERRUPTIBLE, POSIX, finish, start
 
 pytestmark = pytest.mark.skipif(not POSIX, reason="sends SIGINT as a terminal does")
 # Interrupts itself after some seconds of a game that takes minutes, then plays on; prints how long the answer took.

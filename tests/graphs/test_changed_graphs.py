@@ -6,7 +6,6 @@ import gymnasium as gym
 import networkx as nx
 import numpy as np
 import pytest
-from graph_tools import rows_of, table_game
 
 from dp_bandit_envs import play, simulate
 from dp_bandit_envs.agents import ThompsonSampling, TsMaxN
@@ -15,6 +14,7 @@ from dp_bandit_envs.envs.graph_env import GraphEnv
 from dp_bandit_envs.graphs import as_feedback_graph
 from dp_bandit_envs.wrappers import BlockSums, ExactSums, LaplaceClipRescale, MiniBatchAverage
 from dp_bandit_envs.wrappers import vector as of_many
+from tests.tools.graph_games import rows_of, table_game
 
 
 def widen(graph):

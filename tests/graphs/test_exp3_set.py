@@ -5,7 +5,6 @@ import math
 import networkx as nx
 import numpy as np
 import pytest
-from graph_tools import DIRECTED, columns_of, rows_of
 
 from dp_bandit_envs import play
 from dp_bandit_envs.adversaries import Deterministic, Stochastic
@@ -19,6 +18,7 @@ from dp_bandit_envs.simulation import simulate
 from dp_bandit_envs.simulation.graph_feedback import Rows
 from dp_bandit_envs.simulation.plan import make_plan
 from dp_bandit_envs.simulation.play_block import Nothing, Streams, new_progress, new_record
+from tests.tools.graph_games import DIRECTED, columns_of, rows_of
 
 
 class Fixed:

@@ -7,9 +7,9 @@ import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse
-from graph_tools import DIRECTED, columns_of, rows_of
 
 from dp_bandit_envs.graphs import FeedbackGraph, GraphSource, as_feedback_graph
+from tests.tools.graph_games import DIRECTED, columns_of, rows_of
 
 PATH_ROWS = [[0, 1], [0, 1, 2], [1, 2, 3], [2, 3]]
 DIRECTED_ROWS = [[0, 2], [1, 2], [2, 3], [0, 3]]

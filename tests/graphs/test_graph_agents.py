@@ -6,7 +6,6 @@ import math
 import networkx as nx
 import numpy as np
 import pytest
-from graph_tools import DIRECTED, columns_of, rows_of, table_game
 
 from dp_bandit_envs import play
 from dp_bandit_envs.adversaries import MemoryBounded, Stochastic
@@ -19,6 +18,7 @@ from dp_bandit_envs.envs.graph_env import GraphEnv
 from dp_bandit_envs.graphs import as_feedback_graph
 from dp_bandit_envs.simulation import simulate
 from dp_bandit_envs.wrappers import ExactSums
+from tests.tools.graph_games import DIRECTED, columns_of, rows_of, table_game
 
 MEANS = [0.3, 0.8, 0.5, 0.75, 0.1]
 PAIRS = [("UCB", "UCB-N"), ("UCB", "UCB-MaxN"), ("TS", "TS-N"), ("TS", "TS-MaxN")]

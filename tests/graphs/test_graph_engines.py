@@ -6,7 +6,6 @@ from typing import NamedTuple
 import networkx as nx
 import numpy as np
 import pytest
-from graph_tools import DIRECTED
 
 from dp_bandit_envs import Exp3, LaplaceClipRescale, MiniBatchAverage, play, simulate
 from dp_bandit_envs.adversaries import BernoulliPrior, MemoryBounded, Stochastic, SwitchingCost
@@ -18,6 +17,7 @@ from dp_bandit_envs.algorithms import Algorithm, make_algorithm
 from dp_bandit_envs.envs.graph_env import GraphEnv
 from dp_bandit_envs.simulation import trials as trials_module
 from dp_bandit_envs.wrappers import BlockSums, ExactSums, HybridSums, IntervalSums, RandomizedResponse
+from tests.tools.graph_games import DIRECTED
 
 SEED = 20170204
 # Prime: no batch, no block and no graph's life divides it.

@@ -4,7 +4,6 @@ import gymnasium as gym
 import networkx as nx
 import numpy as np
 import pytest
-from graph_tools import DIRECTED, rows_of, table_game
 from gymnasium.utils.env_checker import check_env
 
 from dp_bandit_envs import LaplaceClipRescale, MiniBatchAverage, play
@@ -15,6 +14,7 @@ from dp_bandit_envs.envs.graph_env import GraphEnv, GraphVectorEnv
 from dp_bandit_envs.envs.registration import sized_adversaries
 from dp_bandit_envs.graphs import FeedbackGraph
 from dp_bandit_envs.wrappers import BlockSums, ExactSums, HybridSums, IntervalSums, RandomizedResponse
+from tests.tools.graph_games import DIRECTED, rows_of, table_game
 
 KINDS = {
     "fixed": ("karate-club", {}),

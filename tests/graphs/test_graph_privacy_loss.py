@@ -1,8 +1,8 @@
 """The exact privacy loss of a whole row of gains on small graphs, against what the wrappers declare.
 
 On a graph one round's gains enter several sums at once, so arms do not compose in parallel: the noise must know how
-many. `graph_tools` finds what comes out as a linear map of draws and gains, and the cheapest way in which other draws
-hide a change of a row. The arms are given: whatever chooses them sees only what comes out.
+many. `tests.tools.graph_games` finds what comes out as a linear map of draws and gains, and the cheapest way in which
+other draws hide a change of a row. The arms are given: whatever chooses them sees only what comes out.
 """
 
 import functools
@@ -10,13 +10,23 @@ import math
 
 import numpy as np
 import pytest
-from graph_tools import DIRECTED, SIZE, Draws, all_signs, cheapest, linear_map, released, row_losses, table_game
 
 from dp_bandit_envs import LaplaceClipRescale, MiniBatchAverage
 from dp_bandit_envs.adversaries.replay import GainTable
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.privacy.counters import COUNTERS
 from dp_bandit_envs.wrappers import BlockSums, CounterSums, ExactSums, HybridSums, IntervalSums, RandomizedResponse
+from tests.tools.graph_games import (
+    DIRECTED,
+    SIZE,
+    Draws,
+    all_signs,
+    cheapest,
+    linear_map,
+    released,
+    row_losses,
+    table_game,
+)
 
 EPSILON = 0.7
 LAPLACE = [name for name in COUNTERS if name != "square-root"]

@@ -5,10 +5,10 @@ import copy
 import networkx as nx
 import numpy as np
 import pytest
-from graph_tools import DIRECTED, rows_of
 
 from dp_bandit_envs.graphs import GraphSource
 from dp_bandit_envs.graphs.named_graphs import RANDOM
+from tests.tools.graph_games import DIRECTED, rows_of
 
 
 def rounds_of(source, rounds, seed=0):

@@ -6,12 +6,12 @@ import re
 import networkx as nx
 import numpy as np
 import pytest
-from graph_tools import rows_of
 
 from dp_bandit_envs.envs.graph_env import GraphEnv
 from dp_bandit_envs.errors import NotAnInteger, UnknownName
 from dp_bandit_envs.graphs import NAMES, REAL, GraphSource, as_feedback_graph
 from dp_bandit_envs.graphs.named_graphs import RANDOM, SIMPLE, named_graph
+from tests.tools.graph_games import rows_of
 
 
 def drawn(name, n_arms=None, seed=0, **options):

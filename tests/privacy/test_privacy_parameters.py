@@ -12,6 +12,7 @@ from dp_bandit_envs.algorithms import make_algorithm, paper_epsilon
 from dp_bandit_envs.algorithms.bases import exp3_regret_bound, htinf_regret_bound
 from dp_bandit_envs.algorithms.mini_batch_exp3 import default_batch_size, private_batch_size
 from dp_bandit_envs.privacy.laplace import default_bound
+from tests.tools.refusals import missing, refused
 
 FIGURE_1 = {"n_arms": 4, "horizon": 2**18}
 
@@ -56,7 +57,7 @@ def test_private_batch_size_is_the_inverse_of_the_guarantee(horizon, epsilon, de
     try:
         size = private_batch_size(horizon, epsilon, delta)
     except ValueError as error:
-        assert "horizon of at least its batch size" in str(error)
+        assert missing(str(error), "horizon", horizon) == []
         assert horizon / 8 / horizon**3 > (math.sqrt(math.log(1 / delta) + epsilon) - math.sqrt(-math.log(delta))) ** 2
         return
     guarantee = make_algorithm("EXP3-tau", epsilon=epsilon, delta=delta).guarantee(n_arms=4, horizon=horizon)
@@ -78,7 +79,7 @@ def test_no_epsilon_needs_no_batches():
 def test_a_game_that_cannot_be_played_has_no_guarantee():
     """Batches of 19 do not fit into 10 rounds; epsilon = 0 would be the best guarantee there is."""
     algorithm = make_algorithm("EXP3-tau", batch_size=19)
-    with pytest.raises(ValueError, match="batch_size must be at most the horizon"):
+    with refused(ValueError, "batch_size", "horizon"):
         algorithm.guarantee(n_arms=4, horizon=10)
 
 

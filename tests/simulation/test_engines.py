@@ -5,7 +5,6 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.wrappers import RecordEpisodeStatistics, TimeLimit
-from test_play_equals_simulate import assert_same
 
 from dp_bandit_envs import Exp3, LaplaceClipRescale, MiniBatchAverage, RandomizedResponse, Uniform, play, simulate
 from dp_bandit_envs.adversaries import GainTable, Stochastic
@@ -15,6 +14,7 @@ from dp_bandit_envs.agents.functional import Functions
 from dp_bandit_envs.algorithms import Algorithm, algorithm_names, make_algorithm
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.registration import IDS
+from tests.simulation.test_play_equals_simulate import assert_same
 
 GAME = "DPBandit-Stochastic-v0"
 

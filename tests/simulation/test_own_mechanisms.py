@@ -6,7 +6,6 @@ from typing import NamedTuple
 import gymnasium as gym
 import numpy as np
 import pytest
-from test_play_equals_simulate import assert_same
 
 from dp_bandit_envs import Exp3, MiniBatchAverage, Ucb, simulate
 from dp_bandit_envs.algorithms import Algorithm
@@ -14,6 +13,7 @@ from dp_bandit_envs.errors import BoundaryError
 from dp_bandit_envs.privacy import Below, Mechanism, Noise, PrivacyGuarantee
 from dp_bandit_envs.wrappers import PrivacyBoundary
 from dp_bandit_envs.wrappers.vector import VectorPrivacyBoundary
+from tests.simulation.test_play_equals_simulate import assert_same
 
 
 class Share(NamedTuple):

@@ -5,7 +5,6 @@ import math
 
 import numpy as np
 import pytest
-from test_play_equals_simulate import HORIZON, SEED, Bits, arm_of_bits, assert_same
 
 from dp_bandit_envs import Exp3, LaplaceClipRescale, MiniBatchAverage, play, simulate
 from dp_bandit_envs.adversaries import Stochastic
@@ -19,6 +18,7 @@ from dp_bandit_envs.observations import Sums
 from dp_bandit_envs.privacy.counters import COUNTERS
 from dp_bandit_envs.simulation import trials as trials_module
 from dp_bandit_envs.wrappers import BlockSums, CounterSums, ExactSums, HybridSums, IntervalSums, RandomizedResponse
+from tests.simulation.test_play_equals_simulate import HORIZON, SEED, Bits, arm_of_bits, assert_same
 
 COMPILABLE = [name for name in COUNTERS if name != "square-root"]
 

@@ -7,7 +7,6 @@ import pickle
 import gymnasium as gym
 import numpy as np
 import pytest
-from boundary_games import SUMS, summed
 from gymnasium import wrappers as known
 
 from dp_bandit_envs import Algorithm, make_algorithm, play, simulate
@@ -22,6 +21,7 @@ from dp_bandit_envs.privacy.counters import COUNTERS, BinaryCounter
 from dp_bandit_envs.privacy.counters.binary import next_noise
 from dp_bandit_envs.wrappers import CounterSums, LaplaceClipRescale, MiniBatchAverage, PrivacyBoundary
 from dp_bandit_envs.wrappers import vector as of_many
+from tests.tools.boundary_games import SUMS, summed
 
 TABLE = np.round(np.random.default_rng(3).random((20, 2)), 2)
 

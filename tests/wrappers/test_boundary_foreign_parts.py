@@ -5,12 +5,12 @@ import math
 import gymnasium as gym
 import numpy as np
 import pytest
-from boundary_games import MARK, PLANTED, around, error_of, everything_in, game, games
 
 from dp_bandit_envs.adversaries.replay import GainTable
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
 from dp_bandit_envs.wrappers import LaplaceClipRescale, MiniBatchAverage, vector
+from tests.tools.boundary_games import MARK, PLANTED, around, error_of, everything_in, game, games
 
 TABLE = np.full((12, 3), PLANTED)
 

@@ -7,12 +7,12 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
-from boundary_games import around, game, games
 
 from dp_bandit_envs.adversaries.replay import GainTable
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import BoundaryError
 from dp_bandit_envs.wrappers import LaplaceClipRescale, MiniBatchAverage, vector
+from tests.tools.boundary_games import around, game, games
 
 TAU = 4
 ROUNDS = 4 * TAU + 3

@@ -5,12 +5,12 @@ import math
 import gymnasium as gym
 import numpy as np
 import pytest
-from boundary_games import ORDERS, PLANTED, around, find_planted, game, games
 
 from dp_bandit_envs.adversaries import Stochastic
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.seeding import ADVERSARY, AGENT, FIRST_WRAPPER, stream
 from dp_bandit_envs.wrappers import LaplaceClipRescale, MiniBatchAverage, vector
+from tests.tools.boundary_games import ORDERS, PLANTED, around, find_planted, game, games
 
 TABLE = np.full((8, 3), PLANTED)
 

@@ -8,12 +8,23 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
-from boundary_games import MARK, ORDERS, PLANTED, around, error_of, everything_in, find_planted, frames_of, game, games
 
 from dp_bandit_envs.adversaries.replay import GainTable
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
 from dp_bandit_envs.errors import BoundaryError, StepOutsideGame
+from tests.tools.boundary_games import (
+    MARK,
+    ORDERS,
+    PLANTED,
+    around,
+    error_of,
+    everything_in,
+    find_planted,
+    frames_of,
+    game,
+    games,
+)
 
 ROUNDS = 11
 """With batches of 2 (or 2 of 2), at least one round at the end is played but never released."""

@@ -5,11 +5,11 @@ import math
 import gymnasium as gym
 import numpy as np
 import pytest
-from boundary_games import ORDERS, SUMS, around, game, games, summed
 
 from dp_bandit_envs.adversaries import Stochastic, SwitchingCost
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
+from tests.tools.boundary_games import ORDERS, SUMS, around, game, games, summed
 
 HORIZON = 13
 NUM_ENVS = 3

@@ -6,7 +6,6 @@ import warnings
 import gymnasium as gym
 import numpy as np
 import pytest
-from boundary_games import OWN_NOISE, SUMS, game, games, summed
 from gymnasium.utils.env_checker import check_env
 
 from dp_bandit_envs.errors import StepOutsideGame
@@ -20,6 +19,7 @@ from dp_bandit_envs.wrappers import (
     RandomizedResponse,
     vector,
 )
+from tests.tools.boundary_games import OWN_NOISE, SUMS, game, games, summed
 
 TABLE = [[0.25, 0.5], [0.5, 1.0], [0.0, 0.75], [1.0, 0.125]]
 FORMS = {"scalar": game, "vector": lambda table, **options: games(1, table, **options)}

@@ -5,12 +5,12 @@ import math
 import gymnasium as gym
 import numpy as np
 import pytest
-from boundary_games import game, games
 
 from dp_bandit_envs.errors import StepOutsideGame
 from dp_bandit_envs.privacy import Noise, PrivacyGuarantee
 from dp_bandit_envs.wrappers import LaplaceClipRescale, MiniBatchAverage, vector
 from dp_bandit_envs.wrappers import LaplaceClipRescale as Scalar
+from tests.tools.boundary_games import game, games
 
 FORMS = {
     "scalar": (LaplaceClipRescale, lambda table: game(table)),

@@ -5,10 +5,10 @@ import math
 import gymnasium as gym
 import numpy as np
 import pytest
-from boundary_games import game, games
 
 from dp_bandit_envs.errors import StepOutsideGame
 from dp_bandit_envs.wrappers import LaplaceClipRescale, MiniBatchAverage, vector
+from tests.tools.boundary_games import game, games
 
 FORMS = {
     "scalar": (MiniBatchAverage, lambda table: game(table)),

@@ -6,7 +6,6 @@ import pickle
 import gymnasium as gym
 import numpy as np
 import pytest
-from boundary_games import ORDERS, SUMS, around, summed
 
 import dp_bandit_envs
 from dp_bandit_envs import agents, algorithm_names, make_algorithm, play
@@ -18,6 +17,7 @@ from dp_bandit_envs.envs.registration import IDS
 from dp_bandit_envs.observations import Sums
 from dp_bandit_envs.privacy import mechanisms
 from dp_bandit_envs.privacy.counters import COUNTERS, make_counter
+from tests.tools.boundary_games import ORDERS, SUMS, around, summed
 
 HORIZON = 24
 AGENTS = [name for name in agents.__all__ if name != "FunctionalAgent"]

@@ -6,7 +6,6 @@ from fractions import Fraction
 import gymnasium as gym
 import numpy as np
 import pytest
-from boundary_games import RevealsBoth, game, games
 
 from dp_bandit_envs.adversaries.replay import GainTable
 from dp_bandit_envs.privacy.mechanisms.randomized_response import coin_chances, release
@@ -18,6 +17,7 @@ from dp_bandit_envs.wrappers import (
     RandomizedResponse,
     vector,
 )
+from tests.tools.boundary_games import RevealsBoth, game, games
 
 FORMS = {
     "scalar": (RandomizedResponse, game),

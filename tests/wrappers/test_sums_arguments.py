@@ -5,10 +5,10 @@ import math
 import gymnasium as gym
 import numpy as np
 import pytest
-from boundary_games import game, games
 
 from dp_bandit_envs import wrappers
 from dp_bandit_envs.wrappers import BlockSums, HybridSums, vector
+from tests.tools.boundary_games import game, games
 
 FORMS = {"scalar": (wrappers, game), "vector": (vector, lambda table: games(2, table))}
 PRIVATE = ["HybridSums", "IntervalSums", "BlockSums", "RandomizedResponse"]

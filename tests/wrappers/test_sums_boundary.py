@@ -6,7 +6,15 @@ import math
 import gymnasium as gym
 import numpy as np
 import pytest
-from boundary_games import (
+
+from dp_bandit_envs.adversaries.replay import GainTable
+from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
+from dp_bandit_envs.envs.scoreboard import Scoreboard
+from dp_bandit_envs.errors import BoundaryError, StepOutsideGame
+from dp_bandit_envs.wrappers import ExactSums, vector
+from dp_bandit_envs.wrappers.released import Withheld
+from tests.tools.boundary_games import (
     MARK,
     OWN_NOISE,
     PLANTED,
@@ -19,14 +27,6 @@ from boundary_games import (
     games,
     summed,
 )
-
-from dp_bandit_envs.adversaries.replay import GainTable
-from dp_bandit_envs.envs.bandit_env import BanditEnv
-from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
-from dp_bandit_envs.envs.scoreboard import Scoreboard
-from dp_bandit_envs.errors import BoundaryError, StepOutsideGame
-from dp_bandit_envs.wrappers import ExactSums, vector
-from dp_bandit_envs.wrappers.released import Withheld
 
 ROUNDS = 12
 NOISY = [*OWN_NOISE, "Running(Laplace)", "Running(Response)"]

@@ -4,11 +4,11 @@ import math
 
 import numpy as np
 import pytest
-from boundary_games import OWN_NOISE, SUMS, game, summed
-from sums_tools import Counting, Impulse, play
 
 from dp_bandit_envs.privacy.counters import COUNTERS, make_counter
 from dp_bandit_envs.wrappers import BlockSums, CounterSums, HybridSums, IntervalSums, MiniBatchAverage
+from tests.tools.boundary_games import OWN_NOISE, SUMS, game, summed
+from tests.tools.sums_noise import Counting, Impulse, play
 
 
 def draws(env, arms) -> list[int]:

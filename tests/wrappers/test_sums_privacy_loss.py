@@ -1,7 +1,7 @@
 """The exact privacy loss of whole games through the wrappers that release sums, against what they declare.
 
-`sums_tools` finds the linear map from draws and gains to everything that comes out; see there for why its cheapest
-shift is the loss.
+`tests.tools.sums_noise` finds the linear map from draws and gains to everything that comes out; see there for why its
+cheapest shift is the loss.
 """
 
 import functools
@@ -10,8 +10,6 @@ import math
 
 import numpy as np
 import pytest
-from boundary_games import RevealsBoth, game
-from sums_tools import Impulse, laplace_loss, linear_map, play
 
 from dp_bandit_envs.adversaries.replay import GainTable
 from dp_bandit_envs.privacy import mechanisms
@@ -27,6 +25,8 @@ from dp_bandit_envs.wrappers import (
     MiniBatchAverage,
     PrivacyBoundary,
 )
+from tests.tools.boundary_games import RevealsBoth, game
+from tests.tools.sums_noise import Impulse, laplace_loss, linear_map, play
 
 EPSILON = 0.7
 ROUNDS = 12

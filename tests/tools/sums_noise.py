@@ -11,8 +11,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from boundary_games import game
 from scipy.optimize import linprog
+
+from tests.tools.boundary_games import game
 
 SIZE = 2.0**38
 """What the one draw is: so large that rounding to a grid of a thousandth is lost in it."""

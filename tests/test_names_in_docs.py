@@ -1,0 +1,119 @@
+"""What README.md, CONTRIBUTING.md and docstrings name exists: files, modules, make targets, functions and options."""
+
+import ast
+import importlib
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.test_layers import LAYERS, MODULES
+
+ROOT = Path(__file__).parents[1]
+DOCUMENTS = {name: (ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "CONTRIBUTING.md")}
+FOLDERS = ("dp_bandit_envs", "agents", "wrappers", "tests", "examples")
+SOURCES = {
+    path: path.read_text(encoding="utf-8") for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))
+}
+PROGRAM = "\n".join(
+    [(ROOT / "pyproject.toml").read_text(encoding="utf-8")]
+    + [text for path, text in SOURCES.items() if not path.is_relative_to(ROOT / "tests")]
+)
+# Names that a reader chooses, and words of other programs.
+OTHERS = {"Mine", "MyAdversary", "agent", "algorithm", "outcome", "source", "activate", "venv", "PYTHON", "python3"}
+
+
+def spans(document):
+    """Return what stands between backticks outside of code blocks, each once."""
+    prose = re.sub(r"```.*?```", "", DOCUMENTS[document], flags=re.DOTALL)
+    return sorted(set(re.findall(r"`([^`]+)`", prose)))
+
+
+PATH = re.compile(r"[\w.-]*/[\w./-]*|\w+\.(?:py|md|toml|txt)")
+DOTTED = re.compile(r"dp_bandit_envs(?:\.\w+)+")
+
+
+def exists(path):
+    """Return whether a path of a document is there, from the root or from the package, or as the start of a name."""
+    places = [place / path for place in (ROOT, ROOT / "dp_bandit_envs")]
+    return any(place.exists() or list(place.parent.glob(f"{place.name}_*")) for place in places)
+
+
+def resolve(dotted):
+    """Import the longest part of a dotted name that is a module, and look up the rest."""
+    parts = dotted.split(".")
+    for end in range(len(parts), 0, -1):
+        if ".".join(parts[:end]) in MODULES:
+            thing = importlib.import_module(".".join(parts[:end]))
+            for name in parts[end:]:
+                thing = getattr(thing, name)
+            return thing
+    raise AttributeError(dotted)
+
+
+every_document = pytest.mark.parametrize("document", DOCUMENTS)
+
+
+@every_document
+def test_files_and_folders_exist(document):
+    made_by_commands = (".venv", "results")
+    paths = [span for span in spans(document) if PATH.fullmatch(span)]
+    assert [path for path in paths if path.split("/")[0] not in made_by_commands and not exists(path)] == []
+
+
+@every_document
+def test_links_lead_to_files_and_headings(document):
+    text = DOCUMENTS[document]
+    headings = {re.sub(r"[^\w -]", "", line.strip("# ")).lower().replace(" ", "-") for line in text.splitlines()}
+    for link in re.findall(r"\]\(([^)\s]+)\)", text):
+        if not link.startswith("http"):
+            assert link.removeprefix("#") in headings if link.startswith("#") else (ROOT / link).is_file(), link
+
+
+@every_document
+def test_make_targets_exist(document):
+    named = set(re.findall(r"(?:`|^)make ([a-z][\w-]*)", DOCUMENTS[document], re.MULTILINE))
+    assert named
+    for target in named:
+        done = subprocess.run(["make", "--dry-run", target], cwd=ROOT, capture_output=True, encoding="utf-8")
+        assert done.returncode == 0, done.stderr
+
+
+@every_document
+def test_every_name_stands_in_the_program(document):
+    """A part that was renamed is named by its old name until someone looks."""
+    words = " ".join(span for span in spans(document) if not PATH.fullmatch(span))
+    names = set(re.findall(r"[A-Za-z_]\w{3,}", words))
+    known = set(re.findall(r"\w+", PROGRAM)) | {path.stem for path in SOURCES} | OTHERS
+    assert names - known == set()
+
+
+def test_dotted_names_resolve():
+    for dotted in set(DOTTED.findall("\n".join([*DOCUMENTS.values(), PROGRAM]))):
+        if "stable_baselines3" not in dotted:
+            resolve(dotted)
+
+
+def test_docstrings_and_comments_name_files_that_exist():
+    for path, text in SOURCES.items():
+        for named in re.findall(rf"(?<=[`\s(])(?:{'|'.join(FOLDERS)})/[\w/]+\.py\b", text):
+            assert (ROOT / named).is_file(), (path, named)
+
+
+def test_contributing_lists_every_layer():
+    table = [line for line in DOCUMENTS["CONTRIBUTING.md"].splitlines() if line.startswith("| ")]
+    named = {Path(span).stem for line in table for span in re.findall(r"`([^`]+)`", line)}
+    assert set().union(*LAYERS) <= named
+
+
+def test_every_test_that_a_docstring_names_exists():
+    """`test_...` in a comment, a docstring or a document is a test or a file of tests."""
+    known = {path.stem for path in SOURCES} | {
+        node.name
+        for text in SOURCES.values()
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.FunctionDef)
+    }
+    prose = "\n".join([*DOCUMENTS.values(), *SOURCES.values()])
+    assert set(re.findall(r"`(test_\w+)`", prose)) <= known
