@@ -2,7 +2,6 @@
 
 import gymnasium as gym
 import numpy as np
-import payoff_functions as functions
 import pytest
 
 from dp_bandit_envs import HybridSums, LaplaceClipRescale, MiniBatchAverage, make_algorithm, play, simulate
@@ -12,6 +11,7 @@ from dp_bandit_envs.envs.graph_env import GraphEnv, GraphVectorEnv
 from dp_bandit_envs.errors import BoundaryError, PayoffRangeError
 from dp_bandit_envs.simulation import trials as trials_module
 from dp_bandit_envs.wrappers import vector
+from tests.tools import payoff_functions as functions
 
 ID = "DPBandit-MemoryBounded-v0"
 HORIZON = 331  # prime

@@ -8,7 +8,6 @@ import types
 import gymnasium as gym
 import numba
 import numpy as np
-import payoff_functions as functions
 import pytest
 
 from dp_bandit_envs import make_algorithm, simulate
@@ -17,6 +16,7 @@ from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
 from dp_bandit_envs.errors import GainRangeError, PayoffRangeError, WrongType
 from dp_bandit_envs.simulation import play
+from tests.tools import payoff_functions as functions
 
 ID = "DPBandit-MemoryBounded-v0"
 ROWS = np.array([[0.5, 0.25, 1.0], [0.75, 0.5, 0.0], [0.25, 1.0, 0.5], [1.0, 0.125, 0.75], [0.5, 0.5, 0.625]])

@@ -5,12 +5,12 @@ from functools import partial
 import numpy as np
 import pytest
 from gymnasium import Wrapper
-from hand_made import HandMade
 
 from dp_bandit_envs import PrivacyGuarantee, wrappers
 from dp_bandit_envs.conformance import ConformanceError, check_wrapper
 from dp_bandit_envs.privacy.counters import COUNTERS
 from dp_bandit_envs.wrappers import vector
+from tests.tools.hand_made_wrappers import HandMade
 
 GAMES = 200
 

@@ -177,7 +177,7 @@ def test_a_counter_that_is_not_compiled_is_played():
     ("agent", "wrap", "message"),
     [
         (Exp3, ExactSums, r"Exp3 learns from observations with 'gain' and 'observed'; received \['sum', 'count'\]"),
-        (Ucb, lambda env: env, r"Ucb learns from running sums, but this environment reports gains; wrap it in Running"),
+        (Ucb, lambda env: env, r"Ucb .*ExactSums"),
         (ThompsonSampling, laplace, r"ThompsonSampling learns from running sums, but this environment reports gains;"),
     ],
     ids=["gains on sums", "sums on gains", "sums on noisy gains"],

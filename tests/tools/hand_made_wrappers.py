@@ -1,4 +1,5 @@
 """A privacy wrapper made by hand, from Gymnasium's base class alone, that keeps every rule; tests break it."""
+# ruff: noqa: D102 (the methods do what the base says)
 
 import numpy as np
 from gymnasium import Wrapper

@@ -1,0 +1,1 @@
+"""Tests of the conformance checks: ours pass, and every rule catches what breaks it."""
