@@ -28,6 +28,10 @@ CURE: Final = {
 }
 
 
+_new: Final = tuple.__new__
+"""Makes a NamedTuple in a third of the time that calling its class takes."""
+
+
 class Functions(NamedTuple):
     """What an algorithm does in every step, as plain functions."""
 
@@ -96,29 +100,41 @@ class FunctionalAgent(abc.ABC):
     def update(self, arm: int, observation: Mapping[str, NDArray[Any]]) -> None:
         """Learn from what was released after `arm` was played."""
         self._check_begun()
-        kind = self.learns_from
+        of_sums = self.learns_from is Sums
         try:
-            parts = [observation[key] for key in KEYS[kind]]
+            if of_sums:
+                value, count, release = observation["sum"], observation["count"], observation["release"]
+            else:
+                value, count = observation["gain"], observation["observed"]
         except (KeyError, IndexError, TypeError):
             raise WrongObservation(self._complaint(observation)) from None
         if not (type(arm) is int and 0 <= arm < self._n_arms):
             arm = checks.arm(arm, self._n_arms)
         try:
-            values, *wholes = (part.tolist() for part in parts)
+            values, counts = value.tolist(), count.tolist()
             # Sums are finite, or whole, if all their parts are; they take a tenth of the time of looking at each.
-            known = len(values) == self._n_arms and math.isfinite(sum(values))
-            for whole in wholes:
-                known = known and len(whole) == self._n_arms and type(sum(whole)) is int and min(whole) >= 0
+            known = (
+                len(values) == len(counts) == self._n_arms
+                and math.isfinite(sum(values))
+                and type(sum(counts)) is int
+                and min(counts) >= 0
+            )
+            if of_sums:
+                releases = release.tolist()
+                known = known and len(releases) == self._n_arms and type(sum(releases)) is int and min(releases) >= 0
         except (AttributeError, TypeError, ValueError, OverflowError):
             known = False
         if not known:
-            values, *wholes = (self._checked(part, "biu" if place else "biuf") for place, part in enumerate(parts))
-        if kind is Sums:
-            counts = wholes[0]
+            values, counts = self._checked(value, "biuf"), self._checked(count, "biu")
+            if of_sums:
+                releases = self._checked(release, "biu")
+        if of_sums:
             if 0 in counts and any(before and not now for before, now in zip(self._seen, counts, strict=True)):
                 raise self._refusal("an arm that has a release keeps one")
             self._seen = counts
-        self._state = self.functions.update(self._state, arm, kind(values, *wholes))
+            self._state = self.functions.update(self._state, arm, _new(Sums, (values, counts, releases)))
+        else:
+            self._state = self.functions.update(self._state, arm, _new(Gains, (values, counts)))
 
     def _checked(self, part: Any, kinds: str) -> list[Any]:
         """Return a part of an observation as a list, or refuse it."""

@@ -136,7 +136,7 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
         if self._scoreboard is None:
             return None
         if self.releases_sums:
-            self._scoreboard.show_totals(np.array(self._released.values))
+            self._scoreboard.show_totals(self._released.values.copy())
         return self._scoreboard.render(
             self.render_mode, title="Seen through the privacy boundary", total=self._total_is
         )

@@ -38,51 +38,48 @@ class Released:
         self._rng = rng
         self._n_arms = below.n_arms
         self.of_sums = mechanism.releases_sums
-        self.values = [0.0] * below.n_arms
-        self.counts = [0] * below.n_arms
-        self._releases = [0] * below.n_arms
+        self.values = np.zeros(below.n_arms)
+        self._counts = np.zeros(below.n_arms, np.int64 if self.of_sums else np.int8)
+        self._releases = np.zeros(below.n_arms, np.int64)
 
     def take(self, gain: list[float], observed: list[int]) -> None:
         """Give the mechanism what one step below revealed, arm by arm from the first."""
-        state, rng = self._state.value, self._rng
-        some = self._idle is not None and any(observed)
+        state, rng, release, idle = self._state.value, self._rng, self._release, self._idle
+        if idle is not None and not any(observed):
+            return
         for arm, seen in enumerate(observed):
             if seen:
-                value, count = self._release(state, arm, gain[arm], rng)
-            elif some:
-                value, count = self._idle(state, arm, rng)
+                value, count = release(state, arm, gain[arm], rng)
+            elif idle is not None:
+                value, count = idle(state, arm, rng)
             else:
                 continue
             if count:
-                self._put(arm, float(value), int(count))
+                self.values[arm] = value
+                if self.of_sums:
+                    self._counts[arm] = count
+                    self._releases[arm] += 1
+                elif 0.0 <= value <= 1.0:
+                    self._counts[arm] = 1
+                else:
+                    raise Refused(OUTSIDE_RELEASED)
 
     def observation(self) -> Observation:
         """End a step above: return what was released, in fresh arrays, and forget what is for one step only."""
         if self._forget is not None:
             self._forget(self._state.value)
         if self.of_sums:
-            return {
-                "sum": np.array(self.values),
-                "count": np.array(self.counts, np.int64),
-                "release": np.array(self._releases, np.int64),
-            }
-        observation = {"gain": np.array(self.values), "observed": np.array(self.counts, np.int8)}
-        self.values = [0.0] * self._n_arms
-        self.counts = [0] * self._n_arms
+            return {"sum": self.values.copy(), "count": self._counts.copy(), "release": self._releases.copy()}
+        observation = {"gain": self.values, "observed": self._counts}
+        self.values, self._counts = np.zeros(self._n_arms), np.zeros(self._n_arms, np.int8)
         return observation
-
-    def _put(self, arm: int, value: float, count: int) -> None:
-        if not self.of_sums and not 0.0 <= value <= 1.0:
-            raise Refused(
-                "a mechanism that releases gains released one outside [0, 1]. Clip it, or set releases_sums = True."
-            )
-        self.values[arm] = value
-        self.counts[arm] = count if self.of_sums else 1
-        self._releases[arm] += 1
 
 
 class Refused(Exception):
     """Raised inside a boundary with a message that is public."""
+
+
+OUTSIDE_RELEASED = "a mechanism released a gain outside [0, 1]. Clip it, or set releases_sums = True if it is a sum."
 
 
 def sums_space(n_arms: int, horizon: int) -> Any:

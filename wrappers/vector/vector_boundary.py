@@ -155,7 +155,7 @@ class VectorPrivacyBoundary(PublicFace, Vector):  # type: ignore[misc]
             return None
         if self.releases_sums:
             for board, released in zip(self._scoreboards, self._released, strict=True):
-                board.show_totals(np.array(released.values))
+                board.show_totals(released.values.copy())
         title = "Seen through the privacy boundary, game {}"
         return tuple(
             board.render(self.render_mode, title=title.format(game), total=self._total_is)
