@@ -28,8 +28,8 @@ class Algorithm:
         make_agent: Makes a fresh agent, such as an agent's class. An agent whose confidence terms depend on the noise
             has a method `see_noise`, like the agents of this package.
         wrapping: Puts the privacy wrappers around an environment; by default there are none.
-        own_guarantee: The guarantee for `(n_arms, horizon)` where it comes from the agent's own randomness; by default it
-            is that of the outermost wrapper.
+        own_guarantee: The guarantee for `(n_arms, horizon)` where it comes from the agent's own randomness; by
+            default it is that of the outermost wrapper.
         paper_guarantee_of: What the paper claims for `(n_arms, horizon)`, where that differs.
         bound: An upper bound on the expected external regret for `(n_arms, horizon, memory)`, where one is known.
         stochastic_bound: An upper bound on the pseudo-regret for `(means, horizon)`, where one is known.
@@ -72,7 +72,8 @@ class Algorithm:
         Args:
             n_arms: Number of arms K, at least 2.
             horizon: Number of rounds T, at least 1.
-            sensitivity: That of the environment: 1, or on a feedback graph the largest number of gains that a round reveals.
+            sensitivity: That of the environment: 1, or on a feedback graph the largest number of gains that a round
+                reveals.
         """
         k, t = _size(n_arms, horizon)
         if self.own_guarantee is not None:
@@ -99,7 +100,7 @@ class Algorithm:
             n_arms: Number of arms K, at least 2.
             horizon: Number of rounds T, at least 1.
             memory: The adversary's memory m; most bounds hold for m = 0 only.
-            sensitivity: That of the environment; above 1, noise is larger than the bounds assume, and the result is inf.
+            sensitivity: That of the environment; above 1, noise is larger than the bounds assume.
         """
         k, t = _size(n_arms, horizon)
         m = checks.integer("memory", memory, at_least=0)
