@@ -9,9 +9,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
 from dp_bandit_envs.observations import Gains
 from dp_bandit_envs.protocols import FloatArray
-
-SKIP_SHARE: Final = 1 - 2 ** (-1 / 3)
-"""Theta of Huang, Dai and Huang (2022) for tail index 2: about 0.206."""
+from dp_bandit_envs.theory.adversarial_bounds import SKIP_SHARE
 
 PAPER_SIGMA: Final = math.sqrt(6)
 """Root of the second moment that Asi, Raman and Talwar (2025) allow a noisy loss."""

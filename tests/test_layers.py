@@ -53,8 +53,8 @@ def sources():
 
 
 MODULES = dict(sources())
-SAME_NAME_TWICE = {"exp3.py", "graph_feedback.py", "laplace.py", "local_ucb.py"}
-"""A mechanism or agent and the algorithms made of it; everything else has a name of its own."""
+SAME_NAME_TWICE = {"exp3.py"}
+"""The agent and the proof of its privacy; everything else has a name of its own."""
 MOST_LINES = 250
 
 

@@ -1,4 +1,7 @@
-"""Algorithms by the names of the papers: one table from a name to wrappers and an agent."""
+"""Algorithms by the names of their papers: one table of functions that return wrappers and an agent.
+
+Each paper has a file, named after its first author and year; `baseline` has what is from no paper.
+"""
 
 import dataclasses
 import functools
@@ -9,16 +12,27 @@ from typing import Any
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms.algorithm import Algorithm, made_by
-from dp_bandit_envs.algorithms.bases import exp3, htinf, tsallis_inf, uniform
-from dp_bandit_envs.algorithms.dp_ucb_family import dp_ucb, dp_ucb_bound, dp_ucb_int, private_ucb
-from dp_bandit_envs.algorithms.graph_feedback import exp3_set, ts_max_n, ts_n, ucb_max_n, ucb_n
-from dp_bandit_envs.algorithms.index_policies import kl_ucb, ts, ucb
-from dp_bandit_envs.algorithms.laplace import batched_lap_exp3, batched_lap_htinf, dp_exp3_lap, dp_lambda_lap
-from dp_bandit_envs.algorithms.local_ucb import ldp_ucb_b, ldp_ucb_l
-from dp_bandit_envs.algorithms.mini_batch_exp3 import exp3_tau, paper_epsilon
-from dp_bandit_envs.algorithms.private_blocks import adap_klucb, adap_ucb, dp_imed, dp_klucb, dp_se
-from dp_bandit_envs.algorithms.private_thompson import dp_ts, lazy_dp_ts
+from dp_bandit_envs.algorithms.alon_2013 import exp3_set
+from dp_bandit_envs.algorithms.asi_2025 import batched_lap_exp3, batched_lap_htinf
+from dp_bandit_envs.algorithms.auer_2002 import ucb
+from dp_bandit_envs.algorithms.auer_2003 import exp3
+from dp_bandit_envs.algorithms.azize_2022 import adap_klucb, adap_ucb
+from dp_bandit_envs.algorithms.azize_2025 import dp_imed, dp_klucb
+from dp_bandit_envs.algorithms.baseline import uniform
+from dp_bandit_envs.algorithms.caron_2012 import ucb_max_n, ucb_n
+from dp_bandit_envs.algorithms.garivier_2011 import kl_ucb
+from dp_bandit_envs.algorithms.hu_2022 import dp_ts, lazy_dp_ts
+from dp_bandit_envs.algorithms.huang_2022 import htinf
+from dp_bandit_envs.algorithms.mishra_2015 import private_ucb
+from dp_bandit_envs.algorithms.ren_2020 import ldp_ucb_b, ldp_ucb_l
+from dp_bandit_envs.algorithms.sajed_2019 import dp_se
+from dp_bandit_envs.algorithms.thompson_1933 import ts
+from dp_bandit_envs.algorithms.tossou_2016 import dp_ucb, dp_ucb_bound, dp_ucb_int
+from dp_bandit_envs.algorithms.tossou_2017 import dp_exp3_lap, dp_lambda_lap, exp3_tau
+from dp_bandit_envs.algorithms.tossou_graphs_2017 import ts_max_n, ts_n
+from dp_bandit_envs.algorithms.zimmert_2021 import tsallis_inf
 from dp_bandit_envs.errors import NameTaken, WrongType
+from dp_bandit_envs.theory.printed_epsilons import paper_epsilon
 
 __all__ = ["ALGORITHMS", "Algorithm", "algorithm_names", "make_algorithm", "paper_epsilon", "register_algorithm"]
 
@@ -54,7 +68,7 @@ ALGORITHMS: dict[str, Callable[..., Algorithm]] = {
     "EXP3-SET": exp3_set,
     "Uniform": uniform,
 }
-"""The one table of algorithms; a row's function documents its parameters."""
+"""The one table of algorithms; the function in each row documents the parameters."""
 
 
 def algorithm_names() -> list[str]:
@@ -67,9 +81,9 @@ def make_algorithm(name: str, **parameters: Any) -> Algorithm:
 
     Args:
         name: One of `algorithm_names()`; upper and lower case are the same.
-        parameters: What the algorithm takes, such as `epsilon=1.0` or `batch_size=19`; left out, the paper's but
-            for what its docstring lists under "Differs from the source in", which `dp-bandit show` prints. `label`
-            files its results under another name, so that two settings can be compared.
+        parameters: The algorithm's parameters, such as `epsilon=1.0` or `batch_size=19`. The defaults are the paper's,
+            except for what its docstring lists under "Differs from the source in", which `dp-bandit show` prints.
+            `label` is the name of its results, so that two settings can be compared.
 
     Raises:
         UnknownName: If there is no such algorithm; the message suggests near names.
@@ -87,19 +101,19 @@ def make_algorithm(name: str, **parameters: Any) -> Algorithm:
 
 
 def register_algorithm(name: str, maker: Callable[..., Algorithm]) -> None:
-    """Make `name` as good as ours: for `make_algorithm`, `simulate` and `dp-bandit run` of this process.
+    """Add an algorithm of your own to the table that `make_algorithm`, `simulate` and `dp-bandit run` use.
 
-    Each process has a table of its own; see `register_adversary` for how others find yours.
+    Each process has a table of its own; `register_adversary` explains how other processes find yours.
 
     Args:
         name: Letters, digits and hyphens, beginning with a letter, such as `"My-EXP3"`.
-        maker: A function of keyword parameters, all with defaults, that returns an `Algorithm`; its docstring tells the
-            parameters, the guarantee and the source. It may take `label`, the name that results are filed under.
+        maker: A function of keyword parameters, all with defaults, that returns an `Algorithm`; its docstring states
+            the parameters, the guarantee and the source. It may take `label`, the name of its results.
 
     Raises:
         WrongType: If the name is no text, or `maker()` does not return an `Algorithm`.
-        ValueError: If the name is not as above.
-        NameTaken: If there is such an algorithm, in whatever case its letters are.
+        ValueError: If the name has other characters, or does not begin with a letter.
+        NameTaken: If an algorithm has this name, in upper or lower case.
     """
     if not isinstance(name, str):
         raise WrongType(f"name must be text, such as 'My-EXP3'; received a {type(name).__name__}.")
@@ -117,5 +131,5 @@ def register_algorithm(name: str, maker: Callable[..., Algorithm]) -> None:
 
 
 def _named(maker: Callable[..., Algorithm], name: str, *, label: str | None = None, **parameters: Any) -> Algorithm:
-    """Make an algorithm whose maker knows no label, and file its results under the label or its registered name."""
+    """Make an algorithm whose maker takes no label, and name it by the label or its registered name."""
     return dataclasses.replace(maker(**parameters), name=name if label is None else label)

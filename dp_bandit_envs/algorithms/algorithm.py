@@ -19,17 +19,17 @@ def _unchanged(env: Environment) -> Environment:
 
 @dataclasses.dataclass(frozen=True)
 class Algorithm:
-    """A way to play: wrappers and an agent, with what is known about the two together.
+    """Wrappers and an agent, with the guarantees and regret bounds known for the two together.
 
     `Algorithm("mine", MyAgent)` is enough for an agent of your own; `make_algorithm` makes those of the papers.
 
     Args:
-        name: What results are filed under.
-        make_agent: Makes a fresh agent; an agent's class will do. An agent whose confidence terms depend on the noise
+        name: The name of its results.
+        make_agent: Makes a fresh agent, such as an agent's class. An agent whose confidence terms depend on the noise
             has a method `see_noise`, like the agents of this package.
         wrapping: Puts the privacy wrappers around an environment; by default there are none.
-        own_guarantee: The guarantee for `(n_arms, horizon)` where it rests on the agent's own randomness; by default it
-            is that of the outermost wrapper.
+        own_guarantee: The guarantee for `(n_arms, horizon)` where it comes from the agent's own randomness; by
+            default it is that of the outermost wrapper.
         paper_guarantee_of: What the paper claims for `(n_arms, horizon)`, where that differs.
         bound: An upper bound on the expected external regret for `(n_arms, horizon, memory)`, where one is known.
         stochastic_bound: An upper bound on the pseudo-regret for `(means, horizon)`, where one is known.
@@ -54,7 +54,7 @@ class Algorithm:
             raise TypeError(f"make_agent must make a fresh agent when called; received a {kind}. Use {kind} itself.")
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
-        """Pickle one of `make_algorithm` as its name and parameters, which make it anew; its functions are local."""
+        """Pickle an algorithm of `make_algorithm` as its name and parameters, because its functions are local."""
         recipe: Callable[[], Algorithm] | None = vars(self).get("_recipe")
         return super().__reduce_ex__(protocol) if recipe is None else (made_by, (recipe,))
 
@@ -67,12 +67,13 @@ class Algorithm:
         return self.make_agent()
 
     def guarantee(self, *, n_arms: SupportsIndex, horizon: SupportsIndex, sensitivity: float = 1.0) -> PrivacyGuarantee:
-        """Return what is guaranteed to whoever sees all arms played in one game.
+        """Return the guarantee for the sequence of all arms played in one game.
 
         Args:
             n_arms: Number of arms K, at least 2.
             horizon: Number of rounds T, at least 1.
-            sensitivity: That of the environment: 1, but on a feedback graph the most gains that a round reveals.
+            sensitivity: That of the environment: 1, or on a feedback graph the largest number of gains that a round
+                reveals.
         """
         k, t = _size(n_arms, horizon)
         if self.own_guarantee is not None:
@@ -100,7 +101,7 @@ class Algorithm:
             horizon: Number of rounds T, at least 1.
             memory: The adversary's memory m, which charges rounds after a change of arm; most bounds hold for m = 0
                 only, and with another payoff function none for m > 0.
-            sensitivity: That of the environment; where it is above 1, noise is larger than the bounds count on.
+            sensitivity: That of the environment; above 1, noise is larger than the bounds assume.
         """
         k, t = _size(n_arms, horizon)
         m = checks.integer("memory", memory, at_least=0)
@@ -147,19 +148,14 @@ def _size(n_arms: SupportsIndex, horizon: SupportsIndex) -> tuple[int, int]:
 
 
 def _cut(bound: float, horizon: int) -> float:
-    """Return a bound of at most T; inf, where none is known, stays."""
+    """Return the bound, but at most T; inf, where none is known, stays inf."""
     return bound if math.isinf(bound) else min(bound, float(horizon))
 
 
 def without_memory(bound: Callable[[int, int], float]) -> Callable[[int, int, int], float]:
-    """Turn a bound against oblivious adversaries into one that is inf against those with memory."""
+    """Turn a bound for oblivious adversaries into one that is inf for adversaries with memory."""
 
     def with_memory(n_arms: int, horizon: int, memory: int) -> float:
         return bound(n_arms, horizon) if memory == 0 else math.inf
 
     return with_memory
-
-
-def capped_batch_size(batch_size: int, horizon: int) -> int:
-    """Return the batch size, but not more than the whole game, so that defaults work for short games too."""
-    return max(1, min(batch_size, horizon))

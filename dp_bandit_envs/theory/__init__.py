@@ -1,1 +1,1 @@
-"""Theory: upper and lower bounds on regret, and the divergences that they are made of."""
+"""Theory: regret bounds from above and below, and the divergences, batch sizes and constants they are made of."""

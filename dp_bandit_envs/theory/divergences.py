@@ -1,7 +1,7 @@
-"""How far apart two Bernoulli arms are, in nats, with and without privacy, and how far up a mean may still be.
+"""Divergences between Bernoulli arms, in nats, with and without privacy, and their inverses: upper bounds on a mean.
 
-Plain functions of floats without checks, because agents call them for every arm in every round, compiled. Whoever
-has a noisy mean clips it first.
+Plain functions of floats without checks, because compiled agents call them for every arm in every round. A caller with
+a noisy mean must clip it to [0, 1] first.
 """
 
 import math
@@ -36,7 +36,7 @@ def bernoulli_kl(x: float, y: float) -> float:
 
 
 def private_divergence(x: float, y: float, epsilon: float) -> float:
-    r"""Return how hard it is to tell mean y > x from x under epsilon-differential privacy, in nats; in [0, inf].
+    r"""Return the divergence of Bernoulli(y) from Bernoulli(x), y > x, that epsilon-DP leaves, in nats; in [0, inf].
 
     .. math:: d_\epsilon(x, y) = \inf_z \{ \epsilon |z - x| + \mathrm{kl}(z, y) \} = \begin{cases} \mathrm{kl}(x, y) &
               \ln \frac{y (1 - x)}{x (1 - y)} \le \epsilon \\ -\epsilon x - \ln(1 - y (1 - e^{-\epsilon})) &
@@ -51,7 +51,7 @@ def private_divergence(x: float, y: float, epsilon: float) -> float:
         epsilon: Privacy parameter, in (0, inf]; inf gives `bernoulli_kl`.
 
     Source: Azize, Wu, Honda, Orabona, Ito and Basu (2025).
-    Differs from the source in: 0 for x >= y, because an index asks upwards only.
+    Differs from the source in: 0 for x >= y, because an index only looks for larger means.
     """
     if x >= y:
         return 0.0
@@ -66,12 +66,12 @@ def kl_upper(mean: float, level: float) -> float:
     r"""Return the largest q in [mean, 1] with :math:`\mathrm{kl}(\text{mean}, q)` at most a level: KL-UCB's index.
 
     Found to about 1e-14, by Halley's iteration for :math:`s = \ln \frac{1 - \text{mean}}{1 - q}`, in which the
-    divergence is convex and every s > 0 stands for a q in (mean, 1). It starts at the solution for small levels and
+    divergence is convex and every s > 0 corresponds to a q in (mean, 1). It starts at the solution for small levels and
     ends after one to four steps (20 million arguments tried).
 
     Args:
         mean: A mean in [0, 1].
-        level: What the divergence may be, in nats; 0 or less gives the mean back.
+        level: The largest divergence allowed, in nats; 0 or less returns the mean.
 
     Source: Garivier and Cappé (2011), equation 1.
     """
@@ -105,12 +105,12 @@ def private_upper(mean: float, level: float, epsilon: float) -> float:
               \epsilon (1 - m) + \ln(m + (1 - m) e^{-\epsilon}) < \text{level} < \epsilon (1 - m),
               \quad m = \text{mean}
 
-    and 1 for larger levels, which are enough for every mean; `kl_upper` for smaller ones, where q is within epsilon of
+    and 1 for larger levels, which every mean meets; `kl_upper` for smaller ones, where q is within epsilon of
     the mean in log-odds.
 
     Args:
         mean: A mean in [0, 1].
-        level: What the divergence may be, in nats; 0 or less gives the mean back.
+        level: The largest divergence allowed, in nats; 0 or less returns the mean.
         epsilon: Privacy parameter, in (0, inf]; inf gives `kl_upper`.
 
     Source: Azize, Wu, Honda, Orabona, Ito and Basu (2025), algorithm DP-KLUCB.

@@ -1,6 +1,6 @@
-"""Upper bounds on the pseudo-regret of UCB from gains that were made private one by one.
+"""Upper bounds on the pseudo-regret of UCB under local privacy, where every gain is released with noise of its own.
 
-They hold as those in `stochastic_bounds` do.
+They hold under the conditions stated in `stochastic_bounds`.
 """
 
 import math
@@ -44,42 +44,45 @@ def ldp_ucb_l_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloat
         horizon: Number of rounds T, at least 1.
         epsilon: Privacy parameter, in (0, inf].
     """
-    rounds = checks.integer("horizon", horizon, at_least=1)
-    variance, slope = (factor * math.log(rounds) for factor in ldp_laplace_bonus(epsilon)) if rounds > 1 else (0.0, 0.0)
-    return optimistic_bound(means, rounds, lambda gap: plays_until_small(gap, math.sqrt(variance), slope, rounds), 1)
+    horizon = checks.integer("horizon", horizon, at_least=1)
+    variance, slope = (
+        (factor * math.log(horizon) for factor in ldp_laplace_bonus(epsilon)) if horizon > 1 else (0.0, 0.0)
+    )
+    return optimistic_bound(means, horizon, lambda gap: plays_until_small(gap, math.sqrt(variance), slope, horizon), 1)
 
 
 LDP_FORCED = 4.0
-"""Times ln(t + 1): the gains that an arm must have before its index counts, in LDP-UCB-L."""
+"""LDP-UCB-L plays an arm first until it has more than this many times ln(t + 1) gains."""
 
 
 def ldp_paper_bonus(epsilon: float) -> float:
-    """Return what sqrt(ln t / n) is multiplied by in the bonus of LDP-UCB-L: sqrt(2) + sqrt(32) / epsilon."""
+    """Return the factor of sqrt(ln t / n) in the bonus of LDP-UCB-L: sqrt(2) + sqrt(32) / epsilon."""
     return math.sqrt(2) + math.sqrt(32) / epsilon
 
 
 def ldp_ucb_l_paper_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloat) -> float:
-    r"""Return the bound of LDP-UCB-L as its authors run it, which plays an arm with at most 4 ln(t + 1) gains first.
+    r"""Return the bound of LDP-UCB-L as its authors run it: arms with at most 4 ln(t + 1) gains are played first.
 
     Proof. The index is :math:`\hat\mu + \sqrt{2 \ln t / n} + \sqrt{32 b^2 \ln t / n}` with noise of scale
-    :math:`b = 1/\epsilon`. By Hoeffding the gains stray by the first root with probability at most :math:`t^{-4}`. The
-    logarithm of the moment generating function of one draw of noise is :math:`-\ln(1 - b^2 s^2) \le 2 b^2 s^2` for
-    :math:`b^2 s^2 \le 1/2`. Chernoff's bound at :math:`s = u / (4 b^2)`, for u the second root, gives
-    :math:`e^{-n u^2 / (8 b^2)} = t^{-4}`, and :math:`b^2 s^2 = 2 \ln t / n \le 1/2` asks for :math:`n \ge 4 \ln t`:
-    that is what is forced. So `optimistic_bound` holds with c = 2 for the plays by index, and no arm is forced with
-    more than :math:`4 \ln T` gains. Without noise nothing is forced, and c = 1.
+    :math:`b = 1/\epsilon`. By Hoeffding the average gain is off by the first root with probability at most
+    :math:`t^{-4}`. The logarithm of the moment generating function of one draw of noise is
+    :math:`-\ln(1 - b^2 s^2) \le 2 b^2 s^2` for :math:`b^2 s^2 \le 1/2`. Chernoff's bound at :math:`s = u / (4 b^2)`,
+    for u the second root, gives :math:`e^{-n u^2 / (8 b^2)} = t^{-4}`, and
+    :math:`b^2 s^2 = 2 \ln t / n \le 1/2` requires :math:`n \ge 4 \ln t`, which the forced plays ensure.
+    So `optimistic_bound` holds with c = 2 for the plays by index, and no arm with more than :math:`4 \ln T` gains is
+    forced. Without noise nothing is forced, and c = 1.
 
     Args:
         means: The arms' means, at least 2, each in [0, 1].
         horizon: Number of rounds T, at least 1.
         epsilon: Privacy parameter, in (0, inf].
     """
-    rounds, size = checks.integer("horizon", horizon, at_least=1), checks.epsilon(epsilon)
-    if math.isinf(size):
-        return ldp_ucb_l_bound(means, rounds, size)
-    log = math.log(rounds)
-    root, forced = ldp_paper_bonus(size) * math.sqrt(log), min(math.floor(LDP_FORCED * log) + 1, rounds)
-    return optimistic_bound(means, rounds, lambda gap: max(plays_until_small(gap, root, 0.0, rounds), forced), 2)
+    horizon, epsilon = checks.integer("horizon", horizon, at_least=1), checks.epsilon(epsilon)
+    if math.isinf(epsilon):
+        return ldp_ucb_l_bound(means, horizon, epsilon)
+    log = math.log(horizon)
+    root, forced = ldp_paper_bonus(epsilon) * math.sqrt(log), min(math.floor(LDP_FORCED * log) + 1, horizon)
+    return optimistic_bound(means, horizon, lambda gap: max(plays_until_small(gap, root, 0.0, horizon), forced), 2)
 
 
 def ldp_ucb_b_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloat) -> float:
@@ -89,8 +92,8 @@ def ldp_ucb_b_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloat
               \quad s = \frac{e^\epsilon - 1}{e^\epsilon + 1}
 
     Proof. A gain g in [0, 1] is released as 1 with probability :math:`(g (e^\epsilon - 1) + 1) / (e^\epsilon + 1)` and
-    as 0 otherwise, so to UCB the arms are Bernoulli with gaps :math:`s \Delta_a`, and `ucb_bound` says how often it
-    plays them; each time costs :math:`\Delta_a`. Mapping the responses back to the scale of gains, bonus included,
+    as 0 otherwise, so UCB meets Bernoulli arms with gaps :math:`s \Delta_a`. `ucb_bound` bounds how often it plays
+    them, and each play costs :math:`\Delta_a`. Mapping the responses back to the scale of gains, bonus included,
     leaves the order of the indices as it is.
 
     Args:
@@ -101,11 +104,11 @@ def ldp_ucb_b_bound(means: Means, horizon: SupportsIndex, epsilon: SupportsFloat
     Source: Ren, Zhou, Liu and Shroff (2020), algorithm LDP-UCB-B.
     """
     gaps = gaps_of(means)
-    rounds = checks.integer("horizon", horizon, at_least=1)
+    horizon = checks.integer("horizon", horizon, at_least=1)
     kept = math.tanh(checks.epsilon(epsilon) / 2)
 
     def pulls(gap: float) -> float:
         square = (kept * gap) * (kept * gap)
-        return (8 * math.log(rounds) / square if square > 0 else math.inf) + 1 + math.pi**2 / 3
+        return (8 * math.log(horizon) / square if square > 0 else math.inf) + 1 + math.pi**2 / 3
 
-    return regret_of_plays(gaps, [pulls(gap) if gap > 0 else 0.0 for gap in gaps], rounds)
+    return regret_of_plays(gaps, [pulls(gap) if gap > 0 else 0.0 for gap in gaps], horizon)

@@ -1,4 +1,4 @@
-"""What no algorithm can do much better than: asymptotic lower bounds on the pseudo-regret, for Bernoulli arms."""
+"""Asymptotic lower bounds on the pseudo-regret of any consistent algorithm, for Bernoulli arms."""
 
 import math
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ def lai_robbins(means: Sequence[SupportsFloat], horizon: SupportsIndex) -> float
 
     Asymptotic: a policy that is consistent (its pseudo-regret on every set of Bernoulli arms grows slower than any
     power of T) has a pseudo-regret whose ratio to this is at least 1 in the limit. At a given horizon a policy may be
-    below it, and one that plays a constant arm is, on the means that suit it.
+    below it, such as one that always plays the arm that happens to be best.
 
     Args:
         means: The arms' means, at least 2, each in [0, 1]. With a best mean of 1 the bound is 0.
@@ -45,16 +45,16 @@ def private_lower_bound(means: Sequence[SupportsFloat], horizon: SupportsIndex, 
     Source: Azize, Wu, Honda, Orabona, Ito and Basu (2025), lower bound; read in notes on the paper only.
     """
     numbers = arm_means(means)
-    rounds = checks.integer("horizon", horizon, at_least=1)
-    budget = checks.epsilon(epsilon)
+    horizon = checks.integer("horizon", horizon, at_least=1)
+    epsilon = checks.epsilon(epsilon)
     best = max(numbers)
 
     def hardness(mean: float) -> float:
-        nats = bernoulli_kl(mean, best) if math.isinf(budget) else private_divergence(mean, best, budget)
+        nats = bernoulli_kl(mean, best) if math.isinf(epsilon) else private_divergence(mean, best, epsilon)
         # Only for means closer than floats can tell apart do the nats vanish.
         return (best - mean) / nats if nats > 0 else math.inf
 
-    return math.log(rounds) * sum(hardness(mean) for mean in numbers if mean < best) if rounds > 1 else 0.0
+    return math.log(horizon) * sum(hardness(mean) for mean in numbers if mean < best) if horizon > 1 else 0.0
 
 
 def arm_means(means: Sequence[SupportsFloat]) -> list[float]:

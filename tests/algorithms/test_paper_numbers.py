@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs import make_algorithm
-from dp_bandit_envs.algorithms import laplace, paper_epsilon
-from dp_bandit_envs.algorithms.bases import exp3_regret_bound, htinf_regret_bound, tsallis_regret_bound
-from dp_bandit_envs.algorithms.mini_batch_exp3 import default_batch_size, private_batch_size
+from dp_bandit_envs.algorithms import paper_epsilon
+from dp_bandit_envs.theory.adversarial_bounds import exp3_regret_bound, htinf_regret_bound, tsallis_regret_bound
+from dp_bandit_envs.theory.batch_sizes import laplace_batch_size, private_batch_size, switching_batch_size
 
 K, T = 4, 2**18
 
@@ -27,9 +27,9 @@ def test_the_papers_epsilon():
 def test_the_papers_batch_size():
     # Corollary 3.2: (7 K ln K)^(-1/3) T^(1/3) = 18.90, so tau = 19 and 13,797 batches.
     assert math.cbrt(T / (7 * K * math.log(K))) == pytest.approx(18.90, abs=0.005)
-    assert default_batch_size(K, T) == 19
+    assert switching_batch_size(K, T) == 19
     # Rounded up: 24^3 * 7 K ln K = 536,595.7, so a round more needs another unit.
-    assert [default_batch_size(K, horizon) for horizon in (536_595, 536_596)] == [24, 25]
+    assert [switching_batch_size(K, horizon) for horizon in (536_595, 536_596)] == [24, 25]
     env = wrapped("EXP3-tau")
     assert (env.batch_size, env.horizon, env.sensitivity) == (19, 13797, pytest.approx(1 / 19))
 
@@ -79,7 +79,7 @@ def test_algorithm_1_keeps_what_is_within_ln_T_over_epsilon():
 )
 @pytest.mark.parametrize("name", ["Batched-Lap-EXP3", "Batched-Lap-HTINF"])
 def test_batches_of_one_over_epsilon(name, epsilon, expected):
-    assert laplace.default_batch_size(epsilon) == expected
+    assert laplace_batch_size(epsilon) == expected
     env = wrapped(name, epsilon=epsilon)
     assert env.horizon == T // expected
     assert env.mechanism.scale <= 1

@@ -9,9 +9,9 @@ from scipy.integrate import quad
 
 from dp_bandit_envs.agents.tsallis_inf import SKIP_SHARE, normalise
 from dp_bandit_envs.algorithms import make_algorithm, paper_epsilon
-from dp_bandit_envs.algorithms.bases import exp3_regret_bound, htinf_regret_bound
-from dp_bandit_envs.algorithms.mini_batch_exp3 import default_batch_size, private_batch_size
 from dp_bandit_envs.privacy.laplace import default_bound
+from dp_bandit_envs.theory.adversarial_bounds import exp3_regret_bound, htinf_regret_bound
+from dp_bandit_envs.theory.batch_sizes import private_batch_size, switching_batch_size
 from tests.tools.refusals import missing, refused
 
 FIGURE_1 = {"n_arms": 4, "horizon": 2**18}
@@ -27,7 +27,7 @@ def test_epsilon_of_figure_1():
 
 def test_batches_of_figure_1():
     assert (2**18 / (7 * 4 * math.log(4))) ** (1 / 3) == pytest.approx(18.90, abs=0.005)
-    assert default_batch_size(4, 2**18) == 19
+    assert switching_batch_size(4, 2**18) == 19
 
 
 def test_papers_epsilon_is_its_own_theorem_at_its_own_batch_size():

@@ -10,7 +10,7 @@ from dp_bandit_envs import make_algorithm, simulate
 from dp_bandit_envs.privacy.counters.hybrid import HybridCounter
 from dp_bandit_envs.privacy.counters.segment_trees import SegmentTreesCounter
 from dp_bandit_envs.privacy.counters.width import laplace_width
-from dp_bandit_envs.theory import local_bounds
+from dp_bandit_envs.theory import block_bounds, local_bounds
 from dp_bandit_envs.theory import stochastic_bounds as bounds
 from dp_bandit_envs.theory.lower_bounds import lai_robbins, private_lower_bound
 from dp_bandit_envs.theory.optimism import optimistic_bound
@@ -26,7 +26,7 @@ def counter_width(counter, epsilon):
 
 
 def dp_ucb_bound_bound(means, horizon, epsilon):
-    return bounds.dp_ucb_bound_bound(means, horizon, counter_width(HybridCounter, epsilon))
+    return bounds.counter_ucb_bound(means, horizon, counter_width(HybridCounter, epsilon))
 
 
 PRIVATE = {
@@ -34,8 +34,8 @@ PRIVATE = {
     "LDP-UCB-L": local_bounds.ldp_ucb_l_paper_bound,
     "LDP-UCB-L, improved": local_bounds.ldp_ucb_l_bound,
     "LDP-UCB-B": local_bounds.ldp_ucb_b_bound,
-    "AdaP-UCB": bounds.adap_ucb_bound,
-    "DP-SE": bounds.dp_se_bound,
+    "AdaP-UCB": block_bounds.adap_ucb_bound,
+    "DP-SE": block_bounds.dp_se_bound,
 }
 private_bounds = pytest.mark.parametrize("bound", PRIVATE.values(), ids=PRIVATE)
 
@@ -142,7 +142,7 @@ def test_dp_ucb_bound_needs_as_many_plays_as_it_says(counter):
     """From the n_0 in the bound on, twice the bonus is at most the gap at every n; and it is not far too large."""
     horizon, gap, epsilon = 3000, 0.8, 5.0
     width = counter_width(counter, epsilon)
-    regret = bounds.dp_ucb_bound_bound([0.1, 0.9], horizon, width)
+    regret = bounds.counter_ucb_bound([0.1, 0.9], horizon, width)
     # Two ways to stray for each of two arms.
     enough = round(regret / gap - 2 * FAILURES)
     assert regret == pytest.approx(gap * (enough + 2 * FAILURES), abs=1e-8)
@@ -174,7 +174,7 @@ def test_dp_ucb_bound_is_below_the_corrected_theorem():
 
 def test_without_noise_dp_ucb_bound_is_ucb_with_other_failures():
     for means in PAPER_MEANS:
-        without = bounds.dp_ucb_bound_bound(means, 100_000, lambda items, failure_probability: 0.0)
+        without = bounds.counter_ucb_bound(means, 100_000, lambda items, failure_probability: 0.0)
         gaps = sum(max(means) - mean for mean in means)
         assert without == pytest.approx(bounds.private_ucb_bound(means, 100_000, 0, 0) + gaps * FAILURES, abs=1e-7)
 
@@ -221,13 +221,13 @@ def test_adap_ucb_by_hand(horizon, power):
     Failures: (1/16 + 1/2) (r / (1 - r)^2 + 3 r / (1 - r)) with r = 1/4, so 9/16 (4/9 + 1) = 13/16.
     """
     by_hand = 2 * power + 13 / 16
-    assert bounds.adap_ucb_bound([0.0, 1.0], horizon, math.inf, alpha=4) == pytest.approx(by_hand, rel=1e-14)
+    assert block_bounds.adap_ucb_bound([0.0, 1.0], horizon, math.inf, alpha=4) == pytest.approx(by_hand, rel=1e-14)
 
 
 @pytest.mark.parametrize("alpha", [2.5, 3.1, 5.0])
 def test_failures_of_adap_ucb_add_up_to_less_than_their_bound(alpha):
     """What the bound has on top of the power of two 2 N covers the sum of c t^(1 - alpha) (floor(lg t) + 3), t >= 2."""
-    whole = bounds.adap_ucb_bound([0.0, 1.0], 10**9, math.inf, alpha=alpha)
+    whole = block_bounds.adap_ucb_bound([0.0, 1.0], 10**9, math.inf, alpha=alpha)
     constant = whole - 2 ** math.floor(math.log2(whole))
     total = sum((2**-alpha + 0.5) * t ** (1 - alpha) * (t.bit_length() + 2) for t in range(2, 20_000))
     assert total < constant < 2 * total
@@ -237,7 +237,7 @@ def test_adap_ucb_needs_as_many_gains_as_it_says():
     """The bonus at half of N is too wide and at N is not, for epsilons at which either of its terms rules."""
     for epsilon in (0.05, 1.0, 100.0):
         alpha, horizon, gap = 3.1, 10**6, 0.3
-        whole = bounds.adap_ucb_bound([0.5, 0.2], horizon, epsilon, alpha=alpha) / gap
+        whole = block_bounds.adap_ucb_bound([0.5, 0.2], horizon, epsilon, alpha=alpha) / gap
         n = 2 ** math.floor(math.log2(whole)) // 2
 
         def bonus(n, alpha=alpha, horizon=horizon, epsilon=epsilon):
@@ -264,7 +264,7 @@ def test_successive_elimination_by_hand():
     """
     assert math.ceil(128 * math.log(16e6)) + 1 == 2125
     by_hand = 0.6 * 2125 + math.pi**2 / 12 * 0.6
-    assert bounds.dp_se_bound([0.8, 0.2], 10**6, math.inf) == pytest.approx(by_hand, rel=1e-12)
+    assert block_bounds.dp_se_bound([0.8, 0.2], 10**6, math.inf) == pytest.approx(by_hand, rel=1e-12)
 
 
 @pytest.mark.parametrize("epsilon", [0.02, 0.3, 1.0, math.inf])
@@ -281,7 +281,7 @@ def test_successive_elimination_ends_by_the_epoch_of_the_gap(epsilon):
             break
     assert last is not None
     by_hand = gap * last + math.pi**2 / 12 * gap
-    assert bounds.dp_se_bound([0.5, 0.5 - gap, 0.5], horizon, epsilon) == pytest.approx(by_hand, rel=1e-9)
+    assert block_bounds.dp_se_bound([0.5, 0.5 - gap, 0.5], horizon, epsilon) == pytest.approx(by_hand, rel=1e-9)
 
 
 @private_bounds
@@ -370,10 +370,10 @@ def test_epsilon_must_be_positive(bound, epsilon):
 
 def test_bad_parameters_are_refused():
     with refused(ValueError, "alpha", 2):
-        bounds.adap_ucb_bound([0.5, 0.4], 10, 1.0, alpha=2)
+        block_bounds.adap_ucb_bound([0.5, 0.4], 10, 1.0, alpha=2)
     with refused(ValueError, "width", 0, -1):
         bounds.private_ucb_bound([0.5, 0.4], 10, -1, 0.1)
     with refused(ValueError, "width", 0, "nan"):
-        bounds.dp_ucb_bound_bound([0.5, 0.4], 10, lambda items, failure_probability: math.nan)
+        bounds.counter_ucb_bound([0.5, 0.4], 10, lambda items, failure_probability: math.nan)
     with refused(ValueError, "failure_probability", "[0, 1]", 1.5):
         bounds.private_ucb_bound([0.5, 0.4], 10, 1, 1.5)

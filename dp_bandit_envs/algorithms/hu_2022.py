@@ -1,8 +1,7 @@
-"""Thompson sampling on noisy sums: Lazy-DP-TS and DP-TS.
+"""Lazy-DP-TS and DP-TS, of Hu and Hegde (2022): Thompson sampling on noisy sums.
 
-Why a changed round moves what is released by no more than epsilon: its gain enters one block, or one counter, of the
-arm played, with the noise of `private_blocks` and `dp_ucb_family`; the posteriors, and the draws from them, are worked
-out from releases alone.
+A changed gain enters one block, or one counter, of the arm played, whose releases are epsilon-DP. The posteriors, and
+the draws from them, depend on releases only.
 """
 
 import math
@@ -24,20 +23,17 @@ def lazy_dp_ts(*, epsilon: SupportsFloat = 1.0, label: str = "Lazy-DP-TS") -> Al
 
     Differs from the source in: gains between 0 and 1 count as fractions, not as coins. The paper was not at hand.
     """
-    size = checks.epsilon(epsilon)
-
-    def agent() -> ThompsonSampling:
-        return ThompsonSampling(width=log_width(3 / size), each_first=True)
+    epsilon = checks.epsilon(epsilon)
 
     def wrapping(env: Environment) -> Environment:
         lengths = geometric_blocks(2, env.get_wrapper_attr("horizon"), totals=False)
-        return BlockSums(env, epsilon=size, lengths=lengths)
+        return BlockSums(env, epsilon=epsilon, lengths=lengths)
 
     return Algorithm(
         name=label,
-        make_agent=agent,
+        make_agent=lambda: ThompsonSampling(width=log_width(3 / epsilon), each_first=True),
         wrapping=wrapping,
-        parameters={"epsilon": size},
+        parameters={"epsilon": epsilon},
         reference="Hu and Hegde (2022), Lazy-DP-TS",
     )
 
@@ -47,21 +43,17 @@ def dp_ts(*, epsilon: SupportsFloat = 1.0, label: str = "DP-TS") -> Algorithm:
 
     Private because a changed gain enters one arm's counter, whose releases together lose epsilon for one item.
 
-    The allowance is read as 6 sqrt(8) ln(n + 1) ln t / (epsilon n): what the hybrid counter's noise may reach with n
-    items. The paper was not at hand, and notes of it leave open where the square root ends.
+    The allowance is read as 6 sqrt(8) ln(n + 1) ln t / (epsilon n), a bound on the hybrid counter's noise after n
+    items. The paper was not at hand, and notes on it do not show where the square root ends.
 
     Differs from the source in: each part of the hybrid counter has half of epsilon, as both are released. The paper was
         not at hand: the allowance is read as above, and gains between 0 and 1 count as fractions.
     """
-    size = checks.epsilon(epsilon)
-
-    def agent() -> ThompsonSampling:
-        return ThompsonSampling(width=log_log_width(6 * math.sqrt(8) / size), each_first=True)
-
+    epsilon = checks.epsilon(epsilon)
     return Algorithm(
         name=label,
-        make_agent=agent,
-        wrapping=lambda env: HybridSums(env, epsilon=size),
-        parameters={"epsilon": size},
+        make_agent=lambda: ThompsonSampling(width=log_log_width(6 * math.sqrt(8) / epsilon), each_first=True),
+        wrapping=lambda env: HybridSums(env, epsilon=epsilon),
+        parameters={"epsilon": epsilon},
         reference="Hu and Hegde (2022), DP-TS",
     )

@@ -1,7 +1,7 @@
-"""UCB under local privacy: every gain is noisy before anyone stores it.
+"""LDP-UCB-L and LDP-UCB-B, of Ren, Zhou, Liu and Shroff (2020): UCB where each gain is made noisy before it is stored.
 
-Why a changed round moves what is released by no more than epsilon: its gain is answered once, with Laplace noise of
-scale 1 / epsilon or by a coin whose chances change by a factor of at most e^epsilon, and never used again.
+A changed gain changes one release only: one gain with Laplace noise of scale 1 / epsilon, or one coin whose
+probabilities change by a factor of at most e^epsilon.
 """
 
 from typing import SupportsFloat
@@ -10,11 +10,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.agents.local_ucb import CONSTANTS, LocalUcb
 from dp_bandit_envs.agents.ucb import Ucb
 from dp_bandit_envs.algorithms.algorithm import Algorithm
-from dp_bandit_envs.theory.local_bounds import (
-    ldp_ucb_b_bound,
-    ldp_ucb_l_bound,
-    ldp_ucb_l_paper_bound,
-)
+from dp_bandit_envs.theory.local_bounds import ldp_ucb_b_bound, ldp_ucb_l_bound, ldp_ucb_l_paper_bound
 from dp_bandit_envs.wrappers import BlockSums, ExactSums, RandomizedResponse
 
 
@@ -26,20 +22,20 @@ def ldp_ucb_l(*, epsilon: SupportsFloat = 1.0, constants: str = "paper", label: 
     Its indices, with `constants="paper"` and `"improved"`, are those of `dp_bandit_envs.agents.LocalUcb`.
 
     Differs from the source in: t is the number of rounds played so far. The paper was not at hand: its constants are
-        those of its authors' code, and of a second program, and the proof of `ldp_ucb_l_paper_bound` asks for just
-        these. Without noise no arm is forced.
+        those of its authors' code and of a second program, and the proof of `ldp_ucb_l_paper_bound` requires the same
+        ones. Without noise no arm is forced.
     """
-    size = checks.epsilon(epsilon)
+    epsilon = checks.epsilon(epsilon)
     checks.one_of("constants", constants, CONSTANTS)
-    LocalUcb(epsilon=size, constants=constants)
-
+    # A wrong epsilon is refused now, not when the first game begins.
+    LocalUcb(epsilon=epsilon, constants=constants)
     bound = ldp_ucb_l_paper_bound if constants == "paper" else ldp_ucb_l_bound
     return Algorithm(
         name=label,
-        make_agent=lambda: LocalUcb(epsilon=size, constants=constants),
-        wrapping=lambda env: BlockSums(env, epsilon=size, ratio=1, keep=True),
-        stochastic_bound=lambda means, horizon: bound(means, horizon, size),
-        parameters={"epsilon": size, "constants": constants},
+        make_agent=lambda: LocalUcb(epsilon=epsilon, constants=constants),
+        wrapping=lambda env: BlockSums(env, epsilon=epsilon, ratio=1, keep=True),
+        stochastic_bound=lambda means, horizon: bound(means, horizon, epsilon),
+        parameters={"epsilon": epsilon, "constants": constants},
         reference="Ren, Zhou, Liu and Shroff (2020), LDP-UCB-L",
     )
 
@@ -47,16 +43,16 @@ def ldp_ucb_l(*, epsilon: SupportsFloat = 1.0, constants: str = "paper", label: 
 def ldp_ucb_b(*, epsilon: SupportsFloat = 1.0, label: str = "LDP-UCB-B") -> Algorithm:
     """LDP-UCB-B (Ren et al. 2020): UCB on randomized responses, which only shrink the gaps between arms.
 
-    Private because a changed gain changes the chances of its one answer by a factor of at most e^epsilon.
+    Private because a changed gain changes the probabilities of its one answer by a factor of at most e^epsilon.
 
     Differs from the source in: nothing that is known.
     """
-    size = checks.epsilon(epsilon)
+    epsilon = checks.epsilon(epsilon)
     return Algorithm(
         name=label,
         make_agent=Ucb,
-        wrapping=lambda env: ExactSums(RandomizedResponse(env, epsilon=size)),
-        stochastic_bound=lambda means, horizon: ldp_ucb_b_bound(means, horizon, size),
-        parameters={"epsilon": size},
+        wrapping=lambda env: ExactSums(RandomizedResponse(env, epsilon=epsilon)),
+        stochastic_bound=lambda means, horizon: ldp_ucb_b_bound(means, horizon, epsilon),
+        parameters={"epsilon": epsilon},
         reference="Ren, Zhou, Liu and Shroff (2020), LDP-UCB-B",
     )

@@ -1,0 +1,38 @@
+"""EXP3, of Auer, Cesa-Bianchi, Freund and Schapire (2003)."""
+
+from typing import SupportsFloat
+
+from dp_bandit_envs.agents.exp3 import Exp3
+from dp_bandit_envs.algorithms.algorithm import Algorithm, without_memory
+from dp_bandit_envs.privacy.exp3 import EXP3_ONLY, exp3_guarantee
+from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+from dp_bandit_envs.theory.adversarial_bounds import exp3_regret_bound
+from dp_bandit_envs.theory.printed_epsilons import exp3_printed_epsilon
+
+
+def exp3(*, exploration_rate: SupportsFloat | None = None, label: str = "EXP3") -> Algorithm:
+    """EXP3 (Auer et al. 2003): regret at most 2 sqrt((e - 1) T K ln K); by itself hardly private.
+
+    Differs from the source in: nothing that is known.
+    """
+    rate = Exp3(exploration_rate=exploration_rate).rate
+
+    def guarantee(n_arms: int, horizon: int) -> PrivacyGuarantee:
+        return exp3_guarantee(n_arms=n_arms, draws=horizon, exploration_rate=rate(n_arms, horizon))
+
+    def paper_guarantee(n_arms: int, horizon: int) -> PrivacyGuarantee:
+        return PrivacyGuarantee(
+            epsilon=exp3_printed_epsilon(n_arms, horizon, rate(n_arms, horizon)),
+            theorem="Tossou and Dimitrakakis (2017), theorem 3.3, as printed",
+            agents=EXP3_ONLY,
+        )
+
+    return Algorithm(
+        name=label,
+        make_agent=lambda: Exp3(exploration_rate=exploration_rate),
+        own_guarantee=guarantee,
+        paper_guarantee_of=paper_guarantee,
+        bound=without_memory(exp3_regret_bound) if exploration_rate is None else None,
+        parameters={"exploration_rate": exploration_rate},
+        reference="Auer, Cesa-Bianchi, Freund and Schapire (2003); Tossou and Dimitrakakis (2017), equation 2.1",
+    )

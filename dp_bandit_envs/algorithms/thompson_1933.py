@@ -1,0 +1,18 @@
+"""Thompson sampling, of Thompson (1933)."""
+
+from dp_bandit_envs.agents.thompson_sampling import ThompsonSampling
+from dp_bandit_envs.algorithms.algorithm import Algorithm
+from dp_bandit_envs.wrappers import ExactSums
+
+
+def ts(*, label: str = "TS") -> Algorithm:
+    """TS, Thompson sampling with Beta posteriors (Thompson 1933): optimal for Bernoulli arms; not private.
+
+    Differs from the source in: gains between 0 and 1 count as fractions, not as coins with that mean.
+    """
+    return Algorithm(
+        name=label,
+        make_agent=ThompsonSampling,
+        wrapping=ExactSums,
+        reference="Thompson (1933); Agrawal and Goyal (2012); Kaufmann, Korda and Munos (2012)",
+    )

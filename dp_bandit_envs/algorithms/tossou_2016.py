@@ -1,0 +1,131 @@
+"""DP-UCB-BOUND, DP-UCB and DP-UCB-INT, of Tossou and Dimitrakakis (2016): UCB on noisy running sums.
+
+For DP-UCB-BOUND and DP-UCB, a changed round changes one item of one arm's counter. All releases of that counter
+together are epsilon-DP for one changed item, and the arms played depend on releases only.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import SupportsFloat
+
+from dp_bandit_envs import checks
+from dp_bandit_envs.agents.noise_width import counter_width, log_width, no_width
+from dp_bandit_envs.agents.ucb import Ucb
+from dp_bandit_envs.algorithms.algorithm import Algorithm
+from dp_bandit_envs.algorithms.counter_options import counter_options
+from dp_bandit_envs.privacy import mechanisms
+from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+from dp_bandit_envs.privacy.mechanisms.interval_sums import INTERVALS, PAPER_DELTA, checked_v
+from dp_bandit_envs.theory.counter_bounds import named_counter_bound
+from dp_bandit_envs.theory.stochastic_bounds import dp_ucb_int_bound
+from dp_bandit_envs.wrappers import CounterSums, IntervalSums
+
+MODES = ("once", "bonus", "redraw")
+BONUS = 3.5
+"""With 3.5 ln t, the noise of a release exceeds its bonus with probability t^-3.5, as theorem 3.5 requires."""
+
+
+def dp_ucb_bound(
+    *,
+    epsilon: SupportsFloat = 1.0,
+    counter: str = "hybrid",
+    budget: str = "split",
+    formula: str = "chernoff",
+    label: str = "DP-UCB-BOUND",
+) -> Algorithm:
+    """DP-UCB-BOUND (Tossou and Dimitrakakis 2016, algorithm 1): UCB with a bonus for the counter's noise.
+
+    Private because a changed gain enters one arm's counter, whose releases together lose epsilon for one item.
+
+    With `counter="square-root"` it is (epsilon, 1e-6)-DP, and played without compiling.
+
+    Differs from the source in: each part of the hybrid counter has half of epsilon, as both are released
+        (budget="paper" gives each all of it); levels are counted in base 2; and the bonus for noise is Chernoff's,
+        about half of the printed one (formula="printed").
+    """
+    options = counter_options(counter, budget)
+    epsilon = checks.epsilon(epsilon)
+    width = counter_width(counter, epsilon=epsilon, formula=formula, **options)
+    follows_bits = counter in ("hybrid", "segment-trees", "binary") and formula == "chernoff"
+
+    def bound(means: Sequence[float], horizon: int) -> float:
+        return named_counter_bound(means, horizon, counter, epsilon, **options)
+
+    return Algorithm(
+        name=label,
+        make_agent=lambda: Ucb(width=width),
+        wrapping=lambda env: CounterSums(env, epsilon=epsilon, counter=counter, **options),
+        paper_guarantee_of=_claim(epsilon, 0.0, "theorem 3.1"),
+        stochastic_bound=bound if follows_bits else None,
+        parameters={"epsilon": epsilon, "counter": counter, "budget": budget, "formula": formula},
+        reference="Tossou and Dimitrakakis (2016), algorithm 1, theorems 3.1 and 3.2",
+    )
+
+
+def dp_ucb(
+    *, epsilon: SupportsFloat = 1.0, counter: str = "hybrid", budget: str = "split", label: str = "DP-UCB"
+) -> Algorithm:
+    """DP-UCB (Tossou and Dimitrakakis 2016, algorithm 2): plain UCB; all counters advance together, padded with 0.
+
+    Private because a changed gain enters one arm's counter; the zeros that pad the others are no data.
+
+    With `counter="square-root"` it is (epsilon, 1e-6)-DP, and played without compiling.
+
+    Differs from the source in: each part of the hybrid counter has half of epsilon, as both are released
+        (budget="paper" gives each all of it); and levels are counted in base 2.
+    """
+    options = counter_options(counter, budget)
+    epsilon = checks.epsilon(epsilon)
+    return Algorithm(
+        name=label,
+        make_agent=Ucb,
+        wrapping=lambda env: CounterSums(env, epsilon=epsilon, counter=counter, pad_unplayed=True, **options),
+        paper_guarantee_of=_claim(epsilon, 0.0, "theorem 3.1"),
+        parameters={"epsilon": epsilon, "counter": counter, "budget": budget},
+        reference="Tossou and Dimitrakakis (2016), algorithm 2, theorems 3.1 and 3.3",
+    )
+
+
+def dp_ucb_int(
+    *,
+    epsilon: SupportsFloat = 1.0,
+    delta: SupportsFloat = PAPER_DELTA,
+    v: SupportsFloat = 1.1,
+    mode: str = "once",
+    intervals: str = "lemma",
+    label: str = "DP-UCB-INT",
+) -> Algorithm:
+    """DP-UCB-INT (Tossou and Dimitrakakis 2016, algorithm 3): UCB on means released at the ends of intervals.
+
+    Private because release j of an arm's mean is W_j^(-v/2)-DP, drawn once, and their squares add up to twice rho.
+
+    Differs from the source in: noise is drawn once for each release, where the source draws it anew in every round
+        (mode="redraw"), which protects nothing; and intervals are those of lemma B.1, not of the algorithm (intervals).
+    """
+    checks.one_of("mode", mode, MODES)
+    checks.one_of("intervals", intervals, INTERVALS)
+    epsilon, delta, v = checks.epsilon(epsilon), checks.delta(delta), checked_v(v)
+    release = "redraw" if mode == "redraw" else "once"
+    with_bonus = mode == "bonus" and math.isfinite(epsilon)
+    # The mean's noise has scale n^(v / 2 - 1).
+    width = log_width(BONUS, power=1 - v / 2) if with_bonus else no_width
+
+    def bound(means: Sequence[float], horizon: int) -> float:
+        ends = mechanisms.IntervalSums(epsilon=epsilon, delta=delta, v=v, intervals=intervals).ends(horizon)
+        return dp_ucb_int_bound(means, horizon, ends.tolist(), v, BONUS if with_bonus else 0.0)
+
+    return Algorithm(
+        name=label,
+        make_agent=lambda: Ucb(width=width),
+        wrapping=lambda env: IntervalSums(env, epsilon=epsilon, v=v, delta=delta, release=release, intervals=intervals),
+        paper_guarantee_of=_claim(epsilon, delta, "theorem 3.4 and corollary 3.2"),
+        stochastic_bound=bound if with_bonus or math.isinf(epsilon) else None,
+        parameters={"epsilon": epsilon, "delta": delta, "v": v, "mode": mode, "intervals": intervals},
+        reference="Tossou and Dimitrakakis (2016), algorithm 3, theorems 3.4 and 3.5",
+    )
+
+
+def _claim(epsilon: float, delta: float, theorem: str) -> Callable[[int, int], PrivacyGuarantee]:
+    """Return what the paper claims for every number of arms and rounds."""
+    claim = PrivacyGuarantee(epsilon=epsilon, delta=delta, theorem=f"Tossou and Dimitrakakis (2016), {theorem}")
+    return lambda n_arms, horizon: claim

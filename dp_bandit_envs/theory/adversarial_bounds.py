@@ -1,0 +1,88 @@
+"""Upper bounds on the expected external regret against oblivious adversaries, at any horizon and with every constant.
+
+K is the number of arms and T the horizon; all bounds are in units of gain.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Final
+
+SKIP_SHARE: Final = 1 - 2 ** (-1 / 3)
+"""Theta of Huang, Dai and Huang (2022) for tail index 2: about 0.206."""
+
+
+def uniform_regret_bound(n_arms: int, horizon: int) -> float:
+    """Return T (1 - 1 / K): a round of uniform play costs at most 1, and nothing if it plays the best arm."""
+    return horizon * (1 - 1 / n_arms)
+
+
+def exp3_regret_bound(n_arms: int, horizon: int) -> float:
+    """Return 2 sqrt((e - 1) T K ln K) (Auer et al. 2003, corollary 3.2)."""
+    return 2 * math.sqrt((math.e - 1) * horizon * n_arms * math.log(n_arms))
+
+
+def exp3_tau_regret_bound(n_arms: int, horizon: int, memory: int, batch_size: int) -> float:
+    """Return sqrt(7 T tau K ln K) + T m / tau + tau, the bound of EXP3 on batches of tau rounds.
+
+    Args:
+        n_arms: Number of arms K, at least 2.
+        horizon: Number of rounds T, at least 1.
+        memory: The adversary's memory m. The bound is inf if m is not shorter than a batch.
+        batch_size: Rounds in a batch, tau.
+
+    Source: Tossou and Dimitrakakis (2017), theorem 3.4; Dekel, Tewari and Arora (2012).
+    """
+    if memory >= batch_size and memory > 0:
+        return math.inf
+    of_batches = math.sqrt(7 * horizon * batch_size * n_arms * math.log(n_arms))
+    return of_batches + horizon * memory / batch_size + batch_size
+
+
+def tsallis_regret_bound(n_arms: int, horizon: int) -> float:
+    """Return 4 sqrt(K T) + 1 (Zimmert and Seldin 2021, theorem 1)."""
+    return 4 * math.sqrt(n_arms * horizon) + 1
+
+
+def htinf_regret_bound(n_arms: int, horizon: int, sigma: float) -> float:
+    r"""Return the bound of HTINF for losses with :math:`E[\ell^2] \le \sigma^2` and tail index 2; inf for sigma < 1.
+
+    Derived here, for losses whose part beyond any threshold is not negative on average (noise that is symmetric
+    around a loss in [0, 1]): the regulariser costs :math:`2 \sigma \sqrt T (\sqrt K - 1)`; each round costs at most
+    :math:`2 \eta_t \sigma^2 \sqrt K`, as the thresholds keep :math:`(1 - \Theta)^{-3} = 2`; and skipping costs
+    :math:`E[|\ell|; |\ell| > r_i] \le \sigma^2 / r_i`, on average over the arms at most
+    :math:`\eta_t \sigma^2 \sqrt K / \Theta`. Summed with :math:`\sum_t \eta_t \le 2 \sqrt T / \sigma`.
+    """
+    if sigma < 1:
+        # A loss may be 1, so no smaller sigma covers all.
+        return math.inf
+    root = math.sqrt(horizon * n_arms)
+    return sigma * (2 * (root - math.sqrt(horizon)) + 4 * root + 2 * root / SKIP_SHARE)
+
+
+def rescaled_regret_bound(bound: Callable[[int, int], float], n_arms: int, steps: int, noise_scale: float) -> float:
+    r"""Return the bound of a base algorithm on gains with Laplace noise, rescaled to [0, 1]; without `rejection_bias`.
+
+    A noisy gain counts if it is in :math:`[-B, 1 + B]` with :math:`B = b \ln n` for n steps and noise of scale b, so
+    the base sees gains divided by :math:`2 B + 1`, and each unit of its regret is worth that many.
+
+    Args:
+        bound: The base's bound for `(n_arms, steps)` and gains in [0, 1].
+        n_arms: Number of arms K, at least 2.
+        steps: Number of gains that the base sees, at least 1.
+        noise_scale: Scale b of the noise, at least 0.
+
+    Source: Tossou and Dimitrakakis (2017), theorem 3.1.
+    """
+    return (2 * (noise_scale * math.log(steps)) + 1) * bound(n_arms, steps)
+
+
+def rejection_bias(steps: int, noise_scale: float) -> float:
+    """Return what rejecting noisy gains outside the interval of `rescaled_regret_bound` adds to the regret, at most.
+
+    A rejected gain counts like an end of the interval: the lower end for EXP3, the upper one for agents that learn from
+    losses. Over the game the bias differs between arms by at most (ln n + 1) b + 1/2, for n steps and a scale b > 0.
+
+    Source: Tossou and Dimitrakakis (2017), theorem 3.1.
+    Differs from the source in: it prints 2 K + sqrt(32 T) / epsilon instead, which is larger.
+    """
+    return (math.log(steps) + 1) * noise_scale + 0.5 if noise_scale > 0 else 0.0
