@@ -229,16 +229,16 @@ def attempt(
         wrapper: The name of the boundary.
         trusted: Whether what is next below is itself a boundary, whose errors are public.
     """
-    message = WITHHELD.format(wrapper)
+    message = None
     try:
         return call(), None
     except Refused as refusal:
         message = str(refusal)
     except BoundaryError as error:
-        message = str(error) if trusted else message
+        message = str(error) if trusted else None
     except Exception:
         pass
-    return None, BoundaryError(message)
+    return None, BoundaryError(WITHHELD.format(wrapper) if message is None else message)
 
 
 def outside_the_range(wrapper: str) -> str:

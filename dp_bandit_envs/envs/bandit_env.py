@@ -135,15 +135,15 @@ class BanditEnv(gym.Env[Observation, int]):
         if len(self._rows) == len(self._arms):
             self._next_block()
         gain = self._rows[len(self._arms)][arm]
-        payments = self._payments
-        paid = None if payments is None else payments.play(self._block[len(self._arms)], arm, self._round + 1)
         self._round += 1
         if arm == self._arm:
             self._run += 1
         else:
             self._arm, self._run = arm, 1
-        counts = self._run > self._memory or self._run == self._round
-        earned = paid if paid is not None else gain if counts else 0.0
+        if self._payments is None:
+            earned = gain if self._run > self._memory or self._run == self._round else 0.0
+        else:
+            earned = self._payments.play(self._block[len(self._arms)], arm, self._round)
         self._collected += earned
         self._arms.append(arm)
         self._earned.append(earned)
