@@ -7,8 +7,9 @@ from gymnasium.wrappers import FlattenObservation
 
 from dp_bandit_envs import Agent, Exp3, Htinf, TsallisInf, Uniform, play
 from dp_bandit_envs.agents import Imed, KlUcb, SuccessiveElimination, ThompsonSampling, Ucb
-from dp_bandit_envs.errors import StepOutsideGame, WrongObservation
+from dp_bandit_envs.errors import StepOutsideGame, WrongObservation, WrongType
 from dp_bandit_envs.observations import KEYS
+from dp_bandit_envs.privacy import Noise
 from dp_bandit_envs.wrappers import BlockSums, ExactSums, HybridSums, IntervalSums, LaplaceClipRescale
 
 AGENTS = [Exp3, TsallisInf, Htinf, Uniform]
@@ -245,3 +246,28 @@ def test_an_observation_of_sums_is_not_kept_or_changed(agent_of_sums):
     observation["count"][:] = 7
     observation["release"][:] = 8
     assert [str(part) for part in agent_of_sums._state] == before
+
+
+@pytest.mark.parametrize("part", ["sum", "count", "release"])
+def test_parts_of_sums_that_no_environment_gives_are_refused(agent_of_sums, part):
+    """Numbers of releases are whole and not negative, like counts; each part has one number for each arm."""
+    agent_of_sums.begin(n_arms=2, horizon=10, rng=np.random.default_rng(0))
+    wrong = [np.zeros(3, int), np.array([0.0, np.nan]), [0, 0], np.array(["1", "2"])]
+    wrong += [np.array([1, -1]), np.array([1.0, 2.0])] if part != "sum" else []
+    for one in wrong:
+        observation = {"sum": np.zeros(2), "count": np.ones(2, int), "release": np.ones(2, int)}
+        with pytest.raises(WrongObservation, match="'count' and 'release' of whole numbers from 0"):
+            agent_of_sums.update(0, {**observation, part: one})
+
+
+def test_every_agent_takes_notice_of_noise_before_its_first_game(any_agent):
+    """With that of a bare environment it is as if nobody had told it; what is no noise is refused."""
+    untouched = type(any_agent)()
+    assert any_agent.noise == Noise() == Noise(1.0, 0.0, 0.0)
+    any_agent.see_noise(Noise())
+    states = [str(agent.initial_state(3, 50)) for agent in (any_agent, untouched)]
+    assert states[0] == states[1]
+    for wrong in (5.0, (1.0, 0.0, 0.0), None, {"sensitivity": 5.0}):
+        with pytest.raises(WrongType, match="noise must be a dp_bandit_envs.privacy.Noise; received a"):
+            any_agent.see_noise(wrong)
+    assert any_agent.noise == Noise()
