@@ -169,7 +169,8 @@ def test_other_wrong_observations_name_the_wrappers_too(agent_of_sums, observati
     with pytest.raises(WrongObservation, match=shown) as error:
         agent_of_sums.update(0, observation)
     message = str(error.value)
-    assert message.startswith(f"{type(agent_of_sums).__name__} learns from observations with 'sum' and 'count' and 'release'; rec")
+    name = type(agent_of_sums).__name__
+    assert message.startswith(f"{name} learns from observations with 'sum' and 'count' and 'release'; received")
     assert message.endswith(". Wrap it in ExactSums(env) or HybridSums(env, epsilon=...).")
     assert "0.123456" not in message and error.value.__suppress_context__
 
@@ -268,6 +269,6 @@ def test_every_agent_takes_notice_of_noise_before_its_first_game(any_agent):
     states = [str(agent.initial_state(3, 50)) for agent in (any_agent, untouched)]
     assert states[0] == states[1]
     for wrong in (5.0, (1.0, 0.0, 0.0), None, {"sensitivity": 5.0}):
-        with pytest.raises(WrongType, match="noise must be a dp_bandit_envs.privacy.Noise; received a"):
+        with pytest.raises(WrongType, match=r"noise must be a dp_bandit_envs\.privacy\.Noise; received a"):
             any_agent.see_noise(wrong)
     assert any_agent.noise == Noise()

@@ -205,7 +205,8 @@ def test_ucb_maxn_passes_over_an_arm_that_nobody_reveals():
     agent.see_graph(as_feedback_graph(DIRECTED, self_loops=False))
     # 0 is revealed by 3 alone; when it has gains, 1 would be next, which nothing reveals, and so it is 2.
     assert agent.select_arm() == 3
-    agent.update(3, {"sum": np.array([1.0, 0, 0, 0]), "count": np.eye(4, dtype=int)[0], "release": np.eye(4, dtype=int)[0]})
+    only_0 = np.array([1, 0, 0, 0])
+    agent.update(3, {"sum": only_0.astype(float), "count": only_0, "release": only_0})
     # 2 is revealed by 0, which has a mean of 1, and by 1, of which nothing is known.
     assert agent.select_arm() == 0
     # Where nothing reveals anything, nothing can be learned.
