@@ -10,6 +10,7 @@ from dp_bandit_envs.adversaries import GainTable
 from dp_bandit_envs.agents import exp3
 from dp_bandit_envs.agents.exp3 import default_exploration_rate
 from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.observations import Gains
 
 
 def begun(agent, n_arms=4, horizon=100, seed=0):
@@ -176,7 +177,7 @@ def test_weights_stay_finite_where_the_scores_do_not_fit_an_exponential():
     state = exp3.start(4, 1.0)
     for round_ in range(12_000):
         arm = round_ % 4
-        state = exp3.update(state, arm, [1.0] * 4, [1.0] * 4)
+        state = exp3.update(state, arm, Gains([1.0] * 4, [1] * 4))
         assert all(math.isfinite(weight) for weight in state.weights)
         assert exp3.probability(state, arm) == 0.25
     assert state.scores.tolist() == pytest.approx([3000.0] * 4)
@@ -201,7 +202,7 @@ def test_an_arm_that_fell_behind_recovers():
         paying = 0 if round_ < phase else 1
         gain = float(arm == paying)
         scores[arm] += rate / 2 * gain / softmax(scores, rate)[arm]
-        state = exp3.update(state, arm, [gain, gain], [1.0, 1.0])
+        state = exp3.update(state, arm, Gains([gain, gain], [1, 1]))
         p = softmax(scores, rate)
         assert exp3.probability(state, 0) == pytest.approx(p[0], rel=1e-9)
         assert exp3.probability(state, 1) == pytest.approx(p[1], rel=1e-9)

@@ -7,7 +7,9 @@ from gymnasium.wrappers import FlattenObservation
 
 from dp_bandit_envs import Agent, Exp3, Htinf, TsallisInf, Uniform, play
 from dp_bandit_envs.agents import Imed, KlUcb, SuccessiveElimination, ThompsonSampling, Ucb
-from dp_bandit_envs.errors import StepOutsideGame, WrongObservation
+from dp_bandit_envs.errors import StepOutsideGame, WrongObservation, WrongType
+from dp_bandit_envs.observations import KEYS
+from dp_bandit_envs.privacy import Noise
 from dp_bandit_envs.wrappers import BlockSums, ExactSums, HybridSums, IntervalSums, LaplaceClipRescale
 
 AGENTS = [Exp3, TsallisInf, Htinf, Uniform]
@@ -52,7 +54,7 @@ def test_nothing_works_before_begin(agent, call):
     "call",
     [
         lambda agent: agent.select_arm(),
-        lambda agent: agent.update(0, {"sum": np.zeros(2), "count": np.zeros(2, np.int64)}),
+        lambda agent: agent.update(0, {"sum": np.zeros(2), "count": np.zeros(2, int), "release": np.zeros(2, int)}),
     ],
     ids=["select_arm", "update"],
 )
@@ -155,18 +157,20 @@ def test_an_agent_of_sums_says_what_it_needs_where_there_are_gains(agent_of_sums
     ("observation", "shown"),
     [
         ({"sum": np.zeros(2)}, r"\['sum'\]"),
+        ({"sum": np.zeros(2), "count": np.zeros(2, int)}, r"\['sum', 'count'\]"),
         ({"total": np.array([0.123456, 0.0])}, r"\['total'\]"),
         (np.zeros(4), "ndarray"),
         (3, "int"),
     ],
-    ids=["half", "another name", "flat", "discrete"],
+    ids=["a third", "two thirds", "another name", "flat", "discrete"],
 )
 def test_other_wrong_observations_name_the_wrappers_too(agent_of_sums, observation, shown):
     agent_of_sums.begin(n_arms=2, horizon=10, rng=np.random.default_rng(0))
     with pytest.raises(WrongObservation, match=shown) as error:
         agent_of_sums.update(0, observation)
     message = str(error.value)
-    assert message.startswith(f"{type(agent_of_sums).__name__} learns from observations with 'sum' and 'count'; rec")
+    name = type(agent_of_sums).__name__
+    assert message.startswith(f"{name} learns from observations with 'sum' and 'count' and 'release'; received")
     assert message.endswith(". Wrap it in ExactSums(env) or HybridSums(env, epsilon=...).")
     assert "0.123456" not in message and error.value.__suppress_context__
 
@@ -186,13 +190,13 @@ def test_agents_of_gains_refuse_sums_and_agents_of_sums_take_them(any_agent, wra
     if type(any_agent) in OF_SUMS:
         assert len(play(env, any_agent).arms) == 60
     else:
-        with pytest.raises(WrongObservation, match=r"'gain' and 'observed'; received \['sum', 'count'\]"):
+        with pytest.raises(WrongObservation, match=r"'gain' and 'observed'; received \['sum', 'count', 'release'\]"):
             play(env, any_agent)
 
 
 def test_a_new_game_forgets_the_last_one(any_agent):
     """The second game of one agent is the first of a fresh one."""
-    first, second = any_agent.learns_from
+    first, *others = KEYS[any_agent.learns_from]
 
     def arms(agent):
         agent.begin(n_arms=3, horizon=40, rng=np.random.default_rng(3))
@@ -201,7 +205,8 @@ def test_a_new_game_forgets_the_last_one(any_agent):
             played.append(agent.select_arm())
             told = np.array([t, 0, 2 * t]) if first == "sum" else np.eye(3)[played[-1]] * 0.9
             count = np.full(3, 3 * t) if first == "sum" else np.eye(3, dtype=np.int8)[played[-1]]
-            agent.update(played[-1], {first: told.astype(float), second: count})
+            release = np.full(3, t)
+            agent.update(played[-1], {first: told.astype(float), **dict(zip(others, (count, release), strict=False))})
         return played
 
     assert arms(any_agent) == arms(any_agent) == arms(type(any_agent)())
@@ -222,9 +227,10 @@ def test_two_agents_of_sums_share_nothing(agent_of_sums):
     other, alone = type(agent_of_sums)(), type(agent_of_sums)()
     for agent in (agent_of_sums, other, alone):
         agent.begin(n_arms=3, horizon=100, rng=np.random.default_rng(0))
-        agent.update(0, {"sum": np.array([1.0, 2.0, 3.0]), "count": np.array([4, 4, 4])})
+        agent.update(0, {"sum": np.array([1.0, 2.0, 3.0]), "count": np.array([4, 4, 4]), "release": np.ones(3, int)})
     for n in range(5, 40):
-        agent_of_sums.update(0, {"sum": np.array([9.0 * n, 0.0, 0.0]), "count": np.array([n, n, n])})
+        told = {"sum": np.array([9.0 * n, 0.0, 0.0]), "count": np.array([n, n, n]), "release": np.full(3, n)}
+        agent_of_sums.update(0, told)
     state, untouched = other._state, alone._state
     assert [str(part) for part in state] == [str(part) for part in untouched]
     assert [other.select_arm() for _ in range(5)] == [alone.select_arm() for _ in range(5)]
@@ -232,10 +238,37 @@ def test_two_agents_of_sums_share_nothing(agent_of_sums):
 
 def test_an_observation_of_sums_is_not_kept_or_changed(agent_of_sums):
     agent_of_sums.begin(n_arms=2, horizon=10, rng=np.random.default_rng(0))
-    observation = {"sum": np.array([2.0, 1.0]), "count": np.array([3, 4])}
+    observation = {"sum": np.array([2.0, 1.0]), "count": np.array([3, 4]), "release": np.array([1, 2])}
     agent_of_sums.update(0, observation)
     assert observation["sum"].tolist() == [2.0, 1.0] and observation["count"].tolist() == [3, 4]
+    assert observation["release"].tolist() == [1, 2]
     before = [str(part) for part in agent_of_sums._state]
     observation["sum"][:] = 0.5
     observation["count"][:] = 7
+    observation["release"][:] = 8
     assert [str(part) for part in agent_of_sums._state] == before
+
+
+@pytest.mark.parametrize("part", ["sum", "count", "release"])
+def test_parts_of_sums_that_no_environment_gives_are_refused(agent_of_sums, part):
+    """Numbers of releases are whole and not negative, like counts; each part has one number for each arm."""
+    agent_of_sums.begin(n_arms=2, horizon=10, rng=np.random.default_rng(0))
+    wrong = [np.zeros(3, int), np.array([0.0, np.nan]), [0, 0], np.array(["1", "2"])]
+    wrong += [np.array([1, -1]), np.array([1.0, 2.0])] if part != "sum" else []
+    for one in wrong:
+        observation = {"sum": np.zeros(2), "count": np.ones(2, int), "release": np.ones(2, int)}
+        with pytest.raises(WrongObservation, match="'count' and 'release' of whole numbers from 0"):
+            agent_of_sums.update(0, {**observation, part: one})
+
+
+def test_every_agent_takes_notice_of_noise_before_its_first_game(any_agent):
+    """With that of a bare environment it is as if nobody had told it; what is no noise is refused."""
+    untouched = type(any_agent)()
+    assert any_agent.noise == Noise() == Noise(1.0, 0.0, 0.0)
+    any_agent.see_noise(Noise())
+    states = [str(agent.initial_state(3, 50)) for agent in (any_agent, untouched)]
+    assert states[0] == states[1]
+    for wrong in (5.0, (1.0, 0.0, 0.0), None, {"sensitivity": 5.0}):
+        with pytest.raises(WrongType, match=r"noise must be a dp_bandit_envs\.privacy\.Noise; received a"):
+            any_agent.see_noise(wrong)
+    assert any_agent.noise == Noise()

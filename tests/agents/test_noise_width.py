@@ -36,22 +36,22 @@ def exact(name, epsilon, n, minus_log):
 
 
 def test_no_width_is_nothing():
-    width = no_width(4, HORIZON)
+    width = no_width(4, HORIZON, 1.0)
     assert [at(width, t, n) for t in (1, 7, 10**6) for n in (1, 5, 1000)] == [0.0] * 9
 
 
 def test_powers_by_hand():
     """(2 ln t + 3) n^-1 and (2 ln t) n^-0.45 at t = e^2: 7 / n and 4 n^-0.45."""
     t = math.exp(2)
-    assert at(log_width(2, offset=3)(4, HORIZON), t, 8) == pytest.approx(7 / 8, rel=1e-14)
+    assert at(log_width(2, offset=3)(4, HORIZON, 1.0), t, 8) == pytest.approx(7 / 8, rel=1e-14)
     for n in (1, 2, 100):
-        assert at(log_width(2, power=0.45)(4, HORIZON), t, n) == pytest.approx(4 * n**-0.45, rel=1e-13)
-    assert at(log_width(2)(4, HORIZON), 1, 5) == 0
+        assert at(log_width(2, power=0.45)(4, HORIZON, 1.0), t, n) == pytest.approx(4 * n**-0.45, rel=1e-13)
+    assert at(log_width(2)(4, HORIZON, 1.0), 1, 5) == 0
 
 
 def test_logarithms_by_hand():
     """2 ln t ln(n + 1) / n at t = e^3 and n = e^2 - 1, or nearly: 6 ln(8) / 7 for n = 7."""
-    assert at(log_log_width(2)(4, HORIZON), math.exp(3), 7) == pytest.approx(6 * math.log(8) / 7, rel=1e-14)
+    assert at(log_log_width(2)(4, HORIZON, 1.0), math.exp(3), 7) == pytest.approx(6 * math.log(8) / 7, rel=1e-14)
 
 
 def test_the_table_of_the_hybrid_counter_by_hand():
@@ -59,7 +59,7 @@ def test_the_table_of_the_hybrid_counter_by_hand():
 
     At epsilon = 1/2 and t = 16 that is 4 * 4 * ln 16; the grid adds at most three parts in a thousand.
     """
-    width = counter_width("hybrid", epsilon=0.5)(4, HORIZON)
+    width = counter_width("hybrid", epsilon=0.5)(4, HORIZON, 1.0)
     assert exact("hybrid", 0.5, 1, 4 * math.log(16)) == pytest.approx(16 * math.log(16), rel=1e-9)
     assert 16 * math.log(16) <= at(width, 16, 1) * (1 + 1e-12) <= 16 * math.log(16) * 1.004
 
@@ -68,7 +68,7 @@ def test_the_table_of_the_hybrid_counter_by_hand():
 @pytest.mark.parametrize("t", [2, 3, 16, 100, 301, 999, HORIZON])
 def test_tables_cover_every_number_of_items(name, t):
     """The width at t is no smaller than the counter's own for failure probability t^-4; an arm has n <= t gains."""
-    width = counter_width(name, epsilon=0.7)(4, HORIZON)
+    width = counter_width(name, epsilon=0.7)(4, HORIZON, 1.0)
     for n in range(1, min(t, UP_TO) + 1):
         assert n * at(width, t, n) >= exact(name, 0.7, n, 4 * math.log(t)) * (1 - 1e-12), n
 
@@ -77,7 +77,7 @@ def test_tables_cover_every_number_of_items(name, t):
 @pytest.mark.parametrize("t", [2, 3, 16, 100, 301, 999, HORIZON])
 def test_tables_are_hardly_wider_than_they_must_be(name, t):
     """Rounding t up stays below a factor of 2^(1/4), and the grid of a table below three percent."""
-    width = counter_width(name, epsilon=0.7)(4, HORIZON)
+    width = counter_width(name, epsilon=0.7)(4, HORIZON, 1.0)
     for n in range(1, UP_TO + 1):
         assert n * at(width, t, n) <= 1.03 * exact(name, 0.7, n, 4 * math.log(2**0.25 * t)), n
 
@@ -85,7 +85,7 @@ def test_tables_are_hardly_wider_than_they_must_be(name, t):
 @pytest.mark.parametrize("name", BY_BITS)
 def test_a_table_is_what_a_counter_says_at_the_end_of_a_step(name):
     """Closer than above, where t is rounded to: 2^(j / 4) for whole j. A third of a percent is the grid's."""
-    width = counter_width(name, epsilon=2.0)(4, HORIZON)
+    width = counter_width(name, epsilon=2.0)(4, HORIZON, 1.0)
     for t in (1.5, 2, 2**1.25, 5, 2**5.5, 600, HORIZON):
         end = math.ceil(4 * math.log2(t) - 1e-12) / 4 * math.log(2)
         assert width.until[step_of(width, t)] == pytest.approx(math.exp(end), rel=1e-12) or t == HORIZON
@@ -110,7 +110,7 @@ def test_the_printed_formula_by_hand(budget, share):
 
     At t = 16 no rounding: ln(4 * 16^4) = 18 ln 2.
     """
-    width = counter_width("hybrid", epsilon=0.5, formula="printed", budget=budget)(4, HORIZON)
+    width = counter_width("hybrid", epsilon=0.5, formula="printed", budget=budget)(4, HORIZON, 1.0)
     one = share * math.sqrt(8) * 18 * math.log(2) / 0.5
     for n, levels in ((1, 1), (2, 1), (3, 2), (4, 1), (5, 3), (7, 3), (512, 1), (513, 10), (1000, 10)):
         assert n * at(width, 16, n) == pytest.approx(levels * one, rel=1e-12), n
@@ -118,7 +118,7 @@ def test_the_printed_formula_by_hand(budget, share):
 
 def test_the_printed_formula_is_wider_between_powers_of_two():
     """Which is why it is not the default: at n = 2^k - 1 with all nodes of the tree in the sum."""
-    printed, chernoff = (counter_width("hybrid", epsilon=1, formula=f)(4, 2**17) for f in ("printed", "chernoff"))
+    printed, chernoff = (counter_width("hybrid", epsilon=1, formula=f)(4, 2**17, 1.0) for f in ("printed", "chernoff"))
     n = 2**17 - 1
     assert n * at(printed, n, n) == pytest.approx(2 * 2333, rel=0.02)
     # 2565 by Chernoff's bound alone; what is known of the overshoot saves some percent, rounding t up costs one.
@@ -127,33 +127,46 @@ def test_the_printed_formula_is_wider_between_powers_of_two():
 
 def test_other_exponents_fail_more_often():
     """P(|Lap(2)| > w) = t^-1 gives w = 2 ln t for a single item, a quarter of that for t^-4."""
-    width = counter_width("hybrid", epsilon=1, exponent=1)(4, HORIZON)
+    width = counter_width("hybrid", epsilon=1, exponent=1)(4, HORIZON, 1.0)
     assert at(width, 64, 1) == pytest.approx(2 * math.log(64), rel=4e-3)
-    assert at(counter_width("hybrid", epsilon=1)(4, HORIZON), 64, 1) == pytest.approx(8 * math.log(64), rel=4e-3)
+    assert at(counter_width("hybrid", epsilon=1)(4, HORIZON, 1.0), 64, 1) == pytest.approx(8 * math.log(64), rel=4e-3)
+
+
+def test_widths_go_with_the_sensitivity():
+    """Noise for a round that moves its values by 5 is five times as large: so are all widths, and none stays none."""
+    for width in (log_width(2, power=0.45, offset=3), log_log_width(0.7), counter_width("hybrid", epsilon=1.5)):
+        one, five = width(4, HORIZON, 1.0), width(4, HORIZON, 5.0)
+        for t, n in ((2, 1), (50, 7), (900, 300)):
+            assert at(five, t, n) == pytest.approx(5 * at(one, t, n), rel=1e-14)
+            assert at(one, t, n) > 0
+    assert at(counter_width("hybrid", epsilon=5)(4, HORIZON, 5.0), 90, 3) == pytest.approx(
+        at(counter_width("hybrid", epsilon=1)(4, HORIZON, 1.0), 90, 3), rel=1e-14
+    )
+    assert at(no_width(4, HORIZON, 5.0), 100, 3) == 0.0
 
 
 @pytest.mark.parametrize("name", LAPLACE)
 def test_noise_goes_with_one_over_epsilon(name):
-    small, large = (counter_width(name, epsilon=epsilon)(4, HORIZON) for epsilon in (0.5, 4.0))
+    small, large = (counter_width(name, epsilon=epsilon)(4, HORIZON, 1.0) for epsilon in (0.5, 4.0))
     assert small.table == pytest.approx(8 * large.table, rel=1e-9)
 
 
 def test_options_of_a_counter_reach_its_table():
-    split, paper = (counter_width("hybrid", epsilon=1, budget=budget)(4, HORIZON) for budget in ("split", "paper"))
+    split, paper = (counter_width("hybrid", epsilon=1, budget=budget)(4, HORIZON, 1.0) for budget in ("split", "paper"))
     assert split.table == pytest.approx(2 * paper.table, rel=1e-12)
-    wide, narrow = (counter_width("k-ary", epsilon=1, base=base)(4, HORIZON) for base in (3, 19))
+    wide, narrow = (counter_width("k-ary", epsilon=1, base=base)(4, HORIZON, 1.0) for base in (3, 19))
     assert at(wide, 100, 50) != at(narrow, 100, 50)
 
 
 @pytest.mark.parametrize("name", LAPLACE)
 def test_without_noise_there_is_no_width(name):
     assert counter_width(name, epsilon=math.inf) is no_width
-    assert noise_width.no_width(3, 10).kind == noise_width.NONE
+    assert noise_width.no_width(3, 10, 1.0).kind == noise_width.NONE
 
 
 @pytest.mark.parametrize("horizon", [1, 2, 3])
 def test_the_shortest_games_have_a_width(horizon):
-    width = counter_width("hybrid", epsilon=1)(2, horizon)
+    width = counter_width("hybrid", epsilon=1)(2, horizon, 1.0)
     for t in range(1, horizon + 1):
         for n in range(1, horizon + 1):
             assert 0 < at(width, t, n) < math.inf
@@ -163,7 +176,7 @@ def test_a_counter_with_other_noise_is_refused():
     """Gaussian noise is not covered by a bound for Laplace noise: this must not silently become a width of 0."""
     message = "the width of a SquareRootCounter is not of the kind that an index can use; use a counter with Laplace"
     with pytest.raises(ValueError, match=message):
-        counter_width("square-root", epsilon=1.0, delta=1e-6)(4, HORIZON)
+        counter_width("square-root", epsilon=1.0, delta=1e-6)(4, HORIZON, 1.0)
 
 
 @pytest.mark.parametrize(

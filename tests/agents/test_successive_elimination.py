@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs import make_algorithm, play
-from dp_bandit_envs.adversaries import Stochastic
+from dp_bandit_envs.adversaries import GainTable, Stochastic
 from dp_bandit_envs.agents import SuccessiveElimination
 from dp_bandit_envs.agents.successive_elimination import epoch_lengths
 from dp_bandit_envs.envs.bandit_env import BanditEnv
@@ -81,6 +81,22 @@ def test_blocks_of_one_length_are_told_apart_by_their_sums():
         told(agent, np.array([10.0, 11.0]) + turn, [20, 20], arm=turn % 2)
     env = BlockSums(BanditEnv(Stochastic(2, 2000, means=[0.1, 0.9])), epsilon=5, ratio=1, first=200)
     assert np.mean(play(env, SuccessiveElimination(epsilon=5.0)).arms == 1) > 0.7
+
+
+def test_blocks_with_one_sum_are_told_apart_by_their_number():
+    """The same sums and counts again and again, as without noise: a turn ends with a release, and only then."""
+    agent = begun(SuccessiveElimination(), 3, 1000)
+    releases = np.zeros(3, int)
+    for turn in range(9):
+        arm = turn % 3
+        told(agent, [10, 10, 10], [20, 20, 20], arm=arm, releases=releases, rounds=2)
+        assert agent.select_arm() == arm
+        releases[arm] += 1
+        told(agent, [10, 10, 10], [20, 20, 20], arm=arm, releases=releases)
+        assert agent.select_arm() == (arm + 1) % 3
+    assert agent._state.numbers[0] == 4
+    env = BlockSums(BanditEnv(GainTable(np.full((60, 3), 0.5))), epsilon=math.inf, ratio=1, first=5)
+    assert play(env, SuccessiveElimination()).arms.tolist() == np.repeat([0, 1, 2] * 4, 5).tolist()
 
 
 def test_arms_that_are_gone_are_skipped_and_the_rest_take_turns():

@@ -11,6 +11,9 @@ from dp_bandit_envs.adversaries import Stochastic
 from dp_bandit_envs.agents import tsallis_inf
 from dp_bandit_envs.agents.tsallis_inf import PAPER_SIGMA, SKIP_SHARE, normalise, start, update
 from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.errors import WrongType
+from dp_bandit_envs.observations import Gains
+from dp_bandit_envs.privacy import Noise
 from dp_bandit_envs.wrappers import LaplaceClipRescale
 
 
@@ -20,7 +23,7 @@ def one_hot(arm, value, n_arms):
 
 def tell(state, arm, gain):
     n_arms = len(state.losses)
-    return update(state, arm, one_hot(arm, gain, n_arms), one_hot(arm, 1.0, n_arms))
+    return update(state, arm, Gains(one_hot(arm, gain, n_arms), one_hot(arm, 1, n_arms)))
 
 
 def losses():
@@ -99,7 +102,7 @@ def test_first_update_by_hand():
 def test_a_withheld_gain_changes_the_learning_rate_only():
     state = tell(start(3, 1.0, False, 0.0), 0, 0.2)
     before, x = state.losses.copy(), state.probabilities.copy()
-    state = update(state, 1, [0.0, 0.9, 0.0], [0.0, 0.0, 0.0])
+    state = update(state, 1, Gains([0.0, 0.9, 0.0], [0, 0, 0]))
     assert state.losses.tolist() == before.tolist()
     assert state.round == 3
     # 1/sqrt(x_0) - 1/sqrt(x_1) = L_0 / sqrt(t): smaller by sqrt(2 / 3).
@@ -148,7 +151,8 @@ def test_htinf_undoes_the_rescaling_of_the_wrapper():
     kept = []
     for bound in (None, 100.0):
         env = LaplaceClipRescale(BanditEnv(Stochastic(3, horizon)), epsilon=epsilon, bound=bound)
-        agent = Htinf(noise_scale=1 / epsilon, bound=bound)
+        agent = Htinf()
+        agent.see_noise(env.noise)
         half = agent.initial_state(3, horizon).bound
         assert half == (math.log(horizon) / epsilon if bound is None else bound)
         env.reset(seed=5)
@@ -160,7 +164,8 @@ def test_htinf_undoes_the_rescaling_of_the_wrapper():
     # And that is what the agent learns from: loss 1 - noisy gain, over x = 1/3, wherever it is not skipped.
     env = LaplaceClipRescale(BanditEnv(Stochastic(3, horizon)), epsilon=epsilon)
     env.reset(seed=5)
-    agent = Htinf(noise_scale=1 / epsilon, sigma=50.0)
+    agent = Htinf(sigma=50.0)
+    agent.see_noise(env.noise)
     agent.begin(n_arms=3, horizon=horizon, rng=np.random.default_rng(0))
     agent.update(1, env.step(1)[0])
     x = agent.probabilities()
@@ -247,8 +252,41 @@ def test_sigma_must_be_greater_than_0(wrong):
         Htinf(sigma=wrong)
 
 
-@pytest.mark.parametrize("argument", ["noise_scale", "bound"])
-@pytest.mark.parametrize("wrong", [-1.0, math.nan, math.inf])
-def test_scale_and_bound_must_be_at_least_0(argument, wrong):
-    with pytest.raises(ValueError, match=f"{argument} must be a finite number of at least 0; received"):
-        Htinf(**{argument: wrong})
+@pytest.mark.parametrize("wrong", [1.0, (1.0, 0.5, 0.0), None, {"scale": 1.0}], ids=repr)
+def test_noise_is_taken_notice_of_as_such_only(wrong):
+    agent = Htinf()
+    with pytest.raises(WrongType, match=f"must be a dp_bandit_envs.privacy.Noise; received a {type(wrong).__name__}"):
+        agent.see_noise(wrong)
+    assert agent.noise == Noise()
+
+
+def test_sigma_and_bound_come_from_the_noise():
+    """E[(loss)^2] is at most 1 + 2 b^2 with Laplace noise of scale b: b = 2 and 10 make sqrt(9) and sqrt(201).
+
+    The paper's sqrt(6) is kept where a round reveals one gain, whatever b is, as the paper has it.
+    """
+
+    def begins_with(sigma, **noise):
+        agent = Htinf(sigma=sigma)
+        agent.see_noise(Noise(**noise))
+        state = agent.initial_state(2, 100)
+        return state.sigma, state.bound
+
+    assert begins_with(None) == (1.0, 0.0)
+    assert begins_with(None, scale=2.0, bound=7.0) == (3.0, 7.0)
+    assert begins_with(PAPER_SIGMA, scale=2.0) == (PAPER_SIGMA, 0.0)
+    assert begins_with(PAPER_SIGMA, sensitivity=5.0, scale=10.0, bound=1.5) == (math.sqrt(201), 1.5)
+    assert begins_with(20.0, sensitivity=5.0, scale=10.0) == (20.0, 0.0)
+
+
+def test_what_was_seen_of_the_noise_holds_for_the_next_game_too():
+    """`begin` forgets the game, not the boundary around it; another boundary's noise takes its place."""
+    agent = Htinf(sigma=None)
+    agent.see_noise(Noise(scale=2.0, bound=3.0))
+    for _ in range(2):
+        agent.begin(n_arms=2, horizon=10, rng=np.random.default_rng(0))
+        assert (agent._state.sigma, agent._state.bound) == (3.0, 3.0)
+    agent.see_noise(Noise())
+    agent.begin(n_arms=2, horizon=10, rng=np.random.default_rng(0))
+    assert (agent._state.sigma, agent._state.bound) == (1.0, 0.0)
+    assert Htinf().noise == Noise()

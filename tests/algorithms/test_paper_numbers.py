@@ -18,6 +18,20 @@ def wrapped(name, n_arms=K, horizon=T, **parameters):
     return make_algorithm(name, **parameters).wrap(gym.make("DPBandit-Stochastic-v0", n_arms=n_arms, horizon=horizon))
 
 
+def first_state(env):
+    """Return what the outermost mechanism begins a game with, and see that agents are told the same noise."""
+    state = env.mechanism.new_state(env.below)
+    assert (env.noise.scale, env.noise.bound) == (state.scale, state.bound)
+    return state
+
+
+def agent_above(algorithm, env):
+    """Return its agent, told of the noise as `play` and `simulate` do."""
+    agent = algorithm.agent()
+    agent.see_noise(env.noise)
+    return agent
+
+
 def test_the_papers_epsilon():
     # Corollary 3.2: 28 K ln K + sqrt(112 K ln K ln T) = 155.26 + 88.02 at K = 4, T = 2^18.
     assert paper_epsilon(K, T) == pytest.approx(243.29, abs=0.005)
@@ -69,8 +83,8 @@ def test_what_exp3_guarantees_by_itself():
 
 
 def test_algorithm_1_keeps_what_is_within_ln_T_over_epsilon():
-    scale, bound, reject = wrapped("DP-EXP3-Lap", epsilon=2.0).mechanism
-    assert (scale, bound, reject) == (0.5, pytest.approx(math.log(T) / 2), True)
+    state = first_state(wrapped("DP-EXP3-Lap", epsilon=2.0))
+    assert (state.scale, state.bound, state.reject) == (0.5, pytest.approx(math.log(T) / 2), True)
 
 
 @pytest.mark.parametrize(
@@ -82,31 +96,33 @@ def test_batches_of_one_over_epsilon(name, epsilon, expected):
     assert laplace_batch_size(epsilon) == expected
     env = wrapped(name, epsilon=epsilon)
     assert env.horizon == T // expected
-    assert env.mechanism.scale <= 1
+    state = first_state(env)
+    assert state.scale <= 1
     if expected > 1:
-        assert env.mechanism.scale == pytest.approx(1 / (expected * epsilon))
+        assert state.scale == pytest.approx(1 / (expected * epsilon))
         # b = scale * ln of the number of releases.
-        assert env.mechanism.bound == pytest.approx(env.mechanism.scale * math.log(T // expected))
+        assert state.bound == pytest.approx(state.scale * math.log(T // expected))
 
 
 def test_batched_htinf_uses_the_papers_second_moment_and_undoes_the_rescaling():
     algorithm = make_algorithm("Batched-Lap-HTINF", epsilon=0.3)
     env = wrapped("Batched-Lap-HTINF", epsilon=0.3)
-    state = algorithm.agent().initial_state(K, env.horizon)
+    state = agent_above(algorithm, env).initial_state(K, env.horizon)
     assert state.sigma == pytest.approx(math.sqrt(6))
-    assert state.bound == pytest.approx(env.mechanism.bound, rel=1e-12)
+    assert state.bound == pytest.approx(first_state(env).bound, rel=1e-12)
 
 
 @pytest.mark.parametrize("epsilon", [0.2, 1.0, 7.0])
 def test_lambda_htinf_learns_behind_its_own_noise(epsilon):
     algorithm = make_algorithm("DP-Lambda-Lap", epsilon=epsilon, base="HTINF")
     env = wrapped("DP-Lambda-Lap", epsilon=epsilon, base="HTINF")
-    state = algorithm.agent().initial_state(K, env.horizon)
+    state = agent_above(algorithm, env).initial_state(K, env.horizon)
     # E[(1 - g - N)^2] <= 1 + 2 / epsilon^2.
     assert state.sigma == pytest.approx(math.sqrt(1 + 2 / epsilon**2))
-    assert state.bound == pytest.approx(env.mechanism.bound, rel=1e-12)
-    given = make_algorithm("DP-Lambda-Lap", epsilon=epsilon, base="HTINF", bound=0.7).agent()
-    assert given.initial_state(K, 100).bound == 0.7
+    assert state.bound == pytest.approx(first_state(env).bound, rel=1e-12)
+    given = {"epsilon": epsilon, "base": "HTINF", "bound": 0.7}
+    agent = agent_above(make_algorithm("DP-Lambda-Lap", **given), wrapped("DP-Lambda-Lap", **given))
+    assert agent.initial_state(K, 100).bound == 0.7
 
 
 def test_batches_never_outlast_the_game():

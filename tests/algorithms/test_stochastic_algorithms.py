@@ -129,27 +129,38 @@ def test_the_printed_width_has_a_bound_where_it_covers_the_noise():
     assert make_algorithm("Private-UCB").pseudo_regret_bound(means=means, horizon=5000) == math.inf
 
 
+def blocks_of(env):
+    """Return the lengths of the blocks that a game's gains are put into, as its first state holds them."""
+    lengths = env.mechanism.blocks(env.below.horizon)
+    assert env.mechanism.new_state(env.below).lengths.tolist() == list(lengths)
+    return lengths
+
+
+def counter_of(env):
+    return env.mechanism.counter(env.below.horizon)
+
+
 def test_the_wrappers_are_those_of_the_papers():
     env = wrapped("DP-UCB", epsilon=0.5)
-    assert isinstance(env, CounterSums) and env.mechanism.pad and env.mechanism.counter.epsilon == 0.5
-    assert not wrapped("DP-UCB-BOUND").mechanism.pad
-    assert wrapped("Private-UCB", epsilon=0.6).mechanism.counter.epsilon == pytest.approx(0.2, rel=1e-15)
-    assert isinstance(wrapped("Private-UCB").mechanism.counter, BinaryCounter)
+    assert isinstance(env, CounterSums) and env.mechanism.pad_unplayed and counter_of(env).epsilon == 0.5
+    assert not wrapped("DP-UCB-BOUND").mechanism.pad_unplayed
+    assert counter_of(wrapped("Private-UCB", epsilon=0.6)).epsilon == pytest.approx(0.2, rel=1e-15)
+    assert isinstance(counter_of(wrapped("Private-UCB")), BinaryCounter)
     assert isinstance(wrapped("DP-UCB-INT"), IntervalSums)
     # Doubling counts that forget, doubling blocks that forget, doubling counts that keep, and single gains.
-    assert wrapped("AdaP-UCB").mechanism.lengths[:6] == (1, 1, 2, 4, 8, 16)
-    assert wrapped("Lazy-DP-TS").mechanism.lengths[:6] == (1, 2, 4, 8, 16, 32)
+    assert blocks_of(wrapped("AdaP-UCB"))[:6] == (1, 1, 2, 4, 8, 16)
+    assert blocks_of(wrapped("Lazy-DP-TS"))[:6] == (1, 2, 4, 8, 16, 32)
     assert not wrapped("AdaP-KLUCB").mechanism.keep and not wrapped("Lazy-DP-TS").mechanism.keep
     for name in ("DP-KLUCB", "DP-IMED"):
         # 4 / epsilon gains first, then twice as many in all; or whatever is asked for.
-        mechanism = wrapped(name, epsilon=0.3).mechanism
-        assert mechanism.keep and mechanism.lengths[:4] == (14, 14, 28, 56)
-        assert wrapped(name, ratio=1.5, first=2).mechanism.lengths[:5] == (2, 1, 2, 3, 4)
+        env = wrapped(name, epsilon=0.3)
+        assert env.mechanism.keep and blocks_of(env)[:4] == (14, 14, 28, 56)
+        assert blocks_of(wrapped(name, ratio=1.5, first=2))[:5] == (2, 1, 2, 3, 4)
     single = wrapped("LDP-UCB-L")
-    assert isinstance(single, BlockSums) and single.mechanism.lengths == (1,) and single.mechanism.keep
+    assert isinstance(single, BlockSums) and blocks_of(single) == (1,) and single.mechanism.keep
     coins = wrapped("LDP-UCB-B")
     assert isinstance(coins, ExactSums) and isinstance(coins.env, RandomizedResponse)
-    assert wrapped("DP-SE", n_arms=2, horizon=10**6, epsilon=1.0).mechanism.lengths[0] == 2125
+    assert blocks_of(wrapped("DP-SE", n_arms=2, horizon=10**6, epsilon=1.0))[0] == 2125
 
 
 def same_game(one, other, env_id="DPBandit-Stochastic-v0", horizon=700, **env_kwargs):

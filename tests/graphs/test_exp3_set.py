@@ -17,7 +17,7 @@ from dp_bandit_envs.seeding import AGENT, stream
 from dp_bandit_envs.simulation import simulate
 from dp_bandit_envs.simulation.graph_feedback import Rows
 from dp_bandit_envs.simulation.plan import make_plan
-from dp_bandit_envs.simulation.play_block import Nothing, Streams, new_progress, new_record
+from dp_bandit_envs.simulation.play_block import new_progress, new_record
 from tests.tools.graph_games import DIRECTED, columns_of, rows_of
 
 
@@ -197,13 +197,13 @@ def compiled_state(env, rounds, agent=Exp3Set):
     env.reset(seed=0)
     graph = env.graph
     state = plan.agent.with_graph(plan.agent.initial_state(env.n_arms, plan.steps), graph)
-    streams = Streams(*(stream(1, role=role) for role in (AGENT, *plan.roles)))
+    streams = tuple(stream(1, role=role) for role in plan.roles)
     progress, record = new_progress(env.n_arms), new_record(np.array([rounds]), env.n_arms)
     gains = np.empty((rounds, env.n_arms))
     env.adversary.begin(np.random.default_rng(0))
     env.adversary.fill(gains)
     state = plan.block(
-        state, Nothing(), Rows(graph.starts, graph.revealed), gains, plan.rules, streams, progress, record
+        state, plan.new_states(), Rows(graph.starts, graph.revealed), gains, plan.rules, streams, progress, record
     )
     return state, record.pulls[-1]
 

@@ -3,21 +3,24 @@
 import itertools
 import math
 
+import gymnasium as gym
 import networkx as nx
 import numpy as np
 import pytest
 
 from dp_bandit_envs import play
 from dp_bandit_envs.adversaries import MemoryBounded, Stochastic
-from dp_bandit_envs.agents import ThompsonSampling, Ucb
+from dp_bandit_envs.agents import Htinf, Imed, KlUcb, LocalUcb, ThompsonSampling, Ucb
 from dp_bandit_envs.agents.beta_draws import largest
 from dp_bandit_envs.agents.max_n import TsMaxN, UcbMaxN
-from dp_bandit_envs.algorithms import make_algorithm
+from dp_bandit_envs.agents.noise_width import counter_width, log_width
+from dp_bandit_envs.algorithms import Algorithm, algorithm_names, make_algorithm
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.graph_env import GraphEnv
 from dp_bandit_envs.graphs import as_feedback_graph
+from dp_bandit_envs.privacy import Noise
 from dp_bandit_envs.simulation import simulate
-from dp_bandit_envs.wrappers import ExactSums
+from dp_bandit_envs.wrappers import BlockSums, ExactSums, HybridSums, LaplaceClipRescale
 from tests.tools.graph_games import DIRECTED, columns_of, rows_of, table_game
 
 MEANS = [0.3, 0.8, 0.5, 0.75, 0.1]
@@ -202,7 +205,8 @@ def test_ucb_maxn_passes_over_an_arm_that_nobody_reveals():
     agent.see_graph(as_feedback_graph(DIRECTED, self_loops=False))
     # 0 is revealed by 3 alone; when it has gains, 1 would be next, which nothing reveals, and so it is 2.
     assert agent.select_arm() == 3
-    agent.update(3, {"sum": np.array([1.0, 0, 0, 0]), "count": np.array([1, 0, 0, 0])})
+    only_0 = np.array([1, 0, 0, 0])
+    agent.update(3, {"sum": only_0.astype(float), "count": only_0, "release": only_0})
     # 2 is revealed by 0, which has a mean of 1, and by 1, of which nothing is known.
     assert agent.select_arm() == 0
     # Where nothing reveals anything, nothing can be learned.
@@ -299,6 +303,12 @@ def state_of(agent, n_arms=4, horizon=1000):
     return numbers_of(agent.initial_state(n_arms, horizon))
 
 
+def told(agent, sensitivity):
+    """Return the agent, which was told that a round moves the values that get noise by so much."""
+    agent.see_noise(Noise(sensitivity=sensitivity))
+    return agent
+
+
 WIDER = [
     ("DP-UCB-BOUND", {}),
     ("DP-UCB-BOUND", {"counter": "k-ary"}),
@@ -320,28 +330,31 @@ WIDER = [
 
 @pytest.mark.parametrize(("name", "options"), WIDER, ids=str)
 def test_five_times_the_noise_is_that_of_a_fifth_of_epsilon(name, options):
-    wide = state_of(make_algorithm(name, epsilon=2.0, **options).agent(sensitivity=5))
+    wide = state_of(told(make_algorithm(name, epsilon=2.0, **options).agent(), 5))
     assert wide == pytest.approx(state_of(make_algorithm(name, epsilon=0.4, **options).agent()), rel=1e-12)
     plain = state_of(make_algorithm(name, epsilon=2.0, **options).agent())
-    assert plain == state_of(make_algorithm(name, epsilon=2.0, **options).agent(sensitivity=1))
+    assert plain == state_of(told(make_algorithm(name, epsilon=2.0, **options).agent(), 1))
     assert plain != wide
 
 
 def test_widths_of_a_larger_sensitivity_by_hand():
     def width(name, **options):
-        return make_algorithm(name, **options).agent(sensitivity=5).initial_state(4, 1000).width
+        return told(make_algorithm(name, **options).agent(), 5).initial_state(4, 1000).width
 
     assert width("AdaP-UCB", epsilon=0.5).slope == pytest.approx(3.1 * 5 / 0.5)
     assert width("AdaP-KLUCB", epsilon=0.5).slope == pytest.approx(3.1 * 5 / 0.5)
     assert width("Lazy-DP-TS", epsilon=0.5).slope == pytest.approx(3 * 5 / 0.5)
     assert width("DP-TS", epsilon=0.5).slope == pytest.approx(6 * math.sqrt(8) * 5 / 0.5)
-    assert make_algorithm("DP-KLUCB", epsilon=0.5).agent(sensitivity=5).epsilon == pytest.approx(0.1)
-    assert make_algorithm("DP-IMED", epsilon=0.5).agent(sensitivity=5).epsilon == pytest.approx(0.1)
-    assert make_algorithm("DP-SE", epsilon=0.5).agent(sensitivity=5).epsilon == pytest.approx(0.1)
+    for name in ("DP-KLUCB", "DP-IMED", "DP-SE"):
+        agent = told(make_algorithm(name, epsilon=0.5).agent(), 5)
+        assert agent.initial_state(4, 1000).epsilon == pytest.approx(0.1)
+        # What it was made with stays; the next game may have another sensitivity.
+        assert agent.epsilon == 0.5
+        assert told(agent, 2).initial_state(4, 1000).epsilon == pytest.approx(0.25)
     # The noise of DP-UCB-INT does not depend on epsilon: 3.5 ln t n^(v / 2 - 1) times the sensitivity.
     interval = width("DP-UCB-INT", mode="bonus", v=1.2)
     assert (interval.slope, interval.power) == pytest.approx((3.5 * 5, 0.4))
-    one, five = (make_algorithm("DP-UCB-BOUND").agent(sensitivity=s).initial_state(4, 1000).width.table for s in (1, 5))
+    one, five = (told(make_algorithm("DP-UCB-BOUND").agent(), s).initial_state(4, 1000).width.table for s in (1, 5))
     assert five == pytest.approx(5 * one, rel=1e-12)
 
 
@@ -349,14 +362,14 @@ def test_widths_of_a_larger_sensitivity_by_hand():
 def test_first_blocks_grow_with_the_sensitivity(name):
     """Four gains for each unit of the noise's scale s / epsilon: 4 * 3 / 2 = 6 on a cycle, 2 without a graph."""
     wrapped = make_algorithm(name, epsilon=2.0).wrap(GraphEnv("cycle", horizon=100))
-    assert wrapped.mechanism.lengths[0] == 6
+    assert wrapped.mechanism.blocks(100)[0] == 6
     wrapped = make_algorithm(name, epsilon=2.0).wrap(BanditEnv(Stochastic(4, 100)))
-    assert wrapped.mechanism.lengths[0] == 2
+    assert wrapped.mechanism.blocks(100)[0] == 2
 
 
 def test_epochs_of_successive_elimination_grow_with_the_sensitivity():
     cycle, small, plain = (
-        make_algorithm("DP-SE", epsilon=epsilon).wrap(env).mechanism.lengths
+        make_algorithm("DP-SE", epsilon=epsilon).wrap(env).mechanism.blocks(10**6)
         for epsilon, env in (
             (0.3, GraphEnv("cycle", n_arms=4, horizon=10**6)),
             (0.1, BanditEnv(Stochastic(4, 10**6))),
@@ -364,3 +377,99 @@ def test_epochs_of_successive_elimination_grow_with_the_sensitivity():
         )
     )
     assert cycle == small != plain
+
+
+# ---- nobody has to tell them ---------------------------------------------------------------------------------------
+
+
+def cliques_of_five(horizon=400):
+    """Return a game whose rounds reveal five gains."""
+    env = GraphEnv("cliques", n_arms=10, size=5, means=[0.1 * (arm % 5) + 0.2 for arm in range(10)], horizon=horizon)
+    assert env.sensitivity == 5.0
+    return env
+
+
+@pytest.mark.parametrize("name", algorithm_names())
+def test_wrappers_and_agent_of_an_algorithm_play_its_game(name):
+    """Both ways agent and noise fit together: `play` asks the environment. `simulate` is in test_graph_engines.py."""
+    algorithm = make_algorithm(name)
+    whole = play(cliques_of_five(), algorithm, seed=3)
+    parts = play(algorithm.wrap(cliques_of_five()), algorithm.agent(), seed=3)
+    assert np.array_equal(whole.arms, parts.arms)
+    assert np.array_equal(whole.gains, parts.gains)
+
+
+BY_HAND = {
+    "AdaP-UCB": (
+        lambda env: BlockSums(env, epsilon=4.0),
+        lambda: Ucb(exploration=3.1 / 2, log_factor=2.0, width=log_width(3.1 / 4.0), lazy=True),
+    ),
+    "AdaP-KLUCB": (
+        lambda env: BlockSums(env, epsilon=4.0),
+        lambda: KlUcb(level=3.1, width=log_width(3.1 / 4.0), lazy=True),
+    ),
+    "DP-UCB-BOUND": (
+        lambda env: HybridSums(env, epsilon=4.0),
+        lambda: Ucb(width=counter_width("hybrid", epsilon=4.0)),
+    ),
+    "LDP-UCB-L": (lambda env: BlockSums(env, epsilon=4.0, ratio=1, keep=True), lambda: LocalUcb(epsilon=4.0)),
+    "DP-IMED": (
+        lambda env: BlockSums(env, epsilon=4.0, first=5, keep=True),
+        lambda: Imed(epsilon=4.0, lazy=True),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BY_HAND)
+def test_an_agent_put_together_by_hand_learns_the_sensitivity_by_itself(name):
+    """The algorithm's game; and what it was made for is what a fifth of epsilon is for an agent told of nothing."""
+    wrapping, make = BY_HAND[name]
+    agent = make()
+    own = play(wrapping(cliques_of_five()), agent, seed=1)
+    if name != "DP-IMED":
+        of_paper = play(cliques_of_five(), make_algorithm(name, epsilon=4.0), seed=1)
+        assert np.array_equal(own.arms, of_paper.arms)
+    assert agent.noise.sensitivity == 5.0
+    assert state_of(agent) == state_of(told(make(), 5)) != state_of(make())
+    # The same object then plays a game without a graph as one that never saw this one.
+    bare = [play(wrapping(BanditEnv(Stochastic(5, 400, means=MEANS))), one, seed=2).arms for one in (agent, make())]
+    assert np.array_equal(*bare)
+    assert agent.noise.sensitivity == 1.0
+
+
+def test_an_agent_of_gains_learns_scale_and_bound_by_itself():
+    """Five gains a round at epsilon 0.5: scale 10, and the bound is 10 ln 400; sigma grows to sqrt(1 + 2 * 100)."""
+    agent = Htinf()
+    play(LaplaceClipRescale(cliques_of_five(), epsilon=0.5), agent)
+    assert agent.noise == Noise(5.0, 10.0, 10.0 * math.log(400))
+    state = agent.initial_state(10, 400)
+    assert state.sigma == pytest.approx(math.sqrt(201))
+    assert state.bound == 10.0 * math.log(400)
+
+
+def test_an_agent_that_does_not_ask_is_not_told():
+    class Deaf:
+        """No `see_noise`."""
+
+        def begin(self, *, n_arms, horizon, rng):
+            """Begin."""
+
+        def select_arm(self):
+            """Play arm 0."""
+            return 0
+
+        def update(self, arm, observation):
+            """Learn nothing."""
+
+    own = Algorithm("Deaf", Deaf, lambda env: HybridSums(env, epsilon=1.0))
+    assert play(cliques_of_five(20), own).arms.tolist() == [0] * 20
+
+
+def test_wrappers_above_the_boundary_do_not_hide_its_noise():
+    agent = Ucb()
+    play(gym.wrappers.RecordEpisodeStatistics(HybridSums(cliques_of_five(30), epsilon=1.0)), agent)
+    assert agent.noise == Noise(sensitivity=5.0)
+    play(gym.wrappers.RecordEpisodeStatistics(ExactSums(cliques_of_five(30))), agent)
+    assert agent.noise == Noise(sensitivity=5.0)
+    play(ExactSums(BanditEnv(Stochastic(5, 30))), agent)
+    assert agent.noise == Noise(sensitivity=1.0)

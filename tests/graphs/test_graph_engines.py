@@ -11,10 +11,11 @@ from dp_bandit_envs import Exp3, LaplaceClipRescale, MiniBatchAverage, play, sim
 from dp_bandit_envs.adversaries import BernoulliPrior, MemoryBounded, Stochastic, SwitchingCost
 from dp_bandit_envs.agents import Imed, KlUcb, SuccessiveElimination, ThompsonSampling, Ucb
 from dp_bandit_envs.agents.exp3_set import Exp3Set
-from dp_bandit_envs.agents.functional import GAINS, SUMS, FunctionalAgent, Functions
+from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
 from dp_bandit_envs.agents.max_n import TsMaxN, UcbMaxN
 from dp_bandit_envs.algorithms import Algorithm, make_algorithm
 from dp_bandit_envs.envs.graph_env import GraphEnv
+from dp_bandit_envs.observations import Gains, Sums
 from dp_bandit_envs.simulation import trials as trials_module
 from dp_bandit_envs.wrappers import BlockSums, ExactSums, HybridSums, IntervalSums, RandomizedResponse
 from tests.tools.graph_games import DIRECTED
@@ -124,8 +125,7 @@ def assert_same(make_env, algorithms, *, trials=2, first_trial=0, jobs=1):
         assert outcome.engine == "compiled", outcome.reason
         for trial in range(trials):
             env = make_env()
-            agent = algorithm.agent(sensitivity=env.sensitivity)
-            game = play(algorithm.wrap(env), agent, seed=SEED, trial=first_trial + trial)
+            game = play(algorithm.wrap(env), algorithm.agent(), seed=SEED, trial=first_trial + trial)
             arms[algorithm.name, trial] = game.arms
             assert game.arms.shape == (horizon,)
             for curve in ("external_regret", "policy_regret", "collected", "switches", "pseudo_regret"):
@@ -177,20 +177,32 @@ def arm_of_bits(state, rng):
     return int(state.mixed + 1000.0 * rng.random()) % state.n_arms
 
 
-def mix_all(state, arm, value, count):
+def mixed_with(mixed, value, count):
+    # 2^52 times what is after the point keeps all bits of a number of 1/2 or more in size.
+    whole = math.floor(value)
+    return (31 * mixed + int((value - whole) * 4503599627370496.0) + int(whole) + int(count)) % 1000003
+
+
+def mix_gains(state, arm, seen):
     mixed = state.mixed
     for each in range(state.n_arms):
-        # 2^52 times what is after the point keeps all bits of a number of 1/2 or more in size.
-        whole = math.floor(value[each])
-        mixed = (31 * mixed + int((value[each] - whole) * 4503599627370496.0) + int(whole) + int(count[each])) % 1000003
+        mixed = mixed_with(mixed, seen.gains[each], seen.observed[each])
+    return Bits((31 * mixed + arm) % 1000003, state.n_arms)
+
+
+def mix_sums(state, arm, seen):
+    mixed = state.mixed
+    for each in range(state.n_arms):
+        mixed = mixed_with(mixed, seen.sums[each], seen.counts[each])
+        mixed = (31 * mixed + int(seen.releases[each])) % 1000003
     return Bits((31 * mixed + arm) % 1000003, state.n_arms)
 
 
 class BitsOfGains(FunctionalAgent):
     """Plays another game from then on if the last bit of anything it is told of any arm is another."""
 
-    functions = Functions(arm_of_bits, mix_all)
-    learns_from = GAINS
+    functions = Functions(arm_of_bits, mix_gains)
+    learns_from = Gains
 
     def initial_state(self, n_arms, horizon):
         """Return the state before the first step."""
@@ -200,7 +212,8 @@ class BitsOfGains(FunctionalAgent):
 class BitsOfSums(BitsOfGains):
     """The same for sums."""
 
-    learns_from = SUMS
+    functions = Functions(arm_of_bits, mix_sums)
+    learns_from = Sums
 
 
 GAIN_CHAINS = {

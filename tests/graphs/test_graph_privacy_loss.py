@@ -102,7 +102,7 @@ def declared(graph, wrap, rounds_a_step=1):
     env = wrap(table_game(np.zeros((rounds, n_arms)), kind, **options))
     if isinstance(env, IntervalSums):
         # Its guarantee may be a smaller one with a delta; what the releases of one arm cost adds up to this.
-        return sum(float(end) ** -0.55 for end in env.mechanism.ends)
+        return sum(float(end) ** -0.55 for end in env.mechanism.ends(env.below.horizon))
     return env.guarantee.epsilon
 
 

@@ -10,7 +10,8 @@ from dp_bandit_envs.adversaries.replay import GainTable
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
 from dp_bandit_envs.privacy import noise_scale
-from dp_bandit_envs.privacy.laplace import default_bound, release
+from dp_bandit_envs.privacy.laplace import default_bound, grid_of
+from dp_bandit_envs.privacy.mechanisms.laplace_gains import State, release
 from dp_bandit_envs.wrappers import LaplaceClipRescale, vector
 
 FAILURE = 1e-6
@@ -51,7 +52,8 @@ def events(gain: float, tau: int, epsilon: float, outside: str, trials: int, see
     if tau > 1:
         env = vector.MiniBatchAverage(env, batch_size=tau)
     env = vector.LaplaceClipRescale(env, epsilon=epsilon, bound=1.5 / (tau * epsilon), outside=outside)
-    env._mechanism = env.mechanism._replace(scale=noise_share * env.mechanism.scale)
+    scale = noise_share * env._parameters.scale
+    env._parameters = env._parameters._replace(scale=scale, grid=grid_of(scale))
     env.reset(seed=seed)
     counts = np.zeros(1 + len(THRESHOLDS), int)
     for _ in range(steps):
@@ -145,13 +147,18 @@ def test_the_model_of_numpys_laplace_is_exact():
         assert np.random.default_rng(seed).laplace(0.0, 2.5) == laplace_of(uniform, 2.5)
 
 
+def reject_beyond(scale: float, bound: float) -> State:
+    """Return the state of a mechanism that rejects."""
+    return State(scale, grid_of(scale), bound, True)
+
+
 def is_possible(released: float, gain: float, scale: float, bound: float, noise: float) -> bool:
     """Return whether any of the uniforms near the one that belongs to `noise` makes `gain` into `released`."""
     tail = math.exp(-abs(noise) / scale) / 2 * 2**53
     middle = round(tail if noise < 0 else 2**53 - tail)
     candidates = range(max(middle - 100, 1), min(middle + 100, 2**53 - 1) + 1)
     return any(
-        release(gain, scale, bound, True, Given(laplace_of(candidate, scale))) == (released, True)
+        release(reject_beyond(scale, bound), 0, gain, Given(laplace_of(candidate, scale))) == (released, 1)
         for candidate in candidates
     )
 
@@ -174,7 +181,7 @@ def test_every_value_released_for_one_gain_could_have_been_released_for_another(
             continue
         tried += 1
         for gain, other in ((1.0, 0.0), (0.38, 0.4)):
-            released, kept = release(gain, scale, bound, True, Given(noise))
+            released, kept = release(reject_beyond(scale, bound), 0, gain, Given(noise))
             assert kept and is_possible(released, gain, scale, bound, noise)
             impossible += not is_possible(released, other, scale, bound, noise + gain - other)
     assert impossible == 0
@@ -185,7 +192,8 @@ def test_nobody_above_the_wrapper_can_rule_a_gain_out(gain):
     """The attack end to end: 200 releases at epsilon = 1, without a seed, from observations and public parameters."""
     env = LaplaceClipRescale(BanditEnv(GainTable(np.full((200, 2), gain))), epsilon=1.0)
     env.reset()
-    scale, bound, _ = env.mechanism
+    _, scale, bound = env.noise
+    assert env.mechanism.new_state(env.below) == reject_beyond(scale, bound)
     ruled_out = {0.0: 0, 1.0: 0}
     for _ in range(200):
         observation, *_ = env.step(0)

@@ -6,10 +6,21 @@ import numpy as np
 import pytest
 from scipy.special import zeta as scipy_zeta
 
-from dp_bandit_envs.privacy.mechanisms import BlockSums, IntervalSums, geometric_blocks
+from dp_bandit_envs.privacy import Below
+from dp_bandit_envs.privacy.mechanisms import BlockSums, IntervalSums
+from dp_bandit_envs.privacy.mechanisms.block_sums import geometric_blocks
 from dp_bandit_envs.privacy.mechanisms.interval_sums import interval_ends, paper_input, zeta
 
 DELTA = math.exp(-10)
+
+
+def of_intervals(epsilon, delta=DELTA, intervals="lemma"):
+    return IntervalSums(epsilon=epsilon, v=1.1, delta=delta, intervals=intervals)
+
+
+def one_arm(horizon):
+    """Return what is known below where a round reveals one gain."""
+    return Below(n_arms=1, horizon=horizon)
 
 
 def brute_force(share: float, v: float, horizon: int) -> list[int]:
@@ -76,9 +87,9 @@ def test_numbers_of_the_specification():
     assert math.ceil(1 / one) == 253
     assert interval_ends(tenth, 1.1, 11_000, "lemma").tolist() == [1751, 1751 + 9063]
     assert interval_ends(one, 1.1, 100, "lemma").tolist() == [46]
-    assert IntervalSums(0.1, DELTA, 1.1, 11_000).ends.tolist() == [1751, 10_814]
-    assert IntervalSums(1.0, DELTA, 1.1, 100).ends.tolist() == [46]
-    assert IntervalSums(1.0, DELTA, 1.1, 600, "uniform").ends.tolist() == [253, 506]
+    assert of_intervals(0.1).ends(11_000).tolist() == [1751, 10_814]
+    assert of_intervals(1.0).ends(100).tolist() == [46]
+    assert of_intervals(1.0, intervals="uniform").ends(600).tolist() == [253, 506]
 
 
 def test_what_the_papers_setting_spends():
@@ -88,13 +99,14 @@ def test_what_the_papers_setting_spends():
     Declared is S / 2 + sqrt(2 S L), or the sum of W_j^-0.55 where that is less.
     """
     for intervals, stated in (("lemma", 0.084), ("uniform", 0.0261)):
-        mechanism = IntervalSums(0.1, DELTA, 1.1, 100_000, intervals)
-        spent = math.fsum(float(end) ** -1.1 for end in mechanism.ends)
+        mechanism = of_intervals(0.1, intervals=intervals)
+        ends, guarantee = mechanism.ends(100_000), mechanism.guarantee(one_arm(100_000))
+        spent = math.fsum(float(end) ** -1.1 for end in ends)
         assert 2 * spent + math.sqrt(20 * spent) == pytest.approx(stated, abs=5e-4)
-        assert mechanism.guarantee.rho == pytest.approx(spent / 2, rel=1e-10)
-        pure = math.fsum(float(end) ** -0.55 for end in mechanism.ends)
-        assert mechanism.guarantee.epsilon == pytest.approx(min(spent / 2 + math.sqrt(20 * spent), pure), rel=1e-10)
-        assert mechanism.guarantee.epsilon <= stated
+        assert guarantee.rho == pytest.approx(spent / 2, rel=1e-10)
+        pure = math.fsum(float(end) ** -0.55 for end in ends)
+        assert guarantee.epsilon == pytest.approx(min(spent / 2 + math.sqrt(20 * spent), pure), rel=1e-10)
+        assert guarantee.epsilon <= stated
 
 
 @pytest.mark.parametrize("v", [1.05, 1.1, 1.5])
@@ -122,7 +134,7 @@ def test_the_input_is_at_most_one():
 def test_what_is_spent_is_at_most_the_target_at_every_horizon(target, delta, intervals):
     last = 0.0
     for horizon in (1, 10, 100, 1000, 30_000):
-        guarantee = IntervalSums(target, delta, 1.1, horizon, intervals).guarantee
+        guarantee = of_intervals(target, delta, intervals).guarantee(one_arm(horizon))
         assert last <= guarantee.epsilon <= target
         last = guarantee.epsilon
 
@@ -170,10 +182,12 @@ def test_geometric_blocks_reach_the_horizon_and_not_much_further(ratio, totals):
 
 
 def test_the_last_length_is_that_of_all_blocks_that_follow():
-    mechanism = BlockSums(math.inf, (2, 3), True)
-    state, rng = mechanism.new_state(1), np.random.default_rng(0)
-    counts = [int(mechanism.tell(state, [1.0], [1], rng)[1][0]) for _ in range(12)]
-    assert counts == [0, 2, 2, 2, 5, 5, 5, 8, 8, 8, 11, 11]
+    """Nothing is released, which is a count of 0, but in the rounds that fill a block."""
+    mechanism = BlockSums(epsilon=math.inf, lengths=(2, 3), keep=True)
+    state, rng = mechanism.new_state(one_arm(12)), np.random.default_rng(0)
+    released = [mechanism.release(state, 0, 1.0, rng) for _ in range(12)]
+    assert [count for _, count in released] == [0, 2, 0, 0, 5, 0, 0, 8, 0, 0, 11, 0]
+    assert [value for value, count in released if count] == [2.0, 5.0, 8.0, 11.0]
 
 
 def test_at_input_one_every_gain_is_an_end():
@@ -184,6 +198,6 @@ def test_at_input_one_every_gain_is_an_end():
 @pytest.mark.parametrize(("epsilon", "delta"), [(1e-170, 1e-3), (1e-320, 0.5), (1.0, 1e-320)])
 @pytest.mark.parametrize("intervals", ["lemma", "uniform"])
 def test_extreme_targets_are_worked_out_too(epsilon, delta, intervals):
-    mechanism = IntervalSums(epsilon, delta, 1.1, 1000, intervals)
-    assert mechanism.guarantee.epsilon <= epsilon
-    assert len(mechanism.ends) == 0
+    mechanism = of_intervals(epsilon, delta, intervals)
+    assert mechanism.guarantee(one_arm(1000)).epsilon <= epsilon
+    assert len(mechanism.ends(1000)) == 0

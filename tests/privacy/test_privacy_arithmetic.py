@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.privacy import PrivacyGuarantee, noise_scale
-from dp_bandit_envs.privacy.laplace import default_bound, release
+from dp_bandit_envs.privacy.laplace import default_bound
+from dp_bandit_envs.privacy.mechanisms.laplace_gains import State, release
 from dp_bandit_envs.privacy.rounding import divide_up
 from tests.tools.refusals import refused
 
@@ -70,7 +71,7 @@ def test_noise_on_an_average_is_never_less_than_sensitivity_over_epsilon(epsilon
 def test_infinite_epsilon_is_no_noise():
     assert noise_scale(1.0, math.inf) == 0.0
     assert default_bound(0.0, 100) == 0.0
-    assert release(0.3, 0.0, 0.0, True, np.random.default_rng(0)) == (0.3, True)
+    assert release(State(0.0, 0.0, 0.0, True), 0, 0.3, np.random.default_rng(0)) == (0.3, 1)
 
 
 def test_default_bound_is_scale_times_ln_of_releases():

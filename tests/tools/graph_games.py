@@ -56,12 +56,17 @@ class Draws:
 
 
 def released(env: Any, arms: Sequence[int], rng: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Play these arms with the noise of `rng`; return all released numbers, and all counts or what was observed."""
+    """Play these arms with the noise of `rng`; return all released numbers, and all that is told besides.
+
+    That is what was observed, or for sums the counts with the numbers of releases behind them.
+    """
     env.reset(seed=0)
-    env._rng = rng
+    env._released._rng = rng
     results = [env.step(arm)[0] for arm in arms]
-    first, second = ("sum", "count") if "sum" in results[0] else ("gain", "observed")
-    return np.array([each[first] for each in results]), np.array([each[second] for each in results])
+    if "sum" in results[0]:
+        besides = [np.concatenate([each["count"], each["release"]]) for each in results]
+        return np.array([each["sum"] for each in results]), np.array(besides)
+    return np.array([each["gain"] for each in results]), np.array([each["observed"] for each in results])
 
 
 class Map(NamedTuple):

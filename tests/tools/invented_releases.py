@@ -1,20 +1,35 @@
 """Games against agents that learn from sums, with invented releases: no environment, no wrapper, no simulator."""
 
 import math
+import weakref
 
 import numpy as np
+
+_LAST_TOLD = weakref.WeakKeyDictionary()
+"""What each agent was told last: sums, counts, numbers of releases."""
 
 
 def begun(agent, n_arms, horizon=1000, seed=0):
     """Return the agent at the start of a game."""
+    _LAST_TOLD.pop(agent, None)
     agent.begin(n_arms=n_arms, horizon=horizon, rng=np.random.default_rng(seed))
     return agent
 
 
-def told(agent, sums, counts, *, arm=0, rounds=1):
-    """Tell the agent the same releases in so many rounds, and return it."""
+def told(agent, sums, counts, *, arm=0, rounds=1, releases=None):
+    """Tell the agent the same releases in so many rounds, and return it.
+
+    Left out, the number of an arm's releases grows by one where its sum or its count is another than last time.
+    """
+    sums, counts = np.array(sums, float), np.array(counts, np.int64)
+    if releases is None:
+        nothing = np.zeros(len(counts))
+        old_sums, old_counts, old_releases = _LAST_TOLD.get(agent, (nothing, nothing, nothing))
+        releases = old_releases + ((sums != old_sums) | (counts != old_counts))
+    releases = np.array(releases, np.int64)
+    _LAST_TOLD[agent] = sums, counts, releases
     for _ in range(rounds):
-        agent.update(arm, {"sum": np.array(sums, float), "count": np.array(counts, np.int64)})
+        agent.update(arm, {"sum": sums.copy(), "count": counts.copy(), "release": releases.copy()})
     return agent
 
 
@@ -33,6 +48,7 @@ class Releases:
         self.means, self.spread, self.longest, self.keep = means, spread, longest, keep
         self.rng = np.random.default_rng(seed)
         self.sums, self.counts = np.zeros(len(means)), np.zeros(len(means), np.int64)
+        self.releases = np.zeros(len(means), np.int64)
         self._left = self.rng.integers((longest + 1) // 2, longest + 1, len(means))
         self._inside = np.zeros(len(means), np.int64)
 
@@ -44,12 +60,11 @@ class Releases:
         if fresh:
             self.counts[arm] = self._inside[arm]
             self.sums[arm] = self.counts[arm] * self.rng.normal(self.means[arm], self.spread)
+            self.releases[arm] += 1
             self._left[arm] = self.rng.integers((self.longest + 1) // 2, self.longest + 1)
             if not self.keep:
-                # Two blocks of one length in a row look like one to an agent, which compares counts.
-                self._left[arm] += self._left[arm] == self.counts[arm]
                 self._inside[arm] = 0
-        return {"sum": self.sums.copy(), "count": self.counts.copy()}, fresh
+        return {"sum": self.sums.copy(), "count": self.counts.copy(), "release": self.releases.copy()}, fresh
 
 
 def holds_against(agent, indices, releases, *, rounds=2000, lazy=False, slack=1e-9):
