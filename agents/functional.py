@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.errors import StepOutsideGame, WrongObservation, WrongType
+from dp_bandit_envs.errors import StepOutsideGameError, WrongObservationError, WrongTypeError
 from dp_bandit_envs.graphs import FeedbackGraph
 from dp_bandit_envs.observations import KEYS, Gains, Sums
 from dp_bandit_envs.privacy.mechanism import Noise
@@ -80,7 +80,7 @@ class FunctionalAgent(abc.ABC):
     def see_noise(self, noise: Noise) -> None:
         """Take notice of the noise in what will be released; called before `begin`."""
         if not isinstance(noise, Noise):
-            raise WrongType(f"noise must be a dp_bandit_envs.privacy.Noise; received a {type(noise).__name__}.")
+            raise WrongTypeError(f"noise must be a dp_bandit_envs.privacy.Noise; received a {type(noise).__name__}.")
         self.noise = noise
 
     def with_graph(self, state: Any, graph: FeedbackGraph) -> Any:
@@ -96,7 +96,7 @@ class FunctionalAgent(abc.ABC):
         """Take notice of the feedback graph of the next round; called before the first and whenever it changes."""
         self._check_begun()
         if not isinstance(graph, FeedbackGraph):
-            raise WrongType(
+            raise WrongTypeError(
                 f"graph must be a FeedbackGraph; received a {type(graph).__name__}. Use"
                 " dp_bandit_envs.graphs.as_feedback_graph(graph)."
             )
@@ -124,7 +124,7 @@ class FunctionalAgent(abc.ABC):
                 value, count = observation["gain"], observation["observed"]
         except (AttributeError, KeyError, IndexError, TypeError):
             self._check_begun()
-            raise WrongObservation(self._complaint(observation)) from None
+            raise WrongObservationError(self._complaint(observation)) from None
         if not (type(arm) is int and 0 <= arm < n_arms):
             arm = checks.arm(arm, n_arms)
         try:
@@ -164,9 +164,9 @@ class FunctionalAgent(abc.ABC):
             " from 0"
         )
 
-    def _refusal(self, rule: str) -> WrongObservation:
+    def _refusal(self, rule: str) -> WrongObservationError:
         """Return an error that does not show the observation, as it may be private."""
-        return WrongObservation(
+        return WrongObservationError(
             f"{type(self).__name__} cannot learn from this observation: {rule}; what was received breaks the rule. Pass"
             " on what env.step returned."
         )
@@ -182,7 +182,9 @@ class FunctionalAgent(abc.ABC):
 
     def _check_begun(self) -> None:
         if not hasattr(self, "_state"):
-            raise StepOutsideGame(f"{type(self).__name__} has no game yet; call begin(n_arms=, horizon=, rng=) first.")
+            raise StepOutsideGameError(
+                f"{type(self).__name__} has no game yet; call begin(n_arms=, horizon=, rng=) first."
+            )
 
 
 def _listed(part: Any) -> Any:

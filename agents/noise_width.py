@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple, SupportsFloat
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.errors import WrongType
+from dp_bandit_envs.errors import WrongTypeError
 from dp_bandit_envs.privacy.counters import Counter, make_counter
 from dp_bandit_envs.protocols import FloatArray
 
@@ -79,7 +79,7 @@ def smooth(width: NoiseWidth, agent: str) -> NoiseWidth:
 def checked_width(width: WidthFor | None) -> WidthFor:
     """Return what gives the width, by default none, or raise if it is not from this module or made like it."""
     if width is not None and not callable(width):
-        raise WrongType(
+        raise WrongTypeError(
             f"width must be None or a function of (n_arms, horizon, sensitivity); received {width!r}. Use"
             " log_width(...) or counter_width(...) of dp_bandit_envs.agents.noise_width."
         )

@@ -10,7 +10,7 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from dp_bandit_envs.errors import StepOutsideGame
+from dp_bandit_envs.errors import StepOutsideGameError
 from dp_bandit_envs.optional import require
 from dp_bandit_envs.protocols import is_public
 
@@ -43,7 +43,7 @@ class Sb3Agent:
     def select_arm(self) -> int:
         """Ask the model for an arm."""
         if not hasattr(self, "_seen"):
-            raise StepOutsideGame("Sb3Agent has no game yet; call begin(n_arms=, horizon=, rng=) first.")
+            raise StepOutsideGameError("Sb3Agent has no game yet; call begin(n_arms=, horizon=, rng=) first.")
         seen: Any = dict(self._seen)
         if self._flat:
             # The order of FlattenObservation: keys sorted.

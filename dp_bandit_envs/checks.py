@@ -8,7 +8,7 @@ from typing import Final, SupportsFloat, SupportsIndex
 
 import numpy as np
 
-from dp_bandit_envs.errors import NotAnInteger, UnknownName, WrongType
+from dp_bandit_envs.errors import NotAnIntegerError, UnknownNameError, WrongTypeError
 
 MOST_ARMS: Final = 1_000_000
 """The most arms of a game: a graph of so many is read in 2 s and 260 MB, and one of ten million in 26 s and 1.7 GB."""
@@ -23,7 +23,7 @@ def integer(name: str, value: SupportsIndex, *, at_least: int, at_most: int | No
     try:
         number = operator.index(value)
     except TypeError:
-        raise NotAnInteger(f"{name} must be an integer of at least {at_least}; received {value!r}.") from None
+        raise NotAnIntegerError(f"{name} must be an integer of at least {at_least}; received {value!r}.") from None
     if isinstance(value, bool) or not number >= at_least:
         raise ValueError(f"{name} must be an integer of at least {at_least}; received {value!r}.")
     if at_most is not None and number > at_most:
@@ -34,7 +34,7 @@ def integer(name: str, value: SupportsIndex, *, at_least: int, at_most: int | No
 def generator(name: str, value: np.random.Generator) -> np.random.Generator:
     """Return `value`, or raise if it draws no random numbers."""
     if not any(hasattr(value, draw) for draw in ("random", "laplace", "normal")):
-        raise WrongType(
+        raise WrongTypeError(
             f"{name} must be a numpy.random.Generator; received a {type(value).__name__}. Use"
             " numpy.random.default_rng(...)."
         )
@@ -46,7 +46,7 @@ def arm(value: SupportsIndex, n_arms: int) -> int:
     try:
         number = operator.index(value)
     except TypeError:
-        raise NotAnInteger(f"arm must be an integer in [0, {n_arms - 1}]; received {value!r}.") from None
+        raise NotAnIntegerError(f"arm must be an integer in [0, {n_arms - 1}]; received {value!r}.") from None
     if not 0 <= number < n_arms:
         raise ValueError(f"arm must be an integer in [0, {n_arms - 1}]; received {value!r}.")
     return number
@@ -95,11 +95,11 @@ def greater_than(name: str, value: SupportsFloat, low: float) -> float:
 def real(name: str, value: SupportsFloat) -> float:
     """Return `value` as a float, or raise a TypeError if it is not a number at all."""
     if isinstance(value, (str, bytes, bool, np.bool_)):
-        raise WrongType(f"{name} must be a number; received {value!r}.")
+        raise WrongTypeError(f"{name} must be a number; received {value!r}.")
     try:
         return float(value)
     except (TypeError, ValueError):
-        raise WrongType(f"{name} must be a number; received {value!r}.") from None
+        raise WrongTypeError(f"{name} must be a number; received {value!r}.") from None
     except OverflowError:
         raise ValueError(f"{name} must be a number that fits a float; received a larger one.") from None
 
@@ -107,7 +107,7 @@ def real(name: str, value: SupportsFloat) -> float:
 def boolean(name: str, value: bool) -> bool:
     """Return `value`, or raise if it is neither True nor False: the text "false" would count as true."""
     if not isinstance(value, (bool, np.bool_)):
-        raise WrongType(f"{name} must be True or False; received {value!r}.")
+        raise WrongTypeError(f"{name} must be True or False; received {value!r}.")
     return bool(value)
 
 
@@ -129,4 +129,4 @@ def known_name(kind: str, value: str, names: Iterable[str]) -> str:
         return found
     near = difflib.get_close_matches(str(value).lower(), by_lower, n=3, cutoff=0.4)
     hint = f"Did you mean {' or '.join(by_lower[name] for name in near)}?" if near else f"Known: {', '.join(names)}."
-    raise UnknownName(f"{kind} must be a known name; received {value!r}. {hint}")
+    raise UnknownNameError(f"{kind} must be a known name; received {value!r}. {hint}")

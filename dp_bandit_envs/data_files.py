@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePath
 from typing import Final, Self
 
-from dp_bandit_envs.errors import DataFileError, WrongType
+from dp_bandit_envs.errors import DataFileError, WrongTypeError
 
 MOST_BYTES: Final = 2**30
 """The largest file: 134 million gains as float64."""
@@ -40,7 +40,7 @@ class DataFile:
         for attribute, kind in (("name", str), ("content", bytes)):
             if not isinstance(getattr(self, attribute), kind):
                 received = type(getattr(self, attribute)).__name__
-                raise WrongType(
+                raise WrongTypeError(
                     f"{attribute} of a DataFile must be {kind.__name__}; received {received}. Use DataFile.read(path)."
                 )
 

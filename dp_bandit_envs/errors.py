@@ -3,7 +3,7 @@
 import gymnasium
 
 
-class WrongType(TypeError):
+class WrongTypeError(TypeError):
     """An argument has the wrong type.
 
     `gym.make` raises a TypeError anew with all arguments behind its message, private gains among them; this one keeps
@@ -14,11 +14,11 @@ class WrongType(TypeError):
         super().__init__(message.partition(" was raised from the environment creator for ")[0])
 
 
-class NotAnInteger(WrongType, ValueError):
+class NotAnIntegerError(WrongTypeError, ValueError):
     """A whole number was needed; both a TypeError and a ValueError, so that either except clause catches it."""
 
 
-class StepOutsideGame(gymnasium.error.ResetNeeded):
+class StepOutsideGameError(gymnasium.error.ResetNeeded):
     """`step` was called before `reset`, or after the last round."""
 
 
@@ -26,7 +26,7 @@ class BoundaryError(RuntimeError):
     """Something below a privacy boundary failed; its message is withheld because it may carry private gains."""
 
 
-class WrongObservation(ValueError):
+class WrongObservationError(ValueError):
     """An agent met an observation that it cannot learn from; the message names the wrapper that is missing."""
 
 
@@ -63,7 +63,7 @@ class GraphFileError(DataFileError):
     """A file of edges breaks a rule; the message names file, line and column."""
 
 
-class UnknownName(KeyError, ValueError):
+class UnknownNameError(KeyError, ValueError):
     """A name is in no table; the message suggests the nearest ones."""
 
     def __str__(self) -> str:
@@ -71,11 +71,11 @@ class UnknownName(KeyError, ValueError):
         return str(self.args[0])
 
 
-class NameTaken(ValueError):
+class NameTakenError(ValueError):
     """A name that is to be registered is in the table already; the message says under which id."""
 
 
-class NotSendable(TypeError):
+class NotSendableError(TypeError):
     """A part cannot be sent to another process; the message says what to do instead."""
 
 

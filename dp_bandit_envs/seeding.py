@@ -14,7 +14,7 @@ from typing import Any, Final, SupportsIndex
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.errors import WrongType
+from dp_bandit_envs.errors import WrongTypeError
 
 ADVERSARY: Final = 0
 AGENT: Final = 1
@@ -70,7 +70,7 @@ def checked_options(options: dict[str, Any] | None) -> dict[str, Any] | None:
     if options is None:
         return None
     if not isinstance(options, Mapping):
-        raise WrongType(
+        raise WrongTypeError(
             f'options must be None or a dict such as {{"trial": 3}}; received {reprlib.repr(options)}. The trial goes'
             " under its name."
         )

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.errors import NotAnInteger, UnknownName
+from dp_bandit_envs.errors import NotAnIntegerError, UnknownNameError
 from tests.tools.refusals import refused
 
 NAN = math.nan
@@ -28,7 +28,7 @@ def test_other_values_are_no_integer_of_at_least_three(value):
 
 @pytest.mark.parametrize("value", [1.5, NAN, "3", None])
 def test_a_value_that_is_not_whole_is_an_error_of_type_and_of_value(value):
-    with pytest.raises(NotAnInteger) as caught:
+    with pytest.raises(NotAnIntegerError) as caught:
         checks.integer("batch_size", value, at_least=3)
     assert isinstance(caught.value, TypeError)
     assert isinstance(caught.value, ValueError)
@@ -117,7 +117,7 @@ def test_a_known_name_is_found_whatever_its_case(spelled):
 
 
 def test_an_unknown_name_gets_the_nearest_one_suggested_first():
-    with pytest.raises(UnknownName) as caught:
+    with pytest.raises(UnknownNameError) as caught:
         checks.known_name("algorithm", "DP-EXP3-Lab", iter(NAMES))
     said = re.findall(r"[\w-]+", str(caught.value))
     assert {"algorithm", "DP-EXP3-Lab"} <= set(said)
@@ -125,7 +125,7 @@ def test_an_unknown_name_gets_the_nearest_one_suggested_first():
 
 
 def test_a_name_far_from_all_gets_the_whole_list():
-    with refused(UnknownName, "'??'", *NAMES):
+    with refused(UnknownNameError, "'??'", *NAMES):
         checks.known_name("algorithm", "??", NAMES)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.envs.scoreboard import Scoreboard
-from dp_bandit_envs.errors import BoundaryError, StepOutsideGame
+from dp_bandit_envs.errors import BoundaryError, StepOutsideGameError
 from dp_bandit_envs.graphs import FeedbackGraph
 from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Noise
 from dp_bandit_envs.protocols import Environment, Observation, is_public
@@ -24,7 +24,7 @@ from dp_bandit_envs.wrappers.below import (
     unflattened,
 )
 from dp_bandit_envs.wrappers.public_face import PublicFace, checked_mechanism
-from dp_bandit_envs.wrappers.released import Refused, Released, nothing_yet, sums_space
+from dp_bandit_envs.wrappers.released import RefusedError, Released, nothing_yet, sums_space
 
 Result = TypeVar("Result")
 
@@ -117,7 +117,7 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
         arm = action if type(action) is int and 0 <= action < self.n_arms else checks.arm(action, self.n_arms)
         self._check_started()
         if self._ended:
-            raise StepOutsideGame("the game has ended; call reset() to start another.")
+            raise StepOutsideGameError("the game has ended; call reset() to start another.")
         result, failure = self._attempt(lambda: self._advance(arm))
         if failure is not None:
             self._rng = None
@@ -205,12 +205,12 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
         for gain in gains:
             # NaN fails, too.
             if not 0.0 <= gain <= 1.0:
-                raise Refused(outside_the_range(type(self).__name__))
+                raise RefusedError(outside_the_range(type(self).__name__))
         return gains, seen["observed"].tolist(), bool(terminated), bool(truncated)
 
     def _check_started(self) -> None:
         if self._rng is None:
-            raise StepOutsideGame("the game has not begun; call reset() first.")
+            raise StepOutsideGameError("the game has not begun; call reset() first.")
 
     def _attempt(self, call: Callable[[], Result]) -> tuple[Result, None] | tuple[Any, BoundaryError]:
         return attempt(call, type(self).__name__, trusted=self._boundary_is_next)
@@ -232,7 +232,7 @@ def attempt(
     message = None
     try:
         return call(), None
-    except Refused as refusal:
+    except RefusedError as refusal:
         message = str(refusal)
     except BoundaryError as error:
         message = str(error) if trusted else None

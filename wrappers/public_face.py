@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from dp_bandit_envs.errors import WrongType
+from dp_bandit_envs.errors import WrongTypeError
 from dp_bandit_envs.privacy.mechanism import Below, Mechanism
 from dp_bandit_envs.protocols import is_public
 
@@ -126,7 +126,7 @@ class PublicFace:
 def checked_mechanism(mechanism: Any) -> Mechanism:
     """Return a mechanism, or raise if it is none."""
     if not isinstance(mechanism, Mechanism):
-        raise WrongType(
+        raise WrongTypeError(
             f"mechanism must be a Mechanism, such as dp_bandit_envs.privacy.mechanisms.ExactSums(); received a"
             f" {type(mechanism).__name__}."
         )

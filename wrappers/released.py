@@ -62,7 +62,7 @@ class Released:
                 elif 0.0 <= value <= 1.0:
                     self._counts[arm] = 1
                 else:
-                    raise Refused(OUTSIDE_RELEASED)
+                    raise RefusedError(OUTSIDE_RELEASED)
 
     def observation(self) -> Observation:
         """End a step above: return what was released, in fresh arrays, and forget what is for one step only."""
@@ -75,7 +75,7 @@ class Released:
         return observation
 
 
-class Refused(Exception):
+class RefusedError(Exception):
     """Raised inside a boundary with a message that is public."""
 
 

@@ -8,7 +8,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries.adversary import Adversary
 from dp_bandit_envs.adversaries.payoff import MOST_MEMORY, Payoff, checked_payoff
 from dp_bandit_envs.adversaries.switching import SwitchingCost
-from dp_bandit_envs.errors import WrongType
+from dp_bandit_envs.errors import WrongTypeError
 from dp_bandit_envs.protocols import FloatArray
 
 
@@ -64,7 +64,7 @@ class MemoryBounded(Adversary):
         payoff: Payoff | None = None,
     ) -> None:
         if gains is not None and not isinstance(gains, Adversary):
-            raise WrongType(
+            raise WrongTypeError(
                 f"gains must be an adversary, such as dp_bandit_envs.adversaries.Stochastic(n_arms, horizon);"
                 f" received a {type(gains).__name__}. Use Replay(array) for numbers of your own."
             )

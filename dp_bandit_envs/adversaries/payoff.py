@@ -11,7 +11,7 @@ import numpy as np
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries.adversary import Adversary
 from dp_bandit_envs.adversaries.pure_function import check_keeps_nothing
-from dp_bandit_envs.errors import PayoffRangeError, WrongType
+from dp_bandit_envs.errors import PayoffRangeError, WrongTypeError
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 Payoff: TypeAlias = Callable[[FloatArray, IntArray, int], float]
@@ -49,20 +49,20 @@ def checked_payoff(payoff: Any) -> FunctionType:
     """Return a payoff function as a plain function, or raise; what Numba compiled counts as its Python function.
 
     Raises:
-        WrongType: If it is not a plain function of gains, arms and t.
+        WrongTypeError: If it is not a plain function of gains, arms and t.
         ValueError: If it could keep something from one round to another.
     """
     function = python_function(payoff)
     if not isinstance(function, FunctionType):
         way_out = " In a class body write payoff = staticmethod(function)." if isinstance(function, MethodType) else ""
-        raise WrongType(
+        raise WrongTypeError(
             "payoff must be a plain function payoff(gains, arms, t) -> float; received a"
             f" {type(function).__name__}.{way_out}"
         )
     try:
         inspect.signature(function).bind(None, None, None)
     except TypeError:
-        raise WrongType(
+        raise WrongTypeError(
             f"payoff must take (gains, arms, t); {function.__name__} takes {inspect.signature(function)}."
         ) from None
     check_keeps_nothing("payoff", function)

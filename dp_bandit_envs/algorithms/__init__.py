@@ -31,7 +31,7 @@ from dp_bandit_envs.algorithms.tossou_2016 import dp_ucb, dp_ucb_bound, dp_ucb_i
 from dp_bandit_envs.algorithms.tossou_2017 import dp_exp3_lap, dp_lambda_lap, exp3_tau
 from dp_bandit_envs.algorithms.tossou_graphs_2017 import ts_max_n, ts_n
 from dp_bandit_envs.algorithms.zimmert_2021 import tsallis_inf
-from dp_bandit_envs.errors import NameTaken, WrongType
+from dp_bandit_envs.errors import NameTakenError, WrongTypeError
 from dp_bandit_envs.theory.printed_epsilons import paper_epsilon
 
 __all__ = ["ALGORITHMS", "Algorithm", "algorithm_names", "make_algorithm", "paper_epsilon", "register_algorithm"]
@@ -86,7 +86,7 @@ def make_algorithm(name: str, **parameters: Any) -> Algorithm:
             `label` is the name of its results, so that two settings can be compared.
 
     Raises:
-        UnknownName: If there is no such algorithm; the message suggests near names.
+        UnknownNameError: If there is no such algorithm; the message suggests near names.
         TypeError: If the algorithm has no such parameter.
     """
     known = checks.known_name("algorithm", name, ALGORITHMS)
@@ -111,20 +111,20 @@ def register_algorithm(name: str, maker: Callable[..., Algorithm]) -> None:
             the parameters, the guarantee and the source. It may take `label`, the name of its results.
 
     Raises:
-        WrongType: If the name is no text, or `maker()` does not return an `Algorithm`.
+        WrongTypeError: If the name is no text, or `maker()` does not return an `Algorithm`.
         ValueError: If the name has other characters, or does not begin with a letter.
-        NameTaken: If an algorithm has this name, in upper or lower case.
+        NameTakenError: If an algorithm has this name, in upper or lower case.
     """
     if not isinstance(name, str):
-        raise WrongType(f"name must be text, such as 'My-EXP3'; received a {type(name).__name__}.")
+        raise WrongTypeError(f"name must be text, such as 'My-EXP3'; received a {type(name).__name__}.")
     if not re.fullmatch("[A-Za-z][A-Za-z0-9-]*", name):
         raise ValueError(f"name must be letters, digits and hyphens, such as 'My-EXP3'; received {name!r}.")
     same = [known for known in ALGORITHMS if known.lower() == name.lower()]
     if same:
-        raise NameTaken(f"name must be new; received {name!r}, but there is {same[0]}. Use another name.")
+        raise NameTakenError(f"name must be new; received {name!r}, but there is {same[0]}. Use another name.")
     made = maker() if callable(maker) and not isinstance(maker, type) else None
     if not isinstance(made, Algorithm):
-        raise WrongType(
+        raise WrongTypeError(
             f"maker must be a function that returns an Algorithm when called without arguments; received {maker!r}."
         )
     ALGORITHMS[name] = maker

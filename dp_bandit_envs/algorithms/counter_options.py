@@ -14,7 +14,7 @@ def counter_options(counter: str, budget: str) -> dict[str, Any]:
         budget: `"split"`, or `"paper"` for the hybrid counter: each of its two parts has all of epsilon.
 
     Raises:
-        UnknownName: If there is no such counter; the message suggests near names.
+        UnknownNameError: If there is no such counter; the message suggests near names.
         ValueError: If `budget` is none of these, or is `"paper"` for another counter.
     """
     checks.known_name("counter", counter, COUNTERS)

@@ -75,7 +75,7 @@ def named(name: str) -> list[tuple[str, str, Any]]:
     """Return kind, name and thing for all that `name` spells: those in its very letters, or else in any case.
 
     Raises:
-        UnknownName: If nothing has this name; the message suggests near names.
+        UnknownNameError: If nothing has this name; the message suggests near names.
     """
     every = [(kind, known, thing) for kind, things in KINDS.items() for known, thing in things().items()]
     spellings = {spelling: None for kind, known, _ in every for spelling in {known, short_name(known)}}

@@ -12,7 +12,7 @@ from dp_bandit_envs.adversaries.adversary import Adversary
 from dp_bandit_envs.adversaries.payoff import payments_of
 from dp_bandit_envs.envs.made_adversary import make_adversary
 from dp_bandit_envs.envs.scoreboard import Scoreboard
-from dp_bandit_envs.errors import StepOutsideGame
+from dp_bandit_envs.errors import StepOutsideGameError
 from dp_bandit_envs.protocols import FloatArray, IntArray, Observation
 from dp_bandit_envs.seeding import ADVERSARY, EpisodeStreams, checked_options, checked_seed
 
@@ -226,12 +226,12 @@ class BanditEnv(gym.Env[Observation, int]):
 
     def _check_started(self) -> None:
         if self._round < 0:
-            raise StepOutsideGame("the game has not begun; call reset() first.")
+            raise StepOutsideGameError("the game has not begun; call reset() first.")
 
     def _next_block(self) -> None:
         self._check_started()
         if self._round == self.horizon:
-            raise StepOutsideGame(f"the game ended after round {self.horizon}; call reset() to start another.")
+            raise StepOutsideGameError(f"the game ended after round {self.horizon}; call reset() to start another.")
         self.report_block()
         self._totals_before_block = self._totals(len(self._arms))
         self._block = np.empty((min(self._block_length, self.horizon - self._round), self.n_arms))

@@ -15,7 +15,7 @@ from dp_bandit_envs.adversaries.payoff import payments_of
 from dp_bandit_envs.envs.bandit_env import BanditEnv, observation_space
 from dp_bandit_envs.envs.made_adversary import make_adversary
 from dp_bandit_envs.envs.scoreboard import Scoreboard
-from dp_bandit_envs.errors import NotAnInteger, StepOutsideGame
+from dp_bandit_envs.errors import NotAnIntegerError, StepOutsideGameError
 from dp_bandit_envs.protocols import FloatArray, IntArray, Observation
 from dp_bandit_envs.seeding import ADVERSARY, EpisodeStreams, checked_options, checked_seed
 
@@ -45,7 +45,7 @@ def check_arms(actions: Any, num_envs: int, n_arms: int) -> IntArray:
     if arms.shape != (num_envs,):
         raise ValueError(f"actions must have shape ({num_envs},), one arm for each game; received shape {arms.shape}.")
     if arms.dtype.kind not in "iu":
-        raise NotAnInteger(f"arm must be an integer in [0, {n_arms - 1}]; received an array of {arms.dtype}.")
+        raise NotAnIntegerError(f"arm must be an integer in [0, {n_arms - 1}]; received an array of {arms.dtype}.")
     arms = arms.astype(np.int64, copy=False)
     # Seen as unsigned, a negative number is a huge one, so one maximum checks both ends.
     unsigned = arms.view(np.uint64)
@@ -212,7 +212,7 @@ class BanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, NDArray[Any]])
 
     def _check_started(self) -> None:
         if self._round < 0:
-            raise StepOutsideGame("the games have not begun; call reset() first.")
+            raise StepOutsideGameError("the games have not begun; call reset() first.")
 
     def _charge(self, arms: IntArray, gains: FloatArray) -> FloatArray:
         self._runs *= arms == self._arms

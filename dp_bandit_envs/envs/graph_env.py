@@ -12,7 +12,7 @@ from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
 from dp_bandit_envs.envs.graph_picture import GraphPicture
 from dp_bandit_envs.envs.registration import sized_adversaries
-from dp_bandit_envs.errors import WrongType
+from dp_bandit_envs.errors import WrongTypeError
 from dp_bandit_envs.graphs import FeedbackGraph, GraphSource
 from dp_bandit_envs.protocols import FloatArray, IntArray, Observation
 from dp_bandit_envs.seeding import GRAPH, EpisodeStreams
@@ -206,7 +206,7 @@ def graph_game(
         gains = None
     if gains is not None:
         if not isinstance(gains, Adversary):
-            raise WrongType(
+            raise WrongTypeError(
                 f"gains must be a name, one of {', '.join(sized_adversaries())}, or an adversary, such as"
                 f" dp_bandit_envs.adversaries.SwitchingCost(n_arms, horizon), or Replay(array) for numbers of your own;"
                 f" received a {type(gains).__name__}."
@@ -224,7 +224,7 @@ def graph_game(
         gains = Stochastic(source.n_arms, rounds, means=means)
     elif gains is None:
         if prior is not None and np.shape(prior) != (2,):
-            raise WrongType(
+            raise WrongTypeError(
                 f"prior must be two numbers, the alpha and beta of a Beta distribution; received {prior!r}."
             )
         alpha, beta = (1.0, 1.0) if prior is None else prior

@@ -4,7 +4,7 @@ import inspect
 from typing import Any
 
 from dp_bandit_envs.adversaries.adversary import Adversary
-from dp_bandit_envs.errors import WrongType
+from dp_bandit_envs.errors import WrongTypeError
 
 
 def make_adversary(env_class: type, adversary: Adversary | None, arguments: dict[str, Any]) -> Adversary:
@@ -12,14 +12,14 @@ def make_adversary(env_class: type, adversary: Adversary | None, arguments: dict
     adversary_class: type[Adversary] | None = env_class.adversary_class  # type: ignore[attr-defined]
     if adversary is not None:
         if not isinstance(adversary, Adversary):
-            raise WrongType(f"adversary must be an Adversary; received a {type(adversary).__name__}.")
+            raise WrongTypeError(f"adversary must be an Adversary; received a {type(adversary).__name__}.")
         if arguments:
-            raise WrongType(f"{', '.join(arguments)} belong to the adversary; give them to it instead.")
+            raise WrongTypeError(f"{', '.join(arguments)} belong to the adversary; give them to it instead.")
         return adversary
     if adversary_class is None:
-        raise WrongType(f"{env_class.__name__} needs an adversary; for example BanditEnv(Stochastic(n_arms=10)).")
+        raise WrongTypeError(f"{env_class.__name__} needs an adversary; for example BanditEnv(Stochastic(n_arms=10)).")
     known = list(inspect.signature(adversary_class).parameters)
     unknown = [name for name in arguments if name not in known]
     if unknown:
-        raise WrongType(f"{env_class.__name__} has no argument {unknown[0]!r}. Known: {', '.join(known)}.")
+        raise WrongTypeError(f"{env_class.__name__} has no argument {unknown[0]!r}. Known: {', '.join(known)}.")
     return adversary_class(**arguments)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import gymnasium as gym
 
-from dp_bandit_envs.errors import NameTaken, WrongType
+from dp_bandit_envs.errors import NameTakenError, WrongTypeError
 
 if TYPE_CHECKING:
     from dp_bandit_envs.adversaries.adversary import Adversary
@@ -110,26 +110,26 @@ def register_adversary(name: str, adversary_class: "type[Adversary]") -> str:
         The id.
 
     Raises:
-        WrongType: If the name is no text, or the class is not that of an adversary.
+        WrongTypeError: If the name is no text, or the class is not that of an adversary.
         ValueError: If the name is not as above, or an argument of the class is one of every environment's.
-        NameTaken: If there is such a game, in whatever case its letters are.
+        NameTakenError: If there is such a game, in whatever case its letters are.
     """
     from dp_bandit_envs.adversaries.adversary import Adversary
 
     if not isinstance(name, str):
-        raise WrongType(f"name must be text, such as 'Drifting'; received a {type(name).__name__}.")
+        raise WrongTypeError(f"name must be text, such as 'Drifting'; received a {type(name).__name__}.")
     if not re.fullmatch("[A-Z][A-Za-z0-9]*", name) or name.endswith("Vector"):
         raise ValueError(
             "name must be letters and digits that begin with a capital letter and do not end on Vector, such as"
             f" 'Drifting'; received {name!r}."
         )
     if not isinstance(adversary_class, type):
-        raise WrongType(
+        raise WrongTypeError(
             f"adversary_class must be a class, not an object; received a {type(adversary_class).__name__}. Use"
             " BanditEnv(adversary) for an object."
         )
     if not issubclass(adversary_class, Adversary) or inspect.isabstract(adversary_class):
-        raise WrongType(
+        raise WrongTypeError(
             "adversary_class must inherit Adversary and define begin and next_gains; received"
             f" {adversary_class.__name__}."
         )
@@ -142,7 +142,7 @@ def register_adversary(name: str, adversary_class: "type[Adversary]") -> str:
     game = Game(name, adversary_class)
     same = [one for one in (*GAMES, *gym.registry) if one.lower() == game.id.lower()]
     if same:
-        raise NameTaken(f"name must be new; received {name!r}, but there is {same[0]}. Use another name.")
+        raise NameTakenError(f"name must be new; received {name!r}, but there is {same[0]}. Use another name.")
     GAMES[game.id] = game
     game.register()
     return game.id

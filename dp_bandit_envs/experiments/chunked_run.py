@@ -27,7 +27,7 @@ Progress = Callable[[str | None, int], None]
 """Takes the title of the panel that was played, None for results that were saved before, and a number of rounds."""
 
 
-class _ChunkGone(Exception):
+class _ChunkGoneError(Exception):
     """A chunk that was saved is no longer in the folder."""
 
 
@@ -96,7 +96,7 @@ def _run_chunks(experiment: Experiment, folder: ResultsFolder, jobs: int, progre
             else:
                 chunk.save(folder, _run_chunk(experiment, chunk, jobs, progress))
     # If a chunk has gone, another process has joined and removed them.
-    with contextlib.suppress(_ChunkGone):
+    with contextlib.suppress(_ChunkGoneError):
         folder.save(RESULTS, _joined(experiment, folder))
     whole = folder.load(RESULTS)
     if whole is None:
@@ -122,7 +122,7 @@ def _joined(experiment: Experiment, folder: ResultsFolder) -> Iterator[tuple[str
     try:
         yield from _pieces(experiment, folder)
     except FileNotFoundError:
-        raise _ChunkGone from None
+        raise _ChunkGoneError from None
 
 
 def _pieces(experiment: Experiment, folder: ResultsFolder) -> Iterator[tuple[str, list[NDArray[Any]]]]:

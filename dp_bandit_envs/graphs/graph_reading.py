@@ -10,7 +10,7 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.data_files import DataFile
-from dp_bandit_envs.errors import GraphFileError, WrongType
+from dp_bandit_envs.errors import GraphFileError, WrongTypeError
 from dp_bandit_envs.graphs.feedback_graph import FeedbackGraph
 
 SMALLEST: Final = 2
@@ -52,7 +52,7 @@ def as_feedback_graph(graph: Any, *, n_arms: SupportsIndex | None = None, self_l
         matrix = np.empty(0)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.dtype.kind not in "biuf":
         shape = f" of shape {matrix.shape}" if matrix.size else ""
-        raise WrongType(
+        raise WrongTypeError(
             "graph must be a name, a networkx graph, a square matrix or the path of a file of edges; received a"
             f" {type(graph).__name__}{shape}."
         )
@@ -65,7 +65,7 @@ def as_feedback_graph(graph: Any, *, n_arms: SupportsIndex | None = None, self_l
 def _from_sparse(entries: Any, self_loops: bool) -> FeedbackGraph:
     """Read the coordinates of a sparse matrix; scipy itself is not needed."""
     if len(set(entries.shape)) != 1:
-        raise WrongType(f"a graph's matrix must be square; received one of shape {entries.shape}.")
+        raise WrongTypeError(f"a graph's matrix must be square; received one of shape {entries.shape}.")
     if np.isnan(np.asarray(entries.data, float)).any():
         raise ValueError("a graph's matrix must hold numbers; it holds nan.")
     kept = np.asarray(entries.data) != 0

@@ -7,7 +7,7 @@ import networkx as nx
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.errors import WrongType
+from dp_bandit_envs.errors import WrongTypeError
 
 SIMPLE: dict[str, Callable[[int], Any]] = {
     "complete": nx.complete_graph,
@@ -88,7 +88,9 @@ def named_graph(name: str, n_arms: int | None, rng: np.random.Generator, **optio
     known = checks.known_name("graph", name, NAMES)
     if known in REAL:
         if options:
-            raise WrongType(f"{', '.join(options)}: no argument of the game, and the graph {known!r} has no options.")
+            raise WrongTypeError(
+                f"{', '.join(options)}: no argument of the game, and the graph {known!r} has no options."
+            )
         return REAL[known][0]()
     size = 10 if n_arms is None else n_arms
     if known in RANDOM:
@@ -96,7 +98,7 @@ def named_graph(name: str, n_arms: int | None, rng: np.random.Generator, **optio
     if known == "cliques":
         return cliques(size, **_positive(known, options, ("size",)))
     if options:
-        raise WrongType(f"{', '.join(options)}: no argument of the game, and the graph {known!r} has no options.")
+        raise WrongTypeError(f"{', '.join(options)}: no argument of the game, and the graph {known!r} has no options.")
     return SIMPLE[known](size)
 
 
@@ -106,7 +108,7 @@ def _positive(graph: str, options: dict[str, Any], allowed: tuple[str, ...]) -> 
     checked: dict[str, Any] = {}
     for name, value in options.items():
         if name not in allowed:
-            raise WrongType(f"the graph {graph!r} has no option {name!r}. Known: {', '.join(allowed)}.")
+            raise WrongTypeError(f"the graph {graph!r} has no option {name!r}. Known: {', '.join(allowed)}.")
         if name == "degree":
             checked[name] = checks.at_least(name, value, 0)
         else:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import cloudpickle
 
 from dp_bandit_envs.envs.registration import Game, foreign_games, register_here
-from dp_bandit_envs.errors import NotSendable
+from dp_bandit_envs.errors import NotSendableError
 
 if TYPE_CHECKING:
     from dp_bandit_envs.simulation.spreading import Column, Task
@@ -40,13 +40,13 @@ class Carried:
             env_id: The id that it plays; games of other ids are left out if they cannot be pickled.
 
         Raises:
-            NotSendable: If the task, or the game of this id, cannot be pickled; the message names the reason.
+            NotSendableError: If the task, or the game of this id, cannot be pickled; the message names the reason.
         """
         games = []
         for game in foreign_games():
             try:
                 games.append((game.name, _packed(game.adversary, f"the adversary of {game.id}")))
-            except NotSendable:
+            except NotSendableError:
                 if game.id == env_id:
                     raise
         return cls(_packed(task, "the environment and its players"), tuple(games))
@@ -55,13 +55,13 @@ class Carried:
         """Register the games, unpack the task and play one trial.
 
         Raises:
-            NotSendable: If something cannot be imported here; the message names the reason.
+            NotSendableError: If something cannot be imported here; the message names the reason.
         """
         reason = None
         for name, adversary in self.games:
             try:
                 register_here(name, _unpacked(adversary, f"the adversary of {Game(name).id}"))
-            except NotSendable as error:
+            except NotSendableError as error:
                 reason = error
         task: Task = _unpacked(self.task, "the environment and its players")
         try:
@@ -77,7 +77,7 @@ def _packed(part: Any, name: str) -> bytes:
     try:
         packed: bytes = cloudpickle.dumps(part)
     except Exception as error:
-        raise NotSendable(
+        raise NotSendableError(
             f"{name} must be picklable to be played in other processes; received one that is not"
             f" ({type(error).__name__}: {error}). {WAY_OUT}"
         ) from None
@@ -88,7 +88,7 @@ def _unpacked(packed: bytes, name: str) -> Any:
     try:
         return cloudpickle.loads(packed)
     except Exception as error:
-        raise NotSendable(
+        raise NotSendableError(
             f"{name} must be importable in other processes to be played there; received one that is not"
             f" ({type(error).__name__}: {error}). {WAY_OUT}"
         ) from None

@@ -20,7 +20,7 @@ PLACE = 0
 """Placeholder."""
 
 
-class NotCompilable(Exception):
+class NotCompilableError(Exception):
     """The compiled loop cannot play an algorithm; the message says why."""
 
 
@@ -110,7 +110,7 @@ def stages(mechanisms: Sequence[Mechanism], *, on_graph: bool) -> dict[str, Call
         on_graph: Whether a round reveals a row of a feedback graph.
 
     Raises:
-        NotCompilable: If a mechanism has a function that is not plain, or a form that only `play` knows.
+        NotCompilableError: If a mechanism has a function that is not plain, or a form that only `play` knows.
     """
     module: ModuleType = graph_feedback if on_graph else play_block
     parts: dict[str, Callable[..., Any]] = {"reveal": module.reveal, "clear": module.clear}
@@ -143,13 +143,13 @@ def _check(mechanism: Mechanism, batched: bool, above: Sequence[Mechanism]) -> N
     for part in ("release", "idle", "forget"):
         function = getattr(mechanism, part)
         if function is not None and not isinstance(function, FunctionType):
-            raise NotCompilable(f"{part} of {name} is not a plain function")
+            raise NotCompilableError(f"{part} of {name} is not a plain function")
     if mechanism.idle is not None and not mechanism.releases_sums:
-        raise NotCompilable(f"{name} releases gains of arms that were not revealed")
+        raise NotCompilableError(f"{name} releases gains of arms that were not revealed")
     if mechanism.batch_size > 1 and batched:
-        raise NotCompilable(f"{name} makes batches of batches")
+        raise NotCompilableError(f"{name} makes batches of batches")
     if mechanism.forget is not None and any(one.batch_size > 1 for one in above):
-        raise NotCompilable(f"{name} forgets within a batch")
+        raise NotCompilableError(f"{name} forgets within a batch")
 
 
 def _joined(function: Callable[..., Any], parts: Mapping[str, Any]) -> Callable[..., Any]:

@@ -18,7 +18,7 @@ from dp_bandit_envs.privacy.mechanism import Below, Mechanism, noise_of
 from dp_bandit_envs.protocols import Environment
 from dp_bandit_envs.seeding import AGENT, FIRST_WRAPPER
 from dp_bandit_envs.simulation import payoffs
-from dp_bandit_envs.simulation.chain import NotCompilable, stages
+from dp_bandit_envs.simulation.chain import NotCompilableError, stages
 from dp_bandit_envs.simulation.entry import Entry
 from dp_bandit_envs.simulation.play_block import Rules
 from dp_bandit_envs.wrappers import PrivacyBoundary
@@ -66,7 +66,7 @@ class Plan:
 
 
 def make_plan(algorithm: Algorithm, env: Environment) -> Plan:
-    """Return a plan, or raise `NotCompilable`.
+    """Return a plan, or raise `NotCompilableError`.
 
     Args:
         algorithm: What is to be played.
@@ -74,30 +74,30 @@ def make_plan(algorithm: Algorithm, env: Environment) -> Plan:
     """
     game = env.unwrapped
     if config.DISABLE_JIT:  # type: ignore[attr-defined]
-        raise NotCompilable("NUMBA_DISABLE_JIT is set")
+        raise NotCompilableError("NUMBA_DISABLE_JIT is set")
     if type(game).step is not BanditEnv.step or type(game).reset is not BanditEnv.reset:
-        raise NotCompilable(f"{type(game).__name__} has a step or reset of its own")
+        raise NotCompilableError(f"{type(game).__name__} has a step or reset of its own")
     on_graph = isinstance(game, GraphEnv)
     kind_of_game = GraphEnv if on_graph else BanditEnv
     if any(getattr(type(game), hook) is not getattr(kind_of_game, hook) for hook in ("_begin", "_reveal")):
-        raise NotCompilable(f"{type(game).__name__} has feedback of its own")
+        raise NotCompilableError(f"{type(game).__name__} has feedback of its own")
     agent = algorithm.agent()
     if not isinstance(agent, FunctionalAgent):
-        raise NotCompilable(f"{type(agent).__name__} is not made of compilable functions")
+        raise NotCompilableError(f"{type(agent).__name__} is not made of compilable functions")
     kind = type(agent)
     if any(getattr(kind, method) is not getattr(FunctionalAgent, method) for method in PLAIN):
-        raise NotCompilable(f"{kind.__name__} has a begin or update of its own, or chooses arms its own way")
+        raise NotCompilableError(f"{kind.__name__} has a begin or update of its own, or chooses arms its own way")
     assert isinstance(game, BanditEnv)
     payoff = payoffs.compilable(game.adversary)
     if isinstance(payoff, str):
-        raise NotCompilable(payoff)
+        raise NotCompilableError(payoff)
     wrapped = algorithm.wrap(env)
     mechanisms = _mechanisms(wrapped)
     # Refused now rather than in the first trial.
     stages([mechanism for mechanism, _ in mechanisms], on_graph=on_graph)
     sums = any(mechanism.releases_sums for mechanism, _ in mechanisms)
     if sums != (agent.learns_from is Sums):
-        raise NotCompilable(f"{kind.__name__} learns from {' and '.join(agent.learns_from._fields)}")
+        raise NotCompilableError(f"{kind.__name__} learns from {' and '.join(agent.learns_from._fields)}")
     agent.see_noise(noise_of(wrapped))
     batches = [mechanism.batch_size for mechanism, _ in mechanisms]
     return Plan(
@@ -123,9 +123,9 @@ def _mechanisms(env: Environment) -> tuple[tuple[Mechanism, Below], ...]:
             continue
         name = type(layer).__name__
         if not isinstance(layer, PrivacyBoundary):
-            raise NotCompilable(f"a {name} is not part of the compiled loop")
+            raise NotCompilableError(f"a {name} is not part of the compiled loop")
         if any(getattr(type(layer), part) is not getattr(PrivacyBoundary, part) for part in DRIVER):
-            raise NotCompilable(f"{name} is a boundary that does something of its own")
+            raise NotCompilableError(f"{name} is a boundary that does something of its own")
         found.append((layer.mechanism, layer.below))
     return tuple(found)
 

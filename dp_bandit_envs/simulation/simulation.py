@@ -15,7 +15,7 @@ from dp_bandit_envs.algorithms import Algorithm, make_algorithm
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.protocols import AgentFactory, Environment, FloatArray, IntArray
-from dp_bandit_envs.simulation.chain import NotCompilable
+from dp_bandit_envs.simulation.chain import NotCompilableError
 from dp_bandit_envs.simulation.checkpoints import checked, spaced
 from dp_bandit_envs.simulation.plan import Plan, make_plan
 from dp_bandit_envs.simulation.spreading import Column, Task, spread
@@ -124,7 +124,7 @@ def simulate(
         progress: Called with (games done, games in all) after each trial, from the calling thread.
 
     Raises:
-        NotSendable: If trials run in other processes, and a part cannot be sent there.
+        NotSendableError: If trials run in other processes, and a part cannot be sent there.
     """
     arguments = dict(env_kwargs or {})
     if horizon is not None:
@@ -146,7 +146,7 @@ def simulate(
     for name, player in players.items():
         try:
             plans[name] = make_plan(player, env)
-        except NotCompilable as obstacle:
+        except NotCompilableError as obstacle:
             plans[name] = str(obstacle)
     compiled = {name: plan for name, plan in plans.items() if isinstance(plan, Plan)}
     played = {name: players[name] for name in players if name not in compiled}

@@ -32,7 +32,7 @@ Stopped = Callable[[], bool]
 """Tells whether somebody has asked for the work to end."""
 
 
-class StoppedEarly(Exception):
+class StoppedEarlyError(Exception):
     """A trial was given up, because its results are no longer wanted."""
 
 
@@ -48,7 +48,7 @@ class Task(Protocol):
         """Do what takes seconds once; end early after `stopped` returns True."""
 
     def run(self, trial: int, stopped: Stopped = never) -> dict[str, Column]:
-        """Play one trial; raise `StoppedEarly` soon after `stopped` returns True."""
+        """Play one trial; raise `StoppedEarlyError` soon after `stopped` returns True."""
 
 
 def spread(

@@ -30,7 +30,7 @@ from dp_bandit_envs.simulation.play_block import (
     new_progress,
     new_record,
 )
-from dp_bandit_envs.simulation.spreading import Column, Stopped, StoppedEarly, never
+from dp_bandit_envs.simulation.spreading import Column, Stopped, StoppedEarlyError, never
 
 ROUNDS_AT_ONCE = 2**14
 NUMBERS_AT_ONCE = 2**18
@@ -119,7 +119,7 @@ class CompiledTrials:
         seats = self._seats(trial)
         for start in range(0, horizon, len(block)):
             if stopped():
-                raise StoppedEarly
+                raise StoppedEarlyError
             gains = block[: horizon - start]
             adversary.fill(gains)
             if not _compiled(all_in_range)(gains.reshape(-1)):
@@ -178,7 +178,7 @@ class PlayedTrials:
         at = self.checkpoints - 1
         for name, algorithm in self.algorithms.items():
             if stopped():
-                raise StoppedEarly
+                raise StoppedEarlyError
             env = self.make_env()
             game = play(env, algorithm, seed=self.seed, trial=trial)
             if len(game.arms) < self.checkpoints[-1]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import SupportsFloat, SupportsIndex
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.errors import WrongType
+from dp_bandit_envs.errors import WrongTypeError
 from dp_bandit_envs.theory.divergences import bernoulli_kl, private_divergence
 
 
@@ -62,7 +62,7 @@ def arm_means(means: Sequence[SupportsFloat]) -> list[float]:
     try:
         each = list(means)
     except TypeError:
-        raise WrongType(f"means must be several numbers, one for each arm; received {means!r}.") from None
+        raise WrongTypeError(f"means must be several numbers, one for each arm; received {means!r}.") from None
     numbers = [checks.in_range(f"means[{arm}]", mean, 0, 1) for arm, mean in enumerate(each)]
     if not len(numbers) >= 2:
         raise ValueError(f"means must hold at least 2 arms; received {len(numbers)}.")

@@ -14,7 +14,7 @@ from dp_bandit_envs import make_algorithm, simulate
 from dp_bandit_envs.adversaries import Adversary, GainTable, MemoryBounded, Stochastic, overfished, stay
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
-from dp_bandit_envs.errors import GainRangeError, PayoffRangeError, WrongType
+from dp_bandit_envs.errors import GainRangeError, PayoffRangeError, WrongTypeError
 from dp_bandit_envs.simulation import play
 from tests.tools import payoff_functions as functions
 
@@ -341,7 +341,7 @@ def two(gains, arms):
     ids=["number", "text", "object", "method", "builtin", "two-arguments"],
 )
 def test_payoff_must_be_a_plain_function_of_three_arguments(payoff, match):
-    with pytest.raises(WrongType, match=match):
+    with pytest.raises(WrongTypeError, match=match):
         MemoryBounded(payoff=payoff)
 
 
@@ -350,9 +350,9 @@ def test_an_adversarys_own_payoff_and_memory_are_checked_too():
         def payoff(self, gains, arms, t):
             return 0.5
 
-    with pytest.raises(WrongType, match="staticmethod"):
+    with pytest.raises(WrongTypeError, match="staticmethod"):
         BanditEnv(Forgot())
-    with pytest.raises(WrongType, match="staticmethod"):
+    with pytest.raises(WrongTypeError, match="staticmethod"):
         BanditVectorEnv(2, Forgot())
     odd = types.new_class("Odd", (Stochastic,), {}, lambda body: body.update(payoff=staticmethod(stay), memory=-1))
     with pytest.raises(ValueError, match="memory must be an integer of at least 0"):

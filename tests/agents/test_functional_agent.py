@@ -7,7 +7,7 @@ from gymnasium.wrappers import FlattenObservation
 
 from dp_bandit_envs import Agent, Exp3, Htinf, TsallisInf, Uniform, play
 from dp_bandit_envs.agents import Imed, KlUcb, SuccessiveElimination, ThompsonSampling, Ucb
-from dp_bandit_envs.errors import StepOutsideGame, WrongObservation, WrongType
+from dp_bandit_envs.errors import StepOutsideGameError, WrongObservationError, WrongTypeError
 from dp_bandit_envs.observations import KEYS
 from dp_bandit_envs.privacy import Noise
 from dp_bandit_envs.wrappers import BlockSums, ExactSums, HybridSums, IntervalSums, LaplaceClipRescale
@@ -46,7 +46,7 @@ def test_it_is_an_agent_of_the_protocol(any_agent):
 )
 def test_nothing_works_before_begin(agent, call):
     message = rf"{type(agent).__name__} has no game yet; call begin\(n_arms=, horizon=, rng=\) first"
-    with pytest.raises(StepOutsideGame, match=message):
+    with pytest.raises(StepOutsideGameError, match=message):
         call(agent)
 
 
@@ -60,7 +60,7 @@ def test_nothing_works_before_begin(agent, call):
 )
 def test_nothing_works_before_begin_on_sums(agent_of_sums, call):
     message = rf"{type(agent_of_sums).__name__} has no game yet; call begin\(n_arms=, horizon=, rng=\) first"
-    with pytest.raises(StepOutsideGame, match=message):
+    with pytest.raises(StepOutsideGameError, match=message):
         call(agent_of_sums)
 
 
@@ -76,7 +76,7 @@ def test_nothing_works_before_begin_on_sums(agent_of_sums, call):
 )
 def test_a_wrong_observation_names_the_wrappers(agent, observation, shown):
     agent.begin(n_arms=2, horizon=10, rng=np.random.default_rng(0))
-    with pytest.raises(WrongObservation, match=shown) as error:
+    with pytest.raises(WrongObservationError, match=shown) as error:
         agent.update(0, observation)
     message = str(error.value)
     assert message.startswith(f"{type(agent).__name__} learns from observations with 'gain' and 'observed'; received")
@@ -86,7 +86,7 @@ def test_a_wrong_observation_names_the_wrappers(agent, observation, shown):
 def test_the_message_does_not_carry_a_gain():
     agent = Exp3()
     agent.begin(n_arms=2, horizon=10, rng=np.random.default_rng(0))
-    with pytest.raises(WrongObservation) as error:
+    with pytest.raises(WrongObservationError) as error:
         agent.update(0, {"gains": np.array([0.123456, 0.0])})
     assert "0.123456" not in str(error.value)
     assert error.value.__cause__ is None and error.value.__suppress_context__
@@ -94,7 +94,7 @@ def test_the_message_does_not_carry_a_gain():
 
 def test_a_flattened_environment_is_refused_with_that_message(agent):
     env = FlattenObservation(gym.make("DPBandit-Stochastic-v0", horizon=10))
-    with pytest.raises(WrongObservation, match="without FlattenObservation"):
+    with pytest.raises(WrongObservationError, match="without FlattenObservation"):
         play(env, agent)
 
 
@@ -145,7 +145,7 @@ def test_an_observation_is_not_kept_or_changed(agent):
 )
 def test_an_agent_of_sums_says_what_it_needs_where_there_are_gains(agent_of_sums, wrap):
     env = wrap(gym.make("DPBandit-Stochastic-v0", horizon=10))
-    with pytest.raises(WrongObservation) as error:
+    with pytest.raises(WrongObservationError) as error:
         play(env, agent_of_sums)
     assert str(error.value) == (
         f"{type(agent_of_sums).__name__} learns from running sums, but this environment reports gains;"
@@ -166,7 +166,7 @@ def test_an_agent_of_sums_says_what_it_needs_where_there_are_gains(agent_of_sums
 )
 def test_other_wrong_observations_name_the_wrappers_too(agent_of_sums, observation, shown):
     agent_of_sums.begin(n_arms=2, horizon=10, rng=np.random.default_rng(0))
-    with pytest.raises(WrongObservation, match=shown) as error:
+    with pytest.raises(WrongObservationError, match=shown) as error:
         agent_of_sums.update(0, observation)
     message = str(error.value)
     name = type(agent_of_sums).__name__
@@ -190,7 +190,9 @@ def test_agents_of_gains_refuse_sums_and_agents_of_sums_take_them(any_agent, wra
     if type(any_agent) in OF_SUMS:
         assert len(play(env, any_agent).arms) == 60
     else:
-        with pytest.raises(WrongObservation, match=r"'gain' and 'observed'; received \['sum', 'count', 'release'\]"):
+        with pytest.raises(
+            WrongObservationError, match=r"'gain' and 'observed'; received \['sum', 'count', 'release'\]"
+        ):
             play(env, any_agent)
 
 
@@ -257,7 +259,7 @@ def test_parts_of_sums_that_no_environment_gives_are_refused(agent_of_sums, part
     wrong += [np.array([1, -1]), np.array([1.0, 2.0])] if part != "sum" else []
     for one in wrong:
         observation = {"sum": np.zeros(2), "count": np.ones(2, int), "release": np.ones(2, int)}
-        with pytest.raises(WrongObservation, match="'count' and 'release' of whole numbers from 0"):
+        with pytest.raises(WrongObservationError, match="'count' and 'release' of whole numbers from 0"):
             agent_of_sums.update(0, {**observation, part: one})
 
 
@@ -269,6 +271,6 @@ def test_every_agent_takes_notice_of_noise_before_its_first_game(any_agent):
     states = [str(agent.initial_state(3, 50)) for agent in (any_agent, untouched)]
     assert states[0] == states[1]
     for wrong in (5.0, (1.0, 0.0, 0.0), None, {"sensitivity": 5.0}):
-        with pytest.raises(WrongType, match=r"noise must be a dp_bandit_envs\.privacy\.Noise; received a"):
+        with pytest.raises(WrongTypeError, match=r"noise must be a dp_bandit_envs\.privacy\.Noise; received a"):
             any_agent.see_noise(wrong)
     assert any_agent.noise == Noise()

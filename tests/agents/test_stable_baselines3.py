@@ -8,7 +8,7 @@ from gymnasium.wrappers import FlattenObservation
 
 from dp_bandit_envs import Agent, LaplaceClipRescale, MiniBatchAverage, make_algorithm, play, simulate
 from dp_bandit_envs.algorithms import Algorithm
-from dp_bandit_envs.errors import StepOutsideGame
+from dp_bandit_envs.errors import StepOutsideGameError
 from dp_bandit_envs.wrappers import vector
 
 sb3 = pytest.importorskip("stable_baselines3")
@@ -84,7 +84,7 @@ def test_a_model_for_another_number_of_arms_is_refused():
 
 
 def test_nothing_works_before_begin():
-    with pytest.raises(StepOutsideGame, match="Sb3Agent has no game yet; call begin"):
+    with pytest.raises(StepOutsideGameError, match="Sb3Agent has no game yet; call begin"):
         Sb3Agent(Recorder(game().observation_space)).select_arm()
 
 

@@ -11,7 +11,7 @@ from dp_bandit_envs.adversaries import Stochastic
 from dp_bandit_envs.agents import tsallis_inf
 from dp_bandit_envs.agents.tsallis_inf import PAPER_SIGMA, SKIP_SHARE, normalise, start, update
 from dp_bandit_envs.envs.bandit_env import BanditEnv
-from dp_bandit_envs.errors import WrongType
+from dp_bandit_envs.errors import WrongTypeError
 from dp_bandit_envs.observations import Gains
 from dp_bandit_envs.privacy import Noise
 from dp_bandit_envs.wrappers import LaplaceClipRescale
@@ -255,7 +255,9 @@ def test_sigma_must_be_greater_than_0(wrong):
 @pytest.mark.parametrize("wrong", [1.0, (1.0, 0.5, 0.0), None, {"scale": 1.0}], ids=repr)
 def test_noise_is_taken_notice_of_as_such_only(wrong):
     agent = Htinf()
-    with pytest.raises(WrongType, match=f"must be a dp_bandit_envs.privacy.Noise; received a {type(wrong).__name__}"):
+    with pytest.raises(
+        WrongTypeError, match=f"must be a dp_bandit_envs.privacy.Noise; received a {type(wrong).__name__}"
+    ):
         agent.see_noise(wrong)
     assert agent.noise == Noise()
 

@@ -10,7 +10,7 @@ import pytest
 from dp_bandit_envs import Agent, Algorithm, PrivacyGuarantee, algorithm_names, make_algorithm, play, simulate
 from dp_bandit_envs.agents import TsallisInf
 from dp_bandit_envs.algorithms import ALGORITHMS
-from dp_bandit_envs.errors import UnknownName
+from dp_bandit_envs.errors import UnknownNameError
 from tests.tools.refusals import refused
 
 NAMES = algorithm_names()
@@ -154,12 +154,12 @@ def test_names_may_be_written_in_any_case():
     ("wrong", "near"), [("EXP4", "EXP3"), ("DP-EXP3", "DP-EXP3-Lap"), ("Batched-EXP3", "Batched-Lap-EXP3")]
 )
 def test_an_unknown_name_suggests_near_ones(wrong, near):
-    with refused(UnknownName, "algorithm", repr(wrong), near):
+    with refused(UnknownNameError, "algorithm", repr(wrong), near):
         make_algorithm(wrong)
 
 
 def test_a_name_like_no_other_gets_the_whole_list():
-    with refused(UnknownName, *algorithm_names()):
+    with refused(UnknownNameError, *algorithm_names()):
         make_algorithm("qqqq")
 
 

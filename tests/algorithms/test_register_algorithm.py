@@ -9,7 +9,7 @@ import pytest
 from dp_bandit_envs import Algorithm, Exp3, LaplaceClipRescale, make_algorithm, play, register_algorithm, simulate
 from dp_bandit_envs.algorithms import ALGORITHMS
 from dp_bandit_envs.cli.run_arguments import comparison
-from dp_bandit_envs.errors import NameTaken, UnknownName, WrongType
+from dp_bandit_envs.errors import NameTakenError, UnknownNameError, WrongTypeError
 from dp_bandit_envs.experiments.chunked_run import run
 from dp_bandit_envs.experiments.results_folder import ResultsFolder
 from tests.tools.refusals import refused
@@ -61,19 +61,19 @@ def test_the_command_line_runs_it_and_remembers_its_code(registered, tmp_path):
 @pytest.mark.parametrize(
     ("name", "maker", "error", "words"),
     [
-        ("EXP3", mine, NameTaken, ("name", "EXP3")),
-        ("exp3-TAU", mine, NameTaken, ("name", "EXP3-tau")),
+        ("EXP3", mine, NameTakenError, ("name", "EXP3")),
+        ("exp3-TAU", mine, NameTakenError, ("name", "EXP3-tau")),
         ("two words", mine, ValueError, ("name", "'two words'")),
         ("A:b", mine, ValueError, ("name", "'A:b'")),
-        (7, mine, WrongType, ("name", "int")),
-        ("Mine", Exp3, WrongType, ("Algorithm",)),
-        ("Mine", lambda: Exp3(), WrongType, ("Algorithm",)),
-        ("Mine", None, WrongType, ("Algorithm",)),
+        (7, mine, WrongTypeError, ("name", "int")),
+        ("Mine", Exp3, WrongTypeError, ("Algorithm",)),
+        ("Mine", lambda: Exp3(), WrongTypeError, ("Algorithm",)),
+        ("Mine", None, WrongTypeError, ("Algorithm",)),
     ],
     ids=lambda part: part if isinstance(part, str) else "",
 )
 def test_what_is_no_algorithm_is_refused(name, maker, error, words):
     with refused(error, *words):
         register_algorithm(name, maker)
-    with pytest.raises(UnknownName):
+    with pytest.raises(UnknownNameError):
         make_algorithm("Mine")

@@ -17,7 +17,7 @@ from dp_bandit_envs.cli import main
 from dp_bandit_envs.cli.run_arguments import comparison, contestant
 from dp_bandit_envs.cli.show_command import KINDS, about, declared, named
 from dp_bandit_envs.envs.registration import IDS
-from dp_bandit_envs.errors import UnknownName
+from dp_bandit_envs.errors import UnknownNameError
 from dp_bandit_envs.experiments import figure_2
 from dp_bandit_envs.experiments.claim import Verdict
 from dp_bandit_envs.experiments.results_folder import ResultsFolder
@@ -723,7 +723,7 @@ def test_our_own_bugs_keep_their_traceback(dp_bandit, monkeypatch):
 
 
 def test_an_unknown_environment_is_an_unknown_name():
-    with pytest.raises(UnknownName):
+    with pytest.raises(UnknownNameError):
         comparison("Stochastik", ["EXP3"], epsilon=None, trials=1, horizon=5, seed=0)
 
 

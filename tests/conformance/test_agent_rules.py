@@ -331,7 +331,7 @@ def select_by_name(state, rng):
     return eval("0")
 
 
-class NotCompilable(agents.Uniform):
+class NotCompilableError(agents.Uniform):
     """Plays in Python only."""
 
     functions = Functions(select_by_name, agents.Uniform.functions.update)
@@ -345,7 +345,7 @@ def test_a_functional_agent_that_plays_otherwise_when_compiled_is_caught():
 
 def test_a_functional_agent_that_cannot_be_compiled_is_caught():
     with pytest.raises(ConformanceError, match=r"simulate with a FunctionalAgent in .* must not fail"):
-        check_agent(NotCompilable)
+        check_agent(NotCompilableError)
 
 
 def test_the_global_random_state_is_put_back():

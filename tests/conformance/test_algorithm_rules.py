@@ -148,7 +148,7 @@ def changed(**fields):
 BROKEN = {
     "no algorithm": (Exp3(), "algorithm must be an Algorithm or a name; received a Exp3"),
     "no name": (changed(name="  "), "an algorithm must have a name"),
-    "unknown name": ("EXP3000", r"make_algorithm\('EXP3000'\) must not fail; received a UnknownName"),
+    "unknown name": ("EXP3000", r"make_algorithm\('EXP3000'\) must not fail; received a UnknownNameError"),
     "one agent": (changed(make_agent=same_agent), "make a fresh agent each time"),
     "no agent": (changed(make_agent=no_agent), r"agent\(\) must return an agent; received a int"),
     "other game": (changed(wrapping=other_game), "wrap must keep the game it is given"),

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from dp_bandit_envs.errors import UnknownName
+from dp_bandit_envs.errors import UnknownNameError
 from dp_bandit_envs.privacy.counters import (
     COUNTERS,
     HybridCounter,
@@ -267,12 +267,12 @@ def test_make_counter_finds_every_name_in_any_case(name):
     [("hybird", "hybrid"), ("segment_trees", "segment-trees"), ("kary", "k-ary"), ("sqrt-root", "square-root")],
 )
 def test_near_names_are_suggested(wrong, meant):
-    with refused(UnknownName, "counter", repr(wrong), meant):
+    with refused(UnknownNameError, "counter", repr(wrong), meant):
         make_counter(wrong, epsilon=1.0)
 
 
 def test_all_names_are_listed_when_none_is_near():
-    with pytest.raises(UnknownName) as caught:
+    with pytest.raises(UnknownNameError) as caught:
         make_counter("xyzzyx", epsilon=1.0)
     assert all(name in str(caught.value) for name in ALL)
 

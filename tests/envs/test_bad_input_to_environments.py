@@ -7,7 +7,7 @@ import pytest
 from dp_bandit_envs.adversaries import Stochastic
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.registration import IDS
-from dp_bandit_envs.errors import StepOutsideGame
+from dp_bandit_envs.errors import StepOutsideGameError
 from tests.tools.refusals import refused
 
 every_id = pytest.mark.parametrize("id_", IDS)
@@ -16,7 +16,7 @@ WITH_ARMS = [id_ for id_ in IDS if "Trial" not in id_ and "Replay" not in id_]
 
 @every_id
 def test_step_before_reset_raises(id_):
-    with refused(StepOutsideGame, "reset()"):
+    with refused(StepOutsideGameError, "reset()"):
         gym.make(id_).unwrapped.step(0)
 
 
@@ -28,7 +28,7 @@ def test_step_after_the_end_raises_and_a_reset_mends_it(id_, block_length):
     for _ in range(6):
         env.step(0)
     for _ in range(2):
-        with refused(StepOutsideGame, 6, "reset()"):
+        with refused(StepOutsideGameError, 6, "reset()"):
             env.step(0)
     env.reset()
     assert env.step(0)[4] == {"round": 1}
@@ -38,7 +38,7 @@ def test_step_after_the_end_raises_and_a_reset_mends_it(id_, block_length):
     "ask", [lambda env: env.cumulative_gains, lambda env: env.collected, lambda env: env.external_regret()]
 )
 def test_evaluator_before_reset_raises(ask):
-    with refused(StepOutsideGame, "reset()"):
+    with refused(StepOutsideGameError, "reset()"):
         ask(BanditEnv(Stochastic()))
 
 

@@ -17,7 +17,7 @@ from dp_bandit_envs import Exp3, adversaries, register_adversary, simulate
 from dp_bandit_envs.envs import game_classes
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.registration import GAMES, IDS
-from dp_bandit_envs.errors import NameTaken
+from dp_bandit_envs.errors import NameTakenError
 from tests.tools.refusals import missing, refused
 
 
@@ -181,12 +181,12 @@ def test_a_name_of_another_type_is_refused():
 
 @pytest.mark.parametrize("name", ["Switching", "SWITCHING", "Graph"])
 def test_names_of_this_project_are_taken(name):
-    with refused(NameTaken, "name", repr(name)):
+    with refused(NameTakenError, "name", repr(name)):
         register_adversary(name, Drifting)
 
 
 def test_a_name_is_taken_once_it_is_registered(drifting):
-    with refused(NameTaken, "'DRifting'", "DPBandit-Drifting-v0"):
+    with refused(NameTakenError, "'DRifting'", "DPBandit-Drifting-v0"):
         register_adversary("DRifting", Drifting)
 
 

@@ -9,7 +9,7 @@ from dp_bandit_envs.adversaries import Stochastic
 from dp_bandit_envs.envs import bandit_vector_env
 from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
 from dp_bandit_envs.envs.registration import IDS
-from dp_bandit_envs.errors import StepOutsideGame
+from dp_bandit_envs.errors import StepOutsideGameError
 from tests.tools.refusals import refused
 
 every_id = pytest.mark.parametrize("id_", IDS)
@@ -112,7 +112,7 @@ def test_the_callers_arms_are_not_kept():
 
 
 def test_step_before_reset_raises():
-    with refused(StepOutsideGame, "reset()"):
+    with refused(StepOutsideGameError, "reset()"):
         BanditVectorEnv(2, Stochastic()).step([0, 0])
 
 
@@ -120,7 +120,7 @@ def test_step_before_reset_raises():
     "ask", [lambda env: env.cumulative_gains, lambda env: env.collected, lambda env: env.external_regret()]
 )
 def test_evaluator_before_reset_raises_as_in_the_scalar_game(ask):
-    with refused(StepOutsideGame, "reset()"):
+    with refused(StepOutsideGameError, "reset()"):
         ask(BanditVectorEnv(2, Stochastic()))
 
 

@@ -10,7 +10,7 @@ from dp_bandit_envs.adversaries import BernoulliPrior
 from dp_bandit_envs.algorithms import make_algorithm
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.graph_env import GraphEnv, GraphVectorEnv
-from dp_bandit_envs.errors import NotAnInteger
+from dp_bandit_envs.errors import NotAnIntegerError
 from dp_bandit_envs.seeding import ADVERSARY, stream
 from dp_bandit_envs.simulation import simulate
 
@@ -137,5 +137,5 @@ def test_parameters_of_the_prior_must_be_positive(name, value):
 def test_numbers_of_arms_and_rounds_are_checked():
     with pytest.raises(ValueError, match="n_arms must be an integer of at least 2; received 1"):
         BernoulliPrior(1)
-    with pytest.raises(NotAnInteger, match=r"horizon must be an integer of at least 1; received 2\.5"):
+    with pytest.raises(NotAnIntegerError, match=r"horizon must be an integer of at least 1; received 2\.5"):
         BernoulliPrior(4, 2.5)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.envs.graph_env import GraphEnv
-from dp_bandit_envs.errors import NotAnInteger, UnknownName
+from dp_bandit_envs.errors import NotAnIntegerError, UnknownNameError
 from dp_bandit_envs.graphs import NAMES, REAL, GraphSource, as_feedback_graph
 from dp_bandit_envs.graphs.named_graphs import RANDOM, SIMPLE, named_graph
 from tests.tools.graph_games import rows_of
@@ -116,9 +116,9 @@ def test_the_stream_decides_a_random_graph(name):
 @pytest.mark.parametrize(
     ("name", "arguments", "error", "message"),
     [
-        ("karate-clu", {}, UnknownName, "karate-club"),
+        ("karate-clu", {}, UnknownNameError, "karate-club"),
         ("cliques", {"size": 0}, ValueError, "size must be an integer of at least 1; received 0"),
-        ("cliques", {"size": 2.5}, NotAnInteger, "size must be an integer of at least 1; received 2.5"),
+        ("cliques", {"size": 2.5}, NotAnIntegerError, "size must be an integer of at least 1; received 2.5"),
         ("cliques", {"degree": 3}, TypeError, "'cliques' has no option 'degree'. Known: size"),
         ("erdos-renyi", {"degree": -1}, ValueError, "degree must be a finite number of at least 0; received -1"),
         ("erdos-renyi", {"degree": np.nan}, ValueError, "degree must be a finite number of at least 0; received nan"),
@@ -134,7 +134,7 @@ def test_the_stream_decides_a_random_graph(name):
         ),
         ("karate-club", {"n_arms": 33}, ValueError, "n_arms must be the graph's number of nodes, 34; received 33"),
         ("star", {"n_arms": 1}, ValueError, "n_arms must be an integer of at least 2; received 1"),
-        ("star", {"n_arms": 3.0}, NotAnInteger, "n_arms must be an integer of at least 2; received 3.0"),
+        ("star", {"n_arms": 3.0}, NotAnIntegerError, "n_arms must be an integer of at least 2; received 3.0"),
         (nx.path_graph(3), {"n_arms": 4}, ValueError, "n_arms must be the graph's number of nodes, 3; received 4"),
         (nx.path_graph(3), {"degree": 4}, TypeError, "degree belong to named graphs; this one was given as it is"),
     ],

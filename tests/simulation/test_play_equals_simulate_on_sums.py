@@ -13,7 +13,7 @@ from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
 from dp_bandit_envs.agents.noise_width import counter_width, log_log_width, log_width
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.envs.bandit_env import BanditEnv
-from dp_bandit_envs.errors import WrongObservation
+from dp_bandit_envs.errors import WrongObservationError
 from dp_bandit_envs.observations import Sums
 from dp_bandit_envs.privacy.counters import COUNTERS
 from dp_bandit_envs.simulation import trials as trials_module
@@ -184,5 +184,5 @@ def test_a_counter_that_is_not_compiled_is_played():
 )
 def test_an_agent_that_does_not_fit_its_wrappers_gets_its_own_message(agent, wrap, message):
     """Not machine code fed with the wrong numbers, and not a message of the compiler's."""
-    with pytest.raises(WrongObservation, match=message):
+    with pytest.raises(WrongObservationError, match=message):
         simulate("DPBandit-Stochastic-v0", [Algorithm("mine", agent, wrap)], horizon=50, trials=1)

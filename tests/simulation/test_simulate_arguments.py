@@ -7,7 +7,7 @@ import pytest
 from dp_bandit_envs import Algorithm, Exp3, Simulation, Uniform, make_algorithm, simulate
 from dp_bandit_envs.adversaries import Stochastic
 from dp_bandit_envs.envs.bandit_env import BanditEnv
-from dp_bandit_envs.errors import UnknownName
+from dp_bandit_envs.errors import UnknownNameError
 
 GAME = "DPBandit-Stochastic-v0"
 
@@ -52,7 +52,7 @@ def test_no_algorithm_is_refused():
 
 def test_an_unknown_algorithm_suggests_a_near_one():
     with pytest.raises(
-        UnknownName, match=r"algorithm must be a known name; received 'DP-EXP3-Lab'\. Did you mean DP-EXP3-Lap"
+        UnknownNameError, match=r"algorithm must be a known name; received 'DP-EXP3-Lab'\. Did you mean DP-EXP3-Lap"
     ):
         simulate(GAME, ["DP-EXP3-Lab"], horizon=5)
 

@@ -11,7 +11,7 @@ from dp_bandit_envs.adversaries import Stochastic
 from dp_bandit_envs.adversaries.replay import GainTable
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
 from dp_bandit_envs.envs.bandit_env import BanditEnv
-from dp_bandit_envs.errors import BoundaryError, StepOutsideGame
+from dp_bandit_envs.errors import BoundaryError, StepOutsideGameError
 from dp_bandit_envs.seeding import AGENT, FIRST_WRAPPER, EpisodeStreams, stream, stream_for_agent
 from dp_bandit_envs.wrappers import CounterSums, IntervalSums, LaplaceClipRescale, RandomizedResponse
 from dp_bandit_envs.wrappers import vector as of_many
@@ -220,7 +220,7 @@ def test_after_a_failure_there_is_no_game_to_go_on_with(when):
     with pytest.raises(BoundaryError):
         wrapped.reset() if when == "reset" else wrapped.step(0)
     below.fail = False
-    with pytest.raises(StepOutsideGame):
+    with pytest.raises(StepOutsideGameError):
         wrapped.step(0)
     assert wrapped.reset()[0]["count"].tolist() == [0, 0]
     wrapped.step(0)
@@ -244,7 +244,7 @@ def test_many_games_start_again_together():
         wrapped.step(np.zeros(2, int))
     with pytest.raises(BoundaryError, match="in lockstep"):
         wrapped.step(np.zeros(2, int))
-    with pytest.raises(StepOutsideGame):
+    with pytest.raises(StepOutsideGameError):
         wrapped.step(np.zeros(2, int))
 
 

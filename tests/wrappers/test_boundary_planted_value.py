@@ -12,7 +12,7 @@ import pytest
 from dp_bandit_envs.adversaries.replay import GainTable
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
-from dp_bandit_envs.errors import BoundaryError, StepOutsideGame
+from dp_bandit_envs.errors import BoundaryError, StepOutsideGameError
 from tests.tools.boundary_games import (
     MARK,
     ORDERS,
@@ -90,7 +90,7 @@ def test_nothing_above_a_scalar_boundary_shows_the_number(order, caplog, capfd, 
         # What a boundary keeps is as public as what it says: someone will pickle or print it. Below `env` is the door.
         assert not list(find_planted(env))
         error = error_of(lambda env=env: env.step(0))
-        assert isinstance(error, StepOutsideGame)
+        assert isinstance(error, StepOutsideGameError)
         assert MARK not in everything_in(error) + frames_of(error)
     out, err = capfd.readouterr()
     assert MARK not in out + err + caplog.text
@@ -203,7 +203,7 @@ def raise_it(kind: type[BaseException], gain: float) -> None:
 
 
 ERRORS = [ValueError, KeyError, ZeroDivisionError, gym.error.Error, RuntimeWarning, StopIteration, Talkative]
-PASSED_ON = [StepOutsideGame, BoundaryError]
+PASSED_ON = [StepOutsideGameError, BoundaryError]
 
 
 class RaisesInStep(BanditEnv):
@@ -291,7 +291,7 @@ def test_an_error_from_below_is_replaced_by_one_without_its_message(order, form,
 @pytest.mark.parametrize("where", ["step", "reset"])
 @pytest.mark.parametrize("form", ["scalar", "vector"])
 def test_an_error_of_a_public_kind_is_not_trusted_when_a_foreign_environment_raises_it(form, where, kind):
-    """Anyone can raise StepOutsideGame, and its message, notes and cause are theirs."""
+    """Anyone can raise StepOutsideGameError, and its message, notes and cause are theirs."""
     error = play_until_it_fails(around(failing(form, where, kind), "Laplace(MiniBatch)"))
     assert MARK not in everything_in(error)
 

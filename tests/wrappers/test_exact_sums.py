@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
-from dp_bandit_envs.errors import StepOutsideGame
+from dp_bandit_envs.errors import StepOutsideGameError
 from dp_bandit_envs.wrappers import (
     BlockSums,
     ExactSums,
@@ -153,15 +153,15 @@ def test_gymnasiums_own_check_passes(kind):
 
 def test_a_game_that_ended_or_has_not_begun_is_not_played(make):
     env = (ExactSums if make is game else vector.ExactSums)(make(TABLE))
-    with pytest.raises(StepOutsideGame, match=r"call reset\(\) first"):
+    with pytest.raises(StepOutsideGameError, match=r"call reset\(\) first"):
         step(env, 0)
-    with pytest.raises(StepOutsideGame, match=r"call reset\(\) first"):
+    with pytest.raises(StepOutsideGameError, match=r"call reset\(\) first"):
         env.render()
     if make is game:
         env.reset(seed=0)
         for _ in TABLE:
             env.step(0)
-        with pytest.raises(StepOutsideGame, match=r"call reset\(\) to start another"):
+        with pytest.raises(StepOutsideGameError, match=r"call reset\(\) to start another"):
             env.step(0)
 
 

@@ -6,7 +6,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from dp_bandit_envs.errors import StepOutsideGame
+from dp_bandit_envs.errors import StepOutsideGameError
 from dp_bandit_envs.privacy import Noise, PrivacyGuarantee
 from dp_bandit_envs.wrappers import LaplaceClipRescale, MiniBatchAverage, vector
 from dp_bandit_envs.wrappers import LaplaceClipRescale as Scalar
@@ -253,7 +253,7 @@ def test_guarantee_on_single_gains_is_local(form):
 def test_step_before_reset_says_so(form):
     wrapper, make = form
     env = wrapper(make(np.zeros((3, 2))), epsilon=1.0)
-    with pytest.raises(StepOutsideGame, match=r"call reset\(\) first"):
+    with pytest.raises(StepOutsideGameError, match=r"call reset\(\) first"):
         env.step(0 if isinstance(env, gym.Env) else np.array([0]))
 
 

@@ -6,7 +6,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from dp_bandit_envs.errors import StepOutsideGame
+from dp_bandit_envs.errors import StepOutsideGameError
 from dp_bandit_envs.wrappers import LaplaceClipRescale, MiniBatchAverage, vector
 from tests.tools.boundary_games import game, games
 
@@ -59,7 +59,7 @@ def test_after_the_last_round_the_game_is_over():
     env.reset(seed=0)
     env.step(0)
     env.step(0)
-    with pytest.raises(StepOutsideGame, match=r"call reset\(\)"):
+    with pytest.raises(StepOutsideGameError, match=r"call reset\(\)"):
         env.step(0)
 
 

@@ -11,7 +11,7 @@ from dp_bandit_envs.adversaries.replay import GainTable
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
 from dp_bandit_envs.envs.scoreboard import Scoreboard
-from dp_bandit_envs.errors import BoundaryError, StepOutsideGame
+from dp_bandit_envs.errors import BoundaryError, StepOutsideGameError
 from dp_bandit_envs.wrappers import ExactSums, vector
 from dp_bandit_envs.wrappers.released import Withheld
 from tests.tools.boundary_games import (
@@ -73,7 +73,7 @@ def test_nothing_above_shows_the_number(kind, make, caplog, capfd, recwarn):
                 ended, t = bool(np.all(result[2])), t + 1
             if make is game:
                 error = error_of(lambda env=env: env.step(0))
-                assert isinstance(error, StepOutsideGame)
+                assert isinstance(error, StepOutsideGameError)
                 seen += [everything_in(error), frames_of(error)]
             assert not list(find_planted(seen))
     out, err = capfd.readouterr()

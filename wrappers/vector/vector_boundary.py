@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dp_bandit_envs.envs.bandit_vector_env import Seeds, VectorStep, check_arms, every_game, spread_seeds
 from dp_bandit_envs.envs.scoreboard import Scoreboard
-from dp_bandit_envs.errors import BoundaryError, StepOutsideGame
+from dp_bandit_envs.errors import BoundaryError, StepOutsideGameError
 from dp_bandit_envs.graphs import FeedbackGraph
 from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Noise
 from dp_bandit_envs.protocols import FloatArray, IntArray, Observation
@@ -30,7 +30,7 @@ from dp_bandit_envs.wrappers.below import (
 )
 from dp_bandit_envs.wrappers.boundary import attempt, outside_the_range
 from dp_bandit_envs.wrappers.public_face import PublicFace, checked_mechanism
-from dp_bandit_envs.wrappers.released import Refused, Released, nothing_yet, sums_space
+from dp_bandit_envs.wrappers.released import RefusedError, Released, nothing_yet, sums_space
 
 VectorEnv = gym.vector.VectorEnv[Any, Any, Any]
 Vector = gym.vector.VectorWrapper[Observation, IntArray, Observation, IntArray, NDArray[Any]]
@@ -231,7 +231,7 @@ class VectorPrivacyBoundary(PublicFace, Vector):  # type: ignore[misc]
         seen = unflattened(observation, self.n_arms)
         gain = seen["gain"]
         if not np.all((gain >= 0) & (gain <= 1)):
-            raise Refused(outside_the_range(type(self).__name__))
+            raise RefusedError(outside_the_range(type(self).__name__))
         counted = self._round_below + 1 if self._counts_rounds else np.asarray(info["round"], np.int64)
         self._round_below = counted
         return seen, terminated, truncated
@@ -241,7 +241,7 @@ class VectorPrivacyBoundary(PublicFace, Vector):  # type: ignore[misc]
 
     def _check_started(self) -> None:
         if not self._started:
-            raise StepOutsideGame("the games have not begun; call reset() first.")
+            raise StepOutsideGameError("the games have not begun; call reset() first.")
 
     def _attempt(self, call: Any) -> Any:
         return attempt(call, type(self).__name__, trusted=self._boundary_is_next)

@@ -98,12 +98,12 @@ class CounterSums(Mechanism):
         return self._made[horizon]
 
     @property
-    def release(self) -> Release:  # type: ignore[override]
+    def release(self) -> Release:
         """The function above with the counter's own noise."""
         return self._with_noise(release)
 
     @property
-    def idle(self) -> Release | None:  # type: ignore[override]
+    def idle(self) -> Release | None:
         """What the counters of arms do that a round did not reveal."""
         return self._with_noise(pad) if self.pad_unplayed else None
 
@@ -150,4 +150,5 @@ class CounterSums(Mechanism):
 def noise_of_object(state: tuple[Counter, Any], arm: int, rng: np.random.Generator) -> tuple[float, bool]:
     """Return the next noise of a counter that is no plain function, such as the square-root one."""
     counter, own = state
-    return counter.noise(own, arm, rng)
+    noise, fresh = counter.noise(own, arm, rng)
+    return float(noise), bool(fresh)

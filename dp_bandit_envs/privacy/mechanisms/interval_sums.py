@@ -90,7 +90,7 @@ class IntervalSums(Mechanism):
         self.intervals = checks.one_of("intervals", intervals, INTERVALS)
 
     @property
-    def idle(self) -> Any:  # type: ignore[override]
+    def idle(self) -> Any:
         """What an arm does in a round that does not reveal its gain: draw again, or nothing."""
         return redraw if self.mode == "redraw" else None
 
