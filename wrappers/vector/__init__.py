@@ -1,25 +1,30 @@
 """The vector forms of the privacy wrappers, named like the scalar ones, as in `gymnasium.wrappers.vector`."""
 
+from typing import TYPE_CHECKING, Any
+
+from dp_bandit_envs.privacy.mechanisms import MECHANISMS
+from dp_bandit_envs.wrappers.named_wrappers import named, wrapper_of
 from dp_bandit_envs.wrappers.vector.vector_boundary import VectorPrivacyBoundary
 from dp_bandit_envs.wrappers.vector.vector_laplace import LaplaceClipRescale
-from dp_bandit_envs.wrappers.vector.vector_wrappers import (
-    BlockSums,
-    CounterSums,
-    ExactSums,
-    HybridSums,
-    IntervalSums,
-    MiniBatchAverage,
-    RandomizedResponse,
-)
 
 __all__ = [
-    "BlockSums",
-    "CounterSums",
-    "ExactSums",
-    "HybridSums",
-    "IntervalSums",
     "LaplaceClipRescale",
-    "MiniBatchAverage",
-    "RandomizedResponse",
     "VectorPrivacyBoundary",
+    *(name for name in MECHANISMS if name != "LaplaceClipRescale"),
 ]
+
+if TYPE_CHECKING:
+    from dp_bandit_envs.privacy import mechanisms
+
+    # What `__getattr__` makes, for editors and type checkers.
+    BlockSums = wrapper_of(VectorPrivacyBoundary, mechanisms.BlockSums)
+    CounterSums = wrapper_of(VectorPrivacyBoundary, mechanisms.CounterSums)
+    ExactSums = wrapper_of(VectorPrivacyBoundary, mechanisms.ExactSums)
+    HybridSums = wrapper_of(VectorPrivacyBoundary, mechanisms.HybridSums)
+    IntervalSums = wrapper_of(VectorPrivacyBoundary, mechanisms.IntervalSums)
+    MiniBatchAverage = wrapper_of(VectorPrivacyBoundary, mechanisms.MiniBatchAverage)
+    RandomizedResponse = wrapper_of(VectorPrivacyBoundary, mechanisms.RandomizedResponse)
+
+
+def __getattr__(name: str) -> Any:
+    return named(__name__, VectorPrivacyBoundary, name)

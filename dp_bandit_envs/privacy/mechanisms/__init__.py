@@ -1,17 +1,35 @@
 """The mechanisms behind the privacy wrappers, each under its wrapper's name. One mechanism a file."""
 
+from dp_bandit_envs.privacy.mechanism import Mechanism
 from dp_bandit_envs.privacy.mechanisms.batch_average import MiniBatchAverage
 from dp_bandit_envs.privacy.mechanisms.block_sums import BlockSums
-from dp_bandit_envs.privacy.mechanisms.counter_sums import CounterSums
+from dp_bandit_envs.privacy.mechanisms.counter_sums import CounterSums, HybridSums
 from dp_bandit_envs.privacy.mechanisms.exact_sums import ExactSums
 from dp_bandit_envs.privacy.mechanisms.interval_sums import IntervalSums
 from dp_bandit_envs.privacy.mechanisms.laplace_gains import LaplaceClipRescale
 from dp_bandit_envs.privacy.mechanisms.randomized_response import RandomizedResponse
 
+MECHANISMS: dict[str, type[Mechanism]] = {
+    mechanism.__name__: mechanism
+    for mechanism in (
+        LaplaceClipRescale,
+        RandomizedResponse,
+        MiniBatchAverage,
+        ExactSums,
+        BlockSums,
+        IntervalSums,
+        CounterSums,
+        HybridSums,
+    )
+}
+"""The one table of mechanisms: a row gives `wrappers` and `wrappers.vector` a class of that name."""
+
 __all__ = [
+    "MECHANISMS",
     "BlockSums",
     "CounterSums",
     "ExactSums",
+    "HybridSums",
     "IntervalSums",
     "LaplaceClipRescale",
     "MiniBatchAverage",

@@ -43,13 +43,18 @@ def forget(state: State) -> None:
 
 
 class MiniBatchAverage(Mechanism):
-    """Averages over batches of rounds, without noise.
+    """Plays each chosen arm for `batch_size` rounds (tau) and then releases the average gain; T // tau steps in all.
 
-    A round enters one average and moves it by at most 1 / tau. To keep it so, an arm's average is released only if its
-    gain was revealed in all tau rounds.
+    A round enters one average and moves it by at most 1 / tau. To keep it so, an arm's average is released only if
+    its gain was revealed in all tau rounds, and the last T mod tau rounds are played but never released.
+
+    Averaging alone guarantees nothing for an arbitrary agent. It makes one round count 1 / tau for the noise of a
+    `LaplaceClipRescale` around it, or for the agent's own randomness (EXP3-tau).
 
     Args:
-        batch_size: Rounds in a batch (tau), at least 1.
+        batch_size: Rounds in a batch (tau), from 1 to the horizon.
+
+    Source: Dekel, Tewari and Arora (2012); Tossou and Dimitrakakis (2017), section 3.2.
     """
 
     release = staticmethod(release)

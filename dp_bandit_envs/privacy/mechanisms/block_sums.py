@@ -57,16 +57,23 @@ def release(state: State, arm: int, gain: float, rng: np.random.Generator) -> tu
 
 
 class BlockSums(Mechanism):
-    """One draw of Laplace noise of scale sensitivity / epsilon for each block.
+    """Each arm's gains in blocks that grow; the sum of a block is released when it is full, with Laplace noise.
 
-    A gain is in one block of one arm, so it is released once, and there is nothing to compose.
+    The scale is sensitivity / epsilon for every block: a gain is in one block of one arm, so it is released once, and
+    there is nothing to compose. What an agent divides by the count is a mean with noise of scale 1 / (epsilon n).
 
     Args:
         epsilon: Privacy parameter of all releases together, in (0, inf]; `math.inf` means no noise.
-        ratio: By how much an arm's number of released gains grows from release to release, at least 1.
+        ratio: By how much an arm's number of released gains grows from release to release, at least 1. With 2, blocks
+            have 1, 1, 2, 4, 8, ... gains; with 1, every gain is released by itself, which is local privacy.
         first: The number of gains in an arm's first block, at least 1.
-        keep: Whether what is released covers all full blocks, each with its own noise; otherwise the last one only.
+        keep: Whether `sum` and `count` cover all full blocks, each with its own noise; otherwise the last one only.
         lengths: The lengths of the blocks instead, each at least 1; the last is that of all that follow.
+
+    Protects: one round's gains of all arms, centrally (locally, with blocks of 1).
+
+    Source: Azize and Basu (2022) and Hu and Hegde (2022) for doubling blocks that forget; Azize, Wu, Honda, Orabona,
+    Ito and Basu (2025) for geometric blocks that keep; Sajed and Sheffet (2019) for lengths of its own.
     """
 
     release = staticmethod(release)

@@ -59,15 +59,22 @@ def pad(state: State, arm: int, rng: np.random.Generator) -> tuple[float, int]:
 
 
 class CounterSums(Mechanism):
-    """One counter for each arm, all with the whole of epsilon, as a round's gain enters the sum of one arm.
+    """Running sums with the noise of one counter for each arm.
 
-    Where a round reveals several gains (sensitivity s > 1), the noise is s times as large.
+    Each counter has the whole of epsilon: a round's gain enters the sum of the arm played and no other, so arms compose
+    in parallel. Where one round reveals several gains (sensitivity s > 1), the noise is s times as large.
 
     Args:
-        counter: A key of `dp_bandit_envs.privacy.counters.COUNTERS`.
-        epsilon: Privacy parameter of all releases together, for one changed round, in (0, inf].
-        pad_unplayed: Whether counters of arms that a round did not reveal get a 0 in it.
-        options: What the counter takes besides: `budget`, `base` or `delta`.
+        epsilon: Privacy parameter of all releases together, in (0, inf]; `math.inf` means no noise.
+        counter: A key of `dp_bandit_envs.privacy.counters.COUNTERS`; `dp-bandit counters` compares them.
+        pad_unplayed: Whether the counters of arms that revealed nothing get a 0 in every round, so that all arms have
+            the same noise (DP-UCB). Their counts stay.
+        options: What the counter takes besides: `budget` of the hybrid one, `base` of the k-ary one, `delta` of the
+            square-root one.
+
+    Protects: one round's gains of all arms, centrally.
+
+    Source: Chan, Shi and Song (2011); Tossou and Dimitrakakis (2016), algorithms 1 and 2.
     """
 
     releases_sums = True
@@ -145,6 +152,27 @@ class CounterSums(Mechanism):
             return specialise(function, "next_noise", plain)
         # Not a plain function, so it is played, not compiled.
         return functools.partial(specialise(function, "next_noise", noise_of_object))
+
+
+class HybridSums(CounterSums):
+    """Running sums with the noise of one hybrid counter for each arm.
+
+    Each counter has the whole of epsilon: a round's gain enters the sum of the arm played and no other, so arms compose
+    in parallel. Where one round reveals several gains (sensitivity s > 1), the noise is s times as large.
+
+    Args:
+        epsilon: Privacy parameter of all releases together, in (0, inf]; `math.inf` means no noise.
+        pad_unplayed: Whether the counters of arms that revealed nothing get a 0 in every round, so that all arms have
+            the same noise (DP-UCB). Their counts stay.
+        options: `budget`: `"split"`, or `"paper"`, which is 2 epsilon-DP.
+
+    Protects: one round's gains of all arms, centrally.
+
+    Source: Chan, Shi and Song (2011); Tossou and Dimitrakakis (2016), algorithms 1 and 2.
+    """
+
+    def __init__(self, *, epsilon: SupportsFloat, pad_unplayed: bool = False, **options: Any) -> None:
+        super().__init__(counter="hybrid", epsilon=epsilon, pad_unplayed=pad_unplayed, **options)
 
 
 def noise_of_object(state: tuple[Counter, Any], arm: int, rng: np.random.Generator) -> tuple[float, bool]:

@@ -24,7 +24,11 @@ def release(state: State, arm: int, gain: float, rng: np.random.Generator) -> tu
 
 
 class ExactSums(Mechanism):
-    """Sums without noise; above noisy gains they are post-processing."""
+    """Exact running sums of what is below: for agents such as `Ucb`, without privacy of its own.
+
+    Around a wrapper that adds noise to each gain, such as `RandomizedResponse`, the sums are noisy, and the guarantee
+    is that wrapper's: adding up is post-processing.
+    """
 
     release = staticmethod(release)
     releases_sums = True

@@ -62,15 +62,24 @@ def redraw(state: State, arm: int, rng: np.random.Generator) -> tuple[float, int
 
 
 class IntervalSums(Mechanism):
-    """Noise of scale n^(v/2 - 1) on the mean, at the ends of intervals.
+    r"""Releases an arm's mean over all of its gains at the ends of growing intervals, with less and less noise.
+
+    At n = W_1, W_2, ... gains the mean gets Laplace noise of scale :math:`n^{v/2 - 1}`. Released is the mean times n,
+    as `sum`, with `count` n. Each release covers all gains so far and is :math:`n^{-v/2}`-DP, and they compose to
+    (epsilon, delta): rho-zCDP with rho half the sum of :math:`W_j^{-v}`. A round's gain enters the sum of one arm only.
 
     Args:
-        epsilon: Target for all releases together, in (0, inf].
-        v: In (1, 1.5].
-        delta: The delta that goes with it, in (0, 1).
-        release: `"once"`; or `"redraw"`, which draws the noise again in every round and has no guarantee.
-        intervals: `"lemma"` for the intervals of lemma B.1 (its second form), which begin shorter; `"uniform"` for
-            intervals of ceil(1 / input) rounds, as in algorithm 3.
+        epsilon: Target for all releases together, in (0, inf]; the paper's input parameter follows from it by its
+            corollary 3.2. The guarantee states what is spent, which is less.
+        v: How fast the noise falls, in (1, 1.5].
+        delta: The delta of the target, in (0, 1).
+        release: `"once"` draws the noise of a release once. `"redraw"` draws it again in every round, as the paper's
+            algorithm 3 is printed: it is here to show what that does, and has no guarantee.
+        intervals: `"lemma"` for those of lemma B.1, `"uniform"` for ceil(1 / input) gains each.
+
+    Protects: one round's gains of all arms, centrally.
+
+    Source: Tossou and Dimitrakakis (2016), algorithm 3, theorem 3.4, lemma B.1.
     """
 
     release = staticmethod(release)

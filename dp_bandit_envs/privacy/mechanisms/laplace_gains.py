@@ -44,17 +44,29 @@ def release(state: State, arm: int, gain: float, rng: np.random.Generator) -> tu
 
 
 class LaplaceClipRescale(Mechanism):
-    """Laplace noise of scale sensitivity / epsilon on every gain.
+    r"""Adds Laplace noise of scale sensitivity / epsilon to every revealed gain and rescales what is near [0, 1] to it.
 
-    With the gains of one round changed, the values that get noise move by at most the sensitivity in L1 (1 for one
+    Released is :math:`g' = (g + N + b) / (2b + 1)`, where g + N lies in [-b, 1 + b].
+
+    With the gains of one round changed, the values that get noise move by at most `sensitivity` in L1 (1 for one
     gain, 1 / tau for the average of a batch), so their noisy versions are epsilon-DP; each round enters one release
     only, and an agent may adapt to earlier releases at no cost because the noise does not depend on the data.
     Rejecting, clipping, rescaling and the agent itself are post-processing.
 
+    Around another privacy wrapper that already has a guarantee, this one's noise is post-processing, and the
+    guarantee stays the one below.
+
     Args:
         epsilon: Privacy parameter, in (0, inf]; `math.inf` means no noise.
-        bound: How far outside [0, 1] a noisy gain may fall; by default the scale times ln(number of releases).
-        outside: `"reject"` or `"clip"`, for what is beyond the bound.
+        bound: How far outside [0, 1] a noisy gain may fall (b, in units of gain, at least 0). By default the noise
+            scale times ln(number of releases), which for a bare environment is ln(T) / epsilon.
+        outside: What happens beyond the bound: `"reject"` withholds the gain, as in the paper; `"clip"` moves it to the
+            nearest end, with a bias of at most exp(-b / scale) scale / 2.
+
+    Protects: one round's gains of all arms. Local, if nothing below it averages; central otherwise.
+
+    Source: Tossou and Dimitrakakis (2017), algorithm 1 and theorem 3.2; around `MiniBatchAverage`, Asi, Raman and
+    Talwar (2025).
     """
 
     release = staticmethod(release)

@@ -31,13 +31,22 @@ def release(state: State, arm: int, gain: float, rng: np.random.Generator) -> tu
 
 
 class RandomizedResponse(Mechanism):
-    """One coin for each gain; where a round reveals s > 1 gains, each coin gets epsilon / s.
+    r"""Answers with a coin instead of a gain: 1 or 0, more often 1 for larger gains.
 
-    The chance of either answer changes by a factor of at most e^epsilon between any two gains, however little the gain
-    itself has changed.
+    A gain g becomes 1 with probability :math:`\frac{g (e^\epsilon - 1) + 1}{e^\epsilon + 1}`, and 0 otherwise.
+
+    The chance of either answer changes by a factor of at most e^epsilon between any two gains. An arm with mean mu
+    becomes one of coins with mean :math:`\frac{1 + \mu (e^\epsilon - 1)}{e^\epsilon + 1}`: the order of the arms stays,
+    and gaps shrink by :math:`\frac{e^\epsilon - 1}{e^\epsilon + 1}`. Where one round reveals s > 1 gains, each answer
+    gets epsilon / s, also for averages: a coin can flip however little its chances move.
 
     Args:
         epsilon: Privacy parameter, in (0, inf]; at `math.inf` a gain becomes a coin with that mean.
+
+    Protects: one round's gains of all arms, locally.
+
+    Source: Warner (1965); for bandits, Ren, Zhou, Liu and Shroff (2020), Multi-Armed Bandits with Local Differential
+    Privacy.
     """
 
     release = staticmethod(release)
