@@ -17,6 +17,7 @@ from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.registration import IDS
 from dp_bandit_envs.experiments.privacy_levels import level_of
 from dp_bandit_envs.privacy.counters import COUNTERS, make_counter
+from dp_bandit_envs.privacy.mechanisms import MECHANISMS
 
 N_ARMS, HORIZON = 4, 2**18
 WIDTH = 80
@@ -25,12 +26,6 @@ MEANS = (0.9, 0.6)
 DIFFERS = "Differs from the source in:"
 BASES = ("PrivacyBoundary", "SumsBoundary", "FunctionalAgent")
 """Names that others are built on."""
-EXAMPLES: dict[str, dict[str, Any]] = {
-    "MiniBatchAverage": {"batch_size": 19},
-    "ExactSums": {},
-    "CounterSums": {"counter": "k-ary", "epsilon": 1},
-}
-"""Arguments of a wrapper whose guarantee is shown; of all others, epsilon = 1."""
 
 
 class Declared(NamedTuple):
@@ -171,7 +166,7 @@ def _of_algorithm(name: str) -> dict[str, str]:
 
 
 def _of_wrapper(name: str, thing: Any) -> str:
-    arguments = EXAMPLES.get(name, {"epsilon": 1})
+    arguments = MECHANISMS[name].example
     env = thing(BanditEnv(Stochastic(N_ARMS, HORIZON)), **arguments)
     shown = ", ".join(f"{key} = {value}" for key, value in arguments.items())
     return f"{shown}{': ' if shown else ''}{env.guarantee}"

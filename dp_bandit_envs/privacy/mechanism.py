@@ -79,6 +79,9 @@ class Mechanism(abc.ABC):
     batch_size: int = 1
     """For how many steps below one arm is played in a step above."""
 
+    example: ClassVar[dict[str, Any]] = {"epsilon": 1.0}
+    """Arguments with which a mechanism of the table is shown and tested."""
+
     @abc.abstractmethod
     def new_state(self, below: Below) -> Any:
         """Return the state before the first round, with arrays of its own."""

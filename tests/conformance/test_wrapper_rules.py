@@ -9,6 +9,7 @@ from gymnasium import Wrapper
 from dp_bandit_envs import PrivacyGuarantee, wrappers
 from dp_bandit_envs.conformance import ConformanceError, check_wrapper
 from dp_bandit_envs.privacy.counters import COUNTERS
+from dp_bandit_envs.privacy.mechanisms import MECHANISMS
 from dp_bandit_envs.wrappers import vector
 from tests.tools.hand_made_wrappers import HandMade
 
@@ -21,18 +22,13 @@ def both(name, **options):
 
 
 OURS = {
-    "LaplaceClipRescale": both("LaplaceClipRescale", epsilon=1.0),
+    **{name: both(name, **one.example) for name, one in MECHANISMS.items()},
     "LaplaceClipRescale, clipped": both("LaplaceClipRescale", epsilon=0.5, outside="clip"),
     "LaplaceClipRescale, no noise": both("LaplaceClipRescale", epsilon=np.inf),
-    "MiniBatchAverage": both("MiniBatchAverage", batch_size=6),
-    "MiniBatchAverage, rounds left over": both("MiniBatchAverage", batch_size=5),
-    "RandomizedResponse": both("RandomizedResponse", epsilon=1.0),
-    "ExactSums": both("ExactSums"),
-    "HybridSums": both("HybridSums", epsilon=1.0),
+    "MiniBatchAverage, no rounds left over": both("MiniBatchAverage", batch_size=6),
     **{f"CounterSums, {name}": both("CounterSums", epsilon=1.0, counter=name) for name in COUNTERS},
     "CounterSums, padded": both("CounterSums", epsilon=1.0, counter="binary", pad_unplayed=True),
     "IntervalSums": both("IntervalSums", epsilon=16.0),
-    "BlockSums": both("BlockSums", epsilon=1.0),
     "BlockSums, kept": both("BlockSums", epsilon=1.0, ratio=1, keep=True),
     "LaplaceClipRescale(MiniBatchAverage)": tuple(
         lambda env, home=home: home.LaplaceClipRescale(home.MiniBatchAverage(env, batch_size=5), epsilon=1.0)

@@ -13,11 +13,14 @@ from dp_bandit_envs.adversaries.replay import GainTable
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
 from dp_bandit_envs.privacy.counters import COUNTERS
+from dp_bandit_envs.privacy.mechanisms import MECHANISMS
 from dp_bandit_envs.wrappers import vector
 
 PLANTED = 0.1234567891
 MARK = "1234567"
 """Digits that repr, str.format and NumPy's printing all keep."""
+
+BY_LETTER = {"L": "LaplaceClipRescale", "M": "MiniBatchAverage", "R": "RandomizedResponse"}
 
 ORDERS: dict[str, tuple[str, ...]] = {
     "Laplace": ("L",),
@@ -31,6 +34,7 @@ ORDERS: dict[str, tuple[str, ...]] = {
     "Response(MiniBatch)": ("M", "R"),
     "MiniBatch(Response)": ("R", "M"),
     "Laplace(Response)": ("R", "L"),
+    **{name: (name,) for name, one in MECHANISMS.items() if not one.releases_sums and name not in BY_LETTER.values()},
 }
 """Every wrapper order of the design that hands on gains, from the inside out."""
 
@@ -51,6 +55,8 @@ SUMS: dict[str, tuple[tuple[str, ...], str, dict[str, Any]]] = {
     "Block, lengths": ((), "BlockSums", {"epsilon": 1.0, "lengths": [2, 1]}),
     "Block(MiniBatch)": (("M",), "BlockSums", {"epsilon": 1.0}),
 }
+for _name in {name for name, one in MECHANISMS.items() if one.releases_sums} - {name for _, name, _ in SUMS.values()}:
+    SUMS[_name] = ((), _name, MECHANISMS[_name].example)
 """Every kind of wrapper that releases sums: what is below it from the inside out, its name and its arguments."""
 
 OWN_NOISE = [name for name, (_, wrapper, _) in SUMS.items() if wrapper != "ExactSums"]
@@ -72,6 +78,8 @@ def around(
             env = forms.LaplaceClipRescale(env, epsilon=epsilon, bound=bound, outside=outside)
         elif letter == "R":
             env = forms.RandomizedResponse(env, epsilon=epsilon)
+        elif letter in MECHANISMS:
+            env = getattr(forms, letter)(env, **MECHANISMS[letter].example)
         else:
             env = forms.MiniBatchAverage(env, batch_size=tau)
     return env

@@ -17,7 +17,8 @@ from dp_bandit_envs.envs.registration import IDS
 from dp_bandit_envs.observations import Sums
 from dp_bandit_envs.privacy import mechanisms
 from dp_bandit_envs.privacy.counters import COUNTERS, make_counter
-from tests.tools.boundary_games import ORDERS, SUMS, around, summed
+from dp_bandit_envs.privacy.mechanisms import MECHANISMS
+from tests.tools.boundary_games import BY_LETTER, ORDERS, SUMS, around, summed
 
 HORIZON = 24
 AGENTS = [name for name in agents.__all__ if name != "FunctionalAgent"]
@@ -73,8 +74,8 @@ def test_every_wrapper_that_releases_sums_can_be_sent(name, num_envs):
 
 
 def test_every_wrapper_is_among_those_above():
-    tested = {wrapper for _, wrapper, _ in SUMS.values()}
-    tested |= {"LaplaceClipRescale", "MiniBatchAverage", "RandomizedResponse"}
+    tested = {wrapper for _, wrapper, _ in SUMS.values()} | set(BY_LETTER.values())
+    tested |= {order[0] for order in ORDERS.values() if order[0] in MECHANISMS}
     for module in (dp_bandit_envs.wrappers, dp_bandit_envs.wrappers.vector):
         assert {name for name in module.__all__ if "Boundary" not in name} == tested
 

@@ -1,6 +1,6 @@
 """Averages of batches: the same arm for several rounds, and one average released for all of them."""
 
-from typing import NamedTuple, SupportsIndex
+from typing import Any, ClassVar, NamedTuple, SupportsIndex
 
 import numpy as np
 
@@ -59,6 +59,7 @@ class MiniBatchAverage(Mechanism):
 
     release = staticmethod(release)
     forget = staticmethod(forget)
+    example: ClassVar[dict[str, Any]] = {"batch_size": 5}
 
     def __init__(self, *, batch_size: SupportsIndex) -> None:
         self.batch_size = checks.integer("batch_size", batch_size, at_least=1)

@@ -4,7 +4,7 @@ import functools
 import inspect
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple, SupportsFloat
+from typing import Any, ClassVar, NamedTuple, SupportsFloat
 
 import numpy as np
 
@@ -78,6 +78,7 @@ class CounterSums(Mechanism):
     """
 
     releases_sums = True
+    example: ClassVar[dict[str, Any]] = {"counter": "k-ary", "epsilon": 1.0}
 
     def __init__(self, *, counter: str, epsilon: SupportsFloat, pad_unplayed: bool = False, **options: Any) -> None:
         self.counter_name = checks.known_name("counter", counter, COUNTERS)
@@ -170,6 +171,8 @@ class HybridSums(CounterSums):
 
     Source: Chan, Shi and Song (2011); Tossou and Dimitrakakis (2016), algorithms 1 and 2.
     """
+
+    example: ClassVar[dict[str, Any]] = {"epsilon": 1.0}
 
     def __init__(self, *, epsilon: SupportsFloat, pad_unplayed: bool = False, **options: Any) -> None:
         super().__init__(counter="hybrid", epsilon=epsilon, pad_unplayed=pad_unplayed, **options)

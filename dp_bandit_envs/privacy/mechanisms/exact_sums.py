@@ -1,6 +1,6 @@
 """Exact running sums: what an agent without privacy learns from."""
 
-from typing import NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -32,6 +32,7 @@ class ExactSums(Mechanism):
 
     release = staticmethod(release)
     releases_sums = True
+    example: ClassVar[dict[str, Any]] = {}
 
     def new_state(self, below: Below) -> State:
         """Return empty sums."""
