@@ -7,6 +7,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 from gymnasium import wrappers as known
+from gymnasium.wrappers import vector as of_many
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.protocols import Observation
@@ -24,6 +25,16 @@ HAND_OBSERVATIONS_ON = (
 )
 """The kinds of wrappers that may stand below a boundary: they hand every observation on once, with all its numbers."""
 
+
+HAND_VECTOR_OBSERVATIONS_ON = (
+    *HAND_OBSERVATIONS_ON,
+    of_many.FlattenObservation,
+    of_many.RecordEpisodeStatistics,
+    of_many.RecordVideo,
+    gym.vector.VectorActionWrapper,
+    gym.vector.VectorRewardWrapper,
+)
+"""The same below the vector form of a boundary."""
 
 METHODS = ("step", "reset", "observation", "observations")
 LOOK_UP = ("env", "__getattribute__", "__getattr__")

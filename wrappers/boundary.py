@@ -108,9 +108,10 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
         self._rng = self._streams.next(seed, options)
         self._round = self._round_below = 0
         self._ended = False
-        self._released = Released(self._mechanism, self._below, self._rng)
+        nothing = nothing_yet(self.n_arms, of_sums=self.releases_sums)
+        self._released = Released(self._mechanism, self._below, self._rng, nothing)
         self._scoreboard = Scoreboard(self.n_arms, self._rounds) if self.render_mode else None
-        return nothing_yet(self.n_arms, self.releases_sums), {"round": 0}
+        return {key: part.copy() for key, part in nothing.items()}, {"round": 0}
 
     def step(self, action: SupportsIndex) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Play an arm; everything that comes back was released."""

@@ -22,7 +22,7 @@ class Withheld:
 
 
 class Released:
-    """What a mechanism has released in one game, and its private state.
+    """Runs a mechanism in one game: its private state, and what it has released.
 
     The boundary gives it what each step below revealed, and takes an observation after each step above.
 
@@ -30,17 +30,15 @@ class Released:
         mechanism: What is run.
         below: What is known of the gains that it gets.
         rng: The stream of its noise.
+        observation: Where to write what is released: arrays as those of `nothing_yet`, for one game.
     """
 
-    def __init__(self, mechanism: Mechanism, below: Below, rng: np.random.Generator) -> None:
+    def __init__(self, mechanism: Mechanism, below: Below, rng: np.random.Generator, observation: Observation) -> None:
         self._release, self._idle, self._forget = mechanism.release, mechanism.idle, mechanism.forget
         self._state = Withheld(mechanism.new_state(below))
         self._rng = rng
-        self._n_arms = below.n_arms
         self.of_sums = mechanism.releases_sums
-        self.values = np.zeros(below.n_arms)
-        self._counts = np.zeros(below.n_arms, np.int64 if self.of_sums else np.int8)
-        self._releases = np.zeros(below.n_arms, np.int64)
+        self._write_to(observation)
 
     def take(self, gain: list[float], observed: list[int]) -> None:
         """Give the mechanism what one step below revealed, arm by arm from the first."""
@@ -56,7 +54,7 @@ class Released:
                 continue
             if count:
                 self.values[arm] = value
-                if self.of_sums:
+                if self._releases is not None:
                     self._counts[arm] = count
                     self._releases[arm] += 1
                 elif 0.0 <= value <= 1.0:
@@ -64,15 +62,24 @@ class Released:
                 else:
                     raise RefusedError(OUTSIDE_RELEASED)
 
-    def observation(self) -> Observation:
-        """End a step above: return what was released, in fresh arrays, and forget what is for one step only."""
+    def end_step(self) -> None:
+        """Let the mechanism forget what is for one step only."""
         if self._forget is not None:
             self._forget(self._state.value)
+
+    def observation(self) -> Observation:
+        """End a step above; return what was released, in arrays that nothing here will write to again."""
+        self.end_step()
+        shown = self._observation
         if self.of_sums:
-            return {"sum": self.values.copy(), "count": self._counts.copy(), "release": self._releases.copy()}
-        observation = {"gain": self.values, "observed": self._counts}
-        self.values, self._counts = np.zeros(self._n_arms), np.zeros(self._n_arms, np.int8)
-        return observation
+            return {key: part.copy() for key, part in shown.items()}
+        self._write_to(nothing_yet(len(self.values), of_sums=False))
+        return shown
+
+    def _write_to(self, observation: Observation) -> None:
+        self._observation = observation
+        self.values, self._counts, *releases = observation.values()
+        self._releases = releases[0] if releases else None
 
 
 class RefusedError(Exception):
@@ -93,7 +100,7 @@ def sums_space(n_arms: int, horizon: int) -> Any:
     )
 
 
-def nothing_yet(n_arms: int, of_sums: bool, shape: tuple[int, ...] = ()) -> Observation:
+def nothing_yet(n_arms: int, *, of_sums: bool, shape: tuple[int, ...] = ()) -> Observation:
     """Return the observation before anything was released, for games of that shape."""
     gains = np.zeros((*shape, n_arms))
     if not of_sums:

@@ -4,14 +4,13 @@ from typing import TYPE_CHECKING, Any
 
 from dp_bandit_envs.privacy.mechanisms import MECHANISMS
 from dp_bandit_envs.wrappers.named_wrappers import named, wrapper_of
+from dp_bandit_envs.wrappers.vector.vector_batches import MiniBatchAverage
 from dp_bandit_envs.wrappers.vector.vector_boundary import VectorPrivacyBoundary
 from dp_bandit_envs.wrappers.vector.vector_laplace import LaplaceClipRescale
 
-__all__ = [
-    "LaplaceClipRescale",
-    "VectorPrivacyBoundary",
-    *(name for name in MECHANISMS if name != "LaplaceClipRescale"),
-]
+# Two have drivers of their own, over arrays of all games.
+__all__ = ["LaplaceClipRescale", "MiniBatchAverage", "VectorPrivacyBoundary"]
+__all__ += [name for name in MECHANISMS if name not in __all__]
 
 if TYPE_CHECKING:
     from dp_bandit_envs.privacy import mechanisms
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     ExactSums = wrapper_of(VectorPrivacyBoundary, mechanisms.ExactSums)
     HybridSums = wrapper_of(VectorPrivacyBoundary, mechanisms.HybridSums)
     IntervalSums = wrapper_of(VectorPrivacyBoundary, mechanisms.IntervalSums)
-    MiniBatchAverage = wrapper_of(VectorPrivacyBoundary, mechanisms.MiniBatchAverage)
     RandomizedResponse = wrapper_of(VectorPrivacyBoundary, mechanisms.RandomizedResponse)
 
 

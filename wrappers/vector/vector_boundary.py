@@ -7,7 +7,6 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 from gymnasium.vector.utils import batch_space
-from gymnasium.wrappers import vector as known
 from numpy.typing import NDArray
 
 from dp_bandit_envs.envs.bandit_vector_env import Seeds, VectorStep, check_arms, every_game, spread_seeds
@@ -18,7 +17,7 @@ from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Noise
 from dp_bandit_envs.protocols import FloatArray, IntArray, Observation
 from dp_bandit_envs.seeding import FIRST_WRAPPER, EpisodeStreams, checked_options
 from dp_bandit_envs.wrappers.below import (
-    HAND_OBSERVATIONS_ON,
+    HAND_VECTOR_OBSERVATIONS_ON,
     boundaries_below,
     checked_sensitivity,
     games_below,
@@ -34,15 +33,6 @@ from dp_bandit_envs.wrappers.released import RefusedError, Released, nothing_yet
 
 VectorEnv = gym.vector.VectorEnv[Any, Any, Any]
 Vector = gym.vector.VectorWrapper[Observation, IntArray, Observation, IntArray, NDArray[Any]]
-
-HAND_VECTOR_OBSERVATIONS_ON = (
-    *HAND_OBSERVATIONS_ON,
-    known.FlattenObservation,
-    known.RecordEpisodeStatistics,
-    known.RecordVideo,
-    gym.vector.VectorActionWrapper,
-    gym.vector.VectorRewardWrapper,
-)
 
 
 class VectorPrivacyBoundary(PublicFace, Vector):  # type: ignore[misc]
@@ -190,7 +180,11 @@ class VectorPrivacyBoundary(PublicFace, Vector):  # type: ignore[misc]
 
     def _restart(self, seeds: list[int | None], options: dict[str, Any] | None) -> tuple[Observation, dict[str, Any]]:
         self._noise_streams = [streams.next(seed, options) for streams, seed in zip(self._streams, seeds, strict=True)]
-        self._released = [Released(self._mechanism, self._below, rng) for rng in self._noise_streams]
+        self._observation = self._nothing()
+        self._released = [
+            Released(self._mechanism, self._below, rng, {key: part[game] for key, part in self._observation.items()})
+            for game, rng in enumerate(self._noise_streams)
+        ]
         self._started, self._ended = True, False
         self._round = np.zeros(self.num_envs, np.int64)
         self._round_below = np.zeros(self.num_envs, np.int64)
@@ -200,7 +194,7 @@ class VectorPrivacyBoundary(PublicFace, Vector):  # type: ignore[misc]
 
     def _nothing(self) -> Observation:
         """Return what is known before anything was released."""
-        return nothing_yet(self.n_arms, self.releases_sums, (self.num_envs,))
+        return nothing_yet(self.n_arms, of_sums=self.releases_sums, shape=(self.num_envs,))
 
     def _rewards(self, released: Observation, arms: IntArray) -> FloatArray:
         """Return the rewards, which depend on what was released alone."""
@@ -222,8 +216,13 @@ class VectorPrivacyBoundary(PublicFace, Vector):  # type: ignore[misc]
                 released.take(gains[game], observed[game])
             if (terminated | truncated).any():
                 break
-        parts = [released.observation() for released in self._released]
-        return {key: np.stack([part[key] for part in parts]) for key in parts[0]}, terminated, truncated
+        shown = {key: part.copy() for key, part in self._observation.items()}
+        for released in self._released:
+            released.end_step()
+        if not self.releases_sums:
+            for part in self._observation.values():
+                part[:] = 0
+        return shown, terminated, truncated
 
     def _step_below(self, arms: IntArray) -> tuple[Observation, NDArray[Any], NDArray[Any]]:
         """Play one step below; count its rounds here, unless another boundary below has counted them."""

@@ -1,0 +1,36 @@
+"""`MiniBatchAverage` for many games at once, with all games in one array operation."""
+
+from typing import SupportsIndex
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dp_bandit_envs.privacy import mechanisms
+from dp_bandit_envs.protocols import IntArray, Observation
+from dp_bandit_envs.wrappers.vector.vector_boundary import VectorEnv, VectorPrivacyBoundary
+
+
+class MiniBatchAverage(VectorPrivacyBoundary):
+    """Plays each chosen arm for a batch of rounds; see `dp_bandit_envs.wrappers.MiniBatchAverage`.
+
+    Args:
+        env: Vector bandit environments, or another vector privacy wrapper around them.
+        batch_size: Rounds in a batch (tau), from 1 to the horizon.
+    """
+
+    def __init__(self, env: VectorEnv, *, batch_size: SupportsIndex) -> None:
+        super().__init__(env, mechanisms.MiniBatchAverage(batch_size=batch_size))
+
+    def _advance(self, arms: IntArray) -> tuple[Observation, NDArray[np.bool_], NDArray[np.bool_]]:
+        totals = np.zeros((self.num_envs, self.n_arms))
+        revealed = np.zeros((self.num_envs, self.n_arms), np.int64)
+        for _ in range(self._rounds_a_step):
+            private, terminated, truncated = self._step_below(arms)
+            totals += private["gain"]
+            revealed += private["observed"]
+            if (terminated | truncated).any():
+                break
+        complete = revealed == self._rounds_a_step
+        averages = np.minimum(totals / self._rounds_a_step, 1.0)
+        observation = {"gain": np.where(complete, averages, 0.0), "observed": complete.astype(np.int8)}
+        return observation, terminated, truncated
