@@ -49,6 +49,8 @@ class Compiled:
     def __init__(self, function: Callable[..., Any], replacements: dict[str, Callable[..., Any]]) -> None:
         self._function = function
         self._replacements = replacements
+        self.foreign = sorted({part.__name__ for part in _reached(function, replacements, set()) if not _is_ours(part)})
+        """The functions that it calls from outside of this package, by name."""
         self._dispatcher = self._with(LEAN)
         self._lean = True
 
@@ -69,8 +71,7 @@ class Compiled:
         return isinstance(self._dispatcher._cache, MachineCode)
 
     def _with(self, options: dict[str, Any]) -> Any:
-        reached = _reached(self._function, self._replacements, set())
-        ours = all(f"{part.__module__}.".startswith(f"{PACKAGE}.") for part in reached)
+        ours = not self.foreign
         if not ours:
             # Functions of somebody else's must not read what is next to their arrays.
             options = {**options, "boundscheck": True}
@@ -82,6 +83,10 @@ class Compiled:
             with contextlib.suppress(RuntimeError, OSError):
                 dispatcher._cache = MachineCode(clone, key)
         return dispatcher
+
+
+def _is_ours(function: Callable[..., Any]) -> bool:
+    return f"{function.__module__}.".startswith(f"{PACKAGE}.")
 
 
 def fingerprint(function: Callable[..., Any], replacements: Mapping[str, Callable[..., Any]] | None = None) -> str:

@@ -31,6 +31,11 @@ class Entry:
             loop = specialise(loop, name, part)
         self._compiled = compile_with(enter, {"play_block": loop})
 
+    @property
+    def foreign(self) -> list[str]:
+        """The names of functions in it that are somebody else's."""
+        return self._compiled.foreign
+
     def __call__(
         self,
         state: Any,

@@ -19,7 +19,7 @@ from dp_bandit_envs.simulation.chain import NotCompilableError
 from dp_bandit_envs.simulation.checkpoints import checked, spaced
 from dp_bandit_envs.simulation.plan import Plan, make_plan
 from dp_bandit_envs.simulation.spreading import Column, Task, spread
-from dp_bandit_envs.simulation.trials import CompiledTrials, PlayedTrials
+from dp_bandit_envs.simulation.trials import CompiledTrials, PlayedTrials, check_compiles
 
 Algorithms = Sequence[str | Algorithm] | Mapping[str, Algorithm | AgentFactory]
 Progress = Callable[[int, int], None]
@@ -145,7 +145,9 @@ def simulate(
     plans: dict[str, Plan | str] = {}
     for name, player in players.items():
         try:
-            plans[name] = make_plan(player, env)
+            made = make_plan(player, env)
+            check_compiles(made, game.adversary, getattr(game, "source", None))
+            plans[name] = made
         except NotCompilableError as obstacle:
             plans[name] = str(obstacle)
     compiled = {name: plan for name, plan in plans.items() if isinstance(plan, Plan)}

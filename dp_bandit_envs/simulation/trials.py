@@ -17,6 +17,7 @@ from dp_bandit_envs.graphs import FeedbackGraph, GraphSource
 from dp_bandit_envs.metrics.regrets import external_regret, policy_regret, pseudo_regret
 from dp_bandit_envs.protocols import Environment, FloatArray, IntArray
 from dp_bandit_envs.seeding import ADVERSARY, GRAPH, stream
+from dp_bandit_envs.simulation.chain import NotCompilableError
 from dp_bandit_envs.simulation.compiling import compile_with
 from dp_bandit_envs.simulation.game import play
 from dp_bandit_envs.simulation.graph_feedback import Rows
@@ -30,7 +31,7 @@ from dp_bandit_envs.simulation.play_block import (
     new_progress,
     new_record,
 )
-from dp_bandit_envs.simulation.spreading import Column, Stopped, StoppedEarlyError, never
+from dp_bandit_envs.simulation.spreading import Column, Stopped, StoppedEarlyError, in_background, never
 
 ROUNDS_AT_ONCE = 2**14
 NUMBERS_AT_ONCE = 2**18
@@ -158,6 +159,19 @@ class CompiledTrials:
     def _seats(self, trial: int) -> dict[str, Seat]:
         n_arms = self.adversary.n_arms
         return {name: Seat(plan, self.seed, trial, self.checkpoints, n_arms) for name, plan in self.plans.items()}
+
+
+def check_compiles(plan: Plan, adversary: Adversary, source: GraphSource | None) -> None:
+    """Compile a plan that has functions of somebody else's, or raise `NotCompilableError`; nothing of it is run."""
+    foreign = plan.block.foreign
+    if foreign:
+        trials = CompiledTrials(adversary, {"": plan}, 0, np.ones(1, np.int64), source)
+        try:
+            in_background(trials.compile)
+        # Numba raises errors of many types here.
+        except Exception as error:
+            why = f"{type(error).__name__} in compiling {', '.join(foreign)}"
+            raise NotCompilableError(f"Numba cannot compile it: {why}") from None
 
 
 @dataclasses.dataclass

@@ -7,7 +7,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from dp_bandit_envs import Exp3, MiniBatchAverage, Ucb, simulate
+from dp_bandit_envs import Exp3, MiniBatchAverage, Ucb, play, simulate
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.errors import BoundaryError
 from dp_bandit_envs.privacy import Below, Mechanism, Noise, PrivacyGuarantee
@@ -174,3 +174,36 @@ def test_a_mechanism_is_what_the_boundary_says_of_it():
 def test_what_is_no_mechanism_is_refused():
     with pytest.raises(TypeError, match="Mechanism"):
         PrivacyBoundary(gym.make("DPBandit-Deterministic-v0", horizon=9), Warner)
+
+
+def in_words(state, arm, gain, rng):
+    # Numba knows no dict of such mixed values.
+    words = {"gain": [gain]}
+    words["arm"] = f"arm {arm}"
+    return words["gain"][0] / 2, 1
+
+
+class InWords(Warner):
+    """Plain Python that Numba cannot compile."""
+
+    release = staticmethod(in_words)
+
+
+class KeepsADict(Warner):
+    """A state that is no NamedTuple."""
+
+    def new_state(self, below):
+        """Return a dict."""
+        return {"seen": {}}
+
+
+@pytest.mark.parametrize("mechanism", [InWords(0.5), KeepsADict(0.5)], ids=["release", "state"])
+def test_what_numba_cannot_compile_is_played_and_says_so(mechanism):
+    player = Algorithm("mine", Exp3, lambda env: PrivacyBoundary(env, mechanism))
+    if isinstance(mechanism, KeepsADict):
+        mechanism.release = in_words
+    outcome = simulate("DPBandit-Stochastic-v0", [player, "Uniform"], horizon=30, checkpoints=30)
+    assert outcome["mine"].engine == "play" and outcome["Uniform"].engine == "compiled"
+    assert "in_words" in outcome["mine"].reason
+    game = play(gym.make("DPBandit-Stochastic-v0", horizon=30), player)
+    assert np.array_equal(outcome["mine"].external_regret[0], game.external_regret)
