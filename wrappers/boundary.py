@@ -3,7 +3,7 @@
 import copy
 import math
 from collections.abc import Callable
-from typing import Any, SupportsIndex, TypeVar
+from typing import Any, SupportsIndex
 
 import gymnasium as gym
 import numpy as np
@@ -24,14 +24,8 @@ from dp_bandit_envs.wrappers.below import (
     unflattened,
 )
 from dp_bandit_envs.wrappers.public_face import PublicFace, checked_mechanism
-from dp_bandit_envs.wrappers.released import RefusedError, Released, nothing_yet, sums_space
-
-Result = TypeVar("Result")
-
-WITHHELD = (
-    "something below {} failed; what it said is withheld because it may carry private gains. Play without the wrapper,"
-    " on data that may be seen, to read it."
-)
+from dp_bandit_envs.wrappers.released import Released, nothing_yet, sums_space
+from dp_bandit_envs.wrappers.withheld import RefusedError, Result, attempt, ends_by_itself, outside_the_range
 
 
 class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int]):  # type: ignore[misc]
@@ -67,16 +61,18 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
         name = type(self).__name__
         below = boundaries_below(env, name)
         refuse_sums(below, name)
-        self.n_arms: int = needed_below(env, "n_arms", name)
+        self.n_arms = needed_below(env, "n_arms", name)
         sensitivity = checked_sensitivity(needed_below(env, "sensitivity", name), name)
-        self._below = Below(
-            n_arms=self.n_arms,
-            horizon=needed_below(env, "horizon", name),
-            sensitivity=sensitivity,
-            gains_in_a_round=max(1, math.ceil(needed_below(env.unwrapped, "sensitivity", name))),
-            guarantee=below[0].guarantee if below else None,
-            noise=below[0].noise if below else Noise(sensitivity),
-        )
+        if below:
+            self._below = below[0].above
+        else:
+            self._below = Below(
+                n_arms=self.n_arms,
+                horizon=needed_below(env, "horizon", name),
+                sensitivity=sensitivity,
+                gains_in_a_round=max(1, math.ceil(sensitivity)),
+                noise=Noise(sensitivity),
+            )
         self._use(checked_mechanism(mechanism))
         self._rounds_a_step = self.batch_size
         self._rounds: int = needed_below(env.unwrapped, "horizon", name)
@@ -105,11 +101,12 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
         _, failure = self._attempt(lambda: self.env.reset(seed=seed, options=options))
         if failure is not None:
             raise failure
-        self._rng = self._streams.next(seed, options)
+        rng = self._streams.next(seed, options)
         self._round = self._round_below = 0
         self._ended = False
         nothing = nothing_yet(self.n_arms, of_sums=self.releases_sums)
-        self._released = Released(self._mechanism, self._below, self._rng, nothing)
+        self._released = Released(self.mechanism, self._below, rng, nothing)
+        self._rng = rng
         self._scoreboard = Scoreboard(self.n_arms, self._rounds) if self.render_mode else None
         return {key: part.copy() for key, part in nothing.items()}, {"round": 0}
 
@@ -119,10 +116,12 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
         self._check_started()
         if self._ended:
             raise StepOutsideGameError("the game has ended; call reset() to start another.")
+        # Until the step is done there is no game to go on with: what fails or is interrupted may be half done.
+        rng, self._rng = self._rng, None
         result, failure = self._attempt(lambda: self._advance(arm))
         if failure is not None:
-            self._rng = None
             raise failure
+        self._rng = rng
         released, terminated, truncated = result
         self._ended = terminated or truncated
         reward = self._reward(released, arm)
@@ -201,6 +200,8 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
         """Play one step below and check its gains; count its rounds, unless another boundary below has done so."""
         observation, _, terminated, truncated, info = self.env.step(arm)
         self._round_below = self._round_below + 1 if self._counts_rounds else int(info["round"])
+        if self._counts_rounds and bool(terminated) != (self._round_below == self._rounds):
+            raise RefusedError(ends_by_itself(type(self).__name__))
         seen = unflattened(observation, self.n_arms)
         gains: list[float] = seen["gain"].tolist()
         for gain in gains:
@@ -215,33 +216,3 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
 
     def _attempt(self, call: Callable[[], Result]) -> tuple[Result, None] | tuple[Any, BoundaryError]:
         return attempt(call, type(self).__name__, trusted=self._boundary_is_next)
-
-
-def attempt(
-    call: Callable[[], Result], wrapper: str, *, trusted: bool
-) -> tuple[Result, None] | tuple[Any, BoundaryError]:
-    """Call something that handles private gains; return its result, or a fresh error that carries nothing of its own.
-
-    The error is made outside the except clause, so the private one is not its context; and as the caller raises it, no
-    frame in its traceback has seen a gain.
-
-    Args:
-        call: What to call.
-        wrapper: The name of the boundary.
-        trusted: Whether what is next below is itself a boundary, whose errors are public.
-    """
-    message = None
-    try:
-        return call(), None
-    except RefusedError as refusal:
-        message = str(refusal)
-    except BoundaryError as error:
-        message = str(error) if trusted else None
-    except Exception:
-        pass
-    return None, BoundaryError(WITHHELD.format(wrapper) if message is None else message)
-
-
-def outside_the_range(wrapper: str) -> str:
-    """Return the sentence for a gain outside [0, 1], which does not show it."""
-    return f"{wrapper} received a gain outside [0, 1]; it is withheld. Rescale the gains below the wrapper."

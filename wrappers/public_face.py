@@ -5,8 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from dp_bandit_envs import checks
 from dp_bandit_envs.errors import WrongTypeError
-from dp_bandit_envs.privacy.mechanism import Below, Mechanism
+from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Noise
 from dp_bandit_envs.protocols import is_public
 
 
@@ -43,15 +45,19 @@ class PublicFace:
     guarantee: Any = ReadOnly()
     horizon: Any = ReadOnly()
     noise: Any = ReadOnly()
+    above: Any = ReadOnly()
+    n_arms: Any = ReadOnly()
 
     def _use(self, mechanism: Mechanism) -> None:
         """Take a mechanism of this boundary's own, and what is known of what it releases."""
         self._mechanism = copy.deepcopy(mechanism)
-        above = mechanism.above(self._below)
+        # Asked of a copy: what a question changes in a mechanism changes no noise.
+        asked = self.mechanism
+        self.above = above = checked_above(asked, self._below)
         self.sensitivity, self.guarantee = above.sensitivity, above.guarantee
         self.horizon, self.noise = above.horizon, above.noise
         # What cannot be run is refused here, not in the middle of a game.
-        mechanism.new_state(self._below)
+        asked.new_state(self._below)
 
     @property
     def mechanism(self) -> Mechanism:
@@ -131,3 +137,25 @@ def checked_mechanism(mechanism: Any) -> Mechanism:
             f" {type(mechanism).__name__}."
         )
     return mechanism
+
+
+def checked_above(mechanism: Mechanism, below: Below) -> Below:
+    """Return what a mechanism says of what it releases, or raise if that cannot be."""
+    name = type(mechanism).__name__
+    checks.integer(f"batch_size of {name}", mechanism.batch_size, at_least=1)
+    above = mechanism.above(below)
+    rules = {
+        "guarantee": isinstance(above.guarantee, PrivacyGuarantee),
+        "sensitivity": isinstance(above.sensitivity, (int, float)) and above.sensitivity > 0,
+        "gains_in_a_round": type(above.gains_in_a_round) is int and above.gains_in_a_round >= 1,
+        "horizon": type(above.horizon) is int and 1 <= above.horizon <= below.horizon // mechanism.batch_size,
+        "noise": isinstance(above.noise, Noise),
+    }
+    wrong = [fact for fact, holds in rules.items() if not holds]
+    if wrong:
+        raise ValueError(
+            f"{name} must state a PrivacyGuarantee, a sensitivity greater than 0, gains_in_a_round from 1, a horizon"
+            f" from 1 to {below.horizon // mechanism.batch_size} and a Noise; its {wrong[0]} is"
+            f" {getattr(above, wrong[0])!r}."
+        )
+    return above

@@ -1,5 +1,6 @@
 """Runs a mechanism in one game: hands it each revealed gain and keeps what it has released."""
 
+import math
 from typing import Any
 
 import gymnasium as gym
@@ -7,18 +8,11 @@ import numpy as np
 
 from dp_bandit_envs.privacy.mechanism import Below, Mechanism
 from dp_bandit_envs.protocols import Observation
+from dp_bandit_envs.wrappers.withheld import RefusedError, Withheld
 
-
-class Withheld:
-    """Holds private numbers so that neither a repr nor a list of attributes shows them."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-    def __repr__(self) -> str:
-        return "withheld"
+NO_NUMBER = "a mechanism released a sum that is no finite number."
+WITHHOLDS = "a mechanism withheld a gain, which it says it never does. Set withholds = True."
+OUTSIDE_RELEASED = "a mechanism released a gain outside [0, 1]. Clip it, or set releases_sums = True if it is a sum."
 
 
 class Released:
@@ -38,6 +32,7 @@ class Released:
         self._state = Withheld(mechanism.new_state(below))
         self._rng = rng
         self.of_sums = mechanism.releases_sums
+        self._must_release = not (mechanism.withholds or mechanism.releases_sums or mechanism.batch_size > 1)
         self._write_to(observation)
 
     def take(self, gain: list[float], observed: list[int]) -> None:
@@ -52,15 +47,19 @@ class Released:
                 value, count = idle(state, arm, rng)
             else:
                 continue
-            if count:
+            if count >= 1:
                 self.values[arm] = value
                 if self._releases is not None:
+                    if not math.isfinite(value):
+                        raise RefusedError(NO_NUMBER)
                     self._counts[arm] = count
                     self._releases[arm] += 1
                 elif 0.0 <= value <= 1.0:
                     self._counts[arm] = 1
                 else:
                     raise RefusedError(OUTSIDE_RELEASED)
+            elif self._must_release:
+                raise RefusedError(WITHHOLDS)
 
     def end_step(self) -> None:
         """Let the mechanism forget what is for one step only."""
@@ -80,13 +79,6 @@ class Released:
         self._observation = observation
         self.values, self._counts, *releases = observation.values()
         self._releases = releases[0] if releases else None
-
-
-class RefusedError(Exception):
-    """Raised inside a boundary with a message that is public."""
-
-
-OUTSIDE_RELEASED = "a mechanism released a gain outside [0, 1]. Clip it, or set releases_sums = True if it is a sum."
 
 
 def sums_space(n_arms: int, horizon: int) -> Any:

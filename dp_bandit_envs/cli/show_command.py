@@ -24,7 +24,7 @@ WIDTH = 80
 MEANS = (0.9, 0.6)
 """What bounds of stochastic algorithms are shown for."""
 DIFFERS = "Differs from the source in:"
-BASES = ("PrivacyBoundary", "SumsBoundary", "FunctionalAgent")
+BASES = ("PrivacyBoundary", "FunctionalAgent")
 """Names that others are built on."""
 
 

@@ -52,6 +52,8 @@ class Below(NamedTuple):
         sensitivity: How far one changed round moves these gains, in L1, with noise below held still.
         gains_in_a_round: The most gains that one round of the game reveals.
         guarantee: What the mechanisms below guarantee; None if there are none.
+        withheld: Whether a gain may be withheld because of its value, without a guarantee below that covers it; no
+            noise above hides that.
         noise: What is public about noise below.
     """
 
@@ -60,6 +62,7 @@ class Below(NamedTuple):
     sensitivity: float = 1.0
     gains_in_a_round: int = 1
     guarantee: PrivacyGuarantee | None = None
+    withheld: bool = False
     noise: Noise = Noise()
 
 
@@ -79,6 +82,9 @@ class Mechanism(abc.ABC):
     batch_size: int = 1
     """For how many steps below one arm is played in a step above."""
 
+    withholds: bool = True
+    """Whether a gain may be withheld (count 0) because of its value. Set it to False where that never happens, or
+    mechanisms above this one have no guarantee of their own; then a gain that is withheld ends the game."""
     example: ClassVar[dict[str, Any]] = {"epsilon": 1.0}
     """Arguments with which a mechanism of the table is shown and tested."""
 
@@ -103,15 +109,22 @@ class Mechanism(abc.ABC):
         return below.horizon // self.batch_size
 
     def noise(self, below: Below) -> Noise:
-        """Return what is public about the noise in what is released."""
-        return below.noise
+        """Return what is public about the noise in what is released; noise of a mechanism's own hides that below it."""
+        return Noise(below.sensitivity)
+
+    def gains_in_a_round(self, below: Below) -> int:
+        """Return how many released gains one round can influence: as many as it reveals, if none is released twice."""
+        return below.gains_in_a_round
 
     def above(self, below: Below) -> Below:
         """Return what is known of what it releases, for the next mechanism."""
+        guarantee = self.guarantee(below)
         return below._replace(
             horizon=self.horizon(below),
             sensitivity=self.sensitivity(below),
-            guarantee=self.guarantee(below),
+            gains_in_a_round=self.gains_in_a_round(below),
+            guarantee=guarantee,
+            withheld=guarantee.model == "none" and (below.withheld or self.withholds),
             noise=self.noise(below),
         )
 
@@ -124,14 +137,19 @@ def noise_of(env: Any) -> Noise:
     return Noise(env.get_wrapper_attr("sensitivity"))
 
 
-def after_noise_below(own: PrivacyGuarantee, below: PrivacyGuarantee | None) -> PrivacyGuarantee:
+def after_noise_below(own: PrivacyGuarantee, below: Below) -> PrivacyGuarantee:
     """Return the guarantee of a mechanism with noise of its own above others that may have added some already."""
-    if below is None:
+    inner = below.guarantee
+    if inner is None:
         return own
-    if below.model != "none":
+    if inner.model != "none":
         # Either holds alone; the one below covers all that leaves it, so what is done above costs nothing.
         added = "" if own.model == "none" else "; the noise added above it is post-processing"
-        return dataclasses.replace(below, theorem=below.theorem + added)
+        return dataclasses.replace(inner, theorem=inner.theorem + added)
+    if below.withheld and own.model != "none":
+        return PrivacyGuarantee.none(
+            "a mechanism below may withhold a gain because of its value, which noise above shows"
+        )
     # What is below may keep true gains for a while, as batches do, so it must be trusted.
     return dataclasses.replace(own, model="central") if own.model == "local" else own
 

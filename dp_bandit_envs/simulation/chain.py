@@ -4,6 +4,7 @@ Every function here is a text in which a placeholder is replaced: `release`, `id
 functions, `before` by what was joined so far, `PLACE` by the mechanism's number from the innermost.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType, ModuleType
 from typing import Any
@@ -18,6 +19,8 @@ from dp_bandit_envs.specialise import specialise
 
 PLACE = 0
 """Placeholder."""
+MUST_RELEASE = False
+"""Placeholder: whether a mechanism never withholds a gain."""
 
 
 class NotCompilableError(Exception):
@@ -43,6 +46,10 @@ def before(states: Any, arm: int, gain: float, streams: Streams) -> tuple[float,
     raise NotImplementedError
 
 
+def add(graph: Any, arm: int, states: Any, streams: Streams, progress: Progress) -> None:
+    """Placeholder."""
+
+
 def before_forget(states: Any) -> None:
     """Placeholder."""
 
@@ -50,12 +57,35 @@ def before_forget(states: Any) -> None:
 def then_release(states: Any, arm: int, gain: float, streams: Streams) -> tuple[float, int]:
     """Give what the mechanisms below release of a gain to one more."""
     value, count = before(states, arm, gain, streams)
-    if count == 0:
+    if count < 1:
         return 0.0, 0
     value, count = release(states[PLACE], arm, value, streams[PLACE + 1])
-    if count != 0 and not 0.0 <= value <= 1.0:
+    if count < 1:
+        if MUST_RELEASE:
+            raise ValueError("a mechanism withheld a gain, which it says it never does.")
+        return 0.0, 0
+    if not 0.0 <= value <= 1.0:
         raise ValueError("a mechanism that releases gains released one outside [0, 1].")
-    return float(value), int(count)
+    return float(value), 1
+
+
+def settle_one(graph: Any, arm: int, states: Any, streams: Streams, progress: Progress) -> None:
+    """Give what a batch released of the arm played to the mechanisms above it."""
+    if progress.observed[arm] != 0:
+        value, count = before(states, arm, progress.gains[arm], streams)
+        progress.gains[arm] = value
+        progress.observed[arm] = count
+
+
+def settle_all(graph: Any, arm: int, states: Any, streams: Streams, progress: Progress) -> None:
+    """Give what a batch released of any arm to the mechanisms above it, from the first arm."""
+    for each in range(len(progress.observed)):
+        settle_one(graph, each, states, streams, progress)
+
+
+def pass_on(states: Any, arm: int, gain: float, streams: Streams) -> tuple[float, int]:
+    """Release a gain as it is: the mechanisms above a batch begin here."""
+    return gain, 1
 
 
 def then_forget(states: Any) -> None:
@@ -94,9 +124,17 @@ def add_to_all(graph: Any, arm: int, states: Any, streams: Streams, progress: Pr
             put(each, value, count, progress)
 
 
+def add_then_forget(graph: Any, arm: int, states: Any, streams: Streams, progress: Progress) -> None:
+    """Let a mechanism that releases sums forget after it got what the step revealed."""
+    add(graph, arm, states, streams, progress)
+    own_forget(states[PLACE])
+
+
 def put(arm: int, value: float, count: int, progress: Progress) -> None:
     """Write down what was released of an arm's sum."""
-    if count != 0:
+    if count >= 1:
+        if not math.isfinite(value):
+            raise ValueError("a mechanism released a sum that is no finite number.")
         progress.sums[arm] = value
         progress.counts[arm] = count
         progress.releases[arm] += 1
@@ -114,27 +152,36 @@ def stages(mechanisms: Sequence[Mechanism], *, on_graph: bool) -> dict[str, Call
     """
     module: ModuleType = graph_feedback if on_graph else play_block
     parts: dict[str, Callable[..., Any]] = {"reveal": module.reveal, "clear": module.clear}
-    batched = False
+    below_batch, above_batch, batched = play_block.pass_on, pass_on, False
     for place, mechanism in enumerate(mechanisms):
         _check(mechanism, batched, above=mechanisms[place + 1 :])
-        batched = batched or mechanism.batch_size > 1
         own = {"PLACE": place, "release": mechanism.release}
+        forgetting = {"PLACE": place, "own_forget": mechanism.forget}
         if mechanism.releases_sums:
             parts["observe"] = play_block.observe_sums
             if mechanism.idle is not None:
-                parts["add_to_sums"] = _joined(add_to_all, {**own, "idle": mechanism.idle})
+                adding = _joined(add_to_all, {**own, "idle": mechanism.idle})
             else:
-                parts["add_to_sums"] = _joined(add_row if on_graph else add_one, own)
+                adding = _joined(add_row if on_graph else add_one, own)
+            if mechanism.forget is not None:
+                adding = _joined(add_then_forget, {**forgetting, "add": adding})
+            parts["add_to_sums"] = adding
+            continue
+        never = not mechanism.withholds and mechanism.batch_size == 1
+        own["MUST_RELEASE"] = never
+        if batched:
+            above_batch = _joined(then_release, {**own, "before": above_batch})
+            parts["settle"] = _joined(settle_one, {"before": above_batch})
+            if on_graph:
+                parts["settle"] = _joined(settle_all, {"settle_one": parts["settle"]})
         else:
-            below = parts.get("pass_on", play_block.pass_on)
-            parts["pass_on"] = _joined(then_release, {**own, "before": below})
+            below_batch = _joined(then_release, {**own, "before": below_batch})
         if mechanism.forget is not None:
-            below = parts.get("forget", play_block.forget)
             parts["forget"] = _joined(
-                then_forget, {"PLACE": place, "own_forget": mechanism.forget, "before_forget": below}
+                then_forget, {**forgetting, "before_forget": parts.get("forget", play_block.forget)}
             )
-    if "pass_on" in parts:
-        parts["reveal"] = specialise(parts["reveal"], "pass_on", parts.pop("pass_on"))
+        batched = batched or mechanism.batch_size > 1
+    parts["reveal"] = specialise(parts["reveal"], "pass_on", below_batch)
     return parts
 
 
@@ -146,10 +193,11 @@ def _check(mechanism: Mechanism, batched: bool, above: Sequence[Mechanism]) -> N
             raise NotCompilableError(f"{part} of {name} is not a plain function")
     if mechanism.idle is not None and not mechanism.releases_sums:
         raise NotCompilableError(f"{name} releases gains of arms that were not revealed")
-    if mechanism.batch_size > 1 and batched:
-        raise NotCompilableError(f"{name} makes batches of batches")
-    if mechanism.forget is not None and any(one.batch_size > 1 for one in above):
-        raise NotCompilableError(f"{name} forgets within a batch")
+    if mechanism.batch_size > 1 and (batched or mechanism.releases_sums):
+        raise NotCompilableError(f"{name} makes batches of its own above another mechanism's, or of sums")
+    in_between = batched and not mechanism.releases_sums
+    if mechanism.forget is not None and (in_between or any(one.batch_size > 1 for one in above)):
+        raise NotCompilableError(f"{name} forgets beside a batch of another mechanism")
 
 
 def _joined(function: Callable[..., Any], parts: Mapping[str, Any]) -> Callable[..., Any]:

@@ -5,6 +5,7 @@ of an entry is a fingerprint of the function and of everything it calls.
 """
 
 import contextlib
+import dis
 import functools
 import hashlib
 from collections.abc import Callable, Mapping
@@ -73,8 +74,8 @@ class Compiled:
     def _with(self, options: dict[str, Any]) -> Any:
         ours = not self.foreign
         if not ours:
-            # Functions of somebody else's must not read what is next to their arrays.
-            options = {**options, "boundscheck": True}
+            # Functions of somebody else's must not read what is next to their arrays, and divide as Python does.
+            options = {**options, "boundscheck": True, "error_model": "python"}
         clone = _clone(self._function, self._replacements, tuple(options.items()))
         dispatcher = numba.njit(**options)(clone)
         if ours:
@@ -108,7 +109,7 @@ def _clone(
     """Return a copy of a plain function whose calls go to compiled functions."""
     assert isinstance(function, FunctionType)
     namespace = dict(function.__globals__)
-    for name in _names(function.__code__):
+    for name in _global_names(function.__code__):
         value = replacements.get(name, namespace.get(name))
         if isinstance(value, FunctionType):
             namespace[name] = _compiled(value, options)
@@ -124,7 +125,7 @@ def _reached(
     """Return the function and all plain functions that it calls by name."""
     reached.add(function)
     assert isinstance(function, FunctionType)
-    for name in _names(function.__code__):
+    for name in _global_names(function.__code__):
         value = replacements.get(name, function.__globals__.get(name))
         if isinstance(value, FunctionType) and value not in reached:
             _reached(value, {}, reached)
@@ -132,8 +133,16 @@ def _reached(
 
 
 def _names(code: CodeType) -> list[str]:
+    """Return all names in a function: of globals and of attributes."""
     nested = [name for const in code.co_consts if isinstance(const, CodeType) for name in _names(const)]
     return sorted({*code.co_names, *nested})
+
+
+def _global_names(code: CodeType) -> list[str]:
+    """Return the names of globals in a function; an attribute may have the name of some function by chance."""
+    own = {one.argval for one in dis.get_instructions(code) if one.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
+    nested = [name for const in code.co_consts if isinstance(const, CodeType) for name in _global_names(const)]
+    return sorted({*own, *nested})
 
 
 def _digest(function: Callable[..., Any], replacements: dict[str, Any], digest: Any, seen: set[Any]) -> None:
@@ -146,7 +155,7 @@ def _digest(function: Callable[..., Any], replacements: dict[str, Any], digest: 
     cells = [cell.cell_contents for cell in function.__closure__ or ()]
     for value in (function.__defaults__, function.__kwdefaults__, *cells):
         _digest_value("", value, code, digest, seen)
-    for name in _names(code):
+    for name in _global_names(code):
         value = replacements.get(name, function.__globals__.get(name))
         _digest_value(name, value, code, digest, seen)
 

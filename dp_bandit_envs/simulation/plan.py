@@ -1,5 +1,6 @@
 """Turns an algorithm and its wrappers into arguments of the compiled loop, or says why it cannot be compiled."""
 
+import copy
 import dataclasses
 import functools
 from collections.abc import Callable
@@ -50,7 +51,8 @@ class Plan:
 
     def new_states(self) -> tuple[Any, ...]:
         """Return the first states of the mechanisms."""
-        return tuple(mechanism.new_state(below) for mechanism, below in self.mechanisms)
+        # Of copies, so that no game knows anything of another.
+        return tuple(copy.deepcopy(mechanism).new_state(below) for mechanism, below in self.mechanisms)
 
     @property
     def roles(self) -> tuple[int, ...]:

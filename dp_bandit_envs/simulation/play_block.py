@@ -103,6 +103,10 @@ def reveal(
         progress.observed[arm] = 1
 
 
+def settle(graph: Any, arm: int, states: Any, streams: Streams, progress: Progress) -> None:
+    """Do nothing; placeholder for mechanisms that release gains above a batch."""
+
+
 def add_to_sums(graph: Any, arm: int, states: Any, streams: Streams, progress: Progress) -> None:
     """Do nothing; placeholder for a mechanism that releases sums."""
 
@@ -188,6 +192,7 @@ def play_block(
         filled += 1
         if filled == rules.batch_size:
             forget(states)
+            settle(graph, arm, states, streams, progress)
             add_to_sums(graph, arm, states, streams, progress)
             state = update(state, arm, observe(progress))
             clear(graph, arm, rules.batch_size, progress)

@@ -165,7 +165,7 @@ def test_a_released_gain_outside_the_range_is_refused_in_all_three():
 def test_a_mechanism_is_what_the_boundary_says_of_it():
     env = PrivacyBoundary(gym.make("DPBandit-Graph-v0", horizon=9, graph="complete", n_arms=5), EverySeventh(2.0))
     assert env.noise == Noise(5.0, 10.0, 0.0)
-    assert env.below == Below(5, 9, 5.0, 5, None, Noise(5.0))
+    assert env.below == Below(5, 9, 5.0, 5, noise=Noise(5.0))
     assert env.horizon == 9 and env.sensitivity == math.inf
     env.mechanism.scale = 0.0
     assert env.mechanism.scale == 2.0
@@ -207,3 +207,102 @@ def test_what_numba_cannot_compile_is_played_and_says_so(mechanism):
     assert "in_words" in outcome["mine"].reason
     game = play(gym.make("DPBandit-Stochastic-v0", horizon=30), player)
     assert np.array_equal(outcome["mine"].external_regret[0], game.external_regret)
+
+
+def clock(state):
+    state.seen[0] += 1
+
+
+def every_third_step(state, arm, gain, rng):
+    return (gain, 1) if state.seen[0] % 3 else (0.0, 0)
+
+
+class ByTheClock(Warner):
+    """Releases by how many steps there were."""
+
+    release = staticmethod(every_third_step)
+    forget = staticmethod(clock)
+
+
+def sums_by_the_clock(state, arm, gain, rng):
+    state.sums[arm] += gain
+    state.counts[arm] += 1
+    return (state.sums[arm], state.counts[arm]) if state.counts[-1] % 3 == 0 else (0.0, 0)
+
+
+def tick_of_sums(state):
+    state.counts[-1] += 1
+
+
+class SumsByTheClock(EverySeventh):
+    """Forgets after it got the step's gain, not before."""
+
+    release = staticmethod(sums_by_the_clock)
+
+    def __init__(self):
+        super().__init__(0.0)
+        self.forget = tick_of_sums
+
+
+def in_every_round(state, arm, gain, rng):
+    state.seen[arm] += 1
+    return gain * rng.random(), state.seen[arm] % 2
+
+
+class InEveryRound(Warner):
+    """Makes batches, and releases in the middle of them too: the last release counts."""
+
+    release = staticmethod(in_every_round)
+    batch_size = 3
+
+
+class SumsOfBatches(EverySeventh):
+    """Sums with batches of its own."""
+
+    batch_size = 3
+
+
+ODD = {
+    "clock": (Exp3, lambda env: PrivacyBoundary(env, ByTheClock(0.5)), "compiled"),
+    "sums by the clock": (Ucb, lambda env: PrivacyBoundary(env, SumsByTheClock()), "compiled"),
+    "early releases": (
+        Exp3,
+        lambda env: PrivacyBoundary(PrivacyBoundary(env, InEveryRound(0.5)), Warner(0.7)),
+        "compiled",
+    ),
+    "sums of early releases": (
+        Ucb,
+        lambda env: PrivacyBoundary(PrivacyBoundary(env, InEveryRound(0.5)), EverySeventh(0.5)),
+        "compiled",
+    ),
+    "sums of batches": (Ucb, lambda env: PrivacyBoundary(env, SumsOfBatches(0.5)), "play"),
+}
+
+
+@pytest.mark.parametrize("kind", ODD)
+@pytest.mark.parametrize("env_id", ["DPBandit-Stochastic-v0", "DPBandit-Graph-v0"])
+def test_odd_mechanisms_play_the_same_game_both_ways(kind, env_id):
+    agent, wrapping, engine = ODD[kind]
+    player = Algorithm(kind, agent, wrapping)
+    graph = {"graph": "erdos-renyi", "n_arms": 6, "redraw_every": 2} if "Graph" in env_id else {}
+    outcome = simulate(env_id, [player], horizon=97, checkpoints=range(1, 98), seed=4, env_kwargs=graph)[kind]
+    assert outcome.engine == engine, outcome.reason
+    game = play(gym.make(env_id, horizon=97, **graph), player, seed=4)
+    assert np.array_equal(outcome.external_regret[0], game.external_regret)
+    assert np.array_equal(outcome.pulls[0], np.bincount(game.arms, minlength=outcome.pulls.shape[1]))
+
+
+def normal(state, arm, gain, rng):
+    return min(1.0, max(0.0, gain + rng.normal(0.0, 1.0))), 1
+
+
+class Normal(Warner):
+    """Its function has the name of an attribute that it uses."""
+
+    release = staticmethod(normal)
+    withholds = False
+
+
+def test_a_function_may_have_the_name_of_an_attribute_that_it_uses():
+    player = Algorithm("normal", Exp3, lambda env: PrivacyBoundary(env, Normal(0.5)))
+    assert simulate("DPBandit-Stochastic-v0", [player], horizon=20)["normal"].engine == "compiled"

@@ -27,9 +27,9 @@ from dp_bandit_envs.wrappers.below import (
     refuse_sums,
     unflattened,
 )
-from dp_bandit_envs.wrappers.boundary import attempt, outside_the_range
 from dp_bandit_envs.wrappers.public_face import PublicFace, checked_mechanism
-from dp_bandit_envs.wrappers.released import RefusedError, Released, nothing_yet, sums_space
+from dp_bandit_envs.wrappers.released import Released, nothing_yet, sums_space
+from dp_bandit_envs.wrappers.withheld import RefusedError, attempt, ends_by_itself, outside_the_range
 
 VectorEnv = gym.vector.VectorEnv[Any, Any, Any]
 Vector = gym.vector.VectorWrapper[Observation, IntArray, Observation, IntArray, NDArray[Any]]
@@ -52,22 +52,23 @@ class VectorPrivacyBoundary(PublicFace, Vector):  # type: ignore[misc]
         mode = env.metadata.get("autoreset_mode")
         if mode is not gym.vector.AutoresetMode.NEXT_STEP:
             raise ValueError(f"{name} needs games with autoreset_mode NEXT_STEP; received {mode}.")
-        self.n_arms: int = needed_below(env, "n_arms", name)
+        self.n_arms = needed_below(env, "n_arms", name)
         bottoms = [[*layers_of(game)][-1] for game in games]
         # The noise is for all games alike, so it is made for the one that needs the most.
         declared = needed_of_all(env, "sensitivity", name)
         sensitivity = max(checked_sensitivity(each, name) for each in declared)
-        self._below = Below(
-            n_arms=self.n_arms,
-            horizon=needed_below(env, "horizon", name),
-            sensitivity=sensitivity,
-            gains_in_a_round=max(1, *(math.ceil(needed_below(game, "sensitivity", name)) for game in bottoms)),
-            guarantee=below[0].guarantee if below else None,
-            noise=below[0].noise if below else Noise(sensitivity),
-        )
+        if below:
+            alike_below = [found[0].above for found in singles if found] or [below[0].above]
+            gains = max(one.gains_in_a_round for one in alike_below)
+            self._below = below[0].above._replace(sensitivity=sensitivity, gains_in_a_round=gains)
+        else:
+            gains = max(1, *(math.ceil(needed_below(game, "sensitivity", name)) for game in bottoms))
+            horizon = needed_below(env, "horizon", name)
+            self._below = Below(self.n_arms, horizon, sensitivity, gains, noise=Noise(sensitivity))
         self._rounds: int = needed_below(bottoms[0], "horizon", name)
         alike = {
             "guarantee": {found[0].guarantee if found else None for found in singles},
+            "noise": {found[0].noise if found else None for found in singles},
             "horizon": set(needed_of_all(env, "horizon", name)),
             "number of arms": set(needed_of_all(env, "n_arms", name)),
         }
@@ -120,10 +121,12 @@ class VectorPrivacyBoundary(PublicFace, Vector):  # type: ignore[misc]
             never = np.zeros(self.num_envs, np.bool_)
             observation, info = self._restart([None] * self.num_envs, None)
             return observation, np.zeros(self.num_envs), never, never.copy(), info
+        # Until the step is done there are no games to go on with: what fails or is interrupted may be half done.
+        self._started = False
         result, failure = self._attempt(lambda: self._advance(arms))
         if failure is not None:
-            self._started = False
             raise failure
+        self._started = True
         released, terminated, truncated = result
         ended = terminated | truncated
         if ended.any() != ended.all():
@@ -182,7 +185,7 @@ class VectorPrivacyBoundary(PublicFace, Vector):  # type: ignore[misc]
         self._noise_streams = [streams.next(seed, options) for streams, seed in zip(self._streams, seeds, strict=True)]
         self._observation = self._nothing()
         self._released = [
-            Released(self._mechanism, self._below, rng, {key: part[game] for key, part in self._observation.items()})
+            Released(self.mechanism, self._below, rng, {key: part[game] for key, part in self._observation.items()})
             for game, rng in enumerate(self._noise_streams)
         ]
         self._started, self._ended = True, False
@@ -228,11 +231,12 @@ class VectorPrivacyBoundary(PublicFace, Vector):  # type: ignore[misc]
         """Play one step below; count its rounds here, unless another boundary below has counted them."""
         observation, _, terminated, truncated, info = self.env.step(arms)
         seen = unflattened(observation, self.n_arms)
-        gain = seen["gain"]
-        if not np.all((gain >= 0) & (gain <= 1)):
+        if not np.all((seen["gain"] >= 0) & (seen["gain"] <= 1)):
             raise RefusedError(outside_the_range(type(self).__name__))
         counted = self._round_below + 1 if self._counts_rounds else np.asarray(info["round"], np.int64)
         self._round_below = counted
+        if self._counts_rounds and not np.array_equal(terminated, counted == self._rounds):
+            raise RefusedError(ends_by_itself(type(self).__name__))
         return seen, terminated, truncated
 
     def _has_begun(self) -> bool:

@@ -6,7 +6,7 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
-from dp_bandit_envs.privacy.mechanism import Below, Mechanism
+from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Noise
 from dp_bandit_envs.privacy.rounding import divide_up
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
@@ -58,6 +58,7 @@ class MiniBatchAverage(Mechanism):
     """
 
     release = staticmethod(release)
+    withholds = False
     forget = staticmethod(forget)
     example: ClassVar[dict[str, Any]] = {"batch_size": 5}
 
@@ -75,6 +76,10 @@ class MiniBatchAverage(Mechanism):
     def horizon(self, below: Below) -> int:
         """Return T // tau; the last T mod tau rounds are played but never released."""
         return below.horizon // batch_size_within(self.batch_size, below.horizon)
+
+    def noise(self, below: Below) -> Noise:
+        """Return what is below, as nothing is added."""
+        return below.noise
 
     def guarantee(self, below: Below) -> PrivacyGuarantee:
         """Return what is below."""

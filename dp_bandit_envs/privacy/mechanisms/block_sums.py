@@ -133,7 +133,7 @@ class BlockSums(Mechanism):
             local = self.blocks(below.horizon) == (1,)
             own = PrivacyGuarantee(epsilon=self.epsilon, model="local" if local else "central")
         reason = "a gain is in one block, whose sum is released once (Laplace)"
-        return after_noise_below(for_rounds(own, below.sensitivity, reason), below.guarantee)
+        return after_noise_below(for_rounds(own, below.sensitivity, reason), below)
 
 
 def geometric_blocks(ratio: float, horizon: int, *, first: int = 1, totals: bool = True) -> tuple[int, ...]:

@@ -89,7 +89,6 @@ class CounterSums(Mechanism):
         self.epsilon = checks.epsilon(epsilon)
         self.pad_unplayed = checks.boolean("pad_unplayed", pad_unplayed)
         self.options = options
-        self._made: dict[int, Counter] = {}
         # Wrong options are refused where they are given.
         self.counter(1)
 
@@ -99,11 +98,12 @@ class CounterSums(Mechanism):
         Args:
             horizon: The most gains of one arm.
         """
-        if horizon not in self._made:
-            self._made = {
-                horizon: make_counter(self.counter_name, epsilon=self.epsilon, horizon=horizon, **self.options)
-            }
-        return self._made[horizon]
+        return make_counter(self.counter_name, epsilon=self.epsilon, horizon=horizon, **self.options)
+
+    def _counter(self, horizon: int) -> Counter:
+        """Return the same from a few that are kept, as some take long to make; nobody else gets these."""
+        options = tuple(sorted(self.options.items()))
+        return _kept_counter(COUNTERS[self.counter_name], self.epsilon, horizon, options)
 
     @property
     def release(self) -> Release:
@@ -117,7 +117,7 @@ class CounterSums(Mechanism):
 
     def new_state(self, below: Below) -> State:
         """Return counters before their first items."""
-        counter = self.counter(below.horizon)
+        counter = self._counter(below.horizon)
         state = counter.new_state(below.n_arms)
         return State(
             np.zeros(below.n_arms),
@@ -134,12 +134,8 @@ class CounterSums(Mechanism):
 
     def guarantee(self, below: Below) -> PrivacyGuarantee:
         """Return the counter's, for rounds; or what is below if that protects already."""
-        own = self.counter(below.horizon).guarantee
-        return after_noise_below(for_rounds(own, below.sensitivity, own.theorem), below.guarantee)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave out the counters that were made; some have arrays as long as the game."""
-        return {**vars(self), "_made": {}}
+        own = self._counter(below.horizon).guarantee
+        return after_noise_below(for_rounds(own, below.sensitivity, own.theorem), below)
 
     @property
     def _plain_noise(self) -> Callable[..., Any] | None:
@@ -176,6 +172,11 @@ class HybridSums(CounterSums):
 
     def __init__(self, *, epsilon: SupportsFloat, pad_unplayed: bool = False, **options: Any) -> None:
         super().__init__(counter="hybrid", epsilon=epsilon, pad_unplayed=pad_unplayed, **options)
+
+
+@functools.lru_cache(maxsize=8)
+def _kept_counter(kind: type[Counter], epsilon: float, horizon: int, options: tuple[tuple[str, Any], ...]) -> Counter:
+    return kind(epsilon=epsilon, horizon=horizon, **dict(options))
 
 
 def noise_of_object(state: tuple[Counter, Any], arm: int, rng: np.random.Generator) -> tuple[float, bool]:

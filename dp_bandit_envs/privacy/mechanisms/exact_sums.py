@@ -5,7 +5,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
-from dp_bandit_envs.privacy.mechanism import Below, Mechanism, after_noise_below
+from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Noise, after_noise_below
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 
@@ -38,6 +38,10 @@ class ExactSums(Mechanism):
         """Return empty sums."""
         return State(np.zeros(below.n_arms), np.zeros(below.n_arms, np.int64))
 
+    def noise(self, below: Below) -> Noise:
+        """Return what is below, as nothing is added."""
+        return below.noise
+
     def guarantee(self, below: Below) -> PrivacyGuarantee:
         """Return what is below."""
-        return after_noise_below(PrivacyGuarantee.none("sums without noise guarantee nothing"), below.guarantee)
+        return after_noise_below(PrivacyGuarantee.none("sums without noise guarantee nothing"), below)

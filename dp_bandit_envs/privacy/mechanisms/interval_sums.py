@@ -134,7 +134,7 @@ class IntervalSums(Mechanism):
 
     def guarantee(self, below: Below) -> PrivacyGuarantee:
         """Return what the releases spend, at most the target; or what is below if that protects already."""
-        return after_noise_below(self._spent(self.ends(below.horizon), below.sensitivity), below.guarantee)
+        return after_noise_below(self._spent(self.ends(below.horizon), below.sensitivity), below)
 
     def _spent(self, ends: IntArray, sensitivity: float) -> PrivacyGuarantee:
         if self.mode == "redraw":

@@ -75,6 +75,8 @@ class LaplaceClipRescale(Mechanism):
         self.epsilon = checks.epsilon(epsilon)
         self.bound = None if bound is None else checks.at_least("bound", bound, 0)
         self.outside = checks.one_of("outside", outside, OUTSIDE)
+        # Without noise no gain is outside.
+        self.withholds = outside == "reject" and not math.isinf(self.epsilon)
 
     def new_state(self, below: Below) -> State:
         """Return what `release` needs."""
@@ -103,4 +105,4 @@ class LaplaceClipRescale(Mechanism):
                 " (Tossou and Dimitrakakis 2017, theorem 3.2)"
             ),
         )
-        return after_noise_below(own, below.guarantee)
+        return after_noise_below(own, below)

@@ -7,7 +7,7 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
-from dp_bandit_envs.privacy.mechanism import Below, Mechanism, after_noise_below
+from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Noise, after_noise_below
 
 STEP = 2.0**-53
 """Uniform doubles are multiples of this, so chances are too."""
@@ -50,6 +50,7 @@ class RandomizedResponse(Mechanism):
     """
 
     release = staticmethod(release)
+    withholds = False
 
     def __init__(self, *, epsilon: SupportsFloat) -> None:
         self.epsilon = checks.epsilon(epsilon)
@@ -57,6 +58,10 @@ class RandomizedResponse(Mechanism):
     def new_state(self, below: Below) -> State:
         """Return the chances of the coins."""
         return coin_chances(self.epsilon / below.gains_in_a_round)
+
+    def noise(self, below: Below) -> Noise:
+        """Return by how much epsilon is divided."""
+        return Noise(float(below.gains_in_a_round))
 
     def guarantee(self, below: Below) -> PrivacyGuarantee:
         """Return epsilon, or what is below if that protects already."""
@@ -71,7 +76,7 @@ class RandomizedResponse(Mechanism):
                 theorem="randomized response: either answer's chance changes by a factor of at most e^epsilon"
                 + (shared if answers > 1 else ""),
             )
-        return after_noise_below(own, below.guarantee)
+        return after_noise_below(own, below)
 
 
 def coin_chances(epsilon: float) -> State:

@@ -1,0 +1,262 @@
+"""What the boundary does for a mechanism that somebody else wrote, whatever it does: breaks off, keeps, withholds."""
+
+import math
+import traceback
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from dp_bandit_envs.adversaries.replay import GainTable
+from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.errors import BoundaryError, StepOutsideGameError
+from dp_bandit_envs.privacy import Mechanism, Noise, PrivacyGuarantee
+from dp_bandit_envs.wrappers import (
+    CounterSums,
+    LaplaceClipRescale,
+    MiniBatchAverage,
+    PrivacyBoundary,
+    RandomizedResponse,
+)
+from dp_bandit_envs.wrappers.vector import VectorPrivacyBoundary
+from tests.tools.boundary_games import PLANTED, game, games
+from tests.tools.refusals import refused
+
+
+class State(NamedTuple):
+    """Sums and numbers of gains."""
+
+    sums: np.ndarray
+    counts: np.ndarray
+
+
+def add(state, arm, gain, rng):
+    state.sums[arm] += gain
+    state.counts[arm] += 1
+    return state.sums[arm], state.counts[arm]
+
+
+class Adds(Mechanism):
+    """Exact sums."""
+
+    release = staticmethod(add)
+    releases_sums = True
+
+    def new_state(self, below):
+        """Return empty sums."""
+        return State(np.zeros(below.n_arms), np.zeros(below.n_arms, np.int64))
+
+    def guarantee(self, below):
+        """Claim nothing."""
+        return PrivacyGuarantee.none("a test")
+
+
+# ---- what breaks off in the middle ends the game
+
+BREAKS = {"on": False}
+
+
+def broken_off(state, arm, gain, rng):
+    state.sums[arm] += gain
+    if BREAKS["on"]:
+        BREAKS["on"] = False
+        raise KeyboardInterrupt(f"private: {gain}")
+    state.counts[arm] += 1
+    return state.sums[arm], state.counts[arm]
+
+
+class BrokenOff(Adds):
+    """Ctrl-C arrives between two lines."""
+
+    release = staticmethod(broken_off)
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_an_interrupted_step_ends_the_game_and_shows_nothing(many):
+    """Played on, a counter whose draw was interrupted released a sum without noise."""
+    table = np.full((6, 2), PLANTED)
+    env = VectorPrivacyBoundary(games(2, table), BrokenOff()) if many else PrivacyBoundary(game(table), BrokenOff())
+    arms = np.zeros(2, int) if many else 0
+    env.reset(seed=0)
+    env.step(arms)
+    BREAKS["on"] = True
+    with pytest.raises(KeyboardInterrupt) as caught:
+        env.step(arms)
+    passed = caught.value.__traceback__.tb_next
+    shown = traceback.TracebackException(type(caught.value), caught.value, passed, capture_locals=True)
+    assert str(PLANTED)[:8] not in "".join(shown.format())
+    assert caught.value.__context__ is None
+    with pytest.raises(StepOutsideGameError):
+        env.step(arms)
+    env.reset(seed=0)
+    assert np.ravel(env.step(arms)[0]["count"])[0] == 1
+
+
+class FailsLater(Adds):
+    """Has no room for the state of its third game."""
+
+    def __init__(self, made):
+        self.made = made
+
+    def __deepcopy__(self, memo):
+        return FailsLater(self.made)
+
+    def new_state(self, below):
+        """Return empty sums, twice."""
+        self.made.append(1)
+        if len(self.made) == 3:
+            raise MemoryError
+        return super().new_state(below)
+
+
+def test_a_reset_that_fails_late_leaves_no_game():
+    env = PrivacyBoundary(game(np.ones((5, 2))), FailsLater([]))
+    env.reset(seed=1)
+    env.step(0)
+    with pytest.raises(MemoryError):
+        env.reset(seed=2)
+    with pytest.raises(StepOutsideGameError):
+        env.step(0)
+
+
+# ---- no game knows anything of another
+
+
+class KeepsItsState(Adds):
+    """Makes its state once."""
+
+    state = None
+
+    def new_state(self, below):
+        """Return the same again."""
+        if self.state is None:
+            self.state = super().new_state(below)
+        return self.state
+
+
+def test_a_state_that_is_kept_is_forgotten_between_games_and_not_shown():
+    env = PrivacyBoundary(game(np.full((5, 2), PLANTED)), KeepsItsState())
+    for _ in range(2):
+        env.reset(seed=1)
+        assert env.step(0)[0]["count"].tolist() == [1, 0]
+    assert env.mechanism.state is None and env.get_wrapper_attr("mechanism").state is None
+    many = VectorPrivacyBoundary(games(3, np.ones((5, 2))), KeepsItsState())
+    many.reset(seed=1)
+    assert many.step(np.zeros(3, int))[0]["count"][:, 0].tolist() == [1, 1, 1]
+
+
+class ClaimsAndChanges(LaplaceClipRescale(game(np.zeros((2, 2))), epsilon=1.0).mechanism.__class__):
+    """Has another epsilon once it was asked for its guarantee."""
+
+    def guarantee(self, below):
+        """Claim the old one."""
+        claimed = super().guarantee(below)
+        self.epsilon = 5.0
+        return claimed
+
+
+def test_what_a_question_changes_in_a_mechanism_changes_no_noise():
+    env = PrivacyBoundary(game(np.zeros((3, 2))), ClaimsAndChanges(epsilon=0.01))
+    assert env.guarantee.epsilon == 0.01 and env.mechanism.epsilon == 0.01
+    env.reset(seed=1)
+    assert env._released._state.value.scale == pytest.approx(100.0)
+
+
+# ---- what is withheld because of its value is told, and no noise hides that
+
+
+def above_a_half(state, arm, gain, rng):
+    return (gain, 1) if gain > 0.5 else (0.0, 0)
+
+
+class AboveAHalf(Mechanism):
+    """Withholds small gains, and claims nothing."""
+
+    release = staticmethod(above_a_half)
+
+    def new_state(self, below):
+        """Return nothing."""
+        return ()
+
+    def guarantee(self, below):
+        """Claim nothing."""
+        return PrivacyGuarantee.none("a test")
+
+
+class SaysItDoesNot(AboveAHalf):
+    """Says that it withholds nothing."""
+
+    withholds = False
+
+
+NOISE = {
+    "Laplace": lambda env: LaplaceClipRescale(env, epsilon=0.01),
+    "coins": lambda env: RandomizedResponse(env, epsilon=0.01),
+    "counters": lambda env: CounterSums(env, epsilon=0.01, counter="binary"),
+    "Laplace on averages": lambda env: LaplaceClipRescale(MiniBatchAverage(env, batch_size=2), epsilon=0.01),
+}
+
+
+@pytest.mark.parametrize("noise", NOISE)
+def test_noise_above_gains_withheld_by_their_value_guarantees_nothing(noise):
+    table = np.zeros((8, 2))
+    assert NOISE[noise](PrivacyBoundary(game(table), AboveAHalf())).guarantee.model == "none"
+    assert NOISE[noise](PrivacyBoundary(game(table), SaysItDoesNot())).guarantee.epsilon == 0.01
+    assert NOISE[noise](LaplaceClipRescale(game(table), epsilon=2.0)).guarantee.epsilon == 2.0
+
+
+def test_who_says_that_it_withholds_nothing_is_held_to_it():
+    env = PrivacyBoundary(game([[1.0, 0.0], [0.0, 0.0]]), SaysItDoesNot())
+    env.reset(seed=0)
+    assert env.step(0)[0]["observed"].tolist() == [1, 0]
+    with refused(BoundaryError, "withholds"):
+        env.step(0)
+
+
+# ---- what is stated is checked
+
+
+@pytest.mark.parametrize(
+    ("fact", "value"),
+    [
+        ("guarantee", None),
+        ("sensitivity", math.nan),
+        ("sensitivity", -1.0),
+        ("gains_in_a_round", 0),
+        ("noise", "loud"),
+        ("horizon", 10**9),
+        ("horizon", 0),
+    ],
+)
+def test_facts_that_cannot_be_are_refused(fact, value):
+    wrong = type("Wrong", (Adds,), {fact: lambda self, below: value})()
+    if fact in ("guarantee", "noise"):
+        # Both are asked for other things first.
+        wrong.above = lambda below: below._replace(
+            **{"guarantee": PrivacyGuarantee.none("a test"), "noise": Noise(), "sensitivity": math.inf, fact: value}
+        )
+    with refused(ValueError, "Wrong", fact):
+        PrivacyBoundary(game(np.zeros((5, 2))), wrong)
+
+
+@pytest.mark.parametrize("batch_size", [0, -2, 2.5, "3"])
+def test_a_batch_size_is_a_number_of_steps(batch_size):
+    with pytest.raises((ValueError, TypeError), match="batch_size"):
+        PrivacyBoundary(game(np.zeros((5, 2))), type("Wrong", (Adds,), {"batch_size": batch_size})())
+
+
+class EndsWhenRich(BanditEnv):
+    """Ends once enough is collected."""
+
+    def step(self, action):
+        """End early."""
+        observation, reward, terminated, truncated, info = super().step(action)
+        return observation, reward, terminated or self.collected >= 2, truncated, info
+
+
+def test_a_game_that_ends_by_its_gains_is_refused():
+    env = LaplaceClipRescale(EndsWhenRich(GainTable(np.ones((7, 2)))), epsilon=0.01)
+    env.reset(seed=0)
+    env.step(0)
+    with refused(BoundaryError, "horizon"):
+        env.step(0)

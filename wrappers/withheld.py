@@ -1,0 +1,69 @@
+"""Keeps what is private inside a boundary: numbers out of prints, and errors without their text and frames."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from dp_bandit_envs.errors import BoundaryError
+
+Result = TypeVar("Result")
+
+WITHHELD = (
+    "something below {} failed; what it said is withheld because it may carry private gains. Play without the wrapper,"
+    " on data that may be seen, to read it."
+)
+
+
+class RefusedError(Exception):
+    """Raised inside a boundary with a message that is public."""
+
+
+class Withheld:
+    """Holds private numbers so that neither a repr nor a list of attributes shows them."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __repr__(self) -> str:
+        return "withheld"
+
+
+def attempt(
+    call: Callable[[], Result], wrapper: str, *, trusted: bool
+) -> tuple[Result, None] | tuple[Any, BoundaryError]:
+    """Call something that handles private gains; return its result, or a fresh error that carries nothing of its own.
+
+    The error is made outside the except clause, so the private one is not its context; and as the caller raises it, no
+    frame in its traceback has seen a gain.
+
+    Args:
+        call: What to call.
+        wrapper: The name of the boundary.
+        trusted: Whether what is next below is itself a boundary, whose errors are public.
+    """
+    message, interrupted = None, False
+    try:
+        return call(), None
+    except RefusedError as refusal:
+        message = str(refusal)
+    except BoundaryError as error:
+        message = str(error) if trusted else None
+    except Exception:
+        pass
+    except KeyboardInterrupt:
+        interrupted = True
+    if interrupted:
+        # Raised anew, as the frames of the first one hold private gains.
+        raise KeyboardInterrupt
+    return None, BoundaryError(WITHHELD.format(wrapper) if message is None else message)
+
+
+def outside_the_range(wrapper: str) -> str:
+    """Return the sentence for a gain outside [0, 1], which does not show it."""
+    return f"{wrapper} received a gain outside [0, 1]; it is withheld. Rescale the gains below the wrapper."
+
+
+def ends_by_itself(wrapper: str) -> str:
+    """Return the sentence for a game whose end is not that of its horizon, and so may depend on gains."""
+    return f"{wrapper} needs a game that terminates after its horizon, neither before nor later; gains could decide."
