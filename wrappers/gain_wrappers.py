@@ -8,17 +8,17 @@ from dp_bandit_envs.wrappers.boundary import PrivacyBoundary
 
 
 class LaplaceClipRescale(PrivacyBoundary):
-    r"""Adds Laplace noise of scale sensitivity / epsilon to every revealed gain and rescales what is near [0, 1] to it.
+    r"""Adds Laplace noise of scale sensitivity / epsilon to every revealed gain and rescales the result to [0, 1].
 
-    Released is :math:`g' = (g + N + b) / (2b + 1)`, where g + N lies in [-b, 1 + b].
+    The released gain is :math:`g' = (g + N + b) / (2b + 1)`, where :math:`g + N` is in :math:`[-b, 1 + b]`.
 
-    With the gains of one round changed, the values that get noise move by at most `sensitivity` in L1 (1 for one
-    gain, 1 / tau for the average of a batch), so their noisy versions are epsilon-DP; each round enters one release
-    only, and an agent may adapt to earlier releases at no cost because the noise does not depend on the data.
-    Rejecting, clipping, rescaling and the agent itself are post-processing.
+    Between neighbouring games the values before noise differ by at most `sensitivity` in L1 (1 for one gain, 1 / tau
+    for the average of a batch), so the noisy values are epsilon-DP. Each round influences one release only, and an
+    agent may adapt to earlier releases at no cost, because the noise does not depend on the data. Rejecting, clipping,
+    rescaling and the agent itself are post-processing.
 
-    Around another privacy wrapper that already has a guarantee, this one's noise is post-processing, and the
-    guarantee stays the one below.
+    If a privacy wrapper below already has a guarantee, this wrapper's noise is post-processing, and that guarantee
+    stays.
 
     Args:
         env: A bandit environment, or another privacy wrapper around one.
@@ -26,11 +26,11 @@ class LaplaceClipRescale(PrivacyBoundary):
         bound: How far outside [0, 1] a noisy gain may fall (b, in units of gain, at least 0). By default the noise
             scale times ln(number of releases), which for a bare environment is ln(T) / epsilon.
         outside: What happens beyond the bound: `"reject"` withholds the gain, as in the paper; `"clip"` moves it to the
-            nearest end, with a bias of at most exp(-b / scale) scale / 2.
+            nearest end, with a bias of at most :math:`\frac{s}{2} e^{-b / s}` at noise scale s.
 
     Protects: one round's gains of all arms. Local, if nothing below it averages; central otherwise.
 
-    Source: Tossou and Dimitrakakis (2017), algorithm 1 and theorem 3.2; around `MiniBatchAverage`, Asi, Raman and
+    Source: Tossou and Dimitrakakis (2017), algorithm 1 and theorem 3.2; above `MiniBatchAverage`, Asi, Raman and
     Talwar (2025).
     """
 
@@ -46,18 +46,18 @@ class LaplaceClipRescale(PrivacyBoundary):
 
 
 class RandomizedResponse(PrivacyBoundary):
-    r"""Answers with a coin instead of a gain: 1 or 0, more often 1 for larger gains.
+    r"""Replaces each gain by a random bit, which is more often 1 for larger gains.
 
-    A gain g becomes 1 with probability :math:`\frac{g (e^\epsilon - 1) + 1}{e^\epsilon + 1}`, and 0 otherwise.
+    The bit is 1 with probability :math:`\frac{g (e^\epsilon - 1) + 1}{e^\epsilon + 1}` for gain g, and 0 otherwise.
 
-    The chance of either answer changes by a factor of at most e^epsilon between any two gains. An arm with mean mu
-    becomes one of coins with mean :math:`\frac{1 + \mu (e^\epsilon - 1)}{e^\epsilon + 1}`: the order of the arms stays,
-    and gaps shrink by :math:`\frac{e^\epsilon - 1}{e^\epsilon + 1}`. Where one round reveals s > 1 gains, each answer
-    gets epsilon / s, also for averages: a coin can flip however little its chances move.
+    The probability of either bit changes by a factor of at most :math:`e^\epsilon` between any two gains. The bits of
+    an arm with mean :math:`\mu` have mean :math:`\frac{1 + \mu (e^\epsilon - 1)}{e^\epsilon + 1}`: the order of the
+    arms stays, and gaps shrink by the factor :math:`\frac{e^\epsilon - 1}{e^\epsilon + 1}`. Where one round reveals
+    s > 1 gains, each bit gets epsilon / s. It is the same for averages of batches: their lower sensitivity is not used.
 
     Args:
-        env: A bandit environment, or a privacy wrapper around one that hands on gains.
-        epsilon: Privacy parameter, in (0, inf]; at `math.inf` a gain becomes a coin with that mean.
+        env: A bandit environment, or a privacy wrapper around one that releases gains.
+        epsilon: Privacy parameter, in (0, inf]; at `math.inf` the bit is a Bernoulli draw with the gain as its mean.
 
     Protects: one round's gains of all arms, locally.
 
@@ -72,11 +72,11 @@ class RandomizedResponse(PrivacyBoundary):
 class MiniBatchAverage(PrivacyBoundary):
     """Plays each chosen arm for `batch_size` rounds (tau) and then releases the average gain; T // tau steps in all.
 
-    A round enters one average and moves it by at most 1 / tau. To keep it so, an arm's average is released only if
-    its gain was revealed in all tau rounds, and the last T mod tau rounds are played but never released.
+    Each round influences one average, by at most 1 / tau. To ensure this, an arm's average is released only if its
+    gain was revealed in all tau rounds, and the last T mod tau rounds are played but never released.
 
-    Averaging alone guarantees nothing for an arbitrary agent. It makes one round count 1 / tau for the noise of a
-    `LaplaceClipRescale` around it, or for the agent's own randomness (EXP3-tau).
+    Averaging alone guarantees nothing for an arbitrary agent. It lowers the sensitivity to 1 / tau for a mechanism
+    above, such as `LaplaceClipRescale`, or for the agent's own randomness (EXP3-tau).
 
     Args:
         env: A bandit environment, or another privacy wrapper around one.

@@ -1,4 +1,4 @@
-"""Runs a mechanism in one game: hands it each revealed gain and keeps what it has released."""
+"""Runs a mechanism in one game: feeds it each revealed gain and keeps what it has released."""
 
 from typing import Any
 
@@ -24,11 +24,11 @@ class Withheld:
 class Released:
     """What a mechanism has released in one game, and its private state.
 
-    The boundary gives it what each step below revealed, and takes an observation after each step above.
+    The boundary calls `take` after each step below, and `observation` at the end of each step above.
 
     Args:
-        mechanism: What is run.
-        below: What is known of the gains that it gets.
+        mechanism: The mechanism.
+        below: Public facts about the gains that it receives.
         rng: The stream of its noise.
     """
 
@@ -43,7 +43,7 @@ class Released:
         self._releases = np.zeros(below.n_arms, np.int64)
 
     def take(self, gain: list[float], observed: list[int]) -> None:
-        """Give the mechanism what one step below revealed, arm by arm from the first."""
+        """Feed the mechanism what one step below revealed, in the order of the arms."""
         state, rng, release, idle = self._state.value, self._rng, self._release, self._idle
         if idle is not None and not any(observed):
             return
@@ -65,7 +65,7 @@ class Released:
                     raise RefusedError(OUTSIDE_RELEASED)
 
     def observation(self) -> Observation:
-        """End a step above: return what was released, in fresh arrays, and forget what is for one step only."""
+        """End a step above: return the released values in fresh arrays, and reset what lasts for one step only."""
         if self._forget is not None:
             self._forget(self._state.value)
         if self.of_sums:
@@ -76,14 +76,14 @@ class Released:
 
 
 class RefusedError(Exception):
-    """Raised inside a boundary with a message that is public."""
+    """Raised inside a boundary; its message is public."""
 
 
 OUTSIDE_RELEASED = "a mechanism released a gain outside [0, 1]. Clip it, or set releases_sums = True if it is a sum."
 
 
 def sums_space(n_arms: int, horizon: int) -> Any:
-    """Return the space of observations of sums."""
+    """Return the observation space of boundaries that release sums."""
     return gym.spaces.Dict(
         {
             "sum": gym.spaces.Box(-np.inf, np.inf, (n_arms,), np.float64),
@@ -94,7 +94,7 @@ def sums_space(n_arms: int, horizon: int) -> Any:
 
 
 def nothing_yet(n_arms: int, of_sums: bool, shape: tuple[int, ...] = ()) -> Observation:
-    """Return the observation before anything was released, for games of that shape."""
+    """Return the observation before the first release; `shape` is () for one game and (games,) for several."""
     gains = np.zeros((*shape, n_arms))
     if not of_sums:
         return {"gain": gains, "observed": np.zeros((*shape, n_arms), np.int8)}

@@ -1,4 +1,4 @@
-"""The other privacy wrappers for many games at once; what they do is in the docstrings of the scalar ones."""
+"""The other privacy wrappers for many games at once; the docstrings of the scalar ones describe them."""
 
 from collections.abc import Iterable
 from typing import Any, SupportsFloat, SupportsIndex

@@ -18,13 +18,13 @@ from dp_bandit_envs.specialise import specialise
 
 
 class State(NamedTuple):
-    """What is known.
+    """The exact sums, and the counters' state.
 
     Attributes:
         exact: Sums of the gains so far, `(n_arms,)`.
         inserted: Numbers of gains so far, `(n_arms,)`.
         counters: The counters' own state.
-        factor: By how much the counters' noise is multiplied: the sensitivity of a round.
+        factor: Multiplier of the counters' noise: the sensitivity.
         grid: The step between sums that can be released; 0 without noise.
     """
 
@@ -36,12 +36,12 @@ class State(NamedTuple):
 
 
 def next_noise(state: Any, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
-    """Stand for a counter's own function."""
+    """Placeholder; replaced by the counter's `noise`."""
     raise NotImplementedError
 
 
 def release(state: State, arm: int, gain: float, rng: np.random.Generator) -> tuple[float, int]:
-    """Insert a gain into its arm's counter, and release what the counter releases."""
+    """Insert a gain into its arm's counter; release the sum if the counter does."""
     state.exact[arm] += gain
     state.inserted[arm] += 1
     noise, fresh = next_noise(state.counters, arm, rng)
@@ -51,7 +51,7 @@ def release(state: State, arm: int, gain: float, rng: np.random.Generator) -> tu
 
 
 def pad(state: State, arm: int, rng: np.random.Generator) -> tuple[float, int]:
-    """Insert a 0 into the counter of an arm whose gain was not revealed; its number of gains stays."""
+    """Insert a 0 into the counter of an arm whose gain was not revealed; its number of gains does not change."""
     noise, fresh = next_noise(state.counters, arm, rng)
     if not fresh:
         return 0.0, 0
@@ -59,15 +59,15 @@ def pad(state: State, arm: int, rng: np.random.Generator) -> tuple[float, int]:
 
 
 class CounterSums(Mechanism):
-    """One counter for each arm, all with the whole of epsilon, as a round's gain enters the sum of one arm.
+    """One counter for each arm, each with the full epsilon, because a round's gain is added to the sum of one arm.
 
     Where a round reveals several gains (sensitivity s > 1), the noise is s times as large.
 
     Args:
         counter: A key of `dp_bandit_envs.privacy.counters.COUNTERS`.
         epsilon: Privacy parameter of all releases together, for one changed round, in (0, inf].
-        pad_unplayed: Whether counters of arms that a round did not reveal get a 0 in it.
-        options: What the counter takes besides: `budget`, `base` or `delta`.
+        pad_unplayed: Whether the counters of arms that a round does not reveal are fed a 0 in that round.
+        options: Further arguments of the counter: `budget`, `base` or `delta`.
     """
 
     releases_sums = True
@@ -75,18 +75,18 @@ class CounterSums(Mechanism):
     def __init__(self, *, counter: str, epsilon: SupportsFloat, pad_unplayed: bool = False, **options: Any) -> None:
         self.counter_name = checks.known_name("counter", counter, COUNTERS)
         if "horizon" in options:
-            raise TypeError("the counters' horizon is that of the game; horizon= belongs to the environment.")
+            raise TypeError("the counters take their horizon from the game; give horizon= to the environment.")
         if "rng" in options:
-            raise TypeError("the noise is drawn from the game's own stream; rng cannot be given. Use reset(seed=...).")
+            raise TypeError("the noise comes from the game's own stream; rng cannot be given. Use reset(seed=...).")
         self.epsilon = checks.epsilon(epsilon)
         self.pad_unplayed = checks.boolean("pad_unplayed", pad_unplayed)
         self.options = options
         self._made: dict[int, Counter] = {}
-        # Wrong options are refused where they are given.
+        # Raises here, not at the first reset, if an option is wrong.
         self.counter(1)
 
     def counter(self, horizon: int) -> Counter:
-        """Return a counter as each arm has it.
+        """Return the counter that each arm has one of.
 
         Args:
             horizon: The most gains of one arm.
@@ -99,12 +99,12 @@ class CounterSums(Mechanism):
 
     @property
     def release(self) -> Release:
-        """The function above with the counter's own noise."""
+        """The module's `release` with this counter's noise."""
         return self._with_noise(release)
 
     @property
     def idle(self) -> Release | None:
-        """What the counters of arms do that a round did not reveal."""
+        """The module's `pad` with this counter's noise, or None."""
         return self._with_noise(pad) if self.pad_unplayed else None
 
     def new_state(self, below: Below) -> State:
@@ -116,21 +116,21 @@ class CounterSums(Mechanism):
             np.zeros(below.n_arms, np.int64),
             state if self._plain_noise else (counter, state),
             below.sensitivity,
-            # The grid of noise that is multiplied by at least 1/2 is still fine, and that of less is made finer.
+            # A sensitivity below 1 makes the noise smaller and so the grid finer; above 1 the counter's grid will do.
             counter.grid * min(1.0, 2.0 ** math.floor(math.log2(below.sensitivity))),
         )
 
     def noise(self, below: Below) -> Noise:
-        """Return what the noise is multiplied by; its scale changes from release to release."""
+        """Return the factor of the noise; its scale differs from release to release."""
         return Noise(below.sensitivity)
 
     def guarantee(self, below: Below) -> PrivacyGuarantee:
-        """Return the counter's, for rounds; or what is below if that protects already."""
+        """Return the counter's guarantee, restated for rounds; or the guarantee below, if there is one."""
         own = self.counter(below.horizon).guarantee
         return after_noise_below(for_rounds(own, below.sensitivity, own.theorem), below.guarantee)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out the counters that were made; some have arrays as long as the game."""
+        """Leave out cached counters, some of which hold arrays as long as the game."""
         return {**vars(self), "_made": {}}
 
     @property
@@ -143,12 +143,12 @@ class CounterSums(Mechanism):
         plain = self._plain_noise
         if plain is not None:
             return specialise(function, "next_noise", plain)
-        # Not a plain function, so it is played, not compiled.
+        # Not a plain function, so it runs in Python and is not compiled.
         return functools.partial(specialise(function, "next_noise", noise_of_object))
 
 
 def noise_of_object(state: tuple[Counter, Any], arm: int, rng: np.random.Generator) -> tuple[float, bool]:
-    """Return the next noise of a counter that is no plain function, such as the square-root one."""
+    """Return the next noise of a counter whose `noise` is a method, such as the square-root one."""
     counter, own = state
     noise, fresh = counter.noise(own, arm, rng)
     return float(noise), bool(fresh)

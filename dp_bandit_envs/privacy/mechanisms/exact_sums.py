@@ -1,4 +1,4 @@
-"""Exact running sums: what an agent without privacy learns from."""
+"""Exact running sums, for agents without privacy."""
 
 from typing import NamedTuple
 
@@ -34,5 +34,5 @@ class ExactSums(Mechanism):
         return State(np.zeros(below.n_arms), np.zeros(below.n_arms, np.int64))
 
     def guarantee(self, below: Below) -> PrivacyGuarantee:
-        """Return what is below."""
+        """Return the guarantee below; summing adds none."""
         return after_noise_below(PrivacyGuarantee.none("sums without noise guarantee nothing"), below.guarantee)
