@@ -59,7 +59,7 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
         guarantee: The privacy guarantee of one game, for everything above the boundary.
         noise: What is public about the noise, for agents whose confidence terms depend on it.
         n_arms: Number of arms.
-        horizon: Number of steps as the agent sees them.
+        horizon: Number of steps that can release something: T, or T // tau above batches of tau rounds.
     """
 
     def __init__(self, env: Environment, mechanism: Mechanism) -> None:

@@ -70,10 +70,10 @@ class RandomizedResponse(PrivacyBoundary):
 
 
 class MiniBatchAverage(PrivacyBoundary):
-    """Plays each chosen arm for `batch_size` rounds (tau) and then releases the average gain; T // tau steps in all.
+    """Plays each chosen arm for `batch_size` rounds (tau) and then releases the average gain; T // tau releases in all.
 
     Each round influences one average, by at most 1 / tau. To ensure this, an arm's average is released only if its
-    gain was revealed in all tau rounds, and the last T mod tau rounds are played but never released.
+    gain was revealed in all tau rounds, and the last T mod tau rounds are one more step, which releases nothing.
 
     Averaging alone guarantees nothing for an arbitrary agent. It lowers the sensitivity to 1 / tau for a mechanism
     above, such as `LaplaceClipRescale`, or for the agent's own randomness (EXP3-tau).

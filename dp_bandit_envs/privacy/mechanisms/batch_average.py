@@ -67,7 +67,7 @@ class MiniBatchAverage(Mechanism):
         return divide_up(below.sensitivity, self.batch_size)
 
     def horizon(self, below: Below) -> int:
-        """Return T // tau; the last T mod tau rounds are played but never released."""
+        """Return T // tau; the last T mod tau rounds are one more step, which releases nothing."""
         return below.horizon // batch_size_within(self.batch_size, below.horizon)
 
     def guarantee(self, below: Below) -> PrivacyGuarantee:

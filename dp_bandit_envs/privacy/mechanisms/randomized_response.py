@@ -55,12 +55,12 @@ class RandomizedResponse(Mechanism):
         if math.isinf(self.epsilon):
             own = PrivacyGuarantee.none("epsilon is inf, so the bits have the gains as their means")
         else:
-            shared = f" / {bits} in the exponent, for each of {bits} bits that a round influences"
+            shared = f"e^(epsilon / {bits}), for each of {bits} bits that a round influences"
             own = PrivacyGuarantee(
                 epsilon=self.epsilon,
                 model="local",
-                theorem="randomized response: either bit's probability changes by a factor of at most e^epsilon"
-                + (shared if bits > 1 else ""),
+                theorem="randomized response: the probability of either bit changes by a factor of at most "
+                + (shared if bits > 1 else "e^epsilon"),
             )
         return after_noise_below(own, below.guarantee)
 
