@@ -13,7 +13,7 @@ from dp_bandit_envs.protocols import FloatArray
 
 
 class Adversary(abc.ABC):
-    """Chooses the gain of every arm in every round, without seeing the arms played; only its charge depends on them.
+    """Chooses the gain of every arm in every round without seeing the arms played; only charge and payoff see them.
 
     The gains must not depend on how the rounds are split into blocks, so draw random numbers round by round. The memory
     used may grow with the number of arms and the length of a block, not with the horizon.

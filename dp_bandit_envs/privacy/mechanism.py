@@ -8,7 +8,7 @@ takes one gain that a round revealed and returns what is released about its arm:
 value in [0, 1] and 1; for those that release sums, the arm's released sum and the number of gains in it. A count of 0
 means that nothing (new) is released. Arrays of the state are changed in place; its other fields never change.
 
-A few mechanisms also define one of these two functions:
+A few mechanisms also define one or both of these functions:
 
     idle(state, arm, rng) -> (value, count)     in a round that reveals other arms, but not this one
     forget(state) -> None                       after each batch of `batch_size` rounds
