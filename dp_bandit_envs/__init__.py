@@ -1,6 +1,6 @@
 """Differentially private multi-armed bandits: adversaries as environments, privacy as wrappers, agents, a simulator.
 
-Importing this package registers the environments with Gymnasium. Everything else is loaded when first used.
+Importing this package registers the environments with Gymnasium. Everything else is imported on first use.
 """
 
 import importlib

@@ -1,10 +1,10 @@
-"""Writes byte code out as text that is the same in every process and wherever the source stands in its file."""
+"""Writes byte code as text that is the same in every process and does not depend on line numbers."""
 
 from types import CodeType
 
 
 def written_out(code: CodeType) -> str:
-    """Return instructions, constants and names as text, without the places in a file."""
+    """Return instructions, constants and names as text, without file names and line numbers."""
     constants = [_constant(const) for const in code.co_consts]
     return repr((code.co_code, constants, code.co_names, code.co_varnames))
 

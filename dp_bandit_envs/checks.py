@@ -11,11 +11,11 @@ import numpy as np
 from dp_bandit_envs.errors import NotAnIntegerError, UnknownNameError, WrongTypeError
 
 MOST_ARMS: Final = 1_000_000
-"""The most arms of a game: a graph of so many is read in 2 s and 260 MB, and one of ten million in 26 s and 1.7 GB."""
+"""The most arms of a game: reading a graph with so many takes 2 s and 260 MB, with ten million 26 s and 1.7 GB."""
 MOST_ROUNDS: Final = 2**53
-"""The most rounds of a game: up to here every number of rounds is a float too."""
+"""The most rounds of a game: floats represent every integer up to here exactly."""
 MOST_ROUNDS_IN_MEMORY: Final = 2**27
-"""The most rounds of what works out a number for each: an array of them has 1 GiB."""
+"""The most rounds for parts that store a number for each round: such an array takes 1 GiB."""
 
 
 def integer(name: str, value: SupportsIndex, *, at_least: int, at_most: int | None = None) -> int:
@@ -32,7 +32,7 @@ def integer(name: str, value: SupportsIndex, *, at_least: int, at_most: int | No
 
 
 def generator(name: str, value: np.random.Generator) -> np.random.Generator:
-    """Return `value`, or raise if it draws no random numbers."""
+    """Return `value`, or raise if it has no method that draws random numbers."""
     if not any(hasattr(value, draw) for draw in ("random", "laplace", "normal")):
         raise WrongTypeError(
             f"{name} must be a numpy.random.Generator; received a {type(value).__name__}. Use"
@@ -113,7 +113,7 @@ def boolean(name: str, value: bool) -> bool:
 
 def one_of(name: str, value: str, choices: Sequence[str]) -> str:
     """Return `value`, or raise if it is not among `choices`."""
-    # An array is not one of the choices, though Python would compare it number by number.
+    # isinstance first, because an array would be compared entry by entry.
     if not isinstance(value, str) or value not in choices:
         known = ", ".join(repr(choice) for choice in choices)
         raise ValueError(f"{name} must be one of {known}; received {value!r}.")

@@ -1,4 +1,4 @@
-"""A user's file as the bytes that were read: what is hashed is what is played."""
+"""A user's file, read once: the bytes that are hashed are the bytes that are played."""
 
 import dataclasses
 import gzip
@@ -24,11 +24,11 @@ _LINE: Final = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
 class DataFile:
     """A file's name and content, read once.
 
-    Whoever first hashes a path and then reads it may get two different files. A `DataFile` can be given to `Replay` and
-    to `as_feedback_graph` in place of a path. It can be pickled.
+    A file may change between hashing it and reading it again; a `DataFile` does not. It can be given to `Replay` and
+    to `as_feedback_graph` in place of a path, and it can be pickled.
 
     Args:
-        name: The path, for messages; its ending says how the content is read.
+        name: The path, for messages; its ending decides how the content is read.
         content: All bytes of the file. They may be private, so a repr does not show them.
     """
 
@@ -50,10 +50,10 @@ class DataFile:
 
         Args:
             path: A file of at most `MOST_BYTES`.
-            error: What to raise.
+            error: The class of the errors to raise.
 
         Raises:
-            DataFileError: If there is no such file, or it is a folder, unreadable or too large; it is an `error`.
+            DataFileError: As an `error`, if there is no such file, or it is a folder, unreadable or too large.
         """
         try:
             if Path(path).is_dir():
@@ -90,10 +90,10 @@ class DataFile:
         """Return the content as text: UTF-8 with or without a byte-order mark, decompressed if the name ends in .gz.
 
         Args:
-            error: What to raise.
+            error: The class of the errors to raise.
 
         Raises:
-            DataFileError: If it is not such text, or more than `MOST_TEXT_BYTES`; it is an `error`.
+            DataFileError: As an `error`, if it is not such text, or more than `MOST_TEXT_BYTES`.
         """
         data = self._decompressed(error) if self.name.endswith(".gz") else self.content
         if len(data) > MOST_TEXT_BYTES:
@@ -101,7 +101,7 @@ class DataFile:
         try:
             text = data.decode("utf-8-sig")
         except UnicodeDecodeError as failure:
-            # The mark at the start is not counted in the failure's position, but it ends no line.
+            # The failure's position does not count a byte-order mark, but the mark ends no line.
             line = 1 + _lines_before(data, failure.start)
             raise error(
                 f"{self.name}, line {line}: must be UTF-8 text; the bytes there are not. Open it in its own encoding,"
@@ -116,11 +116,11 @@ class DataFile:
         return text
 
     def lines(self, *, error: type[DataFileError] = DataFileError) -> Iterator[str]:
-        r"""Yield the lines of `text` with their ends: \n, \r\n or \r, and no others, so that editors count the same."""
+        r"""Yield the lines of `text` with their ends, which are \n, \r\n or \r and no others, as in text editors."""
         return (match.group() for match in _LINE.finditer(self.text(error=error)))
 
     def _decompressed(self, error: type[DataFileError]) -> bytes:
-        # Counted before anything is kept, so that a small file that grows without end costs next to no memory.
+        # The size is counted before anything is kept, so that a decompression bomb costs almost no memory.
         try:
             size = 0
             with gzip.open(io.BytesIO(self.content)) as file:
@@ -131,8 +131,8 @@ class DataFile:
             return gzip.decompress(self.content)
         except (OSError, EOFError, zlib.error):
             raise error(
-                f"{self.name}: must be a whole gzip file, as its name ends in .gz; it is damaged, cut off or something"
-                " else. Copy or save it again."
+                f"{self.name}: must be a complete gzip file, as its name ends in .gz; it is damaged, truncated or of"
+                " another kind. Copy or save it again."
             ) from None
 
     def _too_much(self, error: type[DataFileError]) -> DataFileError:

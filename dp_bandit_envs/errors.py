@@ -6,8 +6,8 @@ import gymnasium
 class WrongTypeError(TypeError):
     """An argument has the wrong type.
 
-    `gym.make` raises a TypeError anew with all arguments behind its message, private gains among them; this one keeps
-    the message only.
+    `gym.make` raises a TypeError again with all arguments appended to its message, private gains among them; this
+    class keeps the message only.
     """
 
     def __init__(self, message: str = "") -> None:
@@ -27,7 +27,7 @@ class BoundaryError(RuntimeError):
 
 
 class WrongObservationError(ValueError):
-    """An agent met an observation that it cannot learn from; the message names the wrapper that is missing."""
+    """An agent received an observation that it cannot learn from; the message names the missing wrapper."""
 
 
 class GainRangeError(ValueError):
@@ -35,13 +35,13 @@ class GainRangeError(ValueError):
 
     def __init__(self, adversary: object) -> None:
         super().__init__(
-            f"gains must be in [0, 1]; {type(adversary).__name__} returned others (withheld, as they may be private)."
-            " Rescale them."
+            f"gains must be in [0, 1]; {type(adversary).__name__} returned a gain outside (withheld, as it may be"
+            " private). Rescale the gains."
         )
 
 
 class PayoffRangeError(GainRangeError):
-    """A payoff function returned no number in [0, 1]; the message does not show what it returned."""
+    """A payoff function returned something other than a number in [0, 1]; the message does not show it."""
 
     def __init__(self, *_: object) -> None:
         ValueError.__init__(
@@ -72,7 +72,7 @@ class UnknownNameError(KeyError, ValueError):
 
 
 class NameTakenError(ValueError):
-    """A name that is to be registered is in the table already; the message says under which id."""
+    """A name to be registered is already taken; the message says by which id."""
 
 
 class NotSendableError(TypeError):

@@ -1,6 +1,6 @@
-"""The two kinds of observation, as agents' plain functions get them.
+"""The two kinds of observation, as the plain functions of agents receive them.
 
-`Gains` tells what one step revealed of each arm; `Sums` what has been released of each arm so far. The parts are
+`Gains` contains what one step released for each arm, `Sums` what has been released for each arm so far. The fields are
 sequences of `n_arms` numbers: lists in ordinary Python, arrays in compiled code.
 """
 
@@ -24,9 +24,9 @@ class Sums(NamedTuple):
     """What has been released so far.
 
     Attributes:
-        sums: The released sum of each arm; noise may carry it outside [0, count].
+        sums: The released sum of each arm, which can be outside [0, count] because of noise.
         counts: The number of gains in it; 0 before an arm's first release.
-        releases: How many releases each arm has had; it grows by one with each, whatever the sum and the count are.
+        releases: Number of releases of each arm; it grows by one with each, even if sum and count stay equal.
     """
 
     sums: Sequence[float]
@@ -35,4 +35,4 @@ class Sums(NamedTuple):
 
 
 KEYS: Final[dict[type, tuple[str, ...]]] = {Gains: ("gain", "observed"), Sums: ("sum", "count", "release")}
-"""Under which keys an environment's observation holds the parts of each kind."""
+"""The keys in an environment's observation for the fields of each kind."""

@@ -1,4 +1,4 @@
-"""Imports of packages that are extras: a missing one is named together with the way to install it."""
+"""Imports optional packages; the error for a missing one says how to install it."""
 
 import importlib
 from types import ModuleType
@@ -9,7 +9,7 @@ def require(module: str, *, extra: str) -> ModuleType:
 
     Args:
         module: Its dotted name.
-        extra: The extra of this package that brings it.
+        extra: The extra of this package that installs it.
     """
     try:
         return importlib.import_module(module)

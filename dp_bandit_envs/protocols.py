@@ -1,4 +1,4 @@
-"""What a part must offer to take part in a game; there is nothing to inherit from."""
+"""The interface of agents, and the types of arrays and observations; there is no base class to inherit from."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol, TypeAlias, runtime_checkable
@@ -18,11 +18,11 @@ class Agent(Protocol):
     """An agent: it sees released observations only, never an environment, an adversary, a reward or a true gain."""
 
     def begin(self, *, n_arms: int, horizon: int, rng: np.random.Generator) -> None:
-        """Forget everything and get ready for a game.
+        """Reset all state for a new game.
 
         Args:
             n_arms: Number of arms K.
-            horizon: Number of steps as the agent will see them: above batches of tau rounds, T // tau.
+            horizon: Number of steps of the agent: T, or T // tau above batches of tau rounds.
             rng: The agent's own random stream.
         """
 
@@ -42,5 +42,5 @@ class AgentFactory(Protocol):
 
 
 def is_public(attribute: str) -> bool:
-    """Whether an attribute of a privacy wrapper is for agents too: all but its own and the evaluator's doors."""
+    """Whether agents may use an attribute of a privacy wrapper: all except underscored names and those listed here."""
     return not attribute.startswith("_") and attribute not in ("env", "envs", "unwrapped", "set_wrapper_attr")

@@ -1,8 +1,8 @@
 """Random streams: one integer in, one independent stream for each (trial, role) out.
 
-`env.reset(seed=s)` and `numpy.random.default_rng(s)` are the same stream, so an agent seeded with the
-environment's integer would see its own coin flips in the gains and lose hardly anything. Here no part draws
-from the seed's own stream: each draws from a child of it that belongs to its trial and role alone.
+In Gymnasium `env.reset(seed=s)` and `numpy.random.default_rng(s)` are the same stream, so an agent seeded with the
+environment's integer would share its random numbers with the gains and have almost no regret. Here no part draws from
+the seed's own stream: each draws from a child stream of its own trial and role.
 """
 
 import hashlib
@@ -19,9 +19,9 @@ from dp_bandit_envs.errors import WrongTypeError
 ADVERSARY: Final = 0
 AGENT: Final = 1
 FIRST_WRAPPER: Final = 2
-"""The role of the privacy wrapper next to the environment; the one around it has the next number, and so on."""
+"""The role of the privacy wrapper next to the environment; the one above it has the next number, and so on."""
 GRAPH: Final = 2**16
-"""The role of feedback graphs, which are random like the gains, but public; no wrapper is that far out."""
+"""The role of feedback graphs, which are random like the gains, but public; no stack of wrappers is that deep."""
 
 
 def stream(seed: int, *, trial: int = 0, role: int, episode: int = 0) -> np.random.Generator:
@@ -29,11 +29,11 @@ def stream(seed: int, *, trial: int = 0, role: int, episode: int = 0) -> np.rand
 
     Args:
         seed: The only number that a user chooses, in [0, 2^128).
-        trial: Number of the trial, in [0, 2^32): seeds go by trial, so splitting or re-running work changes nothing.
+        trial: Number of the trial, in [0, 2^32); each has its own stream, so splitting or re-running work changes none.
         role: `ADVERSARY`, `AGENT`, or `FIRST_WRAPPER` plus the wrapper's depth.
-        episode: How often `reset` was called without a seed since the last call with one.
+        episode: Number of earlier episodes of this trial since the seed was given.
     """
-    # NumPy reads seed and key as one row of 32-bit words; with larger numbers two different keys could read the same.
+    # NumPy joins seed and key into one row of 32-bit words; with larger numbers two keys could give the same row.
     if not (0 <= seed < 2**128 and 0 <= trial < 2**32):
         raise ValueError(f"seed must be in [0, 2^128) and trial in [0, 2^32); received {seed} and {trial}.")
     key = (trial, role) if episode == 0 else (trial, role, episode)
@@ -41,22 +41,22 @@ def stream(seed: int, *, trial: int = 0, role: int, episode: int = 0) -> np.rand
 
 
 def stream_for_agent(seed: int, trial: int) -> np.random.Generator:
-    """Return the stream of an agent that may look into it: the numbers of `AGENT`, and no trace of the seed.
+    """Return the stream that an agent gets: the numbers of `AGENT`, but in an object that does not store the seed.
 
-    NumPy's generators remember their seed, from which the noise of the wrappers could be worked out. This is no
-    cryptography: who means to may still find the seed, by trying small ones first. Games on real data need none.
+    NumPy's generators store their seed, from which the noise of the wrappers could be computed. Not cryptographic:
+    small seeds can be found by trying. With real data, use seed=None.
     """
     bits = stream(seed, trial=trial, role=AGENT).bit_generator
     assert isinstance(bits, np.random.PCG64)
     hashed = hashlib.sha256(f"agent of seed {seed}, trial {trial}".encode()).digest()
-    # What the agent may spawn from it comes from this hash.
+    # Generators that the agent spawns from it are seeded by this hash.
     shown = np.random.PCG64(np.random.SeedSequence(int.from_bytes(hashed, "big")))
     shown.state = bits.state
     return np.random.Generator(shown)
 
 
 def checked_seed(seed: SupportsIndex | None) -> int | None:
-    """Return the seed of `reset` as a plain number or None, or raise if it is no seed."""
+    """Return the seed of `reset` as an int or None, or raise if it is not one."""
     if seed is None:
         return None
     number = checks.integer("seed", seed, at_least=0)
@@ -66,13 +66,13 @@ def checked_seed(seed: SupportsIndex | None) -> int | None:
 
 
 def checked_options(options: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Return a copy of the options of `reset` whose trial is a plain number, or raise if it is not one of a trial."""
+    """Return a copy of the options of `reset`, whose trial is an int in [0, 2^32), or raise if they are wrong."""
     if options is None:
         return None
     if not isinstance(options, Mapping):
         raise WrongTypeError(
-            f'options must be None or a dict such as {{"trial": 3}}; received {reprlib.repr(options)}. The trial goes'
-            " under its name."
+            f'options must be None or a dict such as {{"trial": 3}}; received {reprlib.repr(options)}. Give the trial'
+            " by its name."
         )
     if "trial" not in options:
         return dict(options)
@@ -85,8 +85,8 @@ def checked_options(options: dict[str, Any] | None) -> dict[str, Any] | None:
 class EpisodeStreams:
     """The streams of one role, episode after episode, under Gymnasium's rules for `reset`.
 
-    With a seed the episode is reproducible from it. Without one, the next episode of the same seed begins; if no
-    seed was ever given, the operating system's entropy takes its place, which is what a deployment needs.
+    With a seed the episode is reproducible. Without one, the next episode of the same seed begins; if no seed was ever
+    given, the operating system's entropy replaces it, as a deployment needs.
     """
 
     def __init__(self, role: int) -> None:
@@ -104,9 +104,9 @@ class EpisodeStreams:
         """Begin the next episode.
 
         Args:
-            seed: The seed, or None to go on.
-            options: `{"trial": i}` chooses trial i of the seed, at least 0. By default a seed begins its trial 0, and
-                without one the trial goes on.
+            seed: The seed, or None for another episode of the last one.
+            options: `{"trial": i}` chooses trial i of the seed, at least 0. By default a new seed begins with trial 0,
+                and without a seed the trial stays the same.
         """
         # Both are checked before anything changes, so that a refused call leaves the episodes as they were.
         seed, options = checked_seed(seed), checked_options(options)
@@ -115,7 +115,7 @@ class EpisodeStreams:
         elif self._seed is None:
             self._seed = secrets.randbits(128)
         self._trial = (options or {}).get("trial", self._trial)
-        # A trial that is played again under the same seed is a new episode: the same noise twice would be none.
+        # A trial played again with the same seed is a new episode: the same noise twice would cancel in a difference.
         episode = self._played.get(self._trial, 0)
         self._played[self._trial] = episode + 1
         return stream(self._seed, trial=self._trial, role=self._role, episode=episode)

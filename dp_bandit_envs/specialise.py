@@ -17,7 +17,7 @@ def specialise(function: Callable[..., Any], name: str, part: Any) -> Callable[.
     Args:
         function: A plain function of a module.
         name: A placeholder of that module, which it uses.
-        part: What it shall use instead: a function that it calls, or a number.
+        part: What it uses instead: a function that it calls, or a number.
     """
     assert isinstance(function, FunctionType)
     assert name in function.__code__.co_names
@@ -25,7 +25,7 @@ def specialise(function: Callable[..., Any], name: str, part: Any) -> Callable[.
     copy = FunctionType(function.__code__, namespace, function.__name__, function.__defaults__, function.__closure__)
     copy.__module__ = function.__module__
     shown = f"{part.__module__}.{part.__qualname__}" if callable(part) else repr(part)
-    # Short, as LLVM gives up on long names; the same in every process, as names are in the keys of machine code.
+    # Short, because LLVM fails on long names; the same in every process, because cached machine code is found by name.
     digest = hashlib.sha256(f"{function.__qualname__}[{name}={shown}]".encode()).hexdigest()[:12]
     copy.__qualname__ = f"{function.__name__}_{digest}"
     return copy

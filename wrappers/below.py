@@ -13,7 +13,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.protocols import Observation
 from dp_bandit_envs.wrappers.public_face import PublicFace
 
-HAND_OBSERVATIONS_ON = (
+PASS_OBSERVATIONS_THROUGH = (
     known.OrderEnforcing,
     known.PassiveEnvChecker,
     known.RecordEpisodeStatistics,
@@ -23,11 +23,11 @@ HAND_OBSERVATIONS_ON = (
     gym.ActionWrapper,
     gym.RewardWrapper,
 )
-"""The kinds of wrappers that may stand below a boundary: they hand every observation on once, with all its numbers."""
+"""The kinds of wrappers allowed below a boundary: they pass each observation through exactly once, complete."""
 
 
-HAND_VECTOR_OBSERVATIONS_ON = (
-    *HAND_OBSERVATIONS_ON,
+PASS_VECTOR_OBSERVATIONS_THROUGH = (
+    *PASS_OBSERVATIONS_THROUGH,
     of_many.FlattenObservation,
     of_many.RecordEpisodeStatistics,
     of_many.RecordVideo,
@@ -38,13 +38,13 @@ HAND_VECTOR_OBSERVATIONS_ON = (
 
 METHODS = ("step", "reset", "observation", "observations")
 LOOK_UP = ("env", "__getattribute__", "__getattr__")
-"""With the methods, what decides on the observations that a wrapper passes on."""
+"""Together with `METHODS`, the attributes that determine which observations a wrapper returns."""
 
 
 def layers_of(env: Any) -> Iterator[Any]:
     """Yield an environment's wrappers from the outermost to the innermost, and then the environment itself.
 
-    A `SyncVectorEnv` goes on with the wrappers of its first environment.
+    Below a `SyncVectorEnv` come the wrappers of its first environment.
     """
     while True:
         yield env
@@ -56,10 +56,10 @@ def layers_of(env: Any) -> Iterator[Any]:
             return
 
 
-def boundaries_below(env: Any, wrapper: str, allowed: tuple[type, ...] = HAND_OBSERVATIONS_ON) -> list[Any]:
-    """Return the boundaries below, the nearest first; refuse what stands between and may change observations.
+def boundaries_below(env: Any, wrapper: str, allowed: tuple[type, ...] = PASS_OBSERVATIONS_THROUGH) -> list[Any]:
+    """Return the boundaries below, nearest first; refuse any other wrapper that may change observations.
 
-    It could hand a round on twice, or further away from its neighbour, and so need more noise than is added.
+    Such a wrapper could repeat a round or amplify it, and so raise the sensitivity above what the noise is scaled to.
     """
     found = []
     for layer in layers_of(env):
@@ -67,15 +67,15 @@ def boundaries_below(env: Any, wrapper: str, allowed: tuple[type, ...] = HAND_OB
             found.append(layer)
         elif isinstance(layer, (gym.Wrapper, gym.vector.VectorWrapper)) and not _passes_through(layer, allowed):
             raise TypeError(
-                f"{type(layer).__name__} changes observations or may change them, and stands below {wrapper}, which"
-                " could then add too little noise; put it above. A wrapper of your own may stand here if it inherits"
-                " gymnasium.ActionWrapper or RewardWrapper and has no step, reset or observation of its own."
+                f"{type(layer).__name__} may change observations, so it cannot be below {wrapper}, whose noise could"
+                " then be too small; put it above. A wrapper of your own is allowed below if it inherits"
+                " gymnasium.ActionWrapper or RewardWrapper and does not define step, reset or observation."
             )
     return found
 
 
 def _passes_through(layer: Any, allowed: tuple[type, ...]) -> bool:
-    """Whether a wrapper's observations are those of a known class, whatever it inherits and calls itself."""
+    """Whether a wrapper returns observations exactly as an allowed class does, overriding nothing on the way."""
     kind = type(layer)
     if not isinstance(layer, allowed) or any(name in vars(layer) for name in METHODS):
         return False
@@ -85,7 +85,7 @@ def _passes_through(layer: Any, allowed: tuple[type, ...]) -> bool:
 
 
 def refuse_sums(below: list[Any], wrapper: str) -> None:
-    """Refuse to stand around a boundary that releases running sums."""
+    """Refuse a boundary below that releases running sums."""
     if below and below[0].releases_sums:
         inner = type(below[0]).__name__
         raise TypeError(
@@ -95,7 +95,7 @@ def refuse_sums(below: list[Any], wrapper: str) -> None:
 
 
 def needed_below(env: Any, name: str, wrapper: str) -> Any:
-    """Return attribute `name` of what a wrapper is put around, or explain what is missing."""
+    """Return attribute `name` of the outermost layer that has it, or raise and say what is missing."""
     for layer in layers_of(env):
         if hasattr(layer, name):
             return getattr(layer, name)
@@ -115,7 +115,7 @@ def games_below(env: Any) -> list[Any]:
 
 
 def needed_of_all(env: Any, name: str, wrapper: str) -> list[Any]:
-    """Return attribute `name` as a wrapper around all games declares it, or else as each game does."""
+    """Return attribute `name` as a layer above all games declares it, or else as each game does."""
     for layer in layers_of(env):
         if hasattr(layer, name):
             return [getattr(layer, name)]
@@ -125,7 +125,7 @@ def needed_of_all(env: Any, name: str, wrapper: str) -> list[Any]:
 
 
 def checked_sensitivity(value: Any, wrapper: str) -> float:
-    """Return the sensitivity that an environment declares, or refuse one that would switch the noise off."""
+    """Return the sensitivity that an environment declares, or raise if no noise could be scaled to it."""
     sensitivity = checks.real("sensitivity", value)
     if not (sensitivity > 0 and math.isfinite(sensitivity)):
         raise ValueError(

@@ -1,4 +1,4 @@
-"""The privacy boundary: below it true gains, above it only what was released."""
+"""The privacy boundary: true gains below it, only released values above it."""
 
 import copy
 import math
@@ -29,31 +29,31 @@ from dp_bandit_envs.wrappers.withheld import RefusedError, Result, attempt, ends
 
 
 class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int]):  # type: ignore[misc]
-    """Puts a privacy mechanism around an environment; all privacy wrappers are this one with a mechanism each.
+    """Applies a privacy mechanism to an environment's gains; each privacy wrapper is this class with one mechanism.
 
-    What comes out: the released observation; as reward the released gain (or mean) of the arm played, 0.0 if nothing
-    was released; the flags, which depend on the horizon only; and `{"round": t}`. Errors below are replaced by one that
-    carries nothing of theirs, pictures show released values only, and attributes of what is below cannot be read
-    through `get_wrapper_attr`. Only an evaluator uses `env.unwrapped` and `wrapper.env`.
+    `step` returns the released observation; as reward the released gain (or mean) of the arm played, 0.0 if nothing
+    was released; the flags, which depend on the horizon only; and `{"round": t}`. An error below is replaced by one
+    that contains nothing of it, pictures show released values only, and `get_wrapper_attr` does not read attributes
+    below. Only an evaluator uses `env.unwrapped` and `wrapper.env`.
 
-    Between a boundary and what it protects may stand only wrappers that pass each observation through exactly once and
-    unchanged: a few of Gymnasium's, and subclasses of them that leave `step`, `reset` and `observation` alone. Others
-    belong above.
+    Between a boundary and the environment it protects, only wrappers that pass each observation through exactly once
+    and unchanged are allowed: a few of Gymnasium's, and subclasses of them that do not override `step`, `reset` or
+    `observation`. Put all others above.
 
-    A seed makes the noise reproducible: whoever knows it can subtract the noise. Reset without a seed when the data
-    are real. Every game on the same data costs its guarantee again.
+    A seed makes the noise reproducible, so anyone who knows it can subtract the noise: with real data, reset without a
+    seed. Each further game on the same data spends the guarantee once more (composition).
 
     Args:
         env: A bandit environment, or a privacy wrapper around one that releases gains.
-        mechanism: What releases them, with `release(state, arm, gain, rng)`; see `dp_bandit_envs.privacy.mechanism`.
+        mechanism: The mechanism, with `release(state, arm, gain, rng)`; see `dp_bandit_envs.privacy.mechanism`.
 
     Attributes:
         mechanism: A copy of the mechanism.
         sensitivity: L1 distance between released values of neighbouring games, with the noise fixed.
-        guarantee: What one game guarantees to everything above.
+        guarantee: The privacy guarantee of one game, for everything above the boundary.
         noise: What is public about the noise, for agents whose confidence terms depend on it.
         n_arms: Number of arms.
-        horizon: Number of steps as the agent sees them.
+        horizon: Number of steps that can release something: T, or T // tau above batches of tau rounds.
     """
 
     def __init__(self, env: Environment, mechanism: Mechanism) -> None:
@@ -79,7 +79,7 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
         self._boundary_is_next = isinstance(env, PrivacyBoundary)
         self._counts_rounds = not below
         flat = isinstance(env.observation_space, gym.spaces.Box)
-        # What is below uses its own on private observations.
+        # Copies: the environment below uses its own spaces on private observations.
         self.observation_space = (
             sums_space(self.n_arms, self._below.horizon)
             if self.releases_sums
@@ -94,9 +94,9 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Start a new game below and take a fresh stream of noise; nothing has been released yet."""
+        """Start a new game below with a fresh noise stream; nothing has been released yet."""
         seed, options = checked_seed(seed), checked_options(options)
-        # If what is below fails half-way, there is no game to go on with.
+        # If the reset below fails half-way, no game is in progress.
         self._rng = None
         _, failure = self._attempt(lambda: self.env.reset(seed=seed, options=options))
         if failure is not None:
@@ -111,7 +111,7 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
         return {key: part.copy() for key, part in nothing.items()}, {"round": 0}
 
     def step(self, action: SupportsIndex) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """Play an arm; everything that comes back was released."""
+        """Play an arm and return released values only."""
         arm = action if type(action) is int and 0 <= action < self.n_arms else checks.arm(action, self.n_arms)
         self._check_started()
         if self._ended:
@@ -131,7 +131,7 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
         return released, reward, terminated, truncated, {"round": self._round}
 
     def render(self) -> Any:
-        """Return a picture of what was released so far, never of what is below."""
+        """Return a picture of the values released so far, never of true gains."""
         self._check_started()
         if self._scoreboard is None:
             return None
@@ -142,7 +142,7 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
         )
 
     def _advance(self, arm: int) -> tuple[Observation, bool, bool]:
-        """Play `arm` below for a batch; return the released observation and the two flags."""
+        """Play `arm` below for one batch of rounds; return the released observation and the two flags."""
         for _ in range(self._rounds_a_step):
             gain, observed, terminated, truncated = self._step_below(arm)
             self._released.take(gain, observed)
@@ -151,14 +151,14 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
         return self._released.observation(), terminated, truncated
 
     def _reward(self, released: Observation, arm: int) -> float:
-        """Return the reward, which depends on what was released alone."""
+        """Return the reward, computed from released values only."""
         if not self._released.of_sums:
             return float(released["gain"][arm])
         count = int(released["count"][arm])
         return float(released["sum"][arm]) / count if count else 0.0
 
     def close(self) -> None:
-        """Close what is below."""
+        """Close the environment below."""
         _, failure = self._attempt(self.env.close)
         if failure is not None:
             raise failure
@@ -168,10 +168,10 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
 
     @property
     def graph(self) -> FeedbackGraph:
-        """The feedback graph of the next round, where there is one: it is public.
+        """The feedback graph of the next round, if the game has one; it is public.
 
-        A copy, the same until the graph changes: the game reads its own to decide what a round reveals, and noise for
-        `sensitivity` would not hide what a changed graph reveals.
+        A copy, made once for each graph: the game reads its own to decide which gains a round reveals, and with edges
+        added there a round would reveal more gains than the noise is scaled to.
         """
         for layer in layers_of(self.env):
             graph = getattr(layer, "graph", None)
@@ -179,10 +179,10 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
                 if self._shown is None or self._shown[0] is not graph:
                     self._shown = graph, graph.copy()
                 return self._shown[1]
-        raise AttributeError(f"{type(self).__name__} is not around a game with a feedback graph.")
+        raise AttributeError(f"{type(self).__name__} has no attribute 'graph': the game below has no feedback graph.")
 
     def get_wrapper_attr(self, name: str) -> Any:
-        """Return a public attribute of this wrapper; unlike elsewhere in Gymnasium, the search ends here."""
+        """Return a public attribute of this wrapper; unlike other Gymnasium wrappers, it does not search below."""
         if not self.has_wrapper_attr(name):
             raise AttributeError(
                 f"{type(self).__name__} has no attribute {name!r}, and below it everything is private."
@@ -190,14 +190,14 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
         return getattr(self, name)
 
     def has_wrapper_attr(self, name: str) -> bool:
-        """Whether this wrapper has a public attribute; the search ends here."""
+        """Whether this wrapper itself has a public attribute of that name."""
         return is_public(name) and hasattr(self, name)
 
     def _has_begun(self) -> bool:
         return self._streams.begun
 
     def _step_below(self, arm: int) -> tuple[list[float], list[int], bool, bool]:
-        """Play one step below and check its gains; count its rounds, unless another boundary below has done so."""
+        """Play one step below and check its gains; count rounds here, or take the count of a boundary below."""
         observation, _, terminated, truncated, info = self.env.step(arm)
         self._round_below = self._round_below + 1 if self._counts_rounds else int(info["round"])
         if self._counts_rounds and bool(terminated) != (self._round_below == self._rounds):

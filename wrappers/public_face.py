@@ -1,4 +1,4 @@
-"""What a privacy boundary shows of itself, and that none of it can be changed from outside."""
+"""The public attributes of a privacy boundary, which cannot be changed from outside."""
 
 import copy
 from typing import Any
@@ -13,7 +13,7 @@ from dp_bandit_envs.protocols import is_public
 
 
 class ReadOnly:
-    """An attribute that is set once, where the object is made, and cannot be set again."""
+    """An attribute that can be set once, by the constructor, and never again."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
@@ -29,14 +29,14 @@ class ReadOnly:
     def __set__(self, instance: Any, value: Any) -> None:
         if self._name in vars(instance):
             raise AttributeError(
-                f"{self._name} of a {type(instance).__name__} is read-only: its noise and its guarantee belong"
-                " together. Make another one."
+                f"{self._name} of a {type(instance).__name__} is read-only: its guarantee holds for its own noise only."
+                " Make another one."
             )
         vars(instance)[self._name] = value
 
 
 class PublicFace:
-    """What a boundary, scalar or vector, shows in place of attributes that Gymnasium would take from below."""
+    """The public attributes of scalar and vector boundaries, in place of those that Gymnasium would read from below."""
 
     _public_random: np.random.Generator | None = None
     _below: Below
@@ -49,24 +49,24 @@ class PublicFace:
     n_arms: Any = ReadOnly()
 
     def _use(self, mechanism: Mechanism) -> None:
-        """Take a mechanism of this boundary's own, and what is known of what it releases."""
+        """Keep a copy of the mechanism, and the public facts about what it releases."""
         self._mechanism = copy.deepcopy(mechanism)
         # Asked of a copy: what a question changes in a mechanism changes no noise.
         asked = self.mechanism
         self.above = above = checked_above(asked, self._below)
         self.sensitivity, self.guarantee = above.sensitivity, above.guarantee
         self.horizon, self.noise = above.horizon, above.noise
-        # What cannot be run is refused here, not in the middle of a game.
+        # Raises here, not in the middle of a game, if the mechanism cannot run on these gains.
         asked.new_state(self._below)
 
     @property
     def mechanism(self) -> Mechanism:
-        """A copy of what releases: who changes it changes no noise."""
+        """A copy of the mechanism; changing it does not change the noise."""
         return copy.deepcopy(self._mechanism)  # type: ignore[no-any-return]
 
     @property
     def below(self) -> Below:
-        """What is known of the gains that the mechanism gets; nothing of it is private."""
+        """Public facts about the gains that the mechanism receives."""
         return self._below
 
     @property
@@ -76,7 +76,7 @@ class PublicFace:
 
     @property
     def batch_size(self) -> int:
-        """For how many steps below one arm is played in a step above."""
+        """Number of steps below in which one step above plays its arm."""
         return int(self._mechanism.batch_size)
 
     @property
@@ -85,12 +85,12 @@ class PublicFace:
 
     @property
     def spec(self) -> None:
-        """None: the spec of what is below may hold private gains among its arguments."""
+        """None: the spec of the environment below may contain private gains among its arguments."""
         return None
 
     @property
     def np_random(self) -> np.random.Generator:
-        """A generator of this wrapper's own: the one below belongs to the seed of the private gains."""
+        """A generator of this wrapper's own; the one below is seeded like the private gains."""
         if self._public_random is None:
             self._public_random = np.random.default_rng()
         return self._public_random
@@ -100,11 +100,11 @@ class PublicFace:
         self._public_random = value
 
     def set_wrapper_attr(self, name: str, value: Any, *, force: bool = True) -> bool:
-        """Set an attribute of this wrapper that is new; those that it has cannot be changed from outside."""
+        """Set a new attribute of this wrapper; existing ones cannot be changed from outside."""
         if not is_public(name) or hasattr(self, name):
             raise AttributeError(
-                f"{name} of a {type(self).__name__} cannot be set from outside: what it does and what it guarantees"
-                " belong together. Make another one."
+                f"{name} of a {type(self).__name__} cannot be set from outside: its guarantee holds for the wrapper as"
+                " it was made. Make another one."
             )
         if force:
             setattr(self, name, value)
@@ -114,8 +114,8 @@ class PublicFace:
         """Refuse to be copied or pickled once a game has begun: the copy would draw the same noise again."""
         if self._has_begun():
             raise TypeError(
-                f"a {type(self).__name__} whose game has begun cannot be copied or pickled: two releases with one draw"
-                " of noise tell gains apart. Copy it before its first reset, or make another one."
+                f"a {type(self).__name__} whose game has begun cannot be copied or pickled: the copy would use the same"
+                " noise again, which cancels in a difference. Copy it before its first reset, or make another one."
             )
         return super().__reduce_ex__(protocol)
 
@@ -125,12 +125,12 @@ class PublicFace:
 
     @property
     def np_random_seed(self) -> int:
-        """-1, which is Gymnasium's word for "unknown"."""
+        """-1, which means "unknown" in Gymnasium."""
         return -1
 
 
 def checked_mechanism(mechanism: Any) -> Mechanism:
-    """Return a mechanism, or raise if it is none."""
+    """Return `mechanism`, or raise if it is not a `Mechanism`."""
     if not isinstance(mechanism, Mechanism):
         raise WrongTypeError(
             f"mechanism must be a Mechanism, such as dp_bandit_envs.privacy.mechanisms.ExactSums(); received a"

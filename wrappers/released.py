@@ -1,4 +1,4 @@
-"""Runs a mechanism in one game: hands it each revealed gain and keeps what it has released."""
+"""Runs a mechanism in one game: feeds it each revealed gain and keeps what it has released."""
 
 import math
 from typing import Any
@@ -18,11 +18,11 @@ OUTSIDE_RELEASED = "a mechanism released a gain outside [0, 1]. Clip it, or set 
 class Released:
     """Runs a mechanism in one game: its private state, and what it has released.
 
-    The boundary gives it what each step below revealed, and takes an observation after each step above.
+    The boundary calls `take` after each step below, and `observation` at the end of each step above.
 
     Args:
-        mechanism: What is run.
-        below: What is known of the gains that it gets.
+        mechanism: The mechanism.
+        below: Public facts about the gains that it receives.
         rng: The stream of its noise.
         observation: Where to write what is released: arrays as those of `nothing_yet`, for one game.
     """
@@ -36,7 +36,7 @@ class Released:
         self._write_to(observation)
 
     def take(self, gain: list[float], observed: list[int]) -> None:
-        """Give the mechanism what one step below revealed, arm by arm from the first."""
+        """Feed the mechanism what one step below revealed, in the order of the arms."""
         state, rng, release, idle = self._state.value, self._rng, self._release, self._idle
         if idle is not None and not any(observed):
             return
@@ -82,7 +82,7 @@ class Released:
 
 
 def sums_space(n_arms: int, horizon: int) -> Any:
-    """Return the space of observations of sums."""
+    """Return the observation space of boundaries that release sums."""
     return gym.spaces.Dict(
         {
             "sum": gym.spaces.Box(-np.inf, np.inf, (n_arms,), np.float64),
@@ -93,7 +93,7 @@ def sums_space(n_arms: int, horizon: int) -> Any:
 
 
 def nothing_yet(n_arms: int, *, of_sums: bool, shape: tuple[int, ...] = ()) -> Observation:
-    """Return the observation before anything was released, for games of that shape."""
+    """Return the observation before the first release; `shape` is () for one game and (games,) for several."""
     gains = np.zeros((*shape, n_arms))
     if not of_sums:
         return {"gain": gains, "observed": np.zeros((*shape, n_arms), np.int8)}

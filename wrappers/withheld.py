@@ -8,8 +8,8 @@ from dp_bandit_envs.errors import BoundaryError
 Result = TypeVar("Result")
 
 WITHHELD = (
-    "something below {} failed; what it said is withheld because it may carry private gains. Play without the wrapper,"
-    " on data that may be seen, to read it."
+    "something below {} failed; its message is withheld because it may contain private gains. To read it, play without"
+    " the wrapper, on data that is not private."
 )
 
 
@@ -60,10 +60,10 @@ def attempt(
 
 
 def outside_the_range(wrapper: str) -> str:
-    """Return the sentence for a gain outside [0, 1], which does not show it."""
+    """Return the message for a gain outside [0, 1], without the gain."""
     return f"{wrapper} received a gain outside [0, 1]; it is withheld. Rescale the gains below the wrapper."
 
 
 def ends_by_itself(wrapper: str) -> str:
-    """Return the sentence for a game whose end is not that of its horizon, and so may depend on gains."""
+    """Return the message for a game whose end is not that of its horizon, and so may depend on gains."""
     return f"{wrapper} needs a game that terminates after its horizon, neither before nor later; gains could decide."

@@ -1,4 +1,4 @@
-"""What every adversary offers: the gains of the next rounds, in blocks, and how far its memory reaches."""
+"""The base class of adversaries: the gains of the next rounds, in blocks, and the length of the adversary's memory."""
 
 import abc
 import copy
@@ -13,22 +13,22 @@ from dp_bandit_envs.protocols import FloatArray
 
 
 class Adversary(abc.ABC):
-    """Writes the gain of every arm in every round; it may charge for switching, but never reads a gain back.
+    """Chooses the gain of every arm in every round without seeing the arms played; only charge and payoff see them.
 
-    The gains must not depend on how the rounds are cut into blocks: draw random numbers in an order that goes
-    round by round. Memory may grow with the number of arms and the length of a block, not with the horizon.
+    The gains must not depend on how the rounds are split into blocks, so draw random numbers round by round. The memory
+    used may grow with the number of arms and the length of a block, not with the horizon.
 
     Args:
         n_arms: Number of arms K, at least 2.
         horizon: Number of rounds T, at least 1.
 
     Attributes:
-        memory: How many rounds back (m) what a round pays depends on the arms played. Without a payoff function, a gain
+        memory: Number m of earlier rounds whose arms influence what a round pays. Without a payoff function, a gain
             counts only if the same arm was also played in the m rounds before (or in all of them, while there are
             fewer), so 0 means that it always counts.
         payoff: What a round pays, as a function `payoff(gains, arms, t)`; see `MemoryBounded`. None: the gain of the
             arm played, if it counts. In a class body write `payoff = staticmethod(function)`.
-        means: The arms' expected gains, shape `(n_arms,)`, where every round has the same; None elsewhere.
+        means: The arms' expected gains, shape `(n_arms,)`, if they are the same in every round; otherwise None.
     """
 
     memory: int = 0
@@ -40,9 +40,9 @@ class Adversary(abc.ABC):
         self.horizon = checks.integer("horizon", horizon, at_least=1, at_most=checks.MOST_ROUNDS)
 
     def __copy__(self) -> Self:
-        """Return an adversary for another game: it shares what never changes, and has its own inner adversary.
+        """Return an adversary for another game: attributes are shared, but inner adversaries are copied.
 
-        `begin` must therefore make everything anew that a game changes.
+        `begin` must therefore create anew every attribute that a game modifies.
         """
         clone = object.__new__(type(self))
         for name, value in vars(self).items():
@@ -60,14 +60,14 @@ class Adversary(abc.ABC):
     def fill(self, gains: FloatArray, *, check: bool = False) -> None:
         """Write the gains of the next `len(gains)` rounds into `gains`, an array of shape `(rounds, n_arms)`.
 
-        In small pieces: temporary arrays of several 100 kB are given back to the operating system after every use, and
-        fetching them anew costs several times more than the random numbers in them. With `check`, gains outside [0, 1]
-        are refused; the simulator checks them itself.
+        In small pieces, because temporary arrays of several 100 kB go back to the operating system after every use, and
+        allocating them again costs several times more than drawing their random numbers. With `check`, gains outside
+        [0, 1] are refused; the simulator checks them itself.
         """
         piece = max(1, 16384 // self.n_arms)
         for start in range(0, len(gains), piece):
             part = gains[start : start + piece]
             part[...] = fresh = self.next_gains(len(part))
-            # While they are in the processor's cache; NaN fails, too.
+            # Checked piece by piece, while it is in the processor's cache. NaN fails, too.
             if check and not (fresh.min() >= 0 and fresh.max() <= 1):
                 raise GainRangeError(self)

@@ -1,4 +1,4 @@
-"""Coins whose biases are drawn anew for each game: the Bayesian bandit."""
+"""The Bayesian bandit: Bernoulli arms whose means are drawn anew for each game."""
 
 from typing import SupportsFloat, SupportsIndex
 
@@ -19,7 +19,7 @@ class BernoulliPrior(Adversary):
         horizon: Number of rounds T, at least 1.
         alpha, beta: Parameters of the prior, each greater than 0; (1, 1) is uniform.
 
-    Source: Russo and Van Roy (2016), section 2, for the measure.
+    Source: Russo and Van Roy (2016), section 2, for the Bayesian regret.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""The deterministic adversary: four fixed rhythms, made so that the best arm looks worse than it is."""
+"""The deterministic adversary: fixed periodic gains, chosen so that the best arm looks worse than it is."""
 
 import numpy as np
 
@@ -7,10 +7,10 @@ from dp_bandit_envs.protocols import FloatArray
 
 
 class Deterministic(Adversary):
-    """Fixed rhythms that make the best arm look worse than it is.
+    """Fixed periodic gains that make the best arm look worse than it is.
 
-    Arm 0 always pays 0.38, arm 1 pays 1 in every even round, arm 2 in every third round, the others nothing. Arm 1 is
-    the best with 1/2 a round on average.
+    Arm 0 always pays 0.38, arm 1 pays 1 in every even round, arm 2 pays 1 in every third round, and the others pay 0.
+    Arm 1 is the best, with 1/2 a round on average.
 
     Source: Tossou and Dimitrakakis (2017), Achieving Privacy in the Adversarial Multi-Armed Bandit, AAAI, section 4.
     """

@@ -20,7 +20,7 @@ class FullyOblivious(Adversary):
     Args:
         n_arms: Number of arms K, at least 2.
         horizon: Number of rounds T, at least 1.
-        gap: Half the width of the intervals and the best arm's lead (the paper's varepsilon), in [0, 0.25].
+        gap: Half the width of the intervals, and the gap between the means (the paper's varepsilon), in [0, 0.25].
 
     Source: Tossou and Dimitrakakis (2017), Achieving Privacy in the Adversarial Multi-Armed Bandit, AAAI, section 4;
     Audibert and Bubeck (2010), Regret bounds and minimax policies under partial monitoring, JMLR 11.
@@ -40,7 +40,7 @@ class FullyOblivious(Adversary):
     def next_gains(self, rounds: int) -> FloatArray:
         """Return the gains of the next `rounds` rounds, shape `(rounds, n_arms)`, 0 or 1."""
         uniform = self._rng.random((rounds, self.n_arms, 2))
-        # p = lowest + 2 gap u and gain = [v < p], rearranged so that only one operation has the short inner loop
-        # of n_arms, which is what costs.
+        # p = lowest + 2 gap u and gain = [v < p], rearranged so that only one operation broadcasts over n_arms: its
+        # short inner loop is the expensive part.
         threshold = uniform[..., 1] - 2 * self.gap * uniform[..., 0]
         return (threshold < self._lowest).astype(float)

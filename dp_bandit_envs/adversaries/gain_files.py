@@ -1,4 +1,4 @@
-"""Reads a user's gains from a file; every error names the file, the line, the column and the rule to mend it."""
+"""Reads a user's gains from a file; every error names the file, the line, the column and what to correct."""
 
 import csv
 import io
@@ -66,10 +66,10 @@ def check_table(table: Any, where: str) -> FloatArray:
 
 
 def _read_npy(file: DataFile) -> FloatArray:
-    """Read an array whose size is compared with what its header claims before any memory is taken."""
+    """Read an array, after comparing the file's size with its header, so that a wrong header allocates no memory."""
     stream = io.BytesIO(file.content)
     try:
-        # Files of Python 2 and odd escapes in a header bring warnings that help nobody.
+        # Headers written by Python 2, or with odd escapes, cause warnings that do not help a user.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             version = npy.read_magic(stream)
@@ -81,7 +81,7 @@ def _read_npy(file: DataFile) -> FloatArray:
     if dtype.hasobject:
         raise GainFileError(
             f"{file.name}: must hold numbers saved by numpy.save without pickling; it holds Python objects, which are"
-            " never run. Save it again with dtype float."
+            " never unpickled. Save it again with dtype float."
         )
     if dtype.kind not in "biuf":
         raise GainFileError(
@@ -92,9 +92,9 @@ def _read_npy(file: DataFile) -> FloatArray:
     needed = math.prod(shape) * dtype.itemsize
     if min(shape, default=1) < 0 or needed != there:
         raise GainFileError(
-            f"{file.name}: the {there:,} bytes behind the header must be those of an array of shape"
-            f" {_short(str(shape))} and type {dtype.name}; they are not. The file is cut off or damaged; save it again"
-            " by numpy.save."
+            f"{file.name}: the {there:,} bytes after the header must be those of an array of shape"
+            f" {_short(str(shape))} and type {dtype.name}; they are not. The file is truncated or damaged; save it"
+            " again by numpy.save."
         )
     table = np.frombuffer(file.content, dtype, offset=stream.tell()).reshape(
         shape, order="F" if column_by_column else "C"
@@ -112,7 +112,7 @@ def _read_csv(file: DataFile) -> FloatArray | list[FloatArray]:
     if first is None:
         raise GainFileError(f"{file.name}: the file must hold at least one line of gains; it is empty.")
     names = [name.strip().lower() for name in first[1]]
-    # A line with a number in it is a round, so that a gap or a word in the first round is not taken for a name.
+    # A first line with any number in it is a round: a gap or a word in it is an error, not the name of a column.
     named = not any(_is_number(cell) for cell in names)
     if named and set(LONG_COLUMNS) & set(names):
         return _pools(file, names, first[0], rows)
@@ -128,8 +128,7 @@ def _rows(file: DataFile) -> Iterator[Row]:
     except csv.Error:
         raise GainFileError(
             f"{file.name}, line {reader.line_num}: must be numbers separated by commas; a field there is longer than"
-            f" {csv.field_size_limit():,} characters or otherwise no field. Look for a quotation mark without its other"
-            " half."
+            f" {csv.field_size_limit():,} characters or malformed. Look for a quotation mark that is not closed."
         ) from None
 
 
@@ -140,7 +139,7 @@ def _table(file: DataFile, first: Row, rows: Iterator[Row], *, named: bool) -> F
             f"{file.name}, line {first[0]}: a table needs one column for each of at least 2 arms; received {width}."
             " A file of recorded gains needs the first line 'arm,gain'."
         )
-    # Numbers in a row take an eighth of the memory of Python's floats in lists.
+    # A flat array takes an eighth of the memory of lists of Python floats.
     gains = array("d")
     if not named:
         gains.extend(_round(file, first, width))
@@ -172,7 +171,7 @@ def _pools(file: DataFile, names: list[str], first_line: int, rows: Iterator[Row
         if len(cells) != len(names):
             raise GainFileError(f"{file.name}, line {line}: every line must have 2 columns; received {len(cells)}.")
         text = cells[arm_column].strip()
-        # Other alphabets have digits too, and superscripts, which int() does not read.
+        # isascii: the digits of other alphabets are decimal too.
         if not (text.isascii() and text.isdecimal() and len(text) <= 9):
             raise GainFileError(
                 f"{file.name}, line {line}, column {arm_column + 1} ('arm'): arms are whole numbers from 0; the entry"
@@ -192,7 +191,7 @@ def _pools(file: DataFile, names: list[str], first_line: int, rows: Iterator[Row
 def _gain(file: DataFile, line: int, column: int, cell: str) -> float:
     value = float(cell) if _is_number(cell) else math.nan
     if not 0 <= value <= 1:
-        # The entry may be somebody's datum, so it is not shown.
+        # The entry may be private, so it is not shown.
         raise GainFileError(
             f"{file.name}, line {line}, column {column}: a gain must be a number in [0, 1]; the entry there is not."
             " Rescale the gains, fill the gap, or separate columns by commas and decimals by points."

@@ -15,43 +15,43 @@ from dp_bandit_envs.protocols import FloatArray
 class MemoryBounded(Adversary):
     r"""What a round pays depends on the last m + 1 arms; by default, a gain counts only after m rounds with one arm.
 
-    By default it charges any adversary's gains unless the same arm was also played in the `memory` rounds before, or in
-    all of them while there are fewer. With `memory=1` over the default gains this is `SwitchingCost`; with `memory=0`
-    it is the other adversary.
+    By default a round pays 0 unless its arm was also played in the `memory` rounds before, or in all of them while
+    there are fewer. With `memory=1` and the default gains this is `SwitchingCost`; with `memory=0` it is the adversary
+    given as `gains`.
 
     With a function `payoff(gains, arms, t)`, round t pays what it returns, a number in [0, 1]:
 
     .. math:: f_t(I_{t-m}, \ldots, I_t) = \text{payoff}(g_t, (I_{t-m}, \ldots, I_t), t)
 
     `gains` is the round's row of gains, shape `(n_arms,)`; `arms` the last m + 1 arms played, the oldest first and this
-    round's last, where rounds before the first count as the first; `t` the round, from 1. Both arrays are read-only.
-    Then the comparisons differ (Arora, Dekel and Tewari 2012):
+    round's last, where rounds before round 1 have the arm of round 1; `t` the round, from 1. Both arrays are read-only.
+    The two regrets then compare with different plays (Arora, Dekel and Tewari 2012):
 
     - external regret: each fixed arm y is put in the last place of the arms really played,
       :math:`\max_y \sum_t f_t(I_{t-m}, \ldots, I_{t-1}, y) - \sum_t f_t(I_{t-m}, \ldots, I_t)`;
     - policy regret: each arm is played throughout, :math:`\max_y \sum_t f_t(y, \ldots, y)` in place of the first sum.
 
-    Both are exact for every K and m (up to the rounding of sums), because only K constant plays compete and not all
-    sequences of arms; they cost 2 K calls of the function in each round. Without a payoff function fixed arms are never
-    charged, so the two regrets are equal.
+    Both are exact for every K and m (up to the rounding of sums), because they compare with K constant plays, not with
+    all sequences of arms; they cost 2 K calls of the function in each round. Without a payoff function fixed arms are
+    never charged, so the two regrets are equal.
 
-    A payoff function sees the gains of its own round only and may keep nothing from one round to another, so that one
-    round's gains move one round's payoffs only, each by at most 1: the sensitivities and guarantees of privacy wrappers
-    hold as they stand. The simulator compiles the function; what Numba cannot compile is played. Scalar arithmetic and
-    `math` give the same payoffs both ways to the last bit; NumPy's sums and powers may not.
+    A payoff function sees the gains of its own round only and must keep no state between rounds, so that one round's
+    gains influence the payoffs of that round only, each by at most 1: the sensitivities and guarantees of privacy
+    wrappers hold unchanged. The simulator compiles the function with Numba, or runs it in Python if Numba cannot.
+    Scalar arithmetic and `math` give the same payoffs both ways to the last bit; NumPy's sums and powers may not.
 
     Args:
         n_arms: Number of arms K, at least 2.
         horizon: Number of rounds T, at least 2.
         memory: How many rounds back the adversary looks (m), at least 0; with a payoff function at most 65,536.
-        gains: The adversary that writes the gains before the charge; by default the walk of `SwitchingCost`. It
-            brings its own number of arms and horizon, which then take the place of the two arguments.
+        gains: The adversary that chooses the gains before the charge; by default the walk of `SwitchingCost`. Its
+            number of arms and its horizon then replace the two arguments.
         payoff: A plain function as above, such as `dp_bandit_envs.adversaries.overfished`; by default the charge.
 
     Source: Arora, Dekel and Tewari (2012), Online Bandit Learning against an Adaptive Adversary, ICML; Tossou and
     Dimitrakakis (2017), Achieving Privacy in the Adversarial Multi-Armed Bandit, AAAI, section 2.1.
 
-    Differs from the source in: gains instead of losses; and rounds before the first count as the first.
+    Differs from the source in: gains instead of losses; and rounds before round 1 have the arm of round 1.
     """
 
     def __init__(

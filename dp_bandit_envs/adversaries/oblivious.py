@@ -1,4 +1,4 @@
-"""The oblivious adversary: coins as in the fully oblivious one, but each result is repeated for 200 rounds."""
+"""The oblivious adversary: coins as in the fully oblivious one, but each outcome is repeated for 200 rounds."""
 
 from typing import SupportsFloat, SupportsIndex
 
@@ -10,7 +10,7 @@ from dp_bandit_envs.protocols import FloatArray
 
 
 class Oblivious(FullyOblivious):
-    """Coins as in the fully oblivious game, but each result is repeated for 200 rounds.
+    """Coins as in the fully oblivious game, but each outcome is repeated for 200 rounds.
 
     Gains are drawn as by `FullyOblivious` in round 1 and in every round that is a multiple of `period`, and repeated
     in between. The paper does not say what happens before the first multiple of 200.
@@ -18,7 +18,7 @@ class Oblivious(FullyOblivious):
     Args:
         n_arms: Number of arms K, at least 2.
         horizon: Number of rounds T, at least 1.
-        gap: Half the width of the intervals and the best arm's lead (the paper's varepsilon), in [0, 0.25].
+        gap: Half the width of the intervals, and the gap between the means (the paper's varepsilon), in [0, 0.25].
         period: Number of rounds from one draw to the next, at least 1.
 
     Source: Tossou and Dimitrakakis (2017), Achieving Privacy in the Adversarial Multi-Armed Bandit, AAAI, section 4.

@@ -12,9 +12,9 @@ from dp_bandit_envs.protocols import FloatArray
 class OutcomePools(Adversary):
     """An adversary made from one pool of recorded gains for each arm.
 
-    In round t arm i pays the t-th outcome of its shuffled pool; when a pool is used up it is shuffled again. An
-    outcome can therefore serve in several rounds once the horizon exceeds its pool: the guarantees of this project
-    protect a round, so an outcome that served in r rounds is protected at r times their epsilon.
+    In round t arm i pays the t-th outcome of its shuffled pool; when a pool is used up it is shuffled again. If the
+    horizon exceeds a pool, its outcomes are therefore used in several rounds. The guarantees of this project protect
+    one round, so for an outcome used in r rounds epsilon is r times as large (group privacy).
 
     Args:
         pools: For each arm its recorded gains, each of shape `(outcomes,)` with at least one, in [0, 1].

@@ -16,7 +16,7 @@ from dp_bandit_envs.protocols import FloatArray, IntArray
 
 Payoff: TypeAlias = Callable[[FloatArray, IntArray, int], float]
 MOST_MEMORY: Final = 2**16
-"""The longest memory of a payoff function: each round moves that many arms on by one place."""
+"""The longest memory of a payoff function: each round shifts that many arms by one place."""
 
 
 def stay(gains: FloatArray, arms: IntArray, t: int) -> float:
@@ -34,10 +34,9 @@ def stay(gains: FloatArray, arms: IntArray, t: int) -> float:
 def overfished(gains: FloatArray, arms: IntArray, t: int) -> float:
     """Return the gain of the arm played, or a quarter of it if arm 0 was played in one of the m rounds before.
 
-    Arm 0 overfishes: whatever was played before, it pays its gain today, and every arm pays less tomorrow. With means
-    (0.9, 0.5) arm 0 is the better arm after every history, so an agent of low external regret plays it nearly always
-    and collects 0.225 a round; arm 1 throughout would have paid 0.5. External regret does not see this, policy regret
-    grows by 0.275 a round.
+    Arm 0 overfishes: after it, every arm pays less for m rounds. With means (0.9, 0.5) arm 0 is the better arm after
+    every history, so an agent with low external regret plays it nearly always and collects 0.225 a round; arm 1
+    throughout would have paid 0.5. External regret does not measure this loss; policy regret grows by 0.275 a round.
     """
     for each in arms[:-1]:
         if each == 0:
@@ -46,11 +45,11 @@ def overfished(gains: FloatArray, arms: IntArray, t: int) -> float:
 
 
 def checked_payoff(payoff: Any) -> FunctionType:
-    """Return a payoff function as a plain function, or raise; what Numba compiled counts as its Python function.
+    """Return a payoff function as a plain function, or raise; a function compiled by Numba is unwrapped first.
 
     Raises:
         WrongTypeError: If it is not a plain function of gains, arms and t.
-        ValueError: If it could keep something from one round to another.
+        ValueError: If it could keep state between rounds.
     """
     function = python_function(payoff)
     if not isinstance(function, FunctionType):
@@ -70,12 +69,12 @@ def checked_payoff(payoff: Any) -> FunctionType:
 
 
 def python_function(payoff: Any) -> Any:
-    """Return the Python function of what Numba compiled, and anything else as it is."""
+    """Return the Python function behind a function compiled by Numba, and anything else unchanged."""
     return getattr(payoff, "py_func", payoff)
 
 
 class Payments:
-    """What a payoff function pays in one game: each round, to every arm after the same history, and to constant plays.
+    """Computes the payoffs of one game: in each round, of every arm after the arms really played, and of constant play.
 
     Args:
         payoff: The payoff function, checked.
@@ -91,9 +90,9 @@ class Payments:
     """
 
     def __init__(self, payoff: Payoff, memory: int, n_arms: int) -> None:
-        # As it was given: a pickle names what its module calls by this name, which may be compiled by Numba.
+        # Kept as it was given, compiled or not: pickle finds a function by its name in its module.
         self._payoff = payoff
-        # Read-only, and one number each in memory.
+        # broadcast_to: read-only, and only one number each in memory.
         self._constant = [np.broadcast_to(np.int64(arm), memory + 1) for arm in range(n_arms)]
         self.begin()
 

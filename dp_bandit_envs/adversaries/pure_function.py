@@ -1,4 +1,4 @@
-"""Refuses functions that could keep something from one call to the next."""
+"""Refuses functions that could keep state between calls."""
 
 import dis
 import math
@@ -15,17 +15,17 @@ WRITES = {
     "DELETE_ATTR": "deletes the attribute",
     "IMPORT_NAME": "imports",
 }
-"""Instructions that change what is outside a function, or that look where this check does not."""
+"""Instructions that change something outside the function, or that reach objects which this check does not see."""
 CONSTANT = (int, float, complex, str, bytes, type(None), np.generic, np.ufunc)
 LIBRARIES = ("math", "cmath", "numpy")
-"""Modules whose functions keep nothing, but for random numbers."""
+"""Modules whose functions keep no state, except random numbers."""
 
 
 def check_keeps_nothing(name: str, function: FunctionType) -> None:
-    """Raise if `function` could keep something from one call to the next.
+    """Raise if `function` could keep state between calls.
 
     It may use numbers, text, tuples of them, read-only arrays, `math`, NumPy without its random numbers, and functions
-    of which the same is true. This finds what a function keeps by mistake; it is no sandbox for hostile code.
+    for which the same holds. This finds state kept by mistake; it is no sandbox for hostile code.
 
     Args:
         name: The argument's name, for the message.
@@ -47,7 +47,7 @@ def _check(name: str, function: FunctionType, seen: set[Any]) -> None:
             if step.opname in WRITES:
                 _refuse(name, function, f"{WRITES[step.opname]} {step.argval}")
             if step.opname in ("STORE_DEREF", "DELETE_DEREF") and step.argval in code.co_freevars:
-                _refuse(name, function, f"writes the variable {step.argval} of the function around it")
+                _refuse(name, function, f"writes the variable {step.argval} of the enclosing function")
     names = [each for one in _codes(code) for each in one.co_names]
     reached = {each: function.__globals__[each] for each in names if each in function.__globals__}
     for variable, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
@@ -101,6 +101,6 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
 
 def _refuse(name: str, function: FunctionType, why: str) -> None:
     raise ValueError(
-        f"{name} must keep nothing from one round to the next, since the guarantees count on every round's gains"
-        f" counting in that round only; {function.__name__} {why}. Use its arguments, and numbers or tuples instead."
+        f"{name} must keep no state between rounds, because the guarantees require that a round's gains influence that"
+        f" round only; {function.__name__} {why}. Use its arguments, and numbers or tuples instead."
     )

@@ -50,12 +50,12 @@ class Replay(Adversary):
     Args:
         gains: A table of shape `(rounds, n_arms)`, played row by row; or the path of one saved as `.npy`, `.csv` or
             `.csv.gz` with one column an arm; or the path of a CSV file with the columns `arm,gain`, whose gains each
-            arm pays in random order, reshuffled when used up (`OutcomePools`). In place of a path, a `DataFile`: its
-            bytes, already read. Left out: the outcomes of `Trial`. A first line of names is skipped if no name is a
-            number.
+            arm pays in random order, reshuffled when used up (`OutcomePools`). A `DataFile`, which holds the bytes of a
+            file, can replace a path. By default the outcomes of `Trial`. A first line of names is skipped if no name is
+            a number.
         horizon: Number of rounds T, at least 1; by default all rows. A table cannot be played beyond its end.
 
-    Source: the gains are yours.
+    Source: your own data.
 
     Raises:
         GainFileError: If a file breaks a rule; the message names file, line and column.

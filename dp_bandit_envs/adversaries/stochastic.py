@@ -15,7 +15,7 @@ class Stochastic(Adversary):
     Gains are independent Bernoulli draws; arm 0 has mean 0.55 and the others 0.5, unless `means` says otherwise.
 
     Args:
-        n_arms: Number of arms K, at least 2; left out, the length of `means`, or 4.
+        n_arms: Number of arms K, at least 2; by default the length of `means`, or 4 without `means`.
         horizon: Number of rounds T, at least 1.
         means: The arms' means, shape `(n_arms,)`, in [0, 1]; by default 0.55 for arm 0 and 0.5 for the others.
 
@@ -51,6 +51,6 @@ class Stochastic(Adversary):
     def next_gains(self, rounds: int) -> FloatArray:
         """Return the gains of the next `rounds` rounds, shape `(rounds, n_arms)`, 0 or 1."""
         if len(self._tiled) < rounds:
-            # One comparison with as many rows: broadcasting would have an inner loop of n_arms only, which is slow.
+            # Compared as a whole: broadcasting over rows would run a short inner loop of n_arms steps, which is slow.
             self._tiled = np.tile(self._means, (rounds, 1))
         return (self._rng.random((rounds, self.n_arms)) < self._tiled[:rounds]).astype(float)

@@ -19,9 +19,9 @@ class SwitchingCost(Adversary):
               W_t = W_{\rho(t)} + \xi_t, \quad \xi_t \sim N(0, \sigma^2), \quad W_0 = 0
 
     for t = 1, ..., T, with :math:`\rho(t)` = t with its lowest set bit cleared, :math:`\sigma = 1 / (9 \log_2 T)`,
-    gap = :math:`K^{1/3} T^{-1/3} \sigma` and the best arm :math:`\chi` uniform. The walk hides which arm is ahead from
-    an agent that does not switch, and in a round with a change of arm the gain is 0 (memory 1). The first round is not
-    a change.
+    gap = :math:`K^{1/3} T^{-1/3} \sigma` and the best arm :math:`\chi` uniform. An agent that does not switch cannot
+    see in the walk which arm is better, and in a round with a change of arm the gain is 0 (memory 1). The first round
+    is not a change.
 
     Args:
         n_arms: Number of arms K, at least 2.
@@ -30,8 +30,8 @@ class SwitchingCost(Adversary):
     Source: Dekel, Ding, Koren and Peres (2014), Bandits with Switching Costs: T^(2/3) Regret, STOC, figure 1, with the
     charge of Tossou and Dimitrakakis (2017), Achieving Privacy in the Adversarial Multi-Armed Bandit, AAAI, section 4.
 
-    Differs from the source in: gains instead of losses, so the hidden arm is ahead rather than behind; and the
-    charge for a switch is the gain of that round (Tossou and Dimitrakakis 2017, section 2.1), not a unit.
+    Differs from the source in: gains instead of losses, so the best arm's numbers are larger rather than smaller; and
+    the charge for a switch is the gain of that round (Tossou and Dimitrakakis 2017, section 2.1), not 1.
     """
 
     memory = 1
@@ -47,8 +47,8 @@ class SwitchingCost(Adversary):
         self._rng = rng
         self.best_arm = int(rng.integers(self.n_arms))
         self._round = 0
-        # Bit i of this list: the walk at the current round with its bits below i cleared. A later round's parent
-        # is either in the same block or one of these.
+        # Entry i: the walk at the current round number with its bits below i cleared. The parent of a later round is
+        # either in the same block or one of these.
         self._walk_at = [0.0] * (self.horizon.bit_length() + 1)
 
     def next_gains(self, rounds: int) -> FloatArray:
@@ -61,7 +61,7 @@ class SwitchingCost(Adversary):
         """Return the walk W_t of the next `rounds` rounds, shape `(rounds,)`."""
         walk = self._rng.normal(0, self.sigma, rounds)
         first, last = self._round + 1, self._round + rounds
-        # A parent has more trailing zeros than its child, so the rounds with the most come first.
+        # A parent has more trailing zeros than its child, so rounds with more trailing zeros come first.
         for bit in range(last.bit_length() - 1, -1, -1):
             step = 1 << bit
             t = (first - 1 + step) // (2 * step) * 2 * step + step  # the first round >= `first` with this lowest bit

@@ -1,4 +1,4 @@
-"""A real clinical trial: 2,139 patients with HIV, four treatments, and how they fared."""
+"""A real clinical trial: 2,139 patients with HIV, four treatments, and the recorded outcomes."""
 
 import csv
 from importlib import resources
@@ -10,7 +10,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries.outcome_pools import OutcomePools
 
 TREATMENTS = ("zidovudine", "zidovudine + didanosine", "zidovudine + zalcitabine", "didanosine")
-"""What the arms 0, 1, 2 and 3 of the trial received."""
+"""The treatments of arms 0, 1, 2 and 3."""
 OUTCOMES = ("event_free", "cd4_not_fallen")
 
 
@@ -18,8 +18,8 @@ class Trial(OutcomePools):
     """A real clinical trial: every round is a patient with HIV, every arm one of four treatments.
 
     AIDS Clinical Trials Group Study 175: each arm pays the recorded outcomes of its own patients. They come in random
-    order and are reshuffled when all have had their turn (see `OutcomePools` for what that means for privacy). A gain
-    is 1 for a good outcome and 0 otherwise. Arms: zidovudine; zidovudine + didanosine; zidovudine + zalcitabine;
+    order and are reshuffled when all have been used (see `OutcomePools` for what that means for privacy). A gain is 1
+    for a good outcome and 0 otherwise. Arms: zidovudine; zidovudine + didanosine; zidovudine + zalcitabine;
     didanosine.
 
     Args:

@@ -60,9 +60,9 @@ class BanditEnv(gym.Env[Observation, int]):
     For the evaluator only, on `env.unwrapped`: `external_regret()`, `policy_regret()`, `cumulative_gains`, `collected`.
 
     Args:
-        adversary: Who writes the gains. The registered ids make it from the remaining arguments instead.
-        observe_charge: Whether a charge for switching is seen by the agent (a gain of 0), or only in the score; with a
-            payoff function, whether the agent sees payoffs or the gains behind them.
+        adversary: The adversary that chooses the gains. The registered ids make it from the remaining arguments.
+        observe_charge: Whether the agent observes a charge for switching (a gain of 0), or only the reward contains it;
+            with a payoff function, whether the agent observes payoffs or the gains behind them.
         render_mode: None, `"rgb_array"` or `"ansi"`.
         block_length: Number of rounds for which gains are fetched at once; it changes nothing but speed and memory.
         arguments: What the adversary of a registered id takes, such as `n_arms` and `horizon`.
@@ -71,10 +71,10 @@ class BanditEnv(gym.Env[Observation, int]):
     metadata: ClassVar[dict[str, Any]] = {"render_modes": ["rgb_array", "ansi"], "render_fps": 10}  # type: ignore[misc]
     adversary_class: ClassVar[type[Adversary] | None] = None
     sensitivity: float = 1.0
-    """How far one changed round moves an observation in L1: bandit feedback reveals one gain in [0, 1]."""
+    """L1 distance between observations in neighbouring games: bandit feedback reveals one gain in [0, 1]."""
 
     def __init_subclass__(cls) -> None:
-        """Give every environment the headings that all share, behind its own."""
+        """Append the headings that all environments share to a subclass's docstring."""
         _, heading, common = (BanditEnv.__doc__ or "").partition("## Action Space")
         shared = common.partition("For the evaluator only")[0].rstrip()
         cls.__doc__ = f"{(cls.__doc__ or '').rstrip()}\n\n    {heading}{shared}\n"
@@ -154,10 +154,10 @@ class BanditEnv(gym.Env[Observation, int]):
         return observation, earned, terminated, False, {"round": self._round}
 
     def _begin(self, seed: int | None, options: dict[str, Any] | None) -> None:
-        """Begin what else a game has, such as a graph."""
+        """Start what a subclass adds to the game, such as its graph."""
 
     def _reveal(self, arm: int, gain: float) -> Observation:
-        """Return what the agent sees of this round: the arm played and its gain, charges as they are observed."""
+        """Return the observation of this round: the arm played, with `gain` as the gain to show."""
         gains = np.zeros(self.n_arms)
         gains[arm] = gain
         observed = np.zeros(self.n_arms, np.int8)
@@ -165,7 +165,7 @@ class BanditEnv(gym.Env[Observation, int]):
         return {"gain": gains, "observed": observed}
 
     def _shown(self) -> FloatArray:
-        """Return what the arms show in the round just played, shape `(n_arms,)`: their gains, or their payoffs."""
+        """Return what each arm would show in the round just played, shape `(n_arms,)`: its gain or its payoff."""
         payments = self._payments if self.observe_charge else None
         row: FloatArray = self._block[len(self._arms) - 1] if payments is None else payments.options
         return row
@@ -192,7 +192,7 @@ class BanditEnv(gym.Env[Observation, int]):
         return float(best.max() - self._collected)
 
     def policy_regret(self) -> float:
-        """Return what the best arm played throughout would have collected, less what was. For the evaluator."""
+        """Return what the best constant play would have collected, less what was collected. For the evaluator."""
         totals = self.cumulative_gains
         best = totals if self._payments is None else self._payments.constant_totals
         return float(best.max() - self._collected)
@@ -200,7 +200,7 @@ class BanditEnv(gym.Env[Observation, int]):
     def comparisons(self) -> tuple[FloatArray, FloatArray]:
         """Return what each fixed arm, and each arm played throughout, would have earned in each round of this block.
 
-        Two arrays of shape `(rounds, n_arms)`, one and the same without a payoff function. For the evaluator.
+        Two arrays of shape `(rounds, n_arms)`, which are the same array without a payoff function. For the evaluator.
         """
         table = self._block[: len(self._arms)]
         if self._payments is None:
@@ -208,9 +208,9 @@ class BanditEnv(gym.Env[Observation, int]):
         return np.array(self._payments.option_rows), np.array(self._payments.constant_rows)
 
     def report_block(self) -> None:
-        """Hand the rounds of the current block to `on_block`, if anyone listens.
+        """Pass the rounds of the current block to `on_block`, if it is set.
 
-        The game does so itself before it fetches the next block; whoever listens calls this once at the end.
+        The game calls this before it fetches the next block; a listener must call it once more at the end.
         """
         if self.on_block is not None and self._arms:
             self.on_block(np.array(self._arms), np.array(self._earned), self._block[: len(self._arms)])
@@ -243,6 +243,6 @@ class BanditEnv(gym.Env[Observation, int]):
             self._payments.clear()
 
     def _totals(self, rounds: int) -> FloatArray:
-        # Row by row from the front, so that every way of playing adds up in the same order to the last bit.
+        # Added row by row from the first, as in all other ways of playing, so that sums agree to the last bit.
         running: FloatArray = np.cumsum(np.vstack([self._totals_before_block, self._block[:rounds]]), axis=0)[-1]
         return running

@@ -25,7 +25,7 @@ VectorStep = tuple[Observation, FloatArray, NDArray[np.bool_], NDArray[np.bool_]
 
 
 def spread_seeds(seed: Seeds, num_envs: int) -> list[int | None]:
-    """Return one seed for each game under Gymnasium's rule: an integer s stands for s, s + 1, s + 2, ..."""
+    """Return one seed for each game under Gymnasium's rule: an integer s means s, s + 1, s + 2, ..."""
     if seed is None:
         return [None] * num_envs
     if isinstance(seed, np.ndarray):
@@ -47,7 +47,7 @@ def check_arms(actions: Any, num_envs: int, n_arms: int) -> IntArray:
     if arms.dtype.kind not in "iu":
         raise NotAnIntegerError(f"arm must be an integer in [0, {n_arms - 1}]; received an array of {arms.dtype}.")
     arms = arms.astype(np.int64, copy=False)
-    # Seen as unsigned, a negative number is a huge one, so one maximum checks both ends.
+    # As an unsigned integer, a negative number is huge, so one maximum checks both ends.
     unsigned = arms.view(np.uint64)
     if not unsigned.max() < n_arms:
         raise ValueError(f"arm must be an integer in [0, {n_arms - 1}]; received {arms[unsigned >= n_arms][0]}.")
@@ -70,7 +70,7 @@ class BanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, NDArray[Any]])
 
     Args:
         num_envs: Number of games.
-        adversary: Who writes the gains; each game gets a copy. The registered ids make it from the other arguments.
+        adversary: The adversary that chooses the gains; each game gets a copy. Registered ids make it from the others.
         observe_charge: As in `BanditEnv`.
         render_mode: None, `"rgb_array"` or `"ansi"`.
         arguments: What the adversary of a registered id takes, such as `n_arms` and `horizon`.
@@ -200,10 +200,10 @@ class BanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, NDArray[Any]])
         )
 
     def _begin(self, seeds: list[int | None], options: dict[str, Any] | None) -> None:
-        """Begin what else the games have, such as graphs."""
+        """Start what a subclass adds to the games, such as graphs."""
 
     def _reveal(self, arms: IntArray, row: FloatArray, shown: FloatArray) -> Observation:
-        """Return what the agents see of a round with gains `row`: the arms played, and their gains as `shown`."""
+        """Return the observations of a round with gains `row`: the arms played, with `shown` as the gains to show."""
         chosen = self._first_of_game + arms
         observation = self._nothing()
         observation["gain"].ravel()[chosen] = shown
@@ -239,8 +239,8 @@ class BanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, NDArray[Any]])
         self._position = self._added = 0
 
     def _add_up(self) -> None:
-        # Row by row from the front, so that they add up in the same order as in `BanditEnv`, to the last bit; and
-        # without temporary arrays as long as a block, which would cost more time than the game itself.
+        # Added row by row from the first, as in `BanditEnv`, so that sums agree to the last bit; and without temporary
+        # arrays as long as a block, which would cost more time than the game itself.
         for row in self._block[self._added : self._position]:
             self._totals += row
         self._added = self._position

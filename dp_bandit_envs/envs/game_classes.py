@@ -1,6 +1,6 @@
 """The classes behind the ids, made from the table of games: `SwitchingEnv`, `SwitchingVectorEnv` and so on.
 
-They are made when first asked for. Arguments, defaults and documentation come from the adversary.
+They are created on first access. Arguments, defaults and documentation come from the adversary.
 """
 
 import copyreg
@@ -33,7 +33,7 @@ def __dir__() -> list[str]:
 
 
 class GameClass(type):
-    """The type of these classes; a pickle of one names its adversary, so that it can be registered where it arrives."""
+    """The metaclass of these classes; a pickle contains the adversary's class, so that its reader can register it."""
 
 
 def found_again(class_name: str, game_name: str, adversary_class: type[Adversary]) -> Any:
@@ -48,7 +48,7 @@ def _reduced(class_: GameClass) -> Any:
         (game for game in GAMES.values() if game.adversary_class is class_.__dict__.get("adversary_class")), None
     )
     kept = globals().get(class_.__name__) is class_
-    # A class that somebody derived from one of these travels by its own name.
+    # A user's subclass of one of these is pickled by its own name.
     return (found_again, (class_.__name__, ours.name, ours.adversary_class)) if ours and kept else class_.__qualname__
 
 
@@ -56,18 +56,18 @@ copyreg.pickle(GameClass, _reduced)
 
 
 def common_arguments(base: type) -> dict[str, inspect.Parameter]:
-    """Return the arguments that all games of this kind take beside their adversary's."""
+    """Return the arguments that all games of this kind take besides their adversary's."""
     parameters = inspect.signature(base).parameters
     return {name: one for name, one in parameters.items() if name != "adversary" and one.kind is not one.VAR_KEYWORD}
 
 
 def _keep(name: str, base: type, adversary_class: type[Adversary], docs: str) -> type:
-    """Make a class under this name and keep it, so that there is one and pickles find it again."""
+    """Create a class and store it in this module, so that there is only one and pickle finds it."""
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
         base.__init__(self, *args, **kwargs)  # type: ignore[misc]
 
-    # Without annotations, which would bury names and defaults; the docstring gives ranges.
+    # Without annotations, which would make names and defaults hard to read; the docstring gives ranges.
     empty = inspect.Parameter.empty
     own = inspect.signature(adversary_class).parameters.values()
     common = [one.replace(annotation=empty) for one in common_arguments(base).values()]

@@ -1,4 +1,4 @@
-"""Documentation of a game, written from its adversary's docstring under Gymnasium's headings."""
+"""Generates the documentation of a game from its adversary's docstring, under Gymnasium's headings."""
 
 import inspect
 import re
@@ -10,7 +10,7 @@ from dp_bandit_envs.envs.bandit_env import BanditEnv
 
 SOURCE = "Source:"
 SECTION = re.compile(r"(Args|Attributes|Raises|Returns|Examples?|Notes?):\n")
-"""A paragraph of these is a section of the docstring; others belong to the description."""
+"""A paragraph that starts with one of these is a section of the docstring; others belong to the description."""
 
 
 def game_docs(adversary_class: type[Adversary], common: Mapping[str, inspect.Parameter]) -> str:
@@ -36,7 +36,7 @@ def game_docs(adversary_class: type[Adversary], common: Mapping[str, inspect.Par
 
 
 def argument_texts(class_: type) -> dict[str, str]:
-    """Return what the docstrings of a class and its bases say about each argument, the class's own words first."""
+    """Return what the docstrings of a class and its bases say about each argument; the class's own text comes first."""
     texts: dict[str, str] = {}
     for one in class_.__mro__:
         for paragraph in inspect.cleandoc(one.__dict__.get("__doc__") or "").split("\n\n"):
@@ -55,7 +55,7 @@ def _argument(parameter: inspect.Parameter, text: str) -> str:
 
 
 def _number(value: object) -> str:
-    """Return how a default is written: a large power of two as such."""
+    """Return a default as text, a large power of two in the form 2**k."""
     if type(value) is int and value >= 2**16 and value.bit_count() == 1:
         return f"2**{value.bit_length() - 1}"
     return repr(value)

@@ -24,11 +24,11 @@ class GraphEnv(BanditEnv):
     ## Description
     The reward is the gain of the arm played; the observation holds it and the gains of the arms that the graph connects
     it to. In a directed graph these are the arms that an edge leads to. Bandit feedback is the graph `"empty"`, full
-    information `"complete"`. The graph is public: it never depends on gains, and agents may look at it
-    (`env.get_wrapper_attr("graph")`, a `FeedbackGraph`; those of this project have the method `see_graph`).
+    information `"complete"`. The graph is public: it never depends on gains, and agents may use it
+    (`env.get_wrapper_attr("graph")`, a `FeedbackGraph`; this project's agents receive it by the method `see_graph`).
     `sensitivity` is the most gains that one round can reveal, and privacy wrappers scale their noise by it. A random
     graph may connect an arm to all others, so its sensitivity is K, whatever its degree, unless `max_revealed` caps it.
-    `observed` is the closed neighbourhood of the arm played. A charge for switching falls on the arm played only; where
+    `observed` is the closed neighbourhood of the arm played. A charge for switching applies to the arm played only; if
     the adversary has a payoff function, a neighbour shows what it would have paid after the same arms.
 
     ## Arguments
@@ -36,13 +36,13 @@ class GraphEnv(BanditEnv):
     planted-partition, power-law, and real social graphs), a networkx graph, a matrix, or a file with two arm numbers a
     line; named graphs take `degree=10` (mean; even for a power law), `groups=10` or `size=5`, where they have them.
     `n_arms=None`: the graph's own, or 10. `horizon=10_000`.
-    `redraw_every=None`: a random graph is drawn anew after so many rounds; by default once in a game.
+    `redraw_every=None`: number of rounds after which a random graph is drawn anew; by default once in a game.
     `max_revealed=None`: the most gains a round may reveal (the arm's own and others drawn at random among the
-    neighbours, without a look at gains).
+    neighbours, independently of gains).
     `self_loops=True`: every arm reveals its own gain; otherwise only those with an edge to themselves.
-    `means=None` for fixed coins, or `prior=(1, 1)`: the Beta prior from which each game draws their means; or `gains=`:
-    another adversary by the name of its environment, such as `"Switching"`, or any adversary of your own making, which
-    brings its own horizon.
+    `means=None`: fixed means of Bernoulli arms; or `prior=(1, 1)`: the Beta prior from which each game draws the means;
+    or `gains=`: another adversary by the name of its environment, such as `"Switching"`, or an adversary that you made,
+    which has its own horizon.
 
     ## Version History
     v0: first version.
@@ -118,14 +118,14 @@ class GraphEnv(BanditEnv):
 
 
 class GraphVectorEnv(BanditVectorEnv):
-    """Many games of `GraphEnv` in lockstep; game i has graphs of its own, where they are random.
+    """Many games of `GraphEnv` in lockstep; if graphs are random, each game draws its own.
 
     Args:
         num_envs: Number of games.
         graph: As in `GraphEnv`.
         observe_charge: As in `GraphEnv`.
         render_mode: None, `"rgb_array"` or `"ansi"`.
-        arguments: All others of `GraphEnv`.
+        arguments: The other arguments of `GraphEnv`.
     """
 
     def __init__(
@@ -178,11 +178,12 @@ class GraphVectorEnv(BanditVectorEnv):
 
 
 def _row(graph: FeedbackGraph, arm: int, sensitivity: float) -> IntArray:
-    """Return the arms that `arm` reveals; noise was made for no more of them than the sensitivity."""
+    """Return the arms that `arm` reveals, or raise if they are more than the noise is scaled to."""
     seen = graph.revealed_by(arm)
     if len(seen) > sensitivity:
         raise ValueError(
-            f"the graph was changed: arm {arm} reveals {len(seen)} gains, but at most {sensitivity:g} may."
+            f"the graph was changed: arm {arm} reveals {len(seen)} gains, but noise is scaled to {sensitivity:g}. Make"
+            " a new environment for a new graph."
         )
     return seen
 
@@ -197,12 +198,12 @@ def graph_game(
     prior: tuple[float, float] | None = None,
     **of_graph: Any,
 ) -> tuple[GraphSource, Adversary]:
-    """Return where the graphs and where the gains of a game come from; arguments as in `GraphEnv`."""
+    """Return the source of a game's graphs and its adversary; arguments as in `GraphEnv`."""
     given = [name for name, value in (("gains", gains), ("means", means), ("prior", prior)) if value is not None]
     if len(given) > 1:
         raise ValueError(f"gains, means and prior all say what arms pay; give one. Received {' and '.join(given)}.")
-    written_by = checks.known_name("gains", gains, sized_adversaries()) if isinstance(gains, str) else None
-    if written_by is not None:
+    adversary_name = checks.known_name("gains", gains, sized_adversaries()) if isinstance(gains, str) else None
+    if adversary_name is not None:
         gains = None
     if gains is not None:
         if not isinstance(gains, Adversary):
@@ -212,14 +213,14 @@ def graph_game(
                 f" received a {type(gains).__name__}."
             )
         if horizon is not None and checks.integer("horizon", horizon, at_least=1) != gains.horizon:
-            raise ValueError(f"gains bring their own horizon of {gains.horizon}; received horizon={horizon}.")
+            raise ValueError(f"gains have their own horizon of {gains.horizon}; received horizon={horizon}. Omit it.")
         n_arms = gains.n_arms if n_arms is None and isinstance(graph, str) else n_arms
     if means is not None and n_arms is None and isinstance(graph, str):
         n_arms = np.size(np.asarray(means))
     source = GraphSource(graph, n_arms=n_arms, **of_graph)
     rounds = 10_000 if horizon is None else horizon
-    if written_by is not None:
-        gains = sized_adversaries()[written_by](n_arms=source.n_arms, horizon=rounds)
+    if adversary_name is not None:
+        gains = sized_adversaries()[adversary_name](n_arms=source.n_arms, horizon=rounds)
     elif gains is None and means is not None:
         gains = Stochastic(source.n_arms, rounds, means=means)
     elif gains is None:
@@ -230,5 +231,7 @@ def graph_game(
         alpha, beta = (1.0, 1.0) if prior is None else prior
         gains = BernoulliPrior(source.n_arms, rounds, alpha=alpha, beta=beta)
     if gains.n_arms != source.n_arms:
-        raise ValueError(f"gains and graph must have the same arms; received {gains.n_arms} and {source.n_arms}.")
+        raise ValueError(
+            f"gains and graph must have the same number of arms; received {gains.n_arms} and {source.n_arms}."
+        )
     return source, gains

@@ -10,7 +10,7 @@ from dp_bandit_envs.protocols import FloatArray
 
 
 class GraphPicture:
-    """Counts plays and sightings on a feedback graph, and draws them.
+    """Counts for each arm how often it was played and observed, and draws the counts on the feedback graph.
 
     Args:
         graph: The graph of the first round.
@@ -30,7 +30,7 @@ class GraphPicture:
         self._graph, self._last = graph, arm
 
     def render(self, mode: str | None, title: str, regret: float) -> Any:
-        """Draw the graph of the last round: size for plays, colour for sightings, rings for that round."""
+        """Draw the graph of the last round: size for plays, colour for observations, rings for the last round."""
         if mode == "ansi":
             lines = [title]
             for arm, (plays, seen) in enumerate(zip(self._plays, self._seen, strict=True)):
@@ -53,7 +53,7 @@ class GraphPicture:
         if self._places is None:
             graph = nx.empty_graph(len(self._plays))
             graph.add_edges_from(zip(rows.tolist(), ends.tolist(), strict=True))
-            # Beyond that many nodes networkx would ask for scipy, and a picture shows hardly more than a cloud.
+            # With more nodes networkx would need scipy, and the picture would show little more than a cloud.
             placed = nx.spring_layout(graph, seed=1) if len(graph) <= 300 else nx.circular_layout(graph)
             self._places = np.array([placed[arm] for arm in range(len(self._plays))])
         places = self._places
@@ -61,7 +61,7 @@ class GraphPicture:
         canvas = FigureCanvasAgg(figure)
         axes = figure.subplots()
         if feedback.directed:
-            # The heads end at the rim of a dot of middling size.
+            # Arrow heads end at the edge of a dot of medium size.
             away = 0.93 * (places[ends] - places[rows])
             units: dict[str, Any] = {"angles": "xy", "scale_units": "xy", "scale": 1}
             axes.quiver(*places[rows].T, *away.T, **units, color="#999999", width=0.003, headwidth=6, zorder=1)

@@ -20,7 +20,7 @@ CLASSES = "dp_bandit_envs.envs.game_classes"
 
 @dataclasses.dataclass(frozen=True)
 class Game:
-    """A row of the table. Classes may be named as `"module:Class"`, to be imported when first used.
+    """A row of the table. Classes may be given as `"module:Class"`, which is imported on first use.
 
     Attributes:
         name: X of the id `DPBandit-X-v0`, in which `XEnv` is the class of one game and `XVectorEnv` that of many.
@@ -37,7 +37,7 @@ class Game:
 
     @property
     def id(self) -> str:
-        """The id under which Gymnasium makes it."""
+        """The game's id in Gymnasium."""
         return f"DPBandit-{self.name}-v0"
 
     @property
@@ -51,7 +51,7 @@ class Game:
         return _loaded(self.env or f"{CLASSES}:{self.name}Env")  # type: ignore[no-any-return]
 
     def register(self) -> None:
-        """Register the id with Gymnasium, unless it is there."""
+        """Register the id with Gymnasium, unless it is registered already."""
         if self.id not in gym.registry:
             gym.register(
                 id=self.id,
@@ -93,11 +93,11 @@ def register() -> None:
 def register_adversary(name: str, adversary_class: "type[Adversary]") -> str:
     """Register your own adversary as the environment `DPBandit-<name>-v0`.
 
-    `gym.make`, `gym.make_vec`, `simulate`, `dp-bandit run`, and `gains="<name>"` of the graph game then know it. The
+    `gym.make`, `gym.make_vec`, `simulate`, `dp-bandit run`, and `gains="<name>"` of the graph game then accept it. The
     class's arguments and their defaults become the environment's, and so does its docstring: the first line, the
     description, `Args`, and a paragraph `Source: ...`.
 
-    Each process has a table of its own. `simulate(..., jobs=2)` carries the registration to its workers, and so does a
+    Each process has its own table. `simulate(..., jobs=2)` repeats the registration in its workers, and so does a
     pickled environment or its class; the adversary must then be importable there, or be sent by cloudpickle. For other
     processes (`dp-bandit`) put the class and this call at the top level of a module `mine` that they can import, and
     name the module in the id, as everywhere in Gymnasium: `mine:DPBandit-<name>-v0`.
@@ -110,9 +110,9 @@ def register_adversary(name: str, adversary_class: "type[Adversary]") -> str:
         The id.
 
     Raises:
-        WrongTypeError: If the name is no text, or the class is not that of an adversary.
-        ValueError: If the name is not as above, or an argument of the class is one of every environment's.
-        NameTakenError: If there is such a game, in whatever case its letters are.
+        WrongTypeError: If the name is not text, or the class is not that of an adversary.
+        ValueError: If the name is not as above, or the class has an argument that every environment has.
+        NameTakenError: If a game of this name exists, ignoring case.
     """
     from dp_bandit_envs.adversaries.adversary import Adversary
 
@@ -120,7 +120,7 @@ def register_adversary(name: str, adversary_class: "type[Adversary]") -> str:
         raise WrongTypeError(f"name must be text, such as 'Drifting'; received a {type(name).__name__}.")
     if not re.fullmatch("[A-Z][A-Za-z0-9]*", name) or name.endswith("Vector"):
         raise ValueError(
-            "name must be letters and digits that begin with a capital letter and do not end on Vector, such as"
+            "name must be letters and digits that begin with a capital letter and do not end in Vector, such as"
             f" 'Drifting'; received {name!r}."
         )
     if not isinstance(adversary_class, type):
@@ -136,13 +136,13 @@ def register_adversary(name: str, adversary_class: "type[Adversary]") -> str:
     taken = sorted(set(inspect.signature(adversary_class).parameters) & set(RESERVED))
     if taken:
         raise ValueError(
-            f"an adversary must not take {', '.join(RESERVED)}, which belong to every environment;"
+            f"an adversary must not take {', '.join(RESERVED)}, which are arguments of every environment;"
             f" {adversary_class.__name__} takes {', '.join(taken)}. Rename it."
         )
     game = Game(name, adversary_class)
     same = [one for one in (*GAMES, *gym.registry) if one.lower() == game.id.lower()]
     if same:
-        raise NameTakenError(f"name must be new; received {name!r}, but there is {same[0]}. Use another name.")
+        raise NameTakenError(f"name must be new; received {name!r}, but {same[0]} exists. Use another name.")
     GAMES[game.id] = game
     game.register()
     return game.id
@@ -154,9 +154,9 @@ def foreign_games() -> list[Game]:
 
 
 def register_here(name: str, adversary_class: "type[Adversary]") -> None:
-    """Make a game that another process has registered known in this one, in place of an older one of that name.
+    """Register a game that another process has registered, in place of an older one of that name.
 
-    Workers outlive a simulation; the class may have been edited and registered anew since.
+    Workers outlive a simulation; the class may have been edited and registered again since.
     """
     from dp_bandit_envs.envs import game_classes
 
@@ -172,7 +172,7 @@ def register_here(name: str, adversary_class: "type[Adversary]") -> None:
 
 
 def sized_adversaries() -> "dict[str, type[Adversary]]":
-    """Return the adversaries that need no more than a number of arms and of rounds, by the name of their game."""
+    """Return the adversaries that need no arguments besides `n_arms` and `horizon`, by the name of their game."""
     found = {}
     for game in GAMES.values():
         if game.adversary_class is not None:

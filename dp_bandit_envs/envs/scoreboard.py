@@ -1,4 +1,4 @@
-"""A picture of a game so far that a student understands: plays and gains of each arm, and regret against time."""
+"""A simple picture of a game so far: the plays and the gains of each arm, and regret over time."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +12,7 @@ POINTS = 200
 
 
 class Scoreboard:
-    """Counts what a picture needs; memory does not grow with the horizon.
+    """Counts what the picture shows; memory does not grow with the horizon.
 
     Args:
         n_arms: Number of arms.
@@ -37,7 +37,7 @@ class Scoreboard:
         regret: Callable[[], float] | None = None,
         rounds: int = 1,
     ) -> None:
-        """Count that `arm` was played for `rounds` rounds up to `round_` and brought `gain`.
+        """Record that `arm` was played for `rounds` rounds up to `round_` and collected `gain`.
 
         Args:
             round_: The last of those rounds.

@@ -11,7 +11,7 @@ from dp_bandit_envs.protocols import IntArray
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class FeedbackGraph:
-    """A feedback graph in rows of arm numbers; memory is linear in arms and edges.
+    """A feedback graph stored as rows of arm numbers; memory is linear in arms and edges.
 
     Playing arm i reveals the gains of `revealed_by(i)`: its closed neighbourhood. In a directed graph these are the
     arms that an edge leads to.
@@ -19,9 +19,9 @@ class FeedbackGraph:
     Attributes:
         starts: Where each arm's row begins in `revealed`, shape `(n_arms + 1,)`.
         revealed: The arms that each arm reveals, ascending within a row, shape `(entries,)`.
-        revealer_starts, revealers: The same the other way round: the arms that reveal an arm. The same arrays in an
-            undirected graph.
-        names: What the nodes were called, in the order of the arms; None where they were arm numbers.
+        revealer_starts, revealers: The transpose: the arms that reveal each arm. In an undirected graph, the same two
+            arrays.
+        names: The nodes' original names, in the order of the arms; None if they were arm numbers.
     """
 
     starts: IntArray
@@ -41,12 +41,12 @@ class FeedbackGraph:
         self_loops: bool = True,
         names: tuple[Hashable, ...] | None = None,
     ) -> "FeedbackGraph":
-        """Make a graph from its edges; double edges count once.
+        """Make a graph from its edges; duplicate edges count once.
 
         Args:
             n_arms: Number of arms K.
             sources: Where each edge begins, in [0, K).
-            targets: Where it leads.
+            targets: Where each edge leads.
             directed: Whether playing a source reveals its target, but not the other way round.
             self_loops: Whether every arm reveals itself; otherwise only those with an edge to themselves.
             names: As in the attribute.
@@ -82,12 +82,12 @@ class FeedbackGraph:
 
     @property
     def most_revealed(self) -> int:
-        """The most gains that one round reveals: how far one changed round can move what is seen, in L1."""
+        """The most gains that one round reveals: the L1 sensitivity of observations."""
         return int(np.diff(self.starts).max())
 
     @property
     def edges(self) -> int:
-        """Number of entries in all rows but those of an arm with itself; an undirected edge counts twice."""
+        """Number of edges without self-loops; an undirected edge counts twice."""
         rows = np.repeat(np.arange(self.n_arms), np.diff(self.starts))
         return int(np.count_nonzero(rows != self.revealed))
 
@@ -99,7 +99,7 @@ class FeedbackGraph:
 
     @functools.cached_property
     def independent_arms(self) -> int:
-        """The size of a set of arms of which none reveals another, found greedily by degree: at most alpha."""
+        """The size of an independent set, in which no arm reveals another, found greedily by degree: at most alpha."""
         taken = np.zeros(self.n_arms, np.bool_)
         found = 0
         for arm in np.argsort(np.diff(self.starts), kind="stable"):
@@ -112,9 +112,10 @@ class FeedbackGraph:
 
     @functools.cached_property
     def clique_cover(self) -> list[list[int]]:
-        """Cliques that together hold all arms, found greedily by degree: at least chi of the complement many.
+        """Cliques that together contain all arms, found greedily by degree.
 
-        In a clique every arm reveals every other.
+        In a clique every arm reveals every other. The number of these cliques is an upper bound on the clique cover
+        number, the chromatic number of the complement.
         """
         rows = [set(self.revealed_by(arm).tolist()) for arm in range(self.n_arms)]
         left = set(range(self.n_arms))
@@ -123,7 +124,7 @@ class FeedbackGraph:
             if arm not in left:
                 continue
             clique = [arm]
-            # Neighbours with few others first, so that no arm is left over alone.
+            # Neighbours of low degree first, so that fewer of them remain as cliques of one arm.
             for other in sorted(rows[arm] & left - {arm}, key=lambda one: len(rows[one])):
                 if all(other in rows[member] and member in rows[other] for member in clique):
                     clique.append(other)
@@ -136,16 +137,16 @@ class FeedbackGraph:
         return self.revealed[self.starts[arm] : self.starts[arm + 1]]
 
     def copy(self) -> "FeedbackGraph":
-        """Return a graph with arrays of its own: who changes them changes no game."""
+        """Return a graph with its own arrays; changing them changes no game."""
         starts, revealed = self.starts.copy(), self.revealed.copy()
         if not self.directed:
             return FeedbackGraph(starts, revealed, starts, revealed, self.names)
         return FeedbackGraph(starts, revealed, self.revealer_starts.copy(), self.revealers.copy(), self.names)
 
     def capped(self, most: int, rng: np.random.Generator) -> "FeedbackGraph":
-        """Return a graph in which an arm reveals itself and at most `most - 1` others, drawn at random.
+        """Return a graph in which an arm reveals at most `most` arms: itself, if it did before, and others at random.
 
-        The draw looks at the graph only, never at gains, so the rule is public.
+        The draw depends on the graph only, never on gains, so the result is public.
         """
         rows, kept = [], []
         for arm in range(self.n_arms):

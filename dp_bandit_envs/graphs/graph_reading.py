@@ -1,4 +1,4 @@
-"""Takes whatever a user has as a graph: a networkx graph, a matrix, a file of edges."""
+"""Reads a user's graph: a networkx graph, a matrix, or a file of edges."""
 
 from array import array
 from collections.abc import Hashable
@@ -21,11 +21,11 @@ def as_feedback_graph(graph: Any, *, n_arms: SupportsIndex | None = None, self_l
 
     Args:
         graph: A networkx graph: nodes 0, ..., K - 1 are the arms of those numbers; any others become arms 0, 1, ... in
-            the graph's order, and `names` says which is which. Or a matrix, dense or one of scipy's sparse ones, in
+            the graph's order, and `names` keeps their names. Or a matrix, dense or one of scipy's sparse ones, in
             which a number other than 0 in row i and column j means that playing i reveals j; undirected if it is
             symmetric. Or the path of a file with two arm numbers a line, the first arm being 0 (and `#` before
-            comments), read as undirected; networkx reads files of other kinds. In place of a path, a `DataFile`. A
-            `FeedbackGraph` stays as it is.
+            comments), read as undirected; networkx reads files of other kinds. A `DataFile` can replace a path. A
+            `FeedbackGraph` is returned unchanged.
         n_arms: Number of arms of a file, some of which may have no edge; None for one more than the largest number.
         self_loops: Whether every arm reveals its own gain; otherwise only those with an edge to themselves.
 
@@ -75,14 +75,14 @@ def _from_sparse(entries: Any, self_loops: bool) -> FeedbackGraph:
 
 
 def _from_entries(n_arms: int, rows: Any, columns: Any, self_loops: bool) -> FeedbackGraph:
-    """Read where a matrix is not 0; it is undirected if that is symmetric."""
+    """Make a graph from the places where a matrix is not 0; it is undirected if they are symmetric."""
     edges = [*zip(rows.tolist(), columns.tolist(), strict=True)]
     directed = {(column, row) for row, column in edges} != set(edges)
     return _made(n_arms, edges, directed, self_loops)
 
 
 def _from_file(file: DataFile, n_arms: SupportsIndex | None, self_loops: bool) -> FeedbackGraph:
-    # Numbers in a row take a tenth of the memory of Python's integers in pairs.
+    # A flat array takes a tenth of the memory of pairs of Python integers.
     ends = array("q")
     for number, line in enumerate(file.lines(error=GraphFileError), start=1):
         words = line.partition("#")[0].replace(",", " ").split()
@@ -97,7 +97,7 @@ def _from_file(file: DataFile, n_arms: SupportsIndex | None, self_loops: bool) -
             if not (word.isascii() and word.isdecimal()):
                 raise GraphFileError(
                     f"{file.name}, line {number}, column {column}: must hold two arm numbers, such as 0 3; the entry"
-                    " there is no whole number from 0. Number the arms."
+                    " there is not a whole number. Number the arms 0, 1, 2, ..."
                 )
             if len(word) > 9 or int(word) >= checks.MOST_ARMS:
                 raise GraphFileError(

@@ -21,12 +21,12 @@ def _is_given(graph: Any) -> bool:
 
 
 class GraphSource:
-    """Gives the graph of each round; it never looks at gains, so its graphs are public.
+    """Supplies the graph of each round; it never sees gains, so its graphs are public.
 
     Args:
         graph: A name of `dp_bandit_envs.graphs.NAMES`, or anything that `as_feedback_graph` reads.
-        n_arms: Number of arms of a named graph or a file; None for its own, or 10.
-        redraw_every: A random family gives a new graph after so many rounds; None for one in each game.
+        n_arms: Number of arms of a named graph or a file; None for the graph's own number, or 10.
+        redraw_every: Number of rounds after which a random family draws a new graph; None for one graph in each game.
         max_revealed: The most gains that a round may reveal: the arm's own and others drawn at random from those that
             the graph reveals. None for all.
         self_loops: Whether every arm reveals its own gain; otherwise only those with an edge to themselves.
@@ -51,7 +51,7 @@ class GraphSource:
         count = None if n_arms is None else checks.integer("n_arms", n_arms, at_least=2, at_most=checks.MOST_ARMS)
         self._name = None if _is_given(graph) else checks.known_name("graph", graph, NAMES)
         if self._name is None and options:
-            raise WrongTypeError(f"{', '.join(options)} belong to named graphs; this one was given as it is.")
+            raise WrongTypeError(f"only named graphs have options; received {', '.join(options)}. Leave them out.")
         self._random = self._name in RANDOM
         self.redraw_every = None if redraw_every is None else checks.integer("redraw_every", redraw_every, at_least=1)
         if self.redraw_every is not None and not self._random:
@@ -80,14 +80,14 @@ class GraphSource:
         self._next()
 
     def advance(self, rounds: int = 1) -> None:
-        """Go on by so many rounds, which must not pass the next change of the graph."""
+        """Advance by `rounds` rounds, which must not go beyond the next change of the graph."""
         self._round += rounds
         if self.redraw_every is not None and self._round % self.redraw_every == 0:
             self._next()
 
     @property
     def rounds_left(self) -> int | None:
-        """How many more rounds have this graph; None for all."""
+        """Number of rounds until the graph changes; None if it does not change in this game."""
         return None if self.redraw_every is None else self.redraw_every - self._round % self.redraw_every
 
     def _next(self) -> None:

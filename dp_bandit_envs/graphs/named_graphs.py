@@ -15,7 +15,7 @@ SIMPLE: dict[str, Callable[[int], Any]] = {
     "star": lambda n_arms: nx.star_graph(n_arms - 1),
     "cycle": nx.cycle_graph,
 }
-"""Graphs of any number of arms; arm 0 is the middle of the star."""
+"""Graphs with any number of arms; arm 0 is the centre of the star."""
 
 
 def cliques(n_arms: int, *, size: int = 5) -> Any:
@@ -28,13 +28,13 @@ def cliques(n_arms: int, *, size: int = 5) -> Any:
 
 
 def erdos_renyi(n_arms: int, rng: np.random.Generator, *, degree: float = 10.0) -> Any:
-    """Return a graph in which every pair is an edge with the same chance, for a mean degree (Gilbert 1959)."""
+    """Return a graph with each edge present with the same probability, for a given mean degree (Gilbert 1959)."""
     return nx.fast_gnp_random_graph(n_arms, min(1.0, degree / (n_arms - 1)), seed=_seed(rng))
 
 
 def planted_partition(n_arms: int, rng: np.random.Generator, *, degree: float = 10.0, groups: int = 10) -> Any:
     """Return a graph of equal groups with nine of ten edges inside them, for a mean degree (Condon and Karp 2001)."""
-    # Groups of fewer arms than the degree asks for could not have it.
+    # In smaller groups, arms could not have that many neighbours.
     groups = max(1, min(groups, int(n_arms // (degree + 1))))
     sizes = [n_arms // groups + (group < n_arms % groups) for group in range(groups)]
     inside = max(n_arms / groups - 1, 1e-9)
@@ -47,7 +47,7 @@ def planted_partition(n_arms: int, rng: np.random.Generator, *, degree: float = 
 def power_law(n_arms: int, rng: np.random.Generator, *, degree: float = 10.0) -> Any:
     """Return a graph by preferential attachment, with degrees that follow a power law (Barabási and Albert 1999).
 
-    Each arm comes with so many edges to earlier ones that the mean degree is about an even number, at least 2.
+    Each new arm gets round(degree / 2) edges to earlier ones, at least 1, so the mean degree is near an even number.
     """
     return nx.barabasi_albert_graph(n_arms, max(1, min(n_arms - 1, round(degree / 2))), seed=_seed(rng))
 
@@ -71,7 +71,7 @@ REAL: dict[str, tuple[Callable[[], Any], str]] = {
         "Breiger and Pattison (1986), marriages of Florentine families, 15 arms",
     ),
 }
-"""Real social graphs, with who recorded them."""
+"""Real social graphs, each with its source."""
 
 NAMES = (*SIMPLE, "cliques", *RANDOM, *REAL)
 
@@ -81,25 +81,27 @@ def named_graph(name: str, n_arms: int | None, rng: np.random.Generator, **optio
 
     Args:
         name: One of `NAMES`.
-        n_arms: Number of arms; None for real graphs, which bring their own.
+        n_arms: Number of arms; None for real graphs, which have their own.
         rng: The stream of random families.
         options: `degree`, `groups` or `size`, where the graph has them.
     """
     known = checks.known_name("graph", name, NAMES)
     if known in REAL:
         if options:
-            raise WrongTypeError(
-                f"{', '.join(options)}: no argument of the game, and the graph {known!r} has no options."
-            )
+            raise _no_options(known, options)
         return REAL[known][0]()
-    size = 10 if n_arms is None else n_arms
+    count = 10 if n_arms is None else n_arms
     if known in RANDOM:
-        return RANDOM[known](size, rng, **_positive(known, options, ("degree", "groups")))
+        return RANDOM[known](count, rng, **_positive(known, options, ("degree", "groups")))
     if known == "cliques":
-        return cliques(size, **_positive(known, options, ("size",)))
+        return cliques(count, **_positive(known, options, ("size",)))
     if options:
-        raise WrongTypeError(f"{', '.join(options)}: no argument of the game, and the graph {known!r} has no options.")
-    return SIMPLE[known](size)
+        raise _no_options(known, options)
+    return SIMPLE[known](count)
+
+
+def _no_options(graph: str, options: dict[str, Any]) -> WrongTypeError:
+    return WrongTypeError(f"the game has no argument {', '.join(options)}, and the graph {graph!r} has no options.")
 
 
 def _positive(graph: str, options: dict[str, Any], allowed: tuple[str, ...]) -> dict[str, Any]:

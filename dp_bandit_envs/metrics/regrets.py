@@ -8,9 +8,9 @@ from dp_bandit_envs.protocols import FloatArray, IntArray
 def external_regret(cumulative_gains: FloatArray, collected: FloatArray) -> FloatArray:
     r"""Return :math:`\max_y \sum_t g_{y,t} - \sum_t g_{I_t,t}`: against the best fixed arm in hindsight.
 
-    The fixed arm's gains carry no charge for switching, because it never switches. Where rounds pay by a function f of
-    the last m + 1 arms, they are :math:`f_t(I_{t-m}, \ldots, I_{t-1}, y)`: what arm y would have paid in each round
-    after the arms really played. Exact for every K and m.
+    The fixed arm is never charged for switching, because it never switches. If a round pays a function f of the last
+    m + 1 arms, the fixed arm's gains are :math:`f_t(I_{t-m}, \ldots, I_{t-1}, y)`: what arm y would have paid in each
+    round after the arms really played. Exact for every K and m.
 
     Args:
         cumulative_gains: Each fixed arm's gains up to a round, shape `(..., n_arms)`.
@@ -21,7 +21,7 @@ def external_regret(cumulative_gains: FloatArray, collected: FloatArray) -> Floa
 
 
 def pseudo_regret(pulls: IntArray, means: FloatArray) -> FloatArray:
-    r"""Return :math:`\sum_i n_i (\mu^* - \mu_i)`: what the choice of arms cost on average over the gains.
+    r"""Return :math:`\sum_i n_i (\mu^* - \mu_i)`: the expected loss by the arms played, whatever gains they drew.
 
     Args:
         pulls: How often each arm was played up to a round, shape `(..., n_arms)`.
@@ -34,10 +34,9 @@ def pseudo_regret(pulls: IntArray, means: FloatArray) -> FloatArray:
 def policy_regret(constant_play: FloatArray, collected: FloatArray) -> FloatArray:
     r"""Return :math:`\max_y \sum_t f_t(y, ..., y) - \sum_t f_t(I_{t-m}, ..., I_t)`: against the best constant play.
 
-    Against an adversary with memory the gains of another play are not those of the table: the comparison is with
-    what the adversary would have paid it (Arora, Dekel and Tewari 2012). Adversaries without a payoff function pay a
-    constant play the table's gains in full, so there the number is that of `external_regret`. Exact for every K and
-    m: the competitors are the K constant plays.
+    An adversary with memory would have paid another play differently, so the comparison is with what it would have
+    paid that play (Arora, Dekel and Tewari 2012). Adversaries without a payoff function pay a constant play its gains
+    in full, so the result equals `external_regret`. Exact for every K and m: the comparison is with K constant plays.
 
     Args:
         constant_play: What playing each arm throughout would have collected, charges included, shape `(..., n_arms)`.

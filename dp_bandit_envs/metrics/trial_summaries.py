@@ -71,7 +71,7 @@ def gini_below_and_above(samples: FloatArray, centre: FloatArray) -> tuple[Float
 
 
 TAIL = 0.99
-"""The quantile that stands beside the median, where a few bad games decide the mean."""
+"""The quantile reported beside the median, where a few bad games dominate the mean."""
 
 
 def median_and_tail(samples: FloatArray) -> tuple[FloatArray, FloatArray]:

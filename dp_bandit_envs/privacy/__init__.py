@@ -1,4 +1,4 @@
-"""Mechanisms and guarantees."""
+"""Privacy guarantees, mechanisms and their noise."""
 
 from dp_bandit_envs.privacy.exp3 import exp3_guarantee
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee

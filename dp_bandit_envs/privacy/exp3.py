@@ -1,17 +1,21 @@
-r"""How private EXP3 is by itself: its arms are drawn at random, and one gain moves the odds only so far.
+r"""The privacy of EXP3's own randomness: arms are drawn at random, and one gain changes the probabilities only so far.
 
 For the gain form of equation 2.1 with learning rate :math:`\eta = \gamma / K`, let d be the difference of the scaled
-estimates :math:`\eta \tilde G` in two games that differ in one round t0.
+estimates :math:`\eta \tilde G` in two games that differ in one round :math:`t_0`.
 
-1. The round t0 itself. One coordinate of d becomes at most :math:`\eta s / p \le (\gamma / K) s (K / \gamma) = s`,
-   where s is how far the changed gain can move (1, or 1 / tau for an average of tau gains).
-2. Later rounds. Both games add :math:`\eta g / p` to the arm played, with p its own probability. Write
+1. The round :math:`t_0` itself. One coordinate of d becomes at most
+   :math:`\eta s / p \le (\gamma / K) s (K / \gamma) = s`, where s is the sensitivity of the changed gain (1, or
+   1 / tau for an average of tau gains).
+2. Later rounds. Both games add :math:`\eta g / p` to the arm played, where p is its probability in that game. Write
    :math:`x \mapsto x + \eta g / p(x)`; since :math:`p' / p^2 \le K / (4 \gamma)`, the difference of that arm moves
-   towards a value between the others' differences, by at most a quarter of the way. So max d - min d never grows.
-3. The probabilities are mixtures of softmax and uniform, so their ratio stays within exp(max d - min d) <= exp(s).
+   towards a value between the others' differences, by at most a quarter of the way. So :math:`\max d - \min d` never
+   grows.
+3. The probabilities are mixtures of softmax and uniform, so their ratio is at most
+   :math:`e^{\max d - \min d} \le e^s`.
 
-So every draw after t0 costs at most s: pure loss n s for n draws; and as each draw has bounded range s it is
-:math:`s^2 / 8`-zCDP. In the loss form (weights exp(-eta L)) step 2 pushes the other way and the claim is false.
+So the privacy loss of every draw after :math:`t_0` is at most s, and n draws are :math:`n s`-DP. A draw is also
+:math:`s^2 / 8`-zCDP, because its privacy loss has a range of s. In the loss form (weights :math:`e^{-\eta L}`) step 2
+moves the difference the other way, and the claim is false.
 """
 
 import math
@@ -22,13 +26,13 @@ EXP3_ONLY = "Exp3 in gain form, learning rate exploration_rate / n_arms"
 
 
 def exp3_guarantee(*, n_arms: int, draws: int, exploration_rate: float, sensitivity: float = 1.0) -> PrivacyGuarantee:
-    """Return what EXP3's own randomness guarantees when it sees gains without noise.
+    """Return the guarantee of EXP3's own randomness when it sees gains without noise.
 
     Args:
         n_arms: Number of arms K.
-        draws: Number of arms that the agent draws.
+        draws: Number of times that the agent draws an arm.
         exploration_rate: The gamma of equation 2.1, in (0, 1].
-        sensitivity: How far one changed round moves one gain that the agent sees, in [0, 1].
+        sensitivity: By how much one gain that the agent sees differs between neighbouring games at most, in [0, 1].
     """
     ratio = math.log((n_arms * (1 - exploration_rate) + exploration_rate) / exploration_rate)
     per_draw = min(sensitivity, ratio)
@@ -36,8 +40,8 @@ def exp3_guarantee(*, n_arms: int, draws: int, exploration_rate: float, sensitiv
         epsilon=draws * per_draw,
         rho=draws * per_draw**2 / 8,
         theorem=(
-            f"{draws} draws, each moved by at most {per_draw:.3g} (corrected theorems 3.3 and 3.5 of Tossou and"
-            " Dimitrakakis 2017; proof in dp_bandit_envs.privacy.exp3)"
+            f"{draws} draws, each with a privacy loss of at most {per_draw:.3g} (corrected theorems 3.3 and 3.5 of"
+            " Tossou and Dimitrakakis 2017; proof in dp_bandit_envs.privacy.exp3)"
         ),
         agents=EXP3_ONLY,
     )

@@ -18,7 +18,7 @@ def gaussian_sigma(epsilon: float, delta: float) -> float:
     epsilon, delta = checks.epsilon(epsilon), checks.delta(delta)
     if math.isinf(epsilon):
         return 0.0
-    # Above, exp(epsilon) may be no float; sigma is then a bit larger than it must be.
+    # exp(epsilon) overflows for larger values. Capping epsilon makes sigma slightly too large, never too small.
     epsilon = min(epsilon, 500.0)
     low, high = 0.0, 1.0
     while privacy_loss(high, epsilon) > delta:
@@ -34,10 +34,10 @@ def gaussian_sigma(epsilon: float, delta: float) -> float:
 def privacy_loss(sigma: float, epsilon: float) -> float:
     """Return the smallest delta for which the Gaussian mechanism is (epsilon, delta)-DP at L2 sensitivity 1.
 
-    The two terms nearly cancel where delta is small, so the error that doubles can make is added: never too small.
+    The two terms nearly cancel where delta is small, so a bound on the rounding error is added.
     """
     first = math.erfc((epsilon * sigma - 1 / (2 * sigma)) / math.sqrt(2)) / 2
-    # exp(epsilon) Phi(x) through the logarithm, as the first factor may overflow while the second underflows.
+    # exp(epsilon) Phi(x) by logarithms, because the first factor may overflow while the second underflows.
     log_below = _log_normal_below(-1 / (2 * sigma) - epsilon * sigma)
     second = math.exp(epsilon + log_below)
     argument = (epsilon * sigma + 1 / (2 * sigma)) ** 2
@@ -46,7 +46,7 @@ def privacy_loss(sigma: float, epsilon: float) -> float:
 
 
 def _log_normal_below(x: float) -> float:
-    """Return ln Phi(x) for x < 0, from below."""
+    """Return ln Phi(x) for x < 0, or a lower bound where Phi(x) underflows."""
     value = math.erfc(-x / math.sqrt(2)) / 2
     if value > 1e-290:
         return math.log(value)

@@ -1,4 +1,4 @@
-"""What is guaranteed, to whom, and why: one object that a reader can question."""
+"""A privacy guarantee as one object: its parameters, its neighbour relation, and the reason why it holds."""
 
 import dataclasses
 import math
@@ -12,19 +12,19 @@ ANY_AGENT: Final = "any agent"
 
 @dataclasses.dataclass(frozen=True)
 class PrivacyGuarantee:
-    """A differential privacy guarantee for everything that comes out of a game, all arms played included.
+    r"""A differential privacy guarantee for all releases of a game together with all arms played.
 
-    For neighbouring games and every set S of outcomes, P(S) <= exp(epsilon) P'(S) + delta; and, where `rho` is given,
-    rho-zero-concentrated differential privacy (Bun and Steinke 2016).
+    For neighbouring games and every set S of outcomes, :math:`P(S) \le e^\epsilon P'(S) + \delta`; and, where `rho` is
+    given, rho-zero-concentrated differential privacy (Bun and Steinke 2016).
 
     Attributes:
         epsilon: In [0, inf]; inf means that there is no such guarantee.
         delta: In [0, 1).
         rho: The zCDP parameter, or None where none is claimed.
-        neighbours: Which two games must be hard to tell apart.
+        neighbours: How two neighbouring games differ.
         model: `"local"`: the gain is noisy before anyone stores it; `"central"`: a trusted part sees true gains;
             `"none"`: nothing is guaranteed.
-        theorem: The reason, short enough to check.
+        theorem: Why it holds, in a form short enough to check.
         agents: For which agents it holds.
     """
 
@@ -38,13 +38,14 @@ class PrivacyGuarantee:
 
     @classmethod
     def none(cls, reason: str) -> "PrivacyGuarantee":
-        """State that nothing is guaranteed, and why."""
+        """Make the statement that nothing is guaranteed, with the reason."""
         return cls(epsilon=math.inf, model="none", theorem=reason)
 
     def epsilon_at(self, delta: float) -> float:
-        """Return the smallest epsilon of an (epsilon, delta) guarantee that follows.
+        r"""Return the smallest known epsilon for which an (epsilon, delta) guarantee follows.
 
-        The smaller of the pure guarantee and rho + 2 sqrt(rho ln(1 / delta)) (Bun and Steinke 2016, proposition 1.3).
+        The smaller of `epsilon`, if `delta` allows it, and :math:`\rho + 2 \sqrt{\rho \ln(1 / \delta)}` (Bun and
+        Steinke 2016, proposition 1.3).
 
         Args:
             delta: In (0, 1).

@@ -1,4 +1,4 @@
-"""Laplace noise: its draw, its scale, and the grid that keeps floating-point numbers from betraying a gain."""
+"""Laplace noise: its draw, its scale, and the grid that keeps floating-point numbers from revealing a gain."""
 
 import math
 
@@ -11,7 +11,7 @@ from dp_bandit_envs.protocols import FloatArray
 GRID_BITS = 11
 """Ten bits of grid, plus 1 because frexp returns a mantissa in [1/2, 1)."""
 SMALLEST_GRIDDED = 2.0**-30
-"""Noise below this scale protects nobody, and a grid for it would be too fine for doubles."""
+"""Noise below this scale gives no useful privacy, and its grid would be too fine for doubles."""
 ROUNDER = 1.5 * 2.0**52
 """Adding and subtracting it rounds a double to an integer."""
 
@@ -29,16 +29,16 @@ def noisy(value: float, scale: float, grid: float, rng: np.random.Generator) -> 
 def to_grid(number: float, grid: float) -> float:
     """Return the multiple of `grid` nearest to a number; the number itself for grid 0.
 
-    Doubles are spaced unevenly, so gain + noise has holes in different places for different gains, and a value in a
-    hole of one gain rules it out with certainty, whatever epsilon is (Mironov 2012). On a grid of about scale / 1000
-    every point can be reached from every gain. What is left of the difference between floating-point and real noise is
-    a matter of its far tail: NumPy's Laplace draws end at 37 scales, where real ones have a probability of e^-37.
+    Doubles are spaced unevenly, so gain + noise skips some doubles, and which ones depends on the gain: a release that
+    a gain cannot produce rules that gain out with certainty, whatever epsilon is (Mironov 2012). On a grid of about
+    scale / 1000 every point can be reached from every gain. Floating-point noise then differs from real noise in the
+    far tail only: NumPy's Laplace draws end at 37 scales, beyond which real ones fall with probability e^-37.
     """
     return (number / grid + ROUNDER - ROUNDER) * grid if grid > 0.0 else number
 
 
 def to_grid_array(numbers: FloatArray, grid: float) -> FloatArray:
-    """Do the same as `to_grid` to an array."""
+    """Return what `to_grid` returns, for each number of an array."""
     if grid == 0:
         return numbers
     rounded: FloatArray = (numbers / grid + ROUNDER - ROUNDER) * grid
@@ -46,7 +46,7 @@ def to_grid_array(numbers: FloatArray, grid: float) -> FloatArray:
 
 
 def grid_of(scale: float) -> float:
-    """Return the largest power of two up to the scale, over 2^10; 0 for scales that need no grid."""
+    """Return the largest power of two up to the scale, divided by 2^10; 0 for scales that need no grid."""
     if scale < SMALLEST_GRIDDED:
         return 0.0
     return math.ldexp(1.0, math.frexp(scale)[1] - GRID_BITS)
@@ -58,5 +58,5 @@ def noise_scale(sensitivity: float, epsilon: float) -> float:
 
 
 def default_bound(scale: float, releases: int) -> float:
-    """Return scale times ln(releases): the paper's ln(T) / epsilon; about one release in that many falls outside."""
+    """Return scale times ln(releases), the paper's ln(T) / epsilon: P(a release falls outside) <= 1 / releases."""
     return scale * math.log(releases) if releases > 1 else 0.0

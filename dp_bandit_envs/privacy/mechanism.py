@@ -1,20 +1,20 @@
-"""The one concept behind every privacy wrapper: a mechanism releases one revealed gain at a time.
+"""The concept behind every privacy wrapper: a mechanism receives one revealed gain at a time and may release a value.
 
 A mechanism is written once, as plain functions over a state, which is a NamedTuple of arrays and numbers:
 
     release(state, arm, gain, rng) -> (value, count)
 
-takes one gain that a round revealed and returns what may be known of its arm: for mechanisms that release gains, a
+takes one gain that a round revealed and returns what is released about its arm: for mechanisms that release gains, a
 value in [0, 1] and 1; for those that release sums, the arm's released sum and the number of gains in it. A count of 0
-means that nothing (new) is released. Arrays of the state are changed in place; the rest of it stays as it is.
+means that nothing (new) is released. Arrays of the state are changed in place; its other fields never change.
 
-Two more functions are there for the few mechanisms that need them:
+A few mechanisms also define one or both of these functions:
 
     idle(state, arm, rng) -> (value, count)     in a round that reveals other arms, but not this one
     forget(state) -> None                       after each batch of `batch_size` rounds
 
-Three drivers run the same text: the scalar boundary, the vector boundary and the compiled loop. They alone handle what
-is private: they check its range, count rounds and releases, replace errors and hand out copies.
+Three drivers run the same code: the scalar boundary, the vector boundary and the compiled loop. The rest of the
+handling of private gains is theirs: they check ranges, count rounds and releases, replace errors and return copies.
 """
 
 import abc
@@ -32,10 +32,10 @@ class Noise(NamedTuple):
     """What is public about the noise in released values, for agents whose confidence terms depend on it.
 
     Attributes:
-        sensitivity: How far one changed round moves the values that get noise, in L1: noise for epsilon is as large as
-            that for epsilon / sensitivity where a round reveals one gain.
+        sensitivity: L1 distance between the values before noise in neighbouring games: the noise for epsilon is as
+            large as that for epsilon / sensitivity where a round reveals one gain.
         scale: Scale of the Laplace noise in each released gain, in units of gain; 0 where there is none.
-        bound: A released gain v stands for the noisy gain v (2 bound + 1) - bound.
+        bound: A released gain v corresponds to the noisy gain v (2 bound + 1) - bound.
     """
 
     sensitivity: float = 1.0
@@ -44,12 +44,12 @@ class Noise(NamedTuple):
 
 
 class Below(NamedTuple):
-    """What is known of the gains that a mechanism gets.
+    """Public facts about the gains that a mechanism receives.
 
     Attributes:
         n_arms: Number of arms.
-        horizon: Number of steps in which it gets gains.
-        sensitivity: How far one changed round moves these gains, in L1, with noise below held still.
+        horizon: Number of steps in which it receives gains.
+        sensitivity: L1 distance between these gains in neighbouring games, with the noise below fixed.
         gains_in_a_round: The most gains that one round of the game reveals.
         guarantee: What the mechanisms below guarantee; None if there are none.
         withheld: Whether a gain may be withheld because of its value, without a guarantee below that covers it; no
@@ -67,20 +67,20 @@ class Below(NamedTuple):
 
 
 class Mechanism(abc.ABC):
-    """Base of all mechanisms: parameters, the functions above, and what is known of what they release.
+    """Base class of mechanisms: parameters, the functions above, and public facts about the releases.
 
-    A mechanism of your own sets `release = staticmethod(my_release)` to a function of a module, so that it can be
-    compiled, and has `new_state` and `guarantee`. `PrivacyBoundary(env, mechanism)` puts it around an environment.
+    A mechanism of your own sets `release = staticmethod(my_release)` to a module-level function, so that it can be
+    compiled, and defines `new_state` and `guarantee`. `PrivacyBoundary(env, mechanism)` applies it to an environment.
     """
 
     release: Any
-    """The plain function; one that is no plain function (a bound method) is played, not compiled."""
+    """A plain function; anything else, such as a bound method, runs in Python and is not compiled."""
     idle: Any = None
     forget: Any = None
     releases_sums: ClassVar[bool] = False
     """Whether it releases running sums; otherwise gains."""
     batch_size: int = 1
-    """For how many steps below one arm is played in a step above."""
+    """Number of steps below in which one step above plays its arm."""
 
     withholds: bool = True
     """Whether a gain may be withheld (count 0) because of its value. Set it to False where that never happens, or
@@ -94,13 +94,13 @@ class Mechanism(abc.ABC):
 
     @abc.abstractmethod
     def guarantee(self, below: Below) -> PrivacyGuarantee:
-        """Return what one game guarantees to everything above."""
+        """Return the guarantee of one game, for everything above."""
 
     def sensitivity(self, below: Below) -> float:
-        """Return how far one changed round moves what is released, in L1, with the noise held still.
+        """Return the L1 distance between releases in neighbouring games, with the noise fixed.
 
-        Each gain that a round reveals changes one released gain, which lies in [0, 1] or is withheld. Sums have no
-        bound, as a changed gain stays in them.
+        Each gain that a round reveals changes one released gain, which lies in [0, 1] or is withheld. For sums there is
+        no bound, because a changed gain stays in all later ones.
         """
         return math.inf if self.releases_sums else max(float(below.gains_in_a_round), below.sensitivity)
 
@@ -117,7 +117,7 @@ class Mechanism(abc.ABC):
         return below.gains_in_a_round
 
     def above(self, below: Below) -> Below:
-        """Return what is known of what it releases, for the next mechanism."""
+        """Return the public facts about what it releases, for the mechanism above."""
         guarantee = self.guarantee(below)
         return below._replace(
             horizon=self.horizon(below),
@@ -138,29 +138,29 @@ def noise_of(env: Any) -> Noise:
 
 
 def after_noise_below(own: PrivacyGuarantee, below: Below) -> PrivacyGuarantee:
-    """Return the guarantee of a mechanism with noise of its own above others that may have added some already."""
+    """Return the guarantee of a mechanism with its own noise, above mechanisms that may have added noise already."""
     inner = below.guarantee
     if inner is None:
         return own
     if inner.model != "none":
-        # Either holds alone; the one below covers all that leaves it, so what is done above costs nothing.
+        # The guarantee below covers everything that it releases, so whatever is done above costs nothing.
         added = "" if own.model == "none" else "; the noise added above it is post-processing"
         return dataclasses.replace(inner, theorem=inner.theorem + added)
     if below.withheld and own.model != "none":
         return PrivacyGuarantee.none(
             "a mechanism below may withhold a gain because of its value, which noise above shows"
         )
-    # What is below may keep true gains for a while, as batches do, so it must be trusted.
+    # Mechanisms below may store true gains for some rounds, as batches do, so they must be trusted.
     return dataclasses.replace(own, model="central") if own.model == "local" else own
 
 
 def for_rounds(own: PrivacyGuarantee, sensitivity: float, theorem: str) -> PrivacyGuarantee:
-    """Turn a guarantee for one item of one arm's sum into one for a round, by the reason why that is the same."""
+    """Turn a guarantee for one item of one arm's sum into one for a round, and state why it carries over."""
     if own.model == "none":
         return own
     reason = (
-        "a round enters the sum of one arm, so arms compose in parallel"
+        "a round influences the sum of one arm, so arms compose in parallel"
         if sensitivity <= 1
-        else f"a round moves all sums by at most {sensitivity:.4g}, which multiplies the noise"
+        else f"a round changes all sums together by at most {sensitivity:.4g}, which multiplies the noise"
     )
     return dataclasses.replace(own, neighbours=REPLACE_ONE_ROUND, theorem=f"{theorem}; {reason}")

@@ -16,7 +16,7 @@ def divide_up(numerator: float, denominator: float) -> float:
     quotient = numerator / denominator
     if not math.isfinite(quotient):
         raise ValueError(f"{numerator!r} / {denominator!r} is too large for a noise scale; use a larger epsilon.")
-    # Fractions compare exactly, so a quotient that is exact (1 / 0.5) stays as it is.
+    # Fractions compare exactly, so an exact quotient (1 / 0.5) is not rounded up.
     if Fraction(quotient) * Fraction(denominator) < Fraction(numerator):
         quotient = math.nextafter(quotient, math.inf)
     return quotient

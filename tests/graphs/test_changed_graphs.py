@@ -15,6 +15,7 @@ from dp_bandit_envs.graphs import as_feedback_graph
 from dp_bandit_envs.wrappers import BlockSums, ExactSums, LaplaceClipRescale, MiniBatchAverage
 from dp_bandit_envs.wrappers import vector as of_many
 from tests.tools.graph_games import rows_of, table_game
+from tests.tools.refusals import refused
 
 
 def widen(graph):
@@ -73,12 +74,12 @@ def test_an_evaluator_who_changes_the_games_own_graph_is_told():
     env = GraphEnv("cycle", n_arms=6, horizon=5)
     env.reset(seed=0)
     widen(env.graph)
-    with pytest.raises(ValueError, match="arm 0 reveals 18 gains, but at most 3 may"):
+    with refused(ValueError, "arm 0", 18, 3):
         env.step(0)
     many = gym.make_vec("DPBandit-Graph-v0", 2, graph="cycle", n_arms=6, horizon=5).unwrapped
     many.reset(seed=0)
     widen(many.graphs[1])
-    with pytest.raises(ValueError, match="the graph was changed"):
+    with refused(ValueError, "arm 0", 18, 3):
         many.step(np.array([0, 0]))
 
 
@@ -151,7 +152,7 @@ def test_batches_below_count_as_they_are_in_each_game():
 
 def test_games_of_several_lengths_are_refused():
     games = [GraphEnv("empty", horizon=horizon) for horizon in (30, 40)]
-    with pytest.raises(ValueError, match="HybridSums needs games with one horizon; those below have 2 of them"):
+    with refused(ValueError, "HybridSums", "horizon", 2):
         of_many.HybridSums(many_games(*games), epsilon=1.0)
 
 
@@ -239,7 +240,7 @@ def test_ucb_max_n_learns_what_can_be_learned_when_nobody_reveals_an_arm():
 
 
 def test_a_word_is_no_answer_to_yes_or_no():
-    with pytest.raises(TypeError, match="self_loops must be True or False; received 'false'"):
+    with refused(TypeError, "self_loops", True, False, "'false'"):
         GraphEnv("cycle", self_loops="false")
-    with pytest.raises(TypeError, match="observe_charge must be True or False; received 1"):
+    with refused(TypeError, "observe_charge", True, False, 1):
         GraphEnv("cycle", observe_charge=1)

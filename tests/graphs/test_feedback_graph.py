@@ -10,6 +10,7 @@ import scipy.sparse
 
 from dp_bandit_envs.graphs import FeedbackGraph, GraphSource, as_feedback_graph
 from tests.tools.graph_games import DIRECTED, columns_of, rows_of
+from tests.tools.refusals import refused
 
 PATH_ROWS = [[0, 1], [0, 1, 2], [1, 2, 3], [2, 3]]
 DIRECTED_ROWS = [[0, 2], [1, 2], [2, 3], [0, 3]]
@@ -134,7 +135,7 @@ def test_a_file_may_have_arms_without_edges_and_a_mark_of_its_encoding(tmp_path)
     path = tmp_path / "edges"
     path.write_text("0 1\n", encoding="utf-8-sig")
     assert rows_of(as_feedback_graph(path, n_arms=4)) == [[0, 1], [0, 1], [2], [3]]
-    with pytest.raises(ValueError, match=r"n_arms must be at least 6, as .* has an arm 5; received 4"):
+    with refused(ValueError, "n_arms", 6, str(path), 5, 4):
         path.write_text("0 5\n", encoding="utf-8")
         as_feedback_graph(path, n_arms=4)
 
@@ -147,7 +148,7 @@ def test_a_file_without_dot_or_folder_in_its_name_is_found(tmp_path, monkeypatch
     assert rows_of(GraphSource("edges", n_arms=4).graph)[3] == [3]
     # A known name is that graph, whatever files there are.
     assert GraphSource("star", n_arms=5).n_arms == 5
-    with pytest.raises(KeyError, match="graph must be a known name; received 'edgse'"):
+    with refused(KeyError, "graph", "'edgse'"):
         GraphSource("edgse")
 
 
@@ -171,7 +172,7 @@ def test_sparse_matrices_are_read_without_their_zeros(kind):
         graph = as_feedback_graph(made, self_loops=False)
         assert rows_of(graph) == rows and columns_of(graph) == columns
         assert graph.directed == (not np.array_equal(matrix, matrix.T))
-    with pytest.raises(TypeError, match="must be square"):
+    with refused(TypeError, "square", "(2, 3)"):
         as_feedback_graph(scipy.sparse.csr_matrix(np.ones((2, 3))))
 
 
@@ -179,24 +180,24 @@ def test_sparse_matrices_are_read_without_their_zeros(kind):
 
 
 @pytest.mark.parametrize(
-    ("graph", "error", "message"),
+    ("graph", "error", "words"),
     [
-        (np.zeros((2, 3)), TypeError, "a square matrix or the path of a file of edges; received a ndarray"),
-        (np.zeros(4), TypeError, "graph must be a name, a networkx graph"),
-        (np.zeros((2, 2, 2)), TypeError, "received a ndarray"),
-        ([[0, 1], [1]], TypeError, "received a list"),
-        ([["0", "1"], ["1", "0"]], TypeError, "received a list"),
-        (np.zeros((2, 2), complex), TypeError, "received a ndarray"),
-        (None, TypeError, "received a NoneType"),
-        (5, TypeError, "received a int"),
-        ([[0.0, np.nan], [0.0, 0.0]], ValueError, "must hold numbers; it holds nan"),
-        (np.ones((1, 1)), ValueError, "must have at least 2 arms; received 1"),
-        (nx.empty_graph(1), ValueError, "must have at least 2 arms; received 1"),
-        (nx.empty_graph(0), ValueError, "must have at least 2 arms; received 0"),
+        (np.zeros((2, 3)), TypeError, ["graph", "square", "ndarray", "(2, 3)"]),
+        (np.zeros(4), TypeError, ["graph", "networkx", "ndarray", "(4,)"]),
+        (np.zeros((2, 2, 2)), TypeError, ["graph", "ndarray"]),
+        ([[0, 1], [1]], TypeError, ["graph", "list"]),
+        ([["0", "1"], ["1", "0"]], TypeError, ["graph", "list"]),
+        (np.zeros((2, 2), complex), TypeError, ["graph", "ndarray"]),
+        (None, TypeError, ["graph", "NoneType"]),
+        (5, TypeError, ["graph", "int"]),
+        ([[0.0, np.nan], [0.0, 0.0]], ValueError, ["matrix", np.nan]),
+        (np.ones((1, 1)), ValueError, ["graph", 2, 1]),
+        (nx.empty_graph(1), ValueError, ["graph", 2, 1]),
+        (nx.empty_graph(0), ValueError, ["graph", 2, 0]),
     ],
 )
-def test_what_is_no_graph_is_refused(graph, error, message):
-    with pytest.raises(error, match=message):
+def test_what_is_no_graph_is_refused(graph, error, words):
+    with refused(error, *words):
         as_feedback_graph(graph)
 
 

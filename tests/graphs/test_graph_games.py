@@ -15,6 +15,7 @@ from dp_bandit_envs.envs.registration import sized_adversaries
 from dp_bandit_envs.graphs import FeedbackGraph
 from dp_bandit_envs.wrappers import BlockSums, ExactSums, HybridSums, IntervalSums, RandomizedResponse
 from tests.tools.graph_games import DIRECTED, rows_of, table_game
+from tests.tools.refusals import refused
 
 KINDS = {
     "fixed": ("karate-club", {}),
@@ -268,37 +269,37 @@ def test_a_vector_of_games_can_be_made_and_drawn():
 @pytest.mark.parametrize(
     ("options", "names"),
     [
-        ({"means": [0.1, 0.2], "prior": (1, 1)}, "means and prior"),
-        ({"gains": Stochastic(2, 5), "means": [0.1, 0.2]}, "gains and means"),
-        ({"gains": Stochastic(2, 5), "prior": (1, 1)}, "gains and prior"),
-        ({"gains": Stochastic(2, 5), "means": [0.1, 0.2], "prior": (1, 1)}, "gains and means and prior"),
+        ({"means": [0.1, 0.2], "prior": (1, 1)}, ["means", "prior"]),
+        ({"gains": Stochastic(2, 5), "means": [0.1, 0.2]}, ["gains", "means"]),
+        ({"gains": Stochastic(2, 5), "prior": (1, 1)}, ["gains", "prior"]),
+        ({"gains": Stochastic(2, 5), "means": [0.1, 0.2], "prior": (1, 1)}, ["gains", "means", "prior"]),
     ],
 )
 @pytest.mark.parametrize("made_by", [GraphEnv, lambda *given, **options: GraphVectorEnv(2, *given, **options)])
 def test_only_one_argument_says_what_arms_pay(options, names, made_by):
-    with pytest.raises(ValueError, match=f"gains, means and prior all say what arms pay; give one. Received {names}"):
+    with refused(ValueError, " and ".join(names)):
         made_by("empty", **options)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "error", "message"),
+    ("arguments", "error", "words"),
     [
-        ({"gains": 3}, TypeError, "gains must be a name, one of Deterministic, .* received a int"),
-        ({"gains": "Switch"}, KeyError, "gains must be a known name; received 'Switch'. Did you mean Switching"),
-        ({"gains": Stochastic(3, 9), "horizon": 8}, ValueError, "bring their own horizon of 9; received horizon=8"),
-        ({"graph": DIRECTED, "gains": Stochastic(3, 9)}, ValueError, "the same arms; received 3 and 4"),
-        ({"graph": DIRECTED, "means": [0.5] * 3}, ValueError, "means must be 4 numbers in"),
-        ({"prior": (0, 1)}, ValueError, "alpha must be a finite number greater than 0; received 0"),
-        ({"prior": (1, np.nan)}, ValueError, "beta must be a finite number greater than 0; received nan"),
-        ({"horizon": 0}, ValueError, "horizon must be an integer of at least 1; received 0"),
-        ({"colour": 3}, TypeError, "colour: no argument of the game, and the graph 'empty' has no options"),
-        ({"render_mode": "human"}, ValueError, "render_mode"),
-        ({"block_length": 0}, ValueError, "block_length must be an integer of at least 1; received 0"),
+        ({"gains": 3}, TypeError, ["gains", "Deterministic", "int"]),
+        ({"gains": "Switch"}, KeyError, ["gains", "'Switch'", "Switching"]),
+        ({"gains": Stochastic(3, 9), "horizon": 8}, ValueError, ["gains", 9, "horizon=8"]),
+        ({"graph": DIRECTED, "gains": Stochastic(3, 9)}, ValueError, ["gains", "graph", 3, 4]),
+        ({"graph": DIRECTED, "means": [0.5] * 3}, ValueError, ["means", 4, "[0, 1]"]),
+        ({"prior": (0, 1)}, ValueError, ["alpha", "received 0"]),
+        ({"prior": (1, np.nan)}, ValueError, ["beta", 0, np.nan]),
+        ({"horizon": 0}, ValueError, ["horizon", 1, 0]),
+        ({"colour": 3}, TypeError, ["colour", "'empty'"]),
+        ({"render_mode": "human"}, ValueError, ["render_mode", "'rgb_array'", "'human'"]),
+        ({"block_length": 0}, ValueError, ["block_length", 1, 0]),
     ],
     ids=lambda value: ", ".join(value) if isinstance(value, dict) else getattr(value, "__name__", value),
 )
-def test_wrong_arguments_are_refused(arguments, error, message):
-    with pytest.raises(error, match=message):
+def test_wrong_arguments_are_refused(arguments, error, words):
+    with refused(error, *words):
         GraphEnv(**{"graph": "empty", **arguments})
 
 
@@ -442,7 +443,7 @@ def test_a_boundary_hands_the_graph_through_and_nothing_else(boundary):
     for name in PRIVATE:
         assert hasattr(env.unwrapped, name)
         assert not wrapped.has_wrapper_attr(name)
-        with pytest.raises(AttributeError, match=f"no attribute {name!r}, and below it everything is private"):
+        with refused(AttributeError, type(wrapped).__name__, repr(name)):
             wrapped.get_wrapper_attr(name)
     assert wrapped.spec is None
 
@@ -450,12 +451,12 @@ def test_a_boundary_hands_the_graph_through_and_nothing_else(boundary):
 def test_a_boundary_around_a_game_without_a_graph_has_none():
     wrapped = LaplaceClipRescale(gym.make("DPBandit-Stochastic-v0", horizon=5), epsilon=1.0)
     assert not wrapped.has_wrapper_attr("graph")
-    with pytest.raises(AttributeError, match="not around a game with a feedback graph"):
+    with refused(AttributeError, "LaplaceClipRescale", "'graph'"):
         _ = wrapped.graph
 
 
 def test_a_graph_in_which_nothing_is_revealed_cannot_be_made_private_by_noise():
     env = GraphEnv("empty", self_loops=False, horizon=5)
     assert watch(env, [2], seed=0)[0][1] == [0] * 10
-    with pytest.raises(ValueError, match="sensitivity is finite and greater than 0; received 0"):
+    with refused(ValueError, "LaplaceClipRescale", "sensitivity", "received 0.0"):
         LaplaceClipRescale(env, epsilon=1.0)

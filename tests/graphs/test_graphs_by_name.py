@@ -12,6 +12,7 @@ from dp_bandit_envs.errors import NotAnIntegerError, UnknownNameError
 from dp_bandit_envs.graphs import NAMES, REAL, GraphSource, as_feedback_graph
 from dp_bandit_envs.graphs.named_graphs import RANDOM, SIMPLE, named_graph
 from tests.tools.graph_games import rows_of
+from tests.tools.refusals import refused
 
 
 def drawn(name, n_arms=None, seed=0, **options):
@@ -114,34 +115,29 @@ def test_the_stream_decides_a_random_graph(name):
 
 
 @pytest.mark.parametrize(
-    ("name", "arguments", "error", "message"),
+    ("name", "arguments", "error", "words"),
     [
-        ("karate-clu", {}, UnknownNameError, "karate-club"),
-        ("cliques", {"size": 0}, ValueError, "size must be an integer of at least 1; received 0"),
-        ("cliques", {"size": 2.5}, NotAnIntegerError, "size must be an integer of at least 1; received 2.5"),
-        ("cliques", {"degree": 3}, TypeError, "'cliques' has no option 'degree'. Known: size"),
-        ("erdos-renyi", {"degree": -1}, ValueError, "degree must be a finite number of at least 0; received -1"),
-        ("erdos-renyi", {"degree": np.nan}, ValueError, "degree must be a finite number of at least 0; received nan"),
-        ("erdos-renyi", {"groups": 3}, TypeError, "'erdos-renyi' has no option 'groups'. Known: degree"),
-        ("planted-partition", {"groups": 0}, ValueError, "groups must be an integer of at least 1; received 0"),
-        ("power-law", {"size": 3}, TypeError, "'power-law' has no option 'size'"),
-        ("star", {"degree": 3}, TypeError, "degree: no argument of the game, and the graph 'star' has no options"),
-        (
-            "karate-club",
-            {"size": 3},
-            TypeError,
-            "size: no argument of the game, and the graph 'karate-club' has no options",
-        ),
-        ("karate-club", {"n_arms": 33}, ValueError, "n_arms must be the graph's number of nodes, 34; received 33"),
-        ("star", {"n_arms": 1}, ValueError, "n_arms must be an integer of at least 2; received 1"),
-        ("star", {"n_arms": 3.0}, NotAnIntegerError, "n_arms must be an integer of at least 2; received 3.0"),
-        (nx.path_graph(3), {"n_arms": 4}, ValueError, "n_arms must be the graph's number of nodes, 3; received 4"),
-        (nx.path_graph(3), {"degree": 4}, TypeError, "degree belong to named graphs; this one was given as it is"),
+        ("karate-clu", {}, UnknownNameError, ["graph", "'karate-clu'", "karate-club"]),
+        ("cliques", {"size": 0}, ValueError, ["size", 1, 0]),
+        ("cliques", {"size": 2.5}, NotAnIntegerError, ["size", 1, 2.5]),
+        ("cliques", {"degree": 3}, TypeError, ["'cliques'", "'degree'", "size"]),
+        ("erdos-renyi", {"degree": -1}, ValueError, ["degree", 0, -1]),
+        ("erdos-renyi", {"degree": np.nan}, ValueError, ["degree", 0, np.nan]),
+        ("erdos-renyi", {"groups": 3}, TypeError, ["'erdos-renyi'", "'groups'", "degree"]),
+        ("planted-partition", {"groups": 0}, ValueError, ["groups", 1, 0]),
+        ("power-law", {"size": 3}, TypeError, ["'power-law'", "'size'", "degree"]),
+        ("star", {"degree": 3}, TypeError, ["degree", "'star'"]),
+        ("karate-club", {"size": 3}, TypeError, ["size", "'karate-club'"]),
+        ("karate-club", {"n_arms": 33}, ValueError, ["n_arms", 34, 33]),
+        ("star", {"n_arms": 1}, ValueError, ["n_arms", 2, 1]),
+        ("star", {"n_arms": 3.0}, NotAnIntegerError, ["n_arms", 2, 3.0]),
+        (nx.path_graph(3), {"n_arms": 4}, ValueError, ["n_arms", 3, 4]),
+        (nx.path_graph(3), {"degree": 4}, TypeError, ["degree"]),
     ],
     ids=str,
 )
-def test_wrong_names_and_options_are_refused(name, arguments, error, message):
-    with pytest.raises(error, match=message):
+def test_wrong_names_and_options_are_refused(name, arguments, error, words):
+    with refused(error, *words):
         GraphSource(name, **arguments)
-    with pytest.raises(error, match=message):
+    with refused(error, *words):
         GraphEnv(name, horizon=3, **arguments)

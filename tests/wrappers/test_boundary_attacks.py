@@ -22,6 +22,7 @@ from dp_bandit_envs.privacy.counters.binary import next_noise
 from dp_bandit_envs.wrappers import CounterSums, LaplaceClipRescale, MiniBatchAverage, PrivacyBoundary
 from dp_bandit_envs.wrappers import vector as of_many
 from tests.tools.boundary_games import SUMS, summed
+from tests.tools.refusals import refused
 
 TABLE = np.round(np.random.default_rng(3).random((20, 2)), 2)
 
@@ -56,7 +57,7 @@ WRONG = [1000.0, np.nan, -1e-9, np.nextafter(1.0, 2.0), np.inf]
 @pytest.mark.parametrize("name", ["DP-EXP3-Lap", "DP-KLUCB", "DP-UCB-BOUND", "LDP-UCB-B", "EXP3"])
 def test_every_engine_refuses_a_gain_outside_the_range(name, gain):
     algorithm = make_algorithm(name, **({} if name == "EXP3" else {"epsilon": 0.01}))
-    with pytest.raises(GainRangeError, match="Pays returned others"):
+    with refused(GainRangeError, "[0, 1]", "Pays"):
         simulate(lambda: BanditEnv(Pays(gain)), [algorithm])
     with pytest.raises((GainRangeError, BoundaryError)) as error:
         play(algorithm.wrap(BanditEnv(Pays(gain))), algorithm.agent())
@@ -103,7 +104,7 @@ def test_the_base_refuses_what_a_foreign_game_pays(gain):
     game.gain = gain
     env = PrivacyBoundary(game, OnlyBase())
     env.reset(seed=1)
-    with pytest.raises(BoundaryError, match="received a gain outside"):
+    with refused(BoundaryError, "PrivacyBoundary", "[0, 1]"):
         env.step(0)
 
 
@@ -137,7 +138,7 @@ ALLOWED = [(gym.ActionWrapper, ()), (gym.RewardWrapper, ()), (known.TimeLimit, (
 
 @pytest.mark.parametrize(("base", "arguments"), ALLOWED, ids=lambda part: getattr(part, "__name__", ""))
 def test_a_subclass_with_a_step_of_its_own_is_refused_below(base, arguments):
-    with pytest.raises(TypeError, match="Sticky changes observations or may change them"):
+    with refused(TypeError, "Sticky", "LaplaceClipRescale", "above"):
         LaplaceClipRescale(sticky(base)(BanditEnv(GainTable(TABLE)), *arguments), epsilon=1.0)
 
 
@@ -156,7 +157,7 @@ class Swaps(gym.ActionWrapper):
 
 
 def test_a_promise_is_not_enough_and_an_action_wrapper_is_fine():
-    with pytest.raises(TypeError, match="Promises changes observations"):
+    with refused(TypeError, "Promises", "LaplaceClipRescale", "above"):
         LaplaceClipRescale(Promises(BanditEnv(GainTable(TABLE))), epsilon=1.0)
     env = LaplaceClipRescale(Swaps(BanditEnv(GainTable(TABLE))), epsilon=np.inf)
     env.reset(seed=1)
@@ -167,7 +168,7 @@ def test_a_promise_is_not_enough_and_an_action_wrapper_is_fine():
 def test_a_method_of_the_object_itself_is_refused_below(method):
     below = known.OrderEnforcing(BanditEnv(GainTable(TABLE)))
     setattr(below, method, getattr(below, method))
-    with pytest.raises(TypeError, match="OrderEnforcing changes observations"):
+    with refused(TypeError, "OrderEnforcing", "LaplaceClipRescale", "above"):
         LaplaceClipRescale(below, epsilon=1.0)
 
 
@@ -202,7 +203,7 @@ def test_a_boundary_is_copied_before_its_first_game_only(num_envs, how):
         twin.step(arm)
         for begun in (twin, gym.Wrapper(twin) if num_envs is None else gym.vector.VectorWrapper(twin)):
             if how != "copy" or begun is twin:
-                with pytest.raises(TypeError, match="whose game has begun cannot be copied or pickled"):
+                with refused(TypeError, type(twin).__name__, "reset"):
                     COPIES[how](begun)
         twin.step(arm)
 
@@ -216,7 +217,7 @@ def test_nothing_that_decides_on_the_noise_can_be_set_from_outside(num_envs):
     for env in boundaries(num_envs):
         for name in ("mechanism", "sensitivity", "guarantee", "horizon", "_mechanism", "_rng", "env", "n_arms"):
             if num_envs is None:
-                with pytest.raises(AttributeError, match="cannot be set from outside"):
+                with refused(AttributeError, name, type(env).__name__):
                     env.set_wrapper_attr(name, without)
             if name in ("mechanism", "sensitivity", "guarantee", "horizon"):
                 with pytest.raises(AttributeError, match=r"read-only|no setter|can't set"):

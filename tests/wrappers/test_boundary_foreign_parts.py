@@ -11,6 +11,7 @@ from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
 from dp_bandit_envs.wrappers import LaplaceClipRescale, MiniBatchAverage, vector
 from tests.tools.boundary_games import MARK, PLANTED, around, error_of, everything_in, game, games
+from tests.tools.refusals import missing, refused
 
 TABLE = np.full((12, 3), PLANTED)
 
@@ -56,7 +57,7 @@ class NotABandit(gym.Env):
 
 
 def test_refusing_an_environment_that_is_no_bandit_does_not_print_it():
-    with pytest.raises(TypeError, match="needs an environment with the attribute 'n_arms'") as error:
+    with refused(TypeError, "LaplaceClipRescale", "'n_arms'", "NotABandit") as error:
         LaplaceClipRescale(NotABandit(), epsilon=1.0)
     assert MARK not in everything_in(error.value)
 
@@ -179,7 +180,7 @@ def test_a_wrapper_below_that_rewrites_observations_is_refused(below):
     try:
         leaked = last_released_without_noise(1.0, below) != last_released_without_noise(0.0, below)
     except TypeError as error:
-        assert "put it above" in str(error)
+        assert not missing(str(error), "LaplaceClipRescale", "above")
         return
     assert not leaked
 
@@ -188,7 +189,7 @@ def test_observation_wrappers_inside_a_sync_vector_env_are_refused():
     def rewritten():
         return gym.wrappers.TransformObservation(game(TABLE), lambda observation: observation, None)
 
-    with pytest.raises(TypeError, match="put it above"):
+    with refused(TypeError, "TransformObservation", "LaplaceClipRescale", "above"):
         vector.LaplaceClipRescale(gym.vector.SyncVectorEnv([rewritten] * 2), epsilon=1.0)
 
 
@@ -226,7 +227,7 @@ def test_noise_around_a_sync_vector_env_of_noisy_games_is_drawn_from_another_str
 def test_vector_boundary_refuses_games_that_do_not_wait_for_the_next_step_to_start_again():
     """In the mode SAME_STEP the last observation of a game is replaced by the first of the next one."""
     below = gym.vector.SyncVectorEnv([lambda: game(TABLE)] * 2, autoreset_mode=gym.vector.AutoresetMode.SAME_STEP)
-    with pytest.raises((TypeError, ValueError), match="NEXT_STEP"):
+    with refused((TypeError, ValueError), "NEXT_STEP"):
         vector.LaplaceClipRescale(below, epsilon=1.0)
 
 

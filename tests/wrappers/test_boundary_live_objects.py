@@ -15,6 +15,7 @@ from dp_bandit_envs.errors import BoundaryError, StepOutsideGameError
 from dp_bandit_envs.seeding import AGENT, FIRST_WRAPPER, EpisodeStreams, stream, stream_for_agent
 from dp_bandit_envs.wrappers import CounterSums, IntervalSums, LaplaceClipRescale, RandomizedResponse
 from dp_bandit_envs.wrappers import vector as of_many
+from tests.tools.refusals import refused
 
 # ---- seeds ---------------------------------------------------------------------------------------------------------
 
@@ -60,15 +61,15 @@ def test_without_a_seed_no_two_games_are_alike():
 def test_two_keys_never_read_the_same():
     """The words of trial 2 * 2^32, role 2, are those of trial 0, role 2, episode 2."""
     for seed, trial in ((0, 2**32), (0, 2 * 2**32), (2**128, 0), (-1, 0)):
-        with pytest.raises(ValueError, match=r"seed must be in \[0, 2\^128\) and trial in \[0, 2\^32\)"):
+        with refused(ValueError, "seed", "[0, 2^128)", "trial", "[0, 2^32)", seed, trial):
             stream(seed, trial=trial, role=2)
-    with pytest.raises(ValueError, match=r"trial must be in \[0, 2\^32\)"):
+    with refused(ValueError, "trial", "[0, 2^32)", 2**33):
         EpisodeStreams(2).next(1, {"trial": 2**33})
     for wrapped in (
         LaplaceClipRescale(BanditEnv(Stochastic(2, 5)), epsilon=1.0),
         of_many.LaplaceClipRescale(gym.make_vec("DPBandit-Stochastic-v0", 2, horizon=5), epsilon=1.0),
     ):
-        with pytest.raises(ValueError, match=r"trial must be in \[0, 2\^32\); received 8589934592"):
+        with refused(ValueError, "trial", "[0, 2^32)", 2**33):
             wrapped.reset(options={"trial": 2**33})
 
 
@@ -179,7 +180,7 @@ class Pries(Strays):
     functions = Functions(select_first, read_beyond)
 
 
-@pytest.mark.parametrize(("agent", "message"), [(Strays, "no arm"), (Pries, "out of bounds|out of range")])
+@pytest.mark.parametrize(("agent", "message"), [(Strays, r"\bselect\b"), (Pries, "out of bounds|out of range")])
 def test_compiled_agents_stay_within_the_arms(agent, message):
     player = Algorithm("mine", agent, lambda env: LaplaceClipRescale(env, epsilon=0.5))
     with pytest.raises(IndexError, match=message):
@@ -230,7 +231,7 @@ def test_many_games_start_again_together():
     below = gym.make_vec("DPBandit-Stochastic-v0", 2, vectorization_mode="sync", horizon=9)
     wrapped = of_many.HybridSums(below, epsilon=1.0)
     wrapped.reset(seed=0)
-    with pytest.raises(ValueError, match="reset_mask cannot be used"):
+    with refused(ValueError, "HybridSums", "reset_mask"):
         wrapped.reset(options={"reset_mask": np.array([True, False])})
     uneven = gym.vector.SyncVectorEnv(
         [
@@ -242,7 +243,7 @@ def test_many_games_start_again_together():
     wrapped.reset(seed=0)
     for _ in range(3):
         wrapped.step(np.zeros(2, int))
-    with pytest.raises(BoundaryError, match="in lockstep"):
+    with refused(BoundaryError, "HybridSums", "lockstep"):
         wrapped.step(np.zeros(2, int))
     with pytest.raises(StepOutsideGameError):
         wrapped.step(np.zeros(2, int))
@@ -267,6 +268,6 @@ def test_models_cannot_ask_for_them_either(name):
 
     envs = Sb3VecEnv(of_many.LaplaceClipRescale(gym.make_vec("DPBandit-Stochastic-v0", 2, horizon=5), epsilon=1.0))
     for ask in (envs.get_attr, envs.env_method):
-        with pytest.raises(AttributeError, match="for evaluators only"):
+        with refused(AttributeError, name):
             ask(name)
     assert envs.get_attr("n_arms") == [4, 4]

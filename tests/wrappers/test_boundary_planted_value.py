@@ -25,6 +25,7 @@ from tests.tools.boundary_games import (
     game,
     games,
 )
+from tests.tools.refusals import missing
 
 ROUNDS = 11
 """With batches of 2 (or 2 of 2), at least one round at the end is played but never released."""
@@ -324,7 +325,7 @@ def test_a_gain_outside_the_unit_interval_is_refused_without_being_shown(order, 
     env = around(Above(adversary) if form == "scalar" else VectorAbove(2, adversary), order)
     error = play_until_it_fails(env)
     assert isinstance(error, BoundaryError)
-    assert "outside [0, 1]" in str(error)
+    assert not missing(str(error), "[0, 1]")
     assert MARK not in everything_in(error)
 
 
@@ -361,7 +362,7 @@ class NotANumber(BanditEnv):
 def test_nan_is_refused_too(order):
     error = play_until_it_fails(around(NotANumber(GainTable(tables()[0])), order))
     assert isinstance(error, BoundaryError)
-    assert "outside [0, 1]" in str(error)
+    assert not missing(str(error), "[0, 1]")
 
 
 def test_what_stands_between_make_and_the_boundary_warns_without_numbers():

@@ -11,6 +11,7 @@ from dp_bandit_envs.privacy import Noise, PrivacyGuarantee
 from dp_bandit_envs.wrappers import LaplaceClipRescale, MiniBatchAverage, vector
 from dp_bandit_envs.wrappers import LaplaceClipRescale as Scalar
 from tests.tools.boundary_games import game, games
+from tests.tools.refusals import missing, refused
 
 FORMS = {
     "scalar": (LaplaceClipRescale, lambda table: game(table)),
@@ -147,7 +148,7 @@ def test_tiny_epsilon_releases_numbers_in_the_unit_interval_or_is_refused(form, 
     try:
         env = wrapper(make(np.full((40, 2), 0.5)), epsilon=epsilon, outside=outside)
     except ValueError as error:
-        assert "too large" in str(error)
+        assert not missing(str(error), "epsilon")
         return
     env.reset(seed=1)
     released = [env.step(0 if isinstance(env, gym.Env) else np.array([0]))[0]["gain"].max() for _ in range(40)]
@@ -157,7 +158,7 @@ def test_tiny_epsilon_releases_numbers_in_the_unit_interval_or_is_refused(form, 
 
 def test_an_epsilon_for_which_no_float_is_enough_noise_is_refused(form):
     wrapper, make = form
-    with pytest.raises(ValueError, match=r"too large for a noise scale; use a larger epsilon"):
+    with refused(ValueError, 5e-324, "epsilon"):
         wrapper(make(np.zeros((3, 2))), epsilon=5e-324)
 
 
@@ -193,42 +194,42 @@ def test_two_boundaries_do_not_refuse_each_others_values():
 @pytest.mark.parametrize("epsilon", [0, 0.0, -1.0, -math.inf, math.nan])
 def test_epsilon_must_be_positive(form, epsilon):
     wrapper, make = form
-    with pytest.raises(ValueError, match=rf"^epsilon must be greater than 0; received {epsilon!r}\. Use math\.inf"):
+    with refused(ValueError, "epsilon", 0, epsilon, "math.inf"):
         wrapper(make(np.zeros((3, 2))), epsilon=epsilon)
 
 
 @pytest.mark.parametrize("epsilon", ["a", "1", b"1", True, None, [1.0], 1j])
 def test_epsilon_must_be_a_number(form, epsilon):
     wrapper, make = form
-    with pytest.raises(TypeError, match=r"^epsilon must be a number; received "):
+    with refused(TypeError, "epsilon", repr(epsilon)):
         wrapper(make(np.zeros((3, 2))), epsilon=epsilon)
 
 
 @pytest.mark.parametrize("epsilon", [np.True_, 10**400], ids=["numpy bool", "huge integer"])
 def test_epsilon_that_is_no_float_gets_the_form_of_message_too(form, epsilon):
     wrapper, make = form
-    with pytest.raises((TypeError, ValueError), match=r"^epsilon must be"):
+    with refused((TypeError, ValueError), "epsilon", "received"):
         wrapper(make(np.zeros((3, 2))), epsilon=epsilon)
 
 
 @pytest.mark.parametrize("bound", [-1e-9, -1.0, math.nan, math.inf])
 def test_bound_must_be_finite_and_not_negative(form, bound):
     wrapper, make = form
-    with pytest.raises(ValueError, match=r"^bound must be a finite number of at least 0; received "):
+    with refused(ValueError, "bound", 0, bound):
         wrapper(make(np.zeros((3, 2))), epsilon=1.0, bound=bound)
 
 
 @pytest.mark.parametrize("bound", ["a", True])
 def test_bound_must_be_a_number(form, bound):
     wrapper, make = form
-    with pytest.raises(TypeError, match=r"^bound must be a number; received "):
+    with refused(TypeError, "bound", repr(bound)):
         wrapper(make(np.zeros((3, 2))), epsilon=1.0, bound=bound)
 
 
 @pytest.mark.parametrize("outside", ["keep", "", None, 1, "Reject"])
 def test_outside_must_be_known(form, outside):
     wrapper, make = form
-    with pytest.raises(ValueError, match=r"^outside must be one of 'reject', 'clip'; received "):
+    with refused(ValueError, "outside", "'reject'", "'clip'", repr(outside)):
         wrapper(make(np.zeros((3, 2))), epsilon=1.0, outside=outside)
 
 
@@ -253,7 +254,7 @@ def test_guarantee_on_single_gains_is_local(form):
 def test_step_before_reset_says_so(form):
     wrapper, make = form
     env = wrapper(make(np.zeros((3, 2))), epsilon=1.0)
-    with pytest.raises(StepOutsideGameError, match=r"call reset\(\) first"):
+    with refused(StepOutsideGameError, "reset()"):
         env.step(0 if isinstance(env, gym.Env) else np.array([0]))
 
 
@@ -261,7 +262,7 @@ def test_step_before_reset_says_so(form):
 def test_arms_are_checked_at_the_boundary(arm):
     env = LaplaceClipRescale(game(np.zeros((3, 2))), epsilon=1.0)
     env.reset(seed=1)
-    with pytest.raises(ValueError, match=r"^arm must be an integer in \[0, 1\]; received "):
+    with refused(ValueError, "arm", "[0, 1]", repr(arm)):
         env.step(arm)
     assert env.unwrapped._round == 0  # and nothing was played
 

@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs import wrappers
+from dp_bandit_envs.privacy.counters import COUNTERS
 from dp_bandit_envs.wrappers import BlockSums, HybridSums, vector
 from tests.tools.boundary_games import game, games
+from tests.tools.refusals import refused
 
 FORMS = {"scalar": (wrappers, game), "vector": (vector, lambda table: games(2, table))}
 PRIVATE = ["HybridSums", "IntervalSums", "BlockSums", "RandomizedResponse"]
@@ -24,17 +26,14 @@ def wrap(request):
 @pytest.mark.parametrize("name", PRIVATE)
 @pytest.mark.parametrize("epsilon", [0, 0.0, -1, math.nan, -math.inf])
 def test_epsilon_must_be_greater_than_zero(wrap, name, epsilon):
-    with pytest.raises(
-        ValueError,
-        match=rf"^epsilon must be greater than 0; received {epsilon}\. Use math\.inf for a run without noise",
-    ):
+    with refused(ValueError, "epsilon", 0, epsilon, "math.inf"):
         wrap(name, epsilon=epsilon)
 
 
 @pytest.mark.parametrize("name", PRIVATE)
 @pytest.mark.parametrize("epsilon", ["1", None, [1.0], True])
 def test_epsilon_must_be_a_number(wrap, name, epsilon):
-    with pytest.raises(TypeError, match=r"^epsilon must be a number; received "):
+    with refused(TypeError, "epsilon", repr(epsilon)):
         wrap(name, epsilon=epsilon)
 
 
@@ -46,7 +45,7 @@ def test_epsilon_must_be_named(wrap, name):
 
 @pytest.mark.parametrize("v", [1, 1.0, 1.6, 0.5, -1.2, math.nan, math.inf, math.nextafter(1.5, 2.0)])
 def test_v_must_lie_above_one_and_at_most_at_one_and_a_half(wrap, v):
-    with pytest.raises(ValueError, match=rf"^v must be in \(1, 1\.5\]; received {v}\."):
+    with refused(ValueError, "v", "(1, 1.5]", v):
         wrap("IntervalSums", epsilon=1.0, v=v)
 
 
@@ -57,51 +56,51 @@ def test_ends_of_the_range_of_v_are_as_stated(wrap):
 
 @pytest.mark.parametrize("delta", [0, 1, 0.0, 1.0, -0.1, 2, math.nan])
 def test_delta_must_lie_between_zero_and_one(wrap, delta):
-    with pytest.raises(ValueError, match=rf"^delta must be in \(0, 1\); received {delta}\."):
+    with refused(ValueError, "delta", "(0, 1)", delta):
         wrap("IntervalSums", epsilon=1.0, delta=delta)
-    with pytest.raises(ValueError, match=rf"^delta must be in \(0, 1\); received {delta}\."):
+    with refused(ValueError, "delta", "(0, 1)", delta):
         wrap("CounterSums", epsilon=1.0, counter="square-root", delta=delta)
 
 
 @pytest.mark.parametrize("release", ["twice", "", "Once", None])
 def test_release_is_once_or_redraw(wrap, release):
-    with pytest.raises(ValueError, match=rf"^release must be one of 'once', 'redraw'; received {release!r}\."):
+    with refused(ValueError, "release", "'once'", "'redraw'", repr(release)):
         wrap("IntervalSums", epsilon=1.0, release=release)
 
 
 @pytest.mark.parametrize("intervals", ["lemma B.1", "", "geometric", None])
 def test_intervals_are_those_of_the_lemma_or_uniform(wrap, intervals):
-    with pytest.raises(ValueError, match=rf"^intervals must be one of 'lemma', 'uniform'; received {intervals!r}\."):
+    with refused(ValueError, "intervals", "'lemma'", "'uniform'", repr(intervals)):
         wrap("IntervalSums", epsilon=1.0, intervals=intervals)
 
 
 @pytest.mark.parametrize("ratio", [0.5, 0, -2, math.nan, math.inf, math.nextafter(1.0, 0.0)])
 def test_ratio_must_be_at_least_one(wrap, ratio):
-    with pytest.raises(ValueError, match=rf"^ratio must be a finite number of at least 1; received {ratio}\."):
+    with refused(ValueError, "ratio", 1, ratio):
         wrap("BlockSums", epsilon=1.0, ratio=ratio)
 
 
 @pytest.mark.parametrize("ratio", ["2", None])
 def test_ratio_must_be_a_number(wrap, ratio):
-    with pytest.raises(TypeError, match=r"^ratio must be a number; received "):
+    with refused(TypeError, "ratio", repr(ratio)):
         wrap("BlockSums", epsilon=1.0, ratio=ratio)
 
 
 @pytest.mark.parametrize("lengths", [[], (), iter([])])
 def test_lengths_must_name_a_block(wrap, lengths):
-    with pytest.raises(ValueError, match=r"^lengths must name at least one block; received none"):
+    with refused(ValueError, "lengths", "none"):
         wrap("BlockSums", epsilon=1.0, lengths=lengths)
 
 
 @pytest.mark.parametrize("lengths", [[0], [2, 0], [-1], [3, -3]])
 def test_a_length_must_be_at_least_one(wrap, lengths):
-    with pytest.raises(ValueError, match=rf"^a length must be an integer of at least 1; received {min(lengths)}\."):
+    with refused(ValueError, "length", 1, min(lengths)):
         wrap("BlockSums", epsilon=1.0, lengths=lengths)
 
 
 @pytest.mark.parametrize("lengths", [[1.5], [2.0], ["2"], [None]])
 def test_a_length_must_be_an_integer(wrap, lengths):
-    with pytest.raises(TypeError, match=r"^a length must be an integer of at least 1; received "):
+    with refused(TypeError, "length", 1, repr(lengths[0])):
         wrap("BlockSums", epsilon=1.0, lengths=lengths)
 
 
@@ -111,9 +110,9 @@ def test_lengths_may_be_numpy_integers_and_come_from_an_iterator(wrap):
 
 
 def test_an_unknown_counter_brings_a_suggestion(wrap):
-    with pytest.raises(ValueError, match=r"^counter must be a known name; received 'hybird'. Did you mean hybrid"):
+    with refused(ValueError, "counter", "'hybird'", "hybrid"):
         wrap("CounterSums", epsilon=1.0, counter="hybird")
-    with pytest.raises(KeyError, match="Known: logarithmic, binary, hybrid"):
+    with refused(KeyError, "counter", "'xyzzy'", *COUNTERS):
         wrap("CounterSums", epsilon=1.0, counter="xyzzy")
     assert wrap("CounterSums", epsilon=1.0, counter="K-ARY").mechanism.counter(9).__class__.__name__ == "KAryCounter"
 
@@ -123,14 +122,12 @@ def test_an_unknown_counter_brings_a_suggestion(wrap):
     [("k-ary", {"budget": "paper"}), ("hybrid", {"base": 3}), ("binary", {"delta": 0.1}), ("hybrid", {"nonsense": 1})],
 )
 def test_an_option_that_the_counter_does_not_have_is_refused(wrap, counter, option):
-    with pytest.raises(
-        TypeError, match=f"the {counter} counter has no argument '{next(iter(option))}'. Known: epsilon"
-    ):
+    with refused(TypeError, counter, repr(next(iter(option))), "epsilon"):
         wrap("CounterSums", epsilon=1.0, counter=counter, **option)
 
 
 def test_the_horizon_of_the_counters_is_that_of_the_game(wrap):
-    with pytest.raises(TypeError, match="horizon is that of the game"):
+    with refused(TypeError, "horizon=", "environment"):
         wrap("HybridSums", epsilon=1.0, horizon=5)
 
 
@@ -142,9 +139,9 @@ def test_what_the_game_decides_cannot_be_given_as_an_option(wrap, option):
 
 
 def test_options_of_counters_are_checked(wrap):
-    with pytest.raises(ValueError, match=r"^budget must be one of 'split', 'paper'; received 'double'"):
+    with refused(ValueError, "budget", "'split'", "'paper'", "'double'"):
         wrap("HybridSums", epsilon=1.0, budget="double")
-    with pytest.raises(ValueError, match=r"^base must be odd; received 4"):
+    with refused(ValueError, "base", "odd", 4):
         wrap("CounterSums", epsilon=1.0, counter="k-ary", base=4)
     assert wrap("CounterSums", epsilon=1.0, counter="k-ary", base=5).mechanism.counter(9).base == 5
 
@@ -156,7 +153,7 @@ def test_a_sensitivity_that_would_switch_the_noise_off_is_refused(form, name, se
     forms, make = FORMS[form]
     env = make(np.zeros((40, 2)))
     env.sensitivity = sensitivity
-    with pytest.raises(ValueError, match=f"{name} needs an environment whose sensitivity is finite and greater than 0"):
+    with refused(ValueError, name, "sensitivity", 0, sensitivity):
         getattr(forms, name)(env, **({} if name == "ExactSums" else {"epsilon": 1.0}))
 
 
@@ -180,11 +177,11 @@ def test_a_game_too_short_for_a_release_spends_nothing(wrap):
 
 def test_noise_too_large_and_lengths_of_the_wrong_kind_are_refused_at_once():
     env = game(np.zeros((40, 2)))
-    with pytest.raises(ValueError, match="too large for a noise scale"):
+    with refused(ValueError, 1e-320, "epsilon"):
         BlockSums(env, epsilon=1e-320)
-    with pytest.raises(TypeError, match="lengths must be several numbers, one for each block; received 5"):
+    with refused(TypeError, "lengths", 5):
         BlockSums(env, epsilon=1.0, lengths=5)
-    with pytest.raises(TypeError, match=r"drawn from the game's own stream; rng cannot be given"):
+    with refused(TypeError, "rng", "reset(seed=...)"):
         HybridSums(env, epsilon=1.0, rng=np.random.default_rng(0))
 
 

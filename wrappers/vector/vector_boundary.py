@@ -17,7 +17,7 @@ from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Noise
 from dp_bandit_envs.protocols import FloatArray, IntArray, Observation
 from dp_bandit_envs.seeding import FIRST_WRAPPER, EpisodeStreams, checked_options
 from dp_bandit_envs.wrappers.below import (
-    HAND_VECTOR_OBSERVATIONS_ON,
+    PASS_VECTOR_OBSERVATIONS_THROUGH,
     boundaries_below,
     checked_sensitivity,
     games_below,
@@ -36,7 +36,7 @@ Vector = gym.vector.VectorWrapper[Observation, IntArray, Observation, IntArray, 
 
 
 class VectorPrivacyBoundary(PublicFace, Vector):  # type: ignore[misc]
-    """Puts a privacy mechanism around many games; game i behaves as the scalar boundary does with its seed.
+    """Applies a privacy mechanism to many games; game i behaves like the scalar boundary with the seed of game i.
 
     The rules are those of `PrivacyBoundary`. The games below must be in lockstep and start again at the next step
     (`AutoresetMode.NEXT_STEP`), as those of `gym.make_vec` do.
@@ -45,7 +45,7 @@ class VectorPrivacyBoundary(PublicFace, Vector):  # type: ignore[misc]
     def __init__(self, env: VectorEnv, mechanism: Mechanism) -> None:
         super().__init__(env)
         name = type(self).__name__
-        below = boundaries_below(env, name, HAND_VECTOR_OBSERVATIONS_ON)
+        below = boundaries_below(env, name, PASS_VECTOR_OBSERVATIONS_THROUGH)
         refuse_sums(below, name)
         games = games_below(env)
         singles = [boundaries_below(game, name) for game in games]
@@ -54,7 +54,7 @@ class VectorPrivacyBoundary(PublicFace, Vector):  # type: ignore[misc]
             raise ValueError(f"{name} needs games with autoreset_mode NEXT_STEP; received {mode}.")
         self.n_arms = needed_below(env, "n_arms", name)
         bottoms = [[*layers_of(game)][-1] for game in games]
-        # The noise is for all games alike, so it is made for the one that needs the most.
+        # All games have the same noise scale, so it is that of the game with the largest sensitivity.
         declared = needed_of_all(env, "sensitivity", name)
         sensitivity = max(checked_sensitivity(each, name) for each in declared)
         if below:
@@ -74,7 +74,7 @@ class VectorPrivacyBoundary(PublicFace, Vector):  # type: ignore[misc]
         }
         for what, values in alike.items():
             if len(values) > 1:
-                raise ValueError(f"{name} needs games with one {what}; those below have {len(values)} of them.")
+                raise ValueError(f"{name} needs games with the same {what}; those below have {len(values)} different.")
         self._use(checked_mechanism(mechanism))
         self._rounds_a_step = self.batch_size
         self._boundary_is_next = isinstance(env, VectorPrivacyBoundary)
@@ -82,7 +82,7 @@ class VectorPrivacyBoundary(PublicFace, Vector):  # type: ignore[misc]
         space = env.single_observation_space
         if isinstance(space, gym.spaces.Box):
             space = getattr(bottoms[0], "single_observation_space", bottoms[0].observation_space)
-        # What is below uses its own on private observations.
+        # Copies: the environments below use their own spaces on private observations.
         self.single_observation_space = (
             sums_space(self.n_arms, self._below.horizon) if self.releases_sums else copy.deepcopy(space)
         )
@@ -98,11 +98,11 @@ class VectorPrivacyBoundary(PublicFace, Vector):  # type: ignore[misc]
         self._shown: list[tuple[FeedbackGraph, FeedbackGraph]] = []
 
     def reset(self, *, seed: Seeds = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:
-        """Start new games below and take fresh streams of noise; nothing has been released yet."""
+        """Start new games below with fresh noise streams; nothing has been released yet."""
         seeds, options = spread_seeds(seed, self.num_envs), checked_options(options)
         if options is not None and "reset_mask" in options:
             raise ValueError(f"{type(self).__name__} needs games in lockstep, so reset_mask cannot be used.")
-        # If what is below fails half-way, there is no game to go on with.
+        # If the reset below fails half-way, no game is in progress.
         self._started = False
         _, failure = self._attempt(lambda: self.env.reset(seed=seed, options=options))  # type: ignore[arg-type]
         if failure is not None:
@@ -110,7 +110,7 @@ class VectorPrivacyBoundary(PublicFace, Vector):  # type: ignore[misc]
         return self._restart(seeds, options)
 
     def step(self, actions: Any) -> VectorStep:
-        """Play one arm in every game; everything that comes back was released."""
+        """Play one arm in every game and return released values only."""
         arms = check_arms(actions, self.num_envs, self.n_arms)
         self._check_started()
         if self._ended:
@@ -142,7 +142,7 @@ class VectorPrivacyBoundary(PublicFace, Vector):  # type: ignore[misc]
         return released, rewards, terminated, truncated, every_game("round", rounds.copy())
 
     def render(self) -> tuple[Any, ...] | None:
-        """Return one picture for each game of what was released so far."""
+        """Return one picture for each game of the values released so far."""
         self._check_started()
         if not self._scoreboards:
             return None
@@ -157,7 +157,7 @@ class VectorPrivacyBoundary(PublicFace, Vector):  # type: ignore[misc]
 
     @property
     def graphs(self) -> list[FeedbackGraph]:
-        """The feedback graph of the next round of each game, where there are some: copies, as in `PrivacyBoundary`."""
+        """The feedback graph of the next round of each game, if they have one; copies, as in `PrivacyBoundary`."""
         for layer in layers_of(self.env):
             graphs = getattr(layer, "graphs", None)
             if graphs is None and getattr(layer, "envs", None):
@@ -169,10 +169,10 @@ class VectorPrivacyBoundary(PublicFace, Vector):  # type: ignore[misc]
                     for graph, pair in zip(graphs, old, strict=True)
                 ]
                 return [shown for _, shown in self._shown]
-        raise AttributeError(f"{type(self).__name__} is not around games with feedback graphs.")
+        raise AttributeError(f"{type(self).__name__} has no attribute 'graphs': the games below have no graph.")
 
     def close(self, **kwargs: Any) -> None:
-        """Close what is below."""
+        """Close the environments below."""
         _, failure = self._attempt(lambda: self.env.close(**kwargs))
         if failure is not None:
             raise failure
@@ -196,11 +196,11 @@ class VectorPrivacyBoundary(PublicFace, Vector):  # type: ignore[misc]
         return self._nothing(), every_game("round", self._round.copy())
 
     def _nothing(self) -> Observation:
-        """Return what is known before anything was released."""
+        """Return the observation before the first release."""
         return nothing_yet(self.n_arms, of_sums=self.releases_sums, shape=(self.num_envs,))
 
     def _rewards(self, released: Observation, arms: IntArray) -> FloatArray:
-        """Return the rewards, which depend on what was released alone."""
+        """Return the rewards, computed from released values only."""
         games = np.arange(self.num_envs)
         rewards: FloatArray
         if self.releases_sums:
@@ -211,7 +211,7 @@ class VectorPrivacyBoundary(PublicFace, Vector):  # type: ignore[misc]
         return rewards
 
     def _advance(self, arms: IntArray) -> tuple[Observation, NDArray[Any], NDArray[Any]]:
-        """Play `arms` below for a batch; return the released observation and the two flags."""
+        """Play `arms` below for one batch of rounds; return the released observation and the two flags."""
         for _ in range(self._rounds_a_step):
             private, terminated, truncated = self._step_below(arms)
             gains, observed = private["gain"].tolist(), private["observed"].tolist()
@@ -228,7 +228,7 @@ class VectorPrivacyBoundary(PublicFace, Vector):  # type: ignore[misc]
         return shown, terminated, truncated
 
     def _step_below(self, arms: IntArray) -> tuple[Observation, NDArray[Any], NDArray[Any]]:
-        """Play one step below; count its rounds here, unless another boundary below has counted them."""
+        """Play one step below and check its gains; count rounds here, or take the count of a boundary below."""
         observation, _, terminated, truncated, info = self.env.step(arms)
         seen = unflattened(observation, self.n_arms)
         if not np.all((seen["gain"] >= 0) & (seen["gain"] <= 1)):

@@ -53,7 +53,7 @@ class LaplaceClipRescale(VectorPrivacyBoundary):
         return {"gain": gain, "observed": seen.astype(np.int8)}, terminated, truncated
 
     def _draw(self, seen: NDArray[np.bool_]) -> FloatArray:
-        """Return the next draw of its own game for each true entry of `seen`, game by game and arm by arm."""
+        """Return one draw for each true entry of `seen`, from that game's stream, in the order of games and arms."""
         counts = seen.sum(axis=1)
         length = self._noise.shape[1]
         for game in np.nonzero(self._used + counts > length)[0]:

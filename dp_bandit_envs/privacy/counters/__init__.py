@@ -1,4 +1,4 @@
-"""Counters: running sums released again and again under one privacy budget. One counter a file."""
+"""Counters release a running sum again and again, all releases together under one epsilon. One counter a file."""
 
 import inspect
 from typing import Any
@@ -49,7 +49,7 @@ def make_counter(name: str, **arguments: Any) -> Counter:
         arguments: What it takes: `epsilon`, `horizon`, `rng`, and `delta`, `base` or `budget` where it has one.
     """
     known = checks.known_name("counter", name, COUNTERS)
-    # Some hand what all counters take on to their base.
+    # Some counters take the common arguments as **arguments and pass them to the base class.
     both = {**inspect.signature(Counter).parameters, **inspect.signature(COUNTERS[known]).parameters}
     takes = [name for name, parameter in both.items() if parameter.kind is not parameter.VAR_KEYWORD]
     for argument in arguments:

@@ -39,11 +39,11 @@ def next_noise(state: State, arm: int, rng: np.random.Generator) -> tuple[float,
 
 
 class BinaryCounter(Counter):
-    """The binary mechanism of Chan, Shi and Song (2011) for a known horizon.
+    r"""The binary mechanism of Chan, Shi and Song (2011) for a known horizon.
 
-    An item enters one node on each of floor(lg T) + 1 levels, so a node has Laplace scale (floor(lg T) + 1) / epsilon;
-    a release after t items adds up as many nodes as t has ones in base 2. With levels counted by the natural
-    logarithm, as in some published code, the noise is too small by a factor of 1.44.
+    An item is counted in one node on each of :math:`h = \lfloor \lg T \rfloor + 1` levels, so a node has Laplace scale
+    :math:`h / \epsilon`; a release after t items adds up as many nodes as t has ones in base 2. With levels counted by
+    the natural logarithm, as in some published code, the noise is too small by a factor of 1.44.
     """
 
     noise = staticmethod(next_noise)
@@ -57,7 +57,7 @@ class BinaryCounter(Counter):
         return start(n_arms, self.nodes_per_item, node_scale(self.nodes_per_item, self.epsilon))
 
     def scales(self, items: int) -> list[tuple[float, int]]:
-        """Return the Laplace scales in the release after `items` items, each with how many terms have it."""
+        """Return the Laplace scales in the release after `items` items, each with its number of terms."""
         return [(node_scale(self.nodes_per_item, self.epsilon), items.bit_count())]
 
     def _sum_of_variances(self, items: int) -> float:

@@ -1,4 +1,4 @@
-"""Which counter to pick: the variances of all that fit, side by side."""
+"""Compares the counters that release after every item by their variances."""
 
 import math
 from typing import Any, NamedTuple

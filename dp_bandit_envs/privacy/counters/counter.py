@@ -1,16 +1,16 @@
 """Continual release of sums: what every counter offers.
 
 A counter releases noisy running sums of numbers in [0, 1] after every item. All counters here are matrix mechanisms:
-the noise does not depend on the data, so a release is the exact sum plus the noise of some nodes, and an item that
-enters m nodes of Laplace noise with scale b can be told apart by at most m / b. Numbers may be chosen after seeing
-earlier releases: the density of the outputs is that of the noise, shifted, so adaptivity costs nothing.
+the noise does not depend on the data, so a release is the exact sum plus the noise of some nodes, and an item that is
+counted in m nodes with Laplace noise of scale b has epsilon = m / b. Numbers may be chosen after seeing earlier
+releases: the density of the outputs is that of the noise, shifted, so adaptivity costs nothing.
 
 The noise of each counter is written once, as plain functions over arrays with one row for each arm:
 
     start(n_arms, ...) -> State            next_noise(state, arm, rng) -> (noise, fresh)
 
-`next_noise` advances the counter of one arm by one item and returns the noise of its release, and whether this item
-brings a new release at all (only the logarithmic counter says no). Wrappers and simulator use the same functions.
+`next_noise` advances the counter of one arm by one item and returns the noise of its release, and whether there is a
+new release after this item (always, except in the logarithmic counter). Wrappers and simulator use the same functions.
 """
 
 import abc
@@ -38,18 +38,18 @@ class Counter(abc.ABC):
 
     Args:
         epsilon: Privacy parameter, in (0, inf]; `math.inf` means no noise.
-        horizon: Number of items T, where the counter must know it.
+        horizon: Number of items T; some counters do not need it.
         rng: The stream of the noise; by default a fresh one from the operating system's entropy.
 
     Attributes:
-        nodes_per_item: The most nodes of noise that one item enters.
+        nodes_per_item: The most nodes in which one item is counted.
         inserted: Number of items so far.
         released: Number of items that the current release covers.
     """
 
     needs_horizon: ClassVar[bool] = False
     noise: Any
-    """The counter's `next_noise`, as a static method; a counter whose noise is a method is played, not compiled."""
+    """The counter's `next_noise`, as a static method; if it is an ordinary method, it runs in Python, not compiled."""
     most_items: ClassVar[int] = checks.MOST_ROUNDS
     """The longest horizon."""
     nodes_per_item: int
@@ -81,24 +81,24 @@ class Counter(abc.ABC):
 
     @abc.abstractmethod
     def scales(self, items: int) -> list[tuple[float, int]]:
-        """Return the Laplace scales in the release after `items` items, each with how many terms have it."""
+        """Return the Laplace scales in the release after `items` items, each with its number of terms."""
 
     def noisiest(self, places: int, ones: int) -> list[tuple[float, int]]:
-        """Return the scales of the noisiest release among numbers of items with so many ones below 2^(places + 1).
+        """Return the scales of the noisiest release among those after t items with a given number of ones in base 2.
 
-        For counters whose nodes differ by level, the one with its ones at the lowest levels stands for all.
+        This is the t with its other ones at the lowest levels, as no node is noisier than one at a lower level.
 
         Args:
-            places: The numbers lie in [2^places, 2^(places + 1)).
-            ones: How many ones they have in base 2, from 1 to places + 1.
+            places: t is in [2^places, 2^(places + 1)).
+            ones: Number of ones of t in base 2, from 1 to places + 1.
         """
         return self.scales((1 << places) + (1 << ones - 1) - 1)
 
     def peaks(self, items: int) -> list[int]:
-        """Return numbers of items up to this one, among them one whose release has the largest variance.
+        """Return some numbers of items up to this one; after one of them the variance is largest.
 
-        For counters whose variance adds up over the ones in base 2, and more for higher ones: a smaller number has a 0
-        where this one has a 1, and is at its worst with ones from there on.
+        For counters whose variance is a sum over the ones in base 2. A smaller number has a 0 at some place where this
+        one has a 1; among those with the same higher places, the variance is largest with ones at all lower places.
         """
         return [items, *((items >> place << place) - 1 for place in range(items.bit_length()) if items >> place & 1)]
 
@@ -124,7 +124,7 @@ class Counter(abc.ABC):
     def grid(self) -> float:
         """The step between the numbers that can be released, about a thousandth of the smallest scale; 0 without noise.
 
-        On a grid, which doubles can occur does not depend on the items; see `privacy.laplace.to_grid`.
+        On a grid, the set of possible releases does not depend on the items; see `privacy.laplace.to_grid`.
         """
         return grid_of(min((scale for scale, number in self.scales(1) if number), default=0.0))
 
@@ -143,7 +143,7 @@ class Counter(abc.ABC):
     def mean_variance(self, items: SupportsIndex) -> float:
         """Return the mean of the release's variance over 1, ..., `items` items, from 1 to the horizon.
 
-        Exact but for the rounding of floats; the counters of this package work it out without a look at every time.
+        Exact up to rounding of floats; the counters of this package compute it without a loop over all times.
         """
         number = checks.integer("items", items, at_least=1)
         self.variance(number)
@@ -167,13 +167,13 @@ class Counter(abc.ABC):
 
     @property
     def guarantee(self) -> PrivacyGuarantee:
-        """What is guaranteed to whoever sees all releases."""
+        """The guarantee for all releases together."""
         if math.isinf(self.epsilon):
             return PrivacyGuarantee.none("epsilon is inf, so there is no noise")
         return PrivacyGuarantee(
             epsilon=self.epsilon,
             neighbours=REPLACE_ONE_ITEM,
-            theorem=f"an item enters at most {self.nodes_per_item} nodes of Laplace noise ({type(self).__name__})",
+            theorem=f"an item is counted in at most {self.nodes_per_item} Laplace nodes ({type(self).__name__})",
         )
 
 
@@ -184,7 +184,7 @@ def node_scale(nodes: int, epsilon: float) -> float:
 
 
 def unit_scale(nodes: int, epsilon: float, most_levels: int) -> float:
-    """Return the scale for `nodes` nodes whose multiples up to `most_levels` are not too small for any rounding."""
+    """Return the scale for `nodes` nodes, rounded up so that none of its multiples up to `most_levels` is too small."""
     unit = node_scale(nodes, epsilon)
     if math.isinf(epsilon):
         return unit
@@ -204,7 +204,7 @@ def _item(value: SupportsFloat) -> float:
 
 
 def trailing_zeros(number: int) -> int:
-    """Return how many zeros a positive integer ends with in base 2."""
+    """Return the number of zeros at the end of a positive integer in base 2."""
     zeros = 0
     while number % 2 == 0:
         number //= 2

@@ -1,4 +1,4 @@
-"""How often digits occur among 1, ..., T: what exact means over all times are made of, in integers."""
+"""Counts how often digits occur among 1, ..., T, in integers; the counters' exact mean variances are made from it."""
 
 
 def ones(items: int, level: int) -> int:
@@ -8,14 +8,14 @@ def ones(items: int, level: int) -> int:
 
 
 def all_ones(items: int) -> int:
-    """Return how many ones the numbers 0, ..., items have together in base 2."""
+    """Return the total number of ones of 0, ..., items in base 2."""
     return sum(ones(items, level) for level in range(items.bit_length()))
 
 
 def octaves(items: int) -> list[tuple[int, int, int]]:
-    """Return for each place k up to that of `items` how many of 1, ..., items lie in [2^k, 2^(k + 1)), and their ones.
+    """Return (k, numbers, ones) for each place k: how many of 1, ..., items are in [2^k, 2^(k + 1)), and their ones.
 
-    The ones are those below place k, of all these numbers together: (k, numbers, ones).
+    The ones are those below place k, of all these numbers together.
     """
     found = []
     for place in range(items.bit_length()):
@@ -27,8 +27,8 @@ def octaves(items: int) -> list[tuple[int, int, int]]:
 def balanced_digit_sum(items: int, base: int) -> int:
     """Return the sum of the absolute balanced digits of 1, ..., items in an odd base.
 
-    The digit at level i is the lowest one of u, t without its lower digits; each u stands for base^i numbers t around
-    u base^i, but for the last one, which may be cut short.
+    The digit of t at level i is the lowest digit of u, which is t without its lower digits. Each u comes from base^i
+    numbers t around u base^i; the last u may come from fewer.
     """
     half, power, total = base // 2, 1, 0
     while (top := (items + (power - 1) // 2) // power) > 0:
@@ -44,6 +44,6 @@ def _absolute_digits(top: int, base: int) -> int:
     half = base // 2
     whole, rest = divmod(top + 1, base)
     rising = min(rest, half + 1)
-    # After 0, 1, ..., half a period goes on with half, half - 1, ..., 1.
+    # One period is 0, 1, ..., half, half, half - 1, ..., 1.
     falling = rest - rising
     return whole * half * (half + 1) + rising * (rising - 1) // 2 + falling * half - falling * (falling - 1) // 2

@@ -17,14 +17,14 @@ MOST_LEVELS = 62
 
 
 class State(NamedTuple):
-    """What the two parts know.
+    """The state of the two parts.
 
     Attributes:
         items: Items so far, `(n_arms,)`.
         base: Noise of the closed part, at the last power of two, `(n_arms,)`.
         upward: At each level, the base and the noise of the tree's nodes from this level on, `(n_arms, levels)`.
         levels: The tree's number of levels now, `(n_arms,)`.
-        unit: Scale for one node at the epsilon of one part.
+        unit: Laplace scale for one node at the epsilon of one part.
     """
 
     items: IntArray
@@ -78,13 +78,13 @@ def close_node(state: State, arm: int, t: int, scale: float, rng: np.random.Gene
 class HybridCounter(Counter):
     """The hybrid mechanism of Chan, Shi and Song (2011) for an unknown horizon.
 
-    An item is covered by one draw of the logarithmic part and by up to k nodes of the tree of 2^k - 1 items, which has
-    k levels. Both are released, so both cost: epsilon is split evenly between them.
+    An item is counted in one draw of the logarithmic part and in up to k nodes of the tree of 2^k - 1 items, which has
+    k levels. Both parts are released, so they compose: each gets half of epsilon.
 
     Args:
         epsilon: Privacy parameter of both parts together.
         budget: `"split"`; or `"paper"`, which gives each part all of epsilon, as Tossou and Dimitrakakis (2016) do
-            (lemma B.2). That is 2 epsilon-DP, attained, and the guarantee says so.
+            (lemma B.2). That is 2 epsilon-DP and no better, and the guarantee says so.
         horizon: Not needed.
         rng: The stream of the noise.
     """
@@ -102,7 +102,7 @@ class HybridCounter(Counter):
         return start(n_arms, self._unit)
 
     def scales(self, items: int) -> list[tuple[float, int]]:
-        """Return the Laplace scales in the release after `items` items, each with how many terms have it."""
+        """Return the Laplace scales in the release after `items` items, each with its number of terms."""
         levels = max(items.bit_length() - 1, 0)
         in_tree = (items - (1 << levels)).bit_count() if items else 0
         return [(self._unit, items.bit_length()), (levels * self._unit, in_tree)]
@@ -113,10 +113,10 @@ class HybridCounter(Counter):
 
     @property
     def guarantee(self) -> PrivacyGuarantee:
-        """What is guaranteed to whoever sees all releases."""
+        """The guarantee for all releases together."""
         reason = "one draw of the logarithmic part and k nodes of scale k, with half of epsilon each"
         if self.budget == "paper":
-            reason = "each of the two parts has all of epsilon, as in the paper, so the two together lose 2 epsilon"
+            reason = "each of the two parts has all of epsilon, as in the paper, so they compose to 2 epsilon"
         holds = super().guarantee
         if holds.model == "none":
             return holds

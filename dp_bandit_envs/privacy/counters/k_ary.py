@@ -1,4 +1,4 @@
-"""The k-ary counter with subtraction: few levels, and sums reached from the nearer side."""
+"""The k-ary counter with subtraction: few levels, and nodes that are added or subtracted, whichever takes fewer."""
 
 from typing import NamedTuple, SupportsFloat, SupportsIndex
 
@@ -12,7 +12,7 @@ from dp_bandit_envs.protocols import FloatArray, IntArray
 
 
 class State(NamedTuple):
-    """What the tree knows.
+    """The state of the tree.
 
     Attributes:
         digits: Balanced digits of the number of items, `(n_arms, levels)`, each from -half to half.
@@ -35,12 +35,12 @@ def start(n_arms: int, levels: int, half: int, scale: float) -> State:
 
 
 def next_noise(state: State, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
-    """Add one in balanced digits; a digit that grows gives up a subtracted node or takes on an added one."""
+    """Add one in balanced digits; a digit that grows drops a subtracted node or gains an added one."""
     digits, sums, ahead = state.digits[arm], state.sums[arm], state.ahead[arm]
     half = ahead.shape[1]
     level = 0
     while digits[level] == half:
-        # From half the digit wraps to -half: the block above is taken whole, less its last nodes.
+        # From half the digit wraps to -half: the block above is counted in full, minus its last nodes.
         digits[level] = -half
         total = 0.0
         for node in range(half):
@@ -81,11 +81,12 @@ def balanced_digits(number: int, base: int) -> list[int]:
 
 
 class KAryCounter(Counter):
-    """A tree of odd base k whose sums are written in balanced digits (Count on Your Elders, FORC 2025).
+    r"""A tree of odd base k whose sums are written in balanced digits (Count on Your Elders, FORC 2025).
 
-    On each of h levels, the smallest h with (k^h - 1) / 2 >= T, a release adds or subtracts as many nodes as its digit
-    says. An item enters one node on each level: Laplace scale h / epsilon. Nodes may reach beyond the present; the
-    release is still the exact sum plus noise, as the noise does not depend on the data.
+    There are h levels, for the smallest h with :math:`(k^h - 1) / 2 \ge T`. On each, a release adds or subtracts as
+    many nodes as its digit says. An item is counted in one node on each level: Laplace scale :math:`h / \epsilon`.
+    Nodes may cover future items; the release is still the exact sum plus noise, as the noise does not depend on the
+    data.
 
     Args:
         epsilon: Privacy parameter.
@@ -123,7 +124,7 @@ class KAryCounter(Counter):
         return start(n_arms, self.nodes_per_item, int(self.base) // 2, scale)
 
     def scales(self, items: int) -> list[tuple[float, int]]:
-        """Return the Laplace scales in the release after `items` items, each with how many terms have it."""
+        """Return the Laplace scales in the release after `items` items, each with its number of terms."""
         assert self.base is not None
         nodes = sum(abs(digit) for digit in balanced_digits(items, int(self.base)))
         return [(node_scale(self.nodes_per_item, self.epsilon), nodes)]
@@ -133,16 +134,16 @@ class KAryCounter(Counter):
         return self._variance(1) * balanced_digit_sum(items, int(self.base))
 
     def noisiest(self, places: int, ones: int) -> list[tuple[float, int]]:
-        """Return the scales of the noisiest release in [2^places, 2^(places + 1)): all digits as large as can be."""
+        """Return the scales of the noisiest release in [2^places, 2^(places + 1)), if all digits were the largest."""
         assert self.base is not None
         levels = levels_for(int(self.base), (2 << places) - 1)
         return [(node_scale(self.nodes_per_item, self.epsilon), levels * (int(self.base) // 2))]
 
     def peaks(self, items: int) -> list[int]:
-        """Return numbers of items up to this one, among them one whose release has the largest variance.
+        """Return some numbers of items up to this one; after one of them the variance is largest.
 
-        A smaller number has a smaller digit somewhere, the one before or the lowest, and is at its worst with digits as
-        large as can be from there on.
+        A smaller number has a smaller digit at some place. The variance is largest if that digit is one less or the
+        smallest one, and all lower digits are the largest.
         """
         assert self.base is not None
         base, found = int(self.base), [items]
@@ -157,7 +158,7 @@ class KAryCounter(Counter):
 
 
 def best_base(horizon: int) -> int:
-    """Return the odd base from 3 to 99 with the smallest mean of variance, h^2 times the mean sum of |digits|."""
+    """Return the odd base from 3 to 99 with the smallest mean variance, which is h^2 times the mean sum of |digits|."""
     return min(range(3, 100, 2), key=lambda base: _mean_variance(base, horizon))
 
 

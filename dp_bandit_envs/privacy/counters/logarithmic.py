@@ -24,7 +24,7 @@ def start(n_arms: int, scale: float) -> State:
 
 
 def next_noise(state: State, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
-    """At a power of two, add one draw to the noise and release; otherwise wait."""
+    """At a power of two, add one draw to the noise and release; otherwise do not release."""
     state.items[arm] += 1
     t = state.items[arm]
     if t & (t - 1) != 0:
@@ -34,9 +34,9 @@ def next_noise(state: State, arm: int, rng: np.random.Generator) -> tuple[float,
 
 
 class LogarithmicCounter(Counter):
-    """The logarithmic mechanism of Chan, Shi and Song (2011): each item is covered by one draw of scale 1 / epsilon.
+    """The logarithmic mechanism of Chan, Shi and Song (2011): each item is counted in one draw of scale 1 / epsilon.
 
-    The release after 2^k items carries the k + 1 draws made so far; in between there is none.
+    The release after 2^k items contains the k + 1 draws made so far; in between there is no release.
     """
 
     noise = staticmethod(next_noise)
@@ -48,7 +48,7 @@ class LogarithmicCounter(Counter):
         return start(n_arms, node_scale(1, self.epsilon))
 
     def scales(self, items: int) -> list[tuple[float, int]]:
-        """Return the Laplace scales in the last release up to `items` items, each with how many terms have it."""
+        """Return the Laplace scales in the last release up to `items` items, each with its number of terms."""
         return [(node_scale(1, self.epsilon), items.bit_length())]
 
     def _sum_of_variances(self, items: int) -> float:

@@ -26,11 +26,11 @@ def next_noise(state: State, arm: int, rng: np.random.Generator) -> tuple[float,
 
 
 class SegmentTreesCounter(Counter):
-    """One tree for each doubling of time, all with the whole of epsilon, because an item lies in one segment only.
+    r"""One tree for each doubling of time, each with the full epsilon, because an item is in one segment only.
 
-    In segment (2^j, 2^(j+1)] an item enters one node on each of j + 1 levels, of Laplace scale (j + 1) / epsilon; a
-    closed segment contributes its root. The same idea as the hybrid mechanism without its second budget, and with
-    less than half of its variance.
+    In segment :math:`(2^j, 2^{j+1}]` an item is counted in one node on each of j + 1 levels, of Laplace scale
+    :math:`(j + 1) / \epsilon`; a closed segment contributes its root. The idea is that of the hybrid mechanism, but
+    epsilon is not split between two parts, so the variance is less than half.
     """
 
     noise = staticmethod(next_noise)
@@ -42,7 +42,7 @@ class SegmentTreesCounter(Counter):
         return start(n_arms, self._unit)
 
     def scales(self, items: int) -> list[tuple[float, int]]:
-        """Return the Laplace scales in the release after `items` items, each with how many terms have it."""
+        """Return the Laplace scales in the release after `items` items, each with its number of terms."""
         if items == 0:
             return []
         unit = self._unit
@@ -59,8 +59,8 @@ class SegmentTreesCounter(Counter):
 
     @property
     def guarantee(self) -> PrivacyGuarantee:
-        """What is guaranteed to whoever sees all releases."""
-        reason = "an item of segment j enters j + 1 nodes of scale (j + 1) / epsilon, and no other segment"
+        """The guarantee for all releases together."""
+        reason = "an item of segment j is counted in j + 1 nodes of scale (j + 1) / epsilon, and in no other segment"
         holds = super().guarantee
         return holds if holds.model == "none" else dataclasses.replace(holds, theorem=f"{reason} (SegmentTreesCounter)")
 

@@ -46,11 +46,12 @@ def next_noise(state: State, arm: int, rng: np.random.Generator) -> tuple[float,
 
 
 class SmoothBinaryCounter(Counter):
-    """The smooth binary mechanism of Andersson and Pagh (2023): the same noise in every release.
+    r"""The smooth binary mechanism of Andersson and Pagh (2023): the same noise in every release.
 
-    A tree of the smallest even height h with C(h, h / 2) > T, of which only the leaves with h / 2 ones are used. A
-    release adds up the left siblings on the path to its leaf, one for each of h / 2 ones; an item enters a left node
-    for each of its own leaf's h / 2 zeros. Laplace scale (h / 2) / epsilon, variance (h / 2)^3 2 / epsilon^2.
+    A tree of the smallest even height h with :math:`\binom{h}{h/2} > T`, of which only the leaves with h / 2 ones are
+    used. A release adds up the left siblings on the path to its leaf, one for each of h / 2 ones; an item is counted in
+    one left node for each of its own leaf's h / 2 zeros. Laplace scale :math:`(h / 2) / \epsilon`, variance
+    :math:`2 (h / 2)^3 / \epsilon^2`.
     """
 
     noise = staticmethod(next_noise)
@@ -67,7 +68,7 @@ class SmoothBinaryCounter(Counter):
         return start(n_arms, height, node_scale(self.nodes_per_item, self.epsilon))
 
     def scales(self, items: int) -> list[tuple[float, int]]:
-        """Return the Laplace scales in the release after `items` items, each with how many terms have it."""
+        """Return the Laplace scales in the release after `items` items, each with its number of terms."""
         return [(node_scale(self.nodes_per_item, self.epsilon), self.nodes_per_item if items else 0)]
 
     def _sum_of_variances(self, items: int) -> float:

@@ -15,7 +15,7 @@ from dp_bandit_envs.protocols import FloatArray, IntArray
 
 
 class State(NamedTuple):
-    """Items so far `(n_arms,)`, and the noise of every release of each arm once its first item has come."""
+    """Items so far `(n_arms,)`, and for each arm with an item the noise of all of its releases."""
 
     items: IntArray
     paths: list[FloatArray | None]
@@ -24,10 +24,10 @@ class State(NamedTuple):
 class SquareRootCounter(Counter):
     r"""The square-root factorisation of Fichtenberger, Henzinger and Upadhyay (2023) with Gaussian noise.
 
-    The matrix of sums is M = R R with R lower triangular and Toeplitz,
+    The matrix of sums is :math:`M = R R` with R lower triangular and Toeplitz, with entries
     :math:`f_0 = 1, f_k = f_{k-1} (1 - \frac{1}{2k})`. An item's column of R has L2 norm at most
-    :math:`\sqrt{\sum_{k < T} f_k^2}`, which times sigma(epsilon, delta) is the noise of each entry; R times that is the
-    noise of the releases.
+    :math:`\sqrt{\sum_{k < T} f_k^2}`; this times :math:`\sigma(\epsilon, \delta)` is the standard deviation of
+    independent Gaussian noise z, and the noise of the releases is :math:`R z`.
 
     Takes memory of order T for each arm, and T ln T time once for each: the noise of all releases is drawn at the first
     item.
@@ -105,7 +105,7 @@ class SquareRootCounter(Counter):
 
     @property
     def guarantee(self) -> PrivacyGuarantee:
-        """What is guaranteed to whoever sees all releases."""
+        """The guarantee for all releases together."""
         if self.sigma == 0:
             return PrivacyGuarantee.none("epsilon is inf, so there is no noise")
         return PrivacyGuarantee(
@@ -119,7 +119,7 @@ class SquareRootCounter(Counter):
     def _path(self, rng: np.random.Generator) -> FloatArray:
         assert self.horizon is not None
         white = rng.normal(0, self.sigma * math.sqrt(self._squares[-1]), self.horizon)
-        # Twice the length, so that the circular convolution of the transform is the plain one.
+        # Zero-padded to twice the length, so that the transform's circular convolution equals the plain one.
         length = 2 * self.horizon
         product: Any = np.fft.rfft(white, length) * np.fft.rfft(self._factor, length)
         path: FloatArray = np.fft.irfft(product, length)[: self.horizon]

@@ -1,4 +1,4 @@
-"""How far a sum of Laplace draws strays: a Chernoff bound, sharpened by what is known of the overshoot."""
+"""A confidence width for a sum of Laplace draws: a Chernoff bound, sharpened by a bound on the overshoot."""
 
 import math
 from collections.abc import Sequence
@@ -10,8 +10,8 @@ def laplace_width(scales: Sequence[tuple[float, int]], failure_probability: floa
     .. math:: w = \min_{0 < s < 1 / b} \frac{1}{s} \Big( \ln \frac{2}{\gamma} + \ln(1 - s b)
               - \sum_i \ln(1 - b_i^2 s^2) \Big), \quad b = \max_i b_i
 
-    The sum is the Chernoff bound: :math:`1 / (1 - b_i^2 s^2)` is the moment generating function of a draw. The term
-    before it counts the overshoot: beyond w the density of the sum falls no faster than that of its widest draw, so
+    The sum comes from the Chernoff bound: :math:`1 / (1 - b_i^2 s^2)` is the moment generating function of a draw. The
+    term before it uses the overshoot: beyond w the density of the sum falls no faster than that of its widest draw, so
     :math:`E[e^{s (S - w)} \mid S > w] \ge 1 / (1 - s b)`. For a single draw the width is exact.
 
     Args:

@@ -1,4 +1,4 @@
-"""Averages of batches: the same arm for several rounds, and one average released for all of them."""
+"""Averages of batches: one arm is played for several rounds, and only their average gain is released."""
 
 from typing import Any, ClassVar, NamedTuple, SupportsIndex
 
@@ -31,25 +31,25 @@ def release(state: State, arm: int, gain: float, rng: np.random.Generator) -> tu
     state.revealed[arm] += 1
     if state.revealed[arm] < state.batch_size:
         return 0.0, 0
-    # Rounding can carry the average of many gains a bit past 1.
+    # Rounding can lift the average of many gains slightly above 1.
     return min(state.totals[arm] / state.batch_size, 1.0), 1
 
 
 def forget(state: State) -> None:
-    """Empty the batch, with the gains of arms that some of its rounds did not reveal."""
+    """Clear the batch; the gains of arms that some of its rounds did not reveal are dropped."""
     for arm in range(len(state.totals)):
         state.totals[arm] = 0.0
         state.revealed[arm] = 0
 
 
 class MiniBatchAverage(Mechanism):
-    """Plays each chosen arm for `batch_size` rounds (tau) and then releases the average gain; T // tau steps in all.
+    """Plays each chosen arm for `batch_size` rounds (tau) and then releases the average gain; T // tau releases in all.
 
-    A round enters one average and moves it by at most 1 / tau. To keep it so, an arm's average is released only if
-    its gain was revealed in all tau rounds, and the last T mod tau rounds are played but never released.
+    Each round influences one average, by at most 1 / tau. To ensure this, an arm's average is released only if its
+    gain was revealed in all tau rounds, and the last T mod tau rounds are one more step, which releases nothing.
 
-    Averaging alone guarantees nothing for an arbitrary agent. It makes one round count 1 / tau for the noise of a
-    `LaplaceClipRescale` around it, or for the agent's own randomness (EXP3-tau).
+    Averaging alone guarantees nothing for an arbitrary agent. It lowers the sensitivity to 1 / tau for a mechanism
+    above, such as `LaplaceClipRescale`, or for the agent's own randomness (EXP3-tau).
 
     Args:
         batch_size: Rounds in a batch (tau), from 1 to the horizon.
@@ -70,11 +70,11 @@ class MiniBatchAverage(Mechanism):
         return State(np.zeros(below.n_arms), np.zeros(below.n_arms, np.int64), self.batch_size)
 
     def sensitivity(self, below: Below) -> float:
-        """Return a tau-th of what is below."""
+        """Return the sensitivity below, divided by tau."""
         return divide_up(below.sensitivity, self.batch_size)
 
     def horizon(self, below: Below) -> int:
-        """Return T // tau; the last T mod tau rounds are played but never released."""
+        """Return T // tau; the last T mod tau rounds are one more step, which releases nothing."""
         return below.horizon // batch_size_within(self.batch_size, below.horizon)
 
     def noise(self, below: Below) -> Noise:
@@ -82,7 +82,7 @@ class MiniBatchAverage(Mechanism):
         return below.noise
 
     def guarantee(self, below: Below) -> PrivacyGuarantee:
-        """Return what is below."""
+        """Return the guarantee below; averaging adds none."""
         return below.guarantee or PrivacyGuarantee.none(
             "an average without noise guarantees nothing for an arbitrary agent"
         )
@@ -90,7 +90,7 @@ class MiniBatchAverage(Mechanism):
 
 def batch_size_within(batch_size: SupportsIndex, horizon: int) -> int:
     """Return the batch size as an int, or raise if it is not in [1, horizon]."""
-    size = checks.integer("batch_size", batch_size, at_least=1)
-    if size > horizon:
-        raise ValueError(f"batch_size must be at most the horizon, {horizon}; received {size}.")
-    return size
+    checked = checks.integer("batch_size", batch_size, at_least=1)
+    if checked > horizon:
+        raise ValueError(f"batch_size must be at most the horizon, {horizon}; received {checked}.")
+    return checked

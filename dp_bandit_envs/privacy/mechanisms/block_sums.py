@@ -14,16 +14,16 @@ from dp_bandit_envs.protocols import FloatArray, IntArray
 
 
 class State(NamedTuple):
-    """What is known and what was released.
+    """The open blocks and the last releases.
 
     Attributes:
         total, filled: Sum and number of the gains in each arm's open block, `(n_arms,)`.
         block: The number of the open block, `(n_arms,)`.
         sums, counts: The released sums and how many gains they cover, `(n_arms,)`.
-        lengths: The lengths of the blocks; the last is that of all that follow.
-        scale: Of the noise of one block.
+        lengths: The lengths of the blocks; the last one repeats.
+        scale: Laplace scale of the noise in one block's sum.
         grid: The step between noisy block sums; 0 without noise.
-        keep: Whether blocks are added up; otherwise only the last one is released.
+        keep: Whether block sums are added up; otherwise only the last one is released.
     """
 
     total: FloatArray
@@ -57,23 +57,23 @@ def release(state: State, arm: int, gain: float, rng: np.random.Generator) -> tu
 
 
 class BlockSums(Mechanism):
-    """Each arm's gains in blocks that grow; the sum of a block is released when it is full, with Laplace noise.
+    """Sums each arm's gains in growing blocks; a block's sum is released with Laplace noise once the block is full.
 
     The scale is sensitivity / epsilon for every block: a gain is in one block of one arm, so it is released once, and
-    there is nothing to compose. What an agent divides by the count is a mean with noise of scale 1 / (epsilon n).
+    no composition is needed. In one block of n gains, the noise of the mean has scale sensitivity / (epsilon n).
 
     Args:
         epsilon: Privacy parameter of all releases together, in (0, inf]; `math.inf` means no noise.
-        ratio: By how much an arm's number of released gains grows from release to release, at least 1. With 2, blocks
-            have 1, 1, 2, 4, 8, ... gains; with 1, every gain is released by itself, which is local privacy.
+        ratio: Factor by which an arm's number of released gains grows from release to release, at least 1. With 2,
+            blocks have 1, 1, 2, 4, 8, ... gains; with 1, all have `first`, and blocks of 1 give local privacy.
         first: The number of gains in an arm's first block, at least 1.
         keep: Whether `sum` and `count` cover all full blocks, each with its own noise; otherwise the last one only.
-        lengths: The lengths of the blocks instead, each at least 1; the last is that of all that follow.
+        lengths: The lengths of the blocks, each at least 1, in place of `ratio` and `first`; the last one repeats.
 
     Protects: one round's gains of all arms, centrally (locally, with blocks of 1).
 
-    Source: Azize and Basu (2022) and Hu and Hegde (2022) for doubling blocks that forget; Azize, Wu, Honda, Orabona,
-    Ito and Basu (2025) for geometric blocks that keep; Sajed and Sheffet (2019) for lengths of its own.
+    Source: Azize and Basu (2022) and Hu and Hegde (2022) for doubling blocks, only the last of which counts; Azize, Wu,
+    Honda, Orabona, Ito and Basu (2025) for geometric blocks with `keep`; Sajed and Sheffet (2019) for `lengths`.
     """
 
     release = staticmethod(release)
@@ -96,7 +96,7 @@ class BlockSums(Mechanism):
         self.lengths = None if lengths is None else _checked_lengths(lengths)
 
     def blocks(self, horizon: int) -> tuple[int, ...]:
-        """Return the lengths of an arm's blocks; the last is that of all that follow.
+        """Return the lengths of an arm's blocks; the last one repeats.
 
         Args:
             horizon: Number of steps; a longer block is never full, so its length does not matter.
@@ -126,7 +126,7 @@ class BlockSums(Mechanism):
         return Noise(below.sensitivity, noise_scale(below.sensitivity, self.epsilon))
 
     def guarantee(self, below: Below) -> PrivacyGuarantee:
-        """Return epsilon, because a gain is in one block only; or what is below if that protects already."""
+        """Return epsilon, because a gain is in one block only; or the guarantee below, if there is one."""
         if math.isinf(self.epsilon):
             own = PrivacyGuarantee.none("epsilon is inf, so there is no noise")
         else:
@@ -137,14 +137,14 @@ class BlockSums(Mechanism):
 
 
 def geometric_blocks(ratio: float, horizon: int, *, first: int = 1, totals: bool = True) -> tuple[int, ...]:
-    """Return the lengths of blocks that grow, until they reach the horizon.
+    """Return the lengths of growing blocks, until they reach the horizon.
 
     Args:
         ratio: At least 1; with 1, all blocks have the first one's length.
         horizon: Number of rounds.
-        first: The length of the first block; more than the horizon is as good as one more.
-        totals: Whether the arm's total number of gains is what is multiplied by the ratio at each release (1, 2, 4, 8
-            for 2: blocks 1, 1, 2, 4); otherwise the length of the block (1, 2, 4, 8, with totals 1, 3, 7, 15).
+        first: The length of the first block; longer than the horizon has the same effect as one round longer.
+        totals: Whether each release multiplies the arm's total number of gains by the ratio (for 2: totals 1, 2, 4, 8
+            from blocks 1, 1, 2, 4); otherwise it multiplies the length of the block (1, 2, 4, 8: totals 1, 3, 7, 15).
     """
     first = min(first, horizon + 1)
     if ratio == 1:
@@ -163,7 +163,7 @@ def _checked_lengths(lengths: Iterable[int]) -> tuple[int, ...]:
     try:
         lengths = tuple(lengths)
     except TypeError:
-        raise TypeError(f"lengths must be several numbers, one for each block; received {lengths!r}.") from None
+        raise TypeError(f"lengths must be a sequence of integers, one for each block; received {lengths!r}.") from None
     if not lengths:
-        raise ValueError("lengths must name at least one block; received none.")
+        raise ValueError("lengths must have at least one block; received none.")
     return tuple(checks.integer("a length", length, at_least=1) for length in lengths)

@@ -18,13 +18,13 @@ from dp_bandit_envs.specialise import specialise
 
 
 class State(NamedTuple):
-    """What is known.
+    """The exact sums, and the counters' state.
 
     Attributes:
         exact: Sums of the gains so far, `(n_arms,)`.
         inserted: Numbers of gains so far, `(n_arms,)`.
         counters: The counters' own state.
-        factor: By how much the counters' noise is multiplied: the sensitivity of a round.
+        factor: Multiplier of the counters' noise: the sensitivity.
         grid: The step between sums that can be released; 0 without noise.
     """
 
@@ -36,12 +36,12 @@ class State(NamedTuple):
 
 
 def next_noise(state: Any, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
-    """Stand for a counter's own function."""
+    """Placeholder; replaced by the counter's `noise`."""
     raise NotImplementedError
 
 
 def release(state: State, arm: int, gain: float, rng: np.random.Generator) -> tuple[float, int]:
-    """Insert a gain into its arm's counter, and release what the counter releases."""
+    """Insert a gain into its arm's counter; release the sum if the counter does."""
     state.exact[arm] += gain
     state.inserted[arm] += 1
     noise, fresh = next_noise(state.counters, arm, rng)
@@ -51,7 +51,7 @@ def release(state: State, arm: int, gain: float, rng: np.random.Generator) -> tu
 
 
 def pad(state: State, arm: int, rng: np.random.Generator) -> tuple[float, int]:
-    """Insert a 0 into the counter of an arm whose gain was not revealed; its number of gains stays."""
+    """Insert a 0 into the counter of an arm whose gain was not revealed; its number of gains does not change."""
     noise, fresh = next_noise(state.counters, arm, rng)
     if not fresh:
         return 0.0, 0
@@ -59,17 +59,17 @@ def pad(state: State, arm: int, rng: np.random.Generator) -> tuple[float, int]:
 
 
 class CounterSums(Mechanism):
-    """Running sums with the noise of one counter for each arm.
+    """Releases running sums, with one private counter for each arm.
 
-    Each counter has the whole of epsilon: a round's gain enters the sum of the arm played and no other, so arms compose
-    in parallel. Where one round reveals several gains (sensitivity s > 1), the noise is s times as large.
+    Each counter has the full epsilon: a round's gain is added to the sum of the arm played only, so arms compose in
+    parallel. Where one round reveals several gains (sensitivity s > 1), the noise is s times as large.
 
     Args:
         epsilon: Privacy parameter of all releases together, in (0, inf]; `math.inf` means no noise.
         counter: A key of `dp_bandit_envs.privacy.counters.COUNTERS`; `dp-bandit counters` compares them.
-        pad_unplayed: Whether the counters of arms that revealed nothing get a 0 in every round, so that all arms have
-            the same noise (DP-UCB). Their counts stay.
-        options: What the counter takes besides: `budget` of the hybrid one, `base` of the k-ary one, `delta` of the
+        pad_unplayed: Whether the counters of arms that a round does not reveal are fed a 0 in that round, so that all
+            arms have the same noise (DP-UCB). Their counts do not change.
+        options: Further arguments of the counter: `budget` of the hybrid one, `base` of the k-ary one, `delta` of the
             square-root one.
 
     Protects: one round's gains of all arms, centrally.
@@ -83,17 +83,17 @@ class CounterSums(Mechanism):
     def __init__(self, *, counter: str, epsilon: SupportsFloat, pad_unplayed: bool = False, **options: Any) -> None:
         self.counter_name = checks.known_name("counter", counter, COUNTERS)
         if "horizon" in options:
-            raise TypeError("the counters' horizon is that of the game; horizon= belongs to the environment.")
+            raise TypeError("the counters take their horizon from the game; give horizon= to the environment.")
         if "rng" in options:
-            raise TypeError("the noise is drawn from the game's own stream; rng cannot be given. Use reset(seed=...).")
+            raise TypeError("the noise comes from the game's own stream; rng cannot be given. Use reset(seed=...).")
         self.epsilon = checks.epsilon(epsilon)
         self.pad_unplayed = checks.boolean("pad_unplayed", pad_unplayed)
         self.options = options
-        # Wrong options are refused where they are given.
+        # Raises here, not at the first reset, if an option is wrong.
         self.counter(1)
 
     def counter(self, horizon: int) -> Counter:
-        """Return a counter as each arm has it.
+        """Return the counter that each arm has one of.
 
         Args:
             horizon: The most gains of one arm.
@@ -107,12 +107,12 @@ class CounterSums(Mechanism):
 
     @property
     def release(self) -> Release:
-        """The function above with the counter's own noise."""
+        """The module's `release` with this counter's noise."""
         return self._with_noise(release)
 
     @property
     def idle(self) -> Release | None:
-        """What the counters of arms do that a round did not reveal."""
+        """The module's `pad` with this counter's noise, or None."""
         return self._with_noise(pad) if self.pad_unplayed else None
 
     def new_state(self, below: Below) -> State:
@@ -124,16 +124,16 @@ class CounterSums(Mechanism):
             np.zeros(below.n_arms, np.int64),
             state if self._plain_noise else (counter, state),
             below.sensitivity,
-            # The grid of noise that is multiplied by at least 1/2 is still fine, and that of less is made finer.
+            # A sensitivity below 1 makes the noise smaller and so the grid finer; above 1 the counter's grid will do.
             counter.grid * min(1.0, 2.0 ** math.floor(math.log2(below.sensitivity))),
         )
 
     def noise(self, below: Below) -> Noise:
-        """Return what the noise is multiplied by; its scale changes from release to release."""
+        """Return the factor of the noise; its scale differs from release to release."""
         return Noise(below.sensitivity)
 
     def guarantee(self, below: Below) -> PrivacyGuarantee:
-        """Return the counter's, for rounds; or what is below if that protects already."""
+        """Return the counter's guarantee, restated for rounds; or the guarantee below, if there is one."""
         own = self._counter(below.horizon).guarantee
         return after_noise_below(for_rounds(own, below.sensitivity, own.theorem), below)
 
@@ -147,20 +147,20 @@ class CounterSums(Mechanism):
         plain = self._plain_noise
         if plain is not None:
             return specialise(function, "next_noise", plain)
-        # Not a plain function, so it is played, not compiled.
+        # Not a plain function, so it runs in Python and is not compiled.
         return functools.partial(specialise(function, "next_noise", noise_of_object))
 
 
 class HybridSums(CounterSums):
-    """Running sums with the noise of one hybrid counter for each arm.
+    """Releases running sums, with one hybrid counter for each arm.
 
-    Each counter has the whole of epsilon: a round's gain enters the sum of the arm played and no other, so arms compose
-    in parallel. Where one round reveals several gains (sensitivity s > 1), the noise is s times as large.
+    Each counter has the full epsilon: a round's gain is added to the sum of the arm played only, so arms compose in
+    parallel. Where one round reveals several gains (sensitivity s > 1), the noise is s times as large.
 
     Args:
         epsilon: Privacy parameter of all releases together, in (0, inf]; `math.inf` means no noise.
-        pad_unplayed: Whether the counters of arms that revealed nothing get a 0 in every round, so that all arms have
-            the same noise (DP-UCB). Their counts stay.
+        pad_unplayed: Whether the counters of arms that a round does not reveal are fed a 0 in that round, so that all
+            arms have the same noise (DP-UCB). Their counts do not change.
         options: `budget`: `"split"`, or `"paper"`, which is 2 epsilon-DP.
 
     Protects: one round's gains of all arms, centrally.
@@ -180,7 +180,7 @@ def _kept_counter(kind: type[Counter], epsilon: float, horizon: int, options: tu
 
 
 def noise_of_object(state: tuple[Counter, Any], arm: int, rng: np.random.Generator) -> tuple[float, bool]:
-    """Return the next noise of a counter that is no plain function, such as the square-root one."""
+    """Return the next noise of a counter whose `noise` is a method, such as the square-root one."""
     counter, own = state
     noise, fresh = counter.noise(own, arm, rng)
     return float(noise), bool(fresh)

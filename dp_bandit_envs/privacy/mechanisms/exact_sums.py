@@ -1,4 +1,4 @@
-"""Exact running sums: what an agent without privacy learns from."""
+"""Exact running sums, for agents without privacy."""
 
 from typing import Any, ClassVar, NamedTuple
 
@@ -24,10 +24,10 @@ def release(state: State, arm: int, gain: float, rng: np.random.Generator) -> tu
 
 
 class ExactSums(Mechanism):
-    """Exact running sums of what is below: for agents such as `Ucb`, without privacy of its own.
+    """Releases exact running sums, for agents such as `Ucb`; it adds no privacy.
 
-    Around a wrapper that adds noise to each gain, such as `RandomizedResponse`, the sums are noisy, and the guarantee
-    is that wrapper's: adding up is post-processing.
+    Above a wrapper that adds noise to each gain, such as `RandomizedResponse`, the sums are noisy, and that wrapper's
+    guarantee holds: summing is post-processing.
     """
 
     release = staticmethod(release)
@@ -43,5 +43,5 @@ class ExactSums(Mechanism):
         return below.noise
 
     def guarantee(self, below: Below) -> PrivacyGuarantee:
-        """Return what is below."""
+        """Return the guarantee below; summing adds none."""
         return after_noise_below(PrivacyGuarantee.none("sums without noise guarantee nothing"), below)

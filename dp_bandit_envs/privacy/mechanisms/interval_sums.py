@@ -1,8 +1,8 @@
 r"""Sums of all of an arm's gains, released at the ends of intervals with less and less noise (DP-UCB-INT).
 
-When an arm has revealed n gains, and n is an end W of an interval, its mean gets noise of scale :math:`n^{v/2 - 1}`.
-Every release covers all gains so far, so a gain pays in each of them: release j is :math:`W_j^{-v/2}`-DP, and together
-they are rho-zCDP with :math:`\rho = \frac{1}{2} \sum_j W_j^{-v}`, which v > 1 keeps finite.
+When an arm has revealed n gains, and n is the end :math:`W_j` of an interval, its mean is released with noise of scale
+:math:`n^{v/2 - 1}`. Every release covers all gains so far, so the releases compose: release j is :math:`W_j^{-v/2}`-DP,
+and together they are rho-zCDP with :math:`\rho = \frac{1}{2} \sum_j W_j^{-v}`, which is finite because v > 1.
 """
 
 import functools
@@ -23,14 +23,14 @@ PAPER_DELTA = math.exp(-10)
 
 
 class State(NamedTuple):
-    """What is known and what was released.
+    """The exact sums, and the intervals with their noise.
 
     Attributes:
         exact: Sums of the gains so far, `(n_arms,)`.
         inserted: Numbers of gains so far, `(n_arms,)`.
         passed: How many ends each arm has reached, `(n_arms,)`.
         ends: The ends of the intervals, ascending, followed by one that is never reached.
-        scales: The noise of the sum released at each end.
+        scales: Laplace scale of the sum released at each end.
         grids: The step between sums that can be released there; 0 without noise.
     """
 
@@ -54,7 +54,7 @@ def release(state: State, arm: int, gain: float, rng: np.random.Generator) -> tu
 
 
 def redraw(state: State, arm: int, rng: np.random.Generator) -> tuple[float, int]:
-    """Draw the noise of an arm's last release again while it waits at that end, as algorithm 3 is printed."""
+    """Draw the noise of an arm's last release again until the arm's next gain, as algorithm 3 is printed."""
     end = state.passed[arm] - 1
     if end < 0 or state.inserted[arm] != state.ends[end]:
         return 0.0, 0
@@ -64,17 +64,18 @@ def redraw(state: State, arm: int, rng: np.random.Generator) -> tuple[float, int
 class IntervalSums(Mechanism):
     r"""Releases an arm's mean over all of its gains at the ends of growing intervals, with less and less noise.
 
-    At n = W_1, W_2, ... gains the mean gets Laplace noise of scale :math:`n^{v/2 - 1}`. Released is the mean times n,
-    as `sum`, with `count` n. Each release covers all gains so far and is :math:`n^{-v/2}`-DP, and they compose to
-    (epsilon, delta): rho-zCDP with rho half the sum of :math:`W_j^{-v}`. A round's gain enters the sum of one arm only.
+    After :math:`n = W_1, W_2, \ldots` gains the mean gets Laplace noise of scale :math:`n^{v/2 - 1}`; `sum` is n times
+    the noisy mean, and `count` is n. Each release covers all gains so far and is :math:`n^{-v/2}`-DP. Together they are
+    rho-zCDP with :math:`\rho = \frac{1}{2} \sum_j W_j^{-v}`, and so (epsilon, delta)-DP. A round's gain is added to the
+    sum of one arm only.
 
     Args:
-        epsilon: Target for all releases together, in (0, inf]; the paper's input parameter follows from it by its
-            corollary 3.2. The guarantee states what is spent, which is less.
-        v: How fast the noise falls, in (1, 1.5].
+        epsilon: Target for all releases together, in (0, inf]; the paper's input parameter is computed from it by
+            corollary 3.2. The guarantee states the epsilon spent, which is smaller.
+        v: Exponent that sets how fast the noise falls, in (1, 1.5].
         delta: The delta of the target, in (0, 1).
-        release: `"once"` draws the noise of a release once. `"redraw"` draws it again in every round, as the paper's
-            algorithm 3 is printed: it is here to show what that does, and has no guarantee.
+        release: `"once"` draws the noise of each release once. `"redraw"` draws it again in every round, as algorithm 3
+            of the paper is printed; it has no guarantee, and exists to show what such releases reveal.
         intervals: `"lemma"` for those of lemma B.1, `"uniform"` for ceil(1 / input) gains each.
 
     Protects: one round's gains of all arms, centrally.
@@ -100,15 +101,15 @@ class IntervalSums(Mechanism):
 
     @property
     def idle(self) -> Any:
-        """What an arm does in a round that does not reveal its gain: draw again, or nothing."""
+        """`redraw` for arms that a round does not reveal, in that mode; otherwise None."""
         return redraw if self.mode == "redraw" else None
 
     def ends(self, horizon: int) -> IntArray:
         """Return the numbers of gains at which an arm's sum is released, up to the horizon."""
         if horizon > checks.MOST_ROUNDS_IN_MEMORY:
             raise ValueError(
-                f"IntervalSums works out its intervals for at most {checks.MOST_ROUNDS_IN_MEMORY:,} rounds; received a"
-                f" horizon of {horizon:,}. Use HybridSums or BlockSums."
+                f"IntervalSums needs a horizon of at most {checks.MOST_ROUNDS_IN_MEMORY:,} rounds, as it stores their"
+                f" intervals; received {horizon:,}. Use HybridSums or BlockSums."
             )
         ends = interval_ends(paper_input(self.epsilon, self.delta, self.v), self.v, horizon, self.intervals)
         return ends.copy()  # the cache keeps its own
@@ -116,7 +117,7 @@ class IntervalSums(Mechanism):
     def new_state(self, below: Below) -> State:
         """Return empty sums."""
         ends = self.ends(below.horizon)
-        # A power is rounded to either side; the next double is on the side of more noise.
+        # A power may be rounded down; the next double errs towards more noise.
         powers: FloatArray = np.nextafter(ends.astype(float) ** (self.v / 2), np.inf)
         scales: FloatArray = np.zeros(len(ends)) if math.isinf(self.epsilon) else below.sensitivity * powers
         return State(
@@ -129,18 +130,18 @@ class IntervalSums(Mechanism):
         )
 
     def noise(self, below: Below) -> Noise:
-        """Return what the noise is multiplied by; its scale changes from release to release."""
+        """Return the factor of the noise; its scale differs from release to release."""
         return Noise(below.sensitivity)
 
     def guarantee(self, below: Below) -> PrivacyGuarantee:
-        """Return what the releases spend, at most the target; or what is below if that protects already."""
+        """Return what the releases spend, at most the target; or the guarantee below, if there is one."""
         return after_noise_below(self._spent(self.ends(below.horizon), below.sensitivity), below)
 
     def _spent(self, ends: IntArray, sensitivity: float) -> PrivacyGuarantee:
         if self.mode == "redraw":
             return PrivacyGuarantee.none(
-                "the noise on the same mean is drawn again in every round, so its average tells the mean; algorithm 3"
-                " is printed so, and its proof counts one draw"
+                "the noise on the same mean is drawn again in every round, so averaging the releases reveals the mean;"
+                " algorithm 3 is printed so, and its proof counts one draw"
             )
         if math.isinf(self.epsilon):
             return PrivacyGuarantee.none("epsilon is inf, so there is no noise")
@@ -149,15 +150,19 @@ class IntervalSums(Mechanism):
         rho = spent / 2 * (1 + 1e-12)
         if rho == 0:
             return PrivacyGuarantee(epsilon=0.0, theorem="the game is too short for a release")
-        enters = "the sum of one arm" if sensitivity <= 1 else f"sums by {sensitivity:.4g}, and so does noise"
+        influence = (
+            "influences the sum of one arm"
+            if sensitivity <= 1
+            else f"changes all sums together by at most {sensitivity:.4g}, which multiplies the noise"
+        )
         zcdp = rho + 2 * math.sqrt(rho * -math.log(self.delta))
         return PrivacyGuarantee(
             epsilon=min(zcdp, pure),
             delta=0.0 if pure <= zcdp else self.delta,
             rho=rho,
             theorem=(
-                f"{len(ends)} releases of an arm's mean, number j with W_j^(-v/2)-DP and one draw; a round enters"
-                f" {enters} (corrected theorem 3.4 of Tossou and Dimitrakakis 2016; target {self.epsilon:g})"
+                f"{len(ends)} releases of an arm's mean, each with one draw of noise, number j W_j^(-v/2)-DP; a round"
+                f" {influence} (corrected theorem 3.4 of Tossou and Dimitrakakis 2016; target {self.epsilon:g})"
             ),
         )
 
@@ -170,9 +175,9 @@ def paper_input(epsilon: float, delta: float, v: float) -> float:
     """
     if math.isinf(epsilon):
         return 1.0
-    log, share = -math.log(delta), 8 * zeta(v)
-    # The difference of the roots without the loss of digits.
-    root = 4 * epsilon / share / (math.sqrt((log + 4 * epsilon) / share) + math.sqrt(log / share))
+    log, divisor = -math.log(delta), 8 * zeta(v)
+    # The difference of the roots, written without cancellation.
+    root = 4 * epsilon / divisor / (math.sqrt((log + 4 * epsilon) / divisor) + math.sqrt(log / divisor))
     return min(1.0, root**2)
 
 
@@ -185,26 +190,27 @@ def zeta(v: float) -> float:
 
 
 @functools.lru_cache(maxsize=64)
-def interval_ends(share: float, v: float, horizon: int, intervals: str) -> IntArray:
-    r"""Return the ends W_1 < W_2 < ... up to the horizon.
+def interval_ends(epsilon_in: float, v: float, horizon: int, intervals: str) -> IntArray:
+    r"""Return the ends :math:`W_1 < W_2 < \ldots` up to the horizon.
 
-    `"lemma"`: W_{n+1} is the first y with :math:`\sum_{i = W_n + 1}^y i^{-v} \ge y^{-v} / \epsilon_{in}`, so that the
-    releases spend no more than :math:`\epsilon_{in} \sum_i i^{-v}`. `"uniform"`: every ceil(1 / input) gains.
+    `"lemma"`: :math:`W_{j+1}` is the first y with :math:`\sum_{i = W_j + 1}^y i^{-v} \ge y^{-v} / \epsilon_{in}`, so
+    that the releases spend no more than :math:`\epsilon_{in} \sum_i i^{-v}`. `"uniform"`: every
+    :math:`\lceil 1 / \epsilon_{in} \rceil` gains.
     """
-    if share * horizon < 1e-9:
-        # An interval would be a thousand million games long.
+    if epsilon_in * horizon < 1e-9:
+        # One interval would be as long as a thousand million games.
         return np.array([], np.int64)
     if intervals == "uniform":
-        step = math.ceil(1 / share)
+        step = math.ceil(1 / epsilon_in)
         return np.arange(step, horizon + 1, step)
     terms = np.arange(1, horizon + 1, dtype=float) ** -v
     before = np.concatenate([[0.0], np.cumsum(terms)])
-    # y closes the interval after W if before[y] - terms(y) / share >= before[W]; the left side grows with y.
-    reach = before[1:] - terms / share
+    # y ends the interval after W if before[y] - terms(y) / epsilon_in >= before[W]; the left side grows with y.
+    reach = before[1:] - terms / epsilon_in
     ends = []
     last = 0
     while True:
-        # At input 1 the two sides are equal in every round, but for rounding.
+        # At epsilon_in = 1 the two sides are equal in every round, up to rounding.
         following = last + 1 + int(np.searchsorted(reach[last:], before[last] - 1e-12))
         if following > horizon:
             break

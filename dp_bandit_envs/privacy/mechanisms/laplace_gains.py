@@ -1,4 +1,4 @@
-"""Laplace noise on every gain, which is then rejected or clipped far outside [0, 1], and rescaled to it."""
+"""Laplace noise on every gain; noisy gains far outside [0, 1] are rejected or clipped, the others rescaled to it."""
 
 import math
 from typing import NamedTuple, SupportsFloat
@@ -14,13 +14,13 @@ OUTSIDE = ("reject", "clip")
 
 
 class State(NamedTuple):
-    """What `release` needs; nothing of it changes.
+    """The parameters of `release`; none of them changes.
 
     Attributes:
         scale: Scale b of the Laplace noise, in units of gain; its variance is 2 b^2. 0 means no noise.
         grid: The step between noisy gains; 0 without noise.
         bound: How far outside [0, 1] a noisy gain may fall, at least 0.
-        reject: Whether a noisy gain outside [-bound, 1 + bound] is withheld, instead of moved to the nearest end.
+        reject: Whether a noisy gain outside [-bound, 1 + bound] is withheld; otherwise it moves to the nearest end.
     """
 
     scale: float
@@ -39,33 +39,33 @@ def release(state: State, arm: int, gain: float, rng: np.random.Generator) -> tu
     seen = noisy(gain, state.scale, state.grid, rng)
     if state.reject and (seen < -bound or seen > 1.0 + bound):
         return 0.0, 0
-    # Adding b twice and 2 b once do not round alike.
+    # The outer min: adding b twice and adding 2 b once may round differently, and then the quotient exceeds 1.
     return min((min(max(seen, -bound), 1.0 + bound) + bound) / (1.0 + 2.0 * bound), 1.0), 1
 
 
 class LaplaceClipRescale(Mechanism):
-    r"""Adds Laplace noise of scale sensitivity / epsilon to every revealed gain and rescales what is near [0, 1] to it.
+    r"""Adds Laplace noise of scale sensitivity / epsilon to every revealed gain and rescales the result to [0, 1].
 
-    Released is :math:`g' = (g + N + b) / (2b + 1)`, where g + N lies in [-b, 1 + b].
+    The released gain is :math:`g' = (g + N + b) / (2b + 1)`, where :math:`g + N` is in :math:`[-b, 1 + b]`.
 
-    With the gains of one round changed, the values that get noise move by at most `sensitivity` in L1 (1 for one
-    gain, 1 / tau for the average of a batch), so their noisy versions are epsilon-DP; each round enters one release
-    only, and an agent may adapt to earlier releases at no cost because the noise does not depend on the data.
-    Rejecting, clipping, rescaling and the agent itself are post-processing.
+    Between neighbouring games the values before noise differ by at most `sensitivity` in L1 (1 for one gain, 1 / tau
+    for the average of a batch), so the noisy values are epsilon-DP. Each round influences one release only, and an
+    agent may adapt to earlier releases at no cost, because the noise does not depend on the data. Rejecting, clipping,
+    rescaling and the agent itself are post-processing.
 
-    Around another privacy wrapper that already has a guarantee, this one's noise is post-processing, and the
-    guarantee stays the one below.
+    If a privacy wrapper below already has a guarantee, this wrapper's noise is post-processing, and that guarantee
+    stays.
 
     Args:
         epsilon: Privacy parameter, in (0, inf]; `math.inf` means no noise.
         bound: How far outside [0, 1] a noisy gain may fall (b, in units of gain, at least 0). By default the noise
             scale times ln(number of releases), which for a bare environment is ln(T) / epsilon.
         outside: What happens beyond the bound: `"reject"` withholds the gain, as in the paper; `"clip"` moves it to the
-            nearest end, with a bias of at most exp(-b / scale) scale / 2.
+            nearest end, with a bias of at most :math:`\frac{s}{2} e^{-b / s}` at noise scale s.
 
     Protects: one round's gains of all arms. Local, if nothing below it averages; central otherwise.
 
-    Source: Tossou and Dimitrakakis (2017), algorithm 1 and theorem 3.2; around `MiniBatchAverage`, Asi, Raman and
+    Source: Tossou and Dimitrakakis (2017), algorithm 1 and theorem 3.2; above `MiniBatchAverage`, Asi, Raman and
     Talwar (2025).
     """
 
@@ -79,7 +79,7 @@ class LaplaceClipRescale(Mechanism):
         self.withholds = outside == "reject" and not math.isinf(self.epsilon)
 
     def new_state(self, below: Below) -> State:
-        """Return what `release` needs."""
+        """Return the parameters of `release`."""
         noise = self.noise(below)
         if not math.isfinite(1 + 2 * noise.bound):
             raise ValueError(
@@ -94,7 +94,7 @@ class LaplaceClipRescale(Mechanism):
         return Noise(below.sensitivity, scale, bound)
 
     def guarantee(self, below: Below) -> PrivacyGuarantee:
-        """Return epsilon, or what is below if that protects already."""
+        """Return epsilon, or the guarantee below, if there is one."""
         if math.isinf(self.epsilon):
             return below.guarantee or PrivacyGuarantee.none("epsilon is inf, so there is no noise")
         own = PrivacyGuarantee(

@@ -1,4 +1,4 @@
-"""Randomized response: a coin instead of a gain, more often 1 for larger gains."""
+"""Randomized response: a random bit in place of a gain, more often 1 for larger gains."""
 
 import math
 from typing import NamedTuple, SupportsFloat
@@ -10,15 +10,15 @@ from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Noise, after_noise_below
 
 STEP = 2.0**-53
-"""Uniform doubles are multiples of this, so chances are too."""
+"""Uniform doubles are multiples of this, so the probabilities are too."""
 
 
 class State(NamedTuple):
-    """What `release` needs; nothing of it changes.
+    """The parameters of `release`; none of them changes.
 
     Attributes:
-        floor: Chance of a 1 for gain 0, and of a 0 for gain 1.
-        span: What is left in between, 1 - 2 floor.
+        floor: Probability of a 1 for gain 0, and of a 0 for gain 1.
+        span: 1 - 2 floor.
     """
 
     floor: float
@@ -26,22 +26,22 @@ class State(NamedTuple):
 
 
 def release(state: State, arm: int, gain: float, rng: np.random.Generator) -> tuple[float, int]:
-    """Answer 1 with chance floor + span gain, otherwise 0."""
+    """Release 1 with probability floor + span * gain, otherwise 0."""
     return (1.0 if rng.random() < state.floor + state.span * gain else 0.0), 1
 
 
 class RandomizedResponse(Mechanism):
-    r"""Answers with a coin instead of a gain: 1 or 0, more often 1 for larger gains.
+    r"""Replaces each gain by a random bit, which is more often 1 for larger gains.
 
-    A gain g becomes 1 with probability :math:`\frac{g (e^\epsilon - 1) + 1}{e^\epsilon + 1}`, and 0 otherwise.
+    The bit is 1 with probability :math:`\frac{g (e^\epsilon - 1) + 1}{e^\epsilon + 1}` for gain g, and 0 otherwise.
 
-    The chance of either answer changes by a factor of at most e^epsilon between any two gains. An arm with mean mu
-    becomes one of coins with mean :math:`\frac{1 + \mu (e^\epsilon - 1)}{e^\epsilon + 1}`: the order of the arms stays,
-    and gaps shrink by :math:`\frac{e^\epsilon - 1}{e^\epsilon + 1}`. Where one round reveals s > 1 gains, each answer
-    gets epsilon / s, also for averages: a coin can flip however little its chances move.
+    The probability of either bit changes by a factor of at most :math:`e^\epsilon` between any two gains. The bits of
+    an arm with mean :math:`\mu` have mean :math:`\frac{1 + \mu (e^\epsilon - 1)}{e^\epsilon + 1}`: the order of the
+    arms stays, and gaps shrink by the factor :math:`\frac{e^\epsilon - 1}{e^\epsilon + 1}`. Where one round reveals
+    s > 1 gains, each bit gets epsilon / s. It is the same for averages of batches: their lower sensitivity is not used.
 
     Args:
-        epsilon: Privacy parameter, in (0, inf]; at `math.inf` a gain becomes a coin with that mean.
+        epsilon: Privacy parameter, in (0, inf]; at `math.inf` the bit is a Bernoulli draw with the gain as its mean.
 
     Protects: one round's gains of all arms, locally.
 
@@ -56,7 +56,7 @@ class RandomizedResponse(Mechanism):
         self.epsilon = checks.epsilon(epsilon)
 
     def new_state(self, below: Below) -> State:
-        """Return the chances of the coins."""
+        """Return the probabilities of the bits."""
         return coin_chances(self.epsilon / below.gains_in_a_round)
 
     def noise(self, below: Below) -> Noise:
@@ -64,26 +64,26 @@ class RandomizedResponse(Mechanism):
         return Noise(float(below.gains_in_a_round))
 
     def guarantee(self, below: Below) -> PrivacyGuarantee:
-        """Return epsilon, or what is below if that protects already."""
-        answers = below.gains_in_a_round
+        """Return epsilon, or the guarantee below, if there is one."""
+        bits = below.gains_in_a_round
         if math.isinf(self.epsilon):
-            own = PrivacyGuarantee.none("epsilon is inf, so the coins follow the gains")
+            own = PrivacyGuarantee.none("epsilon is inf, so the bits have the gains as their means")
         else:
-            shared = f" / {answers} in the exponent, for each of {answers} answers that a round enters"
+            shared = f"e^(epsilon / {bits}), for each of {bits} bits that a round influences"
             own = PrivacyGuarantee(
                 epsilon=self.epsilon,
                 model="local",
-                theorem="randomized response: either answer's chance changes by a factor of at most e^epsilon"
-                + (shared if answers > 1 else ""),
+                theorem="randomized response: the probability of either bit changes by a factor of at most "
+                + (shared if bits > 1 else "e^epsilon"),
             )
         return after_noise_below(own, below)
 
 
 def coin_chances(epsilon: float) -> State:
-    """Return the chances for an epsilon, in (0, inf], of one coin.
+    """Return the probabilities of one bit for an epsilon, in (0, inf].
 
-    The chance of the less likely answer is rounded up to a multiple of 2^-53, where 1 - floor is exact too; so neither
-    chance is what no uniform double can give, and neither answer impossible.
+    The probability of the less likely bit is rounded up to a multiple of 2^-53, where 1 - floor is exact too. So a
+    uniform double yields both probabilities exactly, and neither bit is impossible.
     """
     if math.isinf(epsilon):
         return State(0.0, 1.0)
