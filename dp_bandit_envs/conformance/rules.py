@@ -29,7 +29,7 @@ def require(holds: Any, rule: str, received: str, way_out: str) -> None:
 
 @contextlib.contextmanager
 def must_not_fail(what: str, way_out: str) -> Iterator[None]:
-    """Replace an error by a `ConformanceError` that names only its type and has it as cause: a message may be private."""
+    """Replace an error by a `ConformanceError` that names only its type: messages may be private; it is the cause."""
     try:
         yield
     except ConformanceError:

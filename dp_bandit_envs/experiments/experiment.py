@@ -45,7 +45,7 @@ class AlgorithmSpec:
 class GameSpec:
     """One game, drawn in one panel of the figure.
 
-    Results folders store games under the key `panels` and algorithms under `contestants`, so the fields keep these names.
+    Stored configurations have the keys `panels` for games and `contestants` for algorithms, so fields keep these names.
 
     Attributes:
         key: Its name in files.
