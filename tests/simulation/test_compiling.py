@@ -154,12 +154,12 @@ def test_an_edit_in_a_helper_of_an_agent_is_noticed(module, helper, old, new, mo
 
 
 def test_an_edit_of_the_mechanism_is_noticed(monkeypatch):
-    before = fingerprint(loop.play_block, {"pass_on": laplace_gains.release})
+    before = fingerprint(loop.reveal, {"pass_on": laplace_gains.release})
     changed = edited(laplace_gains, "release", "1.0 + 2.0 * bound", "1.0 + 3.0 * bound")
-    assert fingerprint(loop.play_block, {"pass_on": changed}) != before
+    assert fingerprint(loop.reveal, {"pass_on": changed}) != before
     other_noise = edited(laplace, "noisy", "value + draw", "value - draw")
     monkeypatch.setattr(laplace_gains, "noisy", other_noise)
-    assert fingerprint(loop.play_block, {"pass_on": laplace_gains.release}) != before
+    assert fingerprint(loop.reveal, {"pass_on": laplace_gains.release}) != before
 
 
 def test_an_edit_of_a_counter_inside_the_sums_is_noticed(monkeypatch):
