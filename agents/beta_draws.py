@@ -1,7 +1,7 @@
-"""The largest of many independent Beta draws, exactly in law, without making the draws that have no chance to win.
+"""Finds the arm with the largest of many independent Beta draws, without making the draws that cannot win.
 
-This is the work of a round of Thompson sampling. An arm that is far behind the leader's draw costs an exponential
-variable and a comparison instead of two gamma variables.
+The distribution of the result is exact. Thompson sampling does this in every round. An arm whose posterior is far below
+the largest draw so far costs one exponential variable and a comparison instead of two gamma variables.
 """
 
 import math
@@ -11,28 +11,29 @@ from typing import Final
 import numpy as np
 
 LAZY_FROM: Final = 1.5
-"""The least x at which `above` does without drawing an arm outright; chosen by timing."""
+"""The smallest x at which `above` uses rejection sampling instead of an ordinary draw; chosen by timing."""
 
 NEVER: Final = 40.0
-"""An x at which `above` does not draw at all: the chance to win is below e^-40.9, less than a uniform double can tell
-from 0."""
+"""An x at which `above` draws nothing: the probability of winning is below e^-40.9, less than the resolution of a
+uniform double."""
 
-SPARE: Final = 0.9
-"""At x of LAZY_FROM or more, the mass under the tangent in `above` is at most exp(-x - SPARE)."""
+TANGENT_MARGIN: Final = 0.9
+"""At x of LAZY_FROM or more, the mass under the tangent in `above` is at most exp(-x - TANGENT_MARGIN)."""
 
 
 def largest(alphas: Sequence[float], betas: Sequence[float], first: int, rng: np.random.Generator) -> int:
     """Return the arm with the largest of K independent draws from Beta(alphas[i], betas[i]).
 
-    The law of the answer does not depend on `first`, but the time does: draw the arm that is likely to win.
+    The distribution of the result does not depend on `first`, but the running time does: pass an arm that is likely
+    to win.
 
     Args:
         alphas: First parameters, shape `(n_arms,)`, each at least 1.
         betas: Second parameters, shape `(n_arms,)`, each at least 1.
-        first: The arm drawn outright, for example the arm played last.
+        first: The arm that gets an ordinary draw, for example the arm played last.
         rng: Source of randomness.
 
-    Source: Thompson (1933) for the rule; `above` for the way to draw.
+    Source: Thompson (1933) for the rule; see `above` for how draws are made.
     """
     best = first
     floor = rng.beta(alphas[first], betas[first])
@@ -46,7 +47,7 @@ def largest(alphas: Sequence[float], betas: Sequence[float], first: int, rng: np
 
 
 def above(alpha: float, beta: float, floor: float, rng: np.random.Generator) -> float:
-    r"""Return a draw from Beta(alpha, beta) if it is greater than `floor`, and otherwise any number that is not.
+    r"""Return a draw from Beta(alpha, beta) if it exceeds `floor`; otherwise some value <= floor, of no meaning.
 
     For alpha, beta of at least 1 the density f is log-concave, so right of its mode it lies below its tangent g at c:
 
@@ -54,9 +55,9 @@ def above(alpha: float, beta: float, floor: float, rng: np.random.Generator) -> 
               \int_c^\infty g = \frac{f(c)}{s} \le e^{-x - 0.9}, \quad x = \frac{(n c - k)^2}{2 n v} \ge 1.5
 
     with c = floor, k = alpha - 1, n = alpha + beta - 2 and v the largest t (1 - t) between the mode k / n and c. One
-    standard exponential variable E decides: only E > x + 0.9 asks for f(c), only E > ln(s / f(c)) proposes a point of
-    g, and what is left of E, again exponential, is s times the distance of that point from c. It is kept with chance
-    f / g. Where x is below 1.5 the arm has a fair chance, and an ordinary draw is cheaper.
+    standard exponential variable E decides: f(c) is computed only if E > x + 0.9, and a point of g is proposed only if
+    E > ln(s / f(c)). The remainder of E is again exponential, and is s times the distance of that point from c. The
+    point is accepted with probability f / g. Where x is below 1.5 the arm often wins, and an ordinary draw is cheaper.
 
     Args:
         alpha: First parameter, at least 1.
@@ -84,12 +85,12 @@ def above(alpha: float, beta: float, floor: float, rng: np.random.Generator) -> 
     if not (excess > 0.0 and excess * excess >= LAZY_FROM * spread):
         return rng.beta(alpha, beta)
     wait = rng.standard_exponential()
-    if (wait - SPARE) * spread < excess * excess or floor >= 1.0:
+    if (wait - TANGENT_MARGIN) * spread < excess * excess or floor >= 1.0:
         return 0.0
     slope = excess / (floor * (1.0 - floor))
     wait += log_density(alpha, beta, floor) - math.log(slope)
     step = wait / slope
-    # The tangent goes on beyond 1, the density does not.
+    # The tangent continues beyond 1; the density is 0 there.
     if wait < 0.0 or step >= 1.0 - floor:
         return 0.0
     gap = -wait - k * math.log1p(step / floor) - (beta - 1.0) * math.log1p(-step / (1.0 - floor))
@@ -101,11 +102,11 @@ def above(alpha: float, beta: float, floor: float, rng: np.random.Generator) -> 
 def log_density(alpha: float, beta: float, theta: float) -> float:
     """Return the logarithm of the Beta density at theta in (0, 1), to about 1e-11 for parameters from 1 to 1e7.
 
-    With Stirling's formula the large terms cancel on paper instead of in floating point: what is left of them is
-    minus (alpha + beta) kl(mean, theta).
+    Stirling's formula cancels the large terms analytically instead of in floating point; they leave
+    -(alpha + beta) kl(mean, theta).
     """
     total = alpha + beta
-    # How far theta is above the mean, times the total; from the side on which no digits are lost.
+    # (theta - mean) * total, computed from the end of [0, 1] at which no digits are lost.
     ahead = beta - total * (1.0 - theta) if theta > 0.5 else total * theta - alpha
     rise = math.log1p(ahead / alpha) if ahead > -0.5 * alpha else math.log(total * theta / alpha)
     fall = math.log1p(-ahead / beta) if ahead < 0.5 * beta else math.log(total * (1.0 - theta) / beta)
@@ -116,7 +117,7 @@ def log_density(alpha: float, beta: float, theta: float) -> float:
 def stirling(x: float) -> float:
     r"""Return :math:`\ln \Gamma(x) - (x - 1/2) \ln x + x - \ln(2 \pi) / 2` for x at least 1.
 
-    Source: the series in DLMF 5.11.1, after raising x to 8 or more.
+    Source: the series in DLMF 5.11.1, after the recurrence has raised x to at least 8.
     """
     shift = 0.0
     while x < 8.0:

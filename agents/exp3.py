@@ -12,12 +12,12 @@ from dp_bandit_envs.protocols import FloatArray
 
 
 class State(NamedTuple):
-    """What EXP3 knows.
+    """The state of EXP3.
 
     Attributes:
         scores: eta times the estimated cumulative gain of each arm, with eta = exploration_rate / n_arms.
-        weights: exp(scores - reference), kept beside the scores so that a round costs one exponential.
-        reference: A score near the largest; it follows the scores, so weights stay finite without end.
+        weights: exp(scores - reference), stored so that a round computes only one exponential.
+        reference: A score near the largest. It is raised with the scores, so that weights never overflow.
         exploration_rate: gamma in (0, 1].
     """
 

@@ -2,9 +2,9 @@
 
     start(n_arms, horizon, ...) -> State        select(state, rng) -> arm        update(state, arm, seen) -> State
 
-`State` is a NamedTuple of arrays and numbers; `seen` is what was released, `Gains` or `Sums` of
+`State` is a NamedTuple of arrays and numbers; `seen` is the release, `Gains` or `Sums` of
 `dp_bandit_envs.observations`. The agent calls the functions as ordinary Python; `dp_bandit_envs.simulation` compiles
-the very same ones. They therefore use scalar arithmetic and `math`, whose results are the same to the last bit.
+the same functions. They use only scalar arithmetic and `math`, so that both give the same results to the last bit.
 """
 
 import abc
@@ -29,9 +29,9 @@ CURE: Final = {
 
 
 class Seen:
-    """What an agent gives its `update` in ordinary Python: the parts of `Gains` or `Sums`.
+    """The argument of `update` in ordinary Python: the fields of `Gains` or `Sums`.
 
-    One object a game, as making a NamedTuple in each step would take longer than EXP3's update.
+    There is one object for each game, because making a NamedTuple in every step would take longer than EXP3's update.
     """
 
     __slots__ = ("counts", "gains", "observed", "releases", "sums")
@@ -44,7 +44,7 @@ class Seen:
 
 
 class Functions(NamedTuple):
-    """What an algorithm does in every step, as plain functions."""
+    """An algorithm's two functions for each step."""
 
     select: Callable[[Any, np.random.Generator], int]
     update: Callable[[Any, int, Any], Any]
@@ -56,18 +56,18 @@ class FunctionalAgent(abc.ABC):
     functions: Functions
     """The algorithm's `select` and `update`."""
     learns_from: ClassVar[type[Gains] | type[Sums]] = Gains
-    """What `update` gets."""
+    """The type of the third argument of `update`."""
     noise: Noise = Noise()
-    """What is known of the noise in it, before `begin`."""
+    """The noise in the observations, set before `begin`."""
     waits: bool = False
-    """Whether it plays an arm until a release of that arm's own gains."""
+    """Whether the agent keeps playing an arm until that arm's own gains are released."""
 
     @abc.abstractmethod
     def initial_state(self, n_arms: int, horizon: int) -> Any:
         """Return the state before the first step, with this agent's parameters."""
 
     def begin(self, *, n_arms: int, horizon: int, rng: np.random.Generator) -> None:
-        """Forget everything and get ready for a game of `horizon` steps."""
+        """Reset everything for a game of `horizon` steps."""
         n_arms = checks.integer("n_arms", n_arms, at_least=1, at_most=checks.MOST_ARMS)
         horizon = checks.integer("horizon", horizon, at_least=1, at_most=checks.MOST_ROUNDS)
         checks.generator("rng", rng)
@@ -78,13 +78,13 @@ class FunctionalAgent(abc.ABC):
         self._seen = Seen()
 
     def see_noise(self, noise: Noise) -> None:
-        """Take notice of the noise in what will be released; called before `begin`."""
+        """Store the noise in the observations; called before `begin`."""
         if not isinstance(noise, Noise):
             raise WrongTypeError(f"noise must be a dp_bandit_envs.privacy.Noise; received a {type(noise).__name__}.")
         self.noise = noise
 
     def with_graph(self, state: Any, graph: FeedbackGraph) -> Any:
-        """Return the state with the feedback graph of the next round, for agents that look at it; others ignore it."""
+        """Return the state with the feedback graph of the next round; agents that do not use graphs ignore it."""
         if self.waits and not graph.reveals_itself:
             raise ValueError(
                 f"{type(self).__name__} plays arms until their own gains are released, and on this graph some arms do"
@@ -93,7 +93,7 @@ class FunctionalAgent(abc.ABC):
         return state
 
     def see_graph(self, graph: FeedbackGraph) -> None:
-        """Take notice of the feedback graph of the next round; called before the first and whenever it changes."""
+        """Receive the feedback graph of the next round; called before the first round and when the graph changes."""
         self._check_begun()
         if not isinstance(graph, FeedbackGraph):
             raise WrongTypeError(
@@ -114,7 +114,7 @@ class FunctionalAgent(abc.ABC):
         return self.functions.select(state, rng)
 
     def update(self, arm: int, observation: Mapping[str, NDArray[Any]]) -> None:
-        """Learn from what was released after `arm` was played."""
+        """Learn from the observation after `arm` was played."""
         of_sums = self.learns_from is Sums
         try:
             n_arms, seen = self._n_arms, self._seen
@@ -129,7 +129,7 @@ class FunctionalAgent(abc.ABC):
             arm = checks.arm(arm, n_arms)
         try:
             values, counts = value.tolist(), count.tolist()
-            # Sums are finite, or whole, if all their parts are; they take a tenth of the time of looking at each.
+            # A finite (or integer) sum means that all terms are, and it takes a tenth of the time of checking each.
             known = len(values) == n_arms and math.isfinite(sum(values))
             if of_sums:
                 releases = release.tolist()
@@ -153,22 +153,22 @@ class FunctionalAgent(abc.ABC):
         self._state = self.functions.update(self._state, arm, seen)
 
     def _checked(self, part: Any, kinds: str) -> list[Any]:
-        """Return a part of an observation as a list, or refuse it."""
+        """Return an entry of an observation as a list, or raise."""
         if isinstance(part, np.ndarray) and part.dtype.kind in kinds and part.shape == (self._n_arms,):
             numbers: list[Any] = part.tolist()
             if all(map(math.isfinite, numbers)) and (kinds == "biuf" or min(numbers) >= 0):
                 return numbers
         first, *others = map(repr, KEYS[self.learns_from])
         raise self._refusal(
-            f"{first} must be an array of {self._n_arms} finite numbers, and {' and '.join(others)} of whole numbers"
-            " from 0"
+            f"{first} must be an array of {self._n_arms} finite numbers, and {' and '.join(others)} of integers of at"
+            " least 0"
         )
 
     def _refusal(self, rule: str) -> WrongObservationError:
-        """Return an error that does not show the observation, as it may be private."""
+        """Return an error that does not show the observation, because it may be private."""
         return WrongObservationError(
-            f"{type(self).__name__} cannot learn from this observation: {rule}; what was received breaks the rule. Pass"
-            " on what env.step returned."
+            f"{type(self).__name__} cannot learn from this observation: {rule}. Pass the observation that env.step"
+            " returned."
         )
 
     def _complaint(self, observation: Any) -> str:
@@ -188,7 +188,7 @@ class FunctionalAgent(abc.ABC):
 
 
 def _listed(part: Any) -> Any:
-    """Return a state with lists for arrays: element by element, they are twice as fast in ordinary Python."""
+    """Return a state with lists instead of arrays: access to single elements is twice as fast in ordinary Python."""
     if isinstance(part, np.ndarray):
         return part.tolist()
     return type(part)(*map(_listed, part)) if isinstance(part, tuple) else part

@@ -1,4 +1,4 @@
-"""IMED: plays the arm for which it would be least surprising to be the best, with or without noise in its sums."""
+"""IMED: plays the arm that the data contradict least as the best, with or without noise in the sums."""
 
 import math
 from typing import Final, NamedTuple, SupportsFloat
@@ -11,19 +11,20 @@ from dp_bandit_envs.observations import Sums
 from dp_bandit_envs.protocols import FloatArray, IntArray
 from dp_bandit_envs.theory.divergences import private_divergence
 
-HELD: Final = 0
-UNRELEASED: Final = 1
+HELD_ARM: Final = 0
+ARMS_UNRELEASED: Final = 1
 
 
 class State(NamedTuple):
-    """What IMED knows.
+    """The state of IMED.
 
     Attributes:
-        means: Released mean of each arm, moved into [0, 1].
-        counts: Number of gains in it; 0 before the first release.
+        means: Released mean of each arm, clipped to [0, 1].
+        counts: Number n of gains in that mean; 0 before the first release.
         logs: ln n.
-        releases: How many releases the arm has had.
-        numbers: The arm to stay with until its next release, or -1; how many arms have had no release.
+        releases: Number of releases of each arm.
+        status: `HELD_ARM`, the arm to play until its next release, or -1; `ARMS_UNRELEASED`, the number of arms without
+            a release. One array, because compiled code can write to arrays only.
         epsilon: Privacy parameter of the divergence.
         lazy: Whether an arm is held until its next release.
     """
@@ -32,24 +33,24 @@ class State(NamedTuple):
     counts: IntArray
     logs: FloatArray
     releases: IntArray
-    numbers: IntArray
+    status: IntArray
     epsilon: float
     lazy: bool
 
 
 def start(n_arms: int, epsilon: float, lazy: bool) -> State:
     """Return the state before the first round."""
-    numbers = np.array([-1, n_arms])
+    status = np.array([-1, n_arms])
     counts, releases = np.zeros(n_arms, np.int64), np.zeros(n_arms, np.int64)
-    return State(np.zeros(n_arms), counts, np.zeros(n_arms), releases, numbers, epsilon, lazy)
+    return State(np.zeros(n_arms), counts, np.zeros(n_arms), releases, status, epsilon, lazy)
 
 
 def select(state: State, rng: np.random.Generator) -> int:
     """Return the held arm, the first without a release, or the first with the smallest index."""
-    means, counts, numbers = state.means, state.counts, state.numbers
-    if numbers[HELD] >= 0:
-        return int(numbers[HELD])
-    if numbers[UNRELEASED] > 0:
+    means, counts, status = state.means, state.counts, state.status
+    if status[HELD_ARM] >= 0:
+        return int(status[HELD_ARM])
+    if status[ARMS_UNRELEASED] > 0:
         for arm in range(len(counts)):
             if counts[arm] == 0:
                 return arm
@@ -59,7 +60,7 @@ def select(state: State, rng: np.random.Generator) -> int:
     best = 0
     lowest = math.inf
     for arm in range(len(counts)):
-        # The divergence only adds to ln n, so an arm that is too high already need not be looked at.
+        # The divergence is at least 0, so an arm whose ln n is already too large is skipped.
         if state.logs[arm] < lowest:
             index = counts[arm] * private_divergence(means[arm], largest, state.epsilon) + state.logs[arm]
             if index < lowest:
@@ -69,17 +70,17 @@ def select(state: State, rng: np.random.Generator) -> int:
 
 
 def update(state: State, arm: int, seen: Sums) -> State:
-    """Take over released sums."""
-    counts, numbers = state.counts, state.numbers
+    """Store the released sums."""
+    counts, status = state.counts, state.status
     if state.lazy and seen.releases[arm] == state.releases[arm]:
-        numbers[HELD] = arm
+        status[HELD_ARM] = arm
         return state
-    numbers[HELD] = -1
+    status[HELD_ARM] = -1
     for each in range(len(counts)):
         n = seen.counts[each]
         state.releases[each] = seen.releases[each]
         if n != counts[each]:
-            numbers[UNRELEASED] -= counts[each] == 0
+            status[ARMS_UNRELEASED] -= counts[each] == 0
             counts[each] = n
             state.logs[each] = math.log(n)
         if n > 0:
@@ -92,14 +93,14 @@ class Imed(FunctionalAgent):
 
     .. math:: n_i \, d_\epsilon(\text{clip}(\hat\mu_i), \max_j \text{clip}(\hat\mu_j)) + \ln n_i
 
-    It needs neither the round nor a confidence level. Arms without a release come first, lowest number first; the
-    lowest number wins ties.
+    It needs neither the round nor a confidence level. Arms without a release are played first, in order; the lowest arm
+    wins ties.
 
-    Learns from running sums: put `ExactSums`, `HybridSums` or `BlockSums` around the environment.
+    Learns from running sums: wrap the environment in `ExactSums`, `HybridSums` or `BlockSums`.
 
     Args:
         epsilon: Privacy parameter of d, in (0, inf]; inf for IMED, with the divergence of Bernoulli arms.
-        lazy: Whether an arm is played until its next release.
+        lazy: Whether a chosen arm is played until its next release.
 
     Source: Honda and Takemura (2015), IMED; Azize, Wu, Honda, Orabona, Ito and Basu (2025), DP-IMED.
     """

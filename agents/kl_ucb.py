@@ -1,4 +1,4 @@
-"""KL-UCB: the largest mean that an arm's gains do not rule out, with or without noise in their sums."""
+"""KL-UCB: its index is the largest mean that an arm's gains do not rule out, with or without noise in their sums."""
 
 import math
 from typing import Final, NamedTuple, SupportsFloat
@@ -13,31 +13,32 @@ from dp_bandit_envs.protocols import FloatArray, IntArray
 from dp_bandit_envs.theory.divergences import private_divergence, private_upper
 
 ROUND: Final = 0
-HELD: Final = 1
-UNRELEASED: Final = 2
+HELD_ARM: Final = 1
+ARMS_UNRELEASED: Final = 2
 
 
 class State(NamedTuple):
-    """What KL-UCB knows.
+    """The state of KL-UCB.
 
     Attributes:
         means: Released mean of each arm.
-        counts: Number of gains in it; 0 before the first release.
-        weights: w(n) of the extra term.
-        releases: How many releases the arm has had, as far as `lazy` needs it.
-        numbers: Rounds played so far; the arm to stay with until its next release, or -1; how many arms have had no
-            release.
+        counts: Number n of gains in that mean; 0 before the first release.
+        weights: w(n) of the noise width.
+        releases: Number of releases of each arm; updated only if `lazy`.
+        status: `ROUND`, the number of rounds played; `HELD_ARM`, the arm to play until its next release, or -1;
+            `ARMS_UNRELEASED`, the number of arms without a release. One array, because compiled code can write to
+            arrays only.
         level: c in c ln t.
         epsilon: Privacy parameter of the divergence.
         lazy: Whether an arm is held until its next release.
-        width: The extra term.
+        width: The noise width.
     """
 
     means: FloatArray
     counts: IntArray
     weights: FloatArray
     releases: IntArray
-    numbers: IntArray
+    status: IntArray
     level: float
     epsilon: float
     lazy: bool
@@ -46,24 +47,24 @@ class State(NamedTuple):
 
 def start(n_arms: int, level: float, epsilon: float, lazy: bool, width: NoiseWidth) -> State:
     """Return the state before the first round."""
-    numbers = np.array([0, -1, n_arms])
+    status = np.array([0, -1, n_arms])
     counts, releases = np.zeros(n_arms, np.int64), np.zeros(n_arms, np.int64)
-    return State(np.zeros(n_arms), counts, np.zeros(n_arms), releases, numbers, level, epsilon, lazy, width)
+    return State(np.zeros(n_arms), counts, np.zeros(n_arms), releases, status, level, epsilon, lazy, width)
 
 
 def select(state: State, rng: np.random.Generator) -> int:
     """Return the held arm, the first without a release, or the arm with the largest index.
 
-    An index is solved for only where it beats the largest so far, which its divergence from that one tells.
+    An index is solved for only if it exceeds the largest so far, which is checked with one divergence.
     """
-    counts, numbers, epsilon = state.counts, state.numbers, state.epsilon
-    if numbers[HELD] >= 0:
-        return int(numbers[HELD])
-    if numbers[UNRELEASED] > 0:
+    counts, status, epsilon = state.counts, state.status, state.epsilon
+    if status[HELD_ARM] >= 0:
+        return int(status[HELD_ARM])
+    if status[ARMS_UNRELEASED] > 0:
         for arm in range(len(counts)):
             if counts[arm] == 0:
                 return arm
-    log = math.log(numbers[ROUND])
+    log = math.log(status[ROUND])
     level = state.level * log
     reach = state.width.slope * log + state.width.offset
     best = 0
@@ -71,7 +72,7 @@ def select(state: State, rng: np.random.Generator) -> int:
     for arm in range(len(counts)):
         mean = min(max(state.means[arm] + reach * state.weights[arm], 0.0), 1.0)
         share = level / counts[arm]
-        # At 1, where the divergence is infinite, indices are equal in floating point and must be worked out.
+        # At 1 the divergence is infinite and indices can tie in floating point, so they must be computed.
         if highest < 0.0 or highest >= 1.0 or mean > highest or private_divergence(mean, highest, epsilon) < share:
             index = private_upper(mean, share, epsilon)
             if index > highest or (index >= 1.0 and counts[arm] < counts[best]):
@@ -81,19 +82,19 @@ def select(state: State, rng: np.random.Generator) -> int:
 
 
 def update(state: State, arm: int, seen: Sums) -> State:
-    """Take over released sums, and work out anew what depends on counts that have changed."""
-    counts, numbers = state.counts, state.numbers
-    numbers[ROUND] += 1
+    """Store the released sums, and recompute what depends on a count where it has changed."""
+    counts, status = state.counts, state.status
+    status[ROUND] += 1
     if state.lazy and seen.releases[arm] == state.releases[arm]:
-        numbers[HELD] = arm
+        status[HELD_ARM] = arm
         return state
-    numbers[HELD] = -1
+    status[HELD_ARM] = -1
     for each in range(len(counts)):
         n = seen.counts[each]
         if state.lazy:
             state.releases[each] = seen.releases[each]
         if n != counts[each]:
-            numbers[UNRELEASED] -= counts[each] == 0
+            status[ARMS_UNRELEASED] -= counts[each] == 0
             counts[each] = n
             state.weights[each] = weight(state.width, n, 0)
         if n > 0:
@@ -107,19 +108,19 @@ class KlUcb(FunctionalAgent):
     .. math:: \max \{ q : d_\epsilon(\text{clip}(\hat\mu_i + \text{width}(n_i, t)), q) \le \frac{c \ln t}{n_i} \}
 
     with t the number of rounds played so far. Without privacy d is the Kullback-Leibler divergence of Bernoulli arms;
-    with epsilon it is the smaller divergence that noise leaves, in which the noise needs no width of its own. Arms
-    without a release come first, lowest number first. Of several arms that may still have mean 1, the one with the
-    fewest gains is played; otherwise the lowest number wins ties.
+    with a finite epsilon it is the smaller private divergence, which already accounts for the noise, so that no width
+    is needed. Arms without a release are played first, in order. Of several arms that may still have mean 1, the one
+    with the fewest gains is played; otherwise the lowest arm wins ties.
 
-    Learns from running sums: put `ExactSums`, `HybridSums` or `BlockSums` around the environment.
+    Learns from running sums: wrap the environment in `ExactSums`, `HybridSums` or `BlockSums`.
 
     Args:
         level: c, greater than 0.
         epsilon: Privacy parameter of d, in (0, inf]; inf for KL-UCB.
-        width: The extra term for noise, from `dp_bandit_envs.agents.noise_width`, not from a counter's table.
-        lazy: Whether an arm is played until its next release.
+        width: The noise width, from `dp_bandit_envs.agents.noise_width` (not `counter_width`).
+        lazy: Whether a chosen arm is played until its next release.
 
-    Source: Garivier and Cappé (2011), KL-UCB with c = 1 (their 3 ln ln t left out, as they do in experiments); Azize
+    Source: Garivier and Cappé (2011), KL-UCB with c = 1 (without their 3 ln ln t, as in their experiments); Azize
     and Basu (2022), AdaP-KLUCB; Azize, Wu, Honda, Orabona, Ito and Basu (2025), DP-KLUCB.
     """
 

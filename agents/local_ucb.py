@@ -1,4 +1,4 @@
-"""UCB under local privacy: its bonus covers the Laplace noise in every single gain."""
+"""UCB under local privacy: its bonus covers the Laplace noise that every gain carries."""
 
 import math
 from typing import SupportsFloat
@@ -16,14 +16,16 @@ class LocalUcb(Ucb):
     r"""UCB on sums of gains that each have Laplace noise of scale 1 / epsilon.
 
     With `constants="paper"` the index is :math:`\hat\mu + \sqrt{2 \ln t / n} + \sqrt{32 \ln t / (\epsilon^2 n)}`, and
-    an arm with at most 4 ln(t + 1) gains is played first, as with fewer the square root does not cover the noise. With
-    `constants="improved"` it is :math:`\hat\mu + \sqrt{(2 + 16 / \epsilon^2) \ln t / n} + 4 \ln t / (\epsilon n)`.
-    It covers the noise of any number of gains, so no arm is forced, and is up to 39 % below the paper's in the end.
+    an arm with at most 4 ln(t + 1) gains is played first, because the square root does not cover the noise of so few.
+    With `constants="improved"` it is
+    :math:`\hat\mu + \sqrt{(2 + 16 / \epsilon^2) \ln t / n} + 4 \ln t / (\epsilon n)`, which covers the noise of any
+    number of gains, so that no arm is forced; for many gains its bonus is up to 39 % below the paper's.
 
-    Learns from running sums: put `BlockSums(env, epsilon=..., ratio=1, keep=True)` around the environment.
+    Learns from running sums: wrap the environment in `BlockSums(env, epsilon=..., ratio=1, keep=True)`.
 
     Args:
-        epsilon: Privacy parameter of that wrapper, in (0, inf]; where a round reveals s gains, epsilon / s counts.
+        epsilon: Privacy parameter of that wrapper, in (0, inf]; where a round reveals s gains, the bonus uses
+            epsilon / s.
         constants: `"paper"` or `"improved"`.
 
     Source: Ren, Zhou, Liu and Shroff (2020), LDP-UCB-L.

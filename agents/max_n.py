@@ -21,16 +21,16 @@ from dp_bandit_envs.protocols import FloatArray, IntArray
 from dp_bandit_envs.specialise import specialise
 
 UNSEEN = 0.5
-"""The mean of an arm that was never seen: that of a uniform prior."""
+"""The mean of an arm without gains: that of a uniform prior."""
 
 
 class State(NamedTuple):
-    """What MaxN knows.
+    """The state of MaxN.
 
     Attributes:
         inner: The state of the algorithm that chooses an arm to explore.
         means: Mean of each arm's gains so far.
-        counts: Number of gains in it.
+        counts: Number of gains in that mean.
         starts, revealers: The arms that reveal each arm, as in `FeedbackGraph`.
     """
 
@@ -42,17 +42,17 @@ class State(NamedTuple):
 
 
 def choose(state: Any, rng: np.random.Generator) -> int:
-    """Stand for one of the two functions below."""
+    """Placeholder; replaced by one of the two functions below."""
     raise NotImplementedError
 
 
 def choose_ts(state: Any, rng: np.random.Generator) -> int:
-    """Return the arm that Thompson sampling would explore; one that was never seen has its prior."""
+    """Return the arm that Thompson sampling would explore; an arm without gains is drawn from its prior."""
     return ts_select(state.inner, rng)
 
 
 def choose_ucb(state: Any, rng: np.random.Generator) -> int:
-    """Return the arm that UCB would explore, among those that some arm reveals; others could not be explored."""
+    """Return the arm that UCB would explore, among those that some arm reveals; others cannot be explored."""
     counts, roots = state.inner.counts, state.inner.roots
     revealed = -1
     for arm in range(len(counts)):
@@ -62,7 +62,7 @@ def choose_ucb(state: Any, rng: np.random.Generator) -> int:
             revealed = arm
     if revealed < 0:
         return 0
-    spread = math.sqrt(state.inner.exploration * math.log(state.inner.numbers[ROUND]))
+    spread = math.sqrt(state.inner.exploration * math.log(state.inner.status[ROUND]))
     best = revealed
     highest = -math.inf
     for arm in range(len(counts)):
@@ -75,24 +75,24 @@ def choose_ucb(state: Any, rng: np.random.Generator) -> int:
 
 
 def learn(state: Any, arm: int, seen: Sums) -> Any:
-    """Stand for its `update`."""
+    """Placeholder; replaced by the `update` of that algorithm."""
     raise NotImplementedError
 
 
 def select(state: State, rng: np.random.Generator) -> int:
-    """Return the arm with the largest mean among those that reveal the chosen one; the lowest number wins ties."""
+    """Return the arm with the largest mean among those that reveal the chosen one; the lowest arm wins ties."""
     wanted = choose(state, rng)
     best = -1
     for place in range(state.starts[wanted], state.starts[wanted + 1]):
         arm = state.revealers[place]
         if best < 0 or state.means[arm] > state.means[best]:
             best = arm
-    # Without self-loops an arm may be revealed by none; then it is played itself.
+    # Without self-loops it may be that no arm reveals the chosen one; then the chosen arm is played.
     return best if best >= 0 else wanted
 
 
 def update(state: State, arm: int, seen: Sums) -> State:
-    """Hand what was revealed to the algorithm inside, and keep the means."""
+    """Update the means and the inner algorithm with the revealed gains."""
     for each in range(len(state.counts)):
         if seen.counts[each] != state.counts[each]:
             state.counts[each] = seen.counts[each]
@@ -101,20 +101,20 @@ def update(state: State, arm: int, seen: Sums) -> State:
 
 
 class MaxN(FunctionalAgent):
-    """Base of the two: plays the best arm that reveals the one an algorithm would explore.
+    """Base class of UCB-MaxN and TS-MaxN: plays the best arm that reveals the arm its inner algorithm would explore.
 
-    Learns from running sums, in a game with a feedback graph: put `ExactSums` around `DPBandit-Graph-v0`. In an
+    Learns from running sums, in a game with a feedback graph: wrap `DPBandit-Graph-v0` in `ExactSums`. In an
     undirected graph the arms that reveal an arm are those that it reveals.
 
     Source: Caron, Kveton, Lelarge and Bhagat (2012), UCB-MaxN; Tossou, Dimitrakakis and Dubhashi (2017), TS-MaxN.
-    Differs from the source in: directed graphs, for which playing an arm of the chosen one's neighbourhood would reveal
-    something else; and an arm never seen counts as mean 1/2.
+    Differs from the source in: directed graphs, where an arm is played that reveals the chosen one, as playing one that
+    the chosen one reveals would reveal something else; and an arm without gains counts as mean 1/2.
     """
 
     learns_from = Sums
 
     def initial_state(self, n_arms: int, horizon: int) -> State:
-        """Return the state before the first step, without a graph yet."""
+        """Return the state before the first step: every arm reveals only itself."""
         means = np.full(n_arms, UNSEEN)
         starts = np.arange(n_arms + 1)
         return State(self._inner(n_arms, horizon), means, np.zeros(n_arms, np.int64), starts, np.arange(n_arms))
@@ -125,13 +125,13 @@ class MaxN(FunctionalAgent):
 
     @abc.abstractmethod
     def _inner(self, n_arms: int, horizon: int) -> Any:
-        """Return the first state of the algorithm inside."""
+        """Return the first state of the inner algorithm."""
 
 
 class UcbMaxN(MaxN):
     """UCB-MaxN: UCB chooses an arm by mean + sqrt(2 ln t / n), and the best arm that reveals it is played.
 
-    Arms that no arm reveals, as there may be without self-loops, are not explored: nothing could be learned of them.
+    Arms that no arm reveals (possible without self-loops) are not explored: nothing can be learned about them.
     """
 
     functions = Functions(

@@ -1,7 +1,7 @@
-r"""How far the noise in a released sum may reach: the extra confidence term of every private index.
+r"""Confidence widths for the noise in released sums: the extra term in every private index.
 
-A width adds :math:`(\text{slope} \ln t + \text{offset}) \, w(n)` to an arm's mean over n gains after t rounds. What
-w(n) is differs between algorithms; it is worked out once for each n, so that a round costs one multiplication an arm.
+A width adds :math:`(\text{slope} \ln t + \text{offset}) \, w(n)` to an arm's mean over n gains after t rounds.
+Algorithms differ in w(n). It is computed once for each n, so that a round costs one multiplication for each arm.
 """
 
 import functools
@@ -21,19 +21,19 @@ POWER: Final = 1
 LOGARITHM: Final = 2
 TABLE: Final = 3
 STEPS_IN_AN_OCTAVE: Final = 4
-"""Steps in which t doubles, where a width for t is read from a table; each step looks up the end of its own."""
+"""Number of table rows while t doubles; each row holds the width at the end of its range of t."""
 
 
 class NoiseWidth(NamedTuple):
     """The parameters of a width.
 
     Attributes:
-        slope, offset: What w(n) is multiplied by is slope ln t + offset.
+        slope, offset: w(n) is multiplied by slope ln t + offset.
         kind: `NONE`: w = 0; `POWER`: w = n^-power; `LOGARITHM`: w = ln(n + 1) / n; `TABLE`: w from `table`, over n.
-        power: See `POWER`.
-        table: Widths of a sum by step of t, number of bits of n and number of ones in n, in one row.
-        bits: How many numbers of bits the table has.
-        until: The last round of each step of t, for which one row of the table holds.
+        power: The exponent of `POWER`.
+        table: Widths of a sum by step of t, by number of bits of n and by number of ones in n, flattened.
+        bits: The largest number of bits of n in the table.
+        until: The last round of each step of t.
     """
 
     slope: float
@@ -46,12 +46,12 @@ class NoiseWidth(NamedTuple):
 
 
 WidthFor = Callable[[int, int, float], NoiseWidth]
-"""Gives the width for `(n_arms, horizon, sensitivity)`, with the sensitivity of the values that get noise; those
-that are made here can be pickled, and so can agents with them."""
+"""Returns the width for `(n_arms, horizon, sensitivity)`, where the sensitivity is that of the values with noise. The
+functions returned by this module can be pickled, so that agents can be."""
 
 
 def weight(width: NoiseWidth, count: int, step: int) -> float:
-    """Return w(n) for n = `count` > 0, in a step of t."""
+    """Return w(n) for n = `count` > 0, at a step of t."""
     if width.kind == NONE:
         return 0.0
     if width.kind == POWER:
@@ -70,14 +70,14 @@ def weight(width: NoiseWidth, count: int, step: int) -> float:
 
 
 def smooth(width: NoiseWidth, agent: str) -> NoiseWidth:
-    """Return a width that does not come from a table, which `agent` does not look up anew as t grows."""
+    """Return the width, or raise if it is table-based: `agent` cannot refresh it as t grows."""
     if width.kind == TABLE:
         raise ValueError(f"{agent} takes a width in ln t, such as log_width(...); counter_width(...) is for Ucb.")
     return width
 
 
 def checked_width(width: WidthFor | None) -> WidthFor:
-    """Return what gives the width, by default none, or raise if it is not from this module or made like it."""
+    """Return the function that returns the width, `no_width` for None; raise if it is not callable."""
     if width is not None and not callable(width):
         raise WrongTypeError(
             f"width must be None or a function of (n_arms, horizon, sensitivity); received {width!r}. Use"
@@ -87,24 +87,24 @@ def checked_width(width: WidthFor | None) -> WidthFor:
 
 
 def no_width(n_arms: int, horizon: int, sensitivity: float) -> NoiseWidth:
-    """Return the width of no noise."""
+    """Return a width of 0."""
     return _plain(0.0, 0.0, NONE, 1.0)
 
 
 def log_width(slope: SupportsFloat, *, power: SupportsFloat = 1.0, offset: SupportsFloat = 0.0) -> WidthFor:
     """Return the width (slope ln t + offset) n^-power, as for one draw of noise in a mean.
 
-    It is for noise on values of sensitivity 1, and is multiplied by the sensitivity where that is another.
+    It is meant for values of sensitivity 1; for another sensitivity it is multiplied by that.
     """
-    numbers = checks.at_least("slope", slope, 0), checks.at_least("offset", offset, 0)
+    factors = checks.at_least("slope", slope, 0), checks.at_least("offset", offset, 0)
     exponent = checks.greater_than("power", power, 0)
-    return functools.partial(_scaled, _plain(*numbers, POWER, exponent))
+    return functools.partial(_scaled, _plain(*factors, POWER, exponent))
 
 
 def log_log_width(slope: SupportsFloat) -> WidthFor:
-    """Return the width slope ln t ln(n + 1) / n, as for the noise of a tree."""
-    number = checks.at_least("slope", slope, 0)
-    return functools.partial(_scaled, _plain(number, 0.0, LOGARITHM, 1.0))
+    """Return the width slope ln t ln(n + 1) / n, as for the noise of a binary tree."""
+    factor = checks.at_least("slope", slope, 0)
+    return functools.partial(_scaled, _plain(factor, 0.0, LOGARITHM, 1.0))
 
 
 def counter_width(
@@ -112,25 +112,25 @@ def counter_width(
 ) -> WidthFor:
     """Return the width that a counter's noise exceeds with probability at most t^-exponent.
 
-    Between powers of 2^(1/4), t is rounded up, which makes the width larger: by 4 percent at t = 33, by 2 at t = 10^5.
+    t is rounded up to a power of 2^(1/4), which makes the width up to 4 percent larger at t = 33 and 2 at t = 10^5.
 
     Args:
         counter: A key of `dp_bandit_envs.privacy.counters.COUNTERS` with Laplace noise.
         epsilon: The counter's privacy parameter, in (0, inf].
         formula: `"chernoff"` for `Counter.error_width`; `"printed"` for equation 2.2 of Tossou and Dimitrakakis (2016)
             with levels in base 2, which is about twice as wide, for the hybrid counter.
-        exponent: See above.
-        options: What the counter takes besides.
+        exponent: Of the failure probability, see above.
+        options: Further arguments of the counter.
     """
-    budget = checks.epsilon(epsilon)
+    epsilon = checks.epsilon(epsilon)
     checks.one_of("formula", formula, ("chernoff", "printed"))
     power = checks.greater_than("exponent", exponent, 0)
     if formula == "printed" and counter != "hybrid":
         raise ValueError(f"the printed formula is for the hybrid counter; received {counter!r}. Use 'chernoff'.")
     _check_terms(make_counter(counter, epsilon=1.0, horizon=1, **options), 0, 1)
-    if math.isinf(budget):
+    if math.isinf(epsilon):
         return no_width
-    return functools.partial(_from_table, counter, formula, power, tuple(sorted(options.items())), budget)
+    return functools.partial(_from_table, counter, formula, power, tuple(sorted(options.items())), epsilon)
 
 
 def _from_table(
@@ -148,7 +148,7 @@ def _from_table(
 
 
 def _scaled(width: NoiseWidth, n_arms: int, horizon: int, sensitivity: float) -> NoiseWidth:
-    """Return a width for noise that is so many times as large, in arrays of its own."""
+    """Return the width for noise `sensitivity` times as large, with copies of its arrays."""
     return width._replace(
         slope=width.slope * sensitivity,
         offset=width.offset * sensitivity,
@@ -165,7 +165,7 @@ def _plain(slope: float, offset: float, kind: int, power: float) -> NoiseWidth:
 def _table(
     name: str, formula: str, exponent: float, horizon: int, options: tuple[tuple[str, Any], ...]
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the widths at epsilon = 1 and the last round of each step of t; all noise scales go with 1 / epsilon."""
+    """Return the widths at epsilon = 1, to be divided by epsilon, and the last round of each step of t."""
     counter = make_counter(name, epsilon=1.0, horizon=horizon, **dict(options))
     bits = horizon.bit_length()
     steps = math.ceil(STEPS_IN_AN_OCTAVE * math.log2(horizon)) + 1 if horizon > 1 else 1
@@ -176,7 +176,7 @@ def _table(
     for places in range(bits):
         for ones in range(1, places + 2):
             if formula == "printed":
-                # One draw of the logarithmic part and the tree; at a power of two the tree is empty.
+                # One draw of the logarithmic part, and the tree's levels; at a power of two the tree is empty.
                 share = 2 if dict(options).get("budget", "split") == "split" else 1
                 levels = 1 if ones == 1 else places + 1
                 table[:, places, ones - 1] = share * math.sqrt(8) * np.log(4 * ends**exponent) * levels
@@ -186,7 +186,7 @@ def _table(
 
 
 def _chernoff(counter: Counter, places: int, ones: int, minus_log: FloatArray) -> FloatArray:
-    """Return `laplace_width` for many failure probabilities at once, by a grid of s; every s gives a valid width."""
+    """Return `laplace_width` for many failure probabilities at once, minimised on a grid of s; every s is valid."""
     terms = _check_terms(counter, places, ones)
     widest = max(scale for scale, _ in terms)
     share = np.linspace(0, 1, 402)[1:-1]
@@ -199,11 +199,11 @@ def _chernoff(counter: Counter, places: int, ones: int, minus_log: FloatArray) -
 
 
 def _check_terms(counter: Counter, places: int, ones: int) -> list[tuple[float, int]]:
-    """Return the Laplace scales of the noisiest release with so many bits and ones, or raise if there are none."""
+    """Return the Laplace scales of the noisiest release at counts of `places` + 1 bits, `ones` of them 1, or raise."""
     terms = [(scale, number) for scale, number in counter.noisiest(places, ones) if scale > 0 and number > 0]
     if not terms:
         raise ValueError(
-            f"the width of a {type(counter).__name__} is not of the kind that an index can use; use a counter with"
-            " Laplace noise, such as 'hybrid' or 'k-ary'."
+            f"the counter must have Laplace noise in every release; received a {type(counter).__name__}. Use 'hybrid'"
+            " or 'k-ary', for example."
         )
     return terms

@@ -1,6 +1,7 @@
-"""Stable-Baselines3 both ways: its models as agents here, and our vector environments as its training ground.
+"""Stable-Baselines3: its models play as agents here, and its algorithms train on our vector environments.
 
-Needs the extra `sb3`. A model learns in `model.learn`, from released observations and rewards; as an agent it plays on.
+Needs the extra `sb3`. A model learns in `model.learn`, from released observations and rewards; as an agent it only
+plays.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,7 +19,7 @@ vec_env = require("stable_baselines3.common.vec_env", extra="sb3")
 
 
 class Sb3Agent:
-    """Plays with a trained model; what it sees is what was released after its last arm.
+    """Plays with a trained model, which sees what was released after its last arm.
 
     Args:
         model: A Stable-Baselines3 model, trained on a DPBandit environment, on one behind privacy wrappers, or on
@@ -32,7 +33,7 @@ class Sb3Agent:
         self._flat = isinstance(model.observation_space, gym.spaces.Box)
 
     def begin(self, *, n_arms: int, horizon: int, rng: np.random.Generator) -> None:
-        """Get ready for a game; the model keeps what it has learnt."""
+        """Prepare for a game; the model keeps what it has learnt."""
         if self._model.action_space.n != n_arms:
             raise ValueError(
                 f"the model must have been trained with {n_arms} arms; received one for {self._model.action_space.n}."
@@ -60,7 +61,8 @@ class Sb3VecEnv(vec_env.VecEnv):  # type: ignore[misc, name-defined]
     """Lets a Stable-Baselines3 model train on many games at once, as arrays.
 
     Args:
-        envs: Vector bandit environments in lockstep, such as `gym.make_vec(...)` with privacy wrappers around it.
+        envs: A vector bandit environment whose games run in lockstep, such as `gym.make_vec(...)`, with or without
+            privacy wrappers.
     """
 
     def __init__(self, envs: gym.vector.VectorEnv[Any, Any, Any]) -> None:
@@ -68,7 +70,7 @@ class Sb3VecEnv(vec_env.VecEnv):  # type: ignore[misc, name-defined]
         super().__init__(envs.num_envs, envs.single_observation_space, envs.single_action_space)
 
     def reset(self) -> Any:
-        """Start new games; a seed set with `seed` counts once."""
+        """Start new games; a seed set with `seed` is used once."""
         seeds = list(self._seeds) if any(seed is not None for seed in self._seeds) else None
         observation, _ = self._envs.reset(seed=seeds)  # type: ignore[arg-type]
         self._reset_seeds()
@@ -79,7 +81,7 @@ class Sb3VecEnv(vec_env.VecEnv):  # type: ignore[misc, name-defined]
         self._actions = actions
 
     def step_wait(self) -> tuple[Any, NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
-        """Play the round; after the last one the observation is the first of new games, as the model expects."""
+        """Play the round; after the last round, return the first observation of new games, as the model expects."""
         observation, rewards, terminated, truncated, _ = self._envs.step(self._actions)
         ended = terminated | truncated
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
@@ -107,7 +109,7 @@ class Sb3VecEnv(vec_env.VecEnv):  # type: ignore[misc, name-defined]
         return [getattr(self._envs, _public(method_name))(*args, **kwargs)] * len(self._chosen(indices))
 
     def env_is_wrapped(self, wrapper_class: type[Any], indices: Any = None) -> list[bool]:
-        """Whether a scalar wrapper is around each game: never, as the games are arrays."""
+        """Return False for each game: there are no scalar wrappers, as the games are arrays."""
         return [False] * len(self._chosen(indices))
 
     def _chosen(self, indices: int | Iterable[int] | None) -> Sequence[int]:
@@ -116,5 +118,5 @@ class Sb3VecEnv(vec_env.VecEnv):  # type: ignore[misc, name-defined]
 
 def _public(name: str) -> str:
     if not is_public(name):
-        raise AttributeError(f"{name!r} is for evaluators only; models see what the outermost wrapper shows.")
+        raise AttributeError(f"{name!r} is for evaluators only; models see only what the outermost wrapper shows.")
     return name

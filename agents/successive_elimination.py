@@ -1,4 +1,4 @@
-"""Successive elimination: all arms that may still be best are played equally often, until only one is left."""
+"""Successive elimination: plays all arms that may still be best equally often, until only one is left."""
 
 import math
 from typing import Final, NamedTuple, SupportsFloat
@@ -11,19 +11,20 @@ from dp_bandit_envs.observations import Sums
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 EPOCH: Final = 0
-ARM: Final = 1
-LEFT: Final = 2
+NEXT_ARM: Final = 1
+ARMS_LEFT: Final = 2
 
 
 class State(NamedTuple):
-    """What successive elimination knows.
+    """The state of successive elimination.
 
     Attributes:
-        means: Each arm's mean in the present epoch.
-        counts: The numbers of gains in the last release of each arm.
-        releases: How many releases each arm had had when it was played last.
-        alive: Whether an arm may still be best, 0 or 1.
-        numbers: The epoch, from 1; the arm to play; how many arms are left.
+        means: Each arm's mean in the current epoch.
+        counts: Number of gains in each arm's last release.
+        releases: Number of releases of each arm when it was last played.
+        alive: 1 for an arm that may still be best, else 0.
+        status: `EPOCH`, from 1; `NEXT_ARM`, the arm to play; `ARMS_LEFT`, the number of arms that are alive. One array,
+            because compiled code can write to arrays only.
         log_arms: ln(K / beta), with beta the failure probability of the whole game.
         epsilon: Privacy parameter.
     """
@@ -32,7 +33,7 @@ class State(NamedTuple):
     counts: IntArray
     releases: IntArray
     alive: IntArray
-    numbers: IntArray
+    status: IntArray
     log_arms: float
     epsilon: float
 
@@ -47,13 +48,13 @@ def start(n_arms: int, log_arms: float, epsilon: float) -> State:
 
 def select(state: State, rng: np.random.Generator) -> int:
     """Return the arm whose turn it is."""
-    return int(state.numbers[ARM])
+    return int(state.status[NEXT_ARM])
 
 
 def update(state: State, arm: int, seen: Sums) -> State:
-    """Wait for the arm's release; then it is the next arm's turn, and after the last one some arms may go."""
-    means, counts, alive, numbers = state.means, state.counts, state.alive, state.numbers
-    if numbers[LEFT] == 1 or seen.releases[arm] == state.releases[arm]:
+    """After the arm's release, go to the next arm; after the last arm, eliminate arms and begin the next epoch."""
+    means, counts, alive, status = state.means, state.counts, state.alive, state.status
+    if status[ARMS_LEFT] == 1 or seen.releases[arm] == state.releases[arm]:
         return state
     state.releases[arm] = seen.releases[arm]
     counts[arm] = seen.counts[arm]
@@ -63,23 +64,23 @@ def update(state: State, arm: int, seen: Sums) -> State:
         following += 1
     if following == len(alive):
         eliminate(state)
-        numbers[EPOCH] += 1
+        status[EPOCH] += 1
         following = 0
         while alive[following] == 0:
             following += 1
-    numbers[ARM] = following
+    status[NEXT_ARM] = following
     return state
 
 
 def eliminate(state: State) -> None:
-    """Drop the arms whose mean is behind the largest by more than twice what chance and noise explain."""
-    means, alive, numbers = state.means, state.alive, state.numbers
-    # All are the same, but on a feedback graph, where an arm may be ahead by what its neighbours revealed.
+    """Drop the arms whose mean is below the largest by more than twice the widths for chance and noise."""
+    means, alive, status = state.means, state.alive, state.status
+    # Counts are equal, except on a feedback graph, where neighbours may have revealed more gains of an arm.
     samples = math.inf
     for arm in range(len(alive)):
         if alive[arm] == 1:
             samples = min(samples, float(state.counts[arm]))
-    log = state.log_arms + 2.0 * math.log(numbers[EPOCH])
+    log = state.log_arms + 2.0 * math.log(status[EPOCH])
     chance = math.sqrt((log + math.log(8.0)) / (2.0 * samples))
     noise = (log + math.log(4.0)) / (samples * state.epsilon)
     largest = -math.inf
@@ -89,25 +90,25 @@ def eliminate(state: State) -> None:
     for arm in range(len(alive)):
         if alive[arm] == 1 and largest - means[arm] > 2.0 * (chance + noise):
             alive[arm] = 0
-            numbers[LEFT] -= 1
+            status[ARMS_LEFT] -= 1
 
 
 class SuccessiveElimination(FunctionalAgent):
-    r"""Plays in epochs, each arm until its next release, and drops the arms that are clearly behind.
+    r"""Plays in epochs, each arm until its next release, and drops the arms that are clearly worse.
 
-    After epoch e, with R gains in each mean, an arm goes if it is behind the largest mean by more than
+    After epoch e, with R gains in each mean, an arm is dropped if it is below the largest mean by more than
 
     .. math:: 2 \sqrt{\frac{\ln(8 K e^2 / \beta)}{2 R}} + 2 \frac{\ln(4 K e^2 / \beta)}{R \epsilon}, \quad
               \beta = \frac{1}{T}
 
-    Learns from sums of blocks: put `BlockSums(env, epsilon=..., lengths=epoch_lengths(...))` around the environment.
+    Learns from sums of blocks: wrap the environment in `BlockSums(env, epsilon=..., lengths=epoch_lengths(...))`.
 
     Args:
         epsilon: Privacy parameter of that wrapper, in (0, inf].
 
     Source: Even-Dar, Mannor and Mansour (2002); Sajed and Sheffet (2019), algorithm 2 (DP-SE).
-    Differs from the source in: the logarithms hold K for the number of arms that are left, so that the lengths of the
-    epochs are known beforehand.
+    Differs from the source in: the logarithms contain K instead of the number of arms left, so that the lengths of the
+    epochs are known in advance.
     """
 
     functions = Functions(select, update)
@@ -123,7 +124,7 @@ class SuccessiveElimination(FunctionalAgent):
 
 
 def epoch_lengths(n_arms: int, horizon: int, epsilon: float) -> list[int]:
-    r"""Return how often each arm is played in epoch e = 1, 2, ..., until the horizon is reached.
+    r"""Return the number of times that each arm is played in epoch e = 1, 2, ..., until the horizon is reached.
 
     .. math:: R_e = \Big\lceil \max\Big( \frac{32 \ln(8 K e^2 T)}{D^2}, \frac{8 \ln(4 K e^2 T)}{\epsilon D} \Big)
               \Big\rceil + 1, \quad D = 2^{-e}

@@ -12,11 +12,11 @@ from dp_bandit_envs.protocols import FloatArray
 from dp_bandit_envs.theory.adversarial_bounds import SKIP_SHARE
 
 PAPER_SIGMA: Final = math.sqrt(6)
-"""Root of the second moment that Asi, Raman and Talwar (2025) allow a noisy loss."""
+"""Root of the second moment of a noisy loss, as Asi, Raman and Talwar (2025) bound it."""
 
 
 class State(NamedTuple):
-    """What Tsallis-INF knows.
+    """The state of Tsallis-INF.
 
     Attributes:
         losses: Estimated cumulative loss of each arm.
@@ -24,7 +24,7 @@ class State(NamedTuple):
         round: The next round, from 1.
         sigma: Root of the second moment of the losses; the learning rate is 1 / (sigma sqrt(round)).
         skips: Whether losses beyond the threshold are skipped (HTINF).
-        bound: A released gain v stands for the noisy gain v (2 bound + 1) - bound.
+        bound: A released gain v is read as the noisy gain v (2 bound + 1) - bound.
     """
 
     losses: FloatArray
@@ -36,7 +36,7 @@ class State(NamedTuple):
 
 
 def start(n_arms: int, sigma: float, skips: bool, bound: float) -> State:
-    """Return the state before the first round: all arms alike."""
+    """Return the state before the first round: equal probabilities."""
     return State(np.zeros(n_arms), np.full(n_arms, 1 / n_arms), 1, sigma, skips, bound)
 
 
@@ -52,7 +52,7 @@ def select(state: State, rng: np.random.Generator) -> int:
 
 
 def update(state: State, arm: int, seen: Gains) -> State:
-    """Add loss / probability to the estimate of the arm played, then solve for the next probabilities."""
+    """Add loss / probability to the estimate of the arm played, and compute the next probabilities."""
     losses, probabilities = state.losses, state.probabilities
     if seen.observed[arm] != 0:
         loss = 1.0 - (seen.gains[arm] * (2.0 * state.bound + 1.0) - state.bound)
@@ -68,13 +68,13 @@ def normalise(losses: FloatArray, probabilities: FloatArray, rate: float) -> Non
     r"""Write :math:`x_i = (\eta (L_i - \lambda))^{-2}` into `probabilities`, with lambda such that they sum to 1.
 
     The sum is convex and increasing in lambda below the smallest loss L*, at least 1 at L* - 1/eta, and at most 1 at
-    L* - sqrt(K)/eta. So Newton's method from the right end falls to the root without passing it.
+    L* - sqrt(K)/eta. So Newton's method from the right end decreases to the root without overshooting.
     """
     n_arms = len(losses)
     smallest = losses[0]
     for arm in range(1, n_arms):
         smallest = min(smallest, losses[arm])
-    # In units of 1/eta below the smallest loss, which keeps its precision when losses are large.
+    # (L* - lambda) * eta: relative to the smallest loss, so that large losses cost no precision.
     below = 1.0
     for _ in range(50):
         total = 0.0
@@ -97,7 +97,7 @@ def normalise(losses: FloatArray, probabilities: FloatArray, rate: float) -> Non
 
 
 class TsallisInf(FunctionalAgent):
-    r"""Follow the regularised leader with Tsallis entropy of index 1/2, which needs no horizon.
+    r"""Follow-the-regularised-leader with Tsallis entropy of index 1/2; needs no horizon.
 
     .. math:: x_t = \arg\min_x \langle \hat L, x \rangle - \frac{2}{\eta_t} \sum_i \sqrt{x_i}, \quad
               \eta_t = \frac{1}{\sqrt t}, \quad \hat L_i = \sum_s \frac{1 - g_{i,s}}{x_{i,s}} [I_s = i]
@@ -122,18 +122,18 @@ class TsallisInf(FunctionalAgent):
 
 
 class Htinf(TsallisInf):
-    r"""HTINF: Tsallis-INF for losses that are noisy or heavy-tailed, which skips losses too large for their arm.
+    r"""HTINF: Tsallis-INF for noisy or heavy-tailed losses, which skips losses that are too large for their arm.
 
-    It asks for :math:`E[\ell^2] \le \sigma^2`. The learning rate is :math:`1 / (\sigma \sqrt t)`, and a loss counts
+    It assumes :math:`E[\ell^2] \le \sigma^2`. The learning rate is :math:`1 / (\sigma \sqrt t)`, and a loss counts
     only if :math:`|\ell| \le \Theta \sigma \sqrt{t x_i}` with :math:`\Theta = 1 - 2^{-1/3}`.
 
-    Above a `LaplaceClipRescale` it undoes the rescaling: a released gain v stands for v (2b + 1) - b, with b that
-    wrapper's bound, which `play` and `simulate` tell it (`see_noise`), as they do the scale of the noise.
+    Above a `LaplaceClipRescale` it undoes the rescaling: a released gain v is read as v (2b + 1) - b, with b the bound
+    of that wrapper. `play` and `simulate` pass it this bound and the scale of the noise through `see_noise`.
 
     Args:
-        sigma: Root of the second moment of the noisy losses, greater than 0; None for sqrt(1 + 2 b^2) with b the scale
-            of the noise, the least that covers a gain in [0, 1] with Laplace noise. Asi, Raman and Talwar (2025) use
-            sqrt(6). Where a round reveals several gains, so that noise is larger, it is at least that.
+        sigma: Root of the second moment of the noisy losses, greater than 0; None for sqrt(1 + 2 s^2) with s the scale
+            of the noise, the smallest that covers a gain in [0, 1] with Laplace noise. Asi, Raman and Talwar (2025) use
+            sqrt(6). Where a round reveals several gains, and the noise is larger, it is raised to sqrt(1 + 2 s^2).
 
     Source: Huang, Dai and Huang (2022), Adaptive Best-of-Both-Worlds Algorithm for Heavy-Tailed Multi-Armed Bandits,
     ICML (HTINF, tail index 2). Theta and the rule for skipping were compared with a public re-implementation.

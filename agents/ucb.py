@@ -12,27 +12,28 @@ from dp_bandit_envs.observations import Sums
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 ROUND: Final = 0
-STEP: Final = 1
-HELD: Final = 2
-UNRELEASED: Final = 3
+WIDTH_STEP: Final = 1
+HELD_ARM: Final = 2
+ARMS_UNRELEASED: Final = 3
 
 
 class State(NamedTuple):
-    """What UCB knows.
+    """The state of UCB.
 
     Attributes:
         means: Released mean of each arm.
-        counts: Number of gains in it; 0 before the first release.
+        counts: Number n of gains in that mean; 0 before the first release.
         inverses, roots: 1 / n and 1 / sqrt(n); 0 before the first release.
-        weights: w(n) of the extra term.
-        releases: How many releases the arm has had, as far as `lazy` needs it.
-        numbers: Rounds played so far; the extra term's step of t; the arm to stay with until its next release, or -1;
-            how many arms have had no release.
+        weights: w(n) of the noise width.
+        releases: Number of releases of each arm; updated only if `lazy`.
+        status: `ROUND`, the number of rounds played; `WIDTH_STEP`, the width's step of t; `HELD_ARM`, the arm to play
+            until its next release, or -1; `ARMS_UNRELEASED`, the number of arms without a release. One array, because
+            compiled code can write to arrays only.
         exploration: alpha.
         log_factor: ln f.
         lazy: Whether an arm is held until its next release.
-        width: The extra term.
-        forced: An arm with at most forced ln(t + 1) gains is played before any index counts; 0 for none.
+        width: The noise width.
+        forced: An arm with at most forced ln(t + 1) gains is played before indices are compared; 0 for none.
     """
 
     means: FloatArray
@@ -41,7 +42,7 @@ class State(NamedTuple):
     roots: FloatArray
     weights: FloatArray
     releases: IntArray
-    numbers: IntArray
+    status: IntArray
     exploration: float
     log_factor: float
     lazy: bool
@@ -54,28 +55,28 @@ def start(
 ) -> State:
     """Return the state before the first round."""
     means, inverses, roots, weights = (np.zeros(n_arms) for _ in range(4))
-    numbers = np.array([0, 0, -1, n_arms])
+    status = np.array([0, 0, -1, n_arms])
     counts, releases = np.zeros(n_arms, np.int64), np.zeros(n_arms, np.int64)
     return State(
-        means, counts, inverses, roots, weights, releases, numbers, exploration, log_factor, lazy, width, forced
+        means, counts, inverses, roots, weights, releases, status, exploration, log_factor, lazy, width, forced
     )
 
 
 def select(state: State, rng: np.random.Generator) -> int:
-    """Return the held arm, the first with no release or too few gains, or the first with the largest index."""
-    means, roots, weights, numbers = state.means, state.roots, state.weights, state.numbers
-    if numbers[HELD] >= 0:
-        return int(numbers[HELD])
-    if numbers[UNRELEASED] > 0:
+    """Return the held arm, the first without a release or with too few gains, or the first with the largest index."""
+    means, roots, weights, status = state.means, state.roots, state.weights, state.status
+    if status[HELD_ARM] >= 0:
+        return int(status[HELD_ARM])
+    if status[ARMS_UNRELEASED] > 0:
         for arm in range(len(means)):
             if state.counts[arm] == 0:
                 return arm
     if state.forced > 0.0:
-        enough = state.forced * math.log(numbers[ROUND] + 1)
+        enough = state.forced * math.log(status[ROUND] + 1)
         for arm in range(len(means)):
             if state.counts[arm] <= enough:
                 return arm
-    log = math.log(numbers[ROUND])
+    log = math.log(status[ROUND])
     spread = math.sqrt(state.exploration * (log + state.log_factor))
     reach = state.width.slope * log + state.width.offset
     best = 0
@@ -89,27 +90,27 @@ def select(state: State, rng: np.random.Generator) -> int:
 
 
 def update(state: State, arm: int, seen: Sums) -> State:
-    """Take over released sums, and work out anew what depends on counts that have changed."""
-    counts, numbers, until = state.counts, state.numbers, state.width.until
-    numbers[ROUND] += 1
+    """Store the released sums, and recompute what depends on a count or a width step where it has changed."""
+    counts, status, until = state.counts, state.status, state.width.until
+    status[ROUND] += 1
     if state.lazy and seen.releases[arm] == state.releases[arm]:
-        numbers[HELD] = arm
+        status[HELD_ARM] = arm
         return state
-    numbers[HELD] = -1
+    status[HELD_ARM] = -1
     stale = False
-    while numbers[ROUND] > until[numbers[STEP]]:
-        numbers[STEP] += 1
+    while status[ROUND] > until[status[WIDTH_STEP]]:
+        status[WIDTH_STEP] += 1
         stale = True
     for each in range(len(counts)):
         n = seen.counts[each]
         if state.lazy:
             state.releases[each] = seen.releases[each]
         if n != counts[each] or (stale and n > 0):
-            numbers[UNRELEASED] -= counts[each] == 0
+            status[ARMS_UNRELEASED] -= counts[each] == 0
             counts[each] = n
             state.inverses[each] = 1.0 / n
             state.roots[each] = math.sqrt(state.inverses[each])
-            state.weights[each] = weight(state.width, n, numbers[STEP])
+            state.weights[each] = weight(state.width, n, status[WIDTH_STEP])
         state.means[each] = seen.sums[each] * state.inverses[each]
     return state
 
@@ -120,16 +121,16 @@ class Ucb(FunctionalAgent):
     .. math:: \hat\mu_i + \sqrt{\frac{\alpha \ln(f t)}{n_i}} + \text{width}(n_i, t)
 
     with t the number of rounds played so far and n_i the number of gains in the released mean. Arms without a release
-    come first, lowest number first, each until it has one; the lowest number wins ties.
+    are played first, in order, each until its first release; the lowest arm wins ties.
 
-    Learns from running sums: put `ExactSums`, `HybridSums`, `IntervalSums` or `BlockSums` around the environment.
+    Learns from running sums: wrap the environment in `ExactSums`, `HybridSums`, `IntervalSums` or `BlockSums`.
 
     Args:
         exploration: alpha, at least 0; 2 for UCB.
         log_factor: f, at least 1; 1 for UCB.
-        width: The extra term for noise, from `dp_bandit_envs.agents.noise_width`; by default none.
-        lazy: Whether an arm is played until its next release, as in algorithms whose blocks set the pace.
-        forced: At least 0; an arm with at most forced ln(t + 1) gains is played first, lowest number first.
+        width: The noise width, from `dp_bandit_envs.agents.noise_width`; by default 0.
+        lazy: Whether a chosen arm is played until its next release, as in algorithms that play in blocks.
+        forced: At least 0; an arm with at most forced ln(t + 1) gains is played first, in order.
 
     Source: Auer, Cesa-Bianchi and Fischer (2002), UCB1; Tossou and Dimitrakakis (2016), algorithms 1 to 3; Azize and
     Basu (2022), AdaP-UCB.

@@ -1,4 +1,4 @@
-"""The baseline: every arm with the same probability, whatever happens."""
+"""The baseline: plays every arm with the same probability in every round."""
 
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ from dp_bandit_envs.protocols import FloatArray
 
 
 class State(NamedTuple):
-    """Nothing but the number of arms."""
+    """The number of arms."""
 
     n_arms: int
 
@@ -26,7 +26,7 @@ def update(state: State, arm: int, seen: Gains) -> State:
 
 
 class Uniform(FunctionalAgent):
-    """Plays each arm with probability 1 / K and learns nothing: 0-DP by itself, and the regret to beat."""
+    """Plays each arm with probability 1 / K and learns nothing: 0-DP without noise, and the regret to beat."""
 
     functions = Functions(select, update)
 

@@ -1,4 +1,4 @@
-"""Your own agent in 20 lines: three methods, nothing to inherit, private at once behind a wrapper."""
+"""Your own agent in 20 lines: three methods, no base class, and private inside a wrapper."""
 
 import numpy as np
 

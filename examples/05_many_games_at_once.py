@@ -12,7 +12,7 @@ MEANS = [0.2, 0.2, 0.9, 0.2]
 
 
 def private_envs(games: int, horizon: int) -> gym.vector.VectorEnv:
-    """Make the games behind Laplace noise, each with its own."""
+    """Make the games, each with its own Laplace noise."""
     envs = gym.make_vec("DPBandit-Stochastic-v0", num_envs=games, means=MEANS, horizon=horizon)
     return LaplaceClipRescale(envs, epsilon=2.0)
 

@@ -14,7 +14,7 @@ NAMES = ["UCB-N", "UCB-MaxN", "TS-N", "TS-MaxN"]
 
 
 def main(horizon: int = 5000, seed: int = 0, trials: int = 200) -> dict[str, float]:
-    """Compare algorithms with and without the club's talk; return their mean regret."""
+    """Compare algorithms with and without feedback from neighbours; return their mean regret."""
     env = gym.make(GAME, graph="karate-club", horizon=horizon)
     algorithm = make_algorithm("TS-MaxN")
     game = play(env, algorithm, seed=seed)

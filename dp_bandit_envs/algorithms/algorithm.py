@@ -59,11 +59,11 @@ class Algorithm:
         return super().__reduce_ex__(protocol) if recipe is None else (made_by, (recipe,))
 
     def wrap(self, env: Environment) -> Environment:
-        """Return the environment as this algorithm's agent may see it."""
+        """Return the environment in this algorithm's privacy wrappers."""
         return self.wrapping(env)
 
     def agent(self) -> Agent:
-        """Return a fresh agent; `play` and `simulate` tell it how much noise the wrappers add."""
+        """Return a fresh agent; `play` and `simulate` pass it the noise of the wrappers (`see_noise`)."""
         return self.make_agent()
 
     def guarantee(self, *, n_arms: SupportsIndex, horizon: SupportsIndex, sensitivity: float = 1.0) -> PrivacyGuarantee:

@@ -7,7 +7,7 @@ from dp_bandit_envs.privacy.counters import COUNTERS
 
 
 def counter_options(counter: str, budget: str) -> dict[str, Any]:
-    """Return what a counter takes besides epsilon and horizon.
+    """Return a counter's arguments besides epsilon and horizon.
 
     Args:
         counter: A key of `dp_bandit_envs.privacy.counters.COUNTERS`.

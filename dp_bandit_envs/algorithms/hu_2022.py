@@ -39,15 +39,15 @@ def lazy_dp_ts(*, epsilon: SupportsFloat = 1.0, label: str = "Lazy-DP-TS") -> Al
 
 
 def dp_ts(*, epsilon: SupportsFloat = 1.0, label: str = "DP-TS") -> Algorithm:
-    """DP-TS (Hu and Hegde 2022): Thompson sampling on sums of the hybrid counter, with an allowance for its noise.
+    """DP-TS (Hu and Hegde 2022): Thompson sampling on sums of the hybrid counter, with a width for its noise.
 
-    Private because a changed gain enters one arm's counter, whose releases together lose epsilon for one item.
+    Private because a changed gain enters one arm's counter, all releases of which are epsilon-DP together.
 
-    The allowance is read as 6 sqrt(8) ln(n + 1) ln t / (epsilon n), a bound on the hybrid counter's noise after n
-    items. The paper was not at hand, and notes on it do not show where the square root ends.
+    The width is taken to be 6 sqrt(8) ln(n + 1) ln t / (epsilon n), a bound on the hybrid counter's noise after n
+    items. We did not have the paper, and our notes on it do not show where the square root ends.
 
     Differs from the source in: each part of the hybrid counter has half of epsilon, as both are released. The paper was
-        not at hand: the allowance is read as above, and gains between 0 and 1 count as fractions.
+        not at hand: the width is taken to be as above, and gains between 0 and 1 count as fractions.
     """
     epsilon = checks.epsilon(epsilon)
     return Algorithm(

@@ -1,4 +1,4 @@
-"""The construction behind DP-Lambda-Lap and Batched-Lap: any base algorithm on averages with Laplace noise."""
+"""The construction of DP-Lambda-Lap and Batched-Lap: any base algorithm on averages with Laplace noise."""
 
 import functools
 import math
@@ -50,13 +50,13 @@ def laplace_on_averages(
 
     Args:
         epsilon: Privacy parameter, in (0, inf].
-        base: A key of `BASES`, or what makes an agent.
+        base: A key of `BASES`, or a function that makes an agent.
         batch_size: Rounds in a batch, at least 1; in shorter games, the horizon.
         bound: How far outside [0, 1] a noisy average still counts; by default the paper's ln(n) times the noise's
             scale, for n averages.
-        outside: What happens to averages beyond that: `"reject"` or `"clip"`.
+        outside: How averages beyond that are treated: `"reject"` or `"clip"`.
         sigma: For HTINF, the root of the second moment of a noisy loss; by default, that of a loss of 1 plus its noise.
-        label: What results are filed under.
+        label: The name of its results.
         reference: Author (year) and theorem.
     """
     epsilon = checks.epsilon(epsilon)

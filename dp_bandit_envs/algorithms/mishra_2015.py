@@ -33,9 +33,9 @@ def private_ucb(
     checks.one_of("constants", constants, ("paper", "improved"))
     failure = None if failure_probability is None else checks.in_range("failure_probability", failure_probability, 0, 1)
     if failure == 0:
-        raise ValueError("failure_probability must be greater than 0; received 0. None stands for t^-4.")
+        raise ValueError("failure_probability must be greater than 0; received 0. Use None for t^-4.")
     if constants == "improved" and failure is not None:
-        raise ValueError("failure_probability goes with constants='paper'; the improved width is for t^-4.")
+        raise ValueError("failure_probability needs constants='paper'; the improved width is for t^-4.")
 
     def wrapping(env: Environment) -> Environment:
         # The paper composes over arms one after another; in parallel, this is epsilon / K-DP.

@@ -35,7 +35,7 @@ def dp_ucb_bound(
 ) -> Algorithm:
     """DP-UCB-BOUND (Tossou and Dimitrakakis 2016, algorithm 1): UCB with a bonus for the counter's noise.
 
-    Private because a changed gain enters one arm's counter, whose releases together lose epsilon for one item.
+    Private because a changed gain enters one arm's counter, all releases of which are epsilon-DP together.
 
     With `counter="square-root"` it is (epsilon, 1e-6)-DP, and played without compiling.
 

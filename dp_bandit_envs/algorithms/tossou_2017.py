@@ -97,7 +97,7 @@ def exp3_tau(
             exploration_rate=default_exploration_rate(n_arms, steps),
             sensitivity=divide_up(1, batch),
         )
-        # Asked for an (epsilon, delta), it answers in those terms.
+        # For a requested (epsilon, delta), state the guarantee at that delta.
         return own if target is None else dataclasses.replace(own, epsilon=own.epsilon_at(target[1]), delta=target[1])
 
     def paper_guarantee(n_arms: int, horizon: int) -> PrivacyGuarantee:

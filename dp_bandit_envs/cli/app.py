@@ -41,7 +41,7 @@ Out = Annotated[Path | None, typer.Option(help="Folder for the results; by defau
 def main() -> None:
     """Run the command line; an error is one sentence, not a traceback."""
     codecs.register_error("dp-bandit", _nearest)
-    # Errors go to stderr, which Python never lets fail; a handler that the user chose stays.
+    # Only stdout: stderr never raises for unknown characters. A handler that the user chose is kept.
     if getattr(sys.stdout, "errors", "") in ("strict", "surrogateescape") and hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="dp-bandit")
     try:
@@ -54,10 +54,10 @@ def main() -> None:
     except typer.Exit as leave:
         sys.exit(leave.exit_code)
     except (typer.Abort, KeyboardInterrupt):
-        errors.print("\nInterrupted. What was finished is saved: the same command goes on from there.")
+        errors.print("\nInterrupted. Finished work is saved; the same command continues from there.")
         _leave_at_once(INTERRUPTED)
     except Exception as error:
-        # Click's own errors know how to show themselves, with the usage of the command.
+        # Click's own errors print themselves, with the usage of the command.
         show = getattr(error, "show", None)
         if callable(show):
             show()
@@ -70,7 +70,7 @@ def main() -> None:
 
 @app.command("list")
 def list_() -> None:
-    """Name environments, algorithms with what they guarantee, agents, wrappers and counters."""
+    """List environments, algorithms with their guarantees, agents, wrappers and counters."""
     from dp_bandit_envs.cli.list_command import show_all
 
     show_all(console)
@@ -80,7 +80,7 @@ def list_() -> None:
 def show(
     name: Annotated[str, typer.Argument(help="An environment, algorithm, agent, wrapper or counter, as in list.")],
 ) -> None:
-    """Show all about one name: parameters with defaults, guarantee, bound, source, and what differs from the source."""
+    """Show everything about one name: parameters, guarantee, bound, source, and differences from the source."""
     from dp_bandit_envs.cli.show_command import show_name
 
     show_name(console, name)
@@ -100,9 +100,7 @@ def run(
     horizon: Horizon = None,
     seed: Seed = 0,
     jobs: Jobs = 0,
-    spacing: Annotated[
-        str, typer.Option(help="Spacing of the rounds that are written down: linear or log.")
-    ] = "linear",
+    spacing: Annotated[str, typer.Option(help="Spacing of the rounds that are recorded: linear or log.")] = "linear",
     out: Out = None,
 ) -> None:
     """Play algorithms against one environment or your own data, and write figure, tables and report."""
@@ -148,7 +146,7 @@ def reproduce(
     jobs: Jobs = 0,
     out: Out = None,
 ) -> None:
-    """Run a paper's experiment at full size and hold its claims against what is seen."""
+    """Run a paper's experiment at full size and compare its claims with the results."""
     from dp_bandit_envs.cli.reproduce_figures import figure
     from dp_bandit_envs.cli.run_and_report import produce
 
@@ -172,8 +170,8 @@ def counters(
 
 
 def _leave_at_once(code: int) -> None:
-    """Exit without waiting some seconds for a compiler that runs in the background."""
-    # Alone, no thread compiles, and importing the simulation would take a second.
+    """Exit without waiting seconds for a background compilation."""
+    # With a single thread nothing compiles, and importing the simulation would take a second.
     if threading.active_count() > 1:
         from dp_bandit_envs.simulation.spreading import COMPILER
 
@@ -195,9 +193,9 @@ def _command() -> str:
 
 
 def _nearest(error: UnicodeError) -> tuple[str | bytes, int]:
-    """Write a letter that the terminal does not know: the bytes of a file's name as they are, others without accents.
+    """Encode a character that the terminal does not support: a file name's bytes unchanged, others without accents.
 
-    A handler of codec errors, as `codecs.register_error` takes it.
+    An error handler for `codecs.register_error`.
     """
     if not isinstance(error, UnicodeEncodeError):
         raise error

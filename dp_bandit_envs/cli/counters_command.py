@@ -1,4 +1,4 @@
-"""What `dp-bandit counters` shows: the variances of all counters, and which one to pick."""
+"""Prints what `dp-bandit counters` shows: the variances of all counters, and which one to choose."""
 
 import math
 from pathlib import Path
@@ -13,7 +13,7 @@ from dp_bandit_envs.privacy.counters.comparison import compare
 
 
 def show_counters(console: Console, horizon: int, epsilon: float, delta: float | None, out: Path | None) -> None:
-    """Print the table, and save the plot if asked to."""
+    """Print the table, and save the plot if `out` is set."""
     horizon = checks.integer("horizon", horizon, at_least=1)
     if horizon > 2**40:
         raise ValueError(f"horizon must be at most 2^40; received {horizon}.")

@@ -1,4 +1,4 @@
-"""What `dp-bandit list` shows: every name there is, in 80 columns; `dp-bandit show` says more of one."""
+"""Prints what `dp-bandit list` shows: every name, in 80 columns; `dp-bandit show` says more about one."""
 
 import textwrap
 from collections.abc import Iterable
@@ -17,17 +17,17 @@ def show_all(console: Console) -> None:
 
 
 def listed() -> list[str]:
-    """Return the lines, none longer than 80 letters."""
+    """Return the lines, none longer than 80 characters."""
     lines = ["Environments (DPBandit-...-v0)"]
     lines += [_line(short_name(name), "", 14, 0, first_line(thing)) for name, thing in KINDS["environment"]().items()]
-    lines += ["", f"Algorithms, with what each guarantees by default at K = {N_ARMS}, T = {HORIZON:,}"]
+    lines += ["", f"Algorithms, with their default guarantees at K = {N_ARMS}, T = {HORIZON:,}"]
     for name, maker in KINDS["algorithm"]().items():
         level = level_of(make_algorithm(name).guarantee(n_arms=N_ARMS, horizon=HORIZON), HORIZON)
         what = first_line(maker).partition(": ")[2]
         lines.append(_line(name, str(level), 18, 26, what))
     for kind in ("agent", "wrapper", "counter"):
         lines += ["", f"{kind.capitalize()}s", *_names(KINDS[kind]())]
-    return [*lines, "", "dp-bandit show NAME says more of each: parameters, guarantee, bound, source."]
+    return [*lines, "", "dp-bandit show NAME says more: parameters, guarantee, bound, source."]
 
 
 def _line(name: str, level: str, wide: int, level_wide: int, what: str) -> str:

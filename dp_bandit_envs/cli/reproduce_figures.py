@@ -1,4 +1,4 @@
-"""The figures that `dp-bandit reproduce` knows, and the options that each of them takes."""
+"""The figures of `dp-bandit reproduce`, and the options of each."""
 
 import importlib
 from typing import Any, NamedTuple
@@ -9,11 +9,11 @@ from dp_bandit_envs.experiments.reproduction import Reproduction
 
 
 class Figure(NamedTuple):
-    """Where a figure is.
+    """The package of a figure, and its options.
 
     Attributes:
-        package: Has a function `reproduction(*, seed, trials, horizon, **options)`.
-        options: What `reproduction` takes besides.
+        package: Contains a function `reproduction(*, seed, trials, horizon, **options)`.
+        options: The names of its further options.
     """
 
     package: str
@@ -34,14 +34,14 @@ def figure(what: str, **options: Any) -> tuple[Reproduction, Draw]:
 
     Args:
         what: A key of `FIGURES`.
-        options: `seed`, and what the user chose.
+        options: `seed`, and the options that the user set.
     """
     what = checks.known_name("experiment", what, FIGURES)
     package, takes = FIGURES[what]
     for option in options:
         if option not in (*SIZES, *takes):
             owners = " or ".join(name for name, each in FIGURES.items() if option in each.options)
-            raise ValueError(f"--{option} goes with {owners} only; received it with {what}.")
+            raise ValueError(f"--{option} is an option of {owners} only; received it with {what}.")
     experiments = importlib.import_module(f"dp_bandit_envs.experiments.{package}")
     plan: Reproduction = experiments.reproduction(**options)
     return plan, plan.draw or draw_over_time

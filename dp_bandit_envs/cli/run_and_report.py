@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dp_bandit_envs.experiments.chunked_run import run
-from dp_bandit_envs.experiments.experiment import Experiment, Panel, Results
+from dp_bandit_envs.experiments.experiment import Experiment, GameSpec, Results
 from dp_bandit_envs.experiments.privacy_levels import labels_of, levels_in, words_of
 from dp_bandit_envs.experiments.report import report_md
 from dp_bandit_envs.experiments.reproduction import Reproduction, View
@@ -21,7 +21,7 @@ from dp_bandit_envs.metrics import mean_and_standard_error, median_and_tail, med
 from dp_bandit_envs.plots.regret_plot import as_bytes, regret_figure
 
 WIDTH_OF_NAMES, WIDTH_OF_GAME = 46, 34
-"""Letters that a table takes for names and guarantees, and for each game."""
+"""Width in characters of a table's columns for names and guarantees, and of its column for each game."""
 Draw = Callable[[Reproduction, Sequence[Results]], Figure]
 
 
@@ -60,7 +60,7 @@ def draw_over_time(reproduction: Reproduction, results: Sequence[Results]) -> Fi
 def produce(
     console: Console, reproduction: Reproduction, out: Path, *, jobs: int, command: str, draw: Draw = draw_over_time
 ) -> list[Results]:
-    """Run what is missing, write all files, and print where they are."""
+    """Run what is missing, write all files, and print their paths."""
     experiments, view = reproduction.experiments, reproduction.view
     for experiment in experiments:
         experiment.check()
@@ -76,7 +76,7 @@ def produce(
     text = report_md(results, title=reproduction.title, command=command, view=view, notes=notes, claims=claims)
     written.append(folder.write_again("report.md", text))
     console.print(_regret_table(results[0], view, console.width))
-    console.print("Why each guarantee holds is in the report.", highlight=False)
+    console.print("The report explains why each guarantee holds.", highlight=False)
     for claim in claims:
         console.print(f"{claim.says} [bold]{claim.answer}[/bold]", highlight=False)
     for remark in notes:
@@ -85,13 +85,13 @@ def produce(
     speed = f"{played:,} rounds in {seconds:,.1f} s, {_rate(played / seconds)}. " if played else ""
     where = f"See {out / 'report.md'} and {out / 'figure.png'}."
     if not all(written):
-        where = f"{out} can be read only: its figure, tables and report are those of an earlier run. {where}"
+        where = f"{out} is read-only: its figure, tables and report are those of an earlier run. {where}"
     console.print(f"{speed}{where}", markup=False, highlight=False, soft_wrap=True)
     return results
 
 
 def _folders(reproduction: Reproduction, out: Path) -> tuple[ResultsFolder, list[ResultsFolder]]:
-    """Return the folder of the report and that of each experiment's numbers: itself, or one below it for each."""
+    """Return the report's folder and each experiment's: the same for one experiment, subfolders for several."""
     experiments = reproduction.experiments
     if len(experiments) == 1:
         folder = ResultsFolder(out, experiments[0].configuration())
@@ -122,7 +122,7 @@ def _run(
         def advance(panel: str | None, rounds: int) -> None:
             nonlocal played, total
             if panel is None:
-                # What was found is not work, so that speed and time left are those of what is left.
+                # Saved results do not count as work, so that speed and remaining time are right.
                 total -= rounds
                 bar.update(task, total=total)
             else:
@@ -136,7 +136,7 @@ def _run(
 
 
 def note(experiment: Experiment, view: View) -> str:
-    """Say under the figure what lines and bands are, and which privacy each algorithm guarantees."""
+    """Return the note under the figure: the meaning of lines and bands, and each algorithm's guarantee."""
     more = experiment.more_trials
     trials = f"{experiment.trials}" + (f" ({more})" if more else "")
     if view.centre == "mean":
@@ -150,13 +150,13 @@ def note(experiment: Experiment, view: View) -> str:
     names = dict.fromkeys(name for levels in of_panels for name in levels)
     differ = [name for name in names if len({levels[name] for levels in of_panels if name in levels}) > 1]
     if not differ:
-        return f"{lines}; in brackets: what each guarantees"
+        return f"{lines}; in brackets: its guarantee"
     alike: dict[tuple[str, ...], list[str]] = {}
     for name in differ:
         each = tuple(str(levels[name]) if name in levels else "" for levels in of_panels)
         alike.setdefault(each, []).append(name)
     shown = "; ".join(f"{', '.join(names)}: {' | '.join(each)}" for each, names in alike.items())
-    return f"{lines}; in brackets: what each guarantees. Panel by panel: {shown}"
+    return f"{lines}; in brackets: its guarantee. Panel by panel: {shown}"
 
 
 def _rate(speed: float) -> str:
@@ -164,9 +164,9 @@ def _rate(speed: float) -> str:
 
 
 def _regret_table(results: Results, view: View, width: int) -> Table:
-    """Return a row for each algorithm and a column for each game, or a row for each pair where that is too wide.
+    """Return a table with a row for each algorithm and a column for each game, or if too wide a row for each pair.
 
-    With the guarantee of each algorithm, and median and 99 % quantile, as a few bad games may decide a mean.
+    It shows each algorithm's guarantee, and median and 99 % quantile, because a few bad games may decide a mean.
     """
     what = "Pseudo-regret" if view.measure == "pseudo_regret" else "External regret"
     title = f"{what} after the last round: {view.centre} (median / 99 % quantile)"
@@ -196,7 +196,7 @@ def _regret_table(results: Results, view: View, width: int) -> Table:
     return table
 
 
-def _in_a_cell(results: Results, panel: Panel, name: str, view: View) -> str:
+def _in_a_cell(results: Results, panel: GameSpec, name: str, view: View) -> str:
     last = results.regret(panel.key, name, view.measure)[:, -1]
     centre = mean_and_standard_error(last)[0] if view.centre == "mean" else median_of_means(last).value
     median, tail = median_and_tail(last)

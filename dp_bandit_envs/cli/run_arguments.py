@@ -1,4 +1,4 @@
-"""Turns the words of `dp-bandit run` into an experiment."""
+"""Parses the arguments of `dp-bandit run` into an experiment."""
 
 import ast
 import dataclasses
@@ -15,7 +15,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import ALGORITHMS
 from dp_bandit_envs.cli.show_command import short_name
 from dp_bandit_envs.envs.registration import IDS
-from dp_bandit_envs.experiments.experiment import Contestant, Experiment, Panel
+from dp_bandit_envs.experiments.experiment import AlgorithmSpec, Experiment, GameSpec
 from dp_bandit_envs.experiments.privacy_levels import labels_of
 from dp_bandit_envs.simulation.checkpoints import SPACINGS
 
@@ -42,11 +42,12 @@ def comparison(
             `Graph:graph=cycle,n_arms=10` or `Stochastic:means=[.9,.6]`; or the id of a registered adversary behind its
             module's name, `mine:DPBandit-Drifting-v0`; or a file of gains.
         algorithms: Names, each with parameters after a colon if wanted: `EXP3-tau:batch_size=19`.
-        epsilon: For every algorithm that takes one and was given none; with delta = T^-2 where it takes a delta too.
+        epsilon: For every algorithm with this parameter whose text does not set it; with delta = T^-2 if it also has a
+            delta.
         trials: Number of games of each algorithm.
         horizon: Number of rounds, or None for the environment's own.
         seed: The seed.
-        spacing: Spacing of the rounds that are written down, `"linear"` or `"log"`.
+        spacing: Spacing of the rounds that are recorded, `"linear"` or `"log"`.
     """
     if epsilon is not None:
         epsilon = checks.epsilon(epsilon)
@@ -68,13 +69,13 @@ def comparison(
     return dataclasses.replace(experiment, name=name, contestants=contestants)
 
 
-def contestant(text: str, epsilon: float | None, horizon: Callable[[], int]) -> Contestant:
-    """Read `NAME` or `NAME:parameter=value,parameter=value`.
+def contestant(text: str, epsilon: float | None, horizon: Callable[[], int]) -> AlgorithmSpec:
+    """Parse `NAME` or `NAME:parameter=value,parameter=value`.
 
     Args:
-        text: What to read.
-        epsilon: For an algorithm that takes one and was given none.
-        horizon: Returns the game's horizon T; an algorithm that takes epsilon together with delta gets delta = T^-2.
+        text: The text.
+        epsilon: For an algorithm with this parameter whose text does not set it.
+        horizon: Returns the game's horizon T; an algorithm with both epsilon and delta gets delta = T^-2.
     """
     written, _, rest = text.partition(":")
     name = checks.known_name("algorithm", written, ALGORITHMS)
@@ -92,18 +93,18 @@ def contestant(text: str, epsilon: float | None, horizon: Callable[[], int]) -> 
                 parameters["delta"] = usual_delta(name, horizon())
     elif "epsilon" in parameters and "delta" in takes and takes["delta"].default is None:
         parameters.setdefault("delta", usual_delta(name, horizon()))
-    return Contestant(name, parameters, label)
+    return AlgorithmSpec(name, parameters, label)
 
 
 def usual_delta(name: str, horizon: int) -> float:
-    """Return T^-2, for an algorithm that takes a delta and was given none."""
+    """Return T^-2, the default for an algorithm with a delta."""
     if horizon < 2:
         raise ValueError(f"horizon must be at least 2 for {name}, whose delta is T^-2; received {horizon}.")
     return float(horizon) ** -2
 
 
 def about_epsilon(experiment: Experiment, epsilon: float | None) -> str:
-    """Say what one epsilon for all means: who has it, who has it with which delta, and who has another guarantee."""
+    """Return a sentence on which algorithms got --epsilon, with which delta, and which have another guarantee."""
     if epsilon is None:
         return ""
     has: dict[float | None, list[str]] = {}
@@ -128,12 +129,12 @@ def _is_usual(experiment: Experiment, delta: float) -> str:
 
 
 def readable(text: str) -> str:
-    """Return words of the command line as text that a file can hold: bytes unknown to the locale are read as UTF-8."""
+    """Return command-line text that can be written to a file: bytes unknown to the locale are decoded as UTF-8."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def _file_name(text: str) -> str:
-    """Return a name that files can have here: where the file system knows ASCII only, letters without their accents."""
+    """Return a valid file name: without accents if the file system supports ASCII only."""
     try:
         os.fsencode(text)
     except UnicodeEncodeError:
@@ -141,10 +142,10 @@ def _file_name(text: str) -> str:
     return text
 
 
-def _panel(environment: str) -> Panel:
+def _panel(environment: str) -> GameSpec:
     if environment.endswith(FILE_ENDINGS):
         name = readable(Path(environment).name)
-        return Panel(_file_name(name.split(".")[0]), name, "DPBandit-Replay-v0", {"gains": environment})
+        return GameSpec(_file_name(name.split(".")[0]), name, "DPBandit-Replay-v0", {"gains": environment})
     module = re.fullmatch(r"([\w.]+):(DPBandit-.+)", environment)
     if module:
         environment = module[2]
@@ -163,13 +164,13 @@ def _panel(environment: str) -> Panel:
     title = short_name(id_)
     if arguments:
         title += f" ({', '.join(f'{key}={value}' for key, value in arguments.items())})"
-    # With its module's name, so that other processes import it too.
+    # With the module's name, so that other processes import it too.
     full = f"{module[1]}:{id_}" if module else id_
-    return Panel(re.sub(r"[^\w.=-]+", "-", title.lower()).strip("-"), title, full, arguments)
+    return GameSpec(re.sub(r"[^\w.=-]+", "-", title.lower()).strip("-"), title, full, arguments)
 
 
 def _parameters(written: str, whole: str) -> dict[str, Any]:
-    """Read `name=value,name=value`."""
+    """Parse `name=value,name=value`."""
     parameters: dict[str, Any] = {}
     for part in filter(None, _parts(written)):
         key, equals, value = part.partition("=")
@@ -180,7 +181,7 @@ def _parameters(written: str, whole: str) -> dict[str, Any]:
 
 
 def _parts(written: str) -> list[str]:
-    """Split at the commas that are in no brackets."""
+    """Split at the commas outside of brackets."""
     parts, depth = [""], 0
     for letter in written:
         depth += (letter in "([") - (letter in ")]")
@@ -192,11 +193,11 @@ def _parts(written: str) -> list[str]:
 
 
 def _value(text: str) -> Any:
-    for read in (ast.literal_eval, float):  # float knows inf and nan
+    for read in (ast.literal_eval, float):  # float parses inf and nan
         try:
             value = read(text)
         except (ValueError, SyntaxError):
             continue
-        # JSON, in which settings are kept, knows lists only.
+        # Settings are stored as JSON, which has lists only.
         return list(value) if isinstance(value, tuple) else value
     return WORDS.get(text.lower(), text)

@@ -1,4 +1,4 @@
-"""What `dp-bandit show NAME` says of an environment, algorithm, agent, wrapper or counter."""
+"""Prints what `dp-bandit show NAME` says about an environment, algorithm, agent, wrapper or counter."""
 
 import importlib
 import inspect
@@ -22,14 +22,14 @@ from dp_bandit_envs.privacy.mechanisms import MECHANISMS
 N_ARMS, HORIZON = 4, 2**18
 WIDTH = 80
 MEANS = (0.9, 0.6)
-"""What bounds of stochastic algorithms are shown for."""
+"""The means for which bounds of stochastic algorithms are shown."""
 DIFFERS = "Differs from the source in:"
 BASES = ("PrivacyBoundary", "FunctionalAgent")
-"""Names that others are built on."""
+"""Names of base classes."""
 
 
 class Declared(NamedTuple):
-    """A docstring in two: what a thing is, and what differs from its source, "" where it declares nothing."""
+    """A docstring in two parts: the description, and the differences from the source ("" if none are declared)."""
 
     what: str
     differs: str
@@ -55,11 +55,11 @@ KINDS: dict[str, Callable[[], Mapping[str, Any]]] = {
     "wrapper": lambda: _exported(wrappers),
     "counter": lambda: COUNTERS,
 }
-"""What has a name, by kind."""
+"""All named things, by kind."""
 
 
 def show_name(console: Console, name: str) -> None:
-    """Print all about a name; about each of its kinds, if several share it."""
+    """Print everything about a name; for each kind, if several things share the name."""
     found = named(name)
     for index, (kind, known, thing) in enumerate(found):
         text = about(kind, known, thing)
@@ -67,10 +67,10 @@ def show_name(console: Console, name: str) -> None:
 
 
 def named(name: str) -> list[tuple[str, str, Any]]:
-    """Return kind, name and thing for all that `name` spells: those in its very letters, or else in any case.
+    """Return kind, name and thing of every match for `name`: exact matches, or else matches that ignore case.
 
     Raises:
-        UnknownNameError: If nothing has this name; the message suggests near names.
+        UnknownNameError: If nothing has this name; the message suggests similar names.
     """
     every = [(kind, known, thing) for kind, things in KINDS.items() for known, thing in things().items()]
     spellings = {spelling: None for kind, known, _ in every for spelling in {known, short_name(known)}}
@@ -81,7 +81,7 @@ def named(name: str) -> list[tuple[str, str, Any]]:
 
 
 def about(kind: str, name: str, thing: Any) -> str:
-    """Return everything that is known of a thing."""
+    """Return everything known about a thing."""
     what, differs = declared(thing)
     lines = [f"{name}: {kind}", "", _reflowed(what), "", "Parameters", *parameters_of(thing, kind)]
     facts: dict[str, str] = {}
@@ -100,7 +100,7 @@ def about(kind: str, name: str, thing: Any) -> str:
 
 
 def _reflowed(text: str) -> str:
-    """Return a docstring with its plain paragraphs in 80 columns; formulas and lists stay as they are."""
+    """Return a docstring with its plain paragraphs wrapped to 80 columns; formulas and lists are unchanged."""
     blocks = text.split("\n\n")
     plain = [not block.startswith((" ", "..")) and "\n " not in block for block in blocks]
     return "\n\n".join(_wrapped(block) if ours else block for block, ours in zip(blocks, plain, strict=True))
@@ -135,7 +135,7 @@ def first_line(thing: Any) -> str:
 
 
 def short_name(name: str) -> str:
-    """Return an id without what all ids share."""
+    """Return an id without the prefix and the version that all ids share."""
     return name.removeprefix("DPBandit-").removesuffix("-v0")
 
 
@@ -160,7 +160,7 @@ def _of_algorithm(name: str) -> dict[str, str]:
     return {
         "Guarantee": f"with the defaults, {at}: {level_of(holds, HORIZON)}\n{holds}"
         + ("" if holds == claimed else f"\n{paper}"),
-        "Regret bound": "\n".join(bounds) or "none is known with all its constants",
+        "Regret bound": "\n".join(bounds) or "none with explicit constants is known",
         "Source": algorithm.reference,
     }
 

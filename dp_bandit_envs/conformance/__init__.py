@@ -1,7 +1,7 @@
 """Checks on agents, adversaries, wrappers and algorithms of your own; our tests run the same ones over ours.
 
-Each returns None, or raises one `ConformanceError` that names the broken rule, what was received, and a way out. They
-need no test framework:
+Each returns None, or raises one `ConformanceError` that names the broken rule, the value received, and how to fix it.
+They need no test framework:
 
     from dp_bandit_envs.conformance import check_agent
     check_agent(MyAgent)

@@ -1,4 +1,4 @@
-"""Whether the environments of a registered adversary play its games, however they are made."""
+"""Checks that all environments of a registered adversary play its games."""
 
 import warnings
 from typing import Any
@@ -14,7 +14,7 @@ from dp_bandit_envs.conformance.trial_games import made
 
 
 def check_environment(id_: str, horizon: int) -> None:
-    """Require that all ways to play a registered id give the same games, and that Gymnasium's checker passes."""
+    """Require that every way to play a registered id gives the same games, and that Gymnasium's checker passes."""
     env: Any = made(id_)
     arguments: Any = {} if env.unwrapped.horizon <= horizon else {"horizon": horizon}
     with must_not_fail(f"{id_} with {arguments}", "An adversary takes horizon, or has at most as many rounds."):

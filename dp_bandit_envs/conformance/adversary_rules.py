@@ -1,4 +1,4 @@
-"""What an adversary promises: gains in [0, 1] that depend on its random stream alone."""
+"""The rules for adversaries: gains in [0, 1] that depend only on their random stream."""
 
 import copy
 import inspect
@@ -17,12 +17,12 @@ from dp_bandit_envs.protocols import FloatArray
 
 ROUNDS: Final = 700
 CUTS: Final = ([1], [2], [3], [64], [255], [1, 2, 3, 5, 8, 13, 21, 200], [199, 1, 1, 199, 300])
-"""Lengths of the blocks in which the same rounds are fetched; the last one is repeated to the end."""
+"""Block lengths in which the same rounds are fetched; the last one is repeated to the end."""
 SIZES: Final = ((2, 2), (3, 7), (20, 64))
 STREAMS: Final = 30
 GAMES_FOR_MEANS: Final = 2000
 FALSE_ALARM: Final = 1e-10
-"""The chance that a correct adversary's means are refused."""
+"""The probability that a correct adversary's means are refused."""
 Make = Callable[[], Adversary]
 
 
@@ -30,17 +30,17 @@ def check_adversary(adversary: Any, *, horizon: int = ROUNDS) -> None:
     """Check an adversary of your own against everything that environments and the simulator rely on.
 
     The rules: gains are a fresh float64 array of shape `(rounds, n_arms)` in [0, 1], never NaN; they are the same in
-    whatever blocks the rounds are fetched, and by `fill`; the same stream gives the same game, others another one if
-    anything is drawn, and `begin` starts anew; the global random state is left alone; copies and pickles play the same,
-    and a copy does not disturb its original; `n_arms`, `horizon` and `memory` are as asked; `means`, where declared,
-    are those of the gains. An id is also made by `gym.make` and `gym.make_vec`, which must play the same games, pass
-    Gymnasium's own checker, and be simulated as they are played, to the last bit.
+    whatever blocks the rounds are fetched, and by `fill`; the same stream gives the same game, other streams other
+    games if anything is drawn, and `begin` starts a new game; the global random state is not used; copies and pickles
+    play the same, and a copy does not affect its original; `n_arms`, `horizon` and `memory` are those of the
+    constructor; `means`, if declared, are the expected gains. For an id, `gym.make` and `gym.make_vec` must play the
+    same games, pass Gymnasium's own checker, and be simulated as they are played, to the last bit.
 
-    A correct adversary fails with a probability below 1e-9, on account of `means` alone.
+    A correct adversary fails with a probability below 1e-9, only because of the test of `means`.
 
     Args:
-        adversary: A class or function that makes one, one that has not begun, or the id of one that is registered.
-        horizon: Number of rounds for classes and ids that take it; fewer make a quicker check.
+        adversary: A class or function that makes one, an adversary before `begin`, or a registered id.
+        horizon: Number of rounds for classes and ids with this parameter; fewer make a faster check.
 
     Raises:
         ConformanceError: If a rule is broken.
@@ -165,7 +165,7 @@ def _check_gains(make: Make) -> None:
 
 
 def _check_streams(make: Make) -> None:
-    """Require that numbers which are drawn make a difference somewhere in many games."""
+    """Require that games of different streams differ, if anything is drawn."""
     adversary, games, drew = make(), [], False
     for stream in range(STREAMS):
         rng = np.random.default_rng([stream, 2])
@@ -192,7 +192,7 @@ def _check_copies(make: Make) -> None:
     for block in _blocks(original, [100]):
         parts.append(block.copy())
         if not disturbed:
-            # As the simulator does: one adversary, a copy for each trial, played at the same time.
+            # As in the simulator: one adversary, copied for each trial, and the copies played concurrently.
             twin, disturbed = copy.copy(original), True
             _gains(twin, stream=5)
     rule = "copy.copy(adversary) and begin must leave the original's game alone"
@@ -215,7 +215,7 @@ def _check_means(make: Make) -> None:
         adversary.begin(np.random.default_rng([6, game]))
         gains = adversary.next_gains(rounds)
         firsts[game], averages[game] = gains[0], gains.mean(axis=0)
-    # The first rounds too, as means that drift can average to the right ones.
+    # Also the first rounds, because drifting means can average to the declared ones.
     for samples, which in ((averages, f"the first {rounds} rounds"), (firsts, "round 1")):
         width = mean_width(samples, FALSE_ALARM)
         off = np.abs(samples.mean(axis=0) - means) > width
@@ -236,7 +236,7 @@ def _check_sizes(class_: type[Adversary]) -> None:
         try:
             adversary = class_(n_arms=n_arms, horizon=horizon)
         except ValueError:
-            continue  # it may refuse a size
+            continue  # it may not support a size
         asked, received = (n_arms, horizon), (adversary.n_arms, adversary.horizon)
         require(
             asked == received,

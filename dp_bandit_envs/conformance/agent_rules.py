@@ -1,4 +1,4 @@
-"""What an agent promises: three methods, arms from its own stream, and no memory of other games."""
+"""The rules for agents: three methods, arms drawn from the agent's own stream, and no memory of other games."""
 
 import inspect
 from collections.abc import Mapping
@@ -25,16 +25,16 @@ def check_agent(make_agent: AgentFactory, *, learns_from: str | None = None) -> 
     """Check an agent of your own against everything that `play` and `simulate` rely on.
 
     The rules: it has the three methods with the protocol's names; arms are integers in [0, K); the same stream gives
-    the same arms; `begin` forgets the game before; two agents share nothing; observations are neither changed nor kept,
-    and nothing else is read from them; the global random state is left alone; it plays games of one round and of one,
-    two and many arms, rounds in which nothing is released, and sums outside [0, count]; `probabilities`, if there, is a
-    distribution that the arms come from; copies and pickles play the same; every base environment can be played, graphs
-    included; and a `FunctionalAgent` plays compiled as it does step by step, to the last bit.
+    the same arms; `begin` resets everything; two agents share no state; observations are neither modified nor stored,
+    and no undeclared key is read; the global random state is not used; it plays games of one round and of one, two and
+    many arms, rounds in which nothing is released, and sums outside [0, count]; `probabilities`, if present, is the
+    distribution from which arms are drawn; copies and pickles play the same; every base environment can be played,
+    graphs included; and a `FunctionalAgent` plays the same compiled as step by step, to the last bit.
 
     Args:
-        make_agent: Makes a fresh agent when called without arguments; an agent's class will do.
-        learns_from: `"gains"`, `"sums"` or `"both"`; by default what the agent's attribute `learns_from` says, and
-            `"gains"` if there is none.
+        make_agent: Makes a new agent when called without arguments, such as an agent's class.
+        learns_from: `"gains"`, `"sums"` or `"both"`; by default the agent's attribute `learns_from`, or `"gains"` if it
+            has none.
 
     Raises:
         ConformanceError: If a rule is broken.
@@ -97,7 +97,7 @@ def _check_methods(agent: Agent) -> None:
 
 
 def _arms(agent: Agent, world: World, table: FloatArray, **options: Any) -> list[int]:
-    """Return the arms of a game, each checked, observations being compared before and after."""
+    """Return the arms of a game, checking each arm and that no observation is modified."""
     n_arms = table.shape[1]
     copies: list[Observation] = []
 
@@ -168,7 +168,7 @@ def _check_learning(make_agent: AgentFactory, world: World, where: str) -> None:
 
 
 class _Watched(dict[str, Any]):
-    """An observation that notes what is asked of it."""
+    """An observation that records the keys that are read."""
 
     asked: set[str]
 
@@ -190,13 +190,13 @@ def _check_reading(agent: Agent, world: World, table: FloatArray) -> None:
         return noting
 
     def learned(seen: Mapping[str, Any]) -> None:
-        # A key that may come later is no offence; what only an evaluator knows is.
+        # Keys that a later version may add are allowed; keys for evaluators are not.
         private = asked & {"reward", "info", "gains", "true_gain", "regret", "external_regret"}
         require(
             not private,
-            "an agent reads what is in the observation and nothing else",
-            f"a look for {', '.join(sorted(private))}",
-            "Rewards, info and true gains are not there.",
+            "an agent must read only what is in the observation",
+            f"an agent that reads {', '.join(sorted(private))}",
+            "Rewards, info and true gains are not in it.",
         )
 
     with must_not_fail(f"{type(agent).__name__} with any mapping", "An observation is a mapping from names to arrays."):
@@ -205,7 +205,7 @@ def _check_reading(agent: Agent, world: World, table: FloatArray) -> None:
 
 
 def _check_probabilities(agent: Agent, world: World, table: FloatArray, expected: list[int]) -> None:
-    """Ask for the probabilities before each choice; asking must change nothing."""
+    """Require valid probabilities before each choice, and that asking for them changes nothing."""
     ask = getattr(agent, "probabilities", None)
     if ask is None:
         return
@@ -232,7 +232,7 @@ def _check_withheld(make_agent: AgentFactory, kind: str) -> None:
         return {name: np.zeros_like(part) for name, part in seen.items()}
 
     for n_arms in (1, 3):
-        with must_not_fail("an agent to whom nothing is ever released", "Observed or count is 0 for every arm then."):
+        with must_not_fail("an agent that never receives a release", "Observed or count is then 0 for every arm."):
             for _ in steps_of(make_agent(), world, table_of(80, n_arms), observed=nothing):
                 pass
         for value in (0.0, 1.0):
@@ -245,6 +245,6 @@ def _check_games(make_agent: AgentFactory, world: World) -> None:
     for id_ in OWN_IDS:
         with must_not_fail(f"a game of {id_}", way_out):
             play(world(made(id_, horizon=60)), make_agent(), seed=1)
-    with must_not_fail("a game on a graph that is drawn anew every 7 rounds", way_out):
+    with must_not_fail("a game on a graph that is redrawn every 7 rounds", way_out):
         graph = {"graph": "erdos-renyi", "n_arms": 5, "redraw_every": 7}
         play(world(made("DPBandit-Graph-v0", horizon=60, **graph)), make_agent(), seed=1)

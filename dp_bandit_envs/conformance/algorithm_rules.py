@@ -1,4 +1,4 @@
-"""What an algorithm promises: a name, wrappers and an agent that fit, and a guarantee and bounds that are true."""
+"""The rules for algorithms: a name, wrappers and an agent that fit together, and a correct guarantee and bounds."""
 
 import functools
 import itertools
@@ -21,33 +21,33 @@ from dp_bandit_envs.protocols import Agent, FloatArray
 from dp_bandit_envs.simulation import play, simulate
 
 SIZES: Final = ((2, 2), (2, 64), (4, 2**12), (4, 2**18), (50, 1000))
-"""Arms and rounds at which the guarantee and the bounds are read."""
+"""Numbers of arms and rounds at which the guarantee and the bounds are checked."""
 HORIZONS: Final = tuple(2**k for k in range(6, 23, 2))
 MEANS: Final = ((0.9, 0.6), (0.5, 0.5), (0.7, 0.5, 0.5, 0.3), (1.0, 0.0))
 GRAPH: Final = "DPBandit-Graph-v0"
 LARGEST_TESTED: Final = 4.0
-"""Chances that a larger epsilon allows are smaller than a few hundred games can show."""
+"""The largest epsilon that is tested: a few hundred games cannot show the small probabilities of a larger one."""
 FALSE_ALARM: Final = 5e-7
 ROUNDS: Final = 24
 
 
 def check_algorithm(algorithm: Algorithm | str, *, games: int = 400) -> None:
-    """Check an algorithm of your own: that it plays, and that what it says of itself can be true.
+    """Check an algorithm of your own: that it plays, and that its guarantee and bounds are plausible.
 
-    The rules: it has a name, under which results are filed; `agent()` makes a fresh agent each time and `wrap` keeps
-    the game; the guarantee is a `PrivacyGuarantee` with a theorem, and that of the outermost wrapper unless it rests on
-    the agent; regret bounds are in [0, T] or inf, and do not fall with more rounds, more memory or a larger
+    The rules: it has a name, under which results are stored; `agent()` makes a new agent each time and `wrap` keeps
+    the game; the guarantee is a `PrivacyGuarantee` with a theorem, and that of the outermost wrapper unless it comes
+    from the agent; regret bounds are in [0, T] or inf, and do not decrease with more rounds, more memory or a larger
     sensitivity; copies and pickles play the same; every base game can be played, also with one round, and one on a
     graph unless it is refused with a ValueError or TypeError; `simulate` gives what `play` gives, to the last bit; and
-    if a guarantee with an epsilon of at most 4 is declared, no event of the arms played that was tried is more than
+    if a guarantee with an epsilon of at most 4 is declared, no tested event of the arms played is more than
     exp(epsilon) times as frequent, plus delta, when one round changes.
 
     The last rule is a test on samples, and cannot prove a guarantee. A correct algorithm fails with a probability below
     1e-6.
 
     Args:
-        algorithm: The algorithm, or the name of one that is registered.
-        games: Number of games for each table of gains in the last rule; 0 leaves it out.
+        algorithm: The algorithm, or the name of a registered one.
+        games: Number of games for each table of gains in the last rule; 0 skips it.
 
     Raises:
         ConformanceError: If a rule is broken.
@@ -132,7 +132,7 @@ def _check_bounds(algorithm: Algorithm) -> None:
             rule = f"{name} must be in [0, T], or inf where none is known"
             good = isinstance(bound, (int, float)) and (0 <= bound <= horizon or bound == math.inf)
             require(good, rule, f"{bound!r} at T = {horizon}", "Return math.inf where none is known.")
-        # A bound may hold from some horizon on.
+        # A bound may hold only from some horizon on.
         known = [bound for bound, _ in curve if math.isfinite(bound)]
         rising = all(late >= early * (1 - 1e-9) for early, late in itertools.pairwise(known))
         require(rising, f"{name} must not fall with more rounds", f"{known}", "Bound the regret of all rounds.")
@@ -151,7 +151,7 @@ def _check_games(algorithm: Algorithm) -> None:
     try:
         play(made(GRAPH, horizon=ROUNDS), algorithm)
     except (ValueError, TypeError):
-        return  # it says that it is not for graphs
+        return  # the algorithm does not support graphs
     except Exception as error:
         way_out = "Refuse games that it is not for with a ValueError."
         raise ConformanceError(
@@ -186,7 +186,7 @@ def _check_privacy(algorithm: Algorithm, games: int) -> None:
         options: Any = {"trials": number, "seed": 12, "first_trial": first_trial, "checkpoints": range(1, ROUNDS + 1)}
         first_trial += number
         outcome = simulate(game, {"played": algorithm}, **options)["played"]
-        # Not the gains collected: they are private, and only the arms are published.
+        # Not the gains collected, which are private: only the arms are published.
         return np.concatenate([outcome.pulls, outcome.switches], axis=1).astype(float)
 
     tries = max(50, games // 4)

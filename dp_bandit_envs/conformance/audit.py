@@ -1,4 +1,4 @@
-"""Looks for an event that betrays which of two neighbouring inputs was played."""
+"""Searches for an event that reveals which of two neighbouring inputs was played."""
 
 import math
 from typing import Final, NamedTuple
@@ -12,14 +12,14 @@ QUANTILES: Final = np.array([0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98])
 
 
 class Event(NamedTuple):
-    """The event that a feature is above a threshold, or that it is not, which is more frequent on one side.
+    """The event that a feature is above a threshold, or that it is not.
 
     Attributes:
         column: The number of the feature.
         threshold: In the feature's unit.
-        above: Whether the event is that it is above.
-        first: Whether it is more frequent in the first sample.
-        score: How much it is more frequent than the guarantee allows, as the logarithm of a ratio, by loose bounds.
+        above: True for "above the threshold", False for "not above".
+        first: Whether the event is more frequent in the first sample.
+        score: An estimate of the log ratio by which it is more frequent than the guarantee allows.
     """
 
     column: int
@@ -30,9 +30,9 @@ class Event(NamedTuple):
 
 
 def features_of(releases: FloatArray) -> FloatArray:
-    """Return numbers to look at: what was released, its changes, and its totals so far.
+    """Return features of releases: the values, their changes, and their running totals.
 
-    Totals find a gain that is released again and again with noise that is fresh each time.
+    Totals detect a gain that is released repeatedly with fresh noise each time.
 
     Args:
         releases: Shape `(games, steps, numbers)`.
@@ -52,8 +52,8 @@ def strongest_event(first: FloatArray, second: FloatArray, epsilon: float, delta
     Args:
         first: Features of games on one input, shape `(games, features)`.
         second: The same on its neighbour.
-        epsilon: What is guaranteed.
-        delta: What is guaranteed.
+        epsilon: The guaranteed epsilon.
+        delta: The guaranteed delta.
     """
     best = Event(0, 0.0, True, True, -math.inf)
     pooled = np.quantile(np.concatenate([first, second]), QUANTILES, axis=0)
@@ -63,7 +63,7 @@ def strongest_event(first: FloatArray, second: FloatArray, epsilon: float, delta
             rates = over if above else [1 - rate for rate in over]
             for is_first in (True, False):
                 more, less = rates if is_first else rates[::-1]
-                # Two standard errors and two games to the safe side: the choice needs no proof, but no flukes either.
+                # Two standard errors and two games of margin: the selection needs no proof, but should avoid flukes.
                 low = more - _slack(more, len(first)) - delta
                 scores = np.log(np.maximum(low, 1e-300)) - np.log(less + _slack(less, len(first))) - epsilon
                 column = int(np.argmax(scores))
@@ -77,7 +77,7 @@ def _slack(rates: FloatArray, n: int) -> FloatArray:
 
 
 def excess(event: Event, first: FloatArray, second: FloatArray, epsilon: float, delta: float, failure: float) -> float:
-    """Return by how much an event breaks the guarantee in fresh samples; above 0 means that it does.
+    """Return by how much an event violates the guarantee in fresh samples; above 0 means a violation.
 
     For a mechanism that keeps its guarantee this is above 0 with at most probability `failure`.
     """

@@ -1,4 +1,4 @@
-"""Confidence bounds that hold for every sample size, so that a check's false alarms can be counted."""
+"""Confidence bounds that hold for every sample size, so that a check's probability of a false alarm is known."""
 
 import math
 from typing import Final
@@ -11,14 +11,14 @@ HALVINGS: Final = 60
 
 
 def mean_width(samples: FloatArray, failure_probability: float) -> FloatArray:
-    """Return how far sample means of independent numbers in [0, 1] may be off, for each column.
+    """Return confidence widths for sample means of independent numbers in [0, 1], for each column.
 
     Empirical Bernstein bound: sqrt(2 V ln(2/d) / n) + 7 ln(2/d) / (3 (n - 1)) for each of the two sides, where d is the
     failure probability over twice the number of columns (Maurer and Pontil 2009, theorem 4).
 
     Args:
         samples: Shape `(samples, columns)`, at least 2 rows.
-        failure_probability: Of all columns and both sides together, in (0, 1).
+        failure_probability: For all columns and both sides together, in (0, 1).
 
     Returns:
         Widths, shape `(columns,)`.
@@ -30,10 +30,10 @@ def mean_width(samples: FloatArray, failure_probability: float) -> FloatArray:
 
 
 def chance_at_least(hits: FloatArray, n: int, failure_probability: float) -> FloatArray:
-    """Return lower bounds on chances of which `hits` of `n` independent trials succeeded.
+    """Return lower confidence bounds on success probabilities, given `hits` of `n` independent trials.
 
-    Chernoff's bound: a chance below the one with n KL(hits / n, chance) = ln(1 / failure probability) gives so many
-    hits with at most that probability.
+    Chernoff's bound: a probability p below the solution of n KL(hits / n, p) = ln(1 / failure probability) gives this
+    many hits or more with at most the failure probability.
     """
     rates = np.asarray(hits) / n
     low, high = np.zeros_like(rates), rates.copy()
@@ -45,7 +45,7 @@ def chance_at_least(hits: FloatArray, n: int, failure_probability: float) -> Flo
 
 
 def chance_at_most(hits: FloatArray, n: int, failure_probability: float) -> FloatArray:
-    """Return upper bounds on chances of which `hits` of `n` independent trials succeeded."""
+    """Return upper confidence bounds on success probabilities, given `hits` of `n` independent trials."""
     upper: FloatArray = 1 - chance_at_least(n - np.asarray(hits), n, failure_probability)
     return upper
 

@@ -1,4 +1,4 @@
-"""How a check says that a rule is broken."""
+"""Functions with which checks report a broken rule."""
 
 import contextlib
 import copy
@@ -18,10 +18,10 @@ def require(holds: Any, rule: str, received: str, way_out: str) -> None:
     """Raise a `ConformanceError` if a rule does not hold.
 
     Args:
-        holds: Whether it does.
-        rule: What must be so.
-        received: What was seen instead; never a private gain.
-        way_out: What to do about it.
+        holds: Whether the rule holds.
+        rule: The rule.
+        received: What was received instead; never a private gain.
+        way_out: How to fix it.
     """
     if not holds:
         raise ConformanceError(f"{rule}; received {received}. {way_out}")
@@ -29,7 +29,7 @@ def require(holds: Any, rule: str, received: str, way_out: str) -> None:
 
 @contextlib.contextmanager
 def must_not_fail(what: str, way_out: str) -> Iterator[None]:
-    """Replace an error by a `ConformanceError` that names its type; its message may be private, and is its cause."""
+    """Replace an error by a `ConformanceError` that names only its type: messages may be private; it is the cause."""
     try:
         yield
     except ConformanceError:
@@ -40,7 +40,7 @@ def must_not_fail(what: str, way_out: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def global_randomness_untouched(what: str) -> Iterator[None]:
-    """Require that the random states that all of Python and NumPy share stay as they are; put them back if not."""
+    """Require that the global random states of Python and NumPy do not change; restore them if they do."""
     pythons, numpys = random.getstate(), np.random.get_state(legacy=False)  # noqa: NPY002 (it is what is guarded)
     broken = False
     try:
@@ -64,7 +64,7 @@ def _changed(before: Any) -> bool:
 
 
 def copies_of(part: Part, what: str) -> dict[str, Part]:
-    """Return a deep and a pickled copy of a part, by name, or raise if there is none."""
+    """Return a deep copy and a pickled copy of a part, by name, or raise if it cannot be copied."""
     found: dict[str, Part] = {}
     ways: dict[str, Callable[[], Part]] = {
         "a deep copy": lambda: copy.deepcopy(part),

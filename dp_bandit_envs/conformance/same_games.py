@@ -1,4 +1,4 @@
-"""Two ways to play the same games: step by step, and by `simulate`."""
+"""Compares two ways to play the same games: step by step, and by `simulate`."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ def check_played_equals_simulated(
     """Require that `simulate` and `play` give the same pulls, switches, gains and regret, round by round.
 
     Args:
-        algorithm: What is played.
+        algorithm: The algorithm to play.
         id_: The id of the game.
         what: What is being checked, for the message.
         horizon: Number of rounds T; None for the environment's.

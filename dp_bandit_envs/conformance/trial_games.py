@@ -1,4 +1,4 @@
-"""The games in which parts are tried: a table of gains, and the observations that agents learn from."""
+"""The games in which parts are tested: tables of gains, and the observations that agents learn from."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, Final
@@ -27,12 +27,12 @@ def noisy_gains(env: Environment) -> Environment:
 
 
 def noisy_sums(env: Environment) -> Environment:
-    """Return sums with noise that carries them far outside [0, count]."""
+    """Return sums with so much noise that they are far outside [0, count]."""
     return HybridSums(env, epsilon=0.05)
 
 
 def rare_sums(env: Environment) -> Environment:
-    """Return sums of the last block, with few releases, each of fewer gains than were played."""
+    """Return sums of the last block: few releases, each of fewer gains than the arm's pulls."""
     return BlockSums(env, epsilon=1.0)
 
 
@@ -40,13 +40,13 @@ WORLDS: Final[dict[str, dict[str, World]]] = {
     "gains": {"gains": bare, "noisy gains": noisy_gains},
     "sums": {"exact sums": ExactSums, "noisy sums": noisy_sums, "sums of blocks": rare_sums},
 }
-"""The observations of each kind that an agent must cope with."""
+"""The observations of each kind that an agent must support."""
 OWN_IDS: Final = tuple(id_ for id_, game in GAMES.items() if not isinstance(game.adversary, type))
-"""The ids of this project's games; a part is not judged by what others have registered."""
+"""The ids of this project's games, without those registered by others."""
 
 
 def table_of(rounds: int, n_arms: int, *, key: int = 0) -> FloatArray:
-    """Return gains in which the first arms pay most, shape `(rounds, n_arms)`; half of them are 0 or 1."""
+    """Return gains in which the first arms have the largest means, shape `(rounds, n_arms)`; half are 0 or 1."""
     rng = np.random.default_rng([key, rounds, n_arms])
     gains = np.clip(rng.random((rounds, n_arms)) * 0.4 + np.linspace(0.6, 0.0, n_arms), 0, 1)
     coins = (rng.random((rounds, n_arms)) < gains).astype(float)
@@ -70,14 +70,14 @@ def steps_of(
 ) -> Iterator[Any]:
     """Play one game and yield each arm as the agent returned it.
 
-    With one arm in the table, which no environment has, the agent sees the first of two.
+    Environments have at least two arms; if the table has one, the agent sees only the first of two.
 
     Args:
-        agent: Who plays.
-        world: What releases the observations.
+        agent: The agent.
+        world: Wraps the game so that it releases the observations.
         table: Gains, shape `(rounds, n_arms)`.
         seed: Seed of the noise and of the agent.
-        observed: Changes what the agent sees.
+        observed: Changes the observation that the agent sees.
         before: Called before each choice of an arm.
         after: Called with each observation after the agent has learned from it.
     """

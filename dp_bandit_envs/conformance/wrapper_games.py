@@ -1,4 +1,4 @@
-"""Games behind a wrapper, step by step, as everything above it sees them."""
+"""Plays games behind a wrapper step by step, as an agent above it sees them."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
@@ -25,14 +25,14 @@ class Step(NamedTuple):
 
 
 def wrapped(wrap: Wrap, game: BanditEnv) -> Environment:
-    """Put the wrapper around a game."""
+    """Wrap a game."""
     with must_not_fail("wrap(env)", "Pass another horizon=, if the wrapper needs a longer or shorter game."):
         env: Environment = wrap(game)
     return env
 
 
 def arms_of(rounds: int, n_arms: int) -> list[int]:
-    """Return arms that stay for some rounds and come back, as agents' do."""
+    """Return a sequence of arms with runs and returns, like an agent's."""
     return [t // 3 % n_arms for t in range(rounds)]
 
 
@@ -43,7 +43,7 @@ def run(
     *,
     after: Callable[[Step], Any] = lambda step: None,
 ) -> list[Step]:
-    """Play a game to its end, or to the end of `arms`; return copies, the first entry being what `reset` returned.
+    """Play a game to its end, or to the end of `arms`; return copies of all steps, beginning with `reset`.
 
     Args:
         env: The wrapped game.

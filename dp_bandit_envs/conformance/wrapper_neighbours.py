@@ -1,4 +1,4 @@
-"""What two games behind a wrapper may differ in, if only the gains below differ."""
+"""Compares two games behind a wrapper that differ only in the gains below."""
 
 import math
 
@@ -37,7 +37,7 @@ def check_unrevealed(wrap: Wrap, table: FloatArray) -> None:
 
 
 def check_sensitivity(wrap: Wrap, table: FloatArray) -> None:
-    """Require that one changed round moves released gains by no more than declared, with the noise held still."""
+    """Require that one changed round changes released gains by at most the sensitivity, with the noise fixed."""
     env = wrapped(wrap, games_of(table))
     declared = float(env.get_wrapper_attr("sensitivity"))
     if math.isinf(declared) or "gain" not in env.observation_space.spaces:  # type: ignore[attr-defined]
@@ -52,7 +52,7 @@ def check_sensitivity(wrap: Wrap, table: FloatArray) -> None:
             gains, seen = ([np.array([part[key] for part in each]) for each in pair] for key in ("gain", "observed"))
             require(
                 covered or np.array_equal(seen[0], seen[1]),
-                "which gains are withheld must not depend on them, as without a guarantee no noise covers that",
+                "without a guarantee, which gains are withheld must not depend on their values",
                 "a game in which it did",
                 "Release clipped gains instead, or add noise first.",
             )

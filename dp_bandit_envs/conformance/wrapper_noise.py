@@ -1,4 +1,4 @@
-"""Whether a wrapper's noise is fresh, its own, and as large as it declares."""
+"""Checks that a wrapper's noise is fresh, drawn from its own stream, and as large as declared."""
 
 import math
 from typing import Final
@@ -13,16 +13,16 @@ from dp_bandit_envs.privacy.guarantee import ANY_AGENT, PrivacyGuarantee
 from dp_bandit_envs.protocols import FloatArray
 
 FALSE_ALARM: Final = 5e-7
-"""The chance that a wrapper that keeps its guarantee is refused by `check_privacy`."""
+"""The probability that `check_privacy` refuses a wrapper that keeps its guarantee."""
 DELTA: Final = 1e-3
-"""Where only a zCDP guarantee is declared, what follows from it at this delta is tested."""
+"""If only a zCDP guarantee is declared, the (epsilon, delta) that it implies at this delta is tested."""
 GAMES: Final = 30
 
 
 def check_noise(wrap: Wrap, table: FloatArray) -> None:
-    """Require equal noise for equal seeds, and where there is a guarantee, fresh noise otherwise.
+    """Require equal noise for equal seeds, and with a guarantee, fresh noise otherwise.
 
-    Seeds are compared over thirty games, so that a coarse mechanism has room to differ.
+    Seeds are compared over thirty games, because a mechanism with few outputs may agree in one.
     """
     arms = arms_of(len(table), table.shape[1])
     env = wrapped(wrap, games_of(table))
@@ -58,11 +58,11 @@ def check_noise(wrap: Wrap, table: FloatArray) -> None:
 def check_privacy(wrap: Wrap, rounds: int, n_arms: int, games: int) -> None:
     """Compare two neighbouring tables of gains: no event may be exp(epsilon) times as frequent, plus delta.
 
-    In the first part of the games, the event that tells the tables best apart is chosen; in the second part, its
-    frequencies are compared by Chernoff bounds. So the choice costs nothing, and a wrapper that keeps its guarantee
-    fails with a probability below 5e-7, if seeds give independent noise. What is tried: what was released at each step,
-    its changes and its totals so far, being above a threshold or not; the round that differs is the first, one in the
-    middle, or the last.
+    The first part of the games selects the event that best distinguishes the tables; the second part compares its
+    frequencies by Chernoff bounds. As the selection uses other games, it needs no correction, and a wrapper that keeps
+    its guarantee fails with a probability below 5e-7, if seeds give independent noise. The events: the release at a
+    step, its change, or the total so far is above a threshold, or is not. The round that differs is the first, one in
+    the middle, or the last.
     """
     pairs = [neighbours(rounds, n_arms, changed) for changed in (0, rounds // 2, rounds - 1)]
     guarantee: PrivacyGuarantee = wrapped(wrap, games_of(pairs[0][0])).get_wrapper_attr("guarantee")
@@ -99,7 +99,7 @@ def tested(guarantee: PrivacyGuarantee) -> tuple[float, float]:
 
 
 def neighbours(rounds: int, n_arms: int, changed: int) -> tuple[FloatArray, FloatArray]:
-    """Return two tables of gains that differ in one round, shape `(rounds, n_arms)`: all 0, and all 0 but for it."""
+    """Return two tables of gains that differ in one round, shape `(rounds, n_arms)`: all 0, and 0 except in it."""
     one, other = np.zeros((rounds, n_arms)), np.zeros((rounds, n_arms))
     other[changed] = 1.0
     return one, other

@@ -1,4 +1,4 @@
-"""What a privacy wrapper promises: nothing but what it released comes out, and as much noise as it declares goes in."""
+"""The rules for privacy wrappers: only releases leave the wrapper, with the noise that it declares."""
 
 import contextlib
 import math
@@ -30,29 +30,29 @@ def check_wrapper(
     n_arms: int = 3,
     games: int = 1000,
 ) -> None:
-    """Check a privacy wrapper of your own: what comes out, what stays in, and whether it adds the noise it declares.
+    """Check a privacy wrapper of your own: its releases, that nothing else leaks, and that its noise is as declared.
 
-    The rules: observations are in the declared space, and fresh at every step; the reward is the released gain of the
-    arm played, or its released mean; `info` is `{"round": t}`; the flags and the rounds depend on the horizon only, and
-    the game has as many steps as declared; an arm outside the game, and a step before `reset` or after the end, are
-    refused; `sensitivity`, `guarantee`, `horizon` and `mechanism` are read-only; what is below cannot be reached
-    through attributes; gains that were not revealed change nothing; one changed round moves released gains by no more
-    than `sensitivity`, noise held still, and without a guarantee none is withheld on account of its value; errors from
+    The rules: observations are in the declared space, and new arrays at every step; the reward is the released gain of
+    the arm played, or its released mean; `info` is `{"round": t}`; the flags and the rounds depend on the horizon only,
+    and the game has as many steps as declared; an arm outside the game, and a step before `reset` or after the end, are
+    refused; `sensitivity`, `guarantee`, `horizon` and `mechanism` are read-only; the layers below cannot be reached
+    through attributes; gains that were not revealed change nothing; one changed round changes released gains by at most
+    `sensitivity` with the noise fixed, and without a guarantee no gain is withheld because of its value; errors from
     below arrive without their text, values and frames; gains outside [0, 1] are refused; a copy or a pickle of a game
-    that has begun is refused; equal seeds give equal noise, no seed fresh noise; the global random state is left alone;
-    the vector form, if given, plays the same games; and on two neighbouring tables of gains no event that was tried is
-    more than exp(epsilon) times as frequent, plus delta.
+    that has begun is refused; equal seeds give equal noise, no seed fresh noise; the global random state is not used;
+    the vector form, if given, plays the same games; and on two neighbouring tables of gains no tested event is more
+    than exp(epsilon) times as frequent, plus delta.
 
     The last rule is a test on samples: it finds noise that is much too small, and cannot prove that noise is large
-    enough. Chances below about 15 / `games` are not seen, so an epsilon above 4 is hardly tested; make the wrapper
-    with a smaller one. A correct wrapper fails with a probability below 1e-6.
+    enough. Probabilities below about 15 / `games` are not detected, so an epsilon above 4 is hardly tested; use a
+    smaller one for the test. A correct wrapper fails with a probability below 1e-6.
 
     Args:
-        wrap: Puts the wrapper around an environment, such as `lambda env: LaplaceClipRescale(env, epsilon=1.0)`.
-        vector: Puts its vector form around a vector environment.
-        horizon: Number of rounds of the games T, at least 4; batches must fit in.
+        wrap: Wraps an environment, such as `lambda env: LaplaceClipRescale(env, epsilon=1.0)`.
+        vector: Wraps a vector environment in the vector form.
+        horizon: Number of rounds of the games T, at least 4 and at least a batch.
         n_arms: Number of arms K, at least 2.
-        games: Number of games of each table in the last rule; 0 leaves it out.
+        games: Number of games of each table in the last rule; 0 skips it.
 
     Raises:
         ConformanceError: If a rule is broken.
@@ -102,7 +102,7 @@ def _check_facts(wrap: Wrap, table: FloatArray) -> None:
     require(stated, "a guarantee has epsilon >= 0 and delta in [0, 1)", f"{claimed.epsilon}, {claimed.delta}", way_out)
 
     def shown() -> dict[str, Any]:
-        # A mechanism may be a copy each time, and its repr an address.
+        # `mechanism` may return a new copy each time, whose repr contains an address.
         facts = {fact: getattr(env, fact) for fact in FACTS if hasattr(env, fact)}
         return {name: type(value) if name == "mechanism" else value for name, value in facts.items()}
 
@@ -120,7 +120,7 @@ def _check_facts(wrap: Wrap, table: FloatArray) -> None:
 
 
 def _check_steps(wrap: Wrap, table: FloatArray) -> list[Step]:
-    """Require of each step what can be seen from above, and return them."""
+    """Check every step as an agent sees it, and return the steps."""
     env = wrapped(wrap, games_of(table))
     arms = arms_of(len(table), table.shape[1])
     steps = run(env, arms, 3)
@@ -140,7 +140,7 @@ def _check_steps(wrap: Wrap, table: FloatArray) -> list[Step]:
             flags = type(step.terminated) is bool and type(step.truncated) is bool
             require(flags, "flags must be bools", f"{type(step.terminated).__name__}", "Return bool(terminated).")
     horizon = int(env.get_wrapper_attr("horizon"))
-    # Rounds that are left over from the last batch may take a step of their own, which releases nothing.
+    # Rounds left over after the last batch may take an extra step, which releases nothing.
     extra = len(steps) == horizon + 2 and steps[-1].info["round"] < len(table) + 1
     ended = len(steps) == horizon + 1 or (extra and _released_nothing_new(steps))
     require(

@@ -1,4 +1,4 @@
-"""Whether anything private gets past a wrapper: in attributes, errors, gains out of range, copies."""
+"""Checks that a wrapper leaks nothing private through attributes, errors, gains out of range or copies."""
 
 import copy
 import math
@@ -18,24 +18,24 @@ from dp_bandit_envs.protocols import FloatArray
 
 PLANTED: Final = 0.1234567891
 DIGITS: Final = "1234567"
-"""Digits of the planted gain that repr, str.format and NumPy's printing all keep."""
+"""Digits of the planted gain that repr, str.format and NumPy's printing all show."""
 BELOW: Final = ("adversary", "external_regret", "cumulative_gains", "collected", "on_block", "_rows", "planted", "env")
-"""Attributes of a game, or planted in it, that only an evaluator may read."""
+"""Attributes of a game (some planted for the test) that only an evaluator may read."""
 
 
 class _Failing(BanditEnv):
-    """A game whose error carries a gain, as message, argument, note and cause."""
+    """A game whose error contains a gain in its message, arguments, note and cause."""
 
     fails_in = "step"
 
     def reset(self, **options: Any) -> Any:
-        """Fail in `reset`, if it is the place."""
+        """Fail in `reset`, if so configured."""
         if self.fails_in == "reset":
             self._fail(PLANTED)
         return super().reset(**options)
 
     def step(self, action: Any) -> Any:
-        """Fail in the third round, if it is the place."""
+        """Fail in the third round, if so configured."""
         result: tuple[Any, ...] = super().step(action)
         if self.fails_in == "step" and result[4] == {"round": 3}:
             self._fail(float(self._rows[2][int(action)]))
@@ -52,7 +52,7 @@ class _FailingInReset(_Failing):
 
 
 class _OutOfRange(BanditEnv):
-    """A game whose gains leave [0, 1], which no noise covers."""
+    """A game with gains outside [0, 1], for which noise is not calibrated."""
 
     added: float = 1.0
 
@@ -73,19 +73,19 @@ class _NotANumber(_OutOfRange):
 
 
 def check_secrets(wrap: Wrap, table: FloatArray) -> None:
-    """Require that nothing private comes out on other ways than the observation."""
+    """Require that nothing private leaks in other ways than through the observation."""
     planted = np.full_like(table, PLANTED)
     _check_attributes(wrap, planted)
     for game in (_Failing, _FailingInReset):
         error, frames = _failure(wrap, game(GainTable(planted)))
-        rule = "an error from below must be replaced by one that carries nothing of it"
+        rule = "an error from below must be replaced by one that contains nothing of it"
         require(error is not None, "an error from below must end the game", "a game that went on", "Do not swallow it.")
         for place, text in (("text, notes or causes", _everything(error)), ("frames", frames)):
             way_out = "Raise a BoundaryError outside of the except clause, or inherit PrivacyBoundary."
             require(DIGITS not in text, rule, f"a private gain in its {place}", way_out)
     for outside in (_OutOfRange, _TooLow, _NotANumber):
         error, frames = _failure(wrap, outside(GainTable(planted)))
-        rule = "gains outside [0, 1] and NaN must be refused, as no noise is made for them"
+        rule = "gains outside [0, 1] and NaN must be refused, because noise is not calibrated for them"
         require(
             error is not None, rule, "a game that went on", "Check them before they are used; write it so NaN fails."
         )
@@ -121,7 +121,7 @@ def _check_attributes(wrap: Wrap, table: FloatArray) -> None:
 
 
 def _failure(wrap: Wrap, game: BanditEnv) -> tuple[BaseException | None, str]:
-    """Return the error of a game and the local variables of the frames that it left, other than this one."""
+    """Return the error of a game and the local variables of its traceback's frames, except this one."""
     env = wrapped(wrap, game)
     try:
         env.reset(seed=1)

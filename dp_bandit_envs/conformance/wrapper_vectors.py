@@ -1,4 +1,4 @@
-"""Whether the vector form of a wrapper plays the games of the scalar one."""
+"""Checks that the vector form of a wrapper plays the games of the scalar form."""
 
 from typing import Any, Final
 
@@ -16,7 +16,7 @@ FACTS: Final = ("sensitivity", "guarantee", "horizon", "n_arms")
 
 
 def check_vector(wrap: Wrap, vector: Wrap, table: FloatArray) -> None:
-    """Require that game i of the vector form is the scalar one with seed + i, to the last bit; it declares the same."""
+    """Require equal declarations, and that game i of the vector form is the scalar game with seed + i, bit by bit."""
     single = wrapped(wrap, games_of(table))
     with must_not_fail("vector(envs)", "It puts the vector form around a BanditVectorEnv."):
         many: Any = vector(BanditVectorEnv(NUM_ENVS, GainTable(table)))

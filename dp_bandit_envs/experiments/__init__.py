@@ -1,1 +1,1 @@
-"""Experiments: one question a file, and what all of them share: chunks, folders, tables, reports."""
+"""Experiments: one folder for each figure, and the parts that all share: chunks, results folders, tables, reports."""

@@ -1,4 +1,4 @@
-"""Runs an experiment in chunks that are saved as they are done, and joins them."""
+"""Runs an experiment in chunks, saves each as it is finished, and joins them."""
 
 import contextlib
 import dataclasses
@@ -8,23 +8,23 @@ from typing import Any
 from numpy.typing import NDArray
 
 from dp_bandit_envs.errors import ResultsError
-from dp_bandit_envs.experiments.experiment import Experiment, Panel, Results
+from dp_bandit_envs.experiments.experiment import Experiment, GameSpec, Results
 from dp_bandit_envs.experiments.results_archive import Archive
 from dp_bandit_envs.experiments.results_folder import CHUNKS, ResultsFolder
 from dp_bandit_envs.simulation import simulate
 
 CHUNK = 24
-"""Trials in a chunk at most."""
+"""The largest number of trials in a chunk."""
 CHUNK_ROUNDS = 2**25
-"""Rounds in a chunk, about a second's work, so that little is lost."""
+"""The number of rounds in a chunk: about a second's work, so that an interruption loses little."""
 LEAST_CHUNK = 4
-"""Trials in a chunk of long games, so that several cores have work: at ten million rounds half a minute's."""
+"""The smallest number of trials in a chunk, so that several cores have work: half a minute at ten million rounds."""
 JOINED_BYTES = 2**28
-"""Bytes of arrays that are joined in one pass over the chunks, and at least one array."""
+"""The most bytes of arrays to join in one pass over the chunks; a pass joins at least one array."""
 RESULTS = "results"
 MEASURES = ("external_regret", "policy_regret", "pseudo_regret", "collected", "switches", "pulls")
 Progress = Callable[[str | None, int], None]
-"""Takes the title of the panel that was played, None for results that were saved before, and a number of rounds."""
+"""Called with the title of the panel that was played (None for results already saved) and a number of rounds."""
 
 
 class _ChunkGoneError(Exception):
@@ -33,14 +33,14 @@ class _ChunkGoneError(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class Chunk:
-    """Some trials of a panel, which are simulated and saved together."""
+    """Trials of one panel that are simulated and saved together."""
 
-    panel: Panel
+    panel: GameSpec
     first_trial: int
     trials: int
 
     def load(self, folder: ResultsFolder) -> Archive | None:
-        """Return its results, or None if they are not in the folder; raise if they are damaged or others."""
+        """Return its results, or None if they are not in the folder; raise if they are damaged or of another origin."""
         return folder.load(self._name, first_trial=self.first_trial, trials=self.trials)
 
     def save(self, folder: ResultsFolder, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -53,7 +53,7 @@ class Chunk:
         return f"{CHUNKS}/{self.panel.key}-{self.first_trial:06d}"
 
 
-def chunks_of(experiment: Experiment, panel: Panel) -> list[Chunk]:
+def chunks_of(experiment: Experiment, panel: GameSpec) -> list[Chunk]:
     """Return the chunks of a panel, in the order of trials."""
     chunks = []
     for start, end in experiment.stretches(panel):
@@ -63,14 +63,14 @@ def chunks_of(experiment: Experiment, panel: Panel) -> list[Chunk]:
 
 
 def run(experiment: Experiment, folder: ResultsFolder, *, jobs: int = 1, progress: Progress | None = None) -> Results:
-    """Run what the folder does not hold yet, save it chunk by chunk, and return everything.
+    """Run what the folder does not contain yet, save it chunk by chunk, and return all results.
 
     Args:
         experiment: What to run.
         folder: The folder that belongs to it.
-        jobs: Trials to run at a time.
+        jobs: Number of trials to run in parallel.
         progress: Called with a panel's title and the number of rounds played, or with None and the number of rounds
-            whose results are in the folder.
+            whose results were already in the folder.
     """
     whole = folder.load(RESULTS)
     if whole is None:
@@ -78,13 +78,13 @@ def run(experiment: Experiment, folder: ResultsFolder, *, jobs: int = 1, progres
     elif progress is not None:
         progress(None, experiment.rounds)
     if folder.has_chunks:
-        whole.check()  # every byte is read again before what it was made from goes
+        whole.check()  # read every byte again before the chunks are deleted
         folder.remove_chunks()
     return Results(experiment, whole)
 
 
 def _run_chunks(experiment: Experiment, folder: ResultsFolder, jobs: int, progress: Progress | None) -> Archive:
-    """Run and save what the folder does not hold yet, join it, and return everything."""
+    """Run and save what the folder does not contain yet, join it, and return all results."""
     for panel in experiment.panels:
         for chunk in chunks_of(experiment, panel):
             saved = _checked(chunk.load(folder))
@@ -92,23 +92,23 @@ def _run_chunks(experiment: Experiment, folder: ResultsFolder, jobs: int, progre
                 if progress is not None:
                     progress(None, chunk.trials * experiment.rounds_in_a_trial(panel, chunk.first_trial))
             elif (whole := folder.load(RESULTS)) is not None:
-                return whole  # another process was quicker
+                return whole  # another process has joined the chunks
             else:
                 chunk.save(folder, _run_chunk(experiment, chunk, jobs, progress))
-    # If a chunk has gone, another process has joined and removed them.
+    # If a chunk is missing, another process has joined and removed the chunks.
     with contextlib.suppress(_ChunkGoneError):
         folder.save(RESULTS, _joined(experiment, folder))
     whole = folder.load(RESULTS)
     if whole is None:
         raise ResultsError(
-            f"{folder.path}: saved results were removed while this command ran. Run it again: only they are simulated"
-            " anew."
+            f"{folder.path}: saved results were removed while this command ran. Run it again; only they are simulated"
+            " again."
         )
     return whole
 
 
 def _checked(saved: Archive | None) -> Archive | None:
-    """Read all of a chunk; return None if there is none, or no longer, as another process has removed it."""
+    """Read and check a whole chunk; return None if there is none, or if another process has removed it."""
     if saved is not None:
         try:
             saved.check()
@@ -118,7 +118,7 @@ def _checked(saved: Archive | None) -> Archive | None:
 
 
 def _joined(experiment: Experiment, folder: ResultsFolder) -> Iterator[tuple[str, list[NDArray[Any]]]]:
-    """Yield the arrays of all panels in pieces, some of them at a time, as together they may not fit into memory."""
+    """Yield the arrays of all panels in pieces, a few at a time, because together they may not fit into memory."""
     try:
         yield from _pieces(experiment, folder)
     except FileNotFoundError:
@@ -126,7 +126,7 @@ def _joined(experiment: Experiment, folder: ResultsFolder) -> Iterator[tuple[str
 
 
 def _pieces(experiment: Experiment, folder: ResultsFolder) -> Iterator[tuple[str, list[NDArray[Any]]]]:
-    """Yield each array of each panel as the pieces that are in the chunks."""
+    """Yield each array of each panel as its pieces from the chunks."""
 
     def load(chunk: Chunk) -> Archive:
         archive = chunk.load(folder)

@@ -1,4 +1,4 @@
-"""What a figure's report says: claims with their verdicts, and notes before the numbers."""
+"""Parts of a figure's report: claims with their verdicts, and notes that precede the results."""
 
 import dataclasses
 import enum
@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 
 class Verdict(enum.Enum):
-    """Whether a claim holds in the numbers; the values are the words that a reader sees."""
+    """Whether the results support a claim; the values are the words in the report."""
 
     YES = "yes"
     NO = "no"
@@ -18,9 +18,9 @@ class Words(NamedTuple):
 
     Attributes:
         says: The claim.
-        seen: The statistic by which it is judged, as it was seen here.
-        yes, no: Reasons for these verdicts.
-        unknown: What follows "from 100 runs" where these do not decide.
+        seen: The value of the statistic that decides.
+        yes, no: The reasons for these verdicts.
+        unknown: The text after "from 100 runs" if the runs do not decide.
     """
 
     says: str
@@ -32,11 +32,11 @@ class Words(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Claim:
-    """A claim of a paper, held against the numbers.
+    """A claim of a paper with its verdict.
 
     Attributes:
-        statistic: The numbers by which it is judged, each with a name.
-        verdict: Whether it holds in them.
+        statistic: The numbers that decide, by name.
+        verdict: Whether the claim holds.
         says: The claim in words.
         seen: The statistic in words.
         why: The reason for the verdict.
@@ -56,12 +56,12 @@ class Claim:
 
 
 class Note(NamedTuple):
-    """What a reader must know before the numbers.
+    """Something that a reader must know before the results.
 
     Attributes:
         text: Markdown.
-        warning: Words before it that must not be missed, on the terminal either.
-        on_terminal: Whether the terminal shows it without a warning, too.
+        warning: A warning before it, which the terminal shows too.
+        on_terminal: Whether the terminal shows the note even without a warning.
     """
 
     text: str

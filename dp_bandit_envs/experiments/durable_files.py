@@ -1,4 +1,4 @@
-"""Writes files and folders so that each is there as a whole or not at all, whatever kills the program or the power."""
+"""Writes files and folders atomically, so that a crash or a power cut leaves each complete or absent."""
 
 import contextlib
 import os
@@ -14,18 +14,18 @@ NODE = zlib.crc32(platform.node().encode(errors="replace"))
 PARTIAL = re.compile(
     r"\.(?P<name>[\w-]+\.(npz|json|csv|md|png|svg))\.(?P<node>[0-9a-f]{8})-(?P<process>\d+)-[0-9a-f]{8}\.partial"
 )
-"""How a file is called while it is being written: by which process of which machine."""
+"""The name of a file while it is being written, with the process and the machine that write it."""
 
 ATTEMPTS = 100
-"""How often a folder may be removed by others before it counts as an error."""
+"""Number of attempts if other processes keep removing the folder."""
 
 
 @contextlib.contextmanager
 def whole_file(target: Path) -> Iterator[IO[bytes]]:
-    """Open a new file; it takes the name `target` when everything is on the disk, and not before.
+    """Open a new file, which gets the name `target` only once all of it is on the disk.
 
     Raises:
-        OSError: If it cannot be written; then nothing has changed.
+        OSError: If it cannot be written; `target` is then unchanged.
     """
     partial = _partial(target)
     try:
@@ -41,7 +41,7 @@ def whole_file(target: Path) -> Iterator[IO[bytes]]:
 
 
 def create_once(target: Path, content: bytes) -> bool:
-    """Write a new file unless there is one of that name; return whether this call, of all processes, wrote it."""
+    """Write a file unless it exists; return True for the one call, of all processes, that wrote it."""
     partial = _partial(target)
     try:
         with open_new(partial) as file:
@@ -49,12 +49,12 @@ def create_once(target: Path, content: bytes) -> bool:
             file.flush()
             os.fsync(file.fileno())
         try:
-            # Unlike a rename, a link never takes the place of another file.
+            # Unlike a rename, a link never replaces another file.
             os.link(partial, target)
         except FileExistsError:
             return False
         except (OSError, NotImplementedError, AttributeError):
-            # Not every file system has links; then the file is new, but a crash may leave half of it.
+            # Some file systems have no links; then the file is still new, but a crash may leave it incomplete.
             try:
                 with open_new(target) as file:
                     file.write(content)
@@ -69,7 +69,7 @@ def create_once(target: Path, content: bytes) -> bool:
 
 
 def open_new(path: Path) -> IO[bytes]:
-    """Open a file for writing that is not there yet, in a folder that is made if need be."""
+    """Open a new file for writing, and create its folder if needed."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     for _ in range(ATTEMPTS):
         make_folder(path.parent)
@@ -80,7 +80,7 @@ def open_new(path: Path) -> IO[bytes]:
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder and those above it; their names are on the disk afterwards."""
+    """Create a folder and its parents, and sync their names to the disk."""
     if path.is_dir():
         return
     make_folder(path.parent)
@@ -90,13 +90,13 @@ def make_folder(path: Path) -> None:
 
 
 def remove(path: Path) -> None:
-    """Remove a file if it is there and may be removed."""
+    """Remove a file if it exists and permissions allow."""
     with contextlib.suppress(OSError):
         os.unlink(path)
 
 
 def remove_folder(path: Path, ending: str) -> None:
-    """Remove the files of a folder with an ending, and the folder if it is empty then, as far as allowed."""
+    """Remove the files of a folder with an ending, and then the folder if it is empty, if permissions allow."""
     clear_partial_files(path)
     with contextlib.suppress(OSError):
         for file in list(path.glob(f"*{ending}")):
@@ -106,7 +106,7 @@ def remove_folder(path: Path, ending: str) -> None:
 
 
 def clear_partial_files(folder: Path) -> None:
-    """Remove the partial files that processes of this machine left behind when they were killed."""
+    """Delete partial files left by crashed runs of this machine."""
     with contextlib.suppress(OSError):
         for file in list(folder.iterdir()):
             ours = PARTIAL.fullmatch(file.name)
@@ -115,9 +115,9 @@ def clear_partial_files(folder: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Bring the names in a folder to the disk, unless another process has removed it.
+    """Sync the names in a folder to the disk, unless another process has removed it.
 
-    Windows cannot open folders and does without.
+    Windows cannot open folders, so nothing is done there.
     """
     if os.name == "posix":
         with contextlib.suppress(FileNotFoundError):
@@ -134,7 +134,7 @@ def _partial(target: Path) -> Path:
 
 def _is_running(process: str) -> bool:
     if os.name != "posix":
-        return True  # elsewhere the signal 0 is not a question
+        return True  # on Windows signal 0 would not only test
     try:
         os.kill(int(process), 0)
     except (ValueError, OverflowError, ProcessLookupError):

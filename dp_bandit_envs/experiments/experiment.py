@@ -1,4 +1,4 @@
-"""An experiment: some algorithms in some games, and the numbers that come out of it."""
+"""An experiment: some algorithms in some games, and its results."""
 
 import dataclasses
 import functools
@@ -20,14 +20,14 @@ from dp_bandit_envs.protocols import FloatArray, IntArray
 from dp_bandit_envs.simulation.simulation import named_players
 
 FORMAT = 2
-"""Goes up when a results folder is written in another way."""
+"""The format version of results folders."""
 
 
 @dataclasses.dataclass(frozen=True)
-class Contestant:
+class AlgorithmSpec:
     """An algorithm by name, with its parameters as plain JSON values, and the label of its results.
 
-    It plays as many games as the experiment says, or `trials` if that is more; the first ones are the same games.
+    It plays the experiment's number of games, or `trials` if that is larger; the games in common are the same.
     """
 
     name: str
@@ -42,22 +42,24 @@ class Contestant:
 
 
 @dataclasses.dataclass(frozen=True)
-class Panel:
-    """One game.
+class GameSpec:
+    """One game, drawn in one panel of the figure.
+
+    Stored configurations have the keys `panels` for games and `contestants` for algorithms, so fields keep these names.
 
     Attributes:
-        key: Names it in files.
-        title: Names it for readers.
+        key: Its name in files.
+        title: Its name for readers.
         env_id: A registered id.
         env_kwargs: Arguments for it besides the horizon, as plain JSON values.
-        contestants: Who plays in it; None for the experiment's.
+        contestants: The algorithms that play it; None for those of the experiment.
     """
 
     key: str
     title: str
     env_id: str
     env_kwargs: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    contestants: tuple[Contestant, ...] | None = None
+    contestants: tuple[AlgorithmSpec, ...] | None = None
 
     def configuration(self) -> dict[str, Any]:
         """Return all of it as plain JSON values; contestants only where the panel has its own."""
@@ -69,21 +71,21 @@ class Panel:
 
 @dataclasses.dataclass(frozen=True)
 class Experiment:
-    """What to run; together with the code and the data files it determines every number.
+    """What to run. Together with the code and the data files it determines every number.
 
     Attributes:
-        name: Names the experiment.
+        name: The experiment's name.
         panels: The games.
-        contestants: The algorithms in every panel that has none of its own.
+        contestants: The algorithms of every panel that has none of its own.
         horizon: Number of rounds T, or None for each game's own.
         trials: Number of games of each algorithm in each panel.
         seed: The seed.
-        checkpoints: How the 100 rounds that are written down are spaced, `"linear"` or `"log"`.
+        checkpoints: The spacing of the 100 rounds that are recorded, `"linear"` or `"log"`.
     """
 
     name: str
-    panels: tuple[Panel, ...]
-    contestants: tuple[Contestant, ...]
+    panels: tuple[GameSpec, ...]
+    contestants: tuple[AlgorithmSpec, ...]
     horizon: int | None
     trials: int
     seed: int = 0
@@ -91,18 +93,18 @@ class Experiment:
 
     @functools.cached_property
     def files(self) -> dict[str, DataFile]:
-        """The data files that the panels name (gains, or edges of a graph), as they were when this was first asked."""
+        """The data files that the panels name (gains, or edges of a graph), as read at the first access."""
         texts = [value for panel in self.panels for value in panel.env_kwargs.values() if isinstance(value, str)]
         return {text: DataFile.read(text) for text in texts if _is_file(text)}
 
-    def env_kwargs(self, panel: Panel) -> dict[str, Any]:
-        """Return a panel's arguments with the content of files in place of their names: what is hashed is played."""
+    def env_kwargs(self, panel: GameSpec) -> dict[str, Any]:
+        """Return a panel's arguments with files' content instead of their names, so that what is hashed is played."""
         return {
             key: self.files.get(value, value) if isinstance(value, str) else value
             for key, value in panel.env_kwargs.items()
         }
 
-    def game(self, panel: Panel) -> BanditEnv:
+    def game(self, panel: GameSpec) -> BanditEnv:
         """Make the game of a panel, with its own horizon if the experiment has none."""
         extra: dict[str, Any] = {} if self.horizon is None else {"horizon": self.horizon}
         game = gym.make(panel.env_id, **self.env_kwargs(panel), **extra).unwrapped
@@ -122,7 +124,7 @@ class Experiment:
         }
 
     def _parts(self) -> Iterator[Any]:
-        """Yield what may be a third party's: adversaries, makers of algorithms, agents."""
+        """Yield the parts that may be a third party's: adversaries, makers of algorithms, agents."""
         for panel in self.panels:
             yield type(self.game(panel).adversary)
             for player in self.players(panel):
@@ -131,12 +133,12 @@ class Experiment:
                 yield ALGORITHMS[checks.known_name("algorithm", one.name, ALGORITHMS)]
 
     def digest(self) -> str:
-        """Return eight letters that differ between settings."""
+        """Return eight hexadecimal digits that identify the settings."""
         self.check()
         return hashlib.sha256(repr(self.configuration()).encode()).hexdigest()[:8]
 
     def check(self) -> None:
-        """Raise what would be raised later, before anything is written."""
+        """Raise any error in the settings now, before anything is written."""
         checks.integer("trials", self.trials, at_least=1)
         checks.integer("seed", self.seed, at_least=0)
         for panel in self.panels:
@@ -145,14 +147,14 @@ class Experiment:
                 player.wrap(game)
                 player.guarantee(n_arms=game.n_arms, horizon=game.horizon, sensitivity=game.sensitivity)
 
-    def players(self, panel: Panel, trial: int = 0) -> list[Algorithm]:
-        """Make the algorithms that play in a trial of a panel; all of them play in the first."""
+    def players(self, panel: GameSpec, trial: int = 0) -> list[Algorithm]:
+        """Make the algorithms that play in a trial of a panel; in trial 0 all of them play."""
         chosen = self.contestants if panel.contestants is None else panel.contestants
         return [contestant.make() for contestant in chosen if trial < max(contestant.trials, self.trials)]
 
     @property
     def more_trials(self) -> str:
-        """Who plays more games than the others, as in "1,000 of DP-KLUCB and DP-IMED"; nothing if nobody does."""
+        """The algorithms that play more games than the others, as in "1,000 of DP-KLUCB and DP-IMED"; "" if none."""
         found: dict[int, dict[str, None]] = {}
         for panel in self.panels:
             for one in self.contestants if panel.contestants is None else panel.contestants:
@@ -160,19 +162,19 @@ class Experiment:
                     found.setdefault(one.trials, {})[one.make().name] = None
         return "; ".join(f"{trials:,} of {', '.join(names)}" for trials, names in found.items())
 
-    def stretches(self, panel: Panel) -> list[tuple[int, int]]:
-        """Return the trials of a panel as ranges (first, end), in each of which the same algorithms play."""
+    def stretches(self, panel: GameSpec) -> list[tuple[int, int]]:
+        """Return the trials of a panel as ranges (first, end) in which the same algorithms play."""
         chosen = self.contestants if panel.contestants is None else panel.contestants
         ends = sorted({self.trials, *(max(contestant.trials, self.trials) for contestant in chosen)})
         return list(zip([0, *ends], ends, strict=False))
 
-    def rounds_in_a_trial(self, panel: Panel, trial: int = 0) -> int:
-        """Return how many rounds all algorithms together play in a trial of a panel."""
+    def rounds_in_a_trial(self, panel: GameSpec, trial: int = 0) -> int:
+        """Return the number of rounds that all algorithms together play in a trial of a panel."""
         return len(self.players(panel, trial)) * self.game(panel).horizon
 
     @property
     def rounds(self) -> int:
-        """How many rounds are played in all."""
+        """The total number of rounds."""
         return sum(
             (end - first) * self.rounds_in_a_trial(panel, first)
             for panel in self.panels
@@ -187,7 +189,7 @@ class Results:
     Attributes:
         experiment: What was run.
         arrays: `"panel/algorithm/measure"` to an array `(trials, checkpoints)`, for pulls `(trials, n_arms)`; and
-            `"panel/checkpoints"`. Each is read from the folder when it is first asked for.
+            `"panel/checkpoints"`. Each is read from the folder at its first use.
     """
 
     experiment: Experiment
@@ -198,7 +200,7 @@ class Results:
         """The labels of all algorithms, in order of appearance."""
         return list(dict.fromkeys(name for panel in self.experiment.panels for name in self.names_in(panel)))
 
-    def names_in(self, panel: Panel) -> list[str]:
+    def names_in(self, panel: GameSpec) -> list[str]:
         """Return the labels of the algorithms that play in a panel, in order."""
         return [player.name for player in self.experiment.players(panel)]
 

@@ -1,4 +1,4 @@
-"""The privacy of each algorithm in a few words, as tables and legends show it: "eps 1, delta 1e-10"."""
+"""The privacy level of each algorithm as tables and legends show it, such as "eps 1, delta 1e-10"."""
 
 import math
 from collections.abc import Iterable
@@ -6,16 +6,16 @@ from typing import NamedTuple
 
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.envs.bandit_env import BanditEnv
-from dp_bandit_envs.experiments.experiment import Experiment, Panel
+from dp_bandit_envs.experiments.experiment import Experiment, GameSpec
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 
 NO_PRIVACY = "(no privacy)"
 FEW = 3
-"""Levels of epsilon that are listed; more of them are shown as a range."""
+"""The largest number of epsilons to list; more are shown as a range."""
 
 
 class Level(NamedTuple):
-    """An (epsilon, delta) that is guaranteed; epsilon is inf where nothing is."""
+    """A guaranteed (epsilon, delta); epsilon is inf if there is no guarantee."""
 
     epsilon: float
     delta: float
@@ -25,9 +25,9 @@ class Level(NamedTuple):
 
 
 def level_of(guarantee: PrivacyGuarantee, horizon: int) -> Level:
-    """Return the level that a guarantee is known by.
+    """Return the level at which a guarantee is reported.
 
-    That is its own epsilon and delta; where zCDP gives a smaller epsilon at delta = T^-2, this one.
+    This is its own epsilon and delta, or if zCDP gives a smaller epsilon at delta = T^-2, that pair.
     """
     if guarantee.model == "none":
         return Level(math.inf, 0.0)
@@ -44,14 +44,14 @@ def level_in(game: BanditEnv, algorithm: Algorithm) -> Level:
     return level_of(holds, game.horizon)
 
 
-def levels_in(experiment: Experiment, panel: Panel) -> dict[str, Level]:
+def levels_in(experiment: Experiment, panel: GameSpec) -> dict[str, Level]:
     """Return the level of each algorithm of a panel, by the label of its results."""
     game = experiment.game(panel)
     return {algorithm.name: level_in(game, algorithm) for algorithm in experiment.players(panel)}
 
 
 def words_of(experiments: Iterable[Experiment]) -> dict[str, str]:
-    """Return the levels of each algorithm in all panels together, in words."""
+    """Return the levels of each algorithm over all panels, in words."""
     return {name: in_words(levels) for name, levels in _levels_of(experiments).items()}
 
 
@@ -65,9 +65,9 @@ def _levels_of(experiments: Iterable[Experiment]) -> dict[str, list[Level]]:
 
 
 def labels_of(experiments: Iterable[Experiment]) -> dict[str, str]:
-    """Return what each algorithm is called in a legend: its name and its levels."""
+    """Return each algorithm's label in a legend: its name and its levels."""
     return {
-        # The words for no privacy have brackets of their own.
+        # "(no privacy)" already has brackets.
         name: f"{name} {in_words(levels)}" if math.isinf(levels[0].epsilon) else f"{name} ({in_words(levels)})"
         for name, levels in _levels_of(experiments).items()
     }

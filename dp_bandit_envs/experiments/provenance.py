@@ -1,4 +1,4 @@
-"""What determines an experiment's numbers beside its settings: the code that plays, its data, some libraries."""
+"""Identifies what determines an experiment's numbers besides its settings: the code, its data and some libraries."""
 
 import functools
 import hashlib
@@ -15,16 +15,16 @@ import dp_bandit_envs
 from dp_bandit_envs.byte_code import written_out
 
 WITHOUT_NUMBERS = ("cli", "experiments", "plots")
-"""Parts of the package that play nothing: what they settle is in an experiment's configuration."""
+"""Parts of the package that do not affect the numbers, except through an experiment's configuration."""
 ELSEWHERE = ("agents", "wrappers")
-"""Parts that an editable installation keeps in folders of their own."""
+"""Parts that are in folders of their own in an editable installation."""
 LIBRARIES = ("numpy", "networkx")
-"""Libraries whose feature releases may draw other numbers from the same seed."""
+"""Libraries whose feature releases may draw different numbers from the same seed."""
 
 
 @functools.cache
 def made_by() -> dict[str, str]:
-    """Return versions, and a digest of this package's code and data in which comments and docstrings do not count."""
+    """Return versions, and a digest of this package's code and data that ignores comments and docstrings."""
     package = dp_bandit_envs.__name__
     files = dict(_files(package, resources.files(dp_bandit_envs)))
     for part in ELSEWHERE:
@@ -44,7 +44,7 @@ def made_by() -> dict[str, str]:
 
 
 def foreign_code(kinds: Iterable[Any]) -> dict[str, str]:
-    """Return a digest of the code of each class or function that is not this package's: of its file, if it has one."""
+    """Return a digest of the code of each third-party class or function: of its file, if there is one."""
     own = f"{dp_bandit_envs.__name__}."
     return {f"{kind.__module__}.{kind.__qualname__}": _digest_of(kind) for kind in kinds if not _within(kind, own)}
 

@@ -1,4 +1,4 @@
-"""The report of an experiment: the exact command, what was measured, what is guaranteed, and which claims hold."""
+"""The report of an experiment: the exact command, the results, the guarantees, and which claims hold."""
 
 import importlib.metadata
 import math
@@ -18,11 +18,11 @@ PACKAGES = ("dp-bandit-envs", "gymnasium", "numpy", "numba", "matplotlib")
 
 
 ABOUT_GUARANTEES = """\
-A guarantee is for one game, for whoever sees the arms played in it. It does not cover this report: regrets, figure and
-raw arrays are the evaluator's, computed from true gains. Where the gains are real data, every trial on the same data
-costs its guarantee again, a person whose data serve in r rounds is protected at r times epsilon, and whoever knows the
-seed above can subtract the noise. Algorithms of one trial share their noise, as they share their gains, so releases of
-two of them together may cancel it: publish one of them, or give each a seed of its own."""
+A guarantee covers the arms played in one game. It does not cover this report: regrets, figure and raw arrays are
+computed from true gains, for the evaluator. If the gains are real data, every trial on the same data spends its
+guarantee again, a person whose data are used in r rounds is protected at r times epsilon, and anyone who knows the seed
+above can subtract the noise. The algorithms of one trial share their noise as they share their gains, so the releases
+of two of them together may cancel it: publish one of them, or use another seed for each."""
 
 
 def report_md(
@@ -40,9 +40,9 @@ def report_md(
         results: The raw numbers of each experiment.
         title: Its heading.
         command: The exact command.
-        view: How regret is shown.
+        view: How to show regret.
         notes: Paragraphs before the numbers.
-        claims: A table of them is added if there are any.
+        claims: Claims with their verdicts, shown in a table if there are any.
     """
     parts = [f"# {title}", _settings([one.experiment for one in results], command)]
     parts += map(str, notes)
@@ -51,7 +51,7 @@ def report_md(
         what = "Regret" if view.measure == "external_regret" else view.measure.replace("_", "-").capitalize()
         where = f", {one.experiment.name}" if len(results) > 1 else ""
         parts.append(f"## {what} after the last round{where}\n\n{_regrets(one, view)}")
-    parts.append(f"## What is guaranteed\n\n{_guarantees(results)}\n\n{ABOUT_GUARANTEES}")
+    parts.append(f"## Privacy guarantees\n\n{_guarantees(results)}\n\n{ABOUT_GUARANTEES}")
     if claims:
         rows = [(claim.says, claim.seen, claim.answer) for claim in claims]
         head = (f"{view.claimed_by[0].lower()}{view.claimed_by[1:]} says", "seen here", "holds?")
@@ -138,18 +138,18 @@ def _regrets(results: Results, view: View) -> str:
         EXTREMES,
         "bound on the mean",
     )
-    # The extremes are in the claims about figure 2 only.
+    # Only the claims about figure 2 mention the extremes.
     kept = [index for index in range(len(head)) if head[index] != EXTREMES or view.measure == "pseudo_regret"]
     return table([head[index] for index in kept], [[row[index] for index in kept] for row in rows])
 
 
 def _bound(algorithm: Algorithm, game: BanditEnv, view: View) -> float:
-    """Return what is known above the mean of the regret that is shown."""
+    """Return an upper bound on the mean of the regret that is shown; inf if none is known."""
     means = game.adversary.means
     if view.measure == "pseudo_regret" and means is not None:
         return algorithm.pseudo_regret_bound(means=means.tolist(), horizon=game.horizon, sensitivity=game.sensitivity)
     if game.adversary.payoff is not None and game.adversary.memory > 0:
-        # Known bounds for games with memory are for the charge, where fixed arms collect their gains.
+        # With memory, the known bounds assume switching charges, under which a fixed arm collects its gains.
         return math.inf
     return algorithm.regret_bound(
         n_arms=game.n_arms, horizon=game.horizon, memory=game.adversary.memory, sensitivity=game.sensitivity

@@ -1,4 +1,4 @@
-"""What `dp-bandit reproduce` needs to know of a paper's experiment, and how its regret is to be shown."""
+"""The description of a paper's experiment for `dp-bandit reproduce`, and how to show its regret."""
 
 import dataclasses
 from collections.abc import Callable, Sequence
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
 
 class View(NamedTuple):
-    """How regret is shown in figure, tables and report.
+    """How to show regret in figure, tables and report.
 
     Attributes:
         measure: `"external_regret"` or `"pseudo_regret"`.
-        centre: What a line is, `"median of means"` or `"mean"`.
+        centre: The statistic of a line, `"median of means"` or `"mean"`.
         scale: The axis of regret, `"linear"` or `"log"`.
-        columns: Panels beside each other in the figure; None leaves it to the figure.
-        claimed_by: Whose claims they are, for a heading.
+        columns: Number of panels in a row of the figure; None for the figure's default.
+        claimed_by: The author of the claims, for a heading.
     """
 
     measure: str = "external_regret"
@@ -30,20 +30,20 @@ class View(NamedTuple):
 
 
 AS_IN_2017 = View()
-"""As Tossou and Dimitrakakis (2017) show it."""
+"""As in Tossou and Dimitrakakis (2017)."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Reproduction:
-    """One figure: what to run, and what to say about it.
+    """One figure: what to run, and what to report.
 
     Attributes:
         name: The folder's name below `results/`.
         title: The report's heading.
-        experiments: What to run; several have a folder each, called by their names.
-        view: How regret is shown.
-        notes: From the results of all experiments, what a reader must know before the numbers.
-        claims: From the same, every claim with what was seen.
+        experiments: What to run; if several, each has a folder with its name.
+        view: How to show regret.
+        notes: Returns the notes that precede the results, from the results of all experiments.
+        claims: Returns every claim with its verdict, from the same.
         draw: Draws the results; None for lines over time, a panel for each game.
     """
 

@@ -1,4 +1,4 @@
-"""Archives of arrays (`.npz`) that say which run, panel and trials they belong to, and notice any damaged byte."""
+"""Archives of arrays (`.npz`) that record the run, panel and trials they belong to, and detect any damaged byte."""
 
 import hashlib
 import io
@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from dp_bandit_envs.errors import ResultsError
 
 MANIFEST = "manifest.json"
-"""The member that holds what an archive belongs to and a digest of each array; its own digest is the comment."""
+"""The member with the archive's origin and a digest of each array; its own digest is the archive's comment."""
 KEPT_BYTES = 2**28
-"""Arrays that were read stay in memory up to this many bytes; more are read each time."""
+"""Arrays are cached in memory up to this many bytes in total; others are read each time."""
 Origin = Mapping[str, str | int]
 
 
@@ -25,9 +25,9 @@ def write_archive(file: IO[bytes], arrays: Iterable[tuple[str, Sequence[NDArray[
     """Write an archive; equal arrays and origins give equal bytes.
 
     Args:
-        file: Where to write.
+        file: The file to write to.
         arrays: Each array's name, and its pieces, which are joined along their first axis.
-        origin: What the archive belongs to.
+        origin: The run and the part of it that the archive belongs to.
     """
     digests = {}
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -48,15 +48,15 @@ def write_archive(file: IO[bytes], arrays: Iterable[tuple[str, Sequence[NDArray[
 
 
 class Archive(Mapping[str, NDArray[Any]]):
-    """The arrays of a file, each read and checked when it is asked for.
+    """The arrays of a file, each read and checked when it is accessed.
 
     Args:
         path: The file.
-        origin: What it must belong to.
+        origin: The expected origin.
 
     Raises:
         FileNotFoundError: If there is no such file.
-        ResultsError: Here or on reading an array, if the file is damaged, or belongs to something else.
+        ResultsError: Here or when an array is read, if the file is damaged or has another origin.
     """
 
     def __init__(self, path: Path, origin: Origin) -> None:
@@ -81,7 +81,7 @@ class Archive(Mapping[str, NDArray[Any]]):
         return len(self._keys)
 
     def check(self) -> None:
-        """Read every array once and keep none."""
+        """Read and check every array without keeping it."""
         for key in self._keys:
             self.read(key)
 
@@ -126,19 +126,19 @@ class Archive(Mapping[str, NDArray[Any]]):
             )
             raise ResultsError(
                 f"{self._path}: a saved file must belong to this run; this one has {found}. Move it elsewhere and run"
-                " the same command again: only what it should have held is simulated anew."
+                " the same command again; only the missing part is simulated again."
             )
         return digests
 
     def _damaged(self) -> ResultsError:
         return ResultsError(
-            f"{self._path}: a saved file of results must be whole; this one is damaged. Delete it and run the same"
-            " command again: only what it held is simulated anew."
+            f"{self._path}: a saved file of results must be intact; this one is damaged. Delete it and run the same"
+            " command again; only the missing part is simulated again."
         )
 
 
 def _short(value: str | int | None) -> str:
-    """Show a value; of a digest, what tells two of them apart."""
+    """Return a value as text, with digests shortened."""
     return f"{value[:8]}..." if isinstance(value, str) and len(value) == 64 else repr(value)
 
 

@@ -1,4 +1,4 @@
-"""A results folder: it belongs to one configuration, and every archive in it says what it belongs to and is whole."""
+"""A results folder belongs to one configuration, and so does every archive in it, which is checked for damage."""
 
 import contextlib
 import errno
@@ -17,15 +17,15 @@ from dp_bandit_envs.experiments.results_archive import Archive, write_archive
 CONFIGURATION = "configuration.json"
 CHUNKS = "chunks"
 MADE_BY = "made_by"
-"""The part of a configuration that says which code and libraries make the results."""
+"""The key of a configuration under which code and library versions are stored."""
 UNWRITABLE = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 
 class ResultsFolder:
-    """A folder that belongs to one configuration; several processes of that configuration may use it at once.
+    """A folder that belongs to one configuration; several processes with that configuration may use it at once.
 
     Args:
-        path: The folder; it is made if it is not there.
+        path: The folder; it is created if needed.
         configuration: Everything that determines the results, as plain JSON values.
 
     Raises:
@@ -47,7 +47,7 @@ class ResultsFolder:
             durable_files.clear_partial_files(folder)
 
     def save(self, name: str, arrays: Iterable[tuple[str, Sequence[NDArray[Any]]]], **origin: int) -> None:
-        """Write arrays, each in pieces, to `name`.npz, which belongs to this configuration, name and `origin`."""
+        """Write arrays, each in pieces, to `name`.npz, with this configuration, name and `origin` as its origin."""
         with self._writing(f"{name}.npz") as file:
             write_archive(file, arrays, self._origin(name, origin))
 
@@ -55,7 +55,7 @@ class ResultsFolder:
         """Return the arrays of `name`.npz, or None if there is no such file.
 
         Raises:
-            ResultsError: If the file is damaged or belongs to something else.
+            ResultsError: If the file is damaged or has another origin.
         """
         try:
             return Archive(self.path / f"{name}.npz", self._origin(name, origin))
@@ -63,13 +63,13 @@ class ResultsFolder:
             return None
 
     def write(self, name: str, content: bytes | str) -> None:
-        """Write a file so that it is there as a whole or not at all, even if the power fails."""
+        """Write a file atomically, even if the power fails."""
         with self._writing(name) as file:
-            # A file's name may hold bytes that are no text; the report quotes it as it is.
+            # A file's name may contain undecodable bytes; the report quotes it unchanged.
             file.write(content.encode(errors="surrogateescape") if isinstance(content, str) else content)
 
     def write_again(self, name: str, content: bytes | str) -> bool:
-        """Write a file that follows from the results; return False where a folder can be read only."""
+        """Write a file that is derived from the results; return False if the folder is read-only."""
         try:
             self.write(name, content)
         except ResultsError as error:
@@ -80,7 +80,7 @@ class ResultsFolder:
         return True
 
     def remove_chunks(self) -> None:
-        """Remove the chunks, once their content is elsewhere in the folder."""
+        """Remove the chunks after they have been joined."""
         durable_files.remove_folder(self.path / CHUNKS, ".npz")
 
     @property
@@ -99,7 +99,7 @@ class ResultsFolder:
                 yield file
         except OSError as error:
             raise ResultsError(
-                f"{target}: could not be written; {_reason(error)}. What was saved before is untouched."
+                f"{target}: could not be written; {_reason(error)}. Earlier results are unchanged."
             ) from error
 
     def _claim(self, text: str) -> None:
@@ -107,7 +107,7 @@ class ResultsFolder:
         if not file.exists():
             if any(not _is_half_a_configuration(entry.name) for entry in self.path.iterdir()) and not file.exists():
                 raise ResultsError(
-                    f"{self.path}: a results folder must be empty or made by this command; it holds other files."
+                    f"{self.path}: a results folder must be empty or made by this command; it contains other files."
                     " Choose another."
                 )
             if durable_files.create_once(file, text.encode()):
@@ -121,7 +121,7 @@ class ResultsFolder:
 
 
 def _difference(old: str, new: str) -> str:
-    """Say what differs between two configurations, in a sentence, as far as it is short."""
+    """Return a sentence on the differences between two configurations, leaving out long values."""
     try:
         before, after = json.loads(old), json.loads(new)
     except ValueError:

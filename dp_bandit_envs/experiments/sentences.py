@@ -1,4 +1,4 @@
-"""Numbers and names as parts of sentences, and the warning that a run is smaller than its figure asks for."""
+"""Formats numbers and names for sentences, and warns if a run is smaller than that of the figure."""
 
 from collections.abc import Mapping, Sequence
 
@@ -7,7 +7,7 @@ from dp_bandit_envs.experiments.experiment import Results
 
 
 def with_names(values: Mapping[str, str]) -> str:
-    """Return values, each with its name in brackets, on one line."""
+    """Return values, each followed by its name in brackets, on one line."""
     return ", ".join(f"{value} ({name})" for name, value in values.items())
 
 
@@ -22,7 +22,7 @@ def joined(names: Sequence[str]) -> str:
 
 
 def smaller_than(results: Results, horizon: int, trials: int) -> list[Note]:
-    """Warn that games are shorter than they should be, or fewer; nothing if neither is so."""
+    """Return a warning if games are shorter or fewer than in the figure, else nothing."""
     has = results.experiment
     if has.horizon is None or (has.horizon >= horizon and has.trials >= trials):
         return []

@@ -29,7 +29,7 @@ COLUMNS = (
 def summary_csv(results: Results, measure: str = "external_regret") -> str:
     """Return the table of a measure of regret as comma-separated text, with the columns `COLUMNS`.
 
-    The guarantee is `epsilon` and `delta`, with an epsilon of inf for no privacy.
+    The columns `epsilon` and `delta` are the guarantee; epsilon is inf for no privacy.
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")

@@ -1,4 +1,4 @@
-"""How claims are judged: by the mean of paired differences over its standard error; three standard errors decide."""
+"""Decides whether a claim holds: a mean of paired differences of at least three standard errors is clear."""
 
 import math
 from collections.abc import Callable, Iterable
@@ -7,16 +7,16 @@ from typing import TypeVar
 import numpy as np
 
 from dp_bandit_envs.experiments.claim import Claim, Verdict, Words
-from dp_bandit_envs.experiments.experiment import Panel, Results
+from dp_bandit_envs.experiments.experiment import GameSpec, Results
 from dp_bandit_envs.metrics import mean_and_standard_error
 from dp_bandit_envs.protocols import FloatArray
 
 DECIDES = 3.0
 """Standard errors."""
 FEWEST = 5
-"""Runs; the spread of fewer says too little of the standard error."""
+"""Number of runs below which the standard error is too uncertain."""
 LONG = 10_000
-"""Rounds; in a shorter game algorithms may not have converged."""
+"""Number of rounds below which algorithms may not have converged."""
 Statistic = TypeVar("Statistic")
 
 
@@ -32,8 +32,8 @@ def judged(
     Args:
         results: The raw numbers.
         judge: Returns the statistic and the verdict that follows from it.
-        words: Returns the words for a statistic.
-        fewest: Runs below which there is no verdict; 0 for what does not depend on chance.
+        words: Returns the words for the statistic.
+        fewest: Number of runs below which there is no verdict; 0 for claims that do not depend on chance.
     """
     statistic, verdict = judge(results)
     says, seen, *reasons = words(statistic)
@@ -48,36 +48,36 @@ def judged(
 
 
 def yes_or_no(holds: bool) -> Verdict:
-    """Return the verdict on what can be worked out."""
+    """Return the verdict on a claim that is computed exactly."""
     return Verdict.YES if holds else Verdict.NO
 
 
 def errors_ahead(
     results: Results, panel: str, better: str, worse: str, measure: str = "external_regret", checkpoint: int = -1
 ) -> float:
-    """Return by how many standard errors `better` has less regret; trials are paired, as they share their gains."""
+    """Return by how many standard errors `better` has less regret; trials are paired because they share their gains."""
     one, other = (results.regret(panel, name, measure)[:, checkpoint] for name in (better, worse))
     return over_error(paired(other, one))
 
 
 def paired(one: FloatArray, other: FloatArray) -> FloatArray:
-    """Return the differences one - other of samples `(trials,)`, in the games that both have played."""
+    """Return the differences one - other of samples `(trials,)`, for the games that both have played."""
     both = min(len(one), len(other))
     difference: FloatArray = one[:both] - other[:both]
     return difference
 
 
 def over_error(sample: FloatArray) -> float:
-    """Return the mean of a sample `(trials,)` over its standard error, NaN for a single trial, which shows nothing."""
+    """Return the mean of a sample `(trials,)` over its standard error; NaN for a single trial."""
     mean, error = (float(value) for value in mean_and_standard_error(sample))
-    # Equal to the last bits counts as equal: a sum of rounding errors must not be divided by its spread.
+    # Samples that differ only by rounding count as equal: rounding errors must not be divided by their spread.
     if error <= 1e-12 * abs(mean):
         return float(np.sign(mean)) * math.inf if mean else 0.0
     return mean / error
 
 
 def all_ahead(errors: Iterable[float]) -> Verdict:
-    """Return YES if all differences are clear, NO if one is clearly of the other sign, else UNDECIDED.
+    """Return YES if all differences are clearly positive, NO if one is clearly negative, else UNDECIDED.
 
     Args:
         errors: Differences in standard errors.
@@ -89,12 +89,12 @@ def all_ahead(errors: Iterable[float]) -> Verdict:
 
 
 def clearly_above(sample: FloatArray) -> bool:
-    """Return whether the mean of a sample is above 0 by what decides."""
+    """Return whether the mean of a sample is clearly above 0."""
     return over_error(sample) > DECIDES
 
 
-def runs_on_a_worse_arm(results: Results, panel: Panel, name: str) -> int:
-    """Return how many runs lose, in the last half of the game, more than half of what a second-best arm loses."""
+def runs_on_a_worse_arm(results: Results, panel: GameSpec, name: str) -> int:
+    """Return how many runs lose in the second half of the game more than half of what a second-best arm would lose."""
     means = np.array(panel.env_kwargs["means"], dtype=float)
     rounds = results.rounds(panel.key)
     half = min(int(np.searchsorted(rounds, rounds[-1] / 2)), len(rounds) - 1)
@@ -105,5 +105,5 @@ def runs_on_a_worse_arm(results: Results, panel: Panel, name: str) -> int:
 
 
 def ratio(one: float, other: float) -> float:
-    """Return a ratio, NaN where it has no meaning."""
+    """Return a ratio; NaN if it is undefined."""
     return float(one / other) if other > 0 else math.nan

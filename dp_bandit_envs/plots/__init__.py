@@ -1,1 +1,1 @@
-"""Figures: one kind a file, and one file for how they all look."""
+"""Figures: one file for each kind, and one for the style that all share."""

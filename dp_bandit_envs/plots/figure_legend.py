@@ -1,4 +1,4 @@
-"""Legend and note of a figure: they are inside it and cover nothing, with one line or fifty, however long the note."""
+"""Places the legend and the note of a figure so that they fit and cover nothing, however long they are."""
 
 import math
 import textwrap
@@ -10,17 +10,17 @@ from matplotlib.legend import Legend
 from matplotlib.text import Text
 
 TALL = 4.2
-"""A legend that does not fit in one column has columns of at most this height, or the figure's if that is more."""
+"""The height of a legend's columns if one column does not fit, or the figure's height if that is larger."""
 PANEL_WIDTH, PANEL_HEIGHT = 2.8, 2.0
-"""What legend and note leave to each panel at least, with its labels."""
+"""The smallest size of a panel with its labels beside the legend and above the note."""
 EDGE = 0.15
-"""What is free around a legend or note. All lengths are in inches."""
+"""Space around a legend or note. All lengths are in inches."""
 
 
 def add_legend_and_note(
     figure: Figure, labelled: Mapping[str, Any], note: str, shape: tuple[int, int], title: str | None = None
 ) -> None:
-    """Write a legend to the right of the panels and a note below them; the figure grows if it has no room for them.
+    """Add a legend to the right of the panels and a note below them; the figure grows if there is no room.
 
     Args:
         figure: The figure with all its panels, in constrained layout.
@@ -37,13 +37,13 @@ def add_legend_and_note(
         legend.remove()
         legend = _legend(figure, labelled, title, columns=math.ceil(tall / max(TALL, height)))
     wide, tall = size(figure, legend)
-    # Further columns take nothing from the panels.
+    # Further columns widen the figure, not at the panels' expense.
     figure.set_figwidth(max(width + (wide - one_wide), wide + PANEL_WIDTH * across))
     add_note(figure, note, rows, tall)
 
 
 def add_note(figure: Figure, note: str, rows: int, tall: float = 0.0) -> None:
-    """Write a note below a figure, which grows if that leaves its rows of panels, or a legend `tall` high, no room."""
+    """Add a note below a figure, which grows if the rows of panels, or a legend of height `tall`, would not fit."""
     height = figure.get_figheight()
     note_height = size(figure, _write(figure, note))[1]
     if note_height + max(PANEL_HEIGHT * rows, tall + EDGE) > height:
@@ -62,11 +62,11 @@ def _legend(figure: Figure, labelled: Mapping[str, Any], title: str | None, colu
 
 
 def _write(figure: Figure, note: str) -> Text:
-    """Write a note in as many lines as it takes."""
+    """Add a note, wrapped to the figure's width."""
     letters = int(figure.get_figwidth() * 15)
     while True:
         text = figure.supxlabel("\n".join(textwrap.wrap(note, letters)), fontsize=8, color="#444444")
         if size(figure, text)[0] <= figure.get_figwidth() - EDGE or letters < 10:
             return text
-        # Its letters are wider than most.
+        # This text is wider than average, so use fewer letters in a line.
         letters = letters * 9 // 10

@@ -14,7 +14,7 @@ from matplotlib.ticker import EngFormatter
 
 from dp_bandit_envs.metrics import gini_below_and_above, mean_and_standard_error, median_of_means
 from dp_bandit_envs.plots.figure_legend import add_legend_and_note, add_note, size
-from dp_bandit_envs.plots.plot_style import RC, look
+from dp_bandit_envs.plots.plot_style import RC, style_of
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 Curves = dict[str, FloatArray]
@@ -41,14 +41,14 @@ def regret_figure(
     Args:
         panels: For each game its title, the rounds `(checkpoints,)` and each algorithm's regret
             `(trials, checkpoints)`.
-        note: One line below the figure that says what line and band are.
+        note: One line below the figure that explains line and band.
         spacing: `"linear"`, or `"log"` for a logarithmic axis of rounds.
         measure: Which regret it is, a key of `LABELS`.
         centre: `"median of means"` with Gini's mean difference below and above it, or `"mean"` with its 95% interval.
         scale: `"linear"`, or `"log"` for a logarithmic axis of regret, the same for all panels.
-        columns: Panels beside each other, with the legend to their right; None for three, with the legend in a cell if
-            it fits there.
-        labels: What the legend calls an algorithm; by default its name.
+        columns: Number of panels in a row, with the legend to their right; None for three, with the legend in an empty
+            cell if it fits there.
+        labels: The legend's label for each algorithm; by default its name.
     """
     with mpl.rc_context(RC):
         cell = columns is None and len(panels) > 1
@@ -98,16 +98,16 @@ def draw_curves(
     """Draw a line with a band for each algorithm.
 
     Args:
-        axes: Where.
-        at: Places on the horizontal axis, shape `(places,)`.
+        axes: The axes to draw on.
+        at: Positions on the horizontal axis, shape `(places,)`.
         curves: Each algorithm's regret, shape `(trials, places)`.
         centre: As for `regret_figure`.
         names: All algorithms of the figure.
-        labels: What the legend calls an algorithm; by default its name.
+        labels: The legend's label for each algorithm; by default its name.
     """
     for place, (name, regret) in enumerate(curves.items()):
         middle, low, high = _line_and_band(regret, centre)
-        colour, line, marker = look(name, names)
+        colour, line, marker = style_of(name, names)
         every = max(1, len(at) // MARKERS)
         start = min(place * every // max(len(curves), 1), len(at) - 1)
         axes.fill_between(at, low, high, color=colour, alpha=0.18, linewidth=0)
@@ -147,11 +147,11 @@ def _axes(axes: Axes, rounds: IntArray, spacing: str, scale: str, label: str) ->
 
 
 def share_limits(panels: Sequence[Axes]) -> None:
-    """Make the regret axes of panels logarithmic, from the least positive to the greatest value of a line in them."""
+    """Make the regret axes of panels logarithmic, from the smallest positive to the largest value of any line."""
     lines = [line for axes in panels for line in axes.lines]
     for line in lines:
         height = np.asarray(line.get_ydata(), dtype=float)
-        # A line begins where it is positive, not at the bottom of the figure.
+        # A line begins where it becomes positive, not at the bottom of the figure.
         line.set_ydata(np.where(height > 0, height, math.nan))
     values = np.concatenate([np.ravel(line.get_ydata()) for line in lines] or [np.empty(0)])
     positive = values[np.isfinite(values)]
@@ -159,7 +159,7 @@ def share_limits(panels: Sequence[Axes]) -> None:
         return
     low, high = positive.min(), positive.max()
     for axes in panels:
-        # Limits first: an axes without a positive value has none of its own to offer.
+        # Limits first: matplotlib cannot choose them for axes without a positive value.
         axes.set_ylim(low / 1.6, high * 1.6)
         axes.set_yscale("log")
         axes.yaxis.set_major_formatter(_plain)
@@ -172,7 +172,7 @@ def _plain(value: float, _: float) -> str:
 
 
 def as_bytes(figure: Figure, kind: str) -> bytes:
-    """Return a figure as the bytes of a `"png"` or `"svg"` file; the same figure gives the same bytes."""
+    """Return a figure as the bytes of a `"png"` or `"svg"` file; equal figures give equal bytes."""
     buffer = io.BytesIO()
     metadata: dict[str, Any] = {"Date": None} if kind == "svg" else {"Software": None}
     with mpl.rc_context(RC):

@@ -1,4 +1,4 @@
-"""Plays games: one the standard way, or many at once."""
+"""Plays games: one in ordinary Python, or many at once, compiled."""
 
 from dp_bandit_envs.simulation.game import Game, play
 from dp_bandit_envs.simulation.simulation import Outcome, Simulation, simulate

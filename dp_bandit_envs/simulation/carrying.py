@@ -1,4 +1,4 @@
-"""Carries trials, and the games that a user has registered, to other processes."""
+"""Sends trials, and the games that a user has registered, to other processes."""
 
 import dataclasses
 from typing import TYPE_CHECKING, Any
@@ -19,13 +19,14 @@ WAY_OUT = (
 
 @dataclasses.dataclass(frozen=True)
 class Carried:
-    """A task as bytes, with the games registered in the process that made it.
+    """A pickled task, with the games registered in the process that pickled it.
 
-    Bytes, so that what a worker cannot read ends in a message; joblib would end the worker instead.
+    It is pickled here so that a worker that cannot unpickle it raises an error with a message; with joblib's own
+    pickling the worker would die.
 
     Attributes:
         task: The pickled task.
-        games: Name and pickled adversary's class of each game; the class is the reason where it cannot be pickled.
+        games: Name and pickled adversary class of each game; instead of a class that cannot be pickled, the error.
     """
 
     task: bytes
@@ -36,8 +37,8 @@ class Carried:
         """Pack a task.
 
         Args:
-            task: What is to be run elsewhere.
-            env_id: The id that it plays; games of other ids are left out if they cannot be pickled.
+            task: The task.
+            env_id: The id that it plays; games with other ids are omitted if they cannot be pickled.
 
         Raises:
             NotSendableError: If the task, or the game of this id, cannot be pickled; the message names the reason.
@@ -67,7 +68,7 @@ class Carried:
         try:
             return task.run(trial)
         except Exception as error:
-            # An id that nobody knows here is no help to a reader.
+            # Name the failed import instead of "unknown id", which would not help the user.
             if reason is not None and type(error).__module__ == "gymnasium.error":
                 raise reason from None
             raise
@@ -78,7 +79,7 @@ def _packed(part: Any, name: str) -> bytes:
         packed: bytes = cloudpickle.dumps(part)
     except Exception as error:
         raise NotSendableError(
-            f"{name} must be picklable to be played in other processes; received one that is not"
+            f"{name} must be picklable to be played in other processes; it is not"
             f" ({type(error).__name__}: {error}). {WAY_OUT}"
         ) from None
     return packed
@@ -89,6 +90,6 @@ def _unpacked(packed: bytes, name: str) -> Any:
         return cloudpickle.loads(packed)
     except Exception as error:
         raise NotSendableError(
-            f"{name} must be importable in other processes to be played there; received one that is not"
+            f"{name} must be importable in other processes to be played there; it is not"
             f" ({type(error).__name__}: {error}). {WAY_OUT}"
         ) from None

@@ -1,7 +1,8 @@
-"""Joins the functions of a chain of mechanisms into the stages of the compiled loop.
+"""Composes the functions of a chain of mechanisms into the stages of the compiled loop.
 
-Every function here is a text in which a placeholder is replaced: `release`, `idle`, `own_forget` by a mechanism's
-functions, `before` by what was joined so far, `PLACE` by the mechanism's number from the innermost.
+Every function here is a template whose placeholders are replaced: `release`, `idle`, `own_forget` by a mechanism's
+functions, `before` and `before_forget` by the composition of the mechanisms below, `PLACE` by the mechanism's index,
+counted from the innermost.
 """
 
 import math
@@ -24,7 +25,7 @@ MUST_RELEASE = False
 
 
 class NotCompilableError(Exception):
-    """The compiled loop cannot play an algorithm; the message says why."""
+    """Raised if the compiled loop cannot play an algorithm; the message says why."""
 
 
 def release(state: Any, arm: int, gain: float, rng: np.random.Generator) -> tuple[float, int]:
@@ -55,7 +56,7 @@ def before_forget(states: Any) -> None:
 
 
 def then_release(states: Any, arm: int, gain: float, streams: Streams) -> tuple[float, int]:
-    """Give what the mechanisms below release of a gain to one more."""
+    """Pass a gain through the mechanisms below, and then through this one."""
     value, count = before(states, arm, gain, streams)
     if count < 1:
         return 0.0, 0
@@ -89,20 +90,20 @@ def pass_on(states: Any, arm: int, gain: float, streams: Streams) -> tuple[float
 
 
 def then_forget(states: Any) -> None:
-    """Let the mechanisms below forget, and then one more."""
+    """Reset the mechanisms below, and then this one."""
     before_forget(states)
     own_forget(states[PLACE])
 
 
 def add_one(graph: Any, arm: int, states: Any, streams: Streams, progress: Progress) -> None:
-    """Give a mechanism that releases sums the gain of the arm played."""
+    """Pass the gain of the arm played to a mechanism that releases sums."""
     if progress.observed[arm] != 0:
         value, count = release(states[PLACE], arm, progress.gains[arm], streams[PLACE + 1])
         put(arm, value, count, progress)
 
 
 def add_row(graph: Rows, arm: int, states: Any, streams: Streams, progress: Progress) -> None:
-    """Give it the gains of a row of a feedback graph."""
+    """Pass it the gains of a row of a feedback graph."""
     for place in range(graph.starts[arm], graph.starts[arm + 1]):
         each = graph.revealed[place]
         if progress.observed[each] != 0:
@@ -111,7 +112,7 @@ def add_row(graph: Rows, arm: int, states: Any, streams: Streams, progress: Prog
 
 
 def add_to_all(graph: Any, arm: int, states: Any, streams: Streams, progress: Progress) -> None:
-    """Give it what a step revealed, and let the other arms idle, unless nothing was revealed."""
+    """Pass it what a step revealed and call `idle` for the other arms, unless nothing was revealed."""
     some = False
     for each in range(len(progress.observed)):
         some |= progress.observed[each] != 0
@@ -131,7 +132,7 @@ def add_then_forget(graph: Any, arm: int, states: Any, streams: Streams, progres
 
 
 def put(arm: int, value: float, count: int, progress: Progress) -> None:
-    """Write down what was released of an arm's sum."""
+    """Store the release of an arm's sum."""
     if count >= 1:
         if not math.isfinite(value):
             raise ValueError("a mechanism released a sum that is no finite number.")
@@ -141,14 +142,14 @@ def put(arm: int, value: float, count: int, progress: Progress) -> None:
 
 
 def stages(mechanisms: Sequence[Mechanism], *, on_graph: bool) -> dict[str, Callable[..., Any]]:
-    """Return what takes the places of the stages of `play_block`, by name.
+    """Return the functions that replace the stages of `play_block`, by name.
 
     Args:
-        mechanisms: From the innermost; one that releases sums can only be the last.
+        mechanisms: From the innermost; only the last may release sums.
         on_graph: Whether a round reveals a row of a feedback graph.
 
     Raises:
-        NotCompilableError: If a mechanism has a function that is not plain, or a form that only `play` knows.
+        NotCompilableError: If a mechanism has a function that is not plain, or only `play` supports it.
     """
     module: ModuleType = graph_feedback if on_graph else play_block
     parts: dict[str, Callable[..., Any]] = {"reveal": module.reveal, "clear": module.clear}

@@ -1,4 +1,4 @@
-"""The rounds at which a simulation writes its results down."""
+"""The rounds at which a simulation records its results."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ def spaced(horizon: int, number: int = 100, spacing: str = "linear") -> IntArray
 
     Args:
         horizon: Number of rounds T.
-        number: How many; fewer come back where rounds would repeat.
+        number: How many to space; duplicates are dropped.
         spacing: `"linear"` or `"log"` (from round 1).
     """
     number = checks.integer("number of checkpoints", number, at_least=1)
@@ -28,7 +28,7 @@ def spaced(horizon: int, number: int = 100, spacing: str = "linear") -> IntArray
 
 
 def checked(checkpoints: Sequence[int] | IntArray, horizon: int) -> IntArray:
-    """Return checkpoints in ascending order, without repeats, the last being the horizon, or raise."""
+    """Return checkpoints in ascending order, without duplicates and ending with the horizon, or raise."""
     rounds = np.unique(np.array([checks.integer("checkpoint", t, at_least=1) for t in checkpoints], np.int64))
     if rounds.size and rounds[-1] > horizon:
         raise ValueError(f"checkpoints must be at most the horizon, {horizon}; received {rounds[-1]}.")

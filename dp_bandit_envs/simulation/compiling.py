@@ -1,7 +1,7 @@
-"""Compiles an algorithm's plain functions with Numba and keeps the machine code, but never longer than its source.
+"""Compiles an algorithm's plain functions with Numba and caches the machine code until its source changes.
 
-Numba's own cache does not notice an edit in another file, so it would play an old algorithm in silence. Here the key
-of an entry is a fingerprint of the function and of everything it calls.
+Numba's own cache does not notice an edit in another file, so it would silently play an old version of an algorithm.
+Here the key of an entry is a fingerprint of the function and of everything it calls.
 """
 
 import contextlib
@@ -24,11 +24,11 @@ _AN_INTRINSIC = intrinsic(lambda typing_context: None)
 Options = tuple[tuple[str, Any], ...]
 PACKAGE = "dp_bandit_envs"
 COMPILER = ("numba", "llvmlite")
-"""Packages that are in a fingerprint by Numba's version only: what their modules hold changes as they work."""
+"""Packages that enter a fingerprint only through Numba's version, as their modules' contents change at run time."""
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 LEAN: dict[str, Any] = {**OPTIONS, "_nrt": False}
-"""Without Numba's runtime, code counts no references to arrays, which takes most of the time where a state has many;
-but it cannot make arrays either."""
+"""Without Numba's runtime, code does not count references to arrays, which takes most of the time if a state has many
+arrays; but it cannot allocate arrays either."""
 
 
 def compile_with(function: Callable[..., Any], replacements: Mapping[str, Callable[..., Any]]) -> "Compiled":
@@ -36,16 +36,16 @@ def compile_with(function: Callable[..., Any], replacements: Mapping[str, Callab
 
     Args:
         function: A plain function; it runs without the interpreter's lock once compiled.
-        replacements: What the global names in it shall mean instead, as plain functions.
+        replacements: Plain functions to which global names in it are rebound.
 
     Returns:
-        The compiled function. Its machine code is kept on disk if all parts belong to this package.
+        The compiled function. Its machine code is cached on disk if all parts belong to this package.
     """
     return Compiled(function, dict(replacements))
 
 
 class Compiled:
-    """A function that is compiled when it is first called, without Numba's runtime if it makes no arrays."""
+    """A function that is compiled at its first call, without Numba's runtime if it allocates no arrays."""
 
     def __init__(self, function: Callable[..., Any], replacements: dict[str, Callable[..., Any]]) -> None:
         self._function = function
@@ -56,7 +56,7 @@ class Compiled:
         self._lean = True
 
     def __call__(self, *arguments: Any) -> Any:
-        """Call it; the first time for each kind of arguments, compile it or load it from disk."""
+        """Call the function; the first call for each signature compiles it or loads it from disk."""
         if not self._lean:
             return self._dispatcher(*arguments)
         try:
@@ -68,13 +68,13 @@ class Compiled:
 
     @property
     def kept_on_disk(self) -> bool:
-        """Whether its machine code is kept for other processes."""
+        """Whether its machine code is cached for other processes."""
         return isinstance(self._dispatcher._cache, MachineCode)
 
     def _with(self, options: dict[str, Any]) -> Any:
         ours = not self.foreign
         if not ours:
-            # Functions of somebody else's must not read what is next to their arrays, and divide as Python does.
+            # A third party's function must not read outside of its arrays, and divides as Python does.
             options = {**options, "boundscheck": True, "error_model": "python"}
         clone = _clone(self._function, self._replacements, tuple(options.items()))
         dispatcher = numba.njit(**options)(clone)
@@ -99,7 +99,7 @@ def fingerprint(function: Callable[..., Any], replacements: Mapping[str, Callabl
 
 @functools.cache
 def _compiled(function: Callable[..., Any], options: Options) -> Callable[..., Any]:
-    # Inlined, or every call would pass the state's arrays one by one, which took half of EXP3's time.
+    # Inlined, because a call passes the state's arrays one by one, which took half of EXP3's time.
     return numba.njit(inline="always", **dict(options))(_clone(function, {}, options))  # type: ignore[no-any-return]
 
 
@@ -122,7 +122,7 @@ def _clone(
 def _reached(
     function: Callable[..., Any], replacements: Mapping[str, Callable[..., Any]], reached: set[Callable[..., Any]]
 ) -> set[Callable[..., Any]]:
-    """Return the function and all plain functions that it calls by name."""
+    """Return the function and all plain functions that it calls, directly or not."""
     reached.add(function)
     assert isinstance(function, FunctionType)
     for name in _global_names(function.__code__):
@@ -161,7 +161,7 @@ def _digest(function: Callable[..., Any], replacements: dict[str, Any], digest: 
 
 
 def _digest_value(name: str, value: Any, code: CodeType, digest: Any, seen: set[Any]) -> None:
-    """Add a value that Numba freezes into machine code; of a module, what the code asks it for."""
+    """Add a value that Numba freezes into machine code; of a module, only the attributes that the code uses."""
     digest.update(name.encode())
     if isinstance(value, FunctionType):
         _digest(value, {}, digest, seen)

@@ -1,8 +1,8 @@
-"""The way from Python into the compiled loop and back, on which Numba handles numbers, arrays and plain tuples only.
+"""Calls the compiled loop from Python, passing only numbers, arrays and plain tuples through Numba.
 
-Numba's own handling of other objects crashes on Ctrl-C and leaks memory. To return a NamedTuple it calls the class, to
-take a Generator it calls `ctypes.cast`; when a pending KeyboardInterrupt makes such a call fail, it goes on with a null
-pointer. And code compiled without Numba's runtime never releases the Generators that it was given.
+Numba's handling of other objects crashes on Ctrl-C and leaks memory. To return a NamedTuple it calls the class, and to
+accept a Generator it calls `ctypes.cast`; when a pending KeyboardInterrupt makes such a call fail, it continues with a
+null pointer. And code compiled without Numba's runtime never releases the Generators that it was passed.
 """
 
 import ctypes
@@ -22,7 +22,7 @@ class Entry:
     """The compiled loop of one algorithm, called like `play_block`.
 
     Args:
-        parts: What takes the places of the stages of `play_block`, by name.
+        parts: The functions that replace the stages of `play_block`, by name.
     """
 
     def __init__(self, parts: Mapping[str, Callable[..., Any]]) -> None:
@@ -47,7 +47,7 @@ class Entry:
         progress: Progress,
         record: Record,
     ) -> Any:
-        """Play one round for each row of `gains`; the first call for each kind of arguments compiles."""
+        """Play one round for each row of `gains`; the first call for each signature compiles."""
         generators = tuple(map(bitgen_address, streams))
         returned = self._compiled(state, states, graph, gains, rules, generators, progress, record)
         return _named(state, returned)
@@ -63,13 +63,13 @@ def enter(
     progress: Progress,
     record: Record,
 ) -> Any:
-    """Play a block with the generators at the given addresses and return the state as plain tuples; only compiled."""
+    """Play a block with the generators at the given addresses; return the state as plain tuples. Runs only compiled."""
     streams = generators_at(generators)
     return plain_tuple(play_block(state, states, graph, gains, rules, streams, progress, record))
 
 
 def bitgen_address(rng: np.random.Generator) -> int:
-    """Return where a generator's `bitgen_t` is; it stays there for as long as the generator lives."""
+    """Return the address of a generator's `bitgen_t`, which does not change during the generator's life."""
     return int(_capsule_pointer(rng.bit_generator.capsule, b"BitGenerator"))
 
 
@@ -79,7 +79,7 @@ _capsule_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c
 
 
 def _named(like: Any, value: Any) -> Any:
-    """Return plain tuples as the NamedTuples that they were."""
+    """Convert plain tuples back to the NamedTuples of `like`."""
     if not isinstance(like, tuple):
         return value
     parts = map(_named, like, value)

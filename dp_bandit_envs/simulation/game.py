@@ -1,4 +1,4 @@
-"""Plays one game the standard way: reset, then select, step, update until the end."""
+"""Plays one game in ordinary Python: reset, then select, step and update until the end."""
 
 import dataclasses
 import inspect
@@ -17,16 +17,16 @@ from dp_bandit_envs.seeding import stream_for_agent
 
 @dataclasses.dataclass(frozen=True)
 class Game:
-    """One game, round by round, as the evaluator saw it; T is the number of rounds played.
+    """One game, round by round, as the evaluator sees it; T is the number of rounds played.
 
     Attributes:
         arms: The arm played, shape `(T,)`.
-        gains: The gain collected, or what the payoff function paid, charges included, shape `(T,)`.
-        external_regret: Against the best fixed arm up to each round, shape `(T,)`; with a payoff function, each arm is
-            put in the last place of the arms really played.
+        gains: The gain collected, or what the payoff function paid, less charges, shape `(T,)`.
+        external_regret: Against the best fixed arm up to each round, shape `(T,)`; with a payoff function, each arm
+            replaces the last of the arms actually played.
         policy_regret: Against the best constant play up to each round, shape `(T,)`.
-        pseudo_regret: What the choice of arms cost on average, shape `(T,)`; None where the means are unknown, and
-            with a payoff function.
+        pseudo_regret: The expected cost of the arms played, shape `(T,)`; None if the means are unknown, or with a
+            payoff function.
     """
 
     arms: IntArray
@@ -42,7 +42,7 @@ class Game:
 
     @property
     def switches(self) -> IntArray:
-        """How often the arm changed up to each round, shape `(T,)`."""
+        """The number of changes of arm up to each round, shape `(T,)`."""
         changes = np.diff(self.arms, prepend=self.arms[:1]) != 0
         return np.cumsum(changes)
 
@@ -51,20 +51,21 @@ def play(env: Environment, agent: Agent | Algorithm, *, seed: int | None = 0, tr
     """Play one game.
 
     Args:
-        env: A DPBandit environment, with any wrappers around it.
-        agent: Any agent; or an algorithm, whose wrappers are then put around `env`. An agent with a method `see_noise`
-            learns from the environment how much noise its wrappers add, and with which sensitivity.
-        seed: The seed of everything random, in [0, 2^128); each part draws from a stream of its own. None is for real
-            data: in an environment that was never given a seed, all randomness is the operating system's, which nobody
-            can know or guess.
-        trial: Which game of that seed. `simulate` plays trials 0, 1, 2, ... and each is exactly this game.
+        env: A DPBandit environment, with any wrappers.
+        agent: Any agent; or an algorithm, in whose wrappers `env` is then wrapped. If the agent has a method
+            `see_noise`, it is passed the scale of the noise that the wrappers add, and its sensitivity.
+        seed: The seed of all randomness, in [0, 2^128); each part draws from a stream of its own. Use None with real
+            data: in an environment that never received a seed, all randomness then comes from the operating system and
+            cannot be reproduced or guessed.
+        trial: The number of the game for that seed. `simulate` plays trials 0, 1, 2, ..., and each is exactly this
+            game.
 
     Raises:
-        TypeError: If there is no DPBandit environment at the bottom, so that nobody could tell the regret.
+        TypeError: If the innermost environment is not a DPBandit environment, so that the regret is unknown.
     """
     game = env.unwrapped
     if not isinstance(game, BanditEnv):
-        raise TypeError(f"play needs a DPBandit environment, which keeps the score; received {game}.")
+        raise TypeError(f"play needs a DPBandit environment, which computes the regret; received {game}.")
     if isinstance(agent, Algorithm):
         env, agent = agent.wrap(env), agent.agent()
     if inspect.isclass(agent) or not isinstance(agent, Agent):
@@ -108,7 +109,7 @@ def play(env: Environment, agent: Agent | Algorithm, *, seed: int | None = 0, tr
 
 
 def _pseudo_regret(arms: IntArray, means: FloatArray) -> FloatArray:
-    """Return the pseudo-regret up to each round; a million counts at a time, as rounds times arms may be many."""
+    """Return the pseudo-regret up to each round, in blocks of a million counts to limit memory (rounds times arms)."""
     step = max(1, 2**20 // len(means))
     pulls = np.zeros(len(means), np.int64)
     parts = []

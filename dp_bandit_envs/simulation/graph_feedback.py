@@ -1,4 +1,4 @@
-"""The stages of the compiled loop that know a feedback graph: a round reveals a whole row of arms."""
+"""The stages of the compiled loop for a feedback graph, where a round reveals a row of arms."""
 
 from typing import Any, NamedTuple
 
@@ -16,7 +16,7 @@ class Rows(NamedTuple):
 def reveal(
     graph: Rows, gains: FloatArray, row: int, arm: int, own: float, states: Any, streams: Streams, progress: Progress
 ) -> None:
-    """Release the gains of the arm's row; only its own carries a charge."""
+    """Release the gains of the arm's row; only the gain of the arm played is charged."""
     for place in range(graph.starts[arm], graph.starts[arm + 1]):
         each = graph.revealed[place]
         value, count = pass_on(states, each, own if each == arm else gains[row, each], streams)
@@ -26,13 +26,13 @@ def reveal(
 
 
 def clear(graph: Rows, arm: int, batch_size: int, progress: Progress) -> None:
-    """Forget what one step released."""
+    """Clear what one step released."""
     if batch_size == 1:
         for place in range(graph.starts[arm], graph.starts[arm + 1]):
             progress.gains[graph.revealed[place]] = 0.0
             progress.observed[graph.revealed[place]] = 0
     else:
-        # Rounds of one batch may have had different graphs.
+        # The graph may have changed within the batch.
         for each in range(len(progress.gains)):
             progress.gains[each] = 0.0
             progress.observed[each] = 0

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="no-untyped-call, attr-defined, untyped-decorator"
-"""What compiled code can do and Numba does not offer: open generators at addresses, return a NamedTuple unnamed."""
+"""Two Numba intrinsics: use random generators at given addresses, and turn a NamedTuple into a plain tuple."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from numba.core.imputils import impl_ret_borrowed
 from numba.extending import intrinsic
 
 BITGEN_FIELDS = ("state", "fnptr_next_uint64", "fnptr_next_uint32", "fnptr_next_double")
-"""The first fields of NumPy's C structure `bitgen_t`, in their order, by the names of Numba's copy of them."""
+"""The first fields of NumPy's C structure `bitgen_t`, in order, with Numba's names."""
 
 
 def _generators_at(typing_context: Any, addresses: Any) -> Any:
@@ -27,7 +27,7 @@ def _generators_at(typing_context: Any, addresses: Any) -> Any:
             bit_generator = cgutils.create_struct_proxy(bits)(context, builder)
             for field, name in enumerate(BITGEN_FIELDS):
                 setattr(bit_generator, name, builder.load(cgutils.gep_inbounds(builder, fields, field)))
-            # All that is not set is null, so that Numba's runtime has nothing to count.
+            # The other fields stay null, so that Numba's runtime counts no references.
             rng = cgutils.create_struct_proxy(rng_type)(context, builder)
             rng.bit_generator = bit_generator._getvalue()
             found.append(rng._getvalue())
@@ -37,7 +37,7 @@ def _generators_at(typing_context: Any, addresses: Any) -> Any:
 
 
 def _plain_tuple(typing_context: Any, value: Any) -> Any:
-    """Return NamedTuples, also inside each other, as plain tuples, which have the same layout."""
+    """Return nested NamedTuples as plain tuples, which have the same layout."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return impl_ret_borrowed(context, builder, signature.return_type, arguments[0])

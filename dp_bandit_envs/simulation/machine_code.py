@@ -1,4 +1,4 @@
-"""Keeps compiled functions on disk: whatever is wrong with a file there means that its function is compiled again."""
+"""Caches compiled functions on disk; a damaged cache file only means that its function is compiled again."""
 
 import contextlib
 import hashlib
@@ -16,18 +16,18 @@ DIGEST_BYTES = hashlib.sha256().digest_size
 
 
 class MachineCode(FunctionCache):
-    """One file for each fingerprint, signature and processor: a SHA-256 digest, then the code that it is of.
+    """One file for each fingerprint, signature and processor: a SHA-256 digest, then the code it belongs to.
 
-    Numba's own cache ends in a traceback, or kills the process, when one of its files is damaged (after a power cut, on
-    a full disk, by a flipped bit); and it numbers its entries, so that two processes that compile at once can be handed
-    each other's code.
+    Numba's own cache raises, or kills the process, when one of its files is damaged (after a power cut, on a full disk,
+    by a flipped bit); and it numbers its entries, so that of two processes that compile at once, one can load the
+    other's code.
 
     Args:
-        function: The function; its module decides on the folder, as in Numba.
+        function: The function; its module determines the folder, as in Numba.
         key: The fingerprint of everything that determines the machine code.
 
     Raises:
-        RuntimeError, OSError: If there is no folder to write to.
+        RuntimeError, OSError: If there is no writable folder.
     """
 
     def __init__(self, function: Callable[..., Any], key: str) -> None:
@@ -35,7 +35,7 @@ class MachineCode(FunctionCache):
         self._key = key
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return the compiled function, or None if there is no whole file of it."""
+        """Return the compiled function, or None if there is no intact file."""
         target_context.refresh()
         try:
             content = self._file(sig, target_context.codegen()).read_bytes()

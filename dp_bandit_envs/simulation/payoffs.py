@@ -1,4 +1,4 @@
-"""The stages of the compiled loop for an adversary with a payoff function, and what its regrets compare with."""
+"""The stages of the compiled loop for an adversary with a payoff function, and the comparisons for its regrets."""
 
 import functools
 from collections.abc import Callable
@@ -17,16 +17,16 @@ from dp_bandit_envs.specialise import specialise
 
 
 class History(NamedTuple):
-    """What a game with a payoff function remembers; arrays, so that the compiled loop can write to them.
+    """The state of a game with a payoff function; arrays, so that the compiled loop can write to them.
 
     Attributes:
         arms: The last m + 1 arms, the oldest first.
-        seen: The same memory, read-only: what the payoff function gets.
-        options: What each arm would have paid in this round after the same arms, shape `(1, n_arms)`.
-        totals: Their sums so far, shape `(n_arms,)`.
-        checkpoints: Rounds at which to write the sums down, ascending.
-        next_checkpoint: The place of the next one, shape `(1,)`.
-        totals_at: Where to write, shape `(checkpoints, n_arms)`.
+        seen: A read-only view of `arms`, which is passed to the payoff function.
+        options: What each arm would have paid in this round after the same previous arms, shape `(1, n_arms)`.
+        totals: Sums of `options` so far, shape `(n_arms,)`.
+        checkpoints: Rounds at which to record the totals, ascending.
+        next_checkpoint: Index of the next checkpoint, shape `(1,)`.
+        totals_at: The recorded totals, shape `(checkpoints, n_arms)`.
     """
 
     arms: IntArray
@@ -39,14 +39,14 @@ class History(NamedTuple):
 
 
 def new_history(memory: int, checkpoints: IntArray, n_arms: int) -> History:
-    """Return the history before round 1, of a payoff function that looks `memory` rounds back."""
+    """Return the history before round 1, for a payoff function with a memory of `memory` rounds."""
     arms = np.zeros(memory + 1, np.int64)
     options, totals, totals_at = np.zeros((1, n_arms)), np.zeros(n_arms), np.zeros((len(checkpoints), n_arms))
     return History(arms, read_only(arms), options, totals, checkpoints, np.zeros(1, np.int64), totals_at)
 
 
 def read_only(array: Any) -> Any:
-    """Return a view of the same memory through which nothing can be written."""
+    """Return a read-only view of an array."""
     view = array.view()
     view.flags.writeable = False
     return view
@@ -67,12 +67,12 @@ def reveal(
 def reveal_payoffs(
     graph: Any, gains: FloatArray, row: int, arm: int, own: float, states: Any, streams: Streams, progress: Progress
 ) -> None:
-    """Release what the arms would have paid in place of the gains behind it."""
+    """Release what the arms would have paid instead of their gains."""
     reveal(graph, progress.history.options, 0, arm, own, states, streams, progress)
 
 
 def pay(gains: FloatArray, row: int, arm: int, run: int, t: int, memory: int, progress: Progress) -> float:
-    """Return what the payoff function pays; work out and add up what the other arms would have paid."""
+    """Return what the payoff function pays; also compute and add up what every arm would have paid."""
     history = progress.history
     arms, last = history.arms, len(history.arms) - 1
     for place in range(last):
@@ -99,12 +99,12 @@ def pay(gains: FloatArray, row: int, arm: int, run: int, t: int, memory: int, pr
 
 
 def add_up_constant(gains: FloatArray, first: int, constant: History) -> None:
-    """Add up what each arm played throughout would have collected, and write it down at checkpoints.
+    """Add up what playing each arm in every round would have collected, and record it at checkpoints.
 
     Args:
         gains: Gains of rounds `first`, `first + 1`, ..., read-only, shape `(rounds, n_arms)`.
-        first: The number of the first row's round.
-        constant: Its sums are the arms' payoffs before that round; changed in place.
+        first: The round of the first row.
+        constant: Holds the totals before that round; changed in place.
     """
     for each in range(len(constant.totals)):
         for place in range(len(constant.arms)):
@@ -123,19 +123,19 @@ def add_up_constant(gains: FloatArray, first: int, constant: History) -> None:
 
 @functools.cache
 def compiled_constant(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return `add_up_constant` for a payoff function, to be compiled when it is first called."""
+    """Return `add_up_constant` for a payoff function, compiled at its first call."""
     return compile_with(specialise(add_up_constant, "payoff", function), {})
 
 
 def compilable(adversary: Adversary) -> Callable[..., Any] | str | None:
-    """Return an adversary's payoff function; None if it has none; a text that says so if it cannot be compiled."""
+    """Return an adversary's payoff function, None if it has none, or the reason why it cannot be compiled."""
     if adversary.payoff is None:
         return None
     function: Callable[..., Any] = python_function(adversary.payoff)
     no_rounds, history = read_only(np.zeros((0, 2))), new_history(1, np.ones(1, np.int64), 2)
     try:
         in_background(lambda stopped: compiled_constant(function)(no_rounds, 1, history))
-    # Numba raises errors of many types here, and nothing of the function has run.
+    # Numba raises errors of many types here, all of them before the function runs.
     except Exception:
         return f"Numba cannot compile the payoff function {function.__name__}"
     return function
@@ -147,9 +147,9 @@ def with_payoff(
     """Return the stages of the loop with a payoff function in them, if there is one.
 
     Args:
-        stages: What takes the places of the stages of `play_block`, by name.
+        stages: The functions that replace the stages of `play_block`, by name.
         function: The payoff function.
-        shown: Whether arms that were not played are revealed too, by what they would have paid.
+        shown: Whether what arms that were not played would have paid is revealed too.
     """
     if function is None:
         return stages

@@ -26,7 +26,7 @@ from dp_bandit_envs.wrappers import PrivacyBoundary
 
 PLAIN = ("begin", "select_arm", "update", "see_graph")
 DRIVER = [name for name, part in vars(PrivacyBoundary).items() if callable(part) and name != "__init__"]
-"""What a boundary does; one that does it another way is played, not compiled."""
+"""Methods of a boundary; a subclass that overrides one of them is played, not compiled."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,10 +34,10 @@ class Plan:
     """How the compiled loop plays an algorithm.
 
     Attributes:
-        agent: Gives each game its first state.
+        agent: Makes the first state of each game.
         steps: The horizon as the agent sees it.
-        rules: What does not change during a game.
-        mechanisms: What the wrappers run, from the innermost, each with what is known of the gains that it gets.
+        rules: The constants of a game.
+        mechanisms: The wrappers' mechanisms, from the innermost, each with the description of its input.
         on_graph: Whether a round reveals a row of a feedback graph.
         payoff: The adversary's payoff function, if it has one.
     """
@@ -61,7 +61,7 @@ class Plan:
 
     @property
     def block(self) -> Entry:
-        """The compiled loop; looked up where it is used, as machine code does not travel to other processes."""
+        """The compiled loop; looked up in each process, because machine code cannot be pickled."""
         parts = stages([mechanism for mechanism, _ in self.mechanisms], on_graph=self.on_graph)
         parts = payoffs.with_payoff(parts, self.payoff, shown=self.on_graph and self.rules.observe_charge)
         return _block(**self.agent.functions._asdict(), **parts)
@@ -71,8 +71,8 @@ def make_plan(algorithm: Algorithm, env: Environment) -> Plan:
     """Return a plan, or raise `NotCompilableError`.
 
     Args:
-        algorithm: What is to be played.
-        env: The environment before the algorithm's wrappers.
+        algorithm: The algorithm.
+        env: The environment, without the algorithm's wrappers.
     """
     game = env.unwrapped
     if config.DISABLE_JIT:  # type: ignore[attr-defined]
@@ -95,7 +95,7 @@ def make_plan(algorithm: Algorithm, env: Environment) -> Plan:
         raise NotCompilableError(payoff)
     wrapped = algorithm.wrap(env)
     mechanisms = _mechanisms(wrapped)
-    # Refused now rather than in the first trial.
+    # Called here to raise now rather than in the first trial.
     stages([mechanism for mechanism, _ in mechanisms], on_graph=on_graph)
     sums = any(mechanism.releases_sums for mechanism, _ in mechanisms)
     if sums != (agent.learns_from is Sums):

@@ -1,9 +1,8 @@
 """The one loop that plays a block of rounds: gains, charge or payoff, mechanisms, agent.
 
-It is ordinary Python that Numba compiles with an algorithm's `select` and `update`, and the functions of its
-mechanisms, in place of the placeholders below. It does, number for number, what `play` does with an environment, its
-wrappers and an agent. What replaces a placeholder is here, in `graph_feedback`,
-`chain` or `payoffs`.
+Numba compiles this ordinary Python with an algorithm's `select` and `update`, and the functions of its mechanisms, in
+place of the placeholders below. It gives, to the last bit, the results of `play` with an environment, its wrappers and
+an agent. The functions that replace placeholders are here, in `graph_feedback`, `chain` and `payoffs`.
 """
 
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -14,20 +13,20 @@ from dp_bandit_envs.observations import Gains, Sums
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 FILLED: Final = 3
-"""Where `Progress.counters` keeps the number of rounds in the batch."""
+"""The index in `Progress.counters` of the number of rounds in the batch."""
 
 Streams: TypeAlias = tuple[np.random.Generator, ...]
 """The random streams of the agent and of each mechanism, from the innermost."""
 
 
 class Nothing(NamedTuple):
-    """What takes the place of a feedback graph where there is none."""
+    """Replaces the feedback graph in games without one."""
 
     unused: int = 0
 
 
 class Rules(NamedTuple):
-    """What does not change during a game.
+    """The constants of a game.
 
     Attributes:
         memory: The adversary's m.
@@ -41,16 +40,16 @@ class Rules(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """Where a game stands between two blocks; arrays, so that the compiled loop can write to them.
+    """The state of a game between two blocks; arrays, so that the compiled loop can write to them.
 
     Attributes:
         counters: round, arm, length of the current run of that arm, rounds in the batch, changes of arm, next
             checkpoint.
         collected: Gains collected, shape `(1,)`.
-        pulls: Rounds in which each arm was played, shape `(n_arms,)`.
-        gains, observed: What a step releases, shape `(n_arms,)`, all 0 between steps.
-        sums, counts, releases: What was released so far, shape `(n_arms,)`, if a mechanism releases sums.
-        history: What a payoff function needs to know, a `payoffs.History`; nothing without one.
+        pulls: Number of rounds in which each arm was played, shape `(n_arms,)`.
+        gains, observed: The releases of a step, shape `(n_arms,)`, all 0 between steps.
+        sums, counts, releases: The latest releases, shape `(n_arms,)`, if a mechanism releases sums.
+        history: A `payoffs.History`, if there is a payoff function.
     """
 
     counters: IntArray
@@ -65,7 +64,7 @@ class Progress(NamedTuple):
 
 
 class Record(NamedTuple):
-    """What is written down at checkpoints, each of shape `(checkpoints,)`, and `pulls` of `(checkpoints, n_arms)`."""
+    """The results at checkpoints, each of shape `(checkpoints,)`, and `pulls` of `(checkpoints, n_arms)`."""
 
     checkpoints: IntArray
     collected: FloatArray
@@ -84,19 +83,19 @@ def update(state: Any, arm: int, seen: Gains | Sums) -> Any:
 
 
 def pay(gains: FloatArray, row: int, arm: int, run: int, t: int, memory: int, progress: Progress) -> float:
-    """Return what the round pays: the gain of the arm played, or 0 in a charged round; placeholder for a payoff."""
+    """Return what the round pays: the gain of the arm played, or 0 if it is charged. Placeholder for a payoff."""
     return gains[row, arm] if run > memory or run == t else 0.0
 
 
 def pass_on(states: Any, arm: int, gain: float, streams: Streams) -> tuple[float, int]:
-    """Release a gain as it is; placeholder for the mechanisms that release gains."""
+    """Release a gain unchanged. Placeholder for the mechanisms that release gains."""
     return gain, 1
 
 
 def reveal(
     graph: Any, gains: FloatArray, row: int, arm: int, own: float, states: Any, streams: Streams, progress: Progress
 ) -> None:
-    """Release what one round reveals: the gain of the arm played, charges as they are observed."""
+    """Release what one round reveals: the gain of the arm played, less the charge if it is observed."""
     value, count = pass_on(states, arm, own, streams)
     if count != 0:
         progress.gains[arm] = value
@@ -108,25 +107,25 @@ def settle(graph: Any, arm: int, states: Any, streams: Streams, progress: Progre
 
 
 def add_to_sums(graph: Any, arm: int, states: Any, streams: Streams, progress: Progress) -> None:
-    """Do nothing; placeholder for a mechanism that releases sums."""
+    """Do nothing. Placeholder for a mechanism that releases sums."""
 
 
 def forget(states: Any) -> None:
-    """Do nothing; placeholder for what mechanisms do at the end of a batch."""
+    """Do nothing. Placeholder for what mechanisms do at the end of a batch."""
 
 
 def observe(progress: Progress) -> Gains:
-    """Return what the agent learns from; placeholder for `observe_sums`."""
+    """Return the agent's observation. Placeholder for `observe_sums`."""
     return Gains(progress.gains, progress.observed)  # type: ignore[arg-type]
 
 
 def observe_sums(progress: Progress) -> Sums:
-    """Return what an agent learns from above a mechanism that releases sums."""
+    """Return the agent's observation if a mechanism releases sums."""
     return Sums(progress.sums, progress.counts, progress.releases)  # type: ignore[arg-type]
 
 
 def clear(graph: Any, arm: int, batch_size: int, progress: Progress) -> None:
-    """Forget what one step released."""
+    """Clear what one step released."""
     progress.gains[arm] = 0.0
     progress.observed[arm] = 0
 
@@ -142,7 +141,7 @@ def new_progress(n_arms: int) -> Progress:
 
 
 def new_record(checkpoints: IntArray, n_arms: int) -> Record:
-    """Return a record with nothing in it yet."""
+    """Return an empty record."""
     number = len(checkpoints)
     return Record(checkpoints, np.zeros(number), np.zeros(number, np.int64), np.zeros((number, n_arms), np.int64))
 
@@ -160,14 +159,14 @@ def play_block(
     """Play one round for each row of `gains`, shape `(rounds, n_arms)`, and return the agent's state.
 
     Args:
-        state: The agent's.
-        states: Those of the mechanisms, from the innermost.
+        state: The agent's state.
+        states: The mechanisms' states, from the innermost.
         graph: The rows of the feedback graph, or `Nothing`.
         gains: See above.
         rules: See `Rules`.
         streams: See `Streams`.
-        progress: Where the game stands; changed in place.
-        record: What happened at checkpoints; changed in place.
+        progress: The state of the game; changed in place.
+        record: The results at checkpoints; changed in place.
     """
     counters, pulls = progress.counters, progress.pulls
     t, arm, run, filled, switches, checkpoint = counters
@@ -214,7 +213,7 @@ def play_block(
 
 
 def all_in_range(gains: FloatArray) -> bool:
-    """Return whether all gains, of shape `(numbers,)`, are in [0, 1]; NaN is not."""
+    """Return whether all gains, shape `(numbers,)`, are in [0, 1]; False for NaN."""
     valid = True
     for place in range(len(gains)):
         valid &= (gains[place] >= 0.0) & (gains[place] <= 1.0)
@@ -222,14 +221,14 @@ def all_in_range(gains: FloatArray) -> bool:
 
 
 def add_up(gains: FloatArray, totals: FloatArray, first: int, checkpoints: IntArray, record: FloatArray) -> None:
-    """Add each row of `gains` to `totals`, shape `(n_arms,)`, and write them down at checkpoints.
+    """Add each row of `gains` to `totals`, shape `(n_arms,)`, and record them at checkpoints.
 
     Args:
         gains: Gains of rounds `first`, `first + 1`, ..., shape `(rounds, n_arms)`.
         totals: Each arm's gains before them; changed in place.
-        first: The number of the first row's round.
-        checkpoints: Rounds at which to write, ascending.
-        record: Where to write, shape `(checkpoints, n_arms)`.
+        first: The round of the first row.
+        checkpoints: Rounds at which to record, ascending.
+        record: The recorded totals, shape `(checkpoints, n_arms)`; changed in place.
     """
     checkpoint = np.searchsorted(checkpoints, first)
     for row in range(len(gains)):

@@ -1,4 +1,4 @@
-"""Simulates many games, compiled where the parts are the project's own, and through `play` where they are not."""
+"""Simulates many games: compiled if all parts can be compiled, otherwise with `play`."""
 
 import dataclasses
 import functools
@@ -30,17 +30,16 @@ class Outcome:
     """What one algorithm achieved, each of shape `(trials, checkpoints)` unless said otherwise; the last column is T.
 
     Attributes:
-        external_regret: Against the best fixed arm up to the checkpoint; with a payoff function, each arm is put in the
-            last place of the arms really played.
+        external_regret: Against the best fixed arm up to the checkpoint; with a payoff function, each arm replaces the
+            last of the arms actually played.
         policy_regret: Against the best constant play up to the checkpoint.
-        pseudo_regret: What the choice of arms cost on average; None where the means are unknown, and with a payoff
-            function.
-        collected: Gains collected, or what the payoff function paid, charges included.
-        switches: Changes of arm.
-        pulls: Rounds in which each arm was played over the whole game, shape `(trials, n_arms)`.
-        engine: `"compiled"`, or `"play"` for parts that the compiled loop does not know.
+        pseudo_regret: The expected cost of the arms played; None if the means are unknown, or with a payoff function.
+        collected: Gains collected, or what the payoff function paid, less charges.
+        switches: Number of changes of arm.
+        pulls: Number of rounds in which each arm was played in the whole game, shape `(trials, n_arms)`.
+        engine: `"compiled"`, or `"play"` for parts that the compiled loop does not support.
         reason: Why it was not compiled; empty if it was.
-        guarantee: What is guaranteed in each game.
+        guarantee: The privacy guarantee of each game.
     """
 
     external_regret: FloatArray
@@ -63,7 +62,7 @@ class Simulation(Mapping[str, Outcome]):
     """The outcomes by algorithm: `simulation["EXP3"].external_regret`.
 
     Attributes:
-        outcomes: By name, in the order in which they were given.
+        outcomes: By name, in the order of the `algorithms` argument.
         checkpoints: Rounds, ascending, shape `(checkpoints,)`; the last is the horizon.
         horizon: Number of rounds T.
         n_arms: Number of arms K.
@@ -106,25 +105,25 @@ def simulate(
     first_trial: SupportsIndex = 0,
     progress: Progress | None = None,
 ) -> Simulation:
-    """Play every algorithm in many games; in one trial all meet the same gains.
+    """Play every algorithm in many games; in one trial all algorithms face the same gains.
 
     Args:
-        env_id: A registered id, or a function that makes a DPBandit environment (its `horizon` then stands).
+        env_id: A registered id, or a function that makes a DPBandit environment, whose horizon is then used.
         algorithms: Names or `Algorithm` objects; or a mapping from names to `Algorithm` objects or agents' classes.
         horizon: Number of rounds T; by default the environment's.
         trials: Number of games of each algorithm.
-        seed: The seed of everything random. Trial i is the same whatever the other arguments are, and exactly the
-            game `play(env, algorithm, seed=seed, trial=i)`.
-        checkpoints: Rounds at which to write results down; or how many evenly spaced ones, by default 100; or
-            `"linear"` or `"log"` for 100 spaced so. T is always one.
-        jobs: Number of trials to run at a time: threads, or processes if something is not compiled. They know the
-            games registered in this one. Set joblib's `parallel_config` to run them elsewhere.
+        seed: The seed of all randomness. Trial i does not depend on the other arguments, and is the game
+            `play(env, algorithm, seed=seed, trial=i)`.
+        checkpoints: The rounds at which to record results; or a number of evenly spaced rounds, by default 100; or
+            `"linear"` or `"log"` for 100 rounds with that spacing. T is always one of them.
+        jobs: Number of trials to run in parallel: in threads, or in processes if something is not compiled. Games
+            registered in this process are registered there too. joblib's `parallel_config` chooses another backend.
         env_kwargs: More arguments for the environment.
         first_trial: Number of the first trial.
         progress: Called with (games done, games in all) after each trial, from the calling thread.
 
     Raises:
-        NotSendableError: If trials run in other processes, and a part cannot be sent there.
+        NotSendableError: If trials run in other processes and a part cannot be pickled or imported there.
     """
     arguments = dict(env_kwargs or {})
     if horizon is not None:
@@ -135,11 +134,11 @@ def simulate(
     jobs = checks.integer("jobs", jobs, at_least=1)
     make_env = functools.partial(gym.make, env_id, **arguments) if isinstance(env_id, str) else env_id
     if not isinstance(env_id, str) and arguments:
-        raise ValueError("horizon and env_kwargs go with an id; give them to your function's environment instead.")
+        raise ValueError("horizon and env_kwargs need an id; pass them to the environment in your function instead.")
     env = make_env()
     game = env.unwrapped
     if not isinstance(game, BanditEnv):
-        raise TypeError(f"simulate needs a DPBandit environment, which keeps the score; received {game}.")
+        raise TypeError(f"simulate needs a DPBandit environment, which computes the regret; received {game}.")
     rounds = _rounds(checkpoints, game.horizon)
     players = named_players(algorithms)
     plans: dict[str, Plan | str] = {}
@@ -177,7 +176,7 @@ def simulate(
 
 
 class _Table:
-    """The columns of many games, one row for each; they are copied into arrays as they come."""
+    """The results of many games, one row for each game, copied into arrays as the games end."""
 
     def __init__(self, trials: int) -> None:
         self._trials = trials
@@ -213,7 +212,7 @@ def _rounds(checkpoints: Iterable[int] | int | str | None, horizon: int) -> IntA
 
 
 def named_players(algorithms: Algorithms) -> dict[str, Algorithm]:
-    """Return algorithms by name, made from all that `simulate` takes; their names must be different."""
+    """Return algorithms by name, from any form that `simulate` accepts; their names must differ."""
     if isinstance(algorithms, (str, Algorithm)):
         algorithms = [algorithms]
     players: dict[str, Algorithm] = {}
@@ -222,7 +221,7 @@ def named_players(algorithms: Algorithms) -> dict[str, Algorithm]:
         if player.name in players:
             raise ValueError(
                 f"algorithms must have different names; received {player.name!r} twice."
-                " make_algorithm(..., label='another name') tells two settings apart."
+                " Use make_algorithm(..., label='another name') for two settings of one algorithm."
             )
         players[player.name] = player
     if not players:
@@ -238,6 +237,6 @@ def _player(name: str | None, given: Any) -> Algorithm:
     if name is not None and callable(given):
         return Algorithm(name, given)
     raise TypeError(
-        "an algorithm must be a name, an Algorithm, or in a mapping {'name': MyAgent} an agent's class; received"
+        "an algorithm must be a name, an Algorithm, or an agent's class in a mapping {'name': MyAgent}; received"
         f" {given.__name__ if inspect.isclass(given) else given!r}."
     )

@@ -1,4 +1,4 @@
-"""Many trials side by side: in threads or processes, ended at once by Ctrl-C."""
+"""Runs many trials in parallel, in threads or processes, and stops at once on Ctrl-C."""
 
 import functools
 import threading
@@ -13,12 +13,12 @@ from dp_bandit_envs.protocols import FloatArray, IntArray
 from dp_bandit_envs.simulation.carrying import Carried
 
 COMPILER = "dp-bandit compiler"
-"""The name of the thread that compiles."""
+"""The name of the compiling thread."""
 LOCAL = (SequentialBackend, ThreadingBackend)
 
 
 class Column(NamedTuple):
-    """What one game leaves behind at the checkpoints, each of shape `(checkpoints,)`, and `pulls` of `(n_arms,)`."""
+    """The results of one game at the checkpoints, each of shape `(checkpoints,)`, and `pulls` of `(n_arms,)`."""
 
     external_regret: FloatArray
     policy_regret: FloatArray
@@ -29,11 +29,11 @@ class Column(NamedTuple):
 
 
 Stopped = Callable[[], bool]
-"""Tells whether somebody has asked for the work to end."""
+"""Returns whether the work should end."""
 
 
 class StoppedEarlyError(Exception):
-    """A trial was given up, because its results are no longer wanted."""
+    """Raised by a trial that was cancelled."""
 
 
 def never() -> bool:
@@ -42,10 +42,10 @@ def never() -> bool:
 
 
 class Task(Protocol):
-    """A kind of trial, which can be played in any thread or process."""
+    """A function of the trial's number that can run in any thread or process."""
 
     def compile(self, stopped: Stopped) -> None:
-        """Do what takes seconds once; end early after `stopped` returns True."""
+        """Do the slow one-time work; end early after `stopped` returns True."""
 
     def run(self, trial: int, stopped: Stopped = never) -> dict[str, Column]:
         """Play one trial; raise `StoppedEarlyError` soon after `stopped` returns True."""
@@ -54,14 +54,14 @@ class Task(Protocol):
 def spread(
     task: Task, numbers: Iterable[int], jobs: int, prefer: str, env_id: str | None = None
 ) -> Iterator[dict[str, Column]]:
-    """Run trials side by side and yield their results in order.
+    """Run trials in parallel and yield their results in order.
 
     Args:
-        task: The kind of trial.
+        task: The task.
         numbers: The numbers of the trials.
-        jobs: How many run at a time.
-        prefer: `"threads"` or `"processes"`; joblib's `parallel_config` may choose otherwise.
-        env_id: The id that is played, if it has one; processes need to know it.
+        jobs: How many run in parallel.
+        prefer: `"threads"` or `"processes"`; joblib's `parallel_config` takes precedence.
+        env_id: The id that is played, if any; other processes must register it.
     """
     backend, _ = get_active_backend(prefer=prefer)
     local = isinstance(backend, LOCAL)
@@ -70,13 +70,13 @@ def spread(
     if jobs == 1 and local:
         yield from map(task.run, numbers)
     elif prefer == "threads" and local:
-        # joblib looks for results every 10 ms only, which is half a trial; its other backends are worth that.
+        # joblib polls for results every 10 ms, half the time of a trial, so threads do without it.
         stop = threading.Event()
         pool = ThreadPoolExecutor(jobs)
         try:
             yield from pool.map(functools.partial(task.run, stopped=stop.is_set), numbers)
         finally:
-            # After Ctrl-C too: running trials end with their current block of rounds.
+            # Also after Ctrl-C: running trials end after their current block of rounds.
             stop.set()
             pool.shutdown(cancel_futures=True)
     else:
@@ -87,11 +87,11 @@ def spread(
 
 
 def in_background(compile_parts: Callable[[Stopped], object]) -> None:
-    """Compile in another thread and wait for it; what it raises is raised here.
+    """Compile in another thread and wait for it; an error there is raised here.
 
-    Python runs signal handlers in the main thread only. There, Ctrl-C during compilation would be raised in one of
-    LLVM's callbacks, which cannot pass it on, and get lost. Here the wait ends at once; the function that is being
-    compiled is finished in the background.
+    Python runs signal handlers in the main thread only. If that thread compiled, Ctrl-C would be raised in one of
+    LLVM's callbacks, which cannot propagate it, and be lost. Here the wait ends at once, and the current function is
+    compiled to its end in the background.
     """
     stop = threading.Event()
     failure: list[BaseException] = []

@@ -1,4 +1,4 @@
-"""One trial at a time: all algorithms of a simulation on the same gains."""
+"""Plays one trial: all algorithms of a simulation on the same gains."""
 
 import copy
 import dataclasses
@@ -35,7 +35,7 @@ from dp_bandit_envs.simulation.spreading import Column, Stopped, StoppedEarlyErr
 
 ROUNDS_AT_ONCE = 2**14
 NUMBERS_AT_ONCE = 2**18
-"""The most gains in a block; with many arms, blocks are shorter."""
+"""The largest number of gains (rounds times arms) in a block."""
 
 
 class Seat:
@@ -49,14 +49,14 @@ class Seat:
         self._streams = tuple(stream(seed, trial=trial, role=role) for role in plan.roles)
         self._progress = _apart(new_progress(n_arms))
         if plan.payoff is not None:
-            # Not moved apart, which would part the arms from their read-only view.
+            # Not copied by `_apart`, which would separate the arms from their read-only view.
             history = new_history(plan.rules.memory, checkpoints, n_arms)
             self._progress = self._progress._replace(history=history)
         self.record = new_record(checkpoints, n_arms)
 
     def play(self, gains: FloatArray, graph: FeedbackGraph | None) -> None:
-        """Play one round for each row of `gains`, on a graph that is the same in all of them."""
-        # An agent sees a new graph when it next chooses an arm: after the batch that is being played.
+        """Play one round for each row of `gains`, all with the same graph."""
+        # An agent sees a new graph when it next chooses an arm, that is, after the current batch.
         filled = self._progress.counters[FILLED]
         busy = self._plan.rules.batch_size - filled if filled > 0 and graph is not None else 0
         if busy > 0:
@@ -67,12 +67,12 @@ class Seat:
             self._call(gains[busy:], graph)
 
     def compile(self, gains: FloatArray, graph: FeedbackGraph | None) -> None:
-        """Compile the loop, or load it from disk, by playing none of the rows of `gains`."""
+        """Compile the loop, or load it from disk, by playing 0 rounds."""
         self._call(gains[:0], graph)
 
     @property
     def totals_at(self) -> FloatArray | None:
-        """What each arm would have paid after the arms played, at checkpoints; None without a payoff function."""
+        """At each checkpoint, what each arm would have paid in total; None without a payoff function."""
         return None if self._plan.payoff is None else self._progress.history.totals_at
 
     def _call(self, gains: FloatArray, graph: FeedbackGraph | None) -> None:
@@ -140,14 +140,14 @@ class CompiledTrials:
                 None if means is None else pseudo_regret(seat.record.pulls, means),
                 seat.record.collected,
                 seat.record.switches,
-                # A copy, as the last row alone would keep all rows in memory.
+                # A copy, because a view of the last row would keep all rows in memory.
                 seat.record.pulls[-1].copy(),
             )
             for name, seat in seats.items()
         }
 
     def _constant_play(self) -> History | None:
-        """Return what adds up constant plays; None without a payoff function, when they collect the arms' gains."""
+        """Return the history that adds up constant plays; None without a payoff function, where they are the gains."""
         if self.adversary.payoff is None:
             return None
         return new_history(self.adversary.memory, self.checkpoints, self.adversary.n_arms)
@@ -176,7 +176,7 @@ def check_compiles(plan: Plan, adversary: Adversary, source: GraphSource | None)
 
 @dataclasses.dataclass
 class PlayedTrials:
-    """Plays one trial of all other algorithms the standard way."""
+    """Plays one trial of all other algorithms with `play`."""
 
     make_env: Callable[[], Environment]
     algorithms: dict[str, Algorithm]
@@ -184,7 +184,7 @@ class PlayedTrials:
     checkpoints: IntArray
 
     def compile(self, stopped: Stopped) -> None:
-        """Nothing is compiled."""
+        """Do nothing."""
 
     def run(self, trial: int, stopped: Stopped = never) -> dict[str, Column]:
         """Play one trial."""
@@ -197,8 +197,8 @@ class PlayedTrials:
             game = play(env, algorithm, seed=self.seed, trial=trial)
             if len(game.arms) < self.checkpoints[-1]:
                 raise ValueError(
-                    f"every game must have the horizon's {self.checkpoints[-1]} rounds; {name} ended after"
-                    f" {len(game.arms)}. Give the environment a shorter horizon instead of a TimeLimit."
+                    f"every game must last the horizon's {self.checkpoints[-1]} rounds; {name} ended after"
+                    f" {len(game.arms)}. Use a shorter horizon instead of a TimeLimit."
                 )
             columns[name] = Column(
                 game.external_regret[at],
@@ -226,7 +226,7 @@ def _pieces(gains: FloatArray, source: GraphSource | None) -> Iterator[tuple[Flo
 
 
 def _apart(arrays: Any) -> Any:
-    """Return a NamedTuple with its arrays in memory of their own, so that no two threads write to one cache line."""
+    """Copy a NamedTuple's arrays to separate memory, so that no two threads write to one cache line."""
 
     def apart(part: Any) -> Any:
         if isinstance(part, np.ndarray):

@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from dp_bandit_envs.agents.beta_draws import LAZY_FROM, SPARE, above, largest, log_density, stirling
+from dp_bandit_envs.agents.beta_draws import LAZY_FROM, TANGENT_MARGIN, above, largest, log_density, stirling
 from dp_bandit_envs.simulation.compiling import compile_with
 
 
@@ -96,7 +96,7 @@ def test_density_of_large_parameters_has_mass_1(alpha, beta):
 
 
 def test_the_mass_under_the_tangent_is_below_its_bound():
-    """ln(f(c) / s) <= -x - SPARE at x = LAZY_FROM, the worst c, for parameters 1 + [0, 1e5]; and less further on."""
+    """ln(f(c) / s) <= -x - TANGENT_MARGIN at x = LAZY_FROM, the worst c, for parameters 1 + [0, 1e5]; less beyond."""
     worst = -math.inf
     steps = [0.0, *(10 ** (i / 8 - 4) for i in range(73))]
     for k in steps:
@@ -108,7 +108,7 @@ def test_the_mass_under_the_tangent_is_below_its_bound():
             for _ in range(60):
                 middle = (low + high) / 2
                 low, high = (low, middle) if exponent(alpha, beta, middle) >= LAZY_FROM else (middle, high)
-            last = -SPARE
+            last = -TANGENT_MARGIN
             for share in (0.0, 0.01, 0.1, 0.4, 0.8):
                 c = high + share * (1 - high)
                 slope = ((alpha + beta - 2) * c - (alpha - 1)) / (c * (1 - c))

@@ -11,6 +11,7 @@ from dp_bandit_envs.agents import exp3
 from dp_bandit_envs.agents.exp3 import default_exploration_rate
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.observations import Gains
+from tests.tools.refusals import refused
 
 
 def begun(agent, n_arms=4, horizon=100, seed=0):
@@ -134,13 +135,13 @@ def test_the_default_exploration_rate_is_that_of_algorithm_1():
 
 @pytest.mark.parametrize("wrong", [0, 0.0, -0.1, 1.0000001, math.nan, math.inf])
 def test_the_exploration_rate_must_be_a_probability(wrong):
-    with pytest.raises(ValueError, match=r"exploration_rate must be in \(0, 1\]; received"):
+    with refused(ValueError, "exploration_rate", "(0, 1]", wrong):
         Exp3(exploration_rate=wrong)
 
 
 @pytest.mark.parametrize("wrong", ["0.1", [0.1], True])
 def test_the_exploration_rate_must_be_a_number(wrong):
-    with pytest.raises(TypeError, match="exploration_rate must be a number; received"):
+    with refused(TypeError, "exploration_rate", "number", wrong):
         Exp3(exploration_rate=wrong)
 
 

@@ -9,10 +9,11 @@ import pytest
 from dp_bandit_envs import make_algorithm, play
 from dp_bandit_envs.adversaries import GainTable, Stochastic
 from dp_bandit_envs.agents import SuccessiveElimination
-from dp_bandit_envs.agents.successive_elimination import epoch_lengths
+from dp_bandit_envs.agents.successive_elimination import EPOCH, epoch_lengths
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.wrappers import BlockSums
 from tests.tools.invented_releases import begun, told
+from tests.tools.refusals import refused
 
 
 def threshold(n_arms, horizon, epsilon, epoch, samples):
@@ -94,7 +95,7 @@ def test_blocks_with_one_sum_are_told_apart_by_their_number():
         releases[arm] += 1
         told(agent, [10, 10, 10], [20, 20, 20], arm=arm, releases=releases)
         assert agent.select_arm() == (arm + 1) % 3
-    assert agent._state.numbers[0] == 4
+    assert agent._state.status[EPOCH] == 4
     env = BlockSums(BanditEnv(GainTable(np.full((60, 3), 0.5))), epsilon=math.inf, ratio=1, first=5)
     assert play(env, SuccessiveElimination()).arms.tolist() == np.repeat([0, 1, 2] * 4, 5).tolist()
 
@@ -150,13 +151,13 @@ def test_equal_arms_all_stay():
         env = algorithm.wrap(BanditEnv(Stochastic(means=[0.5] * 3, horizon=horizon)))
         game = play(env, agent, trial=trial)
         assert alive(agent) == [1, 1, 1]
-        assert agent._state.numbers[0] >= 2
+        assert agent._state.status[EPOCH] >= 2
         lengths = epoch_lengths(3, horizon, 1.0)
         pulls = np.bincount(game.arms, minlength=3)
-        assert pulls.max() - pulls.min() <= lengths[agent._state.numbers[0] - 1]
+        assert pulls.max() - pulls.min() <= lengths[agent._state.status[EPOCH] - 1]
 
 
 @pytest.mark.parametrize("wrong", [0, -1.0, math.nan])
 def test_epsilon_must_be_positive(wrong):
-    with pytest.raises(ValueError, match="epsilon must be greater than 0; received"):
+    with refused(ValueError, "epsilon", 0, wrong):
         SuccessiveElimination(epsilon=wrong)

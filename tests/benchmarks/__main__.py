@@ -52,7 +52,7 @@ def main() -> None:
 
 
 def cells(line: Line | Skipped) -> tuple[str, ...]:
-    """Return what stands in a line of the table."""
+    """Return the cells of a line of the table."""
     if isinstance(line, Skipped):
         return line.name, "", "", "", "", "skipped", line.why
     bound = f"{'<=' if line.at_most else '>='} {line.wanted:g}{line.unit}"

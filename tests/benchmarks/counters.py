@@ -1,4 +1,4 @@
-"""One item into a counter and its release out, compiled, in short and in long games."""
+"""Benchmarks inserting one item into a compiled counter and releasing its sum, in short and long games."""
 
 import functools
 import sys
@@ -15,7 +15,7 @@ SHORT, LONG = 2**10, 2**20
 
 
 def insert(state: Any, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
-    """Stand for a counter's own function."""
+    """Placeholder; replaced by a counter's own function before compiling."""
     raise NotImplementedError
 
 
@@ -31,14 +31,14 @@ def insert_many(state: Any, arms: int, items: int, rng: np.random.Generator) -> 
 
 def lines() -> list[Line]:
     """Return a line for each: twice the levels, at most twice the time."""
-    contestants: dict[str, tuple[Callable[[], object], int]] = {}
+    programs: dict[str, tuple[Callable[[], object], int]] = {}
     names = [name for name in COUNTERS if name != "square-root"]
     for name in names:
         for horizon in (SHORT, LONG):
             counter = make_counter(name, epsilon=1.0, horizon=horizon)
             counter.new_state(1)
-            contestants[f"{name} {horizon}"] = functools.partial(_run, name, counter), LONG
-    rates = median_rates(contestants, repetitions=3)
+            programs[f"{name} {horizon}"] = functools.partial(_run, name, counter), LONG
+    rates = median_rates(programs, repetitions=3)
     found = []
     for name in names:
         short, long = (1e9 / rates[f"{name} {horizon}"] for horizon in (SHORT, LONG))

@@ -1,4 +1,4 @@
-"""EXP3 through `simulate`, on one core, beside the same games in C; both must pull the same arms."""
+"""Compares EXP3 in `simulate`, on one core, with the same games in C; both must pull the same arms."""
 
 import ctypes
 import functools
@@ -76,7 +76,7 @@ def pcg64_words(rng: np.random.Generator) -> np.ndarray[tuple[int], np.dtype[np.
 
 
 def assert_same_games(game: CGame) -> None:
-    """Refuse to compare speeds of different games."""
+    """Assert that both play the same games, so that their speeds can be compared."""
     outcome = simulate("DPBandit-Stochastic-v0", ["EXP3"], horizon=HORIZON, trials=TRIALS, seed=SEED)["EXP3"]
     assert outcome.engine == "compiled"
     for trial in range(TRIALS):

@@ -1,4 +1,4 @@
-"""EXP3 through `simulate`, on one core, beside EXP3 of other libraries."""
+"""Compares EXP3 in `simulate`, on one core, with EXP3 of other libraries."""
 
 import functools
 import importlib.util
@@ -16,15 +16,15 @@ SMPYBANDITS = 16e3
 
 
 def lines() -> list[Line | Skipped]:
-    """Return two lines: at least 40 times as fast as river, and 700 times as fast as SMPyBandits is said to be."""
+    """Return two lines: at least 40 times as fast as river, and 700 times the published speed of SMPyBandits."""
     simulated = functools.partial(simulate, "DPBandit-Stochastic-v0", ["EXP3"], horizon=HORIZON, trials=TRIALS)
-    contestants = {"ours": (simulated, HORIZON * TRIALS)}
+    programs = {"ours": (simulated, HORIZON * TRIALS)}
     name = "EXP3 simulated, one core, beside river"
     beside_river: list[Line | Skipped] = [Skipped(name, "river is not installed: pip install 'dp-bandit-envs[bench]'")]
     with_river = importlib.util.find_spec("river") is not None
     if with_river:
-        contestants["river"] = (functools.partial(play_in_river, given_gains()), RIVER_ROUNDS)
-    rates = median_rates(contestants)
+        programs["river"] = (functools.partial(play_in_river, given_gains()), RIVER_ROUNDS)
+    rates = median_rates(programs)
     if with_river:
         ratio = rates["ours"] / rates["river"]
         beside_river = [Line(name, written(rates["ours"]), written(rates["river"]), ratio, 40)]

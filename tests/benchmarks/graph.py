@@ -1,4 +1,4 @@
-"""Thompson sampling on a graph of 500 arms, and the memory of a sparse one of 10,000."""
+"""Benchmarks Thompson sampling on a graph of 500 arms, and the memory of a sparse graph of 10,000."""
 
 import functools
 import tracemalloc

@@ -1,4 +1,4 @@
-"""How long `import dp_bandit_envs` takes, and whether it stays clear of the slow libraries."""
+"""Measures the time of `import dp_bandit_envs`, and whether it imports slow libraries."""
 
 import json
 import statistics

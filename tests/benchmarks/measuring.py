@@ -1,4 +1,4 @@
-"""How a benchmark measures, and the line that it prints."""
+"""Times benchmarks, and defines the line that each prints."""
 
 import dataclasses
 import statistics
@@ -12,12 +12,12 @@ class Line:
 
     Attributes:
         name: What was measured.
-        ours, other: The two numbers, written out; `other` is empty if there is nothing to compare with.
-        result: The number that counts: a ratio, or `ours` itself.
+        ours, other: The two measurements as text; `other` is empty if there is nothing to compare with.
+        result: The number that is compared with `wanted`: a ratio, or `ours` itself.
         wanted: The bound on it.
-        unit: What stands behind both: `"x"`, `" M/s"`, ...
-        at_most: Whether less is better.
-        note: What else a reader must know.
+        unit: The unit of both: `"x"`, `" M/s"`, ...
+        at_most: Whether smaller is better.
+        note: A remark for the reader.
     """
 
     name: str
@@ -31,7 +31,7 @@ class Line:
 
     @property
     def reached(self) -> bool:
-        """Whether the result is on the wanted side."""
+        """Whether the result meets the bound."""
         return self.result <= self.wanted if self.at_most else self.result >= self.wanted
 
 
@@ -50,18 +50,18 @@ def seconds(work: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
-def median_rates(contestants: Mapping[str, tuple[Callable[[], object], int]], repetitions: int = 7) -> dict[str, float]:
-    """Return the median number of rounds a second of each contestant.
+def median_rates(programs: Mapping[str, tuple[Callable[[], object], int]], repetitions: int = 7) -> dict[str, float]:
+    """Return the median number of rounds a second of each program.
 
-    They take turns, so that a slow minute of the machine hits all of them, after one turn that is not counted.
+    They take turns, so that a slow minute of the machine affects all of them, after one warm-up turn.
 
     Args:
-        contestants: By name, what to do and the number of rounds in it.
+        programs: By name, what to do and the number of rounds in it.
         repetitions: Number of turns.
     """
-    rates: dict[str, list[float]] = {name: [] for name in contestants}
+    rates: dict[str, list[float]] = {name: [] for name in programs}
     for turn in range(repetitions + 1):
-        for name, (work, rounds) in contestants.items():
+        for name, (work, rounds) in programs.items():
             rate = rounds / seconds(work)
             if turn > 0:
                 rates[name].append(rate)

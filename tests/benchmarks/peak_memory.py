@@ -1,4 +1,4 @@
-"""The most memory that a simulation ever held, at three horizons, each in a fresh process."""
+"""Measures the peak memory of a simulation at three horizons, each in a fresh process."""
 
 import re
 import resource
@@ -14,13 +14,13 @@ ALGORITHMS = ["EXP3", "DP-EXP3-Lap", "EXP3-tau"]
 
 def lines() -> list[Line]:
     """Return two lines: below 1 GB at the longest horizon, and no more there than at the shortest."""
-    simulate_in_fresh_process(HORIZONS[0])  # compiles, if nobody did yet, and compiling takes memory of its own
+    simulate_in_fresh_process(HORIZONS[0])  # compile first, because compiling takes memory of its own
     peaks = [simulate_in_fresh_process(horizon) for horizon in HORIZONS]
     written = [f"{peak / 1e6:.0f} MB" for peak in peaks]
     note = f"2^14, 2^18, 2^22 rounds: {', '.join(written)}"
     return [
         Line("Peak memory, 3 algorithms, 2^22 rounds", written[-1], "", peaks[-1] / 1e6, 1000, " MB", True, note),
-        # Gains of all rounds would take 134 MB, so 1.05 leaves room for nothing but the allocator's whims.
+        # Storing the gains of all rounds would take 134 MB, so 1.05 allows only for variation of the allocator.
         Line("Peak memory, 2^22 rounds beside 2^14", written[-1], written[0], peaks[-1] / peaks[0], 1.05, at_most=True),
     ]
 

@@ -1,4 +1,4 @@
-"""The standard loop: `gym.make`, reset, then select, step and update in ordinary Python."""
+"""Benchmarks the standard loop: `gym.make`, reset, then select, step and update in ordinary Python."""
 
 import gymnasium as gym
 

@@ -1,4 +1,4 @@
-"""Every stochastic algorithm through `simulate` with ten arms, the drawing of gains included."""
+"""Benchmarks every stochastic algorithm in `simulate` with ten arms, including the drawing of gains."""
 
 import functools
 from collections.abc import Callable
@@ -33,11 +33,11 @@ PUBLISHED = 65e3
 
 
 def lines() -> list[Line]:
-    """Return a line for each: at least 3 M rounds a second on one core, or what stands in `WANTED`."""
-    contestants: dict[str, tuple[Callable[[], object], int]] = {
+    """Return a line for each: at least 3 M rounds a second on one core, or the rate in `WANTED`."""
+    programs: dict[str, tuple[Callable[[], object], int]] = {
         name: (functools.partial(_play, name), HORIZON) for name in ALGORITHMS
     }
-    rates = median_rates(contestants, repetitions=5)
+    rates = median_rates(programs, repetitions=5)
     of_each = [
         Line(f"{name}, K = 10", written(rate), "", rate / 1e6, WANTED.get(name, 3.0), unit=" M/s")
         for name, rate in rates.items()

@@ -1,4 +1,4 @@
-"""What a second core brings: `simulate(..., jobs=2)` beside `jobs=1`."""
+"""Measures the speed-up from a second core: `simulate(..., jobs=2)` against `jobs=1`."""
 
 import functools
 import os

@@ -1,4 +1,4 @@
-"""Stepping 720 games at once through `gym.make_vec`, the drawing of gains included."""
+"""Benchmarks 720 games stepped at once in `gym.make_vec`, including the drawing of gains."""
 
 from collections.abc import Callable
 
@@ -14,8 +14,8 @@ PAPER = ("Deterministic", "Stochastic", "FullyOblivious", "Oblivious", "Switchin
 def lines() -> list[Line]:
     """Return a line for each adversary of the paper: at least 10 M games x steps a second."""
     arms = list(np.random.default_rng(0).integers(4, size=(STEPS, NUM_ENVS)))
-    contestants = {game: (walk(f"DPBandit-{game}-v0", arms), STEPS * NUM_ENVS) for game in PAPER}
-    rates = median_rates(contestants, repetitions=5)
+    programs = {game: (walk(f"DPBandit-{game}-v0", arms), STEPS * NUM_ENVS) for game in PAPER}
+    rates = median_rates(programs, repetitions=5)
     return [
         Line(f"make_vec, {NUM_ENVS} games, {game}", written(rate), "", rate / 1e6, 10, unit=" M/s")
         for game, rate in rates.items()

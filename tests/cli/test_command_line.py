@@ -283,7 +283,7 @@ def test_another_epsilon_draws_five_algorithms(dp_bandit, tmp_path):
     text = (folder / "figure.svg").read_text(encoding="utf-8")
     for name in ("EXP3", "DP-EXP3-Lap", "EXP3-tau", "Batched-Lap-EXP3", "Batched-Lap-HTINF"):
         assert re.search(rf">{name} \(eps ", text)
-    assert "All private algorithms at epsilon = 1 " in (folder / "report.md").read_text(encoding="utf-8")
+    assert "All private algorithms have epsilon = 1 " in (folder / "report.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("modern", [(), ("--modern",)])

@@ -253,7 +253,7 @@ BROKEN = {
     OtherNames: r"is called by begin\(n_arms, horizon, rng\), names included",
     OtherUpdate: r"is called by update\(arm, observation\), names included",
     WantsReward: "from the arm and the observation alone; received WantsReward.update with reward",
-    LooksForReward: "reads what is in the observation and nothing else; received a look for reward",
+    LooksForReward: "must read only what is in the observation; received an agent that reads reward",
     CountsFromOne: r"must return an integer in \[0, 0\]; received 1 of type int",
     ReturnsFloats: r"must return an integer in \[0, 0\]; received 0.0 of type float",
     ReturnsBools: r"must return an integer in \[0, 0\]; received False of type bool",

@@ -12,7 +12,7 @@ import pytest
 from dp_bandit_envs.experiments import figure_graph
 from dp_bandit_envs.experiments.chunked_run import run
 from dp_bandit_envs.experiments.claim import Verdict
-from dp_bandit_envs.experiments.experiment import Panel, Results
+from dp_bandit_envs.experiments.experiment import GameSpec, Results
 from dp_bandit_envs.experiments.figure_graph import graph_claims, graph_setup
 from dp_bandit_envs.experiments.figure_graph.graph_setup import ALGORITHMS, LEVELS, RANDOM, REVEALED, SOCIAL
 from dp_bandit_envs.experiments.report import report_md
@@ -182,7 +182,7 @@ def test_the_settings_are_plain_and_have_a_digest():
 @pytest.mark.parametrize(("graph", "chi"), [("empty", None), ("complete", 1)])
 def test_the_bound_by_hand(graph, chi, n_arms):
     """Without edges every arm is a clique of its own; with all of them there is one clique."""
-    panel = Panel("x", "X", "DPBandit-Graph-v0", {"graph": graph, "n_arms": n_arms})
+    panel = GameSpec("x", "X", "DPBandit-Graph-v0", {"graph": graph, "n_arms": n_arms})
     rounds = np.array([1, 2, 100, 9999])
     expected = [math.sqrt((n_arms if chi is None else chi) * math.log(n_arms) * t / 2) for t in rounds]
     assert graph_setup.bound(on(panel), panel, rounds) == pytest.approx(expected, rel=1e-12)
@@ -206,7 +206,7 @@ def test_the_bound_of_a_real_graph_counts_its_cliques(key, chi):
 @pytest.mark.parametrize(("trials", "drawn"), [(1, 1), (3, 3), (25, 20)])
 def test_the_bound_of_random_graphs_is_a_mean_over_the_graphs_of_the_games(trials, drawn):
     size = {"graph": "erdos-renyi", "n_arms": 40, "degree": 6}
-    panel = Panel("erdos-renyi", "E", "DPBandit-Graph-v0", size)
+    panel = GameSpec("erdos-renyi", "E", "DPBandit-Graph-v0", size)
     game = dataclasses.replace(graph_setup.experiments()[0], horizon=100).game(panel)
     roots = []
     for trial in range(drawn):

@@ -11,7 +11,7 @@ from dp_bandit_envs.experiments.experiment import Results
 from dp_bandit_envs.experiments.figure_graph import graph_setup
 from dp_bandit_envs.experiments.figure_graph.graph_drawing import draw_graph
 from dp_bandit_envs.experiments.figure_graph.graph_panels import ByFeedback, OnGraph, graph_figure
-from dp_bandit_envs.plots.plot_style import BLACK, look
+from dp_bandit_envs.plots.plot_style import BLACK, style_of
 from dp_bandit_envs.plots.regret_plot import as_bytes
 
 ROUNDS = np.unique(np.round(np.geomspace(1, 10**4, 40)).astype(int))
@@ -110,7 +110,7 @@ def test_lines_are_means_and_look_as_everywhere():
             line = lines(axes)[name]
             assert line.get_xdata() == pytest.approx(ROUNDS)
             assert line.get_ydata() == pytest.approx(np.sqrt(ROUNDS) * (place + 1) * number)
-            assert line.get_color() == look(name, NAMES).colour
+            assert line.get_color() == style_of(name, NAMES).colour
         # A band for each algorithm and none for the bound.
         assert len(axes.collections) == len(NAMES)
 

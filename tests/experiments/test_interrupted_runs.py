@@ -9,7 +9,7 @@ import pytest
 from dp_bandit_envs.errors import ResultsError
 from dp_bandit_envs.experiments import chunked_run, durable_files
 from dp_bandit_envs.experiments.chunked_run import run
-from dp_bandit_envs.experiments.experiment import Contestant, Experiment, Panel, Results
+from dp_bandit_envs.experiments.experiment import AlgorithmSpec, Experiment, GameSpec, Results
 from dp_bandit_envs.experiments.results_folder import ResultsFolder
 from dp_bandit_envs.simulation import simulate
 from tests.tools.faulty_disk import FaultyDisk, PowerCut, randomness
@@ -17,8 +17,8 @@ from tests.tools.refusals import refused
 
 EXPERIMENT = Experiment(
     "small",
-    (Panel("a", "A", "DPBandit-Stochastic-v0"), Panel("b", "B", "DPBandit-Switching-v0", {"n_arms": 3})),
-    (Contestant("EXP3"), Contestant("EXP3-tau", {"batch_size": 4}, "tau 4")),
+    (GameSpec("a", "A", "DPBandit-Stochastic-v0"), GameSpec("b", "B", "DPBandit-Switching-v0", {"n_arms": 3})),
+    (AlgorithmSpec("EXP3"), AlgorithmSpec("EXP3-tau", {"batch_size": 4}, "tau 4")),
     horizon=40,
     trials=7,
 )
@@ -31,7 +31,7 @@ def small_chunks(monkeypatch):
 
 
 FEW_STEPS = Experiment(
-    "few", (Panel("a", "A", "DPBandit-Switching-v0"),), (Contestant("Uniform"),), horizon=20, trials=5
+    "few", (GameSpec("a", "A", "DPBandit-Switching-v0"),), (AlgorithmSpec("Uniform"),), horizon=20, trials=5
 )
 """Two chunks, the results and the configuration: what is tried at every step."""
 
@@ -59,7 +59,7 @@ def test_a_run_leaves_its_results_and_its_configuration(whole, tmp_path):
 def test_every_number_is_that_of_simulate(tmp_path):
     """Chunks are put together in the order of trials."""
     results = go(tmp_path / "whole")
-    player = Contestant("EXP3-tau", {"batch_size": 4}, "tau 4").make()
+    player = AlgorithmSpec("EXP3-tau", {"batch_size": 4}, "tau 4").make()
     simulation = simulate("DPBandit-Switching-v0", [player], horizon=40, trials=7, env_kwargs={"n_arms": 3})
     outcome = simulation["tau 4"]
     for measure in ("external_regret", "policy_regret", "collected", "switches", "pulls"):

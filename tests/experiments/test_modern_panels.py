@@ -10,7 +10,7 @@ from dp_bandit_envs.experiments.figure_modern.modern_panels import (
     OverTime,
     modern_figure,
 )
-from dp_bandit_envs.plots.plot_style import BLACK, look
+from dp_bandit_envs.plots.plot_style import BLACK, style_of
 from dp_bandit_envs.plots.regret_plot import as_bytes
 
 ROUNDS = np.unique(np.round(np.geomspace(1, 10**5, 50)).astype(int))
@@ -53,7 +53,7 @@ def test_every_line_is_in_every_panel_and_once_in_the_legend():
     assert [text.get_text() for text in drawn.legends[0].get_texts()] == wanted
     for axes in drawn.axes:
         for name in wanted[:3]:
-            assert lines(axes)[name].get_color() == look(name, wanted).colour
+            assert lines(axes)[name].get_color() == style_of(name, wanted).colour
 
 
 def test_the_lower_bound_is_a_dashed_black_line():

@@ -3,7 +3,7 @@
 import numpy as np
 
 from dp_bandit_envs.experiments.chunked_run import chunks_of, run
-from dp_bandit_envs.experiments.experiment import Contestant, Experiment, Panel
+from dp_bandit_envs.experiments.experiment import AlgorithmSpec, Experiment, GameSpec
 from dp_bandit_envs.experiments.figure_2 import figure_2_setup
 from dp_bandit_envs.experiments.figure_modern import modern_setup
 from dp_bandit_envs.experiments.results_folder import ResultsFolder
@@ -12,8 +12,8 @@ from dp_bandit_envs.experiments.verdicts import errors_ahead, paired
 
 
 def made(more):
-    panel = Panel("coins", "Coins", "DPBandit-Stochastic-v0", {"means": [0.9, 0.6]})
-    return Experiment("some", (panel,), (Contestant("UCB"), Contestant("DP-IMED", trials=more)), 50, 3, seed=4)
+    panel = GameSpec("coins", "Coins", "DPBandit-Stochastic-v0", {"means": [0.9, 0.6]})
+    return Experiment("some", (panel,), (AlgorithmSpec("UCB"), AlgorithmSpec("DP-IMED", trials=more)), 50, 3, seed=4)
 
 
 def results(experiment, path):

@@ -10,7 +10,7 @@ import pytest
 from dp_bandit_envs.errors import ResultsError
 from dp_bandit_envs.experiments import chunked_run
 from dp_bandit_envs.experiments.chunked_run import run
-from dp_bandit_envs.experiments.experiment import Contestant, Experiment, Panel
+from dp_bandit_envs.experiments.experiment import AlgorithmSpec, Experiment, GameSpec
 from dp_bandit_envs.experiments.report import report_md
 from dp_bandit_envs.experiments.results_folder import ResultsFolder
 from dp_bandit_envs.experiments.summary_table import summary_csv
@@ -21,11 +21,11 @@ GAME = ("DPBandit-Stochastic-v0", {"means": [0.9, 0.1]})
 EXPERIMENT = Experiment(
     "levels",
     (
-        Panel("strong", "Strong", *GAME, (Contestant("DP-EXP3-Lap", {"epsilon": 0.1}), Contestant("EXP3"))),
-        Panel("weak", "Weak", *GAME, (Contestant("DP-EXP3-Lap", {"epsilon": 10.0}),)),
-        Panel("shared", "Shared", *GAME),
+        GameSpec("strong", "Strong", *GAME, (AlgorithmSpec("DP-EXP3-Lap", {"epsilon": 0.1}), AlgorithmSpec("EXP3"))),
+        GameSpec("weak", "Weak", *GAME, (AlgorithmSpec("DP-EXP3-Lap", {"epsilon": 10.0}),)),
+        GameSpec("shared", "Shared", *GAME),
     ),
-    (Contestant("Uniform"),),
+    (AlgorithmSpec("Uniform"),),
     horizon=60,
     trials=5,
 )
@@ -38,7 +38,7 @@ def go(path, **given):
 def test_the_same_label_holds_each_panels_own_setting(tmp_path):
     results = go(tmp_path / "out")
     for panel, parameters in (("strong", {"epsilon": 0.1}), ("weak", {"epsilon": 10.0})):
-        player = Contestant("DP-EXP3-Lap", parameters).make()
+        player = AlgorithmSpec("DP-EXP3-Lap", parameters).make()
         simulation = simulate(GAME[0], [player], horizon=60, trials=5, env_kwargs=GAME[1])
         assert np.array_equal(results.regret(panel, "DP-EXP3-Lap"), simulation["DP-EXP3-Lap"].external_regret)
         assert np.array_equal(
@@ -110,17 +110,17 @@ def test_summary_and_report_follow(tmp_path):
     last = next(row for row in rows if row["panel"] == "weak" and row["round"] == "60")
     assert float(last["mean"]) == pytest.approx(results.regret("weak", "DP-EXP3-Lap", "pseudo_regret")[:, -1].mean())
     text = report_md([results], title="T", command="c")
-    guarantees = text.partition("## What is guaranteed")[2].partition("A guarantee is for")[0]
+    guarantees = text.partition("## Privacy guarantees")[2].partition("A guarantee covers")[0]
     for beginning in ("DP-EXP3-Lap | 0.1 ", "DP-EXP3-Lap | 10 ", "EXP3 | ", "Uniform | 0 "):
         assert sum(line.startswith(f"| {beginning}") for line in guarantees.splitlines()) == 1, beginning
 
 
 def test_settings_of_a_panel_are_checked_before_anything_is_written():
-    bad = Experiment("bad", (Panel("a", "A", *GAME, (Contestant("DP-EXP3-Lap", {"epsilon": -1}),)),), (), 60, 1)
+    bad = Experiment("bad", (GameSpec("a", "A", *GAME, (AlgorithmSpec("DP-EXP3-Lap", {"epsilon": -1}),)),), (), 60, 1)
     with refused(ValueError, "epsilon", 0, -1):
         bad.check()
     with refused(ValueError, "algorithms"):
-        Experiment("bad", (Panel("a", "A", *GAME),), (), 60, 1).check()
+        Experiment("bad", (GameSpec("a", "A", *GAME),), (), 60, 1).check()
 
 
 def test_a_panel_is_written_down_with_contestants_of_its_own_only():
@@ -141,7 +141,7 @@ def test_a_panel_is_written_down_with_contestants_of_its_own_only():
 )
 def test_long_games_come_in_small_chunks(horizon, players, expected):
     """2^25 rounds at most, but 4 trials at least, for machines with several cores."""
-    contestants = tuple(Contestant("Uniform", {}, f"{i}") for i in range(players))
-    experiment = Experiment("x", (Panel("a", "A", *GAME),), contestants, horizon, 100)
+    contestants = tuple(AlgorithmSpec("Uniform", {}, f"{i}") for i in range(players))
+    experiment = Experiment("x", (GameSpec("a", "A", *GAME),), contestants, horizon, 100)
     sizes = [chunk.trials for chunk in chunked_run.chunks_of(experiment, experiment.panels[0])]
     assert sizes[0] == expected and sum(sizes) == 100

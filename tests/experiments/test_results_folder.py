@@ -9,12 +9,12 @@ import pytest
 import dp_bandit_envs
 from dp_bandit_envs.errors import ResultsError
 from dp_bandit_envs.experiments.chunked_run import run
-from dp_bandit_envs.experiments.experiment import Contestant, Experiment, Panel
+from dp_bandit_envs.experiments.experiment import AlgorithmSpec, Experiment, GameSpec
 from dp_bandit_envs.experiments.provenance import made_by
 from dp_bandit_envs.experiments.results_folder import ResultsFolder
 from tests.tools.refusals import refused
 
-EXPERIMENT = Experiment("one", (Panel("a", "A", "DPBandit-Stochastic-v0"),), (Contestant("EXP3"),), 20, 2)
+EXPERIMENT = Experiment("one", (GameSpec("a", "A", "DPBandit-Stochastic-v0"),), (AlgorithmSpec("EXP3"),), 20, 2)
 
 
 def snapshot(path):
@@ -31,8 +31,8 @@ CHANGES = {
     "trials": {"trials": 3},
     "seed": {"seed": 1},
     "checkpoints": {"checkpoints": "log"},
-    "panels": {"panels": (Panel("a", "A", "DPBandit-Stochastic-v0", {"n_arms": 5}),)},
-    "contestants": {"contestants": (Contestant("EXP3", {"exploration_rate": 0.1}),)},
+    "panels": {"panels": (GameSpec("a", "A", "DPBandit-Stochastic-v0", {"n_arms": 5}),)},
+    "contestants": {"contestants": (AlgorithmSpec("EXP3", {"exploration_rate": 0.1}),)},
 }
 
 
@@ -61,8 +61,8 @@ def test_another_version_of_the_package_is_another_configuration(tmp_path, monke
 
 def test_other_data_in_the_same_file_are_another_configuration(tmp_path):
     data = tmp_path / "gains.npy"
-    panel = Panel("gains", "gains", "DPBandit-Replay-v0", {"gains": str(data)})
-    replay = Experiment("replay", (panel,), (Contestant("EXP3"),), None, 2)
+    panel = GameSpec("gains", "gains", "DPBandit-Replay-v0", {"gains": str(data)})
+    replay = Experiment("replay", (panel,), (AlgorithmSpec("EXP3"),), None, 2)
     np.save(data, np.full((5, 2), 0.5))
     folder_for(tmp_path / "out", replay)
     folder_for(tmp_path / "out", replay)

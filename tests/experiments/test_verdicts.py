@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.experiments.claim import Claim, Note, Verdict, Words
-from dp_bandit_envs.experiments.experiment import Contestant, Experiment, Panel, Results
+from dp_bandit_envs.experiments.experiment import AlgorithmSpec, Experiment, GameSpec, Results
 from dp_bandit_envs.experiments.sentences import joined, smaller_than, with_names
 from dp_bandit_envs.experiments.verdicts import all_ahead, errors_ahead, judged, over_error, runs_on_a_worse_arm
 
 YES, NO, UNDECIDED = Verdict
 
-PANEL = Panel("a", "A", "DPBandit-Stochastic-v0", {"means": [0.5, 0.9, 0.7]}, (Contestant("UCB"),))
+PANEL = GameSpec("a", "A", "DPBandit-Stochastic-v0", {"means": [0.5, 0.9, 0.7]}, (AlgorithmSpec("UCB"),))
 
 
 def results(trials=4, rounds=(50_000, 100_000), **regrets):

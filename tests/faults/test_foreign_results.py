@@ -13,21 +13,21 @@ import pytest
 from dp_bandit_envs.errors import ResultsError
 from dp_bandit_envs.experiments import chunked_run, durable_files
 from dp_bandit_envs.experiments.chunked_run import run
-from dp_bandit_envs.experiments.experiment import Contestant, Experiment, Panel
+from dp_bandit_envs.experiments.experiment import AlgorithmSpec, Experiment, GameSpec
 from dp_bandit_envs.experiments.provenance import foreign_code, made_by
 from dp_bandit_envs.experiments.results_folder import ResultsFolder
 from tests.tools.refusals import refused
 
 ROOT = Path(__file__).parents[2]
-EXPERIMENT = Experiment("mine", (Panel("a", "A", "DPBandit-Stochastic-v0"),), (Contestant("Uniform"),), 40, 6)
+EXPERIMENT = Experiment("mine", (GameSpec("a", "A", "DPBandit-Stochastic-v0"),), (AlgorithmSpec("Uniform"),), 40, 6)
 OTHERS = {
     "seed": {"seed": 1},
     "horizon": {"horizon": 41},
     "number of trials": {"trials": 7},
-    "means": {"panels": (Panel("a", "A", "DPBandit-Stochastic-v0", {"means": [0.9, 0.1, 0.1, 0.1]}),)},
-    "game": {"panels": (Panel("a", "A", "DPBandit-Oblivious-v0"),)},
-    "number of arms": {"panels": (Panel("a", "A", "DPBandit-Stochastic-v0", {"n_arms": 9}),)},
-    "algorithm of the same label": {"contestants": (Contestant("EXP3", {}, "Uniform"),)},
+    "means": {"panels": (GameSpec("a", "A", "DPBandit-Stochastic-v0", {"means": [0.9, 0.1, 0.1, 0.1]}),)},
+    "game": {"panels": (GameSpec("a", "A", "DPBandit-Oblivious-v0"),)},
+    "number of arms": {"panels": (GameSpec("a", "A", "DPBandit-Stochastic-v0", {"n_arms": 9}),)},
+    "algorithm of the same label": {"contestants": (AlgorithmSpec("EXP3", {}, "Uniform"),)},
 }
 
 
@@ -171,8 +171,8 @@ def test_a_folder_of_an_older_version_is_refused_and_kept(tmp_path):
 def test_data_that_change_while_they_are_played_change_nothing(tmp_path):
     """The experiment plays the bytes that it has hashed; a later one with other bytes is refused."""
     data = tmp_path / "gains.npy"
-    panel = Panel("gains", "gains", "DPBandit-Replay-v0", {"gains": str(data)})
-    replay = Experiment("replay", (panel,), (Contestant("Uniform"),), None, 6)
+    panel = GameSpec("gains", "gains", "DPBandit-Replay-v0", {"gains": str(data)})
+    replay = Experiment("replay", (panel,), (AlgorithmSpec("Uniform"),), None, 6)
 
     def changing(target):
         np.save(data, np.tile([0.1, 0.9], (30, 1)))

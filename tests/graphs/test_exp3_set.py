@@ -9,7 +9,7 @@ import pytest
 from dp_bandit_envs import play
 from dp_bandit_envs.adversaries import Deterministic, Stochastic
 from dp_bandit_envs.adversaries.replay import GainTable
-from dp_bandit_envs.agents.exp3_set import Exp3Set
+from dp_bandit_envs.agents.exp3_set import TOTAL, Exp3Set
 from dp_bandit_envs.algorithms import Algorithm, make_algorithm
 from dp_bandit_envs.envs.graph_env import GraphEnv
 from dp_bandit_envs.graphs import as_feedback_graph
@@ -147,7 +147,7 @@ def test_on_the_complete_graph_it_is_hedge_whatever_is_played():
         losses += 1 - table[t]
         weights = np.exp(-eta * (losses - losses.min()))
         state = agent._state
-        assert np.array(state.weights) / state.total[0] == pytest.approx(weights / weights.sum(), rel=1e-9)
+        assert np.array(state.weights) / state.scale[TOTAL] == pytest.approx(weights / weights.sum(), rel=1e-9)
     assert list(agent._state.losses) == pytest.approx(eta * losses, rel=1e-11)
     assert graph.most_revealed == n_arms
 
@@ -215,8 +215,8 @@ def test_weights_are_finite_after_a_million_rounds(graph):
     env = GraphEnv(graph, gains=Stochastic(4, rounds, means=[0.0, 1.0, 0.5, 0.0]))
     state, pulls = compiled_state(env, rounds)
     assert np.isfinite(state.losses).all() and np.isfinite(state.weights).all()
-    assert 0 < state.total[0] < 5
-    assert state.total[0] == pytest.approx(state.weights.sum(), rel=1e-9)
+    assert 0 < state.scale[TOTAL] < 5
+    assert state.scale[TOTAL] == pytest.approx(state.weights.sum(), rel=1e-9)
     # Weights from 1 down to e^-300 and below.
     assert state.losses.max() > 300
     assert pulls[1] > 0.99 * rounds

@@ -9,7 +9,7 @@ from matplotlib.legend import Legend
 from dp_bandit_envs.algorithms import algorithm_names
 from dp_bandit_envs.experiments.figure_graph.graph_panels import ByFeedback, OnGraph, graph_figure
 from dp_bandit_envs.experiments.figure_modern.modern_panels import OverEpsilon, OverTime, modern_figure
-from dp_bandit_envs.plots.plot_style import SPARE, SPARE_OF_MANY, look
+from dp_bandit_envs.plots.plot_style import UNLISTED_STYLES, UNLISTED_STYLES_OF_MANY, style_of
 from dp_bandit_envs.plots.regret_plot import regret_figure
 
 ROUNDS = np.arange(10, 1001, 99)  # few, as boxes depend on the ends only
@@ -109,8 +109,8 @@ def test_figures_of_the_papers_keep_their_size():
 
 def test_fifty_unknown_algorithms_differ_in_colour_or_dash():
     names = [f"mine {place}" for place in range(50)]
-    looks = [look(name, names) for name in names]
-    assert len({(each.colour, each.line) for each in looks}) == 50
-    # The first have the looks that they have among few.
-    assert looks[: len(SPARE)] == SPARE == [look(name, names[:5]) for name in names[:5]]
-    assert looks == SPARE_OF_MANY
+    styles = [style_of(name, names) for name in names]
+    assert len({(each.colour, each.line) for each in styles}) == 50
+    # The first have the styles that they have among few.
+    assert styles[: len(UNLISTED_STYLES)] == UNLISTED_STYLES == [style_of(name, names[:5]) for name in names[:5]]
+    assert styles == UNLISTED_STYLES_OF_MANY

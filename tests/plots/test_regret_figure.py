@@ -11,7 +11,7 @@ from dp_bandit_envs.algorithms import algorithm_names
 from dp_bandit_envs.experiments.figure_2 import figure_2_setup
 from dp_bandit_envs.experiments.figure_modern.modern_setup import PRIVATE, REFERENCE
 from dp_bandit_envs.metrics import gini_below_and_above, mean_and_standard_error, median_of_means
-from dp_bandit_envs.plots.plot_style import LOOKS, SPARE, look
+from dp_bandit_envs.plots.plot_style import STYLES, UNLISTED_STYLES, style_of
 from dp_bandit_envs.plots.regret_plot import as_bytes, regret_figure
 
 ROUNDS = np.arange(10, 1001, 10)
@@ -93,16 +93,16 @@ def test_line_and_band_share_a_colour():
 
 
 def test_every_algorithm_has_a_look_of_its_own():
-    assert set(LOOKS) >= set(algorithm_names())
-    assert len({(each.colour, each.line) for each in LOOKS.values()}) == len(LOOKS)
-    strangers = {each.marker for each in SPARE}
-    assert len(strangers) == len(SPARE) and not strangers & {each.marker for each in LOOKS.values()}
+    assert set(STYLES) >= set(algorithm_names())
+    assert len({(each.colour, each.line) for each in STYLES.values()}) == len(STYLES)
+    unlisted = {each.marker for each in UNLISTED_STYLES}
+    assert len(unlisted) == len(UNLISTED_STYLES) and not unlisted & {each.marker for each in STYLES.values()}
 
 
-def test_strangers_get_looks_that_nobody_else_in_the_figure_has():
+def test_unlisted_get_looks_that_nobody_else_in_the_figure_has():
     names = ["EXP3", *(f"mine {i}" for i in range(5)), "HTINF"]
-    looks = [look(name, names) for name in names]
-    assert len(set(looks)) == len(names)
+    styles = [style_of(name, names) for name in names]
+    assert len(set(styles)) == len(names)
 
 
 def luminance(colour):
@@ -132,17 +132,17 @@ TOGETHER = {
 def test_algorithms_that_appear_together_differ_for_colour_blind_readers(figure):
     """All in marker; and in line, or in colour by a sixth of the cube's side."""
     for one, other in itertools.combinations(TOGETHER[figure], 2):
-        (colour, line, marker), (its_colour, its_line, its_marker) = LOOKS[one], LOOKS[other]
+        (colour, line, marker), (its_colour, its_line, its_marker) = STYLES[one], STYLES[other]
         assert marker != its_marker, (one, other)
         apart = np.abs(simulated(colour) - simulated(its_colour)).max()
         assert apart > 1 / 6 or (line != its_line and apart > 1 / 20), (one, other, apart)
     # Against white, lines must stand out: the weakest of Okabe and Ito's has a contrast of 2.
-    for each in LOOKS.values():
+    for each in STYLES.values():
         assert 1.05 / (luminance(each.colour) + 0.05) > 2
 
 
 def test_the_papers_three_algorithms_are_far_apart():
-    for one, other in itertools.combinations([LOOKS[name] for name in TOGETHER["figure-1"]], 2):
+    for one, other in itertools.combinations([STYLES[name] for name in TOGETHER["figure-1"]], 2):
         assert np.abs(simulated(one.colour) - simulated(other.colour)).max() > 0.2 and one.line != other.line
 
 

@@ -5,6 +5,7 @@ import pytest
 
 from dp_bandit_envs import simulate
 from dp_bandit_envs.simulation.checkpoints import checked, spaced
+from tests.tools.refusals import refused
 
 GAME = "DPBandit-Stochastic-v0"
 
@@ -43,23 +44,23 @@ def test_chosen_rounds_are_sorted_made_unique_and_completed():
 
 @pytest.mark.parametrize("wrong", [[0], [-3], [1.5], ["10"], [True], [float("nan")]])
 def test_a_checkpoint_must_be_a_round(wrong):
-    with pytest.raises(ValueError, match="checkpoint must be an integer of at least 1; received"):
+    with refused(ValueError, "checkpoint", 1, wrong[0]):
         simulate(GAME, "EXP3", horizon=100, checkpoints=wrong)
 
 
 def test_a_checkpoint_beyond_the_horizon_is_refused():
-    with pytest.raises(ValueError, match="checkpoints must be at most the horizon, 100; received 101"):
+    with refused(ValueError, "checkpoints", "horizon", 100, 101):
         simulate(GAME, "EXP3", horizon=100, checkpoints=[5, 101])
 
 
 @pytest.mark.parametrize("number", [0, -1])
 def test_there_must_be_a_number_of_checkpoints(number):
-    with pytest.raises(ValueError, match=f"number of checkpoints must be an integer of at least 1; received {number}"):
+    with refused(ValueError, "checkpoints", 1, number):
         simulate(GAME, "EXP3", horizon=100, checkpoints=number)
 
 
 def test_an_unknown_spacing_is_refused():
-    with pytest.raises(ValueError, match="spacing must be one of 'linear', 'log'; received 'cubic'"):
+    with refused(ValueError, "spacing", "'linear'", "'log'", "'cubic'"):
         simulate(GAME, "EXP3", horizon=100, checkpoints="cubic")
 
 

@@ -15,6 +15,7 @@ from dp_bandit_envs.algorithms import Algorithm, algorithm_names, make_algorithm
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.registration import IDS
 from tests.simulation.test_play_equals_simulate import assert_same
+from tests.tools.refusals import missing
 
 GAME = "DPBandit-Stochastic-v0"
 
@@ -76,12 +77,12 @@ def test_everything_of_the_project_is_compiled():
             assert (outcome.engine, outcome.reason) == ("compiled", "")
 
 
-def assert_falls_back(algorithm, reason, *, env_id=GAME, make_env=None, horizon=60):
+def assert_falls_back(algorithm, *words, env_id=GAME, make_env=None, horizon=60):
     given = {"horizon": horizon} if make_env is None else {}
     simulation = simulate(make_env or env_id, [algorithm, "EXP3"], trials=2, seed=9, checkpoints=[7, 30], **given)
     outcome = simulation[algorithm.name]
     assert outcome.engine == "play"
-    assert reason in outcome.reason
+    assert not missing(outcome.reason, *words)
     for trial in range(2):
         env = gym.make(env_id, horizon=horizon) if make_env is None else make_env()
         game = play(algorithm.wrap(env), algorithm.agent(), seed=9, trial=trial)
@@ -95,13 +96,13 @@ def assert_falls_back(algorithm, reason, *, env_id=GAME, make_env=None, horizon=
 
 
 def test_your_own_agent_is_played():
-    simulation = assert_falls_back(Algorithm("mine", RoundRobin), "RoundRobin is not made of compilable functions")
+    simulation = assert_falls_back(Algorithm("mine", RoundRobin), "RoundRobin")
     assert simulation["mine"].pulls.tolist() == [[15, 15, 15, 15]] * 2
     assert simulation["EXP3"].engine == "compiled"
 
 
 def test_an_agent_that_adds_to_compilable_functions_is_played():
-    assert_falls_back(Algorithm("mine", Exp3WithMemories), "Exp3WithMemories has a begin or update of its own")
+    assert_falls_back(Algorithm("mine", Exp3WithMemories), "Exp3WithMemories", "update")
 
 
 def test_an_agent_that_chooses_arms_its_own_way_is_never_compiled():

@@ -19,6 +19,7 @@ from dp_bandit_envs.privacy.counters import COUNTERS
 from dp_bandit_envs.simulation import trials as trials_module
 from dp_bandit_envs.wrappers import BlockSums, CounterSums, ExactSums, HybridSums, IntervalSums, RandomizedResponse
 from tests.simulation.test_play_equals_simulate import HORIZON, SEED, Bits, arm_of_bits, assert_same
+from tests.tools.refusals import missing, refused
 
 COMPILABLE = [name for name in COUNTERS if name != "square-root"]
 
@@ -152,7 +153,7 @@ def test_ucb_plays_the_same_game_both_ways_in_other_orders(order):
 @pytest.mark.parametrize("rounds_at_once", [1, 5, HORIZON])
 def test_blocks_of_the_simulator_may_cut_sums_anywhere(monkeypatch, rounds_at_once):
     monkeypatch.setattr(trials_module, "ROUNDS_AT_ONCE", rounds_at_once)
-    chosen = ("HybridSums, hybrid", "IntervalSums, redrawn", "BlockSums around batch")
+    chosen = ("HybridSums, padded", "IntervalSums, redrawn", "BlockSums around batch")
     assert_same("DPBandit-Stochastic-v0", {}, [Algorithm(each, Ucb, ORDERS[each]) for each in chosen], trials=1)
 
 
@@ -162,7 +163,7 @@ def test_a_counter_that_is_not_compiled_is_played():
     simulation = simulate("DPBandit-Stochastic-v0", [algorithm], horizon=60, trials=2, seed=SEED, checkpoints=60)
     outcome = simulation["UCB"]
     assert outcome.engine == "play"
-    assert outcome.reason == "release of CounterSums is not a plain function"
+    assert not missing(outcome.reason, "CounterSums", "release")
     for trial in range(2):
         env = algorithm.wrap(BanditEnv(Stochastic(horizon=60)))
         game = play(env, algorithm.agent(), seed=SEED, trial=trial)
@@ -174,15 +175,15 @@ def test_a_counter_that_is_not_compiled_is_played():
 
 
 @pytest.mark.parametrize(
-    ("agent", "wrap", "message"),
+    ("agent", "wrap", "words"),
     [
-        (Exp3, ExactSums, r"Exp3 learns from observations with 'gain' and 'observed'; received \['sum', 'count'\]"),
-        (Ucb, lambda env: env, r"Ucb .*ExactSums"),
-        (ThompsonSampling, laplace, r"ThompsonSampling learns from running sums, but this environment reports gains;"),
+        (Exp3, ExactSums, ("Exp3", "'gain'", "'observed'", "['sum', 'count', 'release']")),
+        (Ucb, lambda env: env, ("Ucb", "ExactSums(env)")),
+        (ThompsonSampling, laplace, ("ThompsonSampling", "ExactSums(env)")),
     ],
     ids=["gains on sums", "sums on gains", "sums on noisy gains"],
 )
-def test_an_agent_that_does_not_fit_its_wrappers_gets_its_own_message(agent, wrap, message):
+def test_an_agent_that_does_not_fit_its_wrappers_gets_its_own_message(agent, wrap, words):
     """Not machine code fed with the wrong numbers, and not a message of the compiler's."""
-    with pytest.raises(WrongObservationError, match=message):
+    with refused(WrongObservationError, *words):
         simulate("DPBandit-Stochastic-v0", [Algorithm("mine", agent, wrap)], horizon=50, trials=1)

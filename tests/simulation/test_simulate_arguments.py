@@ -8,6 +8,7 @@ from dp_bandit_envs import Algorithm, Exp3, Simulation, Uniform, make_algorithm,
 from dp_bandit_envs.adversaries import Stochastic
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import UnknownNameError
+from tests.tools.refusals import refused
 
 GAME = "DPBandit-Stochastic-v0"
 
@@ -34,7 +35,7 @@ def test_two_settings_are_told_apart_by_their_labels():
 
 
 def test_the_same_name_twice_is_refused():
-    with pytest.raises(ValueError, match=r"different names; received 'EXP3' twice. make_algorithm\(..., label="):
+    with refused(ValueError, "algorithms", "'EXP3'", "make_algorithm(..., label='another name')"):
         simulate(GAME, ["EXP3", "exp3"], horizon=5)
 
 
@@ -46,20 +47,18 @@ def test_names_that_differ_in_case_only_stay_apart():
 
 
 def test_no_algorithm_is_refused():
-    with pytest.raises(ValueError, match="algorithms must name at least one; received none"):
+    with refused(ValueError, "algorithms", "none"):
         simulate(GAME, [], horizon=5)
 
 
 def test_an_unknown_algorithm_suggests_a_near_one():
-    with pytest.raises(
-        UnknownNameError, match=r"algorithm must be a known name; received 'DP-EXP3-Lab'\. Did you mean DP-EXP3-Lap"
-    ):
+    with refused(UnknownNameError, "algorithm", "'DP-EXP3-Lab'", "DP-EXP3-Lap"):
         simulate(GAME, ["DP-EXP3-Lab"], horizon=5)
 
 
 def test_an_unknown_result_suggests_a_near_one():
     simulation = simulate(GAME, ["EXP3", "Uniform"], horizon=5)
-    with pytest.raises(KeyError, match="Did you mean Uniform"):
+    with refused(KeyError, "Uniform"):
         simulation["Unifrom"]
     assert simulation["exp3"] is simulation["EXP3"]
     assert "EXP3" in simulation and "UCB" not in simulation
@@ -67,21 +66,21 @@ def test_an_unknown_result_suggests_a_near_one():
 
 @pytest.mark.parametrize("wrong", [3, Exp3, Exp3(), None])
 def test_what_is_no_algorithm_is_refused(wrong):
-    with pytest.raises(TypeError, match="an algorithm must be a name, an Algorithm, or in a mapping"):
+    with refused(TypeError, "name", "Algorithm", "{'name': MyAgent}"):
         simulate(GAME, [wrong], horizon=5)
 
 
 @pytest.mark.parametrize("argument", ["horizon", "trials", "jobs"])
 @pytest.mark.parametrize("wrong", [0, -1, 1.5, "3", True])
 def test_sizes_must_be_integers_of_at_least_1(argument, wrong):
-    with pytest.raises(ValueError, match=f"{argument} must be an integer of at least 1; received"):
+    with refused(ValueError, argument, "integer", 1, wrong):
         simulate(GAME, "EXP3", **{"horizon": 5, argument: wrong})
 
 
 @pytest.mark.parametrize("argument", ["seed", "first_trial"])
 @pytest.mark.parametrize("wrong", [-1, 0.5, None])
 def test_numbers_must_be_integers_of_at_least_0(argument, wrong):
-    with pytest.raises(ValueError, match=f"{argument} must be an integer of at least 0; received"):
+    with refused(ValueError, argument, "integer", 0, wrong):
         simulate(GAME, "EXP3", horizon=5, **{argument: wrong})
 
 
@@ -100,12 +99,12 @@ def test_a_function_makes_the_environment_and_its_horizon_stands():
 
 @pytest.mark.parametrize("given", [{"horizon": 5}, {"env_kwargs": {"n_arms": 3}}])
 def test_arguments_go_with_an_id_only(given):
-    with pytest.raises(ValueError, match="horizon and env_kwargs go with an id; give them to your function's"):
+    with refused(ValueError, "horizon", "env_kwargs", "id"):
         simulate(lambda: BanditEnv(Stochastic(6, 77)), ["EXP3"], **given)
 
 
 def test_other_environments_are_refused():
-    with pytest.raises(TypeError, match="simulate needs a DPBandit environment, which keeps the score; received"):
+    with refused(TypeError, "simulate", "DPBandit", "CartPole-v1"):
         simulate(lambda: gym.make("CartPole-v1"), ["EXP3"])
 
 
@@ -137,7 +136,7 @@ def test_progress_counts_games_up_to_the_last(jobs):
 
 
 def test_an_algorithm_that_does_not_fit_the_game_says_so():
-    with pytest.raises(ValueError, match="batch_size must be at most the horizon, 5; received 19"):
+    with refused(ValueError, "batch_size", "horizon", 5, 19):
         simulate(GAME, [make_algorithm("EXP3-tau", batch_size=19)], horizon=5)
 
 

@@ -25,12 +25,12 @@ def reproduction(
 
 
 def notes(results: Results, epsilon: float | None) -> list[Note]:
-    """Return what a reader must know before the numbers."""
+    """Return the notes that precede the results."""
     horizon = results.experiment.horizon or HORIZON
     if epsilon is not None:
         text = (
-            f"All private algorithms at epsilon = {epsilon:g} (EXP3-tau: delta = T^-2 besides); EXP3 without privacy,"
-            " for comparison."
+            f"All private algorithms have epsilon = {epsilon:g} (EXP3-tau also delta = T^-2); EXP3 has no privacy, for"
+            " comparison."
         )
         return [Note(text)]
     budget = paper_epsilon(N_ARMS, horizon)

@@ -1,4 +1,4 @@
-"""What Tossou and Dimitrakakis (2017) say about their figure 1, held against the numbers."""
+"""Compares what Tossou and Dimitrakakis (2017) say about their figure 1 with the results."""
 
 from dp_bandit_envs.experiments.claim import Claim
 from dp_bandit_envs.experiments.experiment import Results
@@ -8,7 +8,7 @@ from dp_bandit_envs.experiments.verdicts import judged
 
 
 def claims(results: Results) -> list[Claim]:
-    """Return every claim in the paper's discussion of its figure; all are a yes or a no, however few the trials."""
+    """Return every claim in the paper's discussion of its figure; each gets a yes or no, however few the trials."""
     return [
         judged(results, statistics.shares_of_bounds, words.shares_of_bounds, fewest=0),
         judged(results, statistics.beside_exp3, words.beside_exp3, fewest=0),

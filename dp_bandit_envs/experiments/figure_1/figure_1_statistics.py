@@ -1,31 +1,31 @@
-"""The numbers behind each claim of Tossou and Dimitrakakis (2017) about their figure 1, and what they decide."""
+"""The statistics for each claim of Tossou and Dimitrakakis (2017) about their figure 1, and their verdicts."""
 
 import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
 from dp_bandit_envs.experiments.claim import Verdict
-from dp_bandit_envs.experiments.experiment import Panel, Results
+from dp_bandit_envs.experiments.experiment import GameSpec, Results
 from dp_bandit_envs.experiments.figure_1.figure_1_setup import HORIZON, N_ARMS, PANELS, SWITCHING, WITHOUT_MEMORY
 from dp_bandit_envs.experiments.verdicts import DECIDES, errors_ahead, ratio, yes_or_no
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 
 CLOSE = 1.25
-"""The ratio of regrets up to which one algorithm is competitive with another."""
+"""The largest ratio of regrets at which one algorithm counts as competitive with another."""
 MEANINGFUL = 10.0
-"""The largest epsilon that protects anybody."""
+"""The largest epsilon that gives meaningful protection."""
 NEARLY = 0.9
-"""The share of a bound from which on it is attained."""
+"""The smallest ratio of regret to bound at which the bound counts as attained."""
 
 
 class SharesOfBounds(NamedTuple):
-    """Each algorithm's mean regret against the deterministic adversary, over its bound."""
+    """Each algorithm's mean regret against the deterministic adversary, divided by its bound."""
 
     shares: Mapping[str, float]
 
 
 class BesideExp3(NamedTuple):
-    """DP-EXP3-Lap's epsilon, and its mean regret over that of EXP3 in each game without memory."""
+    """DP-EXP3-Lap's epsilon, and its mean regret divided by that of EXP3 in each game without memory."""
 
     epsilon: float
     ratios: Mapping[str, float]
@@ -37,7 +37,7 @@ class BesideExp3(NamedTuple):
 
 
 class TwoEpsilons(NamedTuple):
-    """DP-EXP3-Lap's epsilon, and the best that is known here for EXP3."""
+    """DP-EXP3-Lap's epsilon, and the smallest known here for EXP3."""
 
     lap: float
     exp3: float
@@ -143,11 +143,11 @@ def _guarantee(results: Results, algorithm: str) -> PrivacyGuarantee:
     return made.guarantee(n_arms=N_ARMS, horizon=results.experiment.horizon or HORIZON)
 
 
-def _mean(results: Results, panel: Panel, name: str) -> float:
+def _mean(results: Results, panel: GameSpec, name: str) -> float:
     return float(results.regret(panel.key, name)[:, -1].mean())
 
 
-def _bound(results: Results, panel: Panel, name: str) -> float:
+def _bound(results: Results, panel: GameSpec, name: str) -> float:
     game = results.experiment.game(panel)
     algorithm = next(made for one in results.experiment.contestants if (made := one.make()).name == name)
     return algorithm.regret_bound(n_arms=game.n_arms, horizon=game.horizon, memory=game.adversary.memory)

@@ -1,4 +1,4 @@
-"""What a report says of each claim about figure 1."""
+"""The report's words for each claim about figure 1."""
 
 from dp_bandit_envs.experiments.claim import Words
 from dp_bandit_envs.experiments.figure_1.figure_1_statistics import (

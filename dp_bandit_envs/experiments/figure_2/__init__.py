@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from dp_bandit_envs.experiments.claim import Note
-from dp_bandit_envs.experiments.experiment import Panel, Results
+from dp_bandit_envs.experiments.experiment import GameSpec, Results
 from dp_bandit_envs.experiments.figure_2.figure_2_claims import claims
 from dp_bandit_envs.experiments.figure_2.figure_2_setup import HORIZON, MODERN, TRIALS, VIEW, experiment
 from dp_bandit_envs.experiments.reproduction import Reproduction
@@ -24,15 +24,15 @@ def reproduction(*, modern: bool = False, horizon: int = HORIZON, trials: int = 
 
 
 def notes(results: Results) -> list[Note]:
-    """Return what a reader must know before the numbers."""
+    """Return the notes that precede the results."""
     text = (
         "Regret is pseudo-regret, each round's difference in mean between the best arm and the arm played: the paper's"
-        " definition without the luck of the gains. The algorithms are the paper's with its errors of privacy"
-        " corrected, so that each really has the epsilon in the panel's title (DP-UCB-INT at delta = e^-10, with the"
+        " definition without the randomness of the gains. The algorithms are the paper's with its privacy errors"
+        " corrected, so that each has the epsilon in the panel's title (DP-UCB-INT at delta = e^-10, with the"
         " intervals of lemma B.1). Private-UCB is the algorithm of Mishra and Thakurta (2015) with the constants as"
-        " printed and the failure probability t^-4 of this paper. The same games are played at both levels. Of two"
-        " arms the best is the first, with which algorithms begin that play an arm until its first release: their lines"
-        " begin where they leave it."
+        " printed and the failure probability t^-4 of this paper. The same games are played at both levels. With two"
+        " arms the best arm is the first. Algorithms that play each arm until its first release begin with it, so their"
+        " lines begin where they leave it."
     )
     found = [Note(text), *smaller_than(results, HORIZON, TRIALS)]
     modern = [name for name in results.names if name in MODERN]
@@ -42,17 +42,17 @@ def notes(results: Results) -> list[Note]:
 
 
 def _least(results: Results) -> str:
-    """Say which private algorithm has the least mean regret in each panel, and how much of DP-UCB-INT's that is."""
+    """Name the private algorithm with the smallest mean regret in each panel, next to DP-UCB-INT's mean regret."""
     found: Sequence[str] = [
         f"{panel.title}: {best}, {means[best]:,.1f} ± {errors[best]:,.1f} against {means['DP-UCB-INT']:,.1f}"
         for panel in results.experiment.panels
         for means, errors in [_means(results, panel)]
         for best in [min((name for name in means if name != "UCB"), key=means.__getitem__)]
     ]
-    return f"Least mean regret of all private algorithms, beside DP-UCB-INT's: {'; '.join(found)}."
+    return f"Smallest mean regret of all private algorithms, against DP-UCB-INT's: {'; '.join(found)}."
 
 
-def _means(results: Results, panel: Panel) -> tuple[dict[str, float], dict[str, float]]:
+def _means(results: Results, panel: GameSpec) -> tuple[dict[str, float], dict[str, float]]:
     pairs = {
         name: mean_and_standard_error(results.regret(panel.key, name, VIEW.measure)[:, -1])
         for name in results.names_in(panel)

@@ -1,4 +1,4 @@
-"""What Tossou and Dimitrakakis (2016) say about their figure 2, held against the numbers."""
+"""Compares what Tossou and Dimitrakakis (2016) say about their figure 2 with the results."""
 
 from dp_bandit_envs.experiments.claim import Claim
 from dp_bandit_envs.experiments.experiment import Results

@@ -1,4 +1,4 @@
-"""The numbers behind claims of figure 2 on gaps: DP-UCB-INT to UCB over time, best run to worst; and their verdicts."""
+"""The statistics for figure 2's claims on gaps (DP-UCB-INT to UCB, and best to worst run), and their verdicts."""
 
 import math
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dp_bandit_envs.experiments.claim import Verdict
-from dp_bandit_envs.experiments.experiment import Panel, Results
+from dp_bandit_envs.experiments.experiment import GameSpec, Results
 from dp_bandit_envs.experiments.figure_2.figure_2_numbers import (
     INT,
     OWN,
@@ -29,18 +29,18 @@ from dp_bandit_envs.experiments.verdicts import clearly_above, runs_on_a_worse_a
 
 SAID_GAP, SAID_PRIVATE_GAP = 664.5, 30_000.0
 FEW = 20
-"""Runs below which a gap between best and worst run says nothing about that of 100."""
+"""Number of runs below which the gap between best and worst run says nothing about that of 100 runs."""
 
 
 class GapOverTime(NamedTuple):
-    """Mean regret of DP-UCB-INT less that of UCB in a panel.
+    """Mean regret of DP-UCB-INT minus that of UCB in a panel.
 
     Attributes:
-        round: From when on all arms have a release, and a tenth of the game is over.
+        round: The first checkpoint after all arms have a release and a tenth of the game has passed.
         first, last: The gap at that round and at T.
-        grows: Whether it is clearly more at T.
+        grows: Whether it is clearly larger at T.
         flat: Whether it clearly grows by less than a tenth.
-        lost: How many runs of DP-UCB-INT stay with a worse arm to the end.
+        lost: The number of runs of DP-UCB-INT that play a worse arm until the end.
     """
 
     round: int
@@ -59,7 +59,7 @@ class GapToUcb(NamedTuple):
 
 
 class BestToWorst(NamedTuple):
-    """Differences between best and worst run: as in the paper, and without the luck of the gains."""
+    """Differences between best and worst run: as in the paper, and without the randomness of the gains."""
 
     realised: float
     without_luck: float
@@ -70,7 +70,7 @@ class SpreadOfOwn(NamedTuple):
 
     Attributes:
         spreads: By algorithm and level.
-        luck: Standard deviation of as many gains of the best arm as there are rounds.
+        luck: Standard deviation of the sum of T gains of the best arm.
         horizon: The number of rounds.
     """
 
@@ -80,7 +80,7 @@ class SpreadOfOwn(NamedTuple):
 
     @property
     def over(self) -> list[tuple[str, str]]:
-        """Whose spread is not under the one that the paper says."""
+        """The algorithms and levels whose spread is not below the paper's figure."""
         return [name for name, one in self.spreads.items() if not one.realised < SAID_GAP]
 
 
@@ -90,7 +90,7 @@ class PrivateUcbSpread(NamedTuple):
     Attributes:
         spread: Difference between best and worst run.
         mean: Mean regret.
-        pulls: Up to how many pulls of an arm its bonus is above 1.
+        pulls: The largest number of pulls of an arm at which its bonus exceeds 1.
         spread_of_int: The spread of DP-UCB-INT.
     """
 
@@ -117,7 +117,7 @@ def gap_to_ucb(results: Results) -> tuple[GapToUcb, Verdict]:
     return GapToUcb(panels, results.experiment.trials), verdict
 
 
-def _gap_over_time(results: Results, panel: Panel) -> GapOverTime:
+def _gap_over_time(results: Results, panel: GameSpec) -> GapOverTime:
     rounds = results.rounds(panel.key)
     start = min(
         int(np.searchsorted(rounds, max(first_release(panel) * len(arms(panel)), rounds[-1] / 10))), len(rounds) - 1
@@ -135,7 +135,7 @@ def _gap_over_time(results: Results, panel: Panel) -> GapOverTime:
 
 
 def spread_of_own(results: Results) -> tuple[SpreadOfOwn, Verdict]:
-    """Judge whether best and worst run of the paper's algorithms and UCB are close with two arms."""
+    """Judge whether the best and worst runs of the paper's algorithms and UCB are close with two arms."""
     panels = results.experiment.panels[:2]
     best = arms(panels[0]).max()
     found = SpreadOfOwn(
@@ -154,7 +154,7 @@ def spread_of_own(results: Results) -> tuple[SpreadOfOwn, Verdict]:
 
 
 def spread_of_private_ucb(results: Results) -> tuple[SpreadOfPrivateUcb, Verdict]:
-    """Judge whether best and worst run of Private-UCB are far apart with two arms."""
+    """Judge whether the best and worst runs of Private-UCB are far apart with two arms."""
     panels = results.experiment.panels[:2]
     levels = {
         level_of(panel): PrivateUcbSpread(

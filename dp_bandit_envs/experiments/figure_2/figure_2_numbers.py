@@ -1,4 +1,4 @@
-"""The numbers that the claims of figure 2 are about: gaps between runs, printed bounds, first releases."""
+"""Numbers for the claims of figure 2: gaps between runs, printed bounds, first releases."""
 
 import math
 from collections.abc import Mapping
@@ -6,26 +6,26 @@ from collections.abc import Mapping
 import numpy as np
 
 from dp_bandit_envs.algorithms import make_algorithm
-from dp_bandit_envs.experiments.experiment import Panel, Results
+from dp_bandit_envs.experiments.experiment import GameSpec, Results
 from dp_bandit_envs.privacy.mechanisms.interval_sums import interval_ends, paper_input, zeta
 from dp_bandit_envs.protocols import FloatArray
 
 UCB, PRIVATE_UCB, BOUND, ZEROS, INT = "UCB", "Private-UCB", "DP-UCB-BOUND", "DP-UCB", "DP-UCB-INT"
 OWN = (BOUND, ZEROS, INT)
-"""The algorithms that the paper brings."""
+"""The algorithms that the paper introduces."""
 PSEUDO = "pseudo_regret"
 SPLITS = np.linspace(0.01, 0.99, 99)
 FAR = 10**6
-"""More pulls than an arm waits for its first release."""
+"""An upper bound on the pulls before an arm's first release."""
 
 
-def name_of(panel: Panel) -> str:
-    """Return a panel's name for a sentence, as in "2 arms at epsilon = 1"."""
+def name_of(panel: GameSpec) -> str:
+    """Return a panel's name for use in a sentence, such as "2 arms at epsilon = 1"."""
     return f"{len(arms(panel))} arms at {level_of(panel)}"
 
 
-def level_of(panel: Panel) -> str:
-    """Return a panel's privacy level, as in "epsilon = 1"."""
+def level_of(panel: GameSpec) -> str:
+    """Return a panel's privacy level, such as "epsilon = 1"."""
     return f"epsilon = {settings(panel, INT)['epsilon']:g}"
 
 
@@ -34,18 +34,18 @@ def horizon(results: Results) -> int:
     return int(results.rounds(results.experiment.panels[0].key)[-1])
 
 
-def arms(panel: Panel) -> FloatArray:
+def arms(panel: GameSpec) -> FloatArray:
     """Return the arms' means."""
     return np.array(panel.env_kwargs["means"], dtype=float)
 
 
-def runs(results: Results, panel: Panel, name: str) -> FloatArray:
+def runs(results: Results, panel: GameSpec, name: str) -> FloatArray:
     """Return the pseudo-regret of each run after the last round."""
     last: FloatArray = results.regret(panel.key, name, PSEUDO)[:, -1]
     return last
 
 
-def realised(results: Results, panel: Panel, name: str) -> FloatArray:
+def realised(results: Results, panel: GameSpec, name: str) -> FloatArray:
     """Return T times the best mean minus what was collected: the paper's equation (2.1) without the expectation."""
     collected = results.arrays[f"{panel.key}/{name}/collected"][:, -1]
     regret: FloatArray = horizon(results) * arms(panel).max() - collected
@@ -57,37 +57,37 @@ def spread(sample: FloatArray) -> float:
     return float(sample.max() - sample.min())
 
 
-def in_turn(results: Results, panel: Panel) -> float:
+def in_turn(results: Results, panel: GameSpec) -> float:
     """Return the regret of playing all arms in turn."""
     means = arms(panel)
     return float(horizon(results) * (means.max() - means.mean()))
 
 
-def settings(panel: Panel, name: str) -> Mapping[str, float]:
+def settings(panel: GameSpec, name: str) -> Mapping[str, float]:
     """Return the parameters of an algorithm in a panel."""
     assert panel.contestants is not None
     return next(one.parameters for one in panel.contestants if one.name == name)
 
 
-def epsilon_of(results: Results, panel: Panel, name: str, **changes: str) -> float:
+def epsilon_of(results: Results, panel: GameSpec, name: str, **changes: str) -> float:
     """Return the epsilon that an algorithm of a panel guarantees, with some of its parameters changed."""
     algorithm = make_algorithm(name, **{**settings(panel, name), **changes})
     return algorithm.guarantee(n_arms=len(arms(panel)), horizon=horizon(results)).epsilon
 
 
-def input_epsilon(panel: Panel) -> float:
+def input_epsilon(panel: GameSpec) -> float:
     """Return the input parameter of DP-UCB-INT by corollary 3.2."""
     given = settings(panel, INT)
     return paper_input(given["epsilon"], given["delta"], given["v"])
 
 
-def first_release(panel: Panel) -> int:
-    """Return after how many pulls DP-UCB-INT first releases an arm's mean, f_0 of lemma B.1."""
+def first_release(panel: GameSpec) -> int:
+    """Return the number of pulls after which DP-UCB-INT first releases an arm's mean, f_0 of lemma B.1."""
     return int(interval_ends(input_epsilon(panel), settings(panel, INT)["v"], FAR, "lemma")[0])
 
 
 def pulls_of_a_bonus_above_one(n_arms: int, t: int, epsilon: float) -> float:
-    """Return up to how many pulls the noise bonus of Private-UCB is above 1, at failure probability t^-4.
+    """Return the number of pulls up to which the noise bonus of Private-UCB exceeds 1, at failure probability t^-4.
 
     Source: Mishra and Thakurta (2015), algorithm 1: K ln^2 T ln(K T ln T / gamma) / epsilon.
     """
@@ -95,8 +95,8 @@ def pulls_of_a_bonus_above_one(n_arms: int, t: int, epsilon: float) -> float:
     return n_arms * log**2 * math.log(n_arms * log * float(t) ** 5) / epsilon
 
 
-def printed_bounds(results: Results, panel: Panel) -> dict[str, float]:
-    """Return the bounds of theorems 3.2, 3.3 and 3.5 as they are printed, with the lambda_0 that makes 3.2 least."""
+def printed_bounds(results: Results, panel: GameSpec) -> dict[str, float]:
+    """Return the bounds of theorems 3.2, 3.3 and 3.5 as printed, with the lambda_0 that minimises 3.2."""
     t, means = horizon(results), arms(panel)
     epsilon = settings(panel, INT)["epsilon"]
     gaps = (means.max() - means)[means < means.max()]

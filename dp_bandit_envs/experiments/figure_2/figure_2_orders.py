@@ -1,4 +1,4 @@
-"""The numbers behind claims of figure 2 on which algorithm has less regret, and when; and their verdicts."""
+"""The statistics for figure 2's claims on which algorithm has less regret, and when; and their verdicts."""
 
 import math
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dp_bandit_envs.experiments.claim import Verdict
-from dp_bandit_envs.experiments.experiment import Panel, Results
+from dp_bandit_envs.experiments.experiment import GameSpec, Results
 from dp_bandit_envs.experiments.figure_2.figure_2_numbers import (
     BOUND,
     INT,
@@ -25,13 +25,13 @@ from dp_bandit_envs.experiments.verdicts import DECIDES, all_ahead, errors_ahead
 
 
 class IntBesidePrivate(NamedTuple):
-    """Regret of DP-UCB-INT in a panel, beside the other private algorithms.
+    """Regret of DP-UCB-INT in a panel, compared with the other private algorithms.
 
     Attributes:
         median, mean, greatest: Of its runs.
-        least_other: The least mean of the others.
-        errors: By how many standard errors it has less regret than each of the others, at least.
-        lost: How many of its runs stay with a worse arm to the end.
+        least_other: The smallest mean of the others.
+        errors: The smallest number of standard errors by which it has less regret than another.
+        lost: The number of its runs that play a worse arm until the end.
     """
 
     median: float
@@ -43,7 +43,7 @@ class IntBesidePrivate(NamedTuple):
 
 
 class BestOfThePrivate(NamedTuple):
-    """DP-UCB-INT beside the other private algorithms, by panel; and the number of runs."""
+    """DP-UCB-INT compared with the other private algorithms, by panel; and the number of runs."""
 
     panels: Mapping[str, IntBesidePrivate]
     runs: int
@@ -55,12 +55,12 @@ class BestOfThePrivate(NamedTuple):
 
 
 class Early(NamedTuple):
-    """Regret of DP-UCB beside DP-UCB-BOUND in a panel, at the rounds where the difference is clear.
+    """Regret of DP-UCB relative to DP-UCB-BOUND in a panel, at the rounds where the difference is clear.
 
     Attributes:
-        round: When DP-UCB is ahead by most; 0 if no difference is clear.
-        most: Its regret over that of DP-UCB-BOUND then, less 1; NaN if no difference is clear.
-        before: The same where it was behind by most before then, at least 0.
+        round: The round with DP-UCB's largest advantage; 0 if no difference is clear.
+        most: Its regret divided by that of DP-UCB-BOUND at this round, minus 1; NaN if no difference is clear.
+        before: The same at its largest disadvantage before this round, at least 0.
     """
 
     round: int
@@ -69,12 +69,12 @@ class Early(NamedTuple):
 
     @property
     def better(self) -> bool:
-        """Whether it is ahead by more than it was behind before."""
+        """Whether its largest advantage exceeds its largest disadvantage before."""
         return -self.most - self.before > 0
 
 
 class EarlyOrder(NamedTuple):
-    """DP-UCB beside DP-UCB-BOUND at small rounds, by panel."""
+    """DP-UCB compared with DP-UCB-BOUND at small rounds, by panel."""
 
     panels: Mapping[str, Early]
 
@@ -85,33 +85,33 @@ class EarlyOrder(NamedTuple):
 
 
 class Late(NamedTuple):
-    """Mean regret of DP-UCB over that of DP-UCB-BOUND at T, and by how many standard errors it is more."""
+    """Mean regret of DP-UCB divided by that of DP-UCB-BOUND at T, and by how many standard errors it is larger."""
 
     ratio: float
     errors: float
 
 
 class LateOrder(NamedTuple):
-    """DP-UCB beside DP-UCB-BOUND at T, by panel."""
+    """DP-UCB compared with DP-UCB-BOUND at T, by panel."""
 
     panels: Mapping[str, Late]
     horizon: int
 
     @property
     def behind(self) -> list[str]:
-        """The panels in which DP-UCB-BOUND is not clearly ahead."""
+        """The panels in which DP-UCB-BOUND does not have clearly less regret."""
         return [name for name, one in self.panels.items() if not one.errors > DECIDES]
 
 
 class WorstOfAll(NamedTuple):
-    """Private-UCB in a panel: mean regret over that of playing all arms in turn, and standard errors to each other."""
+    """Private-UCB in a panel: mean regret divided by that of round-robin play, and standard errors to each other."""
 
     over_in_turn: float
     errors: Mapping[str, float]
 
 
 class PrivateUcbOrder(NamedTuple):
-    """Private-UCB beside all others, by panel."""
+    """Private-UCB compared with all others, by panel."""
 
     panels: Mapping[str, WorstOfAll]
 
@@ -119,7 +119,7 @@ class PrivateUcbOrder(NamedTuple):
 def best_of_the_private(results: Results) -> tuple[BestOfThePrivate, Verdict]:
     """Judge whether DP-UCB-INT has less regret than the other private algorithms."""
 
-    def beside(panel: Panel) -> IntBesidePrivate:
+    def beside(panel: GameSpec) -> IntBesidePrivate:
         own = runs(results, panel, INT)
         others = (PRIVATE_UCB, BOUND, ZEROS)
         return IntBesidePrivate(
@@ -144,7 +144,7 @@ def early_order(results: Results) -> tuple[EarlyOrder, Verdict]:
     return found, missed if found.behind else Verdict.YES
 
 
-def _early(results: Results, panel: Panel) -> Early:
+def _early(results: Results, panel: GameSpec) -> Early:
     rounds = results.rounds(panel.key)
     own, other = (results.regret(panel.key, name, PSEUDO) for name in (ZEROS, BOUND))
     clear = [at for at in range(len(rounds)) if abs(over_error(other[:, at] - own[:, at])) > DECIDES]
@@ -153,7 +153,7 @@ def _early(results: Results, panel: Panel) -> Early:
     more = {at: ratio(own[:, at].mean(), other[:, at].mean()) - 1 for at in clear}
     best = min(more, key=more.__getitem__)
     before = max((value for at, value in more.items() if at < best), default=0.0)
-    # What counts is by how much it is ahead at best, and by how much it was behind at worst before that.
+    # Compare its largest advantage with its largest disadvantage before that.
     return Early(int(rounds[best]), more[best], max(before, 0.0))
 
 

@@ -1,9 +1,9 @@
-"""What figure 2 of Tossou and Dimitrakakis (2016) plays: private UCB algorithms on coins, at two privacy levels."""
+"""The experiment of figure 2 of Tossou and Dimitrakakis (2016): private UCB on coins, at two privacy levels."""
 
 import math
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.experiments.experiment import Contestant, Experiment, Panel
+from dp_bandit_envs.experiments.experiment import AlgorithmSpec, Experiment, GameSpec
 from dp_bandit_envs.experiments.figure_modern.modern_setup import contestant
 from dp_bandit_envs.experiments.reproduction import View
 
@@ -16,26 +16,26 @@ TWO_ARMS = (0.9, 0.6)
 TEN_ARMS = (0.1, 0.1, 0.1, 0.1, 0.2, 0.55, 0.1, 0.1, 0.1, 0.1)
 VIEW = View(measure="pseudo_regret", centre="mean", scale="log", columns=2)
 MODERN_TRIALS = 1000
-"""Games of those whose games take milliseconds: a few bad ones in a thousand decide DP-IMED's mean."""
+"""Number of games of fast algorithms: a few bad games in a thousand decide DP-IMED's mean."""
 FEW_GAMES = ("DP-SE", "Lazy-DP-TS")
-"""Who plays no more than the others: its regret hardly differs between games, or a game takes up to 30 ms."""
+"""Algorithms without more games: their regret hardly differs between games, or a game takes up to 30 ms."""
 MODERN = ("DP-SE", "AdaP-KLUCB", "Lazy-DP-TS", "DP-KLUCB", "DP-IMED")
 
 
-def contestants(epsilon: float, modern: bool, more: int = 0) -> tuple[Contestant, ...]:
+def contestants(epsilon: float, modern: bool, more: int = 0) -> tuple[AlgorithmSpec, ...]:
     """Return the paper's five algorithms at a privacy level, and those published since after them if asked for.
 
     Args:
         epsilon: The privacy level.
         modern: Whether to add those published since.
-        more: Games of these, if more than of the others.
+        more: The number of their games, if larger than that of the others.
     """
     five = (
-        Contestant("UCB"),
-        Contestant("Private-UCB", {"epsilon": epsilon, "constants": "paper"}),
-        Contestant("DP-UCB-BOUND", {"epsilon": epsilon}),
-        Contestant("DP-UCB", {"epsilon": epsilon}),
-        Contestant("DP-UCB-INT", {"epsilon": epsilon, "delta": DELTA, "v": V}),
+        AlgorithmSpec("UCB"),
+        AlgorithmSpec("Private-UCB", {"epsilon": epsilon, "constants": "paper"}),
+        AlgorithmSpec("DP-UCB-BOUND", {"epsilon": epsilon}),
+        AlgorithmSpec("DP-UCB", {"epsilon": epsilon}),
+        AlgorithmSpec("DP-UCB-INT", {"epsilon": epsilon, "delta": DELTA, "v": V}),
     )
     return five + (
         tuple(contestant(name, epsilon, 0 if name in FEW_GAMES else more) for name in MODERN) if modern else ()
@@ -52,7 +52,7 @@ def experiment(*, modern: bool = False, horizon: int = HORIZON, trials: int = TR
         seed: The seed.
     """
     panels = tuple(
-        Panel(
+        GameSpec(
             key=f"{len(means)}-arms-epsilon-{epsilon:g}",
             title=f"{len(means)} arms, epsilon = {epsilon:g}",
             env_id="DPBandit-Stochastic-v0",

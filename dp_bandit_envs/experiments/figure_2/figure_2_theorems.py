@@ -1,4 +1,4 @@
-"""The numbers behind theorems of Tossou and Dimitrakakis (2016), guarantees and printed bounds; and their verdicts."""
+"""The statistics for theorems of Tossou and Dimitrakakis (2016) on privacy and regret, and their verdicts."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -23,11 +23,11 @@ from dp_bandit_envs.experiments.verdicts import clearly_above, yes_or_no
 
 
 class OptimalRegret(NamedTuple):
-    """What the input epsilon of corollary 3.2 costs.
+    """The cost of the input epsilon of corollary 3.2.
 
     Attributes:
-        inverse_inputs: 1 / the input, by level.
-        waits: Rounds in turn before every arm has a release, by panel.
+        inverse_inputs: 1 / input, by level.
+        waits: Rounds of round-robin play before every arm has a release, by panel.
     """
 
     inverse_inputs: Mapping[str, float]
@@ -35,7 +35,7 @@ class OptimalRegret(NamedTuple):
 
 
 class BoundAndMean(NamedTuple):
-    """A bound as printed, and the mean regret; `broken` if this is above it by more than chance."""
+    """A bound as printed, and the mean regret; `broken` if the mean exceeds the bound by more than chance explains."""
 
     bound: float
     mean: float
@@ -43,24 +43,24 @@ class BoundAndMean(NamedTuple):
 
 
 class PrintedBounds(NamedTuple):
-    """Bounds as printed, by algorithm and panel; and T times the largest gap in each panel, which no regret exceeds."""
+    """Bounds as printed, by algorithm and panel; and T times the largest gap of each panel, which no regret exceeds."""
 
     bounds: Mapping[tuple[str, str], BoundAndMean]
     most: Mapping[str, float]
 
     @property
     def above(self) -> dict[tuple[str, str], BoundAndMean]:
-        """Those that a mean is above."""
+        """The bounds that a mean exceeds."""
         return {name: one for name, one in self.bounds.items() if one.mean > one.bound}
 
     @property
     def telling(self) -> int:
-        """How many are below what no regret exceeds, so that they can fail."""
+        """The number of bounds below T times the largest gap; the others cannot fail."""
         return sum(one.bound < self.most[panel] for (_, panel), one in self.bounds.items())
 
 
 class HybridPrivacy(NamedTuple):
-    """Epsilon of DP-UCB-BOUND: as it is claimed, as printed, and as it is played here."""
+    """Epsilon of DP-UCB-BOUND: claimed, of the printed algorithm, and of the one played here."""
 
     claimed: float
     printed: float
@@ -68,7 +68,7 @@ class HybridPrivacy(NamedTuple):
 
 
 class IntervalPrivacy(NamedTuple):
-    """Epsilon of DP-UCB-INT: as claimed, as printed, and as it is played here, by claimed epsilon; and its delta."""
+    """Epsilon of DP-UCB-INT: claimed, of the printed algorithm, and here by claimed epsilon; and its delta."""
 
     claimed: float
     printed: float
@@ -103,7 +103,7 @@ def bounds_as_printed(results: Results) -> tuple[PrintedBounds, Verdict]:
 
 
 def hybrid_privacy(results: Results) -> tuple[HybridPrivacy, Verdict]:
-    """Judge whether DP-UCB-BOUND as printed guarantees the epsilon that it is given."""
+    """Judge whether DP-UCB-BOUND as printed guarantees its input epsilon."""
     panel = results.experiment.panels[0]
     claimed = settings(panel, BOUND)["epsilon"]
     printed = epsilon_of(results, panel, BOUND, budget="paper")
@@ -111,7 +111,7 @@ def hybrid_privacy(results: Results) -> tuple[HybridPrivacy, Verdict]:
 
 
 def interval_privacy(results: Results) -> tuple[IntervalPrivacy, Verdict]:
-    """Judge whether DP-UCB-INT as printed guarantees what its input was worked out for."""
+    """Judge whether DP-UCB-INT as printed guarantees the epsilon for which its input was computed."""
     panels = results.experiment.panels[:2]
     found = IntervalPrivacy(
         claimed=settings(panels[0], INT)["epsilon"],

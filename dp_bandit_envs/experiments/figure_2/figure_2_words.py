@@ -1,4 +1,4 @@
-"""What a report says of each claim about figure 2."""
+"""The report's words for each claim about figure 2."""
 
 import math
 from collections.abc import Mapping
@@ -219,12 +219,12 @@ def interval_privacy(found: IntervalPrivacy) -> Words:
         says="DP-UCB-INT with the input of corollary 3.2 is (epsilon', delta')-differentially private.",
         seen=f"as printed, {printed}; here epsilon = {here} at delta = {found.delta:.2g}",
         no="the proof counts one draw of noise for each release, and the printed algorithm draws it anew in every"
-        " round while the count of its arm stands still; with one draw, as here, it holds with room to spare",
+        " round while the count of its arm does not change; with one draw, as here, it holds by a wide margin",
     )
 
 
 def _lost(counts: Mapping[str, int], runs: int) -> str:
-    """Say how many runs of DP-UCB-INT are lost; nothing if none is."""
+    """Return how many runs of DP-UCB-INT are lost, in words; "" if none is."""
     shown = {name: f"{count} of {runs} runs" for name, count in counts.items() if count}
     verb = "stays" if sum(counts.values()) == 1 else "stay"
     return f"{with_names(shown)} {verb} with a worse arm to the end" if shown else ""

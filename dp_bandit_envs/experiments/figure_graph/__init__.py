@@ -1,4 +1,4 @@
-"""Thompson sampling and UCB on feedback graphs, and whether feedback pays for the noise that privacy asks for it."""
+"""Thompson sampling and UCB on feedback graphs, and whether feedback is worth the extra noise that privacy needs."""
 
 from collections.abc import Sequence
 
@@ -40,12 +40,12 @@ def notes(results: Sequence[Results]) -> list[Note]:
     sources = "; ".join(f"{SOCIAL[name]}: {source}" for name, (_, source) in REAL.items())
     text = (
         "Arms pay coins, and each game draws the arms' means uniformly from [0, 1], so that the mean of the"
-        f" pseudo-regret is the Bayesian regret. Random graphs ({N_ARMS} arms, mean degree {DEGREE}) are drawn anew in"
-        " each game. **Sizes, horizon and number of games are ours:** those of the thesis' experiments are not in the"
-        f" sources at hand. Real graphs: {sources}.\n\nThe bound is sqrt(chi H T / 2) for TS-N, with chi the size of a"
+        f" pseudo-regret is the Bayesian regret. Random graphs ({N_ARMS} arms, mean degree {DEGREE}) are redrawn in"
+        " each game. **Sizes, horizon and number of games are ours:** our sources do not state those of the thesis'"
+        f" experiments. Real graphs: {sources}.\n\nThe bound is sqrt(chi H T / 2) for TS-N, with chi the size of a"
         " clique cover found greedily (the smallest cover may be smaller, and so the bound), and H = ln K the entropy"
         " of the best arm under this prior.\n\nThe second experiment is about privacy: a complete graph of"
-        f" {PRIVATE_ARMS} arms of which a round may reveal so many, the arm's own and others drawn at random; {PRIVATE}"
+        f" {PRIVATE_ARMS} arms. A round reveals the gain of the arm played and those of random others; {PRIVATE}"
         " has the same epsilon everywhere, so its noise grows with what a round reveals."
     )
     return [Note(text), *smaller_than(results[0], HORIZON, TRIALS)]

@@ -1,4 +1,4 @@
-"""The thesis' claims on graph feedback, and what is asked about privacy, held against the numbers of figure-graph."""
+"""Compares the thesis' claims on graph feedback, and a question about privacy, with the results of figure-graph."""
 
 from functools import partial
 
@@ -10,7 +10,7 @@ from dp_bandit_envs.experiments.verdicts import judged
 
 
 def claims(graphs: Results, feedback: Results) -> list[Claim]:
-    """Return every claim, held against both experiments."""
+    """Return every claim with its verdict from both experiments."""
     less = statistics.less_regret
     return [
         judged(graphs, partial(less, better="TS-N", worse="UCB-MaxN"), words.without_the_graph),

@@ -1,4 +1,4 @@
-"""Puts the results of `reproduce figure-graph` into its figure."""
+"""Draws the figure of `reproduce figure-graph`."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ from dp_bandit_envs.experiments.reproduction import Reproduction
 
 
 def draw_graph(reproduction: Reproduction, results: Sequence[Results]) -> Figure:
-    """Draw a panel for each graph, and one for what feedback costs under privacy."""
+    """Draw a panel for each graph, and one for the cost of feedback under privacy."""
     graphs, feedback = results
     measure = reproduction.view.measure
     panels = []

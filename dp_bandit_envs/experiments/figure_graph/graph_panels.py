@@ -1,4 +1,4 @@
-"""Bayesian regret on feedback graphs over time, and what feedback costs under privacy."""
+"""Plots Bayesian regret on feedback graphs over time, and the cost of feedback under privacy."""
 
 import math
 from collections.abc import Sequence
@@ -42,13 +42,13 @@ class ByFeedback(NamedTuple):
 
 
 def graph_figure(graphs: Sequence[OnGraph], feedback: ByFeedback, *, note: str, guarantee: str = "") -> Figure:
-    """Draw a panel for each graph, and one for what feedback costs; all axes are logarithmic.
+    """Draw a panel for each graph, and one for the cost of feedback; all axes are logarithmic.
 
     Args:
         graphs: The graphs.
-        feedback: What feedback costs.
+        feedback: The data of the last panel.
         note: One line below the figure.
-        guarantee: What the algorithms on graphs guarantee, for the title of their legend.
+        guarantee: The guarantee of the algorithms on graphs, for the title of their legend.
     """
     with mpl.rc_context(RC):
         rows = math.ceil((len(graphs) + 2) / ACROSS)
@@ -77,7 +77,7 @@ def graph_figure(graphs: Sequence[OnGraph], feedback: ByFeedback, *, note: str, 
             axes.axis("off")
         cell = grid[len(titles)]
         names = f"(a) to ({chr(96 + len(graphs))})" + (f"\n{guarantee}" if guarantee else "")
-        # Where other panels have their label, so that there is room for both.
+        # At the left edge, where other panels have their axis label, so that both legends fit.
         first = cell.legend(
             labelled.values(), labelled, loc="center left", bbox_to_anchor=(-0.1, 0.5), handlelength=2.5, title=names
         )

@@ -7,7 +7,7 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.envs.graph_env import GraphEnv
-from dp_bandit_envs.experiments.experiment import Contestant, Experiment, Panel, Results
+from dp_bandit_envs.experiments.experiment import AlgorithmSpec, Experiment, GameSpec, Results
 from dp_bandit_envs.experiments.reproduction import View
 from dp_bandit_envs.protocols import FloatArray, IntArray
 from dp_bandit_envs.seeding import GRAPH, stream
@@ -35,7 +35,7 @@ VIEW = View(measure="pseudo_regret", centre="mean", scale="log", claimed_by="The
 
 
 def experiments(*, horizon: int = HORIZON, trials: int = TRIALS, seed: int = 0) -> tuple[Experiment, Experiment]:
-    """Return both experiments: four algorithms on seven graphs, and a private one on more and more feedback.
+    """Return both experiments: four algorithms on seven graphs, and a private one with increasing feedback.
 
     Args:
         horizon: Number of rounds T of the first; the second has ten times as many.
@@ -46,14 +46,14 @@ def experiments(*, horizon: int = HORIZON, trials: int = TRIALS, seed: int = 0) 
     random = [(name, title, {"n_arms": N_ARMS, "degree": DEGREE}) for name, title in RANDOM.items()]
     social: list[tuple[str, str, dict[str, Any]]] = [(name, title, {}) for name, title in SOCIAL.items()]
     panels = tuple(
-        Panel(name, title, "DPBandit-Graph-v0", {"graph": name, **size}) for name, title, size in [*random, *social]
+        GameSpec(name, title, "DPBandit-Graph-v0", {"graph": name, **size}) for name, title, size in [*random, *social]
     )
     levels = (
-        *(Contestant(PRIVATE, {"epsilon": epsilon}, label_at(epsilon)) for epsilon in LEVELS),
-        Contestant(FREE, {}, label_at(None)),
+        *(AlgorithmSpec(PRIVATE, {"epsilon": epsilon}, label_at(epsilon)) for epsilon in LEVELS),
+        AlgorithmSpec(FREE, {}, label_at(None)),
     )
     caps = tuple(
-        Panel(
+        GameSpec(
             revealing(most),
             f"{most} gain{'s' if most > 1 else ''} revealed in a round",
             "DPBandit-Graph-v0",
@@ -63,7 +63,13 @@ def experiments(*, horizon: int = HORIZON, trials: int = TRIALS, seed: int = 0) 
     )
     return (
         Experiment(
-            "graphs", panels, tuple(Contestant(name) for name in ALGORITHMS), horizon, trials, seed, checkpoints="log"
+            "graphs",
+            panels,
+            tuple(AlgorithmSpec(name) for name in ALGORITHMS),
+            horizon,
+            trials,
+            seed,
+            checkpoints="log",
         ),
         Experiment(
             "feedback",
@@ -78,16 +84,16 @@ def experiments(*, horizon: int = HORIZON, trials: int = TRIALS, seed: int = 0) 
 
 
 def label_at(epsilon: float | None) -> str:
-    """Return what the private algorithm is called at a level, None for no privacy."""
+    """Return the label of the private algorithm at a level; None means no privacy."""
     return "no privacy" if epsilon is None else f"epsilon = {epsilon:g}"
 
 
 def revealing(most: int) -> str:
-    """Return the key of the panel in which a round reveals so many gains."""
+    """Return the key of the panel in which a round reveals at most `most` gains."""
     return f"revealed-{most:02d}"
 
 
-def bound(results: Results, panel: Panel, rounds: IntArray) -> FloatArray:
+def bound(results: Results, panel: GameSpec, rounds: IntArray) -> FloatArray:
     """Return sqrt(chi H t / 2) at each round, shape `(rounds,)`, averaged over the graphs of the first games."""
     game = results.experiment.game(panel)
     assert isinstance(game, GraphEnv)

@@ -1,4 +1,4 @@
-"""The numbers behind each claim about graph feedback, and what they decide."""
+"""The statistics for each claim about graph feedback, and their verdicts."""
 
 import math
 from collections.abc import Mapping
@@ -40,7 +40,7 @@ class LessRegret(NamedTuple):
 
 
 class ShareOfBound(NamedTuple):
-    """The largest share of the bound that mean regret takes at any round: with the entropy, and without as printed."""
+    """The largest ratio of mean regret to its bound at any round: with the entropy, and without it, as printed."""
 
     with_entropy: float
     as_printed: float
@@ -58,13 +58,13 @@ class BayesianBound(NamedTuple):
 
 
 class FeedbackAtLevel(NamedTuple):
-    """What feedback does at a privacy level.
+    """The effect of feedback at a privacy level.
 
     Attributes:
         means: Mean regret for each number of gains revealed.
-        partial: By how many standard errors the most partial feedback has less regret than bandit feedback.
+        partial: By how many standard errors the largest partial feedback has less regret than bandit feedback.
         whole: The same of full information.
-        whole_is_better: Whether full information clearly has less regret than the most partial feedback.
+        whole_is_better: Whether full information clearly has less regret than the largest partial feedback.
     """
 
     means: tuple[float, ...]
@@ -74,43 +74,43 @@ class FeedbackAtLevel(NamedTuple):
 
     @property
     def pays(self) -> bool:
-        """Whether all feedback clearly pays."""
+        """Whether feedback clearly reduces regret, partial and full."""
         return self.partial > DECIDES and self.whole > DECIDES
 
     @property
     def costs(self) -> bool:
-        """Whether partial feedback clearly costs."""
+        """Whether partial feedback clearly increases regret."""
         return self.partial < -DECIDES
 
     @property
     def only_whole_costs(self) -> bool:
-        """Whether full information clearly costs, and partial feedback does not."""
+        """Whether full information clearly increases regret, and partial feedback does not."""
         return not self.costs and self.whole < -DECIDES
 
 
 class Feedback(NamedTuple):
-    """What feedback does, by privacy level."""
+    """The effect of feedback, by privacy level."""
 
     levels: Mapping[str, FeedbackAtLevel]
 
     @property
     def pays(self) -> list[str]:
-        """The levels at which it pays."""
+        """The levels at which it reduces regret."""
         return [label for label, one in self.levels.items() if one.pays]
 
     @property
     def costs(self) -> list[str]:
-        """The levels at which partial feedback costs."""
+        """The levels at which partial feedback increases regret."""
         return [label for label, one in self.levels.items() if one.costs]
 
     @property
     def only_whole_costs(self) -> list[str]:
-        """The levels at which full information costs and partial feedback does not."""
+        """The levels at which full information increases regret and partial feedback does not."""
         return [label for label, one in self.levels.items() if one.only_whole_costs]
 
     @property
     def whole_is_better_again(self) -> bool:
-        """Whether full information is better than partial feedback wherever that costs."""
+        """Whether full information is better than partial feedback at every level where that increases regret."""
         return bool(self.costs) and all(self.levels[label].whole_is_better for label in self.costs)
 
 
@@ -138,7 +138,7 @@ def bayesian_bound(results: Results) -> tuple[BayesianBound, Verdict]:
 
 
 def feedback(results: Results) -> tuple[Feedback, Verdict]:
-    """Judge, at each level, the most partial feedback and full information against bandit feedback."""
+    """Compare the largest partial feedback and full information with bandit feedback, at each level."""
     levels = {}
     for epsilon in (*setup.LEVELS, None):
         label = setup.label_at(epsilon)

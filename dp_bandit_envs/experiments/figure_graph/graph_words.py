@@ -1,4 +1,4 @@
-"""What a report says of each claim about graph feedback."""
+"""The report's words for each claim about graph feedback."""
 
 from dp_bandit_envs.experiments.claim import Words
 from dp_bandit_envs.experiments.figure_graph.graph_setup import PRIVATE_ARMS, REVEALED

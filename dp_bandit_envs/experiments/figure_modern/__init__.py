@@ -1,4 +1,4 @@
-"""Stochastic algorithms since 2016 beside those of 2016: regret over time and over epsilon, with the lower bound."""
+"""Compares stochastic algorithms since 2016 with those of 2016: regret over time and over epsilon, and lower bounds."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,7 @@ def reproduction(*, horizon: int = HORIZON, trials: int = TRIALS, seed: int = 0)
     """Return what `dp-bandit reproduce figure-modern` runs and reports; arguments as for `experiments`."""
     return Reproduction(
         name="figure-modern",
-        title="Private stochastic bandits since 2016, beside the lower bound",
+        title="Private stochastic bandits since 2016, and the lower bound",
         experiments=experiments(horizon=horizon, trials=trials, seed=seed),
         view=VIEW,
         notes=notes,

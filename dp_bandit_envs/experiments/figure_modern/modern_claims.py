@@ -1,4 +1,4 @@
-"""What the literature says about private stochastic bandits, held against the numbers of figure-modern."""
+"""Compares the literature's claims about private stochastic bandits with the results of figure-modern."""
 
 from functools import partial
 
@@ -11,7 +11,7 @@ from dp_bandit_envs.experiments.verdicts import judged
 
 
 def claims(over_time: Results, over_epsilon: Results) -> list[Claim]:
-    """Return every claim, held against both experiments."""
+    """Return every claim with its verdict from both experiments."""
     return [
         *(judged(over_time, partial(orders.at_one_epsilon, order=one), words.at_one_epsilon) for one in orders.ORDERS),
         *(judged(over_epsilon, partial(orders.over_epsilon, order=one), words.over_epsilon) for one in orders.ORDERS),

@@ -1,4 +1,4 @@
-"""Puts the results of `reproduce figure-modern` into its figure."""
+"""Draws the figure of `reproduce figure-modern`."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""The numbers behind claims of figure-modern on the lower bound and the price of privacy, and what they decide."""
+"""The statistics for figure-modern's claims on the lower bound and the price of privacy, and their verdicts."""
 
 import math
 from collections.abc import Mapping
@@ -27,11 +27,11 @@ from dp_bandit_envs.protocols import FloatArray
 from dp_bandit_envs.theory.lower_bounds import lai_robbins, private_lower_bound
 
 TOLD = ("DP-SE",)
-"""Algorithms that are told the horizon."""
+"""Algorithms that know the horizon."""
 NEARLY = 2.0
-"""The factor that doubling blocks can cost, so that it decides nothing."""
+"""The factor that doubling blocks can cost; differences within it do not count."""
 CLOSE = 0.25
-"""How far an exponent may be from -1, and how large its standard error, to be called -1."""
+"""The largest deviation of an exponent from -1, and its largest standard error, for it to count as -1."""
 
 
 class Played(NamedTuple):
@@ -42,26 +42,26 @@ class Played(NamedTuple):
 
 
 class Estimate(NamedTuple):
-    """A number with its standard error; both are NaN where the game is too short for it."""
+    """A number with its standard error; both are NaN if the game is too short."""
 
     value: float
     error: float
 
 
 class Slopes(NamedTuple):
-    """Slopes of regret in ln t over the last two powers of ten, in slopes of the lower bound."""
+    """Slopes of regret in ln t over the last two powers of ten, as multiples of the lower bound's slope."""
 
     slopes: Mapping[Played, Estimate]
     horizon: int
 
     @property
     def below(self) -> dict[Played, Estimate]:
-        """Those clearly below the bound's."""
+        """Those clearly below the lower bound's."""
         return {name: one for name, one in self.slopes.items() if one.value + DECIDES * one.error < 1}
 
     @property
     def over(self) -> list[Played]:
-        """Those clearly over the bound's by more than blocks can cost."""
+        """Those clearly above the lower bound's by more than blocks can cost."""
         return [name for name, one in self.slopes.items() if one.value - DECIDES * one.error > NEARLY]
 
     @property
@@ -71,7 +71,7 @@ class Slopes(NamedTuple):
 
 
 class LargeEpsilon(NamedTuple):
-    """Regret at the largest epsilon beside that without privacy.
+    """Regret at the largest epsilon compared with that without privacy.
 
     Attributes:
         epsilon: The largest.
@@ -151,7 +151,7 @@ def _slopes(results: Results, names: tuple[str, ...]) -> Slopes:
 
 
 def _slope(results: Results, game: Means, name: str) -> Estimate:
-    """Return the slope of regret in ln t over the last two powers of ten, over the bound's."""
+    """Return the slope of regret in ln t over the last two powers of ten, divided by the lower bound's."""
     panel = key(game, EPSILON)
     rounds = results.rounds(panel)
     begin = start(results, panel)

@@ -1,4 +1,4 @@
-"""The numbers behind claims of figure-modern on which algorithm has less regret, and what they decide."""
+"""The statistics for figure-modern's claims on which algorithm has less regret, and their verdicts."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from dp_bandit_envs.experiments.verdicts import DECIDES, all_ahead, over_error, 
 
 
 class Order(NamedTuple):
-    """Each of `better` is said to have less regret than each of `worse`."""
+    """The claim that each of `better` has less regret than each of `worse`."""
 
     better: tuple[str, ...]
     worse: tuple[str, ...]
@@ -40,7 +40,7 @@ class Comparison(NamedTuple):
     Attributes:
         ratio: Of mean regrets, averaged over ln t in the last two powers of ten.
         ratio_at_end: Of mean regrets at T.
-        errors: By how many standard errors the first is ahead, averaged like `ratio`.
+        errors: By how many standard errors the first has less regret, averaged like `ratio`.
         errors_at_end: The same at T.
     """
 
@@ -68,17 +68,17 @@ class OrderOverEpsilon(NamedTuple):
 
     @property
     def behind(self) -> dict[Pair, list[float]]:
-        """Where the order is the other way round: the values of epsilon, for each pair that has any."""
+        """The pairs whose order is reversed, with the values of epsilon at which it is."""
         return self._where(lambda one: one.errors <= -DECIDES)
 
     @property
     def unclear(self) -> dict[Pair, list[float]]:
-        """Where neither is clearly ahead."""
+        """The pairs of which neither has clearly less regret, with the values of epsilon."""
         return self._where(lambda one: abs(one.errors) <= DECIDES)
 
     @property
     def behind_at_end(self) -> dict[Pair, list[float]]:
-        """Where the order is the other way round at T, as the figure shows it."""
+        """The pairs whose order is reversed at T, which the figure shows, with the values of epsilon."""
         return self._where(lambda one: one.errors_at_end < -DECIDES)
 
     def _where(self, holds: Callable[[Comparison], bool]) -> dict[Pair, list[float]]:
@@ -101,7 +101,7 @@ def over_epsilon(results: Results, order: Order) -> tuple[OrderOverEpsilon, Verd
         for game, pair in _pairs(order)
     }
     found = OrderOverEpsilon(order, end(results), pairs)
-    # The figure shows regret at T, so what is the other way round there is a no.
+    # The figure shows regret at T, so a reversed order there also refutes the claim.
     if found.behind or found.behind_at_end:
         return found, Verdict.NO
     return found, all_ahead(one.errors for levels in pairs.values() for one in levels.values())

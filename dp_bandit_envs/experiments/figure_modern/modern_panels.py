@@ -1,4 +1,4 @@
-"""Regret over time and over epsilon, side by side for each game, with the lower bound."""
+"""Plots regret over time and over epsilon, side by side for each game, with the lower bound."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ from dp_bandit_envs.protocols import FloatArray, IntArray
 LOWER_BOUND = "lower bound"
 WITHOUT_PRIVACY = "lower bound without privacy"
 FROM = 10
-"""The first round of long games that is drawn; an asymptotic bound says nothing before."""
+"""The first round of long games that is drawn; an asymptotic bound means nothing before."""
 
 
 class OverTime(NamedTuple):
@@ -44,7 +44,7 @@ class OverEpsilon(NamedTuple):
         title: The panel's title.
         levels: The values of epsilon, ascending, `(levels,)`.
         curves: Each private algorithm's regret after the last round, `(trials, levels)`.
-        constant: The same without privacy, `(trials,)` by name; the same for all levels.
+        constant: The same for algorithms without privacy, `(trials,)` by name; it applies to all levels.
         bound: The lower bound, `(levels,)`.
         free_bound: The one without privacy.
     """
@@ -70,7 +70,7 @@ def modern_figure(
         rows: What to draw.
         note: One line below the figure.
         measure: Which regret it is.
-        labels: What the legend calls an algorithm; by default its name.
+        labels: The legend's label for each algorithm; by default its name.
     """
     with mpl.rc_context(RC):
         figure = Figure(figsize=(9.8, 3.5 * len(rows) + 0.3), layout="constrained")

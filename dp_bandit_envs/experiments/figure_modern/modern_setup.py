@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.experiments.experiment import Contestant, Experiment, Panel, Results
+from dp_bandit_envs.experiments.experiment import AlgorithmSpec, Experiment, GameSpec, Results
 from dp_bandit_envs.experiments.reproduction import View
 from dp_bandit_envs.protocols import FloatArray
 from dp_bandit_envs.theory.lower_bounds import lai_robbins, private_lower_bound
@@ -15,7 +15,7 @@ HORIZON = 10**7
 SWEEP_HORIZON = 10**6
 TRIALS = 20
 OPTIMAL_TRIALS = 100
-"""Games of the two best over epsilon, where a few bad ones decide the mean; one takes about 30 ms."""
+"""Number of games of the two best algorithms over epsilon, whose mean a few bad games decide; one takes about 30 ms."""
 EPSILON = 1.0
 SWEEP = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
 PRIVATE = ("DP-UCB-BOUND", "DP-UCB", "DP-SE", "AdaP-UCB", "AdaP-KLUCB", "Lazy-DP-TS", "DP-KLUCB", "DP-IMED")
@@ -26,7 +26,7 @@ VIEW = View(measure="pseudo_regret", centre="mean", scale="log", claimed_by="The
 
 
 class Means(NamedTuple):
-    """A game's name, how it is called in a title, and the means of its arms."""
+    """A game's name, its title, and the means of its arms."""
 
     name: str
     title: str
@@ -37,7 +37,7 @@ GAMES = (
     Means("spaced", "means .75 to .25", (0.5, 0.25, 0.75, 0.375, 0.625)),
     Means("one-ahead", "means .8 and four .1", (0.1, 0.1, 0.8, 0.1, 0.1)),
 )
-"""The best arm is in the middle, because most algorithms begin with the first."""
+"""The best arm is in the middle, because most algorithms begin with the first arm."""
 
 
 def experiments(*, horizon: int = HORIZON, trials: int = TRIALS, seed: int = 0) -> tuple[Experiment, Experiment]:
@@ -61,9 +61,9 @@ def experiments(*, horizon: int = HORIZON, trials: int = TRIALS, seed: int = 0) 
     )
 
 
-def _panel(game: Means, epsilon: float | None, names: Sequence[str], more: int = 0) -> Panel:
+def _panel(game: Means, epsilon: float | None, names: Sequence[str], more: int = 0) -> GameSpec:
     contestants = tuple(contestant(name, epsilon, more if name in OPTIMAL else 0) for name in names)
-    return Panel(
+    return GameSpec(
         key=key(game, epsilon),
         title=f"{game.title}, " + ("no privacy" if epsilon is None else f"epsilon = {epsilon:g}"),
         env_id="DPBandit-Stochastic-v0",
@@ -72,13 +72,13 @@ def _panel(game: Means, epsilon: float | None, names: Sequence[str], more: int =
     )
 
 
-def contestant(name: str, epsilon: float | None, trials: int = 0) -> Contestant:
-    """Return an algorithm at a privacy level, None for one without privacy, with more games than the others if so."""
-    return Contestant(name, {} if epsilon is None or name == REFERENCE else {"epsilon": epsilon}, trials=trials)
+def contestant(name: str, epsilon: float | None, trials: int = 0) -> AlgorithmSpec:
+    """Return an algorithm at a privacy level (None for no privacy), with `trials` games if that is more."""
+    return AlgorithmSpec(name, {} if epsilon is None or name == REFERENCE else {"epsilon": epsilon}, trials=trials)
 
 
 def key(game: Means, epsilon: float | None) -> str:
-    """Return the key of a game's panel at a privacy level, None for no privacy."""
+    """Return the key of a game's panel at a privacy level; None means no privacy."""
     return f"{game.name}-epsilon-{NOTHING if epsilon is None else f'{epsilon:g}'}"
 
 

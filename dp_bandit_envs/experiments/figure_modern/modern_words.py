@@ -1,4 +1,4 @@
-"""What a report says of each claim about figure-modern."""
+"""The report's words for each claim about figure-modern."""
 
 from collections.abc import Mapping
 
@@ -122,7 +122,7 @@ def _with_levels(pair: Pair, levels: list[float]) -> str:
 
 
 def _at_end(errors: Mapping[str, float]) -> str:
-    """Say what would be seen if regret at T alone were to decide."""
+    """Return the result if regret at T alone decided."""
     clear = sum(each > DECIDES for each in errors.values())
     behind = [name for name, each in errors.items() if each < -DECIDES]
     text = f"at T alone clear in {clear} of {len(errors)} cases"
