@@ -124,7 +124,7 @@ class Mechanism(abc.ABC):
             sensitivity=self.sensitivity(below),
             gains_in_a_round=self.gains_in_a_round(below),
             guarantee=guarantee,
-            withheld=guarantee.model == "none" and (below.withheld or self.withholds),
+            withheld=(below.withheld or self.withholds) and getattr(guarantee, "model", "none") == "none",
             noise=self.noise(below),
         )
 
