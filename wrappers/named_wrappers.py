@@ -31,12 +31,18 @@ def wrapper_of(
     assert isinstance(boundary, type) and isinstance(mechanism, type)
     name, package = mechanism.__name__, boundary.__module__.rpartition(".")[0]
 
+    takes = inspect.signature(mechanism)
+
     def __init__(self: Any, env: Any, *args: Any, **arguments: Any) -> None:
+        try:
+            takes.bind(*args, **arguments)
+        except TypeError as error:
+            raise TypeError(f"{name}: {error}. Its arguments: env, {', '.join(takes.parameters)}.") from None
         boundary.__init__(self, env, mechanism(*args, **arguments))  # type: ignore[misc]
 
     first = [inspect.Parameter(one, inspect.Parameter.POSITIONAL_OR_KEYWORD) for one in ("self", "env")]
     # Without annotations, which would bury names and defaults; the docstring gives ranges.
-    own = [one.replace(annotation=one.empty) for one in inspect.signature(mechanism).parameters.values()]
+    own = [one.replace(annotation=one.empty) for one in takes.parameters.values()]
     __init__.__signature__ = inspect.Signature([*first, *own])  # type: ignore[attr-defined]
     __init__.__qualname__ = f"{name}.__init__"
     members = {"__init__": __init__, "__module__": package, "__doc__": _docs(mechanism)}

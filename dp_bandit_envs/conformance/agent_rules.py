@@ -10,7 +10,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.agents import FunctionalAgent
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.conformance.rules import copies_of, global_randomness_untouched, must_not_fail, require
-from dp_bandit_envs.conformance.same_games import check_played_equals_simulated
+from dp_bandit_envs.conformance.same_games import COMPILED, check_played_equals_simulated
 from dp_bandit_envs.conformance.trial_games import OWN_IDS, WORLDS, World, made, steps_of, table_of
 from dp_bandit_envs.observations import Gains, Sums
 from dp_bandit_envs.protocols import Agent, AgentFactory, FloatArray, Observation
@@ -51,7 +51,7 @@ def check_agent(make_agent: AgentFactory, *, learns_from: str | None = None) -> 
                 _check_games(make_agent, world)
             if isinstance(agent, FunctionalAgent):
                 algorithm = Algorithm(type(agent).__name__, make_agent, exact)
-                check_played_equals_simulated(algorithm, "DPBandit-Stochastic-v0", what="a FunctionalAgent")
+                check_played_equals_simulated(algorithm, "DPBandit-Stochastic-v0", what=COMPILED)
 
 
 def _kinds(agent: Agent, learns_from: str | None) -> tuple[str, ...]:

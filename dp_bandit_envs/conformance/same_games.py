@@ -9,6 +9,9 @@ from dp_bandit_envs.conformance.rules import must_not_fail, require
 from dp_bandit_envs.conformance.trial_games import made
 from dp_bandit_envs.simulation import play, simulate
 
+COMPILED = "a FunctionalAgent"
+"""What is made of functions that Numba compiles, and must not fall back to `play`."""
+
 
 def check_played_equals_simulated(
     algorithm: Algorithm, id_: str, *, what: str, horizon: int | None = 120, trials: int = 2, **arguments: Any
@@ -30,6 +33,10 @@ def check_played_equals_simulated(
         rounds = range(1, len(games[0].arms) + 1)
         options: Any = {"trials": trials, "seed": 11, "checkpoints": rounds, "env_kwargs": sized}
         outcome = simulate(id_, [algorithm], **options)[algorithm.name]
+    if what == COMPILED:
+        require(
+            outcome.engine == "compiled", f"{what} must be compiled", outcome.reason, "Numba's documentation helps."
+        )
     n_arms = outcome.pulls.shape[1]
     for trial, game in enumerate(games):
         pairs = {

@@ -344,7 +344,7 @@ def test_a_functional_agent_that_plays_otherwise_when_compiled_is_caught():
 
 
 def test_a_functional_agent_that_cannot_be_compiled_is_caught():
-    with pytest.raises(ConformanceError, match=r"simulate with a FunctionalAgent in .* must not fail"):
+    with pytest.raises(ConformanceError, match="must be compiled"):
         check_agent(NotCompilableError)
 
 

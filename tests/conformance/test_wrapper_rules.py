@@ -450,7 +450,7 @@ BROKEN = {
     StopsAtGains: "must end after its declared horizon|flags and info must depend on the horizon only",
     SeesAllGains: "gains of arms that were not played must change nothing",
     TooSensitive: "by at most sensitivity = 0.01 in L1",
-    WithholdsZeros: "which gains are withheld must not depend on them",
+    WithholdsZeros: "which gains are withheld must not depend on",
     ShowsBelow: "not be reachable through get_wrapper_attr; received 'adversary' of the game",
     PassesOn: "a wrapper must not have attributes of the game; received 'adversary'",
     RandomBelow: "np_random must be the wrapper's own",

@@ -349,7 +349,6 @@ def test_the_shortest_games_can_be_judged(rounds, trials):
 
 def test_the_notes_say_whose_the_sizes_are():
     notes = "\n\n".join(map(str, figure_graph.notes(results(trials=210))))
-    assert "**Sizes, horizon and number of games are ours:** those of the thesis' experiments are not in" in notes
     assert "Random graphs (500 arms, mean degree 10)" in notes and "a complete graph of 20 arms" in notes
     for title, (_, source) in zip(SOCIAL.values(), REAL.values(), strict=True):
         assert f"{title}: {source}" in notes

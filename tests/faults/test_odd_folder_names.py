@@ -19,10 +19,15 @@ NAMES = {
     "nothing": b"",
 }
 
+PLAIN = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+
 
 @pytest.mark.skipif(not POSIX, reason="names of bytes")
-@pytest.mark.parametrize("locale", [{}, {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}], ids=["", "C"])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    ("name", "locale"),
+    [*[(name, {}) for name in NAMES], *[(name, PLAIN) for name in ("no text", "letters of other alphabets", "long")]],
+    ids=lambda part: part if isinstance(part, str) else "C" if part else "",
+)
 def test_an_odd_name_is_no_traceback(name, locale, tmp_path):
     (tmp_path / "other").touch()
     command = [

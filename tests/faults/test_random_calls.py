@@ -12,6 +12,7 @@ import pytest
 from dp_bandit_envs import agents, algorithm_names, make_algorithm, wrappers
 from dp_bandit_envs.envs.registration import IDS
 from dp_bandit_envs.errors import BoundaryError
+from dp_bandit_envs.observations import KEYS
 from dp_bandit_envs.privacy.counters import COUNTERS, make_counter
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.wrappers import vector
@@ -178,7 +179,7 @@ def agents_wildly(calls):
     worked, agent = calls.call(name, getattr(agents, name), **options)
     if not worked:
         agent = getattr(agents, name)()
-    first, second = agent.learns_from
+    keys = KEYS[agent.learns_from]
     for _ in range(12):
         kind = calls.rng.random()
         if kind < 0.12:
@@ -192,12 +193,12 @@ def agents_wildly(calls):
         elif kind < 0.5:
             calls.call(f"{name}.select_arm", agent.select_arm)
         elif kind < 0.75:
-            seen = {first: np.array([PLANTED, 0.0]), second: np.array([1, 0])}
+            seen = {keys[0]: np.array([PLANTED, 0.0]), **{key: np.array([1, 0]) for key in keys[1:]}}
             if calls.rng.random() < 0.7:
                 seen[calls.pick(seen)] = calls.wild()
             calls.call(f"{name}.update", agent.update, calls.wild(), seen if calls.rng.random() < 0.9 else calls.wild())
         else:
-            seen = {first: np.array([PLANTED, 0.0]), second: np.array([1, 0])}
+            seen = {keys[0]: np.array([PLANTED, 0.0]), **{key: np.array([1, 0]) for key in keys[1:]}}
             calls.call(f"{name}.update", agent.update, 0, seen)
     agent.begin(n_arms=2, horizon=30, rng=np.random.default_rng(0))
     agent.select_arm()

@@ -280,8 +280,14 @@ ODD = {
 }
 
 
-@pytest.mark.parametrize("kind", ODD)
-@pytest.mark.parametrize("env_id", ["DPBandit-Stochastic-v0", "DPBandit-Graph-v0"])
+@pytest.mark.parametrize(
+    ("kind", "env_id"),
+    [
+        *[(kind, "DPBandit-Stochastic-v0") for kind in ODD],
+        ("early releases", "DPBandit-Graph-v0"),
+        ("sums of early releases", "DPBandit-Graph-v0"),
+    ],
+)
 def test_odd_mechanisms_play_the_same_game_both_ways(kind, env_id):
     agent, wrapping, engine = ODD[kind]
     player = Algorithm(kind, agent, wrapping)
