@@ -89,10 +89,11 @@ def update(state: State, arm: int, seen: Sums) -> State:
         status[HELD_ARM] = arm
         return state
     status[HELD_ARM] = -1
+    if state.lazy:
+        for each in range(len(counts)):
+            state.releases[each] = seen.releases[each]
     for each in range(len(counts)):
         n = seen.counts[each]
-        if state.lazy:
-            state.releases[each] = seen.releases[each]
         if n != counts[each]:
             status[ARMS_UNRELEASED] -= counts[each] == 0
             counts[each] = n

@@ -101,10 +101,11 @@ def update(state: State, arm: int, seen: Sums) -> State:
     while status[ROUND] > until[status[WIDTH_STEP]]:
         status[WIDTH_STEP] += 1
         stale = True
+    if state.lazy:
+        for each in range(len(counts)):
+            state.releases[each] = seen.releases[each]
     for each in range(len(counts)):
         n = seen.counts[each]
-        if state.lazy:
-            state.releases[each] = seen.releases[each]
         if n != counts[each] or (stale and n > 0):
             status[ARMS_UNRELEASED] -= counts[each] == 0
             counts[each] = n
