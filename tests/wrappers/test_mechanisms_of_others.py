@@ -260,3 +260,24 @@ def test_a_game_that_ends_by_its_gains_is_refused():
     env.step(0)
     with refused(BoundaryError, "horizon"):
         env.step(0)
+
+
+class ReleasesThrice(AboveAHalf):
+    """States that one round can influence three of its releases."""
+
+    def gains_in_a_round(self, below):
+        """Return three times what is below."""
+        return 3 * below.gains_in_a_round
+
+    def sensitivity(self, below):
+        """Return three times what is below."""
+        return 3 * below.sensitivity
+
+
+def test_how_many_releases_a_round_influences_is_told_upwards():
+    """Three coins that one round can flip share epsilon; each got all of it."""
+    env = RandomizedResponse(PrivacyBoundary(game(np.zeros((6, 2))), ReleasesThrice()), epsilon=1.2)
+    assert env.below.gains_in_a_round == 3 and env.sensitivity == 3.0
+    floor, span = env.mechanism.new_state(env.below)
+    assert 3 * math.log((floor + span) / floor) == pytest.approx(1.2, rel=1e-12)
+    assert LaplaceClipRescale(PrivacyBoundary(game(np.zeros((6, 2))), ReleasesThrice()), epsilon=1.0).noise.scale == 3.0
