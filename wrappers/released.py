@@ -58,7 +58,7 @@ class Released:
                     self._counts[arm] = 1
                 else:
                     raise RefusedError(OUTSIDE_RELEASED)
-            elif self._must_release:
+            elif seen and self._must_release:
                 raise RefusedError(WITHHOLDS)
 
     def end_step(self) -> None:

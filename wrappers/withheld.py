@@ -42,7 +42,7 @@ def attempt(
         wrapper: The name of the boundary.
         trusted: Whether what is next below is itself a boundary, whose errors are public.
     """
-    message, interrupted = None, False
+    message, interrupted = None, None
     try:
         return call(), None
     except RefusedError as refusal:
@@ -51,11 +51,11 @@ def attempt(
         message = str(error) if trusted else None
     except Exception:
         pass
-    except KeyboardInterrupt:
-        interrupted = True
-    if interrupted:
-        # Raised anew, as the frames of the first one hold private gains.
-        raise KeyboardInterrupt
+    except (KeyboardInterrupt, SystemExit, GeneratorExit) as stop:
+        interrupted = type(stop)
+    if interrupted is not None:
+        # Raised anew, as the text and the frames of the first one may hold private gains.
+        raise KeyboardInterrupt if interrupted is KeyboardInterrupt else SystemExit(1)
     return None, BoundaryError(WITHHELD.format(wrapper) if message is None else message)
 
 

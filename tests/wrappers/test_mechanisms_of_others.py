@@ -53,14 +53,14 @@ class Adds(Mechanism):
 
 # ---- what breaks off in the middle ends the game
 
-BREAKS = {"on": False}
+BREAKS = {"on": None}
 
 
 def broken_off(state, arm, gain, rng):
     state.sums[arm] += gain
     if BREAKS["on"]:
-        BREAKS["on"] = False
-        raise KeyboardInterrupt(f"private: {gain}")
+        stop, BREAKS["on"] = BREAKS["on"], None
+        raise stop(f"private: {gain}")
     state.counts[arm] += 1
     return state.sums[arm], state.counts[arm]
 
@@ -71,20 +71,21 @@ class BrokenOff(Adds):
     release = staticmethod(broken_off)
 
 
+@pytest.mark.parametrize("stop", [KeyboardInterrupt, SystemExit])
 @pytest.mark.parametrize("many", [False, True])
-def test_an_interrupted_step_ends_the_game_and_shows_nothing(many):
+def test_an_interrupted_step_ends_the_game_and_shows_nothing(many, stop):
     """Played on, a counter whose draw was interrupted released a sum without noise."""
     table = np.full((6, 2), PLANTED)
     env = VectorPrivacyBoundary(games(2, table), BrokenOff()) if many else PrivacyBoundary(game(table), BrokenOff())
     arms = np.zeros(2, int) if many else 0
     env.reset(seed=0)
     env.step(arms)
-    BREAKS["on"] = True
-    with pytest.raises(KeyboardInterrupt) as caught:
+    BREAKS["on"] = stop
+    with pytest.raises(stop) as caught:
         env.step(arms)
     passed = caught.value.__traceback__.tb_next
     shown = traceback.TracebackException(type(caught.value), caught.value, passed, capture_locals=True)
-    assert str(PLANTED)[:8] not in "".join(shown.format())
+    assert str(PLANTED)[:8] not in "".join(shown.format()) + str(caught.value)
     assert caught.value.__context__ is None
     with pytest.raises(StepOutsideGameError):
         env.step(arms)
