@@ -99,8 +99,10 @@ def fingerprint(function: Callable[..., Any], replacements: Mapping[str, Callabl
 
 @functools.cache
 def _compiled(function: Callable[..., Any], options: Options) -> Callable[..., Any]:
-    # Inlined, because a call passes the state's arrays one by one, which took half of EXP3's time.
-    return numba.njit(inline="always", **dict(options))(_clone(function, {}, options))  # type: ignore[no-any-return]
+    # Inlined, because a call passes the state's arrays one by one, which took half of EXP3's time. By LLVM, because
+    # Numba's `inline="always"` copies an inlined function once for each of its blocks, which took most of the time.
+    inlined = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    return numba.njit(**inlined, **dict(options))(_clone(function, {}, options))  # type: ignore[no-any-return]
 
 
 def _clone(
