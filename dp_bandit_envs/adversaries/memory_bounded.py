@@ -1,6 +1,6 @@
 """The m-bounded memory adversary: what a round pays depends on the last m + 1 arms."""
 
-from typing import SupportsIndex
+from typing import Any, SupportsIndex
 
 import numpy as np
 
@@ -10,6 +10,18 @@ from dp_bandit_envs.adversaries.payoff import MOST_MEMORY, Payoff, checked_payof
 from dp_bandit_envs.adversaries.switching import SwitchingCost
 from dp_bandit_envs.errors import WrongTypeError
 from dp_bandit_envs.protocols import FloatArray
+
+
+def counts(run: Any, t: int, memory: int) -> Any:
+    """Return whether a round's gain counts, or is charged because the agent came to its arm too short a time ago.
+
+    Args:
+        run: For how many rounds the arm has been played without a break, this one included; a number, or an array of
+            any shape for as many games.
+        t: The round, from 1.
+        memory: The adversary's m. An arm must have been played in the m rounds before as well, or in all there were.
+    """
+    return run >= min(memory + 1, t)
 
 
 class MemoryBounded(Adversary):

@@ -9,6 +9,7 @@ from gymnasium import spaces
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries.adversary import Adversary
+from dp_bandit_envs.adversaries.memory_bounded import counts
 from dp_bandit_envs.adversaries.payoff import payments_of
 from dp_bandit_envs.envs.made_adversary import make_adversary
 from dp_bandit_envs.envs.scoreboard import Scoreboard
@@ -141,7 +142,7 @@ class BanditEnv(gym.Env[Observation, int]):
         else:
             self._arm, self._run = arm, 1
         if self._payments is None:
-            earned = gain if self._run > self._memory or self._run == self._round else 0.0
+            earned = gain if counts(self._run, self._round, self._memory) else 0.0
         else:
             earned = self._payments.play(self._block[len(self._arms)], arm, self._round)
         self._collected += earned

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries.adversary import Adversary
+from dp_bandit_envs.adversaries.memory_bounded import counts
 from dp_bandit_envs.adversaries.payoff import payments_of
 from dp_bandit_envs.envs.bandit_env import BanditEnv, observation_space
 from dp_bandit_envs.envs.made_adversary import make_adversary
@@ -218,8 +219,7 @@ class BanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, NDArray[Any]])
         self._runs *= arms == self._arms
         self._runs += 1
         self._arms = arms.copy()
-        # A run is never longer than the game so far, so this is "more than memory rounds, or all of them".
-        return gains * (self._runs >= min(self._memory + 1, self._round))
+        return gains * counts(self._runs, self._round, self._memory)  # type: ignore[no-any-return]
 
     def _pay(self, row: FloatArray, arms: IntArray) -> tuple[FloatArray, FloatArray]:
         """Return what the arms played earn, shape `(num_envs,)`, and what all arms show, `(num_envs, n_arms)`."""

@@ -30,6 +30,11 @@ LEAN: dict[str, Any] = {**OPTIONS, "_nrt": False}
 """Without Numba's runtime, code does not count references to arrays, which takes most of the time if a state has many
 arrays; but it cannot allocate arrays either."""
 
+INLINED: dict[str, Any] = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+"""For the functions that a loop calls. A real call passes the state's arrays one by one, which took half of EXP3's
+time. LLVM inlines them: Numba's own `inline="always"` copies a function once for each of its blocks, which took most
+of the compiling."""
+
 
 def compile_with(function: Callable[..., Any], replacements: Mapping[str, Callable[..., Any]]) -> "Compiled":
     """Compile `function` with some of the functions it calls replaced.
@@ -99,10 +104,7 @@ def fingerprint(function: Callable[..., Any], replacements: Mapping[str, Callabl
 
 @functools.cache
 def _compiled(function: Callable[..., Any], options: Options) -> Callable[..., Any]:
-    # Inlined, because a call passes the state's arrays one by one, which took half of EXP3's time. By LLVM, because
-    # Numba's `inline="always"` copies an inlined function once for each of its blocks, which took most of the time.
-    inlined = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    return numba.njit(**inlined, **dict(options))(_clone(function, {}, options))  # type: ignore[no-any-return]
+    return numba.njit(**INLINED, **dict(options))(_clone(function, {}, options))  # type: ignore[no-any-return]
 
 
 def _clone(

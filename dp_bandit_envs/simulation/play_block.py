@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
+from dp_bandit_envs.adversaries.memory_bounded import counts
 from dp_bandit_envs.observations import Gains, Sums
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
@@ -84,7 +85,7 @@ def update(state: Any, arm: int, seen: Gains | Sums) -> Any:
 
 def pay(gains: FloatArray, row: int, arm: int, run: int, t: int, memory: int, progress: Progress) -> float:
     """Return what the round pays: the gain of the arm played, or 0 if it is charged. Placeholder for a payoff."""
-    return gains[row, arm] if run > memory or run == t else 0.0
+    return gains[row, arm] if counts(run, t, memory) else 0.0
 
 
 def pass_on(states: Any, arm: int, gain: float, streams: Streams) -> tuple[float, int]:
