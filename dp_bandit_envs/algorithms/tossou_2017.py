@@ -7,7 +7,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.agents.exp3 import Exp3, default_exploration_rate
 from dp_bandit_envs.algorithms.algorithm import Algorithm
 from dp_bandit_envs.algorithms.laplace_on_averages import laplace_on_averages
-from dp_bandit_envs.privacy.exp3 import EXP3_ONLY, exp3_guarantee
+from dp_bandit_envs.privacy.exp3_privacy import EXP3_ONLY, exp3_guarantee
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.mechanisms.batch_average import batch_size_within
 from dp_bandit_envs.privacy.rounding import divide_up

@@ -1,6 +1,6 @@
 """Privacy guarantees, mechanisms and their noise."""
 
-from dp_bandit_envs.privacy.exp3 import exp3_guarantee
+from dp_bandit_envs.privacy.exp3_privacy import exp3_guarantee
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.laplace import noise_scale
 from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Noise

@@ -21,17 +21,17 @@ def gaussian_sigma(epsilon: float, delta: float) -> float:
     # exp(epsilon) overflows for larger values. Capping epsilon makes sigma slightly too large, never too small.
     epsilon = min(epsilon, 500.0)
     low, high = 0.0, 1.0
-    while privacy_loss(high, epsilon) > delta:
+    while smallest_delta(high, epsilon) > delta:
         low, high = high, 2 * high
     for _ in range(200):
         middle = (low + high) / 2
         if middle in (low, high):
             break
-        low, high = (middle, high) if privacy_loss(middle, epsilon) > delta else (low, middle)
+        low, high = (middle, high) if smallest_delta(middle, epsilon) > delta else (low, middle)
     return high * (1 + 1e-12)
 
 
-def privacy_loss(sigma: float, epsilon: float) -> float:
+def smallest_delta(sigma: float, epsilon: float) -> float:
     """Return the smallest delta for which the Gaussian mechanism is (epsilon, delta)-DP at L2 sensitivity 1.
 
     The two terms nearly cancel where delta is small, so a bound on the rounding error is added.

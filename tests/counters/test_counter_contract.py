@@ -13,7 +13,8 @@ from dp_bandit_envs.privacy.counters import (
     SquareRootCounter,
     make_counter,
 )
-from tests.tools.counter_noise import ALL, ANYTIME, KNOWN_HORIZON, Counting, counter
+from tests.tools.counter_noise import ALL, ANYTIME, KNOWN_HORIZON, counter
+from tests.tools.fake_draws import Counting
 from tests.tools.refusals import missing, refused
 
 # ---- sums ----------------------------------------------------------------------------------------------------------

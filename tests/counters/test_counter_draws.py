@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from tests.tools.counter_noise import ALL, Counting, counter
+from tests.tools.counter_noise import ALL, counter
+from tests.tools.fake_draws import Counting
 
 HORIZON = 2**14
 

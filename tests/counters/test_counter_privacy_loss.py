@@ -19,7 +19,8 @@ from scipy.special import log_ndtr
 
 from dp_bandit_envs.privacy.counters import BinaryCounter, HonakerCounter, HybridCounter
 from dp_bandit_envs.privacy.counters.counter import node_scale
-from tests.tools.counter_noise import LAPLACE, Impulse, counter, laplace_losses, linear_map, measured_noise, shifts
+from tests.tools.counter_noise import LAPLACE, counter, laplace_losses, linear_map, measured_noise, shifts
+from tests.tools.fake_draws import Impulse
 
 EPSILON = 0.7
 

@@ -5,11 +5,11 @@ import importlib
 import math
 
 import numpy as np
-from scipy.optimize import linprog
 from scipy.stats import beta
 
 from dp_bandit_envs.privacy.counters import COUNTERS, Counter, make_counter
 from dp_bandit_envs.simulation.compiling import compile_with
+from tests.tools.fake_draws import Impulse, cheapest_shift
 
 ALL = list(COUNTERS)
 LAPLACE = [name for name in ALL if name != "square-root"]
@@ -28,47 +28,6 @@ def module_of(name: str):
 
 
 # ---- the noise as a linear map -------------------------------------------------------------------------------------
-
-
-class Impulse:
-    """A random generator whose draw number `hot` is 1 and all others 0; it writes down the scales it is asked for."""
-
-    def __init__(self, hot: int = -1) -> None:
-        """Take the number of the draw that is 1, from 0; -1 for none."""
-        self.hot = hot
-        self.asked: list[float] = []
-
-    def laplace(self, location: float, scale: float) -> float:
-        """Return 1 or 0."""
-        assert location == 0.0
-        self.asked.append(scale)
-        return float(len(self.asked) - 1 == self.hot)
-
-    def normal(self, location: float, scale: float, size: int) -> np.ndarray:
-        """Return ones and zeros."""
-        assert location == 0
-        numbers = np.arange(len(self.asked), len(self.asked) + size)
-        self.asked += [scale] * size
-        return (numbers == self.hot).astype(float)
-
-
-class Counting:
-    """A random generator that counts its draws."""
-
-    def __init__(self, seed: int) -> None:
-        """Take the seed of the true draws."""
-        self._rng = np.random.default_rng(seed)
-        self.draws = 0
-
-    def laplace(self, location: float, scale: float) -> float:
-        """Return a draw."""
-        self.draws += 1
-        return self._rng.laplace(location, scale)
-
-    def normal(self, location: float, scale: float, size: int) -> np.ndarray:
-        """Return draws."""
-        self.draws += size
-        return self._rng.normal(location, scale, size)
 
 
 def linear_map(some: Counter, items: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -105,14 +64,7 @@ def shifts(noise: np.ndarray, scales: np.ndarray, covers: np.ndarray, items: int
     if releases == draws:
         found = np.linalg.solve(noise, steps)
     else:
-        cost = np.concatenate([1 / scales, 1 / scales])
-        both = np.hstack([noise, -noise])
-        columns = []
-        for step in steps.T:
-            solution = linprog(cost, A_eq=both, b_eq=step, bounds=(0, None), method="highs-ds")
-            assert solution.status == 0
-            columns.append(solution.x[:draws] - solution.x[draws:])
-        found = np.array(columns).T
+        found = np.array([cheapest_shift(noise, scales, step) for step in steps.T]).T
     assert np.abs(noise @ found - steps).max() < 1e-9
     return found
 

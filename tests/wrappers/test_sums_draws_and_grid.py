@@ -8,7 +8,8 @@ import pytest
 from dp_bandit_envs.privacy.counters import COUNTERS, make_counter
 from dp_bandit_envs.wrappers import BlockSums, CounterSums, HybridSums, IntervalSums, MiniBatchAverage
 from tests.tools.boundary_games import OWN_NOISE, SUMS, game, summed
-from tests.tools.sums_noise import Counting, Impulse, play
+from tests.tools.fake_draws import Counting, Impulse
+from tests.tools.sums_noise import play
 
 
 def draws(env, arms) -> list[int]:

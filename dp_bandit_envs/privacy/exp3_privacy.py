@@ -41,7 +41,7 @@ def exp3_guarantee(*, n_arms: int, draws: int, exploration_rate: float, sensitiv
         rho=draws * per_draw**2 / 8,
         theorem=(
             f"{draws} draws, each with a privacy loss of at most {per_draw:.3g} (corrected theorems 3.3 and 3.5 of"
-            " Tossou and Dimitrakakis 2017; proof in dp_bandit_envs.privacy.exp3)"
+            " Tossou and Dimitrakakis 2017; proof in dp_bandit_envs.privacy.exp3_privacy)"
         ),
         agents=EXP3_ONLY,
     )
