@@ -35,10 +35,18 @@ FACTORS = {
 }
 
 
+def games_of(experiment, panel, name):
+    """Return how many games of a panel an algorithm plays."""
+    return sum(
+        end - first
+        for first, end in experiment.stretches(panel)
+        if name in [player.name for player in experiment.players(panel, first)]
+    )
+
+
 def results(changes=None, trials=TRIALS, rounds=ROUNDS, spread=0.02):
     """Make the results of both experiments, regrets proportional to ln t; `changes` maps (part, name) to factors."""
     made = []
-    noise = np.linspace(-spread, spread, trials) if trials > 1 else np.zeros(1)
     for part, experiment in zip(
         ("time", "epsilon"), modern_setup.experiments(horizon=int(rounds[-1]), trials=trials), strict=True
     ):
@@ -52,6 +60,9 @@ def results(changes=None, trials=TRIALS, rounds=ROUNDS, spread=0.02):
                 factor = (changes or {}).get((part, player.name), FACTORS[player.name])
                 factor = factor(epsilon) if callable(factor) else factor
                 curve = np.log(rounds) * slope * factor
+                # As many games as the experiment plays of it: of the two best, more than of the others.
+                games = games_of(experiment, panel, player.name)
+                noise = np.linspace(-spread, spread, games) if games > 1 else np.zeros(1)
                 arrays[f"{panel.key}/{player.name}/pseudo_regret"] = curve * (1 + np.roll(noise, place))[:, None]
         made.append(Results(experiment, arrays))
     return made
@@ -215,7 +226,7 @@ def test_the_notes_count_the_runs_that_noise_decides():
     assert "hides the best one: none." in "".join(map(str, figure_modern.notes([over_time, over_epsilon])))
     over_epsilon.arrays["spaced-epsilon-0.05/DP-IMED/pseudo_regret"][3, -1] += 10**5
     notes = "\n\n".join(map(str, figure_modern.notes([over_time, over_epsilon])))
-    assert "1 of 20 of DP-IMED (means .75 to .25, epsilon = 0.05). One of them decides a mean" in notes
+    assert "1 of 100 of DP-IMED (means .75 to .25, epsilon = 0.05). One of them decides a mean" in notes
 
 
 @pytest.mark.slow

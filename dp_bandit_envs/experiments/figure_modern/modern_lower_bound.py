@@ -21,7 +21,7 @@ from dp_bandit_envs.experiments.figure_modern.modern_setup import (
     key,
     sweep_of,
 )
-from dp_bandit_envs.experiments.verdicts import DECIDES, all_ahead, over_error, ratio
+from dp_bandit_envs.experiments.verdicts import DECIDES, all_ahead, over_error, paired, ratio
 from dp_bandit_envs.metrics import mean_and_standard_error
 from dp_bandit_envs.protocols import FloatArray
 from dp_bandit_envs.theory.lower_bounds import lai_robbins, private_lower_bound
@@ -126,7 +126,7 @@ def free_at_large_epsilon(results: Results) -> tuple[LargeEpsilon, Verdict]:
         for name in OPTIMAL:
             regret = last(results, key(game, SWEEP[-1]), name)
             ratios[Played(name, game.name)] = ratio(regret.mean(), reference.mean())
-            errors[Played(name, game.name)] = over_error(NEARLY * reference - regret)
+            errors[Played(name, game.name)] = over_error(paired(NEARLY * reference, regret))
     bounds = {game.name: private_lower_bound(game.means, 10, SWEEP[-1]) / lai_robbins(game.means, 10) for game in GAMES}
     return LargeEpsilon(SWEEP[-1], end(results), ratios, errors, bounds), all_ahead(errors.values())
 
