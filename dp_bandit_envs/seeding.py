@@ -1,8 +1,9 @@
-"""Random streams: one integer in, one independent stream for each (trial, role) out.
+"""Random streams: one integer in, one independent stream for each trial, role and player out, by a one-way hash.
 
 In Gymnasium `env.reset(seed=s)` and `numpy.random.default_rng(s)` are the same stream, so an agent seeded with the
 environment's integer would share its random numbers with the gains and have almost no regret. Here no part draws from
-the seed's own stream: each draws from a child stream of its own trial and role.
+the seed's own stream, and the state of one stream says nothing about another or about the seed: NumPy's `SeedSequence`
+can be inverted, and so an agent could compute the seed, and all noise, from its own generator.
 """
 
 import hashlib
@@ -12,6 +13,8 @@ from collections.abc import Mapping
 from typing import Any, Final, SupportsIndex
 
 import numpy as np
+from numpy.random.bit_generator import ISpawnableSeedSequence
+from numpy.typing import NDArray
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.errors import WrongTypeError
@@ -24,35 +27,53 @@ GRAPH: Final = 2**16
 """The role of feedback graphs, which are random like the gains, but public; no stack of wrappers is that deep."""
 
 
-def stream(seed: int, *, trial: int = 0, role: int, episode: int = 0) -> np.random.Generator:
+class HashedSeed(ISpawnableSeedSequence):
+    """Seeds a NumPy bit generator with words of SHA-256.
+
+    Args:
+        text: What is hashed; only the hash is stored.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+        self._spawned = 0
+
+    def generate_state(self, n_words: int, dtype: Any = np.uint32) -> NDArray[Any]:
+        """Return words of a type such as `numpy.uint64`, shape `(n_words,)`."""
+        kind = np.dtype(dtype).newbyteorder("<")
+        words = b""
+        while len(words) < n_words * kind.itemsize:
+            words += hashlib.sha256(f"{self._digest} words from {len(words)}".encode()).digest()
+        return np.frombuffer(words, kind, n_words).astype(dtype)
+
+    def spawn(self, n_children: int) -> list["HashedSeed"]:
+        """Return seeds for `n_children` more generators."""
+        first = self._spawned
+        self._spawned += n_children
+        return [HashedSeed(f"{self._digest} child {first + number}") for number in range(n_children)]
+
+
+def stream(
+    seed: int, *, trial: int = 0, role: int, episode: int = 0, player: str = "", part: str = ""
+) -> np.random.Generator:
     """Return the stream of one role in one trial.
+
+    The generator is NumPy's `SFC64`, whose steps are additions, shifts and exclusive ors of 64-bit words. Not
+    cryptographic: seeds below 2^40, say, can be found by trying. With real data, use seed=None.
 
     Args:
         seed: The only number that a user chooses, in [0, 2^128).
         trial: Number of the trial, in [0, 2^32); each has its own stream, so splitting or re-running work changes none.
         role: `ADVERSARY`, `AGENT`, or `FIRST_WRAPPER` plus the wrapper's depth.
         episode: Number of earlier episodes of this trial since the seed was given.
+        player: Who plays: an algorithm and its parameters, or an agent's class. Players of one trial share its gains
+            and no noise.
+        part: What draws: a mechanism and its parameters. Two that differ have different noise.
     """
-    # NumPy joins seed and key into one row of 32-bit words; with larger numbers two keys could give the same row.
     if not (0 <= seed < 2**128 and 0 <= trial < 2**32):
         raise ValueError(f"seed must be in [0, 2^128) and trial in [0, 2^32); received {seed} and {trial}.")
-    key = (trial, role) if episode == 0 else (trial, role, episode)
-    return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=key)))
-
-
-def stream_for_agent(seed: int, trial: int) -> np.random.Generator:
-    """Return the stream that an agent gets: the numbers of `AGENT`, but in an object that does not store the seed.
-
-    NumPy's generators store their seed, from which the noise of the wrappers could be computed. Not cryptographic:
-    small seeds can be found by trying. With real data, use seed=None.
-    """
-    bits = stream(seed, trial=trial, role=AGENT).bit_generator
-    assert isinstance(bits, np.random.PCG64)
-    hashed = hashlib.sha256(f"agent of seed {seed}, trial {trial}".encode()).digest()
-    # Generators that the agent spawns from it are seeded by this hash.
-    shown = np.random.PCG64(np.random.SeedSequence(int.from_bytes(hashed, "big")))
-    shown.state = bits.state
-    return np.random.Generator(shown)
+    words: Any = HashedSeed(repr((seed, trial, role, episode, player, part)))
+    return np.random.Generator(np.random.SFC64(words))
 
 
 def checked_seed(seed: SupportsIndex | None) -> int | None:
@@ -65,8 +86,13 @@ def checked_seed(seed: SupportsIndex | None) -> int | None:
     return number
 
 
+def drawn_seed() -> int:
+    """Return a seed from the operating system's entropy."""
+    return secrets.randbits(128)
+
+
 def checked_options(options: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Return a copy of the options of `reset`, whose trial is an int in [0, 2^32), or raise if they are wrong."""
+    """Return a copy of the options of `reset`: a trial is an int in [0, 2^32), a player a str; or raise."""
     if options is None:
         return None
     if not isinstance(options, Mapping):
@@ -74,12 +100,14 @@ def checked_options(options: dict[str, Any] | None) -> dict[str, Any] | None:
             f'options must be None or a dict such as {{"trial": 3}}; received {reprlib.repr(options)}. Give the trial'
             " by its name."
         )
-    if "trial" not in options:
-        return dict(options)
-    trial = checks.integer("trial", options["trial"], at_least=0)
-    if trial >= 2**32:
-        raise ValueError(f"trial must be in [0, 2^32); received {trial}.")
-    return {**options, "trial": trial}
+    checked = dict(options)
+    if "trial" in options:
+        checked["trial"] = trial = checks.integer("trial", options["trial"], at_least=0)
+        if trial >= 2**32:
+            raise ValueError(f"trial must be in [0, 2^32); received {trial}.")
+    if not isinstance(options.get("player", ""), str):
+        raise WrongTypeError(f"player must be a str; received {reprlib.repr(options['player'])}.")
+    return checked
 
 
 class EpisodeStreams:
@@ -87,13 +115,17 @@ class EpisodeStreams:
 
     With a seed the episode is reproducible. Without one, the next episode of the same seed begins; if no seed was ever
     given, the operating system's entropy replaces it, as a deployment needs.
+
+    Args:
+        role: As in `stream`.
+        part: As in `stream`; None for what all players of a trial share.
     """
 
-    def __init__(self, role: int) -> None:
-        self._role = role
+    def __init__(self, role: int, part: str | None = None) -> None:
+        self._role, self._part = role, part
         self._seed: int | None = None
-        self._trial = 0
-        self._played: dict[int, int] = {}
+        self._trial, self._player = 0, ""
+        self._played: dict[tuple[int, str], int] = {}
 
     @property
     def begun(self) -> bool:
@@ -105,17 +137,26 @@ class EpisodeStreams:
 
         Args:
             seed: The seed, or None for another episode of the last one.
-            options: `{"trial": i}` chooses trial i of the seed, at least 0. By default a new seed begins with trial 0,
-                and without a seed the trial stays the same.
+            options: `{"trial": i}` chooses trial i of the seed, at least 0, and `{"player": name}` who plays. By
+                default a new seed begins with trial 0 and no name, and without a seed both stay the same.
         """
         # Both are checked before anything changes, so that a refused call leaves the episodes as they were.
-        seed, options = checked_seed(seed), checked_options(options)
+        seed, options = checked_seed(seed), checked_options(options) or {}
         if seed is not None:
-            self._seed, self._trial, self._played = seed, 0, {}
+            self._seed, self._trial, self._player, self._played = seed, 0, "", {}
         elif self._seed is None:
-            self._seed = secrets.randbits(128)
-        self._trial = (options or {}).get("trial", self._trial)
+            self._seed = drawn_seed()
+        self._trial = options.get("trial", self._trial)
+        if self._part is not None:
+            self._player = options.get("player", self._player)
         # A trial played again with the same seed is a new episode: the same noise twice would cancel in a difference.
-        episode = self._played.get(self._trial, 0)
-        self._played[self._trial] = episode + 1
-        return stream(self._seed, trial=self._trial, role=self._role, episode=episode)
+        episode = self._played.get((self._trial, self._player), 0)
+        self._played[self._trial, self._player] = episode + 1
+        return stream(
+            self._seed,
+            trial=self._trial,
+            role=self._role,
+            episode=episode,
+            player=self._player,
+            part=self._part or "",
+        )

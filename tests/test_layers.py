@@ -26,6 +26,7 @@ LAYERS = (
         "observations",
         "optional",
         "specialise",
+        "written_values",
         "byte_code",
         "data_files",
         "data",

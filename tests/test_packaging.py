@@ -10,12 +10,14 @@ import pytest
 ROOT = Path(__file__).parents[1]
 GAME = """
 import gymnasium as gym, dp_bandit_envs, pathlib
-from dp_bandit_envs import LaplaceClipRescale, make_algorithm, play, simulate
+from dp_bandit_envs import Algorithm, Exp3, LaplaceClipRescale, make_algorithm, play, simulate
 assert "site-packages" in dp_bandit_envs.__file__, dp_bandit_envs.__file__
 env = LaplaceClipRescale(gym.make("DPBandit-Trial-v0"), epsilon=1.0)
-game = play(env, make_algorithm("EXP3").agent(), seed=3)
-same = simulate("DPBandit-Trial-v0", [make_algorithm("DP-EXP3-Lap", epsilon=1.0)], trials=1, seed=3)
-assert game.external_regret[-1] == same["DP-EXP3-Lap"].external_regret[0, -1]
+game = play(env, make_algorithm("EXP3"), seed=3)
+player = make_algorithm("EXP3").player
+private = Algorithm("EXP3", Exp3, lambda env: LaplaceClipRescale(env, epsilon=1.0), player=player)
+same = simulate("DPBandit-Trial-v0", [private], trials=1, seed=3)
+assert game.external_regret[-1] == same["EXP3"].external_regret[0, -1]
 assert pathlib.Path(dp_bandit_envs.__file__).with_name("py.typed").exists()
 print(len(game.arms))
 """

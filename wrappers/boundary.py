@@ -87,7 +87,7 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
         )
         self.action_space = copy.deepcopy(env.action_space)
         self.metadata = copy.deepcopy(env.metadata)
-        self._streams = EpisodeStreams(FIRST_WRAPPER + len(below))
+        self._streams = EpisodeStreams(FIRST_WRAPPER + len(below), self._noise_label)
         self._rng: np.random.Generator | None = None
         self._shown: tuple[FeedbackGraph, FeedbackGraph] | None = None
 

@@ -8,7 +8,7 @@ import numpy as np
 from dp_bandit_envs import checks
 from dp_bandit_envs.errors import WrongTypeError
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
-from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Noise
+from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Noise, noise_label
 from dp_bandit_envs.protocols import is_public
 
 
@@ -51,6 +51,7 @@ class PublicFace:
     def _use(self, mechanism: Mechanism) -> None:
         """Keep a copy of the mechanism, and the public facts about what it releases."""
         self._mechanism = copy.deepcopy(mechanism)
+        self._noise_label = noise_label(self._mechanism, self._below)
         # Asked of a copy: what a question changes in a mechanism changes no noise.
         asked = self.mechanism
         self.above = above = checked_above(asked, self._below)

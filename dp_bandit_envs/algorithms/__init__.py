@@ -33,6 +33,7 @@ from dp_bandit_envs.algorithms.tossou_graphs_2017 import ts_max_n, ts_n
 from dp_bandit_envs.algorithms.zimmert_2021 import tsallis_inf
 from dp_bandit_envs.errors import NameTakenError, WrongTypeError
 from dp_bandit_envs.theory.printed_epsilons import paper_epsilon
+from dp_bandit_envs.written_values import written_value
 
 __all__ = ["ALGORITHMS", "Algorithm", "algorithm_names", "make_algorithm", "paper_epsilon", "register_algorithm"]
 
@@ -90,14 +91,11 @@ def make_algorithm(name: str, **parameters: Any) -> Algorithm:
         TypeError: If the algorithm has no such parameter.
     """
     known = checks.known_name("algorithm", name, ALGORITHMS)
-    takes = [parameter for parameter in inspect.signature(ALGORITHMS[known]).parameters if parameter != "label"]
+    takes = list(inspect.signature(ALGORITHMS[known]).parameters)
     for parameter in parameters:
         if parameter not in (*takes, "label"):
             raise TypeError(f"{known} has no parameter {parameter!r}. Known: {', '.join(takes) or 'none but label'}.")
-    maker = ALGORITHMS[known]
-    if "label" not in inspect.signature(maker).parameters:
-        maker = functools.partial(_named, maker, known)
-    return made_by(functools.partial(maker, **parameters))
+    return made_by(functools.partial(_named, ALGORITHMS[known], known, **parameters))
 
 
 def register_algorithm(name: str, maker: Callable[..., Algorithm]) -> None:
@@ -108,7 +106,7 @@ def register_algorithm(name: str, maker: Callable[..., Algorithm]) -> None:
     Args:
         name: Letters, digits and hyphens, beginning with a letter, such as `"My-EXP3"`.
         maker: A function of keyword parameters, all with defaults, that returns an `Algorithm`; its docstring states
-            the parameters, the guarantee and the source. It may take `label`, the name of its results.
+            the parameters, the guarantee and the source.
 
     Raises:
         WrongTypeError: If the name is no text, or `maker()` does not return an `Algorithm`.
@@ -131,5 +129,7 @@ def register_algorithm(name: str, maker: Callable[..., Algorithm]) -> None:
 
 
 def _named(maker: Callable[..., Algorithm], name: str, *, label: str | None = None, **parameters: Any) -> Algorithm:
-    """Make an algorithm whose maker takes no label, and name it by the label or its registered name."""
-    return dataclasses.replace(maker(**parameters), name=name if label is None else label)
+    """Make an algorithm; its results are named by the label, its random streams by name and parameters alone."""
+    made = maker(**parameters)
+    player = f"{name} {written_value(made.parameters)}"
+    return dataclasses.replace(made, name=name if label is None else label, player=player)

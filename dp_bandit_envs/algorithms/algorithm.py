@@ -11,6 +11,7 @@ from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.protocols import Agent, AgentFactory, Environment
 from dp_bandit_envs.theory.lower_bounds import arm_means
+from dp_bandit_envs.written_values import written_value
 
 
 def _unchanged(env: Environment) -> Environment:
@@ -35,6 +36,8 @@ class Algorithm:
         stochastic_bound: An upper bound on the pseudo-regret for `(means, horizon)`, where one is known.
         parameters: The parameters that were chosen, for reports.
         reference: Author (year) and theorem.
+        player: Determines the random streams of agent and wrappers, together with the seed; by default name and
+            parameters, whatever the results are called later. Algorithms with the same player share their noise.
     """
 
     name: str
@@ -46,12 +49,15 @@ class Algorithm:
     stochastic_bound: Callable[[Sequence[float], int], float] | None = None
     parameters: dict[str, Any] = dataclasses.field(default_factory=dict)
     reference: str = ""
+    player: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse an agent where something that makes agents is needed."""
+        """Refuse an agent where something that makes agents is needed; name the player."""
         if not callable(self.make_agent):
             kind = type(self.make_agent).__name__
             raise TypeError(f"make_agent must make a fresh agent when called; received a {kind}. Use {kind} itself.")
+        if not self.player:
+            object.__setattr__(self, "player", f"{self.name} {written_value(self.parameters)}")
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
         """Pickle an algorithm of `make_algorithm` as its name and parameters, because its functions are local."""

@@ -4,13 +4,13 @@ from dp_bandit_envs.agents.exp3_set import Exp3Set
 from dp_bandit_envs.algorithms.algorithm import Algorithm
 
 
-def exp3_set(*, label: str = "EXP3-SET") -> Algorithm:
+def exp3_set() -> Algorithm:
     """EXP3-SET (Alon, Cesa-Bianchi, Gentile and Mansour 2013): exponential weights with every loss revealed.
 
     Differs from the source in: nothing that is known.
     """
     return Algorithm(
-        name=label,
+        name="EXP3-SET",
         make_agent=Exp3Set,
         reference="Alon, Cesa-Bianchi, Gentile and Mansour (2013), EXP3-SET",
     )

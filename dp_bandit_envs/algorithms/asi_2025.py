@@ -14,14 +14,13 @@ def batched_lap_exp3(
     epsilon: SupportsFloat = 1.0,
     batch_size: SupportsIndex | None = None,
     outside: str = "reject",
-    label: str = "Batched-Lap-EXP3",
 ) -> Algorithm:
     """Batched-Lap-EXP3 (Asi, Raman and Talwar 2025): EXP3 on averages of 1 / epsilon gains with Laplace noise.
 
     Differs from the source in: 1 / epsilon is rounded up to whole rounds; noisy averages are rescaled to [0, 1] and
         rejected beyond, as in DP-EXP3-Lap; released values are rounded to a grid.
     """
-    return _batched_lap("EXP3", epsilon, batch_size, outside, None, label)
+    return _batched_lap("EXP3", epsilon, batch_size, outside, None, "Batched-Lap-EXP3")
 
 
 def batched_lap_htinf(
@@ -30,14 +29,13 @@ def batched_lap_htinf(
     batch_size: SupportsIndex | None = None,
     sigma: SupportsFloat = PAPER_SIGMA,
     outside: str = "reject",
-    label: str = "Batched-Lap-HTINF",
 ) -> Algorithm:
     """Batched-Lap-HTINF (Asi, Raman and Talwar 2025): HTINF on averages with Laplace noise; sqrt(K T / epsilon).
 
     Differs from the source in: 1 / epsilon is rounded up to whole rounds; noisy averages are rescaled to [0, 1], which
         the agent undoes, and rejected beyond; released values are rounded to a grid.
     """
-    return _batched_lap("HTINF", epsilon, batch_size, outside, sigma, label)
+    return _batched_lap("HTINF", epsilon, batch_size, outside, sigma, "Batched-Lap-HTINF")
 
 
 def _batched_lap(
@@ -46,7 +44,7 @@ def _batched_lap(
     batch_size: SupportsIndex | None,
     outside: str,
     sigma: SupportsFloat | None,
-    label: str,
+    name: str,
 ) -> Algorithm:
     if batch_size is None:
         batch_size = laplace_batch_size(checks.epsilon(epsilon))
@@ -57,6 +55,6 @@ def _batched_lap(
         bound=None,
         outside=outside,
         sigma=sigma,
-        label=label,
+        name=name,
         reference="Asi, Raman and Talwar (2025)",
     )

@@ -6,13 +6,13 @@ from dp_bandit_envs.theory.stochastic_bounds import ucb_bound
 from dp_bandit_envs.wrappers import ExactSums
 
 
-def ucb(*, label: str = "UCB") -> Algorithm:
+def ucb() -> Algorithm:
     """UCB (Auer, Cesa-Bianchi and Fischer 2002): mean + sqrt(2 ln t / n); not private.
 
     Differs from the source in: nothing that is known.
     """
     return Algorithm(
-        name=label,
+        name="UCB",
         make_agent=Ucb,
         wrapping=ExactSums,
         stochastic_bound=ucb_bound,

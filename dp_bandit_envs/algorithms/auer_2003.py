@@ -10,7 +10,7 @@ from dp_bandit_envs.theory.adversarial_bounds import exp3_regret_bound
 from dp_bandit_envs.theory.printed_epsilons import exp3_printed_epsilon
 
 
-def exp3(*, exploration_rate: SupportsFloat | None = None, label: str = "EXP3") -> Algorithm:
+def exp3(*, exploration_rate: SupportsFloat | None = None) -> Algorithm:
     """EXP3 (Auer et al. 2003): regret at most 2 sqrt((e - 1) T K ln K); by itself hardly private.
 
     Differs from the source in: nothing that is known.
@@ -28,7 +28,7 @@ def exp3(*, exploration_rate: SupportsFloat | None = None, label: str = "EXP3") 
         )
 
     return Algorithm(
-        name=label,
+        name="EXP3",
         make_agent=lambda: Exp3(exploration_rate=exploration_rate),
         own_guarantee=guarantee,
         paper_guarantee_of=paper_guarantee,

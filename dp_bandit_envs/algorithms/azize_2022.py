@@ -14,7 +14,7 @@ PAPER_ALPHA = 3.1
 """The value used in the paper, whose theorems require more than 3."""
 
 
-def adap_ucb(*, epsilon: SupportsFloat = 1.0, alpha: SupportsFloat = PAPER_ALPHA, label: str = "AdaP-UCB") -> Algorithm:
+def adap_ucb(*, epsilon: SupportsFloat = 1.0, alpha: SupportsFloat = PAPER_ALPHA) -> Algorithm:
     """AdaP-UCB (Azize and Basu 2022): UCB in episodes that double an arm's count, on the last episode's mean.
 
     Private because a changed gain is in one block of one arm, whose sum is released once, with noise 1 / epsilon.
@@ -24,7 +24,7 @@ def adap_ucb(*, epsilon: SupportsFloat = 1.0, alpha: SupportsFloat = PAPER_ALPHA
     """
     epsilon, alpha = checks.epsilon(epsilon), checks.greater_than("alpha", alpha, 0)
     return Algorithm(
-        name=label,
+        name="AdaP-UCB",
         make_agent=lambda: Ucb(exploration=alpha / 2, log_factor=2.0, width=log_width(alpha / epsilon), lazy=True),
         wrapping=lambda env: BlockSums(env, epsilon=epsilon),
         stochastic_bound=(lambda means, horizon: adap_ucb_bound(means, horizon, epsilon, alpha)) if alpha > 2 else None,
@@ -33,9 +33,7 @@ def adap_ucb(*, epsilon: SupportsFloat = 1.0, alpha: SupportsFloat = PAPER_ALPHA
     )
 
 
-def adap_klucb(
-    *, epsilon: SupportsFloat = 1.0, alpha: SupportsFloat = PAPER_ALPHA, label: str = "AdaP-KLUCB"
-) -> Algorithm:
+def adap_klucb(*, epsilon: SupportsFloat = 1.0, alpha: SupportsFloat = PAPER_ALPHA) -> Algorithm:
     """AdaP-KLUCB (Azize and Basu 2022): KL-UCB in episodes that double an arm's count, on the last episode's mean.
 
     Private because a changed gain is in one block of one arm, whose sum is released once, with noise 1 / epsilon.
@@ -45,7 +43,7 @@ def adap_klucb(
     """
     epsilon, alpha = checks.epsilon(epsilon), checks.greater_than("alpha", alpha, 0)
     return Algorithm(
-        name=label,
+        name="AdaP-KLUCB",
         make_agent=lambda: KlUcb(level=alpha, width=log_width(alpha / epsilon), lazy=True),
         wrapping=lambda env: BlockSums(env, epsilon=epsilon),
         parameters={"epsilon": epsilon, "alpha": alpha},

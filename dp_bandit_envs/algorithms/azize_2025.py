@@ -29,7 +29,6 @@ def dp_klucb(
     epsilon: SupportsFloat = 1.0,
     ratio: SupportsFloat = RATIO,
     first: SupportsIndex | None = None,
-    label: str = "DP-KLUCB",
 ) -> Algorithm:
     """DP-KLUCB (Azize et al. 2025): KL-UCB with the divergence that privacy leaves; optimal for Bernoulli arms.
 
@@ -39,7 +38,7 @@ def dp_klucb(
         are choices of this project (first, ratio): with many early releases some games end in regret of order T.
     """
     epsilon = checks.epsilon(epsilon)
-    return _on_blocks(lambda: KlUcb(epsilon=epsilon, lazy=True), epsilon, ratio, first, label, "DP-KLUCB")
+    return _on_blocks(lambda: KlUcb(epsilon=epsilon, lazy=True), epsilon, ratio, first, "DP-KLUCB")
 
 
 def dp_imed(
@@ -47,7 +46,6 @@ def dp_imed(
     epsilon: SupportsFloat = 1.0,
     ratio: SupportsFloat = RATIO,
     first: SupportsIndex | None = None,
-    label: str = "DP-IMED",
 ) -> Algorithm:
     """DP-IMED (Azize et al. 2025): IMED with the divergence that privacy leaves; optimal for Bernoulli arms.
 
@@ -58,7 +56,7 @@ def dp_imed(
         in a thousand games still do.
     """
     epsilon = checks.epsilon(epsilon)
-    return _on_blocks(lambda: Imed(epsilon=epsilon, lazy=True), epsilon, ratio, first, label, "DP-IMED")
+    return _on_blocks(lambda: Imed(epsilon=epsilon, lazy=True), epsilon, ratio, first, "DP-IMED")
 
 
 def _on_blocks(
@@ -66,7 +64,6 @@ def _on_blocks(
     epsilon: float,
     ratio: SupportsFloat,
     first: SupportsIndex | None,
-    label: str,
     name: str,
 ) -> Algorithm:
     """Return the agent on blocks that multiply an arm's count; the first has by default ceil(4 / epsilon) gains."""
@@ -81,7 +78,7 @@ def _on_blocks(
         return BlockSums(env, epsilon=epsilon, ratio=ratio, first=block, keep=True)
 
     return Algorithm(
-        name=label,
+        name=name,
         make_agent=make_agent,
         wrapping=wrapping,
         parameters={"epsilon": epsilon, "ratio": ratio, "first": first},

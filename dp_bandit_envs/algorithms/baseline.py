@@ -6,13 +6,13 @@ from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.theory.adversarial_bounds import uniform_regret_bound
 
 
-def uniform(*, label: str = "Uniform") -> Algorithm:
+def uniform() -> Algorithm:
     """Uniform play: the baseline, which learns nothing and leaks nothing.
 
     Differs from the source in: nothing; it has no source.
     """
     return Algorithm(
-        name=label,
+        name="Uniform",
         make_agent=Uniform,
         own_guarantee=lambda n_arms, horizon: PrivacyGuarantee(
             epsilon=0.0, theorem="the arms played do not depend on the gains", agents="Uniform"

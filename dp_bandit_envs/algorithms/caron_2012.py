@@ -12,22 +12,22 @@ from dp_bandit_envs.algorithms.auer_2002 import ucb
 from dp_bandit_envs.wrappers import ExactSums
 
 
-def ucb_n(*, label: str = "UCB-N") -> Algorithm:
+def ucb_n() -> Algorithm:
     """UCB-N (Caron, Kveton, Lelarge and Bhagat 2012): UCB that learns from every gain revealed.
 
     Differs from the source in: nothing that is known.
     """
-    return dataclasses.replace(ucb(label=label), reference="Caron, Kveton, Lelarge and Bhagat (2012), UCB-N")
+    return dataclasses.replace(ucb(), name="UCB-N", reference="Caron, Kveton, Lelarge and Bhagat (2012), UCB-N")
 
 
-def ucb_max_n(*, label: str = "UCB-MaxN") -> Algorithm:
+def ucb_max_n() -> Algorithm:
     """UCB-MaxN (Caron, Kveton, Lelarge and Bhagat 2012): plays the best arm that reveals UCB's choice.
 
     Differs from the source in: an arm never seen counts as mean 1/2; and on directed graphs it plays an arm that
         reveals the one chosen.
     """
     return Algorithm(
-        name=label,
+        name="UCB-MaxN",
         make_agent=UcbMaxN,
         wrapping=ExactSums,
         reference="Caron, Kveton, Lelarge and Bhagat (2012), UCB-MaxN",

@@ -16,7 +16,7 @@ from dp_bandit_envs.protocols import Environment
 from dp_bandit_envs.wrappers import BlockSums, HybridSums
 
 
-def lazy_dp_ts(*, epsilon: SupportsFloat = 1.0, label: str = "Lazy-DP-TS") -> Algorithm:
+def lazy_dp_ts(*, epsilon: SupportsFloat = 1.0) -> Algorithm:
     """Lazy-DP-TS (Hu and Hegde 2022): Thompson sampling on the last full block of 1, 2, 4, ... gains of each arm.
 
     Private because a changed gain is in one block of one arm, whose sum is released once, with noise 1 / epsilon.
@@ -30,7 +30,7 @@ def lazy_dp_ts(*, epsilon: SupportsFloat = 1.0, label: str = "Lazy-DP-TS") -> Al
         return BlockSums(env, epsilon=epsilon, lengths=lengths)
 
     return Algorithm(
-        name=label,
+        name="Lazy-DP-TS",
         make_agent=lambda: ThompsonSampling(width=log_width(3 / epsilon), each_first=True),
         wrapping=wrapping,
         parameters={"epsilon": epsilon},
@@ -38,7 +38,7 @@ def lazy_dp_ts(*, epsilon: SupportsFloat = 1.0, label: str = "Lazy-DP-TS") -> Al
     )
 
 
-def dp_ts(*, epsilon: SupportsFloat = 1.0, label: str = "DP-TS") -> Algorithm:
+def dp_ts(*, epsilon: SupportsFloat = 1.0) -> Algorithm:
     """DP-TS (Hu and Hegde 2022): Thompson sampling on sums of the hybrid counter, with a width for its noise.
 
     Private because a changed gain enters one arm's counter, all releases of which are epsilon-DP together.
@@ -51,7 +51,7 @@ def dp_ts(*, epsilon: SupportsFloat = 1.0, label: str = "DP-TS") -> Algorithm:
     """
     epsilon = checks.epsilon(epsilon)
     return Algorithm(
-        name=label,
+        name="DP-TS",
         make_agent=lambda: ThompsonSampling(width=log_log_width(6 * math.sqrt(8) / epsilon), each_first=True),
         wrapping=lambda env: HybridSums(env, epsilon=epsilon),
         parameters={"epsilon": epsilon},

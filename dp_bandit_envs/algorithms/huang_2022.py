@@ -8,14 +8,14 @@ from dp_bandit_envs.algorithms.algorithm import Algorithm, without_memory
 from dp_bandit_envs.theory.adversarial_bounds import htinf_regret_bound
 
 
-def htinf(*, sigma: SupportsFloat = 1.0, label: str = "HTINF") -> Algorithm:
+def htinf(*, sigma: SupportsFloat = 1.0) -> Algorithm:
     """HTINF (Huang, Dai and Huang 2022): Tsallis-INF for losses with heavy tails; not private by itself.
 
     Differs from the source in: nothing that is known.
     """
     sigma = checks.greater_than("sigma", sigma, 0)
     return Algorithm(
-        name=label,
+        name="HTINF",
         make_agent=lambda: Htinf(sigma=sigma),
         bound=without_memory(lambda n_arms, horizon: htinf_regret_bound(n_arms, horizon, sigma)),
         parameters={"sigma": sigma},

@@ -43,7 +43,7 @@ def laplace_on_averages(
     bound: SupportsFloat | None,
     outside: str,
     sigma: SupportsFloat | None,
-    label: str,
+    name: str,
     reference: str,
 ) -> Algorithm:
     """Return the base on batch averages to which Laplace noise is added, rescaled to [0, 1].
@@ -56,7 +56,7 @@ def laplace_on_averages(
             scale, for n averages.
         outside: How averages beyond that are treated: `"reject"` or `"clip"`.
         sigma: For HTINF, the root of the second moment of a noisy loss; by default, that of a loss of 1 plus its noise.
-        label: The name of its results.
+        name: The name of its results.
         reference: Author (year) and theorem.
     """
     epsilon = checks.epsilon(epsilon)
@@ -94,7 +94,7 @@ def laplace_on_averages(
     else:
         make_agent = BASES[base_name]().make_agent if base_name is not None else base  # type: ignore[assignment]
     return Algorithm(
-        name=label,
+        name=name,
         make_agent=make_agent,
         wrapping=wrapping,
         bound=without_memory(regret_bound) if bound is None and outside == "reject" else None,

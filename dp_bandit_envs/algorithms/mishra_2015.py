@@ -20,7 +20,6 @@ def private_ucb(
     epsilon: SupportsFloat = 1.0,
     constants: str = "paper",
     failure_probability: SupportsFloat | None = None,
-    label: str = "Private-UCB",
 ) -> Algorithm:
     """Private-UCB (Mishra and Thakurta 2015): binary trees and a wide bonus; with the paper's constants or better.
 
@@ -55,7 +54,7 @@ def private_ucb(
         width = no_width if math.isinf(epsilon) else functools.partial(_paper_width, epsilon, failure)
 
     return Algorithm(
-        name=label,
+        name="Private-UCB",
         make_agent=lambda: Ucb(width=width),
         wrapping=wrapping,
         paper_guarantee_of=lambda n_arms, horizon: PrivacyGuarantee(

@@ -14,7 +14,7 @@ from dp_bandit_envs.theory.local_bounds import ldp_ucb_b_bound, ldp_ucb_l_bound,
 from dp_bandit_envs.wrappers import BlockSums, ExactSums, RandomizedResponse
 
 
-def ldp_ucb_l(*, epsilon: SupportsFloat = 1.0, constants: str = "paper", label: str = "LDP-UCB-L") -> Algorithm:
+def ldp_ucb_l(*, epsilon: SupportsFloat = 1.0, constants: str = "paper") -> Algorithm:
     r"""LDP-UCB-L (Ren et al. 2020): UCB on gains with Laplace noise each, with a bonus for the noise.
 
     Private because a changed gain is released once, with Laplace noise of scale 1 / epsilon of its own.
@@ -31,7 +31,7 @@ def ldp_ucb_l(*, epsilon: SupportsFloat = 1.0, constants: str = "paper", label: 
     LocalUcb(epsilon=epsilon, constants=constants)
     bound = ldp_ucb_l_paper_bound if constants == "paper" else ldp_ucb_l_bound
     return Algorithm(
-        name=label,
+        name="LDP-UCB-L",
         make_agent=lambda: LocalUcb(epsilon=epsilon, constants=constants),
         wrapping=lambda env: BlockSums(env, epsilon=epsilon, ratio=1, keep=True),
         stochastic_bound=lambda means, horizon: bound(means, horizon, epsilon),
@@ -40,7 +40,7 @@ def ldp_ucb_l(*, epsilon: SupportsFloat = 1.0, constants: str = "paper", label: 
     )
 
 
-def ldp_ucb_b(*, epsilon: SupportsFloat = 1.0, label: str = "LDP-UCB-B") -> Algorithm:
+def ldp_ucb_b(*, epsilon: SupportsFloat = 1.0) -> Algorithm:
     """LDP-UCB-B (Ren et al. 2020): UCB on randomized responses, which only shrink the gaps between arms.
 
     Private because a changed gain changes the probabilities of its one answer by a factor of at most e^epsilon.
@@ -49,7 +49,7 @@ def ldp_ucb_b(*, epsilon: SupportsFloat = 1.0, label: str = "LDP-UCB-B") -> Algo
     """
     epsilon = checks.epsilon(epsilon)
     return Algorithm(
-        name=label,
+        name="LDP-UCB-B",
         make_agent=Ucb,
         wrapping=lambda env: ExactSums(RandomizedResponse(env, epsilon=epsilon)),
         stochastic_bound=lambda means, horizon: ldp_ucb_b_bound(means, horizon, epsilon),

@@ -10,7 +10,7 @@ from dp_bandit_envs.theory.block_bounds import dp_se_bound
 from dp_bandit_envs.wrappers import BlockSums
 
 
-def dp_se(*, epsilon: SupportsFloat = 1.0, label: str = "DP-SE") -> Algorithm:
+def dp_se(*, epsilon: SupportsFloat = 1.0) -> Algorithm:
     """DP-SE (Sajed and Sheffet 2019): successive elimination with new noisy means in every epoch.
 
     Private because a changed gain is in one block of one arm, whose sum is released once, with noise 1 / epsilon.
@@ -27,7 +27,7 @@ def dp_se(*, epsilon: SupportsFloat = 1.0, label: str = "DP-SE") -> Algorithm:
         return BlockSums(env, epsilon=epsilon, lengths=epoch_lengths(n_arms, horizon, of_a_gain))
 
     return Algorithm(
-        name=label,
+        name="DP-SE",
         make_agent=lambda: SuccessiveElimination(epsilon=epsilon),
         wrapping=wrapping,
         stochastic_bound=lambda means, horizon: dp_se_bound(means, horizon, epsilon),

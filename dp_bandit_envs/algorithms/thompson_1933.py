@@ -5,13 +5,13 @@ from dp_bandit_envs.algorithms.algorithm import Algorithm
 from dp_bandit_envs.wrappers import ExactSums
 
 
-def ts(*, label: str = "TS") -> Algorithm:
+def ts() -> Algorithm:
     """TS, Thompson sampling with Beta posteriors (Thompson 1933): optimal for Bernoulli arms; not private.
 
     Differs from the source in: gains between 0 and 1 count as fractions, not as coins with that mean.
     """
     return Algorithm(
-        name=label,
+        name="TS",
         make_agent=ThompsonSampling,
         wrapping=ExactSums,
         reference="Thompson (1933); Agrawal and Goyal (2012); Kaufmann, Korda and Munos (2012)",

@@ -31,7 +31,6 @@ def dp_ucb_bound(
     counter: str = "hybrid",
     budget: str = "split",
     formula: str = "chernoff",
-    label: str = "DP-UCB-BOUND",
 ) -> Algorithm:
     """DP-UCB-BOUND (Tossou and Dimitrakakis 2016, algorithm 1): UCB with a bonus for the counter's noise.
 
@@ -52,7 +51,7 @@ def dp_ucb_bound(
         return named_counter_bound(means, horizon, counter, epsilon, **options)
 
     return Algorithm(
-        name=label,
+        name="DP-UCB-BOUND",
         make_agent=lambda: Ucb(width=width),
         wrapping=lambda env: CounterSums(env, epsilon=epsilon, counter=counter, **options),
         paper_guarantee_of=_claim(epsilon, 0.0, "theorem 3.1"),
@@ -62,9 +61,7 @@ def dp_ucb_bound(
     )
 
 
-def dp_ucb(
-    *, epsilon: SupportsFloat = 1.0, counter: str = "hybrid", budget: str = "split", label: str = "DP-UCB"
-) -> Algorithm:
+def dp_ucb(*, epsilon: SupportsFloat = 1.0, counter: str = "hybrid", budget: str = "split") -> Algorithm:
     """DP-UCB (Tossou and Dimitrakakis 2016, algorithm 2): plain UCB; all counters advance together, padded with 0.
 
     Private because a changed gain enters one arm's counter; the zeros that pad the others are no data.
@@ -77,7 +74,7 @@ def dp_ucb(
     options = counter_options(counter, budget)
     epsilon = checks.epsilon(epsilon)
     return Algorithm(
-        name=label,
+        name="DP-UCB",
         make_agent=Ucb,
         wrapping=lambda env: CounterSums(env, epsilon=epsilon, counter=counter, pad_unplayed=True, **options),
         paper_guarantee_of=_claim(epsilon, 0.0, "theorem 3.1"),
@@ -93,7 +90,6 @@ def dp_ucb_int(
     v: SupportsFloat = 1.1,
     mode: str = "once",
     intervals: str = "lemma",
-    label: str = "DP-UCB-INT",
 ) -> Algorithm:
     """DP-UCB-INT (Tossou and Dimitrakakis 2016, algorithm 3): UCB on means released at the ends of intervals.
 
@@ -115,7 +111,7 @@ def dp_ucb_int(
         return dp_ucb_int_bound(means, horizon, ends.tolist(), v, BONUS if with_bonus else 0.0)
 
     return Algorithm(
-        name=label,
+        name="DP-UCB-INT",
         make_agent=lambda: Ucb(width=width),
         wrapping=lambda env: IntervalSums(env, epsilon=epsilon, v=v, delta=delta, release=release, intervals=intervals),
         paper_guarantee_of=_claim(epsilon, delta, "theorem 3.4 and corollary 3.2"),

@@ -23,14 +23,14 @@ def dp_exp3_lap(
     epsilon: SupportsFloat = 1.0,
     bound: SupportsFloat | None = None,
     outside: str = "reject",
-    label: str = "DP-EXP3-Lap",
 ) -> Algorithm:
     """DP-EXP3-Lap (Tossou and Dimitrakakis 2017, algorithm 1): EXP3 on gains with Laplace noise, each on its own.
 
     Differs from the source in: the noisy gain is rescaled, where theorem 3.1 prints the true one; released values are
         rounded to a grid.
     """
-    return dp_lambda_lap(epsilon=epsilon, base="EXP3", bound=bound, outside=outside, label=label)
+    around_exp3 = dp_lambda_lap(epsilon=epsilon, base="EXP3", bound=bound, outside=outside)
+    return dataclasses.replace(around_exp3, name="DP-EXP3-Lap")
 
 
 def dp_lambda_lap(
@@ -39,7 +39,6 @@ def dp_lambda_lap(
     base: str | AgentFactory = "EXP3",
     bound: SupportsFloat | None = None,
     outside: str = "reject",
-    label: str = "DP-Lambda-Lap",
 ) -> Algorithm:
     """DP-Lambda-Lap (Tossou and Dimitrakakis 2017, section 3.1): any base algorithm on gains with Laplace noise.
 
@@ -53,7 +52,7 @@ def dp_lambda_lap(
         bound=bound,
         outside=outside,
         sigma=None,
-        label=label,
+        name="DP-Lambda-Lap",
         reference="Tossou and Dimitrakakis (2017), theorems 3.1 and 3.2",
     )
 
@@ -63,7 +62,6 @@ def exp3_tau(
     batch_size: SupportsIndex | None = None,
     epsilon: SupportsFloat | None = None,
     delta: SupportsFloat | None = None,
-    label: str = "EXP3-tau",
 ) -> Algorithm:
     """EXP3-tau (Tossou and Dimitrakakis 2017, section 3.2): EXP3 on batch averages; T^(2/3) with switching costs.
 
@@ -109,7 +107,7 @@ def exp3_tau(
         )
 
     return Algorithm(
-        name=label,
+        name="EXP3-tau",
         make_agent=Exp3,
         wrapping=wrapping,
         own_guarantee=guarantee,

@@ -24,6 +24,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 from dp_bandit_envs.privacy.guarantee import REPLACE_ONE_ROUND, PrivacyGuarantee
+from dp_bandit_envs.written_values import written_value
 
 Release: TypeAlias = Callable[..., tuple[float, int]]
 
@@ -127,6 +128,14 @@ class Mechanism(abc.ABC):
             withheld=(below.withheld or self.withholds) and getattr(guarantee, "model", "none") == "none",
             noise=self.noise(below),
         )
+
+
+def noise_label(mechanism: Mechanism, below: Below) -> str:
+    """Return what distinguishes a mechanism's noise from that of others with the same seed: all that determines it.
+
+    If two releases of one gain had the same draws with different scales, the noise would cancel.
+    """
+    return written_value((mechanism, below[: Below._fields.index("guarantee")]))
 
 
 def noise_of(env: Any) -> Noise:

@@ -12,7 +12,8 @@ from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.metrics.regrets import external_regret, policy_regret, pseudo_regret
 from dp_bandit_envs.privacy.mechanism import noise_of
 from dp_bandit_envs.protocols import Agent, Environment, FloatArray, IntArray
-from dp_bandit_envs.seeding import stream_for_agent
+from dp_bandit_envs.seeding import AGENT, checked_seed, drawn_seed, stream
+from dp_bandit_envs.written_values import name_of
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,9 +55,9 @@ def play(env: Environment, agent: Agent | Algorithm, *, seed: int | None = 0, tr
         env: A DPBandit environment, with any wrappers.
         agent: Any agent; or an algorithm, in whose wrappers `env` is then wrapped. If the agent has a method
             `see_noise`, it is passed the scale of the noise that the wrappers add, and its sensitivity.
-        seed: The seed of all randomness, in [0, 2^128); each part draws from a stream of its own. Use None with real
-            data: in an environment that never received a seed, all randomness then comes from the operating system and
-            cannot be reproduced or guessed.
+        seed: The seed of all randomness, in [0, 2^128); each part draws from a stream of its own. Who knows or guesses
+            it can subtract the noise, and a small one is found from what is released by trying. Use None with real
+            data: all randomness of the game then comes from the operating system and cannot be repeated.
         trial: The number of the game for that seed. `simulate` plays trials 0, 1, 2, ..., and each is exactly this
             game.
 
@@ -66,7 +67,9 @@ def play(env: Environment, agent: Agent | Algorithm, *, seed: int | None = 0, tr
     game = env.unwrapped
     if not isinstance(game, BanditEnv):
         raise TypeError(f"play needs a DPBandit environment, which computes the regret; received {game}.")
+    player = ""
     if isinstance(agent, Algorithm):
+        player = agent.player
         env, agent = agent.wrap(env), agent.agent()
     if inspect.isclass(agent) or not isinstance(agent, Agent):
         name = agent.__name__ if inspect.isclass(agent) else type(agent).__name__
@@ -74,7 +77,9 @@ def play(env: Environment, agent: Agent | Algorithm, *, seed: int | None = 0, tr
             f"agent must be an object with the methods begin, select_arm and update; received {name}."
             + (f" Use {name}()." if inspect.isclass(agent) else "")
         )
-    seed = None if seed is None else checks.integer("seed", seed, at_least=0)
+    number = checked_seed(seed)
+    if number is None:
+        number = drawn_seed()
     trial = checks.integer("trial", trial, at_least=0)
     blocks: list[tuple[IntArray, FloatArray, FloatArray, FloatArray]] = []
     totals = {"fixed": np.zeros((1, game.n_arms)), "constant": np.zeros((1, game.n_arms))}
@@ -92,7 +97,7 @@ def play(env: Environment, agent: Agent | Algorithm, *, seed: int | None = 0, tr
 
     game.on_block = keep
     try:
-        _loop(env, agent, seed, trial)
+        _loop(env, agent, number, trial, player or name_of(type(agent)))
         game.report_block()
     finally:
         game.on_block = None
@@ -121,16 +126,16 @@ def _pseudo_regret(arms: IntArray, means: FloatArray) -> FloatArray:
     return np.concatenate(parts)
 
 
-def _loop(env: Environment, agent: Agent, seed: int | None, trial: int) -> None:
+def _loop(env: Environment, agent: Agent, seed: int, trial: int, player: str) -> None:
     see_noise = getattr(agent, "see_noise", None)
     if see_noise is not None:
         see_noise(noise_of(env))
     agent.begin(
         n_arms=int(env.get_wrapper_attr("n_arms")),
         horizon=int(env.get_wrapper_attr("horizon")),
-        rng=np.random.default_rng() if seed is None else stream_for_agent(seed, trial),
+        rng=stream(seed, trial=trial, role=AGENT, player=player),
     )
-    env.reset(seed=seed, options={"trial": trial})
+    env.reset(seed=seed, options={"trial": trial, "player": player})
     see_graph = getattr(agent, "see_graph", None) if env.has_wrapper_attr("graph") else None
     graph = None
     ended: Any = False

@@ -3,10 +3,12 @@
 import copy
 import dataclasses
 import functools
+import itertools
 from collections.abc import Callable
 from typing import Any
 
 import gymnasium as gym
+import numpy as np
 from gymnasium.wrappers import OrderEnforcing, PassiveEnvChecker
 from numba.core import config
 
@@ -15,9 +17,9 @@ from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.graph_env import GraphEnv
 from dp_bandit_envs.observations import Sums
-from dp_bandit_envs.privacy.mechanism import Below, Mechanism, noise_of
+from dp_bandit_envs.privacy.mechanism import Below, Mechanism, noise_label, noise_of
 from dp_bandit_envs.protocols import Environment
-from dp_bandit_envs.seeding import AGENT, FIRST_WRAPPER
+from dp_bandit_envs.seeding import AGENT, FIRST_WRAPPER, stream
 from dp_bandit_envs.simulation import payoffs
 from dp_bandit_envs.simulation.chain import NotCompilableError, stages
 from dp_bandit_envs.simulation.entry import Entry
@@ -35,6 +37,7 @@ class Plan:
 
     Attributes:
         agent: Makes the first state of each game.
+        player: The algorithm and its parameters, which determine the random streams.
         steps: The horizon as the agent sees it.
         rules: The constants of a game.
         mechanisms: The wrappers' mechanisms, from the innermost, each with the description of its input.
@@ -43,6 +46,7 @@ class Plan:
     """
 
     agent: FunctionalAgent
+    player: str
     steps: int
     rules: Rules
     mechanisms: tuple[tuple[Mechanism, Below], ...]
@@ -54,10 +58,20 @@ class Plan:
         # Of copies, so that no game knows anything of another.
         return tuple(copy.deepcopy(mechanism).new_state(below) for mechanism, below in self.mechanisms)
 
-    @property
-    def roles(self) -> tuple[int, ...]:
-        """The roles of the random streams: the agent's, and those of the mechanisms."""
-        return (AGENT, *(FIRST_WRAPPER + depth for depth in range(len(self.mechanisms))))
+    def streams(self, seed: int, trial: int) -> tuple[np.random.Generator, ...]:
+        """Return the random streams of one game: the agent's, and those of the mechanisms."""
+        of_agent = stream(seed, trial=trial, role=AGENT, player=self.player)
+        return (
+            of_agent,
+            *(
+                stream(seed, trial=trial, role=FIRST_WRAPPER + depth, player=self.player, part=label)
+                for depth, label in enumerate(self._labels)
+            ),
+        )
+
+    @functools.cached_property
+    def _labels(self) -> tuple[str, ...]:
+        return tuple(itertools.starmap(noise_label, self.mechanisms))
 
     @property
     def block(self) -> Entry:
@@ -104,6 +118,7 @@ def make_plan(algorithm: Algorithm, env: Environment) -> Plan:
     batches = [mechanism.batch_size for mechanism, _ in mechanisms]
     return Plan(
         agent=agent,
+        player=algorithm.player,
         steps=wrapped.get_wrapper_attr("horizon"),
         rules=Rules(game.adversary.memory, game.observe_charge, max(batches, default=1)),
         mechanisms=mechanisms,

@@ -46,7 +46,7 @@ class Seat:
         self._block = plan.block
         self._state = _apart(plan.agent.initial_state(n_arms, plan.steps))
         self._states = tuple(map(_apart, plan.new_states()))
-        self._streams = tuple(stream(seed, trial=trial, role=role) for role in plan.roles)
+        self._streams = plan.streams(seed, trial)
         self._progress = _apart(new_progress(n_arms))
         if plan.payoff is not None:
             # Not copied by `_apart`, which would separate the arms from their read-only view.

@@ -63,7 +63,7 @@ def test_a_flat_model_is_shown_what_flatten_observation_makes_of_it(wrap):
     flat = FlattenObservation(wrap(game(6)))
     model = Recorder(flat.observation_space)
     arms = play(wrap(game(6)), Sb3Agent(model), seed=3).arms.tolist()
-    first, _ = flat.reset(seed=3, options={"trial": 0})
+    first, _ = flat.reset(seed=3, options={"player": "Sb3Agent"})
     expected = [first, *(flat.step(arm)[0] for arm in arms[:-1])]
     assert np.array_equal(np.array(model.shown), np.array(expected))
     assert model.shown[0].shape == flat.observation_space.shape
@@ -120,7 +120,7 @@ def test_simulate_plays_a_model_beside_the_rest():
     )
     assert simulation["model"].engine == "play"
     assert "Sb3Agent is not made of compilable functions" in simulation["model"].reason
-    expected = play(game(30), Sb3Agent(model), trial=1)
+    expected = play(game(30), Algorithm("model", lambda: Sb3Agent(model)), trial=1)
     assert simulation["model"].external_regret[1, -1] == expected.external_regret[-1]
 
 

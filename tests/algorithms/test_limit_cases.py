@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs import make_algorithm, simulate
+from tests.tools.one_noise import with_one_noise
 
 GAMES = ("DPBandit-Stochastic-v0", "DPBandit-Switching-v0")
 
@@ -14,7 +15,7 @@ GAMES = ("DPBandit-Stochastic-v0", "DPBandit-Switching-v0")
 def same_game(one, other, horizon=1000):
     """Whether two algorithms play the same arms: equal regret, pulls and changes of arm at every round."""
     for env_id in GAMES:
-        simulation = simulate(env_id, [one, other], horizon=horizon, trials=3, checkpoints=horizon)
+        simulation = simulate(env_id, with_one_noise(one, other), horizon=horizon, trials=3, checkpoints=horizon)
         left, right = simulation.outcomes.values()
         fields = ("external_regret", "collected", "switches", "pulls")
         if not all(np.array_equal(getattr(left, field), getattr(right, field)) for field in fields):

@@ -12,6 +12,7 @@ from dp_bandit_envs.cli.run_arguments import comparison
 from dp_bandit_envs.errors import NameTakenError, UnknownNameError, WrongTypeError
 from dp_bandit_envs.experiments.chunked_run import run
 from dp_bandit_envs.experiments.results_folder import ResultsFolder
+from tests.tools.one_noise import as_one_player
 from tests.tools.refusals import refused
 
 GAME = "DPBandit-Stochastic-v0"
@@ -32,7 +33,8 @@ def registered():
 
 def test_it_plays_the_game_of_the_paper_under_its_own_name(registered):
     ours = simulate(GAME, ["my-exp3"], horizon=50, trials=2)["My-EXP3"]
-    theirs = simulate(GAME, [make_algorithm("DP-EXP3-Lap", epsilon=1.0)], horizon=50, trials=2)["DP-EXP3-Lap"]
+    lap = as_one_player(make_algorithm("DP-EXP3-Lap", epsilon=1.0), player=make_algorithm("My-EXP3").player)
+    theirs = simulate(GAME, [lap], horizon=50, trials=2)["DP-EXP3-Lap"]
     assert ours.engine == "compiled" and ours.guarantee == theirs.guarantee
     np.testing.assert_array_equal(ours.external_regret, theirs.external_regret)
     game = play(gym.make(GAME, horizon=50), make_algorithm("My-EXP3"), seed=0)

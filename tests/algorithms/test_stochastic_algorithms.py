@@ -12,6 +12,7 @@ from dp_bandit_envs.privacy.counters.binary import BinaryCounter
 from dp_bandit_envs.privacy.counters.width import laplace_width
 from dp_bandit_envs.theory.stochastic_bounds import private_ucb_bound
 from dp_bandit_envs.wrappers import BlockSums, CounterSums, ExactSums, IntervalSums, RandomizedResponse
+from tests.tools.one_noise import with_one_noise
 from tests.tools.refusals import refused
 
 CENTRAL = ["DP-UCB-BOUND", "DP-UCB", "DP-SE", "AdaP-UCB", "AdaP-KLUCB", "Lazy-DP-TS", "DP-TS", "DP-KLUCB", "DP-IMED"]
@@ -166,7 +167,7 @@ def test_the_wrappers_are_those_of_the_papers():
 def same_game(one, other, env_id="DPBandit-Stochastic-v0", horizon=700, **env_kwargs):
     """Whether two algorithms play the same arms: equal curves at every round, three trials."""
     given = {"horizon": horizon, "trials": 3, "checkpoints": horizon, "env_kwargs": env_kwargs}
-    simulation = simulate(env_id, {"one": one, "other": other}, **given)
+    simulation = simulate(env_id, with_one_noise(one, other), **given)
     left, right = simulation.outcomes.values()
     fields = ("external_regret", "collected", "switches", "pulls")
     return all(np.array_equal(getattr(left, field), getattr(right, field)) for field in fields)

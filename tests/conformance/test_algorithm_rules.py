@@ -208,19 +208,3 @@ def test_a_true_claim_of_zero_passes():
 
 def uniform_guarantee(k, t):
     return PrivacyGuarantee(0.0, theorem="the arms do not depend on the gains")
-
-
-def test_a_maker_that_ignores_its_label_is_caught(register):
-    def ignores(*, label=None):
-        return GOOD
-
-    register("Ignores", ignores)
-    with pytest.raises(ConformanceError, match="an algorithm must have its registered name; received 'mine'"):
-        check_algorithm("Ignores")
-
-    def half(*, label=None):
-        return dataclasses.replace(GOOD, name="Half")
-
-    register("Half", half)
-    with pytest.raises(ConformanceError, match="label must rename its results; received 'Half'"):
-        check_algorithm("Half")

@@ -20,8 +20,9 @@ from dp_bandit_envs.envs.graph_env import GraphEnv
 from dp_bandit_envs.graphs import as_feedback_graph
 from dp_bandit_envs.privacy import Noise
 from dp_bandit_envs.simulation import simulate
-from dp_bandit_envs.wrappers import BlockSums, ExactSums, HybridSums, LaplaceClipRescale
+from dp_bandit_envs.wrappers import BlockSums, CounterSums, ExactSums, HybridSums, LaplaceClipRescale
 from tests.tools.graph_games import DIRECTED, columns_of, rows_of, table_game
+from tests.tools.one_noise import as_one_player
 
 MEANS = [0.3, 0.8, 0.5, 0.75, 0.1]
 PAIRS = [("UCB", "UCB-N"), ("UCB", "UCB-MaxN"), ("TS", "TS-N"), ("TS", "TS-MaxN")]
@@ -29,8 +30,7 @@ OTHERS = ["EXP3", "DP-KLUCB", "DP-UCB-BOUND", "DP-TS", "DP-EXP3-Lap", "LDP-UCB-B
 
 
 def played(name, env, seed):
-    algorithm = make_algorithm(name)
-    return play(env, algorithm, seed=seed)
+    return play(env, as_one_player(make_algorithm(name)), seed=seed)
 
 
 # ---- the empty graph -----------------------------------------------------------------------------------------------
@@ -52,7 +52,7 @@ def test_simulated_on_the_empty_graph_too():
     every_round = range(1, 1001)
     plain = simulate(
         "DPBandit-Stochastic-v0",
-        ["UCB", "TS"],
+        {name: as_one_player(make_algorithm(name)) for name in ("UCB", "TS")},
         horizon=1000,
         trials=3,
         checkpoints=every_round,
@@ -61,7 +61,7 @@ def test_simulated_on_the_empty_graph_too():
     means = [0.55, 0.5, 0.5, 0.5, 0.5]
     on_graph = simulate(
         lambda: GraphEnv("empty", means=means, horizon=1000),
-        [name for _, name in PAIRS],
+        {name: as_one_player(make_algorithm(name)) for _, name in PAIRS},
         trials=3,
         checkpoints=every_round,
     )
@@ -276,7 +276,7 @@ def test_naive_forms_play_the_same_game(name, graph):
     arms = played(name, GraphEnv(kind, horizon=rounds, **options), seed).arms
     env = GraphEnv(kind, horizon=rounds, **options)
     env.reset(seed=seed)
-    agent = Naive(env.n_arms, stream(seed, role=AGENT), name.startswith("TS"), name.endswith("MaxN"))
+    agent = Naive(env.n_arms, stream(seed, role=AGENT, player="one"), name.startswith("TS"), name.endswith("MaxN"))
     elsewhere = 0
     for t in range(rounds):
         columns, rows = columns_of(env.graph), rows_of(env.graph)
@@ -393,8 +393,9 @@ def cliques_of_five(horizon=400):
 def test_wrappers_and_agent_of_an_algorithm_play_its_game(name):
     """Both ways agent and noise fit together: `play` asks the environment. `simulate` is in test_graph_engines.py."""
     algorithm = make_algorithm(name)
-    whole = play(cliques_of_five(), algorithm, seed=3)
-    parts = play(algorithm.wrap(cliques_of_five()), algorithm.agent(), seed=3)
+    agent = algorithm.agent()
+    parts = play(algorithm.wrap(cliques_of_five()), agent, seed=3)
+    whole = play(cliques_of_five(), as_one_player(algorithm, player=type(agent).__name__), seed=3)
     assert np.array_equal(whole.arms, parts.arms)
     assert np.array_equal(whole.gains, parts.gains)
 
@@ -409,7 +410,7 @@ BY_HAND = {
         lambda: KlUcb(level=3.1, width=log_width(3.1 / 4.0), lazy=True),
     ),
     "DP-UCB-BOUND": (
-        lambda env: HybridSums(env, epsilon=4.0),
+        lambda env: CounterSums(env, epsilon=4.0, counter="hybrid", budget="split"),
         lambda: Ucb(width=counter_width("hybrid", epsilon=4.0)),
     ),
     "LDP-UCB-L": (lambda env: BlockSums(env, epsilon=4.0, ratio=1, keep=True), lambda: LocalUcb(epsilon=4.0)),
@@ -427,7 +428,8 @@ def test_an_agent_put_together_by_hand_learns_the_sensitivity_by_itself(name):
     agent = make()
     own = play(wrapping(cliques_of_five()), agent, seed=1)
     if name != "DP-IMED":
-        of_paper = play(cliques_of_five(), make_algorithm(name, epsilon=4.0), seed=1)
+        algorithm = as_one_player(make_algorithm(name, epsilon=4.0), player=type(agent).__name__)
+        of_paper = play(cliques_of_five(), algorithm, seed=1)
         assert np.array_equal(own.arms, of_paper.arms)
     assert agent.noise.sensitivity == 5.0
     assert state_of(agent) == state_of(told(make(), 5)) != state_of(make())

@@ -126,7 +126,7 @@ def assert_same(make_env, algorithms, *, trials=2, first_trial=0, jobs=1):
         assert outcome.engine == "compiled", outcome.reason
         for trial in range(trials):
             env = make_env()
-            game = play(algorithm.wrap(env), algorithm.agent(), seed=SEED, trial=first_trial + trial)
+            game = play(env, algorithm, seed=SEED, trial=first_trial + trial)
             arms[algorithm.name, trial] = game.arms
             assert game.arms.shape == (horizon,)
             for curve in ("external_regret", "policy_regret", "collected", "switches", "pseudo_regret"):

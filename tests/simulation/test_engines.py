@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from gymnasium.wrappers import RecordEpisodeStatistics, TimeLimit
 
-from dp_bandit_envs import Exp3, LaplaceClipRescale, MiniBatchAverage, RandomizedResponse, Uniform, play, simulate
+from dp_bandit_envs import Exp3, LaplaceClipRescale, MiniBatchAverage, RandomizedResponse, play, simulate
 from dp_bandit_envs.adversaries import GainTable, Stochastic
 from dp_bandit_envs.agents import FunctionalAgent
 from dp_bandit_envs.agents import exp3 as exp3_module
@@ -85,7 +85,7 @@ def assert_falls_back(algorithm, *words, env_id=GAME, make_env=None, horizon=60)
     assert not missing(outcome.reason, *words)
     for trial in range(2):
         env = gym.make(env_id, horizon=horizon) if make_env is None else make_env()
-        game = play(algorithm.wrap(env), algorithm.agent(), seed=9, trial=trial)
+        game = play(env, algorithm, seed=9, trial=trial)
         at = np.array([7, 30, 60]) - 1
         assert np.array_equal(outcome.external_regret[trial], game.external_regret[at])
         assert np.array_equal(outcome.policy_regret[trial], game.policy_regret[at])
@@ -172,7 +172,7 @@ def test_an_environment_with_its_own_reset_is_never_compiled():
         return Swapping(GainTable(np.tile([1.0, 0.0], (30, 1))))
 
     outcome = simulate(make, ["Uniform"])["Uniform"]
-    game = play(make(), Uniform())
+    game = play(make(), make_algorithm("Uniform"))
     assert np.array_equal(outcome.collected[0, -1], game.collected[-1])
 
 
@@ -184,7 +184,7 @@ def test_a_wrapper_around_the_environment_that_was_given_is_seen():
 
     assert simulate(private, ["EXP3"])["EXP3"].engine == "compiled"
     lap = LaplaceClipRescale(gym.make(GAME, horizon=60), epsilon=1.0)
-    game = play(lap, Exp3(), seed=3)
+    game = play(lap, make_algorithm("EXP3"), seed=3)
     assert np.array_equal(
         simulate(private, ["EXP3"], seed=3, checkpoints=60)["EXP3"].external_regret[0], game.external_regret
     )

@@ -17,7 +17,7 @@ assert dp_bandit_envs.__file__.startswith(sys.argv[1]), dp_bandit_envs.__file__
 algorithm = make_algorithm(sys.argv[2])
 outcome = simulate("DPBandit-Stochastic-v0", [algorithm], horizon=400, checkpoints=400, seed=1)[algorithm.name]
 assert outcome.engine == "compiled"
-game = play(algorithm.wrap(gym.make("DPBandit-Stochastic-v0", horizon=400)), algorithm.agent(), seed=1)
+game = play(gym.make("DPBandit-Stochastic-v0", horizon=400), algorithm, seed=1)
 assert np.array_equal(outcome.external_regret[0], game.external_regret), "stale"
 print(",".join(map(str, game.arms)))
 """

@@ -160,7 +160,7 @@ def test_a_released_gain_outside_the_range_is_refused_in_all_three():
         envs.step(np.zeros(2, int))
     player = Algorithm("leaks", Exp3, lambda env: PrivacyBoundary(env, Leaks(0.5)))
     with refused(ValueError, "[0, 1]"):
-        simulate("DPBandit-Deterministic-v0", [player], horizon=9)
+        simulate("DPBandit-Deterministic-v0", [player], horizon=50)
 
 
 def test_a_mechanism_is_what_the_boundary_says_of_it():

@@ -86,7 +86,7 @@ def assert_same(env_id, env_kwargs, algorithms, *, trials=2, horizon=HORIZON, se
         for trial in range(trials):
             env = gym.make(env_id, horizon=horizon, **env_kwargs)
             n_arms = env.unwrapped.n_arms
-            game = play(algorithm.wrap(env), algorithm.agent(), seed=seed, trial=trial)
+            game = play(env, algorithm, seed=seed, trial=trial)
             arms[algorithm.name, trial] = game.arms
             assert game.arms.shape == (horizon,)
             assert np.array_equal(outcome.external_regret[trial], game.external_regret)
@@ -161,7 +161,7 @@ def test_the_orders_of_wrappers_are_really_different():
 
     Over all gains every agent but Uniform plays differently in every order but for "bare", a batch of 1 and no noise.
     """
-    algorithms = [Algorithm(order, Exp3, ORDERS[order]) for order in ORDERS]
+    algorithms = [Algorithm(order, Exp3, ORDERS[order], player="three") for order in ORDERS]
     _, arms = assert_same("DPBandit-Stochastic-v0", {"means": [0.9, 0.1, 0.2, 0.3]}, algorithms, trials=1)
     same = {"bare", "batch of 1", "Laplace without noise"}
     for one, other in itertools.combinations(ORDERS, 2):
@@ -213,6 +213,6 @@ def test_a_trial_of_play_is_that_trial_of_simulate():
     """Trials differ, and each is the same game on its own as among others."""
     simulation = simulate("DPBandit-Stochastic-v0", ["EXP3"], horizon=50, trials=3, seed=4)
     env = BanditEnv(Stochastic(horizon=50))
-    alone = [play(env, Exp3(), seed=4, trial=trial).external_regret[-1] for trial in (2, 0, 1)]
-    assert simulation["EXP3"].external_regret[[2, 0, 1], -1].tolist() == alone
-    assert len(set(alone)) == 3
+    alone = [play(env, make_algorithm("EXP3"), seed=4, trial=trial) for trial in (2, 0, 1)]
+    assert simulation["EXP3"].external_regret[[2, 0, 1], -1].tolist() == [game.external_regret[-1] for game in alone]
+    assert len({tuple(game.arms) for game in alone}) == 3

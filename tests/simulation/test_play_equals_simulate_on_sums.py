@@ -132,7 +132,7 @@ def test_what_an_agent_is_told_of_sums_is_equal_to_the_last_bit_for_every_counte
 
 
 def test_chains_without_noise_are_the_same_game():
-    algorithms = [Algorithm(order, BitsOfSums, NO_NOISE[order]) for order in NO_NOISE]
+    algorithms = [Algorithm(order, BitsOfSums, NO_NOISE[order], player="one") for order in NO_NOISE]
     _, arms = assert_same("DPBandit-Stochastic-v0", {}, algorithms, trials=1)
     assert all(np.array_equal(arms["ExactSums", 0], arms[order, 0]) for order in NO_NOISE)
 
@@ -165,8 +165,7 @@ def test_a_counter_that_is_not_compiled_is_played():
     assert outcome.engine == "play"
     assert not missing(outcome.reason, "CounterSums", "release")
     for trial in range(2):
-        env = algorithm.wrap(BanditEnv(Stochastic(horizon=60)))
-        game = play(env, algorithm.agent(), seed=SEED, trial=trial)
+        game = play(BanditEnv(Stochastic(horizon=60)), algorithm, seed=SEED, trial=trial)
         assert np.array_equal(outcome.external_regret[trial], game.external_regret)
         assert np.array_equal(outcome.pulls[trial], np.bincount(game.arms, minlength=4))
     # The noise matters at all.

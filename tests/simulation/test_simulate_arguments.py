@@ -19,8 +19,11 @@ def test_a_mapping_names_algorithms_and_agents():
     )
     assert list(simulation) == ["base", "class", "made"]
     assert len(simulation) == 3
+    alone = simulate(GAME, ["EXP3"], horizon=50, trials=2)["EXP3"]
+    assert np.array_equal(simulation["base"].external_regret, alone.external_regret)
     for name in ("class", "made"):
-        assert np.array_equal(simulation[name].external_regret, simulation["base"].external_regret)
+        mine = simulate(GAME, Algorithm(name, Exp3), horizon=50, trials=2)[name]
+        assert np.array_equal(simulation[name].external_regret, mine.external_regret)
 
 
 def test_one_algorithm_need_not_be_in_a_list():
@@ -43,7 +46,7 @@ def test_names_that_differ_in_case_only_stay_apart():
     """Look-up ignores case for convenience; an exact name must win."""
     simulation = simulate(GAME, {"mine": Exp3, "MINE": Uniform}, horizon=300, trials=2)
     assert list(simulation) == ["mine", "MINE"]
-    assert np.array_equal(simulation["mine"].pulls, simulate(GAME, {"x": Exp3}, horizon=300, trials=2)["x"].pulls)
+    assert np.array_equal(simulation["mine"].pulls, simulate(GAME, {"mine": Exp3}, horizon=300, trials=2)["mine"].pulls)
 
 
 def test_no_algorithm_is_refused():

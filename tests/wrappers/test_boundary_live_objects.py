@@ -1,5 +1,6 @@
 """Nothing that is handed out can be written to so that noise gets smaller, or read so that it can be subtracted."""
 
+import pickle
 from typing import NamedTuple
 
 import gymnasium as gym
@@ -12,7 +13,7 @@ from dp_bandit_envs.adversaries.replay import GainTable
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import BoundaryError, StepOutsideGameError
-from dp_bandit_envs.seeding import AGENT, FIRST_WRAPPER, EpisodeStreams, stream, stream_for_agent
+from dp_bandit_envs.seeding import AGENT, EpisodeStreams, stream
 from dp_bandit_envs.wrappers import CounterSums, IntervalSums, LaplaceClipRescale, RandomizedResponse
 from dp_bandit_envs.wrappers import vector as of_many
 from tests.tools.refusals import refused
@@ -36,20 +37,25 @@ class Keeps:
 
 
 def test_an_agents_generator_does_not_tell_the_seed():
-    agent = Keeps()
-    play(BanditEnv(Stochastic(2, 5)), agent, seed=77, trial=3)
-    sequence = agent.rng.bit_generator.seed_seq
-    assert sequence.entropy != 77 and sequence.spawn_key == ()
-    guess = np.random.Generator(np.random.PCG64(np.random.SeedSequence(sequence.entropy, spawn_key=(3, FIRST_WRAPPER))))
-    assert guess.random() != stream(77, trial=3, role=FIRST_WRAPPER).random()
+    """Nothing in it is the seed or leads to NumPy's `SeedSequence`, which can be inverted."""
+    agent, seed = Keeps(), 2**127 + 12345
+    play(BanditEnv(Stochastic(2, 5)), agent, seed=seed, trial=3)
+    bits = agent.rng.bit_generator
+    assert isinstance(bits, np.random.SFC64)
+    assert not isinstance(bits.seed_seq, np.random.SeedSequence)
+    assert set(vars(bits.seed_seq)) == {"_digest", "_spawned"}
+    text = pickle.dumps((bits, bits.state, bits.seed_seq)) + repr((bits.state, vars(bits.seed_seq))).encode()
+    for base in (str(seed), f"{seed:x}", seed.to_bytes(16, "little"), seed.to_bytes(16, "big")):
+        assert (base.encode() if isinstance(base, str) else base) not in text
 
 
-def test_it_draws_the_same_numbers_all_the_same():
-    for seed, trial in ((0, 0), (5, 2), (2**127, 2**31)):
-        ours, plain = stream_for_agent(seed, trial), stream(seed, trial=trial, role=AGENT)
-        assert np.array_equal(ours.random(50), plain.random(50))
-    spawned = [stream_for_agent(seed, trial).spawn(1)[0].random() for seed, trial in ((1, 0), (1, 0), (1, 1), (2, 0))]
-    assert spawned[0] == spawned[1] and len(set(spawned)) == 3
+def test_an_agent_may_spawn_generators_of_its_own():
+    spawned = [stream(*key, role=AGENT).spawn(2) for key in ((1,), (1,), (2,))]
+    numbers = [[child.random() for child in children] for children in spawned]
+    assert numbers[0] == numbers[1]
+    assert len({*numbers[0], *numbers[2]}) == 4
+    twice = stream(1, role=AGENT)
+    assert [twice.spawn(1)[0].random(), twice.spawn(1)[0].random()] == numbers[0]
 
 
 def test_without_a_seed_no_two_games_are_alike():

@@ -9,8 +9,8 @@ import numpy as np
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from dp_bandit_envs.envs.bandit_vector_env import Seeds, VectorStep, check_arms, every_game, spread_seeds
 from dp_bandit_envs.envs.scoreboard import Scoreboard
+from dp_bandit_envs.envs.vector_calls import Seeds, VectorStep, check_arms, every_game, spread_seeds
 from dp_bandit_envs.errors import BoundaryError, StepOutsideGameError
 from dp_bandit_envs.graphs import FeedbackGraph
 from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Noise
@@ -90,7 +90,8 @@ class VectorPrivacyBoundary(PublicFace, Vector):  # type: ignore[misc]
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self.metadata = copy.deepcopy(env.metadata)
-        self._streams = [EpisodeStreams(FIRST_WRAPPER + len(below)) for _ in range(self.num_envs)]
+        role = FIRST_WRAPPER + len(below)
+        self._streams = [EpisodeStreams(role, self._noise_label) for _ in range(self.num_envs)]
         self._started = self._ended = False
         self._round: IntArray = np.zeros(self.num_envs, np.int64)
         self._round_below: IntArray = np.zeros(self.num_envs, np.int64)
@@ -189,8 +190,7 @@ class VectorPrivacyBoundary(PublicFace, Vector):  # type: ignore[misc]
             for game, rng in enumerate(self._noise_streams)
         ]
         self._started, self._ended = True, False
-        self._round = np.zeros(self.num_envs, np.int64)
-        self._round_below = np.zeros(self.num_envs, np.int64)
+        self._round, self._round_below = (np.zeros(self.num_envs, np.int64) for _ in range(2))
         boards = self.num_envs if self.render_mode else 0
         self._scoreboards = [Scoreboard(self.n_arms, self._rounds) for _ in range(boards)]
         return self._nothing(), every_game("round", self._round.copy())

@@ -1,0 +1,164 @@
+"""With one seed, releases that differ in anything have different noise; otherwise it would cancel in a difference."""
+
+import itertools
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from dp_bandit_envs import (
+    Exp3,
+    HybridSums,
+    LaplaceClipRescale,
+    MiniBatchAverage,
+    Uniform,
+    make_algorithm,
+    play,
+    simulate,
+)
+from dp_bandit_envs.adversaries.replay import GainTable
+from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.privacy.mechanisms import MECHANISMS
+from dp_bandit_envs.seeding import FIRST_WRAPPER, stream
+from tests.tools.boundary_games import game
+from tests.tools.one_noise import as_one_player
+
+ROUNDS = 60
+ZEROS = np.zeros((ROUNDS, 2))
+
+
+def draws(env, **reset):
+    """Return the noise of the releases of a game without gains, divided by its scale."""
+    env.reset(**{"seed": 2**100, **reset})
+    _, scale, bound = env.noise
+    steps = [env.step(0)[0]["gain"][0] for _ in range(env.horizon)]
+    return (np.array(steps) * (1 + 2 * bound) - bound) / scale
+
+
+def laplace(epsilon=1.0, table=ZEROS, batch_size=1):
+    """Return a game whose bound is so wide that every release is the noise itself."""
+    inner = game(table)
+    if batch_size > 1:
+        inner = MiniBatchAverage(inner, batch_size=batch_size)
+    return LaplaceClipRescale(inner, epsilon=epsilon, outside="clip", bound=40 / epsilon)
+
+
+def shared(one, other):
+    """Return how many of the first draws agree to within a thousandth of their scale (by chance: 0.05 %)."""
+    number = min(len(one), len(other))
+    return int((np.abs(one[:number] - other[:number]) < 1e-3).sum())
+
+
+def test_the_same_wrapper_with_the_same_seed_has_the_same_noise():
+    """Otherwise the tests below would see nothing."""
+    assert shared(draws(laplace()), draws(laplace())) == ROUNDS
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        laplace(epsilon=2.0),
+        laplace(epsilon=np.nextafter(1.0, 2.0)),
+        laplace(table=np.zeros((ROUNDS + 1, 2))),
+        laplace(table=np.zeros((ROUNDS, 3))),
+        laplace(batch_size=2),
+        laplace(batch_size=3),
+    ],
+    ids=["epsilon", "epsilon by one bit", "horizon", "arms", "batch of 2", "batch of 3"],
+)
+def test_wrappers_that_differ_have_different_noise(other):
+    """False alarm: 1e-6 for five agreements or more in 60 draws (each by chance with 0.0005)."""
+    assert shared(draws(laplace()), draws(other)) < 5
+    assert shared(draws(laplace(batch_size=2)), draws(laplace(batch_size=3))) < 5
+
+
+def test_players_of_one_trial_have_different_noise():
+    """False alarm: 1e-6."""
+    names = [make_algorithm("EXP3"), make_algorithm("EXP3", exploration_rate=0.1), make_algorithm("HTINF")]
+    players = ["", *(algorithm.player for algorithm in names)]
+    games = [draws(laplace(), options={"player": player}) for player in players]
+    for one, other in itertools.combinations(games, 2):
+        assert shared(one, other) < 5
+
+
+def test_algorithms_of_one_trial_share_gains_and_no_coins():
+    """Uniform plays by coins only: under one name it plays the same arms, under two it does not."""
+    uniform = make_algorithm("Uniform")
+    given = {"horizon": 200, "trials": 2, "checkpoints": 200, "seed": 5}
+    found = simulate(
+        "DPBandit-Stochastic-v0", {"a": uniform, "b": uniform, "c": as_one_player(uniform), "d": Uniform}, **given
+    )
+    assert np.array_equal(found["a"].pulls, found["b"].pulls)
+    for other in ("c", "d"):
+        assert (found["a"].pulls != found[other].pulls).any(axis=1).all()
+    best = [outcome.external_regret + outcome.collected for outcome in found.values()]
+    assert all(np.allclose(each, best[0]) for each in best)  # of the same gains
+
+
+def test_a_game_without_a_seed_never_goes_on_with_an_earlier_one():
+    """Neither with its next episode nor with any other; and no two such games are alike."""
+    env = LaplaceClipRescale(BanditEnv(GainTable(ZEROS)), epsilon=0.01, outside="clip", bound=4000.0)
+
+    class Keeps:
+        """An agent that keeps what it sees, and its own first number."""
+
+        def begin(self, *, n_arms, horizon, rng):
+            self.seen, self.coin = [], rng.random()
+
+        def select_arm(self):
+            return 0
+
+        def update(self, arm, observation):
+            self.seen.append(observation["gain"][0])
+
+    games = []
+    for seed in (0, None, None, 0, None):
+        agent = Keeps()
+        play(env, agent, seed=seed)
+        games.append((tuple(agent.seen), agent.coin))
+    assert games[0] == games[3]
+    for place in (0, 1):
+        assert len({each[place] for each in games}) == 4
+    label = env._noise_label
+    guesses = [
+        stream(0, role=FIRST_WRAPPER, episode=episode, player=player, part=part).laplace(0.0, 100.0, ROUNDS)
+        for episode in range(4)
+        for player in ("", Keeps.__qualname__)
+        for part in ("", label)
+    ]
+    for seen, _ in (games[1], games[2], games[4]):
+        noise = np.array(seen) * 8001 - 4000
+        assert all(shared(noise / 100, guess / 100) < 5 for guess in guesses)
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_labels_hold_every_parameter(name):
+    """Each attribute of a mechanism changed by itself gives another label."""
+    from dp_bandit_envs import wrappers
+
+    kind = getattr(wrappers, name)
+    example = MECHANISMS[name].example
+    env = kind(game(ZEROS), **example)
+    assert env._noise_label == kind(game(ZEROS), **example)._noise_label
+    attributes = vars(env.mechanism)
+    labels = {env._noise_label}
+    for attribute, value in attributes.items():
+        changed = env.mechanism
+        vars(changed)[attribute] = "changed" if value != "changed" else "otherwise"
+        from dp_bandit_envs.privacy.mechanism import noise_label
+
+        labels.add(noise_label(changed, env.below))
+    assert len(labels) == 1 + len(attributes)
+
+
+def test_play_and_simulate_still_play_the_same_private_game():
+    private = make_algorithm("DP-UCB", epsilon=0.5)
+    simulated = simulate("DPBandit-Stochastic-v0", [private], horizon=200, trials=2, seed=3, checkpoints=200)["DP-UCB"]
+    for trial in range(2):
+        game_ = play(gym.make("DPBandit-Stochastic-v0", horizon=200), private, seed=3, trial=trial)
+        assert np.array_equal(simulated.external_regret[trial], game_.external_regret)
+    by_hand = play(HybridSums(gym.make("DPBandit-Stochastic-v0", horizon=200), epsilon=0.5), private.agent(), seed=3)
+    assert not np.array_equal(by_hand.arms, play(gym.make("DPBandit-Stochastic-v0", horizon=200), private, seed=3).arms)
+    assert play(BanditEnv(GainTable(ZEROS)), Exp3(), seed=1).arms.tolist() == (
+        play(BanditEnv(GainTable(ZEROS)), Exp3(), seed=1).arms.tolist()
+    )
