@@ -21,8 +21,7 @@ ABOUT_GUARANTEES = """\
 A guarantee covers the arms played in one game. It does not cover this report: regrets, figure and raw arrays are
 computed from true gains, for the evaluator. If the gains are real data, every trial on the same data spends its
 guarantee again, a person whose data are used in r rounds is protected at r times epsilon, and anyone who knows the seed
-above can subtract the noise. The algorithms of one trial share their noise as they share their gains, so the releases
-of two of them together may cancel it: publish one of them, or use another seed for each."""
+above can subtract the noise."""
 
 
 def report_md(

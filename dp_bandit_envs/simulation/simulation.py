@@ -112,8 +112,9 @@ def simulate(
         algorithms: Names or `Algorithm` objects; or a mapping from names to `Algorithm` objects or agents' classes.
         horizon: Number of rounds T; by default the environment's.
         trials: Number of games of each algorithm.
-        seed: The seed of all randomness. Trial i does not depend on the other arguments, and is the game
-            `play(env, algorithm, seed=seed, trial=i)`.
+        seed: The seed of all randomness; whoever knows or guesses it can subtract the noise. Trial i does not depend on
+            the other arguments, and is the game `play(env, algorithm, seed=seed, trial=i)`. In one trial algorithms
+            share the gains and no noise.
         checkpoints: The rounds at which to record results; or a number of evenly spaced rounds, by default 100; or
             `"linear"` or `"log"` for 100 rounds with that spacing. T is always one of them.
         jobs: Number of trials to run in parallel: in threads, or in processes if something is not compiled. Games

@@ -1,38 +1,30 @@
 /* EXP3 against Bernoulli gains as a C programmer writes it: what the compiled simulator is measured against.
 
-   Same random numbers (NumPy's PCG64), same arithmetic in the same order as agents/exp3.py, hence the same arms; but
+   Same random numbers (NumPy's SFC64), same arithmetic in the same order as agents/exp3.py, hence the same arms; but
    one plain loop, no general rules, nothing stored but totals. */
 
 #include <math.h>
 #include <stdint.h>
 
-typedef unsigned __int128 uint128_t;
-
 typedef struct {
-    uint128_t state, increment;
-} pcg64;
+    uint64_t a, b, c, counter;
+} sfc64;
 
-/* PCG XSL-RR 128/64 of O'Neill (2014), stepped before its output as NumPy does; then 53 bits to [0, 1). */
-static inline double next_double(pcg64 *rng) {
-    const uint128_t multiplier = ((uint128_t)2549297995355413924ULL << 64) + 4865540595714422341ULL;
-    rng->state = rng->state * multiplier + rng->increment;
-    uint64_t mixed = (uint64_t)(rng->state >> 64) ^ (uint64_t)rng->state;
-    unsigned turn = (unsigned)(rng->state >> 122);
-    uint64_t word = (mixed >> turn) | (mixed << (-turn & 63));
+/* Small fast counter of Doty-Humphrey; then 53 bits to [0, 1). */
+static inline double next_double(sfc64 *rng) {
+    const uint64_t word = rng->a + rng->b + rng->counter++;
+    rng->a = rng->b ^ (rng->b >> 11);
+    rng->b = rng->c + (rng->c << 3);
+    rng->c = ((rng->c << 24) | (rng->c >> 40)) + word;
     return (double)(word >> 11) * (1.0 / 9007199254740992.0);
 }
 
-static pcg64 from_words(const uint64_t words[4]) {
-    pcg64 rng = {((uint128_t)words[0] << 64) | words[1], ((uint128_t)words[2] << 64) | words[3]};
-    return rng;
-}
-
-/* Play `horizon` rounds. `adversary` and `agent` are the two streams as (state high, low, increment high, low);
+/* Play `horizon` rounds. `adversary` and `agent` are the four words of the two streams' states;
    `scores` and `weights` are room for n_arms numbers; `pulls` and `totals` (each arm's gains) must come in as 0.
    Returns the gains collected. */
-double play(int64_t horizon, int64_t n_arms, const double *means, double exploration_rate, const uint64_t adversary[4],
-            const uint64_t agent[4], double *scores, double *weights, int64_t *pulls, double *totals) {
-    pcg64 coins = from_words(adversary), choices = from_words(agent);
+double play(int64_t horizon, int64_t n_arms, const double *means, double exploration_rate, const sfc64 *adversary,
+            const sfc64 *agent, double *scores, double *weights, int64_t *pulls, double *totals) {
+    sfc64 coins = *adversary, choices = *agent;
     const double floor = exploration_rate / (double)n_arms;
     double reference = 0.0, collected = 0.0;
     for (int64_t i = 0; i < n_arms; i++) {

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dp_bandit_envs import simulate
+from dp_bandit_envs import make_algorithm, simulate
 from dp_bandit_envs.adversaries import Stochastic
 from dp_bandit_envs.agents import Exp3
 from dp_bandit_envs.protocols import FloatArray, IntArray
@@ -58,7 +58,9 @@ def c_game(compiler: str, folder: Path) -> CGame:
     means, n_arms, rate = adversary.means, adversary.n_arms, Exp3().rate(adversary.n_arms, HORIZON)
 
     def game(trial: int) -> tuple[IntArray, FloatArray, float]:
-        streams = [pcg64_words(stream(SEED, trial=trial, role=role)) for role in (ADVERSARY, AGENT)]
+        coins = stream(SEED, trial=trial, role=ADVERSARY)
+        choices = stream(SEED, trial=trial, role=AGENT, player=make_algorithm("EXP3").player)
+        streams = [words_of(coins), words_of(choices)]
         scores, weights, totals = np.zeros(n_arms), np.zeros(n_arms), np.zeros(n_arms)
         pulls = np.zeros(n_arms, np.int64)
         arrays = [array.ctypes.data for array in (*streams, scores, weights, pulls, totals)]
@@ -68,11 +70,10 @@ def c_game(compiler: str, folder: Path) -> CGame:
     return game
 
 
-def pcg64_words(rng: np.random.Generator) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:
-    """Return the state and the increment of a PCG64, each as a high and a low word, shape `(4,)`."""
-    numbers = rng.bit_generator.state["state"]
-    words = [number >> shift & (2**64 - 1) for number in (numbers["state"], numbers["inc"]) for shift in (64, 0)]
-    return np.array(words, np.uint64)
+def words_of(rng: np.random.Generator) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:
+    """Return the state of an SFC64, shape `(4,)`."""
+    words: np.ndarray[tuple[int], np.dtype[np.uint64]] = rng.bit_generator.state["state"]["state"]
+    return words
 
 
 def assert_same_games(game: CGame) -> None:
