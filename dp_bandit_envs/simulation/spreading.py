@@ -1,6 +1,7 @@
 """Runs many trials in parallel, in threads or processes, and stops at once on Ctrl-C."""
 
 import functools
+import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -92,7 +93,13 @@ def in_background(compile_parts: Callable[[Stopped], object]) -> None:
     Python runs signal handlers in the main thread only. If that thread compiled, Ctrl-C would be raised in one of
     LLVM's callbacks, which cannot propagate it, and be lost. Here the wait ends at once, and the current function is
     compiled to its end in the background.
+
+    While a module is being imported, everything is compiled in this thread: Numba imports the module of each function
+    that it compiles, and another thread would wait for an import that waits for it.
     """
+    if _importing():
+        compile_parts(never)
+        return
     stop = threading.Event()
     failure: list[BaseException] = []
 
@@ -111,3 +118,8 @@ def in_background(compile_parts: Callable[[Stopped], object]) -> None:
         stop.set()
     if failure:
         raise failure[0]
+
+
+def _importing() -> bool:
+    specs = [getattr(module, "__spec__", None) for module in list(sys.modules.values())]
+    return any(getattr(spec, "_initializing", False) for spec in specs)
