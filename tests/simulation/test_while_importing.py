@@ -6,7 +6,8 @@ import sys
 MODULE = """
 from typing import NamedTuple
 import numpy as np
-from dp_bandit_envs import Algorithm, Exp3, PrivacyBoundary, simulate
+from dp_bandit_envs import Algorithm, Exp3, simulate
+from dp_bandit_envs.wrappers import PrivacyBoundary
 from dp_bandit_envs.privacy import PrivacyGuarantee
 from dp_bandit_envs.privacy.mechanism import Mechanism
 
