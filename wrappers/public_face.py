@@ -8,7 +8,7 @@ import numpy as np
 from dp_bandit_envs import checks
 from dp_bandit_envs.errors import WrongTypeError
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
-from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Noise, noise_label
+from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Noise, facts_above, noise_label
 from dp_bandit_envs.protocols import is_public
 
 
@@ -144,7 +144,7 @@ def checked_above(mechanism: Mechanism, below: Below) -> Below:
     """Return what a mechanism says of what it releases, or raise if that cannot be."""
     name = type(mechanism).__name__
     checks.integer(f"batch_size of {name}", mechanism.batch_size, at_least=1)
-    above = mechanism.above(below)
+    above = facts_above(mechanism, below)
     rules = {
         "guarantee": isinstance(above.guarantee, PrivacyGuarantee),
         "sensitivity": isinstance(above.sensitivity, (int, float)) and above.sensitivity > 0,

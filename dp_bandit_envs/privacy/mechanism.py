@@ -95,7 +95,10 @@ class Mechanism(abc.ABC):
 
     @abc.abstractmethod
     def guarantee(self, below: Below) -> PrivacyGuarantee:
-        """Return the guarantee of one game, for everything above."""
+        """Return the guarantee that its own noise gives one game, if nothing below adds any or withholds gains.
+
+        What is below is taken into account by the boundary: see `after_noise_below`.
+        """
 
     def sensitivity(self, below: Below) -> float:
         """Return the L1 distance between releases in neighbouring games, with the noise fixed.
@@ -117,17 +120,20 @@ class Mechanism(abc.ABC):
         """Return how many released gains one round can influence: as many as it reveals, if none is released twice."""
         return below.gains_in_a_round
 
-    def above(self, below: Below) -> Below:
-        """Return the public facts about what it releases, for the mechanism above."""
-        guarantee = self.guarantee(below)
-        return below._replace(
-            horizon=self.horizon(below),
-            sensitivity=self.sensitivity(below),
-            gains_in_a_round=self.gains_in_a_round(below),
-            guarantee=guarantee,
-            withheld=(below.withheld or self.withholds) and getattr(guarantee, "model", "none") == "none",
-            noise=self.noise(below),
-        )
+
+def facts_above(mechanism: Mechanism, below: Below) -> Below:
+    """Return the public facts about what a mechanism releases, for everything above; not checked yet."""
+    guarantee = mechanism.guarantee(below)
+    if isinstance(guarantee, PrivacyGuarantee):
+        guarantee = after_noise_below(guarantee, below)
+    return below._replace(
+        horizon=mechanism.horizon(below),
+        sensitivity=mechanism.sensitivity(below),
+        gains_in_a_round=mechanism.gains_in_a_round(below),
+        guarantee=guarantee,
+        withheld=(below.withheld or mechanism.withholds) and getattr(guarantee, "model", "none") == "none",
+        noise=mechanism.noise(below),
+    )
 
 
 def noise_label(mechanism: Mechanism, below: Below) -> str:

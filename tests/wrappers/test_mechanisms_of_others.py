@@ -18,6 +18,7 @@ from dp_bandit_envs.wrappers import (
     PrivacyBoundary,
     RandomizedResponse,
 )
+from dp_bandit_envs.wrappers import vector as of_many
 from dp_bandit_envs.wrappers.vector import VectorPrivacyBoundary
 from tests.tools.boundary_games import PLANTED, game, games
 from tests.tools.refusals import refused
@@ -282,3 +283,64 @@ def test_how_many_releases_a_round_influences_is_told_upwards():
     floor, span = env.mechanism.new_state(env.below)
     assert 3 * math.log((floor + span) / floor) == pytest.approx(1.2, rel=1e-12)
     assert LaplaceClipRescale(PrivacyBoundary(game(np.zeros((6, 2))), ReleasesThrice()), epsilon=1.0).noise.scale == 3.0
+
+
+# ---- what is below a mechanism counts in its guarantee, whether its author thought of it or not
+
+
+def toss(state, arm, gain, rng):
+    return float(rng.random() < 0.25 + gain / 2), 1
+
+
+class HonestCoin(AboveAHalf):
+    """Randomised response with odds of 3 to 1, whose author wrote down what its own coins guarantee and no more."""
+
+    release = staticmethod(toss)
+    withholds = False
+
+    def guarantee(self, below):
+        """Return ln 3."""
+        return PrivacyGuarantee(math.log(3.0), model="local", theorem="odds of 3 to 1")
+
+
+STACKS = {
+    "nothing": lambda env: env,
+    "Laplace": lambda env: LaplaceClipRescale(env, epsilon=0.1),
+    "much Laplace": lambda env: LaplaceClipRescale(env, epsilon=10.0),
+    "batch": lambda env: MiniBatchAverage(env, batch_size=2),
+    "Laplace above batch": lambda env: LaplaceClipRescale(MiniBatchAverage(env, batch_size=2), epsilon=0.1),
+    "batch above Laplace": lambda env: MiniBatchAverage(LaplaceClipRescale(env, epsilon=0.1), batch_size=2),
+    "coins": lambda env: RandomizedResponse(env, epsilon=0.2),
+    "withheld by value": lambda env: PrivacyBoundary(env, AboveAHalf()),
+    "no noise": lambda env: LaplaceClipRescale(env, epsilon=math.inf),
+}
+
+
+@pytest.mark.parametrize("stack", STACKS)
+def test_a_mechanism_of_ones_own_guarantees_what_one_of_ours_does_in_its_place(stack):
+    below = STACKS[stack]
+    theirs = PrivacyBoundary(below(game(np.zeros((8, 2)))), HonestCoin()).guarantee
+    ours = RandomizedResponse(below(game(np.zeros((8, 2)))), epsilon=math.log(3.0)).guarantee
+    assert (theirs.epsilon, theirs.delta, theirs.model) == (ours.epsilon, ours.delta, ours.model)
+    expected = {
+        "nothing": (math.log(3.0), "local"),
+        "Laplace": (0.1, "local"),
+        "much Laplace": (10.0, "local"),
+        "batch": (math.log(3.0), "central"),
+        "Laplace above batch": (0.1, "central"),
+        "batch above Laplace": (0.1, "local"),
+        "coins": (0.2, "local"),
+        "withheld by value": (math.inf, "none"),
+        "no noise": (math.log(3.0), "central"),
+    }
+    assert (theirs.epsilon, theirs.model) == expected[stack]
+    if stack in ("batch", "Laplace"):
+        many = games(2, np.zeros((8, 2)))
+        wrapped = VectorPrivacyBoundary(VECTOR[stack](many), HonestCoin())
+        assert (wrapped.guarantee.epsilon, wrapped.guarantee.model) == expected[stack]
+
+
+VECTOR = {
+    "batch": lambda envs: of_many.MiniBatchAverage(envs, batch_size=2),
+    "Laplace": lambda envs: of_many.LaplaceClipRescale(envs, epsilon=0.1),
+}

@@ -82,10 +82,8 @@ class MiniBatchAverage(Mechanism):
         return below.noise
 
     def guarantee(self, below: Below) -> PrivacyGuarantee:
-        """Return the guarantee below; averaging adds none."""
-        return below.guarantee or PrivacyGuarantee.none(
-            "an average without noise guarantees nothing for an arbitrary agent"
-        )
+        """Return none: averaging adds nothing to the guarantee below."""
+        return PrivacyGuarantee.none("an average without noise guarantees nothing for an arbitrary agent")
 
 
 def batch_size_within(batch_size: SupportsIndex, horizon: int) -> int:

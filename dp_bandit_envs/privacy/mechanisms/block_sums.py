@@ -9,7 +9,7 @@ import numpy as np
 from dp_bandit_envs import checks
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.laplace import grid_of, noise_scale, noisy
-from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Noise, after_noise_below, for_rounds
+from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Noise, for_rounds
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 
@@ -133,7 +133,7 @@ class BlockSums(Mechanism):
             local = self.blocks(below.horizon) == (1,)
             own = PrivacyGuarantee(epsilon=self.epsilon, model="local" if local else "central")
         reason = "a gain is in one block, whose sum is released once (Laplace)"
-        return after_noise_below(for_rounds(own, below.sensitivity, reason), below)
+        return for_rounds(own, below.sensitivity, reason)
 
 
 def geometric_blocks(ratio: float, horizon: int, *, first: int = 1, totals: bool = True) -> tuple[int, ...]:

@@ -12,7 +12,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.privacy.counters import COUNTERS, Counter, make_counter
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.laplace import to_grid
-from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Noise, Release, after_noise_below, for_rounds
+from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Noise, Release, for_rounds
 from dp_bandit_envs.protocols import FloatArray, IntArray
 from dp_bandit_envs.specialise import specialise
 
@@ -135,7 +135,7 @@ class CounterSums(Mechanism):
     def guarantee(self, below: Below) -> PrivacyGuarantee:
         """Return the counter's guarantee, restated for rounds; or the guarantee below, if there is one."""
         own = self._counter(below.horizon).guarantee
-        return after_noise_below(for_rounds(own, below.sensitivity, own.theorem), below)
+        return for_rounds(own, below.sensitivity, own.theorem)
 
     @property
     def _plain_noise(self) -> Callable[..., Any] | None:

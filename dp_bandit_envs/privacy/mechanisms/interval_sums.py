@@ -14,7 +14,7 @@ import numpy as np
 from dp_bandit_envs import checks
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.laplace import grid_of, noisy
-from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Noise, after_noise_below
+from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Noise
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 INTERVALS = ("lemma", "uniform")
@@ -135,7 +135,7 @@ class IntervalSums(Mechanism):
 
     def guarantee(self, below: Below) -> PrivacyGuarantee:
         """Return what the releases spend, at most the target; or the guarantee below, if there is one."""
-        return after_noise_below(self._spent(self.ends(below.horizon), below.sensitivity), below)
+        return self._spent(self.ends(below.horizon), below.sensitivity)
 
     def _spent(self, ends: IntArray, sensitivity: float) -> PrivacyGuarantee:
         if self.mode == "redraw":

@@ -8,7 +8,7 @@ import numpy as np
 from dp_bandit_envs import checks
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.laplace import default_bound, grid_of, noise_scale, noisy
-from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Noise, after_noise_below
+from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Noise
 
 OUTSIDE = ("reject", "clip")
 
@@ -94,10 +94,10 @@ class LaplaceClipRescale(Mechanism):
         return Noise(below.sensitivity, scale, bound)
 
     def guarantee(self, below: Below) -> PrivacyGuarantee:
-        """Return epsilon, or the guarantee below, if there is one."""
+        """Return epsilon."""
         if math.isinf(self.epsilon):
-            return below.guarantee or PrivacyGuarantee.none("epsilon is inf, so there is no noise")
-        own = PrivacyGuarantee(
+            return PrivacyGuarantee.none("epsilon is inf, so there is no noise")
+        return PrivacyGuarantee(
             epsilon=self.epsilon,
             model="local",
             theorem=(
@@ -105,4 +105,3 @@ class LaplaceClipRescale(Mechanism):
                 " (Tossou and Dimitrakakis 2017, theorem 3.2)"
             ),
         )
-        return after_noise_below(own, below)

@@ -7,7 +7,7 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
-from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Noise, after_noise_below
+from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Noise
 
 STEP = 2.0**-53
 """Uniform doubles are multiples of this, so the probabilities are too."""
@@ -64,19 +64,17 @@ class RandomizedResponse(Mechanism):
         return Noise(float(below.gains_in_a_round))
 
     def guarantee(self, below: Below) -> PrivacyGuarantee:
-        """Return epsilon, or the guarantee below, if there is one."""
+        """Return epsilon, for all bits that a round influences together."""
         bits = below.gains_in_a_round
         if math.isinf(self.epsilon):
-            own = PrivacyGuarantee.none("epsilon is inf, so the bits have the gains as their means")
-        else:
-            shared = f"e^(epsilon / {bits}), for each of {bits} bits that a round influences"
-            own = PrivacyGuarantee(
-                epsilon=self.epsilon,
-                model="local",
-                theorem="randomized response: the probability of either bit changes by a factor of at most "
-                + (shared if bits > 1 else "e^epsilon"),
-            )
-        return after_noise_below(own, below)
+            return PrivacyGuarantee.none("epsilon is inf, so the bits have the gains as their means")
+        shared = f"e^(epsilon / {bits}), for each of {bits} bits that a round influences"
+        return PrivacyGuarantee(
+            epsilon=self.epsilon,
+            model="local",
+            theorem="randomized response: the probability of either bit changes by a factor of at most "
+            + (shared if bits > 1 else "e^epsilon"),
+        )
 
 
 def coin_chances(epsilon: float) -> State:
