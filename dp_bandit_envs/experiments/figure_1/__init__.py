@@ -7,6 +7,7 @@ from dp_bandit_envs.experiments.experiment import Results
 from dp_bandit_envs.experiments.figure_1.figure_1_claims import claims
 from dp_bandit_envs.experiments.figure_1.figure_1_setup import HORIZON, N_ARMS, TRIALS, experiment
 from dp_bandit_envs.experiments.reproduction import Reproduction
+from dp_bandit_envs.experiments.sentences import smaller_than
 
 
 def reproduction(
@@ -32,7 +33,7 @@ def notes(results: Results, epsilon: float | None) -> list[Note]:
             f"All private algorithms have epsilon = {epsilon:g} (EXP3-tau also delta = T^-2); EXP3 has no privacy, for"
             " comparison."
         )
-        return [Note(text)]
+        return [Note(text), *smaller_than(results, HORIZON, TRIALS)]
     budget = paper_epsilon(N_ARMS, horizon)
     tau = results.experiment.contestants[2].make().guarantee(n_arms=N_ARMS, horizon=horizon)
     text = (
@@ -43,4 +44,4 @@ def notes(results: Results, epsilon: float | None) -> list[Note]:
         " picture at a level that protects, with the batched algorithms beside, is one option away: `--epsilon 1` or"
         " `--epsilon 0.1`."
     )
-    return [Note(text)]
+    return [Note(text), *smaller_than(results, HORIZON, TRIALS)]

@@ -8,14 +8,14 @@ from dp_bandit_envs.experiments.verdicts import judged
 
 
 def claims(results: Results) -> list[Claim]:
-    """Return every claim in the paper's discussion of its figure; each gets a yes or no, however few the trials."""
+    """Return every claim in the paper's discussion of its figure, with its verdict."""
     return [
-        judged(results, statistics.shares_of_bounds, words.shares_of_bounds, fewest=0),
-        judged(results, statistics.beside_exp3, words.beside_exp3, fewest=0),
+        judged(results, statistics.shares_of_bounds, words.shares_of_bounds),
+        judged(results, statistics.beside_exp3, words.beside_exp3),
         judged(results, statistics.two_epsilons, words.two_epsilons, fewest=0),
-        judged(results, statistics.lap_for_free, words.lap_for_free, fewest=0),
-        judged(results, statistics.lap_ahead, words.lap_ahead, fewest=0),
-        judged(results, statistics.switching_costs, words.switching_costs, fewest=0),
-        judged(results, statistics.within_bounds, words.within_bounds, fewest=0),
-        judged(results, statistics.tau_for_free, words.tau_for_free, fewest=0),
+        judged(results, statistics.lap_for_free, words.lap_for_free),
+        judged(results, statistics.lap_ahead, words.lap_ahead),
+        judged(results, statistics.switching_costs, words.switching_costs),
+        judged(results, statistics.within_bounds, words.within_bounds),
+        judged(results, statistics.tau_for_free, words.tau_for_free),
     ]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from dp_bandit_envs.experiments.claim import Verdict
 from dp_bandit_envs.experiments.experiment import GameSpec, Results
 from dp_bandit_envs.experiments.figure_1.figure_1_setup import HORIZON, N_ARMS, PANELS, SWITCHING, WITHOUT_MEMORY
-from dp_bandit_envs.experiments.verdicts import DECIDES, errors_ahead, ratio, yes_or_no
+from dp_bandit_envs.experiments.verdicts import all_ahead, errors_ahead, ratio, yes_or_no
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 
 CLOSE = 1.25
@@ -33,7 +33,7 @@ class BesideExp3(NamedTuple):
     @property
     def close(self) -> bool:
         """Whether the regrets are close in every game."""
-        return max(self.ratios.values()) <= CLOSE
+        return all(one <= CLOSE for one in self.ratios.values())
 
 
 class TwoEpsilons(NamedTuple):
@@ -100,14 +100,14 @@ def lap_ahead(results: Results) -> tuple[LapAhead, Verdict]:
     """Judge whether EXP3-tau is worse than DP-EXP3-Lap without memory."""
     _, lap, tau = _names(results)
     errors = {panel.title: errors_ahead(results, panel.key, lap, tau) for panel in WITHOUT_MEMORY}
-    return LapAhead(errors), yes_or_no(min(errors.values()) > DECIDES)
+    return LapAhead(errors), all_ahead(errors.values())
 
 
 def switching_costs(results: Results) -> tuple[SwitchingCosts, Verdict]:
     """Judge whether EXP3-tau outperforms the others with switching costs."""
     regrets = {name: _mean(results, SWITCHING, name) for name in _names(results)}
     errors = _tau_ahead(results)
-    return SwitchingCosts(regrets, errors), yes_or_no(min(errors.values()) > DECIDES)
+    return SwitchingCosts(regrets, errors), all_ahead(errors.values())
 
 
 def within_bounds(results: Results) -> tuple[WithinBounds, Verdict]:
@@ -124,7 +124,7 @@ def tau_for_free(results: Results) -> tuple[TauAhead, Verdict]:
     horizon = results.experiment.horizon or HORIZON
     errors = _tau_ahead(results)
     epsilon = _guarantee(results, "EXP3-tau").epsilon_at(horizon**-2)
-    return TauAhead(epsilon, errors), yes_or_no(min(errors.values()) > DECIDES and epsilon <= MEANINGFUL)
+    return TauAhead(epsilon, errors), Verdict.NO if epsilon > MEANINGFUL else all_ahead(errors.values())
 
 
 def _names(results: Results) -> tuple[str, str, str]:

@@ -94,9 +94,7 @@ def tau_for_free(found: TauAhead) -> Words:
         seen=f"it is ({found.epsilon:.3g}, T^-2)-DP; regret of the others above its own, in standard errors:"
         f" {after_names(found.errors, '{:.0f}')}",
         yes=_meaning(found.epsilon),
-        no=_meaning(found.epsilon)
-        if found.epsilon > MEANINGFUL
-        else "its regret is not clearly less than that of both",
+        no=_meaning(found.epsilon) if found.epsilon > MEANINGFUL else "its regret is larger than that of one of them",
     )
 
 
