@@ -163,7 +163,7 @@ def counters(
     delta: Annotated[float | None, typer.Option(help="Also show the Gaussian counter at this delta.")] = None,
     out: Annotated[Path | None, typer.Option(help="Save a plot of the errors against time here, .png or .svg.")] = None,
 ) -> None:
-    """Compare counters for private running sums, and say which to pick."""
+    """Compare counters for private running sums, and say which has the least noise."""
     from dp_bandit_envs.cli.counters_command import show_counters
 
     show_counters(console, horizon, epsilon, delta, out)

@@ -39,7 +39,9 @@ def show_counters(console: Console, horizon: int, epsilon: float, delta: float |
     console.print(table)
     best = rows[0]
     anytime = next(row for row in rows if not row.counter.needs_horizon)
-    console.print(f"Pick {best.name}; for an unknown horizon, {anytime.name}.", highlight=False)
+    console.print(
+        f"Smallest mean over t = 1, ..., T: {best.name}; for an unknown horizon, {anytime.name}.", highlight=False
+    )
     if out is not None:
         figure = counters_figure(rows, horizon, privacy)
         out.write_bytes(as_bytes(figure, out.suffix[1:]))

@@ -156,6 +156,12 @@ def _panel(environment: str) -> GameSpec:
                 f"module must be one that Python finds; {error}. Put its folder into PYTHONPATH."
             ) from None
     short = {short_name(id_): id_ for id_ in IDS}
+    if re.match(r"[\w.]+:[\w-]+$", environment) and environment.partition(":")[0] not in short:
+        module_, _, name = environment.partition(":")
+        raise ValueError(
+            f"environment must be an id; received {environment!r}. Write {module_}:DPBandit-{name}-v0 for one that the"
+            f" module {module_} registers."
+        )
     written, _, rest = environment.partition(":")
     arguments = _parameters(rest, environment)
     id_ = (

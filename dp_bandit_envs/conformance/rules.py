@@ -7,6 +7,7 @@ import random
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
+import cloudpickle
 import numpy as np
 
 from dp_bandit_envs.errors import ConformanceError
@@ -68,12 +69,12 @@ def copies_of(part: Part, what: str) -> dict[str, Part]:
     found: dict[str, Part] = {}
     ways: dict[str, Callable[[], Part]] = {
         "a deep copy": lambda: copy.deepcopy(part),
-        "a pickled copy": lambda: pickle.loads(pickle.dumps(part)),
+        "a pickled copy": lambda: pickle.loads(cloudpickle.dumps(part)),
     }
     for name, make in ways.items():
         with must_not_fail(
             f"making {name} of {what}",
-            "Keep locks, files and lambdas out of its attributes, and classes at the top level of a module.",
+            "Keep locks and files out of its attributes.",
         ):
             found[name] = make()
     return found

@@ -167,6 +167,7 @@ def _guarantees(results: Sequence[Results]) -> str:
                 claimed = algorithm.paper_guarantee(n_arms=k, horizon=t)
                 at = f"{holds.epsilon_at(t**-2):.4g} at delta = T^-2" if holds.rho is not None and t > 1 else ""
                 paper = f"{claimed.epsilon:.6g}" + (f", delta = {claimed.delta:.2g}" if claimed.delta else "")
+                paper = paper if algorithm.reference else ""
                 row = (algorithm.name, f"{holds.epsilon:.6g}", at, paper, str(holds))
                 rows.setdefault(row, []).append(panel.title)
                 games[algorithm.name] = games.get(algorithm.name, 0) + 1

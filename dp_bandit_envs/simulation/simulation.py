@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import Algorithm, make_algorithm
 from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.errors import WrongTypeError
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.protocols import AgentFactory, Environment, FloatArray, IntArray
 from dp_bandit_envs.simulation.chain import NotCompilableError
@@ -128,11 +129,16 @@ def simulate(
     """
     arguments = dict(env_kwargs or {})
     if horizon is not None:
+        if "horizon" in arguments:
+            raise ValueError(f"horizon must be given once; received {horizon} and {arguments['horizon']} (env_kwargs).")
         arguments["horizon"] = checks.integer("horizon", horizon, at_least=1)
     seed = checks.integer("seed", seed, at_least=0)
     trials = checks.integer("trials", trials, at_least=1)
     first_trial = checks.integer("first_trial", first_trial, at_least=0)
     jobs = checks.integer("jobs", jobs, at_least=1)
+    if not callable(env_id) and not isinstance(env_id, str):
+        kind = type(env_id).__name__
+        raise WrongTypeError(f"env_id must be an id or a function that makes the environment; received a {kind}.")
     make_env = functools.partial(gym.make, env_id, **arguments) if isinstance(env_id, str) else env_id
     if not isinstance(env_id, str) and arguments:
         raise ValueError("horizon and env_kwargs need an id; pass them to the environment in your function instead.")

@@ -743,6 +743,7 @@ def test_an_environment_takes_arguments_after_a_colon(dp_bandit, tmp_path):
     ("environment", "words"),
     [
         ("Graph:cycle", ("name=value", "'cycle'")),
+        ("mine:Drifting", ("mine:DPBandit-Drifting-v0",)),
         ("Graph:grph=cycle", ("grph",)),
         ("Grph:graph=cycle", ("environment", "'Grph'")),
     ],

@@ -3,6 +3,7 @@
 import dataclasses
 import functools
 import math
+import threading
 
 import pytest
 
@@ -145,6 +146,16 @@ def changed(**fields):
     return dataclasses.replace(GOOD, **fields)
 
 
+def locked(lock):
+    """Return a function that cannot be sent to another process, because it holds a lock."""
+    return lambda env: laplace(env) if lock else env
+
+
+def test_functions_without_a_name_may_be_used():
+    """`simulate` sends them to other processes, so a check must not refuse them."""
+    check_algorithm(changed(wrapping=lambda env: laplace(env)), games=0)
+
+
 BROKEN = {
     "no algorithm": (Exp3(), "algorithm must be an Algorithm or a name; received a Exp3"),
     "no name": (changed(name="  "), "an algorithm must have a name"),
@@ -171,7 +182,7 @@ BROKEN = {
     "one round": (changed(make_agent=FailsAtOneRound), "play with mine in DPBandit-Stochastic-v0 must not fail"),
     "on graphs": (changed(make_agent=FailsOnGraphs), "on a graph must be played or refused; received a IndexError"),
     "from game to game": (changed(make_agent=Counts), "same games by play and by simulate"),
-    "no pickle": (changed(wrapping=lambda env: laplace(env)), "making a pickled copy of an algorithm must not fail"),
+    "no pickle": (changed(wrapping=locked(threading.Lock())), "making a pickled copy of an algorithm must not fail"),
 }
 
 

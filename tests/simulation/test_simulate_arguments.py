@@ -7,7 +7,7 @@ import pytest
 from dp_bandit_envs import Algorithm, Exp3, Simulation, Uniform, make_algorithm, simulate
 from dp_bandit_envs.adversaries import Stochastic
 from dp_bandit_envs.envs.bandit_env import BanditEnv
-from dp_bandit_envs.errors import UnknownNameError
+from dp_bandit_envs.errors import UnknownNameError, WrongTypeError
 from tests.tools.refusals import refused
 
 GAME = "DPBandit-Stochastic-v0"
@@ -145,3 +145,13 @@ def test_an_algorithm_that_does_not_fit_the_game_says_so():
 
 def test_an_algorithm_is_filed_under_its_name():
     assert list(simulate(GAME, [Algorithm("mine", Uniform)], horizon=5)) == ["mine"]
+
+
+def test_what_makes_no_environment_is_refused():
+    with refused(WrongTypeError, "env_id", "OrderEnforcing"):
+        simulate(gym.make(GAME), ["EXP3"])
+
+
+def test_a_horizon_is_given_once():
+    with refused(ValueError, "horizon", 50, 100):
+        simulate(GAME, ["EXP3"], horizon=50, env_kwargs={"horizon": 100})
