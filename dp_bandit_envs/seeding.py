@@ -34,23 +34,24 @@ class HashedSeed(ISpawnableSeedSequence):
         text: What is hashed; only the hash is stored.
     """
 
-    def __init__(self, text: str) -> None:
-        self._digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    def __init__(self, text: bytes) -> None:
+        self._digest = hashlib.sha256(text).digest()
         self._spawned = 0
 
     def generate_state(self, n_words: int, dtype: Any = np.uint32) -> NDArray[Any]:
         """Return words of a type such as `numpy.uint64`, shape `(n_words,)`."""
-        kind = np.dtype(dtype).newbyteorder("<")
-        words = b""
-        while len(words) < n_words * kind.itemsize:
-            words += hashlib.sha256(f"{self._digest} words from {len(words)}".encode()).digest()
-        return np.frombuffer(words, kind, n_words).astype(dtype)
+        size = np.dtype(dtype).itemsize
+        words, block = b"", 0
+        while len(words) < n_words * size:
+            words += hashlib.sha256(self._digest + b"words %d" % block).digest()
+            block += 1
+        return np.frombuffer(words, f"<u{size}", n_words).astype(dtype)
 
     def spawn(self, n_children: int) -> list["HashedSeed"]:
         """Return seeds for `n_children` more generators."""
         first = self._spawned
         self._spawned += n_children
-        return [HashedSeed(f"{self._digest} child {first + number}") for number in range(n_children)]
+        return [HashedSeed(self._digest + b"child %d" % (first + number)) for number in range(n_children)]
 
 
 def stream(
@@ -72,7 +73,9 @@ def stream(
     """
     if not (0 <= seed < 2**128 and 0 <= trial < 2**32):
         raise ValueError(f"seed must be in [0, 2^128) and trial in [0, 2^32); received {seed} and {trial}.")
-    words: Any = HashedSeed(repr((seed, trial, role, episode, player, part)))
+    # The length shows where the player's name ends.
+    text = f"{seed} {trial} {role} {episode} {len(player)} {player}{part}"
+    words: Any = HashedSeed(text.encode("utf-8", "surrogatepass"))
     return np.random.Generator(np.random.SFC64(words))
 
 

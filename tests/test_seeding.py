@@ -10,7 +10,7 @@ import dp_bandit_envs  # noqa: F401 - registers the ids
 from dp_bandit_envs.adversaries import Stochastic
 from dp_bandit_envs.agents import Exp3
 from dp_bandit_envs.envs.bandit_env import BanditEnv
-from dp_bandit_envs.seeding import ADVERSARY, AGENT, FIRST_WRAPPER, EpisodeStreams, stream
+from dp_bandit_envs.seeding import ADVERSARY, AGENT, FIRST_WRAPPER, EpisodeStreams, HashedSeed, stream
 
 
 def draw(generator):
@@ -48,8 +48,8 @@ def test_a_stream_is_the_one_of_its_key_alone():
 
 def test_a_stream_is_sfc64_seeded_with_words_of_sha_256():
     """By hand: NumPy's three words, a counter of 1, twelve rounds thrown away, then the sums a + b + counter."""
-    digest = hashlib.sha256(b"(3, 5, 1, 2, 'EXP3', 'noise')").hexdigest()
-    words = hashlib.sha256(f"{digest} words from 0".encode()).digest()
+    digest = hashlib.sha256(b"3 5 1 2 4 EXP3noise").digest()
+    words = hashlib.sha256(digest + b"words 0").digest()
     a, b, c = (int.from_bytes(words[start : start + 8], "little") for start in (0, 8, 16))
     counter, mask, outputs = 1, 2**64 - 1, []
     for _ in range(12 + 5):
@@ -196,3 +196,16 @@ def test_gymnasiums_own_stream_follows_the_seed_too():
     env.reset(seed=5)
     assert env.np_random_seed == 5
     assert draw(env.np_random) == draw(np.random.default_rng(5))
+
+
+def test_where_a_players_name_ends_is_part_of_the_key():
+    keys = [("ab", "c"), ("a", "bc"), ("", "abc"), ("abc", ""), ("1 a", "bc")]
+    assert len({draw(stream(1, role=AGENT, player=player, part=part)) for player, part in keys}) == len(keys)
+
+
+@pytest.mark.parametrize("kind", [np.uint32, np.uint64])
+def test_more_words_than_a_digest_holds_are_new_ones(kind):
+    words = HashedSeed(b"seed").generate_state(1000, kind)
+    assert words.dtype == kind and words.shape == (1000,)
+    assert len(set(words.tolist())) == 1000
+    assert HashedSeed(b"seed").generate_state(3, kind).tolist() == words[:3].tolist()
