@@ -23,7 +23,8 @@ from dp_bandit_envs.seeding import AGENT, FIRST_WRAPPER, stream
 from dp_bandit_envs.simulation import payoffs
 from dp_bandit_envs.simulation.chain import NotCompilableError, stages
 from dp_bandit_envs.simulation.entry import Entry
-from dp_bandit_envs.simulation.play_block import Rules
+from dp_bandit_envs.simulation.first_state import FirstState
+from dp_bandit_envs.simulation.play_block import Progress, Rules, new_progress
 from dp_bandit_envs.wrappers import PrivacyBoundary
 
 PLAIN = ("begin", "select_arm", "update", "see_graph")
@@ -38,6 +39,7 @@ class Plan:
     Attributes:
         agent: Makes the first state of each game.
         player: The algorithm and its parameters, which determine the random streams.
+        n_arms: Number of arms.
         steps: The horizon as the agent sees it.
         rules: The constants of a game.
         mechanisms: The wrappers' mechanisms, from the innermost, each with the description of its input.
@@ -47,16 +49,19 @@ class Plan:
 
     agent: FunctionalAgent
     player: str
+    n_arms: int
     steps: int
     rules: Rules
     mechanisms: tuple[tuple[Mechanism, Below], ...]
     on_graph: bool
     payoff: Callable[..., Any] | None = None
 
-    def new_states(self) -> tuple[Any, ...]:
-        """Return the first states of the mechanisms."""
-        # Of copies, so that no game knows anything of another.
-        return tuple(copy.deepcopy(mechanism).new_state(below) for mechanism, below in self.mechanisms)
+    @functools.cached_property
+    def first(self) -> FirstState[tuple[Any, tuple[Any, ...], Progress]]:
+        """The first states of the agent and of the mechanisms, and the progress before round 1."""
+        # Of copies, so that no question asked later sees what a mechanism kept.
+        states = tuple(copy.deepcopy(mechanism).new_state(below) for mechanism, below in self.mechanisms)
+        return FirstState((self.agent.initial_state(self.n_arms, self.steps), states, new_progress(self.n_arms)))
 
     def streams(self, seed: int, trial: int) -> tuple[np.random.Generator, ...]:
         """Return the random streams of one game: the agent's, and those of the mechanisms."""
@@ -73,9 +78,13 @@ class Plan:
     def _labels(self) -> tuple[str, ...]:
         return tuple(itertools.starmap(noise_label, self.mechanisms))
 
-    @property
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what was looked up here, because machine code cannot be pickled."""
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+
+    @functools.cached_property
     def block(self) -> Entry:
-        """The compiled loop; looked up in each process, because machine code cannot be pickled."""
+        """The compiled loop."""
         parts = stages([mechanism for mechanism, _ in self.mechanisms], on_graph=self.on_graph)
         parts = payoffs.with_payoff(parts, self.payoff, shown=self.on_graph and self.rules.observe_charge)
         return _block(**self.agent.functions._asdict(), **parts)
@@ -119,6 +128,7 @@ def make_plan(algorithm: Algorithm, env: Environment) -> Plan:
     return Plan(
         agent=agent,
         player=algorithm.player,
+        n_arms=game.n_arms,
         steps=wrapped.get_wrapper_attr("horizon"),
         rules=Rules(game.adversary.memory, game.observe_charge, max(batches, default=1)),
         mechanisms=mechanisms,

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dp_bandit_envs.adversaries import Adversary
 from dp_bandit_envs.adversaries.payoff import python_function
@@ -19,6 +18,7 @@ from dp_bandit_envs.protocols import Environment, FloatArray, IntArray
 from dp_bandit_envs.seeding import ADVERSARY, GRAPH, stream
 from dp_bandit_envs.simulation.chain import NotCompilableError
 from dp_bandit_envs.simulation.compiling import compile_with
+from dp_bandit_envs.simulation.first_state import FirstState
 from dp_bandit_envs.simulation.game import play
 from dp_bandit_envs.simulation.graph_feedback import Rows
 from dp_bandit_envs.simulation.payoffs import History, compiled_constant, new_history, read_only
@@ -28,7 +28,6 @@ from dp_bandit_envs.simulation.play_block import (
     Nothing,
     add_up,
     all_in_range,
-    new_progress,
     new_record,
 )
 from dp_bandit_envs.simulation.spreading import Column, Stopped, StoppedEarlyError, in_background, never
@@ -41,18 +40,16 @@ NUMBERS_AT_ONCE = 2**18
 class Seat:
     """One algorithm in one trial: its state, random streams and record, and the compiled loop that plays it."""
 
-    def __init__(self, plan: Plan, seed: int, trial: int, checkpoints: IntArray, n_arms: int) -> None:
+    def __init__(self, plan: Plan, seed: int, trial: int, checkpoints: IntArray) -> None:
         self._plan = plan
         self._block = plan.block
-        self._state = _apart(plan.agent.initial_state(n_arms, plan.steps))
-        self._states = tuple(map(_apart, plan.new_states()))
+        self._state, self._states, self._progress = plan.first.copy()
         self._streams = plan.streams(seed, trial)
-        self._progress = _apart(new_progress(n_arms))
         if plan.payoff is not None:
-            # Not copied by `_apart`, which would separate the arms from their read-only view.
-            history = new_history(plan.rules.memory, checkpoints, n_arms)
+            # Not part of the copy, which would separate the arms from their read-only view.
+            history = new_history(plan.rules.memory, checkpoints, plan.n_arms)
             self._progress = self._progress._replace(history=history)
-        self.record = new_record(checkpoints, n_arms)
+        self.record = new_record(checkpoints, plan.n_arms)
 
     def play(self, gains: FloatArray, graph: FeedbackGraph | None) -> None:
         """Play one round for each row of `gains`, all with the same graph."""
@@ -115,7 +112,7 @@ class CompiledTrials:
         if source is not None:
             source.begin(stream(self.seed, trial=trial, role=GRAPH))
         block = np.empty((min(ROUNDS_AT_ONCE, max(1, NUMBERS_AT_ONCE // n_arms), horizon), n_arms))
-        totals, totals_at = _moved(np.zeros(n_arms)), np.zeros((number, n_arms))
+        totals, totals_at = FirstState(np.zeros(n_arms)).copy(), np.zeros((number, n_arms))
         constant = self._constant_play()
         seats = self._seats(trial)
         for start in range(0, horizon, len(block)):
@@ -157,8 +154,7 @@ class CompiledTrials:
             compiled_constant(python_function(self.adversary.payoff))(read_only(gains), first, constant)
 
     def _seats(self, trial: int) -> dict[str, Seat]:
-        n_arms = self.adversary.n_arms
-        return {name: Seat(plan, self.seed, trial, self.checkpoints, n_arms) for name, plan in self.plans.items()}
+        return {name: Seat(plan, self.seed, trial, self.checkpoints) for name, plan in self.plans.items()}
 
 
 def check_compiles(plan: Plan, adversary: Adversary, source: GraphSource | None) -> None:
@@ -223,24 +219,6 @@ def _pieces(gains: FloatArray, source: GraphSource | None) -> Iterator[tuple[Flo
         yield gains[start : start + rounds], source.graph
         source.advance(rounds)
         start += rounds
-
-
-def _apart(arrays: Any) -> Any:
-    """Copy a NamedTuple's arrays to separate memory, so that no two threads write to one cache line."""
-
-    def apart(part: Any) -> Any:
-        if isinstance(part, np.ndarray):
-            return _moved(part)
-        return _apart(part) if isinstance(part, tuple) else part
-
-    return type(arrays)(*map(apart, arrays))
-
-
-def _moved(array: NDArray[Any]) -> NDArray[Any]:
-    room = np.zeros(array.size + 256, array.dtype)
-    moved = room[128 : 128 + array.size].reshape(array.shape)
-    moved[...] = array
-    return moved
 
 
 @functools.cache
