@@ -66,12 +66,20 @@ def update(state: State, arm: int, seen: Gains) -> State:
     """Add loss / probability of being revealed to the estimate of every revealed arm."""
     losses, weights, scale = state.losses, state.weights, state.scale
     before = scale[TOTAL]
+    # Where an arm is revealed that reveals itself alone, there is no graph, and every round reveals every arm.
+    full = False
+    for each in range(len(losses)):
+        first = state.starts[each]
+        alone = state.starts[each + 1] == first + 1 and state.revealers[first] == each
+        full |= each != arm and seen.observed[each] != 0 and alone
     # All probabilities are those of this round, so weights must not change before all have been computed.
     for each in range(len(losses)):
         if seen.observed[each] != 0:
-            chance = 0.0
-            for place in range(state.starts[each], state.starts[each + 1]):
-                chance += weights[state.revealers[place]]
+            chance = before
+            if not full:
+                chance = 0.0
+                for place in range(state.starts[each], state.starts[each + 1]):
+                    chance += weights[state.revealers[place]]
             # 0 if no arm reveals this one (which no game produces), or if the probability underflowed.
             if chance > 0.0:
                 losses[each] += state.learning_rate * (1.0 - seen.gains[each]) * before / chance
@@ -103,7 +111,8 @@ class Exp3Set(FunctionalAgent):
               q_{j,t} = \sum_{i \text{ reveals } j} p_{i,t}
 
     With self-loops its regret is at most :math:`\ln K / \eta + \eta \alpha T / 2` on undirected graphs of independence
-    number alpha, whatever the gains. It uses the graph of a round only after the arm is chosen.
+    number alpha, whatever the gains. It uses the graph of a round only after the arm is chosen. In a game with full
+    information and no graph, q is 1.
 
     Args:
         learning_rate: eta, greater than 0; by default sqrt(2 ln K / (alpha T)), with alpha the size of a greedily

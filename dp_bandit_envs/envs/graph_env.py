@@ -11,6 +11,7 @@ from dp_bandit_envs.adversaries import Adversary, BernoulliPrior, Stochastic
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
 from dp_bandit_envs.envs.graph_picture import GraphPicture
+from dp_bandit_envs.envs.made_adversary import checked_adversary, named_adversary
 from dp_bandit_envs.envs.registration import sized_adversaries
 from dp_bandit_envs.errors import WrongTypeError
 from dp_bandit_envs.graphs import FeedbackGraph, GraphSource
@@ -206,12 +207,7 @@ def graph_game(
     if adversary_name is not None:
         gains = None
     if gains is not None:
-        if not isinstance(gains, Adversary):
-            raise WrongTypeError(
-                f"gains must be a name, one of {', '.join(sized_adversaries())}, or an adversary, such as"
-                f" dp_bandit_envs.adversaries.SwitchingCost(n_arms, horizon), or Replay(array) for numbers of your own;"
-                f" received a {type(gains).__name__}."
-            )
+        gains = checked_adversary(gains)
         if horizon is not None and checks.integer("horizon", horizon, at_least=1) != gains.horizon:
             raise ValueError(f"gains have their own horizon of {gains.horizon}; received horizon={horizon}. Omit it.")
         n_arms = gains.n_arms if n_arms is None and isinstance(graph, str) else n_arms
@@ -220,7 +216,7 @@ def graph_game(
     source = GraphSource(graph, n_arms=n_arms, **of_graph)
     rounds = 10_000 if horizon is None else horizon
     if adversary_name is not None:
-        gains = sized_adversaries()[adversary_name](n_arms=source.n_arms, horizon=rounds)
+        gains = named_adversary(adversary_name, source.n_arms, rounds)
     elif gains is None and means is not None:
         gains = Stochastic(source.n_arms, rounds, means=means)
     elif gains is None:

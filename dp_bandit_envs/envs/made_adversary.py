@@ -1,9 +1,15 @@
 """Makes the adversary of an environment from the environment's arguments."""
 
 import inspect
-from typing import Any
+from typing import Any, SupportsIndex
 
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries.adversary import Adversary
+from dp_bandit_envs.adversaries.stochastic import Stochastic
+from dp_bandit_envs.envs.registration import sized_adversaries
 from dp_bandit_envs.errors import WrongTypeError
 
 
@@ -23,3 +29,56 @@ def make_adversary(env_class: type, adversary: Adversary | None, arguments: dict
     if unknown:
         raise WrongTypeError(f"{env_class.__name__} has no argument {unknown[0]!r}. Known: {', '.join(known)}.")
     return adversary_class(**arguments)
+
+
+def chosen_adversary(
+    gains: Adversary | str | None,
+    means: ArrayLike | None,
+    n_arms: SupportsIndex | None,
+    horizon: SupportsIndex | None,
+    *,
+    default_size: tuple[int, int],
+) -> Adversary:
+    """Return the adversary of a game that takes any.
+
+    Args:
+        gains: An adversary, which has its own size; or the name of one that needs a size only.
+        means: Means of Bernoulli arms instead, shape `(n_arms,)`.
+        n_arms: Number of arms; None for the adversary's own, the number of means, or the default.
+        horizon: Number of rounds; None for the adversary's own, or the default.
+        default_size: Number of arms and rounds by default.
+
+    Raises:
+        ValueError: If gains and means are given, or an adversary and another size.
+        WrongTypeError: If `gains` is neither an adversary nor a name.
+        UnknownNameError: If there is no such adversary.
+    """
+    if gains is not None and means is not None:
+        raise ValueError("gains and means both say what arms pay; give one.")
+    if gains is not None and not isinstance(gains, str):
+        given = checked_adversary(gains)
+        for name, own, wanted in (("n_arms", given.n_arms, n_arms), ("horizon", given.horizon, horizon)):
+            if wanted is not None and checks.integer(name, wanted, at_least=1) != own:
+                raise ValueError(f"gains have their own {name} of {own}; received {name}={wanted}. Omit it.")
+        return given
+    if n_arms is None:
+        n_arms = default_size[0] if means is None else np.size(np.asarray(means))
+    rounds = default_size[1] if horizon is None else horizon
+    return named_adversary(gains, n_arms, rounds) if gains is not None else Stochastic(n_arms, rounds, means=means)
+
+
+def checked_adversary(gains: Any) -> Adversary:
+    """Return an adversary, or raise `WrongTypeError`."""
+    if isinstance(gains, Adversary):
+        return gains
+    raise WrongTypeError(
+        f"gains must be a name, one of {', '.join(sized_adversaries())}, or an adversary, such as"
+        f" dp_bandit_envs.adversaries.SwitchingCost(n_arms, horizon), or Replay(array) for numbers of your own;"
+        f" received a {type(gains).__name__}."
+    )
+
+
+def named_adversary(name: str, n_arms: SupportsIndex, horizon: SupportsIndex) -> Adversary:
+    """Return an adversary that needs a size only, by the name of its environment."""
+    known = sized_adversaries()
+    return known[checks.known_name("gains", name, known)](n_arms=n_arms, horizon=horizon)  # type: ignore[call-arg]

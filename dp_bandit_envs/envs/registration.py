@@ -73,6 +73,11 @@ GAMES = {
         Game("Trial", f"{_ADVERSARIES}.trial:Trial"),
         Game("Replay", f"{_ADVERSARIES}.replay:Replay"),
         Game(
+            "Experts",
+            env="dp_bandit_envs.envs.experts_env:ExpertsEnv",
+            vector_env="dp_bandit_envs.envs.experts_env:ExpertsVectorEnv",
+        ),
+        Game(
             "Graph",
             env="dp_bandit_envs.envs.graph_env:GraphEnv",
             vector_env="dp_bandit_envs.envs.graph_env:GraphVectorEnv",

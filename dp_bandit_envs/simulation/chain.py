@@ -7,13 +7,13 @@ counted from the innermost.
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from types import FunctionType, ModuleType
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 
 from dp_bandit_envs.privacy.mechanism import Mechanism
-from dp_bandit_envs.simulation import graph_feedback, play_block
+from dp_bandit_envs.simulation import full_feedback, graph_feedback, play_block
 from dp_bandit_envs.simulation.graph_feedback import Rows
 from dp_bandit_envs.simulation.play_block import Progress, Streams
 from dp_bandit_envs.specialise import specialise
@@ -111,6 +111,14 @@ def add_row(graph: Rows, arm: int, states: Any, streams: Streams, progress: Prog
             put(each, value, count, progress)
 
 
+def add_every(graph: Any, arm: int, states: Any, streams: Streams, progress: Progress) -> None:
+    """Pass it the gains of all arms that were revealed."""
+    for each in range(len(progress.observed)):
+        if progress.observed[each] != 0:
+            value, count = release(states[PLACE], each, progress.gains[each], streams[PLACE + 1])
+            put(each, value, count, progress)
+
+
 def add_to_all(graph: Any, arm: int, states: Any, streams: Streams, progress: Progress) -> None:
     """Pass it what a step revealed and call `idle` for the other arms, unless nothing was revealed."""
     some = False
@@ -141,17 +149,25 @@ def put(arm: int, value: float, count: int, progress: Progress) -> None:
         progress.releases[arm] += 1
 
 
-def stages(mechanisms: Sequence[Mechanism], *, on_graph: bool) -> dict[str, Callable[..., Any]]:
+FEEDBACK = {
+    "arm": (play_block, add_one, settle_one),
+    "graph": (graph_feedback, add_row, settle_all),
+    "all": (full_feedback, add_every, settle_all),
+}
+"""What a round may reveal: the gain of the arm played, of its row in a feedback graph, or of all arms."""
+
+
+def stages(mechanisms: Sequence[Mechanism], *, feedback: str) -> dict[str, Callable[..., Any]]:
     """Return the functions that replace the stages of `play_block`, by name.
 
     Args:
         mechanisms: From the innermost; only the last may release sums.
-        on_graph: Whether a round reveals a row of a feedback graph.
+        feedback: What a round reveals, a key of `FEEDBACK`.
 
     Raises:
         NotCompilableError: If a mechanism has a function that is not plain, or only `play` supports it.
     """
-    module: ModuleType = graph_feedback if on_graph else play_block
+    module, adding_revealed, settling = FEEDBACK[feedback]
     parts: dict[str, Callable[..., Any]] = {"reveal": module.reveal, "clear": module.clear}
     below_batch, above_batch, batched = play_block.pass_on, pass_on, False
     for place, mechanism in enumerate(mechanisms):
@@ -163,7 +179,7 @@ def stages(mechanisms: Sequence[Mechanism], *, on_graph: bool) -> dict[str, Call
             if mechanism.idle is not None:
                 adding = _joined(add_to_all, {**own, "idle": mechanism.idle})
             else:
-                adding = _joined(add_row if on_graph else add_one, own)
+                adding = _joined(adding_revealed, own)
             if mechanism.forget is not None:
                 adding = _joined(add_then_forget, {**forgetting, "add": adding})
             parts["add_to_sums"] = adding
@@ -173,7 +189,7 @@ def stages(mechanisms: Sequence[Mechanism], *, on_graph: bool) -> dict[str, Call
         if batched:
             above_batch = _joined(then_release, {**own, "before": above_batch})
             parts["settle"] = _joined(settle_one, {"before": above_batch})
-            if on_graph:
+            if settling is settle_all:
                 parts["settle"] = _joined(settle_all, {"settle_one": parts["settle"]})
         else:
             below_batch = _joined(then_release, {**own, "before": below_batch})

@@ -15,6 +15,7 @@ from numba.core import config
 from dp_bandit_envs.agents import FunctionalAgent
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.envs.experts_env import ExpertsEnv
 from dp_bandit_envs.envs.graph_env import GraphEnv
 from dp_bandit_envs.observations import Sums
 from dp_bandit_envs.privacy.mechanism import Below, Mechanism, noise_label, noise_of
@@ -27,6 +28,8 @@ from dp_bandit_envs.simulation.first_state import FirstState
 from dp_bandit_envs.simulation.play_block import Progress, Rules, new_progress
 from dp_bandit_envs.wrappers import PrivacyBoundary
 
+KINDS = {"graph": GraphEnv, "all": ExpertsEnv, "arm": BanditEnv}
+"""The kinds of games by what a round reveals; every game is of the last kind."""
 PLAIN = ("begin", "select_arm", "update", "see_graph")
 DRIVER = [name for name, part in vars(PrivacyBoundary).items() if callable(part) and name != "__init__"]
 """Methods of a boundary; a subclass that overrides one of them is played, not compiled."""
@@ -43,7 +46,7 @@ class Plan:
         steps: The horizon as the agent sees it.
         rules: The constants of a game.
         mechanisms: The wrappers' mechanisms, from the innermost, each with the description of its input.
-        on_graph: Whether a round reveals a row of a feedback graph.
+        feedback: What a round reveals, a key of `chain.FEEDBACK`.
         payoff: The adversary's payoff function, if it has one.
     """
 
@@ -53,7 +56,7 @@ class Plan:
     steps: int
     rules: Rules
     mechanisms: tuple[tuple[Mechanism, Below], ...]
-    on_graph: bool
+    feedback: str
     payoff: Callable[..., Any] | None = None
 
     @functools.cached_property
@@ -85,8 +88,8 @@ class Plan:
     @functools.cached_property
     def block(self) -> Entry:
         """The compiled loop."""
-        parts = stages([mechanism for mechanism, _ in self.mechanisms], on_graph=self.on_graph)
-        parts = payoffs.with_payoff(parts, self.payoff, shown=self.on_graph and self.rules.observe_charge)
+        parts = stages([mechanism for mechanism, _ in self.mechanisms], feedback=self.feedback)
+        parts = payoffs.with_payoff(parts, self.payoff, shown=self.feedback != "arm" and self.rules.observe_charge)
         return _block(**self.agent.functions._asdict(), **parts)
 
 
@@ -102,8 +105,7 @@ def make_plan(algorithm: Algorithm, env: Environment) -> Plan:
         raise NotCompilableError("NUMBA_DISABLE_JIT is set")
     if type(game).step is not BanditEnv.step or type(game).reset is not BanditEnv.reset:
         raise NotCompilableError(f"{type(game).__name__} has a step or reset of its own")
-    on_graph = isinstance(game, GraphEnv)
-    kind_of_game = GraphEnv if on_graph else BanditEnv
+    feedback, kind_of_game = next(pair for pair in KINDS.items() if isinstance(game, pair[1]))
     if any(getattr(type(game), hook) is not getattr(kind_of_game, hook) for hook in ("_begin", "_reveal")):
         raise NotCompilableError(f"{type(game).__name__} has feedback of its own")
     agent = algorithm.agent()
@@ -119,7 +121,7 @@ def make_plan(algorithm: Algorithm, env: Environment) -> Plan:
     wrapped = algorithm.wrap(env)
     mechanisms = _mechanisms(wrapped)
     # Called here to raise now rather than in the first trial.
-    stages([mechanism for mechanism, _ in mechanisms], on_graph=on_graph)
+    stages([mechanism for mechanism, _ in mechanisms], feedback=feedback)
     sums = any(mechanism.releases_sums for mechanism, _ in mechanisms)
     if sums != (agent.learns_from is Sums):
         raise NotCompilableError(f"{kind.__name__} learns from {' and '.join(agent.learns_from._fields)}")
@@ -132,7 +134,7 @@ def make_plan(algorithm: Algorithm, env: Environment) -> Plan:
         steps=wrapped.get_wrapper_attr("horizon"),
         rules=Rules(game.adversary.memory, game.observe_charge, max(batches, default=1)),
         mechanisms=mechanisms,
-        on_graph=on_graph,
+        feedback=feedback,
         payoff=payoff,
     )
 

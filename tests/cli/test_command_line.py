@@ -267,7 +267,9 @@ def test_reproduce_writes_all_files_and_every_claim(dp_bandit, tmp_path):
     assert len(claims) == 8
     for claim in claims:
         says, seen, holds = claim.strip("| ").split(" | ")
-        assert len(says) > 20 and re.search(r"\d", seen) and holds.startswith((Verdict.YES.value, Verdict.NO.value))
+        assert (
+            len(says) > 20 and re.search(r"\d", seen) and holds.startswith(tuple(verdict.value for verdict in Verdict))
+        )
         assert says in out
     assert missing(report, f"{paper_epsilon(4, 512):.2f}") == []
     table = (tmp_path / "mine" / "summary.csv").read_text(encoding="utf-8").splitlines()

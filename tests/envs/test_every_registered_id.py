@@ -26,6 +26,9 @@ HEADINGS = (
     "References",
 )
 COMMON = ("observe_charge", "render_mode", "block_length")
+GRAPH, EXPERTS = "DPBandit-Graph-v0", "DPBandit-Experts-v0"
+ARMS = {GRAPH: 34, EXPERTS: 10}
+HORIZONS = {GRAPH: 10_000, EXPERTS: 2**16, "DPBandit-Trial-v0": 2139, "DPBandit-Replay-v0": 2139}
 every_id = pytest.mark.parametrize("id_", IDS)
 
 
@@ -120,9 +123,9 @@ def test_a_class_of_no_game_is_an_attribute_error():
 
 
 @every_id
-def test_spaces_are_those_of_four_arms_or_the_graphs(id_):
+def test_spaces_are_those_of_the_default_number_of_arms(id_):
     env = gym.make(id_)
-    n_arms = 34 if "Graph" in id_ else 4
+    n_arms = ARMS.get(id_, 4)
     assert env.action_space == gym.spaces.Discrete(n_arms)
     assert env.observation_space == gym.spaces.Dict(
         gain=gym.spaces.Box(0.0, 1.0, (n_arms,), np.float64), observed=gym.spaces.MultiBinary(n_arms)
@@ -131,23 +134,28 @@ def test_spaces_are_those_of_four_arms_or_the_graphs(id_):
 
 @every_id
 def test_default_horizon_is_the_papers_or_that_of_the_data(id_):
-    expected = 2139 if "Trial" in id_ or "Replay" in id_ else 10_000 if "Graph" in id_ else 2**18
-    assert gym.make(id_).unwrapped.horizon == expected
+    assert gym.make(id_).unwrapped.horizon == HORIZONS.get(id_, 2**18)
 
 
 @every_id
-def test_a_step_reveals_the_reward_of_the_arm_played_and_nothing_else(id_):
-    env = gym.make(id_, horizon=30, **({"graph": "empty", "n_arms": 4} if "Graph" in id_ else {})).unwrapped
+def test_a_step_reveals_the_reward_of_the_arm_played_and_other_gains_to_experts_only(id_):
+    four = {GRAPH: {"graph": "empty", "n_arms": 4}, EXPERTS: {"n_arms": 4}}
+    env = gym.make(id_, horizon=30, **four.get(id_, {})).unwrapped
     observation, info = env.reset(seed=1)
     assert not observation["gain"].any()
     assert not observation["observed"].any()
     assert info == {"round": 0}
+    before = env.cumulative_gains
     for t in range(1, 31):
         arm = t // 4 % 4
         observation, reward, terminated, truncated, info = env.step(arm)
         assert env.observation_space.contains(observation)
-        np.testing.assert_array_equal(observation["gain"], reward * np.eye(4)[arm])
-        np.testing.assert_array_equal(observation["observed"], np.eye(4)[arm])
+        revealed = np.ones(4) if id_ == EXPERTS else np.eye(4)[arm]
+        gains = env.cumulative_gains - before
+        before = env.cumulative_gains
+        expected = np.where(np.arange(4) == arm, reward, gains)
+        np.testing.assert_array_equal(observation["gain"], expected * revealed)
+        np.testing.assert_array_equal(observation["observed"], revealed)
         assert info == {"round": t}
         assert type(info["round"]) is int
         assert type(reward) is float

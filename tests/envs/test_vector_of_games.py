@@ -57,7 +57,7 @@ def test_make_vec_is_native_and_declares_its_autoreset(id_):
     env = gym.make_vec(id_, num_envs=2)
     assert isinstance(env.unwrapped, BanditVectorEnv)
     assert env.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
-    n_arms = 34 if "Graph" in id_ else 4
+    n_arms = {"DPBandit-Graph-v0": 34, "DPBandit-Experts-v0": 10}.get(id_, 4)
     assert env.single_action_space == gym.spaces.Discrete(n_arms)
     assert env.action_space == gym.spaces.MultiDiscrete([n_arms, n_arms])
     assert env.single_observation_space == gym.make(id_).observation_space

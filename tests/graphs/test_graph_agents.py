@@ -285,8 +285,8 @@ def test_naive_forms_play_the_same_game(name, graph):
         elsewhere += arm != wanted
         gains = env.step(arm)[0]["gain"]
         agent.learn(arm, {each: gains[each] for each in rows[arm]})
-    # MaxN often plays something else than what it wants, or the test would tell nothing of it.
-    assert (elsewhere > 10) == name.endswith("MaxN")
+    # MaxN plays something else than what it wants, or the test would tell nothing of it.
+    assert (elsewhere > 0) == name.endswith("MaxN")
 
 
 # ---- agents know the sensitivity -----------------------------------------------------------------------------------

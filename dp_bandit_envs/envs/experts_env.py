@@ -1,0 +1,92 @@
+"""Games with expert advice: a round reveals the gains of all arms, whichever is played."""
+
+from typing import SupportsIndex
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dp_bandit_envs.adversaries import Adversary
+from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
+from dp_bandit_envs.envs.made_adversary import chosen_adversary
+from dp_bandit_envs.protocols import FloatArray, IntArray, Observation
+
+N_ARMS = 10
+HORIZON = 2**16
+
+
+class ExpertsEnv(BanditEnv):
+    """Prediction with expert advice: every round reveals the gain of every arm, an expert.
+
+    ## Description
+    The reward is the gain of the arm played; the observation holds the gains of all arms, so `observed` is all 1. This
+    is full information, as on the graph `"complete"` of `DPBandit-Graph-v0`, without the graph. A round reveals K
+    gains, so `sensitivity` is K. A charge for switching applies to the arm played only; if the adversary has a payoff
+    function, the other arms show what they would have paid after the same arms.
+
+    ## Arguments
+    `n_arms=10`, `horizon=65_536`; `means=None`: the means of Bernoulli arms, by default .55 for the first and .5 for
+    the others; or `gains=`: another adversary by the name of its environment, such as `"Switching"`, or an adversary
+    that you made, which has its own number of arms and horizon.
+
+    ## Version History
+    v0: first version.
+
+    ## References
+    Freund and Schapire (1997), A Decision-Theoretic Generalization of On-Line Learning, JCSS; Agarwal and Singh (2017),
+    The Price of Differential Privacy for Online Learning, ICML.
+    """
+
+    def __init__(
+        self,
+        n_arms: SupportsIndex | None = None,
+        horizon: SupportsIndex | None = None,
+        *,
+        gains: Adversary | str | None = None,
+        means: ArrayLike | None = None,
+        observe_charge: bool = True,
+        render_mode: str | None = None,
+        block_length: SupportsIndex = 4096,
+    ) -> None:
+        adversary = chosen_adversary(gains, means, n_arms, horizon, default_size=(N_ARMS, HORIZON))
+        super().__init__(adversary, observe_charge=observe_charge, render_mode=render_mode, block_length=block_length)
+        self.sensitivity = float(self.n_arms)
+
+    def _reveal(self, arm: int, gain: float) -> Observation:
+        gains = self._shown().copy()
+        gains[arm] = gain
+        return {"gain": gains, "observed": np.ones(self.n_arms, np.int8)}
+
+
+class ExpertsVectorEnv(BanditVectorEnv):
+    """Many games of `ExpertsEnv` in lockstep.
+
+    Args:
+        num_envs: Number of games.
+        n_arms: As in `ExpertsEnv`.
+        horizon: As in `ExpertsEnv`.
+        gains: As in `ExpertsEnv`.
+        means: As in `ExpertsEnv`.
+        observe_charge: As in `ExpertsEnv`.
+        render_mode: None, `"rgb_array"` or `"ansi"`.
+    """
+
+    def __init__(
+        self,
+        num_envs: SupportsIndex = 1,
+        n_arms: SupportsIndex | None = None,
+        horizon: SupportsIndex | None = None,
+        *,
+        gains: Adversary | str | None = None,
+        means: ArrayLike | None = None,
+        observe_charge: bool = True,
+        render_mode: str | None = None,
+    ) -> None:
+        adversary = chosen_adversary(gains, means, n_arms, horizon, default_size=(N_ARMS, HORIZON))
+        super().__init__(num_envs, adversary, observe_charge=observe_charge, render_mode=render_mode)
+        self.sensitivity = float(self.n_arms)
+
+    def _reveal(self, arms: IntArray, row: FloatArray, shown: FloatArray) -> Observation:
+        observation = {"gain": row.copy(), "observed": np.ones(row.shape, np.int8)}
+        observation["gain"][np.arange(self.num_envs), arms] = shown
+        return observation
