@@ -87,6 +87,6 @@ class ExpertsVectorEnv(BanditVectorEnv):
         self.sensitivity = float(self.n_arms)
 
     def _reveal(self, arms: IntArray, row: FloatArray, shown: FloatArray) -> Observation:
-        observation = {"gain": row.copy(), "observed": np.ones(row.shape, np.int8)}
-        observation["gain"][np.arange(self.num_envs), arms] = shown
-        return observation
+        gains = row.copy()
+        gains[np.arange(self.num_envs), arms] = shown
+        return {"gain": gains, "observed": np.ones(row.shape, np.int8)}

@@ -81,4 +81,4 @@ def checked_adversary(gains: Any) -> Adversary:
 def named_adversary(name: str, n_arms: SupportsIndex, horizon: SupportsIndex) -> Adversary:
     """Return an adversary that needs a size only, by the name of its environment."""
     known = sized_adversaries()
-    return known[checks.known_name("gains", name, known)](n_arms=n_arms, horizon=horizon)  # type: ignore[call-arg]
+    return known[checks.known_name("gains", name, known)](n_arms=n_arms, horizon=horizon)
