@@ -10,6 +10,7 @@ from gymnasium import wrappers as known
 from gymnasium.wrappers import vector as of_many
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.errors import WrongTypeError
 from dp_bandit_envs.protocols import Observation
 from dp_bandit_envs.wrappers.public_face import PublicFace
 
@@ -30,7 +31,7 @@ PASS_VECTOR_OBSERVATIONS_THROUGH = (
     *PASS_OBSERVATIONS_THROUGH,
     of_many.FlattenObservation,
     of_many.RecordEpisodeStatistics,
-    of_many.RecordVideo,
+    *([of_many.RecordVideo] if hasattr(of_many, "RecordVideo") else []),  # since Gymnasium 1.2.1
     gym.vector.VectorActionWrapper,
     gym.vector.VectorRewardWrapper,
 )
@@ -54,6 +55,16 @@ def layers_of(env: Any) -> Iterator[Any]:
             env = env.envs[0]
         else:
             return
+
+
+def checked_env(env: Any, wrapper: str, kind: type) -> Any:
+    """Return an environment, or raise if it is not one of this kind; Gymnasium before 1.4 asserts, which -O skips."""
+    if not isinstance(env, kind):
+        raise WrongTypeError(
+            f"{wrapper} needs a gymnasium.{'vector.' if kind is gym.vector.VectorEnv else ''}{kind.__name__}; received"
+            f" {'the class ' + env.__name__ if isinstance(env, type) else 'a ' + type(env).__name__}."
+        )
+    return env
 
 
 def boundaries_below(env: Any, wrapper: str, allowed: tuple[type, ...] = PASS_OBSERVATIONS_THROUGH) -> list[Any]:

@@ -17,6 +17,7 @@ from dp_bandit_envs.protocols import Environment, Observation, is_public
 from dp_bandit_envs.seeding import FIRST_WRAPPER, EpisodeStreams, checked_options, checked_seed
 from dp_bandit_envs.wrappers.below import (
     boundaries_below,
+    checked_env,
     checked_sensitivity,
     layers_of,
     needed_below,
@@ -57,8 +58,8 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
     """
 
     def __init__(self, env: Environment, mechanism: Mechanism) -> None:
-        super().__init__(env)
         name = type(self).__name__
+        super().__init__(checked_env(env, name, gym.Env))
         below = boundaries_below(env, name)
         refuse_sums(below, name)
         self.n_arms = needed_below(env, "n_arms", name)

@@ -120,6 +120,9 @@ class PublicFace:
             )
         return super().__reduce_ex__(protocol)
 
+    def __del__(self) -> None:
+        """Do nothing; Gymnasium before 1.4 would close the games below, also those of a wrapper that was refused."""
+
     def _has_begun(self) -> bool:
         """Whether noise has been drawn."""
         raise NotImplementedError
