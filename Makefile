@@ -39,9 +39,10 @@ lint: $(VENV)/.test
 bench: $(VENV)/.bench
 	$(BIN)/python -m tests.benchmarks
 
-$(VENV)/.base: pyproject.toml
+$(VENV)/.base: pyproject.toml tests/tools/editor_links.py
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet -e .
+	$(BIN)/python -m tests.tools.editor_links
 	touch $@
 
 $(VENV)/.test: $(VENV)/.base constraints.txt
