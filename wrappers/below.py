@@ -1,6 +1,7 @@
 """Inspects the wrappers below a privacy boundary and refuses those that would weaken it."""
 
 import math
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -36,6 +37,9 @@ PASS_VECTOR_OBSERVATIONS_THROUGH = (
     gym.vector.VectorRewardWrapper,
 )
 """The same below the vector form of a boundary."""
+
+ELSEWHERE = {"stable_baselines3.common.monitor": "Monitor"}
+"""Classes of other packages that pass each observation through in the same way, by module."""
 
 METHODS = ("step", "reset", "observation", "observations")
 LOOK_UP = ("env", "__getattribute__", "__getattr__")
@@ -85,9 +89,15 @@ def boundaries_below(env: Any, wrapper: str, allowed: tuple[type, ...] = PASS_OB
     return found
 
 
+def classes_elsewhere() -> tuple[type, ...]:
+    """Return the allowed classes of other packages; of one that was never imported there can be no wrapper."""
+    found = [getattr(sys.modules.get(module), name, None) for module, name in ELSEWHERE.items()]
+    return tuple(one for one in found if isinstance(one, type))
+
+
 def _passes_through(layer: Any, allowed: tuple[type, ...]) -> bool:
     """Whether a wrapper returns observations exactly as an allowed class does, overriding nothing on the way."""
-    kind = type(layer)
+    kind, allowed = type(layer), (*allowed, *classes_elsewhere())
     if not isinstance(layer, allowed) or any(name in vars(layer) for name in METHODS):
         return False
     known_classes = {part for one in allowed for part in one.__mro__}
