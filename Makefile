@@ -16,8 +16,9 @@ quick: $(VENV)/.test
 test: lint
 	$(BIN)/python -m pytest -n auto
 
-test-slow: $(VENV)/.test
+test-slow: $(VENV)/.neighbours
 	$(BIN)/python -m pytest -m slow
+	$(BIN)/python -m pytest -m '' -rs tests/neighbours
 
 # With the lowest version of each direct dependency that pyproject.toml allows; old versions warn about each other.
 test-lowest:
@@ -47,6 +48,11 @@ $(VENV)/.base: pyproject.toml tests/tools/editor_links.py
 
 $(VENV)/.test: $(VENV)/.base constraints.txt
 	$(BIN)/pip install --quiet -c constraints.txt -e '.[sb3,test]'
+	touch $@
+
+# Packages whose idioms are tests in tests/neighbours/; elsewhere these tests are skipped.
+$(VENV)/.neighbours: $(VENV)/.test
+	$(BIN)/pip install --quiet -c constraints.txt -e '.[neighbours]'
 	touch $@
 
 $(VENV)/.bench: $(VENV)/.base

@@ -30,7 +30,7 @@ from dp_bandit_envs.wrappers.released import Released, nothing_yet, sums_space
 from dp_bandit_envs.wrappers.withheld import RefusedError, Result, attempt, ends_by_itself, outside_the_range
 
 
-class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int]):  # type: ignore[misc]
+class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int]):  # type: ignore[override]
     """Applies a privacy mechanism to an environment's gains; each privacy wrapper is this class with one mechanism.
 
     `step` returns the released observation; as reward the released gain (or mean) of the arm played, 0.0 if nothing

@@ -33,7 +33,7 @@ from dp_bandit_envs.wrappers.released import Released, nothing_yet, sums_space
 from dp_bandit_envs.wrappers.withheld import RefusedError, attempt, ends_by_itself, outside_the_range
 
 
-class VectorPrivacyBoundary(PublicFace, VectorWrapper):  # type: ignore[misc]
+class VectorPrivacyBoundary(PublicFace, VectorWrapper):  # type: ignore[override]
     """Applies a privacy mechanism to many games; game i behaves like the scalar boundary with the seed of game i.
 
     The rules are those of `PrivacyBoundary`. The games below must be in lockstep and start again at the next step
