@@ -7,6 +7,7 @@ import pytest
 from dp_bandit_envs import LaplaceClipRescale, play
 
 pytest.importorskip("stable_baselines3", reason="not installed; pip install 'dp-bandit-envs[sb3]'")
+torch = pytest.importorskip("torch")
 contrib = pytest.importorskip("sb3_contrib", reason="not installed; pip install sb3-contrib")
 
 from dp_bandit_envs.agents.stable_baselines3 import Sb3Agent  # noqa: E402 (needs the extra)
@@ -37,7 +38,12 @@ class Watched:
 @pytest.fixture(scope="module")
 def model():
     model = contrib.RecurrentPPO("MultiInputLstmPolicy", game(), n_steps=32, batch_size=32, seed=0, device="cpu")
-    return model.learn(64)
+    model.learn(64)
+    # After so little training its arms hardly depend on the past; with large random weights they do.
+    with torch.no_grad():
+        for weights in model.policy.parameters():
+            weights.normal_()
+    return model
 
 
 def test_each_call_gets_the_state_of_the_last_and_a_new_game_none(model):
@@ -53,7 +59,6 @@ def test_each_call_gets_the_state_of_the_last_and_a_new_game_none(model):
 
 
 def test_the_agent_plays_the_arms_of_the_models_own_loop(model):
-    """With `deterministic`, and otherwise drawn after the same seed."""
     agent = Sb3Agent(model, deterministic=True)
     arms = play(game(), agent, seed=4).arms.tolist()
     env = game()
@@ -64,3 +69,5 @@ def test_the_agent_plays_the_arms_of_the_models_own_loop(model):
         expected.append(int(arm))
         observation = env.step(int(arm))[0]
     assert arms == expected
+    forgetful = [int(model.predict(env.reset(seed=4)[0], None, deterministic=True)[0]) for _ in range(2)]
+    assert len(set(arms)) > 1 and forgetful[0] == forgetful[1]
