@@ -2,8 +2,9 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
+LOWEST := .venv-lowest
 
-.PHONY: figure-1 quick test test-slow lint bench clean
+.PHONY: figure-1 quick test test-slow test-lowest lint bench clean
 
 figure-1: $(VENV)/.base
 	$(BIN)/dp-bandit reproduce figure-1 --out results/figure-1
@@ -15,8 +16,20 @@ quick: $(VENV)/.test
 test: lint
 	$(BIN)/python -m pytest -n auto
 
-test-slow: $(VENV)/.test
+test-slow: $(VENV)/.neighbours
 	$(BIN)/python -m pytest -m slow
+	$(BIN)/python -m pytest -m '' -rs tests/neighbours
+
+# With the lowest version of each direct dependency that pyproject.toml allows; old versions warn about each other.
+test-lowest:
+	rm -rf $(LOWEST) && $(PYTHON) -m venv $(LOWEST)
+	$(LOWEST)/bin/pip install --quiet uv
+	$(LOWEST)/bin/uv pip compile --quiet --python $(LOWEST)/bin/python --resolution lowest-direct -c constraints.txt \
+		--extra sb3 --extra test --output-file $(LOWEST)/all.txt pyproject.toml
+	# pip chooses the build of torch by its own settings; see constraints.txt.
+	sed -E '/^(torch|triton|cuda|nvidia)/d' $(LOWEST)/all.txt > $(LOWEST)/lowest.txt
+	$(LOWEST)/bin/pip install --quiet -c constraints.txt -r $(LOWEST)/lowest.txt -e '.[sb3,test]'
+	$(LOWEST)/bin/python -m pytest -n auto -m 'not slow and not thorough' -o filterwarnings=default
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
@@ -27,13 +40,19 @@ lint: $(VENV)/.test
 bench: $(VENV)/.bench
 	$(BIN)/python -m tests.benchmarks
 
-$(VENV)/.base: pyproject.toml
+$(VENV)/.base: pyproject.toml tests/tools/editor_links.py
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet -e .
+	$(BIN)/python -m tests.tools.editor_links
 	touch $@
 
 $(VENV)/.test: $(VENV)/.base constraints.txt
 	$(BIN)/pip install --quiet -c constraints.txt -e '.[sb3,test]'
+	touch $@
+
+# Packages whose idioms are tests in tests/neighbours/; elsewhere these tests are skipped.
+$(VENV)/.neighbours: $(VENV)/.test
+	$(BIN)/pip install --quiet -c constraints.txt -e '.[neighbours]'
 	touch $@
 
 $(VENV)/.bench: $(VENV)/.base
@@ -41,4 +60,4 @@ $(VENV)/.bench: $(VENV)/.base
 	touch $@
 
 clean:
-	rm -rf $(VENV) .tc build *.egg-info .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(LOWEST) .tc build *.egg-info .mypy_cache .pytest_cache .ruff_cache

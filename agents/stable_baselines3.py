@@ -21,6 +21,8 @@ vec_env = require("stable_baselines3.common.vec_env", extra="sb3")
 class Sb3Agent:
     """Plays with a trained model, which sees what was released after its last arm.
 
+    A recurrent model, such as sb3-contrib's `RecurrentPPO`, keeps its state until the next game begins.
+
     Args:
         model: A Stable-Baselines3 model, trained on a DPBandit environment, on one behind privacy wrappers, or on
             either behind `FlattenObservation`.
@@ -39,6 +41,9 @@ class Sb3Agent:
                 f"the model must have been trained with {n_arms} arms; received one for {self._model.action_space.n}."
             )
         self._model.set_random_seed(int(rng.integers(2**31)))
+        # What a recurrent policy remembers of this game.
+        self._state: Any = None
+        self._starts = True
         self._seen: Mapping[str, NDArray[Any]] = {"gain": np.zeros(n_arms), "observed": np.zeros(n_arms, np.int8)}
 
     def select_arm(self) -> int:
@@ -49,7 +54,10 @@ class Sb3Agent:
         if self._flat:
             # The order of FlattenObservation: keys sorted.
             seen = np.concatenate([np.asarray(seen[key], float).ravel() for key in sorted(seen)])
-        arm, _ = self._model.predict(seen, deterministic=self._deterministic)
+        arm, self._state = self._model.predict(
+            seen, state=self._state, episode_start=np.array([self._starts]), deterministic=self._deterministic
+        )
+        self._starts = False
         return int(arm)
 
     def update(self, arm: int, observation: Mapping[str, NDArray[Any]]) -> None:

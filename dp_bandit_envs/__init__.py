@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         MiniBatchAverage,
         RandomizedResponse,
     )
+    from dp_bandit_envs.wrappers.private_ids import register_private
 
 __version__ = "0.1.0"
 
@@ -78,6 +79,7 @@ _HOMES = {
     "play": "simulation",
     "register_adversary": "envs.registration",
     "register_algorithm": "algorithms",
+    "register_private": "wrappers.private_ids",
     "simulate": "simulation",
 }
 
@@ -116,6 +118,7 @@ __all__ = [
     "play",
     "register_adversary",
     "register_algorithm",
+    "register_private",
     "simulate",
 ]
 

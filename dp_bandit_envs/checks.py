@@ -94,7 +94,8 @@ def greater_than(name: str, value: SupportsFloat, low: float) -> float:
 
 def real(name: str, value: SupportsFloat) -> float:
     """Return `value` as a float, or raise a TypeError if it is not a number at all."""
-    if isinstance(value, (str, bytes, bool, np.bool_)):
+    # NumPy before 2.4 makes a number of an array with one entry.
+    if isinstance(value, (str, bytes, bool, np.bool_)) or (isinstance(value, np.ndarray) and value.ndim > 0):
         raise WrongTypeError(f"{name} must be a number; received {value!r}.")
     try:
         return float(value)

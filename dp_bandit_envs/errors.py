@@ -14,6 +14,18 @@ class WrongTypeError(TypeError):
         super().__init__(message.partition(" was raised from the environment creator for ")[0])
 
 
+class UnknownArgumentError(WrongTypeError):
+    """A keyword argument has an unknown name. It begins with Python's own words, which other packages look for.
+
+    TorchRL and Stable-Baselines3 offer arguments that not every environment takes, and leave out those refused so.
+    """
+
+    def __init__(self, called: str, name: str = "", hint: str = "") -> None:
+        # Gymnasium makes one again from a message alone.
+        words = f"{called} got an unexpected keyword argument {name!r}. {hint}" if name else called
+        super().__init__(words.rstrip())
+
+
 class NotAnIntegerError(WrongTypeError, ValueError):
     """A whole number was needed; both a TypeError and a ValueError, so that either except clause catches it."""
 

@@ -1,7 +1,7 @@
 """The interface of agents, and the types of arrays and observations; there is no base class to inherit from."""
 
 from collections.abc import Mapping
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 import gymnasium as gym
 import numpy as np
@@ -11,6 +11,11 @@ FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
 Observation: TypeAlias = dict[str, NDArray[Any]]
 Environment: TypeAlias = gym.Env[Any, Any]
+VectorEnvironment: TypeAlias = gym.vector.VectorEnv[Any, Any, Any]
+if TYPE_CHECKING:
+    VectorWrapper = gym.vector.VectorWrapper[Observation, IntArray, Observation, IntArray, NDArray[Any]]
+else:
+    VectorWrapper = gym.vector.VectorWrapper  # it takes no type arguments before Gymnasium 1.4
 
 
 @runtime_checkable

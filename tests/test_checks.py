@@ -80,7 +80,7 @@ def test_a_lower_end_is_excluded_by_greater_than(value):
         checks.greater_than("scale", value, 0)
 
 
-@pytest.mark.parametrize("value", ["1", b"1", True, None, [1], 1j], ids=repr)
+@pytest.mark.parametrize("value", ["1", b"1", True, None, [1], 1j, np.ones(1)], ids=repr)
 @pytest.mark.parametrize(
     "check",
     [

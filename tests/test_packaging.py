@@ -1,5 +1,7 @@
 """Builds the wheel, installs it in a clean environment, and plays a game from it."""
 
+import os
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -21,6 +23,19 @@ assert game.external_regret[-1] == same["EXP3"].external_regret[0, -1]
 assert pathlib.Path(dp_bandit_envs.__file__).with_name("py.typed").exists()
 print(len(game.arms))
 """
+
+
+def python_of(minor):
+    """Return a Python 3.`minor` on the path or from pyenv, or None."""
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    on_path = [shutil.which(f"python3.{minor}", path=folder) for folder in os.get_exec_path()]
+    for python in [*sorted(pyenv.glob(f"3.{minor}.*/bin/python")), *filter(None, on_path)]:
+        # A shim of pyenv may stand for a version that is not there, and a system's Python may lack venv.
+        asked = [python, "-c", "import ensurepip, sys; print(sys.version_info[1])"]
+        done = subprocess.run(asked, capture_output=True, encoding="utf-8")
+        if done.returncode == 0 and done.stdout.strip() == str(minor):
+            return python
+    return None
 
 
 @pytest.fixture(scope="module")
@@ -58,3 +73,19 @@ def test_a_game_can_be_played_from_the_wheel_in_a_clean_environment(wheel, tmp_p
     done = subprocess.run([python, "-c", GAME], cwd=tmp_path, capture_output=True, encoding="utf-8")
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["2139"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("minor", range(11, 16))
+def test_a_game_can_be_played_from_the_wheel_on_each_python(wheel, tmp_path, minor):
+    python = python_of(minor)
+    if python is None:
+        pytest.skip(f"there is no Python 3.{minor} here")
+    subprocess.run([python, "-m", "venv", tmp_path / "env"], check=True)
+    python = tmp_path / "env" / "bin" / "python"
+    subprocess.run([python, "-m", "pip", "install", "--quiet", "--no-compile", wheel], check=True)
+    done = subprocess.run([python, "-c", GAME], cwd=tmp_path, capture_output=True, encoding="utf-8")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["2139"]
+    version = subprocess.run([python, "--version"], capture_output=True, check=True).stdout
+    assert version.startswith(f"Python 3.{minor}.".encode())

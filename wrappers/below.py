@@ -1,6 +1,7 @@
 """Inspects the wrappers below a privacy boundary and refuses those that would weaken it."""
 
 import math
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,6 +11,7 @@ from gymnasium import wrappers as known
 from gymnasium.wrappers import vector as of_many
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.errors import WrongTypeError
 from dp_bandit_envs.protocols import Observation
 from dp_bandit_envs.wrappers.public_face import PublicFace
 
@@ -30,11 +32,14 @@ PASS_VECTOR_OBSERVATIONS_THROUGH = (
     *PASS_OBSERVATIONS_THROUGH,
     of_many.FlattenObservation,
     of_many.RecordEpisodeStatistics,
-    of_many.RecordVideo,
+    *([of_many.RecordVideo] if hasattr(of_many, "RecordVideo") else []),  # since Gymnasium 1.2.1
     gym.vector.VectorActionWrapper,
     gym.vector.VectorRewardWrapper,
 )
 """The same below the vector form of a boundary."""
+
+ELSEWHERE = {"stable_baselines3.common.monitor": "Monitor"}
+"""Classes of other packages that pass each observation through in the same way, by module."""
 
 METHODS = ("step", "reset", "observation", "observations")
 LOOK_UP = ("env", "__getattribute__", "__getattr__")
@@ -56,6 +61,16 @@ def layers_of(env: Any) -> Iterator[Any]:
             return
 
 
+def checked_env(env: Any, wrapper: str, kind: type) -> Any:
+    """Return an environment, or raise if it is not one of this kind; Gymnasium before 1.4 asserts, which -O skips."""
+    if not isinstance(env, kind):
+        raise WrongTypeError(
+            f"{wrapper} needs a gymnasium.{'vector.' if kind is gym.vector.VectorEnv else ''}{kind.__name__}; received"
+            f" {'the class ' + env.__name__ if isinstance(env, type) else 'a ' + type(env).__name__}."
+        )
+    return env
+
+
 def boundaries_below(env: Any, wrapper: str, allowed: tuple[type, ...] = PASS_OBSERVATIONS_THROUGH) -> list[Any]:
     """Return the boundaries below, nearest first; refuse any other wrapper that may change observations.
 
@@ -74,9 +89,15 @@ def boundaries_below(env: Any, wrapper: str, allowed: tuple[type, ...] = PASS_OB
     return found
 
 
+def classes_elsewhere() -> tuple[type, ...]:
+    """Return the allowed classes of other packages; of one that was never imported there can be no wrapper."""
+    found = [getattr(sys.modules.get(module), name, None) for module, name in ELSEWHERE.items()]
+    return tuple(one for one in found if isinstance(one, type))
+
+
 def _passes_through(layer: Any, allowed: tuple[type, ...]) -> bool:
     """Whether a wrapper returns observations exactly as an allowed class does, overriding nothing on the way."""
-    kind = type(layer)
+    kind, allowed = type(layer), (*allowed, *classes_elsewhere())
     if not isinstance(layer, allowed) or any(name in vars(layer) for name in METHODS):
         return False
     known_classes = {part for one in allowed for part in one.__mro__}

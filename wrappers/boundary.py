@@ -17,7 +17,9 @@ from dp_bandit_envs.protocols import Environment, Observation, is_public
 from dp_bandit_envs.seeding import FIRST_WRAPPER, EpisodeStreams, checked_options, checked_seed
 from dp_bandit_envs.wrappers.below import (
     boundaries_below,
+    checked_env,
     checked_sensitivity,
+    classes_elsewhere,
     layers_of,
     needed_below,
     refuse_sums,
@@ -28,13 +30,15 @@ from dp_bandit_envs.wrappers.released import Released, nothing_yet, sums_space
 from dp_bandit_envs.wrappers.withheld import RefusedError, Result, attempt, ends_by_itself, outside_the_range
 
 
-class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int]):  # type: ignore[misc]
+class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int]):  # type: ignore[override]
     """Applies a privacy mechanism to an environment's gains; each privacy wrapper is this class with one mechanism.
 
     `step` returns the released observation; as reward the released gain (or mean) of the arm played, 0.0 if nothing
-    was released; the flags, which depend on the horizon only; and `{"round": t}`. An error below is replaced by one
-    that contains nothing of it, pictures show released values only, and `get_wrapper_attr` does not read attributes
-    below. Only an evaluator uses `env.unwrapped` and `wrapper.env`.
+    was released; the flags, which depend on the horizon only; and `{"round": t}`. Above a `Monitor` of
+    Stable-Baselines3, the last step adds `"episode"`, for which its tools look: the sum `r` of the rewards above and
+    the number `l` of steps. An error below is replaced by one that contains nothing of it, pictures show released
+    values only, and `get_wrapper_attr` does not read attributes below. Only an evaluator uses `env.unwrapped` and
+    `wrapper.env`.
 
     Between a boundary and the environment it protects, only wrappers that pass each observation through exactly once
     and unchanged are allowed: a few of Gymnasium's, and subclasses of them that do not override `step`, `reset` or
@@ -57,8 +61,8 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
     """
 
     def __init__(self, env: Environment, mechanism: Mechanism) -> None:
-        super().__init__(env)
         name = type(self).__name__
+        super().__init__(checked_env(env, name, gym.Env))
         below = boundaries_below(env, name)
         refuse_sums(below, name)
         self.n_arms = needed_below(env, "n_arms", name)
@@ -78,6 +82,7 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
         self._rounds: int = needed_below(env.unwrapped, "horizon", name)
         self._boundary_is_next = isinstance(env, PrivacyBoundary)
         self._counts_rounds = not below
+        self._is_monitored = any(isinstance(layer, classes_elsewhere()) for layer in layers_of(env))
         flat = isinstance(env.observation_space, gym.spaces.Box)
         # Copies: the environment below uses its own spaces on private observations.
         self.observation_space = (
@@ -104,6 +109,7 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
         rng = self._streams.next(seed, options)
         self._round = self._round_below = 0
         self._ended = False
+        self._earned, self._steps = 0.0, 0
         nothing = nothing_yet(self.n_arms, of_sums=self.releases_sums)
         self._released = Released(self.mechanism, self._below, rng, nothing)
         self._rng = rng
@@ -128,7 +134,13 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
         if self._scoreboard is not None:
             self._scoreboard.add(self._round_below, arm, reward, rounds=self._round_below - self._round)
         self._round = self._round_below
-        return released, reward, terminated, truncated, {"round": self._round}
+        info: dict[str, Any] = {"round": self._round}
+        if self._is_monitored:
+            # Stable-Baselines3 looks for it where there is a Monitor, whose own numbers are private.
+            self._earned, self._steps = self._earned + reward, self._steps + 1
+            if self._ended:
+                info["episode"] = {"r": round(self._earned, 6), "l": self._steps}
+        return released, reward, terminated, truncated, info
 
     def render(self) -> Any:
         """Return a picture of the values released so far, never of true gains."""

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
+from dp_bandit_envs.errors import WrongTypeError
 from dp_bandit_envs.privacy.mechanism import Mechanism
 from dp_bandit_envs.privacy.mechanisms import MECHANISMS
 
@@ -37,7 +38,8 @@ def wrapper_of(
         try:
             takes.bind(*args, **arguments)
         except TypeError as error:
-            raise TypeError(f"{name}: {error}. Its arguments: env, {', '.join(takes.parameters)}.") from None
+            known = ", ".join(["env", *takes.parameters])
+            raise WrongTypeError(f"{name}.__init__() {error}. Its arguments: {known}.") from None
         boundary.__init__(self, env, mechanism(*args, **arguments))  # type: ignore[misc]
 
     first = [inspect.Parameter(one, inspect.Parameter.POSITIONAL_OR_KEYWORD) for one in ("self", "env")]

@@ -4,12 +4,14 @@ import copy
 from typing import Any
 
 import numpy as np
+from gymnasium.envs.registration import EnvSpec
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.errors import WrongTypeError
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Noise, facts_above, noise_label
 from dp_bandit_envs.protocols import is_public
+from dp_bandit_envs.wrappers.public_spec import public_spec
 
 
 class ReadOnly:
@@ -39,6 +41,7 @@ class PublicFace:
     """The public attributes of scalar and vector boundaries, in place of those that Gymnasium would read from below."""
 
     _public_random: np.random.Generator | None = None
+    _spec: EnvSpec | None = None
     _below: Below
     _mechanism: Any = ReadOnly()
     sensitivity: Any = ReadOnly()
@@ -85,9 +88,11 @@ class PublicFace:
         return "released sum" if self.releases_sums else "released gain"
 
     @property
-    def spec(self) -> None:
-        """None: the spec of the environment below may contain private gains among its arguments."""
-        return None
+    def spec(self) -> EnvSpec | None:
+        """Which game and wrappers these are; their arguments, which may be private gains, are left out."""
+        if self._spec is not None:
+            return copy.deepcopy(self._spec)
+        return public_spec(self.env.spec, type(self))  # type: ignore[attr-defined]
 
     @property
     def np_random(self) -> np.random.Generator:
@@ -119,6 +124,9 @@ class PublicFace:
                 " noise again, which cancels in a difference. Copy it before its first reset, or make another one."
             )
         return super().__reduce_ex__(protocol)
+
+    def __del__(self) -> None:
+        """Do nothing; Gymnasium before 1.4 would close the games below, also those of a wrapper that was refused."""
 
     def _has_begun(self) -> bool:
         """Whether noise has been drawn."""

@@ -10,7 +10,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries.adversary import Adversary
 from dp_bandit_envs.adversaries.stochastic import Stochastic
 from dp_bandit_envs.envs.registration import sized_adversaries
-from dp_bandit_envs.errors import WrongTypeError
+from dp_bandit_envs.errors import UnknownArgumentError, WrongTypeError
 
 
 def make_adversary(env_class: type, adversary: Adversary | None, arguments: dict[str, Any]) -> Adversary:
@@ -27,7 +27,7 @@ def make_adversary(env_class: type, adversary: Adversary | None, arguments: dict
     known = list(inspect.signature(adversary_class).parameters)
     unknown = [name for name in arguments if name not in known]
     if unknown:
-        raise WrongTypeError(f"{env_class.__name__} has no argument {unknown[0]!r}. Known: {', '.join(known)}.")
+        raise UnknownArgumentError(f"{env_class.__name__}.__init__()", unknown[0], f"Known: {', '.join(known)}.")
     return adversary_class(**arguments)
 
 

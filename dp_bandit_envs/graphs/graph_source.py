@@ -6,7 +6,7 @@ from typing import Any, SupportsIndex
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.errors import WrongTypeError
+from dp_bandit_envs.errors import UnknownArgumentError
 from dp_bandit_envs.graphs.feedback_graph import FeedbackGraph
 from dp_bandit_envs.graphs.graph_reading import as_feedback_graph
 from dp_bandit_envs.graphs.named_graphs import NAMES, RANDOM, named_graph
@@ -51,7 +51,7 @@ class GraphSource:
         count = None if n_arms is None else checks.integer("n_arms", n_arms, at_least=2, at_most=checks.MOST_ARMS)
         self._name = None if _is_given(graph) else checks.known_name("graph", graph, NAMES)
         if self._name is None and options:
-            raise WrongTypeError(f"only named graphs have options; received {', '.join(options)}. Leave them out.")
+            raise UnknownArgumentError("a graph of your own", next(iter(options)), "Only named graphs have options.")
         self._random = self._name in RANDOM
         self.redraw_every = None if redraw_every is None else checks.integer("redraw_every", redraw_every, at_least=1)
         if self.redraw_every is not None and not self._random:

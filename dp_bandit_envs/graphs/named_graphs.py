@@ -7,7 +7,7 @@ import networkx as nx
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.errors import WrongTypeError
+from dp_bandit_envs.errors import UnknownArgumentError
 
 SIMPLE: dict[str, Callable[[int], Any]] = {
     "complete": nx.complete_graph,
@@ -100,8 +100,8 @@ def named_graph(name: str, n_arms: int | None, rng: np.random.Generator, **optio
     return SIMPLE[known](count)
 
 
-def _no_options(graph: str, options: dict[str, Any]) -> WrongTypeError:
-    return WrongTypeError(f"the game has no argument {', '.join(options)}, and the graph {graph!r} has no options.")
+def _no_options(graph: str, options: dict[str, Any]) -> UnknownArgumentError:
+    return UnknownArgumentError(f"the graph {graph!r}", next(iter(options)), "It has no options.")
 
 
 def _positive(graph: str, options: dict[str, Any], allowed: tuple[str, ...]) -> dict[str, Any]:
@@ -110,7 +110,7 @@ def _positive(graph: str, options: dict[str, Any], allowed: tuple[str, ...]) -> 
     checked: dict[str, Any] = {}
     for name, value in options.items():
         if name not in allowed:
-            raise WrongTypeError(f"the graph {graph!r} has no option {name!r}. Known: {', '.join(allowed)}.")
+            raise UnknownArgumentError(f"the graph {graph!r}", name, f"Known: {', '.join(allowed)}.")
         if name == "degree":
             checked[name] = checks.at_least(name, value, 0)
         else:

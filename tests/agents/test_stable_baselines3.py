@@ -38,7 +38,7 @@ class Recorder:
     def set_random_seed(self, seed):
         self.seeds.append(seed)
 
-    def predict(self, observation, deterministic):
+    def predict(self, observation, state=None, episode_start=None, deterministic=False):
         self.shown.append(observation)
         return np.array(len(self.shown) % 3), None
 

@@ -1,5 +1,7 @@
 """Wrong calls get an error that says what went wrong and what the rule is, and the game goes on unharmed."""
 
+import pickle
+
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -7,7 +9,7 @@ import pytest
 from dp_bandit_envs.adversaries import Stochastic
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.registration import IDS
-from dp_bandit_envs.errors import StepOutsideGameError
+from dp_bandit_envs.errors import StepOutsideGameError, UnknownArgumentError
 from tests.tools.refusals import refused
 
 every_id = pytest.mark.parametrize("id_", IDS)
@@ -138,3 +140,22 @@ def test_arguments_of_a_given_adversary_are_refused():
 def test_the_trial_must_be_a_number_from_zero(trial):
     with refused(ValueError, "trial", 0, repr(trial)):
         BanditEnv(Stochastic()).reset(seed=0, options={"trial": trial})
+
+
+@pytest.mark.parametrize("make", [gym.make, gym.make_vec])
+@pytest.mark.parametrize(
+    ("game", "arguments"),
+    [
+        ("Stochastic", {}),
+        ("Replay", {"gains": np.ones((2, 2))}),
+        ("Graph", {}),
+        ("Graph", {"graph": "erdos-renyi"}),
+        ("Graph", {"graph": np.zeros((3, 3))}),
+    ],
+)
+def test_an_unknown_argument_is_refused_in_pythons_own_words(make, game, arguments):
+    """TorchRL and Stable-Baselines3 look for them, and then leave the argument out."""
+    with refused(UnknownArgumentError, "got an unexpected keyword argument 'frameskip'") as caught:
+        make(f"DPBandit-{game}-v0", frameskip=1, **arguments)
+    assert "gains" not in str(caught.value).partition("Known")[0]
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)

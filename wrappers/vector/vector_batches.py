@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dp_bandit_envs.privacy import mechanisms
-from dp_bandit_envs.protocols import IntArray, Observation
-from dp_bandit_envs.wrappers.vector.vector_boundary import VectorEnv, VectorPrivacyBoundary
+from dp_bandit_envs.protocols import IntArray, Observation, VectorEnvironment
+from dp_bandit_envs.wrappers.vector.vector_boundary import VectorPrivacyBoundary
 
 
 class MiniBatchAverage(VectorPrivacyBoundary):
@@ -18,7 +18,7 @@ class MiniBatchAverage(VectorPrivacyBoundary):
         batch_size: Rounds in a batch (tau), from 1 to the horizon.
     """
 
-    def __init__(self, env: VectorEnv, *, batch_size: SupportsIndex) -> None:
+    def __init__(self, env: VectorEnvironment, *, batch_size: SupportsIndex) -> None:
         super().__init__(env, mechanisms.MiniBatchAverage(batch_size=batch_size))
 
     def _advance(self, arms: IntArray) -> tuple[Observation, NDArray[np.bool_], NDArray[np.bool_]]:

@@ -14,11 +14,12 @@ from dp_bandit_envs.envs.vector_calls import Seeds, VectorStep, check_arms, ever
 from dp_bandit_envs.errors import BoundaryError, StepOutsideGameError
 from dp_bandit_envs.graphs import FeedbackGraph
 from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Noise
-from dp_bandit_envs.protocols import FloatArray, IntArray, Observation
+from dp_bandit_envs.protocols import FloatArray, IntArray, Observation, VectorEnvironment, VectorWrapper
 from dp_bandit_envs.seeding import FIRST_WRAPPER, EpisodeStreams, checked_options
 from dp_bandit_envs.wrappers.below import (
     PASS_VECTOR_OBSERVATIONS_THROUGH,
     boundaries_below,
+    checked_env,
     checked_sensitivity,
     games_below,
     layers_of,
@@ -31,20 +32,17 @@ from dp_bandit_envs.wrappers.public_face import PublicFace, checked_mechanism
 from dp_bandit_envs.wrappers.released import Released, nothing_yet, sums_space
 from dp_bandit_envs.wrappers.withheld import RefusedError, attempt, ends_by_itself, outside_the_range
 
-VectorEnv = gym.vector.VectorEnv[Any, Any, Any]
-Vector = gym.vector.VectorWrapper[Observation, IntArray, Observation, IntArray, NDArray[Any]]
 
-
-class VectorPrivacyBoundary(PublicFace, Vector):  # type: ignore[misc]
+class VectorPrivacyBoundary(PublicFace, VectorWrapper):  # type: ignore[override]
     """Applies a privacy mechanism to many games; game i behaves like the scalar boundary with the seed of game i.
 
     The rules are those of `PrivacyBoundary`. The games below must be in lockstep and start again at the next step
     (`AutoresetMode.NEXT_STEP`), as those of `gym.make_vec` do.
     """
 
-    def __init__(self, env: VectorEnv, mechanism: Mechanism) -> None:
-        super().__init__(env)
+    def __init__(self, env: VectorEnvironment, mechanism: Mechanism) -> None:
         name = type(self).__name__
+        super().__init__(checked_env(env, name, gym.vector.VectorEnv))
         below = boundaries_below(env, name, PASS_VECTOR_OBSERVATIONS_THROUGH)
         refuse_sums(below, name)
         games = games_below(env)

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from dp_bandit_envs.privacy import mechanisms
 from dp_bandit_envs.privacy.laplace import to_grid_array
-from dp_bandit_envs.protocols import FloatArray, IntArray, Observation
-from dp_bandit_envs.wrappers.vector.vector_boundary import VectorEnv, VectorPrivacyBoundary
+from dp_bandit_envs.protocols import FloatArray, IntArray, Observation, VectorEnvironment
+from dp_bandit_envs.wrappers.vector.vector_boundary import VectorPrivacyBoundary
 
 DRAWS_AHEAD = 512
 
@@ -25,7 +25,7 @@ class LaplaceClipRescale(VectorPrivacyBoundary):
 
     def __init__(
         self,
-        env: VectorEnv,
+        env: VectorEnvironment,
         *,
         epsilon: SupportsFloat,
         bound: SupportsFloat | None = None,

@@ -4,6 +4,7 @@ import inspect
 from typing import Any
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.errors import UnknownArgumentError
 from dp_bandit_envs.privacy.counters.binary import BinaryCounter
 from dp_bandit_envs.privacy.counters.counter import Counter
 from dp_bandit_envs.privacy.counters.honaker import HonakerCounter
@@ -54,5 +55,5 @@ def make_counter(name: str, **arguments: Any) -> Counter:
     takes = [name for name, parameter in both.items() if parameter.kind is not parameter.VAR_KEYWORD]
     for argument in arguments:
         if argument not in takes:
-            raise TypeError(f"the {known} counter has no argument {argument!r}. Known: {', '.join(takes)}.")
+            raise UnknownArgumentError(f"the {known} counter", argument, f"Known: {', '.join(takes)}.")
     return COUNTERS[known](**arguments)

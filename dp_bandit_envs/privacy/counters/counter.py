@@ -198,7 +198,8 @@ def unit_scale(nodes: int, epsilon: float, most_levels: int) -> float:
 
 def _item(value: SupportsFloat) -> float:
     try:
-        return float(value)
+        # NumPy before 2.4 makes a number of an array with one entry.
+        return math.nan if isinstance(value, np.ndarray) and value.ndim > 0 else float(value)
     except (TypeError, ValueError, OverflowError):
         return math.nan
 

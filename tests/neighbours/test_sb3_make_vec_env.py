@@ -1,0 +1,144 @@
+"""Stable-Baselines3's `make_vec_env(wrapper_class=)`, which puts its `Monitor` below the privacy wrapper."""
+
+import subprocess
+import sys
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from dp_bandit_envs import LaplaceClipRescale, MiniBatchAverage
+from dp_bandit_envs.wrappers import vector
+from tests.tools.boundary_games import PLANTED, find_planted, game
+from tests.tools.refusals import refused
+
+sb3 = pytest.importorskip("stable_baselines3", reason="not installed; pip install 'dp-bandit-envs[sb3]'")
+
+from stable_baselines3.common.env_util import make_vec_env  # noqa: E402 (needs the extra)
+from stable_baselines3.common.evaluation import evaluate_policy  # noqa: E402
+from stable_baselines3.common.monitor import Monitor  # noqa: E402
+from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv  # noqa: E402
+
+ID = "DPBandit-Replay-v0"
+TABLE = np.full((6, 3), PLANTED)
+
+
+def private(env):
+    return LaplaceClipRescale(env, epsilon=1.0)
+
+
+@pytest.mark.parametrize("kind", [DummyVecEnv, SubprocVecEnv])
+def test_a_model_learns_through_the_boundary_and_nothing_private_comes_out(kind):
+    arguments = {"env_kwargs": {"gains": TABLE}, "wrapper_class": LaplaceClipRescale}
+    envs = make_vec_env(ID, 2, seed=1, wrapper_kwargs={"epsilon": 1.0}, vec_env_cls=kind, **arguments)
+    out = [envs.reset()]
+    released = np.zeros(2)
+    for _ in range(6):
+        observation, rewards, ended, infos = envs.step(np.array([0, 1]))
+        released += rewards
+        # SB3 rounds rewards to float32, and so would round a planted value.
+        assert not np.isclose(rewards, PLANTED, rtol=1e-6).any()
+        out += [observation, infos]
+    assert ended.all() and not list(find_planted(out))
+    for index, info in enumerate(infos):
+        assert info["episode"]["l"] == 6
+        assert info["episode"]["r"] == pytest.approx(released[index], abs=1e-5) != 6 * PLANTED
+    model = sb3.A2C("MultiInputPolicy", envs, n_steps=3, seed=0, device="cpu").learn(24)
+    assert len(model.ep_info_buffer) == 4  # two games in each of two environments, as a Monitor would report them
+    envs.close()
+
+
+@pytest.mark.parametrize("name", ["get_episode_rewards", "rewards", "episode_returns", "get_total_steps"])
+def test_what_a_monitor_below_keeps_cannot_be_asked_for(name):
+    envs = make_vec_env(ID, 1, env_kwargs={"gains": TABLE}, wrapper_class=private)
+    with pytest.raises(AttributeError):
+        envs.env_method("get_wrapper_attr", name)
+    with pytest.raises(AttributeError):
+        envs.get_attr(name)
+
+
+def test_the_episode_is_that_of_a_monitor_above():
+    env = Monitor(private(Monitor(game(TABLE))))
+    env.reset(seed=3)
+    while True:
+        _, _, ended, _, info = env.step(1)
+        if ended:
+            break
+        assert set(info) == {"round"}
+    below = info["episode"]
+    plain = Monitor(private(game(TABLE)))
+    plain.reset(seed=3)
+    for _ in range(6):
+        above = plain.step(1)[4]
+    assert {key: below[key] for key in "rl"} == {key: above["episode"][key] for key in "rl"}
+
+
+def test_evaluate_policy_comes_to_an_end_and_counts_released_rewards():
+    """It waits for `info["episode"]` wherever it finds a Monitor."""
+    envs = make_vec_env(ID, 1, seed=1, env_kwargs={"gains": TABLE}, wrapper_class=private)
+    model = sb3.A2C("MultiInputPolicy", envs, seed=0, device="cpu")
+    returns, lengths = evaluate_policy(model, envs, n_eval_episodes=2, return_episode_rewards=True)
+    assert lengths == [6, 6] and 6 * PLANTED not in returns
+
+
+def test_a_monitor_changes_nothing_that_is_released():
+    arms = [0, 1, 2, 0, 1]
+    both = [private(wrap(game(TABLE))) for wrap in (Monitor, lambda env: env)]
+    one, other = ([env.reset(seed=5), *(env.step(arm) for arm in arms)] for env in both)
+    assert repr(one) == repr(other)
+
+
+def test_many_games_above_monitors_show_rounds_only():
+    games = gym.vector.SyncVectorEnv([lambda: Monitor(game(TABLE))] * 2)
+    envs = vector.LaplaceClipRescale(games, epsilon=1.0)
+    envs.reset(seed=1)
+    for _ in range(6):
+        *out, infos = envs.step(np.array([0, 1]))
+        assert set(infos) == {"round", "_round"} and not list(find_planted([*out, infos]))
+
+
+class Twice(Monitor):
+    """Repeats a round, which would double what the noise has to hide."""
+
+    def step(self, action):
+        """Play it twice."""
+        super().step(action)
+        return super().step(action)
+
+
+class Again(Monitor):
+    """Starts a game twice."""
+
+    def reset(self, **kwargs):
+        """Start it twice."""
+        super().reset(**kwargs)
+        return super().reset(**kwargs)
+
+
+@pytest.mark.parametrize("wrap", [private, lambda env: MiniBatchAverage(env, batch_size=2)])
+@pytest.mark.parametrize("kind", [Twice, Again])
+def test_a_monitor_that_does_something_else_is_refused(kind, wrap):
+    with refused(TypeError, kind.__name__, "above"):
+        wrap(kind(game(TABLE)))
+
+
+def test_a_monitor_with_a_step_of_its_own_is_refused():
+    monitor = Monitor(game(TABLE))
+    monitor.step = lambda action: Monitor.step(monitor, action)
+    with refused(TypeError, "Monitor", "above"):
+        private(monitor)
+
+
+def test_a_wrapper_that_calls_itself_monitor_is_refused():
+    kind = type("Monitor", (gym.Wrapper,), {"__module__": Monitor.__module__, "step": Twice.step})
+    with refused(TypeError, "Monitor", "above"):
+        private(kind(game(TABLE)))
+
+
+def test_wrappers_do_not_import_stable_baselines3():
+    program = (
+        "import sys, gymnasium as gym; from dp_bandit_envs import LaplaceClipRescale as L;"
+        "L(gym.make('DPBandit-Stochastic-v0'), epsilon=1.0).reset(); print('stable_baselines3' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert done.stdout.split() == [b"False"]

@@ -1,0 +1,47 @@
+"""TorchRL's `GymEnv(id)`, with ids of games and of private games."""
+
+import warnings
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from dp_bandit_envs import register_private
+from tests.tools.boundary_games import PLANTED, find_planted
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # its libraries warn of each other
+    envs = pytest.importorskip("torchrl.envs", reason="not installed; pip install -c constraints.txt torchrl")
+
+TABLE = np.full((6, 3), PLANTED)
+
+
+@pytest.fixture
+def private_id():
+    id_ = register_private(
+        "PrivateTable-v0",
+        game="DPBandit-Replay-v0",
+        wrappers=["LaplaceClipRescale"],
+        epsilon=1.0,
+        env_kwargs={"gains": TABLE},
+    )
+    yield id_
+    gym.registry.pop(id_)
+
+
+def test_a_game_is_played_by_its_id():
+    played = envs.GymEnv("DPBandit-Stochastic-v0", means=[0.0, 0.0, 1.0], horizon=8).rollout(20)
+    arms = played["action"].argmax(dim=1)
+    assert played.batch_size == (8,) and played["next", "terminated"].flatten().tolist() == [False] * 7 + [True]
+    assert played["next", "reward"].flatten().tolist() == (arms == 2).float().tolist()
+    assert (played["next", "observed"].argmax(dim=1) == arms).all()
+
+
+def test_a_private_game_is_played_by_its_id_and_shows_released_values_only(private_id):
+    env = envs.GymEnv(private_id)
+    env.set_seed(3)
+    played = env.rollout(20)
+    assert played.batch_size == (6,)
+    assert not list(find_planted(played["next", "gain"].numpy()))
+    assert not np.isclose(played["next", "reward"].numpy(), PLANTED, rtol=1e-6).any()
+    assert played["next", "observed"].sum() > 0

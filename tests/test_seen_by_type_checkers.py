@@ -1,0 +1,79 @@
+"""After `make figure-1`, mypy in a user's own project sees the package that is installed for editing here."""
+
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+
+from tests.tools import editor_links
+
+pytest.importorskip("mypy", reason="mypy is not installed; pip install -e '.[test]'")
+
+MINE = """
+import gymnasium as gym
+from dp_bandit_envs import LaplaceClipRescale, Ucb, play
+from dp_bandit_envs.privacy import PrivacyGuarantee
+from dp_bandit_envs.wrappers import vector
+
+env = LaplaceClipRescale(gym.make("DPBandit-Trial-v0"), epsilon=1.0)
+vector.LaplaceClipRescale(gym.make_vec("DPBandit-Trial-v0"), epsilon=1.0)
+print(play(env, Ucb()).arms)
+"""
+WRONG = """
+import gymnasium as gym
+from dp_bandit_envs import LaplaceClipRescale, Ucb
+from dp_bandit_envs.privacy import PrivacyGuarantee
+
+LaplaceClipRescale(gym.make("DPBandit-Trial-v0"), epsilon="one")
+LaplaceClipRescale(gym.make("DPBandit-Trial-v0"), epsiln=1.0)
+Ucb().select_arm("left")
+guarantee: PrivacyGuarantee = "epsilon = 1"
+"""
+
+
+@pytest.fixture(scope="module")
+def linked(tmp_path_factory):
+    """Return an environment as the Makefile sets it up, and its Python; other packages are those of this one."""
+    folder = tmp_path_factory.mktemp("environment")
+    venv.create(folder, symlinks=True)
+    (site_packages,) = folder.glob("lib/python*/site-packages")
+    (site_packages / "others.pth").write_text("\n".join(path for path in sys.path if path.endswith("-packages")))
+    editor_links.make_links(folder, site_packages)
+    return folder
+
+
+def errors(linked, folder, program):
+    """Return the codes of mypy's errors by line."""
+    (folder / "mine.py").write_text(program, encoding="utf-8")
+    mypy = [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--cache-dir", folder / "cache", "mine.py"]
+    done = subprocess.run([*mypy, "--python-executable", linked / "bin" / "python"], cwd=folder, capture_output=True)
+    lines = done.stdout.decode().splitlines()
+    assert done.returncode in (0, 1) and not done.stderr, done.stderr
+    return {int(line.split(":")[1]): line.rpartition("[")[2].rstrip("]") for line in lines if ": error: " in line}
+
+
+def test_a_right_program_has_no_errors(linked, tmp_path):
+    assert errors(linked, tmp_path, MINE) == {}
+
+
+def test_wrong_arguments_are_errors(linked, tmp_path):
+    assert errors(linked, tmp_path, WRONG) == {6: "arg-type", 7: "call-arg", 8: "call-arg", 9: "assignment"}
+
+
+def test_links_lead_to_this_folder_and_are_made_anew(linked):
+    links = linked / "dp_bandit_envs-links" / "dp_bandit_envs"
+    seen = {path.relative_to(links).as_posix() for path in links.glob("*/*.py")}
+    assert {"agents/exp3.py", "wrappers/boundary.py", "envs/bandit_env.py"} <= seen
+    assert (links / "agents").resolve() == editor_links.ROOT / "agents"
+    (site_packages,) = linked.glob("lib/python*/site-packages")
+    (links / "old.py").symlink_to(Path("/nowhere"))
+    editor_links.make_links(linked, site_packages)
+    assert not (links / "old.py").is_symlink() and (editor_links.ROOT / "agents" / "exp3.py").exists()
+
+
+def test_the_package_is_imported_through_the_links_too(linked, tmp_path):
+    program = "import dp_bandit_envs.agents.exp3 as one; print(one.__file__)"
+    done = subprocess.run([linked / "bin" / "python", "-c", program], cwd=tmp_path, capture_output=True, check=True)
+    assert Path(done.stdout.decode().strip()).resolve() == editor_links.ROOT / "agents" / "exp3.py"

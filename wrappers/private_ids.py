@@ -1,0 +1,124 @@
+"""Private games as Gymnasium ids, for tools that take nothing but an id."""
+
+import copy
+import inspect
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import gymnasium as gym
+
+from dp_bandit_envs import checks
+from dp_bandit_envs import wrappers as named
+from dp_bandit_envs.errors import NameTakenError, UnknownArgumentError, WrongTypeError
+from dp_bandit_envs.privacy.mechanisms import MECHANISMS
+from dp_bandit_envs.protocols import Environment
+from dp_bandit_envs.wrappers.below import layers_of
+from dp_bandit_envs.wrappers.public_face import PublicFace
+
+Wrap = Callable[..., Environment]
+
+
+class PrivateGame(NamedTuple):
+    """What an id stands for; the arguments may be private, so they are kept here and never in a spec."""
+
+    game: str
+    arguments: dict[str, Any]
+    layers: list[tuple[Wrap, dict[str, Any]]]
+
+
+_GAMES: dict[str, PrivateGame] = {}
+MAKE = "make "
+"""The beginning of an entry point's name; with its space, it is no name of this module."""
+
+
+def register_private(
+    id: str,
+    *,
+    game: str,
+    wrappers: Sequence[str | Wrap],
+    env_kwargs: Mapping[str, Any] | None = None,
+    **privacy: Any,
+) -> str:
+    """Register a game behind privacy wrappers as an id of Gymnasium.
+
+    What `gym.make(id)` returns shows released values only; `gym.make_vec(id, num_envs=...)` plays several games, one
+    after the other. Arguments given to `gym.make`, such as `render_mode`, go to the game. The environment's `spec`
+    holds the id, and none of the arguments given here or there.
+
+    Each process has its own table of ids. For others, such as the workers of a `SubprocVecEnv`, put this call at the
+    top level of a module `mine` that they can import, and use the id `mine:MyTrial-v0`.
+
+    Args:
+        id: The new id, such as `"MyTrial-v0"`.
+        game: The id of the game, such as `"DPBandit-Trial-v0"`.
+        wrappers: What to put around the game, the innermost first: names such as `"LaplaceClipRescale"`, classes, or
+            functions of an environment. At least one must be a privacy wrapper; those above it, such as Gymnasium's
+            `FlattenObservation`, see released values.
+        env_kwargs: Arguments of the game, such as `gains=`.
+        privacy: Arguments of the wrappers, such as `epsilon=`; each goes to every wrapper that takes one of this name.
+
+    Returns:
+        The id.
+
+    Raises:
+        WrongTypeError: If an argument has the wrong type.
+        UnknownNameError: If no wrapper of this project has this name.
+        UnknownArgumentError: If no wrapper takes an argument of this name.
+        NameTakenError: If the id exists.
+        ValueError: If the id has other characters than letters, digits and _ - . /.
+    """
+    for name, text in (("id", id), ("game", game)):
+        if not isinstance(text, str):
+            raise WrongTypeError(f"{name} must be text, such as 'MyTrial-v0'; received a {type(text).__name__}.")
+    if isinstance(wrappers, str) or not isinstance(wrappers, Sequence) or not wrappers:
+        raise WrongTypeError(f"wrappers must be a list of at least one; received {wrappers!r}.")
+    if not re.fullmatch(r"[\w./-]+", id):
+        raise ValueError(f"id must be letters, digits and any of _ - . /, such as 'MyTrial-v0'; received {id!r}.")
+    if id in gym.registry:
+        raise NameTakenError(f"id must be new; received {id!r}, which exists. Use another one.")
+    layers = []
+    for wrapper in wrappers:
+        wrap: Wrap = wrapper  # type: ignore[assignment]
+        if isinstance(wrapper, str):
+            wrap = getattr(named, checks.known_name("wrapper", wrapper, MECHANISMS))
+        if not callable(wrap):
+            raise WrongTypeError(f"a wrapper must be a name, a class or a function; received a {type(wrap).__name__}.")
+        takes = inspect.signature(wrap).parameters
+        layers.append((wrap, {name: value for name, value in privacy.items() if name in takes}))
+    unused = [name for name in privacy if not any(name in own for _, own in layers)]
+    if unused:
+        raise UnknownArgumentError("register_private()", unused[0], "No wrapper takes it; env_kwargs are the game's.")
+    # A name as entry point, as a spec shows it: a function would bring its arguments along.
+    gym.register(id, entry_point=f"{__name__}:{MAKE}{id}")
+    _GAMES[id] = PrivateGame(game, dict(env_kwargs or {}), layers)
+    return id
+
+
+def __getattr__(name: str) -> Any:
+    """Return what makes the game of an id; Gymnasium looks entry points up as attributes of a module."""
+    id = name.removeprefix(MAKE)
+    if id == name or id not in _GAMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return lambda **arguments: _make(id, arguments)
+
+
+def _make(id: str, arguments: dict[str, Any]) -> Environment:
+    """Make the game of an id and put its wrappers around it."""
+    game, given, layers = _GAMES[id]
+    message = None
+    try:
+        env: Environment = gym.make(game, disable_env_checker=True, **{**given, **arguments})
+    except TypeError as error:
+        # Gymnasium appends all arguments, private ones among them, to the message.
+        message = str(error)
+    if message is not None:
+        raise WrongTypeError(message)
+    for wrap, own in layers:
+        env = wrap(env, **own)
+    boundary = next((layer for layer in layers_of(env) if isinstance(layer, PublicFace)), None)
+    if boundary is None:
+        env.close()
+        raise WrongTypeError(f"{id} needs a privacy wrapper, such as 'LaplaceClipRescale'; its wrappers have none.")
+    boundary._spec = copy.deepcopy(gym.spec(id))
+    return env
