@@ -1,6 +1,6 @@
 """Games with expert advice: a round reveals the gains of all arms, whichever is played."""
 
-from typing import SupportsIndex
+from typing import Any, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from dp_bandit_envs.adversaries import Adversary
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
-from dp_bandit_envs.envs.made_adversary import chosen_adversary
+from dp_bandit_envs.envs.made_adversary import chosen_adversary, refuse_unknown
 from dp_bandit_envs.protocols import FloatArray, IntArray, Observation
 
 N_ARMS = 10
@@ -47,7 +47,9 @@ class ExpertsEnv(BanditEnv):
         observe_charge: bool = True,
         render_mode: str | None = None,
         block_length: SupportsIndex = 4096,
+        **unknown: Any,
     ) -> None:
+        refuse_unknown(type(self), unknown)
         adversary = chosen_adversary(gains, means, n_arms, horizon, default_size=(N_ARMS, HORIZON))
         super().__init__(adversary, observe_charge=observe_charge, render_mode=render_mode, block_length=block_length)
         self.sensitivity = float(self.n_arms)
@@ -69,6 +71,7 @@ class ExpertsVectorEnv(BanditVectorEnv):
         means: As in `ExpertsEnv`.
         observe_charge: As in `ExpertsEnv`.
         render_mode: None, `"rgb_array"` or `"ansi"`.
+        unknown: Refused.
     """
 
     def __init__(
@@ -81,7 +84,9 @@ class ExpertsVectorEnv(BanditVectorEnv):
         means: ArrayLike | None = None,
         observe_charge: bool = True,
         render_mode: str | None = None,
+        **unknown: Any,
     ) -> None:
+        refuse_unknown(type(self), unknown)
         adversary = chosen_adversary(gains, means, n_arms, horizon, default_size=(N_ARMS, HORIZON))
         super().__init__(num_envs, adversary, observe_charge=observe_charge, render_mode=render_mode)
         self.sensitivity = float(self.n_arms)

@@ -31,6 +31,14 @@ def make_adversary(env_class: type, adversary: Adversary | None, arguments: dict
     return adversary_class(**arguments)
 
 
+def refuse_unknown(env_class: type, arguments: dict[str, Any]) -> None:
+    """Raise `UnknownArgumentError` for the first of these arguments, naming those that the class takes."""
+    for name in arguments:
+        parameters = inspect.signature(env_class).parameters.values()
+        known = [one.name for one in parameters if one.kind is not one.VAR_KEYWORD]
+        raise UnknownArgumentError(f"{env_class.__name__}.__init__()", name, f"Known: {', '.join(known)}.")
+
+
 def chosen_adversary(
     gains: Adversary | str | None,
     means: ArrayLike | None,

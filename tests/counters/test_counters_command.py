@@ -65,10 +65,10 @@ def test_the_table_is_sorted_and_agrees_with_compare():
 @pytest.mark.parametrize(
     ("horizon", "delta", "advice"),
     [
-        (1000, None, "Pick k-ary; for an unknown horizon, segment-trees."),
-        (1000, 1e-6, "Pick k-ary; for an unknown horizon, segment-trees."),
-        (1000, 1e-3, "Pick square-root; for an unknown horizon, segment-trees."),
-        (2, None, "Pick segment-trees; for an unknown horizon, segment-trees."),
+        (1000, None, "Smallest mean over t = 1, ..., T: k-ary; for an unknown horizon, segment-trees."),
+        (1000, 1e-6, "Smallest mean over t = 1, ..., T: k-ary; for an unknown horizon, segment-trees."),
+        (1000, 1e-3, "Smallest mean over t = 1, ..., T: square-root; for an unknown horizon, segment-trees."),
+        (2, None, "Smallest mean over t = 1, ..., T: segment-trees; for an unknown horizon, segment-trees."),
     ],
 )
 def test_the_advice_is_the_smallest_mean_variance(horizon, delta, advice):
@@ -105,7 +105,7 @@ def test_the_command_prints_table_and_advice_and_is_deterministic(monkeypatch, c
     assert printed[0] == printed[1]
     assert "T = 300, epsilon = 0.5, delta = 1e-06" in printed[0]
     assert len(rows_of(printed[0])) == 7
-    assert printed[0].splitlines()[-1].startswith("Pick ")
+    assert printed[0].splitlines()[-1].startswith("Smallest mean ")
 
 
 @pytest.mark.parametrize(("suffix", "start"), [("png", b"\x89PNG\r\n"), ("svg", b"<?xml")])

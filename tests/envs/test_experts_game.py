@@ -11,7 +11,7 @@ from dp_bandit_envs.adversaries.replay import GainTable
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.experts_env import ExpertsEnv, ExpertsVectorEnv
 from dp_bandit_envs.envs.graph_env import GraphEnv
-from dp_bandit_envs.errors import UnknownNameError, WrongTypeError
+from dp_bandit_envs.errors import UnknownArgumentError, UnknownNameError, WrongTypeError
 from dp_bandit_envs.wrappers import HybridSums, LaplaceClipRescale, MiniBatchAverage, RandomizedResponse
 from tests.tools.refusals import refused
 
@@ -126,3 +126,9 @@ def test_exp3_set_needs_no_graph_here():
     assert len(set(full.arms.tolist())) == 5
     bandit = play(BanditEnv(SwitchingCost(5, 400)), agent, seed=4)
     assert not np.array_equal(full.arms, bandit.arms)
+
+
+@pytest.mark.parametrize("make", [gym.make, gym.make_vec])
+def test_an_unknown_argument_is_refused_in_pythons_words(make):
+    with refused(UnknownArgumentError, "got an unexpected keyword argument 'typo'", "n_arms"):
+        make("DPBandit-Experts-v0", typo=1)

@@ -157,7 +157,7 @@ def test_an_edit_in_a_helper_of_an_agent_is_noticed(module, helper, old, new, mo
 
 def test_an_edit_of_the_mechanism_is_noticed(monkeypatch):
     def of_loop():
-        return fingerprint(loop.play_block, stages([LaplaceClipRescale(epsilon=1.0)], on_graph=False))
+        return fingerprint(loop.play_block, stages([LaplaceClipRescale(epsilon=1.0)], feedback="arm"))
 
     before = of_loop()
     changed = edited(laplace_gains, "release", "1.0 + 2.0 * bound", "1.0 + 3.0 * bound")

@@ -62,7 +62,7 @@ def test_transform_observation_above_sees_released_values_only():
 
 
 def test_autoreset_above_begins_a_new_game_with_fresh_noise():
-    env = gym.wrappers.Autoreset(around(game(np.zeros((2, 2))), "Laplace", outside="clip"))
+    env = gym.wrappers.Autoreset(around(game(np.zeros((2, 2))), "Laplace", outside="clip", bound=50.0))
     env.reset(seed=1)
     first = [env.step(0)[0]["gain"][0] for _ in range(2)]
     observation, reward, terminated, _, info = env.step(0)
