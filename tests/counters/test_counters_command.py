@@ -75,7 +75,7 @@ def test_the_advice_is_the_smallest_mean_variance(horizon, delta, advice):
     text = shown(horizon, 1.0, delta)
     assert text.splitlines()[-1] == advice
     rows = rows_of(text)
-    assert advice.split()[1].rstrip(";") == min(rows, key=lambda name: rows[name][0])
+    assert advice.split(": ")[1].split(";")[0] == min(rows, key=lambda name: rows[name][0])
 
 
 def test_variances_scale_with_one_over_epsilon_squared():
