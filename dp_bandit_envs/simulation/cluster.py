@@ -11,8 +11,8 @@ from dp_bandit_envs.simulation.carrying import Carried
 from dp_bandit_envs.simulation.provenance import made_by
 from dp_bandit_envs.simulation.tasks import Played, Task, once_for_each_work
 
-PATIENCE = 60.0
-"""Seconds to wait for the first worker."""
+REACHED, PATIENCE = 10.0, 60.0
+"""Seconds to wait for the scheduler, and for its first worker."""
 LOOK_AGAIN = 1.0
 """Seconds after which workers are counted again."""
 ATTEMPTS = 10
@@ -35,7 +35,7 @@ class Crew:
         self._address = getattr(getattr(cluster, "scheduler", None), "address", cluster)
         self._own = not isinstance(cluster, self._distributed.Client)
         try:
-            self._client = self._distributed.Client(cluster, set_as_default=False) if self._own else cluster
+            self._client = self._connected(cluster) if self._own else cluster
         except (OSError, ValueError, TypeError) as error:
             raise ClusterError(
                 "cluster must be the address of a dask scheduler, such as tcp://127.0.0.1:8786; received"
@@ -91,6 +91,9 @@ class Crew:
             raise error
         # The parcel itself may have been on the worker that died.
         self._parcel = once_for_each_work(self._sent)
+
+    def _connected(self, address: str) -> Any:
+        return self._distributed.Client(address, set_as_default=False, timeout=REACHED)
 
     def _sent(self, task: Task) -> Any:
         return self._client.submit(_unchanged, Carried.of(task.work, task.env_id), pure=False)
