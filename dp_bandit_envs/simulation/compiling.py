@@ -63,8 +63,9 @@ def compile_with(function: Callable[..., Any], replacements: Mapping[str, Callab
     digest = hashlib.sha256()
     _digest(function, parts, digest, {}, objects)
     with _sharing:
-        compiled, _ = _shared.pop(digest.digest(), None) or (Compiled(function, parts), objects)
-        _shared[digest.digest()] = compiled, objects
+        key = digest.digest()
+        compiled, objects = _shared.pop(key) if key in _shared else (Compiled(function, parts), objects)
+        _shared[key] = compiled, objects
         if len(_shared) > MOST_SHARED:
             _shared.popitem(last=False)
     return compiled

@@ -61,8 +61,9 @@ class Prepared:
     def outcome(self, name: str, table: Table) -> Outcome:
         """Return the outcome of an algorithm from its full table."""
         reason, game = self.reasons.get(name, ""), self.game
+        measures: dict[str, Any] = {"pseudo_regret": None, **table.measures}
         return Outcome(
-            **{"pseudo_regret": None, **table.measures},
+            **measures,
             engine="play" if reason else "compiled",
             reason=reason,
             guarantee=self.players[name].guarantee(

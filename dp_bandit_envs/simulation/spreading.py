@@ -2,7 +2,7 @@
 
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ThreadPoolExecutor, wait
 from typing import Any
 
@@ -22,7 +22,7 @@ SECONDS_IN_THREADS, SECONDS_ELSEWHERE = 0.1, 2.0
 
 def spread(
     tasks: Iterable[Task], jobs: int, *, in_threads: bool, cluster: Any = None, left: int | None = None
-) -> Iterator[Result]:
+) -> Generator[Result, None, None]:
     """Play tasks in parallel; yield the result of each trial as soon as it is there, in any order.
 
     Tasks are taken one after the other, each when a worker has time for it, and cut by measured speed.
