@@ -8,6 +8,7 @@ from typing import Any, Self
 from dp_bandit_envs.errors import ClusterError
 from dp_bandit_envs.optional import require
 from dp_bandit_envs.simulation.carrying import Carried
+from dp_bandit_envs.simulation.freed_memory import keep_freed_memory
 from dp_bandit_envs.simulation.provenance import made_by
 from dp_bandit_envs.simulation.tasks import Played, Task, once_for_each_work
 
@@ -112,4 +113,5 @@ def _play(carried: Carried, made: dict[str, str], trials: range) -> Played:
             f"the cluster's workers must have the same code as the client; a worker has {other}. Install the same"
             " versions there, and restart the workers."
         )
+    keep_freed_memory()
     return carried.play(trials)

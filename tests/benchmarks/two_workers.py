@@ -23,8 +23,11 @@ def lines(trials: int = TRIALS // 10, repetitions: int = 3) -> list[Line | Skipp
         return [Skipped(NAME, "dask.distributed is not installed")]
     if (os.cpu_count() or 1) < 2:
         return [Skipped(NAME, "there is only one core here")]
+    import dask
     from distributed import Client, LocalCluster
 
+    # As the README says: dask's profiler takes a tenth of a core from each worker.
+    dask.config.set({"distributed.worker.profile.enabled": False})
     place = {"host": "127.0.0.1", "dashboard_address": None}
     with LocalCluster(n_workers=2, threads_per_worker=1, **place) as cluster, Client(cluster) as client:
         spent: dict[str, list[float]] = {"cluster": [], "threads": []}
