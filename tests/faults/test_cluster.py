@@ -13,6 +13,7 @@ from dp_bandit_envs.errors import ClusterError
 from dp_bandit_envs.simulation import cluster as cluster_module
 from dp_bandit_envs.simulation.carrying import Carried
 from dp_bandit_envs.simulation.provenance import made_by
+from dp_bandit_envs.simulation.tasks import Task
 from tests.simulation.test_registered_games_in_processes import forget, made
 from tests.tools.clusters import LocalCluster, needs_dask
 from tests.tools.processes import dp_bandit, files, finish, start
@@ -93,6 +94,22 @@ def test_an_error_in_a_game_reaches_the_caller(cluster):
 
     with refused(ZeroDivisionError, "in the game"):
         simulate("DPBandit-Stochastic-v0", {"a": Failing}, horizon=9, trials=3, cluster=cluster.address)
+
+
+@needs_dask
+def test_a_task_that_kills_its_workers_is_given_up_in_the_end(cluster):
+    """The scheduler tries four workers; that is done ten times, because workers may also be killed by chance."""
+    from distributed import KilledWorker
+
+    task, error = Task(None, range(3)), KilledWorker("task", None, 3)
+    with cluster_module.Crew(cluster.address) as crew:
+        for _ in range(cluster_module.ATTEMPTS - 1):
+            crew.recover(task, error)
+        crew.recover(task._replace(trials=range(3, 4)), error)
+        with pytest.raises(KilledWorker):
+            crew.recover(task, error)
+        with refused(ClusterError, cluster.address, "command"):
+            crew.recover(task._replace(trials=range(9)), OSError("gone"))
 
 
 def kill_workers(cluster, kills, horizon, trials, seed):
