@@ -97,3 +97,7 @@ class ConformanceError(AssertionError):
 
 class ResultsError(RuntimeError):
     """A results folder cannot be used as asked; nothing in it was changed."""
+
+
+class ClusterError(RuntimeError):
+    """A cluster cannot be reached, has no workers, or was lost; what was saved is kept."""

@@ -35,6 +35,9 @@ Trials = Annotated[int | None, typer.Option(help="Number of games of each algori
 Horizon = Annotated[int | None, typer.Option(help="Number of rounds of each game; by default the environment's.")]
 Seed = Annotated[int, typer.Option(help="The seed of everything random.")]
 Jobs = Annotated[int, typer.Option(help="Games to play at a time; 0 for as many as there are cores.")]
+Cluster = Annotated[
+    str | None, typer.Option(help="Address of a dask scheduler whose workers play all games, in place of --jobs.")
+]
 Out = Annotated[Path | None, typer.Option(help="Folder for the results; by default one below results/.")]
 
 
@@ -62,7 +65,7 @@ def main() -> None:
         if callable(show):
             show()
             sys.exit(2)
-        if not isinstance(error, (ValueError, TypeError, OSError, RuntimeError)):
+        if not isinstance(error, (ValueError, TypeError, OSError, RuntimeError, ImportError)):
             raise
         errors.print(f"error: {error}", style="red", markup=False, highlight=False, soft_wrap=True)
         sys.exit(2)
@@ -100,6 +103,7 @@ def run(
     horizon: Horizon = None,
     seed: Seed = 0,
     jobs: Jobs = 0,
+    cluster: Cluster = None,
     spacing: Annotated[str, typer.Option(help="Spacing of the rounds that are recorded: linear or log.")] = "linear",
     out: Out = None,
 ) -> None:
@@ -124,7 +128,7 @@ def run(
     title = f"{names} on {readable(environment)}"
     notes = [Note(about, on_terminal=True)] if about else []
     plan = Reproduction(experiment.name, title, (experiment,), notes=lambda _: notes)
-    produce(console, plan, folder, jobs=_jobs(jobs), command=_command())
+    produce(console, plan, folder, jobs=_jobs(jobs), command=_command(), cluster=cluster)
 
 
 @app.command()
@@ -144,6 +148,7 @@ def reproduce(
     horizon: Annotated[int | None, typer.Option(help="Number of rounds of each game; by default the paper's.")] = None,
     seed: Seed = 0,
     jobs: Jobs = 0,
+    cluster: Cluster = None,
     out: Out = None,
 ) -> None:
     """Run a paper's experiment at full size and compare its claims with the results."""
@@ -153,7 +158,8 @@ def reproduce(
     options = {"epsilon": epsilon, "modern": modern or None, "trials": trials, "horizon": horizon}
     chosen = {key: value for key, value in options.items() if value is not None}
     plan, draw = figure(what, seed=seed, **chosen)
-    produce(console, plan, out or Path("results") / plan.name, jobs=_jobs(jobs), command=_command(), draw=draw)
+    folder = out or Path("results") / plan.name
+    produce(console, plan, folder, jobs=_jobs(jobs), command=_command(), draw=draw, cluster=cluster)
 
 
 @app.command()

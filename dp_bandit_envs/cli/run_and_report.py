@@ -58,15 +58,22 @@ def draw_over_time(reproduction: Reproduction, results: Sequence[Results]) -> Fi
 
 
 def produce(
-    console: Console, reproduction: Reproduction, out: Path, *, jobs: int, command: str, draw: Draw = draw_over_time
+    console: Console,
+    reproduction: Reproduction,
+    out: Path,
+    *,
+    jobs: int,
+    command: str,
+    draw: Draw = draw_over_time,
+    cluster: str | None = None,
 ) -> list[Results]:
-    """Run what is missing, write all files, and print their paths."""
+    """Run what is missing, on a cluster if its address is given, write all files, and print their paths."""
     experiments, view = reproduction.experiments, reproduction.view
     for experiment in experiments:
         experiment.check()
     folder, folders = _folders(reproduction, out)
     started = time.perf_counter()
-    results, played = _run(console, experiments, folders, jobs)
+    results, played = _run(console, experiments, folders, jobs, cluster)
     seconds = time.perf_counter() - started
     figure = draw(reproduction, results)
     written = [folder.write_again(f"figure.{kind}", as_bytes(figure, kind)) for kind in ("png", "svg")]
@@ -102,7 +109,11 @@ def _folders(reproduction: Reproduction, out: Path) -> tuple[ResultsFolder, list
 
 
 def _run(
-    console: Console, experiments: Sequence[Experiment], folders: Sequence[ResultsFolder], jobs: int
+    console: Console,
+    experiments: Sequence[Experiment],
+    folders: Sequence[ResultsFolder],
+    jobs: int,
+    cluster: str | None,
 ) -> tuple[list[Results], int]:
     """Run what is missing under one progress bar; return the results and the number of rounds played."""
     total = sum(experiment.rounds for experiment in experiments)
@@ -130,7 +141,9 @@ def _run(
                 bar.update(task, advance=rounds, description=panel)
 
         pairs = zip(experiments, folders, strict=True)
-        results = [run(experiment, folder, jobs=jobs, progress=advance) for experiment, folder in pairs]
+        results = [
+            run(experiment, folder, jobs=jobs, progress=advance, cluster=cluster) for experiment, folder in pairs
+        ]
         bar.update(task, total=max(total, 1), completed=max(total, 1), description="done")
     return results, played
 

@@ -1,7 +1,8 @@
-"""Runs an experiment in chunks, saves each as it is finished, and joins them."""
+"""Runs an experiment as one queue of trials, saves each chunk of them as it is finished, and joins the chunks."""
 
 import contextlib
 import dataclasses
+import functools
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -9,9 +10,12 @@ from numpy.typing import NDArray
 
 from dp_bandit_envs.errors import ResultsError
 from dp_bandit_envs.experiments.experiment import Experiment, GameSpec, Results
-from dp_bandit_envs.experiments.results_archive import Archive
+from dp_bandit_envs.experiments.results_archive import Archive, joined
 from dp_bandit_envs.experiments.results_folder import CHUNKS, ResultsFolder
-from dp_bandit_envs.simulation import simulate
+from dp_bandit_envs.simulation.outcomes import Table
+from dp_bandit_envs.simulation.prepared import Prepared, prepare
+from dp_bandit_envs.simulation.spreading import spread
+from dp_bandit_envs.simulation.tasks import Column, Task
 
 CHUNK = 24
 """The largest number of trials in a chunk."""
@@ -19,10 +23,7 @@ CHUNK_ROUNDS = 2**25
 """The number of rounds in a chunk: about a second's work, so that an interruption loses little."""
 LEAST_CHUNK = 4
 """The smallest number of trials in a chunk, so that several cores have work: half a minute at ten million rounds."""
-JOINED_BYTES = 2**28
-"""The most bytes of arrays to join in one pass over the chunks; a pass joins at least one array."""
 RESULTS = "results"
-MEASURES = ("external_regret", "policy_regret", "pseudo_regret", "collected", "switches", "pulls")
 Progress = Callable[[str | None, int], None]
 """Called with the title of the panel that was played (None for results already saved) and a number of rounds."""
 
@@ -33,24 +34,25 @@ class _ChunkGoneError(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class Chunk:
-    """Trials of one panel that are simulated and saved together."""
+    """Trials of one panel that are saved together; how they are divided among workers is another matter."""
 
     panel: GameSpec
     first_trial: int
     trials: int
 
+    @property
+    def name(self) -> str:
+        """Its name in the folder."""
+        return f"{CHUNKS}/{self.panel.key}-{self.first_trial:06d}"
+
     def load(self, folder: ResultsFolder) -> Archive | None:
         """Return its results, or None if they are not in the folder; raise if they are damaged or of another origin."""
-        return folder.load(self._name, first_trial=self.first_trial, trials=self.trials)
+        return folder.load(self.name, first_trial=self.first_trial, trials=self.trials)
 
     def save(self, folder: ResultsFolder, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Write its results."""
         pieces = ((key, [array]) for key, array in arrays.items())
-        folder.save(self._name, pieces, first_trial=self.first_trial, trials=self.trials)
-
-    @property
-    def _name(self) -> str:
-        return f"{CHUNKS}/{self.panel.key}-{self.first_trial:06d}"
+        folder.save(self.name, pieces, first_trial=self.first_trial, trials=self.trials)
 
 
 def chunks_of(experiment: Experiment, panel: GameSpec) -> list[Chunk]:
@@ -62,8 +64,18 @@ def chunks_of(experiment: Experiment, panel: GameSpec) -> list[Chunk]:
     return chunks
 
 
-def run(experiment: Experiment, folder: ResultsFolder, *, jobs: int = 1, progress: Progress | None = None) -> Results:
+def run(
+    experiment: Experiment,
+    folder: ResultsFolder,
+    *,
+    jobs: int = 1,
+    progress: Progress | None = None,
+    cluster: Any = None,
+) -> Results:
     """Run what the folder does not contain yet, save it chunk by chunk, and return all results.
+
+    Several processes may do so at once in one folder: each claims the chunks that it plays. Chunks that others have
+    claimed come last, in case the others are gone.
 
     Args:
         experiment: What to run.
@@ -71,10 +83,11 @@ def run(experiment: Experiment, folder: ResultsFolder, *, jobs: int = 1, progres
         jobs: Number of trials to run in parallel.
         progress: Called with a panel's title and the number of rounds played, or with None and the number of rounds
             whose results were already in the folder.
+        cluster: As for `simulate`.
     """
     whole = folder.load(RESULTS)
     if whole is None:
-        whole = _run_chunks(experiment, folder, jobs, progress)
+        whole = _run_chunks(_Queue(experiment, folder, progress), jobs, cluster)
     elif progress is not None:
         progress(None, experiment.rounds)
     if folder.has_chunks:
@@ -83,21 +96,20 @@ def run(experiment: Experiment, folder: ResultsFolder, *, jobs: int = 1, progres
     return Results(experiment, whole)
 
 
-def _run_chunks(experiment: Experiment, folder: ResultsFolder, jobs: int, progress: Progress | None) -> Archive:
+def _run_chunks(queue: "_Queue", jobs: int, cluster: Any) -> Archive:
     """Run and save what the folder does not contain yet, join it, and return all results."""
-    for panel in experiment.panels:
-        for chunk in chunks_of(experiment, panel):
-            saved = _checked(chunk.load(folder))
-            if saved is not None:
-                if progress is not None:
-                    progress(None, chunk.trials * experiment.rounds_in_a_trial(panel, chunk.first_trial))
-            elif (whole := folder.load(RESULTS)) is not None:
-                return whole  # another process has joined the chunks
-            else:
-                chunk.save(folder, _run_chunk(experiment, chunk, jobs, progress))
-    # If a chunk is missing, another process has joined and removed the chunks.
-    with contextlib.suppress(_ChunkGoneError):
-        folder.save(RESULTS, _joined(experiment, folder))
+    folder = queue.folder
+    try:
+        played = spread(queue.tasks(), jobs, in_threads=queue.in_threads, cluster=cluster, left=queue.left)
+        with contextlib.closing(played):
+            for chunk, trial, columns in played:
+                queue.put(chunk, trial, columns)
+    finally:
+        queue.release()
+    if not folder.has(RESULTS):
+        # If a chunk is missing, another process has joined and removed the chunks.
+        with contextlib.suppress(_ChunkGoneError):
+            folder.save(RESULTS, _joined(queue.experiment, folder))
     whole = folder.load(RESULTS)
     if whole is None:
         raise ResultsError(
@@ -105,6 +117,95 @@ def _run_chunks(experiment: Experiment, folder: ResultsFolder, jobs: int, progre
             " again."
         )
     return whole
+
+
+class _Queue:
+    """All trials of an experiment that are not in the folder, and the chunks that are being played.
+
+    Attributes:
+        left: The number of trials that are not in the folder, once for each work of a panel.
+        in_threads: Whether all of it is compiled.
+    """
+
+    def __init__(self, experiment: Experiment, folder: ResultsFolder, progress: Progress | None) -> None:
+        self.experiment, self.folder = experiment, folder
+        self._progress = progress
+        self._chunks = [chunk for panel in experiment.panels for chunk in chunks_of(experiment, panel)]
+        self._prepared: dict[tuple[str, int], Prepared] = {}
+        missing = [(self._prepare(chunk), chunk) for chunk in self._chunks if not folder.has(chunk.name)]
+        self.left = sum(len(prepared.works) * chunk.trials for prepared, chunk in missing)
+        self.in_threads = all(prepared.in_threads for prepared, _ in missing)
+        self._open: dict[str, tuple[dict[str, Table], int]] = {}
+
+    def tasks(self) -> Iterator[Task]:
+        """Yield what nobody has saved or claimed, and then what others have claimed and not saved."""
+        others = []
+        for chunk in self._chunks:
+            if self.folder.has(RESULTS):
+                return  # another process has joined the chunks
+            if self._is_saved(chunk):
+                continue
+            if not self.folder.claim(chunk.name):
+                others.append(chunk)
+            elif self.folder.has(chunk.name) and self._is_saved(chunk):  # since the last look
+                self.folder.release(chunk.name)
+            else:
+                yield from self._opened(chunk)
+        for chunk in others:
+            if self.folder.has(RESULTS):
+                return
+            if not self._is_saved(chunk):
+                yield from self._opened(chunk)
+
+    def put(self, chunk: Chunk, trial: int, columns: Mapping[str, Column]) -> None:
+        """Take the results of a trial; save the chunk when it is complete."""
+        prepared = self._prepare(chunk)
+        tables, games = self._open[chunk.name]
+        for name, column in columns.items():
+            tables[name].put(trial - chunk.first_trial, column)
+        games -= len(columns)
+        self._open[chunk.name] = tables, games
+        if self._progress is not None:
+            self._progress(chunk.panel.title, len(columns) * prepared.game.horizon)
+        if games == 0:
+            if not self.folder.has(RESULTS):
+                arrays: dict[str, NDArray[Any]] = {"checkpoints": prepared.checkpoints}
+                for name, table in tables.items():
+                    arrays.update({f"{name}/{measure}": array for measure, array in table.measures.items()})
+                chunk.save(self.folder, arrays)
+            del self._open[chunk.name]
+            self.folder.release(chunk.name)
+
+    def release(self) -> None:
+        """Withdraw the claims of chunks that are not finished."""
+        for name in self._open:
+            self.folder.release(name)
+
+    def _opened(self, chunk: Chunk) -> list[Task]:
+        prepared = self._prepare(chunk)
+        self._open[chunk.name] = prepared.tables(chunk.trials), len(prepared.players) * chunk.trials
+        return prepared.tasks(range(chunk.first_trial, chunk.first_trial + chunk.trials), chunk)
+
+    def _is_saved(self, chunk: Chunk) -> bool:
+        saved = _checked(chunk.load(self.folder))
+        if saved is not None and self._progress is not None:
+            self._progress(None, chunk.trials * self.experiment.rounds_in_a_trial(chunk.panel, chunk.first_trial))
+        return saved is not None
+
+    def _prepare(self, chunk: Chunk) -> Prepared:
+        """Return what is played in a chunk, prepared once for all trials with the same players."""
+        experiment, panel = self.experiment, chunk.panel
+        first = max(first for first, _ in experiment.stretches(panel) if first <= chunk.first_trial)
+        if (panel.key, first) not in self._prepared:
+            self._prepared[panel.key, first] = prepare(
+                panel.env_id,
+                experiment.players(panel, first),
+                horizon=experiment.horizon,
+                seed=experiment.seed,
+                checkpoints=experiment.checkpoints,
+                env_kwargs=experiment.env_kwargs(panel),
+            )
+        return self._prepared[panel.key, first]
 
 
 def _checked(saved: Archive | None) -> Archive | None:
@@ -119,14 +220,6 @@ def _checked(saved: Archive | None) -> Archive | None:
 
 def _joined(experiment: Experiment, folder: ResultsFolder) -> Iterator[tuple[str, list[NDArray[Any]]]]:
     """Yield the arrays of all panels in pieces, a few at a time, because together they may not fit into memory."""
-    try:
-        yield from _pieces(experiment, folder)
-    except FileNotFoundError:
-        raise _ChunkGoneError from None
-
-
-def _pieces(experiment: Experiment, folder: ResultsFolder) -> Iterator[tuple[str, list[NDArray[Any]]]]:
-    """Yield each array of each panel as its pieces from the chunks."""
 
     def load(chunk: Chunk) -> Archive:
         archive = chunk.load(folder)
@@ -134,52 +227,10 @@ def _pieces(experiment: Experiment, folder: ResultsFolder) -> Iterator[tuple[str
             raise FileNotFoundError
         return archive
 
-    for panel in experiment.panels:
-        chunks = chunks_of(experiment, panel)
-        first = load(chunks[0])
-        yield f"{panel.key}/checkpoints", [first.read("checkpoints")]
-        left = [key for key in first if key != "checkpoints"]
-        while left:
-            size, number = 0, 0
-            while number < len(left) and (number == 0 or size < JOINED_BYTES):
-                size += first.read(left[number]).nbytes * len(chunks)
-                number += 1
-            keys, left = left[:number], left[number:]
-            pieces: dict[str, list[NDArray[Any]]] = {key: [] for key in keys}
-            for archive in map(load, chunks):
-                for key in keys:
-                    if key in archive:  # some algorithms play more games than others
-                        pieces[key].append(archive.read(key))
-            for key in keys:
-                yield f"{panel.key}/{key}", pieces.pop(key)
-
-
-def _run_chunk(experiment: Experiment, chunk: Chunk, jobs: int, progress: Progress | None) -> dict[str, NDArray[Any]]:
-    panel, reported = chunk.panel, 0
-
-    def report(done: int, _: int) -> None:
-        nonlocal reported
-        if progress is not None:
-            progress(panel.title, (done - reported) * horizon)
-        reported = done
-
-    horizon = experiment.game(panel).horizon
-    simulation = simulate(
-        panel.env_id,
-        experiment.players(panel, chunk.first_trial),
-        horizon=experiment.horizon,
-        trials=chunk.trials,
-        seed=experiment.seed,
-        checkpoints=experiment.checkpoints,
-        jobs=jobs,
-        env_kwargs=experiment.env_kwargs(panel),
-        first_trial=chunk.first_trial,
-        progress=report,
-    )
-    arrays: dict[str, NDArray[Any]] = {"checkpoints": simulation.checkpoints}
-    for name, outcome in simulation.items():
-        for measure in MEASURES:
-            values = getattr(outcome, measure)
-            if values is not None:
-                arrays[f"{name}/{measure}"] = values
-    return arrays
+    try:
+        for panel in experiment.panels:
+            parts = [functools.partial(load, chunk) for chunk in chunks_of(experiment, panel)]
+            for key, pieces in joined(parts, common=("checkpoints",)):
+                yield f"{panel.key}/{key}", pieces
+    except FileNotFoundError:
+        raise _ChunkGoneError from None

@@ -16,6 +16,8 @@ PARTIAL = re.compile(
 )
 """The name of a file while it is being written, with the process and the machine that write it."""
 
+OWNER = re.compile(r"(?P<node>[0-9a-f]{8})-(?P<process>\d+)")
+"""The content of a claim: the machine and the process."""
 ATTEMPTS = 100
 """Number of attempts if other processes keep removing the folder."""
 
@@ -68,6 +70,30 @@ def create_once(target: Path, content: bytes) -> bool:
     return True
 
 
+def claim(target: Path) -> bool:
+    """Write machine and process to a new file; return False if it belongs to another process that may be running.
+
+    A file of a process of this machine that is gone is taken over. Claims are not synced: losing one loses no result.
+    """
+    own = f"{NODE:08x}-{os.getpid()}"
+    try:
+        with open_new(target) as file:
+            file.write(own.encode())
+    except FileExistsError:
+        try:
+            found = OWNER.fullmatch(target.read_text(errors="replace"))
+        except FileNotFoundError:
+            found = None
+        if found and found[0] != own and (found["node"] != f"{NODE:08x}" or _is_running(found["process"])):
+            return False
+        remove(target)
+        with contextlib.suppress(OSError), open_new(target) as file:
+            file.write(own.encode())
+    except OSError:
+        pass  # what cannot be claimed is played all the same
+    return True
+
+
 def open_new(path: Path) -> IO[bytes]:
     """Open a new file for writing, and create its folder if needed."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
@@ -95,11 +121,11 @@ def remove(path: Path) -> None:
         os.unlink(path)
 
 
-def remove_folder(path: Path, ending: str) -> None:
-    """Remove the files of a folder with an ending, and then the folder if it is empty, if permissions allow."""
+def remove_folder(path: Path, endings: tuple[str, ...]) -> None:
+    """Remove the files of a folder with these endings, and then the folder if it is empty, if permissions allow."""
     clear_partial_files(path)
     with contextlib.suppress(OSError):
-        for file in list(path.glob(f"*{ending}")):
+        for file in [file for file in path.iterdir() if file.name.endswith(endings)]:
             remove(file)
         os.rmdir(path)
         sync_folder(path.parent)

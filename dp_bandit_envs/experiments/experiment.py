@@ -14,10 +14,10 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import ALGORITHMS, Algorithm, make_algorithm
 from dp_bandit_envs.data_files import DataFile
 from dp_bandit_envs.envs.bandit_env import BanditEnv
-from dp_bandit_envs.experiments.provenance import foreign_code, made_by
 from dp_bandit_envs.experiments.results_folder import MADE_BY
 from dp_bandit_envs.protocols import FloatArray, IntArray
-from dp_bandit_envs.simulation.simulation import named_players
+from dp_bandit_envs.simulation.prepared import named_players
+from dp_bandit_envs.simulation.provenance import foreign_code, made_by
 
 FORMAT = 2
 """The format version of results folders."""

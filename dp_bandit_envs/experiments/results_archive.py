@@ -4,7 +4,7 @@ import hashlib
 import io
 import json
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -18,6 +18,8 @@ MANIFEST = "manifest.json"
 """The member with the archive's origin and a digest of each array; its own digest is the archive's comment."""
 KEPT_BYTES = 2**28
 """Arrays are cached in memory up to this many bytes in total; others are read each time."""
+JOINED_BYTES = 2**28
+"""The most bytes of arrays to join in one pass over archives; a pass joins at least one array."""
 Origin = Mapping[str, str | int]
 
 
@@ -144,3 +146,31 @@ def _short(value: str | int | None) -> str:
 
 def _digest_of_kind(dtype: np.dtype[Any], shape: tuple[int, ...]) -> Any:
     return hashlib.sha256(f"{dtype.str} {shape}".encode())
+
+
+def joined(
+    parts: Sequence[Callable[[], Archive]], *, common: tuple[str, ...]
+) -> Iterator[tuple[str, list[NDArray[Any]]]]:
+    """Yield each array of the first archive with its pieces from all of them, or one piece if it is a `common` one.
+
+    Args:
+        parts: Open the archives, in order; an array may be missing in later ones.
+        common: The arrays that are the same in all archives.
+    """
+    first = parts[0]()
+    for key in common:
+        yield key, [first.read(key)]
+    left = [key for key in first if key not in common]
+    while left:
+        size, number = 0, 0
+        while number < len(left) and (number == 0 or size < JOINED_BYTES):
+            size += first.read(left[number]).nbytes * len(parts)
+            number += 1
+        keys, left = left[:number], left[number:]
+        pieces: dict[str, list[NDArray[Any]]] = {key: [] for key in keys}
+        for archive in (open_part() for open_part in parts):
+            for key in keys:
+                if key in archive:
+                    pieces[key].append(archive.read(key))
+        for key in keys:
+            yield key, pieces.pop(key)

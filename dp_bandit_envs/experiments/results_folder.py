@@ -16,6 +16,8 @@ from dp_bandit_envs.experiments.results_archive import Archive, write_archive
 
 CONFIGURATION = "configuration.json"
 CHUNKS = "chunks"
+CLAIM = ".claim"
+"""The ending of a file that says which process makes the archive of that name."""
 MADE_BY = "made_by"
 """The key of a configuration under which code and library versions are stored."""
 UNWRITABLE = (errno.EACCES, errno.EPERM, errno.EROFS)
@@ -79,9 +81,24 @@ class ResultsFolder:
             raise
         return True
 
+    def claim(self, name: str) -> bool:
+        """Claim that this process makes `name`.npz; return False if another process does, as far as is known.
+
+        A claim saves work and decides nothing: whoever has played a chunk saves it, with the same bytes.
+        """
+        return durable_files.claim(self.path / f"{name}{CLAIM}")
+
+    def release(self, name: str) -> None:
+        """Withdraw a claim."""
+        durable_files.remove(self.path / f"{name}{CLAIM}")
+
+    def has(self, name: str) -> bool:
+        """Whether there is a file `name`.npz, unread."""
+        return (self.path / f"{name}.npz").exists()
+
     def remove_chunks(self) -> None:
-        """Remove the chunks after they have been joined."""
-        durable_files.remove_folder(self.path / CHUNKS, ".npz")
+        """Remove the chunks, and all claims of them, after they have been joined."""
+        durable_files.remove_folder(self.path / CHUNKS, (".npz", CLAIM))
 
     @property
     def has_chunks(self) -> bool:

@@ -1,47 +1,51 @@
-"""Sends trials, and the games that a user has registered, to other processes."""
+"""Sends what is played, and the games that a user has registered, to other processes, which keep it for later tasks."""
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+import functools
+import hashlib
+import threading
+from collections import OrderedDict
+from typing import Any
 
 import cloudpickle
 
 from dp_bandit_envs.envs.registration import Game, foreign_games, register_here
 from dp_bandit_envs.errors import NotSendableError
-
-if TYPE_CHECKING:
-    from dp_bandit_envs.simulation.spreading import Column, Task
+from dp_bandit_envs.simulation.tasks import Played, Work, play_all
 
 WAY_OUT = (
     "Put it at the top level of a module that the workers can import, or use jobs=1, or threads:"
     " joblib.parallel_config(backend='threading')."
 )
+MOST_KEPT = 16
+"""How much work a process keeps unpacked: more than is ever played at a time."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Carried:
-    """A pickled task, with the games registered in the process that pickled it.
+    """Pickled work, with the games registered in the process that pickled it.
 
     It is pickled here so that a worker that cannot unpickle it raises an error with a message; with joblib's own
     pickling the worker would die.
 
     Attributes:
-        task: The pickled task.
+        work: The pickled work. What a worker can import is in it by name only.
         games: Name and pickled adversary class of each game; instead of a class that cannot be pickled, the error.
     """
 
-    task: bytes
+    work: bytes
     games: tuple[tuple[str, bytes], ...]
 
     @classmethod
-    def of(cls, task: "Task", env_id: str | None = None) -> "Carried":
-        """Pack a task.
+    def of(cls, work: Work, env_id: str | None = None) -> "Carried":
+        """Pack work.
 
         Args:
-            task: The task.
+            work: The work.
             env_id: The id that it plays; games with other ids are omitted if they cannot be pickled.
 
         Raises:
-            NotSendableError: If the task, or the game of this id, cannot be pickled; the message names the reason.
+            NotSendableError: If the work, or the game of this id, cannot be pickled; the message names the reason.
         """
         games = []
         for game in foreign_games():
@@ -50,28 +54,65 @@ class Carried:
             except NotSendableError:
                 if game.id == env_id:
                     raise
-        return cls(_packed(task, "the environment and its players"), tuple(games))
+        return cls(_packed(work, "the environment and its players"), tuple(games))
 
-    def run(self, trial: int) -> "dict[str, Column]":
-        """Register the games, unpack the task and play one trial.
+    @functools.cached_property
+    def fingerprint(self) -> str:
+        """The same for equal content, in all processes."""
+        return hashlib.sha256(repr((self.work, self.games)).encode()).hexdigest()
+
+    def play(self, trials: range) -> Played:
+        """Register the games, unpack the work unless this process has done so before, and play trials.
 
         Raises:
             NotSendableError: If something cannot be imported here; the message names the reason.
         """
-        reason = None
-        for name, adversary in self.games:
-            try:
-                register_here(name, _unpacked(adversary, f"the adversary of {Game(name).id}"))
-            except NotSendableError as error:
-                reason = error
-        task: Task = _unpacked(self.task, "the environment and its players")
+        unpacked = _unpacked_once(self)
         try:
-            return task.run(trial)
+            return play_all(unpacked.work, trials)
         except Exception as error:
             # Name the failed import instead of "unknown id", which would not help the user.
-            if reason is not None and type(error).__module__ == "gymnasium.error":
-                raise reason from None
+            if unpacked.missing is not None and type(error).__module__ == "gymnasium.error":
+                raise unpacked.missing from None
             raise
+
+
+class _Unpacked:
+    """Work as this process keeps it, with the games that it needs."""
+
+    def __init__(self, carried: Carried) -> None:
+        self.missing: NotSendableError | None = None
+        self._games: list[tuple[str, Any]] = []
+        for name, adversary in carried.games:
+            try:
+                self._games.append((name, _unpacked(adversary, f"the adversary of {Game(name).id}")))
+            except NotSendableError as error:
+                self.missing = error
+        self.register_games()
+        self.work: Work = _unpacked(carried.work, "the environment and its players")
+
+    def register_games(self) -> None:
+        """Register the games; other work may have registered older or newer ones by the same names."""
+        for name, adversary in self._games:
+            register_here(name, adversary)
+
+
+_kept: OrderedDict[str, _Unpacked] = OrderedDict()
+"""By fingerprint, the last used last. What is kept is not compiled again either."""
+_unpacking = threading.Lock()
+
+
+def _unpacked_once(carried: Carried) -> _Unpacked:
+    with _unpacking:
+        unpacked = _kept.pop(carried.fingerprint, None)
+        if unpacked is None:
+            unpacked = _Unpacked(carried)
+        else:
+            unpacked.register_games()
+        _kept[carried.fingerprint] = unpacked
+        if len(_kept) > MOST_KEPT:
+            _kept.popitem(last=False)
+        return unpacked
 
 
 def _packed(part: Any, name: str) -> bytes:

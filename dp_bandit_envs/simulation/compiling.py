@@ -8,6 +8,8 @@ import contextlib
 import dis
 import functools
 import hashlib
+import threading
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
@@ -36,6 +38,13 @@ time. LLVM inlines them: Numba's own `inline="always"` copies a function once fo
 of the compiling."""
 
 
+MOST_SHARED = 256
+"""The number of compiled functions of other people's that are kept for equal ones."""
+_shared: "OrderedDict[bytes, tuple[Compiled, list[Any]]]" = OrderedDict()
+"""By content, the last used last; with the objects that the content names by identity, so that they stay alive."""
+_sharing = threading.Lock()
+
+
 def compile_with(function: Callable[..., Any], replacements: Mapping[str, Callable[..., Any]]) -> "Compiled":
     """Compile `function` with some of the functions it calls replaced.
 
@@ -44,9 +53,22 @@ def compile_with(function: Callable[..., Any], replacements: Mapping[str, Callab
         replacements: Plain functions to which global names in it are rebound.
 
     Returns:
-        The compiled function. Its machine code is cached on disk if all parts belong to this package.
+        The compiled function. Its machine code is cached on disk if all parts belong to this package. If not, equal
+        functions get the same compiled one: those of a notebook are unpickled again for each simulation in a worker.
     """
-    return Compiled(function, dict(replacements))
+    parts = dict(replacements)
+    if all(map(_is_ours, _reached(function, parts, set()))):
+        return Compiled(function, parts)
+    objects: list[Any] = []
+    digest = hashlib.sha256()
+    _digest(function, parts, digest, {}, objects)
+    with _sharing:
+        key = digest.digest()
+        compiled, objects = _shared.pop(key) if key in _shared else (Compiled(function, parts), objects)
+        _shared[key] = compiled, objects
+        if len(_shared) > MOST_SHARED:
+            _shared.popitem(last=False)
+    return compiled
 
 
 class Compiled:
@@ -98,11 +120,11 @@ def _is_ours(function: Callable[..., Any]) -> bool:
 def fingerprint(function: Callable[..., Any], replacements: Mapping[str, Callable[..., Any]] | None = None) -> str:
     """Return a digest of a function's code, of the constants it uses and of all plain functions it calls."""
     digest = hashlib.sha256(numba.__version__.encode())
-    _digest(function, dict(replacements or {}), digest, set())
+    _digest(function, dict(replacements or {}), digest, {})
     return digest.hexdigest()
 
 
-@functools.cache
+@functools.lru_cache(maxsize=1024)
 def _compiled(function: Callable[..., Any], options: Options) -> Callable[..., Any]:
     return numba.njit(**INLINED, **dict(options))(_clone(function, {}, options))  # type: ignore[no-any-return]
 
@@ -149,35 +171,60 @@ def _global_names(code: CodeType) -> list[str]:
     return sorted({*own, *nested})
 
 
-def _digest(function: Callable[..., Any], replacements: dict[str, Any], digest: Any, seen: set[Any]) -> None:
+def _digest(
+    function: Callable[..., Any],
+    replacements: dict[str, Any],
+    digest: Any,
+    seen: dict[Any, int],
+    objects: list[Any] | None = None,
+) -> None:
+    """Add a function's code and what it uses.
+
+    Args:
+        function: A plain function.
+        replacements: Plain functions to which global names in it are rebound.
+        digest: What to add to.
+        seen: The functions that were added, in order.
+        objects: If given, values that cannot be written out are added by identity and put into this list.
+    """
     assert isinstance(function, FunctionType)
     if function in seen:
+        digest.update(f"{seen[function]} ".encode())
         return
-    seen.add(function)
+    seen[function] = len(seen)
     code = function.__code__
     digest.update(written_out(code).encode())
     cells = [cell.cell_contents for cell in function.__closure__ or ()]
     for value in (function.__defaults__, function.__kwdefaults__, *cells):
-        _digest_value("", value, code, digest, seen)
+        _digest_value("", value, code, digest, seen, objects)
     for name in _global_names(code):
         value = replacements.get(name, function.__globals__.get(name))
-        _digest_value(name, value, code, digest, seen)
+        _digest_value(name, value, code, digest, seen, objects)
 
 
-def _digest_value(name: str, value: Any, code: CodeType, digest: Any, seen: set[Any]) -> None:
+def _digest_value(
+    name: str, value: Any, code: CodeType, digest: Any, seen: dict[Any, int], objects: list[Any] | None
+) -> None:
     """Add a value that Numba freezes into machine code; of a module, only the attributes that the code uses."""
     digest.update(name.encode())
     if isinstance(value, FunctionType):
-        _digest(value, {}, digest, seen)
+        _digest(value, {}, digest, seen, objects)
     elif isinstance(value, type(_AN_INTRINSIC)):
-        _digest(value._defn, {}, digest, seen)
+        _digest(value._defn, {}, digest, seen, objects)
     elif isinstance(value, ModuleType) and value.__name__.partition(".")[0] not in COMPILER:
         for attribute in _names(code):
             if hasattr(value, attribute) and not isinstance(getattr(value, attribute), ModuleType):
-                _digest_value(f"{value.__name__}.{attribute}", getattr(value, attribute), code, digest, seen)
-    elif isinstance(value, np.ndarray):
+                full = f"{value.__name__}.{attribute}"
+                _digest_value(full, getattr(value, attribute), code, digest, seen, objects)
+    elif isinstance(value, (np.ndarray, np.generic)):
         digest.update(f"{value.dtype.str}{value.shape}".encode() + np.ascontiguousarray(value).tobytes())
-    elif isinstance(value, type):
+    elif objects is not None and isinstance(value, (tuple, dict)):
+        for part in (*value, *(value.values() if isinstance(value, dict) else ())):
+            _digest_value(f"{len(value)} ", part, code, digest, seen, objects)
+    elif isinstance(value, type) and objects is None:
         digest.update(f"{value.__name__}{getattr(value, '_fields', ())!r}".encode())
     elif isinstance(value, (bool, int, float, complex, str, bytes, tuple, dict, type(None))):
         digest.update(repr(value).encode())
+    elif objects is not None:
+        digest.update(f"{id(value)} ".encode())
+        objects.append(value)

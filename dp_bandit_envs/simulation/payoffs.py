@@ -121,7 +121,7 @@ def add_up_constant(gains: FloatArray, first: int, constant: History) -> None:
                 checkpoint += 1
 
 
-@functools.cache
+@functools.lru_cache(maxsize=256)
 def compiled_constant(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return `add_up_constant` for a payoff function, compiled at its first call."""
     return compile_with(specialise(add_up_constant, "payoff", function), {})

@@ -139,7 +139,7 @@ def make_plan(algorithm: Algorithm, env: Environment) -> Plan:
     )
 
 
-@functools.cache
+@functools.lru_cache(maxsize=256)
 def _block(**parts: Callable[..., Any]) -> Entry:
     return Entry(parts)
 

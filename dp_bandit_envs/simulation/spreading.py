@@ -1,90 +1,132 @@
-"""Runs many trials in parallel, in threads or processes, and stops at once on Ctrl-C."""
+"""Plays many tasks in parallel, in threads, processes or on a cluster, and stops at once on Ctrl-C."""
 
-import functools
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ThreadPoolExecutor, wait
+from typing import Any
 
 from joblib import Parallel, delayed
 from joblib.parallel import SequentialBackend, ThreadingBackend, get_active_backend
 
-from dp_bandit_envs.protocols import FloatArray, IntArray
 from dp_bandit_envs.simulation.carrying import Carried
+from dp_bandit_envs.simulation.cutting import Cutter
+from dp_bandit_envs.simulation.tasks import Played, Result, Stopped, Task, never, once_for_each_work, play_all
 
 COMPILER = "dp-bandit compiler"
 """The name of the compiling thread."""
 LOCAL = (SequentialBackend, ThreadingBackend)
-
-
-class Column(NamedTuple):
-    """The results of one game at the checkpoints, each of shape `(checkpoints,)`, and `pulls` of `(n_arms,)`."""
-
-    external_regret: FloatArray
-    policy_regret: FloatArray
-    pseudo_regret: FloatArray | None
-    collected: FloatArray
-    switches: IntArray
-    pulls: IntArray
-
-
-Stopped = Callable[[], bool]
-"""Returns whether the work should end."""
-
-
-class StoppedEarlyError(Exception):
-    """Raised by a trial that was cancelled."""
-
-
-def never() -> bool:
-    """Return False."""
-    return False
-
-
-class Task(Protocol):
-    """A function of the trial's number that can run in any thread or process."""
-
-    def compile(self, stopped: Stopped) -> None:
-        """Do the slow one-time work; end early after `stopped` returns True."""
-
-    def run(self, trial: int, stopped: Stopped = never) -> dict[str, Column]:
-        """Play one trial; raise `StoppedEarlyError` soon after `stopped` returns True."""
+SECONDS_IN_THREADS, SECONDS_ELSEWHERE = 0.1, 2.0
+"""What a task takes: so long that sending it costs little, so short that an interruption loses little."""
 
 
 def spread(
-    task: Task, numbers: Iterable[int], jobs: int, prefer: str, env_id: str | None = None
-) -> Iterator[dict[str, Column]]:
-    """Run trials in parallel and yield their results in order.
+    tasks: Iterable[Task], jobs: int, *, in_threads: bool, cluster: Any = None, left: int | None = None
+) -> Generator[Result, None, None]:
+    """Play tasks in parallel; yield the result of each trial as soon as it is there, in any order.
+
+    Tasks are taken one after the other, each when a worker has time for it, and cut by measured speed.
 
     Args:
-        task: The task.
-        numbers: The numbers of the trials.
+        tasks: The tasks, of any size.
         jobs: How many run in parallel.
-        prefer: `"threads"` or `"processes"`; joblib's `parallel_config` takes precedence.
-        env_id: The id that is played, if any; other processes must register it.
+        in_threads: Whether to run in threads instead of processes; joblib's `parallel_config` takes precedence.
+        cluster: The address of a dask scheduler or a client of it; its workers then play everything.
+        left: The number of trials in all tasks together; needed if they are made one by one.
     """
-    backend, _ = get_active_backend(prefer=prefer)
-    local = isinstance(backend, LOCAL)
-    if local:
-        in_background(task.compile)
-    if jobs == 1 and local:
-        yield from map(task.run, numbers)
-    elif prefer == "threads" and local:
-        # joblib polls for results every 10 ms, half the time of a trial, so threads do without it.
-        stop = threading.Event()
-        pool = ThreadPoolExecutor(jobs)
-        try:
-            yield from pool.map(functools.partial(task.run, stopped=stop.is_set), numbers)
-        finally:
-            # Also after Ctrl-C: running trials end after their current block of rounds.
-            stop.set()
-            pool.shutdown(cancel_futures=True)
+    if left is None:
+        tasks = list(tasks)
+        left = sum(len(task.trials) for task in tasks)
+    if cluster is not None:
+        from dp_bandit_envs.simulation.cluster import Crew
+
+        with Crew(cluster) as crew:
+            cut = Cutter(tasks, SECONDS_ELSEWHERE, left, crew.width)
+            yield from _played(cut, crew.submit, crew.width, crew.recover)
+        return
+    backend, _ = get_active_backend(prefer="threads" if in_threads else "processes")
+    if isinstance(backend, LOCAL) and jobs > 1:
+        yield from _in_threads(tasks, jobs, left)
+    elif isinstance(backend, LOCAL) or backend.effective_n_jobs(jobs) == 1:
+        compile_once = once_for_each_work(lambda task: in_background(task.work.compile))
+        for task in tasks:
+            compile_once(task)
+            for trial in task.trials:
+                yield task.owner, trial, task.work.run(trial)
     else:
-        parallel = Parallel(n_jobs=jobs, prefer=prefer, return_as="generator")
-        here = local or prefer == "threads" or backend.effective_n_jobs(jobs) == 1
-        run = task.run if here else Carried.of(task, env_id).run
-        yield from parallel(delayed(run)(trial) for trial in numbers)
+        yield from _with_joblib(Cutter(tasks, SECONDS_ELSEWHERE, left, lambda: 2 * jobs), jobs, in_threads)
+
+
+def _in_threads(tasks: Iterable[Task], jobs: int, left: int) -> Iterator[Result]:
+    # joblib polls for results every 10 ms, half the time of a trial, so threads do without it.
+    stop = threading.Event()
+    pool = ThreadPoolExecutor(jobs)
+    compile_once = once_for_each_work(lambda task: in_background(task.work.compile))
+
+    def submit(task: Task) -> "Future[Played]":
+        compile_once(task)
+        return pool.submit(play_all, task.work, task.trials, stop.is_set)
+
+    def width() -> int:
+        return 2 * jobs
+
+    try:
+        yield from _played(Cutter(tasks, SECONDS_IN_THREADS, left, width), submit, width)
+    finally:
+        # Also after Ctrl-C: running trials end after their current block of rounds.
+        stop.set()
+        pool.shutdown(cancel_futures=True)
+
+
+def _failed(task: Task, error: BaseException) -> None:
+    raise error
+
+
+def _played(
+    tasks: Cutter,
+    submit: "Callable[[Task], Future[Played]]",
+    width: Callable[[], int],
+    recover: Callable[[Task, BaseException], None] = _failed,
+) -> Iterator[Result]:
+    """Submit tasks, each only when fewer than `width()` are under way, and yield their results.
+
+    `recover` raises the error of a task, or returns if the task should be submitted again.
+    """
+    under_way: dict[Future[Played], Task] = {}
+    while True:
+        while len(under_way) < width() and (task := next(tasks, None)) is not None:
+            under_way[submit(task)] = task
+        if not under_way:
+            return
+        # With a limit, because on Windows Ctrl-C does not end a wait without one.
+        for future in wait(under_way, timeout=0.5, return_when=FIRST_COMPLETED).done:
+            task = under_way.pop(future)
+            try:
+                played = future.result()
+            except (Exception, CancelledError) as error:
+                recover(task, error)
+                under_way[submit(task)] = task
+            else:
+                yield from tasks.results(task, played)
+
+
+def _with_joblib(tasks: Cutter, jobs: int, in_threads: bool) -> Iterator[Result]:
+    """Play in the workers of joblib's backend, which takes tasks in a thread of its own."""
+    under_way: dict[int, Task] = {}
+    carried = once_for_each_work(lambda task: Carried.of(task.work, task.env_id))
+
+    def calls() -> Iterator[Any]:
+        for number, task in enumerate(tasks):
+            under_way[number] = task
+            yield delayed(_numbered)(number, carried(task), task.trials)
+
+    prefer = "threads" if in_threads else "processes"
+    for number, played in Parallel(n_jobs=jobs, prefer=prefer, return_as="generator_unordered")(calls()):
+        yield from tasks.results(under_way.pop(number), played)
+
+
+def _numbered(number: int, carried: Carried, trials: range) -> tuple[int, Played]:
+    return number, carried.play(trials)
 
 
 def in_background(compile_parts: Callable[[Stopped], object]) -> None:

@@ -30,7 +30,8 @@ from dp_bandit_envs.simulation.play_block import (
     all_in_range,
     new_record,
 )
-from dp_bandit_envs.simulation.spreading import Column, Stopped, StoppedEarlyError, in_background, never
+from dp_bandit_envs.simulation.spreading import in_background
+from dp_bandit_envs.simulation.tasks import Column, Stopped, StoppedEarlyError, never
 
 ROUNDS_AT_ONCE = 2**14
 NUMBERS_AT_ONCE = 2**18

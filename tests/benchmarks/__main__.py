@@ -16,6 +16,7 @@ from tests.benchmarks import (
     standard_loop,
     stochastic,
     two_cores,
+    two_workers,
     vector_env,
 )
 from tests.benchmarks.measuring import Line, Skipped
@@ -29,6 +30,7 @@ BENCHMARKS = (
     standard_loop,
     vector_env,
     two_cores,
+    two_workers,
     peak_memory,
     import_time,
 )

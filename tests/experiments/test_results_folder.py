@@ -10,8 +10,8 @@ import dp_bandit_envs
 from dp_bandit_envs.errors import ResultsError
 from dp_bandit_envs.experiments.chunked_run import run
 from dp_bandit_envs.experiments.experiment import AlgorithmSpec, Experiment, GameSpec
-from dp_bandit_envs.experiments.provenance import made_by
 from dp_bandit_envs.experiments.results_folder import ResultsFolder
+from dp_bandit_envs.simulation.provenance import made_by
 from tests.tools.refusals import refused
 
 EXPERIMENT = Experiment("one", (GameSpec("a", "A", "DPBandit-Stochastic-v0"),), (AlgorithmSpec("EXP3"),), 20, 2)

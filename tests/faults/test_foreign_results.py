@@ -14,8 +14,8 @@ from dp_bandit_envs.errors import ResultsError
 from dp_bandit_envs.experiments import chunked_run, durable_files
 from dp_bandit_envs.experiments.chunked_run import run
 from dp_bandit_envs.experiments.experiment import AlgorithmSpec, Experiment, GameSpec
-from dp_bandit_envs.experiments.provenance import foreign_code, made_by
 from dp_bandit_envs.experiments.results_folder import ResultsFolder
+from dp_bandit_envs.simulation.provenance import foreign_code, made_by
 from tests.tools.refusals import refused
 
 ROOT = Path(__file__).parents[2]
@@ -106,7 +106,7 @@ def made_by_a_copy(folder, edit=None):
         text = (package / file).read_text(encoding="utf-8")
         assert old in text
         (package / file).write_text(text.replace(old, new, 1), encoding="utf-8")
-    program = "from dp_bandit_envs.experiments.provenance import made_by; print(made_by())"
+    program = "from dp_bandit_envs.simulation.provenance import made_by; print(made_by())"
     environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run([sys.executable, "-c", program], env=environment, cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

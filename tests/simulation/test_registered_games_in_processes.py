@@ -121,20 +121,20 @@ def test_a_player_that_cannot_be_pickled_says_what_to_do():
 def test_what_a_worker_cannot_import_says_so(mine):
     sent = Carried(b"nonsense", ())
     with refused(NotSendableError, "environment", "importable"):
-        sent.run(0)
+        sent.play(range(1))
 
 
 class Unknown:
-    """A task whose game is unknown where it is run."""
+    """Work whose game is unknown where it is played."""
 
-    def run(self, trial):
+    def run(self, trial, stopped):
         """Make it."""
         return gym.make("DPBandit-Nowhere-v0")
 
 
 def test_a_game_that_a_worker_cannot_import_says_so():
-    sent = Carried(Carried.of(Unknown()).task, (("Nowhere", b"nonsense"),))
+    sent = Carried(Carried.of(Unknown()).work, (("Nowhere", b"nonsense"),))
     with refused(NotSendableError, "DPBandit-Nowhere-v0", "importable"):
-        sent.run(0)
+        sent.play(range(1))
     with pytest.raises(gym.error.NameNotFound):
-        Carried(sent.task, ()).run(0)
+        Carried(sent.work, ()).play(range(1))

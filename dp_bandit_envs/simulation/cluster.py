@@ -1,0 +1,117 @@
+"""Plays tasks on the workers of a dask cluster; those of a worker that died are played again by another."""
+
+import contextlib
+import time
+from concurrent.futures import CancelledError, Future
+from typing import Any, Self
+
+from dp_bandit_envs.errors import ClusterError
+from dp_bandit_envs.optional import require
+from dp_bandit_envs.simulation.carrying import Carried
+from dp_bandit_envs.simulation.freed_memory import keep_freed_memory
+from dp_bandit_envs.simulation.provenance import made_by
+from dp_bandit_envs.simulation.tasks import Played, Task, once_for_each_work
+
+REACHED, PATIENCE = 10.0, 60.0
+"""Seconds to wait for the scheduler, and for its first worker."""
+LOOK_AGAIN = 1.0
+"""Seconds after which workers are counted again."""
+ATTEMPTS = 10
+"""How often a task is given to the scheduler, which tries four workers each time. More deaths are not by chance."""
+
+
+class Crew:
+    """The workers of a cluster; use it in a `with` statement.
+
+    Args:
+        cluster: The address of a dask scheduler, or a `distributed.Client`, which stays open.
+
+    Raises:
+        ClusterError: If there is no scheduler at the address, or it has no workers.
+        ImportError: If dask.distributed is not installed.
+    """
+
+    def __init__(self, cluster: Any) -> None:
+        self._distributed = require("distributed", extra="cluster")
+        self._address = getattr(getattr(cluster, "scheduler", None), "address", cluster)
+        self._own = not isinstance(cluster, self._distributed.Client)
+        try:
+            self._client = self._connected(cluster) if self._own else cluster
+        except (OSError, ValueError, TypeError) as error:
+            raise ClusterError(
+                "cluster must be the address of a dask scheduler, such as tcp://127.0.0.1:8786; received"
+                f" {self._address!r}, which cannot be reached ({error}). Start one with: dask scheduler"
+            ) from None
+        self._executor = self._client.get_executor(pure=False)
+        self._parcel = once_for_each_work(self._sent)
+        self._attempts: dict[tuple[int, range], int] = {}
+        self._width, self._counted = 0, 0.0
+        try:
+            self._client.wait_for_workers(1, timeout=PATIENCE)
+        except OSError:
+            self.__exit__()
+            raise ClusterError(
+                f"cluster must have workers; {self._address!r} had none in {PATIENCE:g} s. Start some with:"
+                f" dask worker {self._address}"
+            ) from None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Cancel what is not finished; a worker ends the task that it plays, for nobody."""
+        # The scheduler may be gone, which is then the error that the caller sees.
+        with contextlib.suppress(Exception):
+            self._executor.shutdown(wait=False)
+        if self._own:
+            with contextlib.suppress(Exception):
+                self._client.close()
+
+    def width(self) -> int:
+        """Return how many tasks to submit at a time: two for each thread of the workers that are there now."""
+        if time.monotonic() > self._counted + LOOK_AGAIN:
+            with contextlib.suppress(OSError):
+                self._width = 2 * sum(self._client.nthreads().values())
+            self._counted = time.monotonic()
+        return max(2, self._width)
+
+    def submit(self, task: Task) -> "Future[Played]":
+        """Send a task; its work goes to each worker once."""
+        played: Future[Played] = self._executor.submit(_play, self._parcel(task), made_by(), task.trials)
+        return played
+
+    def recover(self, task: Task, error: BaseException) -> None:
+        """Return if a task should be submitted again after this error, and raise otherwise."""
+        if isinstance(error, (CancelledError, self._distributed.client.FutureCancelledError, OSError)):
+            raise ClusterError(
+                f"the cluster {self._address!r} was lost while it played ({type(error).__name__}). Start it, and give"
+                " the same command again; what was saved is kept."
+            ) from error
+        attempts = self._attempts[id(task.work), task.trials] = self._attempts.get((id(task.work), task.trials), 1) + 1
+        if not isinstance(error, self._distributed.KilledWorker) or attempts > ATTEMPTS:
+            raise error
+        # The parcel itself may have been on the worker that died.
+        self._parcel = once_for_each_work(self._sent)
+
+    def _connected(self, address: str) -> Any:
+        return self._distributed.Client(address, set_as_default=False, timeout=REACHED)
+
+    def _sent(self, task: Task) -> Any:
+        return self._client.submit(_unchanged, Carried.of(task.work, task.env_id), pure=False)
+
+
+def _unchanged(carried: Carried) -> Carried:
+    return carried
+
+
+def _play(carried: Carried, made: dict[str, str], trials: range) -> Played:
+    """Play trials on a worker, if its code is that of the client."""
+    here = made_by()
+    if here != made:
+        other = ", ".join(f"{part} {here[part]} instead of {made[part]}" for part in made if here[part] != made[part])
+        raise ClusterError(
+            f"the cluster's workers must have the same code as the client; a worker has {other}. Install the same"
+            " versions there, and restart the workers."
+        )
+    keep_freed_memory()
+    return carried.play(trials)

@@ -1,0 +1,103 @@
+"""The results of a simulation, and the tables that they are put into as games end."""
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dp_bandit_envs import checks
+from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+from dp_bandit_envs.protocols import FloatArray, IntArray
+from dp_bandit_envs.simulation.tasks import Column
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class Outcome:
+    """What one algorithm achieved, each of shape `(trials, checkpoints)` unless said otherwise; the last column is T.
+
+    Attributes:
+        external_regret: Against the best fixed arm up to the checkpoint; with a payoff function, each arm replaces the
+            last of the arms actually played.
+        policy_regret: Against the best constant play up to the checkpoint.
+        pseudo_regret: The expected cost of the arms played; None if the means are unknown, or with a payoff function.
+        collected: Gains collected, or what the payoff function paid, less charges.
+        switches: Number of changes of arm.
+        pulls: Number of rounds in which each arm was played in the whole game, shape `(trials, n_arms)`.
+        engine: `"compiled"`, or `"play"` for parts that the compiled loop does not support.
+        reason: Why it was not compiled; empty if it was.
+        guarantee: The privacy guarantee of each game.
+    """
+
+    external_regret: FloatArray
+    policy_regret: FloatArray
+    pseudo_regret: FloatArray | None
+    collected: FloatArray
+    switches: IntArray
+    pulls: IntArray
+    engine: Literal["compiled", "play"]
+    reason: str
+    guarantee: PrivacyGuarantee
+
+    def __repr__(self) -> str:
+        regret = self.external_regret[:, -1].mean()
+        return f"Outcome({len(self.collected)} trials, mean external regret {regret:.6g}, {self.engine})"
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class Simulation(Mapping[str, Outcome]):
+    """The outcomes by algorithm: `simulation["EXP3"].external_regret`.
+
+    Attributes:
+        outcomes: By name, in the order of the `algorithms` argument.
+        checkpoints: Rounds, ascending, shape `(checkpoints,)`; the last is the horizon.
+        horizon: Number of rounds T.
+        n_arms: Number of arms K.
+        seed: The seed.
+        first_trial: The number of the first trial.
+    """
+
+    outcomes: dict[str, Outcome]
+    checkpoints: IntArray
+    horizon: int
+    n_arms: int
+    seed: int
+    first_trial: int = 0
+
+    def __getitem__(self, name: str) -> Outcome:
+        if name in self.outcomes:
+            return self.outcomes[name]
+        return self.outcomes[checks.known_name("algorithm", name, self.outcomes)]
+
+    def __repr__(self) -> str:
+        return f"Simulation({', '.join(map(repr, self.outcomes))}: {self.horizon} rounds, seed {self.seed})"
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.outcomes)
+
+    def __len__(self) -> int:
+        return len(self.outcomes)
+
+
+class Table:
+    """The results of an algorithm in many games, one row for each game, copied into arrays as the games end."""
+
+    def __init__(self, trials: int) -> None:
+        self._trials = trials
+        self._arrays: list[NDArray[Any] | None] = []
+
+    def put(self, row: int, column: Column) -> None:
+        """Copy the results of one game."""
+        if not self._arrays:
+            empty = (None if part is None else np.empty((self._trials, *part.shape), part.dtype) for part in column)
+            self._arrays = list(empty)
+        for array, part in zip(self._arrays, column, strict=True):
+            if array is not None:
+                array[row] = part
+
+    @property
+    def measures(self) -> dict[str, NDArray[Any]]:
+        """The arrays by the names of an outcome's attributes, without the measures that are unknown."""
+        named = zip(Column._fields, self._arrays, strict=True)
+        return {name: array for name, array in named if array is not None}

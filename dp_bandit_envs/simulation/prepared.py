@@ -1,0 +1,160 @@
+"""What a simulation plays, prepared once for all its trials: the game, the players, and what is compiled of them."""
+
+import dataclasses
+import functools
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, SupportsIndex
+
+import gymnasium as gym
+import numpy as np
+
+from dp_bandit_envs import checks
+from dp_bandit_envs.algorithms import Algorithm, make_algorithm
+from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.errors import WrongTypeError
+from dp_bandit_envs.protocols import AgentFactory, Environment, IntArray
+from dp_bandit_envs.simulation.chain import NotCompilableError
+from dp_bandit_envs.simulation.checkpoints import checked, spaced
+from dp_bandit_envs.simulation.outcomes import Outcome, Table
+from dp_bandit_envs.simulation.plan import Plan, make_plan
+from dp_bandit_envs.simulation.tasks import Task, Work
+from dp_bandit_envs.simulation.trials import CompiledTrials, PlayedTrials, check_compiles
+
+Algorithms = Sequence[str | Algorithm] | Mapping[str, Algorithm | AgentFactory]
+Checkpoints = Iterable[int] | int | str | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Prepared:
+    """A simulation of any number of trials.
+
+    Attributes:
+        game: The game, which the wrappers of the players surround.
+        seed: The seed.
+        checkpoints: Rounds at which to record results, ascending; the last is the horizon.
+        players: The algorithms by name.
+        reasons: Why an algorithm is played instead of compiled; for these only.
+        works: What has to be played in each trial: the compiled algorithms together, the others together.
+    """
+
+    game: BanditEnv
+    seed: int
+    checkpoints: IntArray
+    players: dict[str, Algorithm]
+    reasons: dict[str, str]
+    works: tuple[Work, ...]
+
+    def tasks(self, trials: range, owner: Any = None) -> list[Task]:
+        """Return what has to be played in these trials; `owner` is returned with each result."""
+        env_id = None if self.game.spec is None else self.game.spec.id
+        return [Task(work, trials, env_id, owner) for work in self.works]
+
+    @property
+    def in_threads(self) -> bool:
+        """Whether all of it is compiled, and so can run in threads."""
+        return not self.reasons
+
+    def tables(self, trials: int) -> dict[str, Table]:
+        """Return empty tables by the algorithm's name."""
+        return {name: Table(trials) for name in self.players}
+
+    def outcome(self, name: str, table: Table) -> Outcome:
+        """Return the outcome of an algorithm from its full table."""
+        reason, game = self.reasons.get(name, ""), self.game
+        measures: dict[str, Any] = {"pseudo_regret": None, **table.measures}
+        return Outcome(
+            **measures,
+            engine="play" if reason else "compiled",
+            reason=reason,
+            guarantee=self.players[name].guarantee(
+                n_arms=game.n_arms, horizon=game.horizon, sensitivity=game.sensitivity
+            ),
+        )
+
+
+def prepare(
+    env_id: str | Callable[[], Environment],
+    algorithms: Algorithms,
+    *,
+    horizon: SupportsIndex | None,
+    seed: SupportsIndex,
+    checkpoints: Checkpoints,
+    env_kwargs: Mapping[str, Any] | None,
+) -> Prepared:
+    """Make the game and find out which algorithms can be compiled; the arguments are those of `simulate`."""
+    arguments = dict(env_kwargs or {})
+    if horizon is not None:
+        if "horizon" in arguments:
+            raise ValueError(f"horizon must be given once; received {horizon} and {arguments['horizon']} (env_kwargs).")
+        arguments["horizon"] = checks.integer("horizon", horizon, at_least=1)
+    seed = checks.integer("seed", seed, at_least=0)
+    if not callable(env_id) and not isinstance(env_id, str):
+        kind = type(env_id).__name__
+        raise WrongTypeError(f"env_id must be an id or a function that makes the environment; received a {kind}.")
+    make_env = functools.partial(gym.make, env_id, **arguments) if isinstance(env_id, str) else env_id
+    if not isinstance(env_id, str) and arguments:
+        raise ValueError("horizon and env_kwargs need an id; pass them to the environment in your function instead.")
+    env = make_env()
+    game = env.unwrapped
+    if not isinstance(game, BanditEnv):
+        raise TypeError(f"simulate needs a DPBandit environment, which computes the regret; received {game}.")
+    rounds = _rounds(checkpoints, game.horizon)
+    players = named_players(algorithms)
+    compiled: dict[str, Plan] = {}
+    reasons: dict[str, str] = {}
+    source = getattr(game, "source", None)
+    for name, player in players.items():
+        try:
+            plan = make_plan(player, env)
+            check_compiles(plan, game.adversary, source)
+            compiled[name] = plan
+        except NotCompilableError as obstacle:
+            reasons[name] = str(obstacle)
+    works: list[Work] = []
+    if compiled:
+        works.append(CompiledTrials(game.adversary, compiled, seed, rounds, source))
+    if reasons:
+        works.append(PlayedTrials(make_env, {name: players[name] for name in reasons}, seed, rounds))
+    return Prepared(game, seed, rounds, players, reasons, tuple(works))
+
+
+def _rounds(checkpoints: Checkpoints, horizon: int) -> IntArray:
+    if checkpoints is None:
+        return spaced(horizon)
+    if isinstance(checkpoints, str):
+        return spaced(horizon, spacing=checkpoints)
+    if isinstance(checkpoints, (int, np.integer)):
+        return spaced(horizon, int(checkpoints))
+    return checked(list(checkpoints), horizon)
+
+
+def named_players(algorithms: Algorithms) -> dict[str, Algorithm]:
+    """Return algorithms by name, from any form that `simulate` accepts; their names must differ."""
+    if isinstance(algorithms, (str, Algorithm)):
+        algorithms = [algorithms]
+    players: dict[str, Algorithm] = {}
+    for entry in algorithms.items() if isinstance(algorithms, Mapping) else ((None, one) for one in algorithms):
+        player = _player(*entry)
+        if player.name in players:
+            raise ValueError(
+                f"algorithms must have different names; received {player.name!r} twice."
+                " Use make_algorithm(..., label='another name') for two settings of one algorithm."
+            )
+        players[player.name] = player
+    if not players:
+        raise ValueError("algorithms must name at least one; received none.")
+    return players
+
+
+def _player(name: str | None, given: Any) -> Algorithm:
+    if isinstance(given, str):
+        given = make_algorithm(given)
+    if isinstance(given, Algorithm):
+        return given if name is None else dataclasses.replace(given, name=name)
+    if name is not None and callable(given):
+        return Algorithm(name, given)
+    raise TypeError(
+        "an algorithm must be a name, an Algorithm, or an agent's class in a mapping {'name': MyAgent}; received"
+        f" {given.__name__ if inspect.isclass(given) else given!r}."
+    )

@@ -1,0 +1,87 @@
+"""A task: what is played, for a range of trials; threads, processes and clusters all play tasks."""
+
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
+
+from dp_bandit_envs.protocols import FloatArray, IntArray
+
+
+class Column(NamedTuple):
+    """The results of one game at the checkpoints, each of shape `(checkpoints,)`, and `pulls` of `(n_arms,)`."""
+
+    external_regret: FloatArray
+    policy_regret: FloatArray
+    pseudo_regret: FloatArray | None
+    collected: FloatArray
+    switches: IntArray
+    pulls: IntArray
+
+
+Stopped = Callable[[], bool]
+"""Returns whether the work should end."""
+
+
+class StoppedEarlyError(Exception):
+    """Raised by a trial that was cancelled."""
+
+
+def never() -> bool:
+    """Return False."""
+    return False
+
+
+class Work(Protocol):
+    """What is played in a trial; can run in any thread or process."""
+
+    def compile(self, stopped: Stopped) -> None:
+        """Do the slow one-time work; end early after `stopped` returns True."""
+
+    def run(self, trial: int, stopped: Stopped = never) -> dict[str, Column]:
+        """Play one trial; raise `StoppedEarlyError` soon after `stopped` returns True."""
+
+
+class Task(NamedTuple):
+    """What is played, for a range of trials.
+
+    Attributes:
+        work: What is played.
+        trials: The numbers of the trials.
+        env_id: The id that is played, if any; other processes must register it.
+        owner: Returned with each result.
+    """
+
+    work: Work
+    trials: range
+    env_id: str | None = None
+    owner: Any = None
+
+
+class Played(NamedTuple):
+    """The results of a task, one for each trial, and the seconds that it took."""
+
+    seconds: float
+    columns: list[dict[str, Column]]
+
+
+Result = tuple[Any, int, dict[str, Column]]
+"""A task's owner, the number of a trial, and its results by algorithm."""
+
+
+def play_all(work: Work, trials: range, stopped: Stopped = never) -> Played:
+    """Play all trials of a task; raise `StoppedEarlyError` soon after `stopped` returns True."""
+    start = time.perf_counter()
+    columns = [work.run(trial, stopped) for trial in trials]
+    return Played(time.perf_counter() - start, columns)
+
+
+def once_for_each_work(make: Callable[[Task], Any]) -> Callable[[Task], Any]:
+    """Return a function that calls `make` for the first task of each work, and returns its result for the others."""
+    made: dict[int, tuple[Work, Any]] = {}
+
+    def get(task: Task) -> Any:
+        if id(task.work) not in made:
+            made[id(task.work)] = (task.work, make(task))
+        return made[id(task.work)][1]
+
+    return get

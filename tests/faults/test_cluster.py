@@ -1,0 +1,237 @@
+"""A cluster plays the games of one process bit for bit, and whatever of it is killed, nothing is lost."""
+
+import random
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from dp_bandit_envs import Algorithm, Exp3, make_algorithm, simulate
+from dp_bandit_envs.errors import ClusterError
+from dp_bandit_envs.simulation import cluster as cluster_module
+from dp_bandit_envs.simulation.carrying import Carried
+from dp_bandit_envs.simulation.provenance import made_by
+from dp_bandit_envs.simulation.tasks import Task
+from tests.simulation.test_registered_games_in_processes import forget, made
+from tests.tools.clusters import LocalCluster, needs_dask
+from tests.tools.processes import dp_bandit, files, finish, start
+from tests.tools.refusals import refused
+
+MEASURES = ("external_regret", "policy_regret", "collected", "switches", "pulls")
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    with LocalCluster(tmp_path_factory.mktemp("cluster")) as started:
+        yield started
+
+
+def own_agent():
+    """Return an agent's class that no worker can import."""
+
+    class Own(Exp3):
+        """EXP3 with another class."""
+
+    return Own
+
+
+def played_agent():
+    """Return another such class, which is not compiled."""
+
+    class Foreign(Exp3):
+        """EXP3 with a method of its own."""
+
+        def begin(self, **options):
+            """Begin as usual."""
+            super().begin(**options)
+
+    return Foreign
+
+
+def assert_same(one, other):
+    assert list(one) == list(other)
+    for name in one:
+        for measure in MEASURES:
+            np.testing.assert_array_equal(getattr(one[name], measure), getattr(other[name], measure))
+        assert one[name].engine == other[name].engine
+
+
+@needs_dask
+def test_a_cluster_plays_the_games_of_one_process(cluster):
+    """Compiled and played, an agent and a game that no worker can import, and trials that do not begin at 0."""
+    from dp_bandit_envs import register_adversary
+
+    id_ = register_adversary("Mine", made(1.0))
+    try:
+        players = {"a": make_algorithm("DP-EXP3-Lap"), "b": Algorithm("b", own_agent()), "c": played_agent()}
+        given = {"trials": 25, "seed": 3, "first_trial": 7, "horizon": 50}
+        calls = []
+        there = simulate(id_, players, cluster=cluster.address, progress=lambda *call: calls.append(call), **given)
+        assert_same(simulate(id_, players, **given), there)
+        assert calls[-1] == (75, 75) and len(calls) == 50
+    finally:
+        forget("Mine")
+
+
+@needs_dask
+def test_a_client_stays_open(cluster):
+    from distributed import Client
+
+    with Client(cluster.address, set_as_default=False) as client:
+        given = {"horizon": 30, "trials": 3}
+        there = simulate("DPBandit-Switching-v0", ["EXP3"], cluster=client, **given)
+        assert_same(simulate("DPBandit-Switching-v0", ["EXP3"], **given), there)
+        assert client.status == "running"
+
+
+@needs_dask
+def test_an_error_in_a_game_reaches_the_caller(cluster):
+    class Failing(played_agent()):
+        def select_arm(self):
+            raise ZeroDivisionError("in the game")
+
+    with refused(ZeroDivisionError, "in the game"):
+        simulate("DPBandit-Stochastic-v0", {"a": Failing}, horizon=9, trials=3, cluster=cluster.address)
+
+
+@needs_dask
+def test_a_task_that_kills_its_workers_is_given_up_in_the_end(cluster):
+    """The scheduler tries four workers; that is done ten times, because workers may also be killed by chance."""
+    from distributed import KilledWorker
+
+    task, error = Task(None, range(3)), KilledWorker("task", None, 3)
+    with cluster_module.Crew(cluster.address) as crew:
+        for _ in range(cluster_module.ATTEMPTS - 1):
+            crew.recover(task, error)
+        crew.recover(task._replace(trials=range(3, 4)), error)
+        with pytest.raises(KilledWorker):
+            crew.recover(task, error)
+        with refused(ClusterError, cluster.address, "command"):
+            crew.recover(task._replace(trials=range(9)), OSError("gone"))
+
+
+def kill_workers(cluster, kills, horizon, trials, seed):
+    """Simulate while workers are killed at random moments and replaced; return how many were killed in time."""
+    rng, over, killed = random.Random(seed), threading.Event(), []
+    players = ["EXP3", "DP-UCB"]
+
+    def kill():
+        for number in range(kills):
+            if over.wait(rng.uniform(0.2, 3)):
+                return
+            cluster.kill_worker(number)
+            killed.append(number)
+            cluster.start_workers()
+
+    killer = threading.Thread(target=kill)
+    given = {"horizon": horizon, "trials": trials}
+    begun = threading.Event()
+
+    def progress(done, games):
+        if not begun.is_set():
+            begun.set()
+            killer.start()
+
+    there = simulate("DPBandit-Switching-v0", players, cluster=cluster.address, progress=progress, **given)
+    over.set()
+    killer.join()
+    assert_same(simulate("DPBandit-Switching-v0", players, jobs=2, **given), there)
+    return len(killed)
+
+
+@needs_dask
+def test_a_killed_worker_loses_nothing(tmp_path):
+    with LocalCluster(tmp_path / "cluster") as cluster:
+        assert kill_workers(cluster, 2, 100_000, 60, seed=0) >= 1
+
+
+@needs_dask
+@pytest.mark.slow
+def test_workers_killed_thirty_times_lose_nothing(tmp_path):
+    killed = 0
+    with LocalCluster(tmp_path / "cluster") as cluster:
+        for seed in range(30):
+            killed += kill_workers(cluster, 30 - killed, 300_000, 100, seed)
+            if killed >= 30:
+                return
+    pytest.fail(f"only {killed} workers were killed while they played")
+
+
+def command(*more):
+    return ["run", "Stochastic", "EXP3", "UCB", "--trials", 96, "--horizon", 200_000, "--out", "o", *more]
+
+
+def kill_scheduler(folder, whole, waits):
+    """Run the command, kill the whole cluster after each wait, and run it to its end; compare all bytes.
+
+    Waits begin when a chunk has been saved. Returns how many runs were cut short.
+    """
+    cut = 0
+    with LocalCluster(folder / "cluster") as cluster:
+        for wait in waits:
+            process = start(command("--cluster", cluster.address), folder)
+            while process.poll() is None and not list(folder.glob("o/chunks/*.npz")):
+                time.sleep(0.01)
+            time.sleep(wait)
+            cluster.restart_all()
+            code, _, err = finish(process)
+            assert code == 0 or (code == 2 and cluster.address in err), err
+            cut += code == 2
+        code, _, err = dp_bandit(folder, *command("--cluster", cluster.address))
+        assert code == 0, err
+    found = files(folder / "o")
+    assert not [name for name in found if "chunks" in name]
+    # The report differs in the words of the command.
+    assert {name: found[name] for name in whole if name != "report.md"} == {
+        name: whole[name] for name in whole if name != "report.md"
+    }
+    return cut
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("whole")
+    code, _, err = dp_bandit(folder, *command())
+    assert code == 0, err
+    return files(folder / "o")
+
+
+@needs_dask
+def test_a_restarted_scheduler_and_the_same_command_lose_nothing(whole, tmp_path):
+    assert kill_scheduler(tmp_path, whole, [0]) == 1
+
+
+@needs_dask
+@pytest.mark.slow
+def test_thirty_restarted_schedulers_lose_nothing(whole, tmp_path):
+    rng = random.Random(1)
+    cut = [kill_scheduler(tmp_path / f"{number}", whole, [rng.uniform(0, 1)]) for number in range(30)]
+    assert sum(cut) >= 10
+
+
+@needs_dask
+def test_an_address_without_a_scheduler_says_so(monkeypatch):
+    monkeypatch.setattr(cluster_module, "REACHED", 0.3)
+    with refused(ClusterError, "cluster", "tcp://127.0.0.1:9", "dask scheduler"):
+        simulate("DPBandit-Stochastic-v0", ["EXP3"], horizon=9, cluster="tcp://127.0.0.1:9")
+
+
+@needs_dask
+def test_a_cluster_without_workers_says_so(tmp_path, monkeypatch):
+    monkeypatch.setattr(cluster_module, "PATIENCE", 0.3)
+    monkeypatch.setattr(cluster_module, "REACHED", 60.0)
+    with LocalCluster(tmp_path, workers=0) as empty, refused(ClusterError, "workers", empty.address, "dask worker"):
+        simulate("DPBandit-Stochastic-v0", ["EXP3"], horizon=9, cluster=empty.address)
+
+
+def test_without_dask_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with refused(ImportError, "distributed", "dp-bandit-envs[cluster]"):
+        simulate("DPBandit-Stochastic-v0", ["EXP3"], horizon=9, cluster="tcp://127.0.0.1:9")
+
+
+def test_a_worker_with_other_code_refuses_to_play():
+    with refused(ClusterError, "code", "other", made_by()["code"]):
+        cluster_module._play(Carried(b"", ()), {**made_by(), "code": "other"}, range(1))

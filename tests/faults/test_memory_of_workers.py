@@ -1,0 +1,100 @@
+"""A worker's memory does not grow with the number of tasks that it plays, and it compiles what it is sent once."""
+
+import subprocess
+import sys
+
+import pytest
+
+pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+# Packs work as a notebook does, whose own classes and functions travel by value.
+NOTEBOOK = """
+import pickle, sys
+from typing import NamedTuple
+import gymnasium as gym
+from dp_bandit_envs.agents import FunctionalAgent
+from dp_bandit_envs.agents.functional import Functions
+from dp_bandit_envs.algorithms import Algorithm, make_algorithm
+from dp_bandit_envs.simulation.carrying import Carried
+from dp_bandit_envs.simulation.prepared import prepare
+from dp_bandit_envs.wrappers import LaplaceClipRescale
+
+class State(NamedTuple):
+    n_arms: int
+
+def select(state, rng):
+    return int(rng.random() * state.n_arms)
+
+def update(state, arm, seen):
+    return state
+
+class Own(FunctionalAgent):
+    functions = Functions(select, update)
+
+    def initial_state(self, n_arms, horizon):
+        return State(n_arms)
+
+own = Algorithm("own", Own, lambda env: LaplaceClipRescale(env, epsilon=1.0))
+players = [own, *map(make_algorithm, sys.argv[2:])]
+for seed in range(int(sys.argv[1])):
+    prepared = prepare("DPBandit-Stochastic-v0", players, horizon=10, seed=seed, checkpoints=2, env_kwargs=None)
+    assert not prepared.reasons, prepared.reasons
+    pickle.dump(Carried.of(prepared.works[0]), sys.stdout.buffer)
+sys.stdout.flush()
+"""
+# Plays tasks of all works in turn; each is unpickled anew, as it is in a worker.
+WORKER = """
+import gc, pickle, sys
+from numba.core import event
+
+compiled = []
+class Listener(event.Listener):
+    def on_start(self, event):
+        compiled.append(event)
+    def on_end(self, event):
+        pass
+event.register("numba:compile", Listener())
+
+tasks, works = int(sys.argv[1]), []
+while True:
+    try:
+        works.append(pickle.load(sys.stdin.buffer))
+    except EOFError:
+        break
+packed = [pickle.dumps(work) for work in works]
+
+def play(tasks):
+    for number in range(tasks):
+        pickle.loads(packed[number % len(packed)]).play(range(number, number + 1))
+    gc.collect()
+    return int(open("/proc/self/statm").read().split()[1]) * 4096, len(compiled)
+
+play(2 * len(packed) + tasks // 10)
+print(*play(0), *play(tasks))
+"""
+
+
+def after_tasks(tasks, works, *algorithms):
+    """Return a worker's memory in bytes and the number of compiled functions, before and after tasks."""
+    notebook = [sys.executable, "-c", NOTEBOOK, str(works), *algorithms]
+    packed = subprocess.run(notebook, capture_output=True, check=True).stdout
+    worker = [sys.executable, "-c", WORKER, str(tasks)]
+    done = subprocess.run(worker, input=packed, capture_output=True, check=True)
+    return list(map(int, done.stdout.split()))
+
+
+def check(tasks, works, *algorithms):
+    before, compiled, after, compiled_after = after_tasks(tasks, works, *algorithms)
+    assert after <= 1.05 * before, (before, after)
+    assert compiled_after == compiled > 0
+
+
+@pytest.mark.parametrize("works", [1, 40], ids=["one work", "more works than are kept"])
+def test_tasks_of_a_notebooks_agent_take_no_more_memory_and_compile_once(works):
+    """Unpacked and compiled in each task, an agent of a notebook would take megabytes and 0.7 s each time."""
+    check(200, works, "DP-EXP3-Lap")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("works", [1, 40])
+def test_ten_thousand_tasks_take_no_more_memory(works):
+    check(10_000, works, "DP-EXP3-Lap", "DP-Lambda-Lap", "UCB", "DP-UCB", "EXP3-tau", "TS")
