@@ -41,11 +41,11 @@ def assert_same(make_env, algorithms, *, trials=2, engine="compiled"):
     [
         (stay, 2, True, ["EXP3", "DP-EXP3-Lap", "EXP3-tau", "UCB"]),
         (overfished, 1, False, ["EXP3", "UCB"]),
-        (functions.late, 1, True, ["EXP3"]),
-        (functions.weighted, 0, True, ["EXP3"]),
         (functions.weighted, 4, True, ["EXP3-tau"]),
-        (functions.helped, 1, True, ["UCB"]),
-        (functions.repeated, 3, True, ["EXP3"]),
+        pytest.param(functions.late, 1, True, ["EXP3"], marks=pytest.mark.slow),
+        pytest.param(functions.weighted, 0, True, ["EXP3"], marks=pytest.mark.slow),
+        pytest.param(functions.helped, 1, True, ["UCB"], marks=pytest.mark.slow),
+        pytest.param(functions.repeated, 3, True, ["EXP3"], marks=pytest.mark.slow),
     ],
     ids=names,
 )

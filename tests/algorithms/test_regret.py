@@ -46,7 +46,7 @@ def everything():
 
 
 @pytest.mark.parametrize("panel", [*PANELS, "MemoryBounded"])
-@pytest.mark.parametrize("horizon", [100, 3000])
+@pytest.mark.parametrize("horizon", [100, pytest.param(3000, marks=pytest.mark.slow)])
 def test_mean_regret_is_below_the_bound(panel, horizon):
     """The measured mean less four of its standard errors, for every algorithm and epsilon.
 

@@ -31,6 +31,7 @@ def test_tables_are_printed_in_plain_letters(tmp_path, locale):
     assert out.isascii() and b"Garivier and Cappe (2011)" in out
 
 
+@pytest.mark.slow
 def test_a_figure_with_accents_is_made_and_its_report_keeps_them(tmp_path):
     code, out, err = dp_bandit(tmp_path, LOCALE, "reproduce", "figure-graph", *SMALL)
     assert (code, err) == (0, b"")

@@ -691,7 +691,9 @@ def test_a_wrong_command_shows_its_usage(words, dp_bandit):
         ("reproduce", "figure-modern"),
     ],
 )
-@pytest.mark.parametrize(("horizon", "trials"), [(2, 1), (2, 2), (3, 1)])
+@pytest.mark.parametrize(
+    ("horizon", "trials"), [(2, 1), *[pytest.param(*size, marks=pytest.mark.slow) for size in ((2, 2), (3, 1))]]
+)
 def test_the_smallest_runs_work(command, horizon, trials, dp_bandit):
     code, _, err = dp_bandit(*command, "--horizon", horizon, "--trials", trials)
     assert (code, err) == (0, "")

@@ -47,7 +47,7 @@ def whole(tmp_path_factory):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="SIGKILL")
-@pytest.mark.parametrize("last", ["chunks/oblivious-000024.npz", "figure.svg"])
+@pytest.mark.parametrize("last", ["chunks/oblivious-000024.npz", pytest.param("figure.svg", marks=pytest.mark.slow)])
 def test_a_killed_run_ends_with_the_same_bytes(last, whole, tmp_path):
     _, expected = whole
     killed = go(tmp_path, last)

@@ -18,6 +18,8 @@ NAMES = {
     "a device": b"/dev/null",
     "nothing": b"",
 }
+SOME = ("no text", "letters of other alphabets", "long", "a device")
+"""Names for the ordinary tests."""
 
 PLAIN = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 
@@ -25,7 +27,12 @@ PLAIN = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 @pytest.mark.skipif(not POSIX, reason="names of bytes")
 @pytest.mark.parametrize(
     ("name", "locale"),
-    [*[(name, {}) for name in NAMES], *[(name, PLAIN) for name in ("no text", "letters of other alphabets", "long")]],
+    [
+        *[(name, {}) for name in SOME],
+        *[pytest.param(name, {}, marks=pytest.mark.slow) for name in NAMES if name not in SOME],
+        *[(name, PLAIN) for name in ("no text", "letters of other alphabets")],
+        pytest.param("long", PLAIN, marks=pytest.mark.slow),
+    ],
     ids=lambda part: part if isinstance(part, str) else "C" if part else "",
 )
 def test_an_odd_name_is_no_traceback(name, locale, tmp_path):
