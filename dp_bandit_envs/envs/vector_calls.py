@@ -1,6 +1,5 @@
 """What calls of vector games take and return: one seed, one arm and one entry of `info` for each game."""
 
-import reprlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -32,8 +31,10 @@ def spread_seeds(seed: Seeds, num_envs: int) -> list[int | None]:
         raise ValueError(f"seed must be one integer or {num_envs} of them, one for each game; received {len(seed)}.")
     seeds = [checked_seed(each) for each in seed]
     given = [each for each in seeds if each is not None]
-    if len(set(given)) < len(given):
-        raise ValueError(f"seed must differ from game to game, as must their noise; received {reprlib.repr(seeds)}.")
+    different = len(set(given))
+    if different < len(given):
+        # Without the seeds, from which the noise follows.
+        raise ValueError(f"seed must differ from game to game; received {len(given)} of which {different} differ.")
     return seeds
 
 
