@@ -42,6 +42,14 @@ class WrongObservationError(ValueError):
     """An agent received an observation that it cannot learn from; the message names the missing wrapper."""
 
 
+class WrongGameError(ValueError):
+    """An algorithm, agent or mechanism has no meaning in a game; the message says why and which games it is for."""
+
+
+class WrongPointError(ValueError):
+    """A point is outside the decision set, or no point at all; the message shows no gain."""
+
+
 class GainRangeError(ValueError):
     """An adversary returned a gain outside [0, 1]; the message does not show it."""
 

@@ -39,6 +39,29 @@ class Agent(Protocol):
 
 
 @runtime_checkable
+class PointAgent(Protocol):
+    """An agent that plays points of a decision set instead of arms.
+
+    If it has a method `see_set(decision_set)`, that is called before `begin`.
+    """
+
+    def begin(self, *, dimension: int, horizon: int, rng: np.random.Generator) -> None:
+        """Reset all state for a new game.
+
+        Args:
+            dimension: Number of coordinates d of a point.
+            horizon: Number of steps of the agent.
+            rng: The agent's own random stream.
+        """
+
+    def select_point(self) -> FloatArray:
+        """Choose the next point of the decision set, shape `(dimension,)`."""
+
+    def update(self, point: FloatArray, observation: Mapping[str, NDArray[Any]]) -> None:
+        """Learn from what was released after `point` was played."""
+
+
+@runtime_checkable
 class AgentFactory(Protocol):
     """Anything that makes a fresh agent when called, such as an agent's class."""
 
@@ -46,6 +69,19 @@ class AgentFactory(Protocol):
         """Make a fresh agent."""
 
 
+@runtime_checkable
+class PointAgentFactory(Protocol):
+    """Anything that makes a fresh agent for points when called, such as an agent's class."""
+
+    def __call__(self) -> PointAgent:
+        """Make a fresh agent."""
+
+
 def is_public(attribute: str) -> bool:
     """Whether agents may use an attribute of a privacy wrapper: all except underscored names and those listed here."""
     return not attribute.startswith("_") and attribute not in ("env", "envs", "unwrapped", "set_wrapper_attr")
+
+
+def plays_points(env: Environment) -> bool:
+    """Whether the actions of a game are points of a decision set; otherwise they are arms."""
+    return isinstance(env.action_space, gym.spaces.Box)

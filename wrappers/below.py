@@ -12,6 +12,8 @@ from gymnasium.wrappers import vector as of_many
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.errors import WrongTypeError
+from dp_bandit_envs.privacy.mechanism import Below, Noise
+from dp_bandit_envs.privacy.values import Values, gains_of_arms
 from dp_bandit_envs.protocols import Observation
 from dp_bandit_envs.wrappers.public_face import PublicFace
 
@@ -145,6 +147,30 @@ def needed_of_all(env: Any, name: str, wrapper: str) -> list[Any]:
     return [needed_below(game, name, wrapper) for game in games_below(env)]
 
 
+def facts_of_game(env: Any, wrapper: str) -> Below:
+    """Return the public facts about what a game without a boundary reveals.
+
+    A game that does not declare `n_values` and `values` reveals gains of arms in [0, 1].
+    """
+    sensitivity = checked_sensitivity(needed_below(env, "sensitivity", wrapper), wrapper)
+    n_values = next((layer.n_values for layer in layers_of(env) if hasattr(layer, "n_values")), None)
+    values = next((layer.values for layer in layers_of(env) if hasattr(layer, "values")), None)
+    if values is None:
+        values = gains_of_arms(sensitivity)
+    elif not isinstance(values, Values):
+        raise WrongTypeError(f"{wrapper} needs a game whose `values` are Values; received a {type(values).__name__}.")
+    n_values = needed_below(env, "n_arms", wrapper) if n_values is None else n_values
+    return Below(
+        n_values=n_values,
+        horizon=needed_below(env, "horizon", wrapper),
+        sensitivity=sensitivity,
+        # No gain of an arm changes by more than 1, so a sensitivity of s means up to s gains.
+        gains_in_a_round=n_values if values.complete else max(1, math.ceil(sensitivity / values.width)),
+        noise=Noise(sensitivity),
+        values=values,
+    )
+
+
 def checked_sensitivity(value: Any, wrapper: str) -> float:
     """Return the sensitivity that an environment declares, or raise if no noise could be scaled to it."""
     sensitivity = checks.real("sensitivity", value)
@@ -155,8 +181,8 @@ def checked_sensitivity(value: Any, wrapper: str) -> float:
     return sensitivity
 
 
-def unflattened(observation: Any, n_arms: int) -> Observation:
+def unflattened(observation: Any, n_values: int) -> Observation:
     """Return an observation as a dict; `FlattenObservation` joins its parts in alphabetical order, on the last axis."""
     if isinstance(observation, dict):
         return observation
-    return {"gain": observation[..., :n_arms], "observed": observation[..., n_arms:].astype(np.int8)}
+    return {"gain": observation[..., :n_values], "observed": observation[..., n_values:].astype(np.int8)}

@@ -1,7 +1,6 @@
 """The privacy boundary: true gains below it, only released values above it."""
 
 import copy
-import math
 from collections.abc import Callable
 from typing import Any, SupportsIndex
 
@@ -12,14 +11,14 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.envs.scoreboard import Scoreboard
 from dp_bandit_envs.errors import BoundaryError, StepOutsideGameError
 from dp_bandit_envs.graphs import FeedbackGraph
-from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Noise
+from dp_bandit_envs.privacy.mechanism import Mechanism
 from dp_bandit_envs.protocols import Environment, Observation, is_public
 from dp_bandit_envs.seeding import FIRST_WRAPPER, EpisodeStreams, checked_options, checked_seed
 from dp_bandit_envs.wrappers.below import (
     boundaries_below,
     checked_env,
-    checked_sensitivity,
     classes_elsewhere,
+    facts_of_game,
     layers_of,
     needed_below,
     refuse_sums,
@@ -57,6 +56,7 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
         guarantee: The privacy guarantee of one game, for everything above the boundary.
         noise: What is public about the noise, for agents whose confidence terms depend on it.
         n_arms: Number of arms.
+        n_values: Number of values that a round can reveal: of arms, or of coordinates.
         horizon: Number of steps that can release something: T, or T // tau above batches of tau rounds.
     """
 
@@ -66,17 +66,8 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
         below = boundaries_below(env, name)
         refuse_sums(below, name)
         self.n_arms = needed_below(env, "n_arms", name)
-        sensitivity = checked_sensitivity(needed_below(env, "sensitivity", name), name)
-        if below:
-            self._below = below[0].above
-        else:
-            self._below = Below(
-                n_arms=self.n_arms,
-                horizon=needed_below(env, "horizon", name),
-                sensitivity=sensitivity,
-                gains_in_a_round=max(1, math.ceil(sensitivity)),
-                noise=Noise(sensitivity),
-            )
+        self._below = below[0].above if below else facts_of_game(env, name)
+        self.n_values = self._below.n_values
         self._use(checked_mechanism(mechanism))
         self._rounds_a_step = self.batch_size
         self._rounds: int = needed_below(env.unwrapped, "horizon", name)
@@ -86,7 +77,7 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
         flat = isinstance(env.observation_space, gym.spaces.Box)
         # Copies: the environment below uses its own spaces on private observations.
         self.observation_space = (
-            sums_space(self.n_arms, self._below.horizon)
+            sums_space(self.n_values, self._below.horizon)
             if self.releases_sums
             else copy.deepcopy((env.unwrapped if flat else env).observation_space)
         )
@@ -110,7 +101,7 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
         self._round = self._round_below = 0
         self._ended = False
         self._earned, self._steps = 0.0, 0
-        nothing = nothing_yet(self.n_arms, of_sums=self.releases_sums)
+        nothing = nothing_yet(self.n_values, of_sums=self.releases_sums)
         self._released = Released(self.mechanism, self._below, rng, nothing)
         self._rng = rng
         self._scoreboard = Scoreboard(self.n_arms, self._rounds) if self.render_mode else None
@@ -214,12 +205,13 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
         self._round_below = self._round_below + 1 if self._counts_rounds else int(info["round"])
         if self._counts_rounds and bool(terminated) != (self._round_below == self._rounds):
             raise RefusedError(ends_by_itself(type(self).__name__))
-        seen = unflattened(observation, self.n_arms)
+        seen = unflattened(observation, self.n_values)
+        low, high = self._below.values.low, self._below.values.high
         gains: list[float] = seen["gain"].tolist()
         for gain in gains:
             # NaN fails, too.
-            if not 0.0 <= gain <= 1.0:
-                raise RefusedError(outside_the_range(type(self).__name__))
+            if not low <= gain <= high:
+                raise RefusedError(outside_the_range(type(self).__name__, low, high))
         return gains, seen["observed"].tolist(), bool(terminated), bool(truncated)
 
     def _check_started(self) -> None:

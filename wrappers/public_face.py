@@ -7,7 +7,7 @@ import numpy as np
 from gymnasium.envs.registration import EnvSpec
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.errors import WrongTypeError
+from dp_bandit_envs.errors import WrongGameError, WrongTypeError
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Noise, facts_above, noise_label
 from dp_bandit_envs.protocols import is_public
@@ -50,9 +50,16 @@ class PublicFace:
     noise: Any = ReadOnly()
     above: Any = ReadOnly()
     n_arms: Any = ReadOnly()
+    n_values: Any = ReadOnly()
 
     def _use(self, mechanism: Mechanism) -> None:
         """Keep a copy of the mechanism, and the public facts about what it releases."""
+        low, high = self._below.values.low, self._below.values.high
+        if (low, high) != (0.0, 1.0) and not mechanism.any_range:
+            raise WrongGameError(
+                f"{type(mechanism).__name__} needs values in [0, 1]; this game reveals values in [{low:g}, {high:g}]."
+                " LaplaceClipRescale, MiniBatchAverage and CounterSums accept them."
+            )
         self._mechanism = copy.deepcopy(mechanism)
         self._noise_label = noise_label(self._mechanism, self._below)
         # Asked of a copy: what a question changes in a mechanism changes no noise.

@@ -12,7 +12,7 @@ from dp_bandit_envs.wrappers.withheld import RefusedError, Withheld
 
 NO_NUMBER = "a mechanism released a sum that is no finite number."
 WITHHOLDS = "a mechanism withheld a gain, which it says it never does. Set withholds = True."
-OUTSIDE_RELEASED = "a mechanism released a gain outside [0, 1]. Clip it, or set releases_sums = True if it is a sum."
+OUTSIDE_RELEASED = "a mechanism released a gain outside its range. Clip it, or set releases_sums = True if it is a sum."
 
 
 class Released:
@@ -31,6 +31,7 @@ class Released:
         self._release, self._idle, self._forget = mechanism.release, mechanism.idle, mechanism.forget
         self._state = Withheld(mechanism.new_state(below))
         self._rng = rng
+        self._low, self._high = below.values.low, below.values.high
         self.of_sums = mechanism.releases_sums
         self._must_release = not (mechanism.withholds or mechanism.releases_sums or mechanism.batch_size > 1)
         self._write_to(observation)
@@ -54,7 +55,7 @@ class Released:
                         raise RefusedError(NO_NUMBER)
                     self._counts[arm] = count
                     self._releases[arm] += 1
-                elif 0.0 <= value <= 1.0:
+                elif self._low <= value <= self._high:
                     self._counts[arm] = 1
                 else:
                     raise RefusedError(OUTSIDE_RELEASED)

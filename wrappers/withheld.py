@@ -59,9 +59,9 @@ def attempt(
     return None, BoundaryError(WITHHELD.format(wrapper) if message is None else message)
 
 
-def outside_the_range(wrapper: str) -> str:
-    """Return the message for a gain outside [0, 1], without the gain."""
-    return f"{wrapper} received a gain outside [0, 1]; it is withheld. Rescale the gains below the wrapper."
+def outside_the_range(wrapper: str, low: float, high: float) -> str:
+    """Return the message for a gain outside its range, without the gain."""
+    return f"{wrapper} received a gain outside [{low:g}, {high:g}]; it is withheld. Rescale the gains below the wrapper."
 
 
 def ends_by_itself(wrapper: str) -> str:

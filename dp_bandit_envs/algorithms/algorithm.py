@@ -3,13 +3,15 @@
 import dataclasses
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, SupportsFloat, SupportsIndex
+from typing import Any, Literal, SupportsFloat, SupportsIndex
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries import Deterministic
 from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.envs.experts_env import ExpertsEnv
+from dp_bandit_envs.errors import WrongGameError
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
-from dp_bandit_envs.protocols import Agent, AgentFactory, Environment
+from dp_bandit_envs.protocols import AgentFactory, Environment, PointAgentFactory, plays_points
 from dp_bandit_envs.theory.lower_bounds import arm_means
 from dp_bandit_envs.written_values import written_value
 
@@ -26,8 +28,12 @@ class Algorithm:
 
     Args:
         name: The name of its results.
-        make_agent: Makes a fresh agent, such as an agent's class. An agent whose confidence terms depend on the noise
-            has a method `see_noise`, like the agents of this package.
+        make_agent: Makes a fresh agent for games with arms, such as an agent's class; None if it plays points only. An
+            agent whose confidence terms depend on the noise has a method `see_noise`, like the agents of this package.
+        make_point_agent: Makes a fresh agent for games whose actions are points; by default it plays arms only.
+        feedback: What its agents learn from: `"any"`; `"full"`, if they need every value of every round; or
+            `"payoff"`, if in games of points they need the payoff of the point alone.
+        decision_sets: Names of the decision sets whose points it plays; by default all.
         wrapping: Puts the privacy wrappers around an environment; by default there are none.
         own_guarantee: The guarantee for `(n_arms, horizon)` where it comes from the agent's own randomness; by
             default it is that of the outermost wrapper.
@@ -41,8 +47,11 @@ class Algorithm:
     """
 
     name: str
-    make_agent: AgentFactory
+    make_agent: AgentFactory | None
     wrapping: Callable[[Environment], Environment] = _unchanged
+    make_point_agent: PointAgentFactory | None = None
+    feedback: Literal["any", "full", "payoff"] = "any"
+    decision_sets: tuple[str, ...] = ()
     own_guarantee: Callable[[int, int], PrivacyGuarantee] | None = None
     paper_guarantee_of: Callable[[int, int], PrivacyGuarantee] | None = None
     bound: Callable[[int, int, int], float] | None = None
@@ -53,8 +62,10 @@ class Algorithm:
 
     def __post_init__(self) -> None:
         """Refuse an agent where something that makes agents is needed; name the player."""
-        if not callable(self.make_agent):
-            kind = type(self.make_agent).__name__
+        makers = [one for one in (self.make_agent, self.make_point_agent) if one is not None]
+        wrong = [one for one in makers if not callable(one)] or ([] if makers else [None])
+        for one in wrong:
+            kind = type(one).__name__
             raise TypeError(f"make_agent must make a fresh agent when called; received a {kind}. Use {kind} itself.")
         if not self.player:
             object.__setattr__(self, "player", f"{self.name} {written_value(self.parameters)}")
@@ -68,9 +79,44 @@ class Algorithm:
         """Return the environment in this algorithm's privacy wrappers."""
         return self.wrapping(env)
 
-    def agent(self) -> Agent:
-        """Return a fresh agent; `play` and `simulate` pass it the noise of the wrappers (`see_noise`)."""
-        return self.make_agent()
+    def agent(self, env: Environment | None = None) -> Any:
+        """Return a fresh agent for a game; `play` and `simulate` pass it the noise of the wrappers (`see_noise`).
+
+        Args:
+            env: The game; by default any with arms, or with points if it plays no arms.
+
+        Raises:
+            WrongGameError: If it cannot play this game.
+        """
+        reason = None if env is None else self.refusal(env)
+        if reason is not None:
+            raise WrongGameError(reason)
+        points = self.make_agent is None if env is None else plays_points(env)
+        make = self.make_point_agent if points else self.make_agent
+        assert make is not None
+        return make()
+
+    def refusal(self, env: Environment) -> str | None:
+        """Return why it cannot play a game, or None if it can."""
+        points = plays_points(env)
+        if (self.make_point_agent if points else self.make_agent) is None:
+            here, there = ("points", "arms") if points else ("arms", "points of a decision set")
+            return f"{self.name} plays {there}; the actions of this game are {here}."
+        facts = env.unwrapped
+        values = getattr(facts, "values", None)
+        if self.feedback == "full" and not (values is not None and values.complete):
+            return (
+                f"{self.name} learns from the gains of all arms or coordinates, but this game does not reveal them all"
+                " in every round. Use DPBandit-Experts-v0, or feedback='full'."
+            )
+        if points and self.feedback == "payoff" and facts.n_values != 1:
+            return f"{self.name} learns from payoffs; use feedback='bandit'."
+        if points and self.feedback == "any" and facts.n_values == 1:
+            return f"{self.name} learns from gain vectors, but this game reveals payoffs only. Use feedback='full'."
+        name = facts.decision_set.name if points else ""
+        if points and self.decision_sets and name not in self.decision_sets:
+            return f"{self.name} plays points of these sets: {', '.join(self.decision_sets)}; this game's is the {name}."
+        return None
 
     def guarantee(self, *, n_arms: SupportsIndex, horizon: SupportsIndex, sensitivity: float = 1.0) -> PrivacyGuarantee:
         """Return the guarantee for the sequence of all arms played in one game.
@@ -82,11 +128,23 @@ class Algorithm:
                 reveals.
         """
         k, t = _size(n_arms, horizon)
+        game: BanditEnv
+        if self.feedback == "full":
+            game = ExpertsEnv(gains=Deterministic(k, t))
+        else:
+            game = BanditEnv(Deterministic(k, t))
+            game.sensitivity = sensitivity
+        return self.guarantee_in(game)
+
+    def guarantee_in(self, env: Environment) -> PrivacyGuarantee:
+        """Return the guarantee for the sequence of all actions in one game.
+
+        Args:
+            env: The game, without this algorithm's wrappers.
+        """
         if self.own_guarantee is not None:
-            return self.own_guarantee(k, t)
-        game = BanditEnv(Deterministic(k, t))
-        game.sensitivity = sensitivity
-        env = self.wrap(game)
+            return self.own_guarantee(env.get_wrapper_attr("n_arms"), env.get_wrapper_attr("horizon"))
+        env = self.wrap(env)
         none = PrivacyGuarantee.none("no wrapper adds noise, and nothing is known of the agent's own randomness")
         return env.get_wrapper_attr("guarantee") if env.has_wrapper_attr("guarantee") else none
 

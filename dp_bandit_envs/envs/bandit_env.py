@@ -14,6 +14,7 @@ from dp_bandit_envs.adversaries.payoff import payments_of
 from dp_bandit_envs.envs.made_adversary import make_adversary
 from dp_bandit_envs.envs.scoreboard import Scoreboard
 from dp_bandit_envs.errors import StepOutsideGameError
+from dp_bandit_envs.privacy.values import Values, gains_of_arms
 from dp_bandit_envs.protocols import FloatArray, IntArray, Observation
 from dp_bandit_envs.seeding import ADVERSARY, EpisodeStreams, checked_options, checked_seed
 
@@ -170,6 +171,16 @@ class BanditEnv(gym.Env[Observation, int]):
         payments = self._payments if self.observe_charge else None
         row: FloatArray = self._block[len(self._arms) - 1] if payments is None else payments.options
         return row
+
+    @property
+    def n_values(self) -> int:
+        """Number of values that a round can reveal."""
+        return self.n_arms
+
+    @property
+    def values(self) -> Values:
+        """What is public about the values that a round reveals."""
+        return gains_of_arms(self.sensitivity)
 
     @property
     def cumulative_gains(self) -> FloatArray:

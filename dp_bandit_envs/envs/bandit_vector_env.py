@@ -17,6 +17,7 @@ from dp_bandit_envs.envs.made_adversary import make_adversary
 from dp_bandit_envs.envs.scoreboard import Scoreboard
 from dp_bandit_envs.envs.vector_calls import Seeds, VectorStep, check_arms, every_game, spread_seeds
 from dp_bandit_envs.errors import StepOutsideGameError
+from dp_bandit_envs.privacy.values import Values, gains_of_arms
 from dp_bandit_envs.protocols import FloatArray, IntArray, Observation
 from dp_bandit_envs.seeding import ADVERSARY, EpisodeStreams, checked_options
 
@@ -126,6 +127,16 @@ class BanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, NDArray[Any]])
                 board.add(self._round, arm, gain, regret.item)
         terminated = never.copy() if self._round < self.horizon else ~never
         return observation, earned, terminated, never, every_game("round", np.full(self.num_envs, self._round))
+
+    @property
+    def n_values(self) -> int:
+        """Number of values that a round of one game can reveal."""
+        return self.n_arms
+
+    @property
+    def values(self) -> Values:
+        """What is public about the values that a round of one game reveals."""
+        return gains_of_arms(self.sensitivity)
 
     @property
     def cumulative_gains(self) -> FloatArray:

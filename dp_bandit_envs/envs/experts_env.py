@@ -9,6 +9,7 @@ from dp_bandit_envs.adversaries import Adversary
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
 from dp_bandit_envs.envs.made_adversary import chosen_adversary, refuse_unknown
+from dp_bandit_envs.privacy.values import Values, all_gains_of_arms
 from dp_bandit_envs.protocols import FloatArray, IntArray, Observation
 
 N_ARMS = 10
@@ -54,6 +55,11 @@ class ExpertsEnv(BanditEnv):
         super().__init__(adversary, observe_charge=observe_charge, render_mode=render_mode, block_length=block_length)
         self.sensitivity = float(self.n_arms)
 
+    @property
+    def values(self) -> Values:
+        """What is public about the gains that a round reveals."""
+        return all_gains_of_arms(self.n_arms)
+
     def _reveal(self, arm: int, gain: float) -> Observation:
         gains = self._shown().copy()
         gains[arm] = gain
@@ -90,6 +96,11 @@ class ExpertsVectorEnv(BanditVectorEnv):
         adversary = chosen_adversary(gains, means, n_arms, horizon, default_size=(N_ARMS, HORIZON))
         super().__init__(num_envs, adversary, observe_charge=observe_charge, render_mode=render_mode)
         self.sensitivity = float(self.n_arms)
+
+    @property
+    def values(self) -> Values:
+        """What is public about the gains that a round of one game reveals."""
+        return all_gains_of_arms(self.n_arms)
 
     def _reveal(self, arms: IntArray, row: FloatArray, shown: FloatArray) -> Observation:
         gains = row.copy()

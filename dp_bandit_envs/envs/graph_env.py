@@ -15,6 +15,7 @@ from dp_bandit_envs.envs.made_adversary import checked_adversary, named_adversar
 from dp_bandit_envs.envs.registration import sized_adversaries
 from dp_bandit_envs.errors import WrongTypeError
 from dp_bandit_envs.graphs import FeedbackGraph, GraphSource
+from dp_bandit_envs.privacy.values import Values, all_gains_of_arms
 from dp_bandit_envs.protocols import FloatArray, IntArray, Observation
 from dp_bandit_envs.seeding import GRAPH, EpisodeStreams
 
@@ -89,6 +90,11 @@ class GraphEnv(BanditEnv):
         self._picture: GraphPicture | None = None
 
     @property
+    def values(self) -> Values:
+        """What is public about the gains that a round reveals."""
+        return all_gains_of_arms(self.n_arms) if self.source.reveals_all else super().values
+
+    @property
     def graph(self) -> FeedbackGraph:
         """The graph of the next round; public."""
         return self.source.graph
@@ -144,6 +150,11 @@ class GraphVectorEnv(BanditVectorEnv):
         self._sources = [copy.copy(source) for _ in range(self.num_envs)]
         self._graph_streams = [EpisodeStreams(GRAPH) for _ in range(self.num_envs)]
         self._pictures: list[GraphPicture] = []
+
+    @property
+    def values(self) -> Values:
+        """What is public about the gains that a round of one game reveals."""
+        return all_gains_of_arms(self.n_arms) if self._sources[0].reveals_all else super().values
 
     @property
     def graphs(self) -> list[FeedbackGraph]:

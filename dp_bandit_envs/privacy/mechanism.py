@@ -24,6 +24,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 from dp_bandit_envs.privacy.guarantee import REPLACE_ONE_ROUND, PrivacyGuarantee
+from dp_bandit_envs.privacy.values import Values
 from dp_bandit_envs.written_values import written_value
 
 Release: TypeAlias = Callable[..., tuple[float, int]]
@@ -36,7 +37,8 @@ class Noise(NamedTuple):
         sensitivity: L1 distance between the values before noise in neighbouring games: the noise for epsilon is as
             large as that for epsilon / sensitivity where a round reveals one gain.
         scale: Scale of the Laplace noise in each released gain, in units of gain; 0 where there is none.
-        bound: A released gain v corresponds to the noisy gain v (2 bound + 1) - bound.
+        bound: A released gain v corresponds to the noisy gain v (2 bound + 1) - bound, if gains are in [0, 1]; in
+            general, [low - bound, high + bound] was rescaled to [low, high].
     """
 
     sensitivity: float = 1.0
@@ -48,7 +50,7 @@ class Below(NamedTuple):
     """Public facts about the gains that a mechanism receives.
 
     Attributes:
-        n_arms: Number of arms.
+        n_values: Number of values that a round can reveal: of arms, or of coordinates; 1 where only a payoff is seen.
         horizon: Number of steps in which it receives gains.
         sensitivity: L1 distance between these gains in neighbouring games, with the noise below fixed.
         gains_in_a_round: The most gains that one round of the game reveals.
@@ -56,15 +58,17 @@ class Below(NamedTuple):
         withheld: Whether a gain may be withheld because of its value, without a guarantee below that covers it; no
             noise above hides that.
         noise: What is public about noise below.
+        values: The range of the values and their distances in other norms.
     """
 
-    n_arms: int
+    n_values: int
     horizon: int
     sensitivity: float = 1.0
     gains_in_a_round: int = 1
     guarantee: PrivacyGuarantee | None = None
     withheld: bool = False
     noise: Noise = Noise()
+    values: Values = Values()
 
 
 class Mechanism(abc.ABC):
@@ -86,6 +90,8 @@ class Mechanism(abc.ABC):
     withholds: bool = True
     """Whether a gain may be withheld (count 0) because of its value. Set it to False where that never happens, or
     mechanisms above this one have no guarantee of their own; then a gain that is withheld ends the game."""
+    any_range: ClassVar[bool] = False
+    """Whether it accepts values outside [0, 1], as payoffs in [-1, 1] are; otherwise such games are refused."""
     example: ClassVar[dict[str, Any]] = {"epsilon": 1.0}
     """Arguments with which a mechanism of the table is shown and tested."""
 
@@ -103,10 +109,10 @@ class Mechanism(abc.ABC):
     def sensitivity(self, below: Below) -> float:
         """Return the L1 distance between releases in neighbouring games, with the noise fixed.
 
-        Each gain that a round reveals changes one released gain, which lies in [0, 1] or is withheld. For sums there is
-        no bound, because a changed gain stays in all later ones.
+        Each gain that a round reveals changes one released gain, which lies in the game's range or is withheld. For
+        sums there is no bound, because a changed gain stays in all later ones.
         """
-        return math.inf if self.releases_sums else max(float(below.gains_in_a_round), below.sensitivity)
+        return math.inf if self.releases_sums else max(below.values.width * below.gains_in_a_round, below.sensitivity)
 
     def horizon(self, below: Below) -> int:
         """Return the number of steps above."""
@@ -115,6 +121,21 @@ class Mechanism(abc.ABC):
     def noise(self, below: Below) -> Noise:
         """Return what is public about the noise in what is released; noise of a mechanism's own hides that below it."""
         return Noise(below.sensitivity)
+
+    def values(self, below: Below) -> Values:
+        """Return the range of what is released, and its distances in other norms than L1, with the noise fixed.
+
+        The default assumes that each gain which a round reveals changes one released gain by the range's width at most.
+        """
+        values = below.values
+        complete = values.complete and not self.withholds and not self.releases_sums
+        l2 = math.nextafter(values.width * math.sqrt(below.gains_in_a_round), math.inf)
+        return values._replace(
+            l2=max(l2, values.l2),
+            norm="sup" if complete else "",
+            own=values.width if complete else math.inf,
+            complete=complete,
+        )
 
     def gains_in_a_round(self, below: Below) -> int:
         """Return how many released gains one round can influence: as many as it reveals, if none is released twice."""
@@ -133,6 +154,7 @@ def facts_above(mechanism: Mechanism, below: Below) -> Below:
         guarantee=guarantee,
         withheld=(below.withheld or mechanism.withholds) and getattr(guarantee, "model", "none") == "none",
         noise=mechanism.noise(below),
+        values=mechanism.values(below),
     )
 
 
@@ -141,7 +163,10 @@ def noise_label(mechanism: Mechanism, below: Below) -> str:
 
     If two releases of one gain had the same draws with different scales, the noise would cancel.
     """
-    return written_value((mechanism, below[: Below._fields.index("guarantee")]))
+    sizes: tuple[Any, ...] = below[: Below._fields.index("guarantee")]
+    if below.values.norm or (below.values.low, below.values.high) != (0.0, 1.0):
+        sizes = (*sizes, below.values)
+    return written_value((mechanism, sizes))
 
 
 def noise_of(env: Any) -> Noise:

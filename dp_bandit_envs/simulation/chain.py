@@ -20,6 +20,8 @@ from dp_bandit_envs.specialise import specialise
 
 PLACE = 0
 """Placeholder."""
+LOW, HIGH = 0.0, 1.0
+"""Placeholders: the range of the values that are released."""
 MUST_RELEASE = False
 """Placeholder: whether a mechanism never withholds a gain."""
 
@@ -65,8 +67,8 @@ def then_release(states: Any, arm: int, gain: float, streams: Streams) -> tuple[
         if MUST_RELEASE:
             raise ValueError("a mechanism withheld a gain, which it says it never does.")
         return 0.0, 0
-    if not 0.0 <= value <= 1.0:
-        raise ValueError("a mechanism that releases gains released one outside [0, 1].")
+    if not LOW <= value <= HIGH:
+        raise ValueError("a mechanism that releases gains released one outside its range.")
     return float(value), 1
 
 
@@ -157,12 +159,16 @@ FEEDBACK = {
 """What a round may reveal: the gain of the arm played, of its row in a feedback graph, or of all arms."""
 
 
-def stages(mechanisms: Sequence[Mechanism], *, feedback: str) -> dict[str, Callable[..., Any]]:
+def stages(
+    mechanisms: Sequence[Mechanism], *, feedback: str, low: float = 0.0, high: float = 1.0
+) -> dict[str, Callable[..., Any]]:
     """Return the functions that replace the stages of `play_block`, by name.
 
     Args:
         mechanisms: From the innermost; only the last may release sums.
         feedback: What a round reveals, a key of `FEEDBACK`.
+        low: The smallest possible value that a round reveals.
+        high: The largest possible value.
 
     Raises:
         NotCompilableError: If a mechanism has a function that is not plain, or only `play` supports it.
@@ -185,7 +191,7 @@ def stages(mechanisms: Sequence[Mechanism], *, feedback: str) -> dict[str, Calla
             parts["add_to_sums"] = adding
             continue
         never = not mechanism.withholds and mechanism.batch_size == 1
-        own["MUST_RELEASE"] = never
+        own.update({"MUST_RELEASE": never, "LOW": low, "HIGH": high})
         if batched:
             above_batch = _joined(then_release, {**own, "before": above_batch})
             parts["settle"] = _joined(settle_one, {"before": above_batch})

@@ -70,7 +70,7 @@ def play(env: Environment, agent: Agent | Algorithm, *, seed: int | None = 0, tr
     player = ""
     if isinstance(agent, Algorithm):
         player = agent.player
-        env, agent = agent.wrap(env), agent.agent()
+        env, agent = agent.wrap(env), agent.agent(env)
     if inspect.isclass(agent) or not isinstance(agent, Agent):
         name = agent.__name__ if inspect.isclass(agent) else type(agent).__name__
         raise TypeError(

@@ -108,7 +108,7 @@ def make_plan(algorithm: Algorithm, env: Environment) -> Plan:
     feedback, kind_of_game = next(pair for pair in KINDS.items() if isinstance(game, pair[1]))
     if any(getattr(type(game), hook) is not getattr(kind_of_game, hook) for hook in ("_begin", "_reveal")):
         raise NotCompilableError(f"{type(game).__name__} has feedback of its own")
-    agent = algorithm.agent()
+    agent = algorithm.agent(env)
     if not isinstance(agent, FunctionalAgent):
         raise NotCompilableError(f"{type(agent).__name__} is not made of compilable functions")
     kind = type(agent)

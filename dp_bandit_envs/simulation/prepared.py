@@ -61,15 +61,13 @@ class Prepared:
 
     def outcome(self, name: str, table: Table) -> Outcome:
         """Return the outcome of an algorithm from its full table."""
-        reason, game = self.reasons.get(name, ""), self.game
+        reason = self.reasons.get(name, "")
         measures: dict[str, Any] = {"pseudo_regret": None, **table.measures}
         return Outcome(
             **measures,
             engine="play" if reason else "compiled",
             reason=reason,
-            guarantee=self.players[name].guarantee(
-                n_arms=game.n_arms, horizon=game.horizon, sensitivity=game.sensitivity
-            ),
+            guarantee=self.players[name].guarantee_in(self.game),
         )
 
 

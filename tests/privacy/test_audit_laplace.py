@@ -149,7 +149,7 @@ def test_the_model_of_numpys_laplace_is_exact():
 
 def reject_beyond(scale: float, bound: float) -> State:
     """Return the state of a mechanism that rejects."""
-    return State(scale, grid_of(scale), bound, True)
+    return State(scale, grid_of(scale), bound, True, 0.0, 1.0)
 
 
 def is_possible(released: float, gain: float, scale: float, bound: float, noise: float) -> bool:

@@ -20,7 +20,7 @@ def of_intervals(epsilon, delta=DELTA, intervals="lemma"):
 
 def one_arm(horizon):
     """Return what is known below where a round reveals one gain."""
-    return Below(n_arms=1, horizon=horizon)
+    return Below(n_values=1, horizon=horizon)
 
 
 def brute_force(share: float, v: float, horizon: int) -> list[int]:

@@ -71,7 +71,7 @@ def test_noise_on_an_average_is_never_less_than_sensitivity_over_epsilon(epsilon
 def test_infinite_epsilon_is_no_noise():
     assert noise_scale(1.0, math.inf) == 0.0
     assert default_bound(0.0, 100) == 0.0
-    assert release(State(0.0, 0.0, 0.0, True), 0, 0.3, np.random.default_rng(0)) == (0.3, 1)
+    assert release(State(0.0, 0.0, 0.0, True, 0.0, 1.0), 0, 0.3, np.random.default_rng(0)) == (0.3, 1)
 
 
 def test_default_bound_is_scale_times_ln_of_releases():

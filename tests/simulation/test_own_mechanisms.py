@@ -41,7 +41,7 @@ class Warner(Mechanism):
 
     def new_state(self, below):
         """Return what the coins need."""
-        return Share(self.honest, np.zeros(below.n_arms, np.int64))
+        return Share(self.honest, np.zeros(below.n_values, np.int64))
 
     def guarantee(self, below):
         """Return the worst of the two answers, with the chance of being withheld."""
@@ -86,7 +86,7 @@ class EverySeventh(Mechanism):
 
     def new_state(self, below):
         """Return empty sums."""
-        return Sevens(np.zeros(below.n_arms), np.zeros(below.n_arms, np.int64), self.scale * below.sensitivity)
+        return Sevens(np.zeros(below.n_values), np.zeros(below.n_values, np.int64), self.scale * below.sensitivity)
 
     def guarantee(self, below):
         """Claim nothing."""

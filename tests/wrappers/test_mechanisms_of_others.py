@@ -45,7 +45,7 @@ class Adds(Mechanism):
 
     def new_state(self, below):
         """Return empty sums."""
-        return State(np.zeros(below.n_arms), np.zeros(below.n_arms, np.int64))
+        return State(np.zeros(below.n_values), np.zeros(below.n_values, np.int64))
 
     def guarantee(self, below):
         """Claim nothing."""

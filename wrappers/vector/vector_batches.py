@@ -22,8 +22,8 @@ class MiniBatchAverage(VectorPrivacyBoundary):
         super().__init__(env, mechanisms.MiniBatchAverage(batch_size=batch_size))
 
     def _advance(self, arms: IntArray) -> tuple[Observation, NDArray[np.bool_], NDArray[np.bool_]]:
-        totals = np.zeros((self.num_envs, self.n_arms))
-        revealed = np.zeros((self.num_envs, self.n_arms), np.int64)
+        totals = np.zeros((self.num_envs, self.n_values))
+        revealed = np.zeros((self.num_envs, self.n_values), np.int64)
         for _ in range(self._rounds_a_step):
             private, terminated, truncated = self._step_below(arms)
             totals += private["gain"]
@@ -31,6 +31,6 @@ class MiniBatchAverage(VectorPrivacyBoundary):
             if (terminated | truncated).any():
                 break
         complete = revealed == self._rounds_a_step
-        averages = np.minimum(totals / self._rounds_a_step, 1.0)
+        averages = np.clip(totals / self._rounds_a_step, self._below.values.low, self._below.values.high)
         observation = {"gain": np.where(complete, averages, 0.0), "observed": complete.astype(np.int8)}
         return observation, terminated, truncated

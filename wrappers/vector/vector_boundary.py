@@ -1,7 +1,6 @@
 """The privacy boundary around many games at once."""
 
 import copy
-import math
 from typing import Any
 
 import gymnasium as gym
@@ -13,7 +12,7 @@ from dp_bandit_envs.envs.scoreboard import Scoreboard
 from dp_bandit_envs.envs.vector_calls import Seeds, VectorStep, check_arms, every_game, spread_seeds
 from dp_bandit_envs.errors import BoundaryError, StepOutsideGameError
 from dp_bandit_envs.graphs import FeedbackGraph
-from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Noise
+from dp_bandit_envs.privacy.mechanism import Mechanism, Noise
 from dp_bandit_envs.protocols import FloatArray, IntArray, Observation, VectorEnvironment, VectorWrapper
 from dp_bandit_envs.seeding import FIRST_WRAPPER, EpisodeStreams, checked_options
 from dp_bandit_envs.wrappers.below import (
@@ -21,6 +20,7 @@ from dp_bandit_envs.wrappers.below import (
     boundaries_below,
     checked_env,
     checked_sensitivity,
+    facts_of_game,
     games_below,
     layers_of,
     needed_below,
@@ -58,17 +58,21 @@ class VectorPrivacyBoundary(PublicFace, VectorWrapper):  # type: ignore[override
         if below:
             alike_below = [found[0].above for found in singles if found] or [below[0].above]
             gains = max(one.gains_in_a_round for one in alike_below)
-            self._below = below[0].above._replace(sensitivity=sensitivity, gains_in_a_round=gains)
+            values = max((one.values for one in alike_below), key=lambda one: one.l2)
+            self._below = below[0].above._replace(sensitivity=sensitivity, gains_in_a_round=gains, values=values)
         else:
-            gains = max(1, *(math.ceil(needed_below(game, "sensitivity", name)) for game in bottoms))
-            horizon = needed_below(env, "horizon", name)
-            self._below = Below(self.n_arms, horizon, sensitivity, gains, noise=Noise(sensitivity))
+            widest = max((facts_of_game(game, name) for game in bottoms), key=lambda one: one.sensitivity)
+            self._below = widest._replace(
+                horizon=needed_below(env, "horizon", name), sensitivity=sensitivity, noise=Noise(sensitivity)
+            )
+        self.n_values = self._below.n_values
         self._rounds: int = needed_below(bottoms[0], "horizon", name)
         alike = {
             "guarantee": {found[0].guarantee if found else None for found in singles},
             "noise": {found[0].noise if found else None for found in singles},
             "horizon": set(needed_of_all(env, "horizon", name)),
             "number of arms": set(needed_of_all(env, "n_arms", name)),
+            "range of values": {facts_of_game(game, name).values[:2] for game in bottoms},
         }
         for what, values in alike.items():
             if len(values) > 1:
@@ -82,7 +86,7 @@ class VectorPrivacyBoundary(PublicFace, VectorWrapper):  # type: ignore[override
             space = getattr(bottoms[0], "single_observation_space", bottoms[0].observation_space)
         # Copies: the environments below use their own spaces on private observations.
         self.single_observation_space = (
-            sums_space(self.n_arms, self._below.horizon) if self.releases_sums else copy.deepcopy(space)
+            sums_space(self.n_values, self._below.horizon) if self.releases_sums else copy.deepcopy(space)
         )
         self.single_action_space = copy.deepcopy(env.single_action_space)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
@@ -195,7 +199,7 @@ class VectorPrivacyBoundary(PublicFace, VectorWrapper):  # type: ignore[override
 
     def _nothing(self) -> Observation:
         """Return the observation before the first release."""
-        return nothing_yet(self.n_arms, of_sums=self.releases_sums, shape=(self.num_envs,))
+        return nothing_yet(self.n_values, of_sums=self.releases_sums, shape=(self.num_envs,))
 
     def _rewards(self, released: Observation, arms: IntArray) -> FloatArray:
         """Return the rewards, computed from released values only."""
@@ -228,9 +232,10 @@ class VectorPrivacyBoundary(PublicFace, VectorWrapper):  # type: ignore[override
     def _step_below(self, arms: IntArray) -> tuple[Observation, NDArray[Any], NDArray[Any]]:
         """Play one step below and check its gains; count rounds here, or take the count of a boundary below."""
         observation, _, terminated, truncated, info = self.env.step(arms)
-        seen = unflattened(observation, self.n_arms)
-        if not np.all((seen["gain"] >= 0) & (seen["gain"] <= 1)):
-            raise RefusedError(outside_the_range(type(self).__name__))
+        seen = unflattened(observation, self.n_values)
+        low, high = self._below.values.low, self._below.values.high
+        if not np.all((seen["gain"] >= low) & (seen["gain"] <= high)):
+            raise RefusedError(outside_the_range(type(self).__name__, low, high))
         counted = self._round_below + 1 if self._counts_rounds else np.asarray(info["round"], np.int64)
         self._round_below = counted
         if self._counts_rounds and not np.array_equal(terminated, counted == self._rounds):

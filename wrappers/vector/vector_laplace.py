@@ -19,7 +19,7 @@ class LaplaceClipRescale(VectorPrivacyBoundary):
     Args:
         env: Vector bandit environments, or another vector privacy wrapper around them.
         epsilon: Privacy parameter of each game, in (0, inf].
-        bound: How far outside [0, 1] a noisy gain may fall; by default noise scale times ln(number of releases).
+        bound: How far outside its range a noisy gain may fall; by default noise scale times ln(number of releases).
         outside: `"reject"` or `"clip"`.
     """
 
@@ -35,21 +35,22 @@ class LaplaceClipRescale(VectorPrivacyBoundary):
         self._parameters = self._mechanism.new_state(self._below)
 
     def _restart(self, seeds: list[int | None], options: dict[str, Any] | None) -> tuple[Observation, dict[str, Any]]:
-        self._noise = np.empty((self.num_envs, max(DRAWS_AHEAD, 2 * self.n_arms)))
+        self._noise = np.empty((self.num_envs, max(DRAWS_AHEAD, 2 * self.n_values)))
         self._used = np.full(self.num_envs, self._noise.shape[1])
         return super()._restart(seeds, options)
 
     def _advance(self, arms: IntArray) -> tuple[Observation, NDArray[np.bool_], NDArray[np.bool_]]:
         private, terminated, truncated = self._step_below(arms)
-        scale, grid, bound, reject = self._parameters
+        scale, grid, bound, reject, low, high = self._parameters
+        least, most, width = low - bound, high + bound, high - low
         noisy = private["gain"].copy()
         seen = private["observed"].astype(np.bool_)
         if scale > 0:
             noisy[seen] = to_grid_array(noisy[seen] + self._draw(seen), grid)
         if reject:
-            seen &= (noisy >= -bound) & (noisy <= 1 + bound)
-        rescaled = (np.clip(noisy, -bound, 1 + bound) + bound) / (1 + 2 * bound)
-        gain = np.where(seen, np.minimum(rescaled, 1.0), 0.0)
+            seen &= (noisy >= least) & (noisy <= most)
+        share = (np.clip(noisy, least, most) - least) / (width + 2 * bound)
+        gain = np.where(seen, low + width * np.minimum(share, 1.0), 0.0)
         return {"gain": gain, "observed": seen.astype(np.int8)}, terminated, truncated
 
     def _draw(self, seen: NDArray[np.bool_]) -> FloatArray:

@@ -1,5 +1,6 @@
 """Averages of batches: one arm is played for several rounds, and only their average gain is released."""
 
+import math
 from typing import Any, ClassVar, NamedTuple, SupportsIndex
 
 import numpy as np
@@ -8,6 +9,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Noise
 from dp_bandit_envs.privacy.rounding import divide_up
+from dp_bandit_envs.privacy.values import Values
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 
@@ -18,11 +20,15 @@ class State(NamedTuple):
         totals: Sum of each arm's gains in the batch, `(n_arms,)`.
         revealed: In how many rounds of the batch each arm's gain was revealed, `(n_arms,)`.
         batch_size: Rounds in a batch (tau).
+        low: The smallest possible gain.
+        high: The largest possible gain.
     """
 
     totals: FloatArray
     revealed: IntArray
     batch_size: int
+    low: float
+    high: float
 
 
 def release(state: State, arm: int, gain: float, rng: np.random.Generator) -> tuple[float, int]:
@@ -31,8 +37,8 @@ def release(state: State, arm: int, gain: float, rng: np.random.Generator) -> tu
     state.revealed[arm] += 1
     if state.revealed[arm] < state.batch_size:
         return 0.0, 0
-    # Rounding can lift the average of many gains slightly above 1.
-    return min(state.totals[arm] / state.batch_size, 1.0), 1
+    # Rounding can lift the average of many gains slightly out of their range.
+    return min(max(state.totals[arm] / state.batch_size, state.low), state.high), 1
 
 
 def forget(state: State) -> None:
@@ -59,6 +65,7 @@ class MiniBatchAverage(Mechanism):
 
     release = staticmethod(release)
     withholds = False
+    any_range = True
     forget = staticmethod(forget)
     example: ClassVar[dict[str, Any]] = {"batch_size": 5}
 
@@ -67,11 +74,18 @@ class MiniBatchAverage(Mechanism):
 
     def new_state(self, below: Below) -> State:
         """Return an empty batch."""
-        return State(np.zeros(below.n_arms), np.zeros(below.n_arms, np.int64), self.batch_size)
+        totals, revealed = np.zeros(below.n_values), np.zeros(below.n_values, np.int64)
+        return State(totals, revealed, self.batch_size, below.values.low, below.values.high)
 
     def sensitivity(self, below: Below) -> float:
         """Return the sensitivity below, divided by tau."""
         return divide_up(below.sensitivity, self.batch_size)
+
+    def values(self, below: Below) -> Values:
+        """Return the facts below, with distances divided by tau."""
+        values = below.values
+        own = values.own if math.isinf(values.own) else divide_up(values.own, self.batch_size)
+        return values._replace(l2=divide_up(values.l2, self.batch_size), own=own)
 
     def horizon(self, below: Below) -> int:
         """Return T // tau; the last T mod tau rounds are one more step, which releases nothing."""

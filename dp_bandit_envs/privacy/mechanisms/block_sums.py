@@ -108,12 +108,12 @@ class BlockSums(Mechanism):
     def new_state(self, below: Below) -> State:
         """Return empty blocks."""
         scale = self.noise(below).scale
-        zeros = np.zeros(below.n_arms, np.int64)
+        zeros = np.zeros(below.n_values, np.int64)
         return State(
-            np.zeros(below.n_arms),
+            np.zeros(below.n_values),
             zeros.copy(),
             zeros.copy(),
-            np.zeros(below.n_arms),
+            np.zeros(below.n_values),
             zeros,
             np.array(self.blocks(below.horizon), np.int64),
             scale,

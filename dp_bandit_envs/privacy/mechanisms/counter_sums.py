@@ -118,10 +118,10 @@ class CounterSums(Mechanism):
     def new_state(self, below: Below) -> State:
         """Return counters before their first items."""
         counter = self._counter(below.horizon)
-        state = counter.new_state(below.n_arms)
+        state = counter.new_state(below.n_values)
         return State(
-            np.zeros(below.n_arms),
-            np.zeros(below.n_arms, np.int64),
+            np.zeros(below.n_values),
+            np.zeros(below.n_values, np.int64),
             state if self._plain_noise else (counter, state),
             below.sensitivity,
             # A sensitivity below 1 makes the noise smaller and so the grid finer; above 1 the counter's grid will do.

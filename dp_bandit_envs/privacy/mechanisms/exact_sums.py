@@ -36,7 +36,7 @@ class ExactSums(Mechanism):
 
     def new_state(self, below: Below) -> State:
         """Return empty sums."""
-        return State(np.zeros(below.n_arms), np.zeros(below.n_arms, np.int64))
+        return State(np.zeros(below.n_values), np.zeros(below.n_values, np.int64))
 
     def noise(self, below: Below) -> Noise:
         """Return what is below, as nothing is added."""

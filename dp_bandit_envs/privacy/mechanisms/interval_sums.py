@@ -121,9 +121,9 @@ class IntervalSums(Mechanism):
         powers: FloatArray = np.nextafter(ends.astype(float) ** (self.v / 2), np.inf)
         scales: FloatArray = np.zeros(len(ends)) if math.isinf(self.epsilon) else below.sensitivity * powers
         return State(
-            np.zeros(below.n_arms),
-            np.zeros(below.n_arms, np.int64),
-            np.zeros(below.n_arms, np.int64),
+            np.zeros(below.n_values),
+            np.zeros(below.n_values, np.int64),
+            np.zeros(below.n_values, np.int64),
             np.append(ends, np.iinfo(np.int64).max),
             scales,
             np.array([grid_of(scale) for scale in scales]),

@@ -1,4 +1,4 @@
-"""Laplace noise on every gain; noisy gains far outside [0, 1] are rejected or clipped, the others rescaled to it."""
+"""Laplace noise on every gain; noisy gains far outside the range are rejected or clipped, the others rescaled to it."""
 
 import math
 from typing import NamedTuple, SupportsFloat
@@ -19,34 +19,42 @@ class State(NamedTuple):
     Attributes:
         scale: Scale b of the Laplace noise, in units of gain; its variance is 2 b^2. 0 means no noise.
         grid: The step between noisy gains; 0 without noise.
-        bound: How far outside [0, 1] a noisy gain may fall, at least 0.
-        reject: Whether a noisy gain outside [-bound, 1 + bound] is withheld; otherwise it moves to the nearest end.
+        bound: How far outside [low, high] a noisy gain may fall, at least 0.
+        reject: Whether a noisy gain outside [low - bound, high + bound] is withheld; otherwise it moves to the nearest
+            end.
+        low: The smallest possible gain.
+        high: The largest possible gain.
     """
 
     scale: float
     grid: float
     bound: float
     reject: bool
+    low: float
+    high: float
 
 
 def release(state: State, arm: int, gain: float, rng: np.random.Generator) -> tuple[float, int]:
-    """Add noise to a gain, reject or clip it outside [-bound, 1 + bound], and rescale that interval to [0, 1].
+    """Add noise to a gain, reject or clip it outside [low - bound, high + bound], and rescale that to [low, high].
 
     Everything after the noise is post-processing. Source: Tossou and Dimitrakakis (2017), algorithm 1 and theorem
     3.1, with the rescaling applied to the noisy gain (the theorem prints the true one).
     """
-    bound = state.bound
+    least, most = state.low - state.bound, state.high + state.bound
     seen = noisy(gain, state.scale, state.grid, rng)
-    if state.reject and (seen < -bound or seen > 1.0 + bound):
+    if state.reject and (seen < least or seen > most):
         return 0.0, 0
-    # The outer min: adding b twice and adding 2 b once may round differently, and then the quotient exceeds 1.
-    return min((min(max(seen, -bound), 1.0 + bound) + bound) / (1.0 + 2.0 * bound), 1.0), 1
+    width = state.high - state.low
+    share = (min(max(seen, least), most) - least) / (width + 2.0 * state.bound)
+    # The min: adding b twice and adding 2 b once may round differently, and then the share exceeds 1.
+    return state.low + width * min(share, 1.0), 1
 
 
 class LaplaceClipRescale(Mechanism):
     r"""Adds Laplace noise of scale sensitivity / epsilon to every revealed gain and rescales the result to [0, 1].
 
-    The released gain is :math:`g' = (g + N + b) / (2b + 1)`, where :math:`g + N` is in :math:`[-b, 1 + b]`.
+    The released gain is :math:`g' = (g + N + b) / (2b + 1)`, where :math:`g + N` is in :math:`[-b, 1 + b]`. Gains of
+    another range, such as payoffs in [-1, 1], are rescaled to that range in the same way; 0 then stays 0.
 
     Between neighbouring games the values before noise differ by at most `sensitivity` in L1 (1 for one gain, 1 / tau
     for the average of a batch), so the noisy values are epsilon-DP. Each round influences one release only, and an
@@ -58,7 +66,7 @@ class LaplaceClipRescale(Mechanism):
 
     Args:
         epsilon: Privacy parameter, in (0, inf]; `math.inf` means no noise.
-        bound: How far outside [0, 1] a noisy gain may fall (b, in units of gain, at least 0). By default the noise
+        bound: How far outside its range a noisy gain may fall (b, in units of gain, at least 0). By default the noise
             scale times ln(number of releases), which for a bare environment is ln(T) / epsilon.
         outside: What happens beyond the bound: `"reject"` withholds the gain, as in the paper; `"clip"` moves it to the
             nearest end, with a bias of at most :math:`\frac{s}{2} e^{-b / s}` at noise scale s.
@@ -70,6 +78,7 @@ class LaplaceClipRescale(Mechanism):
     """
 
     release = staticmethod(release)
+    any_range = True
 
     def __init__(self, *, epsilon: SupportsFloat, bound: SupportsFloat | None = None, outside: str = "reject") -> None:
         self.epsilon = checks.epsilon(epsilon)
@@ -85,7 +94,10 @@ class LaplaceClipRescale(Mechanism):
             raise ValueError(
                 f"the bound for epsilon = {self.epsilon!r} is too large for a float; use a larger epsilon."
             )
-        return State(noise.scale, grid_of(noise.scale), noise.bound, self.outside == "reject")
+        values = below.values
+        return State(
+            noise.scale, grid_of(noise.scale), noise.bound, self.outside == "reject", values.low, values.high
+        )
 
     def noise(self, below: Below) -> Noise:
         """Return the scale of the noise and the bound that the rescaling used."""
