@@ -72,9 +72,13 @@ class FunctionalAgent(abc.ABC):
         horizon = checks.integer("horizon", horizon, at_least=1, at_most=checks.MOST_ROUNDS)
         checks.generator("rng", rng)
         self._state = _listed(self.initial_state(n_arms, horizon))
-        self._n_arms = n_arms
         self._rng = rng
-        self._counts_before = [0] * n_arms
+        self._use_values(n_arms)
+
+    def _use_values(self, number: int) -> None:
+        """Expect observations of this many values: of arms, or of coordinates."""
+        self._n_arms = number
+        self._counts_before = [0] * number
         self._seen = Seen()
 
     def see_noise(self, noise: Noise) -> None:
@@ -182,9 +186,7 @@ class FunctionalAgent(abc.ABC):
 
     def _check_begun(self) -> None:
         if not hasattr(self, "_state"):
-            raise StepOutsideGameError(
-                f"{type(self).__name__} has no game yet; call begin(n_arms=, horizon=, rng=) first."
-            )
+            raise StepOutsideGameError(f"{type(self).__name__} has no game yet; call begin(...) first.")
 
 
 def _listed(part: Any) -> Any:

@@ -51,12 +51,12 @@ class WrongPointError(ValueError):
 
 
 class GainRangeError(ValueError):
-    """An adversary returned a gain outside [0, 1]; the message does not show it."""
+    """An adversary returned a gain outside [0, 1], or a gain vector outside its set; the message does not show it."""
 
-    def __init__(self, adversary: object) -> None:
+    def __init__(self, adversary: object, rule: str = "in [0, 1]") -> None:
         super().__init__(
-            f"gains must be in [0, 1]; {type(adversary).__name__} returned a gain outside (withheld, as it may be"
-            " private). Rescale the gains."
+            f"gains must be {rule}; {type(adversary).__name__} returned others (withheld, as they may be private)."
+            " Rescale the gains."
         )
 
 

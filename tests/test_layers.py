@@ -32,7 +32,7 @@ LAYERS = (
         "data",
     },
     {"adversaries", "privacy", "metrics", "graphs"},
-    {"theory"},
+    {"theory", "decisions"},
     {"envs"},
     {"agents", "wrappers"},
     {"algorithms"},

@@ -8,11 +8,12 @@ import gymnasium as gym
 import numpy as np
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.envs.point_board import PointBoard
 from dp_bandit_envs.envs.scoreboard import Scoreboard
 from dp_bandit_envs.errors import BoundaryError, StepOutsideGameError
 from dp_bandit_envs.graphs import FeedbackGraph
 from dp_bandit_envs.privacy.mechanism import Mechanism
-from dp_bandit_envs.protocols import Environment, Observation, is_public
+from dp_bandit_envs.protocols import Environment, Observation, is_public, plays_points
 from dp_bandit_envs.seeding import FIRST_WRAPPER, EpisodeStreams, checked_options, checked_seed
 from dp_bandit_envs.wrappers.below import (
     boundaries_below,
@@ -25,7 +26,7 @@ from dp_bandit_envs.wrappers.below import (
     unflattened,
 )
 from dp_bandit_envs.wrappers.public_face import PublicFace, checked_mechanism
-from dp_bandit_envs.wrappers.released import Released, nothing_yet, sums_space
+from dp_bandit_envs.wrappers.released import Released, nothing_yet, reward_of_point, sums_space
 from dp_bandit_envs.wrappers.withheld import RefusedError, Result, attempt, ends_by_itself, outside_the_range
 
 
@@ -65,7 +66,11 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
         super().__init__(checked_env(env, name, gym.Env))
         below = boundaries_below(env, name)
         refuse_sums(below, name)
-        self.n_arms = needed_below(env, "n_arms", name)
+        if plays_points(env):
+            self.decision_set = needed_below(env, "decision_set", name)
+        else:
+            self.n_arms = needed_below(env, "n_arms", name)
+        self._n_plays = 0 if plays_points(env) else self.n_arms
         self._below = below[0].above if below else facts_of_game(env, name)
         self.n_values = self._below.n_values
         self._use(checked_mechanism(mechanism))
@@ -104,12 +109,12 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
         nothing = nothing_yet(self.n_values, of_sums=self.releases_sums)
         self._released = Released(self.mechanism, self._below, rng, nothing)
         self._rng = rng
-        self._scoreboard = Scoreboard(self.n_arms, self._rounds) if self.render_mode else None
+        self._scoreboard = self._new_scoreboard() if self.render_mode else None
         return {key: part.copy() for key, part in nothing.items()}, {"round": 0}
 
     def step(self, action: SupportsIndex) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """Play an arm and return released values only."""
-        arm = action if type(action) is int and 0 <= action < self.n_arms else checks.arm(action, self.n_arms)
+        """Play an arm or a point, and return released values only."""
+        arm = action if type(action) is int and 0 <= action < self._n_plays else self._checked(action)
         self._check_started()
         if self._ended:
             raise StepOutsideGameError("the game has ended; call reset() to start another.")
@@ -123,6 +128,7 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
         self._ended = terminated or truncated
         reward = self._reward(released, arm)
         if self._scoreboard is not None:
+            self._played = arm
             self._scoreboard.add(self._round_below, arm, reward, rounds=self._round_below - self._round)
         self._round = self._round_below
         info: dict[str, Any] = {"round": self._round}
@@ -144,7 +150,17 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
             self.render_mode, title="Seen through the privacy boundary", total=self._total_is
         )
 
-    def _advance(self, arm: int) -> tuple[Observation, bool, bool]:
+    def _checked(self, action: Any) -> Any:
+        """Return an action as an arm or a point, or raise."""
+        return self.decision_set.checked(action) if self._n_plays == 0 else checks.arm(action, self._n_plays)
+
+    def _new_scoreboard(self) -> Any:
+        self._played: Any = None
+        if self._n_plays:
+            return Scoreboard(self._n_plays, self._rounds)
+        return PointBoard(self.decision_set, self._rounds, lambda: self._played)
+
+    def _advance(self, arm: Any) -> tuple[Observation, bool, bool]:
         """Play `arm` below for one batch of rounds; return the released observation and the two flags."""
         for _ in range(self._rounds_a_step):
             gain, observed, terminated, truncated = self._step_below(arm)
@@ -153,8 +169,10 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
                 break
         return self._released.observation(), terminated, truncated
 
-    def _reward(self, released: Observation, arm: int) -> float:
+    def _reward(self, released: Observation, arm: Any) -> float:
         """Return the reward, computed from released values only."""
+        if self._n_plays == 0:
+            return reward_of_point(self.decision_set, released, arm)
         if not self._released.of_sums:
             return float(released["gain"][arm])
         count = int(released["count"][arm])
@@ -199,7 +217,7 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
     def _has_begun(self) -> bool:
         return self._streams.begun
 
-    def _step_below(self, arm: int) -> tuple[list[float], list[int], bool, bool]:
+    def _step_below(self, arm: Any) -> tuple[list[float], list[int], bool, bool]:
         """Play one step below and check its gains; count rounds here, or take the count of a boundary below."""
         observation, _, terminated, truncated, info = self.env.step(arm)
         self._round_below = self._round_below + 1 if self._counts_rounds else int(info["round"])

@@ -51,6 +51,7 @@ class PublicFace:
     above: Any = ReadOnly()
     n_arms: Any = ReadOnly()
     n_values: Any = ReadOnly()
+    decision_set: Any = ReadOnly()
 
     def _use(self, mechanism: Mechanism) -> None:
         """Keep a copy of the mechanism, and the public facts about what it releases."""

@@ -6,8 +6,9 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 
+from dp_bandit_envs.decisions import DecisionSet
 from dp_bandit_envs.privacy.mechanism import Below, Mechanism
-from dp_bandit_envs.protocols import Observation
+from dp_bandit_envs.protocols import FloatArray, Observation
 from dp_bandit_envs.wrappers.withheld import RefusedError, Withheld
 
 NO_NUMBER = "a mechanism released a sum that is no finite number."
@@ -103,3 +104,12 @@ def nothing_yet(n_arms: int, *, of_sums: bool, shape: tuple[int, ...] = ()) -> O
         "count": np.zeros((*shape, n_arms), np.int64),
         "release": np.zeros((*shape, n_arms), np.int64),
     }
+
+
+def reward_of_point(decision_set: DecisionSet, released: Observation, point: FloatArray) -> float:
+    """Return the reward of a point from released values: their mean, which is a payoff or multiplies the point."""
+    means = released["sum"] / np.maximum(released["count"], 1) if "sum" in released else released["gain"]
+    low, high = decision_set.payoffs
+    # Where only payoffs are revealed, the value is the payoff itself.
+    product = float(means[0]) if len(means) < len(point) else float(means @ point)
+    return min(max(product, low), high)

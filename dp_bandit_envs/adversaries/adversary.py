@@ -29,11 +29,13 @@ class Adversary(abc.ABC):
         payoff: What a round pays, as a function `payoff(gains, arms, t)`; see `MemoryBounded`. None: the gain of the
             arm played, if it counts. In a class body write `payoff = staticmethod(function)`.
         means: The arms' expected gains, shape `(n_arms,)`, if they are the same in every round; otherwise None.
+        lowest: The smallest gain: 0; or -1 for gain vectors of points, whose coordinates take the arms' place.
     """
 
     memory: int = 0
     payoff: Callable[..., Any] | None = None
     means: FloatArray | None = None
+    lowest: float = 0.0
 
     def __init__(self, n_arms: SupportsIndex = 4, horizon: SupportsIndex = 2**18) -> None:
         self.n_arms = checks.integer("n_arms", n_arms, at_least=2, at_most=checks.MOST_ARMS)
@@ -62,12 +64,12 @@ class Adversary(abc.ABC):
 
         In small pieces, because temporary arrays of several 100 kB go back to the operating system after every use, and
         allocating them again costs several times more than drawing their random numbers. With `check`, gains outside
-        [0, 1] are refused; the simulator checks them itself.
+        [lowest, 1] are refused; the simulator checks them itself.
         """
         piece = max(1, 16384 // self.n_arms)
         for start in range(0, len(gains), piece):
             part = gains[start : start + piece]
             part[...] = fresh = self.next_gains(len(part))
             # Checked piece by piece, while it is in the processor's cache. NaN fails, too.
-            if check and not (fresh.min() >= 0 and fresh.max() <= 1):
+            if check and not (fresh.min() >= self.lowest and fresh.max() <= 1):
                 raise GainRangeError(self)

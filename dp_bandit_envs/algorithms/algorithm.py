@@ -115,7 +115,9 @@ class Algorithm:
             return f"{self.name} learns from gain vectors, but this game reveals payoffs only. Use feedback='full'."
         name = facts.decision_set.name if points else ""
         if points and self.decision_sets and name not in self.decision_sets:
-            return f"{self.name} plays points of these sets: {', '.join(self.decision_sets)}; this game's is the {name}."
+            return (
+                f"{self.name} plays points of these sets: {', '.join(self.decision_sets)}; this game's is the {name}."
+            )
         return None
 
     def guarantee(self, *, n_arms: SupportsIndex, horizon: SupportsIndex, sensitivity: float = 1.0) -> PrivacyGuarantee:

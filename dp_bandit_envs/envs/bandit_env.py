@@ -1,6 +1,5 @@
 """The bandit game as a Gymnasium environment: the agent plays an arm and sees its gain; the evaluator sees the rest."""
 
-from collections.abc import Callable
 from typing import Any, ClassVar, SupportsIndex
 
 import gymnasium as gym
@@ -11,16 +10,16 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries.adversary import Adversary
 from dp_bandit_envs.adversaries.memory_bounded import counts
 from dp_bandit_envs.adversaries.payoff import payments_of
+from dp_bandit_envs.envs.evaluators_numbers import BlockListener, EvaluatorsNumbers
 from dp_bandit_envs.envs.made_adversary import make_adversary
 from dp_bandit_envs.envs.scoreboard import Scoreboard
-from dp_bandit_envs.errors import StepOutsideGameError
+from dp_bandit_envs.errors import StepOutsideGameError, WrongGameError
 from dp_bandit_envs.privacy.values import Values, gains_of_arms
-from dp_bandit_envs.protocols import FloatArray, IntArray, Observation
+from dp_bandit_envs.protocols import FloatArray, Observation
 from dp_bandit_envs.seeding import ADVERSARY, EpisodeStreams, checked_options, checked_seed
 
 BLOCK_NUMBERS = 2**18
 """The most gains that are fetched at once; with many arms, blocks are shorter."""
-BlockListener = Callable[[IntArray, FloatArray, FloatArray], None]
 
 
 def observation_space(n_arms: int) -> spaces.Dict:
@@ -36,7 +35,7 @@ def empty_observation(n_arms: int) -> Observation:
     return {"gain": np.zeros(n_arms), "observed": np.zeros(n_arms, np.int8)}
 
 
-class BanditEnv(gym.Env[Observation, int]):
+class BanditEnv(EvaluatorsNumbers, gym.Env[Observation, int]):
     """A game of `horizon` rounds against an adversary.
 
     ## Action Space
@@ -94,16 +93,15 @@ class BanditEnv(gym.Env[Observation, int]):
         if render_mode is not None:
             checks.one_of("render_mode", render_mode, self.metadata["render_modes"])
         self.render_mode = render_mode
-        self.n_arms = self.adversary.n_arms
         self.horizon = self.adversary.horizon
-        self.action_space = spaces.Discrete(self.n_arms)  # type: ignore[assignment]
-        self.observation_space = observation_space(self.n_arms)  # type: ignore[assignment]
+        self._width = self.adversary.n_arms
+        self._set_spaces(self._width)
         self.on_block: BlockListener | None = None
         self.observe_charge = checks.boolean("observe_charge", observe_charge)
         self._memory = self.adversary.memory
         self._payments = next(iter(payments_of(self.adversary)), None)
         rows = min(checks.integer("block_length", block_length, at_least=1), self.horizon)
-        self._block_length = min(rows, max(1, BLOCK_NUMBERS // self.n_arms))
+        self._block_length = min(rows, max(1, BLOCK_NUMBERS // self._width))
         self._streams = EpisodeStreams(ADVERSARY)
         self._round = -1  # before the first reset
         self._rows: list[list[float]] = []
@@ -119,24 +117,24 @@ class BanditEnv(gym.Env[Observation, int]):
         self._begin(seed, options)
         self._round = 0
         self._collected = 0.0
-        self._totals_before_block = np.zeros(self.n_arms)
+        self._totals_before_block = np.zeros(self._width)
         self._arm, self._run = -1, 0
         if self._payments is not None:
             self._payments.begin()
-        self._block = np.empty((0, self.n_arms))
+        self._block = np.empty((0, self._width))
         self._rows = []
         self._arms = []
         self._earned: list[float] = []
-        self._scoreboard = Scoreboard(self.n_arms, self.horizon, regret=True) if self.render_mode else None
-        return empty_observation(self.n_arms), {"round": 0}
+        self._scoreboard = self._new_scoreboard() if self.render_mode else None
+        return empty_observation(self.n_values), {"round": 0}
 
     def step(self, action: SupportsIndex) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Play one round."""
-        n_arms = self.n_arms
-        arm = action if type(action) is int and 0 <= action < n_arms else checks.arm(action, n_arms)
+        arm = action if type(action) is int and 0 <= action < self._n_plays else self._take(action)
         if len(self._rows) == len(self._arms):
             self._next_block()
-        gain = self._rows[len(self._arms)][arm]
+        row = self._rows[len(self._arms)]
+        gain = row[arm] if self._point is None else self._payoff(row)
         self._round += 1
         if arm == self._arm:
             self._run += 1
@@ -154,6 +152,35 @@ class BanditEnv(gym.Env[Observation, int]):
         if self._scoreboard is not None:
             self._scoreboard.add(self._round, arm, earned, self.external_regret)
         return observation, earned, terminated, False, {"round": self._round}
+
+    _n_plays = 0
+    """Number of arms; 0 where actions are points."""
+    _point: list[float] | None = None
+    """The point played last, where actions are points; arm 0 then stands for it."""
+
+    def _set_spaces(self, width: int) -> None:
+        """Set what can be played and what is seen, for gains with this many columns."""
+        if self.adversary.lowest < 0:
+            raise WrongGameError(
+                f"{type(self.adversary).__name__} chooses gain vectors for points; arms need gains in [0, 1]."
+            )
+        self.n_arms = self._n_plays = width
+        self.action_space = spaces.Discrete(width)  # type: ignore[assignment]
+        self.observation_space = observation_space(width)  # type: ignore[assignment]
+
+    def _take(self, action: Any) -> int:
+        """Return an action as an arm, or raise."""
+        return checks.arm(action, self.n_arms)
+
+    def _payoff(self, gains: list[float]) -> float:
+        """Return what the point played last earns."""
+        raise NotImplementedError
+
+    def _check_gains(self) -> None:
+        """Raise if the block's gains break a rule beyond their range."""
+
+    def _new_scoreboard(self) -> Any:
+        return Scoreboard(self.n_arms, self.horizon, regret=True)
 
     def _begin(self, seed: int | None, options: dict[str, Any] | None) -> None:
         """Start what a subclass adds to the game, such as its graph."""
@@ -182,51 +209,6 @@ class BanditEnv(gym.Env[Observation, int]):
         """What is public about the values that a round reveals."""
         return gains_of_arms(self.sensitivity)
 
-    @property
-    def cumulative_gains(self) -> FloatArray:
-        """Each arm's gains of all rounds so far, shape `(n_arms,)`, before any charge or payoff. For the evaluator."""
-        self._check_started()
-        return self._totals(len(self._arms))
-
-    @property
-    def collected(self) -> float:
-        """The gains that counted so far. For the evaluator."""
-        self._check_started()
-        return self._collected
-
-    def external_regret(self) -> float:
-        """Return what the best fixed arm would have collected so far, less what was collected. For the evaluator.
-
-        A fixed arm pays no charge; with a payoff function it takes the last place of the arms really played.
-        """
-        totals = self.cumulative_gains
-        best = totals if self._payments is None else self._payments.option_totals
-        return float(best.max() - self._collected)
-
-    def policy_regret(self) -> float:
-        """Return what the best constant play would have collected, less what was collected. For the evaluator."""
-        totals = self.cumulative_gains
-        best = totals if self._payments is None else self._payments.constant_totals
-        return float(best.max() - self._collected)
-
-    def comparisons(self) -> tuple[FloatArray, FloatArray]:
-        """Return what each fixed arm, and each arm played throughout, would have earned in each round of this block.
-
-        Two arrays of shape `(rounds, n_arms)`, which are the same array without a payoff function. For the evaluator.
-        """
-        table = self._block[: len(self._arms)]
-        if self._payments is None:
-            return table, table
-        return np.array(self._payments.option_rows), np.array(self._payments.constant_rows)
-
-    def report_block(self) -> None:
-        """Pass the rounds of the current block to `on_block`, if it is set.
-
-        The game calls this before it fetches the next block; a listener must call it once more at the end.
-        """
-        if self.on_block is not None and self._arms:
-            self.on_block(np.array(self._arms), np.array(self._earned), self._block[: len(self._arms)])
-
     def render(self) -> Any:
         """Return a picture of the game so far: an array `(height, width, 3)` or text, by `render_mode`."""
         self._check_started()
@@ -246,15 +228,11 @@ class BanditEnv(gym.Env[Observation, int]):
             raise StepOutsideGameError(f"the game ended after round {self.horizon}; call reset() to start another.")
         self.report_block()
         self._totals_before_block = self._totals(len(self._arms))
-        self._block = np.empty((min(self._block_length, self.horizon - self._round), self.n_arms))
+        self._block = np.empty((min(self._block_length, self.horizon - self._round), self._width))
         self.adversary.fill(self._block, check=True)
+        self._check_gains()
         self._rows = self._block.tolist()
         self._arms.clear()
         self._earned.clear()
         if self._payments is not None:
             self._payments.clear()
-
-    def _totals(self, rounds: int) -> FloatArray:
-        # Added row by row from the first, as in all other ways of playing, so that sums agree to the last bit.
-        running: FloatArray = np.cumsum(np.vstack([self._totals_before_block, self._block[:rounds]]), axis=0)[-1]
-        return running

@@ -77,6 +77,14 @@ GAMES = {
             env="dp_bandit_envs.envs.experts_env:ExpertsEnv",
             vector_env="dp_bandit_envs.envs.experts_env:ExpertsVectorEnv",
         ),
+        *(
+            Game(
+                name,
+                env=f"dp_bandit_envs.envs.point_env:{name}Env",
+                vector_env=f"dp_bandit_envs.envs.point_vector_env:{name}VectorEnv",
+            )
+            for name in ("Ball", "Cube", "Simplex")
+        ),
         Game(
             "Graph",
             env="dp_bandit_envs.envs.graph_env:GraphEnv",

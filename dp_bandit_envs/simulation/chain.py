@@ -8,12 +8,13 @@ counted from the innermost.
 import math
 from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from dp_bandit_envs.privacy.mechanism import Mechanism
-from dp_bandit_envs.simulation import full_feedback, graph_feedback, play_block
+from dp_bandit_envs.privacy.values import Values
+from dp_bandit_envs.simulation import full_feedback, graph_feedback, play_block, points
 from dp_bandit_envs.simulation.graph_feedback import Rows
 from dp_bandit_envs.simulation.play_block import Progress, Streams
 from dp_bandit_envs.specialise import specialise
@@ -49,7 +50,7 @@ def before(states: Any, arm: int, gain: float, streams: Streams) -> tuple[float,
     raise NotImplementedError
 
 
-def add(graph: Any, arm: int, states: Any, streams: Streams, progress: Progress) -> None:
+def add(world: Any, arm: int, states: Any, streams: Streams, progress: Progress) -> None:
     """Placeholder."""
 
 
@@ -72,7 +73,7 @@ def then_release(states: Any, arm: int, gain: float, streams: Streams) -> tuple[
     return float(value), 1
 
 
-def settle_one(graph: Any, arm: int, states: Any, streams: Streams, progress: Progress) -> None:
+def settle_one(world: Any, arm: int, states: Any, streams: Streams, progress: Progress) -> None:
     """Give what a batch released of the arm played to the mechanisms above it."""
     if progress.observed[arm] != 0:
         value, count = before(states, arm, progress.gains[arm], streams)
@@ -80,10 +81,10 @@ def settle_one(graph: Any, arm: int, states: Any, streams: Streams, progress: Pr
         progress.observed[arm] = count
 
 
-def settle_all(graph: Any, arm: int, states: Any, streams: Streams, progress: Progress) -> None:
+def settle_all(world: Any, arm: int, states: Any, streams: Streams, progress: Progress) -> None:
     """Give what a batch released of any arm to the mechanisms above it, from the first arm."""
     for each in range(len(progress.observed)):
-        settle_one(graph, each, states, streams, progress)
+        settle_one(world, each, states, streams, progress)
 
 
 def pass_on(states: Any, arm: int, gain: float, streams: Streams) -> tuple[float, int]:
@@ -97,7 +98,7 @@ def then_forget(states: Any) -> None:
     own_forget(states[PLACE])
 
 
-def add_one(graph: Any, arm: int, states: Any, streams: Streams, progress: Progress) -> None:
+def add_one(world: Any, arm: int, states: Any, streams: Streams, progress: Progress) -> None:
     """Pass the gain of the arm played to a mechanism that releases sums."""
     if progress.observed[arm] != 0:
         value, count = release(states[PLACE], arm, progress.gains[arm], streams[PLACE + 1])
@@ -113,7 +114,7 @@ def add_row(graph: Rows, arm: int, states: Any, streams: Streams, progress: Prog
             put(each, value, count, progress)
 
 
-def add_every(graph: Any, arm: int, states: Any, streams: Streams, progress: Progress) -> None:
+def add_every(world: Any, arm: int, states: Any, streams: Streams, progress: Progress) -> None:
     """Pass it the gains of all arms that were revealed."""
     for each in range(len(progress.observed)):
         if progress.observed[each] != 0:
@@ -121,7 +122,7 @@ def add_every(graph: Any, arm: int, states: Any, streams: Streams, progress: Pro
             put(each, value, count, progress)
 
 
-def add_to_all(graph: Any, arm: int, states: Any, streams: Streams, progress: Progress) -> None:
+def add_to_all(world: Any, arm: int, states: Any, streams: Streams, progress: Progress) -> None:
     """Pass it what a step revealed and call `idle` for the other arms, unless nothing was revealed."""
     some = False
     for each in range(len(progress.observed)):
@@ -135,9 +136,9 @@ def add_to_all(graph: Any, arm: int, states: Any, streams: Streams, progress: Pr
             put(each, value, count, progress)
 
 
-def add_then_forget(graph: Any, arm: int, states: Any, streams: Streams, progress: Progress) -> None:
+def add_then_forget(world: Any, arm: int, states: Any, streams: Streams, progress: Progress) -> None:
     """Let a mechanism that releases sums forget after it got what the step revealed."""
-    add(graph, arm, states, streams, progress)
+    add(world, arm, states, streams, progress)
     own_forget(states[PLACE])
 
 
@@ -151,30 +152,51 @@ def put(arm: int, value: float, count: int, progress: Progress) -> None:
         progress.releases[arm] += 1
 
 
+class Feedback(NamedTuple):
+    """The stages that depend on what a round reveals, and on what is played.
+
+    Attributes:
+        revealing: The module with `reveal` and `clear`.
+        playing: The module with `choose` and `gain_of`.
+        adding: Passes what was revealed to a mechanism that releases sums.
+        settling: Passes what a batch released to the mechanisms above it.
+    """
+
+    revealing: Any
+    playing: Any
+    adding: Callable[..., Any]
+    settling: Callable[..., Any]
+
+
 FEEDBACK = {
-    "arm": (play_block, add_one, settle_one),
-    "graph": (graph_feedback, add_row, settle_all),
-    "all": (full_feedback, add_every, settle_all),
+    "arm": Feedback(play_block, play_block, add_one, settle_one),
+    "graph": Feedback(graph_feedback, play_block, add_row, settle_all),
+    "all": Feedback(full_feedback, play_block, add_every, settle_all),
+    "vector": Feedback(points, points, add_every, settle_all),
+    "payoff": Feedback(play_block, points, add_one, settle_one),
 }
-"""What a round may reveal: the gain of the arm played, of its row in a feedback graph, or of all arms."""
+"""What a round may reveal: the gain of the arm played, of its row in a feedback graph, or of all arms; and where points
+are played, the gain vector, or the point's payoff."""
 
 
-def stages(
-    mechanisms: Sequence[Mechanism], *, feedback: str, low: float = 0.0, high: float = 1.0
-) -> dict[str, Callable[..., Any]]:
+def stages(mechanisms: Sequence[Mechanism], *, feedback: str, values: Values) -> dict[str, Callable[..., Any]]:
     """Return the functions that replace the stages of `play_block`, by name.
 
     Args:
         mechanisms: From the innermost; only the last may release sums.
         feedback: What a round reveals, a key of `FEEDBACK`.
-        low: The smallest possible value that a round reveals.
-        high: The largest possible value.
+        values: Public facts about the values that a round reveals.
 
     Raises:
         NotCompilableError: If a mechanism has a function that is not plain, or only `play` supports it.
     """
-    module, adding_revealed, settling = FEEDBACK[feedback]
-    parts: dict[str, Callable[..., Any]] = {"reveal": module.reveal, "clear": module.clear}
+    revealing, playing, adding_revealed, settling = FEEDBACK[feedback]
+    parts: dict[str, Callable[..., Any]] = {
+        "reveal": revealing.reveal,
+        "clear": revealing.clear,
+        "choose": playing.choose,
+        "gain_of": playing.gain_of,
+    }
     below_batch, above_batch, batched = play_block.pass_on, pass_on, False
     for place, mechanism in enumerate(mechanisms):
         _check(mechanism, batched, above=mechanisms[place + 1 :])
@@ -191,7 +213,7 @@ def stages(
             parts["add_to_sums"] = adding
             continue
         never = not mechanism.withholds and mechanism.batch_size == 1
-        own.update({"MUST_RELEASE": never, "LOW": low, "HIGH": high})
+        own.update({"MUST_RELEASE": never, "LOW": values.low, "HIGH": values.high})
         if batched:
             above_batch = _joined(then_release, {**own, "before": above_batch})
             parts["settle"] = _joined(settle_one, {"before": above_batch})

@@ -9,9 +9,10 @@ import numpy as np
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.envs.point_env import PointEnv
 from dp_bandit_envs.metrics.regrets import external_regret, policy_regret, pseudo_regret
 from dp_bandit_envs.privacy.mechanism import noise_of
-from dp_bandit_envs.protocols import Agent, Environment, FloatArray, IntArray
+from dp_bandit_envs.protocols import Agent, Environment, FloatArray, IntArray, PointAgent, plays_points
 from dp_bandit_envs.seeding import AGENT, checked_seed, drawn_seed, stream
 from dp_bandit_envs.written_values import name_of
 
@@ -26,8 +27,9 @@ class Game:
         external_regret: Against the best fixed arm up to each round, shape `(T,)`; with a payoff function, each arm
             replaces the last of the arms actually played.
         policy_regret: Against the best constant play up to each round, shape `(T,)`.
-        pseudo_regret: The expected cost of the arms played, shape `(T,)`; None if the means are unknown, or with a
-            payoff function.
+        pseudo_regret: The expected cost of the arms played, shape `(T,)`; None if the means are unknown, with a payoff
+            function, or where actions are points.
+        n_plays: Number of arms; 1 where actions are points, for which arm 0 stands.
     """
 
     arms: IntArray
@@ -35,6 +37,7 @@ class Game:
     external_regret: FloatArray
     policy_regret: FloatArray
     pseudo_regret: FloatArray | None
+    n_plays: int
 
     @property
     def collected(self) -> FloatArray:
@@ -48,7 +51,7 @@ class Game:
         return np.cumsum(changes)
 
 
-def play(env: Environment, agent: Agent | Algorithm, *, seed: int | None = 0, trial: int = 0) -> Game:
+def play(env: Environment, agent: Agent | PointAgent | Algorithm, *, seed: int | None = 0, trial: int = 0) -> Game:
     """Play one game.
 
     Args:
@@ -71,10 +74,12 @@ def play(env: Environment, agent: Agent | Algorithm, *, seed: int | None = 0, tr
     if isinstance(agent, Algorithm):
         player = agent.player
         env, agent = agent.wrap(env), agent.agent(env)
-    if inspect.isclass(agent) or not isinstance(agent, Agent):
+    points = isinstance(game, PointEnv)
+    if inspect.isclass(agent) or not isinstance(agent, PointAgent if points else Agent):
         name = agent.__name__ if inspect.isclass(agent) else type(agent).__name__
+        select = "select_point" if points else "select_arm"
         raise TypeError(
-            f"agent must be an object with the methods begin, select_arm and update; received {name}."
+            f"agent must be an object with the methods begin, {select} and update; received {name}."
             + (f" Use {name}()." if inspect.isclass(agent) else "")
         )
     number = checked_seed(seed)
@@ -82,13 +87,13 @@ def play(env: Environment, agent: Agent | Algorithm, *, seed: int | None = 0, tr
         number = drawn_seed()
     trial = checks.integer("trial", trial, at_least=0)
     blocks: list[tuple[IntArray, FloatArray, FloatArray, FloatArray]] = []
-    totals = {"fixed": np.zeros((1, game.n_arms)), "constant": np.zeros((1, game.n_arms))}
+    width = game.adversary.n_arms
+    totals = {"fixed": np.zeros((1, width)), "constant": np.zeros((1, width))}
 
     def best(comparison: str, table: FloatArray) -> FloatArray:
         running = np.cumsum(np.vstack([totals[comparison], table]), axis=0)
         totals[comparison] = running[-1:]
-        maximum: FloatArray = running[1:].max(axis=1)
-        return maximum
+        return game.best(running[1:])
 
     def keep(arms: IntArray, gains: FloatArray, table: FloatArray) -> None:
         fixed, constant = game.comparisons()
@@ -103,13 +108,14 @@ def play(env: Environment, agent: Agent | Algorithm, *, seed: int | None = 0, tr
         game.on_block = None
     arms, gains, best_fixed, best_constant = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
     collected = np.cumsum(gains)
-    means = game.adversary.means if game.adversary.payoff is None else None
+    means = None if points or game.adversary.payoff is not None else game.adversary.means
     return Game(
         arms=arms,
         gains=gains,
         external_regret=external_regret(best_fixed[:, np.newaxis], collected),
         policy_regret=policy_regret(best_constant[:, np.newaxis], collected),
         pseudo_regret=None if means is None else _pseudo_regret(arms, means),
+        n_plays=1 if points else game.n_arms,
     )
 
 
@@ -126,18 +132,27 @@ def _pseudo_regret(arms: IntArray, means: FloatArray) -> FloatArray:
     return np.concatenate(parts)
 
 
-def _loop(env: Environment, agent: Agent, seed: int, trial: int, player: str) -> None:
+def _loop(env: Environment, agent: Any, seed: int, trial: int, player: str) -> None:
     see_noise = getattr(agent, "see_noise", None)
     if see_noise is not None:
         see_noise(noise_of(env))
+    points = plays_points(env)
+    if points:
+        see_set = getattr(agent, "see_set", None)
+        if see_set is not None:
+            see_set(env.get_wrapper_attr("decision_set"))
+        size = {"dimension": int(env.get_wrapper_attr("decision_set").dimension)}
+    else:
+        size = {"n_arms": int(env.get_wrapper_attr("n_arms"))}
     agent.begin(
-        n_arms=int(env.get_wrapper_attr("n_arms")),
+        **size,
         horizon=int(env.get_wrapper_attr("horizon")),
         rng=stream(seed, trial=trial, role=AGENT, player=player),
     )
     env.reset(seed=seed, options={"trial": trial, "player": player})
     see_graph = getattr(agent, "see_graph", None) if env.has_wrapper_attr("graph") else None
     graph = None
+    select = agent.select_point if points else agent.select_arm
     ended: Any = False
     while not ended:
         if see_graph is not None:
@@ -145,7 +160,7 @@ def _loop(env: Environment, agent: Agent, seed: int, trial: int, player: str) ->
             if current is not graph:
                 graph = current
                 see_graph(graph)
-        arm = agent.select_arm()
-        observation, _, terminated, truncated, _ = env.step(arm)
-        agent.update(arm, observation)
+        action = select()
+        observation, _, terminated, truncated, _ = env.step(action)
+        agent.update(action, observation)
         ended = terminated or truncated

@@ -71,7 +71,7 @@ def reveal_payoffs(
     reveal(graph, progress.history.options, 0, arm, own, states, streams, progress)
 
 
-def pay(gains: FloatArray, row: int, arm: int, run: int, t: int, memory: int, progress: Progress) -> float:
+def pay(gains: FloatArray, row: int, arm: int, gain: float, run: int, t: int, memory: int, progress: Progress) -> float:
     """Return what the payoff function pays; also compute and add up what every arm would have paid."""
     history = progress.history
     arms, last = history.arms, len(history.arms) - 1

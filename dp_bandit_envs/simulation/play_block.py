@@ -21,7 +21,7 @@ Streams: TypeAlias = tuple[np.random.Generator, ...]
 
 
 class Nothing(NamedTuple):
-    """Replaces the feedback graph in games without one."""
+    """Replaces the feedback graph or the point in games without one."""
 
     unused: int = 0
 
@@ -47,9 +47,9 @@ class Progress(NamedTuple):
         counters: round, arm, length of the current run of that arm, rounds in the batch, changes of arm, next
             checkpoint.
         collected: Gains collected, shape `(1,)`.
-        pulls: Number of rounds in which each arm was played, shape `(n_arms,)`.
-        gains, observed: The releases of a step, shape `(n_arms,)`, all 0 between steps.
-        sums, counts, releases: The latest releases, shape `(n_arms,)`, if a mechanism releases sums.
+        pulls: Number of rounds in which each arm was played, shape `(n_arms,)`; `(1,)` where actions are points.
+        gains, observed: The releases of a step, shape `(n_values,)`, all 0 between steps.
+        sums, counts, releases: The latest releases, shape `(n_values,)`, if a mechanism releases sums.
         history: A `payoffs.History`, if there is a payoff function.
     """
 
@@ -78,14 +78,24 @@ def select(state: Any, rng: np.random.Generator) -> int:
     raise NotImplementedError
 
 
+def choose(world: Any, state: Any, rng: np.random.Generator) -> int:
+    """Return the arm to play; where actions are points, 0."""
+    return select(state, rng)
+
+
+def gain_of(world: Any, gains: FloatArray, row: int, arm: int) -> float:
+    """Return the gain of what is played."""
+    return gains[row, arm]  # type: ignore[no-any-return]
+
+
 def update(state: Any, arm: int, seen: Gains | Sums) -> Any:
     """Placeholder for the agent's own function."""
     raise NotImplementedError
 
 
-def pay(gains: FloatArray, row: int, arm: int, run: int, t: int, memory: int, progress: Progress) -> float:
-    """Return what the round pays: the gain of the arm played, or 0 if it is charged. Placeholder for a payoff."""
-    return gains[row, arm] if counts(run, t, memory) else 0.0
+def pay(gains: FloatArray, row: int, arm: int, gain: float, run: int, t: int, memory: int, progress: Progress) -> float:
+    """Return what the round pays: the gain of what is played, or 0 if it is charged. Placeholder for a payoff."""
+    return gain if counts(run, t, memory) else 0.0
 
 
 def pass_on(states: Any, arm: int, gain: float, streams: Streams) -> tuple[float, int]:
@@ -94,7 +104,7 @@ def pass_on(states: Any, arm: int, gain: float, streams: Streams) -> tuple[float
 
 
 def reveal(
-    graph: Any, gains: FloatArray, row: int, arm: int, own: float, states: Any, streams: Streams, progress: Progress
+    world: Any, gains: FloatArray, row: int, arm: int, own: float, states: Any, streams: Streams, progress: Progress
 ) -> None:
     """Release what one round reveals: the gain of the arm played, less the charge if it is observed."""
     value, count = pass_on(states, arm, own, streams)
@@ -103,11 +113,11 @@ def reveal(
         progress.observed[arm] = 1
 
 
-def settle(graph: Any, arm: int, states: Any, streams: Streams, progress: Progress) -> None:
+def settle(world: Any, arm: int, states: Any, streams: Streams, progress: Progress) -> None:
     """Do nothing; placeholder for mechanisms that release gains above a batch."""
 
 
-def add_to_sums(graph: Any, arm: int, states: Any, streams: Streams, progress: Progress) -> None:
+def add_to_sums(world: Any, arm: int, states: Any, streams: Streams, progress: Progress) -> None:
     """Do nothing. Placeholder for a mechanism that releases sums."""
 
 
@@ -125,20 +135,19 @@ def observe_sums(progress: Progress) -> Sums:
     return Sums(progress.sums, progress.counts, progress.releases)  # type: ignore[arg-type]
 
 
-def clear(graph: Any, arm: int, batch_size: int, progress: Progress) -> None:
+def clear(world: Any, arm: int, batch_size: int, progress: Progress) -> None:
     """Clear what one step released."""
     progress.gains[arm] = 0.0
     progress.observed[arm] = 0
 
 
-def new_progress(n_arms: int) -> Progress:
-    """Return the progress before round 1."""
-    counters = np.zeros(6, np.int64)
+def new_progress(n_plays: int, n_values: int) -> Progress:
+    """Return the progress before round 1, for this number of arms and of values that a round can reveal."""
+    counters, pulls = np.zeros(6, np.int64), np.zeros(n_plays, np.int64)
     counters[1] = -1
-    pulls, observed, counts, releases = (np.zeros(n_arms, np.int64) for _ in range(4))
-    return Progress(
-        counters, np.zeros(1), pulls, np.zeros(n_arms), observed, np.zeros(n_arms), counts, releases, Nothing()
-    )
+    gains, sums = np.zeros(n_values), np.zeros(n_values)
+    observed, counts, releases = (np.zeros(n_values, np.int64) for _ in range(3))
+    return Progress(counters, np.zeros(1), pulls, gains, observed, sums, counts, releases, Nothing())
 
 
 def new_record(checkpoints: IntArray, n_arms: int) -> Record:
@@ -150,7 +159,7 @@ def new_record(checkpoints: IntArray, n_arms: int) -> Record:
 def play_block(
     state: Any,
     states: Any,
-    graph: Any,
+    world: Any,
     gains: FloatArray,
     rules: Rules,
     streams: Streams,
@@ -162,7 +171,7 @@ def play_block(
     Args:
         state: The agent's state.
         states: The mechanisms' states, from the innermost.
-        graph: The rows of the feedback graph, or `Nothing`.
+        world: What the stages need of the game: the rows of the feedback graph, the point to play, or `Nothing`.
         gains: See above.
         rules: See `Rules`.
         streams: See `Streams`.
@@ -175,7 +184,7 @@ def play_block(
     for row in range(len(gains)):
         t += 1
         if filled == 0:
-            chosen = select(state, streams[0])
+            chosen = choose(world, state, streams[0])
             if not 0 <= chosen < len(pulls):
                 raise IndexError("select returned a number that is no arm.")
             if chosen != arm:
@@ -183,19 +192,19 @@ def play_block(
                 arm = chosen
                 run = 0
         run += 1
-        gain = gains[row, arm]
-        earned = pay(gains, row, arm, run, t, rules.memory, progress)
+        gain = gain_of(world, gains, row, arm)
+        earned = pay(gains, row, arm, gain, run, t, rules.memory, progress)
         collected += earned
         pulls[arm] += 1
         own = earned if rules.observe_charge else gain
-        reveal(graph, gains, row, arm, own, states, streams, progress)
+        reveal(world, gains, row, arm, own, states, streams, progress)
         filled += 1
         if filled == rules.batch_size:
             forget(states)
-            settle(graph, arm, states, streams, progress)
-            add_to_sums(graph, arm, states, streams, progress)
+            settle(world, arm, states, streams, progress)
+            add_to_sums(world, arm, states, streams, progress)
             state = update(state, arm, observe(progress))
-            clear(graph, arm, rules.batch_size, progress)
+            clear(world, arm, rules.batch_size, progress)
             filled = 0
         if t == record.checkpoints[checkpoint]:
             record.collected[checkpoint] = collected

@@ -101,7 +101,7 @@ def prepare(
     players = named_players(algorithms)
     compiled: dict[str, Plan] = {}
     reasons: dict[str, str] = {}
-    source = getattr(game, "source", None)
+    source, decision_set = getattr(game, "source", None), getattr(game, "decision_set", None)
     for name, player in players.items():
         try:
             plan = make_plan(player, env)
@@ -111,7 +111,7 @@ def prepare(
             reasons[name] = str(obstacle)
     works: list[Work] = []
     if compiled:
-        works.append(CompiledTrials(game.adversary, compiled, seed, rounds, source))
+        works.append(CompiledTrials(game.adversary, compiled, seed, rounds, source, decision_set))
     if reasons:
         works.append(PlayedTrials(make_env, {name: players[name] for name in reasons}, seed, rounds))
     return Prepared(game, seed, rounds, players, reasons, tuple(works))

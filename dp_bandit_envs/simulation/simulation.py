@@ -70,4 +70,4 @@ def simulate(
             progress(done, trials * len(tables))
     outcomes = {name: prepared.outcome(name, table) for name, table in tables.items()}
     game = prepared.game
-    return Simulation(outcomes, prepared.checkpoints, game.horizon, game.n_arms, prepared.seed, first_trial)
+    return Simulation(outcomes, prepared.checkpoints, game.horizon, game.adversary.n_arms, prepared.seed, first_trial)

@@ -11,6 +11,7 @@ import numpy as np
 from dp_bandit_envs.adversaries import Adversary
 from dp_bandit_envs.adversaries.payoff import python_function
 from dp_bandit_envs.algorithms import Algorithm
+from dp_bandit_envs.decisions import DecisionSet
 from dp_bandit_envs.errors import GainRangeError
 from dp_bandit_envs.graphs import FeedbackGraph, GraphSource
 from dp_bandit_envs.metrics.regrets import external_regret, policy_regret, pseudo_regret
@@ -30,6 +31,7 @@ from dp_bandit_envs.simulation.play_block import (
     all_in_range,
     new_record,
 )
+from dp_bandit_envs.simulation.points import Points
 from dp_bandit_envs.simulation.spreading import in_background
 from dp_bandit_envs.simulation.tasks import Column, Stopped, StoppedEarlyError, never
 
@@ -50,7 +52,10 @@ class Seat:
             # Not part of the copy, which would separate the arms from their read-only view.
             history = new_history(plan.rules.memory, checkpoints, plan.n_arms)
             self._progress = self._progress._replace(history=history)
-        self.record = new_record(checkpoints, plan.n_arms)
+        self.record = new_record(checkpoints, len(self._progress.pulls))
+        self._world: Any = Nothing()
+        if plan.decision_set is not None:
+            self._world = Points(np.zeros(plan.n_arms), *plan.decision_set.payoffs)
 
     def play(self, gains: FloatArray, graph: FeedbackGraph | None) -> None:
         """Play one round for each row of `gains`, all with the same graph."""
@@ -76,9 +81,9 @@ class Seat:
     def _call(self, gains: FloatArray, graph: FeedbackGraph | None) -> None:
         if self._plan.payoff is not None:
             gains = read_only(gains)
-        rows = Nothing() if graph is None else Rows(graph.starts, graph.revealed)
+        world = self._world if graph is None else Rows(graph.starts, graph.revealed)
         self._state = self._block(
-            self._state, self._states, rows, gains, self._plan.rules, self._streams, self._progress, self.record
+            self._state, self._states, world, gains, self._plan.rules, self._streams, self._progress, self.record
         )
 
 
@@ -91,6 +96,7 @@ class CompiledTrials:
     seed: int
     checkpoints: IntArray
     source: GraphSource | None = None
+    decision_set: DecisionSet | None = None
 
     def compile(self, stopped: Stopped) -> None:
         """Compile everything, or load it from disk."""
@@ -121,20 +127,19 @@ class CompiledTrials:
                 raise StoppedEarlyError
             gains = block[: horizon - start]
             adversary.fill(gains)
-            if not _compiled(all_in_range)(gains.reshape(-1)):
-                raise GainRangeError(adversary)
+            self._check(gains)
             _compiled(add_up)(gains, totals, start + 1, self.checkpoints, totals_at)
             self._add_up_constant(gains, start + 1, constant)
             pieces = list(_pieces(gains, source))
             for seat in seats.values():
                 for piece, graph in pieces:
                     seat.play(piece, graph)
-        means = adversary.means if constant is None else None
+        means = adversary.means if constant is None and self.decision_set is None else None
         constant_at = totals_at if constant is None else constant.totals_at
         return {
             name: Column(
-                external_regret(totals_at if seat.totals_at is None else seat.totals_at, seat.record.collected),
-                policy_regret(constant_at, seat.record.collected),
+                self._regret(external_regret, totals_at if seat.totals_at is None else seat.totals_at, seat),
+                self._regret(policy_regret, constant_at, seat),
                 None if means is None else pseudo_regret(seat.record.pulls, means),
                 seat.record.collected,
                 seat.record.switches,
@@ -143,6 +148,20 @@ class CompiledTrials:
             )
             for name, seat in seats.items()
         }
+
+    def _check(self, gains: FloatArray) -> None:
+        """Raise if gains break the game's rules."""
+        if self.decision_set is not None:
+            if not self.decision_set.has_gains(gains):
+                raise GainRangeError(self.adversary, f"gain vectors of the {self.decision_set.name}")
+        elif not _compiled(all_in_range)(gains.reshape(-1)):
+            raise GainRangeError(self.adversary)
+
+    def _regret(self, regret: Callable[..., FloatArray], totals_at: FloatArray, seat: Seat) -> FloatArray:
+        """Return the regret at each checkpoint against the best fixed arm or point."""
+        if self.decision_set is not None:
+            totals_at = self.decision_set.support(totals_at)[:, np.newaxis]
+        return regret(totals_at, seat.record.collected)
 
     def _constant_play(self) -> History | None:
         """Return the history that adds up constant plays; None without a payoff function, where they are the gains."""
@@ -162,7 +181,7 @@ def check_compiles(plan: Plan, adversary: Adversary, source: GraphSource | None)
     """Compile a plan that has functions of somebody else's, or raise `NotCompilableError`; nothing of it is run."""
     foreign = plan.block.foreign
     if foreign:
-        trials = CompiledTrials(adversary, {"": plan}, 0, np.ones(1, np.int64), source)
+        trials = CompiledTrials(adversary, {"": plan}, 0, np.ones(1, np.int64), source, plan.decision_set)
         try:
             in_background(trials.compile)
         # Numba raises errors of many types here.
@@ -203,7 +222,7 @@ class PlayedTrials:
                 None if game.pseudo_regret is None else game.pseudo_regret[at],
                 game.collected[at],
                 game.switches[at],
-                np.bincount(game.arms, minlength=env.get_wrapper_attr("n_arms")),
+                np.bincount(game.arms, minlength=game.n_plays),
             )
         return columns
 

@@ -78,6 +78,7 @@ class CounterSums(Mechanism):
     """
 
     releases_sums = True
+    any_range = True
     example: ClassVar[dict[str, Any]] = {"counter": "k-ary", "epsilon": 1.0}
 
     def __init__(self, *, counter: str, epsilon: SupportsFloat, pad_unplayed: bool = False, **options: Any) -> None:

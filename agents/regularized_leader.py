@@ -1,0 +1,119 @@
+"""Follow the regularised leader on released sums: the private online linear optimisation of Agarwal and Singh."""
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple, SupportsFloat
+
+import numpy as np
+
+from dp_bandit_envs import checks
+from dp_bandit_envs.agents.functional import Functions
+from dp_bandit_envs.agents.functional_points import FunctionalPointAgent
+from dp_bandit_envs.errors import WrongGameError
+from dp_bandit_envs.observations import Sums
+from dp_bandit_envs.protocols import FloatArray
+
+
+class State(NamedTuple):
+    """The released sums of the coordinates, `(dimension,)`, 0 before the first release; and the learning rate."""
+
+    sums: FloatArray
+    rate: float
+
+
+def start(dimension: int, rate: float) -> State:
+    """Return the state before the first round."""
+    return State(np.zeros(dimension), rate)
+
+
+def select_in_ball(state: State, point: FloatArray, rng: np.random.Generator) -> None:
+    """Play rate * S, drawn back to length 1."""
+    square = 0.0
+    for total in state.sums:
+        square += total * total
+    factor = state.rate
+    if square * factor * factor > 1.0:
+        factor = 1.0 / math.sqrt(square)
+    for place in range(len(point)):
+        point[place] = factor * state.sums[place]
+
+
+def select_in_cube(state: State, point: FloatArray, rng: np.random.Generator) -> None:
+    """Play rate * S, each coordinate cut to [-1, 1]."""
+    for place in range(len(point)):
+        point[place] = min(max(state.rate * state.sums[place], -1.0), 1.0)
+
+
+def select_in_simplex(state: State, point: FloatArray, rng: np.random.Generator) -> None:
+    """Play the mixture in proportion to exp(rate * S)."""
+    largest = state.sums[0]
+    for place in range(1, len(point)):
+        largest = max(largest, state.sums[place])
+    total = 0.0
+    for place in range(len(point)):
+        point[place] = math.exp(state.rate * (state.sums[place] - largest))
+        total += point[place]
+    for place in range(len(point)):
+        point[place] /= total
+
+
+def update(state: State, arm: int, seen: Sums) -> State:
+    """Keep the released sums."""
+    for place in range(len(state.sums)):
+        state.sums[place] = seen.sums[place]
+    return state
+
+
+SELECT: dict[str, Callable[..., None]] = {
+    "ball": select_in_ball,
+    "cube": select_in_cube,
+    "simplex": select_in_simplex,
+}
+
+
+def best_rate(set_name: str, dimension: int, horizon: int) -> float:
+    """Return the rate with the smallest bound without noise on a set, for T rounds."""
+    return {
+        "ball": math.sqrt(1 / horizon),
+        "cube": math.sqrt(dimension / horizon),
+        "simplex": math.sqrt(8 * math.log(max(dimension, 2)) / horizon),
+    }[set_name]
+
+
+class RegularizedLeader(FunctionalPointAgent):
+    r"""Plays the point that is best for the released sums S less a regulariser.
+
+    .. math:: x_{t+1} = \arg\max_{x \in X} \langle x, S_t \rangle - R(x) / a
+
+    On the ball and the cube R is half the squared L2 norm, so the point is a S, drawn back into the set; on the simplex
+    it is the negative entropy, so the point is the softmax of a S. Before the first release it plays the point that
+    minimises R.
+
+    Args:
+        learning_rate: a, greater than 0; by default 1 / sqrt(T) on the ball, sqrt(d / T) on the cube and
+            sqrt(8 ln d / T) on the simplex, which minimise the regret bound without noise.
+
+    Source: Agarwal and Singh (2017), algorithms 1 and 2, with the rate stated, which the paper leaves open.
+    """
+
+    learns_from = Sums
+
+    def __init__(self, *, learning_rate: SupportsFloat | None = None) -> None:
+        self.learning_rate = None if learning_rate is None else checks.greater_than("learning_rate", learning_rate, 0)
+
+    @property
+    def functions(self) -> Functions:  # type: ignore[override]
+        """The functions for the decision set that was seen."""
+        return Functions(SELECT[self._set_name], update)
+
+    def initial_state(self, dimension: int, horizon: int) -> State:
+        """Return the state before the first step."""
+        rate = best_rate(self._set_name, dimension, max(horizon, 1))
+        return start(dimension, rate if self.learning_rate is None else self.learning_rate)
+
+    @property
+    def _set_name(self) -> str:
+        if self.decision_set is None or self.decision_set.name not in SELECT:
+            seen = "none" if self.decision_set is None else self.decision_set.name
+            raise WrongGameError(f"RegularizedLeader plays points of {', '.join(SELECT)}; the set it saw is {seen}.")
+        return self.decision_set.name

@@ -1,0 +1,216 @@
+"""Games whose actions are points of a decision set: a point earns its scalar product with the round's gain vector."""
+
+from typing import Any, ClassVar, SupportsFloat, SupportsIndex
+
+import numpy as np
+from gymnasium import spaces
+
+from dp_bandit_envs import checks
+from dp_bandit_envs.adversaries.adversary import Adversary
+from dp_bandit_envs.decisions import Ball, Cube, DecisionSet, Simplex, payoff
+from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.envs.made_adversary import refuse_unknown
+from dp_bandit_envs.envs.point_adversary import point_adversary
+from dp_bandit_envs.envs.point_board import PointBoard
+from dp_bandit_envs.errors import GainRangeError, WrongGameError, WrongTypeError
+from dp_bandit_envs.privacy.values import Values
+from dp_bandit_envs.protocols import FloatArray, Observation
+
+FEEDBACK = ("full", "bandit")
+DIMENSION = 10
+HORIZON = 2**16
+
+
+def values_space(n_values: int, values: Values) -> spaces.Dict:
+    """Return the space of one round's observation: `gain` in the game's range and `observed`, each `(n_values,)`."""
+    return spaces.Dict(
+        gain=spaces.Box(values.low, values.high, (n_values,), np.float64), observed=spaces.MultiBinary(n_values)
+    )
+
+
+class PointEnv(BanditEnv):
+    """Online linear optimisation: each round, a point of a set is played and earns <g, x> with a hidden gain vector g.
+
+    With `feedback="full"` a round reveals its gain vector, with `"bandit"` only the payoff <g, x>. The action is a
+    point, shape `(dimension,)`; points outside of the set are refused with `WrongPointError`. In the observation,
+    coordinates take the place of arms.
+
+    Args:
+        adversary: Chooses the gain vectors: its arms are the coordinates.
+        decision_set: What can be played.
+        feedback: `"full"` or `"bandit"`.
+        render_mode: None, `"rgb_array"` or `"ansi"`.
+        block_length: As in `BanditEnv`.
+
+    Source: Agarwal and Singh (2017), The Price of Differential Privacy for Online Learning, ICML.
+    """
+
+    def __init__(
+        self,
+        adversary: Adversary,
+        decision_set: DecisionSet,
+        *,
+        feedback: str = "full",
+        render_mode: str | None = None,
+        block_length: SupportsIndex = 4096,
+    ) -> None:
+        if not isinstance(decision_set, DecisionSet):
+            kind = type(decision_set).__name__
+            raise WrongTypeError(f"decision_set must be a DecisionSet, such as Ball(10); received a {kind}.")
+        self.decision_set = decision_set
+        self.feedback = checks.one_of("feedback", feedback, FEEDBACK)
+        self._low, self._high = decision_set.payoffs
+        super().__init__(adversary, render_mode=render_mode, block_length=block_length)
+        if self.adversary.memory or self.adversary.payoff is not None:
+            raise WrongGameError(
+                f"{type(self.adversary).__name__} pays by the arms played before; a point earns its own payoff only."
+            )
+
+    @property
+    def dimension(self) -> int:
+        """Number of coordinates d of a point."""
+        return self.decision_set.dimension
+
+    @property
+    def n_values(self) -> int:
+        """Number of values that a round reveals: d, or 1 with bandit feedback."""
+        return self.dimension if self.feedback == "full" else 1
+
+    @property
+    def values(self) -> Values:
+        """What is public about the values that a round reveals."""
+        return self.decision_set.vectors if self.feedback == "full" else self.decision_set.payoff_values
+
+    def best(self, totals: FloatArray) -> FloatArray:
+        """Return what the best fixed point collects on summed gain vectors `(..., dimension)`, shape `(...)`."""
+        return self.decision_set.support(totals)
+
+    def best_point(self) -> FloatArray:
+        """Return the best fixed point so far, shape `(dimension,)`. For the evaluator."""
+        return self.decision_set.best_point(self.cumulative_gains)
+
+    def _set_spaces(self, width: int) -> None:
+        if width != self.dimension:
+            raise ValueError(
+                f"gain vectors and decision set must have one dimension; received {width} and {self.dimension}."
+            )
+        self.sensitivity = self.decision_set.l1 if self.feedback == "full" else self._high - self._low
+        self.action_space = self.decision_set.space  # type: ignore[assignment]
+        self.observation_space = values_space(self.n_values, self.values)  # type: ignore[assignment]
+
+    def _take(self, action: Any) -> int:
+        self._point = self.decision_set.checked(action).tolist()
+        return 0
+
+    def _payoff(self, gains: list[float]) -> float:
+        assert self._point is not None
+        return payoff(gains, self._point, self._low, self._high)
+
+    def _check_gains(self) -> None:
+        if not self.decision_set.has_gains(self._block):
+            raise GainRangeError(self.adversary, f"gain vectors of the {self.decision_set.name}")
+
+    def _reveal(self, arm: int, gain: float) -> Observation:
+        if self.feedback == "bandit":
+            return {"gain": np.array([gain]), "observed": np.ones(1, np.int8)}
+        return {"gain": self._shown().copy(), "observed": np.ones(self.dimension, np.int8)}
+
+    def _new_scoreboard(self) -> Any:
+        return PointBoard(self.decision_set, self.horizon, lambda: self._point, self.best_point)
+
+
+class NamedSetEnv(PointEnv):
+    """The shared part of the registered games of points, which differ in their set."""
+
+    set_class: ClassVar[type[DecisionSet]]
+
+    def __init__(
+        self,
+        dimension: SupportsIndex | None = None,
+        horizon: SupportsIndex | None = None,
+        *,
+        feedback: str = "full",
+        gains: Any = None,
+        gap: SupportsFloat | None = None,
+        render_mode: str | None = None,
+        block_length: SupportsIndex = 4096,
+        **unknown: Any,
+    ) -> None:
+        refuse_unknown(type(self), unknown)
+        adversary = point_adversary(
+            self.set_class.name, gains, dimension, horizon, gap, default_size=(DIMENSION, HORIZON)
+        )
+        super().__init__(
+            adversary,
+            self.set_class(adversary.n_arms),
+            feedback=feedback,
+            render_mode=render_mode,
+            block_length=block_length,
+        )
+
+
+class BallEnv(NamedSetEnv):
+    """Online linear optimisation on the unit ball.
+
+    ## Description
+    Points and gain vectors have L2 norm at most 1, and the payoff <g, x> is in [-1, 1]. With full information a round
+    reveals its gain vector; its L1 `sensitivity` is 2 sqrt(d), its distance in L2, the ball's own norm, 2.
+
+    ## Arguments
+    `dimension=10`, `horizon=65_536`; `feedback="full"` or `"bandit"`; `gains="Leaning"`, `"OneAxis"` or
+    `"Alternating"`, an adversary that you made, or an array of your own gain vectors, shape `(horizon, dimension)`;
+    `gap=0.1`, how far the best point is ahead, in [0, 1], for the first two.
+
+    ## Version History
+    v0: first version.
+
+    ## References
+    Agarwal and Singh (2017), The Price of Differential Privacy for Online Learning, ICML.
+    """
+
+    set_class = Ball
+
+
+class CubeEnv(NamedSetEnv):
+    """Online linear optimisation on the cube [-1, 1]^d.
+
+    ## Description
+    Gain vectors have L1 norm at most 1, and the payoff <g, x> is in [-1, 1]. With full information a round reveals its
+    gain vector; its L1 `sensitivity` is 2, which is also the distance in the cube's own norm.
+
+    ## Arguments
+    `dimension=10`, `horizon=65_536`; `feedback="full"` or `"bandit"`; `gains="OneAxis"` or `"Alternating"`, an
+    adversary that you made, or an array of your own gain vectors, shape `(horizon, dimension)`; `gap=0.1`, how far the
+    good signs are ahead, in [0, 1].
+
+    ## Version History
+    v0: first version.
+
+    ## References
+    Agarwal and Singh (2017), The Price of Differential Privacy for Online Learning, ICML.
+    """
+
+    set_class = Cube
+
+
+class SimplexEnv(NamedSetEnv):
+    """Prediction with expert advice where mixtures of experts are played: the probability simplex.
+
+    ## Description
+    Gain vectors have entries in [0, 1], and so has the payoff <g, x>: what an expert drawn from the mixture x earns in
+    expectation. With full information a round reveals all gains, as in `DPBandit-Experts-v0`; its L1 `sensitivity` is
+    d, its distance in the sup norm, the set's own norm, 1.
+
+    ## Arguments
+    `dimension=10`, `horizon=65_536`; `feedback="full"` or `"bandit"`; `gains="Stochastic"` or another adversary by the
+    name of its environment, an adversary that you made, or an array of gains, shape `(horizon, dimension)`; `gap=None`,
+    how far the mean of expert 0 is ahead of the others (0.05 by default), in [0, 1].
+
+    ## Version History
+    v0: first version.
+
+    ## References
+    Agarwal and Singh (2017), The Price of Differential Privacy for Online Learning, ICML.
+    """
+
+    set_class = Simplex
