@@ -61,7 +61,9 @@ def attempt(
 
 def outside_the_range(wrapper: str, low: float, high: float) -> str:
     """Return the message for a gain outside its range, without the gain."""
-    return f"{wrapper} received a gain outside [{low:g}, {high:g}]; it is withheld. Rescale the gains below the wrapper."
+    return (
+        f"{wrapper} received a gain outside [{low:g}, {high:g}]; it is withheld. Rescale the gains below the wrapper."
+    )
 
 
 def ends_by_itself(wrapper: str) -> str:

@@ -95,9 +95,7 @@ class LaplaceClipRescale(Mechanism):
                 f"the bound for epsilon = {self.epsilon!r} is too large for a float; use a larger epsilon."
             )
         values = below.values
-        return State(
-            noise.scale, grid_of(noise.scale), noise.bound, self.outside == "reject", values.low, values.high
-        )
+        return State(noise.scale, grid_of(noise.scale), noise.bound, self.outside == "reject", values.low, values.high)
 
     def noise(self, below: Below) -> Noise:
         """Return the scale of the noise and the bound that the rescaling used."""
