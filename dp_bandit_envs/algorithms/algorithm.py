@@ -3,10 +3,11 @@
 import dataclasses
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, Final, Literal, SupportsFloat, SupportsIndex
+from typing import Any, Literal, SupportsFloat, SupportsIndex
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries import Deterministic
+from dp_bandit_envs.algorithms.games_it_plays import HIDDEN, hides_gains, needs_all, refusal_of
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.experts_env import ExpertsEnv
 from dp_bandit_envs.errors import WrongGameError
@@ -14,23 +15,6 @@ from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.protocols import AgentFactory, Environment, PointAgentFactory, plays_points
 from dp_bandit_envs.theory.lower_bounds import arm_means
 from dp_bandit_envs.written_values import written_value
-
-HIDDEN: Final = (
-    "{} learns from the gains of all arms or coordinates, but this game does not reveal them all in every round. Use"
-    " DPBandit-Experts-v0, or feedback='full'."
-)
-"""Why a game is refused that does not reveal everything."""
-
-
-def needs_all(agent: Any) -> bool:
-    """Whether an agent, or what makes it, says that it needs every value of every round."""
-    return getattr(agent, "feedback", "any") == "full"
-
-
-def hides_gains(env: Environment) -> bool:
-    """Whether some rounds of a game do not reveal every value."""
-    values = getattr(env.unwrapped, "values", None)
-    return not (values is not None and values.complete)
 
 
 def _unchanged(env: Environment) -> Environment:
@@ -57,6 +41,8 @@ class Algorithm:
             default it is that of the outermost wrapper.
         paper_guarantee_of: What the paper claims for `(n_arms, horizon)`, where that differs.
         bound: An upper bound on the expected external regret for `(n_arms, horizon, memory)`, where one is known.
+        bound_in: An upper bound on it for an environment whose bound depends on more, such as the decision set; by
+            default `bound` for games with arms.
         stochastic_bound: An upper bound on the pseudo-regret for `(means, horizon)`, where one is known.
         parameters: The parameters that were chosen, for reports.
         reference: Author (year) and theorem.
@@ -73,6 +59,7 @@ class Algorithm:
     own_guarantee: Callable[[int, int], PrivacyGuarantee] | None = None
     paper_guarantee_of: Callable[[int, int], PrivacyGuarantee] | None = None
     bound: Callable[[int, int, int], float] | None = None
+    bound_in: Callable[[Environment], float] | None = None
     stochastic_bound: Callable[[Sequence[float], int], float] | None = None
     parameters: dict[str, Any] = dataclasses.field(default_factory=dict)
     reference: str = ""
@@ -126,23 +113,7 @@ class Algorithm:
 
     def refusal(self, env: Environment) -> str | None:
         """Return why it cannot play a game, or None if it can."""
-        points = plays_points(env)
-        if (self.make_point_agent if points else self.make_agent) is None:
-            here, there = ("points", "arms") if points else ("arms", "points of a decision set")
-            return f"{self.name} plays {there}; the actions of this game are {here}."
-        facts = env.unwrapped
-        if self.feedback == "full" and hides_gains(env):
-            return HIDDEN.format(self.name)
-        if points and self.feedback == "payoff" and facts.n_values != 1:
-            return f"{self.name} learns from payoffs; use feedback='bandit'."
-        if points and self.feedback == "any" and facts.n_values == 1:
-            return f"{self.name} learns from gain vectors, but this game reveals payoffs only. Use feedback='full'."
-        name = facts.decision_set.name if points else ""
-        if points and self.decision_sets and name not in self.decision_sets:
-            return (
-                f"{self.name} plays points of these sets: {', '.join(self.decision_sets)}; this game's is the {name}."
-            )
-        return None
+        return refusal_of(self, env)
 
     def guarantee(self, *, n_arms: SupportsIndex, horizon: SupportsIndex, sensitivity: float = 1.0) -> PrivacyGuarantee:
         """Return the guarantee for the sequence of all arms played in one game.
@@ -169,7 +140,7 @@ class Algorithm:
             env: The game, without this algorithm's wrappers.
         """
         if self.own_guarantee is not None:
-            return self.own_guarantee(env.get_wrapper_attr("n_arms"), env.get_wrapper_attr("horizon"))
+            return self.own_guarantee(env.unwrapped.adversary.n_arms, env.get_wrapper_attr("horizon"))
         env = self.wrap(env)
         none = PrivacyGuarantee.none("no wrapper adds noise, and nothing is known of the agent's own randomness")
         return env.get_wrapper_attr("guarantee") if env.has_wrapper_attr("guarantee") else none
@@ -178,6 +149,13 @@ class Algorithm:
         """Return what the paper claims, for comparison; `guarantee` is the one to rely on."""
         k, t = _size(n_arms, horizon)
         return self.guarantee(n_arms=k, horizon=t) if self.paper_guarantee_of is None else self.paper_guarantee_of(k, t)
+
+    def paper_guarantee_in(self, env: Environment) -> PrivacyGuarantee:
+        """Return what the paper claims for a game, for comparison."""
+        if self.paper_guarantee_of is None:
+            return self.guarantee_in(env)
+        game = env.unwrapped
+        return self.paper_guarantee_of(game.adversary.n_arms, game.horizon)
 
     def regret_bound(
         self, *, n_arms: SupportsIndex, horizon: SupportsIndex, memory: SupportsIndex = 0, sensitivity: float = 1.0
@@ -198,9 +176,28 @@ class Algorithm:
         m = checks.integer("memory", memory, at_least=0)
         # Where every round reveals all gains, its noise is scaled to them in any case.
         louder = sensitivity > 1 and self.feedback != "full"
+        if self.bound_in is not None and self.feedback == "full" and m == 0:
+            return _cut(self.bound_in(ExpertsEnv(gains=Deterministic(k, t))), t)
         if self.bound is None or (louder and self._adds_noise(k, t)):
             return math.inf
         return _cut(self.bound(k, t, m), t)
+
+    def regret_bound_in(self, env: Environment) -> float:
+        """Return an upper bound on the expected external regret in a game, in units of gain; inf where none is known.
+
+        Args:
+            env: The game, without this algorithm's wrappers.
+        """
+        game = env.unwrapped
+        if self.refusal(env) is not None:
+            return math.inf
+        if self.bound_in is not None:
+            low, high = game.decision_set.payoffs if plays_points(env) else (0.0, 1.0)
+            return _cut(self.bound_in(env), game.horizon * (high - low))
+        if plays_points(env):
+            return math.inf
+        size: dict[str, Any] = {"n_arms": game.n_arms, "horizon": game.horizon}
+        return self.regret_bound(**size, memory=game.adversary.memory, sensitivity=game.sensitivity)
 
     def pseudo_regret_bound(
         self, *, means: Sequence[SupportsFloat], horizon: SupportsIndex, sensitivity: float = 1.0
@@ -241,9 +238,9 @@ def _size(n_arms: SupportsIndex, horizon: SupportsIndex) -> tuple[int, int]:
     return checks.integer("n_arms", n_arms, at_least=2), checks.integer("horizon", horizon, at_least=1)
 
 
-def _cut(bound: float, horizon: int) -> float:
-    """Return the bound, but at most T; inf, where none is known, stays inf."""
-    return bound if math.isinf(bound) else min(bound, float(horizon))
+def _cut(bound: float, most: float) -> float:
+    """Return the bound, but at most what T rounds can cost; inf, where none is known, stays inf."""
+    return bound if math.isinf(bound) else min(bound, float(most))
 
 
 def without_memory(bound: Callable[[int, int], float]) -> Callable[[int, int, int], float]:

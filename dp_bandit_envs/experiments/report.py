@@ -150,9 +150,7 @@ def _bound(algorithm: Algorithm, game: BanditEnv, view: View) -> float:
     if game.adversary.payoff is not None and game.adversary.memory > 0:
         # With memory, the known bounds assume switching charges, under which a fixed arm collects its gains.
         return math.inf
-    return algorithm.regret_bound(
-        n_arms=game.n_arms, horizon=game.horizon, memory=game.adversary.memory, sensitivity=game.sensitivity
-    )
+    return algorithm.regret_bound_in(game)
 
 
 def _guarantees(results: Sequence[Results]) -> str:
@@ -161,10 +159,10 @@ def _guarantees(results: Sequence[Results]) -> str:
     for one in results:
         for panel in one.experiment.panels:
             game = one.experiment.game(panel)
-            k, t = game.n_arms, game.horizon
+            t = game.horizon
             for algorithm in one.experiment.players(panel):
-                holds = algorithm.guarantee(n_arms=k, horizon=t, sensitivity=game.sensitivity)
-                claimed = algorithm.paper_guarantee(n_arms=k, horizon=t)
+                holds = algorithm.guarantee_in(game)
+                claimed = algorithm.paper_guarantee_in(game)
                 at = f"{holds.epsilon_at(t**-2):.4g} at delta = T^-2" if holds.rho is not None and t > 1 else ""
                 paper = f"{claimed.epsilon:.6g}" + (f", delta = {claimed.delta:.2g}" if claimed.delta else "")
                 paper = paper if algorithm.reference else ""

@@ -8,13 +8,10 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import Algorithm
-from dp_bandit_envs.algorithms.algorithm import HIDDEN, hides_gains, needs_all
+from dp_bandit_envs.algorithms.games_it_plays import HIDDEN, hides_gains, needs_all
 from dp_bandit_envs.envs.bandit_env import BanditEnv
-<<<<<<< HEAD
 from dp_bandit_envs.envs.point_env import PointEnv
-=======
 from dp_bandit_envs.errors import WrongGameError
->>>>>>> hedge
 from dp_bandit_envs.metrics.regrets import external_regret, policy_regret, pseudo_regret
 from dp_bandit_envs.privacy.mechanism import noise_of
 from dp_bandit_envs.protocols import Agent, Environment, FloatArray, IntArray, PointAgent, plays_points
@@ -81,14 +78,10 @@ def play(env: Environment, agent: Agent | PointAgent | Algorithm, *, seed: int |
         player = agent.player
         agent.check_game(env)
         env, agent = agent.wrap(env), agent.agent(env)
-<<<<<<< HEAD
-    points = isinstance(game, PointEnv)
-    if inspect.isclass(agent) or not isinstance(agent, PointAgent if points else Agent):
-=======
     elif needs_all(agent) and hides_gains(env):
         raise WrongGameError(HIDDEN.format(name_of(type(agent))))
-    if inspect.isclass(agent) or not isinstance(agent, Agent):
->>>>>>> hedge
+    points = isinstance(game, PointEnv)
+    if inspect.isclass(agent) or not isinstance(agent, PointAgent if points else Agent):
         name = agent.__name__ if inspect.isclass(agent) else type(agent).__name__
         select = "select_point" if points else "select_arm"
         raise TypeError(

@@ -1,0 +1,43 @@
+"""Which games an algorithm is for: arms or points, and how much of a round it needs to see."""
+
+from typing import Any, Final
+
+from dp_bandit_envs.protocols import Environment, plays_points
+
+HIDDEN: Final = (
+    "{} learns from the gains of all arms or coordinates, but this game does not reveal them all in every round. Use"
+    " DPBandit-Experts-v0, or feedback='full'."
+)
+"""Why a game is refused that does not reveal everything."""
+
+
+def needs_all(agent: Any) -> bool:
+    """Whether an agent, or what makes it, says that it needs every value of every round."""
+    return getattr(agent, "feedback", "any") == "full"
+
+
+def hides_gains(env: Environment) -> bool:
+    """Whether some rounds of a game do not reveal the gains of all arms, or the whole gain vector."""
+    game = env.unwrapped
+    values = getattr(game, "values", None)
+    payoffs_only = plays_points(env) and game.n_values < game.decision_set.dimension
+    return values is None or not values.complete or payoffs_only
+
+
+def refusal_of(algorithm: Any, env: Environment) -> str | None:
+    """Return why an algorithm cannot play a game, or None if it can."""
+    points = plays_points(env)
+    if (algorithm.make_point_agent if points else algorithm.make_agent) is None:
+        here, there = ("points", "arms") if points else ("arms", "points of a decision set")
+        return f"{algorithm.name} plays {there}; the actions of this game are {here}."
+    facts = env.unwrapped
+    if algorithm.feedback == "full" and hides_gains(env):
+        return HIDDEN.format(algorithm.name)
+    if points and algorithm.feedback == "payoff" and facts.n_values != 1:
+        return f"{algorithm.name} learns from payoffs; use feedback='bandit'."
+    if points and algorithm.feedback == "any" and facts.n_values == 1:
+        return f"{algorithm.name} learns from gain vectors, but this game reveals payoffs only. Use feedback='full'."
+    name = facts.decision_set.name if points else ""
+    if points and algorithm.decision_sets and name not in algorithm.decision_sets:
+        return f"{algorithm.name} plays points of these sets: {', '.join(algorithm.decision_sets)}; this game's is the {name}."
+    return None
