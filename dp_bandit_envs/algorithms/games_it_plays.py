@@ -39,5 +39,5 @@ def refusal_of(algorithm: Any, env: Environment) -> str | None:
         return f"{algorithm.name} learns from gain vectors, but this game reveals payoffs only. Use feedback='full'."
     name = facts.decision_set.name if points else ""
     if points and algorithm.decision_sets and name not in algorithm.decision_sets:
-        return f"{algorithm.name} plays points of these sets: {', '.join(algorithm.decision_sets)}; this game's is the {name}."
+        return f"{algorithm.name} is for the {' and the '.join(algorithm.decision_sets)}; this game is on the {name}."
     return None

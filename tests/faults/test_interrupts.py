@@ -78,7 +78,7 @@ def test_interrupts_while_compiling_or_loading_leave_a_living_process(jobs, tmp_
 def interrupted_command(folder, jobs, wait):
     """Interrupt the command line some seconds after it has begun to simulate; return its exit code and errors."""
     process = start(
-        ["run", "Stochastic", "EXP3", "UCB", "--trials", 24, "--horizon", 3_000_000, "--jobs", jobs, "--out", "o"],
+        ["run", "Stochastic", "EXP3", "UCB", "--trials", 240, "--horizon", 3_000_000, "--jobs", jobs, "--out", "o"],
         folder,
     )
     while not (folder / "o" / "configuration.json").exists():
