@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.functional import FunctionalAgent
 from dp_bandit_envs.decisions import DecisionSet
-from dp_bandit_envs.errors import WrongTypeError
+from dp_bandit_envs.errors import WrongGameError, WrongTypeError
 from dp_bandit_envs.protocols import FloatArray
 
 
@@ -39,6 +39,13 @@ class FunctionalPointAgent(FunctionalAgent):
         if not isinstance(decision_set, DecisionSet):
             raise WrongTypeError(f"decision_set must be a DecisionSet; received a {type(decision_set).__name__}.")
         self.decision_set = decision_set
+
+    def for_set(self, table: Mapping[str, Any]) -> Any:
+        """Return the entry of the decision set that was seen, or raise if the table has none."""
+        seen = "none" if self.decision_set is None else self.decision_set.name
+        if seen not in table:
+            raise WrongGameError(f"{type(self).__name__} is for the {', the '.join(table)}; the set it saw is {seen}.")
+        return table[seen]
 
     def select_point(self) -> FloatArray:
         """Choose the next point, shape `(dimension,)`."""

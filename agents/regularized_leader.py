@@ -9,7 +9,6 @@ import numpy as np
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.functional import Functions
 from dp_bandit_envs.agents.functional_points import FunctionalPointAgent
-from dp_bandit_envs.errors import WrongGameError
 from dp_bandit_envs.observations import Sums
 from dp_bandit_envs.protocols import FloatArray
 
@@ -71,13 +70,12 @@ SELECT: dict[str, Callable[..., None]] = {
 }
 
 
-def best_rate(set_name: str, dimension: int, horizon: int) -> float:
-    """Return the rate with the smallest bound without noise on a set, for T rounds."""
-    return {
-        "ball": math.sqrt(1 / horizon),
-        "cube": math.sqrt(dimension / horizon),
-        "simplex": math.sqrt(8 * math.log(max(dimension, 2)) / horizon),
-    }[set_name]
+RATES: dict[str, Callable[[int, int], float]] = {
+    "ball": lambda dimension, horizon: math.sqrt(1 / horizon),
+    "cube": lambda dimension, horizon: math.sqrt(dimension / horizon),
+    "simplex": lambda dimension, horizon: math.sqrt(8 * math.log(max(dimension, 2)) / horizon),
+}
+"""The learning rate with the smallest bound without noise on each set, in a game of T rounds."""
 
 
 class RegularizedLeader(FunctionalPointAgent):
@@ -104,16 +102,9 @@ class RegularizedLeader(FunctionalPointAgent):
     @property
     def functions(self) -> Functions:  # type: ignore[override]
         """The functions for the decision set that was seen."""
-        return Functions(SELECT[self._set_name], update)
+        return Functions(self.for_set(SELECT), update)
 
     def initial_state(self, dimension: int, horizon: int) -> State:
         """Return the state before the first step."""
-        rate = best_rate(self._set_name, dimension, max(horizon, 1))
-        return start(dimension, rate if self.learning_rate is None else self.learning_rate)
-
-    @property
-    def _set_name(self) -> str:
-        if self.decision_set is None or self.decision_set.name not in SELECT:
-            seen = "none" if self.decision_set is None else self.decision_set.name
-            raise WrongGameError(f"RegularizedLeader plays points of {', '.join(SELECT)}; the set it saw is {seen}.")
-        return self.decision_set.name
+        rate = self.learning_rate
+        return start(dimension, self.for_set(RATES)(dimension, max(horizon, 1)) if rate is None else rate)
