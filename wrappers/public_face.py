@@ -67,9 +67,7 @@ class PublicFace:
     def decision_set(self) -> DecisionSet:
         """A copy of the set whose points are played; changing it changes neither the check nor the noise."""
         if "_set" not in vars(self):
-            raise AttributeError(
-                f"{type(self).__name__} has no attribute 'decision_set': its plays are arms."
-            )
+            raise AttributeError(f"{type(self).__name__} has no attribute 'decision_set': its plays are arms.")
         return copy.deepcopy(self._set)
 
     def _use(self, mechanism: Mechanism) -> None:

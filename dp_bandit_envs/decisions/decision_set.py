@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-from gymnasium import spaces
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.decisions.point_space import PointSpace
 from dp_bandit_envs.errors import WrongPointError
 from dp_bandit_envs.privacy.values import Values
 from dp_bandit_envs.protocols import FloatArray
@@ -66,9 +66,9 @@ class DecisionSet(abc.ABC):
         self.dimension = checks.integer("dimension", dimension, at_least=1, at_most=checks.MOST_ARMS)
 
     @property
-    def space(self) -> spaces.Box:
-        """The box around the set, as an action space; most of its points may be outside of the set."""
-        return spaces.Box(self.low, self.high, (self.dimension,), np.float64)
+    def space(self) -> PointSpace:
+        """The set as an action space."""
+        return PointSpace(self)
 
     def checked(self, point: Any) -> FloatArray:
         """Return a point as a fresh array, or raise `WrongPointError` if it is none of this set."""
