@@ -4,9 +4,10 @@ from typing import SupportsFloat
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.hedge import Hedge
-from dp_bandit_envs.algorithms.algorithm import Algorithm, without_memory
+from dp_bandit_envs.algorithms.algorithm import Algorithm
 from dp_bandit_envs.privacy.laplace import default_bound, noise_scale
 from dp_bandit_envs.protocols import Environment
+from dp_bandit_envs.theory.adversarial_bounds import without_memory
 from dp_bandit_envs.theory.experts_bounds import noisy_hedge_rate, noisy_hedge_regret_bound
 from dp_bandit_envs.wrappers import ExactSums, LaplaceClipRescale
 
