@@ -32,6 +32,7 @@ class ExactSums(Mechanism):
 
     release = staticmethod(release)
     releases_sums = True
+    any_range = True
     example: ClassVar[dict[str, Any]] = {}
 
     def new_state(self, below: Below) -> State:
