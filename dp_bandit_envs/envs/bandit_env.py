@@ -30,6 +30,12 @@ def observation_space(n_arms: int) -> spaces.Dict:
     )
 
 
+def refuse_vectors(adversary: Adversary) -> None:
+    """Refuse gains below 0, which are coordinates of gain vectors, in a game of arms."""
+    if adversary.lowest < 0:
+        raise WrongGameError(f"{type(adversary).__name__} chooses gain vectors for points; arms need gains in [0, 1].")
+
+
 def empty_observation(n_arms: int) -> Observation:
     """Return a fresh observation in which nothing was observed."""
     return {"gain": np.zeros(n_arms), "observed": np.zeros(n_arms, np.int8)}
@@ -160,10 +166,7 @@ class BanditEnv(EvaluatorsNumbers, gym.Env[Observation, int]):
 
     def _set_spaces(self, width: int) -> None:
         """Set what can be played and what is seen, for gains with this many columns."""
-        if self.adversary.lowest < 0:
-            raise WrongGameError(
-                f"{type(self.adversary).__name__} chooses gain vectors for points; arms need gains in [0, 1]."
-            )
+        refuse_vectors(self.adversary)
         self.n_arms = self._n_plays = width
         self.action_space = spaces.Discrete(width)  # type: ignore[assignment]
         self.observation_space = observation_space(width)  # type: ignore[assignment]
