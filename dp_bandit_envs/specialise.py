@@ -29,3 +29,21 @@ def specialise(function: Callable[..., Any], name: str, part: Any) -> Callable[.
     digest = hashlib.sha256(f"{function.__qualname__}[{name}={shown}]".encode()).hexdigest()[:12]
     copy.__qualname__ = f"{function.__name__}_{digest}"
     return copy
+
+
+def specialise_within(function: Callable[..., Any], name: str, part: Any) -> Callable[..., Any]:
+    """Return a copy of `function` in which `name` is `part` wherever it or a plain function that it calls uses it.
+
+    Args:
+        function: A plain function, which does not call itself.
+        name: A name of functions that are called; where nothing uses it, `function` itself is returned.
+        part: What they use instead.
+    """
+    for used in function.__code__.co_names:
+        called = function.__globals__.get(used)
+        if not isinstance(called, FunctionType):
+            continue
+        changed = part if used == name else specialise_within(called, name, part)
+        if changed is not called:
+            function = specialise(function, used, changed)
+    return function

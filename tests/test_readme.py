@@ -9,18 +9,21 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.signal import fftconvolve
 from typer.testing import CliRunner
 
 from dp_bandit_envs import algorithm_names, make_algorithm
 from dp_bandit_envs.cli.app import app
 from dp_bandit_envs.envs.registration import IDS
 from dp_bandit_envs.privacy.counters.comparison import compare
+from dp_bandit_envs.privacy.counters.exponentials import exponentials
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```(\w+)\n(.*?)```", README, re.DOTALL)
 PYTHON = [code for language, code in BLOCKS if language == "python"]
 LINES = [line for language, code in BLOCKS if language == "bash" for line in code.strip().splitlines()]
+from tests.tools.playable import FULL_INFORMATION
 
 
 def test_there_is_nothing_but_python_and_bash():
@@ -119,6 +122,19 @@ def test_the_second_table_states_the_guarantees_of_stochastic_algorithms():
             assert paper == 1.0 and (claimed.strip().startswith("the same") == (guarantee.epsilon == 1.0))
 
 
+def test_the_third_table_states_the_guarantees_of_full_information():
+    table = README.split("<!-- full information guarantees")[1].split("<!-- end of full information guarantees")[0]
+    rows = {line.split("`")[1]: line.split("|")[3] for line in table.splitlines() if line.startswith("| `")}
+    assert sorted(rows) == sorted(FULL_INFORMATION)
+    for name, stated in rows.items():
+        guarantee = make_algorithm(name).guarantee(n_arms=4, horizon=2**18)
+        at = "at delta = 1e-6" in stated
+        epsilon = guarantee.epsilon_at(1e-6) if at else guarantee.epsilon
+        assert stated.strip().startswith(f"epsilon = {epsilon:.3g}")
+        assert guarantee.delta <= (1e-6 if at else 0)
+        assert guarantee.model in stated or name == "Hedge"
+
+
 @pytest.mark.parametrize(("column", "horizon"), [(2, 1_000), (3, 100_000), (4, 2**20)])
 def test_the_table_of_counters_states_their_variances(column, horizon):
     """Against the command's numbers, and against a look at every time with each counter's own formula."""
@@ -148,8 +164,7 @@ def variances_at_every_time(horizon, base, sigma):
     while rest.any():
         digit = np.where(rest % base > base // 2, rest % base - base, rest % base)
         nodes, rest = nodes + np.abs(digit), (rest - digit) // base
-    k = np.arange(1, horizon)
-    squares = np.cumsum(np.concatenate([[1.0], np.cumprod(1 - 1 / (2 * k)) ** 2]))
+    releases, items = near_roots(horizon)
     return {
         "hybrid": 2 * 2**2 * (place + 1) + 2 * (2 * place) ** 2 * (ones - 1),
         "segment-trees": 2 * (1 + roots + (place + 1) ** 2 * (ones - 1)),
@@ -157,8 +172,24 @@ def variances_at_every_time(horizon, base, sigma):
         "honaker": 2 * levels**2 * sum(bit * each for bit, each in zip(bits, refined, strict=True)),
         "smooth-binary": np.full(horizon, 2 * (height // 2) ** 3),
         "k-ary": 2 * of_k_ary**2 * nodes,
-        "square-root": sigma**2 * squares[-1] * squares,
+        "square-root": sigma**2 * (items**2).sum() * np.cumsum(releases**2),
     }
+
+
+def near_roots(horizon):
+    """Return the entries of the square-root counter's two factors, the second one by inverting the first."""
+    decay, weights = exponentials(horizon)
+    k = np.arange(horizon)
+    releases = sum(weight * np.exp(k * np.log(each)) for each, weight in zip(decay, weights, strict=True))
+    # Newton's iteration for the reciprocal of a power series; each turn doubles the entries that are right.
+    inverse, right = np.array([1 / releases[0]]), 1
+    while right < horizon:
+        right = min(2 * right, horizon)
+        inverse = (
+            2 * np.append(inverse, np.zeros(right - len(inverse)))
+            - fftconvolve(fftconvolve(inverse, inverse)[:right], releases[:right])[:right]
+        )
+    return releases, np.cumsum(inverse)
 
 
 def cells(counter):

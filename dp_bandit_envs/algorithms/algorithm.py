@@ -67,9 +67,10 @@ class Algorithm:
 
     def __post_init__(self) -> None:
         """Refuse an agent where something that makes agents is needed; name the player."""
-        makers = [one for one in (self.make_agent, self.make_point_agent) if one is not None]
-        wrong = [one for one in makers if not callable(one)] or ([] if makers else [None])
-        for one in wrong:
+        makers: list[Any] = [one for one in (self.make_agent, self.make_point_agent) if one is not None]
+        for one in makers or [None]:
+            if callable(one):
+                continue
             kind = type(one).__name__
             raise TypeError(f"make_agent must make a fresh agent when called; received a {kind}. Use {kind} itself.")
         if any(needs_all(one) for one in makers):
@@ -140,7 +141,7 @@ class Algorithm:
             env: The game, without this algorithm's wrappers.
         """
         if self.own_guarantee is not None:
-            return self.own_guarantee(env.unwrapped.adversary.n_arms, env.get_wrapper_attr("horizon"))
+            return self.own_guarantee(_width(env), env.get_wrapper_attr("horizon"))
         env = self.wrap(env)
         none = PrivacyGuarantee.none("no wrapper adds noise, and nothing is known of the agent's own randomness")
         return env.get_wrapper_attr("guarantee") if env.has_wrapper_attr("guarantee") else none
@@ -154,8 +155,7 @@ class Algorithm:
         """Return what the paper claims for a game, for comparison."""
         if self.paper_guarantee_of is None:
             return self.guarantee_in(env)
-        game = env.unwrapped
-        return self.paper_guarantee_of(game.adversary.n_arms, game.horizon)
+        return self.paper_guarantee_of(_width(env), env.get_wrapper_attr("horizon"))
 
     def regret_bound(
         self, *, n_arms: SupportsIndex, horizon: SupportsIndex, memory: SupportsIndex = 0, sensitivity: float = 1.0
@@ -188,7 +188,7 @@ class Algorithm:
         Args:
             env: The game, without this algorithm's wrappers.
         """
-        game = env.unwrapped
+        game: Any = env.unwrapped
         if self.refusal(env) is not None:
             return math.inf
         if self.bound_in is not None:
@@ -234,6 +234,11 @@ def made_by(recipe: Callable[[], Algorithm]) -> Algorithm:
     return algorithm
 
 
+def _width(env: Environment) -> int:
+    """Return the number of arms, or of coordinates of a point."""
+    return int(env.get_wrapper_attr("decision_set").dimension if plays_points(env) else env.get_wrapper_attr("n_arms"))
+
+
 def _size(n_arms: SupportsIndex, horizon: SupportsIndex) -> tuple[int, int]:
     return checks.integer("n_arms", n_arms, at_least=2), checks.integer("horizon", horizon, at_least=1)
 
@@ -241,12 +246,3 @@ def _size(n_arms: SupportsIndex, horizon: SupportsIndex) -> tuple[int, int]:
 def _cut(bound: float, most: float) -> float:
     """Return the bound, but at most what T rounds can cost; inf, where none is known, stays inf."""
     return bound if math.isinf(bound) else min(bound, float(most))
-
-
-def without_memory(bound: Callable[[int, int], float]) -> Callable[[int, int, int], float]:
-    """Turn a bound for oblivious adversaries into one that is inf for adversaries with memory."""
-
-    def with_memory(n_arms: int, horizon: int, memory: int) -> float:
-        return bound(n_arms, horizon) if memory == 0 else math.inf
-
-    return with_memory

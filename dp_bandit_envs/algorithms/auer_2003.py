@@ -3,10 +3,10 @@
 from typing import SupportsFloat
 
 from dp_bandit_envs.agents.exp3 import Exp3
-from dp_bandit_envs.algorithms.algorithm import Algorithm, without_memory
+from dp_bandit_envs.algorithms.algorithm import Algorithm
 from dp_bandit_envs.privacy.exp3_privacy import EXP3_ONLY, exp3_guarantee
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
-from dp_bandit_envs.theory.adversarial_bounds import exp3_regret_bound
+from dp_bandit_envs.theory.adversarial_bounds import exp3_regret_bound, without_memory
 from dp_bandit_envs.theory.printed_epsilons import exp3_printed_epsilon
 
 

@@ -1,9 +1,9 @@
 """Uniform play: the baseline without a paper, which learns nothing and leaks nothing."""
 
 from dp_bandit_envs.agents.uniform import Uniform
-from dp_bandit_envs.algorithms.algorithm import Algorithm, without_memory
+from dp_bandit_envs.algorithms.algorithm import Algorithm
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
-from dp_bandit_envs.theory.adversarial_bounds import uniform_regret_bound
+from dp_bandit_envs.theory.adversarial_bounds import uniform_regret_bound, without_memory
 
 
 def uniform() -> Algorithm:

@@ -18,7 +18,7 @@ def needs_all(agent: Any) -> bool:
 
 def hides_gains(env: Environment) -> bool:
     """Whether some rounds of a game do not reveal the gains of all arms, or the whole gain vector."""
-    game = env.unwrapped
+    game: Any = env.unwrapped
     values = getattr(game, "values", None)
     payoffs_only = plays_points(env) and game.n_values < game.decision_set.dimension
     return values is None or not values.complete or payoffs_only
@@ -30,7 +30,7 @@ def refusal_of(algorithm: Any, env: Environment) -> str | None:
     if (algorithm.make_point_agent if points else algorithm.make_agent) is None:
         here, there = ("points", "arms") if points else ("arms", "points of a decision set")
         return f"{algorithm.name} plays {there}; the actions of this game are {here}."
-    facts = env.unwrapped
+    facts: Any = env.unwrapped
     if algorithm.feedback == "full" and hides_gains(env):
         return HIDDEN.format(algorithm.name)
     if points and algorithm.feedback == "payoff" and facts.n_values != 1:

@@ -4,8 +4,8 @@ from typing import SupportsFloat
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.tsallis_inf import Htinf
-from dp_bandit_envs.algorithms.algorithm import Algorithm, without_memory
-from dp_bandit_envs.theory.adversarial_bounds import htinf_regret_bound
+from dp_bandit_envs.algorithms.algorithm import Algorithm
+from dp_bandit_envs.theory.adversarial_bounds import htinf_regret_bound, without_memory
 
 
 def htinf(*, sigma: SupportsFloat = 1.0) -> Algorithm:

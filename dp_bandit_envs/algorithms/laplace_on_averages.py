@@ -7,7 +7,7 @@ from typing import SupportsFloat
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.tsallis_inf import Htinf
-from dp_bandit_envs.algorithms.algorithm import Algorithm, without_memory
+from dp_bandit_envs.algorithms.algorithm import Algorithm
 from dp_bandit_envs.algorithms.auer_2003 import exp3
 from dp_bandit_envs.algorithms.baseline import uniform
 from dp_bandit_envs.algorithms.huang_2022 import htinf
@@ -20,6 +20,7 @@ from dp_bandit_envs.theory.adversarial_bounds import (
     rejection_bias,
     rescaled_regret_bound,
     tsallis_regret_bound,
+    without_memory,
 )
 from dp_bandit_envs.theory.batch_sizes import capped_batch_size
 from dp_bandit_envs.wrappers import LaplaceClipRescale, MiniBatchAverage

@@ -1,8 +1,8 @@
 """Tsallis-INF, of Zimmert and Seldin (2021)."""
 
 from dp_bandit_envs.agents.tsallis_inf import TsallisInf
-from dp_bandit_envs.algorithms.algorithm import Algorithm, without_memory
-from dp_bandit_envs.theory.adversarial_bounds import tsallis_regret_bound
+from dp_bandit_envs.algorithms.algorithm import Algorithm
+from dp_bandit_envs.theory.adversarial_bounds import tsallis_regret_bound, without_memory
 
 
 def tsallis_inf() -> Algorithm:

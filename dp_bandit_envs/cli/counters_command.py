@@ -24,8 +24,6 @@ def show_counters(console: Console, horizon: int, epsilon: float, delta: float |
         rows = compare(horizon, epsilon, None if delta is None else checks.delta(delta))
     except OverflowError:
         raise ValueError(f"epsilon must leave variances that fit a float; received {epsilon!r}.") from None
-    except MemoryError:
-        raise ValueError(f"horizon must leave room in memory for square-root; received {horizon}.") from None
     if not all(math.isfinite(row.maximum) for row in rows):
         raise ValueError(f"epsilon must leave variances that fit a float; received {epsilon!r}.")
     privacy = f"epsilon = {epsilon:g}" + (f", delta = {delta:g} for square-root" if delta is not None else "")

@@ -2,7 +2,14 @@
 
 import math
 
+import numpy as np
+
 from dp_bandit_envs import checks
+
+
+def draw_normal(scale: float, rng: np.random.Generator) -> float:
+    """Return a normal draw of that standard deviation, or 0 without drawing for 0."""
+    return rng.normal(0.0, scale) if scale > 0.0 else 0.0
 
 
 def gaussian_sigma(epsilon: float, delta: float) -> float:
@@ -29,6 +36,11 @@ def gaussian_sigma(epsilon: float, delta: float) -> float:
             break
         low, high = (middle, high) if smallest_delta(middle, epsilon) > delta else (low, middle)
     return high * (1 + 1e-12)
+
+
+def concentrated(sigma: float) -> float:
+    """Return the zCDP parameter rho = 1 / (2 sigma^2) of Gaussian noise at L2 sensitivity 1."""
+    return 1 / (2 * sigma**2)
 
 
 def smallest_delta(sigma: float, epsilon: float) -> float:

@@ -20,3 +20,18 @@ def divide_up(numerator: float, denominator: float) -> float:
     if Fraction(quotient) * Fraction(denominator) < Fraction(numerator):
         quotient = math.nextafter(quotient, math.inf)
     return quotient
+
+
+def root_up(number: int) -> float:
+    """Return the smallest double that is at least the square root of an integer of at least 0."""
+    root = math.sqrt(number)
+    return root if Fraction(root) ** 2 >= number else math.nextafter(root, math.inf)
+
+
+def multiply_up(one: float, other: float) -> float:
+    """Return the smallest double that is at least the product of two finite numbers of at least 0."""
+    product = one * other
+    if not math.isfinite(product):
+        raise ValueError(f"{one!r} times {other!r} is too large for a noise scale; use a larger epsilon.")
+    exact = Fraction(one) * Fraction(other)
+    return product if Fraction(product) >= exact else math.nextafter(product, math.inf)

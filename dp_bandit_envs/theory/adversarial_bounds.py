@@ -86,3 +86,12 @@ def rejection_bias(steps: int, noise_scale: float) -> float:
     Differs from the source in: it prints 2 K + sqrt(32 T) / epsilon instead, which is larger.
     """
     return (math.log(steps) + 1) * noise_scale + 0.5 if noise_scale > 0 else 0.0
+
+
+def without_memory(bound: Callable[[int, int], float]) -> Callable[[int, int, int], float]:
+    """Turn a bound for oblivious adversaries into one that is inf for adversaries with memory."""
+
+    def with_memory(n_arms: int, horizon: int, memory: int) -> float:
+        return bound(n_arms, horizon) if memory == 0 else math.inf
+
+    return with_memory

@@ -13,7 +13,8 @@ from dp_bandit_envs.privacy.counters import (
     SquareRootCounter,
     make_counter,
 )
-from tests.tools.counter_noise import ALL, ANYTIME, KNOWN_HORIZON, counter
+from dp_bandit_envs.privacy.gaussian import gaussian_sigma
+from tests.tools.counter_noise import ALL, ANYTIME, KNOWN_HORIZON, LAPLACE, counter
 from tests.tools.fake_draws import Counting
 from tests.tools.refusals import missing, refused
 
@@ -217,9 +218,17 @@ def test_delta_must_lie_between_zero_and_one(delta):
         SquareRootCounter(epsilon=1.0, delta=delta, horizon=10)
 
 
-def test_only_the_square_root_counter_takes_delta():
-    with pytest.raises(TypeError, match="delta"):
-        make_counter("binary", epsilon=1.0, horizon=10, delta=1e-6)
+@pytest.mark.parametrize("name", LAPLACE)
+def test_a_delta_makes_the_draws_normal(name):
+    """Of a standard deviation that spends (epsilon, delta); the papers' hybrid is for Laplace draws only."""
+    some = counter(name, 100, 0.7, delta=1e-5)
+    assert (some.guarantee.epsilon, some.guarantee.delta, some.delta) == (0.7, 1e-5, 1e-5)
+    assert some.guarantee.rho == 1 / (2 * gaussian_sigma(0.7, 1e-5) ** 2)
+    assert counter(name, 100, 0.7).delta is None
+    with refused(ValueError, "delta", "(0, 1)", 1.0):
+        counter(name, 100, 0.7, delta=1.0)
+    with refused(ValueError, "budget", "delta"):
+        HybridCounter(epsilon=1.0, budget="paper", delta=1e-6)
 
 
 def test_base_must_be_odd_and_at_least_three():

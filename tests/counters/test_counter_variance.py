@@ -13,6 +13,7 @@ from dp_bandit_envs.privacy.counters import (
     make_counter,
 )
 from dp_bandit_envs.privacy.counters.comparison import compare
+from dp_bandit_envs.privacy.counters.exponentials import exponentials
 from dp_bandit_envs.privacy.counters.k_ary import best_base
 from tests.tools.counter_noise import ALL, ANYTIME, counter, linear_map, measured_noise
 from tests.tools.refusals import refused
@@ -167,10 +168,21 @@ def test_the_best_base_by_brute_force():
 
 
 def test_variance_of_a_square_root_release_by_hand():
-    """T = 3: f = 1, 1/2, 3/8, so the squares add up to 1, 5/4, 89/64."""
+    """T = 3: l_0, l_1, l_2 from the exponentials; c from l_0 c_0 = 1, l_0 c_1 + l_1 c_0 = 1 and so on.
+
+    For the square root itself, l = c = 1, 1/2, 3/8, so the squares add up to 1, 5/4, 89/64.
+    """
     some = SquareRootCounter(epsilon=1.0, delta=1e-6, horizon=3)
-    unit = some.sigma**2 * 89 / 64
-    assert [some.variance(t) for t in (1, 2, 3)] == pytest.approx([unit, unit * 5 / 4, unit * 89 / 64], rel=1e-14)
+    decay, weights = exponentials(3)
+    l_0, l_1, l_2 = (float((weights * decay**k).sum()) for k in range(3))
+    c_0 = 1 / l_0
+    c_1 = (1 - l_1 * c_0) / l_0
+    c_2 = (1 - l_1 * c_1 - l_2 * c_0) / l_0
+    unit = some.sigma**2 * (c_0**2 + c_1**2 + c_2**2)
+    by_hand = [unit * l_0**2, unit * (l_0**2 + l_1**2), unit * (l_0**2 + l_1**2 + l_2**2)]
+    assert [some.variance(t) for t in (1, 2, 3)] == pytest.approx(by_hand, rel=1e-11)
+    exact = [some.sigma**2 * 89 / 64 * squares for squares in (1, 5 / 4, 89 / 64)]
+    assert by_hand == pytest.approx(exact, rel=0.02)
 
 
 def test_the_smooth_counter_has_the_same_variance_at_all_times():

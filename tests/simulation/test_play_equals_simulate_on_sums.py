@@ -16,12 +16,11 @@ from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import WrongObservationError
 from dp_bandit_envs.observations import Sums
 from dp_bandit_envs.privacy.counters import COUNTERS
+from dp_bandit_envs.privacy.counters.binary import BinaryCounter, next_noise
 from dp_bandit_envs.simulation import trials as trials_module
 from dp_bandit_envs.wrappers import BlockSums, CounterSums, ExactSums, HybridSums, IntervalSums, RandomizedResponse
 from tests.simulation.test_play_equals_simulate import HORIZON, SEED, Bits, arm_of_bits, assert_same
 from tests.tools.refusals import missing, refused
-
-COMPILABLE = [name for name in COUNTERS if name != "square-root"]
 
 
 def batch(env, batch_size=7):
@@ -34,9 +33,12 @@ def laplace(env, **options):
 
 ORDERS = {
     "ExactSums": ExactSums,
+    **{f"CounterSums, {name}": lambda env, name=name: CounterSums(env, epsilon=0.5, counter=name) for name in COUNTERS},
     **{
-        f"CounterSums, {name}": lambda env, name=name: CounterSums(env, epsilon=0.5, counter=name)
-        for name in COMPILABLE
+        f"CounterSums, {name}, Gaussian": lambda env, name=name: CounterSums(
+            env, epsilon=0.5, counter=name, noise="gaussian"
+        )
+        for name in ("honaker", "segment-trees", "k-ary")
     },
     "HybridSums, padded": lambda env: HybridSums(env, epsilon=0.5, pad_unplayed=True),
     "CounterSums, logarithmic, padded": lambda env: CounterSums(
@@ -93,6 +95,14 @@ def mix_sums(state, arm, seen):
     return Bits((31 * mixed + arm) % 1000003, state.n_arms)
 
 
+class NotPlain(BinaryCounter):
+    """A counter whose noise is a method, which cannot be compiled."""
+
+    def noise(self, state, arm, rng):
+        """Return the binary counter's noise."""
+        return next_noise(state, arm, rng)
+
+
 class BitsOfSums(FunctionalAgent):
     """Plays another game from then on if the last bit of any released sum is another; it learns nothing."""
 
@@ -105,7 +115,7 @@ class BitsOfSums(FunctionalAgent):
 
 
 # An agent of a test is compiled anew in every process, a second for each kind of chain; one counter stands for all.
-OTHER_COUNTERS = [f"CounterSums, {name}" for name in COMPILABLE if name != "hybrid"]
+OTHER_COUNTERS = [f"CounterSums, {name}" for name in COUNTERS if name != "hybrid"]
 SOME = [order for order in ORDERS if order not in (*OTHER_COUNTERS, "CounterSums, logarithmic, padded")][::2]
 
 
@@ -157,9 +167,10 @@ def test_blocks_of_the_simulator_may_cut_sums_anywhere(monkeypatch, rounds_at_on
     assert_same("DPBandit-Stochastic-v0", {}, [Algorithm(each, Ucb, ORDERS[each]) for each in chosen], trials=1)
 
 
-def test_a_counter_that_is_not_compiled_is_played():
-    """The square-root counter adds up its noise by a convolution; the game is the same, only slower, and says why."""
-    algorithm = Algorithm("UCB", Ucb, lambda env: CounterSums(env, epsilon=1.0, counter="square-root"))
+def test_a_counter_that_is_not_compiled_is_played(monkeypatch):
+    """The game is the same, only slower, and says why."""
+    monkeypatch.setitem(COUNTERS, "not-plain", NotPlain)
+    algorithm = Algorithm("UCB", Ucb, lambda env: CounterSums(env, epsilon=1.0, counter="not-plain"))
     simulation = simulate("DPBandit-Stochastic-v0", [algorithm], horizon=60, trials=2, seed=SEED, checkpoints=60)
     outcome = simulation["UCB"]
     assert outcome.engine == "play"

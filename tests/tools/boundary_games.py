@@ -18,6 +18,8 @@ from dp_bandit_envs.wrappers import vector
 
 PLANTED = 0.1234567891
 MARK = "1234567"
+CLOSE = 1e-8
+"""Mechanisms that release sums round the gains that they add up to multiples of 2^-30."""
 """Digits that repr, str.format and NumPy's printing all keep."""
 
 BY_LETTER = {"L": "LaplaceClipRescale", "M": "MiniBatchAverage", "R": "RandomizedResponse"}
@@ -131,7 +133,7 @@ def find_planted(thing: Any, where: str = "it", seen: set[int] | None = None) ->
             yield where
         return
     if isinstance(thing, (float, np.floating)):
-        if math.isclose(thing, PLANTED, rel_tol=1e-9):
+        if math.isclose(thing, PLANTED, rel_tol=CLOSE):
             yield where
         return
     if thing is None or isinstance(thing, (int, np.integer, np.bool_, bytes, type)) or callable(thing):
@@ -140,7 +142,7 @@ def find_planted(thing: Any, where: str = "it", seen: set[int] | None = None) ->
         return
     seen.add(id(thing))
     if isinstance(thing, np.ndarray):
-        if thing.dtype.kind == "f" and np.isclose(thing, PLANTED, rtol=1e-9, atol=0).any():
+        if thing.dtype.kind == "f" and np.isclose(thing, PLANTED, rtol=CLOSE, atol=0).any():
             yield where
     elif isinstance(thing, dict):
         for key, value in thing.items():

@@ -100,10 +100,6 @@ def measured_noise(some: Counter, name: str, times: np.ndarray, trials: int, see
     """Return the noise of the releases after `times` items, which grow, in independent counters: `(times, trials)`."""
     rng = np.random.default_rng(seed)
     state = some.new_state(trials)
-    if name == "square-root":
-        for arm in range(trials):
-            some.noise(state, arm, rng)
-        return np.array(state.paths).T[np.asarray(times) - 1]
     place = np.full(times[-1], -1)
     place[np.asarray(times) - 1] = np.arange(len(times))
     out = np.empty((len(times), trials))

@@ -18,12 +18,9 @@ class Impulse:
         self.asked.append(scale)
         return self.height * (len(self.asked) - 1 == self.hot)
 
-    def normal(self, location: float, scale: float, size: int) -> np.ndarray:
-        """Return an array of zeros, with `height` in one place or none."""
-        assert location == 0
-        numbers = np.arange(len(self.asked), len(self.asked) + size)
-        self.asked += [scale] * size
-        return self.height * (numbers == self.hot)
+    def normal(self, location: float, scale: float) -> float:
+        """Return `height` or 0."""
+        return self.laplace(location, scale)
 
 
 class Counting:
@@ -39,10 +36,10 @@ class Counting:
         self.draws += 1
         return self._rng.laplace(location, scale)
 
-    def normal(self, location: float, scale: float, size: int) -> np.ndarray:
-        """Return draws."""
-        self.draws += size
-        return self._rng.normal(location, scale, size)
+    def normal(self, location: float, scale: float) -> float:
+        """Return a draw."""
+        self.draws += 1
+        return self._rng.normal(location, scale)
 
 
 def cheapest_shift(noise: np.ndarray, scales: np.ndarray, move: np.ndarray) -> np.ndarray | None:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs import wrappers
+from dp_bandit_envs.errors import WrongGameError
 from dp_bandit_envs.privacy.counters import COUNTERS
 from dp_bandit_envs.wrappers import BlockSums, HybridSums, vector
 from tests.tools.boundary_games import game, games
@@ -119,11 +120,22 @@ def test_an_unknown_counter_brings_a_suggestion(wrap):
 
 @pytest.mark.parametrize(
     ("counter", "option"),
-    [("k-ary", {"budget": "paper"}), ("hybrid", {"base": 3}), ("binary", {"delta": 0.1}), ("hybrid", {"nonsense": 1})],
+    [("k-ary", {"budget": "paper"}), ("hybrid", {"base": 3}), ("hybrid", {"nonsense": 1})],
 )
 def test_an_option_that_the_counter_does_not_have_is_refused(wrap, counter, option):
     with refused(TypeError, counter, repr(next(iter(option))), "epsilon"):
         wrap("CounterSums", epsilon=1.0, counter=counter, **option)
+
+
+def test_noise_that_does_not_fit_is_refused(wrap):
+    with refused(TypeError, "delta", 0.1, "'gaussian'", "'laplace'"):
+        wrap("CounterSums", epsilon=1.0, counter="binary", delta=0.1)
+    with refused(ValueError, "noise", "'laplace'", "'own-norm'", "'gaussian'", "'normal'"):
+        wrap("CounterSums", epsilon=1.0, counter="binary", noise="normal")
+    with refused(ValueError, "noise", "'gaussian'", "'laplace'"):
+        wrap("CounterSums", epsilon=1.0, counter="square-root", noise="laplace")
+    with refused(WrongGameError, "own-norm", "DPBandit-Experts-v0", "'gaussian'"):
+        wrap("CounterSums", epsilon=1.0, counter="binary", noise="own-norm")
 
 
 def test_the_horizon_of_the_counters_is_that_of_the_game(wrap):

@@ -1,13 +1,14 @@
 """The binary counter: a tree over a known number of items, and one noisy node for each bit of the time."""
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from dp_bandit_envs.privacy.counters.counter import Counter, node_scale, trailing_zeros
+from dp_bandit_envs.privacy.counters.counter import Counter, trailing_zeros
 from dp_bandit_envs.privacy.counters.digits import ones
 from dp_bandit_envs.privacy.laplace import draw
+from dp_bandit_envs.privacy.node_noise import add, copy, fill
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 
@@ -17,6 +18,25 @@ class State(NamedTuple):
     items: IntArray
     nodes: FloatArray
     scale: float
+
+
+class Joint(NamedTuple):
+    """The state of all coordinates together.
+
+    Attributes:
+        items: Rounds so far, `(1,)`.
+        upward: At each level, the noise of the nodes at the set bits from this level on, `(levels + 1, n_values)`; the
+            last row is 0.
+        noise: The noise of the present releases, `(n_values,)`.
+        scale: The scale of all nodes.
+        norm: The norm of own-norm noise.
+    """
+
+    items: IntArray
+    upward: FloatArray
+    noise: FloatArray
+    scale: float
+    norm: int
 
 
 def start(n_arms: int, levels: int, scale: float) -> State:
@@ -38,6 +58,19 @@ def next_noise(state: State, arm: int, rng: np.random.Generator) -> tuple[float,
     return noise, True
 
 
+def insert_all(state: Joint, rng: np.random.Generator) -> bool:
+    """Close the node that ends at this round, and add it to the sum of those above it."""
+    state.items[0] += 1
+    t = state.items[0]
+    level = trailing_zeros(t)
+    rest = t & (t - 1)
+    above = trailing_zeros(rest) if rest > 0 else len(state.upward) - 1
+    fill(state.noise, state.scale, state.norm, rng)
+    add(state.noise, state.noise, state.upward[above])
+    copy(state.upward[level], state.noise)
+    return True
+
+
 class BinaryCounter(Counter):
     r"""The binary mechanism of Chan, Shi and Song (2011) for a known horizon.
 
@@ -46,7 +79,8 @@ class BinaryCounter(Counter):
     the natural logarithm, as in some published code, the noise is too small by a factor of 1.44.
     """
 
-    noise = staticmethod(next_noise)
+    noise: Any = staticmethod(next_noise)
+    joint_noise: Any = staticmethod(insert_all)
 
     needs_horizon = True
 
@@ -54,11 +88,17 @@ class BinaryCounter(Counter):
         """Return the state of `n_arms` counters before their first items."""
         assert self.horizon is not None
         self.nodes_per_item = self.horizon.bit_length()
-        return start(n_arms, self.nodes_per_item, node_scale(self.nodes_per_item, self.epsilon))
+        return start(n_arms, self.nodes_per_item, self.scale_of(self.nodes_per_item))
+
+    def new_joint_state(self, n_values: int, norm: int = 0) -> Any:
+        """Return the state of `insert_all` before the first round."""
+        upward = np.zeros((self.nodes_per_item + 1, n_values))
+        scale = self.scale_of(self.nodes_per_item)
+        return Joint(np.zeros(1, np.int64), upward, np.zeros(n_values), scale, norm)
 
     def scales(self, items: int) -> list[tuple[float, int]]:
         """Return the Laplace scales in the release after `items` items, each with its number of terms."""
-        return [(node_scale(self.nodes_per_item, self.epsilon), items.bit_count())]
+        return [(self.scale_of(self.nodes_per_item), items.bit_count())]
 
     def _sum_of_variances(self, items: int) -> float:
         # A release adds up the nodes at its ones, so each level counts as often as it has a one.

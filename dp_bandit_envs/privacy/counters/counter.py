@@ -11,21 +11,31 @@ The noise of each counter is written once, as plain functions over arrays with o
 
 `next_noise` advances the counter of one arm by one item and returns the noise of its release, and whether there is a
 new release after this item (always, except in the logarithmic counter). Wrappers and simulator use the same functions.
+
+Where every coordinate gets an item in every round, all of them share one position, and a node is a vector:
+
+    insert_all(state, rng) -> fresh
+
+advances that position and writes the noise of the release of each coordinate into `state.noise`. Its cost is about one
+draw and one addition a coordinate. Both forms release the same mechanism's noise, from different streams.
 """
 
 import abc
 import functools
 import math
-from fractions import Fraction
 from typing import Any, ClassVar, SupportsFloat, SupportsIndex
 
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.privacy.counters.width import laplace_width
+from dp_bandit_envs.privacy.counters.scales import gaussian_form, node_scale
+from dp_bandit_envs.privacy.counters.width import laplace_width, normal_width
+from dp_bandit_envs.privacy.gaussian import concentrated, gaussian_sigma
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+from dp_bandit_envs.privacy.items import to_item
 from dp_bandit_envs.privacy.laplace import grid_of, to_grid
-from dp_bandit_envs.privacy.rounding import divide_up
+from dp_bandit_envs.privacy.node_noise import NOISES
+from dp_bandit_envs.privacy.rounding import multiply_up, root_up
 from dp_bandit_envs.protocols import FloatArray
 
 REPLACE_ONE_ITEM = "replace one item"
@@ -40,8 +50,10 @@ class Counter(abc.ABC):
         epsilon: Privacy parameter, in (0, inf]; `math.inf` means no noise.
         horizon: Number of items T; some counters do not need it.
         rng: The stream of the noise; by default a fresh one from the operating system's entropy.
+        delta: Privacy failure probability, in (0, 1), with which all draws are Gaussian; None for Laplace draws.
 
     Attributes:
+        sigma: Standard deviation of the Gaussian mechanism for (epsilon, delta) at L2 distance 1; 0 without `delta`.
         nodes_per_item: The most nodes in which one item is counted.
         inserted: Number of items so far.
         released: Number of items that the current release covers.
@@ -50,6 +62,10 @@ class Counter(abc.ABC):
     needs_horizon: ClassVar[bool] = False
     noise: Any
     """The counter's `next_noise`, as a static method; if it is an ordinary method, it runs in Python, not compiled."""
+    joint_noise: Any = None
+    """The counter's `insert_all`, as a static method; None if it has none."""
+    noises: ClassVar[tuple[str, ...]] = NOISES
+    """The kinds of noise that its nodes can have, the default first; see `dp_bandit_envs.privacy.node_noise`."""
     most_items: ClassVar[int] = checks.MOST_ROUNDS
     """The longest horizon."""
     nodes_per_item: int
@@ -60,8 +76,13 @@ class Counter(abc.ABC):
         epsilon: SupportsFloat,
         horizon: SupportsIndex | None = None,
         rng: np.random.Generator | None = None,
+        delta: SupportsFloat | None = None,
     ) -> None:
         self.epsilon = checks.epsilon(epsilon)
+        self.delta = None if delta is None else checks.delta(delta)
+        self.sigma = 0.0 if self.delta is None else gaussian_sigma(self.epsilon, self.delta)
+        if self.delta is not None:
+            self.noise = gaussian_form(self.noise)
         self.horizon = (
             None if horizon is None else checks.integer("horizon", horizon, at_least=1, at_most=self.most_items)
         )
@@ -79,9 +100,31 @@ class Counter(abc.ABC):
     def new_state(self, n_arms: int) -> Any:
         """Return the state of `n_arms` counters before their first items."""
 
+    def new_joint_state(self, n_values: int, norm: int = 0) -> Any:
+        """Return the state of `insert_all` before the first round.
+
+        Args:
+            n_values: Number of coordinates d.
+            norm: The norm of own-norm noise, a value of `NORM_CODES`; other noise does not use it.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no joint form")
+
+    def scale_of(self, shares: int) -> float:
+        """Return the scale of a node, if the reciprocals of the shares of an item's nodes add up to at most 1.
+
+        Laplace scale shares / epsilon; or standard deviation sqrt(shares) sigma, as an item's nodes compose to one
+        Gaussian mechanism if the reciprocals of their variances add up to at most 1 / sigma^2. Rounded up.
+        """
+        if self.delta is None:
+            return node_scale(shares, self.epsilon)
+        return multiply_up(root_up(shares), self.sigma)
+
     @abc.abstractmethod
     def scales(self, items: int) -> list[tuple[float, int]]:
-        """Return the Laplace scales in the release after `items` items, each with its number of terms."""
+        """Return the scales of the draws in the release after `items` items, each with its number of terms.
+
+        Laplace scales, or standard deviations of Gaussian draws.
+        """
 
     def noisiest(self, places: int, ones: int) -> list[tuple[float, int]]:
         """Return the scales of the noisiest release among those after t items with a given number of ones in base 2.
@@ -110,7 +153,7 @@ class Counter(abc.ABC):
         if self.horizon is not None and self.inserted >= self.horizon:
             raise ValueError(f"at most {self.horizon} items fit this counter's horizon; received one more.")
         self.inserted += 1
-        self._exact += number
+        self._exact += to_item(number)
         noise, fresh = self.noise(self.state, 0, self._rng)
         if fresh:
             self.released = self.inserted
@@ -130,7 +173,7 @@ class Counter(abc.ABC):
 
     @property
     def noise_scales(self) -> FloatArray:
-        """The scales of the independent Laplace terms in the current release."""
+        """The scales, or standard deviations, of the independent terms in the current release."""
         return np.array([scale for scale, number in self.scales(self.released) for _ in range(number)])
 
     def variance(self, items: int) -> float:
@@ -153,7 +196,11 @@ class Counter(abc.ABC):
         return math.fsum(map(self._variance, range(1, items + 1)))
 
     def _variance(self, items: int) -> float:
-        return sum(2 * scale * scale * number for scale, number in self.scales(items))
+        return sum(self._squared(scale) * number for scale, number in self.scales(items))
+
+    def _squared(self, scale: float) -> float:
+        """Return the variance of a draw."""
+        return 2 * scale * scale if self.delta is None else scale * scale
 
     def error_width(self, failure_probability: SupportsFloat) -> float:
         """Return a width that the current release's error exceeds with at most this probability, in (0, 1).
@@ -163,6 +210,8 @@ class Counter(abc.ABC):
         probability = checks.real("failure_probability", failure_probability)
         if not 0 < probability < 1:
             raise ValueError(f"failure_probability must be in (0, 1); received {failure_probability!r}.")
+        if self.delta is not None:
+            return normal_width(self.variance(self.released), probability)
         return laplace_width(self.scales(self.released), probability)
 
     @property
@@ -170,30 +219,14 @@ class Counter(abc.ABC):
         """The guarantee for all releases together."""
         if math.isinf(self.epsilon):
             return PrivacyGuarantee.none("epsilon is inf, so there is no noise")
+        kind = "Laplace" if self.delta is None else "Gaussian"
         return PrivacyGuarantee(
             epsilon=self.epsilon,
+            delta=self.delta or 0.0,
+            rho=None if self.delta is None else concentrated(self.sigma),
             neighbours=REPLACE_ONE_ITEM,
-            theorem=f"an item is counted in at most {self.nodes_per_item} Laplace nodes ({type(self).__name__})",
+            theorem=f"an item is counted in at most {self.nodes_per_item} {kind} nodes ({type(self).__name__})",
         )
-
-
-@functools.lru_cache(maxsize=4096)
-def node_scale(nodes: int, epsilon: float) -> float:
-    """Return the scale of Laplace noise for `nodes` nodes that share epsilon; 0 for epsilon = inf."""
-    return divide_up(nodes, epsilon)
-
-
-def unit_scale(nodes: int, epsilon: float, most_levels: int) -> float:
-    """Return the scale for `nodes` nodes, rounded up so that none of its multiples up to `most_levels` is too small."""
-    unit = node_scale(nodes, epsilon)
-    if math.isinf(epsilon):
-        return unit
-    if not math.isfinite(most_levels * unit):
-        raise ValueError(f"noise for epsilon = {epsilon!r} is too large for a noise scale; use a larger epsilon.")
-    exact = Fraction(nodes) / Fraction(epsilon)
-    while any(Fraction(levels * unit) < levels * exact for levels in range(1, most_levels + 1)):
-        unit = math.nextafter(unit, math.inf)
-    return unit
 
 
 def _item(value: SupportsFloat) -> float:

@@ -1,12 +1,15 @@
 """Honaker's counter: the binary tree, with every node's estimate improved by its children's."""
 
 import functools
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from dp_bandit_envs.privacy.counters.binary import BinaryCounter, State
-from dp_bandit_envs.privacy.counters.counter import node_scale, trailing_zeros
+from dp_bandit_envs.privacy.counters.counter import trailing_zeros
 from dp_bandit_envs.privacy.laplace import draw
+from dp_bandit_envs.privacy.node_noise import add, copy, fill
+from dp_bandit_envs.protocols import FloatArray, IntArray
 
 
 def next_noise(state: State, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
@@ -32,6 +35,53 @@ def next_noise(state: State, arm: int, rng: np.random.Generator) -> tuple[float,
     return noise, True
 
 
+class Joint(NamedTuple):
+    """The state of all coordinates together.
+
+    Attributes:
+        items: Rounds so far, `(1,)`.
+        nodes: Noise of the refined estimate of the node at each set bit, `(levels, n_values)`.
+        upward: At each level, the noise of the estimates at the set bits from this level on, `(levels + 1, n_values)`;
+            the last row is 0.
+        own: The draw of one node, `(n_values,)`.
+        noise: The noise of the present releases, `(n_values,)`.
+        scale: The scale of all nodes.
+        norm: The norm of own-norm noise.
+    """
+
+    items: IntArray
+    nodes: FloatArray
+    upward: FloatArray
+    own: FloatArray
+    noise: FloatArray
+    scale: float
+    norm: int
+
+
+def insert_all(state: Joint, rng: np.random.Generator) -> bool:
+    """Close every node that ends at this round, from the leaf up; see `next_noise`."""
+    state.items[0] += 1
+    t = state.items[0]
+    closed = trailing_zeros(t)
+    rest = t & (t - 1)
+    next_one = trailing_zeros(rest) if rest > 0 else len(state.nodes)
+    estimate, own = state.noise, state.own
+    fill(estimate, state.scale, state.norm, rng)
+    variance = 1.0
+    for level in range(closed):
+        left = state.nodes[level]
+        above = 1.0 / (1.0 + 1.0 / (2.0 * variance))
+        of_children = above / (2.0 * variance)
+        fill(own, state.scale, state.norm, rng)
+        for i in range(len(own)):
+            estimate[i] = above * own[i] + of_children * (left[i] + estimate[i])
+        variance = above
+    copy(state.nodes[closed], estimate)
+    add(estimate, estimate, state.upward[next_one])
+    copy(state.upward[closed], estimate)
+    return True
+
+
 @functools.lru_cache(maxsize=64)
 def coefficients(level: int) -> list[tuple[float, int]]:
     """Return the weights of the draws in the refined estimate of a node, each with the number of draws that have it."""
@@ -53,9 +103,17 @@ class HonakerCounter(BinaryCounter):
     """
 
     noise = staticmethod(next_noise)
+    joint_noise = staticmethod(insert_all)
+
+    def new_joint_state(self, n_values: int, norm: int = 0) -> Any:
+        """Return the state of `insert_all` before the first round."""
+        levels = self.nodes_per_item
+        nodes, upward = np.zeros((levels, n_values)), np.zeros((levels + 1, n_values))
+        vectors = np.zeros(n_values), np.zeros(n_values)
+        return Joint(np.zeros(1, np.int64), nodes, upward, *vectors, self.scale_of(levels), norm)
 
     def scales(self, items: int) -> list[tuple[float, int]]:
         """Return the Laplace scales in the release after `items` items, each with its number of terms."""
-        scale = node_scale(self.nodes_per_item, self.epsilon)
+        scale = self.scale_of(self.nodes_per_item)
         bits = [level for level in range(items.bit_length()) if items >> level & 1]
         return [(scale * weight, number) for level in bits for weight, number in coefficients(level)]

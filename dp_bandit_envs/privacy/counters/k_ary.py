@@ -1,13 +1,15 @@
 """The k-ary counter with subtraction: few levels, and nodes that are added or subtracted, whichever takes fewer."""
 
-from typing import NamedTuple, SupportsFloat, SupportsIndex
+import functools
+from typing import Any, NamedTuple, SupportsFloat, SupportsIndex
 
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.privacy.counters.counter import Counter, node_scale
+from dp_bandit_envs.privacy.counters.counter import Counter
 from dp_bandit_envs.privacy.counters.digits import balanced_digit_sum
 from dp_bandit_envs.privacy.laplace import draw
+from dp_bandit_envs.privacy.node_noise import add, copy, fill
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 
@@ -62,6 +64,61 @@ def next_noise(state: State, arm: int, rng: np.random.Generator) -> tuple[float,
     return noise, True
 
 
+class Joint(NamedTuple):
+    """The state of all coordinates together.
+
+    Attributes:
+        digits: Balanced digits of the number of rounds, `(levels,)`.
+        sums: Signed noise in the release at each level, `(levels, n_values)`.
+        upward: The sum of these from each level on, `(levels + 1, n_values)`; the last row is 0.
+        ahead: Noise of the nodes that are subtracted while a digit is negative, `(levels, half, n_values)`.
+        own: The draw of one node, `(n_values,)`.
+        noise: The noise of the present releases, `(n_values,)`.
+        scale: The scale of all nodes.
+        norm: The norm of own-norm noise.
+    """
+
+    digits: IntArray
+    sums: FloatArray
+    upward: FloatArray
+    ahead: FloatArray
+    own: FloatArray
+    noise: FloatArray
+    scale: float
+    norm: int
+
+
+def insert_all(state: Joint, rng: np.random.Generator) -> bool:
+    """Add one to the number of rounds in balanced digits; see `next_noise`."""
+    digits, half = state.digits, state.ahead.shape[1]
+    level = 0
+    while digits[level] == half:
+        digits[level] = -half
+        total = state.sums[level]
+        total[:] = 0.0
+        for place in range(half):
+            node = state.ahead[level, place]
+            fill(node, state.scale, state.norm, rng)
+            for i in range(len(total)):
+                total[i] -= node[i]
+        level += 1
+    total = state.sums[level]
+    if digits[level] < 0:
+        digits[level] += 1
+        if digits[level] == 0:
+            total[:] = 0.0
+        else:
+            add(total, total, state.ahead[level, half + digits[level] - 1])
+    else:
+        digits[level] += 1
+        fill(state.own, state.scale, state.norm, rng)
+        add(total, total, state.own)
+    for each in range(level, -1, -1):
+        add(state.upward[each], state.upward[each + 1], state.sums[each])
+    copy(state.noise, state.upward[0])
+    return True
+
+
 def levels_for(base: int, horizon: int) -> int:
     """Return the fewest levels h with (base^h - 1) / 2 >= horizon."""
     levels = 1
@@ -93,9 +150,11 @@ class KAryCounter(Counter):
         horizon: Number of items T.
         base: Odd base k, at least 3; by default the one with the smallest mean variance for T.
         rng: The stream of the noise.
+        delta: Privacy failure probability of Gaussian draws, or None for Laplace draws.
     """
 
     noise = staticmethod(next_noise)
+    joint_noise = staticmethod(insert_all)
 
     needs_horizon = True
 
@@ -106,13 +165,14 @@ class KAryCounter(Counter):
         horizon: SupportsIndex | None = None,
         base: SupportsIndex | None = None,
         rng: np.random.Generator | None = None,
+        delta: SupportsFloat | None = None,
     ) -> None:
         if base is not None:
             base = checks.integer("base", base, at_least=3)
             if base % 2 == 0:
                 raise ValueError(f"base must be odd; received {base}.")
         self.base = base
-        super().__init__(epsilon=epsilon, horizon=horizon, rng=rng)
+        super().__init__(epsilon=epsilon, horizon=horizon, rng=rng, delta=delta)
 
     def new_state(self, n_arms: int) -> State:
         """Return the state of `n_arms` counters before their first items."""
@@ -120,14 +180,28 @@ class KAryCounter(Counter):
         if self.base is None:
             self.base = best_base(self.horizon)
         self.nodes_per_item = levels_for(int(self.base), self.horizon)
-        scale = node_scale(self.nodes_per_item, self.epsilon)
-        return start(n_arms, self.nodes_per_item, int(self.base) // 2, scale)
+        return start(n_arms, self.nodes_per_item, int(self.base) // 2, self.scale_of(self.nodes_per_item))
+
+    def new_joint_state(self, n_values: int, norm: int = 0) -> Any:
+        """Return the state of `insert_all` before the first round."""
+        assert self.base is not None
+        levels, half = self.nodes_per_item, int(self.base) // 2
+        return Joint(
+            np.zeros(levels, np.int64),
+            np.zeros((levels, n_values)),
+            np.zeros((levels + 1, n_values)),
+            np.zeros((levels, half, n_values)),
+            np.zeros(n_values),
+            np.zeros(n_values),
+            self.scale_of(levels),
+            norm,
+        )
 
     def scales(self, items: int) -> list[tuple[float, int]]:
         """Return the Laplace scales in the release after `items` items, each with its number of terms."""
         assert self.base is not None
         nodes = sum(abs(digit) for digit in balanced_digits(items, int(self.base)))
-        return [(node_scale(self.nodes_per_item, self.epsilon), nodes)]
+        return [(self.scale_of(self.nodes_per_item), nodes)]
 
     def _sum_of_variances(self, items: int) -> float:
         assert self.base is not None
@@ -137,7 +211,7 @@ class KAryCounter(Counter):
         """Return the scales of the noisiest release in [2^places, 2^(places + 1)), if all digits were the largest."""
         assert self.base is not None
         levels = levels_for(int(self.base), (2 << places) - 1)
-        return [(node_scale(self.nodes_per_item, self.epsilon), levels * (int(self.base) // 2))]
+        return [(self.scale_of(self.nodes_per_item), levels * (int(self.base) // 2))]
 
     def peaks(self, items: int) -> list[int]:
         """Return some numbers of items up to this one; after one of them the variance is largest.
@@ -157,6 +231,7 @@ class KAryCounter(Counter):
         return [number for number in found if number > 0]
 
 
+@functools.lru_cache(maxsize=256)
 def best_base(horizon: int) -> int:
     """Return the odd base from 3 to 99 with the smallest mean variance, which is h^2 times the mean sum of |digits|."""
     return min(range(3, 100, 2), key=lambda base: _mean_variance(base, horizon))

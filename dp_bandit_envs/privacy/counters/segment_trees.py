@@ -2,13 +2,26 @@
 
 import dataclasses
 import functools
+from typing import Any
 
 import numpy as np
 
-from dp_bandit_envs.privacy.counters.counter import Counter, unit_scale
+from dp_bandit_envs.privacy.counters.counter import Counter
 from dp_bandit_envs.privacy.counters.digits import octaves
-from dp_bandit_envs.privacy.counters.hybrid import MOST_LEVELS, State, close_node, grow, start
+from dp_bandit_envs.privacy.counters.hybrid import (
+    MOST_LEVELS,
+    Joint,
+    State,
+    close_node,
+    close_nodes,
+    grow,
+    grow_all,
+    scales_by_levels,
+    start,
+    start_all,
+)
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+from dp_bandit_envs.protocols import FloatArray
 
 
 def next_noise(state: State, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
@@ -19,10 +32,22 @@ def next_noise(state: State, arm: int, rng: np.random.Generator) -> tuple[float,
     state.items[arm] += 1
     t = state.items[arm]
     # The segment (2^j, 2^(j+1)] has a tree of 2^j leaves and j + 1 levels; item 1 is a segment of its own.
-    scale = (state.levels[arm] + 1) * state.unit
+    scale = state.scales[state.levels[arm] + 1]
     if t & (t - 1) == 0:
         return grow(state, arm, scale, rng), True
     return close_node(state, arm, t, scale, rng), True
+
+
+def insert_all(state: Joint, rng: np.random.Generator) -> bool:
+    """Close a node of the present segment's tree for all coordinates; see `next_noise`."""
+    state.items[0] += 1
+    t = state.items[0]
+    scale = state.scales[state.levels[0] + 1]
+    if t & (t - 1) == 0:
+        grow_all(state, scale, rng)
+    else:
+        close_nodes(state, t, scale, rng)
+    return True
 
 
 class SegmentTreesCounter(Counter):
@@ -34,36 +59,43 @@ class SegmentTreesCounter(Counter):
     """
 
     noise = staticmethod(next_noise)
+    joint_noise = staticmethod(insert_all)
 
     nodes_per_item = MOST_LEVELS
 
     def new_state(self, n_arms: int) -> State:
         """Return the state of `n_arms` counters before their first items."""
-        return start(n_arms, self._unit)
+        return start(n_arms, self._scales.copy())
+
+    def new_joint_state(self, n_values: int, norm: int = 0) -> Any:
+        """Return the state of `insert_all` before the first round."""
+        return start_all(n_values, norm, self.horizon, self._scales.copy())
 
     def scales(self, items: int) -> list[tuple[float, int]]:
         """Return the Laplace scales in the release after `items` items, each with its number of terms."""
         if items == 0:
             return []
-        unit = self._unit
+        scales = self._scales.tolist()
         full = items.bit_length() - 1
-        closed = [(unit, 1)] + [((depth + 1) * unit, 1) for depth in range(full)]
-        return [*closed, ((full + 1) * unit, (items - (1 << full)).bit_count())]
+        closed = [(scales[1], 1)] + [(scales[depth + 1], 1) for depth in range(full)]
+        return [*closed, (scales[full + 1], (items - (1 << full)).bit_count())]
 
     def _sum_of_variances(self, items: int) -> float:
-        squares, closed = 0, 1
+        of_node = [self._squared(float(scale)) for scale in self._scales]
+        total, closed = 0.0, of_node[1]
         for place, numbers, ones in octaves(items):
-            squares += closed * numbers + (place + 1) ** 2 * ones
-            closed += (place + 1) ** 2
-        return 2 * self._unit * self._unit * squares
+            total += closed * numbers + of_node[place + 1] * ones
+            closed += of_node[place + 1]
+        return total
 
     @property
     def guarantee(self) -> PrivacyGuarantee:
         """The guarantee for all releases together."""
-        reason = "an item of segment j is counted in j + 1 nodes of scale (j + 1) / epsilon, and in no other segment"
+        size = "scale (j + 1) / epsilon" if self.delta is None else "variance (j + 1) sigma^2"
+        reason = f"an item of segment j is counted in j + 1 nodes of {size}, and in no other segment"
         holds = super().guarantee
         return holds if holds.model == "none" else dataclasses.replace(holds, theorem=f"{reason} (SegmentTreesCounter)")
 
     @functools.cached_property
-    def _unit(self) -> float:
-        return unit_scale(1, self.epsilon, MOST_LEVELS)
+    def _scales(self) -> FloatArray:
+        return scales_by_levels(self, 1)

@@ -1,12 +1,13 @@
 """The smooth binary counter: only leaves with as many ones as zeros, so that every release has the same variance."""
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from dp_bandit_envs.privacy.counters.counter import Counter, node_scale
+from dp_bandit_envs.privacy.counters.counter import Counter, trailing_zeros
 from dp_bandit_envs.privacy.laplace import draw
+from dp_bandit_envs.privacy.node_noise import add, copy, fill
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 
@@ -45,6 +46,48 @@ def next_noise(state: State, arm: int, rng: np.random.Generator) -> tuple[float,
     return noise, True
 
 
+class Joint(NamedTuple):
+    """The state of all coordinates together.
+
+    Attributes:
+        leaf: The leaf of the next release, `(1,)`.
+        upward: At each of its ones, the noise of the nodes from this level on, `(height + 1, n_values)`; the last row
+            is 0.
+        noise: The noise of the present releases, `(n_values,)`.
+        scale: The scale of all nodes.
+        norm: The norm of own-norm noise.
+    """
+
+    leaf: IntArray
+    upward: FloatArray
+    noise: FloatArray
+    scale: float
+    norm: int
+
+
+def insert_all(state: Joint, rng: np.random.Generator) -> bool:
+    """Move to the next leaf, and renew the nodes at its ones from the highest that changed down; see `next_noise`."""
+    leaf = state.leaf[0]
+    lowest = leaf & -leaf
+    ripple = leaf + lowest
+    following = ripple | ((leaf ^ ripple) // lowest >> 2)
+    state.leaf[0] = following
+    height = len(state.upward) - 1
+    # The highest bit that changed is a new one: the carry of `ripple`.
+    top = trailing_zeros(ripple & ~leaf)
+    rest = following >> (top + 1)
+    above = top + 1 + trailing_zeros(rest) if rest > 0 else height
+    noise = state.noise
+    copy(noise, state.upward[above])
+    for level in range(top, -1, -1):
+        if (following >> level) & 1 == 1:
+            node = state.upward[level]
+            fill(node, state.scale, state.norm, rng)
+            add(noise, noise, node)
+            copy(node, noise)
+    return True
+
+
 class SmoothBinaryCounter(Counter):
     r"""The smooth binary mechanism of Andersson and Pagh (2023): the same noise in every release.
 
@@ -55,6 +98,7 @@ class SmoothBinaryCounter(Counter):
     """
 
     noise = staticmethod(next_noise)
+    joint_noise = staticmethod(insert_all)
 
     needs_horizon = True
 
@@ -65,11 +109,17 @@ class SmoothBinaryCounter(Counter):
         while math.comb(height, height // 2) <= self.horizon:
             height += 2
         self.nodes_per_item = height // 2
-        return start(n_arms, height, node_scale(self.nodes_per_item, self.epsilon))
+        return start(n_arms, height, self.scale_of(self.nodes_per_item))
+
+    def new_joint_state(self, n_values: int, norm: int = 0) -> Any:
+        """Return the state of `insert_all` before the first round."""
+        first = np.array([(1 << self.nodes_per_item) - 1], np.int64)
+        upward = np.zeros((2 * self.nodes_per_item + 1, n_values))
+        return Joint(first, upward, np.zeros(n_values), self.scale_of(self.nodes_per_item), norm)
 
     def scales(self, items: int) -> list[tuple[float, int]]:
         """Return the Laplace scales in the release after `items` items, each with its number of terms."""
-        return [(node_scale(self.nodes_per_item, self.epsilon), self.nodes_per_item if items else 0)]
+        return [(self.scale_of(self.nodes_per_item), self.nodes_per_item if items else 0)]
 
     def _sum_of_variances(self, items: int) -> float:
         return items * self._variance(items)

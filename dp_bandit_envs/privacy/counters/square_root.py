@@ -1,4 +1,4 @@
-"""The square-root counter: Gaussian noise through the square root of the matrix of sums, for (epsilon, delta)."""
+"""The square-root counter: (epsilon, delta) by Gaussian noise through nearly the square root of the matrix of sums."""
 
 import functools
 import math
@@ -6,41 +6,105 @@ from typing import Any, NamedTuple, SupportsFloat, SupportsIndex
 
 import numpy as np
 
-from dp_bandit_envs import checks
 from dp_bandit_envs.privacy.counters.counter import REPLACE_ONE_ITEM, Counter
-from dp_bandit_envs.privacy.gaussian import gaussian_sigma
+from dp_bandit_envs.privacy.counters.exponentials import Exponentials, exponentials, of_items, of_releases
+from dp_bandit_envs.privacy.gaussian import concentrated, draw_normal
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.laplace import grid_of
-from dp_bandit_envs.protocols import FloatArray, IntArray
+from dp_bandit_envs.privacy.node_noise import fill_normal
+from dp_bandit_envs.privacy.rounding import multiply_up
+from dp_bandit_envs.protocols import FloatArray
 
 
 class State(NamedTuple):
-    """Items so far `(n_arms,)`, and for each arm with an item the noise of all of its releases."""
+    """The state of independent arms.
 
-    items: IntArray
-    paths: list[FloatArray | None]
+    Attributes:
+        sums: For each exponential, the sum of the draws so far, each times its decay since then, `(n_arms, terms)`.
+        decay: The factor by which a draw falls from item to item, `(terms,)`.
+        weights: The exponentials' weights in a release, `(terms,)`.
+        scale: The standard deviation of a draw.
+    """
+
+    sums: FloatArray
+    decay: FloatArray
+    weights: FloatArray
+    scale: float
+
+
+class Joint(NamedTuple):
+    """The state of all coordinates together.
+
+    Attributes:
+        sums: As those of `State`, `(terms, n_values)`.
+        decay: As in `State`.
+        weights: As in `State`.
+        own: The present draws, `(n_values,)`.
+        noise: The noise of the present releases, `(n_values,)`.
+        scale: The standard deviation of a draw.
+    """
+
+    sums: FloatArray
+    decay: FloatArray
+    weights: FloatArray
+    own: FloatArray
+    noise: FloatArray
+    scale: float
+
+
+def next_noise(state: State, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
+    """Let every exponential decay by one item, add one draw to each, and add them up with their weights."""
+    sums, decay, weights = state.sums[arm], state.decay, state.weights
+    own = draw_normal(state.scale, rng)
+    noise = 0.0
+    for term in range(len(decay)):
+        sums[term] = decay[term] * sums[term] + own
+        noise += weights[term] * sums[term]
+    return noise, True
+
+
+def insert_all(state: Joint, rng: np.random.Generator) -> bool:
+    """Do the same for all coordinates, with a draw for each."""
+    own, noise = state.own, state.noise
+    fill_normal(own, state.scale, 0, rng)
+    noise[:] = 0.0
+    for term in range(len(state.decay)):
+        sums, decay, weight = state.sums[term], state.decay[term], state.weights[term]
+        for i in range(len(own)):
+            sums[i] = decay * sums[i] + own[i]
+            noise[i] += weight * sums[i]
+    return True
 
 
 class SquareRootCounter(Counter):
-    r"""The square-root factorisation of Fichtenberger, Henzinger and Upadhyay (2023) with Gaussian noise.
+    r"""Nearly the square-root factorisation of Fichtenberger, Henzinger and Upadhyay (2023), with Gaussian noise.
 
-    The matrix of sums is :math:`M = R R` with R lower triangular and Toeplitz, with entries
-    :math:`f_0 = 1, f_k = f_{k-1} (1 - \frac{1}{2k})`. An item's column of R has L2 norm at most
-    :math:`\sqrt{\sum_{k < T} f_k^2}`; this times :math:`\sigma(\epsilon, \delta)` is the standard deviation of
-    independent Gaussian noise z, and the noise of the releases is :math:`R z`.
+    The matrix of sums is :math:`M = L C` with L lower triangular and Toeplitz, with entries :math:`l_k = \sum_i w_i
+    \theta_i^k`, q terms, close to those of the square root of M, and C exactly what makes the product M (see
+    `counters.exponentials`). An item's column of C has L2 norm at most :math:`\sqrt{\sum_{k < T} c_k^2}`; this times
+    :math:`\sigma(\epsilon, \delta)` is the standard deviation of independent Gaussian noise z, and the noise of the
+    releases is :math:`L z`: the Gaussian mechanism releases C times the items, and L times that is post-processing.
+    Compared with the square root of M itself, the mean variance is at most 0.3% larger for any T up to 2^40 (for T
+    below 1,000 it may be smaller, by 0.7% at most), and the largest variance at most 0.1%.
 
-    Takes memory of order T for each arm, and T ln T time once for each: the noise of all releases is drawn at the first
-    item.
+    Takes memory of q numbers for each arm or coordinate (8 for T = 2^10, 12 for T = 2^20), and one draw and q additions
+    for each item.
 
     Args:
         epsilon: Privacy parameter, in (0, inf].
         delta: Privacy failure probability, in (0, 1).
         horizon: Number of items T.
         rng: The stream of the noise.
+
+    Source: Fichtenberger, Henzinger and Upadhyay (2023), Constant Matters; McMahan, Xu and Zhang (2024) for the
+    exponentials.
     """
 
+    noise = staticmethod(next_noise)
+    joint_noise = staticmethod(insert_all)
+    noises = ("gaussian",)
+
     needs_horizon = True
-    most_items = checks.MOST_ROUNDS_IN_MEMORY
     nodes_per_item = 0
 
     def __init__(
@@ -51,30 +115,21 @@ class SquareRootCounter(Counter):
         horizon: SupportsIndex | None = None,
         rng: np.random.Generator | None = None,
     ) -> None:
-        self.delta = checks.delta(delta)
-        self.sigma = gaussian_sigma(checks.epsilon(epsilon), self.delta)
-        super().__init__(epsilon=epsilon, horizon=horizon, rng=rng)
-        assert self.horizon is not None
-        k = np.arange(1, self.horizon)
-        self._factor = np.concatenate([[1.0], np.cumprod(1 - 1 / (2 * k))])
-        self._squares = np.cumsum(self._factor**2)
+        super().__init__(epsilon=epsilon, horizon=horizon, rng=rng, delta=delta)
 
     def new_state(self, n_arms: int) -> State:
         """Return the state of `n_arms` counters before their first items."""
-        return State(np.zeros(n_arms, np.int64), [None] * n_arms)
+        decay, weights = self._terms
+        return State(np.zeros((n_arms, len(decay))), decay.copy(), weights.copy(), self._scale)
 
-    def noise(self, state: State, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
-        """Insert one item for `arm`; return the noise of the release and that there is a new one."""
-        if self.sigma == 0:
-            return 0.0, True
-        path = state.paths[arm]
-        if path is None:
-            path = state.paths[arm] = self._path(rng)
-        state.items[arm] += 1
-        return float(path[state.items[arm] - 1]), True
+    def new_joint_state(self, n_values: int, norm: int = 0) -> Any:
+        """Return the state of `insert_all` before the first round."""
+        decay, weights = self._terms
+        sums, vectors = np.zeros((len(decay), n_values)), (np.zeros(n_values), np.zeros(n_values))
+        return Joint(sums, decay.copy(), weights.copy(), *vectors, self._scale)
 
     def scales(self, items: int) -> list[tuple[float, int]]:
-        """Return nothing: the noise is Gaussian, see `variance`."""
+        """Return nothing: the terms of a release have different weights, see `variance`."""
         return []
 
     @functools.cached_property
@@ -88,20 +143,10 @@ class SquareRootCounter(Counter):
         return np.array([math.sqrt(self.variance(self.released))])
 
     def _variance(self, items: int) -> float:
-        if items == 0:
-            return 0.0
-        return float(self.sigma**2 * self._squares[-1] * self._squares[items - 1])
+        return self._scale**2 * self._releases.sum_of_squares(items) if items else 0.0
 
     def _sum_of_variances(self, items: int) -> float:
-        return float(self.sigma**2 * self._squares[-1] * self._squares[:items].sum())
-
-    def error_width(self, failure_probability: SupportsFloat) -> float:
-        """Return a width that the current release's error exceeds with at most this probability, in (0, 1)."""
-        probability = checks.real("failure_probability", failure_probability)
-        if not 0 < probability < 1:
-            raise ValueError(f"failure_probability must be in (0, 1); received {failure_probability!r}.")
-        # P(|N| > w) <= exp(-w^2 / 2), without a factor 2 (Craig's form of the tail).
-        return math.sqrt(self.variance(self.released) * 2 * math.log(1 / probability))
+        return self._scale**2 * self._releases.sum_of_sums(items)
 
     @property
     def guarantee(self) -> PrivacyGuarantee:
@@ -110,17 +155,24 @@ class SquareRootCounter(Counter):
             return PrivacyGuarantee.none("epsilon is inf, so there is no noise")
         return PrivacyGuarantee(
             epsilon=self.epsilon,
-            delta=self.delta,
-            rho=1 / (2 * self.sigma**2),
+            delta=self.delta or 0.0,
+            rho=concentrated(self.sigma),
             neighbours=REPLACE_ONE_ITEM,
-            theorem="Gaussian mechanism on the square root of the matrix of sums (SquareRootCounter)",
+            theorem="Gaussian mechanism on nearly the square root of the matrix of sums (SquareRootCounter)",
         )
 
-    def _path(self, rng: np.random.Generator) -> FloatArray:
+    @functools.cached_property
+    def _terms(self) -> tuple[FloatArray, FloatArray]:
         assert self.horizon is not None
-        white = rng.normal(0, self.sigma * math.sqrt(self._squares[-1]), self.horizon)
-        # Zero-padded to twice the length, so that the transform's circular convolution equals the plain one.
-        length = 2 * self.horizon
-        product: Any = np.fft.rfft(white, length) * np.fft.rfft(self._factor, length)
-        path: FloatArray = np.fft.irfft(product, length)[: self.horizon]
-        return path
+        return exponentials(self.horizon)
+
+    @functools.cached_property
+    def _releases(self) -> Exponentials:
+        return of_releases(*self._terms)
+
+    @functools.cached_property
+    def _scale(self) -> float:
+        assert self.horizon is not None
+        # All terms are positive, so rounding changes the sum by a few 1e-14 of itself.
+        longest = math.sqrt(of_items(*self._terms).sum_of_squares(self.horizon)) * (1 + 1e-12)
+        return multiply_up(self.sigma, longest)

@@ -1,4 +1,4 @@
-"""A confidence width for a sum of Laplace draws: a Chernoff bound, sharpened by a bound on the overshoot."""
+"""Confidence widths: of a sum of Laplace draws, a Chernoff bound sharpened by a bound on the overshoot; of a normal."""
 
 import math
 from collections.abc import Sequence
@@ -41,3 +41,11 @@ def laplace_width(scales: Sequence[tuple[float, int]], failure_probability: floa
         else:
             low = left
     return bound((low + high) / 2)
+
+
+def normal_width(variance: float, failure_probability: float) -> float:
+    """Return a width that a normal variable exceeds in absolute value with at most this probability.
+
+    P(|N| > w) <= exp(-w^2 / 2) for the standard normal, without a factor 2 (Craig's form of the tail).
+    """
+    return math.sqrt(variance * 2 * -math.log(failure_probability))

@@ -8,6 +8,7 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+from dp_bandit_envs.privacy.items import distance_l1, to_item
 from dp_bandit_envs.privacy.laplace import grid_of, noise_scale, noisy
 from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Noise, for_rounds
 from dp_bandit_envs.protocols import FloatArray, IntArray
@@ -39,7 +40,7 @@ class State(NamedTuple):
 
 def release(state: State, arm: int, gain: float, rng: np.random.Generator) -> tuple[float, int]:
     """Add a gain to its arm's open block; release the block if it is full."""
-    state.total[arm] += gain
+    state.total[arm] += to_item(gain)
     state.filled[arm] += 1
     if state.filled[arm] < state.lengths[min(state.block[arm], len(state.lengths) - 1)]:
         return 0.0, 0
@@ -123,7 +124,7 @@ class BlockSums(Mechanism):
 
     def noise(self, below: Below) -> Noise:
         """Return the scale of the noise in the sum of one block."""
-        return Noise(below.sensitivity, noise_scale(below.sensitivity, self.epsilon))
+        return Noise(below.sensitivity, noise_scale(distance_l1(below), self.epsilon))
 
     def guarantee(self, below: Below) -> PrivacyGuarantee:
         """Return epsilon, because a gain is in one block only; or the guarantee below, if there is one."""

@@ -1,95 +1,86 @@
-"""Running sums released by one counter for each arm."""
+"""Running sums released by one counter for each arm, or by one counter on vectors."""
 
+import dataclasses
 import functools
 import inspect
 import math
 from collections.abc import Callable
-from typing import Any, ClassVar, NamedTuple, SupportsFloat
+from typing import Any, ClassVar, SupportsFloat
 
 import numpy as np
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.errors import WrongGameError
 from dp_bandit_envs.privacy.counters import COUNTERS, Counter, make_counter
-from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
-from dp_bandit_envs.privacy.laplace import to_grid
+from dp_bandit_envs.privacy.counters.scales import gaussian_form
+from dp_bandit_envs.privacy.guarantee import REPLACE_ONE_ROUND, PrivacyGuarantee
+from dp_bandit_envs.privacy.items import distance_l1, distance_l2, distance_own
 from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Noise, Release, for_rounds
-from dp_bandit_envs.protocols import FloatArray, IntArray
-from dp_bandit_envs.specialise import specialise
-
-
-class State(NamedTuple):
-    """The exact sums, and the counters' state.
-
-    Attributes:
-        exact: Sums of the gains so far, `(n_arms,)`.
-        inserted: Numbers of gains so far, `(n_arms,)`.
-        counters: The counters' own state.
-        factor: Multiplier of the counters' noise: the sensitivity.
-        grid: The step between sums that can be released; 0 without noise.
-    """
-
-    exact: FloatArray
-    inserted: IntArray
-    counters: Any
-    factor: float
-    grid: float
-
-
-def next_noise(state: Any, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
-    """Placeholder; replaced by the counter's `noise`."""
-    raise NotImplementedError
-
-
-def release(state: State, arm: int, gain: float, rng: np.random.Generator) -> tuple[float, int]:
-    """Insert a gain into its arm's counter; release the sum if the counter does."""
-    state.exact[arm] += gain
-    state.inserted[arm] += 1
-    noise, fresh = next_noise(state.counters, arm, rng)
-    if not fresh:
-        return 0.0, 0
-    return to_grid(state.exact[arm] + state.factor * noise, state.grid), state.inserted[arm]
-
-
-def pad(state: State, arm: int, rng: np.random.Generator) -> tuple[float, int]:
-    """Insert a 0 into the counter of an arm whose gain was not revealed; its number of gains does not change."""
-    noise, fresh = next_noise(state.counters, arm, rng)
-    if not fresh:
-        return 0.0, 0
-    return to_grid(state.exact[arm] + state.factor * noise, state.grid), state.inserted[arm]
+from dp_bandit_envs.privacy.mechanisms.counter_releases import NoTogether, State, noise_of_object, pad, release
+from dp_bandit_envs.privacy.node_noise import NORM_CODES, fill_own_norm
+from dp_bandit_envs.specialise import specialise_within
 
 
 class CounterSums(Mechanism):
-    """Releases running sums, with one private counter for each arm.
+    r"""Releases running sums, with one private counter for each arm, or one on vectors.
 
     Each counter has the full epsilon: a round's gain is added to the sum of the arm played only, so arms compose in
-    parallel. Where one round reveals several gains (sensitivity s > 1), the noise is s times as large.
+    parallel. Where one round reveals several values, the noise grows with the distance of neighbouring rounds' values:
+    in L1 (sensitivity s), in their own norm, or in L2 (square root of s for gains in [0, 1]).
+
+    Where every round reveals every value, as in games with expert advice, all coordinates share one position of one
+    counter, whose nodes are vectors of noise; see `shared_noise` for why that is as private. Values are rounded to
+    multiples of 2^-30, towards 0, so that sums below 2^22 are exact; see `privacy.items`.
 
     Args:
         epsilon: Privacy parameter of all releases together, in (0, inf]; `math.inf` means no noise.
         counter: A key of `dp_bandit_envs.privacy.counters.COUNTERS`; `dp-bandit counters` compares them.
+        noise: `"laplace"`, independent draws for epsilon-DP; `"own-norm"`, less noise for epsilon-DP where every round
+            reveals every value (K-norm mechanism, density :math:`e^{-\epsilon \lVert z \rVert / (m D)}` in a node if
+            an item is in m of them and neighbours' values differ by at most D); `"gaussian"`, independent normal draws
+            for (epsilon, delta)-DP. By default `"laplace"`; the square-root counter has `"gaussian"` only.
+        delta: Privacy failure probability of Gaussian noise, in (0, 1), by default 1e-6; not for other noise.
         pad_unplayed: Whether the counters of arms that a round does not reveal are fed a 0 in that round, so that all
             arms have the same noise (DP-UCB). Their counts do not change.
-        options: Further arguments of the counter: `budget` of the hybrid one, `base` of the k-ary one, `delta` of the
-            square-root one.
+        options: Further arguments of the counter: `budget` of the hybrid one, `base` of the k-ary one.
 
     Protects: one round's gains of all arms, centrally.
 
-    Source: Chan, Shi and Song (2011); Tossou and Dimitrakakis (2016), algorithms 1 and 2.
+    Source: Chan, Shi and Song (2011); Tossou and Dimitrakakis (2016), algorithms 1 and 2; Agarwal and Singh (2017),
+    algorithm 2, for sums of vectors; Hardt and Talwar (2010) for own-norm noise.
+    Differs from Agarwal and Singh in: noise scaled to the L1 distance of neighbours times the number of nodes, where
+    they have the largest L1 norm and ln T (which is (2 ceil(log2 T) / ln T) epsilon-DP), and no padding of nodes.
     """
 
     releases_sums = True
     any_range = True
     example: ClassVar[dict[str, Any]] = {"counter": "k-ary", "epsilon": 1.0}
 
-    def __init__(self, *, counter: str, epsilon: SupportsFloat, pad_unplayed: bool = False, **options: Any) -> None:
+    def __init__(
+        self,
+        *,
+        counter: str,
+        epsilon: SupportsFloat,
+        noise: str | None = None,
+        delta: SupportsFloat | None = None,
+        pad_unplayed: bool = False,
+        **options: Any,
+    ) -> None:
         self.counter_name = checks.known_name("counter", counter, COUNTERS)
         if "horizon" in options:
             raise TypeError("the counters take their horizon from the game; give horizon= to the environment.")
         if "rng" in options:
             raise TypeError("the noise comes from the game's own stream; rng cannot be given. Use reset(seed=...).")
         self.epsilon = checks.epsilon(epsilon)
+        kind = COUNTERS[self.counter_name]
+        self.noise_kind = kind.noises[0] if noise is None else checks.one_of("noise", noise, kind.noises)
+        if delta is not None and self.noise_kind != "gaussian":
+            raise TypeError(f"delta is for noise='gaussian'; received delta={delta!r} with noise={self.noise_kind!r}.")
+        if self.noise_kind == "own-norm" and self._joint is None:
+            raise TypeError(f"own-norm noise needs a counter with a joint form, which {self.counter_name} has not.")
+        self.delta = checks.delta(1e-6 if delta is None else delta) if self.noise_kind == "gaussian" else None
         self.pad_unplayed = checks.boolean("pad_unplayed", pad_unplayed)
-        self.options = options
+        self.options = options if self.delta is None else {**options, "delta": self.delta}
         # Raises here, not at the first reset, if an option is wrong.
         self.counter(1)
 
@@ -118,48 +109,91 @@ class CounterSums(Mechanism):
 
     def new_state(self, below: Below) -> State:
         """Return counters before their first items."""
-        counter = self._counter(below.horizon)
-        state = counter.new_state(below.n_values)
+        counter, n_values = self._counter(below.horizon), below.n_values
+        factor = self._factor(below)
+        joint = below.values.complete and self._joint is not None
+        state = counter.new_state(1 if joint else n_values)
+        norm = NORM_CODES.get(below.values.norm, 0)
+        together = counter.new_joint_state(n_values if joint else 1, norm) if self._joint else NoTogether(np.zeros(1))
         return State(
-            np.zeros(below.n_values),
-            np.zeros(below.n_values, np.int64),
+            np.zeros(n_values),
+            np.zeros(n_values, np.int64),
             state if self._plain_noise else (counter, state),
-            below.sensitivity,
-            # A sensitivity below 1 makes the noise smaller and so the grid finer; above 1 the counter's grid will do.
-            counter.grid * min(1.0, 2.0 ** math.floor(math.log2(below.sensitivity))),
+            together,
+            joint,
+            np.array([n_values], np.int64),
+            np.zeros(1, np.int64),
+            factor,
+            # A factor below 1 makes the noise smaller and so the grid finer; above 1 the counter's grid will do.
+            counter.grid * min(1.0, 2.0 ** math.floor(math.log2(factor))),
         )
 
     def noise(self, below: Below) -> Noise:
-        """Return the factor of the noise; its scale differs from release to release."""
-        return Noise(below.sensitivity)
+        """Return the factor of the noise; its scale differs from release to release.
+
+        For own-norm noise it is that of Laplace noise, whose moments are larger.
+        """
+        return Noise(below.values.l2 if self.noise_kind == "gaussian" else below.sensitivity)
 
     def guarantee(self, below: Below) -> PrivacyGuarantee:
-        """Return the counter's guarantee, restated for rounds; or the guarantee below, if there is one."""
-        own = self._counter(below.horizon).guarantee
-        return for_rounds(own, below.sensitivity, own.theorem)
+        """Return the counter's guarantee, restated for rounds; or the guarantee below, if there is one.
+
+        Raises:
+            WrongGameError: If the noise is own-norm noise, and the game has no norm of its own.
+        """
+        return guarantee_for(self.noise_kind, self._factor(below), self._counter(below.horizon).guarantee, below)
+
+    def _factor(self, below: Below) -> float:
+        if self.noise_kind == "gaussian":
+            return distance_l2(below)
+        if self.noise_kind == "laplace":
+            return distance_l1(below)
+        if not (below.values.complete and below.values.norm):
+            raise WrongGameError(
+                "own-norm noise needs a game in which every round reveals every value, such as DPBandit-Experts-v0;"
+                " here it does not. Use noise='laplace' or noise='gaussian'."
+            )
+        return distance_own(below)
 
     @property
     def _plain_noise(self) -> Callable[..., Any] | None:
         """The counter's noise, if it is a plain function that can be compiled."""
-        found = inspect.getattr_static(COUNTERS[self.counter_name], "noise")
-        return found.__func__ if isinstance(found, staticmethod) else None
+        return self._function("noise")
+
+    @property
+    def _joint(self) -> Callable[..., Any] | None:
+        """The counter's joint noise, if it has one and both forms are plain functions."""
+        return self._function("joint_noise") if self._plain_noise else None
+
+    def _function(self, name: str) -> Callable[..., Any] | None:
+        found = inspect.getattr_static(COUNTERS[self.counter_name], name, None)
+        if not isinstance(found, staticmethod):
+            return None
+        plain: Callable[..., Any] = found.__func__
+        if self.noise_kind == "own-norm":
+            return specialise_within(plain, "fill", fill_own_norm)
+        return gaussian_form(plain) if self.noise_kind == "gaussian" else plain
 
     def _with_noise(self, function: Callable[..., Any]) -> Release:
-        plain = self._plain_noise
+        plain, joint = self._plain_noise, self._joint
+        if joint is not None:
+            function = specialise_within(function, "insert_all", joint)
         if plain is not None:
-            return specialise(function, "next_noise", plain)
+            return specialise_within(function, "next_noise", plain)
         # Not a plain function, so it runs in Python and is not compiled.
-        return functools.partial(specialise(function, "next_noise", noise_of_object))
+        return functools.partial(specialise_within(function, "next_noise", noise_of_object))
 
 
 class HybridSums(CounterSums):
     """Releases running sums, with one hybrid counter for each arm.
 
     Each counter has the full epsilon: a round's gain is added to the sum of the arm played only, so arms compose in
-    parallel. Where one round reveals several gains (sensitivity s > 1), the noise is s times as large.
+    parallel. Where one round reveals several values, the noise is larger; see `CounterSums`.
 
     Args:
         epsilon: Privacy parameter of all releases together, in (0, inf]; `math.inf` means no noise.
+        noise: `"laplace"`, `"own-norm"` or `"gaussian"`; see `CounterSums`.
+        delta: Privacy failure probability of Gaussian noise, in (0, 1), by default 1e-6; not for other noise.
         pad_unplayed: Whether the counters of arms that a round does not reveal are fed a 0 in that round, so that all
             arms have the same noise (DP-UCB). Their counts do not change.
         options: `budget`: `"split"`, or `"paper"`, which is 2 epsilon-DP.
@@ -171,17 +205,39 @@ class HybridSums(CounterSums):
 
     example: ClassVar[dict[str, Any]] = {"epsilon": 1.0}
 
-    def __init__(self, *, epsilon: SupportsFloat, pad_unplayed: bool = False, **options: Any) -> None:
-        super().__init__(counter="hybrid", epsilon=epsilon, pad_unplayed=pad_unplayed, **options)
+    def __init__(
+        self,
+        *,
+        epsilon: SupportsFloat,
+        noise: str | None = None,
+        delta: SupportsFloat | None = None,
+        pad_unplayed: bool = False,
+        **options: Any,
+    ) -> None:
+        super().__init__(
+            counter="hybrid", epsilon=epsilon, noise=noise, delta=delta, pad_unplayed=pad_unplayed, **options
+        )
+
+
+def guarantee_for(noise: str, factor: float, own: PrivacyGuarantee, below: Below) -> PrivacyGuarantee:
+    """Turn a counter's guarantee for one item into one for a round of values, and state why it carries over."""
+    if own.model == "none" or noise == "laplace":
+        return for_rounds(own, below.sensitivity, own.theorem)
+    if noise == "own-norm":
+        reason = (
+            "each node has one vector with density exp(-|z| / scale) in the norm of the values"
+            f" ({below.values.norm}), in which a round changes them by at most {factor:.4g}, so the log-densities of an"
+            " item's nodes change by at most epsilon together (Hardt and Talwar 2010)"
+        )
+    else:
+        reason = (
+            f"a round changes all values together by at most {factor:.4g} in L2, which multiplies the noise"
+            if factor > 1
+            else "a round influences the sum of one arm, so arms compose in parallel"
+        )
+    return dataclasses.replace(own, neighbours=REPLACE_ONE_ROUND, theorem=f"{own.theorem}; {reason}")
 
 
 @functools.lru_cache(maxsize=8)
 def _kept_counter(kind: type[Counter], epsilon: float, horizon: int, options: tuple[tuple[str, Any], ...]) -> Counter:
     return kind(epsilon=epsilon, horizon=horizon, **dict(options))
-
-
-def noise_of_object(state: tuple[Counter, Any], arm: int, rng: np.random.Generator) -> tuple[float, bool]:
-    """Return the next noise of a counter whose `noise` is a method, such as the square-root one."""
-    counter, own = state
-    noise, fresh = counter.noise(own, arm, rng)
-    return float(noise), bool(fresh)

@@ -13,6 +13,7 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+from dp_bandit_envs.privacy.items import distance_l1, to_item
 from dp_bandit_envs.privacy.laplace import grid_of, noisy
 from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Noise
 from dp_bandit_envs.protocols import FloatArray, IntArray
@@ -44,7 +45,7 @@ class State(NamedTuple):
 
 def release(state: State, arm: int, gain: float, rng: np.random.Generator) -> tuple[float, int]:
     """Add a gain to its arm's sum; release the sum if the arm reaches an end."""
-    state.exact[arm] += gain
+    state.exact[arm] += to_item(gain)
     state.inserted[arm] += 1
     end = state.passed[arm]
     if state.inserted[arm] != state.ends[end]:
@@ -119,7 +120,7 @@ class IntervalSums(Mechanism):
         ends = self.ends(below.horizon)
         # A power may be rounded down; the next double errs towards more noise.
         powers: FloatArray = np.nextafter(ends.astype(float) ** (self.v / 2), np.inf)
-        scales: FloatArray = np.zeros(len(ends)) if math.isinf(self.epsilon) else below.sensitivity * powers
+        scales: FloatArray = np.zeros(len(ends)) if math.isinf(self.epsilon) else distance_l1(below) * powers
         return State(
             np.zeros(below.n_values),
             np.zeros(below.n_values, np.int64),

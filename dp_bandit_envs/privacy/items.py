@@ -1,0 +1,53 @@
+"""Gains as items of sums: rounded so that sums of doubles are exact, and how far apart rounded gains can be.
+
+Sums of arbitrary doubles are rounded, and one changed gain changes how all later additions round. The stored sums of
+neighbouring games could then differ by more than the sensitivity to which noise is scaled. Multiples of 2^-30 add up
+without rounding while the sum is below 2^22.
+"""
+
+import math
+from fractions import Fraction
+
+from dp_bandit_envs.privacy.mechanism import Below
+from dp_bandit_envs.privacy.rounding import root_up
+
+STEP = 2.0**-30
+STEPS = 2.0**30
+
+
+def to_item(gain: float) -> float:
+    """Return the multiple of 2^-30 next to a gain in [-1, 1], towards 0."""
+    return int(gain * STEPS) * STEP
+
+
+def distance_l1(below: Below) -> float:
+    """Return the L1 distance between the rounded values of neighbouring rounds, rounded up.
+
+    Rounding moves two values apart by less than 2^-30, and not at all where they already are the range's width apart.
+    """
+    gains = below.gains_in_a_round
+    return _apart(below.sensitivity, gains, gains * below.values.width)
+
+
+def distance_l2(below: Below) -> float:
+    """Return their L2 distance, rounded up."""
+    root = root_up(below.gains_in_a_round)
+    return _apart(below.values.l2, root, math.nextafter(root * below.values.width, math.inf))
+
+
+def distance_own(below: Below) -> float:
+    """Return their distance in the values' own norm, rounded up."""
+    values = below.values
+    if values.norm == "l1":
+        return _apart(values.own, below.n_values, below.n_values * values.width)
+    steps = 1.0 if values.norm == "sup" else root_up(below.n_values)
+    return _apart(values.own, steps, math.nextafter(steps * values.width, math.inf) if steps > 1 else values.width)
+
+
+def _apart(distance: float, steps: float, most: float) -> float:
+    if distance >= most:
+        return distance
+    sum_ = distance + steps * STEP
+    if Fraction(sum_) < Fraction(distance) + Fraction(steps) * Fraction(STEP):
+        sum_ = math.nextafter(sum_, math.inf)
+    return min(sum_, most)

@@ -1,0 +1,96 @@
+"""The plain functions of `CounterSums`: each coordinate's sum, with noise of its own counter or of a shared position."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dp_bandit_envs.privacy.counters import Counter
+from dp_bandit_envs.privacy.items import to_item
+from dp_bandit_envs.privacy.laplace import to_grid
+from dp_bandit_envs.protocols import FloatArray, IntArray
+
+
+class State(NamedTuple):
+    """The exact sums, and the counters' state.
+
+    Attributes:
+        exact: Sums of the gains so far, `(n_values,)`.
+        inserted: Numbers of gains so far, `(n_values,)`.
+        counters: The counters' own state, with a position for each arm; of one arm, and not used, if `joint`.
+        together: The counter's joint state; of one coordinate, and not used, unless `joint`.
+        joint: Whether all coordinates share one position.
+        last: The coordinate that used the present position last, `(1,)`.
+        fresh: Whether the present position has a new release, `(1,)`.
+        factor: Multiplier of the counters' noise: the distance of neighbouring rounds' values in the noise's norm.
+        grid: The step between sums that can be released; 0 without noise.
+    """
+
+    exact: FloatArray
+    inserted: IntArray
+    counters: Any
+    together: Any
+    joint: bool
+    last: IntArray
+    fresh: IntArray
+    factor: float
+    grid: float
+
+
+class NoTogether(NamedTuple):
+    """The joint state of a counter that has no joint form."""
+
+    noise: FloatArray
+
+
+def next_noise(state: Any, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
+    """Placeholder; replaced by the counter's `noise`."""
+    raise NotImplementedError
+
+
+def insert_all(state: Any, rng: np.random.Generator) -> bool:
+    """Placeholder; replaced by the counter's `joint_noise`, if it has one."""
+    raise NotImplementedError
+
+
+def release(state: State, arm: int, gain: float, rng: np.random.Generator) -> tuple[float, int]:
+    """Insert a gain into its arm's counter; release the sum if the counter does."""
+    state.exact[arm] += to_item(gain)
+    state.inserted[arm] += 1
+    return pad(state, arm, rng)
+
+
+def pad(state: State, arm: int, rng: np.random.Generator) -> tuple[float, int]:
+    """Advance the counter of an arm; if its gain was not revealed, a 0 is inserted and its number of gains stays."""
+    if state.joint:
+        noise, fresh = shared_noise(state, arm, rng)
+    else:
+        noise, fresh = next_noise(state.counters, arm, rng)
+    if not fresh:
+        return 0.0, 0
+    return to_grid(state.exact[arm] + state.factor * noise, state.grid), state.inserted[arm]
+
+
+def shared_noise(state: State, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
+    """Return a coordinate's noise at the position that all coordinates share; the first one of a round advances it.
+
+    Every driver passes a round's coordinates in ascending order. So a coordinate that is not above the last one begins
+    a new round, and then `insert_all` moves to the next position, with noise for all coordinates.
+
+    Why this is private: between two advances the coordinates ascend, so none uses a position twice, and positions only
+    grow. A coordinate's releases are therefore those of its own counter, with a 0 at each position that it does not
+    use, as when a mechanism below withholds its gain. And all values of one round are at one position, because only
+    the first of them can advance it: a changed round moves one vector of values in one node on each level, as the
+    guarantee assumes. (If all coordinates of a round are above the last one, it shares the position of the round
+    before, whose coordinates are others; no two rounds are changed, so this has no effect on the argument.)
+    """
+    if arm <= state.last[0]:
+        state.fresh[0] = 1 if insert_all(state.together, rng) else 0
+    state.last[0] = arm
+    return state.together.noise[arm], state.fresh[0] != 0
+
+
+def noise_of_object(state: tuple[Counter, Any], arm: int, rng: np.random.Generator) -> tuple[float, bool]:
+    """Return the next noise of a counter whose `noise` is a method."""
+    counter, own = state
+    noise, fresh = counter.noise(own, arm, rng)
+    return float(noise), bool(fresh)

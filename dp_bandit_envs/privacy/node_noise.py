@@ -1,0 +1,77 @@
+r"""The noise of one node of a counter on vectors: as many numbers as coordinates, from one of three distributions.
+
+`"laplace"`: independent Laplace draws, for values that differ by at most 1 in L1. `"gaussian"`: independent normal
+draws, for values that differ by at most 1 in L2. `"own-norm"`: density proportional to
+:math:`e^{-\lVert z \rVert / b}` in the norm whose unit ball has the shape of the values' differences, for values that
+differ by at most 1 in that norm (the K-norm mechanism). If a node's vector moves by z, its log-density changes by at
+most :math:`\lVert z \rVert / b`, as with Laplace noise.
+
+Source: Hardt and Talwar (2010), On the Geometry of Differential Privacy, section 4.
+"""
+
+import math
+from typing import Final
+
+import numpy as np
+
+from dp_bandit_envs.privacy.gaussian import draw_normal
+from dp_bandit_envs.privacy.laplace import draw
+from dp_bandit_envs.protocols import FloatArray
+
+NOISES: Final = ("laplace", "own-norm", "gaussian")
+NORM_CODES: Final = {"l1": 0, "sup": 1, "l2": 2}
+"""Numbers for norms in states, which hold no text."""
+
+
+def fill(node: FloatArray, scale: float, norm: int, rng: np.random.Generator) -> None:
+    """Write independent Laplace draws into a node; 0 without drawing for scale 0. The norm is not used.
+
+    Counters call this name, which is replaced by one of the two functions below for other noise.
+    """
+    for i in range(len(node)):
+        node[i] = draw(scale, rng)
+
+
+def fill_normal(node: FloatArray, scale: float, norm: int, rng: np.random.Generator) -> None:
+    """Write independent normal draws into a node."""
+    for i in range(len(node)):
+        node[i] = draw_normal(scale, rng)
+
+
+def fill_own_norm(node: FloatArray, scale: float, norm: int, rng: np.random.Generator) -> None:
+    """Write one draw of K-norm noise into a node.
+
+    The sup norm: r u with u uniform in the cube [-1, 1]^d and r from Gamma(d + 1). L2: r v with v uniform on the sphere
+    and r from Gamma(d), one less because v has length 1. L1: independent Laplace draws.
+    """
+    d = len(node)
+    if scale <= 0.0:
+        node[:] = 0.0
+    elif norm == 1:
+        r = scale * rng.standard_gamma(d + 1.0)
+        for i in range(d):
+            node[i] = r * (2.0 * rng.random() - 1.0)
+    elif norm == 2:
+        squares = 0.0
+        while squares == 0.0:
+            for i in range(d):
+                node[i] = rng.standard_normal()
+                squares += node[i] * node[i]
+        r = scale * rng.standard_gamma(float(d)) / math.sqrt(squares)
+        for i in range(d):
+            node[i] *= r
+    else:
+        for i in range(d):
+            node[i] = draw(scale, rng)
+
+
+def add(to: FloatArray, one: FloatArray, other: FloatArray) -> None:
+    """Write the sums of two vectors into a third one, which may be one of them."""
+    for i in range(len(to)):
+        to[i] = one[i] + other[i]
+
+
+def copy(to: FloatArray, one: FloatArray) -> None:
+    """Write one vector into another."""
+    for i in range(len(to)):
+        to[i] = one[i]
