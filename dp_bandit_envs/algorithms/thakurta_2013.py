@@ -2,6 +2,7 @@
 
 import functools
 import math
+from collections.abc import Callable
 from typing import SupportsFloat
 
 from dp_bandit_envs import checks
@@ -15,7 +16,7 @@ from dp_bandit_envs.theory.experts_bounds import noisy_hedge_rate, noisy_hedge_r
 from dp_bandit_envs.theory.leader_bounds import fresh_noise_bound, fresh_noise_rate
 from dp_bandit_envs.wrappers import ExactSums, LaplaceClipRescale
 
-L1_DISTANCES = {"simplex": float, "ball": lambda dimension: 2 * math.sqrt(dimension), "cube": lambda dimension: 2.0}
+L1_DISTANCES: dict[str, Callable[[int], float]] = {"simplex": float, "ball": lambda dimension: 2 * math.sqrt(dimension), "cube": lambda dimension: 2.0}
 """The L1 distance of two gain vectors, which the noise is scaled to, by dimension."""
 
 
