@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.algorithms.agarwal_2017 import as_ftpl, as_ftrl
 from dp_bandit_envs.algorithms.algorithm import Algorithm, made_by
 from dp_bandit_envs.algorithms.alon_2013 import exp3_set
 from dp_bandit_envs.algorithms.asi_2023 import dp_epochs, lazy_hedge
@@ -25,6 +26,7 @@ from dp_bandit_envs.algorithms.freund_1997 import dp_hedge, hedge
 from dp_bandit_envs.algorithms.garivier_2011 import kl_ucb
 from dp_bandit_envs.algorithms.hu_2022 import dp_ts, lazy_dp_ts
 from dp_bandit_envs.algorithms.huang_2022 import htinf
+from dp_bandit_envs.algorithms.kairouz_2021 import dp_ftrl
 from dp_bandit_envs.algorithms.mishra_2015 import private_ucb
 from dp_bandit_envs.algorithms.ren_2020 import ldp_ucb_b, ldp_ucb_l
 from dp_bandit_envs.algorithms.sajed_2019 import dp_se
@@ -75,6 +77,9 @@ ALGORITHMS: dict[str, Callable[..., Algorithm]] = {
     "Lazy-Hedge": lazy_hedge,
     "DP-Epochs": dp_epochs,
     "Noisy-Hedge": noisy_hedge,
+    "AS-FTRL": as_ftrl,
+    "AS-FTPL": as_ftpl,
+    "DP-FTRL": dp_ftrl,
     "Uniform": uniform,
 }
 """The one table of algorithms; the function in each row documents the parameters."""

@@ -1,6 +1,7 @@
 """AS-FTRL and AS-FTPL of Agarwal and Singh (2017): leaders on noisy sums of gain vectors, with full information."""
 
 import math
+from collections.abc import Callable
 from typing import Any, SupportsFloat
 
 from dp_bandit_envs import checks
@@ -15,8 +16,16 @@ from dp_bandit_envs.protocols import Environment
 from dp_bandit_envs.theory.leader_bounds import perturbed_leader_bound
 from dp_bandit_envs.wrappers import CounterSums
 
-LARGEST_L1 = {"simplex": float, "ball": math.sqrt, "cube": lambda dimension: 1.0}
+LARGEST_L1: dict[str, Callable[[int], float]] = {"simplex": float, "ball": math.sqrt, "cube": lambda dimension: 1.0}
 """The largest L1 norm of a gain vector, which the paper's noise is scaled to, by dimension."""
+
+
+SHRINKS: dict[str, Callable[[int], float]] = {
+    "simplex": lambda dimension: 1.0,
+    "ball": lambda dimension: dimension**-0.5,
+    "cube": lambda dimension: dimension**-0.25,
+}
+"""The noise that keeps regret small on each set, over sqrt(T / 2)."""
 
 
 def as_ftrl(
@@ -74,7 +83,7 @@ def printed_epsilon(env: Environment, epsilon: float) -> float:
     nodes = counter_of("padded-binary", horizon, epsilon=1.0).nodes_per_item
     name, dimension = set_of(env)
     logarithm = math.log(max(horizon, 2))
-    return epsilon * env.get_wrapper_attr("sensitivity") * nodes / (LARGEST_L1[name](dimension) * logarithm)
+    return float(epsilon * env.get_wrapper_attr("sensitivity") * nodes / (LARGEST_L1[name](dimension) * logarithm))
 
 
 def as_ftpl(
@@ -126,11 +135,3 @@ def as_ftpl(
         parameters={"epsilon": epsilon, "delta": delta, "deviation": wanted},
         reference="Agarwal and Singh (2017), algorithm 3, theorem 3.5",
     )
-
-
-SHRINKS = {
-    "simplex": lambda dimension: 1.0,
-    "ball": lambda dimension: dimension**-0.5,
-    "cube": lambda dimension: dimension**-0.25,
-}
-"""The noise that keeps regret small on each set, over sqrt(T / 2)."""

@@ -43,6 +43,24 @@ def concentrated(sigma: float) -> float:
     return 1 / (2 * sigma**2)
 
 
+def gaussian_epsilon(sigma: float, delta: float) -> float:
+    """Return an epsilon, at most 1 + 1e-9 times the smallest, for which `gaussian_sigma` asks for at most this sigma.
+
+    Args:
+        sigma: Standard deviation at L2 sensitivity 1, greater than 0.
+        delta: In (0, 1).
+    """
+    low, high = 1e-12, 1.0
+    while gaussian_sigma(high, delta) > sigma:
+        if high >= 500:
+            raise ValueError(f"sigma must be larger for any epsilon up to 500; received {sigma!r}.")
+        low, high = high, 2 * high
+    while high > low * (1 + 1e-9):
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if gaussian_sigma(middle, delta) > sigma else (low, middle)
+    return high
+
+
 def smallest_delta(sigma: float, epsilon: float) -> float:
     """Return the smallest delta for which the Gaussian mechanism is (epsilon, delta)-DP at L2 sensitivity 1.
 

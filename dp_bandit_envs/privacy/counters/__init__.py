@@ -11,6 +11,7 @@ from dp_bandit_envs.privacy.counters.honaker import HonakerCounter
 from dp_bandit_envs.privacy.counters.hybrid import HybridCounter
 from dp_bandit_envs.privacy.counters.k_ary import KAryCounter
 from dp_bandit_envs.privacy.counters.logarithmic import LogarithmicCounter
+from dp_bandit_envs.privacy.counters.padded_binary import PaddedBinaryCounter
 from dp_bandit_envs.privacy.counters.segment_trees import SegmentTreesCounter
 from dp_bandit_envs.privacy.counters.smooth_binary import SmoothBinaryCounter
 from dp_bandit_envs.privacy.counters.square_root import SquareRootCounter
@@ -23,6 +24,7 @@ __all__ = [
     "HybridCounter",
     "KAryCounter",
     "LogarithmicCounter",
+    "PaddedBinaryCounter",
     "SegmentTreesCounter",
     "SmoothBinaryCounter",
     "SquareRootCounter",
@@ -35,6 +37,7 @@ COUNTERS: dict[str, type[Counter]] = {
     "hybrid": HybridCounter,
     "segment-trees": SegmentTreesCounter,
     "honaker": HonakerCounter,
+    "padded-binary": PaddedBinaryCounter,
     "smooth-binary": SmoothBinaryCounter,
     "k-ary": KAryCounter,
     "square-root": SquareRootCounter,

@@ -1,4 +1,4 @@
-"""The plain functions of `CounterSums`: each coordinate's sum, with noise of its own counter or of a shared position."""
+"""The plain functions of `CounterSums`: sums with the noise of counters of their own, or of a shared position."""
 
 from typing import Any, NamedTuple
 
