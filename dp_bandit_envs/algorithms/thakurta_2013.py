@@ -16,7 +16,15 @@ from dp_bandit_envs.theory.experts_bounds import noisy_hedge_rate, noisy_hedge_r
 from dp_bandit_envs.theory.leader_bounds import fresh_noise_bound, fresh_noise_rate
 from dp_bandit_envs.wrappers import ExactSums, LaplaceClipRescale
 
-L1_DISTANCES: dict[str, Callable[[int], float]] = {"simplex": float, "ball": lambda dimension: 2 * math.sqrt(dimension), "cube": lambda dimension: 2.0}
+L1_DISTANCES: dict[str, Callable[[int], float]] = {
+    "simplex": float,
+    "ball": lambda dimension: 2 * math.sqrt(dimension),
+    "cube": lambda dimension: 2.0,
+}
+    "simplex": float,
+    "ball": lambda dimension: 2 * math.sqrt(dimension),
+    "cube": lambda dimension: 2.0,
+}
 """The L1 distance of two gain vectors, which the noise is scaled to, by dimension."""
 
 

@@ -4,6 +4,9 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+import gymnasium as gym
+
+from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.experiments.experiment import AlgorithmSpec, GameSpec
 
 
@@ -36,6 +39,13 @@ class Game(NamedTuple):
         if self.means:
             return {"means": [(1 + gap) / 2] + [(1 - gap) / 2] * (dimension - 1), **more}
         return {"dimension": dimension, "gap": gap, **more}
+
+    def make(self, horizon: int, dimension: int | None = None) -> BanditEnv:
+        """Return its environment at a length, at the usual size or another."""
+        arguments = self.env_kwargs(dimension or self.dimension, horizon, self.hard(horizon))
+        game = gym.make(self.env_id, **arguments).unwrapped
+        assert isinstance(game, BanditEnv)
+        return game
 
     def hard(self, horizon: int) -> float:
         """Return the gap of the games over T, at most 1."""
