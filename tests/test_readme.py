@@ -15,13 +15,13 @@ from dp_bandit_envs import algorithm_names, make_algorithm
 from dp_bandit_envs.cli.app import app
 from dp_bandit_envs.envs.registration import IDS
 from dp_bandit_envs.privacy.counters.comparison import compare
+from tests.tools.playable import FULL_INFORMATION
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```(\w+)\n(.*?)```", README, re.DOTALL)
 PYTHON = [code for language, code in BLOCKS if language == "python"]
 LINES = [line for language, code in BLOCKS if language == "bash" for line in code.strip().splitlines()]
-from tests.tools.playable import FULL_INFORMATION
 
 
 def test_there_is_nothing_but_python_and_bash():
