@@ -9,7 +9,7 @@ import math
 from fractions import Fraction
 
 from dp_bandit_envs.privacy.mechanism import Below
-from dp_bandit_envs.privacy.rounding import root_up
+from dp_bandit_envs.privacy.rounding import multiply_up, root_up
 
 STEP = 2.0**-30
 STEPS = 2.0**30
@@ -32,7 +32,7 @@ def distance_l1(below: Below) -> float:
 def distance_l2(below: Below) -> float:
     """Return their L2 distance, rounded up."""
     root = root_up(below.gains_in_a_round)
-    return _apart(below.values.l2, root, math.nextafter(root * below.values.width, math.inf))
+    return _apart(below.values.l2, root, multiply_up(root, below.values.width))
 
 
 def distance_own(below: Below) -> float:
@@ -41,7 +41,7 @@ def distance_own(below: Below) -> float:
     if values.norm == "l1":
         return _apart(values.own, below.n_values, below.n_values * values.width)
     steps = 1.0 if values.norm == "sup" else root_up(below.n_values)
-    return _apart(values.own, steps, math.nextafter(steps * values.width, math.inf) if steps > 1 else values.width)
+    return _apart(values.own, steps, multiply_up(steps, values.width))
 
 
 def _apart(distance: float, steps: float, most: float) -> float:

@@ -15,8 +15,8 @@ from dp_bandit_envs.simulation.play_block import Progress, Streams
 
 PLACE = 0
 """Placeholder."""
-LOW, HIGH = 0.0, 1.0
-"""Placeholders: the range of the values that are released."""
+LOW, HIGH, OUTSIDE = 0.0, 1.0, ""
+"""Placeholders: the range of the values that are released, and what is said of others."""
 MUST_RELEASE = False
 """Placeholder: whether a mechanism never withholds a gain."""
 
@@ -59,7 +59,7 @@ def then_release(states: Any, arm: int, gain: float, streams: Streams) -> tuple[
             raise ValueError("a mechanism withheld a gain, which it says it never does.")
         return 0.0, 0
     if not LOW <= value <= HIGH:
-        raise ValueError("a mechanism that releases gains released one outside its range.")
+        raise ValueError(OUTSIDE)
     return float(value), 1
 
 

@@ -10,6 +10,7 @@ import pytest
 from dp_bandit_envs import Agent, Algorithm, PrivacyGuarantee, algorithm_names, make_algorithm, play, simulate
 from dp_bandit_envs.agents import TsallisInf
 from dp_bandit_envs.algorithms import ALGORITHMS
+from dp_bandit_envs.envs.experts_env import ExpertsEnv
 from dp_bandit_envs.errors import UnknownNameError
 from tests.tools.one_noise import with_one_noise
 from tests.tools.playable import FULL_INFORMATION, home_of
@@ -123,7 +124,10 @@ def test_no_bound_exceeds_the_horizon_and_an_unknown_one_stays_inf(name, horizon
     algorithm = make_algorithm(name, **parameters)
     for memory in (0, 1):
         bound = algorithm.regret_bound(n_arms=3, horizon=horizon, memory=memory)
-        uncut = math.inf if algorithm.bound is None else algorithm.bound(3, horizon, memory)
+        if algorithm.bound_in is not None:
+            uncut = algorithm.bound_in(ExpertsEnv(3, horizon)) if memory == 0 else math.inf
+        else:
+            uncut = math.inf if algorithm.bound is None else algorithm.bound(3, horizon, memory)
         assert bound == (math.inf if math.isinf(uncut) else min(uncut, horizon))
     bound = algorithm.pseudo_regret_bound(means=[1.0, 0.0], horizon=horizon)
     assert bound <= horizon or (bound == math.inf and name not in STOCHASTIC_WITH_BOUND)

@@ -18,9 +18,9 @@ from dp_bandit_envs.wrappers import vector
 
 PLANTED = 0.1234567891
 MARK = "1234567"
+"""Digits that repr, str.format and NumPy's printing all keep."""
 CLOSE = 1e-8
 """Mechanisms that release sums round the gains that they add up to multiples of 2^-30."""
-"""Digits that repr, str.format and NumPy's printing all keep."""
 
 BY_LETTER = {"L": "LaplaceClipRescale", "M": "MiniBatchAverage", "R": "RandomizedResponse"}
 

@@ -31,7 +31,7 @@ def compare(horizon: int, epsilon: float, delta: float | None = None) -> list[Ro
     """
     rows = []
     for name, kind in COUNTERS.items():
-        if name == "logarithmic" or (name == "square-root" and delta is None):
+        if not kind.after_every_item or (name == "square-root" and delta is None):
             continue
         extra: dict[str, Any] = {"delta": delta} if name == "square-root" else {}
         counter = kind(epsilon=epsilon, horizon=horizon, **extra)

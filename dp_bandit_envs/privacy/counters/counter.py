@@ -10,7 +10,7 @@ The noise of each counter is written once, as plain functions over arrays with o
     start(n_arms, ...) -> State            next_noise(state, arm, rng) -> (noise, fresh)
 
 `next_noise` advances the counter of one arm by one item and returns the noise of its release, and whether there is a
-new release after this item (always, except in the logarithmic counter). Wrappers and simulator use the same functions.
+new release after this item (see `Counter.after_every_item`). Wrappers and simulator use the same functions.
 
 Where every coordinate gets an item in every round, all of them share one position, and a node is a vector:
 
@@ -66,6 +66,8 @@ class Counter(abc.ABC):
     """The counter's `insert_all`, as a static method; None if it has none."""
     noises: ClassVar[tuple[str, ...]] = NOISES
     """The kinds of noise that its nodes can have, the default first; see `dp_bandit_envs.privacy.node_noise`."""
+    after_every_item: ClassVar[bool] = True
+    """Whether there is a new release after every item."""
     most_items: ClassVar[int] = checks.MOST_ROUNDS
     """The longest horizon."""
     nodes_per_item: int

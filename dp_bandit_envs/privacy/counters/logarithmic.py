@@ -73,6 +73,7 @@ class LogarithmicCounter(Counter):
     joint_noise = staticmethod(insert_all)
 
     nodes_per_item = 1
+    after_every_item = False
 
     def new_state(self, n_arms: int) -> State:
         """Return the state of `n_arms` counters before their first items."""

@@ -77,6 +77,7 @@ class PaddedBinaryCounter(BinaryCounter):
 
     noise = staticmethod(next_noise)
     joint_noise = staticmethod(insert_all)
+    after_every_item = False
 
     def new_state(self, n_arms: int) -> State:
         """Return the state of `n_arms` counters before their first items."""

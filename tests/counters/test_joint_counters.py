@@ -1,0 +1,185 @@
+"""The joint form of each counter: every coordinate has the noise of a counter of its own, independent of the others."""
+
+import math
+
+import numpy as np
+import pytest
+
+from dp_bandit_envs.privacy.counters import COUNTERS
+from dp_bandit_envs.privacy.mechanisms import counter_releases
+from dp_bandit_envs.privacy.mechanisms.counter_sums import CounterSums
+from dp_bandit_envs.simulation.compiling import compile_with
+from tests.tools.counter_noise import ALL, LAPLACE, counter, linear_map, module_of
+from tests.tools.fake_draws import Counting, Impulse
+from tests.tools.vector_sums import FACTS, experts, released
+
+KINDS = [(name, noise) for name in ALL for noise in COUNTERS[name].noises]
+
+
+def joint_map(some, name: str, items: int, d: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return what each release adds up, `(releases, d, draws)`, the scales of the draws, and when it releases."""
+
+    def run(rng):
+        state = some.new_joint_state(d)
+        found, fresh = [], []
+        for _ in range(items):
+            fresh.append(module_of(name).insert_all(state, rng))
+            found.append(state.noise.copy())
+        return np.array(found), np.array(fresh)
+
+    silent = Impulse()
+    _, fresh = run(silent)
+    columns = []
+    for hot in range(len(silent.asked)):
+        impulse = Impulse(hot)
+        columns.append(run(impulse)[0])
+        assert impulse.asked == silent.asked
+    return np.stack(columns, axis=-1)[fresh], np.array(silent.asked), np.flatnonzero(fresh) + 1
+
+
+def in_order(noise: np.ndarray, scales: np.ndarray) -> np.ndarray:
+    """Return the columns of a map with their scales, sorted; draws that are in no release are left out."""
+    columns = np.vstack([scales, noise])[:, np.abs(noise).sum(axis=0) > 0].T.round(10)
+    return np.array(sorted(columns.tolist()))
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("horizon", [1, 2, 13, 33, 64])
+def test_every_coordinate_has_the_noise_of_a_counter_of_its_own(name, horizon):
+    """All releases of a coordinate are the same sums of draws as the scalar form's, so their joint law is the same.
+
+    And no two coordinates share a draw, so they are independent.
+    """
+    some = counter(name, horizon, 0.7)
+    alone, own_scales, covers = linear_map(some, horizon)
+    noise, scales, times = joint_map(some, name, horizon, 3)
+    np.testing.assert_array_equal(times, covers)
+    used = np.abs(noise).sum(axis=0) > 0
+    assert (used.sum(axis=0) <= 1).all()
+    for coordinate in range(3):
+        np.testing.assert_allclose(in_order(noise[:, coordinate], scales), in_order(alone, own_scales), atol=1e-9)
+
+
+@pytest.mark.parametrize(("base", "horizon"), [(3, 40), (5, 62), (9, 41)])
+def test_the_joint_k_ary_counter_has_the_same_noise_in_every_base(base, horizon):
+    some = counter("k-ary", horizon, 0.7, base=base)
+    noise, scales, _ = joint_map(some, "k-ary", horizon, 2)
+    np.testing.assert_allclose(in_order(noise[:, 1], scales), in_order(*linear_map(some, horizon)[:2]), atol=1e-9)
+
+
+@pytest.mark.parametrize("name", [*LAPLACE, "square-root"])
+def test_a_coordinate_costs_as_many_draws_as_an_arm(name):
+    some = counter(name, 500)
+    joint, alone = Counting(), Counting()
+    together, single = some.new_joint_state(4), some.new_state(1)
+    for _ in range(500):
+        module_of(name).insert_all(together, joint)
+        some.noise(single, 0, alone)
+        assert joint.draws == 4 * alone.draws
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_joint_form_without_noise_draws_nothing(name):
+    rng = Counting()
+    state = counter(name, 100, math.inf).new_joint_state(2)
+    for _ in range(100):
+        module_of(name).insert_all(state, rng)
+        assert not state.noise.any()
+    assert rng.draws == 0
+
+
+@pytest.mark.parametrize(("name", "noise"), KINDS)
+def test_compiled_sums_of_vectors_are_the_python_ones_bit_for_bit(name, noise):
+    """In all three games with norms of their own, and where a coordinate is left out of some rounds."""
+    mechanism = CounterSums(counter=name, epsilon=0.7, noise=noise)
+    compiled = compile_with(mechanism.release, {})
+    chosen = np.random.default_rng(5)
+    for facts in FACTS.values():
+        below = facts(5, 100)
+        states = mechanism.new_state(below), mechanism.new_state(below)
+        streams = [np.random.Generator(np.random.SFC64(8)) for _ in states]
+        for _ in range(100):
+            for coordinate in np.flatnonzero(chosen.random(5) < 0.9).tolist():
+                value = float(chosen.uniform(-1, 1))
+                python = mechanism.release(states[0], coordinate, value, streams[0])
+                assert compiled(states[1], coordinate, value, streams[1]) == python
+        assert np.array_equal(states[0].exact, states[1].exact)
+        assert streams[0].random() == streams[1].random()
+
+
+# ---- one position for all coordinates ------------------------------------------------------------------------------
+
+
+def path(mechanism, below, rounds: int, seed: int) -> np.ndarray:
+    """Return the noise of all positions, `(rounds, d)`."""
+    return released(mechanism, below, np.zeros((rounds, below.n_values)), np.random.default_rng(seed))
+
+
+def positions(below, revealed: np.ndarray) -> np.ndarray:
+    """Return the position whose noise each revealed coordinate gets, `(rounds, d)`; -1 where nothing is revealed."""
+    mechanism = CounterSums(counter="binary", epsilon=1.0)
+    # Without a grid, so that no two releases are equal by chance.
+    states = [mechanism.new_state(below)._replace(grid=0.0) for _ in "ab"]
+    streams = [np.random.default_rng(3) for _ in "ab"]
+    every = [[mechanism.release(states[0], i, 0.0, streams[0])[0] for i in range(below.n_values)] for _ in revealed]
+    noise, state, rng = np.array(every), states[1], streams[1]
+    assert len(np.unique(noise)) == noise.size
+    found = np.full(revealed.shape, -1)
+    for t, coordinate in zip(*np.nonzero(revealed), strict=True):
+        value, _ = mechanism.release(state, int(coordinate), 0.0, rng)
+        found[t, coordinate] = np.flatnonzero(noise[:, coordinate] == value)[0]
+    return found
+
+
+def test_all_coordinates_of_a_round_share_a_position():
+    assert positions(experts(3, 20), np.ones((20, 3), bool)).tolist() == [[t] * 3 for t in range(20)]
+
+
+@pytest.mark.parametrize("share", [0.9, 0.5, 0.2])
+def test_a_withheld_coordinate_breaks_nothing(share):
+    """No coordinate gets the noise of a position twice, positions grow, and a round's coordinates share one."""
+    revealed = np.random.default_rng(4).random((200, 4)) < share
+    found = positions(experts(4, 200), revealed)
+    for column in found.T:
+        assert (np.diff(column[column >= 0]) > 0).all()
+    for row in found:
+        assert len(set(row[row >= 0].tolist())) <= 1
+
+
+def test_rounds_with_other_coordinates_may_share_a_position():
+    """First coordinate 0, then 1 and 2, then 0 again: two positions, of which each coordinate uses each once."""
+    revealed = np.array([[1, 0, 0], [0, 1, 1], [1, 0, 0], [0, 1, 0]], bool)
+    assert positions(experts(3, 4), revealed).tolist() == [[0, -1, -1], [-1, 0, 0], [1, -1, -1], [-1, 1, -1]]
+
+
+def test_one_coordinate_moves_on_in_every_round():
+    assert positions(experts(1, 6), np.ones((6, 1), bool)).ravel().tolist() == list(range(6))
+
+
+def test_a_padded_coordinate_moves_on_with_the_others():
+    """`pad` takes the noise of the same position, and the number of gains stays."""
+    below = experts(2, 8)
+    mechanism = CounterSums(counter="binary", epsilon=1.0, pad_unplayed=True)
+    noise = path(mechanism, below, 8, seed=6)
+    state, rng = mechanism.new_state(below), np.random.default_rng(6)
+    for t in range(8):
+        assert mechanism.release(state, 0, 0.0, rng) == (noise[t, 0], t + 1)
+        assert mechanism.idle(state, 1, rng) == (noise[t, 1], 0)
+
+
+def test_a_counter_without_a_joint_form_still_works(monkeypatch):
+    """Each coordinate has a position of its own; own-norm noise is refused."""
+    kind = type("Mine", (COUNTERS["binary"],), {"joint_noise": None})
+    monkeypatch.setitem(COUNTERS, "mine", kind)
+    mechanism = CounterSums(counter="mine", epsilon=1.0)
+    sums = path(mechanism, experts(3, 9), 9, seed=1)
+    state, rng = COUNTERS["binary"](epsilon=1.0, horizon=9).new_state(3), np.random.default_rng(1)
+    expected = np.array(
+        [[3.0 * module_of("binary").next_noise(state, arm, rng)[0] for arm in range(3)] for _ in range(9)]
+    )
+    assert np.abs(sums - expected).max() <= mechanism.new_state(experts(3, 9)).grid / 2
+    with pytest.raises(TypeError, match="own-norm"):
+        CounterSums(counter="mine", epsilon=1.0, noise="own-norm")
+    # Nor is the placeholder for it ever called.
+    with pytest.raises(NotImplementedError):
+        counter_releases.insert_all(None, rng)

@@ -1,0 +1,70 @@
+"""Sums of vectors without a game: what a mechanism knows of it, and a driver that reveals every coordinate."""
+
+from typing import Any
+
+import numpy as np
+
+from dp_bandit_envs.privacy.mechanism import Below, Mechanism
+from dp_bandit_envs.privacy.values import Values, all_gains_of_arms
+
+
+def experts(d: int, horizon: int) -> Below:
+    """Return the facts about the gains of d experts, in [0, 1]."""
+    return Below(d, horizon, float(d), d, values=all_gains_of_arms(d))
+
+
+def box(d: int, horizon: int) -> Below:
+    """Return the facts about values in [-1, 1], as those of Agarwal and Singh's experts."""
+    return Below(d, horizon, 2.0 * d, d, values=Values(-1.0, 1.0, 2 * d**0.5, "sup", 2.0, True))
+
+
+def ball(d: int, horizon: int) -> Below:
+    """Return the facts about the coordinates of a vector in the L2 ball."""
+    return Below(d, horizon, 2.0 * d**0.5, d, values=Values(-1.0, 1.0, 2.0, "l2", 2.0, True))
+
+
+def cross_polytope(d: int, horizon: int) -> Below:
+    """Return the facts about the coordinates of a vector in the L1 ball."""
+    return Below(d, horizon, 2.0, d, values=Values(-1.0, 1.0, 2.0, "l1", 2.0, True))
+
+
+FACTS = {"experts": experts, "ball": ball, "cube": cross_polytope}
+
+
+def released(mechanism: Mechanism, below: Below, table: np.ndarray, rng: Any) -> np.ndarray:
+    """Return what is released after each row of a table in which every coordinate is revealed; nan where nothing is."""
+    state, release = mechanism.new_state(below), mechanism.release
+    sums = np.full(table.shape, np.nan)
+    for t, row in enumerate(table.tolist()):
+        for coordinate, value in enumerate(row):
+            total, count = release(state, coordinate, value, rng)
+            if count:
+                assert count == t + 1
+                sums[t, coordinate] = total
+    return sums
+
+
+class OneNode:
+    """A random generator whose node number `hot` is a large vector of own-norm noise, and all others 0.
+
+    Attributes:
+        asked: The shape of each Gamma draw: one a node.
+    """
+
+    def __init__(self, hot: int = -1, height: float = 2.0**30) -> None:
+        """Take the number of the node, from 0; -1 for none."""
+        self.hot, self.height = hot, height
+        self.asked: list[float] = []
+
+    def standard_gamma(self, shape: float) -> float:
+        """Return `height` or 0."""
+        self.asked.append(shape)
+        return self.height * (len(self.asked) - 1 == self.hot)
+
+    def random(self) -> float:
+        """Return 1, so that the vector is in the corner of the cube."""
+        return 1.0
+
+    def standard_normal(self) -> float:
+        """Return 1, so that the vector has equal coordinates."""
+        return 1.0
