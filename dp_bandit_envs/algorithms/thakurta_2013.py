@@ -21,10 +21,6 @@ L1_DISTANCES: dict[str, Callable[[int], float]] = {
     "ball": lambda dimension: 2 * math.sqrt(dimension),
     "cube": lambda dimension: 2.0,
 }
-    "simplex": float,
-    "ball": lambda dimension: 2 * math.sqrt(dimension),
-    "cube": lambda dimension: 2.0,
-}
 """The L1 distance of two gain vectors, which the noise is scaled to, by dimension."""
 
 

@@ -64,12 +64,12 @@ def fresh_noise_rate(set_name: str, dimension: int, horizon: int, noise_scale: f
 
 
 def fresh_noise_bound(set_name: str, dimension: int, horizon: int, rate: float, noise_scale: float) -> float:
-    r"""Return :math:`A / a + a T (1 + 2 d b^2) / 2 + c b`, c = sqrt(d) or d, for fresh Laplace noise on each coordinate.
+    r"""Return :math:`A / a + a T (1 + 2 d b^2) / 2 + c b`, c = sqrt(d) or d, for fresh Laplace noise in every round.
 
     On gain vectors Y_t that are independent of its point, the leader's regret is at most
-    :math:`A / a + \frac a 2 \sum_t E |Y_t|^2`, and :math:`E |Y_t|^2 \le 1 + 2 d b^2` for noise of scale b. Clipping b ln T
-    outside the range moves the mean of a coordinate by at most b / (2 T), which costs, over all rounds, the distance of
-    two points times that: sqrt(d) b on the ball, d b on the cube.
+    :math:`A / a + \frac a 2 \sum_t E |Y_t|^2`, and :math:`E |Y_t|^2 \le 1 + 2 d b^2` for noise of scale b. Clipping
+    b ln T outside the range moves the mean of a coordinate by at most b / (2 T), which costs, over all rounds, the
+    distance of two points times that: sqrt(d) b on the ball, d b on the cube.
 
     Args:
         set_name: `"ball"` or `"cube"`; for the simplex see `experts_bounds.noisy_hedge_regret_bound`.

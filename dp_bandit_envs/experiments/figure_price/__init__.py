@@ -31,8 +31,8 @@ def notes(results: Sequence[Results]) -> list[Note]:
     text = (
         "Regret is external regret. With experts a mixture is played (`DPBandit-Simplex-v0`) and earns its mean gain:"
         " the same expected regret as drawing an expert from it, without the noise of the draws, which would hide"
-        f" ratios near 1. With many experts one expert is drawn in each round, because for {setup.COINS}, {setup.LAZY} and"
-        f" {setup.EPOCHS} the draws are what makes them private; all four learners and {setup.HEDGE} draw.\n\n"
+        " ratios near 1. With many experts one expert is drawn in each round, because for"
+        f" {setup.COINS}, {setup.LAZY} and {setup.EPOCHS} the draws are what makes them private; all four learners and {setup.HEDGE} draw.\n\n"
         "Each length T is a game of its own. Over T the best choice is ahead by 2 sqrt(ln d / T) for experts,"
         " 2 sqrt(d / T) on the ball, 6 sqrt(K ln K / T) for arms and 14 sqrt(d / T) on the ball with payoffs only (at"
         " most 1): then regret without privacy grows like sqrt(T), its worst case, at every length. The factors for"

@@ -41,7 +41,7 @@ STYLES = {
 
 def draw_price(reproduction: Reproduction, results: Sequence[Results]) -> Figure:
     """Draw the price over T in three panels, over epsilon, and over the number of experts."""
-    over_t, over_epsilon, exponents, many = results
+    over_t, over_epsilon, _, many = results
     end, middle = (f"{longest(one):,}" for one in (many, over_epsilon))
     d, k = EXPERTS.dimension, ARMS.dimension
     panels = [
@@ -56,8 +56,8 @@ def draw_price(reproduction: Reproduction, results: Sequence[Results]) -> Figure
     trials = over_t.experiment.trials
     note = (
         f"point: ratio (d: difference) of mean regrets of {trials} games ({many.experiment.trials} in e) on the same"
-        " gains; band: its 95% confidence interval (1.96 standard errors). a to c: epsilon = 1, the best choice ahead by"
-        f" a gap of order 1 / sqrt(T), so that no learning costs a constant ratio. d, e: gap {setup.EASY:g}; in d the"
+        " gains; band: its 95% confidence interval (1.96 standard errors). a to c: epsilon = 1, the best choice ahead"
+        f" by a gap of order 1 / sqrt(T), so that no learning costs a constant ratio. d, e: gap {setup.EASY:g}; in d the"
         f" levels are those of the axis, and {setup.OWN} has Laplace noise on the cube, whose own norm is L1"
     )
     return price_figure(panels, note=note, labels=labels, styles=STYLES)
@@ -79,7 +79,7 @@ def _over_epsilon(results: Results) -> list[Curve]:
             panel = game.key(longest(results))
             free = last(results, panel, setup.FREE)
             extra = np.stack([last(results, panel, label_at(name, level)) - free for level in setup.LEVELS], axis=1)
-            points = [Estimate(float(mean), float(error)) for mean, error in zip(*mean_and_standard_error(extra))]
+            points = [Estimate(*map(float, mean_and_standard_error(column))) for column in extra.T]
             curves.append(Curve(name, setup.LEVELS, points, game.name))
     return curves
 
@@ -88,8 +88,7 @@ def _many(results: Results) -> list[Curve]:
     curves = []
     for price in setup.OVER_DIMENSION:
         panels = [MANY.key(longest(results), number) for number in setup.NUMBERS_OF_EXPERTS]
-        points = [
-            ratio_of_means(last(results, panel, price.private), last(results, panel, price.free)) for panel in panels
-        ]
+        pairs = [[last(results, panel, name) for name in (price.private, price.free)] for panel in panels]
+        points = [ratio_of_means(private, free) for private, free in pairs]
         curves.append(Curve(price.private, setup.NUMBERS_OF_EXPERTS, points))
     return curves

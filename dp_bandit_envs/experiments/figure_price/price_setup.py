@@ -96,7 +96,7 @@ def experiments(*, horizon: int = HORIZON, trials: int = TRIALS, seed: int = 0) 
         trials: Number of games of each algorithm; at most 20 in the last two.
         seed: The seed.
     """
-    horizon = checks.integer("horizon", horizon, at_least=4)
+    horizon = checks.integer("horizon", horizon, at_least=1)
     trials = checks.integer("trials", trials, at_least=1)
     fewer = min(trials, FEWER)
     parts = {

@@ -86,12 +86,12 @@ def exponents(found: Measured) -> Words:
     table = "1" if game in FULL else "2"
     what = "extra regret for privacy" if game in FULL else "regret"
     parts = [f"{what} of {price.private}: {_exponents(each)}" for price, each in found.prices.items()]
-    hidden = (
-        "" if row.sized else "; for d, which table 2 hides, the paper's is that of theorem 4.5 with noise on the payoff"
-    )
+    theorem = "; for d, which table 2 hides, the paper's is that of theorem 4.5 with noise on the payoff"
+    hidden = "" if row.sized else theorem
     return Words(
         says=f"Table {table}, {game.name}: regret at most of order {row.says}.",
-        seen=f"exponents, measured (the paper's): {'; '.join(parts)}; of T without privacy: {_exponent(found.free)}{hidden}",
+        seen=f"exponents, measured (the paper's): {'; '.join(parts)}; of T without privacy: {_exponent(found.free)}"
+        f"{hidden}",
         yes=f"none is clearly larger than the paper's by more than {TOLERANCE:g}",
         no=f"larger in {joined(found.over)}, in games of up to {_rounds(found.horizon)} rounds",
         unknown=f": not known well enough in {joined(found.unclear)}",
