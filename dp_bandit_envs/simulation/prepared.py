@@ -102,6 +102,8 @@ def prepare(
     compiled: dict[str, Plan] = {}
     reasons: dict[str, str] = {}
     source, decision_set = getattr(game, "source", None), getattr(game, "decision_set", None)
+    for player in players.values():
+        player.check_game(env)
     for name, player in players.items():
         try:
             plan = make_plan(player, env)

@@ -5,9 +5,11 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs import simulate
-from dp_bandit_envs.algorithms import Algorithm, algorithm_names, make_algorithm
+from dp_bandit_envs.algorithms import Algorithm, make_algorithm
 from dp_bandit_envs.envs.registration import IDS
 from dp_bandit_envs.simulation import trials as trials_module
+from tests.tools.playable import BANDITS, LEADERS
+from tests.tools.plays import POINT_IDS
 
 FIELDS = ("external_regret", "policy_regret", "pseudo_regret", "collected", "switches", "pulls")
 
@@ -44,8 +46,9 @@ def test_jobs(env_id, monkeypatch):
     """
     monkeypatch.setattr(trials_module, "ROUNDS_AT_ONCE", 64)
     given = {"horizon": 4000, "trials": 8, "seed": 5, "checkpoints": 4}
-    alone = simulate(env_id, ["EXP3", "EXP3-tau"], jobs=1, **given)
-    assert_equal(alone, simulate(env_id, ["EXP3", "EXP3-tau"], jobs=4, **given))
+    players = LEADERS if env_id in POINT_IDS else ["EXP3", "EXP3-tau"]
+    alone = simulate(env_id, players, jobs=1, **given)
+    assert_equal(alone, simulate(env_id, players, jobs=4, **given))
 
 
 def test_jobs_with_a_table_of_gains(monkeypatch):
@@ -70,7 +73,7 @@ def test_processes():
 
 def test_splits():
     """Trials 3 to 7 on their own are trials 3 to 7 of all."""
-    algorithms = [*map(make_algorithm, algorithm_names()), Algorithm("mine", Greedy)]
+    algorithms = [*map(make_algorithm, BANDITS), Algorithm("mine", Greedy)]
     whole = simulate("DPBandit-Switching-v0", algorithms, horizon=100, trials=8, seed=1)
     part = simulate("DPBandit-Switching-v0", algorithms, horizon=100, trials=5, first_trial=3, seed=1)
     assert_equal(whole, part, slice(3, 8))
@@ -80,7 +83,7 @@ def test_splits():
 
 def test_company():
     """Alone, or with all others, before or behind: an algorithm plays the same games."""
-    names = algorithm_names()
+    names = BANDITS
     whole = simulate("DPBandit-FullyOblivious-v0", names, horizon=150, trials=3)
     reverse = simulate("DPBandit-FullyOblivious-v0", names[::-1], horizon=150, trials=3)
     for name in names:
