@@ -35,7 +35,7 @@ def refusal_of(algorithm: Any, env: Environment) -> str | None:
         return HIDDEN.format(algorithm.name)
     if points and algorithm.feedback == "payoff" and facts.n_values != 1:
         return f"{algorithm.name} learns from payoffs; use feedback='bandit'."
-    if points and algorithm.feedback == "any" and facts.n_values == 1:
+    if points and algorithm.feedback != "payoff" and facts.n_values == 1:
         return f"{algorithm.name} learns from gain vectors, but this game reveals payoffs only. Use feedback='full'."
     name = facts.decision_set.name if points else ""
     if points and algorithm.decision_sets and name not in algorithm.decision_sets:

@@ -59,6 +59,9 @@ STYLES = {
     "Lazy-Hedge": Style(BLUE, ":", "^"),
     "DP-Epochs": Style(GREEN, "-", "v"),
     "Noisy-Hedge": Style(VERMILION, "-.", "X"),
+    "AS-FTRL": Style(PURPLE, "--", "D"),
+    "AS-FTPL": Style(SKY, ":", "p"),
+    "DP-FTRL": Style(BLUE, "-.", "P"),
     "LDP-UCB-L": Style(WINE, "-", "H"),
     "LDP-UCB-B": Style(WINE, "--", "8"),
 }
