@@ -1,4 +1,4 @@
-"""The plain functions of `CounterSums`: each coordinate's sum, with noise of its own counter or of a shared position."""
+"""The plain functions of `CounterSums`: sums, with noise of a counter for each arm or of a position that all share."""
 
 from typing import Any, NamedTuple
 
