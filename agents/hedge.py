@@ -113,7 +113,9 @@ class Hedge(FunctionalAgent):
     def probabilities(self) -> FloatArray:
         """Return the probability of each arm in the next step, shape `(n_arms,)`."""
         self._check_begun()
-        return np.array(self._state.weights) / sum(self._state.weights)
+        weights: FloatArray = np.array(self._state.weights)
+        weights /= weights.sum()
+        return weights
 
 
 def default_learning_rate(n_arms: int, horizon: int) -> float:

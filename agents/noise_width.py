@@ -201,9 +201,10 @@ def _chernoff(counter: Counter, places: int, ones: int, minus_log: FloatArray) -
 def _check_terms(counter: Counter, places: int, ones: int) -> list[tuple[float, int]]:
     """Return the Laplace scales of the noisiest release at counts of `places` + 1 bits, `ones` of them 1, or raise."""
     terms = [(scale, number) for scale, number in counter.noisiest(places, ones) if scale > 0 and number > 0]
-    if not terms:
+    if not terms or counter.delta is not None:
+        gaussian = " with Gaussian noise" if counter.delta is not None else ""
         raise ValueError(
-            f"the counter must have Laplace noise in every release; received a {type(counter).__name__}. Use 'hybrid'"
-            " or 'k-ary', for example."
+            f"the counter must have Laplace noise in every release; received a {type(counter).__name__}{gaussian}. Use"
+            " 'hybrid' or 'k-ary' without delta, for example."
         )
     return terms

@@ -62,6 +62,9 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
         horizon: Number of steps that can release something: T, or T // tau above batches of tau rounds.
     """
 
+    _played: Any = None
+    """The point or points played last, for pictures."""
+
     def __init__(self, env: Environment, mechanism: Mechanism) -> None:
         name = type(self).__name__
         super().__init__(checked_env(env, name, gym.Env))
@@ -152,7 +155,7 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
         return self._set.checked(action) if self._n_plays == 0 else checks.arm(action, self._n_plays)
 
     def _new_scoreboard(self) -> Any:
-        self._played: Any = None
+        self._played = None
         if self._n_plays:
             return Scoreboard(self._n_plays, self._rounds)
         return PointBoard(self._set, self._rounds, lambda: self._played)

@@ -36,7 +36,7 @@ def dp_ucb_bound(
 
     Private because a changed gain enters one arm's counter, all releases of which are epsilon-DP together.
 
-    With `counter="square-root"` it is (epsilon, 1e-6)-DP, and played without compiling.
+    With `counter="square-root"` it is (epsilon, 1e-6)-DP.
 
     Differs from the source in: each part of the hybrid counter has half of epsilon, as both are released
         (budget="paper" gives each all of it); levels are counted in base 2; and the bonus for noise is Chernoff's,
@@ -66,7 +66,7 @@ def dp_ucb(*, epsilon: SupportsFloat = 1.0, counter: str = "hybrid", budget: str
 
     Private because a changed gain enters one arm's counter; the zeros that pad the others are no data.
 
-    With `counter="square-root"` it is (epsilon, 1e-6)-DP, and played without compiling.
+    With `counter="square-root"` it is (epsilon, 1e-6)-DP.
 
     Differs from the source in: each part of the hybrid counter has half of epsilon, as both are released
         (budget="paper" gives each all of it); and levels are counted in base 2.

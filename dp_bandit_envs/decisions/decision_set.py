@@ -6,7 +6,7 @@ vectors. Each X has its own Y, chosen so that payoffs stay in a fixed range.
 
 import abc
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -56,7 +56,7 @@ class DecisionSet(abc.ABC):
     """The largest coordinate of a point."""
     payoffs: ClassVar[tuple[float, float]]
     """The smallest and the largest payoff; the coordinates of gain vectors are in the same range."""
-    contains: ClassVar[Callable[[Sequence[float]], bool]]
+    contains: Any
     """Whether a point is in the set, up to `TOLERANCE`: a plain function, which the simulator compiles.
 
     It also takes one array for each coordinate, and then answers for many points: so use &, not `and`.
@@ -81,7 +81,7 @@ class DecisionSet(abc.ABC):
         """Return points, shape `(rows, dimension)`, as a fresh array, or raise `WrongPointError`."""
         numbers = self._numbers(points, (rows, self.dimension), "actions")
         with np.errstate(over="ignore", invalid="ignore"):
-            inside = np.asarray(self.contains(numbers.T))  # type: ignore[arg-type]
+            inside = np.asarray(self.contains(numbers.T))
         if not inside.all():
             raise WrongPointError(
                 f"every action must be {self._wanted()}; that of game {int(np.argmin(inside))} is outside of it, or"

@@ -61,7 +61,7 @@ STYLES = {
     "Noisy-Hedge": Style(VERMILION, "-.", "X"),
     "AS-FTRL": Style(PURPLE, "--", "D"),
     "AS-FTPL": Style(SKY, ":", "p"),
-    "DP-FTRL": Style(BLUE, "-.", "P"),
+    "DP-FTRL": Style(WINE, "-.", "P"),
     "LDP-UCB-L": Style(WINE, "-", "H"),
     "LDP-UCB-B": Style(WINE, "--", "8"),
 }

@@ -177,6 +177,8 @@ def test_a_counter_with_other_noise_is_refused():
     """Gaussian noise is not covered by a bound for Laplace noise: this must not silently become a width of 0."""
     with refused(ValueError, "SquareRootCounter", "Laplace", "'hybrid'"):
         counter_width("square-root", epsilon=1.0, delta=1e-6)(4, HORIZON, 1.0)
+    with refused(ValueError, "BinaryCounter", "Gaussian", "delta", "'hybrid'"):
+        counter_width("binary", epsilon=1.0, delta=1e-6)(4, HORIZON, 1.0)
 
 
 @pytest.mark.parametrize(

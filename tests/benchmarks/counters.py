@@ -32,15 +32,14 @@ def insert_many(state: Any, arms: int, items: int, rng: np.random.Generator) -> 
 def lines() -> list[Line]:
     """Return a line for each: twice the levels, at most twice the time."""
     programs: dict[str, tuple[Callable[[], object], int]] = {}
-    names = [name for name in COUNTERS if name != "square-root"]
-    for name in names:
+    for name in COUNTERS:
         for horizon in (SHORT, LONG):
             counter = make_counter(name, epsilon=1.0, horizon=horizon)
             counter.new_state(1)
             programs[f"{name} {horizon}"] = functools.partial(_run, name, counter), LONG
     rates = median_rates(programs, repetitions=3)
     found = []
-    for name in names:
+    for name in COUNTERS:
         short, long = (1e9 / rates[f"{name} {horizon}"] for horizon in (SHORT, LONG))
         found.append(
             Line(

@@ -78,6 +78,23 @@ def test_own_norm_noise_of_experts_is_smaller_than_laplace_noise(d, ratio):
     assert abs(squares.mean() - exact**2) < 5 * squares.std() / math.sqrt(len(squares))
 
 
+@pytest.mark.parametrize("d", [1, 2, 3, 10, 100])
+def test_moments_of_own_norm_noise_are_at_most_those_of_laplace_noise(d):
+    """So confidence widths from moments, made for Laplace noise of the L1 distance, hold for own-norm noise too.
+
+    Of one coordinate: E |z|^k = (d + 1) ... (d + k) / (k + 1) in the sup norm, against d^k k!; in L2, E z^(2 k) =
+    d (d + 1) ... (d + 2 k - 1) (1 3 ... (2 k - 1)) / (d (d + 2) ... (d + 2 k - 2)), against d^k (2 k)!.
+    """
+    for k in range(1, 12):
+        assert math.prod(range(d + 1, d + k + 1)) <= (k + 1) * d**k * math.factorial(k)
+        odd, even = math.prod(range(1, 2 * k, 2)), math.prod(range(d, d + 2 * k, 2))
+        assert math.prod(range(d, d + 2 * k)) * odd <= d**k * math.factorial(2 * k) * even
+    sup, l2 = nodes("sup", d, 1.0, draws=2000), nodes("l2", d, 1.0, draws=2000)
+    for drawn, second in ((sup, (d + 1) * (d + 2) / 3), (l2, d + 1)):
+        squares = (drawn**2).mean(axis=1)
+        assert abs(squares.mean() - second) < 5 * squares.std() / math.sqrt(len(squares))
+
+
 @pytest.mark.parametrize(("fills", "variance"), [(fill, 8.0), (fill_normal, 4.0)])
 def test_independent_draws_have_the_declared_scale(fills, variance):
     """Variances 2 b^2 and sigma^2 at 2. False alarm: 6e-7 for each (five standard errors)."""

@@ -45,6 +45,7 @@ SUMS: dict[str, tuple[tuple[str, ...], str, dict[str, Any]]] = {
     "Running(Laplace)": (("L",), "ExactSums", {}),
     "Running(Response)": (("R",), "ExactSums", {}),
     **{f"Hybrid, {name}": ((), "CounterSums", {"epsilon": 1.0, "counter": name}) for name in COUNTERS},
+    "Hybrid, Gaussian": ((), "CounterSums", {"epsilon": 1.0, "counter": "honaker", "noise": "gaussian"}),
     "Hybrid, padded": ((), "CounterSums", {"epsilon": 1.0, "counter": "binary", "pad_unplayed": True}),
     "Hybrid(MiniBatch)": (("M",), "HybridSums", {"epsilon": 1.0, "pad_unplayed": True}),
     "Hybrid(Response)": (("R",), "HybridSums", {"epsilon": 1.0}),

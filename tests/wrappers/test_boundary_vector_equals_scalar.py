@@ -9,6 +9,8 @@ import pytest
 from dp_bandit_envs.adversaries import Stochastic, SwitchingCost
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
+from dp_bandit_envs.envs.experts_env import ExpertsEnv, ExpertsVectorEnv
+from dp_bandit_envs.wrappers import CounterSums, vector
 from tests.tools.boundary_games import ORDERS, SUMS, around, game, games, summed
 from tests.tools.refusals import refused
 
@@ -93,6 +95,22 @@ def test_three_routes_to_the_same_sums(kind, name):
     for _ in range(4):
         first, other = (env.step(np.array([0, 0, 0])) for env in (native, mixed))
         same(first, other)
+
+
+@pytest.mark.parametrize("noise", ["laplace", "own-norm", "gaussian"])
+def test_two_routes_to_the_same_sums_of_vectors(noise):
+    """Full information: all coordinates share a position in each game, and the games have noise of their own."""
+    more = {"counter": "honaker", "epsilon": 1.0, "noise": noise}
+    native = vector.CounterSums(ExpertsVectorEnv(NUM_ENVS, gains=Stochastic(3, 14)), **more)
+    wrapped = gym.vector.SyncVectorEnv([lambda: CounterSums(ExpertsEnv(gains=Stochastic(3, 14)), **more)] * NUM_ENVS)
+    same(native.reset(seed=21), wrapped.reset(seed=21))
+    rng = np.random.default_rng(5)
+    for _ in range(2 * 15):
+        arms = rng.integers(0, 3, NUM_ENVS)
+        first, other = native.step(arms), wrapped.step(arms)
+        same(first, other)
+        if first[2].any():
+            assert len(set(first[0]["sum"].ravel().tolist())) == 3 * NUM_ENVS
 
 
 def test_noise_is_fetched_ahead_without_changing_its_order():

@@ -34,6 +34,9 @@ class VectorPrivacyBoundary(PublicFace, VectorWrapper):  # type: ignore[override
     (`AutoresetMode.NEXT_STEP`), as those of `gym.make_vec` do.
     """
 
+    _played: Any = None
+    """The point or points played last, for pictures."""
+
     def __init__(self, env: VectorEnvironment, mechanism: Mechanism) -> None:
         name = type(self).__name__
         super().__init__(checked_env(env, name, gym.vector.VectorEnv))
@@ -156,7 +159,7 @@ class VectorPrivacyBoundary(PublicFace, VectorWrapper):  # type: ignore[override
         self._started, self._ended = True, False
         self._round, self._round_below = (np.zeros(self.num_envs, np.int64) for _ in range(2))
         boards = self.num_envs if self.render_mode else 0
-        self._played: Any = None
+        self._played = None
         self._scoreboards = [self._new_scoreboard(game) for game in range(boards)]
         return self._nothing(), every_game("round", self._round.copy())
 

@@ -54,6 +54,9 @@ class CounterSums(Mechanism):
 
     releases_sums = True
     any_range = True
+    # Defaults of the class: a mechanism with Laplace noise keeps the streams that its other parameters determine.
+    noise_kind: str = "laplace"
+    delta: float | None = None
     example: ClassVar[dict[str, Any]] = {"counter": "k-ary", "epsilon": 1.0}
 
     def __init__(
@@ -73,12 +76,15 @@ class CounterSums(Mechanism):
             raise TypeError("the noise comes from the game's own stream; rng cannot be given. Use reset(seed=...).")
         self.epsilon = checks.epsilon(epsilon)
         kind = COUNTERS[self.counter_name]
-        self.noise_kind = kind.noises[0] if noise is None else checks.one_of("noise", noise, kind.noises)
+        chosen = kind.noises[0] if noise is None else checks.one_of("noise", noise, kind.noises)
+        if chosen != "laplace":
+            self.noise_kind = chosen
         if delta is not None and self.noise_kind != "gaussian":
             raise TypeError(f"delta is for noise='gaussian'; received delta={delta!r} with noise={self.noise_kind!r}.")
         if self.noise_kind == "own-norm" and self._joint is None:
             raise TypeError(f"own-norm noise needs a counter with a joint form, which {self.counter_name} has not.")
-        self.delta = checks.delta(1e-6 if delta is None else delta) if self.noise_kind == "gaussian" else None
+        if self.noise_kind == "gaussian":
+            self.delta = checks.delta(1e-6 if delta is None else delta)
         self.pad_unplayed = checks.boolean("pad_unplayed", pad_unplayed)
         self.options = options if self.delta is None else {**options, "delta": self.delta}
         # Raises here, not at the first reset, if an option is wrong.
