@@ -57,8 +57,8 @@ def draw_price(reproduction: Reproduction, results: Sequence[Results]) -> Figure
     note = (
         f"point: ratio (d: difference) of mean regrets of {trials} games ({many.experiment.trials} in e) on the same"
         " gains; band: its 95% confidence interval (1.96 standard errors). a to c: epsilon = 1, the best choice ahead"
-        f" by a gap of order 1 / sqrt(T), so that no learning costs a constant ratio. d, e: gap {setup.EASY:g}; in d the"
-        f" levels are those of the axis, and {setup.OWN} has Laplace noise on the cube, whose own norm is L1"
+        f" by a gap of order 1 / sqrt(T), so that no learning costs a constant ratio. d, e: gap {setup.EASY:g}; in d"
+        f" the levels are those of the axis, and {setup.OWN} has Laplace noise on the cube, whose own norm is L1"
     )
     return price_figure(panels, note=note, labels=labels, styles=STYLES)
 

@@ -36,33 +36,56 @@ SMALL = tuple(level for level in LEVELS if level <= EPSILON)
 """The values of epsilon from which the exponent is taken: at larger ones little is left of the price."""
 
 
+Term = Callable[[float, float, float], float]
+"""A term of a bound, as a function of (T, size, epsilon)."""
+
+
 class Row(NamedTuple):
-    """A row of the paper's tables: its bound in words, and as a function of (T, size, epsilon).
+    """A row of the paper's tables: its bound in words, and its terms.
 
     Attributes:
         game: The game.
         says: The bound.
-        term: With full information its term with epsilon, which bounds the extra regret; with bandits all of it.
+        terms: The terms of the bound; with full information the second is the price of privacy.
         sized: Whether the paper states how it depends on the size.
     """
 
     game: Game
     says: str
-    term: Callable[[float, float, float], float]
+    terms: tuple[Term, ...]
     sized: bool = True
 
 
 ROWS = (
-    Row(EXPERTS, "sqrt(T ln N) + N ln N ln^2 T / epsilon", lambda t, d, e: d * math.log(d) * math.log(t) ** 2 / e),
-    Row(BALL, "sqrt(T) + N ln^2 T / epsilon", lambda t, d, e: d * math.log(t) ** 2 / e),
-    Row(CUBE, "sqrt(N T) + N ln^2 T / epsilon", lambda t, d, e: d * math.log(t) ** 2 / e),
+    Row(
+        EXPERTS,
+        "sqrt(T ln N) + N ln N ln^2 T / epsilon",
+        (
+            lambda t, d, e: math.sqrt(t * math.log(d)),
+            lambda t, d, e: d * math.log(d) * math.log(t) ** 2 / e,
+        ),
+    ),
+    Row(
+        BALL,
+        "sqrt(T) + N ln^2 T / epsilon",
+        (lambda t, d, e: math.sqrt(t), lambda t, d, e: d * math.log(t) ** 2 / e),
+    ),
+    Row(
+        CUBE,
+        "sqrt(N T) + N ln^2 T / epsilon",
+        (lambda t, d, e: math.sqrt(d * t), lambda t, d, e: d * math.log(t) ** 2 / e),
+    ),
     Row(
         PAYOFFS,
         "sqrt(T) / epsilon, logarithms and N left out",
-        lambda t, d, e: d * math.sqrt(t * math.log(t)) / e,
-        False,
+        (lambda t, d, e: d * math.sqrt(t * math.log(t)) / e,),
+        sized=False,
     ),
-    Row(ARMS, "sqrt(T N ln N) / epsilon, logarithms left out", lambda t, d, e: math.sqrt(t * d * math.log(d)) / e),
+    Row(
+        ARMS,
+        "sqrt(T N ln N) / epsilon, logarithms left out",
+        (lambda t, d, e: math.sqrt(t * d * math.log(d)) / e,),
+    ),
 )
 """Tables 1 and 2. For linear bandits the size's exponent is that of theorem 4.5 with noise on the payoff."""
 
@@ -84,24 +107,30 @@ class Exponent(NamedTuple):
         return self.measured.known and self.measured.error <= LOOSE
 
 
+Exponents = Mapping[Price, Mapping[str, Exponent]]
+"""The exponents of `"T"`, the size and `"1 / epsilon"` for each algorithm."""
+
+
 class Measured(NamedTuple):
     """The exponents of one row.
 
     Attributes:
         row: The row.
         horizon: The longest games.
-        prices: For each algorithm the exponents of `"T"`, the size and `"1 / epsilon"`.
+        regret: Those of regret, beside the largest of a term of the bound.
+        extra: Those of regret beyond that without privacy, beside the second term's; with full information only.
         free: The exponent of T without privacy, beside 1 / 2.
     """
 
     row: Row
     horizon: int
-    prices: Mapping[Price, Mapping[str, Exponent]]
+    regret: Exponents
+    extra: Exponents
     free: Exponent
 
     @property
     def over(self) -> list[str]:
-        """The quantities in which the paper's algorithm clearly exceeds the paper."""
+        """The quantities in which the regret of the paper's algorithm clearly exceeds the paper."""
         return [name for name, one in self._deciding.items() if one.over]
 
     @property
@@ -111,7 +140,15 @@ class Measured(NamedTuple):
 
     @property
     def _deciding(self) -> Mapping[str, Exponent]:
-        return next(iter(self.prices.values()))
+        return next(iter(self.regret.values()))
+
+
+class Sweep(NamedTuple):
+    """Games in which one quantity varies: its values, the (panel, epsilon) of each, and the arguments of terms."""
+
+    values: Sequence[float]
+    places: Sequence[tuple[str, float | None]]
+    arguments: Sequence[tuple[float, float, float]]
 
 
 def measured(results: Results, levels: Results, row: Row) -> tuple[Measured, Verdict]:
@@ -119,60 +156,66 @@ def measured(results: Results, levels: Results, row: Row) -> tuple[Measured, Ver
 
     Args:
         results: The games for exponents.
-        levels: The games over epsilon.
+        levels: The games over epsilon, for games with full information.
         row: The row.
     """
-    game = row.game
-    horizons = lengths(min(longest(results), EXPONENT_HORIZON), EXPONENT_LENGTHS)
-    found = {price: _exponents(results, levels, row, price, horizons) for price in MEASURED[game]}
-    free = MEASURED[game][0].free
-    alone = _columns(results, [(game.key(length, kind="length"), free) for length in horizons])
-    made = Measured(row, horizons[-1], found, Exponent(exponent(horizons, alone), 0.5))
-    if made.over:
-        return made, Verdict.NO
-    return made, Verdict.UNDECIDED if made.unclear else Verdict.YES
+    game, prices = row.game, MEASURED[row.game]
+    sweeps = _sweeps(longest(results), game)
+    regret, extra = {}, {}
+    for price in prices:
+        private = {name: _columns(results, levels, price.private, one) for name, one in sweeps.items()}
+        regret[price] = {
+            name: _beside(one, private[name], row.terms if name != "1 / epsilon" else row.terms[-1:])
+            for name, one in sweeps.items()
+        }
+        if game in FULL:
+            free = {name: _columns(results, levels, price.free, one, free=True) for name, one in sweeps.items()}
+            extra[price] = {
+                name: _beside(one, private[name] - free[name], row.terms[-1:]) for name, one in sweeps.items()
+            }
+    over_t = sweeps["T"]
+    alone = exponent(over_t.values, _columns(results, levels, prices[0].free, over_t, free=True))
+    found = Measured(row, int(over_t.values[-1]), regret, extra, Exponent(alone, 0.5))
+    if found.over:
+        return found, Verdict.NO
+    return found, Verdict.UNDECIDED if found.unclear else Verdict.YES
 
 
-def _exponents(
-    results: Results, levels: Results, row: Row, price: Price, horizons: Sequence[int]
-) -> dict[str, Exponent]:
-    game, term = row.game, row.term
+def _sweeps(horizon: int, game: Game) -> dict[str, Sweep]:
+    d, middle = game.dimension, min(horizon, SWEEP_HORIZON)
+    horizons = lengths(min(horizon, EXPONENT_HORIZON), EXPONENT_LENGTHS)
     sizes = FULL_SIZES if game in FULL else BANDIT_SIZES
-    middle = min(longest(results), SWEEP_HORIZON)
-    over_t = [game.key(length, kind="length") for length in horizons]
-    over_size = [game.key(middle, size, "size") for size in sizes]
+    level = game.key(middle) if game in FULL else game.key(middle, kind="epsilon")
     return {
-        "T": Exponent(
-            exponent(horizons, _cost(results, price, over_t)),
-            slope_of(horizons, [term(t, game.dimension, EPSILON) for t in horizons]),
+        "T": Sweep(
+            horizons,
+            [(game.key(length, kind="length"), None) for length in horizons],
+            [(length, d, EPSILON) for length in horizons],
         ),
-        game.size: Exponent(
-            exponent(sizes, _cost(results, price, over_size)),
-            slope_of(sizes, [term(middle, size, EPSILON) for size in sizes]),
+        game.size: Sweep(
+            sizes,
+            [(game.key(middle, size, "size"), None) for size in sizes],
+            [(middle, size, EPSILON) for size in sizes],
         ),
-        "1 / epsilon": Exponent(exponent([1 / level for level in SMALL], _over_epsilon(results, levels, price)), 1.0),
+        "1 / epsilon": Sweep(
+            [1 / each for each in SMALL],
+            [(level, each) for each in SMALL],
+            [(middle, d, each) for each in SMALL],
+        ),
     }
 
 
-def _cost(results: Results, price: Price, panels: Sequence[str]) -> FloatArray:
-    """Return extra regret for full information, regret for bandits, shape `(trials, panels)`."""
-    private = _columns(results, [(panel, price.private) for panel in panels])
-    if price.game not in FULL:
-        return private
-    return private - _columns(results, [(panel, price.free) for panel in panels])
+def _beside(sweep: Sweep, regrets: FloatArray, terms: Sequence[Term]) -> Exponent:
+    """Return the exponent of regret `(trials, values)` beside the largest of the terms'."""
+    paper = max(slope_of(sweep.values, [term(*each) for each in sweep.arguments]) for term in terms)
+    return Exponent(exponent(sweep.values, regrets), paper)
 
 
-def _over_epsilon(results: Results, levels: Results, price: Price) -> FloatArray:
-    """Return the same at each small epsilon, shape `(trials, levels)`."""
-    game = price.game
-    names = [label_at(price.private, level) for level in SMALL]
-    if game not in FULL:
-        panel = game.key(min(longest(results), SWEEP_HORIZON), kind="epsilon")
-        return _columns(results, [(panel, name) for name in names])
-    panel = game.key(longest(levels))
-    private = _columns(levels, [(panel, name) for name in names])
-    return private - last(levels, panel, price.free)[:, None]
-
-
-def _columns(results: Results, places: Sequence[tuple[str, str]]) -> FloatArray:
-    return np.stack([last(results, panel, name) for panel, name in places], axis=1)
+def _columns(results: Results, levels: Results, name: str, sweep: Sweep, *, free: bool = False) -> FloatArray:
+    """Return an algorithm's regret in each game, shape `(trials, values)`; without privacy epsilon does not matter."""
+    columns = []
+    for panel, epsilon in sweep.places:
+        source = results if f"{panel}/checkpoints" in results.arrays else levels
+        label = name if epsilon is None or free else label_at(name, epsilon)
+        columns.append(last(source, panel, label))
+    return np.stack(columns, axis=1)

@@ -74,7 +74,8 @@ def slope_weights(sizes: Sequence[float]) -> FloatArray:
 
 def slope_of(sizes: Sequence[float], values: Sequence[float]) -> float:
     """Return the slope of a formula's logarithm, fitted as `exponent` fits regrets."""
-    return float(np.log(np.asarray(values, dtype=float)) @ slope_weights(sizes)) if len(sizes) > 1 else math.nan
+    logarithms = np.log(np.maximum(values, 1e-300))
+    return float(logarithms @ slope_weights(sizes)) if len(sizes) > 1 else math.nan
 
 
 def over_horizon(results: Results, price: Price) -> dict[int, Estimate]:

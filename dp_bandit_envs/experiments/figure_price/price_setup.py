@@ -26,14 +26,14 @@ SWEEP_HORIZON = 2**16
 """Rounds of the games in which epsilon or the dimension varies."""
 EXPONENT_HORIZON = 2**18
 EXPONENT_LENGTHS = 4
-MANY_HORIZON = 2**14
+MANY_HORIZON = 2**13
 """Rounds of the games with many experts; with 10^4 of them, a round of a private sum takes about 0.1 ms."""
 TRIALS = 60
 FEWER = 20
 """Number of games for exponents and with many experts."""
 EPSILON = 1.0
 LEVELS = (0.1, 0.3, 1.0, 3.0, 10.0)
-FULL_SIZES = (5, 10, 20, 40)
+FULL_SIZES = (5, 10, 20)
 BANDIT_SIZES = (2, 4, 8, 16)
 NUMBERS_OF_EXPERTS = (10, 100, 1_000, 10_000)
 VIEW = View(centre="mean", scale="log", claimed_by="The literature")

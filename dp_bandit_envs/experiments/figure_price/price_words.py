@@ -84,8 +84,8 @@ def exponents(found: Measured) -> Words:
     """Return the words for a row of the paper's tables."""
     row, game = found.row, found.row.game
     table = "1" if game in FULL else "2"
-    what = "extra regret for privacy" if game in FULL else "regret"
-    parts = [f"{what} of {price.private}: {_exponents(each)}" for price, each in found.prices.items()]
+    parts = [f"{price.private}: {_exponents(each)}" for price, each in found.regret.items()]
+    parts += [f"{price.private}, extra regret: {_exponents(each)}" for price, each in found.extra.items()]
     theorem = "; for d, which table 2 hides, the paper's is that of theorem 4.5 with noise on the payoff"
     hidden = "" if row.sized else theorem
     return Words(
