@@ -85,6 +85,16 @@ class ConstantFactor(NamedTuple):
     ends: Mapping[Price, Estimate]
     horizon: int
 
+    @property
+    def growing(self) -> list[Price]:
+        """The prices that clearly grow with T."""
+        return [price for price, one in self.exponents.items() if one.value - DECIDES * one.error > FLAT]
+
+    @property
+    def falling(self) -> list[Price]:
+        """The prices that clearly fall with T."""
+        return [price for price, one in self.exponents.items() if one.value + DECIDES * one.error < -FLAT]
+
 
 class ExactlyFree(NamedTuple):
     """The first power of 2 at which FTPL needs no more noise for privacy than for regret, by dimension."""
@@ -110,7 +120,7 @@ def constant_factor(results: Results, prices: Sequence[Price]) -> tuple[Constant
     ratios = {price: over_horizon(results, price) for price in prices}
     ends = {price: each[max(each)] for price, each in ratios.items()}
     found = ConstantFactor(exponents, ends, longest(results))
-    if any(abs(one.value) - DECIDES * one.error > FLAT for one in exponents.values()):
+    if found.growing or found.falling:
         return found, Verdict.NO
     if any(one.value + DECIDES * one.error < 1 for one in ends.values()):
         return found, Verdict.NO

@@ -19,6 +19,8 @@ class Estimate(NamedTuple):
     error: float
 
     def __str__(self) -> str:
+        if not self.known:
+            return "unknown" if math.isnan(self.value) else f"{self.value:.2f}"
         return f"{self.value:.2f} ± {self.error:.2f}"
 
     @property

@@ -1,5 +1,6 @@
 """The report's words for each claim about the price of privacy."""
 
+import math
 from collections.abc import Mapping
 
 from dp_bandit_envs.experiments.claim import Words
@@ -63,8 +64,8 @@ def fresh_noise(found: ConstantFactor) -> Words:
         " game.",
         seen=_factors(found),
         yes=f"the exponents are within {FLAT:g} of 0",
-        no="the ratio changes with T in these games",
-        unknown=": the exponents are not known well enough, or a ratio is not clearly above 1",
+        no=_changing(found),
+        unknown=": an exponent is not known well enough, or a ratio is not clearly above 1",
     )
 
 
@@ -75,8 +76,8 @@ def bandits(found: ConstantFactor) -> Words:
         " payoff and so is local, which it does not say).",
         seen=_factors(found),
         yes=f"the exponents are within {FLAT:g} of 0",
-        no="the ratio changes with T in these games",
-        unknown=": the exponents are not known well enough, or a ratio is not clearly above 1",
+        no=_changing(found),
+        unknown=": an exponent is not known well enough, or a ratio is not clearly above 1",
     )
 
 
@@ -112,6 +113,13 @@ def crossing(found: Crossing) -> Words:
     )
 
 
+def _changing(found: ConstantFactor) -> str:
+    grows, falls = joined([str(price) for price in found.growing]), joined([str(price) for price in found.falling])
+    parts = [f"the ratio grows with T for {grows}"] if grows else []
+    parts += [f"the ratio falls with T for {falls}"] if falls else []
+    return "; ".join(parts) or "a ratio is below 1"
+
+
 def _factors(found: ConstantFactor) -> str:
     slopes = {str(price): str(one) for price, one in found.exponents.items()}
     return (
@@ -129,7 +137,7 @@ def _exponents(each: Mapping[str, Exponent]) -> str:
 
 
 def _exponent(one: Exponent) -> str:
-    return f"{one.measured} ({one.paper:.2f})"
+    return str(one.measured) if math.isnan(one.paper) else f"{one.measured} ({one.paper:.2f})"
 
 
 def _rounds(horizon: int) -> str:
