@@ -1,5 +1,6 @@
 """From which horizon on privacy is free, or nearly so, and where it costs a constant factor; and the verdicts."""
 
+import functools
 import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -144,11 +145,13 @@ def is_exactly_free(dimension: int, horizon: int) -> bool:
     return bool(private == free)
 
 
+@functools.lru_cache
 def _first_exactly_free(dimension: int) -> int | None:
     powers = (2**power for power in range(LARGEST_EXACT + 1))
     return next((horizon for horizon in powers if is_exactly_free(dimension, horizon)), None)
 
 
+@functools.lru_cache
 def _by_bound(price: Price) -> int | None:
     """Return the first power of 2 at which the noise makes the bound less than `NEARLY` times as large."""
     for power in range(10, LARGEST_POWER + 1):
