@@ -11,11 +11,9 @@ from dp_bandit_envs.experiments.experiment import Results
 from dp_bandit_envs.experiments.figure_price.price_games import ARMS, BALL, CUBE, EXPERTS, FULL, PAYOFFS, Game
 from dp_bandit_envs.experiments.figure_price.price_numbers import Estimate, exponent, slope_of
 from dp_bandit_envs.experiments.figure_price.price_setup import (
-    BANDIT_SIZES,
     EPSILON,
     EXPONENT_HORIZON,
     EXPONENT_LENGTHS,
-    FULL_SIZES,
     LEVELS,
     MEASURED,
     SWEEP_HORIZON,
@@ -24,6 +22,7 @@ from dp_bandit_envs.experiments.figure_price.price_setup import (
     last,
     lengths,
     longest,
+    sizes_of,
 )
 from dp_bandit_envs.experiments.verdicts import DECIDES
 from dp_bandit_envs.protocols import FloatArray
@@ -184,7 +183,7 @@ def measured(results: Results, levels: Results, row: Row) -> tuple[Measured, Ver
 def _sweeps(horizon: int, game: Game) -> dict[str, Sweep]:
     d, middle = game.dimension, min(horizon, SWEEP_HORIZON)
     horizons = lengths(min(horizon, EXPONENT_HORIZON), EXPONENT_LENGTHS)
-    sizes = FULL_SIZES if game in FULL else BANDIT_SIZES
+    sizes = sizes_of(game)
     level = game.key(middle) if game in FULL else game.key(middle, kind="epsilon")
     return {
         "T": Sweep(

@@ -34,7 +34,9 @@ FEWER = 20
 EPSILON = 1.0
 LEVELS = (0.1, 0.3, 1.0, 3.0, 10.0)
 FULL_SIZES = (5, 10, 20)
-BANDIT_SIZES = (2, 4, 8, 16)
+POINT_SIZES = (2, 4, 8, 16)
+ARM_SIZES = (4, 8, 16, 32)
+"""From 4 on, as of K arms one is the best, and playing at random costs (K - 1) / K of the gap."""
 NUMBERS_OF_EXPERTS = (10, 100, 1_000, 10_000)
 VIEW = View(centre="mean", scale="log", claimed_by="The literature")
 
@@ -135,9 +137,8 @@ def exponents(horizon: int) -> tuple[GameSpec, ...]:
         names = _with_free(prices)
         for length in lengths(min(horizon, EXPONENT_HORIZON), EXPONENT_LENGTHS):
             found.append(game_spec(game, length, _specs(names), gap=EASY, kind="length"))
-        sizes = FULL_SIZES if game in FULL else BANDIT_SIZES
         length = min(horizon, SWEEP_HORIZON)
-        for size in sizes:
+        for size in sizes_of(game):
             found.append(game_spec(game, length, _specs(names), gap=EASY, dimension=size, kind="size"))
         if game not in FULL:
             levels = [_spec(price.private, epsilon) for price in prices for epsilon in LEVELS]
@@ -149,6 +150,13 @@ def many_experts(horizon: int) -> tuple[GameSpec, ...]:
     """Return the games with many experts, of which one is drawn in each round."""
     specs = _specs(_with_free(OVER_DIMENSION))
     return tuple(game_spec(MANY, horizon, specs, gap=EASY, dimension=number) for number in NUMBERS_OF_EXPERTS)
+
+
+def sizes_of(game: Game) -> tuple[int, ...]:
+    """Return the dimensions, or numbers of arms, from which a game's exponent is measured."""
+    if game is ARMS:
+        return ARM_SIZES
+    return FULL_SIZES if game in FULL else POINT_SIZES
 
 
 def label_at(name: str, epsilon: float) -> str:
