@@ -88,6 +88,7 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
         self._streams = EpisodeStreams(FIRST_WRAPPER + len(below), self._noise_label)
         self._rng: np.random.Generator | None = None
         self._shown: tuple[FeedbackGraph, FeedbackGraph] | None = None
+        self._played: Any = None
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -152,7 +153,7 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
         return self._set.checked(action) if self._n_plays == 0 else checks.arm(action, self._n_plays)
 
     def _new_scoreboard(self) -> Any:
-        self._played: Any = None
+        self._played = None
         if self._n_plays:
             return Scoreboard(self._n_plays, self._rounds)
         return PointBoard(self._set, self._rounds, lambda: self._played)

@@ -30,7 +30,7 @@ def check_adversary(adversary: Any, *, horizon: int = ROUNDS) -> None:
     """Check an adversary of your own against everything that environments and the simulator rely on.
 
     The rules: gains are a fresh float64 array of shape `(rounds, n_arms)` in [lowest, 1], never NaN; `lowest` is 0,
-    or -1 for gain vectors of points; they are the same in whatever blocks the rounds are fetched, and by `fill`; the same
+    or -1 for gain vectors of points; they are the same in whatever blocks the rounds are fetched, and by `fill`; one
     stream gives the same game, other streams other games if anything is drawn, and `begin` starts a new game; the
     global random state is not used; copies and pickles play the same, and a copy does not affect its original;
     `n_arms`, `horizon` and `memory` are those of the constructor; `means`, if declared, are the expected gains. For an

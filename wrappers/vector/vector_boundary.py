@@ -59,6 +59,7 @@ class VectorPrivacyBoundary(PublicFace, VectorWrapper):  # type: ignore[override
         self._round: IntArray = np.zeros(self.num_envs, np.int64)
         self._round_below: IntArray = np.zeros(self.num_envs, np.int64)
         self._scoreboards: list[Any] = []
+        self._played: Any = None
         self._shown: list[tuple[FeedbackGraph, FeedbackGraph]] = []
 
     def reset(self, *, seed: Seeds = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:
@@ -156,7 +157,7 @@ class VectorPrivacyBoundary(PublicFace, VectorWrapper):  # type: ignore[override
         self._started, self._ended = True, False
         self._round, self._round_below = (np.zeros(self.num_envs, np.int64) for _ in range(2))
         boards = self.num_envs if self.render_mode else 0
-        self._played: Any = None
+        self._played = None
         self._scoreboards = [self._new_scoreboard(game) for game in range(boards)]
         return self._nothing(), every_game("round", self._round.copy())
 
