@@ -12,7 +12,7 @@ from dp_bandit_envs.conformance.wrapper_games import Wrap, released, run, wrappe
 from dp_bandit_envs.conformance.wrapper_secrets import DIGITS, PLANTED, everything_in
 from dp_bandit_envs.decisions import Cube, payoff
 from dp_bandit_envs.envs.point_env import PointEnv
-from dp_bandit_envs.errors import WrongPointError
+from dp_bandit_envs.errors import WrongGameError, WrongPointError
 from dp_bandit_envs.protocols import FloatArray
 
 DIMENSION: Final = 3
@@ -47,6 +47,10 @@ def check_points(wrap: Wrap, rounds: int) -> None:
     table = np.random.default_rng(rounds).uniform(-0.3, 0.3, (rounds, DIMENSION))
     table[:, 1] = PLANTED
     points = [Cube(DIMENSION).project(row * 4) for row in np.random.default_rng(1).standard_normal((rounds, DIMENSION))]
+    try:
+        wrap(PointEnv(VectorTable(table), Cube(DIMENSION)))
+    except WrongGameError:
+        return  # a mechanism further below needs gains in [0, 1]
     for feedback in FEEDBACKS:
         game = PointEnv(VectorTable(table), Cube(DIMENSION), feedback=feedback)
         env: Any = wrapped(wrap, game)
