@@ -7,10 +7,11 @@ from dp_bandit_envs import CounterSums
 from dp_bandit_envs.adversaries import Alternating, Leaning, OneAxis, VectorTable
 from dp_bandit_envs.agents.regularized_leader import RegularizedLeader
 from dp_bandit_envs.algorithms import Algorithm
-from dp_bandit_envs.conformance import ConformanceError, check_adversary, check_agent, check_algorithm
+from dp_bandit_envs.conformance import ConformanceError, check_adversary, check_agent, check_algorithm, check_wrapper
 from dp_bandit_envs.errors import WrongGameError
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
-from dp_bandit_envs.wrappers import ExactSums
+from dp_bandit_envs.privacy.mechanisms import LaplaceClipRescale
+from dp_bandit_envs.wrappers import ExactSums, PrivacyBoundary
 from tests.tools.plays import POINT_IDS
 from tests.tools.refusals import refused
 
@@ -256,3 +257,26 @@ def test_a_false_claim_of_privacy_is_caught():
     false = Claims("claims", None, ExactSums, own_guarantee=claimed, make_point_agent=RegularizedLeader)
     with refused(ConformanceError, "points", "epsilon = 0.1"):
         check_algorithm(false, games=200)
+
+
+class RewardsAll(PrivacyBoundary):
+    """Rewards the largest released value instead of the point's own."""
+
+    def _reward(self, released, arm):
+        return float(released["gain"].max()) if self._n_plays == 0 else super()._reward(released, arm)
+
+
+class ChecksTheSharedSet(PrivacyBoundary):
+    """Hands out the set with which it checks points."""
+
+    @property
+    def decision_set(self):
+        """The set itself."""
+        return self._set
+
+
+@pytest.mark.parametrize(("broken", "words"), [(RewardsAll, ["reward"]), (ChecksTheSharedSet, ["WrongPointError"])])
+def test_a_wrapper_that_is_broken_on_points_only_is_caught(broken, words):
+    with refused(ConformanceError, *words):
+        check_wrapper(lambda env: broken(env, LaplaceClipRescale(epsilon=1.0)), games=0)
+    assert check_wrapper(lambda env: PrivacyBoundary(env, LaplaceClipRescale(epsilon=1.0)), games=0) is None
