@@ -39,6 +39,8 @@ class Algorithm:
             default it is that of the outermost wrapper.
         paper_guarantee_of: What the paper claims for `(n_arms, horizon)`, where that differs.
         bound: An upper bound on the expected external regret for `(n_arms, horizon, memory)`, where one is known.
+        bound_of_game: The same for a game, where it depends on a decision set or on features; asked instead of `bound`
+            where a game is at hand, and only if its adversary has no memory.
         stochastic_bound: An upper bound on the pseudo-regret for `(means, horizon)`, where one is known.
         parameters: The parameters that were chosen, for reports.
         reference: Author (year) and theorem.
@@ -55,6 +57,7 @@ class Algorithm:
     own_guarantee: Callable[[int, int], PrivacyGuarantee] | None = None
     paper_guarantee_of: Callable[[int, int], PrivacyGuarantee] | None = None
     bound: Callable[[int, int, int], float] | None = None
+    bound_of_game: Callable[[Environment], float] | None = None
     stochastic_bound: Callable[[Sequence[float], int], float] | None = None
     parameters: dict[str, Any] = dataclasses.field(default_factory=dict)
     reference: str = ""
@@ -175,6 +178,26 @@ class Algorithm:
             return math.inf
         return _cut(self.bound(k, t, m), t)
 
+    def bound_in(self, env: Environment) -> float:
+        """Return an upper bound on the expected external regret in a game, in units of gain; inf where none is known.
+
+        It is at most T times the width of the range of payoffs: T with arms, 2 T on the ball and the cube.
+
+        Args:
+            env: The game, without this algorithm's wrappers; a DPBandit environment.
+        """
+        game: Any = env.unwrapped
+        memory, payoff = game.adversary.memory, game.adversary.payoff
+        # With memory, the known bounds assume switching charges, under which a fixed arm collects its gains.
+        if self.refusal(env) is not None or (memory > 0 and payoff is not None):
+            return math.inf
+        if self.bound_of_game is not None and memory == 0:
+            low, high = game.decision_set.payoffs if plays_points(env) else (0.0, 1.0)
+            return _cut(self.bound_of_game(env), game.horizon, high - low)
+        if plays_points(env):
+            return math.inf
+        return self.regret_bound(n_arms=game.n_arms, horizon=game.horizon, memory=memory, sensitivity=game.sensitivity)
+
     def pseudo_regret_bound(
         self, *, means: Sequence[SupportsFloat], horizon: SupportsIndex, sensitivity: float = 1.0
     ) -> float:
@@ -213,9 +236,9 @@ def _size(n_arms: SupportsIndex, horizon: SupportsIndex) -> tuple[int, int]:
     return checks.integer("n_arms", n_arms, at_least=2), checks.integer("horizon", horizon, at_least=1)
 
 
-def _cut(bound: float, horizon: int) -> float:
-    """Return the bound, but at most T; inf, where none is known, stays inf."""
-    return bound if math.isinf(bound) else min(bound, float(horizon))
+def _cut(bound: float, horizon: int, width: float = 1.0) -> float:
+    """Return the bound, but at most what T rounds can cost; inf, where none is known, stays inf."""
+    return bound if math.isinf(bound) else min(bound, horizon * width)
 
 
 def without_memory(bound: Callable[[int, int], float]) -> Callable[[int, int, int], float]:
