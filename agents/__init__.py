@@ -1,10 +1,13 @@
 """Agents choose arms from released observations. One agent a file; they never see an environment or an adversary."""
 
+from dp_bandit_envs.agents.epoch_leader import EpochLeader
 from dp_bandit_envs.agents.exp3 import Exp3
 from dp_bandit_envs.agents.exp3_set import Exp3Set
 from dp_bandit_envs.agents.functional import FunctionalAgent
+from dp_bandit_envs.agents.hedge import Hedge
 from dp_bandit_envs.agents.imed import Imed
 from dp_bandit_envs.agents.kl_ucb import KlUcb
+from dp_bandit_envs.agents.lazy_hedge import LazyHedge
 from dp_bandit_envs.agents.local_ucb import LocalUcb
 from dp_bandit_envs.agents.max_n import TsMaxN, UcbMaxN
 from dp_bandit_envs.agents.successive_elimination import SuccessiveElimination
@@ -14,12 +17,15 @@ from dp_bandit_envs.agents.ucb import Ucb
 from dp_bandit_envs.agents.uniform import Uniform
 
 __all__ = [
+    "EpochLeader",
     "Exp3",
     "Exp3Set",
     "FunctionalAgent",
+    "Hedge",
     "Htinf",
     "Imed",
     "KlUcb",
+    "LazyHedge",
     "LocalUcb",
     "SuccessiveElimination",
     "ThompsonSampling",

@@ -59,6 +59,8 @@ class FunctionalAgent(abc.ABC):
     """The type of the third argument of `update`."""
     noise: Noise = Noise()
     """The noise in the observations, set before `begin`."""
+    feedback: ClassVar[str] = "any"
+    """`"full"` if the agent needs the gains of all arms in every round; bandit games are then refused."""
     waits: bool = False
     """Whether the agent keeps playing an arm until that arm's own gains are released."""
 

@@ -13,6 +13,7 @@ from typing import Any
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms.algorithm import Algorithm, made_by
 from dp_bandit_envs.algorithms.alon_2013 import exp3_set
+from dp_bandit_envs.algorithms.asi_2023 import dp_epochs, lazy_hedge
 from dp_bandit_envs.algorithms.asi_2025 import batched_lap_exp3, batched_lap_htinf
 from dp_bandit_envs.algorithms.auer_2002 import ucb
 from dp_bandit_envs.algorithms.auer_2003 import exp3
@@ -20,12 +21,14 @@ from dp_bandit_envs.algorithms.azize_2022 import adap_klucb, adap_ucb
 from dp_bandit_envs.algorithms.azize_2025 import dp_imed, dp_klucb
 from dp_bandit_envs.algorithms.baseline import uniform
 from dp_bandit_envs.algorithms.caron_2012 import ucb_max_n, ucb_n
+from dp_bandit_envs.algorithms.freund_1997 import dp_hedge, hedge
 from dp_bandit_envs.algorithms.garivier_2011 import kl_ucb
 from dp_bandit_envs.algorithms.hu_2022 import dp_ts, lazy_dp_ts
 from dp_bandit_envs.algorithms.huang_2022 import htinf
 from dp_bandit_envs.algorithms.mishra_2015 import private_ucb
 from dp_bandit_envs.algorithms.ren_2020 import ldp_ucb_b, ldp_ucb_l
 from dp_bandit_envs.algorithms.sajed_2019 import dp_se
+from dp_bandit_envs.algorithms.thakurta_2013 import noisy_hedge
 from dp_bandit_envs.algorithms.thompson_1933 import ts
 from dp_bandit_envs.algorithms.tossou_2016 import dp_ucb, dp_ucb_bound, dp_ucb_int
 from dp_bandit_envs.algorithms.tossou_2017 import dp_exp3_lap, dp_lambda_lap, exp3_tau
@@ -67,6 +70,11 @@ ALGORITHMS: dict[str, Callable[..., Algorithm]] = {
     "UCB-N": ucb_n,
     "UCB-MaxN": ucb_max_n,
     "EXP3-SET": exp3_set,
+    "Hedge": hedge,
+    "DP-Hedge": dp_hedge,
+    "Lazy-Hedge": lazy_hedge,
+    "DP-Epochs": dp_epochs,
+    "Noisy-Hedge": noisy_hedge,
     "Uniform": uniform,
 }
 """The one table of algorithms; the function in each row documents the parameters."""

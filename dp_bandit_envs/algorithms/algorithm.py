@@ -3,7 +3,7 @@
 import dataclasses
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, SupportsFloat, SupportsIndex
+from typing import Any, Final, Literal, SupportsFloat, SupportsIndex
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries import Deterministic
@@ -14,6 +14,23 @@ from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.protocols import AgentFactory, Environment, PointAgentFactory, plays_points
 from dp_bandit_envs.theory.lower_bounds import arm_means
 from dp_bandit_envs.written_values import written_value
+
+HIDDEN: Final = (
+    "{} learns from the gains of all arms or coordinates, but this game does not reveal them all in every round. Use"
+    " DPBandit-Experts-v0, or feedback='full'."
+)
+"""Why a game is refused that does not reveal everything."""
+
+
+def needs_all(agent: Any) -> bool:
+    """Whether an agent, or what makes it, says that it needs every value of every round."""
+    return getattr(agent, "feedback", "any") == "full"
+
+
+def hides_gains(env: Environment) -> bool:
+    """Whether some rounds of a game do not reveal every value."""
+    values = getattr(env.unwrapped, "values", None)
+    return not (values is not None and values.complete)
 
 
 def _unchanged(env: Environment) -> Environment:
@@ -31,8 +48,9 @@ class Algorithm:
         make_agent: Makes a fresh agent for games with arms, such as an agent's class; None if it plays points only. An
             agent whose confidence terms depend on the noise has a method `see_noise`, like the agents of this package.
         make_point_agent: Makes a fresh agent for games whose actions are points; by default it plays arms only.
-        feedback: What its agents learn from: `"any"`; `"full"`, if they need every value of every round; or
-            `"payoff"`, if in games of points they need the payoff of the point alone.
+        feedback: What its agents learn from: `"any"`; `"full"`, if they need every value of every round, which is
+            also taken from an agent's class with the attribute `feedback = "full"`; or `"payoff"`, if in games of
+            points they need the payoff of the point alone.
         decision_sets: Names of the decision sets whose points it plays; by default all.
         wrapping: Puts the privacy wrappers around an environment; by default there are none.
         own_guarantee: The guarantee for `(n_arms, horizon)` where it comes from the agent's own randomness; by
@@ -70,6 +88,8 @@ class Algorithm:
         for one in wrong:
             kind = type(one).__name__
             raise TypeError(f"make_agent must make a fresh agent when called; received a {kind}. Use {kind} itself.")
+        if any(needs_all(one) for one in makers):
+            object.__setattr__(self, "feedback", "full")
         if not self.player:
             object.__setattr__(self, "player", f"{self.name} {written_value(self.parameters)}")
 
@@ -91,13 +111,21 @@ class Algorithm:
         Raises:
             WrongGameError: If it cannot play this game.
         """
-        reason = None if env is None else self.refusal(env)
-        if reason is not None:
-            raise WrongGameError(reason)
+        if env is not None:
+            self.check_game(env)
         points = self.make_agent is None if env is None else plays_points(env)
         make = self.make_point_agent if points else self.make_agent
         assert make is not None
-        return make()
+        agent = make()
+        if env is not None and needs_all(agent) and hides_gains(env):
+            raise WrongGameError(HIDDEN.format(self.name))
+        return agent
+
+    def check_game(self, env: Environment) -> None:
+        """Raise `WrongGameError` if it cannot play a game."""
+        reason = self.refusal(env)
+        if reason is not None:
+            raise WrongGameError(reason)
 
     def refusal(self, env: Environment) -> str | None:
         """Return why it cannot play a game, or None if it can."""
@@ -106,12 +134,8 @@ class Algorithm:
             here, there = ("points", "arms") if points else ("arms", "points of a decision set")
             return f"{self.name} plays {there}; the actions of this game are {here}."
         facts = env.unwrapped
-        values = getattr(facts, "values", None)
-        if self.feedback == "full" and not (values is not None and values.complete):
-            return (
-                f"{self.name} learns from the gains of all arms or coordinates, but this game does not reveal them all"
-                " in every round. Use DPBandit-Experts-v0, or feedback='full'."
-            )
+        if self.feedback == "full" and hides_gains(env):
+            return HIDDEN.format(self.name)
         if points and self.feedback == "payoff" and facts.n_values != 1:
             return f"{self.name} learns from payoffs; use feedback='bandit'."
         if points and self.feedback == "any" and facts.n_values == 1:
@@ -170,11 +194,14 @@ class Algorithm:
             horizon: Number of rounds T, at least 1.
             memory: The adversary's memory m, which charges rounds after a change of arm; most bounds hold for m = 0
                 only, and with another payoff function none for m > 0.
-            sensitivity: That of the environment; above 1, noise is larger than the bounds assume.
+            sensitivity: That of the environment; above 1, noise is larger than the bounds assume, but for algorithms
+                that need all gains.
         """
         k, t = _size(n_arms, horizon)
         m = checks.integer("memory", memory, at_least=0)
-        if self.bound is None or (sensitivity > 1 and self._adds_noise(k, t)):
+        # Where every round reveals all gains, its noise is scaled to them in any case.
+        louder = sensitivity > 1 and self.feedback != "full"
+        if self.bound is None or (louder and self._adds_noise(k, t)):
             return math.inf
         return _cut(self.bound(k, t, m), t)
 
@@ -208,12 +235,13 @@ class Algorithm:
         Args:
             means: The arms' means, at least 2, each in [0, 1].
             horizon: Number of rounds T, at least 1.
-            sensitivity: That of the environment; no bound is known where it is above 1.
+            sensitivity: That of the environment; where it is above 1, bounds are known only for algorithms that need
+                all gains.
         """
         numbers = arm_means(means)
         _, t = _size(len(numbers), horizon)
-        # The proofs are for rounds that reveal one gain.
-        if self.stochastic_bound is None or sensitivity > 1:
+        # The proofs are for rounds that reveal one gain, or all of them.
+        if self.stochastic_bound is None or (sensitivity > 1 and self.feedback != "full"):
             return math.inf
         return _cut(self.stochastic_bound(numbers, t), t)
 

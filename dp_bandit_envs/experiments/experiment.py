@@ -144,6 +144,7 @@ class Experiment:
         for panel in self.panels:
             game = self.game(panel)
             for player in named_players(self.players(panel)).values():
+                player.check_game(game)
                 player.wrap(game)
                 player.guarantee(n_arms=game.n_arms, horizon=game.horizon, sensitivity=game.sensitivity)
 

@@ -8,8 +8,10 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import Algorithm
+from dp_bandit_envs.algorithms.algorithm import HIDDEN, hides_gains, needs_all
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.point_env import PointEnv
+from dp_bandit_envs.errors import WrongGameError
 from dp_bandit_envs.metrics.regrets import external_regret, policy_regret, pseudo_regret
 from dp_bandit_envs.privacy.mechanism import noise_of
 from dp_bandit_envs.protocols import Agent, Environment, FloatArray, IntArray, PointAgent, plays_points
@@ -66,6 +68,7 @@ def play(env: Environment, agent: Agent | PointAgent | Algorithm, *, seed: int |
 
     Raises:
         TypeError: If the innermost environment is not a DPBandit environment, so that the regret is unknown.
+        WrongGameError: If the agent needs the gains of all arms and the game does not reveal them.
     """
     game = env.unwrapped
     if not isinstance(game, BanditEnv):
@@ -73,7 +76,10 @@ def play(env: Environment, agent: Agent | PointAgent | Algorithm, *, seed: int |
     player = ""
     if isinstance(agent, Algorithm):
         player = agent.player
+        agent.check_game(env)
         env, agent = agent.wrap(env), agent.agent(env)
+    elif needs_all(agent) and hides_gains(env):
+        raise WrongGameError(HIDDEN.format(name_of(type(agent))))
     points = isinstance(game, PointEnv)
     if inspect.isclass(agent) or not isinstance(agent, PointAgent if points else Agent):
         name = agent.__name__ if inspect.isclass(agent) else type(agent).__name__

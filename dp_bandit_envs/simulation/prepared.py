@@ -101,6 +101,8 @@ def prepare(
     players = named_players(algorithms)
     compiled: dict[str, Plan] = {}
     reasons: dict[str, str] = {}
+    for player in players.values():
+        player.check_game(env)
     source, decision_set = getattr(game, "source", None), getattr(game, "decision_set", None)
     for name, player in players.items():
         try:

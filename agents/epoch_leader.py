@@ -1,0 +1,110 @@
+"""Plays in epochs that double: in each, one arm that is drawn by its gains in the epoch before."""
+
+import math
+from typing import NamedTuple, SupportsFloat
+
+import numpy as np
+
+from dp_bandit_envs import checks
+from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
+from dp_bandit_envs.observations import Gains
+from dp_bandit_envs.protocols import FloatArray, IntArray
+
+ROUND = 0
+END = 1
+ARM = 2
+
+
+class State(NamedTuple):
+    """The state of the epoch leader.
+
+    Attributes:
+        totals: Gain of each arm in the current epoch.
+        weights: Weight of each arm, from the epoch before.
+        status: `ROUND`, the number of rounds so far; `END`, the round with which the current epoch ends; `ARM`, the arm
+            of this epoch, -1 if it is still to be drawn. One array, because compiled code can write to arrays only.
+        rate: epsilon / 2, in 1 / gain.
+    """
+
+    totals: FloatArray
+    weights: FloatArray
+    status: IntArray
+    rate: float
+
+
+def start(n_arms: int, epsilon: float) -> State:
+    """Return the state before the first round: the first epoch is one round, of a uniform arm."""
+    return State(np.zeros(n_arms), np.ones(n_arms), np.array([0, 1, -1]), epsilon / 2.0)
+
+
+def select(state: State, rng: np.random.Generator) -> int:
+    """Return the arm of this epoch; draw it in the first round."""
+    status = state.status
+    if status[ARM] < 0:
+        status[ARM] = draw(state.weights, rng)
+    return int(status[ARM])
+
+
+def draw(weights: FloatArray, rng: np.random.Generator) -> int:
+    """Draw an arm in proportion to its weight."""
+    total = 0.0
+    for weight in weights:
+        total += weight
+    left = rng.random() * total
+    last = len(weights) - 1
+    for arm in range(last):
+        left -= weights[arm]
+        if left < 0.0:
+            return arm
+    # Rounding may leave a little; an arm of weight 0 is never played.
+    while weights[last] == 0.0:
+        last -= 1
+    return last
+
+
+def update(state: State, arm: int, seen: Gains) -> State:
+    """Add the gains; at the end of an epoch turn them into weights and forget them."""
+    totals, weights, status = state.totals, state.weights, state.status
+    for each in range(len(totals)):
+        totals[each] += seen.gains[each]
+    status[ROUND] += 1
+    if status[ROUND] < status[END]:
+        return state
+    largest = -math.inf
+    for each in range(len(totals)):
+        largest = max(largest, totals[each])
+    for each in range(len(totals)):
+        behind = largest - totals[each]
+        # Apart, because an infinite rate times 0 is no number.
+        weights[each] = math.exp(-state.rate * behind) if behind > 0.0 else 1.0
+        totals[each] = 0.0
+    status[END] *= 2
+    status[ARM] = -1
+    return state
+
+
+class EpochLeader(FunctionalAgent):
+    r"""Plays in epochs of 1, 1, 2, 4, 8, ... rounds one arm each, drawn by its gain S in the epoch before.
+
+    .. math:: p_i \propto \exp(\epsilon S_i / 2)
+
+    This is the exponential mechanism: a round changes every S by at most 1 and counts in a single draw, so all arms
+    together are epsilon-DP. Gains must be independent over the rounds; an adversary that knows the epochs can make one
+    look bad in every one. Only games that reveal the gains of all arms in every round are for it.
+
+    Args:
+        epsilon: Privacy parameter, in (0, inf]; `math.inf` plays the leader of the epoch before, ties at random.
+
+    Source: Asi, Feldman, Koren and Talwar (2023), Private Online Prediction from Experts: Separations and Faster Rates,
+    COLT, the algorithm for stochastic adversaries.
+    """
+
+    functions = Functions(select, update)
+    feedback = "full"
+
+    def __init__(self, *, epsilon: SupportsFloat = 1.0) -> None:
+        self.epsilon = checks.epsilon(epsilon)
+
+    def initial_state(self, n_arms: int, horizon: int) -> State:
+        """Return the state before the first step."""
+        return start(n_arms, self.epsilon)

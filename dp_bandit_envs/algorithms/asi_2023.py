@@ -1,0 +1,91 @@
+"""Lazy-Hedge and DP-Epochs, for prediction with expert advice, after Asi, Feldman, Koren and Talwar (2023)."""
+
+import dataclasses
+from typing import SupportsFloat
+
+from dp_bandit_envs import checks
+from dp_bandit_envs.agents.epoch_leader import EpochLeader
+from dp_bandit_envs.agents.hedge import default_learning_rate
+from dp_bandit_envs.agents.lazy_hedge import LazyHedge
+from dp_bandit_envs.algorithms.algorithm import Algorithm, without_memory
+from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+from dp_bandit_envs.privacy.hedge_privacy import LazySettings, lazy_hedge_guarantee, lazy_settings, zcdp_within
+from dp_bandit_envs.theory.experts_bounds import epoch_leader_bound, lazy_hedge_regret_bound
+
+PAPER = "Asi, Feldman, Koren and Talwar (2023), Private Online Prediction from Experts"
+
+
+def lazy_hedge(*, epsilon: SupportsFloat = 1.0, delta: SupportsFloat = 1e-6) -> Algorithm:
+    """Lazy-Hedge (after Asi, Feldman, Koren and Talwar 2023): Hedge that draws an arm afresh in a few rounds only.
+
+    In every round its arm has exactly Hedge's law, but it mostly stays, and staying betrays nothing. So each draw may
+    be louder: the learning rate a, the probability p of a fresh draw and the number of draws are chosen, for the
+    largest a that rho-zCDP allows, with rho from (epsilon, delta). Against gains fixed in advance the regret is of
+    order T^(1/3) ln K / rho^(1/3), without the factor K or sqrt(K) of counters. Adversaries that react to the arms are
+    allowed for privacy; the regret bound does not cover them.
+
+    Differs from the source in: the arm is kept with a probability that makes the law exact, with constants and
+        accounting of its own (dp_bandit_envs.privacy.hedge_privacy).
+    """
+    epsilon, delta = checks.epsilon(epsilon), checks.delta(delta)
+    rho = zcdp_within(epsilon, delta)
+
+    def settings(n_arms: int, horizon: int) -> LazySettings:
+        return lazy_settings(horizon, rho, default_learning_rate(n_arms, horizon))
+
+    def guarantee(n_arms: int, horizon: int) -> PrivacyGuarantee:
+        own = lazy_hedge_guarantee(settings(n_arms, horizon))
+        return dataclasses.replace(own, epsilon=own.epsilon_at(delta), delta=delta)
+
+    def bound(n_arms: int, horizon: int) -> float:
+        chosen = settings(n_arms, horizon)
+        return lazy_hedge_regret_bound(
+            n_arms, horizon, chosen.learning_rate, chosen.redraw_probability, chosen.most_draws
+        )
+
+    return Algorithm(
+        name="Lazy-Hedge",
+        make_agent=lambda: LazyHedge(
+            learning_rate=lambda n_arms, horizon: settings(n_arms, horizon).learning_rate,
+            fresh_probability=lambda n_arms, horizon: settings(n_arms, horizon).fresh_probability,
+            most_draws=lambda n_arms, horizon: settings(n_arms, horizon).most_draws,
+        ),
+        feedback="full",
+        own_guarantee=guarantee,
+        bound=without_memory(bound),
+        parameters={"epsilon": epsilon, "delta": delta},
+        reference=f"{PAPER}; Geulen, Voecking and Winkler (2010), shrinking dartboard",
+    )
+
+
+def dp_epochs(*, epsilon: SupportsFloat = 1.0) -> Algorithm:
+    """DP-Epochs (after Asi, Feldman, Koren and Talwar 2023): one private draw an epoch, for independent gains only.
+
+    Epochs have 1, 1, 2, 4, 8, ... rounds; in each it plays one arm, drawn by the exponential mechanism from the gains
+    of the epoch before. Every round counts in one draw, so all arms together are epsilon-DP, without a delta.
+
+    Differs from the source in: constants; the source was read in its abstract only.
+    """
+    epsilon = checks.epsilon(epsilon)
+
+    def guarantee(n_arms: int, horizon: int) -> PrivacyGuarantee:
+        return PrivacyGuarantee(
+            epsilon=epsilon,
+            rho=epsilon**2 / 8,
+            theorem=(
+                "exponential mechanism, once an epoch on scores that one round moves by epsilon / 2 at most, each round"
+                " in one epoch; of bounded range epsilon, hence epsilon^2 / 8 zCDP"
+            ),
+            agents="EpochLeader",
+        )
+
+    none = PrivacyGuarantee.none("epsilon is inf, so the leader of each epoch is played")
+    return Algorithm(
+        name="DP-Epochs",
+        make_agent=lambda: EpochLeader(epsilon=epsilon),
+        feedback="full",
+        own_guarantee=guarantee if epsilon < float("inf") else lambda n_arms, horizon: none,
+        stochastic_bound=lambda means, horizon: epoch_leader_bound(means, horizon, epsilon),
+        parameters={"epsilon": epsilon},
+        reference=f"{PAPER}, stochastic adversaries",
+    )

@@ -1,0 +1,69 @@
+"""Hedge, of Freund and Schapire (1997), and DP-Hedge, the same at a rate that makes its own draws private."""
+
+import dataclasses
+import math
+from typing import SupportsFloat
+
+from dp_bandit_envs import checks
+from dp_bandit_envs.agents.hedge import Hedge, default_learning_rate
+from dp_bandit_envs.algorithms.algorithm import Algorithm, without_memory
+from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+from dp_bandit_envs.privacy.hedge_privacy import hedge_guarantee, zcdp_within
+from dp_bandit_envs.theory.experts_bounds import hedge_regret_bound
+from dp_bandit_envs.wrappers import ExactSums
+
+
+def hedge(*, learning_rate: SupportsFloat | None = None) -> Algorithm:
+    """Hedge (Freund and Schapire 1997): regret at most sqrt(T ln K / 2) when every gain is revealed; hardly private.
+
+    Its own draws guarantee something even so: T a^2 / 2 zCDP at learning rate a, 4 ln K at the default one.
+
+    Differs from the source in: gains for losses; the rate is that of Cesa-Bianchi and Lugosi (2006), sqrt(8 ln K / T).
+    """
+    rate = Hedge(learning_rate=learning_rate).rate
+    return Algorithm(
+        name="Hedge",
+        make_agent=lambda: Hedge(learning_rate=learning_rate),
+        wrapping=ExactSums,
+        feedback="full",
+        own_guarantee=lambda n_arms, horizon: hedge_guarantee(draws=horizon, learning_rate=rate(n_arms, horizon)),
+        bound=without_memory(lambda n_arms, horizon: hedge_regret_bound(n_arms, horizon, rate(n_arms, horizon))),
+        parameters={"learning_rate": learning_rate},
+        reference="Freund and Schapire (1997); Cesa-Bianchi and Lugosi (2006), theorem 2.2",
+    )
+
+
+def dp_hedge(*, epsilon: SupportsFloat = 1.0, delta: SupportsFloat = 1e-6) -> Algorithm:
+    """DP-Hedge: Hedge without noise, at a learning rate so small that the arms it draws are (epsilon, delta)-DP.
+
+    Each draw is the exponential mechanism of McSherry and Talwar (2007) on the sums so far; T draws of bounded range
+    2 a are (T - 1) a^2 / 2 zCDP. The regret is of order sqrt(T ln(1 / delta)) ln K / epsilon, and T^2 for K is enough
+    to see nothing learnt: for few arms counters are better, as they release sums once and draw for free.
+
+    No better rate is to be had by accounting alone. EXP3 forgets a changed gain, for its updates pull the scores of two
+    games together; Hedge adds the same gains in both and never does. With all other gains equal each draw has a KL
+    divergence of ln cosh a, so rho is at least (T - 1) a^2 / 2 (1 - a^2 / 6).
+
+    Differs from the source in: there is none with these constants; the first draw is not counted.
+    """
+    epsilon, delta = checks.epsilon(epsilon), checks.delta(delta)
+    rho = zcdp_within(epsilon, delta)
+
+    def rate(n_arms: int, horizon: int) -> float:
+        allowed = math.sqrt(2 * rho / (horizon - 1)) if horizon > 1 else math.inf
+        return min(default_learning_rate(n_arms, horizon), allowed)
+
+    def guarantee(n_arms: int, horizon: int) -> PrivacyGuarantee:
+        own = hedge_guarantee(draws=horizon, learning_rate=rate(n_arms, horizon))
+        return dataclasses.replace(own, epsilon=own.epsilon_at(delta), delta=delta)
+
+    return Algorithm(
+        name="DP-Hedge",
+        make_agent=lambda: Hedge(learning_rate=rate),
+        wrapping=ExactSums,
+        feedback="full",
+        own_guarantee=guarantee,
+        bound=without_memory(lambda n_arms, horizon: hedge_regret_bound(n_arms, horizon, rate(n_arms, horizon))),
+        parameters={"epsilon": epsilon, "delta": delta},
+        reference="Freund and Schapire (1997) with the exponential mechanism of McSherry and Talwar (2007)",
+    )

@@ -1,0 +1,157 @@
+r"""The privacy of Hedge's own randomness: only the arms drawn are published, and each draw betrays little.
+
+Two games differ in the gains of one round :math:`t_0`; gains of other rounds may depend on past arms. A law P has a
+*bounded range* :math:`\eta` against Q if :math:`\ln(P / Q)` lies in an interval of that length; then it is
+:math:`\eta^2 / 8`-zCDP, both ways (Hoeffding's lemma on :math:`\ln(P / Q)`; Cesar and Rogers 2021).
+
+**Hedge.** After round :math:`t_0` the scores a G differ by :math:`a (g' - g)`, whose entries lie in [-a, a]. So every
+later draw from their softmax has a bounded range of 2 a: it is :math:`a^2 / 2`-zCDP and 2 a-DP. The first draw sees
+nothing, so n draws are :math:`(n - 1) a^2 / 2`-zCDP. There is no contraction as for EXP3: scores never forget, and the
+figure is nearly reached. If half of the arms have a changed gain of 1 instead of 0, the others 0 instead of 1, and all
+other gains are equal, every later draw has a KL divergence of :math:`\ln \cosh a = a^2 / 2 - a^4 / 12 + \dots`
+
+**Lazy Hedge** keeps its arm with probability :math:`k = (1 - p) e^{-a (1 - g)}`, g being the gain of that arm. Let
+whether it is kept be public too.
+
+1. After round :math:`t_0`, k moves from g to g'. With m = max(g, g') - min(g, g'), ln k moves by a m, and
+   :math:`\ln(1 - k)` the other way by at most :math:`\ln(1 + (1 - p)(1 - e^{-a}) / p)`. The sum of the two is the
+   bounded range :math:`\eta`; it is largest from g = 0 to g' = 1.
+2. After all other rounds k depends on public arms and equal gains, and betrays nothing.
+3. A fresh draw after :math:`t_0` costs :math:`a^2 / 2` as above, and there are at most `most_draws`.
+
+Together :math:`\rho = \eta^2 / 8 + n a^2 / 2` with n = `most_draws`, by adaptive composition. (Taking the first step as
+:math:`\epsilon`-DP, hence :math:`\epsilon^2 / 2`-zCDP, would cost up to four times as much.)
+"""
+
+import functools
+import math
+from typing import NamedTuple
+
+from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+
+HEDGE_ONLY = "Hedge on exact sums, publishing the arms drawn only"
+LAZY_ONLY = "LazyHedge with these settings, publishing the arms played only"
+SAFETY = 1 - 2.0**-40
+"""Shrinks a budget, so that rounding errors never exceed it."""
+
+
+def zcdp_within(epsilon: float, delta: float) -> float:
+    r"""Return the largest rho for which rho-zCDP gives (epsilon, delta)-DP by `PrivacyGuarantee.epsilon_at`.
+
+    From :math:`\rho + 2 \sqrt{\rho L} = \epsilon` with L = ln(1 / delta) follows
+    :math:`\rho = (\sqrt{L + \epsilon} - \sqrt L)^2`.
+    """
+    if math.isinf(epsilon):
+        return math.inf
+    log = math.log(1 / delta)
+    # The same root without the loss of digits.
+    return (epsilon / (math.sqrt(log + epsilon) + math.sqrt(log))) ** 2 * SAFETY
+
+
+def hedge_guarantee(*, draws: int, learning_rate: float) -> PrivacyGuarantee:
+    """Return the guarantee of all arms that Hedge draws when it sees gains without noise.
+
+    Args:
+        draws: Number of draws, at least 1.
+        learning_rate: a, in 1 / gain.
+    """
+    later = draws - 1
+    return PrivacyGuarantee(
+        epsilon=later * 2 * learning_rate,
+        rho=later * learning_rate**2 / 2,
+        theorem=(
+            f"exponential mechanism: {later} draws after the first, each from scores that one round moves by"
+            f" {learning_rate:.3g} either way, so of bounded range {2 * learning_rate:.3g} (proof in"
+            " dp_bandit_envs.privacy.hedge_privacy)"
+        ),
+        agents=HEDGE_ONLY,
+    )
+
+
+class LazySettings(NamedTuple):
+    """The settings of lazy Hedge.
+
+    Attributes:
+        learning_rate: a, in 1 / gain.
+        fresh_probability: p, in [0, 1].
+        most_draws: Number of draws after the first round.
+    """
+
+    learning_rate: float
+    fresh_probability: float
+    most_draws: int
+
+    @property
+    def kept_range(self) -> float:
+        """The bounded range of whether the arm is kept."""
+        a, p = self.learning_rate, self.fresh_probability
+        if p == 1:
+            return 0.0
+        return a + math.log1p((1 - p) * -math.expm1(-a) / p) if p > 0 else math.inf
+
+    @property
+    def rho(self) -> float:
+        """The zCDP parameter of all arms of a game."""
+        return self.kept_range**2 / 8 + self.most_draws * self.learning_rate**2 / 2
+
+    @property
+    def redraw_probability(self) -> float:
+        """The largest probability of a fresh draw in a round: that after a gain of 0."""
+        return 1 - (1 - self.fresh_probability) * math.exp(-self.learning_rate)
+
+
+def lazy_hedge_guarantee(settings: LazySettings) -> PrivacyGuarantee:
+    """Return the guarantee of all arms that lazy Hedge plays when it sees gains without noise."""
+    a, p, draws = settings
+    return PrivacyGuarantee(
+        epsilon=settings.kept_range + draws * 2 * a,
+        rho=settings.rho,
+        theorem=(
+            f"one round changes once whether the arm is kept (bounded range {settings.kept_range:.3g}), and at most"
+            f" {draws} fresh draws, each of bounded range {2 * a:.3g} (proof in dp_bandit_envs.privacy.hedge_privacy;"
+            f" learning rate {a:.3g}, fresh probability {p:.3g})"
+        ),
+        agents=LAZY_ONLY,
+    )
+
+
+@functools.lru_cache(maxsize=256)
+def lazy_settings(horizon: int, rho: float, best_rate: float) -> LazySettings:
+    """Return the settings with the largest learning rate that rho allows, but not above `best_rate`.
+
+    The most draws are their largest expected number M and four standard deviations, M + 4 sqrt(M), and never more than
+    T - 1. At p = 1 these are the settings of Hedge, so the rate is at least that of Hedge with the same rho.
+
+    Args:
+        horizon: Number of rounds T, at least 1.
+        rho: The zCDP parameter, greater than 0; inf for Hedge itself.
+        best_rate: The learning rate without privacy.
+    """
+    if math.isinf(rho):
+        return LazySettings(best_rate, 1.0, horizon - 1)
+    low, high = 0.0, best_rate
+    found = _cheapest(horizon, high)
+    if found.rho <= rho:
+        return found
+    found = _cheapest(horizon, low)
+    for _ in range(60):
+        middle = (low + high) / 2
+        settings = _cheapest(horizon, middle)
+        if settings.rho <= rho:
+            low, found = middle, settings
+        else:
+            high = middle
+    return found
+
+
+def _cheapest(horizon: int, learning_rate: float) -> LazySettings:
+    """Return the settings of the least rho at this learning rate, with p on a grid from 1 / T to 1."""
+    steps = 256
+    grid = (float(horizon) ** (step / steps - 1) for step in range(steps + 1))
+    return min((_with_draws(horizon, learning_rate, p) for p in grid), key=lambda settings: settings.rho)
+
+
+def _with_draws(horizon: int, learning_rate: float, fresh_probability: float) -> LazySettings:
+    expected = (horizon - 1) * LazySettings(learning_rate, fresh_probability, 0).redraw_probability
+    most = min(horizon - 1, math.ceil(expected + 4 * math.sqrt(expected)))
+    return LazySettings(learning_rate, fresh_probability, most)
