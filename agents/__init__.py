@@ -1,5 +1,6 @@
 """Agents choose arms from released observations. One agent a file; they never see an environment or an adversary."""
 
+from dp_bandit_envs.agents.ball_osmd import BallOsmd
 from dp_bandit_envs.agents.epoch_leader import EpochLeader
 from dp_bandit_envs.agents.exp3 import Exp3
 from dp_bandit_envs.agents.exp3_set import Exp3Set
@@ -10,6 +11,7 @@ from dp_bandit_envs.agents.kl_ucb import KlUcb
 from dp_bandit_envs.agents.lazy_hedge import LazyHedge
 from dp_bandit_envs.agents.local_ucb import LocalUcb
 from dp_bandit_envs.agents.max_n import TsMaxN, UcbMaxN
+from dp_bandit_envs.agents.scrible import Scrible
 from dp_bandit_envs.agents.successive_elimination import SuccessiveElimination
 from dp_bandit_envs.agents.thompson_sampling import ThompsonSampling
 from dp_bandit_envs.agents.tsallis_inf import Htinf, TsallisInf
@@ -17,6 +19,7 @@ from dp_bandit_envs.agents.ucb import Ucb
 from dp_bandit_envs.agents.uniform import Uniform
 
 __all__ = [
+    "BallOsmd",
     "EpochLeader",
     "Exp3",
     "Exp3Set",
@@ -27,6 +30,7 @@ __all__ = [
     "KlUcb",
     "LazyHedge",
     "LocalUcb",
+    "Scrible",
     "SuccessiveElimination",
     "ThompsonSampling",
     "TsMaxN",
