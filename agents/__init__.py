@@ -2,6 +2,7 @@
 
 from dp_bandit_envs.agents.ball_osmd import BallOsmd
 from dp_bandit_envs.agents.epoch_leader import EpochLeader
+from dp_bandit_envs.agents.exp2 import Exp2
 from dp_bandit_envs.agents.exp3 import Exp3
 from dp_bandit_envs.agents.exp3_set import Exp3Set
 from dp_bandit_envs.agents.functional import FunctionalAgent
@@ -21,6 +22,7 @@ from dp_bandit_envs.agents.uniform import Uniform
 __all__ = [
     "BallOsmd",
     "EpochLeader",
+    "Exp2",
     "Exp3",
     "Exp3Set",
     "FunctionalAgent",

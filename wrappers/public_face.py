@@ -52,6 +52,7 @@ class PublicFace:
     n_arms: Any = ReadOnly()
     n_values: Any = ReadOnly()
     decision_set: Any = ReadOnly()
+    features: Any = ReadOnly()
 
     def _use(self, mechanism: Mechanism) -> None:
         """Keep a copy of the mechanism, and the public facts about what it releases."""

@@ -7,7 +7,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.agents.ball_osmd import BallOsmd
 from dp_bandit_envs.agents.scrible import SELECT, Scrible
 from dp_bandit_envs.algorithms.algorithm import Algorithm
-from dp_bandit_envs.algorithms.bubeck_2012 import osmd_on_ball
+from dp_bandit_envs.algorithms.bubeck_2012 import exp2_on_gains, osmd_on_ball
 from dp_bandit_envs.algorithms.noisy_payoffs import learner_on_points
 from dp_bandit_envs.theory.linear_bounds import scrible_regret_bound
 
@@ -60,4 +60,30 @@ def as_osmd(*, epsilon: SupportsFloat = 1.0, learning_rate: SupportsFloat | None
         epsilon=epsilon,
         parameters={"epsilon": epsilon, "learning_rate": learning_rate},
         reference=f"{PAPER}; Bubeck, Cesa-Bianchi and Kakade (2012), section 5",
+    )
+
+
+def as_exp2(
+    *,
+    epsilon: SupportsFloat = 1.0,
+    rates: str = "paper",
+    learning_rate: SupportsFloat | None = None,
+    exploration_rate: SupportsFloat | None = None,
+) -> Algorithm:
+    """AS-EXP2 (Agarwal and Singh 2017, algorithms 4 and 5): EXP2 on gains with Laplace noise; local privacy.
+
+    On arms it is EXP3 on losses with enough exploration for noisy losses; in games with features it is EXP2 on those.
+    `rates="smallest-bound"` also counts what exploring costs: with 10 arms, 2^16 rounds and epsilon = 1 it explores a
+    fifth as often as with the paper's rates, and its bound is about a third. See `exp2_rates`.
+
+    Differs from the source in: gains in [0, 1] have sensitivity 1, which the printed noise of 1 / epsilon fits, but not
+        the printed losses in [-1, 1]. The printed exploration rate is about 10 times smaller than its proof needs: here
+        it is a d (1 + c) with noisy losses clipped to [-c, 1 + c] and c = sqrt(10) ln(d T) / epsilon. Features.
+    """
+    return exp2_on_gains(
+        name="AS-EXP2",
+        rates=rates,
+        epsilon=checks.epsilon(epsilon),
+        chosen={"learning_rate": learning_rate, "exploration_rate": exploration_rate},
+        reference=f"{PAPER} and theorem 4.1",
     )

@@ -30,6 +30,13 @@ def observation_space(n_arms: int) -> spaces.Dict:
     )
 
 
+def features_of(adversary: Adversary) -> FloatArray:
+    """Return the public feature vectors of an adversary's arms, or raise AttributeError if there are none."""
+    if adversary.features is None:
+        raise AttributeError(f"the arms of {type(adversary).__name__} have no features.")
+    return adversary.features
+
+
 def empty_observation(n_arms: int) -> Observation:
     """Return a fresh observation in which nothing was observed."""
     return {"gain": np.zeros(n_arms), "observed": np.zeros(n_arms, np.int8)}
@@ -203,6 +210,11 @@ class BanditEnv(EvaluatorsNumbers, gym.Env[Observation, int]):
     def n_values(self) -> int:
         """Number of values that a round can reveal."""
         return self.n_arms
+
+    @property
+    def features(self) -> FloatArray:
+        """Public feature vectors of the arms, shape `(n_arms, dimension)`, in games that have any."""
+        return features_of(self.adversary)
 
     @property
     def values(self) -> Values:
