@@ -15,6 +15,7 @@ from dp_bandit_envs import algorithm_names, make_algorithm
 from dp_bandit_envs.cli.app import app
 from dp_bandit_envs.envs.registration import IDS
 from dp_bandit_envs.privacy.counters.comparison import compare
+from tests.tools.playable import FULL_INFORMATION
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -117,6 +118,19 @@ def test_the_second_table_states_the_guarantees_of_stochastic_algorithms():
             assert f"{guarantee.model}" in stated or guarantee.delta > 0
             paper = algorithm.paper_guarantee(n_arms=4, horizon=2**18).epsilon
             assert paper == 1.0 and (claimed.strip().startswith("the same") == (guarantee.epsilon == 1.0))
+
+
+def test_the_third_table_states_the_guarantees_of_full_information():
+    table = README.split("<!-- full information guarantees")[1].split("<!-- end of full information guarantees")[0]
+    rows = {line.split("`")[1]: line.split("|")[3] for line in table.splitlines() if line.startswith("| `")}
+    assert sorted(rows) == sorted(FULL_INFORMATION)
+    for name, stated in rows.items():
+        guarantee = make_algorithm(name).guarantee(n_arms=4, horizon=2**18)
+        at = "at delta = 1e-6" in stated
+        epsilon = guarantee.epsilon_at(1e-6) if at else guarantee.epsilon
+        assert stated.strip().startswith(f"epsilon = {epsilon:.3g}")
+        assert guarantee.delta <= (1e-6 if at else 0)
+        assert guarantee.model in stated or name == "Hedge"
 
 
 @pytest.mark.parametrize(("column", "horizon"), [(2, 1_000), (3, 100_000), (4, 2**20)])

@@ -3,10 +3,11 @@
 import dataclasses
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, Final, Literal, SupportsFloat, SupportsIndex
+from typing import Any, Literal, SupportsFloat, SupportsIndex
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries import Deterministic
+from dp_bandit_envs.algorithms.feedback import HIDDEN, hides_gains, needs_all
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.experts_env import ExpertsEnv
 from dp_bandit_envs.errors import WrongGameError
@@ -14,23 +15,6 @@ from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.protocols import AgentFactory, Environment, PointAgentFactory, plays_points
 from dp_bandit_envs.theory.lower_bounds import arm_means
 from dp_bandit_envs.written_values import written_value
-
-HIDDEN: Final = (
-    "{} learns from the gains of all arms or coordinates, but this game does not reveal them all in every round. Use"
-    " DPBandit-Experts-v0, or feedback='full'."
-)
-"""Why a game is refused that does not reveal everything."""
-
-
-def needs_all(agent: Any) -> bool:
-    """Whether an agent, or what makes it, says that it needs every value of every round."""
-    return getattr(agent, "feedback", "any") == "full"
-
-
-def hides_gains(env: Environment) -> bool:
-    """Whether some rounds of a game do not reveal every value."""
-    values = getattr(env.unwrapped, "values", None)
-    return not (values is not None and values.complete)
 
 
 def _unchanged(env: Environment) -> Environment:

@@ -1,7 +1,8 @@
 """Lazy-Hedge and DP-Epochs, for prediction with expert advice, after Asi, Feldman, Koren and Talwar (2023)."""
 
 import dataclasses
-from typing import SupportsFloat
+import functools
+from typing import Any, SupportsFloat
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.epoch_leader import EpochLeader
@@ -30,15 +31,12 @@ def lazy_hedge(*, epsilon: SupportsFloat = 1.0, delta: SupportsFloat = 1e-6) -> 
     epsilon, delta = checks.epsilon(epsilon), checks.delta(delta)
     rho = zcdp_within(epsilon, delta)
 
-    def settings(n_arms: int, horizon: int) -> LazySettings:
-        return lazy_settings(horizon, rho, default_learning_rate(n_arms, horizon))
-
     def guarantee(n_arms: int, horizon: int) -> PrivacyGuarantee:
-        own = lazy_hedge_guarantee(settings(n_arms, horizon))
+        own = lazy_hedge_guarantee(_settings(rho, n_arms, horizon))
         return dataclasses.replace(own, epsilon=own.epsilon_at(delta), delta=delta)
 
     def bound(n_arms: int, horizon: int) -> float:
-        chosen = settings(n_arms, horizon)
+        chosen = _settings(rho, n_arms, horizon)
         return lazy_hedge_regret_bound(
             n_arms, horizon, chosen.learning_rate, chosen.redraw_probability, chosen.most_draws
         )
@@ -46,9 +44,9 @@ def lazy_hedge(*, epsilon: SupportsFloat = 1.0, delta: SupportsFloat = 1e-6) -> 
     return Algorithm(
         name="Lazy-Hedge",
         make_agent=lambda: LazyHedge(
-            learning_rate=lambda n_arms, horizon: settings(n_arms, horizon).learning_rate,
-            fresh_probability=lambda n_arms, horizon: settings(n_arms, horizon).fresh_probability,
-            most_draws=lambda n_arms, horizon: settings(n_arms, horizon).most_draws,
+            learning_rate=functools.partial(_setting, "learning_rate", rho),
+            fresh_probability=functools.partial(_setting, "fresh_probability", rho),
+            most_draws=functools.partial(_setting, "most_draws", rho),
         ),
         feedback="full",
         own_guarantee=guarantee,
@@ -56,6 +54,14 @@ def lazy_hedge(*, epsilon: SupportsFloat = 1.0, delta: SupportsFloat = 1e-6) -> 
         parameters={"epsilon": epsilon, "delta": delta},
         reference=f"{PAPER}; Geulen, Voecking and Winkler (2010), shrinking dartboard",
     )
+
+
+def _settings(rho: float, n_arms: int, horizon: int) -> LazySettings:
+    return lazy_settings(horizon, rho, default_learning_rate(n_arms, horizon))
+
+
+def _setting(name: str, rho: float, n_arms: int, horizon: int) -> Any:
+    return getattr(_settings(rho, n_arms, horizon), name)
 
 
 def dp_epochs(*, epsilon: SupportsFloat = 1.0) -> Algorithm:

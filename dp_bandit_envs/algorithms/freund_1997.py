@@ -1,6 +1,7 @@
 """Hedge, of Freund and Schapire (1997), and DP-Hedge, the same at a rate that makes its own draws private."""
 
 import dataclasses
+import functools
 import math
 from typing import SupportsFloat
 
@@ -37,21 +38,17 @@ def dp_hedge(*, epsilon: SupportsFloat = 1.0, delta: SupportsFloat = 1e-6) -> Al
     """DP-Hedge: Hedge without noise, at a learning rate so small that the arms it draws are (epsilon, delta)-DP.
 
     Each draw is the exponential mechanism of McSherry and Talwar (2007) on the sums so far; T draws of bounded range
-    2 a are (T - 1) a^2 / 2 zCDP. The regret is of order sqrt(T ln(1 / delta)) ln K / epsilon, and T^2 for K is enough
-    to see nothing learnt: for few arms counters are better, as they release sums once and draw for free.
+    2 a are (T - 1) a^2 / 2 zCDP. The regret is of order sqrt(T ln(1 / delta)) ln K / epsilon. For few arms counters
+    have less, because any number of arms may be drawn from sums that are released once.
 
-    No better rate is to be had by accounting alone. EXP3 forgets a changed gain, for its updates pull the scores of two
-    games together; Hedge adds the same gains in both and never does. With all other gains equal each draw has a KL
-    divergence of ln cosh a, so rho is at least (T - 1) a^2 / 2 (1 - a^2 / 6).
+    No accounting allows a larger rate for the same rho. EXP3 forgets a changed gain, because its updates pull the
+    scores of two games together; Hedge adds the same gains in both, and the difference stays. With all other gains
+    equal, each draw has a KL divergence of ln cosh a, so rho is at least (T - 1) a^2 / 2 (1 - a^2 / 6).
 
     Differs from the source in: there is none with these constants; the first draw is not counted.
     """
     epsilon, delta = checks.epsilon(epsilon), checks.delta(delta)
-    rho = zcdp_within(epsilon, delta)
-
-    def rate(n_arms: int, horizon: int) -> float:
-        allowed = math.sqrt(2 * rho / (horizon - 1)) if horizon > 1 else math.inf
-        return min(default_learning_rate(n_arms, horizon), allowed)
+    rate = functools.partial(_private_rate, zcdp_within(epsilon, delta))
 
     def guarantee(n_arms: int, horizon: int) -> PrivacyGuarantee:
         own = hedge_guarantee(draws=horizon, learning_rate=rate(n_arms, horizon))
@@ -67,3 +64,9 @@ def dp_hedge(*, epsilon: SupportsFloat = 1.0, delta: SupportsFloat = 1e-6) -> Al
         parameters={"epsilon": epsilon, "delta": delta},
         reference="Freund and Schapire (1997) with the exponential mechanism of McSherry and Talwar (2007)",
     )
+
+
+def _private_rate(rho: float, n_arms: int, horizon: int) -> float:
+    """Return the largest rate up to the default at which all draws of a game are rho-zCDP."""
+    allowed = math.sqrt(2 * rho / (horizon - 1)) if horizon > 1 else math.inf
+    return min(default_learning_rate(n_arms, horizon), allowed)

@@ -1,5 +1,6 @@
 """Noisy-Hedge: fresh noise on every round's gains, the form of Thakurta and Smith (2013)."""
 
+import functools
 from typing import SupportsFloat
 
 from dp_bandit_envs import checks
@@ -24,15 +25,8 @@ def noisy_hedge(*, epsilon: SupportsFloat = 1.0) -> Algorithm:
     """
     epsilon = checks.epsilon(epsilon)
 
-    def scale(n_arms: int) -> float:
-        return noise_scale(float(n_arms), epsilon)
-
-    def rate(n_arms: int, horizon: int) -> float:
-        noise = scale(n_arms)
-        return noisy_hedge_rate(n_arms, horizon, noise) * (1 + 2 * default_bound(noise, horizon))
-
     def bound(n_arms: int, horizon: int) -> float:
-        noise = scale(n_arms)
+        noise = noise_scale(float(n_arms), epsilon)
         return noisy_hedge_regret_bound(n_arms, horizon, noisy_hedge_rate(n_arms, horizon, noise), noise)
 
     def wrapping(env: Environment) -> Environment:
@@ -40,10 +34,16 @@ def noisy_hedge(*, epsilon: SupportsFloat = 1.0) -> Algorithm:
 
     return Algorithm(
         name="Noisy-Hedge",
-        make_agent=lambda: Hedge(learning_rate=rate),
+        make_agent=lambda: Hedge(learning_rate=functools.partial(_rate, epsilon)),
         wrapping=wrapping,
         feedback="full",
         bound=without_memory(bound),
         parameters={"epsilon": epsilon},
         reference="Thakurta and Smith (2013), (Nearly) Optimal Algorithms for Private Online Learning; bound derived",
     )
+
+
+def _rate(epsilon: float, n_arms: int, horizon: int) -> float:
+    """Return the rate for rescaled gains."""
+    noise = noise_scale(float(n_arms), epsilon)
+    return noisy_hedge_rate(n_arms, horizon, noise) * (1 + 2 * default_bound(noise, horizon))

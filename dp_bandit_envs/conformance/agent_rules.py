@@ -9,19 +9,28 @@ import numpy as np
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents import FunctionalAgent
 from dp_bandit_envs.algorithms import Algorithm
+from dp_bandit_envs.conformance.agent_games import STOCHASTIC, check_agents_games
+from dp_bandit_envs.conformance.agent_reading import check_reading
 from dp_bandit_envs.conformance.rules import copies_of, global_randomness_untouched, must_not_fail, require
 from dp_bandit_envs.conformance.same_games import COMPILED, check_played_equals_simulated
-from dp_bandit_envs.conformance.trial_games import OWN_IDS, WORLDS, World, made, steps_of, table_of
+from dp_bandit_envs.conformance.trial_games import (
+    EXPERTS,
+    WORLDS,
+    World,
+    revealing_all,
+    steps_of,
+    table_of,
+)
 from dp_bandit_envs.observations import Gains, Sums
 from dp_bandit_envs.protocols import Agent, AgentFactory, FloatArray, Observation
-from dp_bandit_envs.simulation import play
 
 METHODS: Final = {"begin": ("n_arms", "horizon", "rng"), "select_arm": (), "update": ("arm", "observation")}
 SIZES: Final = ((1, 1), (1, 20), (2, 1), (2, 40), (3, 200), (50, 120))  # arms and rounds
+FEEDBACK: Final = ("any", "full")
 KINDS: Final = {"gains": ("gains",), "sums": ("sums",), "both": ("gains", "sums")}
 
 
-def check_agent(make_agent: AgentFactory, *, learns_from: str | None = None) -> None:
+def check_agent(make_agent: AgentFactory, *, learns_from: str | None = None, feedback: str | None = None) -> None:
     """Check an agent of your own against everything that `play` and `simulate` rely on.
 
     The rules: it has the three methods with the protocol's names; arms are integers in [0, K); the same stream gives
@@ -29,12 +38,16 @@ def check_agent(make_agent: AgentFactory, *, learns_from: str | None = None) -> 
     and no undeclared key is read; the global random state is not used; it plays games of one round and of one, two and
     many arms, rounds in which nothing is released, and sums outside [0, count]; `probabilities`, if present, is the
     distribution from which arms are drawn; copies and pickles play the same; every base environment can be played,
-    graphs included; and a `FunctionalAgent` plays the same compiled as step by step, to the last bit.
+    graphs included; and a `FunctionalAgent` plays the same compiled as step by step, to the last bit. An agent that
+    needs the gains of all arms is checked in games that reveal them, with experts and on the complete graph; with the
+    attribute `feedback = "full"`, `play` and `simulate` refuse it other games.
 
     Args:
         make_agent: Makes a new agent when called without arguments, such as an agent's class.
         learns_from: `"gains"`, `"sums"` or `"both"`; by default the agent's attribute `learns_from`, or `"gains"` if it
             has none.
+        feedback: `"full"` for an agent that needs the gains of all arms in every round, or `"any"`; by default the
+            agent's attribute `feedback`, or `"any"` if it has none.
 
     Raises:
         ConformanceError: If a rule is broken.
@@ -42,16 +55,23 @@ def check_agent(make_agent: AgentFactory, *, learns_from: str | None = None) -> 
     with global_randomness_untouched("an agent"):
         agent = _fresh(make_agent)
         _check_methods(agent)
+        full = _needs(agent, feedback) == "full"
         for kind in _kinds(agent, learns_from):
-            for name, world in WORLDS[kind].items():
+            worlds = {name: revealing_all(world) if full else world for name, world in WORLDS[kind].items()}
+            for name, world in worlds.items():
                 _check_learning(make_agent, world, name)
-            _check_withheld(make_agent, kind)
+            _check_withheld(make_agent, worlds)
             exact, noisy = list(WORLDS[kind].values())[:2]
             for world in (exact, noisy):
-                _check_games(make_agent, world)
+                check_agents_games(make_agent, world, full=full)
             if isinstance(agent, FunctionalAgent):
                 algorithm = Algorithm(type(agent).__name__, make_agent, exact)
-                check_played_equals_simulated(algorithm, "DPBandit-Stochastic-v0", what=COMPILED)
+                check_played_equals_simulated(algorithm, EXPERTS if full else STOCHASTIC, what=COMPILED)
+
+
+def _needs(agent: Agent, feedback: str | None) -> str:
+    stated = getattr(agent, "feedback", "any") if feedback is None else feedback
+    return checks.one_of("feedback", stated, FEEDBACK)
 
 
 def _kinds(agent: Agent, learns_from: str | None) -> tuple[str, ...]:
@@ -163,45 +183,8 @@ def _check_learning(make_agent: AgentFactory, world: World, where: str) -> None:
     for name, agent in {**copies_of(make_agent(), "an agent"), **copies_of(used, "an agent after a game")}.items():
         copied = [_arms(agent, world, table, seed=seed) for seed in range(3)]
         same(copied, f"{name} must play like the original", "Check __copy__, __reduce__ and __getstate__.")
-    _check_reading(make_agent(), world, table)
+    check_reading(make_agent(), world, table)
     _check_probabilities(make_agent(), world, table, expected[0])
-
-
-class _Watched(dict[str, Any]):
-    """An observation that records the keys that are read."""
-
-    asked: set[str]
-
-    def __getitem__(self, key: str) -> Any:
-        self.asked.add(key)
-        return super().__getitem__(key)
-
-    def get(self, key: str, default: Any = None) -> Any:
-        self.asked.add(key)
-        return super().get(key, default)
-
-
-def _check_reading(agent: Agent, world: World, table: FloatArray) -> None:
-    asked: set[str] = set()
-
-    def watched(seen: Observation) -> Observation:
-        noting = _Watched(seen)
-        noting.asked = asked
-        return noting
-
-    def learned(seen: Mapping[str, Any]) -> None:
-        # Keys that a later version may add are allowed; keys for evaluators are not.
-        private = asked & {"reward", "info", "gains", "true_gain", "regret", "external_regret"}
-        require(
-            not private,
-            "an agent must read only what is in the observation",
-            f"an agent that reads {', '.join(sorted(private))}",
-            "Rewards, info and true gains are not in it.",
-        )
-
-    with must_not_fail(f"{type(agent).__name__} with any mapping", "An observation is a mapping from names to arrays."):
-        for _ in steps_of(agent, world, table, observed=watched, after=learned):
-            pass
 
 
 def _check_probabilities(agent: Agent, world: World, table: FloatArray, expected: list[int]) -> None:
@@ -225,8 +208,8 @@ def _check_probabilities(agent: Agent, world: World, table: FloatArray, expected
     require(possible, "an arm of probability 0 must not be played", "one that was", way_out)
 
 
-def _check_withheld(make_agent: AgentFactory, kind: str) -> None:
-    world = next(iter(WORLDS[kind].values()))
+def _check_withheld(make_agent: AgentFactory, worlds: Mapping[str, World]) -> None:
+    world = next(iter(worlds.values()))
 
     def nothing(seen: Observation) -> Observation:
         return {name: np.zeros_like(part) for name, part in seen.items()}
@@ -236,15 +219,5 @@ def _check_withheld(make_agent: AgentFactory, kind: str) -> None:
             for _ in steps_of(make_agent(), world, table_of(80, n_arms), observed=nothing):
                 pass
         for value in (0.0, 1.0):
-            for name in WORLDS[kind]:
-                _arms(make_agent(), WORLDS[kind][name], np.full((80, n_arms), value))
-
-
-def _check_games(make_agent: AgentFactory, world: World) -> None:
-    way_out = "play(world(gym.make(id)), agent) shows the error."
-    for id_ in OWN_IDS:
-        with must_not_fail(f"a game of {id_}", way_out):
-            play(world(made(id_, horizon=60)), make_agent(), seed=1)
-    with must_not_fail("a game on a graph that is redrawn every 7 rounds", way_out):
-        graph = {"graph": "erdos-renyi", "n_arms": 5, "redraw_every": 7}
-        play(world(made("DPBandit-Graph-v0", horizon=60, **graph)), make_agent(), seed=1)
+            for each in worlds.values():
+                _arms(make_agent(), each, np.full((80, n_arms), value))

@@ -7,15 +7,17 @@ from typing import Any, Final
 
 import numpy as np
 
-from dp_bandit_envs.adversaries import Deterministic, GainTable
+from dp_bandit_envs.adversaries import Adversary, Deterministic, GainTable
 from dp_bandit_envs.algorithms import Algorithm, make_algorithm
+from dp_bandit_envs.conformance.agent_games import GRAPH, REVEALING_ALL, STOCHASTIC
 from dp_bandit_envs.conformance.audit import excess, strongest_event
 from dp_bandit_envs.conformance.rules import copies_of, global_randomness_untouched, must_not_fail, require
 from dp_bandit_envs.conformance.same_games import check_played_equals_simulated
-from dp_bandit_envs.conformance.trial_games import OWN_IDS, made
+from dp_bandit_envs.conformance.trial_games import EXPERTS, OWN_IDS, made
 from dp_bandit_envs.conformance.wrapper_noise import neighbours, tested
 from dp_bandit_envs.envs.bandit_env import BanditEnv
-from dp_bandit_envs.errors import ConformanceError
+from dp_bandit_envs.envs.experts_env import ExpertsEnv
+from dp_bandit_envs.errors import ConformanceError, WrongGameError
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.protocols import Agent, FloatArray
 from dp_bandit_envs.simulation import play, simulate
@@ -24,7 +26,6 @@ SIZES: Final = ((2, 2), (2, 64), (4, 2**12), (4, 2**18), (50, 1000))
 """Numbers of arms and rounds at which the guarantee and the bounds are checked."""
 HORIZONS: Final = tuple(2**k for k in range(6, 23, 2))
 MEANS: Final = ((0.9, 0.6), (0.5, 0.5), (0.7, 0.5, 0.5, 0.3), (1.0, 0.0))
-GRAPH: Final = "DPBandit-Graph-v0"
 LARGEST_TESTED: Final = 4.0
 """The largest epsilon that is tested: a few hundred games cannot show the small probabilities of a larger one."""
 FALSE_ALARM: Final = 5e-7
@@ -37,10 +38,12 @@ def check_algorithm(algorithm: Algorithm | str, *, games: int = 400) -> None:
     The rules: it has a name, under which results are stored; `agent()` makes a new agent each time and `wrap` keeps
     the game; the guarantee is a `PrivacyGuarantee` with a theorem, and that of the outermost wrapper unless it comes
     from the agent; regret bounds are in [0, T] or inf, and do not decrease with more rounds, more memory or a larger
-    sensitivity; copies and pickles play the same; every base game can be played, also with one round, and one on a
-    graph unless it is refused with a ValueError or TypeError; `simulate` gives what `play` gives, to the last bit; and
-    if a guarantee with an epsilon of at most 4 is declared, no tested event of the arms played is more than
-    exp(epsilon) times as frequent, plus delta, when one round changes.
+    sensitivity; copies and pickles play the same; every base game can be played, also with one round, unless
+    `refusal` says why not and `play` then raises a WrongGameError, and one on a graph unless it is refused with a
+    ValueError or TypeError; `simulate` gives what `play` gives, to the last bit; and if a guarantee with an epsilon of
+    at most 4 is declared, no tested event of the arms played is more than exp(epsilon) times as frequent, plus delta,
+    when one round changes. An algorithm with `feedback="full"` is checked in games that reveal the gains of all arms,
+    with experts and on the complete graph.
 
     The last rule is a test on samples, and cannot prove a guarantee. A correct algorithm fails with a probability below
     1e-6.
@@ -79,7 +82,7 @@ def _check_parts(algorithm: Algorithm) -> None:
         fits = isinstance(agent, Agent) and not isinstance(agent, type)
         require(fits, "agent() must return an agent", f"a {type(agent).__name__}", "check_agent says more.")
     require(one is not other, "agent() must make a fresh agent each time", "one twice", "Pass the agent's class.")
-    game = made("DPBandit-Stochastic-v0", horizon=ROUNDS)
+    game = made(_home(algorithm), horizon=ROUNDS)
     with must_not_fail("wrap(env)", "It puts the algorithm's wrappers around any DPBandit environment."):
         env = algorithm.wrap(game)
     kept = getattr(env, "unwrapped", None) is game.unwrapped
@@ -92,7 +95,7 @@ def _check_guarantee(algorithm: Algorithm) -> None:
         with must_not_fail(f"guarantee(n_arms={n_arms}, horizon={horizon})", "Every size has one, or none(reason)."):
             stated = [algorithm.guarantee(**size), algorithm.paper_guarantee(**size)]
             stated.append(algorithm.guarantee(**size, sensitivity=2.0))
-            env = algorithm.wrap(BanditEnv(Deterministic(n_arms, horizon)))
+            env = algorithm.wrap(_game(algorithm, Deterministic(n_arms, horizon)))
         for guarantee in stated:
             true = isinstance(guarantee, PrivacyGuarantee) and guarantee.epsilon >= 0 and 0 <= guarantee.delta < 1
             require(
@@ -136,12 +139,27 @@ def _check_bounds(algorithm: Algorithm) -> None:
         require(above, f"{harder} must not be below that without", "a smaller one", "A harder game costs no less.")
 
 
+def _home(algorithm: Algorithm) -> str:
+    """Return the id of the games in which most rules are checked."""
+    return EXPERTS if algorithm.feedback == "full" else STOCHASTIC
+
+
+def _game(algorithm: Algorithm, gains: Adversary) -> BanditEnv:
+    return ExpertsEnv(gains=gains) if algorithm.feedback == "full" else BanditEnv(gains)
+
+
 def _check_games(algorithm: Algorithm) -> None:
     for id_ in OWN_IDS:
         if id_ == GRAPH:
             continue
-        check_played_equals_simulated(algorithm, id_, what=algorithm.name)
-    check_played_equals_simulated(algorithm, "DPBandit-Stochastic-v0", what=algorithm.name, horizon=1, n_arms=2)
+        if algorithm.refusal(made(id_, horizon=ROUNDS)) is None:
+            check_played_equals_simulated(algorithm, id_, what=algorithm.name)
+        else:
+            _check_refused(algorithm, id_)
+    check_played_equals_simulated(algorithm, _home(algorithm), what=algorithm.name, horizon=1, n_arms=2)
+    if algorithm.feedback == "full":
+        check_played_equals_simulated(algorithm, GRAPH, what=algorithm.name, **REVEALING_ALL[GRAPH])
+        return
     try:
         play(made(GRAPH, horizon=ROUNDS), algorithm)
     except (ValueError, TypeError):
@@ -154,9 +172,26 @@ def _check_games(algorithm: Algorithm) -> None:
     check_played_equals_simulated(algorithm, GRAPH, what=algorithm.name)
 
 
+def _check_refused(algorithm: Algorithm, id_: str) -> None:
+    """Require that `play` refuses a game that `refusal` gives a reason against."""
+    received = "a game that was played"
+    try:
+        play(made(id_, horizon=ROUNDS), algorithm)
+    except WrongGameError:
+        return
+    except Exception as error:
+        received = f"a {type(error).__name__}"
+    require(
+        False,
+        f"{id_}, for which refusal(env) gives a reason, must end in a WrongGameError",
+        received,
+        "Leave Algorithm.agent and Algorithm.check_game as they are.",
+    )
+
+
 def _check_copies(algorithm: Algorithm) -> None:
     def arms(each: Algorithm) -> list[int]:
-        played: list[int] = play(made("DPBandit-Stochastic-v0", horizon=60), each, seed=4).arms.tolist()
+        played: list[int] = play(made(_home(each), horizon=60), each, seed=4).arms.tolist()
         return played
 
     expected = arms(algorithm)
@@ -176,7 +211,7 @@ def _check_privacy(algorithm: Algorithm, games: int) -> None:
 
     def sample(table: FloatArray, number: int) -> FloatArray:
         nonlocal first_trial
-        game = functools.partial(BanditEnv, GainTable(table))
+        game = functools.partial(_game, algorithm, GainTable(table))
         options: Any = {"trials": number, "seed": 12, "first_trial": first_trial, "checkpoints": range(1, ROUNDS + 1)}
         first_trial += number
         outcome = simulate(game, {"played": algorithm}, **options)["played"]

@@ -8,6 +8,7 @@ import numpy as np
 
 from dp_bandit_envs.adversaries import GainTable
 from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.envs.experts_env import ExpertsEnv
 from dp_bandit_envs.envs.registration import GAMES
 from dp_bandit_envs.protocols import Agent, Environment, FloatArray, Observation
 from dp_bandit_envs.wrappers import BlockSums, ExactSums, HybridSums, LaplaceClipRescale
@@ -43,6 +44,20 @@ WORLDS: Final[dict[str, dict[str, World]]] = {
 """The observations of each kind that an agent must support."""
 OWN_IDS: Final = tuple(id_ for id_, game in GAMES.items() if not isinstance(game.adversary, type))
 """The ids of this project's games, without those registered by others."""
+
+
+EXPERTS: Final = "DPBandit-Experts-v0"
+"""The id of the games for agents that need the gains of all arms."""
+
+
+def revealing_all(world: World) -> World:
+    """Return a world of the same observations in which every round reveals the gains of all arms."""
+
+    def around(env: Environment) -> Environment:
+        game = env.unwrapped
+        return world(ExpertsEnv(gains=game.adversary) if type(game) is BanditEnv else env)
+
+    return around
 
 
 def table_of(rounds: int, n_arms: int, *, key: int = 0) -> FloatArray:

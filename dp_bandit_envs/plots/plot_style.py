@@ -54,6 +54,11 @@ STYLES = {
     "UCB-N": Style(BLUE, "--", "^"),
     "UCB-MaxN": Style(SKY, "--", "<"),
     "EXP3-SET": Style(ORANGE, "-", "D"),
+    "Hedge": Style(BLACK, (0, (3, 1)), "o"),
+    "DP-Hedge": Style(ORANGE, (0, (3, 1, 1, 1)), "s"),
+    "Lazy-Hedge": Style(BLUE, ":", "^"),
+    "DP-Epochs": Style(GREEN, "-", "v"),
+    "Noisy-Hedge": Style(VERMILION, "-.", "X"),
     "LDP-UCB-L": Style(WINE, "-", "H"),
     "LDP-UCB-B": Style(WINE, "--", "8"),
 }

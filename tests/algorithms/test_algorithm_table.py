@@ -12,6 +12,7 @@ from dp_bandit_envs.agents import TsallisInf
 from dp_bandit_envs.algorithms import ALGORITHMS
 from dp_bandit_envs.errors import UnknownNameError
 from tests.tools.one_noise import with_one_noise
+from tests.tools.playable import FULL_INFORMATION, home_of
 from tests.tools.refusals import refused
 
 NAMES = algorithm_names()
@@ -33,7 +34,7 @@ def test_the_table_holds_the_names_of_the_papers():
 def test_every_algorithm_makes_wraps_and_plays(name):
     algorithm = make_algorithm(name)
     assert isinstance(algorithm, Algorithm) and algorithm.name == name
-    env = gym.make("DPBandit-Stochastic-v0", n_arms=3, horizon=200)
+    env = gym.make(home_of(name), n_arms=3, horizon=200)
     wrapped = algorithm.wrap(env)
     assert wrapped.unwrapped is env.unwrapped
     one, other = algorithm.agent(), algorithm.agent()
@@ -57,7 +58,9 @@ def test_every_algorithm_says_what_it_guarantees(name):
 
 
 def test_every_algorithm_is_for_one_kind_of_gains():
-    assert sorted(NAMES) == sorted(ADVERSARIAL + STOCHASTIC_WITH_BOUND + STOCHASTIC_WITHOUT_BOUND + ON_GRAPHS)
+    assert sorted(NAMES) == sorted(
+        ADVERSARIAL + STOCHASTIC_WITH_BOUND + STOCHASTIC_WITHOUT_BOUND + ON_GRAPHS + FULL_INFORMATION
+    )
 
 
 @pytest.mark.parametrize("name", ADVERSARIAL)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs import make_algorithm, simulate
-from dp_bandit_envs.algorithms import algorithm_names, paper_epsilon
+from dp_bandit_envs.algorithms import paper_epsilon
+from tests.tools.playable import BANDITS
 
 PANELS = ("Deterministic", "Stochastic", "FullyOblivious", "Oblivious", "Switching")
 MEMORY = {"Switching": 1, "MemoryBounded": 2}
@@ -35,7 +36,7 @@ def standard_errors(difference):
 
 
 def everything():
-    algorithms = [make_algorithm(name) for name in algorithm_names()]
+    algorithms = [make_algorithm(name) for name in BANDITS]
     for epsilon in (0.1, 20.0):
         for name in ("DP-EXP3-Lap", "Batched-Lap-EXP3", "Batched-Lap-HTINF"):
             algorithms.append(make_algorithm(name, epsilon=epsilon, label=f"{name} {epsilon}"))

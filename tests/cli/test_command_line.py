@@ -22,6 +22,7 @@ from dp_bandit_envs.experiments import figure_2
 from dp_bandit_envs.experiments.claim import Verdict
 from dp_bandit_envs.experiments.results_folder import ResultsFolder
 from dp_bandit_envs.privacy.counters import COUNTERS
+from tests.tools.playable import BANDITS, FULL_INFORMATION, home_of
 from tests.tools.refusals import missing
 
 WRAPPERS = (
@@ -130,7 +131,16 @@ def test_lists_pairs_and_yes_or_no_can_be_written(dp_bandit):
 
 @pytest.mark.parametrize("name", algorithm_names())
 def test_every_algorithm_runs(dp_bandit, name):
-    assert dp_bandit("run", "Oblivious", name, "--horizon", 40, "--trials", 2)[0] == 0
+    game = "Oblivious" if name in BANDITS else home_of(name)
+    assert dp_bandit("run", game, name, "--horizon", 40, "--trials", 2)[0] == 0
+
+
+@pytest.mark.parametrize("name", FULL_INFORMATION)
+def test_a_game_that_hides_gains_is_refused_in_one_line_and_nothing_is_written(dp_bandit, tmp_path, name):
+    code, out, err = dp_bandit("run", "Stochastic", "EXP3", name, "--horizon", 40, "--trials", 2, "--out", "mine")
+    assert (code, out) == (2, "") and err.count("\n") == 1
+    assert missing(err, name, "DPBandit-Experts-v0") == []
+    assert not (tmp_path / "mine").exists()
 
 
 @pytest.mark.parametrize("ending", [".npy", ".csv", ".csv.gz"])

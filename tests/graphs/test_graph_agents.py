@@ -14,7 +14,7 @@ from dp_bandit_envs.agents import Htinf, Imed, KlUcb, LocalUcb, ThompsonSampling
 from dp_bandit_envs.agents.beta_draws import largest
 from dp_bandit_envs.agents.max_n import TsMaxN, UcbMaxN
 from dp_bandit_envs.agents.noise_width import counter_width, log_width
-from dp_bandit_envs.algorithms import Algorithm, algorithm_names, make_algorithm
+from dp_bandit_envs.algorithms import Algorithm, make_algorithm
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.graph_env import GraphEnv
 from dp_bandit_envs.graphs import as_feedback_graph
@@ -23,6 +23,7 @@ from dp_bandit_envs.simulation import simulate
 from dp_bandit_envs.wrappers import BlockSums, CounterSums, ExactSums, HybridSums, LaplaceClipRescale
 from tests.tools.graph_games import DIRECTED, columns_of, rows_of, table_game
 from tests.tools.one_noise import as_one_player
+from tests.tools.playable import BANDITS
 
 MEANS = [0.3, 0.8, 0.5, 0.75, 0.1]
 PAIRS = [("UCB", "UCB-N"), ("UCB", "UCB-MaxN"), ("TS", "TS-N"), ("TS", "TS-MaxN")]
@@ -389,7 +390,7 @@ def cliques_of_five(horizon=400):
     return env
 
 
-@pytest.mark.parametrize("name", algorithm_names())
+@pytest.mark.parametrize("name", BANDITS)
 def test_wrappers_and_agent_of_an_algorithm_play_its_game(name):
     """Both ways agent and noise fit together: `play` asks the environment. `simulate` is in test_graph_engines.py."""
     algorithm = make_algorithm(name)

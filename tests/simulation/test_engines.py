@@ -11,10 +11,11 @@ from dp_bandit_envs.adversaries import GainTable, Stochastic
 from dp_bandit_envs.agents import FunctionalAgent
 from dp_bandit_envs.agents import exp3 as exp3_module
 from dp_bandit_envs.agents.functional import Functions
-from dp_bandit_envs.algorithms import Algorithm, algorithm_names, make_algorithm
+from dp_bandit_envs.algorithms import Algorithm, make_algorithm
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.registration import IDS
 from tests.simulation.test_play_equals_simulate import assert_same
+from tests.tools.playable import BANDITS, names_for
 from tests.tools.refusals import missing
 
 GAME = "DPBandit-Stochastic-v0"
@@ -73,7 +74,7 @@ class GenerousEnv(BanditEnv):
 
 def test_everything_of_the_project_is_compiled():
     for env_id in IDS:
-        for outcome in simulate(env_id, algorithm_names(), horizon=20).values():
+        for outcome in simulate(env_id, names_for(env_id), horizon=20).values():
             assert (outcome.engine, outcome.reason) == ("compiled", "")
 
 
@@ -157,7 +158,7 @@ def test_an_environment_with_its_own_step_is_played():
     assert_falls_back(
         Algorithm("batched", Exp3, lambda env: MiniBatchAverage(env, batch_size=7)), "GenerousEnv", make_env=make
     )
-    assert {outcome.engine for outcome in simulate(make, algorithm_names()).values()} == {"play"}
+    assert {outcome.engine for outcome in simulate(make, BANDITS).values()} == {"play"}
 
 
 def test_an_environment_with_its_own_reset_is_never_compiled():
@@ -212,7 +213,7 @@ def test_functions_of_your_own_are_compiled_and_equal_to_play():
 
 def test_the_two_engines_meet_the_same_gains():
     """Regret plus gains collected is the best arm's total: the same for all players of a trial, and it varies."""
-    simulation = simulate(GAME, [*algorithm_names(), Algorithm("mine", RoundRobin)], horizon=200, trials=4)
+    simulation = simulate(GAME, [*BANDITS, Algorithm("mine", RoundRobin)], horizon=200, trials=4)
     engines = {outcome.engine for outcome in simulation.values()}
     assert engines == {"compiled", "play"}
     best = [outcome.external_regret + outcome.collected for outcome in simulation.values()]

@@ -5,9 +5,10 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs import simulate
-from dp_bandit_envs.algorithms import Algorithm, algorithm_names, make_algorithm
+from dp_bandit_envs.algorithms import Algorithm, make_algorithm
 from dp_bandit_envs.envs.registration import IDS
 from dp_bandit_envs.simulation import trials as trials_module
+from tests.tools.playable import BANDITS
 
 FIELDS = ("external_regret", "policy_regret", "pseudo_regret", "collected", "switches", "pulls")
 
@@ -70,7 +71,7 @@ def test_processes():
 
 def test_splits():
     """Trials 3 to 7 on their own are trials 3 to 7 of all."""
-    algorithms = [*map(make_algorithm, algorithm_names()), Algorithm("mine", Greedy)]
+    algorithms = [*map(make_algorithm, BANDITS), Algorithm("mine", Greedy)]
     whole = simulate("DPBandit-Switching-v0", algorithms, horizon=100, trials=8, seed=1)
     part = simulate("DPBandit-Switching-v0", algorithms, horizon=100, trials=5, first_trial=3, seed=1)
     assert_equal(whole, part, slice(3, 8))
@@ -80,7 +81,7 @@ def test_splits():
 
 def test_company():
     """Alone, or with all others, before or behind: an algorithm plays the same games."""
-    names = algorithm_names()
+    names = BANDITS
     whole = simulate("DPBandit-FullyOblivious-v0", names, horizon=150, trials=3)
     reverse = simulate("DPBandit-FullyOblivious-v0", names[::-1], horizon=150, trials=3)
     for name in names:

@@ -19,6 +19,7 @@ from dp_bandit_envs.privacy import mechanisms
 from dp_bandit_envs.privacy.counters import COUNTERS, make_counter
 from dp_bandit_envs.privacy.mechanisms import MECHANISMS
 from tests.tools.boundary_games import BY_LETTER, ORDERS, SUMS, around, summed
+from tests.tools.playable import EXPERTS, home_of
 
 HORIZON = 24
 AGENTS = [name for name in agents.__all__ if name != "FunctionalAgent"]
@@ -111,7 +112,7 @@ def agent_plays_the_same(agent, env):
 @pytest.mark.parametrize("name", AGENTS)
 def test_every_agent_can_be_sent_and_its_state_is_plain(name, id_):
     agent = getattr(agents, name)()
-    env = game(id_)
+    env = game(EXPERTS if agent.feedback == "full" else id_)
     if getattr(agent, "learns_from", None) is Sums:
         env = dp_bandit_envs.HybridSums(env, epsilon=1.0)
     agent_plays_the_same(agent, env)
@@ -135,9 +136,10 @@ def test_every_algorithm_can_be_sent_and_so_can_its_parts(name):
     assert copy.name == algorithm.name and copy.parameters == algorithm.parameters
     sizes = {"n_arms": 4, "horizon": HORIZON}
     assert copy.guarantee(**sizes) == algorithm.guarantee(**sizes)
-    played = [play(sent(each.wrap(game())), each.agent(), seed=1).arms.tolist() for each in (algorithm, copy)]
+    id_ = home_of(name)
+    played = [play(sent(each.wrap(game(id_))), each.agent(), seed=1).arms.tolist() for each in (algorithm, copy)]
     assert played[0] == played[1]
-    agent_plays_the_same(algorithm.agent(), algorithm.wrap(game()))
+    agent_plays_the_same(algorithm.agent(), algorithm.wrap(game(id_)))
 
 
 def test_an_algorithm_of_ones_own_is_sent_as_it_is_and_one_with_other_fields_is_not_taken_for_the_tables():
