@@ -83,6 +83,9 @@ class FunctionalAgent(abc.ABC):
         self._counts_before = [0] * number
         self._seen = Seen()
 
+    _size_is: ClassVar[str] = "n_arms"
+    """What `begin` calls the size of a game."""
+
     def see_noise(self, noise: Noise) -> None:
         """Store the noise in the observations; called before `begin`."""
         if not isinstance(noise, Noise):
@@ -188,7 +191,9 @@ class FunctionalAgent(abc.ABC):
 
     def _check_begun(self) -> None:
         if not hasattr(self, "_state"):
-            raise StepOutsideGameError(f"{type(self).__name__} has no game yet; call begin(...) first.")
+            raise StepOutsideGameError(
+                f"{type(self).__name__} has no game yet; call begin({self._size_is}=, horizon=, rng=) first."
+            )
 
 
 def _listed(part: Any) -> Any:

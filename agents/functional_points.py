@@ -24,6 +24,7 @@ class FunctionalPointAgent(FunctionalAgent):
 
     feedback: ClassVar[Literal["full", "payoff"]] = "full"
     """Whether it learns from gain vectors or from the payoffs of the points it played."""
+    _size_is = "dimension"
     decision_set: DecisionSet | None = None
     """The set whose points are played, set before `begin`."""
 

@@ -7,7 +7,9 @@ Above those that release gains, observations are `{"gain": float64 (n_arms,), "o
 environment itself. Above those that release sums they are `{"sum": float64 (n_arms,), "count": int64 (n_arms,),
 "release": int64 (n_arms,)}`: the released total of each arm, which noise may carry outside [0, count], the number of
 gains in it, and how many releases the arm has had; between releases they stay as they are. The reward is the released
-gain, or mean, of the arm played, 0.0 where there is none.
+gain, or mean, of the arm played, 0.0 where there is none. Where points are played, coordinates take the place of arms,
+and the reward is the scalar product of the released values, or means, with the point; `ProjectToSet` is no privacy
+wrapper, but plays the nearest point.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -15,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 from dp_bandit_envs.privacy.mechanisms import MECHANISMS
 from dp_bandit_envs.wrappers.boundary import PrivacyBoundary
 from dp_bandit_envs.wrappers.named_wrappers import named, wrapper_of
+from dp_bandit_envs.wrappers.project_to_set import ProjectToSet
 
-__all__ = ["PrivacyBoundary", *MECHANISMS]
+__all__ = ["PrivacyBoundary", "ProjectToSet", *MECHANISMS]
 
 if TYPE_CHECKING:
     from dp_bandit_envs.privacy import mechanisms

@@ -26,7 +26,7 @@ from dp_bandit_envs.wrappers.below import (
     unflattened,
 )
 from dp_bandit_envs.wrappers.public_face import PublicFace, checked_mechanism
-from dp_bandit_envs.wrappers.released import Released, nothing_yet, reward_of_point, sums_space
+from dp_bandit_envs.wrappers.released import Released, nothing_yet, rewards_of_points, sums_space
 from dp_bandit_envs.wrappers.withheld import RefusedError, Result, attempt, ends_by_itself, outside_the_range
 
 
@@ -56,8 +56,9 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
         sensitivity: L1 distance between released values of neighbouring games, with the noise fixed.
         guarantee: The privacy guarantee of one game, for everything above the boundary.
         noise: What is public about the noise, for agents whose confidence terms depend on it.
-        n_arms: Number of arms.
+        n_arms: Number of arms, where arms are played.
         features: Public feature vectors of the arms, shape `(n_arms, dimension)`, in games that have any.
+        decision_set: Where points are played, a copy of their set; changing it changes nothing.
         n_values: Number of values that a round can reveal: of arms, or of coordinates.
         horizon: Number of steps that can release something: T, or T // tau above batches of tau rounds.
     """
@@ -67,15 +68,11 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
         super().__init__(checked_env(env, name, gym.Env))
         below = boundaries_below(env, name)
         refuse_sums(below, name)
-        if plays_points(env):
-            self.decision_set = needed_below(env, "decision_set", name)
-        else:
-            self.n_arms = needed_below(env, "n_arms", name)
-            features = next((layer.features for layer in layers_of(env) if hasattr(layer, "features")), None)
-            if features is not None:
-                # A copy: the game below computes gains from its own.
-                self.features = np.array(features, np.float64)
-        self._n_plays = 0 if plays_points(env) else self.n_arms
+        self._use_plays(needed_below(env, "decision_set" if plays_points(env) else "n_arms", name))
+        features = next((layer.features for layer in layers_of(env) if hasattr(layer, "features")), None)
+        if features is not None:
+            # A copy: the game below computes gains from its own.
+            self.features = np.array(features, np.float64)
         self._below = below[0].above if below else facts_of_game(env, name)
         self.n_values = self._below.n_values
         self._use(checked_mechanism(mechanism))
@@ -157,13 +154,13 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
 
     def _checked(self, action: Any) -> Any:
         """Return an action as an arm or a point, or raise."""
-        return self.decision_set.checked(action) if self._n_plays == 0 else checks.arm(action, self._n_plays)
+        return self._set.checked(action) if self._n_plays == 0 else checks.arm(action, self._n_plays)
 
     def _new_scoreboard(self) -> Any:
         self._played: Any = None
         if self._n_plays:
             return Scoreboard(self._n_plays, self._rounds)
-        return PointBoard(self.decision_set, self._rounds, lambda: self._played)
+        return PointBoard(self._set, self._rounds, lambda: self._played)
 
     def _advance(self, arm: Any) -> tuple[Observation, bool, bool]:
         """Play `arm` below for one batch of rounds; return the released observation and the two flags."""
@@ -177,7 +174,7 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
     def _reward(self, released: Observation, arm: Any) -> float:
         """Return the reward, computed from released values only."""
         if self._n_plays == 0:
-            return reward_of_point(self.decision_set, released, arm)
+            return float(rewards_of_points(self._set, released, arm))
         if not self._released.of_sums:
             return float(released["gain"][arm])
         count = int(released["count"][arm])

@@ -7,6 +7,7 @@ import numpy as np
 from gymnasium.envs.registration import EnvSpec
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.decisions import DecisionSet
 from dp_bandit_envs.errors import WrongGameError, WrongTypeError
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Noise, facts_above, noise_label
@@ -51,8 +52,24 @@ class PublicFace:
     above: Any = ReadOnly()
     n_arms: Any = ReadOnly()
     n_values: Any = ReadOnly()
-    decision_set: Any = ReadOnly()
     features: Any = ReadOnly()
+    _set: DecisionSet
+    _n_plays: int
+    """Number of arms; 0 where actions are points."""
+
+    def _use_plays(self, plays: DecisionSet | int) -> None:
+        """Keep what can be played: the number of arms, or a copy of the decision set, which no one else can change."""
+        if isinstance(plays, DecisionSet):
+            self._set, self._n_plays = copy.deepcopy(plays), 0
+        else:
+            self.n_arms = self._n_plays = plays
+
+    @property
+    def decision_set(self) -> DecisionSet:
+        """A copy of the set whose points are played; changing it changes neither the check nor the noise."""
+        if "_set" not in vars(self):
+            raise AttributeError(f"{type(self).__name__} has no attribute 'decision_set': its plays are arms.")
+        return copy.deepcopy(self._set)
 
     def _use(self, mechanism: Mechanism) -> None:
         """Keep a copy of the mechanism, and the public facts about what it releases."""

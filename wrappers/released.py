@@ -6,7 +6,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 
-from dp_bandit_envs.decisions import DecisionSet
+from dp_bandit_envs.decisions import DecisionSet, payoffs
 from dp_bandit_envs.privacy.mechanism import Below, Mechanism
 from dp_bandit_envs.protocols import FloatArray, Observation
 from dp_bandit_envs.wrappers.withheld import RefusedError, Withheld
@@ -106,10 +106,13 @@ def nothing_yet(n_arms: int, *, of_sums: bool, shape: tuple[int, ...] = ()) -> O
     }
 
 
-def reward_of_point(decision_set: DecisionSet, released: Observation, point: FloatArray) -> float:
-    """Return the reward of a point from released values: their mean, which is a payoff or multiplies the point."""
+def rewards_of_points(decision_set: DecisionSet, released: Observation, points: FloatArray) -> FloatArray:
+    """Return the rewards of points `(..., dimension)` from released values only, shape `(...)`.
+
+    What was released last for each value, or its mean, multiplies the point; where rounds reveal payoffs, it is one.
+    """
     means = released["sum"] / np.maximum(released["count"], 1) if "sum" in released else released["gain"]
     low, high = decision_set.payoffs
-    # Where only payoffs are revealed, the value is the payoff itself.
-    product = float(means[0]) if len(means) < len(point) else float(means @ point)
-    return min(max(product, low), high)
+    if means.shape[-1] < points.shape[-1]:
+        return np.clip(means[..., 0], low, high)
+    return payoffs(means, points, low, high)

@@ -8,6 +8,7 @@ from typing import Any, Literal, SupportsFloat, SupportsIndex
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries import Deterministic
 from dp_bandit_envs.algorithms.feedback import HIDDEN, hides_gains, needs_all
+from dp_bandit_envs.algorithms.game_bounds import cut, regret_bound_in
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.experts_env import ExpertsEnv
 from dp_bandit_envs.errors import WrongGameError
@@ -187,7 +188,7 @@ class Algorithm:
         louder = sensitivity > 1 and self.feedback != "full"
         if self.bound is None or (louder and self._adds_noise(k, t)):
             return math.inf
-        return _cut(self.bound(k, t, m), t)
+        return cut(self.bound(k, t, m), t)
 
     def bound_in(self, env: Environment) -> float:
         """Return an upper bound on the expected external regret in a game, in units of gain; inf where none is known.
@@ -197,17 +198,7 @@ class Algorithm:
         Args:
             env: The game, without this algorithm's wrappers; a DPBandit environment.
         """
-        game: Any = env.unwrapped
-        memory, payoff = game.adversary.memory, game.adversary.payoff
-        # With memory, the known bounds assume switching charges, under which a fixed arm collects its gains.
-        if self.refusal(env) is not None or (memory > 0 and payoff is not None):
-            return math.inf
-        if self.bound_of_game is not None and memory == 0:
-            low, high = game.decision_set.payoffs if plays_points(env) else (0.0, 1.0)
-            return _cut(self.bound_of_game(env), game.horizon, high - low)
-        if plays_points(env):
-            return math.inf
-        return self.regret_bound(n_arms=game.n_arms, horizon=game.horizon, memory=memory, sensitivity=game.sensitivity)
+        return regret_bound_in(self, env)
 
     def pseudo_regret_bound(
         self, *, means: Sequence[SupportsFloat], horizon: SupportsIndex, sensitivity: float = 1.0
@@ -227,7 +218,7 @@ class Algorithm:
         # The proofs are for rounds that reveal one gain, or all of them.
         if self.stochastic_bound is None or (sensitivity > 1 and self.feedback != "full"):
             return math.inf
-        return _cut(self.stochastic_bound(numbers, t), t)
+        return cut(self.stochastic_bound(numbers, t), t)
 
     def _adds_noise(self, n_arms: int, horizon: int) -> bool:
         return self.own_guarantee is None and self.guarantee(n_arms=n_arms, horizon=horizon).model != "none"
@@ -246,11 +237,6 @@ def made_by(recipe: Callable[[], Algorithm]) -> Algorithm:
 
 def _size(n_arms: SupportsIndex, horizon: SupportsIndex) -> tuple[int, int]:
     return checks.integer("n_arms", n_arms, at_least=2), checks.integer("horizon", horizon, at_least=1)
-
-
-def _cut(bound: float, horizon: int, width: float = 1.0) -> float:
-    """Return the bound, but at most what T rounds can cost; inf, where none is known, stays inf."""
-    return bound if math.isinf(bound) else min(bound, horizon * width)
 
 
 def without_memory(bound: Callable[[int, int], float]) -> Callable[[int, int, int], float]:

@@ -14,7 +14,7 @@ def contains(point: Sequence[float]) -> bool:
     """Return whether a point has L2 norm at most 1; False for NaN."""
     square = 0.0
     for coordinate in point:
-        square += coordinate * coordinate
+        square = square + coordinate * coordinate
     return square <= (1.0 + TOLERANCE) ** 2
 
 
@@ -42,13 +42,18 @@ class Ball(DecisionSet):
 
     def best_point(self, direction: FloatArray) -> FloatArray:
         """Return the direction at length 1; any point for 0."""
-        length = float(np.linalg.norm(direction))
-        return direction / length if length > 0 else np.eye(1, self.dimension)[0]
+        scale = float(np.abs(direction).max())
+        if not scale > 0:
+            return np.eye(1, self.dimension)[0]
+        # Divided by the largest coordinate first, so that squares of tiny ones do not vanish.
+        scaled = direction / scale
+        return scaled / float(np.linalg.norm(scaled))
 
-    def project(self, point: FloatArray) -> FloatArray:
-        """Return the point, shortened to length 1 if it is longer."""
-        point = np.asarray(point, np.float64)
-        return point / max(1.0, float(np.linalg.norm(point)))
+    def _nearest(self, point: FloatArray) -> FloatArray:
+        # Divided by the largest coordinate first, so that squares do not overflow.
+        scale = max(1.0, float(np.abs(point).max()))
+        point = point / scale
+        return point / max(1.0 / scale, float(np.linalg.norm(point)))
 
     def outline(self) -> FloatArray:
         """Return a circle."""

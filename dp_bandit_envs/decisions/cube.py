@@ -13,7 +13,7 @@ def contains(point: Sequence[float]) -> bool:
     """Return whether all coordinates are in [-1, 1]; False for NaN."""
     inside = True
     for coordinate in point:
-        inside &= abs(coordinate) <= 1.0 + TOLERANCE
+        inside = inside & (abs(coordinate) <= 1.0 + TOLERANCE)
     return inside
 
 
@@ -43,9 +43,8 @@ class Cube(DecisionSet):
         """Return the signs of the direction, 1 for 0."""
         return np.where(np.asarray(direction) < 0, -1.0, 1.0)
 
-    def project(self, point: FloatArray) -> FloatArray:
-        """Return the point with its coordinates cut to [-1, 1]."""
-        return np.clip(np.asarray(point, np.float64), -1.0, 1.0)
+    def _nearest(self, point: FloatArray) -> FloatArray:
+        return np.clip(point, -1.0, 1.0)
 
     def outline(self) -> FloatArray:
         """Return a square."""

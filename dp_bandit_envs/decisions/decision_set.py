@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-from gymnasium import spaces
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.decisions.point_space import PointSpace
 from dp_bandit_envs.errors import WrongPointError
 from dp_bandit_envs.privacy.values import Values
 from dp_bandit_envs.protocols import FloatArray
@@ -22,6 +22,8 @@ TOLERANCE = 1e-9
 MARGIN = 1 + 1e-12
 """The norm of a gain vector may exceed 1 by rounding; the distances that noise is scaled to are larger by as much."""
 
+WAY_OUT = "The set's method project returns the nearest point, and the wrapper ProjectToSet(env) plays it."
+
 
 def payoff(gains: Sequence[float], point: Sequence[float], low: float, high: float) -> float:
     """Return the scalar product of gains and point, cut to [low, high], which only rounding errors exceed."""
@@ -29,6 +31,14 @@ def payoff(gains: Sequence[float], point: Sequence[float], low: float, high: flo
     for each in range(len(point)):
         total += gains[each] * point[each]
     return min(max(total, low), high)
+
+
+def payoffs(gains: FloatArray, points: FloatArray, low: float, high: float) -> FloatArray:
+    """Return what `payoff` returns for each row of `(..., dimension)`, to the last bit: shape `(...)`."""
+    # Accumulated coordinate by coordinate; 0.0 is where `payoff` starts, which matters to the sign of 0 only.
+    totals = np.add.accumulate(gains * points, axis=-1)[..., -1] + 0.0
+    within: FloatArray = np.minimum(np.maximum(totals, low), high)
+    return within
 
 
 class DecisionSet(abc.ABC):
@@ -47,36 +57,53 @@ class DecisionSet(abc.ABC):
     payoffs: ClassVar[tuple[float, float]]
     """The smallest and the largest payoff; the coordinates of gain vectors are in the same range."""
     contains: ClassVar[Callable[[Sequence[float]], bool]]
-    """Whether a point is in the set, up to `TOLERANCE`: a plain function, which the simulator compiles."""
+    """Whether a point is in the set, up to `TOLERANCE`: a plain function, which the simulator compiles.
+
+    It also takes one array for each coordinate, and then answers for many points: so use &, not `and`.
+    """
 
     def __init__(self, dimension: Any) -> None:
         self.dimension = checks.integer("dimension", dimension, at_least=1, at_most=checks.MOST_ARMS)
 
     @property
-    def space(self) -> spaces.Box:
-        """The box around the set, as an action space; most of its points may be outside of the set."""
-        return spaces.Box(self.low, self.high, (self.dimension,), np.float64)
+    def space(self) -> PointSpace:
+        """The set as an action space."""
+        return PointSpace(self)
 
     def checked(self, point: Any) -> FloatArray:
         """Return a point as a fresh array, or raise `WrongPointError` if it is none of this set."""
-        numbers: Any = None
-        if not isinstance(point, (str, bytes)):
-            try:
-                numbers = np.array(point, dtype=np.float64)
-            except (TypeError, ValueError, OverflowError):
-                numbers = None
-        if numbers is None or numbers.shape != (self.dimension,):
-            shape = "" if numbers is None else f" of shape {numbers.shape}"
-            raise WrongPointError(
-                f"an action must be {self.dimension} numbers, a point of the {self.name}; received a"
-                f" {type(point).__name__}{shape}."
-            )
+        numbers = self._numbers(point, (self.dimension,), "an action")
         if not self.contains(numbers.tolist()):
+            raise WrongPointError(f"an action must be {self._wanted()}; received one outside of it, or NaN. {WAY_OUT}")
+        return numbers
+
+    def checked_rows(self, points: Any, rows: int) -> FloatArray:
+        """Return points, shape `(rows, dimension)`, as a fresh array, or raise `WrongPointError`."""
+        numbers = self._numbers(points, (rows, self.dimension), "actions")
+        with np.errstate(over="ignore", invalid="ignore"):
+            inside = np.asarray(self.contains(numbers.T))  # type: ignore[arg-type]
+        if not inside.all():
             raise WrongPointError(
-                f"an action must be a point of the {self.name} ({self.rule}); received one outside of it, or NaN. Its"
-                " method project returns the nearest point."
+                f"every action must be {self._wanted()}; that of game {int(np.argmin(inside))} is outside of it, or"
+                f" NaN. {WAY_OUT}"
             )
-        return numbers  # type: ignore[no-any-return]
+        return numbers
+
+    def _wanted(self) -> str:
+        return f"a point of the {self.name} ({self.rule})"
+
+    def _numbers(self, given: Any, shape: tuple[int, ...], what: str) -> FloatArray:
+        """Return real numbers of this shape as a fresh array, or raise; text, None and complex numbers are refused."""
+        received = f"a {type(given).__name__}"
+        try:
+            numbers = np.asarray(given)
+        except Exception:  # whatever an object of another package raises when it is read
+            numbers = np.empty(0)
+        else:
+            received += f" of shape {numbers.shape} of {numbers.dtype}"
+        if numbers.shape != shape or numbers.dtype.kind not in "fiu":
+            raise WrongPointError(f"{what} must be real numbers of shape {shape}; received {received}.")
+        return np.array(numbers, dtype=np.float64)
 
     @property
     @abc.abstractmethod
@@ -95,9 +122,20 @@ class DecisionSet(abc.ABC):
     def best_point(self, direction: FloatArray) -> FloatArray:
         """Return a point with the largest scalar product with `direction`, shape `(dimension,)`."""
 
+    def project(self, point: Any) -> FloatArray:
+        """Return the point of the set nearest to `point` in L2, shape `(dimension,)`.
+
+        Raises:
+            WrongPointError: If `point` is not `dimension` finite real numbers.
+        """
+        numbers = self._numbers(point, (self.dimension,), "point")
+        if not np.isfinite(numbers).all():
+            raise WrongPointError("point must be finite numbers; received inf or NaN.")
+        return self._nearest(numbers)
+
     @abc.abstractmethod
-    def project(self, point: FloatArray) -> FloatArray:
-        """Return the point of the set nearest to `point` in L2, shape `(dimension,)`."""
+    def _nearest(self, point: FloatArray) -> FloatArray:
+        """Return the point of the set nearest to a finite `point` in L2, as a fresh array."""
 
     @abc.abstractmethod
     def outline(self) -> FloatArray:
@@ -118,6 +156,15 @@ class DecisionSet(abc.ABC):
         """Public facts about a revealed payoff: one number, whose sensitivity is the width of its range."""
         low, high = self.payoffs
         return Values(low, high, l2=high - low, norm="sup", own=high - low, complete=True)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.dimension})"
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and vars(self) == vars(other)
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.dimension))
 
 
 def up(number: float) -> float:

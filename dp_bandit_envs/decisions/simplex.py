@@ -13,9 +13,9 @@ def contains(point: Sequence[float]) -> bool:
     """Return whether all coordinates are at least 0 and add up to 1; False for NaN."""
     total, inside = 0.0, True
     for coordinate in point:
-        total += coordinate
-        inside &= coordinate >= -TOLERANCE
-    return inside and abs(total - 1.0) <= TOLERANCE
+        total = total + coordinate
+        inside = inside & (coordinate >= -TOLERANCE)
+    return inside & (abs(total - 1.0) <= TOLERANCE)
 
 
 class Simplex(DecisionSet):
@@ -44,9 +44,11 @@ class Simplex(DecisionSet):
         """Return the corner of the largest coordinate, the first of several."""
         return np.eye(self.dimension)[int(np.argmax(direction))]
 
-    def project(self, point: FloatArray) -> FloatArray:
-        """Return the nearest mixture: all coordinates lowered by one number, and cut at 0."""
-        point = np.asarray(point, np.float64)
+    def _nearest(self, point: FloatArray) -> FloatArray:
+        """Lower all coordinates by one number, and cut them at 0."""
+        # What is more than 1 below the largest coordinate becomes 0, however far below it is.
+        with np.errstate(over="ignore"):
+            point = np.maximum(point - point.max(), -1.0)
         falling = np.sort(point)[::-1]
         surplus = (np.cumsum(falling) - 1.0) / np.arange(1, self.dimension + 1)
         lowered = point - surplus[np.count_nonzero(falling > surplus) - 1]

@@ -8,6 +8,7 @@ from gymnasium import spaces
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries.adversary import Adversary
+from dp_bandit_envs.adversaries.linear_gains import features_of
 from dp_bandit_envs.adversaries.memory_bounded import counts
 from dp_bandit_envs.adversaries.payoff import payments_of
 from dp_bandit_envs.envs.evaluators_numbers import BlockListener, EvaluatorsNumbers
@@ -30,11 +31,10 @@ def observation_space(n_arms: int) -> spaces.Dict:
     )
 
 
-def features_of(adversary: Adversary) -> FloatArray:
-    """Return the public feature vectors of an adversary's arms, or raise AttributeError if there are none."""
-    if adversary.features is None:
-        raise AttributeError(f"the arms of {type(adversary).__name__} have no features.")
-    return adversary.features
+def refuse_vectors(adversary: Adversary) -> None:
+    """Refuse gains below 0, which are coordinates of gain vectors, in a game of arms."""
+    if adversary.lowest < 0:
+        raise WrongGameError(f"{type(adversary).__name__} chooses gain vectors for points; arms need gains in [0, 1].")
 
 
 def empty_observation(n_arms: int) -> Observation:
@@ -167,10 +167,7 @@ class BanditEnv(EvaluatorsNumbers, gym.Env[Observation, int]):
 
     def _set_spaces(self, width: int) -> None:
         """Set what can be played and what is seen, for gains with this many columns."""
-        if self.adversary.lowest < 0:
-            raise WrongGameError(
-                f"{type(self.adversary).__name__} chooses gain vectors for points; arms need gains in [0, 1]."
-            )
+        refuse_vectors(self.adversary)
         self.n_arms = self._n_plays = width
         self.action_space = spaces.Discrete(width)  # type: ignore[assignment]
         self.observation_space = observation_space(width)  # type: ignore[assignment]

@@ -12,7 +12,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries.adversary import Adversary
 from dp_bandit_envs.adversaries.memory_bounded import counts
 from dp_bandit_envs.adversaries.payoff import payments_of
-from dp_bandit_envs.envs.bandit_env import BanditEnv, observation_space
+from dp_bandit_envs.envs.bandit_env import BanditEnv, observation_space, refuse_vectors
 from dp_bandit_envs.envs.made_adversary import make_adversary
 from dp_bandit_envs.envs.scoreboard import Scoreboard
 from dp_bandit_envs.envs.vector_calls import Seeds, VectorStep, check_arms, every_game, spread_seeds
@@ -63,16 +63,15 @@ class BanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, NDArray[Any]])
             checks.one_of("render_mode", render_mode, self.metadata["render_modes"])
         self.render_mode = render_mode
         self.adversaries = [first, *(copy.copy(first) for _ in range(self.num_envs - 1))]
-        self.n_arms, self.horizon, self._memory = first.n_arms, first.horizon, first.memory
-        self.single_action_space = gym.spaces.Discrete(self.n_arms)
-        self.single_observation_space = observation_space(self.n_arms)
+        self._width, self.horizon, self._memory = first.n_arms, first.horizon, first.memory
+        self._set_spaces(self._width)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self._payments = payments_of(first, self.num_envs)
         self._observe_charge = checks.boolean("observe_charge", observe_charge)
-        rows = BLOCK_BYTES // (8 * self.num_envs * self.n_arms)
+        rows = BLOCK_BYTES // (8 * self.num_envs * self._width)
         self._block_length = min(max(rows, 1), 4096, self.horizon)
-        self._first_of_game = np.arange(self.num_envs) * self.n_arms
+        self._first_of_game = np.arange(self.num_envs) * self._width
         self._streams = [EpisodeStreams(ADVERSARY) for _ in range(self.num_envs)]
         self._round = -1
 
@@ -84,7 +83,7 @@ class BanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, NDArray[Any]])
             adversary.begin(streams.next(own, options))
         self._begin(seeds, options)
         self._round = 0
-        shape = (self.num_envs, self.n_arms)
+        shape = (self.num_envs, self._width)
         self._collected = np.zeros(self.num_envs)
         self._totals = np.zeros(shape)
         self._block = np.empty((0, *shape))
@@ -94,24 +93,21 @@ class BanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, NDArray[Any]])
         self._runs = np.zeros(self.num_envs, np.int64)
         for payments in self._payments:
             payments.begin()
-        self._scoreboards = [
-            Scoreboard(self.n_arms, self.horizon, regret=True) for _ in range(self.num_envs if self.render_mode else 0)
-        ]
+        self._scoreboards = [self._new_scoreboard(game) for game in range(self.num_envs if self.render_mode else 0)]
         return self._nothing(), every_game("round", np.zeros(self.num_envs, np.int64))
 
     def step(self, actions: Any) -> VectorStep:
         """Play one round of every game, or start new games after the last round."""
         self._check_started()
-        arms = check_arms(actions, self.num_envs, self.n_arms)
+        arms = self._take(actions)
         never = np.zeros(self.num_envs, np.bool_)
         if self._round == self.horizon:
             observation, info = self.reset()
             return observation, np.zeros(self.num_envs), never, never.copy(), info
         if self._position == len(self._block):
             self._next_block()
-        chosen = self._first_of_game + arms
         row = self._block[self._position]
-        gains = row.ravel()[chosen]
+        gains = self._gains(row, arms)
         if self._payments:
             earned, options = self._pay(row, arms)
             row = options if self._observe_charge else row
@@ -127,6 +123,28 @@ class BanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, NDArray[Any]])
                 board.add(self._round, arm, gain, regret.item)
         terminated = never.copy() if self._round < self.horizon else ~never
         return observation, earned, terminated, never, every_game("round", np.full(self.num_envs, self._round))
+
+    def _set_spaces(self, width: int) -> None:
+        """Set what can be played and what is seen in one game, for gains with this many columns."""
+        refuse_vectors(self.adversaries[0])
+        self.n_arms = width
+        self.single_action_space = gym.spaces.Discrete(width)
+        self.single_observation_space = observation_space(width)
+
+    def _take(self, actions: Any) -> IntArray:
+        """Return one action for each game as an arm, or raise."""
+        return check_arms(actions, self.num_envs, self.n_arms)
+
+    def _gains(self, row: FloatArray, arms: IntArray) -> FloatArray:
+        """Return the gain of each game's play, shape `(num_envs,)`, from the gains `(num_envs, columns)` of a round."""
+        gains: FloatArray = row.ravel()[self._first_of_game + arms]
+        return gains
+
+    def _check_gains(self, adversary: Adversary, gains: FloatArray) -> None:
+        """Raise if a game's block of gains breaks a rule beyond their range."""
+
+    def _new_scoreboard(self, game: int) -> Any:
+        return Scoreboard(self.n_arms, self.horizon, regret=True)
 
     @property
     def n_values(self) -> int:
@@ -151,6 +169,11 @@ class BanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, NDArray[Any]])
         self._check_started()
         return self._collected.copy()
 
+    def best(self, totals: FloatArray) -> FloatArray:
+        """Return what the best fixed arm collects on summed gains of shape `(..., n_arms)`, shape `(...)`."""
+        largest: FloatArray = np.max(totals, axis=-1)
+        return largest
+
     def external_regret(self) -> FloatArray:
         """Return the external regret of every game so far, shape `(num_envs,)`. For the evaluator."""
         return self._regret([payments.option_totals for payments in self._payments])
@@ -161,7 +184,7 @@ class BanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, NDArray[Any]])
 
     def _regret(self, totals: list[FloatArray]) -> FloatArray:
         gains = self.cumulative_gains  # raises before the first reset
-        return np.max(totals or gains, axis=1) - self._collected  # type: ignore[no-any-return]
+        return self.best(np.array(totals) if totals else gains) - self._collected
 
     def render(self) -> tuple[Any, ...] | None:
         """Return one picture for each game."""
@@ -207,9 +230,10 @@ class BanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, NDArray[Any]])
         self._add_up()
         rounds = min(self._block_length, self.horizon - self._round)
         if len(self._block) != rounds:
-            self._block = np.empty((rounds, self.num_envs, self.n_arms))
+            self._block = np.empty((rounds, self.num_envs, self._width))
         for game, adversary in enumerate(self.adversaries):
             adversary.fill(self._block[:, game], check=True)
+            self._check_gains(adversary, self._block[:, game])
         self._position = self._added = 0
 
     def _add_up(self) -> None:
@@ -220,5 +244,5 @@ class BanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, NDArray[Any]])
         self._added = self._position
 
     def _nothing(self) -> Observation:
-        shape = (self.num_envs, self.n_arms)
+        shape = (self.num_envs, self.n_values)
         return {"gain": np.zeros(shape), "observed": np.zeros(shape, np.int8)}

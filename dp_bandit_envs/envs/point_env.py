@@ -28,7 +28,55 @@ def values_space(n_values: int, values: Values) -> spaces.Dict:
     )
 
 
-class PointEnv(BanditEnv):
+class PointFacts:
+    """What games of points and their vector forms share: the public facts that follow from set and feedback."""
+
+    decision_set: DecisionSet
+    feedback: str
+    sensitivity: float
+
+    def _use_set(self, decision_set: DecisionSet, feedback: str) -> None:
+        if not isinstance(decision_set, DecisionSet):
+            kind = type(decision_set).__name__
+            raise WrongTypeError(f"decision_set must be a DecisionSet, such as Ball(10); received a {kind}.")
+        self.decision_set = decision_set
+        self.feedback = checks.one_of("feedback", feedback, FEEDBACK)
+        self._low, self._high = decision_set.payoffs
+        self.sensitivity = decision_set.l1 if feedback == "full" else self._high - self._low
+
+    def _check_adversary(self, adversary: Adversary) -> None:
+        """Refuse an adversary of another dimension, or one whose payments depend on earlier plays."""
+        if adversary.n_arms != self.dimension:
+            raise ValueError(
+                "gain vectors and decision set must have one dimension; received"
+                f" {adversary.n_arms} and {self.dimension}."
+            )
+        if adversary.memory or adversary.payoff is not None:
+            raise WrongGameError(
+                f"{type(adversary).__name__} pays by the arms played before; a point earns its own payoff only."
+            )
+
+    @property
+    def dimension(self) -> int:
+        """Number of coordinates d of a point."""
+        return self.decision_set.dimension
+
+    @property
+    def n_values(self) -> int:
+        """Number of values that a round of one game reveals: d, or 1 with bandit feedback."""
+        return self.dimension if self.feedback == "full" else 1
+
+    @property
+    def values(self) -> Values:
+        """What is public about the values that a round of one game reveals."""
+        return self.decision_set.vectors if self.feedback == "full" else self.decision_set.payoff_values
+
+    def best(self, totals: FloatArray) -> FloatArray:
+        """Return what the best fixed point collects on summed gain vectors `(..., dimension)`, shape `(...)`."""
+        return self.decision_set.support(totals)
+
+
+class PointEnv(PointFacts, BanditEnv):
     """Online linear optimisation: each round, a point of a set is played and earns <g, x> with a hidden gain vector g.
 
     With `feedback="full"` a round reveals its gain vector, with `"bandit"` only the payoff <g, x>. The action is a
@@ -54,47 +102,15 @@ class PointEnv(BanditEnv):
         render_mode: str | None = None,
         block_length: SupportsIndex = 4096,
     ) -> None:
-        if not isinstance(decision_set, DecisionSet):
-            kind = type(decision_set).__name__
-            raise WrongTypeError(f"decision_set must be a DecisionSet, such as Ball(10); received a {kind}.")
-        self.decision_set = decision_set
-        self.feedback = checks.one_of("feedback", feedback, FEEDBACK)
-        self._low, self._high = decision_set.payoffs
+        self._use_set(decision_set, feedback)
         super().__init__(adversary, render_mode=render_mode, block_length=block_length)
-        if self.adversary.memory or self.adversary.payoff is not None:
-            raise WrongGameError(
-                f"{type(self.adversary).__name__} pays by the arms played before; a point earns its own payoff only."
-            )
-
-    @property
-    def dimension(self) -> int:
-        """Number of coordinates d of a point."""
-        return self.decision_set.dimension
-
-    @property
-    def n_values(self) -> int:
-        """Number of values that a round reveals: d, or 1 with bandit feedback."""
-        return self.dimension if self.feedback == "full" else 1
-
-    @property
-    def values(self) -> Values:
-        """What is public about the values that a round reveals."""
-        return self.decision_set.vectors if self.feedback == "full" else self.decision_set.payoff_values
-
-    def best(self, totals: FloatArray) -> FloatArray:
-        """Return what the best fixed point collects on summed gain vectors `(..., dimension)`, shape `(...)`."""
-        return self.decision_set.support(totals)
 
     def best_point(self) -> FloatArray:
         """Return the best fixed point so far, shape `(dimension,)`. For the evaluator."""
         return self.decision_set.best_point(self.cumulative_gains)
 
     def _set_spaces(self, width: int) -> None:
-        if width != self.dimension:
-            raise ValueError(
-                f"gain vectors and decision set must have one dimension; received {width} and {self.dimension}."
-            )
-        self.sensitivity = self.decision_set.l1 if self.feedback == "full" else self._high - self._low
+        self._check_adversary(self.adversary)
         self.action_space = self.decision_set.space  # type: ignore[assignment]
         self.observation_space = values_space(self.n_values, self.values)  # type: ignore[assignment]
 

@@ -13,6 +13,7 @@ from dp_bandit_envs.agents import exp3, tsallis_inf, uniform
 from dp_bandit_envs.privacy import laplace
 from dp_bandit_envs.privacy.counters import binary
 from dp_bandit_envs.privacy.mechanisms import CounterSums, LaplaceClipRescale, laplace_gains
+from dp_bandit_envs.privacy.values import gains_of_arms
 from dp_bandit_envs.simulation import play_block as loop
 from dp_bandit_envs.simulation.chain import stages
 from dp_bandit_envs.simulation.compiling import compile_with, fingerprint
@@ -119,15 +120,18 @@ def test_a_value_from_an_enclosing_function_is_noticed():
 
 
 def test_a_fingerprint_covers_what_stands_for_select_and_update():
-    functions = {"select": exp3.select, "update": exp3.update}
+    def parts(select, update):
+        return {"choose": specialise(loop.choose, "select", select), "update": update}
+
+    functions = parts(exp3.select, exp3.update)
     whole = fingerprint(loop.play_block, functions)
     assert whole == fingerprint(loop.play_block, dict(reversed(functions.items())))
     others = [
         fingerprint(loop.play_block),
-        fingerprint(loop.play_block, {**functions, "select": uniform.select}),
-        fingerprint(loop.play_block, {**functions, "update": uniform.update}),
-        fingerprint(loop.play_block, {"select": exp3.update, "update": exp3.select}),
-        fingerprint(loop.play_block, {"select": tsallis_inf.select, "update": tsallis_inf.update}),
+        fingerprint(loop.play_block, parts(uniform.select, exp3.update)),
+        fingerprint(loop.play_block, parts(exp3.select, uniform.update)),
+        fingerprint(loop.play_block, parts(exp3.update, exp3.select)),
+        fingerprint(loop.play_block, parts(tsallis_inf.select, tsallis_inf.update)),
     ]
     assert len({whole, *others}) == 6
 
@@ -157,10 +161,12 @@ def test_an_edit_in_a_helper_of_an_agent_is_noticed(module, helper, old, new, mo
 
 def test_an_edit_of_the_mechanism_is_noticed(monkeypatch):
     def of_loop():
-        return fingerprint(loop.play_block, stages([LaplaceClipRescale(epsilon=1.0)], feedback="arm"))
+        return fingerprint(
+            loop.play_block, stages([LaplaceClipRescale(epsilon=1.0)], feedback="arm", values=gains_of_arms(1.0))
+        )
 
     before = of_loop()
-    changed = edited(laplace_gains, "release", "1.0 + 2.0 * bound", "1.0 + 3.0 * bound")
+    changed = edited(laplace_gains, "release", "width + 2.0 * state.bound", "width + 3.0 * state.bound")
     with monkeypatch.context() as patch:
         patch.setattr(LaplaceClipRescale, "release", staticmethod(changed))
         assert of_loop() != before

@@ -11,6 +11,7 @@ from dp_bandit_envs import Exp3, MiniBatchAverage, Ucb, play, simulate
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.errors import BoundaryError
 from dp_bandit_envs.privacy import Below, Mechanism, Noise, PrivacyGuarantee
+from dp_bandit_envs.privacy.values import all_gains_of_arms
 from dp_bandit_envs.wrappers import PrivacyBoundary
 from dp_bandit_envs.wrappers.vector import VectorPrivacyBoundary
 from tests.simulation.test_play_equals_simulate import assert_same
@@ -166,7 +167,7 @@ def test_a_released_gain_outside_the_range_is_refused_in_all_three():
 def test_a_mechanism_is_what_the_boundary_says_of_it():
     env = PrivacyBoundary(gym.make("DPBandit-Graph-v0", horizon=9, graph="complete", n_arms=5), EverySeventh(2.0))
     assert env.noise == Noise(5.0, 10.0, 0.0)
-    assert env.below == Below(5, 9, 5.0, 5, noise=Noise(5.0))
+    assert env.below == Below(5, 9, 5.0, 5, noise=Noise(5.0), values=all_gains_of_arms(5))
     assert env.horizon == 9 and env.sensitivity == math.inf
     env.mechanism.scale = 0.0
     assert env.mechanism.scale == 2.0

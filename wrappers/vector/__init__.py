@@ -4,12 +4,13 @@ from typing import TYPE_CHECKING, Any
 
 from dp_bandit_envs.privacy.mechanisms import MECHANISMS
 from dp_bandit_envs.wrappers.named_wrappers import named, wrapper_of
+from dp_bandit_envs.wrappers.vector.project_to_set import ProjectToSet
 from dp_bandit_envs.wrappers.vector.vector_batches import MiniBatchAverage
 from dp_bandit_envs.wrappers.vector.vector_boundary import VectorPrivacyBoundary
 from dp_bandit_envs.wrappers.vector.vector_laplace import LaplaceClipRescale
 
 # Two have drivers of their own, over arrays of all games.
-__all__ = ["LaplaceClipRescale", "MiniBatchAverage", "VectorPrivacyBoundary"]
+__all__ = ["LaplaceClipRescale", "MiniBatchAverage", "ProjectToSet", "VectorPrivacyBoundary"]
 __all__ += [name for name in MECHANISMS if name not in __all__]
 
 if TYPE_CHECKING:

@@ -8,28 +8,22 @@ import numpy as np
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
+from dp_bandit_envs.envs.point_board import PointBoard
 from dp_bandit_envs.envs.scoreboard import Scoreboard
 from dp_bandit_envs.envs.vector_calls import Seeds, VectorStep, check_arms, every_game, spread_seeds
 from dp_bandit_envs.errors import BoundaryError, StepOutsideGameError
 from dp_bandit_envs.graphs import FeedbackGraph
-from dp_bandit_envs.privacy.mechanism import Mechanism, Noise
+from dp_bandit_envs.privacy.mechanism import Mechanism
 from dp_bandit_envs.protocols import FloatArray, IntArray, Observation, VectorEnvironment, VectorWrapper
 from dp_bandit_envs.seeding import FIRST_WRAPPER, EpisodeStreams, checked_options
 from dp_bandit_envs.wrappers.below import (
-    PASS_VECTOR_OBSERVATIONS_THROUGH,
-    boundaries_below,
     checked_env,
-    checked_sensitivity,
-    facts_of_game,
-    games_below,
     layers_of,
-    needed_below,
-    needed_of_all,
-    refuse_sums,
     unflattened,
 )
 from dp_bandit_envs.wrappers.public_face import PublicFace, checked_mechanism
-from dp_bandit_envs.wrappers.released import Released, nothing_yet, sums_space
+from dp_bandit_envs.wrappers.released import Released, nothing_yet, rewards_of_points, sums_space
+from dp_bandit_envs.wrappers.vector.games_alike import games_alike
 from dp_bandit_envs.wrappers.withheld import RefusedError, attempt, ends_by_itself, outside_the_range
 
 
@@ -43,61 +37,28 @@ class VectorPrivacyBoundary(PublicFace, VectorWrapper):  # type: ignore[override
     def __init__(self, env: VectorEnvironment, mechanism: Mechanism) -> None:
         name = type(self).__name__
         super().__init__(checked_env(env, name, gym.vector.VectorEnv))
-        below = boundaries_below(env, name, PASS_VECTOR_OBSERVATIONS_THROUGH)
-        refuse_sums(below, name)
-        games = games_below(env)
-        singles = [boundaries_below(game, name) for game in games]
-        mode = env.metadata.get("autoreset_mode")
-        if mode is not gym.vector.AutoresetMode.NEXT_STEP:
-            raise ValueError(f"{name} needs games with autoreset_mode NEXT_STEP; received {mode}.")
-        self.n_arms = needed_below(env, "n_arms", name)
-        bottoms = [[*layers_of(game)][-1] for game in games]
-        # All games have the same noise scale, so it is that of the game with the largest sensitivity.
-        declared = needed_of_all(env, "sensitivity", name)
-        sensitivity = max(checked_sensitivity(each, name) for each in declared)
-        if below:
-            alike_below = [found[0].above for found in singles if found] or [below[0].above]
-            gains = max(one.gains_in_a_round for one in alike_below)
-            values = max((one.values for one in alike_below), key=lambda one: one.l2)
-            self._below = below[0].above._replace(sensitivity=sensitivity, gains_in_a_round=gains, values=values)
-        else:
-            widest = max((facts_of_game(game, name) for game in bottoms), key=lambda one: one.sensitivity)
-            self._below = widest._replace(
-                horizon=needed_below(env, "horizon", name), sensitivity=sensitivity, noise=Noise(sensitivity)
-            )
+        games = games_alike(env, name)
+        self._use_plays(games.plays)
+        self._below, self._rounds = games.facts, games.rounds
         self.n_values = self._below.n_values
-        self._rounds: int = needed_below(bottoms[0], "horizon", name)
-        alike = {
-            "guarantee": {found[0].guarantee if found else None for found in singles},
-            "noise": {found[0].noise if found else None for found in singles},
-            "horizon": set(needed_of_all(env, "horizon", name)),
-            "number of arms": set(needed_of_all(env, "n_arms", name)),
-            "range of values": {facts_of_game(game, name).values[:2] for game in bottoms},
-        }
-        for what, values in alike.items():
-            if len(values) > 1:
-                raise ValueError(f"{name} needs games with the same {what}; those below have {len(values)} different.")
         self._use(checked_mechanism(mechanism))
         self._rounds_a_step = self.batch_size
         self._boundary_is_next = isinstance(env, VectorPrivacyBoundary)
-        self._counts_rounds = not below
-        space = env.single_observation_space
-        if isinstance(space, gym.spaces.Box):
-            space = getattr(bottoms[0], "single_observation_space", bottoms[0].observation_space)
+        self._counts_rounds = games.boundaries == 0
         # Copies: the environments below use their own spaces on private observations.
         self.single_observation_space = (
-            sums_space(self.n_values, self._below.horizon) if self.releases_sums else copy.deepcopy(space)
+            sums_space(self.n_values, self._below.horizon) if self.releases_sums else copy.deepcopy(games.space)
         )
         self.single_action_space = copy.deepcopy(env.single_action_space)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self.metadata = copy.deepcopy(env.metadata)
-        role = FIRST_WRAPPER + len(below)
+        role = FIRST_WRAPPER + games.boundaries
         self._streams = [EpisodeStreams(role, self._noise_label) for _ in range(self.num_envs)]
         self._started = self._ended = False
         self._round: IntArray = np.zeros(self.num_envs, np.int64)
         self._round_below: IntArray = np.zeros(self.num_envs, np.int64)
-        self._scoreboards: list[Scoreboard] = []
+        self._scoreboards: list[Any] = []
         self._shown: list[tuple[FeedbackGraph, FeedbackGraph]] = []
 
     def reset(self, *, seed: Seeds = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:
@@ -113,8 +74,8 @@ class VectorPrivacyBoundary(PublicFace, VectorWrapper):  # type: ignore[override
         return self._restart(seeds, options)
 
     def step(self, actions: Any) -> VectorStep:
-        """Play one arm in every game and return released values only."""
-        arms = check_arms(actions, self.num_envs, self.n_arms)
+        """Play one arm or point in every game and return released values only."""
+        arms = self._checked(actions)
         self._check_started()
         if self._ended:
             self._started = False
@@ -138,9 +99,10 @@ class VectorPrivacyBoundary(PublicFace, VectorWrapper):  # type: ignore[override
         self._ended = bool(ended.all())
         rewards = self._rewards(released, arms)
         rounds = self._round_below.copy()
+        self._played = arms
         for game, board in enumerate(self._scoreboards):
-            passed = int(rounds[game] - self._round[game])
-            board.add(int(rounds[game]), int(arms[game]), float(rewards[game]), rounds=passed)
+            passed, arm = int(rounds[game] - self._round[game]), int(arms[game]) if self._n_plays else 0
+            board.add(int(rounds[game]), arm, float(rewards[game]), rounds=passed)
         self._round = rounds
         return released, rewards, terminated, truncated, every_game("round", rounds.copy())
 
@@ -194,15 +156,29 @@ class VectorPrivacyBoundary(PublicFace, VectorWrapper):  # type: ignore[override
         self._started, self._ended = True, False
         self._round, self._round_below = (np.zeros(self.num_envs, np.int64) for _ in range(2))
         boards = self.num_envs if self.render_mode else 0
-        self._scoreboards = [Scoreboard(self.n_arms, self._rounds) for _ in range(boards)]
+        self._played: Any = None
+        self._scoreboards = [self._new_scoreboard(game) for game in range(boards)]
         return self._nothing(), every_game("round", self._round.copy())
+
+    def _checked(self, actions: Any) -> Any:
+        """Return one action for each game as arms or points, or raise."""
+        if self._n_plays:
+            return check_arms(actions, self.num_envs, self._n_plays)
+        return self._set.checked_rows(actions, self.num_envs)
+
+    def _new_scoreboard(self, game: int) -> Any:
+        if self._n_plays:
+            return Scoreboard(self._n_plays, self._rounds)
+        return PointBoard(self._set, self._rounds, lambda: None if self._played is None else self._played[game])
 
     def _nothing(self) -> Observation:
         """Return the observation before the first release."""
         return nothing_yet(self.n_values, of_sums=self.releases_sums, shape=(self.num_envs,))
 
-    def _rewards(self, released: Observation, arms: IntArray) -> FloatArray:
+    def _rewards(self, released: Observation, arms: Any) -> FloatArray:
         """Return the rewards, computed from released values only."""
+        if self._n_plays == 0:
+            return rewards_of_points(self._set, released, arms)
         games = np.arange(self.num_envs)
         rewards: FloatArray
         if self.releases_sums:
@@ -212,7 +188,7 @@ class VectorPrivacyBoundary(PublicFace, VectorWrapper):  # type: ignore[override
             rewards = released["gain"][games, arms]
         return rewards
 
-    def _advance(self, arms: IntArray) -> tuple[Observation, NDArray[Any], NDArray[Any]]:
+    def _advance(self, arms: Any) -> tuple[Observation, NDArray[Any], NDArray[Any]]:
         """Play `arms` below for one batch of rounds; return the released observation and the two flags."""
         for _ in range(self._rounds_a_step):
             private, terminated, truncated = self._step_below(arms)
@@ -229,7 +205,7 @@ class VectorPrivacyBoundary(PublicFace, VectorWrapper):  # type: ignore[override
                 part[:] = 0
         return shown, terminated, truncated
 
-    def _step_below(self, arms: IntArray) -> tuple[Observation, NDArray[Any], NDArray[Any]]:
+    def _step_below(self, arms: Any) -> tuple[Observation, NDArray[Any], NDArray[Any]]:
         """Play one step below and check its gains; count rounds here, or take the count of a boundary below."""
         observation, _, terminated, truncated, info = self.env.step(arms)
         seen = unflattened(observation, self.n_values)
