@@ -13,7 +13,9 @@ from dp_bandit_envs.wrappers.withheld import RefusedError, Withheld
 
 NO_NUMBER = "a mechanism released a sum that is no finite number."
 WITHHOLDS = "a mechanism withheld a gain, which it says it never does. Set withholds = True."
-OUTSIDE_RELEASED = "a mechanism released a gain outside its range. Clip it, or set releases_sums = True if it is a sum."
+OUTSIDE_RELEASED = (
+    "a mechanism released a gain outside [{:g}, {:g}]. Clip it, or set releases_sums = True if it is a sum."
+)
 
 
 class Released:
@@ -59,7 +61,7 @@ class Released:
                 elif self._low <= value <= self._high:
                     self._counts[arm] = 1
                 else:
-                    raise RefusedError(OUTSIDE_RELEASED)
+                    raise RefusedError(OUTSIDE_RELEASED.format(self._low, self._high))
             elif seen and self._must_release:
                 raise RefusedError(WITHHOLDS)
 

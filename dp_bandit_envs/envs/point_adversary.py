@@ -49,12 +49,13 @@ def point_adversary(
     if set_name == "simplex":
         known = {**known, **sized_adversaries()}
     kind = FOR_SETS[set_name][0] if gains is None else known[checks.known_name("gains", gains, known)]
-    size = (default_size[0] if dimension is None else dimension, default_size[1] if horizon is None else horizon)
+    d = default_size[0] if dimension is None else checks.integer("dimension", dimension, at_least=2)
+    size = (d, default_size[1] if horizon is None else horizon)
     if gap is None:
         return kind(*size)
     if kind is Stochastic:
         ahead = checks.in_range("gap", gap, 0, 1)
-        means = np.full(checks.integer("dimension", size[0], at_least=2), (1 - ahead) / 2)
+        means = np.full(d, (1 - ahead) / 2)
         means[0] = (1 + ahead) / 2
         return Stochastic(*size, means=means)
     if "gap" not in inspect.signature(kind).parameters:

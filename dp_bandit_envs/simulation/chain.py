@@ -21,8 +21,8 @@ from dp_bandit_envs.specialise import specialise
 
 PLACE = 0
 """Placeholder."""
-LOW, HIGH = 0.0, 1.0
-"""Placeholders: the range of the values that are released."""
+LOW, HIGH, OUTSIDE = 0.0, 1.0, ""
+"""Placeholders: the range of the values that are released, and what is said of others."""
 MUST_RELEASE = False
 """Placeholder: whether a mechanism never withholds a gain."""
 
@@ -69,7 +69,7 @@ def then_release(states: Any, arm: int, gain: float, streams: Streams) -> tuple[
             raise ValueError("a mechanism withheld a gain, which it says it never does.")
         return 0.0, 0
     if not LOW <= value <= HIGH:
-        raise ValueError("a mechanism that releases gains released one outside its range.")
+        raise ValueError(OUTSIDE)
     return float(value), 1
 
 
@@ -175,8 +175,7 @@ FEEDBACK = {
     "vector": Feedback(points, points, add_every, settle_all),
     "payoff": Feedback(play_block, points, add_one, settle_one),
 }
-"""What a round may reveal: the gain of the arm played, of its row in a feedback graph, or of all arms; and where points
-are played, the gain vector, or the point's payoff."""
+"""What a round may reveal: gains of an arm, of a row of a graph or of all arms; a gain vector, or a point's payoff."""
 
 
 def stages(mechanisms: Sequence[Mechanism], *, feedback: str, values: Values) -> dict[str, Callable[..., Any]]:
@@ -204,16 +203,15 @@ def stages(mechanisms: Sequence[Mechanism], *, feedback: str, values: Values) ->
         forgetting = {"PLACE": place, "own_forget": mechanism.forget}
         if mechanism.releases_sums:
             parts["observe"] = play_block.observe_sums
-            if mechanism.idle is not None:
-                adding = _joined(add_to_all, {**own, "idle": mechanism.idle})
-            else:
-                adding = _joined(adding_revealed, own)
+            idling = {} if mechanism.idle is None else {"idle": mechanism.idle}
+            adding = _joined(add_to_all if idling else adding_revealed, {**own, **idling})
             if mechanism.forget is not None:
                 adding = _joined(add_then_forget, {**forgetting, "add": adding})
             parts["add_to_sums"] = adding
             continue
         never = not mechanism.withholds and mechanism.batch_size == 1
-        own.update({"MUST_RELEASE": never, "LOW": values.low, "HIGH": values.high})
+        outside = f"a mechanism that releases gains released one outside [{values.low:g}, {values.high:g}]."
+        own.update({"MUST_RELEASE": never, "LOW": values.low, "HIGH": values.high, "OUTSIDE": outside})
         if batched:
             above_batch = _joined(then_release, {**own, "before": above_batch})
             parts["settle"] = _joined(settle_one, {"before": above_batch})

@@ -6,20 +6,30 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from dp_bandit_envs.adversaries import Stochastic
+from dp_bandit_envs.adversaries import Adversary, OneAxis, Stochastic, VectorTable
 from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
 from dp_bandit_envs.envs.registration import IDS
-from dp_bandit_envs.errors import StepOutsideGameError, UnknownArgumentError
+from dp_bandit_envs.errors import (
+    GainRangeError,
+    StepOutsideGameError,
+    UnknownArgumentError,
+    WrongGameError,
+    WrongPointError,
+)
+from tests.tools.boundary_games import MARK, PLANTED, everything_in
+from tests.tools.plays import ARM_IDS, POINT_IDS, play, wrong_points
 from tests.tools.refusals import refused
 
 every_id = pytest.mark.parametrize("id_", IDS)
-WITH_ARMS = [id_ for id_ in IDS if "Trial" not in id_ and "Replay" not in id_]
+WITH_ARMS = [id_ for id_ in ARM_IDS if "Trial" not in id_ and "Replay" not in id_]
 
 
 @every_id
 def test_step_before_reset_raises(id_):
     with refused(StepOutsideGameError, "reset()"):
-        gym.make(id_).unwrapped.step(0)
+        env = gym.make(id_).unwrapped
+        env.step(play(env, 0))
 
 
 @every_id
@@ -28,12 +38,12 @@ def test_step_after_the_end_raises_and_a_reset_mends_it(id_, block_length):
     env = gym.make(id_, horizon=6, block_length=block_length).unwrapped
     env.reset(seed=0)
     for _ in range(6):
-        env.step(0)
+        env.step(play(env, 0))
     for _ in range(2):
         with refused(StepOutsideGameError, 6, "reset()"):
-            env.step(0)
+            env.step(play(env, 0))
     env.reset()
-    assert env.step(0)[4] == {"round": 1}
+    assert env.step(play(env, 0))[4] == {"round": 1}
 
 
 @pytest.mark.parametrize(
@@ -44,7 +54,7 @@ def test_evaluator_before_reset_raises(ask):
         ask(BanditEnv(Stochastic()))
 
 
-@every_id
+@pytest.mark.parametrize("id_", ARM_IDS)
 @pytest.mark.parametrize("arm", [-1, 1000, 1.5, 2.0, np.nan, "a", None, [1]], ids=repr)
 def test_a_wrong_arm_is_refused_and_does_not_cost_a_round(id_, arm):
     def rewards(interrupt):
@@ -59,6 +69,59 @@ def test_a_wrong_arm_is_refused_and_does_not_cost_a_round(id_, arm):
         return seen, env.cumulative_gains.tolist()
 
     assert rewards(interrupt=True) == rewards(interrupt=False)
+
+
+@pytest.mark.parametrize("feedback", ["full", "bandit"])
+@pytest.mark.parametrize("num_envs", [None, 2])
+@pytest.mark.parametrize("id_", POINT_IDS)
+def test_a_wrong_point_is_refused_without_a_gain_and_does_not_cost_a_round(id_, num_envs, feedback):
+    # Noisy gain vectors with a planted number in every round, which no message may show.
+    gains = np.random.default_rng(1).random((8, 4)) / 4
+    gains[:, 1] = PLANTED
+
+    def rewards(interrupt):
+        options = {"gains": gains, "feedback": feedback}
+        env = gym.make(id_, block_length=2, **options).unwrapped
+        if num_envs is not None:
+            env = gym.make_vec(id_, num_envs=num_envs, **options)
+        env.reset(seed=2)
+        seen = []
+        for t in range(8):
+            right = play(env, t)
+            if interrupt:
+                for name, wrong in wrong_points(env.decision_set).items():
+                    if num_envs is not None:
+                        if name == "bools":
+                            continue  # beside real numbers they become numbers
+                        wrong = [*right[:-1], wrong]  # that of the last game
+                    with refused(WrongPointError) as caught:
+                        env.step(wrong)
+                    assert MARK not in everything_in(caught.value)
+            seen.append(env.step(right)[1])
+        return np.array(seen).tolist(), env.cumulative_gains.tolist()
+
+    assert rewards(interrupt=True) == rewards(interrupt=False)
+
+
+def test_whole_numbers_lists_and_other_floats_are_points_too():
+    for given in ([1, 0], (0.0, -1.0), np.array([0, 1], np.int8), np.array([0.5, 0.25], np.float32)):
+        env, again = (gym.make("DPBandit-Ball-v0", dimension=2, horizon=3).unwrapped for _ in range(2))
+        env.reset(seed=0)
+        again.reset(seed=0)
+        np.testing.assert_equal(env.step(given), again.step(np.array(given, np.float64)))
+
+
+@pytest.mark.parametrize("id_", POINT_IDS)
+def test_the_callers_point_is_not_kept(id_):
+    """A caller that fills the same array in every round changes no picture and no round."""
+    env, again = (gym.make(id_, horizon=2, render_mode="ansi").unwrapped for _ in range(2))
+    for each, changes in ((env, True), (again, False)):
+        each.reset(seed=0)
+        right = play(each, 3)
+        each.step(right)
+        if changes:
+            right[:] = 7.0
+    assert env.render() == again.render()
 
 
 @pytest.mark.parametrize("arm", [1.5, np.nan, "a", None])
@@ -89,6 +152,78 @@ def test_horizon_must_be_a_number_of_rounds(id_, horizon):
 def test_number_of_arms_must_be_an_integer_of_at_least_two(id_, n_arms):
     with refused(ValueError, "n_arms", 2, repr(n_arms)):
         gym.make(id_, n_arms=n_arms)
+
+
+@pytest.mark.parametrize("id_", POINT_IDS)
+@pytest.mark.parametrize("dimension", [1, 0, -4, 2.5, "4", True], ids=repr)
+def test_dimension_must_be_an_integer_of_at_least_two(id_, dimension):
+    for make in (gym.make, gym.make_vec):
+        with refused(ValueError, "dimension", 2, repr(dimension)):
+            make(id_, dimension=dimension)
+
+
+@pytest.mark.parametrize("make", [gym.make, gym.make_vec])
+@pytest.mark.parametrize(
+    ("wrong", "error", "words"),
+    [
+        ({"feedback": "graph"}, ValueError, ("feedback", "full", "bandit", "graph")),
+        ({"gains": "Noisy"}, ValueError, ("gains", "Noisy")),
+        ({"gains": 3}, TypeError, ("gains", "int")),
+        ({"gains": np.full((3, 2), 0.9), "gap": 0.1}, ValueError, ("gap",)),
+        ({"gap": 1.5}, ValueError, ("gap", 1.5)),
+        ({"gains": np.zeros((3, 2)), "dimension": 3}, ValueError, ("dimension", 2, 3)),
+        ({"gains": np.zeros((3, 2)), "horizon": 4}, ValueError, ("horizon", 3, 4)),
+        ({"n_arms": 4}, TypeError, ("n_arms", "dimension")),
+    ],
+)
+def test_wrong_arguments_of_a_game_of_points_are_refused_by_name(make, wrong, error, words):
+    with refused(error, *words):
+        make("DPBandit-Ball-v0", **wrong)
+
+
+@pytest.mark.parametrize(
+    ("id_", "vector"),
+    [("Ball", [0.8, 0.8]), ("Cube", [0.6, -0.6]), ("Simplex", [0.5, -0.1]), ("Ball", [0.0, 1 + 1e-6])],
+)
+def test_gain_vectors_outside_of_their_set_are_refused_without_showing_them(id_, vector):
+    adversary = Given(np.array([[0.1, 0.1], [0.1, 0.1], vector]))
+    envs = (
+        gym.make(f"DPBandit-{id_}-v0", gains=adversary).unwrapped,
+        gym.make_vec(f"DPBandit-{id_}-v0", num_envs=2, gains=adversary),
+    )
+    for env in envs:
+        env.reset(seed=0)
+        with refused(GainRangeError, "Given") as caught:
+            for t in range(3):
+                env.step(play(env, t))
+        assert "0.8" not in str(caught.value) and "0.6" not in str(caught.value)
+
+
+class Given(Adversary):
+    """Plays a table that no one has checked."""
+
+    lowest = -1.0
+
+    def __init__(self, table):
+        super().__init__(table.shape[1], len(table))
+        self.table = table
+
+    def begin(self, rng):
+        """Start again."""
+        self.round = 0
+
+    def next_gains(self, rounds):
+        """Return rows."""
+        self.round += rounds
+        return self.table[self.round - rounds : self.round].copy()
+
+
+@pytest.mark.parametrize("make", [lambda: OneAxis(3, 9), lambda: VectorTable([[-0.5, 0.5]])])
+def test_gain_vectors_are_refused_where_arms_are_played(make):
+    with refused(WrongGameError, "points"):
+        BanditEnv(make())
+    with refused(WrongGameError, "points"):
+        BanditVectorEnv(2, make())
 
 
 @every_id

@@ -7,6 +7,7 @@ import pytest
 from dp_bandit_envs import wrappers
 from dp_bandit_envs.envs.registration import IDS
 from dp_bandit_envs.wrappers import vector
+from tests.tools.plays import play
 from tests.tools.refusals import refused
 
 MAKERS = {
@@ -26,7 +27,7 @@ every_maker = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS.keys()
 
 
 def arms(env):
-    return [0, 1] if isinstance(env, gym.vector.VectorEnv) else 1
+    return play(env, [0, 1] if isinstance(env, gym.vector.VectorEnv) else 1)
 
 
 def goes_on_after(env, error, *words, **wrong):

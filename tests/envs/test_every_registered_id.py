@@ -12,6 +12,8 @@ from gymnasium.utils.env_checker import check_env
 
 from dp_bandit_envs.envs import game_classes
 from dp_bandit_envs.envs.registration import GAMES, IDS, register
+from dp_bandit_envs.wrappers import ProjectToSet
+from tests.tools.plays import ARM_IDS, POINT_IDS, play
 from tests.tools.refusals import refused
 
 HEADINGS = (
@@ -28,7 +30,8 @@ HEADINGS = (
 COMMON = ("observe_charge", "render_mode", "block_length")
 GRAPH, EXPERTS = "DPBandit-Graph-v0", "DPBandit-Experts-v0"
 ARMS = {GRAPH: 34, EXPERTS: 10}
-HORIZONS = {GRAPH: 10_000, EXPERTS: 2**16, "DPBandit-Trial-v0": 2139, "DPBandit-Replay-v0": 2139}
+HORIZONS = {GRAPH: 10_000, **dict.fromkeys([EXPERTS, *POINT_IDS], 2**16)}
+HORIZONS |= {"DPBandit-Trial-v0": 2139, "DPBandit-Replay-v0": 2139}
 every_id = pytest.mark.parametrize("id_", IDS)
 
 
@@ -40,7 +43,9 @@ def test_gymnasiums_checker_has_no_complaint(id_):
 @every_id
 def test_stable_baselines_checker_has_no_complaint(id_):
     checker = pytest.importorskip("stable_baselines3.common.env_checker")
-    checker.check_env(gym.make(id_).unwrapped)
+    # Its advice on actions, float32 in [-1, 1]^d, is not for points of a set, so `ProjectToSet` follows it.
+    env = gym.make(id_).unwrapped
+    checker.check_env(ProjectToSet(env) if id_ in POINT_IDS else env)
 
 
 @every_id
@@ -50,7 +55,7 @@ def test_make_with_the_module_in_the_id_needs_no_import(id_):
         "assert 'dp_bandit_envs' not in sys.modules\n"
         f"env = gym.make('dp_bandit_envs:{id_}', horizon=5)\n"
         "env.reset(seed=0)\n"
-        "print(env.step(1)[4])\n"
+        "print(env.step(env.action_space.sample())[4])\n"
     )
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", program], capture_output=True, encoding="utf-8", check=False
@@ -83,7 +88,8 @@ def test_signature_shows_the_adversarys_arguments_with_their_defaults(id_):
     shown = inspect.signature(type(gym.make(id_).unwrapped)).parameters
     for name, one in inspect.signature(GAMES[id_].adversary_class or GAMES[id_].env_class).parameters.items():
         assert shown[name].default == one.default, name
-    assert set(COMMON) <= set(shown)
+    # Points pay no charge that could be observed.
+    assert set(COMMON) - ({"observe_charge"} if id_ in POINT_IDS else set()) <= set(shown)
     of_many = inspect.signature(type(gym.make_vec(id_, num_envs=2).unwrapped)).parameters
     assert next(iter(of_many)) == "num_envs"
     assert GAMES[id_].adversary is None or set(of_many) == {"num_envs", *shown} - {"block_length"}
@@ -122,7 +128,7 @@ def test_a_class_of_no_game_is_an_attribute_error():
     assert {"SwitchingEnv", "SwitchingVectorEnv"} <= set(dir(game_classes))
 
 
-@every_id
+@pytest.mark.parametrize("id_", ARM_IDS)
 def test_spaces_are_those_of_the_default_number_of_arms(id_):
     env = gym.make(id_)
     n_arms = ARMS.get(id_, 4)
@@ -137,7 +143,37 @@ def test_default_horizon_is_the_papers_or_that_of_the_data(id_):
     assert gym.make(id_).unwrapped.horizon == HORIZONS.get(id_, 2**18)
 
 
-@every_id
+@pytest.mark.parametrize("feedback", ["full", "bandit"])
+@pytest.mark.parametrize("id_", POINT_IDS)
+def test_a_step_reveals_the_gain_vector_or_the_payoff_of_the_point_alone(id_, feedback):
+    env = gym.make(id_, horizon=30, dimension=4, feedback=feedback).unwrapped
+    observation, info = env.reset(seed=1)
+    size = 4 if feedback == "full" else 1
+    low = 0.0 if "Simplex" in id_ else -1.0
+    assert env.observation_space == gym.spaces.Dict(
+        gain=gym.spaces.Box(low, 1.0, (size,), np.float64), observed=gym.spaces.MultiBinary(size)
+    )
+    assert not observation["gain"].any() and not observation["observed"].any() and info == {"round": 0}
+    tables = []
+    env.on_block = lambda arms, gains, table: tables.append(table.copy())
+    points = [play(env, t) for t in range(30)]
+    steps = [env.step(each) for each in points]
+    env.report_block()
+    collected = 0.0
+    for t, (gains, each, step) in enumerate(zip(np.concatenate(tables), points, steps, strict=True), 1):
+        observation, reward, terminated, truncated, info = step
+        assert env.observation_space.contains(observation)
+        assert reward == pytest.approx(float(np.dot(gains, each)), abs=1e-12) and type(reward) is float
+        np.testing.assert_array_equal(observation["gain"], gains if feedback == "full" else [reward])
+        assert observation["observed"].tolist() == [1] * size
+        assert (terminated, truncated, info) == (t == 30, False, {"round": t})
+        collected += reward
+    assert env.collected == collected
+    expected = env.decision_set.support(np.concatenate(tables).sum(axis=0)) - collected
+    assert env.external_regret() == env.policy_regret() == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("id_", ARM_IDS)
 def test_a_step_reveals_the_reward_of_the_arm_played_and_other_gains_to_experts_only(id_):
     four = {GRAPH: {"graph": "empty", "n_arms": 4}, EXPERTS: {"n_arms": 4}}
     env = gym.make(id_, horizon=30, **four.get(id_, {})).unwrapped
@@ -167,7 +203,7 @@ def test_a_step_reveals_the_reward_of_the_arm_played_and_other_gains_to_experts_
 @every_id
 def test_every_step_returns_fresh_arrays(id_):
     env = gym.make(id_, horizon=9).unwrapped
-    seen = [env.reset(seed=0)] + [env.step(0)[::4] for _ in range(9)]
+    seen = [env.reset(seed=0)] + [env.step(play(env, 0))[::4] for _ in range(9)]
     copies = [({key: value.copy() for key, value in observation.items()}, dict(info)) for observation, info in seen]
     for observation, info in seen[:-1]:
         observation["gain"][:] = 7.0
@@ -176,7 +212,7 @@ def test_every_step_returns_fresh_arrays(id_):
     np.testing.assert_equal(seen[-1], copies[-1])
     assert len({id(part) for observation, info in seen for part in (*observation.values(), info)}) == 30
     again = gym.make(id_, horizon=9).unwrapped
-    np.testing.assert_equal([again.reset(seed=0)] + [again.step(0)[::4] for _ in range(9)], copies)
+    np.testing.assert_equal([again.reset(seed=0)] + [again.step(play(again, 0))[::4] for _ in range(9)], copies)
 
 
 @every_id
@@ -184,7 +220,7 @@ def test_equal_seeds_give_equal_games_and_other_seeds_others(id_):
     def game(seed):
         env = gym.make(id_, horizon=400).unwrapped
         env.reset(seed=seed)
-        return [env.step(t // 20 % 4)[1] for t in range(400)]
+        return [env.step(play(env, t // 20 % 4))[1] for t in range(400)]
 
     assert game(3) == game(3)
     if game(3) == game(4):

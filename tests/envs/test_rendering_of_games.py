@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.envs.registration import IDS
+from tests.tools.plays import play
 from tests.tools.refusals import refused
 
 every_id = pytest.mark.parametrize("id_", IDS)
@@ -16,7 +17,7 @@ def test_rgb_array_is_a_colour_picture(id_):
     env.reset(seed=0)
     before = env.render()
     for t in range(10):
-        env.step(t % 4)
+        env.step(play(env, t % 4))
     after = env.render()
     for picture in (before, after):
         assert picture.dtype == np.uint8
@@ -53,7 +54,7 @@ def test_text_ends_on_the_regret(id_):
     env = gym.make(id_, horizon=20, render_mode="ansi")
     env.reset(seed=0)
     for t in range(20):
-        env.step(t % 4)
+        env.step(play(env, t % 4))
     text = env.render()
     assert isinstance(text, str)
     assert f"external regret {env.unwrapped.external_regret():,.2f}" in text.splitlines()[-1]
@@ -66,7 +67,7 @@ def test_rendering_changes_nothing_in_the_game(id_):
         env.reset(seed=4)
         seen = []
         for t in range(15):
-            seen.append(env.step(t % 4)[1])
+            seen.append(env.step(play(env, t % 4))[1])
             if options:
                 env.render()
         return seen
@@ -80,7 +81,7 @@ def test_a_vector_shows_one_picture_for_each_game(id_, mode):
     env = gym.make_vec(id_, num_envs=2, horizon=10, render_mode=mode)
     env.reset(seed=0)
     for t in range(10):
-        env.step(np.array([t % 4, 0]))
+        env.step(play(env, [t % 4, 0]))
     pictures = env.render()
     assert isinstance(pictures, tuple)
     assert len(pictures) == 2

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.envs.registration import IDS
+from tests.tools.plays import play
 
 STORED = Path(__file__).with_name("trajectories.json")
 ROUNDS = 1000
@@ -28,7 +29,7 @@ def trajectory(id_):
     env.reset(seed=0)
     tables = []
     env.on_block = lambda arms, gains, table: tables.append(table.copy())
-    rewards = [env.step(arm)[1] for arm in ARMS]
+    rewards = [env.step(play(env, arm))[1] for arm in ARMS]
     env.report_block()
     table = np.concatenate(tables)
     digits = hashlib.sha256(np.round(np.column_stack([table, rewards]), 9).astype("<f8").tobytes())

@@ -122,7 +122,7 @@ def test_the_code_of_a_copy_is_the_same(tmp_path):
     "edit",
     [
         ("agents/exp3.py", "share + gamma / len(", "share + 2.0 * gamma / len("),
-        ("privacy/mechanisms/laplace_gains.py", "(1.0 + 2.0 * bound)", "(1.0 + 3.0 * bound)"),
+        ("privacy/mechanisms/laplace_gains.py", "(width + 2.0 * state.bound)", "(width + 3.0 * state.bound)"),
         ("adversaries/oblivious.py", "= 200", "= 100"),
         ("data/actg175.csv", "1", "0"),
     ],

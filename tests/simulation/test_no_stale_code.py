@@ -82,13 +82,13 @@ def test_a_second_run_takes_everything_from_the_cache_and_an_edit_nothing_old(co
     assert second != first
 
     # A constant in a helper of the loop itself.
-    copy.edit("privacy/mechanisms/laplace_gains.py", "(1.0 + 2.0 * bound)", "(1.0 + 9.0 * bound)")
+    copy.edit("privacy/mechanisms/laplace_gains.py", "(width + 2.0 * state.bound)", "(width + 9.0 * state.bound)")
     third = copy.arms("DP-EXP3-Lap")
     assert third not in (first, second)
 
     # Undone, the first code is back, from the cache.
     number = len(copy.machine_code())
-    copy.edit("privacy/mechanisms/laplace_gains.py", "(1.0 + 9.0 * bound)", "(1.0 + 2.0 * bound)")
+    copy.edit("privacy/mechanisms/laplace_gains.py", "(width + 9.0 * state.bound)", "(width + 2.0 * state.bound)")
     copy.edit("agents/exp3.py", "share + 2.0/1.0/len(", "share + gamma / len(")
     assert copy.arms("DP-EXP3-Lap") == first
     assert len(copy.machine_code()) == number
