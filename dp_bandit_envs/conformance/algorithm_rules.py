@@ -14,7 +14,7 @@ from dp_bandit_envs.conformance.audit import excess, strongest_event
 from dp_bandit_envs.conformance.rules import copies_of, global_randomness_untouched, must_not_fail, require
 from dp_bandit_envs.conformance.same_games import check_played_equals_simulated
 from dp_bandit_envs.conformance.trial_games import EXPERTS, OWN_IDS, made
-from dp_bandit_envs.conformance.wrapper_noise import neighbours, tested
+from dp_bandit_envs.conformance.wrapper_noise import neighbours, opposite_neighbours, tested
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.experts_env import ExpertsEnv
 from dp_bandit_envs.errors import ConformanceError, WrongGameError
@@ -206,7 +206,8 @@ def _check_privacy(algorithm: Algorithm, games: int) -> None:
     epsilon, delta = tested(guarantee)
     if epsilon > LARGEST_TESTED:
         return
-    pairs = [neighbours(ROUNDS, 2, changed) for changed in (0, ROUNDS // 2)]
+    tables = opposite_neighbours if algorithm.feedback == "full" else neighbours
+    pairs = [tables(ROUNDS, 2, changed) for changed in (0, ROUNDS // 2)]
     first_trial = 0
 
     def sample(table: FloatArray, number: int) -> FloatArray:

@@ -103,3 +103,14 @@ def neighbours(rounds: int, n_arms: int, changed: int) -> tuple[FloatArray, Floa
     one, other = np.zeros((rounds, n_arms)), np.zeros((rounds, n_arms))
     other[changed] = 1.0
     return one, other
+
+
+def opposite_neighbours(rounds: int, n_arms: int, changed: int) -> tuple[FloatArray, FloatArray]:
+    """Return two tables of gains that differ in one round: arm 0 alone gets 1 in it, or all others do.
+
+    For agents that see all gains, and to which a gain that is the same for every arm says nothing.
+    """
+    one, other = np.zeros((rounds, n_arms)), np.zeros((rounds, n_arms))
+    one[changed, 0] = 1.0
+    other[changed, 1:] = 1.0
+    return one, other

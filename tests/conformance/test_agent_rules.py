@@ -12,6 +12,7 @@ from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
 from dp_bandit_envs.agents.noise_width import counter_width
 from dp_bandit_envs.conformance import ConformanceError, check_agent
 from dp_bandit_envs.observations import Sums
+from tests.tools.refusals import refused
 
 OURS = {name: getattr(agents, name) for name in agents.__all__ if name != "FunctionalAgent"}
 WITH_PARAMETERS = {
@@ -284,6 +285,46 @@ BROKEN = {
 def test_a_broken_agent_is_caught(broken, message):
     with pytest.raises(ConformanceError, match=message):
         check_agent(broken)
+
+
+class NeedsAll(Good):
+    """Plays the arm that gained most so far, and relies on seeing the gains of others too."""
+
+    def begin(self, **options):
+        super().begin(**options)
+        self.own = self.others = 0
+
+    def update(self, arm, observation):
+        seen = observation["observed"]
+        self.own += int(seen[arm])
+        self.others += int(seen.sum() - seen[arm])
+        assert self.n_arms == 1 or self.own < 20 or self.others > 0
+        self.totals = [total + float(gain) for total, gain in zip(self.totals, observation["gain"], strict=True)]
+        self.counts = [1] * self.n_arms
+
+
+def test_an_agent_that_needs_all_gains_passes_where_they_are_revealed():
+    class SaysSo(NeedsAll):
+        feedback = "full"
+
+    check_agent(NeedsAll, feedback="full")
+    check_agent(SaysSo)
+    with pytest.raises(ConformanceError, match="must not fail; received a AssertionError"):
+        check_agent(SaysSo, feedback="any")
+
+
+def test_an_agent_that_needs_all_gains_is_caught_like_any_other():
+    class Breaks(NeedsAll):
+        feedback = "full"
+        probabilities = WrongProbabilities.probabilities
+
+    with pytest.raises(ConformanceError, match="an arm of probability 0 must not be played"):
+        check_agent(Breaks)
+
+
+def test_feedback_is_any_or_full():
+    with refused(ValueError, "feedback", "'any'", "'full'", "'some'"):
+        check_agent(Good, feedback="some")
 
 
 def test_an_agent_in_place_of_a_class_is_caught():

@@ -18,6 +18,7 @@ from dp_bandit_envs import (
     algorithm_names,
     register_algorithm,
 )
+from dp_bandit_envs.agents import Hedge, LazyHedge
 from dp_bandit_envs.algorithms import ALGORITHMS
 from dp_bandit_envs.conformance import ConformanceError, check_algorithm
 from dp_bandit_envs.wrappers import ExactSums
@@ -197,6 +198,45 @@ BROKEN = {
 def test_a_broken_algorithm_is_caught(broken, message):
     with pytest.raises(ConformanceError, match=message):
         check_algorithm(broken, games=0)
+
+
+class PlaysAnyway(Algorithm):
+    """Says which games it is not for, and plays them."""
+
+    def check_game(self, env):
+        pass
+
+    def agent(self, env=None):
+        return self.make_agent()
+
+
+class FailsOnCompleteGraphs(LazyHedge):
+    def see_graph(self, graph):
+        raise ValueError("not for graphs")
+
+
+def test_an_algorithm_that_plays_what_it_refuses_is_caught():
+    with pytest.raises(ConformanceError, match="must end in a WrongGameError; received a game that was played"):
+        check_algorithm(PlaysAnyway("mine", lambda: Exp3(), feedback="full"), games=0)
+
+
+def test_an_algorithm_that_needs_all_gains_must_play_the_complete_graph():
+    with pytest.raises(ConformanceError, match="play with mine in DPBandit-Graph-v0 must not fail"):
+        check_algorithm(Algorithm("mine", FailsOnCompleteGraphs), games=0)
+
+
+@pytest.mark.parametrize("rate", [0.01, 0.5])
+def test_a_false_claim_of_an_algorithm_that_needs_all_gains_is_caught(rate):
+    """At a rate of .01 the claim is true: 23 draws of range .02 are .46-DP. False alarm: 5e-7."""
+    algorithm = Algorithm(
+        "hedge", lambda: Hedge(learning_rate=rate), ExactSums, feedback="full", own_guarantee=own(0.46)
+    )
+    if rate < 1:
+        return check_algorithm(algorithm)
+    with pytest.raises(
+        ConformanceError, match=r"no event of the arms may be more than exp\(epsilon\) times as frequent"
+    ):
+        check_algorithm(algorithm)
 
 
 def claims_nothing_is_seen(k, t):
