@@ -84,8 +84,8 @@ class Hedge(FunctionalAgent):
     .. math:: p_i = \frac{\exp(a S_i)}{\sum_j \exp(a S_j)}
 
     On exact sums its regret against gains fixed in advance is at most :math:`\ln K / a + a T / 8`. It learns from sums:
-    wrap the environment in `ExactSums`, or in a counter for private sums. It has no privacy analysis of noise of its
-    own; any noise in the sums is allowed. Only games that reveal the gains of all arms in every round are for it.
+    wrap the environment in `ExactSums`, or in a counter for private sums, with noise of any size. Only games that
+    reveal the gains of all arms in every round are for it.
 
     Args:
         learning_rate: a in 1 / gain, at least 0, or a function of `(n_arms, horizon)` that returns it; by default
@@ -113,7 +113,8 @@ class Hedge(FunctionalAgent):
     def probabilities(self) -> FloatArray:
         """Return the probability of each arm in the next step, shape `(n_arms,)`."""
         self._check_begun()
-        return np.array(self._state.weights) / sum(self._state.weights)
+        weights: FloatArray = np.array(self._state.weights)
+        return weights / self._state.scale[TOTAL]
 
 
 def default_learning_rate(n_arms: int, horizon: int) -> float:

@@ -103,7 +103,7 @@ class LazyHedge(FunctionalAgent):
         fresh_probability: p in [0, 1], or such a function; 1 draws in every round, as Hedge does.
         most_draws: Number of draws after the first round, at least 0, or such a function; by default T.
 
-    Source: Geulen, Voecking and Winkler (2010), Regret Minimization for Online Buffering Problems Using the Weighted
+    Source: Geulen, Vöcking and Winkler (2010), Regret Minimization for Online Buffering Problems Using the Weighted
     Majority Algorithm, COLT (the shrinking dartboard); Asi, Feldman, Koren and Talwar (2023), Private Online Prediction
     from Experts: Separations and Faster Rates, COLT.
     Differs from the source in: the arm is kept with a probability that depends on its gain, so that the law is exact.

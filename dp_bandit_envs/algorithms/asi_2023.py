@@ -19,11 +19,11 @@ PAPER = "Asi, Feldman, Koren and Talwar (2023), Private Online Prediction from E
 def lazy_hedge(*, epsilon: SupportsFloat = 1.0, delta: SupportsFloat = 1e-6) -> Algorithm:
     """Lazy-Hedge (after Asi, Feldman, Koren and Talwar 2023): Hedge that draws an arm afresh in a few rounds only.
 
-    In every round its arm has exactly Hedge's law, but it mostly stays, and staying betrays nothing. So each draw may
-    be louder: the learning rate a, the probability p of a fresh draw and the number of draws are chosen, for the
-    largest a that rho-zCDP allows, with rho from (epsilon, delta). Against gains fixed in advance the regret is of
-    order T^(1/3) ln K / rho^(1/3), without the factor K or sqrt(K) of counters. Adversaries that react to the arms are
-    allowed for privacy; the regret bound does not cover them.
+    In every round its arm has exactly Hedge's law, but it mostly stays, and keeping an arm reveals nothing about
+    earlier rounds. With fewer draws each may be at a larger learning rate. The rate a, the probability p of a fresh
+    draw and the number of draws are those of the largest a that rho-zCDP allows, with rho from (epsilon, delta).
+    Against gains fixed in advance the regret is of order T^(1/3) ln K / sqrt(rho), without the factor K or sqrt(K) of
+    counters. The guarantee also holds if an adversary reacts to the arms; the regret bound does not.
 
     Differs from the source in: the arm is kept with a probability that makes the law exact, with constants and
         accounting of its own (dp_bandit_envs.privacy.hedge_privacy).
@@ -52,7 +52,7 @@ def lazy_hedge(*, epsilon: SupportsFloat = 1.0, delta: SupportsFloat = 1e-6) -> 
         own_guarantee=guarantee,
         bound=without_memory(bound),
         parameters={"epsilon": epsilon, "delta": delta},
-        reference=f"{PAPER}; Geulen, Voecking and Winkler (2010), shrinking dartboard",
+        reference=f"{PAPER}; Geulen, Vöcking and Winkler (2010), shrinking dartboard",
     )
 
 

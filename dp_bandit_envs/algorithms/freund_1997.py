@@ -41,11 +41,13 @@ def dp_hedge(*, epsilon: SupportsFloat = 1.0, delta: SupportsFloat = 1e-6) -> Al
     2 a are (T - 1) a^2 / 2 zCDP. The regret is of order sqrt(T ln(1 / delta)) ln K / epsilon. For few arms counters
     have less, because any number of arms may be drawn from sums that are released once.
 
-    No accounting allows a larger rate for the same rho. EXP3 forgets a changed gain, because its updates pull the
-    scores of two games together; Hedge adds the same gains in both, and the difference stays. With all other gains
-    equal, each draw has a KL divergence of ln cosh a, so rho is at least (T - 1) a^2 / 2 (1 - a^2 / 6).
+    Finer accounting of zCDP would gain next to nothing. EXP3 forgets a changed gain, because its updates pull the
+    scores of two games together; Hedge adds the same gains in both, and the difference stays. If round 1 is changed
+    from (1, 0) to (0, 1) and all other gains are equal, each later draw has a KL divergence of a tanh(a / 2), so rho is
+    at least (T - 1) a^2 / 2 (1 - a^2 / 12).
 
-    Differs from the source in: there is none with these constants; the first draw is not counted.
+    Differs from the source in: no paper states it with these constants; the first draw, which sees nothing, is not
+        counted.
     """
     epsilon, delta = checks.epsilon(epsilon), checks.delta(delta)
     rate = functools.partial(_private_rate, zcdp_within(epsilon, delta))

@@ -157,7 +157,9 @@ def _of_algorithm(name: str) -> dict[str, str]:
     paper = f"the paper's figure: epsilon = {claimed.epsilon:.6g}" + (
         f", delta = {claimed.delta:.3g}" if claimed.delta else ""
     )
+    games = "only those that reveal all gains: DPBandit-Experts-v0, or DPBandit-Graph-v0 with graph=complete"
     return {
+        **({"Games": games} if algorithm.feedback == "full" else {}),
         "Guarantee": f"with the defaults, {at}: {level_of(holds, HORIZON)}\n{holds}"
         + ("" if holds == claimed else f"\n{paper}"),
         "Regret bound": "\n".join(bounds) or "none with explicit constants is known",

@@ -1,4 +1,4 @@
-r"""The privacy of Hedge's own randomness: only the arms drawn are published, and each draw betrays little.
+r"""The privacy of Hedge's own randomness: only the arms drawn are published, and each draw reveals little.
 
 Two games differ in the gains of one round :math:`t_0`; gains of other rounds may depend on past arms. A law P has a
 *bounded range* :math:`\eta` against Q if :math:`\ln(P / Q)` lies in an interval of that length; then it is
@@ -7,8 +7,8 @@ Two games differ in the gains of one round :math:`t_0`; gains of other rounds ma
 **Hedge.** After round :math:`t_0` the scores a G differ by :math:`a (g' - g)`, whose entries lie in [-a, a]. So every
 later draw from their softmax has a bounded range of 2 a: it is :math:`a^2 / 2`-zCDP and 2 a-DP. The first draw sees
 nothing, so n draws are :math:`(n - 1) a^2 / 2`-zCDP. There is no contraction as for EXP3: scores never forget, and the
-figure is nearly reached. If half of the arms have a changed gain of 1 instead of 0, the others 0 instead of 1, and all
-other gains are equal, every later draw has a KL divergence of :math:`\ln \cosh a = a^2 / 2 - a^4 / 12 + \dots`
+figure is nearly reached. If round 1 gives half of the arms 1 and the others 0, or the other way round, and all other
+gains are equal, every later draw has a KL divergence of :math:`a \tanh(a / 2) = a^2 / 2 - a^4 / 24 + \dots`
 
 **Lazy Hedge** keeps its arm with probability :math:`k = (1 - p) e^{-a (1 - g)}`, g being the gain of that arm. Let
 whether it is kept be public too.
@@ -16,7 +16,7 @@ whether it is kept be public too.
 1. After round :math:`t_0`, k moves from g to g'. With m = max(g, g') - min(g, g'), ln k moves by a m, and
    :math:`\ln(1 - k)` the other way by at most :math:`\ln(1 + (1 - p)(1 - e^{-a}) / p)`. The sum of the two is the
    bounded range :math:`\eta`; it is largest from g = 0 to g' = 1.
-2. After all other rounds k depends on public arms and equal gains, and betrays nothing.
+2. After all other rounds k depends on public arms and equal gains, and reveals nothing more.
 3. A fresh draw after :math:`t_0` costs :math:`a^2 / 2` as above, and there are at most `most_draws`.
 
 Together :math:`\rho = \eta^2 / 8 + n a^2 / 2` with n = `most_draws`, by adaptive composition. (Taking the first step as

@@ -103,13 +103,16 @@ def mean_and_error(sample):
 @pytest.mark.parametrize("gains", ["Stochastic", "Oblivious", "Deterministic", "FullyOblivious"])
 @pytest.mark.parametrize("epsilon", [0.3, 3.0])
 def test_mean_regret_is_below_the_bound(gains, epsilon):
-    """The mean less four standard errors. False alarm: below 1e-4."""
+    """The mean less five standard errors.
+
+    False alarm: 1e-5 (the closest bound is two standard errors above the mean, so seven must come together).
+    """
     algorithms = [make_algorithm(name, **({} if name == "Hedge" else {"epsilon": epsilon})) for name in WITH_BOUND]
     regrets = last_regrets(algorithms, 24, horizon=2000, n_arms=4, gains=gains)
     for algorithm in algorithms:
         bound = algorithm.regret_bound(n_arms=4, horizon=2000, sensitivity=4.0)
         mean, error = mean_and_error(regrets[algorithm.name])
-        assert math.isfinite(bound) and mean - 4 * error <= bound, algorithm.name
+        assert math.isfinite(bound) and mean - 5 * error <= bound, algorithm.name
 
 
 def test_bounds_of_dp_epochs_are_for_independent_gains_only():
@@ -121,11 +124,11 @@ def test_bounds_of_dp_epochs_are_for_independent_gains_only():
 
 @pytest.mark.parametrize("means", [(0.9, 0.6), (0.6, 0.5, 0.5, 0.4)])
 def test_pseudo_regret_of_dp_epochs_is_below_its_bound(means):
-    """The mean less four standard errors. False alarm: below 1e-4."""
+    """The mean less five standard errors. False alarm: 1e-6."""
     algorithm = make_algorithm("DP-Epochs")
     regret = last_regrets([algorithm], 200, horizon=4096, measure="pseudo_regret", means=means)["DP-Epochs"]
     mean, error = mean_and_error(regret)
-    assert mean - 4 * error <= algorithm.pseudo_regret_bound(means=means, horizon=4096)
+    assert mean - 5 * error <= algorithm.pseudo_regret_bound(means=means, horizon=4096)
 
 
 def mixture_regret(table, rate):
@@ -138,16 +141,16 @@ def mixture_regret(table, rate):
 
 
 def test_mixture_regret_of_hedge_is_the_specified_one():
-    """141.2 +- .1 over 12 games at the gap of .1, by an independent prototype: four standard errors of both.
+    """141.2 +- .1 over 12 games at the gap of .1, by an independent prototype: five standard errors of both.
 
-    False alarm: below 1e-4.
+    False alarm: 3e-5 (Student's law of 30 degrees or more).
     """
     rate = Hedge().rate(K, T)
     games = np.random.default_rng(8)
-    found = np.array([mixture_regret((games.random((T, K)) < MEANS).astype(float), rate) for _ in range(8)])
+    found = np.array([mixture_regret((games.random((T, K)) < MEANS).astype(float), rate) for _ in range(40)])
     mean, error = mean_and_error(found)
-    assert abs(mean - 141.2) < 4 * math.hypot(error, 0.1)
-    assert error < 1
+    assert abs(mean - 141.2) < 5 * math.hypot(error, 0.1)
+    assert error < 0.1
 
 
 # Specified means and standard errors, of an independent prototype, and the settings they were found with.
@@ -179,53 +182,54 @@ def prototype_settings(rho=0.017468):
 
 
 def assert_as_specified(trials):
+    """Five standard errors of both means. False alarm: 1e-4 (Student's law for 30 games, four comparisons)."""
     regrets = last_regrets(as_specified(), trials, means=MEANS)
     for name, (expected, its_error) in SPECIFIED.items():
         mean, error = mean_and_error(regrets[name])
-        assert abs(mean - expected) < 4 * math.hypot(error, its_error), (name, mean, error)
+        assert abs(mean - expected) < 5 * math.hypot(error, its_error), (name, mean, error)
     # Noise of a heavy tail: the prototype found 4201 +- 620 at a rate of its own.
     mean, error = mean_and_error(regrets["Noisy-Hedge"])
-    assert abs(mean - 4201) < 4 * math.hypot(error, 620)
+    assert abs(mean - 4201) < 5 * math.hypot(error, 620)
     # The accounting by bounded range lets lazy Hedge learn faster.
     for name in WITH_BOUND:
         mean, error = mean_and_error(regrets[name])
-        assert mean - 4 * error < make_algorithm(name).regret_bound(n_arms=K, horizon=T), name
+        assert mean - 5 * error < make_algorithm(name).regret_bound(n_arms=K, horizon=T), name
     paired = regrets["lazy"] - regrets["Lazy-Hedge"]
     mean, error = mean_and_error(paired)
-    assert mean - 4 * error > 40
+    assert mean - 5 * error > 40
 
 
 def test_regret_is_the_specified_one():
-    """Within four standard errors of both. False alarm: below 1e-4 for each of 10."""
-    assert_as_specified(12)
+    """Over 30 games, about a standard error of the prototype each. False alarm: 1e-4."""
+    assert_as_specified(30)
 
 
 @pytest.mark.slow
 def test_regret_is_the_specified_one_over_many_games():
-    """Within four standard errors of both. False alarm: below 1e-4 for each of 10."""
+    """Over 100 games. False alarm: 2e-5."""
     assert_as_specified(100)
 
 
 @pytest.mark.slow
 def test_draws_of_lazy_hedge_are_as_many_as_specified():
-    """2007 on average over 6 games; a number of draws varies like its root. False alarm: below 1e-4."""
+    """2007 on average over 6 games; a number of draws varies like its root. False alarm: 1e-6."""
     rate, fresh, most = prototype_settings()
     agent = LazyHedge(learning_rate=rate, fresh_probability=fresh, most_draws=most)
     play(ExpertsEnv(K, T, means=MEANS), agent)
     drawn = most - agent._state.status[DRAWS_LEFT]
-    assert abs(drawn - 2007) < 4 * math.sqrt(2007 * (1 + 1 / 6))
+    assert abs(drawn - 2007) < 5 * math.sqrt(2007 * (1 + 1 / 6))
 
 
 def test_identical_fair_coins_cost_every_algorithm_the_same():
-    """E max_i G_i - T / 2 for all: for two arms sqrt(T / (4 pi)) nearly. Within four standard errors.
+    """E max_i G_i - T / 2 for all: for two arms sqrt(T / (4 pi)) nearly. Within five standard errors.
 
-    False alarm: below 4e-4 for five algorithms without a fixed seed; below 1e-4 each.
+    False alarm: 3e-6 (five algorithms).
     """
     algorithms = [make_algorithm(name) for name in FULL_INFORMATION]
     regrets = last_regrets(algorithms, 1500, horizon=400, means=[0.5, 0.5])
     for name, sample in regrets.items():
         mean, error = mean_and_error(sample)
-        assert abs(mean - math.sqrt(400 / (4 * math.pi))) < 4 * error, name
+        assert abs(mean - math.sqrt(400 / (4 * math.pi))) < 5 * error, name
 
 
 def test_hedge_on_exact_sums_is_the_algorithm():

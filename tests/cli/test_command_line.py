@@ -135,6 +135,12 @@ def test_every_algorithm_runs(dp_bandit, name):
     assert dp_bandit("run", game, name, "--horizon", 40, "--trials", 2)[0] == 0
 
 
+@pytest.mark.parametrize("name", algorithm_names())
+def test_show_says_which_algorithms_need_all_gains(name):
+    says_so = "\nGames\n  only those that reveal all gains" in about("algorithm", name, ALGORITHMS[name])
+    assert says_so == (name in FULL_INFORMATION)
+
+
 @pytest.mark.parametrize("name", FULL_INFORMATION)
 def test_a_game_that_hides_gains_is_refused_in_one_line_and_nothing_is_written(dp_bandit, tmp_path, name):
     code, out, err = dp_bandit("run", "Stochastic", "EXP3", name, "--horizon", 40, "--trials", 2, "--out", "mine")

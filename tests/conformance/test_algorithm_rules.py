@@ -231,7 +231,7 @@ def test_a_false_claim_of_an_algorithm_that_needs_all_gains_is_caught(rate):
     algorithm = Algorithm(
         "hedge", lambda: Hedge(learning_rate=rate), ExactSums, feedback="full", own_guarantee=own(0.46)
     )
-    if rate < 1:
+    if rate == 0.01:
         return check_algorithm(algorithm)
     with pytest.raises(
         ConformanceError, match=r"no event of the arms may be more than exp\(epsilon\) times as frequent"

@@ -49,13 +49,11 @@ def test_hedge_never_exceeds_its_rho_and_nearly_reaches_it(rate, reached):
 
 
 def test_a_draw_does_not_forget_a_changed_round():
-    """The KL divergence of five later draws with all other gains equal is 5 ln cosh a: no contraction."""
+    """With all other gains equal the KL divergence of five later draws is 5 a tanh(a / 2): no contraction."""
     one = np.tile([0.5, 0.5], (6, 1))
     other = one.copy()
     one[0], other[0] = (1, 0), (0, 1)
-    # The scores move from (a, 0) to (0, a); from the middle (a / 2, a / 2) each way it is ln cosh(a / 2) and more.
-    middle = one.copy()
-    middle[0] = (1, 1)
+    # Scores (a, 0) and (0, a): the arm ahead has s = 1 / (1 + e^-a), and the divergence is (2 s - 1) a.
     for rate in (0.1, 1.0):
         base, far = hedge_law(one, rate), hedge_law(other, rate)
         expected = 5 * rate * math.tanh(rate / 2)
