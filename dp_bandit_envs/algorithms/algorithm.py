@@ -123,7 +123,7 @@ class Algorithm:
             return HIDDEN.format(self.name)
         if points and self.feedback == "payoff" and facts.n_values != 1:
             return f"{self.name} learns from payoffs; use feedback='bandit'."
-        if points and self.feedback == "any" and facts.n_values == 1:
+        if points and self.feedback != "payoff" and facts.n_values == 1:
             return f"{self.name} learns from gain vectors, but this game reveals payoffs only. Use feedback='full'."
         name = facts.decision_set.name if points else ""
         if points and self.decision_sets and name not in self.decision_sets:

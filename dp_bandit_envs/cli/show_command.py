@@ -24,7 +24,7 @@ WIDTH = 80
 MEANS = (0.9, 0.6)
 """The means for which bounds of stochastic algorithms are shown."""
 DIFFERS = "Differs from the source in:"
-BASES = ("PrivacyBoundary", "FunctionalAgent")
+BASES = ("PrivacyBoundary", "ProjectToSet", "FunctionalAgent")
 """Names of base classes."""
 
 

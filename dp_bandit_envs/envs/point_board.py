@@ -11,6 +11,9 @@ from dp_bandit_envs.protocols import FloatArray
 KEPT = 200
 """How many points of the path and of the curve are kept, whatever the horizon."""
 
+BEST = {"color": "#D55E00", "markersize": 13, "markerfacecolor": "none", "markeredgewidth": 1.5, "clip_on": False}
+"""A hollow star, which does not hide the point played there."""
+
 
 class PointBoard:
     """Keeps what the picture shows; memory does not grow with the horizon.
@@ -77,7 +80,8 @@ class PointBoard:
         from matplotlib.figure import Figure
 
         panels = 2 if self._best is None else 3
-        figure = Figure(figsize=(3.4 * panels, 3.4), dpi=100, layout="constrained")
+        figure = Figure(figsize=(3.4 * panels, 3.8), dpi=100, layout="constrained")
+        figure.get_layout_engine().set(w_pad=0.12, h_pad=0.08)  # type: ignore[union-attr]
         canvas = FigureCanvasAgg(figure)
         axes = figure.subplots(1, panels)
         self._draw_path(axes[0])
@@ -87,6 +91,9 @@ class PointBoard:
             axes[2].plot(rounds, regret, color="#D55E00")
             axes[2].set(xlabel="round", ylabel="external regret (gain)", xlim=(0, self._horizon))
         figure.suptitle(title)
+        handles, labels = axes[0].get_legend_handles_labels()
+        if labels:
+            figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize="small", frameon=False)
         canvas.draw()  # type: ignore[no-untyped-call]
         return np.asarray(canvas.buffer_rgba())[..., :3].copy()  # type: ignore[no-untyped-call]
 
@@ -96,22 +103,24 @@ class PointBoard:
         axis.fill(outline[:, 0], outline[:, 1], facecolor="#F0F0F0", edgecolor="#808080", zorder=0)
         if self._path:
             path = np.array(self._path)[:, :2] if self._set.dimension > 1 else np.array(self._path)[:, [0, 0]]
-            axis.plot(path[:, 0], path[:, 1], color="#0072B2", linewidth=0.8, alpha=0.6)
-            axis.plot(*path[-1], "o", color="#0072B2", label="played last")
+            axis.plot(path[:, 0], path[:, 1], color="#0072B2", linewidth=0.8, alpha=0.6, label="points played")
+            axis.plot(*path[-1], "o", markersize=5, color="#0072B2", label="point played last")
         if self._best is not None:
             best = self._best()
-            axis.plot(best[0], best[min(1, len(best) - 1)], "*", markersize=11, color="#D55E00", label="best so far")
+            axis.plot(best[0], best[min(1, len(best) - 1)], "*", label="best fixed point so far", **BEST)
         axis.set(xlabel="coordinate 0", ylabel="coordinate 1", aspect="equal")
-        axis.legend(loc="upper left", fontsize="small", framealpha=0.9)
 
     def _draw_coordinates(self, axis: Any) -> None:
-        """Draw all coordinates of the last point as bars, and those of the best point as marks."""
+        """Draw all coordinates of the last point as bars, and those of the best point as lines across them."""
         point = self._point()
         places = np.arange(self._set.dimension)
         if point is not None:
-            axis.bar(places, point, color="#0072B2")
+            axis.bar(places, point, color="#0072B2", alpha=0.8)
         if self._best is not None:
-            axis.plot(places, self._best(), "*", color="#D55E00")
-        axis.set(xlabel="coordinate", ylabel="point played last", ylim=(self._set.low - 0.05, self._set.high + 0.05))
+            axis.hlines(self._best(), places - 0.4, places + 0.4, color="#D55E00", linewidth=2)
+        axis.axhline(0, color="#808080", linewidth=0.8, zorder=0)
+        axis.set(
+            xlabel="coordinate", ylabel="value of the coordinate", ylim=(self._set.low - 0.05, self._set.high + 0.05)
+        )
         if len(places) <= 20:
             axis.set_xticks(places)

@@ -101,9 +101,9 @@ def prepare(
     players = named_players(algorithms)
     compiled: dict[str, Plan] = {}
     reasons: dict[str, str] = {}
+    source, decision_set = getattr(game, "source", None), getattr(game, "decision_set", None)
     for player in players.values():
         player.check_game(env)
-    source, decision_set = getattr(game, "source", None), getattr(game, "decision_set", None)
     for name, player in players.items():
         try:
             plan = make_plan(player, env)

@@ -8,6 +8,7 @@ import pytest
 from dp_bandit_envs import adversaries
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.registration import GAMES
+from tests.adversaries.test_gain_vectors import MAKE as OF_VECTORS
 
 ROUNDS = 700
 POOLS = [np.linspace(0, 1, 13), np.linspace(0, 0.5, 5), np.array([0.25])]
@@ -38,7 +39,7 @@ def gains_in_blocks(adversary, lengths):
 def test_no_adversary_is_forgotten_here():
     public = [getattr(adversaries, name) for name in adversaries.__all__]
     classes = {one for one in public if isinstance(one, type)} - {adversaries.Adversary}
-    assert classes <= {type(make()) for make in MAKE.values()}
+    assert classes <= {type(make()) for make in (MAKE | OF_VECTORS).values()}
 
 
 @every_adversary

@@ -52,7 +52,7 @@ def test_wrappers_of_ours_pass(wrap, many):
 
 def test_no_wrapper_is_forgotten_here():
     made = {name.partition(",")[0].partition("(")[0] for name in OURS}
-    assert made == {name for name in wrappers.__all__ if not name.endswith("Boundary")}
+    assert made == {name for name in wrappers.__all__ if not name.endswith("Boundary")} - {"ProjectToSet"}
 
 
 def test_a_wrapper_made_by_hand_passes():

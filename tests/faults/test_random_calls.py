@@ -174,8 +174,9 @@ def agents_wildly(calls):
     """Make an agent, and call it out of order and with wild input."""
     name = calls.pick([name for name in agents.__all__ if name != "FunctionalAgent"])
     options = calls.some(calls.rng.choice(OF_AGENTS, 2, replace=False), 0.5)
-    if callable(options.get("width")):
-        del options["width"]  # a function of one's own may do anything
+    for option in ("width", "learning_rate"):
+        if callable(options.get(option)):
+            del options[option]  # a function of one's own may do anything
     worked, agent = calls.call(name, getattr(agents, name), **options)
     if not worked:
         agent = getattr(agents, name)()

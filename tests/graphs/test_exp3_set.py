@@ -199,7 +199,7 @@ def compiled_state(env, rounds, agent=Exp3Set):
     graph = env.graph
     state = plan.agent.with_graph(plan.agent.initial_state(env.n_arms, plan.steps), graph)
     streams = plan.streams(1, 0)
-    progress, record = new_progress(env.n_arms), new_record(np.array([rounds]), env.n_arms)
+    progress, record = new_progress(env.n_arms, env.n_arms), new_record(np.array([rounds]), env.n_arms)
     gains = np.empty((rounds, env.n_arms))
     env.adversary.begin(np.random.default_rng(0))
     env.adversary.fill(gains)

@@ -15,7 +15,7 @@ from dp_bandit_envs.algorithms import Algorithm, make_algorithm
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.registration import IDS
 from tests.simulation.test_play_equals_simulate import assert_same
-from tests.tools.playable import BANDITS, names_for
+from tests.tools.playable import BANDITS, players_for
 from tests.tools.refusals import missing
 
 GAME = "DPBandit-Stochastic-v0"
@@ -74,7 +74,7 @@ class GenerousEnv(BanditEnv):
 
 def test_everything_of_the_project_is_compiled():
     for env_id in IDS:
-        for outcome in simulate(env_id, names_for(env_id), horizon=20).values():
+        for outcome in simulate(env_id, players_for(env_id), horizon=20).values():
             assert (outcome.engine, outcome.reason) == ("compiled", "")
 
 

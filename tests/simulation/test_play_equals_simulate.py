@@ -15,7 +15,7 @@ from dp_bandit_envs.algorithms import Algorithm, make_algorithm
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.registration import IDS
 from dp_bandit_envs.simulation import trials as trials_module
-from tests.tools.playable import names_for
+from tests.tools.playable import players_for
 
 SEED = 20170208
 # Prime: no batch size divides it, and neither does any block length below.
@@ -104,7 +104,7 @@ def assert_same(env_id, env_kwargs, algorithms, *, trials=2, horizon=HORIZON, se
 
 @pytest.mark.parametrize(("env_id", "env_kwargs"), list(games()), ids=str)
 def test_every_algorithm_plays_the_same_game_both_ways(env_id, env_kwargs):
-    assert_same(env_id, env_kwargs, [make_algorithm(name) for name in names_for(env_id)])
+    assert_same(env_id, env_kwargs, players_for(env_id))
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -188,7 +188,7 @@ def test_blocks_of_the_environment_may_have_any_length(block_length):
 @pytest.mark.parametrize("horizon", [2, 3, 19, 20])
 def test_the_shortest_games_agree_too(horizon):
     for env_id in ("DPBandit-Deterministic-v0", "DPBandit-Switching-v0", "DPBandit-Experts-v0"):
-        assert_same(env_id, {}, [make_algorithm(name) for name in names_for(env_id)], horizon=horizon)
+        assert_same(env_id, {}, players_for(env_id), horizon=horizon)
 
 
 def test_many_arms_and_many_blocks_agree():

@@ -8,7 +8,8 @@ from dp_bandit_envs import simulate
 from dp_bandit_envs.algorithms import Algorithm, make_algorithm
 from dp_bandit_envs.envs.registration import IDS
 from dp_bandit_envs.simulation import trials as trials_module
-from tests.tools.playable import BANDITS
+from tests.tools.playable import BANDITS, LEADERS
+from tests.tools.plays import POINT_IDS
 
 FIELDS = ("external_regret", "policy_regret", "pseudo_regret", "collected", "switches", "pulls")
 
@@ -45,8 +46,9 @@ def test_jobs(env_id, monkeypatch):
     """
     monkeypatch.setattr(trials_module, "ROUNDS_AT_ONCE", 64)
     given = {"horizon": 4000, "trials": 8, "seed": 5, "checkpoints": 4}
-    alone = simulate(env_id, ["EXP3", "EXP3-tau"], jobs=1, **given)
-    assert_equal(alone, simulate(env_id, ["EXP3", "EXP3-tau"], jobs=4, **given))
+    players = LEADERS if env_id in POINT_IDS else ["EXP3", "EXP3-tau"]
+    alone = simulate(env_id, players, jobs=1, **given)
+    assert_equal(alone, simulate(env_id, players, jobs=4, **given))
 
 
 def test_jobs_with_a_table_of_gains(monkeypatch):

@@ -4,7 +4,11 @@ import functools
 
 import gymnasium as gym
 
-from dp_bandit_envs import algorithm_names, make_algorithm
+from dp_bandit_envs import CounterSums, algorithm_names, make_algorithm
+from dp_bandit_envs.agents.regularized_leader import RegularizedLeader
+from dp_bandit_envs.algorithms import Algorithm
+from dp_bandit_envs.wrappers import ExactSums, LaplaceClipRescale, MiniBatchAverage
+from tests.tools.plays import POINT_IDS
 
 EXPERTS = "DPBandit-Experts-v0"
 STOCHASTIC = "DPBandit-Stochastic-v0"
@@ -15,6 +19,24 @@ def names_for(id_):
     """Return the names of the algorithms that can play the games of an id with its default arguments."""
     env = gym.make(id_, horizon=20)
     return [name for name in algorithm_names() if make_algorithm(name).refusal(env) is None]
+
+
+def private_leader(env):
+    """Return noisy sums of noisy averages of gain vectors."""
+    noisy = LaplaceClipRescale(MiniBatchAverage(env, batch_size=3), epsilon=2.0)
+    return CounterSums(noisy, counter="binary", epsilon=1.0)
+
+
+LEADERS = [
+    Algorithm("leader", None, ExactSums, make_point_agent=RegularizedLeader),
+    Algorithm("private leader", None, private_leader, make_point_agent=RegularizedLeader),
+]
+"""Algorithms for gain vectors, in no table."""
+
+
+def players_for(id_):
+    """Return algorithms that can play the games of an id with its default arguments, at least one."""
+    return [make_algorithm(name) for name in names_for(id_)] + (LEADERS if id_ in POINT_IDS else [])
 
 
 def home_of(name):
