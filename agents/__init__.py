@@ -1,6 +1,5 @@
 """Agents choose arms from released observations. One agent a file; they never see an environment or an adversary."""
 
-from dp_bandit_envs.agents.ball_osmd import BallOsmd
 from dp_bandit_envs.agents.epoch_leader import EpochLeader
 from dp_bandit_envs.agents.exp2 import Exp2
 from dp_bandit_envs.agents.exp3 import Exp3
@@ -12,7 +11,6 @@ from dp_bandit_envs.agents.kl_ucb import KlUcb
 from dp_bandit_envs.agents.lazy_hedge import LazyHedge
 from dp_bandit_envs.agents.local_ucb import LocalUcb
 from dp_bandit_envs.agents.max_n import TsMaxN, UcbMaxN
-from dp_bandit_envs.agents.scrible import Scrible
 from dp_bandit_envs.agents.successive_elimination import SuccessiveElimination
 from dp_bandit_envs.agents.thompson_sampling import ThompsonSampling
 from dp_bandit_envs.agents.tsallis_inf import Htinf, TsallisInf
@@ -20,7 +18,6 @@ from dp_bandit_envs.agents.ucb import Ucb
 from dp_bandit_envs.agents.uniform import Uniform
 
 __all__ = [
-    "BallOsmd",
     "EpochLeader",
     "Exp2",
     "Exp3",
@@ -32,7 +29,6 @@ __all__ = [
     "KlUcb",
     "LazyHedge",
     "LocalUcb",
-    "Scrible",
     "SuccessiveElimination",
     "ThompsonSampling",
     "TsMaxN",

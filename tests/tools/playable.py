@@ -7,6 +7,7 @@ import gymnasium as gym
 from dp_bandit_envs import CounterSums, algorithm_names, make_algorithm
 from dp_bandit_envs.agents.regularized_leader import RegularizedLeader
 from dp_bandit_envs.algorithms import Algorithm
+from dp_bandit_envs.conformance.algorithm_homes import home
 from dp_bandit_envs.wrappers import ExactSums, LaplaceClipRescale, MiniBatchAverage
 from tests.tools.plays import POINT_IDS
 
@@ -40,8 +41,13 @@ def players_for(id_):
 
 
 def home_of(name):
-    """Return the id of games that an algorithm can play."""
-    return next(id_ for id_ in (STOCHASTIC, EXPERTS, *gym.registry) if name in names_for(id_))
+    """Return the id of games that an algorithm can play; some need the arguments of `arguments_of`."""
+    return home(make_algorithm(name))[0]
+
+
+def arguments_of(name):
+    """Return what a game of `home_of` needs besides its size: the feedback, where points are played."""
+    return home(make_algorithm(name))[1]
 
 
 BANDITS = names_for(STOCHASTIC)
