@@ -82,10 +82,12 @@ class BanditEnv(EvaluatorsNumbers, gym.Env[Observation, int]):
     """L1 distance between observations in neighbouring games: bandit feedback reveals one gain in [0, 1]."""
 
     def __init_subclass__(cls) -> None:
-        """Append the headings that all environments share to a subclass's docstring."""
-        _, heading, common = (BanditEnv.__doc__ or "").partition("## Action Space")
+        """Append the headings that a subclass's docstring lacks, from the nearest class that has them."""
+        own, first = (cls.__doc__ or "").rstrip(), "## Action Space"
+        base = next(one.__doc__ for one in cls.__mro__[1:] if first in (one.__doc__ or "")) or ""
+        _, heading, common = base.partition("## Starting State" if first in own else first)
         shared = common.partition("For the evaluator only")[0].rstrip()
-        cls.__doc__ = f"{(cls.__doc__ or '').rstrip()}\n\n    {heading}{shared}\n"
+        cls.__doc__ = f"{own}\n\n    {heading}{shared}\n"
 
     def __init__(
         self,

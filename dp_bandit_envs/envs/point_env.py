@@ -79,10 +79,6 @@ class PointFacts:
 class PointEnv(PointFacts, BanditEnv):
     """Online linear optimisation: each round, a point of a set is played and earns <g, x> with a hidden gain vector g.
 
-    With `feedback="full"` a round reveals its gain vector, with `"bandit"` only the payoff <g, x>. The action is a
-    point, shape `(dimension,)`; points outside of the set are refused with `WrongPointError`. In the observation,
-    coordinates take the place of arms.
-
     Args:
         adversary: Chooses the gain vectors: its arms are the coordinates.
         decision_set: What can be played.
@@ -91,6 +87,18 @@ class PointEnv(PointFacts, BanditEnv):
         block_length: As in `BanditEnv`.
 
     Source: Agarwal and Singh (2017), The Price of Differential Privacy for Online Learning, ICML.
+
+    ## Action Space
+    `PointSpace(decision_set)`, a box of which only the points of the set, shape `(dimension,)`, are members. `step`
+    refuses others with `WrongPointError`; `dp_bandit_envs.wrappers.ProjectToSet(env)` plays the nearest point.
+
+    ## Observation Space
+    `Dict(gain=Box(low, 1, (n,), float64), observed=MultiBinary(n))`: with `feedback="full"` the round's gain vector,
+    n = dimension; with `"bandit"` the payoff, n = 1. low is 0 on the simplex, -1 on the ball and the cube. `observed` is
+    1 after every round.
+
+    ## Rewards
+    The payoff <g, x> of the point x played, in [low, 1], larger is better.
     """
 
     def __init__(
