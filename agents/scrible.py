@@ -130,7 +130,7 @@ class Scrible(FunctionalPointAgent):
     @property
     def functions(self) -> Functions:  # type: ignore[override]
         """The functions for the decision set that was seen."""
-        return Functions(SELECT[self._set_name], update)
+        return Functions(SELECT[self._set_name], update)  # type: ignore[arg-type]
 
     def initial_state(self, dimension: int, horizon: int) -> State:
         """Return the state before the first step."""

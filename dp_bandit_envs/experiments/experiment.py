@@ -146,7 +146,7 @@ class Experiment:
             for player in named_players(self.players(panel)).values():
                 player.check_game(game)
                 player.wrap(game)
-                player.guarantee(n_arms=game.n_arms, horizon=game.horizon, sensitivity=game.sensitivity)
+                player.guarantee_in(game)
 
     def players(self, panel: GameSpec, trial: int = 0) -> list[Algorithm]:
         """Make the algorithms that play in a trial of a panel; in trial 0 all of them play."""

@@ -156,10 +156,11 @@ def _guarantees(results: Sequence[Results]) -> str:
     for one in results:
         for panel in one.experiment.panels:
             game = one.experiment.game(panel)
-            k, t = game.n_arms, game.horizon
+            t = game.horizon
             for algorithm in one.experiment.players(panel):
-                holds = algorithm.guarantee(n_arms=k, horizon=t, sensitivity=game.sensitivity)
-                claimed = algorithm.paper_guarantee(n_arms=k, horizon=t)
+                holds = claimed = algorithm.guarantee_in(game)
+                if algorithm.make_agent is not None:
+                    claimed = algorithm.paper_guarantee(n_arms=game.n_arms, horizon=t)
                 at = f"{holds.epsilon_at(t**-2):.4g} at delta = T^-2" if holds.rho is not None and t > 1 else ""
                 paper = f"{claimed.epsilon:.6g}" + (f", delta = {claimed.delta:.2g}" if claimed.delta else "")
                 paper = paper if algorithm.reference else ""

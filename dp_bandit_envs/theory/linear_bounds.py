@@ -9,8 +9,10 @@ all other games the regret is at most T times the width of the range.
 
 import math
 
-BARRIER = {"ball": lambda dimension: 1, "cube": lambda dimension: dimension}
-"""The parameter nu of SCRiBLe's barriers -ln(1 - |x|^2) and -sum ln(1 - x_i^2)."""
+
+def barrier_parameter(set_name: str, dimension: int) -> int:
+    """Return nu of SCRiBLe's barrier: 1 for -ln(1 - |x|^2) on the ball, d for -sum ln(1 - x_i^2) on the cube."""
+    return {"ball": 1, "cube": dimension}[set_name]
 
 
 def clip_bound(scale: float, releases: int) -> float:
@@ -26,7 +28,7 @@ def failure_cost(horizon: int, width: float, scale: float, clip: float) -> float
 def scrible_rate(set_name: str, dimension: int, horizon: int, scale: float, clip: float) -> float:
     """Return the learning rate with the smallest `scrible_regret_bound`, at most 1 / (4 d (1 + c))."""
     spread = 2 * dimension**2 * horizon * (1 + 2 * scale**2)
-    best = math.sqrt(BARRIER[set_name](dimension) * math.log(max(horizon, 2)) / spread)
+    best = math.sqrt(barrier_parameter(set_name, dimension) * math.log(max(horizon, 2)) / spread)
     return min(best, 1 / (4 * dimension * (1 + clip)))
 
 
@@ -42,7 +44,7 @@ def scrible_regret_bound(set_name: str, dimension: int, horizon: int, scale: flo
     """
     rate = scrible_rate(set_name, dimension, horizon, scale, clip)
     spread = 2 * rate * dimension**2 * horizon * (1 + 2 * scale**2)
-    start = BARRIER[set_name](dimension) * math.log(max(horizon, 2)) / rate
+    start = barrier_parameter(set_name, dimension) * math.log(max(horizon, 2)) / rate
     return spread + start + 1 + failure_cost(horizon, 2.0, scale, clip)
 
 
