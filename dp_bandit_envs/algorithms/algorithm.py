@@ -69,7 +69,7 @@ class Algorithm:
     def __post_init__(self) -> None:
         """Refuse an agent where something that makes agents is needed; name the player."""
         makers = [one for one in (self.make_agent, self.make_point_agent) if one is not None]
-        wrong = [one for one in makers if not callable(one)] or ([] if makers else [None])
+        wrong: list[Any] = [one for one in makers if not callable(one)] or ([] if makers else [None])
         for one in wrong:
             kind = type(one).__name__
             raise TypeError(f"make_agent must make a fresh agent when called; received a {kind}. Use {kind} itself.")
@@ -118,7 +118,7 @@ class Algorithm:
         if (self.make_point_agent if points else self.make_agent) is None:
             here, there = ("points", "arms") if points else ("arms", "points of a decision set")
             return f"{self.name} plays {there}; the actions of this game are {here}."
-        facts = env.unwrapped
+        facts: Any = env.unwrapped
         if self.feedback == "full" and hides_gains(env):
             return HIDDEN.format(self.name)
         if points and self.feedback == "payoff" and facts.n_values != 1:

@@ -9,18 +9,18 @@ import numpy as np
 
 from dp_bandit_envs.adversaries import Adversary, Deterministic, GainTable
 from dp_bandit_envs.algorithms import Algorithm, make_algorithm
-from dp_bandit_envs.conformance.agent_games import GRAPH, REVEALING_ALL
-from dp_bandit_envs.conformance.algorithm_homes import home, plays_no_arms
+from dp_bandit_envs.conformance.agent_games import GRAPH, REVEALING_ALL, STOCHASTIC
 from dp_bandit_envs.conformance.audit import excess, strongest_event
+from dp_bandit_envs.conformance.point_algorithm_rules import check_point_algorithm
 from dp_bandit_envs.conformance.rules import copies_of, global_randomness_untouched, must_not_fail, require
 from dp_bandit_envs.conformance.same_games import check_played_equals_simulated
-from dp_bandit_envs.conformance.trial_games import OWN_IDS, made
+from dp_bandit_envs.conformance.trial_games import EXPERTS, OWN_IDS, made
 from dp_bandit_envs.conformance.wrapper_noise import neighbours, opposite_neighbours, tested
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.experts_env import ExpertsEnv
 from dp_bandit_envs.errors import ConformanceError, WrongGameError
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
-from dp_bandit_envs.protocols import Agent, FloatArray, PointAgent
+from dp_bandit_envs.protocols import Agent, FloatArray
 from dp_bandit_envs.simulation import play, simulate
 
 SIZES: Final = ((2, 2), (2, 64), (4, 2**12), (4, 2**18), (50, 1000))
@@ -44,8 +44,7 @@ def check_algorithm(algorithm: Algorithm | str, *, games: int = 400) -> None:
     ValueError or TypeError; `simulate` gives what `play` gives, to the last bit; and if a guarantee with an epsilon of
     at most 4 is declared, no tested event of the arms played is more than exp(epsilon) times as frequent, plus delta,
     when one round changes. An algorithm with `feedback="full"` is checked in games that reveal the gains of all arms,
-    with experts and on the complete graph. One that plays points only is checked in the first game of a ball, a cube or
-    a simplex that it can play, except for the last rule, which counts arms.
+    with experts and on the complete graph. One that plays points is checked in all games of points that it plays.
 
     The last rule is a test on samples, and cannot prove a guarantee. A correct algorithm fails with a probability below
     1e-6.
@@ -59,6 +58,11 @@ def check_algorithm(algorithm: Algorithm | str, *, games: int = 400) -> None:
     """
     with global_randomness_untouched("an algorithm"):
         made_algorithm = _named(algorithm) if isinstance(algorithm, str) else algorithm
+        if isinstance(made_algorithm, Algorithm) and made_algorithm.make_point_agent is not None:
+            check_point_algorithm(made_algorithm, games)
+            if made_algorithm.make_agent is None:
+                _check_refused(made_algorithm, STOCHASTIC)
+                return
         _check_parts(made_algorithm)
         _check_guarantee(made_algorithm)
         _check_bounds(made_algorithm)
@@ -81,11 +85,10 @@ def _check_parts(algorithm: Algorithm) -> None:
     with must_not_fail("agent()", "It makes a fresh agent."):
         one, other = algorithm.agent(), algorithm.agent()
     for agent in (one, other):
-        fits = isinstance(agent, PointAgent if plays_no_arms(algorithm) else Agent) and not isinstance(agent, type)
+        fits = isinstance(agent, Agent) and not isinstance(agent, type)
         require(fits, "agent() must return an agent", f"a {type(agent).__name__}", "check_agent says more.")
     require(one is not other, "agent() must make a fresh agent each time", "one twice", "Pass the agent's class.")
-    id_, options = home(algorithm)
-    game = made(id_, horizon=ROUNDS, **options)
+    game = made(_home(algorithm), horizon=ROUNDS)
     with must_not_fail("wrap(env)", "It puts the algorithm's wrappers around any DPBandit environment."):
         env = algorithm.wrap(game)
     kept = getattr(env, "unwrapped", None) is game.unwrapped
@@ -142,6 +145,11 @@ def _check_bounds(algorithm: Algorithm) -> None:
         require(above, f"{harder} must not be below that without", "a smaller one", "A harder game costs no less.")
 
 
+def _home(algorithm: Algorithm) -> str:
+    """Return the id of the games in which most rules are checked."""
+    return EXPERTS if algorithm.feedback == "full" else STOCHASTIC
+
+
 def _game(algorithm: Algorithm, gains: Adversary) -> BanditEnv:
     return ExpertsEnv(gains=gains) if algorithm.feedback == "full" else BanditEnv(gains)
 
@@ -154,12 +162,7 @@ def _check_games(algorithm: Algorithm) -> None:
             check_played_equals_simulated(algorithm, id_, what=algorithm.name)
         else:
             _check_refused(algorithm, id_)
-    id_, options = home(algorithm)
-    if plays_no_arms(algorithm):
-        for size in ({}, {"dimension": 2, "horizon": 1}):
-            check_played_equals_simulated(algorithm, id_, what=algorithm.name, **size, **options)
-        return
-    check_played_equals_simulated(algorithm, id_, what=algorithm.name, horizon=1, n_arms=2)
+    check_played_equals_simulated(algorithm, _home(algorithm), what=algorithm.name, horizon=1, n_arms=2)
     if algorithm.feedback == "full":
         check_played_equals_simulated(algorithm, GRAPH, what=algorithm.name, **REVEALING_ALL[GRAPH])
         return
@@ -193,23 +196,21 @@ def _check_refused(algorithm: Algorithm, id_: str) -> None:
 
 
 def _check_copies(algorithm: Algorithm) -> None:
-    id_, options = home(algorithm)
+    def arms(each: Algorithm) -> list[int]:
+        played: list[int] = play(made(_home(each), horizon=60), each, seed=4).arms.tolist()
+        return played
 
-    def gains(each: Algorithm) -> list[float]:
-        collected: list[float] = play(made(id_, horizon=60, **options), each, seed=4).gains.tolist()
-        return collected
-
-    expected = gains(algorithm)
+    expected = arms(algorithm)
     for name, twin in copies_of(algorithm, "an algorithm").items():
-        same = twin.name == algorithm.name and gains(twin) == expected
-        require(same, f"{name} of an algorithm must play the same", "another game", "Keep no state in its functions.")
+        same = twin.name == algorithm.name and arms(twin) == expected
+        require(same, f"{name} of an algorithm must play the same", "other arms", "Keep no state in its functions.")
 
 
 def _check_privacy(algorithm: Algorithm, games: int) -> None:
     """Compare the arms played on two neighbouring tables, as `check_wrapper` compares what is released."""
     guarantee = algorithm.guarantee(n_arms=2, horizon=ROUNDS)
     epsilon, delta = tested(guarantee)
-    if epsilon > LARGEST_TESTED or plays_no_arms(algorithm):
+    if epsilon > LARGEST_TESTED:
         return
     tables = opposite_neighbours if algorithm.feedback == "full" else neighbours
     pairs = [tables(ROUNDS, 2, changed) for changed in (0, ROUNDS // 2)]

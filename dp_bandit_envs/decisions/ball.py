@@ -29,7 +29,7 @@ class Ball(DecisionSet):
     low = -1.0
     payoffs = (-1.0, 1.0)
     contains = staticmethod(contains)
-    rule = "L2 norm at most 1"  # type: ignore[assignment]
+    rule = "L2 norm at most 1"
 
     def has_gains(self, rows: FloatArray) -> bool:
         """Return whether all rows have L2 norm at most 1."""
@@ -44,16 +44,18 @@ class Ball(DecisionSet):
         """Return the direction at length 1; any point for 0."""
         scale = float(np.abs(direction).max())
         if not scale > 0:
-            return np.eye(1, self.dimension)[0]
+            return np.append(1.0, np.zeros(self.dimension - 1))
         # Divided by the largest coordinate first, so that squares of tiny ones do not vanish.
         scaled = direction / scale
-        return scaled / float(np.linalg.norm(scaled))
+        best: FloatArray = scaled / float(np.linalg.norm(scaled))
+        return best
 
     def _nearest(self, point: FloatArray) -> FloatArray:
         # Divided by the largest coordinate first, so that squares do not overflow.
         scale = max(1.0, float(np.abs(point).max()))
         point = point / scale
-        return point / max(1.0 / scale, float(np.linalg.norm(point)))
+        nearest: FloatArray = point / max(1.0 / scale, float(np.linalg.norm(point)))
+        return nearest
 
     def outline(self) -> FloatArray:
         """Return a circle."""

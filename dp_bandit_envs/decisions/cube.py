@@ -28,7 +28,7 @@ class Cube(DecisionSet):
     low = -1.0
     payoffs = (-1.0, 1.0)
     contains = staticmethod(contains)
-    rule = "coordinates in [-1, 1]"  # type: ignore[assignment]
+    rule = "coordinates in [-1, 1]"
 
     def has_gains(self, rows: FloatArray) -> bool:
         """Return whether all rows have L1 norm at most 1."""

@@ -6,7 +6,7 @@ vectors. Each X has its own Y, chosen so that payoffs stay in a fixed range.
 
 import abc
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -56,11 +56,8 @@ class DecisionSet(abc.ABC):
     """The largest coordinate of a point."""
     payoffs: ClassVar[tuple[float, float]]
     """The smallest and the largest payoff; the coordinates of gain vectors are in the same range."""
-    contains: ClassVar[Callable[[Sequence[float]], bool]]
-    """Whether a point is in the set, up to `TOLERANCE`: a plain function, which the simulator compiles.
-
-    It also takes one array for each coordinate, and then answers for many points: so use &, not `and`.
-    """
+    rule: ClassVar[str]
+    """Which points are in the set, in words."""
 
     def __init__(self, dimension: Any) -> None:
         self.dimension = checks.integer("dimension", dimension, at_least=1, at_most=checks.MOST_ARMS)
@@ -81,7 +78,7 @@ class DecisionSet(abc.ABC):
         """Return points, shape `(rows, dimension)`, as a fresh array, or raise `WrongPointError`."""
         numbers = self._numbers(points, (rows, self.dimension), "actions")
         with np.errstate(over="ignore", invalid="ignore"):
-            inside = np.asarray(self.contains(numbers.T))  # type: ignore[arg-type]
+            inside = np.asarray(self.contains(numbers.T))
         if not inside.all():
             raise WrongPointError(
                 f"every action must be {self._wanted()}; that of game {int(np.argmin(inside))} is outside of it, or"
@@ -105,10 +102,14 @@ class DecisionSet(abc.ABC):
             raise WrongPointError(f"{what} must be real numbers of shape {shape}; received {received}.")
         return np.array(numbers, dtype=np.float64)
 
-    @property
+    @staticmethod
     @abc.abstractmethod
-    def rule(self) -> str:
-        """Which points are in the set, as a formula."""
+    def contains(point: Any) -> Any:
+        """Return whether a point is in the set, up to `TOLERANCE`; False for NaN.
+
+        A plain function of numbers, which the simulator compiles. It also takes one array for each coordinate, and then
+        answers for many points: so use &, not `and`.
+        """
 
     @abc.abstractmethod
     def has_gains(self, rows: FloatArray) -> bool:

@@ -29,7 +29,7 @@ class Simplex(DecisionSet):
     low = 0.0
     payoffs = (0.0, 1.0)
     contains = staticmethod(contains)
-    rule = "coordinates of at least 0 that add up to 1"  # type: ignore[assignment]
+    rule = "coordinates of at least 0 that add up to 1"
 
     def has_gains(self, rows: FloatArray) -> bool:
         """Return whether all entries are in [0, 1]."""
@@ -42,7 +42,9 @@ class Simplex(DecisionSet):
 
     def best_point(self, direction: FloatArray) -> FloatArray:
         """Return the corner of the largest coordinate, the first of several."""
-        return np.eye(self.dimension)[int(np.argmax(direction))]
+        corner = np.zeros(self.dimension)
+        corner[int(np.argmax(direction))] = 1.0
+        return corner
 
     def _nearest(self, point: FloatArray) -> FloatArray:
         """Lower all coordinates by one number, and cut them at 0."""
@@ -52,8 +54,9 @@ class Simplex(DecisionSet):
         falling = np.sort(point)[::-1]
         surplus = (np.cumsum(falling) - 1.0) / np.arange(1, self.dimension + 1)
         lowered = point - surplus[np.count_nonzero(falling > surplus) - 1]
-        cut: FloatArray = np.maximum(lowered, 0.0)
-        return cut / cut.sum()
+        cut = np.maximum(lowered, 0.0)
+        nearest: FloatArray = cut / cut.sum()
+        return nearest
 
     def outline(self) -> FloatArray:
         """Return a triangle."""

@@ -81,7 +81,7 @@ class PointBoard:
 
         panels = 2 if self._best is None else 3
         figure = Figure(figsize=(3.4 * panels, 3.8), dpi=100, layout="constrained")
-        figure.get_layout_engine().set(w_pad=0.12, h_pad=0.08)  # type: ignore[union-attr]
+        figure.get_layout_engine().set(w_pad=0.12, h_pad=0.08)  # type: ignore[union-attr, call-arg]
         canvas = FigureCanvasAgg(figure)
         axes = figure.subplots(1, panels)
         self._draw_path(axes[0])

@@ -94,8 +94,8 @@ class PointEnv(PointFacts, BanditEnv):
 
     ## Observation Space
     `Dict(gain=Box(low, 1, (n,), float64), observed=MultiBinary(n))`: with `feedback="full"` the round's gain vector,
-    n = dimension; with `"bandit"` the payoff, n = 1. low is 0 on the simplex, -1 on the ball and the cube. `observed` is
-    1 after every round.
+    n = dimension; with `"bandit"` the payoff, n = 1. low is 0 on the simplex, -1 on the ball and the cube. After every
+    round `observed` is 1.
 
     ## Rewards
     The payoff <g, x> of the point x played, in [low, 1], larger is better.

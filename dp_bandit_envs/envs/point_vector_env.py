@@ -42,7 +42,7 @@ class PointVectorEnv(PointFacts, BanditVectorEnv):
 
     def _set_spaces(self, width: int) -> None:
         self._check_adversary(self.adversaries[0])
-        self.single_action_space = self.decision_set.space  # type: ignore[assignment]
+        self.single_action_space = self.decision_set.space
         self.single_observation_space = values_space(self.n_values, self.values)
 
     def _begin(self, seeds: list[int | None], options: dict[str, Any] | None) -> None:

@@ -37,7 +37,7 @@ from dp_bandit_envs.wrappers import PrivacyBoundary
 KINDS = {"graph": GraphEnv, "all": ExpertsEnv, "vector": PointEnv, "arm": BanditEnv}
 """The kinds of games by what a round reveals; every game is of the last kind."""
 HOOKS = ("_begin", "_reveal", "_take", "_payoff")
-PLAIN: dict[type[FunctionalAgent], tuple[str, ...]] = {
+PLAIN: dict[Any, tuple[str, ...]] = {
     FunctionalPointAgent: ("begin", "select_point", "update", "see_set"),
     FunctionalAgent: ("begin", "select_arm", "update", "see_graph"),
 }
@@ -139,7 +139,7 @@ def make_plan(algorithm: Algorithm, env: Environment) -> Plan:
             raise NotCompilableError(f"contains of {type(decision_set).__name__} is not a plain function")
     agent = algorithm.agent(env)
     kind = type(agent)
-    base = FunctionalAgent if decision_set is None else FunctionalPointAgent
+    base: Any = FunctionalAgent if decision_set is None else FunctionalPointAgent
     if not isinstance(agent, base):
         raise NotCompilableError(f"{kind.__name__} is not made of compilable functions")
     if any(getattr(kind, method) is not getattr(base, method) for method in PLAIN[base]):
