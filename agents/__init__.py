@@ -1,6 +1,7 @@
 """Agents choose arms from released observations. One agent a file; they never see an environment or an adversary."""
 
 from dp_bandit_envs.agents.epoch_leader import EpochLeader
+from dp_bandit_envs.agents.exp2 import Exp2
 from dp_bandit_envs.agents.exp3 import Exp3
 from dp_bandit_envs.agents.exp3_set import Exp3Set
 from dp_bandit_envs.agents.functional import FunctionalAgent
@@ -18,6 +19,7 @@ from dp_bandit_envs.agents.uniform import Uniform
 
 __all__ = [
     "EpochLeader",
+    "Exp2",
     "Exp3",
     "Exp3Set",
     "FunctionalAgent",

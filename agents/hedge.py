@@ -113,9 +113,8 @@ class Hedge(FunctionalAgent):
     def probabilities(self) -> FloatArray:
         """Return the probability of each arm in the next step, shape `(n_arms,)`."""
         self._check_begun()
-        weights: FloatArray = np.array(self._state.weights)
-        weights /= weights.sum()
-        return weights
+        chances: FloatArray = np.array(self._state.weights) / self._state.scale[TOTAL]
+        return chances
 
 
 def default_learning_rate(n_arms: int, horizon: int) -> float:

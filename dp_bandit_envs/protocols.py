@@ -20,7 +20,11 @@ else:
 
 @runtime_checkable
 class Agent(Protocol):
-    """An agent: it sees released observations only, never an environment, an adversary, a reward or a true gain."""
+    """An agent: it sees released observations only, never an environment, an adversary, a reward or a true gain.
+
+    If it has a method `see_features(features)`, that is called before `begin` with the arms' public features, shape
+    `(n_arms, dimension)`, or with None in games without.
+    """
 
     def begin(self, *, n_arms: int, horizon: int, rng: np.random.Generator) -> None:
         """Reset all state for a new game.

@@ -57,6 +57,7 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
         guarantee: The privacy guarantee of one game, for everything above the boundary.
         noise: What is public about the noise, for agents whose confidence terms depend on it.
         n_arms: Number of arms, where arms are played.
+        features: Public feature vectors of the arms, shape `(n_arms, dimension)`, in games that have any.
         decision_set: Where points are played, a copy of their set; changing it changes nothing.
         n_values: Number of values that a round can reveal: of arms, or of coordinates.
         horizon: Number of steps that can release something: T, or T // tau above batches of tau rounds.
@@ -71,6 +72,10 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
         below = boundaries_below(env, name)
         refuse_sums(below, name)
         self._use_plays(needed_below(env, "decision_set" if plays_points(env) else "n_arms", name))
+        features = next((layer.features for layer in layers_of(env) if hasattr(layer, "features")), None)
+        if features is not None:
+            # A copy: the game below computes gains from its own.
+            self.features = np.array(features, np.float64)
         self._below = below[0].above if below else facts_of_game(env, name)
         self.n_values = self._below.n_values
         self._use(checked_mechanism(mechanism))
@@ -91,6 +96,7 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
         self._streams = EpisodeStreams(FIRST_WRAPPER + len(below), self._noise_label)
         self._rng: np.random.Generator | None = None
         self._shown: tuple[FeedbackGraph, FeedbackGraph] | None = None
+        self._played: Any = None
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None

@@ -52,6 +52,7 @@ class PublicFace:
     above: Any = ReadOnly()
     n_arms: Any = ReadOnly()
     n_values: Any = ReadOnly()
+    features: Any = ReadOnly()
     _set: DecisionSet
     _n_plays: int
     """Number of arms; 0 where actions are points."""

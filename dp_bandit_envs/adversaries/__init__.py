@@ -6,6 +6,7 @@ from dp_bandit_envs.adversaries.bernoulli_prior import BernoulliPrior
 from dp_bandit_envs.adversaries.deterministic import Deterministic
 from dp_bandit_envs.adversaries.fully_oblivious import FullyOblivious
 from dp_bandit_envs.adversaries.leaning import Leaning
+from dp_bandit_envs.adversaries.linear_gains import LinearGains
 from dp_bandit_envs.adversaries.memory_bounded import MemoryBounded
 from dp_bandit_envs.adversaries.oblivious import Oblivious
 from dp_bandit_envs.adversaries.one_axis import OneAxis
@@ -25,6 +26,7 @@ __all__ = [
     "FullyOblivious",
     "GainTable",
     "Leaning",
+    "LinearGains",
     "MemoryBounded",
     "Oblivious",
     "OneAxis",

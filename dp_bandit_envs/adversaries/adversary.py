@@ -29,12 +29,15 @@ class Adversary(abc.ABC):
         payoff: What a round pays, as a function `payoff(gains, arms, t)`; see `MemoryBounded`. None: the gain of the
             arm played, if it counts. In a class body write `payoff = staticmethod(function)`.
         means: The arms' expected gains, shape `(n_arms,)`, if they are the same in every round; otherwise None.
+        features: Public feature vectors of the arms, shape `(n_arms, dimension)`, if gains are linear in them; see
+            `LinearGains`.
         lowest: The smallest gain: 0; or -1 for gain vectors of points, whose coordinates take the arms' place.
     """
 
     memory: int = 0
     payoff: Callable[..., Any] | None = None
     means: FloatArray | None = None
+    features: FloatArray | None = None
     lowest: float = 0.0
 
     def __init__(self, n_arms: SupportsIndex = 4, horizon: SupportsIndex = 2**18) -> None:

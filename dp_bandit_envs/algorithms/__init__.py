@@ -11,16 +11,19 @@ from collections.abc import Callable
 from typing import Any
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.algorithms.abernethy_2008 import scrible
 from dp_bandit_envs.algorithms.agarwal_2017 import as_ftpl, as_ftrl
+from dp_bandit_envs.algorithms.agarwal_bandits_2017 import as_exp2, as_osmd, as_scrible
 from dp_bandit_envs.algorithms.algorithm import Algorithm, made_by
 from dp_bandit_envs.algorithms.alon_2013 import exp3_set
 from dp_bandit_envs.algorithms.asi_2023 import dp_epochs, lazy_hedge
-from dp_bandit_envs.algorithms.asi_2025 import batched_lap_exp3, batched_lap_htinf
+from dp_bandit_envs.algorithms.asi_2025 import batched_lap_exp3, batched_lap_htinf, batched_lap_scrible
 from dp_bandit_envs.algorithms.auer_2002 import ucb
 from dp_bandit_envs.algorithms.auer_2003 import exp3
 from dp_bandit_envs.algorithms.azize_2022 import adap_klucb, adap_ucb
 from dp_bandit_envs.algorithms.azize_2025 import dp_imed, dp_klucb
 from dp_bandit_envs.algorithms.baseline import uniform
+from dp_bandit_envs.algorithms.bubeck_2012 import exp2, osmd
 from dp_bandit_envs.algorithms.caron_2012 import ucb_max_n, ucb_n
 from dp_bandit_envs.algorithms.freund_1997 import dp_hedge, hedge
 from dp_bandit_envs.algorithms.garivier_2011 import kl_ucb
@@ -80,6 +83,13 @@ ALGORITHMS: dict[str, Callable[..., Algorithm]] = {
     "AS-FTRL": as_ftrl,
     "AS-FTPL": as_ftpl,
     "DP-FTRL": dp_ftrl,
+    "EXP2": exp2,
+    "AS-EXP2": as_exp2,
+    "SCRiBLe": scrible,
+    "AS-SCRiBLe": as_scrible,
+    "Batched-Lap-SCRiBLe": batched_lap_scrible,
+    "OSMD": osmd,
+    "AS-OSMD": as_osmd,
     "Uniform": uniform,
 }
 """The one table of algorithms; the function in each row documents the parameters."""

@@ -7,6 +7,7 @@ from typing import Any, Literal, SupportsFloat, SupportsIndex
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries import Deterministic
+from dp_bandit_envs.algorithms.game_bounds import cut, regret_bound_in
 from dp_bandit_envs.algorithms.games_it_plays import HIDDEN, hides_gains, needs_all, refusal_of
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.experts_env import ExpertsEnv
@@ -177,27 +178,20 @@ class Algorithm:
         # Where every round reveals all gains, its noise is scaled to them in any case.
         louder = sensitivity > 1 and self.feedback != "full"
         if self.bound_in is not None and self.feedback == "full" and m == 0:
-            return _cut(self.bound_in(ExpertsEnv(gains=Deterministic(k, t))), t)
+            return cut(self.bound_in(ExpertsEnv(gains=Deterministic(k, t))), t)
         if self.bound is None or (louder and self._adds_noise(k, t)):
             return math.inf
-        return _cut(self.bound(k, t, m), t)
+        return cut(self.bound(k, t, m), t)
 
     def regret_bound_in(self, env: Environment) -> float:
         """Return an upper bound on the expected external regret in a game, in units of gain; inf where none is known.
 
+        It is at most T times the width of the range of payoffs: T with arms, 2 T on the ball and the cube.
+
         Args:
-            env: The game, without this algorithm's wrappers.
+            env: The game, without this algorithm's wrappers; a DPBandit environment.
         """
-        game: Any = env.unwrapped
-        if self.refusal(env) is not None:
-            return math.inf
-        if self.bound_in is not None:
-            low, high = game.decision_set.payoffs if plays_points(env) else (0.0, 1.0)
-            return _cut(self.bound_in(env), game.horizon * (high - low))
-        if plays_points(env):
-            return math.inf
-        size: dict[str, Any] = {"n_arms": game.n_arms, "horizon": game.horizon}
-        return self.regret_bound(**size, memory=game.adversary.memory, sensitivity=game.sensitivity)
+        return regret_bound_in(self, env)
 
     def pseudo_regret_bound(
         self, *, means: Sequence[SupportsFloat], horizon: SupportsIndex, sensitivity: float = 1.0
@@ -217,7 +211,7 @@ class Algorithm:
         # The proofs are for rounds that reveal one gain, or all of them.
         if self.stochastic_bound is None or (sensitivity > 1 and self.feedback != "full"):
             return math.inf
-        return _cut(self.stochastic_bound(numbers, t), t)
+        return cut(self.stochastic_bound(numbers, t), t)
 
     def _adds_noise(self, n_arms: int, horizon: int) -> bool:
         return self.own_guarantee is None and self.guarantee(n_arms=n_arms, horizon=horizon).model != "none"
@@ -241,8 +235,3 @@ def _width(env: Environment) -> int:
 
 def _size(n_arms: SupportsIndex, horizon: SupportsIndex) -> tuple[int, int]:
     return checks.integer("n_arms", n_arms, at_least=2), checks.integer("horizon", horizon, at_least=1)
-
-
-def _cut(bound: float, most: float) -> float:
-    """Return the bound, but at most what T rounds can cost; inf, where none is known, stays inf."""
-    return bound if math.isinf(bound) else min(bound, float(most))

@@ -1,12 +1,15 @@
-"""Batched-Lap-EXP3 and Batched-Lap-HTINF, of Asi, Raman and Talwar (2025)."""
+"""Batched-Lap-EXP3, Batched-Lap-HTINF and Batched-Lap-SCRiBLe, of Asi, Raman and Talwar (2025)."""
 
 from typing import SupportsFloat, SupportsIndex
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.agents.scrible import SELECT, Scrible
 from dp_bandit_envs.agents.tsallis_inf import PAPER_SIGMA
 from dp_bandit_envs.algorithms.algorithm import Algorithm
 from dp_bandit_envs.algorithms.laplace_on_averages import laplace_on_averages
+from dp_bandit_envs.algorithms.noisy_payoffs import learner_on_points
 from dp_bandit_envs.theory.batch_sizes import laplace_batch_size
+from dp_bandit_envs.theory.linear_bounds import scrible_regret_bound
 
 
 def batched_lap_exp3(
@@ -36,6 +39,29 @@ def batched_lap_htinf(
         the agent undoes, and rejected beyond; released values are rounded to a grid.
     """
     return _batched_lap("HTINF", epsilon, batch_size, outside, sigma, "Batched-Lap-HTINF")
+
+
+def batched_lap_scrible(*, epsilon: SupportsFloat = 1.0, batch_size: SupportsIndex | None = None) -> Algorithm:
+    """Batched-Lap-SCRiBLe (Asi, Raman and Talwar 2025): SCRiBLe on averages of 1 / epsilon payoffs with Laplace noise.
+
+    A point is played for a whole batch, whose average payoff gets noise of scale 2 / (epsilon tau) for payoffs in
+    [-1, 1]. It helps where epsilon is small. Batches of one round are AS-SCRiBLe.
+
+    Differs from the source in: it is for arms; a point's average payoff is that of the average gain vector, so nothing
+        else changes. 1 / epsilon is rounded up to whole rounds; released values are rounded to a grid.
+    """
+    epsilon = checks.epsilon(epsilon)
+    tau = laplace_batch_size(epsilon) if batch_size is None else checks.integer("batch_size", batch_size, at_least=1)
+    return learner_on_points(
+        name="Batched-Lap-SCRiBLe",
+        agent=Scrible,
+        sets=tuple(SELECT),
+        bound=scrible_regret_bound,
+        epsilon=epsilon,
+        batch_size=tau,
+        parameters={"epsilon": epsilon, "batch_size": tau},
+        reference="Asi, Raman and Talwar (2025); Abernethy, Hazan and Rakhlin (2008)",
+    )
 
 
 def _batched_lap(

@@ -1,4 +1,4 @@
-"""The rules for adversaries: gains in [0, 1] that depend only on their random stream."""
+"""The rules for adversaries: gains in their range that depend only on their random stream."""
 
 import copy
 import inspect
@@ -29,12 +29,13 @@ Make = Callable[[], Adversary]
 def check_adversary(adversary: Any, *, horizon: int = ROUNDS) -> None:
     """Check an adversary of your own against everything that environments and the simulator rely on.
 
-    The rules: gains are a fresh float64 array of shape `(rounds, n_arms)` in [0, 1], never NaN; they are the same in
-    whatever blocks the rounds are fetched, and by `fill`; the same stream gives the same game, other streams other
-    games if anything is drawn, and `begin` starts a new game; the global random state is not used; copies and pickles
-    play the same, and a copy does not affect its original; `n_arms`, `horizon` and `memory` are those of the
-    constructor; `means`, if declared, are the expected gains. For an id, `gym.make` and `gym.make_vec` must play the
-    same games, pass Gymnasium's own checker, and be simulated as they are played, to the last bit.
+    The rules: gains are a fresh float64 array of shape `(rounds, n_arms)` in [lowest, 1], never NaN; `lowest` is 0,
+    or -1 for gain vectors of points; they are the same in whatever blocks the rounds are fetched, and by `fill`; one
+    stream gives the same game, other streams other games if anything is drawn, and `begin` starts a new game; the
+    global random state is not used; copies and pickles play the same, and a copy does not affect its original;
+    `n_arms`, `horizon` and `memory` are those of the constructor; `means`, if declared, are the expected gains. For an
+    id, `gym.make` and `gym.make_vec` must play the same games, pass Gymnasium's own checker, and be simulated as they
+    are played, to the last bit.
 
     A correct adversary fails with a probability below 1e-9, only because of the test of `means`.
 
@@ -91,6 +92,8 @@ def _check_facts(make: Make) -> None:
         adversary: Any = make()
     name = type(adversary).__name__
     require(isinstance(adversary, Adversary), "an adversary must inherit Adversary", f"a {name}", "Inherit it.")
+    lowest = adversary.lowest
+    require(lowest in (0, -1), "lowest must be 0 or -1", f"{lowest!r} in {name}", "Set -1.0 for gain vectors only.")
     for fact, least in (("n_arms", 2), ("horizon", 1), ("memory", 0)):
         value = getattr(adversary, fact, None)
         require(
@@ -117,8 +120,8 @@ def _blocks(adversary: Adversary, lengths: Sequence[int], *, stream: int = 3) ->
             "Return gains.astype(float), one row a round.",
         )
         require(
-            bool(np.all((gains >= 0) & (gains <= 1))),
-            "gains must be in [0, 1], and not NaN",
+            bool(np.all((gains >= adversary.lowest) & (gains <= 1))),
+            f"gains must be in [{adversary.lowest:g}, 1], and not NaN",
             "others, which are withheld",
             "Rescale them.",
         )
@@ -204,10 +207,10 @@ def _check_means(make: Make) -> None:
     means = adversary.means
     if means is None:
         return
-    k = adversary.n_arms
-    good = isinstance(means, np.ndarray) and means.shape == (k,) and bool(np.all((means >= 0) & (means <= 1)))
+    k, low = adversary.n_arms, adversary.lowest
+    good = isinstance(means, np.ndarray) and means.shape == (k,) and bool(np.all((means >= low) & (means <= 1)))
     shape, way_out = np.shape(means), "Set means to None unless every round has the same means."
-    require(good, f"means must be an array of {k} numbers in [0, 1]", f"shape {shape}", way_out)
+    require(good, f"means must be an array of {k} numbers in [{low:g}, 1]", f"shape {shape}", way_out)
     rounds = min(32, adversary.horizon)
     averages = np.empty((GAMES_FOR_MEANS, k))
     firsts = np.empty((GAMES_FOR_MEANS, k))

@@ -11,6 +11,7 @@ from dp_bandit_envs.agents import FunctionalAgent
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.conformance.agent_games import STOCHASTIC, check_agents_games
 from dp_bandit_envs.conformance.agent_reading import check_reading
+from dp_bandit_envs.conformance.point_agent_rules import check_point_agent
 from dp_bandit_envs.conformance.rules import copies_of, global_randomness_untouched, must_not_fail, require
 from dp_bandit_envs.conformance.same_games import COMPILED, check_played_equals_simulated
 from dp_bandit_envs.conformance.trial_games import (
@@ -40,20 +41,24 @@ def check_agent(make_agent: AgentFactory, *, learns_from: str | None = None, fee
     distribution from which arms are drawn; copies and pickles play the same; every base environment can be played,
     graphs included; and a `FunctionalAgent` plays the same compiled as step by step, to the last bit. An agent that
     needs the gains of all arms is checked in games that reveal them, with experts and on the complete graph; with the
-    attribute `feedback = "full"`, `play` and `simulate` refuse it other games.
+    attribute `feedback = "full"`, `play` and `simulate` refuse it other games. An agent with `select_point` is checked
+    by the same rules in games of points, on every decision set that it does not refuse with a `WrongGameError`.
 
     Args:
         make_agent: Makes a new agent when called without arguments, such as an agent's class.
         learns_from: `"gains"`, `"sums"` or `"both"`; by default the agent's attribute `learns_from`, or `"gains"` if it
             has none.
         feedback: `"full"` for an agent that needs the gains of all arms in every round, or `"any"`; by default the
-            agent's attribute `feedback`, or `"any"` if it has none.
+            agent's attribute `feedback`, or `"any"` if it has none. For points `"full"`, the default, or `"payoff"`.
 
     Raises:
         ConformanceError: If a rule is broken.
     """
     with global_randomness_untouched("an agent"):
-        agent = _fresh(make_agent)
+        agent: Any = _fresh(make_agent)
+        if hasattr(agent, "select_point"):
+            check_point_agent(make_agent, learns_from=learns_from, feedback=feedback)  # type: ignore[arg-type]
+            return
         _check_methods(agent)
         full = _needs(agent, feedback) == "full"
         for kind in _kinds(agent, learns_from):

@@ -11,6 +11,7 @@ from dp_bandit_envs.adversaries import Adversary, Deterministic, GainTable
 from dp_bandit_envs.algorithms import Algorithm, make_algorithm
 from dp_bandit_envs.conformance.agent_games import GRAPH, REVEALING_ALL, STOCHASTIC
 from dp_bandit_envs.conformance.audit import excess, strongest_event
+from dp_bandit_envs.conformance.point_algorithm_rules import check_point_algorithm
 from dp_bandit_envs.conformance.rules import copies_of, global_randomness_untouched, must_not_fail, require
 from dp_bandit_envs.conformance.same_games import check_played_equals_simulated
 from dp_bandit_envs.conformance.trial_games import EXPERTS, OWN_IDS, made
@@ -43,7 +44,7 @@ def check_algorithm(algorithm: Algorithm | str, *, games: int = 400) -> None:
     ValueError or TypeError; `simulate` gives what `play` gives, to the last bit; and if a guarantee with an epsilon of
     at most 4 is declared, no tested event of the arms played is more than exp(epsilon) times as frequent, plus delta,
     when one round changes. An algorithm with `feedback="full"` is checked in games that reveal the gains of all arms,
-    with experts and on the complete graph.
+    with experts and on the complete graph. One that plays points is checked in all games of points that it plays.
 
     The last rule is a test on samples, and cannot prove a guarantee. A correct algorithm fails with a probability below
     1e-6.
@@ -57,6 +58,11 @@ def check_algorithm(algorithm: Algorithm | str, *, games: int = 400) -> None:
     """
     with global_randomness_untouched("an algorithm"):
         made_algorithm = _named(algorithm) if isinstance(algorithm, str) else algorithm
+        if isinstance(made_algorithm, Algorithm) and made_algorithm.make_point_agent is not None:
+            check_point_algorithm(made_algorithm, games)
+            if made_algorithm.make_agent is None:
+                _check_refused(made_algorithm, STOCHASTIC)
+                return
         _check_parts(made_algorithm)
         _check_guarantee(made_algorithm)
         _check_bounds(made_algorithm)

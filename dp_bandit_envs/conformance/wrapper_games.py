@@ -38,7 +38,7 @@ def arms_of(rounds: int, n_arms: int) -> list[int]:
 
 def run(
     env: Environment,
-    arms: Sequence[int],
+    arms: Sequence[Any],
     seed: int,
     *,
     after: Callable[[Step], Any] = lambda step: None,
@@ -47,7 +47,7 @@ def run(
 
     Args:
         env: The wrapped game.
-        arms: The arm of each step.
+        arms: The arm, or point, of each step.
         seed: The seed of `reset`, or `NO_SEED`.
         after: Called with each step as it was returned.
     """

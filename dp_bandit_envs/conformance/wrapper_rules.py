@@ -14,6 +14,7 @@ from dp_bandit_envs.conformance.trial_games import games_of, table_of
 from dp_bandit_envs.conformance.wrapper_games import Step, Wrap, arms_of, play_table, run, wrapped
 from dp_bandit_envs.conformance.wrapper_neighbours import check_flags, check_sensitivity, check_unrevealed
 from dp_bandit_envs.conformance.wrapper_noise import check_noise, check_privacy
+from dp_bandit_envs.conformance.wrapper_points import check_points
 from dp_bandit_envs.conformance.wrapper_secrets import check_secrets
 from dp_bandit_envs.conformance.wrapper_vectors import check_vector
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
@@ -40,8 +41,9 @@ def check_wrapper(
     `sensitivity` with the noise fixed, and without a guarantee no gain is withheld because of its value; errors from
     below arrive without their text, values and frames; gains outside [0, 1] are refused; a copy or a pickle of a game
     that has begun is refused; equal seeds give equal noise, no seed fresh noise; the global random state is not used;
-    the vector form, if given, plays the same games; and on two neighbouring tables of gains no tested event is more
-    than exp(epsilon) times as frequent, plus delta.
+    the vector form, if given, plays the same games; a wrapper whose mechanism accepts any range keeps the rules on
+    games of points, too; and on two neighbouring tables of gains no tested event is more than exp(epsilon) times as
+    frequent, plus delta.
 
     The last rule is a test on samples: it finds noise that is much too small, and cannot prove that noise is large
     enough. Probabilities below about 15 / `games` are not detected, so an epsilon above 4 is hardly tested; use a
@@ -70,6 +72,8 @@ def check_wrapper(
         check_sensitivity(wrap, table)
         check_secrets(wrap, table)
         check_noise(wrap, table)
+        if getattr(getattr(wrap(games_of(table)), "mechanism", None), "any_range", False):
+            check_points(wrap, rounds)
         if vector is not None:
             check_vector(wrap, vector, table)
         if checks.integer("games", games, at_least=0):

@@ -80,7 +80,7 @@ def check_secrets(wrap: Wrap, table: FloatArray) -> None:
         error, frames = _failure(wrap, game(GainTable(planted)))
         rule = "an error from below must be replaced by one that contains nothing of it"
         require(error is not None, "an error from below must end the game", "a game that went on", "Do not swallow it.")
-        for place, text in (("text, notes or causes", _everything(error)), ("frames", frames)):
+        for place, text in (("text, notes or causes", everything_in(error)), ("frames", frames)):
             way_out = "Raise a BoundaryError outside of the except clause, or inherit PrivacyBoundary."
             require(DIGITS not in text, rule, f"a private gain in its {place}", way_out)
     for outside in (_OutOfRange, _TooLow, _NotANumber):
@@ -89,7 +89,7 @@ def check_secrets(wrap: Wrap, table: FloatArray) -> None:
         require(
             error is not None, rule, "a game that went on", "Check them before they are used; write it so NaN fails."
         )
-        hidden = DIGITS not in _everything(error) + frames
+        hidden = DIGITS not in everything_in(error) + frames
         require(hidden, "an error must not show the gain that it refuses", "a private gain in it", "Leave it out.")
     _check_copies(wrap, table)
 
@@ -135,12 +135,12 @@ def _failure(wrap: Wrap, game: BanditEnv) -> tuple[BaseException | None, str]:
     return None, ""
 
 
-def _everything(error: BaseException | None) -> str:
+def everything_in(error: BaseException | None) -> str:
     """Return the text of an error: message, arguments, notes, causes and contexts."""
     if error is None:
         return ""
     parts = [str(error), repr(error), *map(repr, error.args), *getattr(error, "__notes__", [])]
-    return "\n".join([*parts, _everything(error.__cause__), _everything(error.__context__)])
+    return "\n".join([*parts, everything_in(error.__cause__), everything_in(error.__context__)])
 
 
 def _check_copies(wrap: Wrap, table: FloatArray) -> None:

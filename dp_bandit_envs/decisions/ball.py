@@ -56,7 +56,8 @@ class Ball(DecisionSet):
         # Divided by the largest coordinate first, so that squares do not overflow.
         scale = max(1.0, float(np.abs(point).max()))
         point = point / scale
-        return point / max(1.0 / scale, float(np.linalg.norm(point)))
+        nearest: FloatArray = point / max(1.0 / scale, float(np.linalg.norm(point)))
+        return nearest
 
     def outline(self) -> FloatArray:
         """Return a circle."""

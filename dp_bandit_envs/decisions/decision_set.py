@@ -56,11 +56,8 @@ class DecisionSet(abc.ABC):
     """The largest coordinate of a point."""
     payoffs: ClassVar[tuple[float, float]]
     """The smallest and the largest payoff; the coordinates of gain vectors are in the same range."""
-    contains: Any
-    """Whether a point is in the set, up to `TOLERANCE`: a plain function, which the simulator compiles.
-
-    It also takes one array for each coordinate, and then answers for many points: so use &, not `and`.
-    """
+    rule: ClassVar[str]
+    """Which points are in the set, in words."""
 
     def __init__(self, dimension: Any) -> None:
         self.dimension = checks.integer("dimension", dimension, at_least=1, at_most=checks.MOST_ARMS)
@@ -105,10 +102,14 @@ class DecisionSet(abc.ABC):
             raise WrongPointError(f"{what} must be real numbers of shape {shape}; received {received}.")
         return np.array(numbers, dtype=np.float64)
 
-    @property
+    @staticmethod
     @abc.abstractmethod
-    def rule(self) -> str:
-        """Which points are in the set, as a formula."""
+    def contains(point: Any) -> Any:
+        """Return whether a point is in the set, up to `TOLERANCE`; False for NaN.
+
+        A plain function of numbers, which the simulator compiles. It also takes one array for each coordinate, and then
+        answers for many points: so use &, not `and`.
+        """
 
     @abc.abstractmethod
     def has_gains(self, rows: FloatArray) -> bool:

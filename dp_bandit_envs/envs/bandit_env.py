@@ -8,6 +8,7 @@ from gymnasium import spaces
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries.adversary import Adversary
+from dp_bandit_envs.adversaries.linear_gains import features_of
 from dp_bandit_envs.adversaries.memory_bounded import counts
 from dp_bandit_envs.adversaries.payoff import payments_of
 from dp_bandit_envs.envs.evaluators_numbers import BlockListener, EvaluatorsNumbers
@@ -208,6 +209,11 @@ class BanditEnv(EvaluatorsNumbers, gym.Env[Observation, int]):
     def n_values(self) -> int:
         """Number of values that a round can reveal."""
         return self.n_arms
+
+    @property
+    def features(self) -> FloatArray:
+        """Public feature vectors of the arms, shape `(n_arms, dimension)`, in games that have any."""
+        return features_of(self.adversary)
 
     @property
     def values(self) -> Values:

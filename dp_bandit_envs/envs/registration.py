@@ -71,6 +71,7 @@ GAMES = {
         Game("Switching", f"{_ADVERSARIES}.switching:SwitchingCost"),
         Game("MemoryBounded", f"{_ADVERSARIES}.memory_bounded:MemoryBounded"),
         Game("Trial", f"{_ADVERSARIES}.trial:Trial"),
+        Game("Linear", f"{_ADVERSARIES}.linear_gains:LinearGains"),
         Game("Replay", f"{_ADVERSARIES}.replay:Replay"),
         Game(
             "Experts",

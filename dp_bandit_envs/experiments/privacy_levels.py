@@ -40,8 +40,7 @@ def level_of(guarantee: PrivacyGuarantee, horizon: int) -> Level:
 
 def level_in(game: BanditEnv, algorithm: Algorithm) -> Level:
     """Return the level of an algorithm in a game."""
-    holds = algorithm.guarantee_in(game)
-    return level_of(holds, game.horizon)
+    return level_of(algorithm.guarantee_in(game), game.horizon)
 
 
 def levels_in(experiment: Experiment, panel: GameSpec) -> dict[str, Level]:

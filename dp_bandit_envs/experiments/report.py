@@ -147,9 +147,6 @@ def _bound(algorithm: Algorithm, game: BanditEnv, view: View) -> float:
     means = game.adversary.means
     if view.measure == "pseudo_regret" and means is not None:
         return algorithm.pseudo_regret_bound(means=means.tolist(), horizon=game.horizon, sensitivity=game.sensitivity)
-    if game.adversary.payoff is not None and game.adversary.memory > 0:
-        # With memory, the known bounds assume switching charges, under which a fixed arm collects its gains.
-        return math.inf
     return algorithm.regret_bound_in(game)
 
 

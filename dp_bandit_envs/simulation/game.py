@@ -149,6 +149,9 @@ def _loop(env: Environment, agent: Any, seed: int, trial: int, player: str) -> N
             see_set(env.get_wrapper_attr("decision_set"))
         size = {"dimension": int(env.get_wrapper_attr("decision_set").dimension)}
     else:
+        see_features = getattr(agent, "see_features", None)
+        if see_features is not None:
+            see_features(env.get_wrapper_attr("features") if env.has_wrapper_attr("features") else None)
         size = {"n_arms": int(env.get_wrapper_attr("n_arms"))}
     agent.begin(
         **size,

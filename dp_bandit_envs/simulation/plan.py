@@ -158,6 +158,9 @@ def make_plan(algorithm: Algorithm, env: Environment) -> Plan:
     agent.see_noise(noise_of(wrapped))
     if isinstance(agent, FunctionalPointAgent) and decision_set is not None:
         agent.see_set(decision_set)
+    see_features = getattr(agent, "see_features", None)
+    if see_features is not None:
+        see_features(game.adversary.features)
     batches = [mechanism.batch_size for mechanism, _ in mechanisms]
     return Plan(
         agent=agent,

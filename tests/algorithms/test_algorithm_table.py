@@ -12,17 +12,19 @@ from dp_bandit_envs.agents import TsallisInf
 from dp_bandit_envs.algorithms import ALGORITHMS
 from dp_bandit_envs.envs.experts_env import ExpertsEnv
 from dp_bandit_envs.errors import UnknownNameError
+from dp_bandit_envs.protocols import PointAgent
 from tests.tools.one_noise import with_one_noise
-from tests.tools.playable import FULL_INFORMATION, home_of
+from tests.tools.playable import FULL_INFORMATION, arguments_of, home_of
 from tests.tools.refusals import refused
 
 NAMES = algorithm_names()
 LAPLACE = ["DP-EXP3-Lap", "DP-Lambda-Lap", "Batched-Lap-EXP3", "Batched-Lap-HTINF"]
-ADVERSARIAL = ["EXP3", "EXP3-tau", "Tsallis-INF", "HTINF", "Uniform", *LAPLACE]
+ADVERSARIAL = ["EXP2", "AS-EXP2", "EXP3", "EXP3-tau", "Tsallis-INF", "HTINF", "Uniform", *LAPLACE]
 STOCHASTIC_WITH_BOUND = ["UCB", "DP-UCB-BOUND", "DP-SE", "AdaP-UCB", "LDP-UCB-L", "LDP-UCB-B"]
 # Why not: proved nowhere in a few lines, or, for DP-UCB and its intervals, by an argument with a hole.
 STOCHASTIC_WITHOUT_BOUND = ["KL-UCB", "TS", "DP-UCB", "DP-UCB-INT", "Private-UCB", "AdaP-KLUCB", "Lazy-DP-TS"]
 STOCHASTIC_WITHOUT_BOUND += ["DP-TS", "DP-KLUCB", "DP-IMED"]
+ON_POINTS = ["SCRiBLe", "AS-SCRiBLe", "Batched-Lap-SCRiBLe", "OSMD", "AS-OSMD"]
 ON_GRAPHS = ["TS-N", "TS-MaxN", "UCB-N", "UCB-MaxN", "EXP3-SET"]
 
 
@@ -35,11 +37,12 @@ def test_the_table_holds_the_names_of_the_papers():
 def test_every_algorithm_makes_wraps_and_plays(name):
     algorithm = make_algorithm(name)
     assert isinstance(algorithm, Algorithm) and algorithm.name == name
-    env = gym.make(home_of(name), n_arms=3, horizon=200)
+    points = arguments_of(name)
+    env = gym.make(home_of(name), horizon=200, **(points or {"n_arms": 3}))
     wrapped = algorithm.wrap(env)
     assert wrapped.unwrapped is env.unwrapped
     one, other = algorithm.agent(), algorithm.agent()
-    assert isinstance(one, Agent) and one is not other
+    assert isinstance(one, PointAgent if points else Agent) and one is not other
     game = play(wrapped, one)
     assert len(game.arms) == 200
 
@@ -60,7 +63,7 @@ def test_every_algorithm_says_what_it_guarantees(name):
 
 def test_every_algorithm_is_for_one_kind_of_gains():
     assert sorted(NAMES) == sorted(
-        ADVERSARIAL + STOCHASTIC_WITH_BOUND + STOCHASTIC_WITHOUT_BOUND + ON_GRAPHS + FULL_INFORMATION
+        ADVERSARIAL + STOCHASTIC_WITH_BOUND + STOCHASTIC_WITHOUT_BOUND + ON_GRAPHS + ON_POINTS + FULL_INFORMATION
     )
 
 

@@ -22,7 +22,7 @@ from dp_bandit_envs.experiments import figure_2
 from dp_bandit_envs.experiments.claim import Verdict
 from dp_bandit_envs.experiments.results_folder import ResultsFolder
 from dp_bandit_envs.privacy.counters import COUNTERS
-from tests.tools.playable import BANDITS, FULL_INFORMATION, home_of
+from tests.tools.playable import BANDITS, FULL_INFORMATION, arguments_of, home_of
 from tests.tools.refusals import missing
 
 WRAPPERS = (
@@ -131,7 +131,8 @@ def test_lists_pairs_and_yes_or_no_can_be_written(dp_bandit):
 
 @pytest.mark.parametrize("name", algorithm_names())
 def test_every_algorithm_runs(dp_bandit, name):
-    game = "Oblivious" if name in BANDITS else home_of(name)
+    given = "".join(f":{key}={value}" for key, value in arguments_of(name).items())
+    game = "Oblivious" if name in BANDITS else home_of(name) + given
     assert dp_bandit("run", game, name, "--horizon", 40, "--trials", 2)[0] == 0
 
 

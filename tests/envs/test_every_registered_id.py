@@ -29,7 +29,8 @@ HEADINGS = (
 )
 COMMON = ("observe_charge", "render_mode", "block_length")
 GRAPH, EXPERTS = "DPBandit-Graph-v0", "DPBandit-Experts-v0"
-ARMS = {GRAPH: 34, EXPERTS: 10}
+LINEAR = "DPBandit-Linear-v0"
+ARMS = {GRAPH: 34, EXPERTS: 10, LINEAR: 10}
 HORIZONS = {GRAPH: 10_000, **dict.fromkeys([EXPERTS, *POINT_IDS], 2**16)}
 HORIZONS |= {"DPBandit-Trial-v0": 2139, "DPBandit-Replay-v0": 2139}
 every_id = pytest.mark.parametrize("id_", IDS)
@@ -175,7 +176,7 @@ def test_a_step_reveals_the_gain_vector_or_the_payoff_of_the_point_alone(id_, fe
 
 @pytest.mark.parametrize("id_", ARM_IDS)
 def test_a_step_reveals_the_reward_of_the_arm_played_and_other_gains_to_experts_only(id_):
-    four = {GRAPH: {"graph": "empty", "n_arms": 4}, EXPERTS: {"n_arms": 4}}
+    four = {GRAPH: {"graph": "empty", "n_arms": 4}, EXPERTS: {"n_arms": 4}, LINEAR: {"n_arms": 4}}
     env = gym.make(id_, horizon=30, **four.get(id_, {})).unwrapped
     observation, info = env.reset(seed=1)
     assert not observation["gain"].any()

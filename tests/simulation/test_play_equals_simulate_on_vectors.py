@@ -1,4 +1,4 @@
-"""`simulate` is `play` to the last bit where every round reveals every gain, with all noise in all counters."""
+"""`simulate` is `play` to the last bit where every round reveals every gain, for every counter and kind of noise."""
 
 import itertools
 

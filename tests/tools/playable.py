@@ -15,9 +15,9 @@ STOCHASTIC = "DPBandit-Stochastic-v0"
 
 
 @functools.cache
-def names_for(id_):
-    """Return the names of the algorithms that can play the games of an id with its default arguments."""
-    env = gym.make(id_, horizon=20)
+def names_for(id_, **arguments):
+    """Return the names of the algorithms that can play the games of an id with these arguments."""
+    env = gym.make(id_, horizon=20, **(arguments if id_ in POINT_IDS else {}))
     return [name for name in algorithm_names() if make_algorithm(name).refusal(env) is None]
 
 
@@ -40,8 +40,13 @@ def players_for(id_):
 
 
 def home_of(name):
-    """Return the id of games that an algorithm can play."""
-    return next(id_ for id_ in (STOCHASTIC, EXPERTS, *gym.registry) if name in names_for(id_))
+    """Return the id of games that an algorithm can play; some need the arguments of `arguments_of`."""
+    return next(id_ for id_ in (STOCHASTIC, EXPERTS, *POINT_IDS) if name in names_for(id_, **arguments_of(name)))
+
+
+def arguments_of(name):
+    """Return what a game of `home_of` needs besides its size: the feedback, where points are played."""
+    return {"feedback": "bandit"} if make_algorithm(name).feedback == "payoff" else {}
 
 
 BANDITS = names_for(STOCHASTIC)

@@ -19,7 +19,7 @@ from dp_bandit_envs.privacy import mechanisms
 from dp_bandit_envs.privacy.counters import COUNTERS, make_counter
 from dp_bandit_envs.privacy.mechanisms import MECHANISMS
 from tests.tools.boundary_games import BY_LETTER, ORDERS, SUMS, around, summed
-from tests.tools.playable import EXPERTS, home_of
+from tests.tools.playable import EXPERTS, arguments_of, home_of
 from tests.tools.plays import play as play_of
 
 HORIZON = 24
@@ -35,9 +35,9 @@ def sent(thing):
     return pickle.loads(pickle.dumps(thing))
 
 
-def game(id_="DPBandit-Stochastic-v0", num_envs=None):
+def game(id_="DPBandit-Stochastic-v0", num_envs=None, **arguments):
     if num_envs is None:
-        return gym.make(id_, horizon=HORIZON)
+        return gym.make(id_, horizon=HORIZON, **arguments)
     return gym.make_vec(id_, num_envs=num_envs, horizon=HORIZON)
 
 
@@ -136,10 +136,10 @@ def test_every_algorithm_can_be_sent_and_so_can_its_parts(name):
     assert copy.name == algorithm.name and copy.parameters == algorithm.parameters
     sizes = {"n_arms": 4, "horizon": HORIZON}
     assert copy.guarantee(**sizes) == algorithm.guarantee(**sizes)
-    id_ = home_of(name)
-    played = [play(sent(each.wrap(game(id_))), each.agent(), seed=1).arms.tolist() for each in (algorithm, copy)]
-    assert played[0] == played[1]
-    agent_plays_the_same(algorithm.agent(), algorithm.wrap(game(id_)))
+    id_, given = home_of(name), arguments_of(name)
+    games = [play(sent(each.wrap(game(id_, **given))), each.agent(), seed=1) for each in (algorithm, copy)]
+    assert games[0].arms.tolist() == games[1].arms.tolist() and games[0].gains.tolist() == games[1].gains.tolist()
+    agent_plays_the_same(algorithm.agent(), algorithm.wrap(game(id_, **given)))
 
 
 def test_an_algorithm_of_ones_own_is_sent_as_it_is_and_one_with_other_fields_is_not_taken_for_the_tables():

@@ -62,6 +62,7 @@ class VectorPrivacyBoundary(PublicFace, VectorWrapper):  # type: ignore[override
         self._round: IntArray = np.zeros(self.num_envs, np.int64)
         self._round_below: IntArray = np.zeros(self.num_envs, np.int64)
         self._scoreboards: list[Any] = []
+        self._played: Any = None
         self._shown: list[tuple[FeedbackGraph, FeedbackGraph]] = []
 
     def reset(self, *, seed: Seeds = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:

@@ -1,0 +1,68 @@
+"""G-optimal designs: how often to play each arm so that the features of every arm are estimated equally well."""
+
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from dp_bandit_envs.protocols import FloatArray
+
+SLACK: Final = 1.01
+"""How much larger than d, the smallest possible, the largest leverage may be."""
+
+
+class Design(NamedTuple):
+    """A design mu over K arms and the features in the basis in which its second moment is the identity.
+
+    Attributes:
+        weights: mu, the probability of each arm, `(n_arms,)`.
+        points: The features in that basis, `(n_arms, rank)`: sum_k mu_k points_k points_k' = I.
+        leverage: The largest squared length of a point: max_k |A_k|^2 in the inverse second moment.
+    """
+
+    weights: FloatArray
+    points: FloatArray
+    leverage: float
+
+
+def rank_of(features: FloatArray) -> int:
+    """Return the dimension of the span of the features, `(n_arms, dimension)`."""
+    return int(np.linalg.matrix_rank(features))
+
+
+def optimal_design(features: FloatArray) -> Design:
+    """Return a design whose largest leverage is at most 1.01 d, with d the rank of `features`, `(n_arms, dimension)`.
+
+    Each step moves weight to the arm of the largest leverage, by as much as raises the determinant most. It takes of
+    the order of 100 d steps, each of the time of n_arms * d multiplications.
+
+    Source: Kiefer and Wolfowitz (1960); Fedorov (1972), with the exact step.
+    """
+    rank = rank_of(features)
+    basis = np.linalg.svd(features, full_matrices=False)[0][:, :rank]
+    n_arms = len(basis)
+    weights = np.full(n_arms, 1 / n_arms)
+    if rank == 1:
+        weights = np.eye(n_arms)[int(np.argmax(np.abs(basis[:, 0])))]
+    inverse = np.linalg.inv(basis.T @ (weights[:, np.newaxis] * basis))
+    leverages = np.einsum("ki,ij,kj->k", basis, inverse, basis)
+    steps = 0
+    while leverages.max() > SLACK * rank:
+        arm = int(np.argmax(leverages))
+        largest = leverages[arm]
+        step = (largest / rank - 1) / (largest - 1)
+        weights *= 1 - step
+        weights[arm] += step
+        steps += 1
+        if steps % 100 == 0:
+            inverse = np.linalg.inv(basis.T @ (weights[:, np.newaxis] * basis))
+            leverages = np.einsum("ki,ij,kj->k", basis, inverse, basis)
+            continue
+        # Sherman and Morrison's formula for the second moment (1 - step) V + step * b b'.
+        along = inverse @ basis[arm]
+        share = step / (1 - step + step * largest)
+        inverse = (inverse - share * np.outer(along, along)) / (1 - step)
+        leverages = (leverages - share * (basis @ along) ** 2) / (1 - step)
+    weights /= weights.sum()
+    half = np.linalg.cholesky(basis.T @ (weights[:, np.newaxis] * basis))
+    points = np.linalg.solve(half, basis.T).T
+    return Design(weights, points, float(np.max(np.sum(points * points, axis=1))))

@@ -1,0 +1,154 @@
+"""SCRiBLe: bandit feedback on a ball or a cube, explored along the axes of the Dikin ellipsoid."""
+
+import math
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple, SupportsFloat
+
+import numpy as np
+
+from dp_bandit_envs import checks
+from dp_bandit_envs.agents.functional import Functions
+from dp_bandit_envs.agents.functional_points import FunctionalPointAgent
+from dp_bandit_envs.errors import WrongGameError
+from dp_bandit_envs.observations import Gains
+from dp_bandit_envs.protocols import FloatArray
+from dp_bandit_envs.theory.linear_bounds import scrible_rate
+
+FARTHEST: Final = 1e9
+"""Scores are cut here; the ball's centre point is then within 1e-9 of its surface, and no number overflows."""
+
+
+class State(NamedTuple):
+    """The state of SCRiBLe.
+
+    Attributes:
+        scores: The learning rate times the estimated cumulative gain vector, `(dimension,)`.
+        direction: sign * sqrt(eigenvalue) * eigenvector of the point played last, `(dimension,)`.
+        push: Learning rate * d * (1 + bound): what a released payoff of 1 adds to the scores along `direction`. A
+            released payoff v stands for the noisy payoff v (1 + bound).
+    """
+
+    scores: FloatArray
+    direction: FloatArray
+    push: float
+
+
+def start(dimension: int, rate: float, bound: float) -> State:
+    """Return the state before the first round: all estimates are 0."""
+    return State(np.zeros(dimension), np.zeros(dimension), rate * dimension * (1.0 + bound))
+
+
+def select_in_ball(state: State, point: FloatArray, rng: np.random.Generator) -> None:
+    """Play x + sign * eigenvector / sqrt(eigenvalue) for a uniform axis of the barrier's Hessian at x.
+
+    With scores a and S = sqrt(1 + |a|^2), the minimiser of the barrier less the scores is x = a / (1 + S). The Hessian
+    has the eigenvalue S (1 + S) along a and 1 + S across it. Its axes are the columns of the Householder reflection
+    that takes the first axis to -+a / |a|; column 0 is the one along a.
+    """
+    scores, direction = state.scores, state.direction
+    dimension = len(point)
+    square = 0.0
+    for score in scores:
+        square += score * score
+    length = math.sqrt(square)
+    stretch = math.sqrt(1.0 + square)
+    drawn = min(int(rng.random() * 2.0 * dimension), 2 * dimension - 1)
+    axis = drawn // 2
+    sign = 1.0 if drawn % 2 == 0 else -1.0
+    root = math.sqrt((stretch if axis == 0 else 1.0) * (1.0 + stretch))
+    # The reflection is I - w w' / (1 + |u_0|) with w = e_0 + sign(u_0) u, where u = a / |a|, or e_0 for a = 0.
+    first = scores[0] / length if length > 0.0 else 1.0
+    flip = 1.0 if first >= 0.0 else -1.0
+    head = 1.0 + math.fabs(first)
+    share = 1.0
+    if axis > 0:
+        share = flip * scores[axis] / length / head if length > 0.0 else 0.0
+    for place in range(dimension):
+        normal = head
+        if place > 0:
+            normal = flip * scores[place] / length if length > 0.0 else 0.0
+        part = -share * normal
+        if place == axis:
+            part += 1.0
+        point[place] = scores[place] / (1.0 + stretch) + sign * part / root
+        direction[place] = sign * part * root
+
+
+def select_in_cube(state: State, point: FloatArray, rng: np.random.Generator) -> None:
+    """Play x + sign * e_i / sqrt(eigenvalue) for a uniform axis i; each coordinate is like a ball of dimension 1."""
+    scores, direction = state.scores, state.direction
+    dimension = len(point)
+    for place in range(dimension):
+        point[place] = scores[place] / (1.0 + math.sqrt(1.0 + scores[place] * scores[place]))
+        direction[place] = 0.0
+    drawn = min(int(rng.random() * 2.0 * dimension), 2 * dimension - 1)
+    axis = drawn // 2
+    sign = 1.0 if drawn % 2 == 0 else -1.0
+    stretch = math.sqrt(1.0 + scores[axis] * scores[axis])
+    root = math.sqrt(stretch * (1.0 + stretch))
+    point[axis] += sign / root
+    direction[axis] = sign * root
+
+
+def update(state: State, arm: int, seen: Gains) -> State:
+    """Add the estimate d z sign sqrt(eigenvalue) eigenvector, times the learning rate, if the payoff was released."""
+    if seen.observed[0] != 0:
+        for place in range(len(state.scores)):
+            score = state.scores[place] + state.push * seen.gains[0] * state.direction[place]
+            state.scores[place] = min(max(score, -FARTHEST), FARTHEST)
+    return state
+
+
+SELECT: dict[str, Callable[..., None]] = {"ball": select_in_ball, "cube": select_in_cube}
+
+
+class Scrible(FunctionalPointAgent):
+    r"""SCRiBLe: regularisation by a self-concordant barrier R, and exploration in the metric of its Hessian H.
+
+    .. math:: x_t = \arg\max_x \langle x, a \sum_s \hat g_s \rangle - R(x), \quad
+              y_t = x_t \pm \lambda_i^{-1/2} v_i, \quad \hat g_t = \pm d z_t \lambda_i^{1/2} v_i
+
+    with a uniform axis i of :math:`H(x_t) = \sum_i \lambda_i v_i v_i^T` and a fair sign; :math:`y_t` is played, inside
+    the set always, and :math:`z_t` is its payoff. R is -ln(1 - |x|^2) on the ball and -sum ln(1 - x_i^2) on the cube. A
+    round takes O(d) steps.
+
+    Above a `LaplaceClipRescale` it undoes the rescaling, so that estimates stay unbiased: a released payoff v is read
+    as v (1 + b), with b the bound of that wrapper, which `play` and `simulate` pass to `see_noise`.
+
+    Args:
+        learning_rate: a, greater than 0; by default the one with the smallest `scrible_regret_bound` for the noise.
+
+    Source: Abernethy, Hazan and Rakhlin (2008), Competing in the Dark, COLT, algorithm 1; the closed forms on the ball
+    and the cube are derived here.
+    """
+
+    feedback = "payoff"
+
+    def __init__(self, *, learning_rate: SupportsFloat | None = None) -> None:
+        self.learning_rate = None if learning_rate is None else checks.greater_than("learning_rate", learning_rate, 0)
+
+    @property
+    def functions(self) -> Functions:  # type: ignore[override]
+        """The functions for the decision set that was seen."""
+        return Functions(SELECT[self._set_name], update)  # type: ignore[arg-type]
+
+    def initial_state(self, dimension: int, horizon: int) -> State:
+        """Return the state before the first step."""
+        scale, bound = self.noise.scale, self.noise.bound
+        rate = self.learning_rate
+        if rate is None:
+            rate = scrible_rate(self._set_name, dimension, max(horizon, 1), scale, bound)
+        return start(dimension, rate, bound)
+
+    @property
+    def _set_name(self) -> str:
+        return set_name(self.decision_set, SELECT, "Scrible")
+
+
+def set_name(decision_set: Any, known: Any, agent: str) -> str:
+    """Return the name of the decision set that an agent saw, or raise if it is none of those that it knows."""
+    if decision_set is None or decision_set.name not in known:
+        seen = "none" if decision_set is None else decision_set.name
+        raise WrongGameError(f"{agent} plays points of {', '.join(known)}; the set it saw is {seen}.")
+    name: str = decision_set.name
+    return name

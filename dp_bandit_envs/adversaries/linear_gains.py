@@ -1,0 +1,127 @@
+"""Linear gains: every arm has a public feature vector, and its gain is linear in it."""
+
+from typing import SupportsFloat, SupportsIndex
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dp_bandit_envs import checks
+from dp_bandit_envs.adversaries.adversary import Adversary
+from dp_bandit_envs.protocols import FloatArray
+
+FEATURE_SEED = 20170811
+"""Seed of the default features: they are public, and the same in every game of this size."""
+MARGIN = 1 + 1e-12
+"""The norm of a feature vector may exceed 1 by rounding."""
+
+
+class LinearGains(Adversary):
+    r"""Gains that are linear in public features: :math:`g_t(k) = (1 + \langle A_k, \theta_t \rangle) / 2`.
+
+    Each round has a hidden vector :math:`\theta_t = (1 - gap) u_t + gap\, v` of the unit ball, with :math:`u_t`
+    uniform on the unit sphere. The direction v is drawn in the same way at the start of each game; the best arm is the
+    one whose features point most along it. With `coins`, a gain is instead the toss of a coin of the mean
+    :math:`(1 + gap \langle A_k, v \rangle) / 2`, independently for each arm and round: linear in expectation only,
+    which is the usual stochastic linear bandit.
+
+    Args:
+        n_arms: Number of arms K, at least 2; by default the number of rows of `features`, or 10 without `features`.
+        horizon: Number of rounds T, at least 1.
+        features: The arms' feature vectors A, shape `(n_arms, dimension)`, each of L2 norm at most 1 and not all 0; by
+            default uniform unit vectors, always the same for each size. They are public: agents get them through
+            `see_features`.
+        dimension: Number of features of an arm, at least 1; by default that of `features`, or 5 without `features`.
+        gap: In [0, 1]: how far arms can be apart on average.
+        coins: Whether gains are 0 or 1, as above.
+
+    Source: this project; the model is that of Bubeck, Cesa-Bianchi and Kakade (2012), Towards Minimax Policies for
+    Online Linear Optimization with Bandit Feedback, COLT.
+    """
+
+    features: FloatArray
+
+    def __init__(
+        self,
+        n_arms: SupportsIndex | None = None,
+        horizon: SupportsIndex = 2**18,
+        *,
+        features: ArrayLike | None = None,
+        dimension: SupportsIndex | None = None,
+        gap: SupportsFloat = 0.2,
+        coins: bool = False,
+    ) -> None:
+        given = None if features is None else checked_features(features)
+        if n_arms is None:
+            n_arms = 10 if given is None else len(given)
+        super().__init__(n_arms, horizon)
+        default = 5 if given is None else given.shape[1]
+        width = default if dimension is None else checks.integer("dimension", dimension, at_least=1)
+        if given is None:
+            given = default_features(self.n_arms, width)
+        if given.shape != (self.n_arms, width):
+            raise ValueError(
+                f"features must have a row for each of {self.n_arms} arms and {width} columns; received shape"
+                f" {given.shape}. Omit n_arms and dimension."
+            )
+        given.setflags(write=False)
+        self.features = given
+        self.gap = checks.in_range("gap", gap, 0, 1)
+        self.coins = checks.boolean("coins", coins)
+
+    def begin(self, rng: np.random.Generator) -> None:
+        """Start a new game at round 1; every random number of the game comes from `rng`."""
+        self._rng = rng
+        self._direction = unit_vectors(1, self.features.shape[1], rng)[0]
+
+    def next_gains(self, rounds: int) -> FloatArray:
+        """Return the gains of the next `rounds` rounds, shape `(rounds, n_arms)`."""
+        if self.coins:
+            means = self._along(self.gap * self._direction[np.newaxis])
+            return (self._rng.random((rounds, self.n_arms)) < means).astype(float)
+        pulled = (1 - self.gap) * unit_vectors(rounds, self.features.shape[1], self._rng) + self.gap * self._direction
+        return self._along(pulled)
+
+    def _along(self, vectors: FloatArray) -> FloatArray:
+        """Return (1 + <A_k, vector>) / 2 for each vector and arm.
+
+        Column by column, because a product of matrices rounds differently in blocks of different lengths.
+        """
+        total = np.zeros((len(vectors), self.n_arms))
+        for column in range(vectors.shape[1]):
+            total += vectors[:, column, np.newaxis] * self.features[:, column]
+        return np.clip((1 + total) / 2, 0.0, 1.0)
+
+
+def features_of(adversary: Adversary) -> FloatArray:
+    """Return the public feature vectors of an adversary's arms, or raise AttributeError if there are none."""
+    if adversary.features is None:
+        raise AttributeError(f"the arms of {type(adversary).__name__} have no features.")
+    return adversary.features
+
+
+def default_features(n_arms: int, dimension: int) -> FloatArray:
+    """Return the default feature vectors: uniform unit vectors, shape `(n_arms, dimension)`."""
+    return unit_vectors(n_arms, dimension, np.random.default_rng(FEATURE_SEED))
+
+
+def unit_vectors(number: int, dimension: int, rng: np.random.Generator) -> FloatArray:
+    """Return uniform unit vectors, shape `(number, dimension)`."""
+    normal = rng.standard_normal((number, dimension))
+    lengths = np.sqrt(np.einsum("ij,ij->i", normal, normal))
+    unit: FloatArray = normal / np.where(lengths > 0, lengths, 1.0)[:, np.newaxis]
+    return unit
+
+
+def checked_features(features: ArrayLike) -> FloatArray:
+    """Return feature vectors as a fresh array, or raise ValueError."""
+    rule = "features must be a table of numbers, a row for each of at least 2 arms, of L2 norm at most 1 and not all 0"
+    try:
+        numbers = np.array(features, np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{rule}; received a {type(features).__name__}.") from None
+    if numbers.ndim != 2 or len(numbers) < 2 or numbers.shape[1] < 1:
+        raise ValueError(f"{rule}; received shape {numbers.shape}.")
+    longest = float(np.max(np.sum(numbers * numbers, axis=1)))
+    if not (0 < longest <= MARGIN**2):
+        raise ValueError(f"{rule}; the longest row received has norm {np.sqrt(longest):g}.")
+    return numbers

@@ -1,0 +1,73 @@
+"""Regret bounds of linear bandits with every constant, and the learning rates that make them smallest.
+
+T is the number of payoffs that the algorithm sees, d the dimension, lam the scale of the Laplace noise in each payoff,
+and c how far outside its range a noisy payoff may be before it is moved to the nearest end. All bounds are in units of
+gain, for oblivious adversaries, and share one idea. With a probability of at least 1 - T exp(-c / lam) no payoff is
+moved, and then the noise is independent, symmetric and at most c; its mean is 0 and its variance at most 2 lam^2. In
+all other games the regret is at most T times the width of the range.
+"""
+
+import math
+
+
+def barrier_parameter(set_name: str, dimension: int) -> int:
+    """Return nu of SCRiBLe's barrier: 1 for -ln(1 - |x|^2) on the ball, d for -sum ln(1 - x_i^2) on the cube."""
+    return {"ball": 1, "cube": dimension}[set_name]
+
+
+def clip_bound(scale: float, releases: int) -> float:
+    """Return c = 2 lam ln T, with which no payoff of a game is moved, but for a probability of 1 / T."""
+    return 2 * scale * math.log(releases) if releases > 1 else 0.0
+
+
+def failure_cost(horizon: int, width: float, scale: float, clip: float) -> float:
+    """Return T width min(1, T exp(-c / lam)), which games in which a noisy payoff is moved add to the regret."""
+    return 0.0 if scale == 0 else horizon * width * min(1.0, horizon * math.exp(-clip / scale))
+
+
+def scrible_rate(set_name: str, dimension: int, horizon: int, scale: float, clip: float) -> float:
+    """Return the learning rate with the smallest `scrible_regret_bound`, at most 1 / (4 d (1 + c))."""
+    spread = 2 * dimension**2 * horizon * (1 + 2 * scale**2)
+    best = math.sqrt(barrier_parameter(set_name, dimension) * math.log(max(horizon, 2)) / spread)
+    return min(best, 1 / (4 * dimension * (1 + clip)))
+
+
+def scrible_regret_bound(set_name: str, dimension: int, horizon: int, scale: float, clip: float) -> float:
+    r"""Return :math:`2 a d^2 T (1 + 2 \lambda^2) + \nu \ln T / a + 1` for payoffs in [-1, 1], plus `failure_cost`.
+
+    The best point, moved towards the centre by 1 / T of the way, loses 1 at most, and the barrier there is at most
+    :math:`\nu \ln T`. The estimate's norm in the barrier's metric is d times the noisy payoff, so each step is short
+    enough for the factor 2 if a <= 1 / (4 d (1 + c)).
+
+    Source: Abernethy, Hazan and Rakhlin (2008), theorem 1; Agarwal and Singh (2017), theorems D.1 and 4.5.
+    Differs from the source in: noise on the payoff instead of the gain vector; D.1 prints d for d^2.
+    """
+    rate = scrible_rate(set_name, dimension, horizon, scale, clip)
+    spread = 2 * rate * dimension**2 * horizon * (1 + 2 * scale**2)
+    start = barrier_parameter(set_name, dimension) * math.log(max(horizon, 2)) / rate
+    return spread + start + 1 + failure_cost(horizon, 2.0, scale, clip)
+
+
+def osmd_rate(dimension: int, horizon: int, scale: float, clip: float) -> float:
+    """Return the learning rate with the smallest `osmd_regret_bound`, at most 1 / (2 d (1 + c))."""
+    best = math.sqrt(math.log(max(horizon, 2)) / (2 * horizon * _osmd_spread(dimension, scale)))
+    return min(best, 1 / (2 * dimension * (1 + clip)))
+
+
+def osmd_regret_bound(dimension: int, horizon: int, scale: float, clip: float) -> float:
+    r"""Return :math:`a T (d + 2 \lambda^2 d^2) + \ln T / (2 a) + \sqrt T` for the ball, plus `failure_cost`.
+
+    Of d directions one is played, with probability 1 - r together. So the estimate d z / (1 - r) e_i has the expected
+    square :math:`(d |g|^2 + 2 \lambda^2 d^2) / (1 - r)`: over the axes, the squared gains add up to 1, the noise to d.
+    The divergence of a step is at most 1 - r times the estimate's square times a^2, as long as a d (1 + c) <= 1 / 2.
+
+    Source: Bubeck, Cesa-Bianchi and Kakade (2012), theorem 6, without noise; with noise, derived here.
+    """
+    rate = osmd_rate(dimension, horizon, scale, clip)
+    spread = rate * horizon * _osmd_spread(dimension, scale)
+    start = math.log(max(horizon, 2)) / (2 * rate)
+    return spread + start + math.sqrt(horizon) + failure_cost(horizon, 2.0, scale, clip)
+
+
+def _osmd_spread(dimension: int, scale: float) -> float:
+    return dimension + 2 * scale**2 * dimension**2

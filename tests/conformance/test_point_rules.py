@@ -1,0 +1,282 @@
+"""Every part for points passes its check, and for every rule there is a broken part that it catches."""
+
+import numpy as np
+import pytest
+
+from dp_bandit_envs import CounterSums
+from dp_bandit_envs.adversaries import Alternating, Leaning, OneAxis, VectorTable
+from dp_bandit_envs.agents.regularized_leader import RegularizedLeader
+from dp_bandit_envs.algorithms import Algorithm
+from dp_bandit_envs.conformance import ConformanceError, check_adversary, check_agent, check_algorithm, check_wrapper
+from dp_bandit_envs.errors import WrongGameError
+from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+from dp_bandit_envs.privacy.mechanisms import LaplaceClipRescale
+from dp_bandit_envs.wrappers import ExactSums, PrivacyBoundary
+from tests.tools.plays import POINT_IDS
+from tests.tools.refusals import refused
+
+
+class Follower:
+    """Follows the leader on gain vectors, from a random start."""
+
+    def see_set(self, decision_set):
+        """Keep the set."""
+        self.set = decision_set
+
+    def begin(self, *, dimension, horizon, rng):
+        """Start anew."""
+        self.totals, self.rng = rng.standard_normal(dimension), rng
+
+    def select_point(self):
+        """Play the best point so far."""
+        return self.set.best_point(self.totals)
+
+    def update(self, point, observation):
+        """Add up."""
+        self.totals = self.totals + observation["gain"]
+
+
+def test_a_right_agent_passes():
+    assert check_agent(Follower) is None
+    assert check_agent(RegularizedLeader) is None
+
+
+class OfPayoffs(Follower):
+    """Moves at random, further after small payoffs."""
+
+    feedback = "payoff"
+
+    def update(self, point, observation):
+        """Read the payoff."""
+        self.totals = self.totals + self.rng.standard_normal(len(point)) * (1 - float(observation["gain"][0]))
+
+
+def test_an_agent_for_payoffs_passes():
+    assert check_agent(OfPayoffs) is None
+    assert check_agent(Follower, feedback="full") is None
+
+
+class Outside(Follower):
+    """Leaves the set."""
+
+    def select_point(self):
+        """Return twice the point."""
+        return 2 * super().select_point()
+
+
+class Short(Follower):
+    """Returns too few numbers."""
+
+    def select_point(self):
+        """Forget one."""
+        return super().select_point()[1:]
+
+
+class Unseeded(Follower):
+    """Draws from a stream of its own."""
+
+    def begin(self, **sizes):
+        """Ignore the stream."""
+        super().begin(**{**sizes, "rng": np.random.default_rng()})
+
+
+class Remembers(Follower):
+    """Does not forget the last game."""
+
+    def begin(self, **sizes):
+        """Keep the totals, if they fit."""
+        before = getattr(self, "totals", None)
+        super().begin(**sizes)
+        if before is not None:
+            self.totals = self.totals + before.sum()
+
+
+class Changes(Follower):
+    """Writes to the observation."""
+
+    def update(self, point, observation):
+        """Add in place."""
+        super().update(point, observation)
+        observation["gain"] += 1.0
+
+
+class Keeps(Follower):
+    """Reads an observation one round late."""
+
+    def begin(self, **sizes):
+        """Nothing is kept yet."""
+        super().begin(**sizes)
+        self.kept = None
+
+    def update(self, point, observation):
+        """Read the one before."""
+        if self.kept is not None:
+            self.totals = self.totals + self.kept["gain"]
+        self.kept = observation
+
+
+class Shares(Follower):
+    """Adds up in the class."""
+
+    def begin(self, **sizes):
+        """Set it for all."""
+        super().begin(**sizes)
+        Shares.shared = self.totals
+
+    def update(self, point, observation):
+        """Add for all."""
+        Shares.shared = self.totals = Shares.shared + observation["gain"]
+
+
+class OtherNames(Follower):
+    """Calls the point otherwise."""
+
+    def update(self, action, observation):
+        """Add up."""
+
+
+class OwnError(Follower):
+    """Fails on the simplex with an error of its own."""
+
+    def see_set(self, decision_set):
+        """Look at the name."""
+        if decision_set.name == "simplex":
+            raise KeyError(decision_set.name)
+        super().see_set(decision_set)
+
+
+class NoSet(Follower):
+    """Plays nothing at all."""
+
+    def see_set(self, decision_set):
+        """Refuse."""
+        raise WrongGameError("none is played.")
+
+
+class BallOnly(Follower):
+    """Refuses other sets as it should."""
+
+    def see_set(self, decision_set):
+        """Refuse."""
+        if decision_set.name != "ball":
+            raise WrongGameError("balls only.")
+        super().see_set(decision_set)
+
+
+def test_an_agent_for_one_set_passes():
+    assert check_agent(BallOnly) is None
+
+
+@pytest.mark.parametrize(
+    ("broken", "words"),
+    [
+        (Outside, ["select_point"]),
+        (Short, ["select_point"]),
+        (Unseeded, ["stream"]),
+        (Remembers, ["begin"]),
+        (Changes, ["observation"]),
+        (Keeps, ["observation"]),
+        (Shares, ["share"]),
+        (OtherNames, ["update(point, observation)"]),
+        (OwnError, ["KeyError", "WrongGameError"]),
+        (NoSet, ["WrongGameError"]),
+    ],
+)
+def test_a_broken_agent_is_caught(broken, words):
+    with refused(ConformanceError, *words):
+        check_agent(broken)
+
+
+@pytest.mark.parametrize("kind", [Leaning, OneAxis, Alternating, lambda: VectorTable(np.full((90, 2), -0.25))])
+def test_adversaries_of_gain_vectors_pass(kind):
+    assert check_adversary(kind, horizon=300) is None
+
+
+@pytest.mark.parametrize("id_", POINT_IDS)
+def test_ids_of_games_of_points_pass(id_):
+    assert check_adversary(id_, horizon=60) is None
+
+
+class Low(OneAxis):
+    """Says that it has no gains below 0."""
+
+    lowest = 0.0
+
+
+class Deep(OneAxis):
+    """Allows itself gains of -2."""
+
+    lowest = -2.0
+
+
+@pytest.mark.parametrize(("broken", "words"), [(Low, ["[0, 1]"]), (Deep, ["lowest", "-1"])])
+def test_a_broken_adversary_of_gain_vectors_is_caught(broken, words):
+    with refused(ConformanceError, *words):
+        check_adversary(broken)
+
+
+def noisy(env):
+    """Return noisy sums."""
+    return CounterSums(env, counter="binary", epsilon=1.0)
+
+
+def test_right_algorithms_pass():
+    """False alarm: 5e-7 for each of three games."""
+    assert check_algorithm(Algorithm("leader", None, noisy, make_point_agent=RegularizedLeader), games=100) is None
+    one_set = Algorithm("leader", None, ExactSums, make_point_agent=RegularizedLeader, decision_sets=("cube",))
+    assert check_algorithm(one_set, games=0) is None
+
+
+def claimed(n_arms, horizon):
+    """Claim a small epsilon."""
+    return PrivacyGuarantee(epsilon=0.1, theorem="a claim")
+
+
+@pytest.mark.parametrize(
+    ("broken", "words"),
+    [
+        (Algorithm("none", None, make_point_agent=RegularizedLeader, decision_sets=("cone",)), ["refusal(env)"]),
+        (Algorithm("no agent", None, ExactSums, make_point_agent=dict), ["agent()"]),
+        (Algorithm("bare", None, make_point_agent=RegularizedLeader), ["play"]),
+    ],
+)
+def test_a_broken_algorithm_is_caught(broken, words):
+    with refused(ConformanceError, *words):
+        check_algorithm(broken, games=0)
+
+
+class Claims(Algorithm):
+    """Claims more privacy than there is."""
+
+    def guarantee_in(self, env):
+        """Claim."""
+        return claimed(2, 2)
+
+
+def test_a_false_claim_of_privacy_is_caught():
+    false = Claims("claims", None, ExactSums, own_guarantee=claimed, make_point_agent=RegularizedLeader)
+    with refused(ConformanceError, "points", "epsilon = 0.1"):
+        check_algorithm(false, games=200)
+
+
+class RewardsAll(PrivacyBoundary):
+    """Rewards the largest released value instead of the point's own."""
+
+    def _reward(self, released, arm):
+        return float(released["gain"].max()) if self._n_plays == 0 else super()._reward(released, arm)
+
+
+class ChecksTheSharedSet(PrivacyBoundary):
+    """Hands out the set with which it checks points."""
+
+    @property
+    def decision_set(self):
+        """The set itself."""
+        return self._set
+
+
+@pytest.mark.parametrize(("broken", "words"), [(RewardsAll, ["reward"]), (ChecksTheSharedSet, ["WrongPointError"])])
+def test_a_wrapper_that_is_broken_on_points_only_is_caught(broken, words):
+    with refused(ConformanceError, *words):
+        check_wrapper(lambda env: broken(env, LaplaceClipRescale(epsilon=1.0)), games=0)
+    assert check_wrapper(lambda env: PrivacyBoundary(env, LaplaceClipRescale(epsilon=1.0)), games=0) is None

@@ -1,0 +1,99 @@
+"""Arms with features: gains are linear in them, agents get them, and a boundary's copy changes nothing below."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from dp_bandit_envs import play
+from dp_bandit_envs.adversaries import LinearGains, Stochastic
+from dp_bandit_envs.agents import Exp2
+from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.wrappers import LaplaceClipRescale, MiniBatchAverage
+from tests.tools.refusals import refused
+
+SQUARE = [[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]]
+
+
+def table(adversary, rounds, seed=1, blocks=None):
+    adversary.begin(np.random.default_rng(seed))
+    return np.concatenate([adversary.next_gains(size) for size in (blocks or [rounds])])
+
+
+def test_gains_are_linear_in_the_features():
+    """Opposite features earn opposite gains around 1 / 2, and least squares leaves nothing unexplained."""
+    gains = table(LinearGains(features=SQUARE), 500)
+    np.testing.assert_allclose(gains[:, 0] + gains[:, 2], 1.0, atol=1e-15)
+    adversary = LinearGains(12, 500, dimension=3)
+    gains = 2 * table(adversary, 500) - 1
+    hidden = np.linalg.lstsq(adversary.features, gains.T, rcond=None)[0]
+    np.testing.assert_allclose(adversary.features @ hidden, gains.T, atol=1e-12)
+    assert np.linalg.norm(hidden, axis=0).max() <= 1 + 1e-12
+
+
+@pytest.mark.parametrize("coins", [False, True])
+def test_the_best_arm_is_ahead_by_the_gap(coins):
+    """At gap 0.6, arms with the features v and -v would have the means 0.8 and 0.2; these are the closest of 50.
+
+    A mean of 20,000 gains in [0, 1] has a standard error of at most 1 / (2 sqrt(20,000)) = 0.0036: allow five.
+    False alarm: 6e-7 (two sides).
+    """
+    adversary = LinearGains(50, 20_000, dimension=2, gap=0.6, coins=coins)
+    means = table(adversary, 20_000).mean(axis=0)
+    expected = (1 + 0.6 * adversary.features @ adversary._direction) / 2
+    assert np.abs(means - expected)[[means.argmax(), means.argmin()]].max() < 0.018
+    assert expected.max() > 0.75
+
+
+@pytest.mark.parametrize("coins", [False, True])
+def test_blocks_change_nothing(coins):
+    adversary = LinearGains(9, 100, coins=coins)
+    np.testing.assert_array_equal(table(adversary, 100), table(adversary, 100, blocks=[1, 2, 60, 37]))
+
+
+def test_default_features_are_public_and_always_the_same():
+    one, other = gym.make("DPBandit-Linear-v0", horizon=5), gym.make("DPBandit-Linear-v0", horizon=99)
+    features = one.get_wrapper_attr("features")
+    np.testing.assert_array_equal(features, other.get_wrapper_attr("features"))
+    assert features.shape == (10, 5)
+    np.testing.assert_allclose(np.linalg.norm(features, axis=1), 1.0)
+    with pytest.raises(ValueError):
+        features[0, 0] = 7.0
+    assert not BanditEnv(Stochastic(3, 5)).has_wrapper_attr("features")
+
+
+class Curious(Exp2):
+    """Keeps what it sees."""
+
+    def see_features(self, features):
+        """Keep it."""
+        super().see_features(features)
+        self.seen = features
+
+
+def test_agents_get_features_also_through_boundaries():
+    env = BanditEnv(LinearGains(features=SQUARE, horizon=30))
+    wrapped = LaplaceClipRescale(MiniBatchAverage(env, batch_size=3), epsilon=1.0)
+    for one in (env, wrapped):
+        agent = Curious()
+        play(one, agent)
+        np.testing.assert_array_equal(agent.seen, SQUARE)
+    wrapped.features[:] = 0.0
+    np.testing.assert_array_equal(env.features, SQUARE)
+    play(BanditEnv(Stochastic(4, 30)), agent)
+    assert agent.seen is None
+
+
+@pytest.mark.parametrize(
+    "features", [[[0.5]], [[2.0], [0.1]], [[0.0, 0.0]] * 3, [0.5, 0.5], [[np.nan], [0.1]], "two", [[0.1], [0.1, 0.2]]]
+)
+def test_wrong_features_are_refused(features):
+    with refused(ValueError, "features"):
+        LinearGains(features=features)
+
+
+def test_sizes_must_fit():
+    for options in ({"n_arms": 5}, {"dimension": 3}):
+        with refused(ValueError, "features", "n_arms", "dimension"):
+            LinearGains(features=SQUARE, **options)
+    with refused(ValueError, "gap", 2):
+        LinearGains(gap=2)
