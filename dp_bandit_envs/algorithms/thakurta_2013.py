@@ -3,7 +3,7 @@
 import functools
 import math
 from collections.abc import Callable
-from typing import SupportsFloat
+from typing import Any, SupportsFloat
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.hedge import Hedge
@@ -45,7 +45,8 @@ def noisy_hedge(*, epsilon: SupportsFloat = 1.0) -> Algorithm:
     def bound(env: Environment) -> float:
         name, dimension = set_of(env)
         horizon, scale = env.get_wrapper_attr("horizon"), noise_scale(L1_DISTANCES[name](dimension), epsilon)
-        if env.unwrapped.adversary.memory:
+        game: Any = env.unwrapped
+        if game.adversary.memory:
             return math.inf
         if name == "simplex":
             return noisy_hedge_regret_bound(dimension, horizon, noisy_hedge_rate(dimension, horizon, scale), scale)

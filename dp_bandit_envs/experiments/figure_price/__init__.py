@@ -7,6 +7,7 @@ from dp_bandit_envs.experiments.experiment import Results
 from dp_bandit_envs.experiments.figure_price import price_setup as setup
 from dp_bandit_envs.experiments.figure_price.price_claims import claims
 from dp_bandit_envs.experiments.figure_price.price_drawing import draw_price
+from dp_bandit_envs.experiments.figure_price.price_games import EASY
 from dp_bandit_envs.experiments.figure_price.price_setup import HORIZON, TRIALS, VIEW, experiments
 from dp_bandit_envs.experiments.reproduction import Reproduction
 from dp_bandit_envs.experiments.sentences import fewer_or_shorter
@@ -39,7 +40,7 @@ def notes(results: Sequence[Results]) -> list[Note]:
         " most 1): then regret without privacy grows like sqrt(T), its worst case, at every length. The factors for"
         " bandits are larger because their regret is, and a learner that learns nothing would look no worse than a"
         f" private one. Even so, with full information the ratio cannot exceed that of `{setup.LOST}`. All other games"
-        f" have a gap of {setup.EASY:g}: there a learner that sees only noise would lose in proportion to T, so that"
+        f" have a gap of {EASY:g}: there a learner that sees only noise would lose in proportion to T, so that"
         " exponents are not capped.\n\n"
         f"With many experts T = {setup.longest(many):,}: a private sum of 10^4 experts needs that many draws a round."
         f" {setup.FREE} is AS-FTRL without noise. {setup.PAPER} has the paper's padded trees at the scale that"

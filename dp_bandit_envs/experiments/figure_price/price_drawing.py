@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from dp_bandit_envs.experiments.experiment import Results
 from dp_bandit_envs.experiments.figure_price import price_setup as setup
-from dp_bandit_envs.experiments.figure_price.price_games import ARMS, BALL, EXPERTS, FULL, MANY, Game
+from dp_bandit_envs.experiments.figure_price.price_games import ARMS, BALL, EASY, EXPERTS, FULL, MANY, Game
 from dp_bandit_envs.experiments.figure_price.price_numbers import (
     Estimate,
     over_horizon,
@@ -57,7 +57,7 @@ def draw_price(reproduction: Reproduction, results: Sequence[Results]) -> Figure
     note = (
         f"point: ratio (d: difference) of mean regrets of {trials} games ({many.experiment.trials} in e) on the same"
         " gains; band: its 95% confidence interval (1.96 standard errors). a to c: epsilon = 1, the best choice ahead"
-        f" by a gap of order 1 / sqrt(T), so that no learning costs a constant ratio. d, e: gap {setup.EASY:g}; in d"
+        f" by a gap of order 1 / sqrt(T), so that no learning costs a constant ratio. d, e: gap {EASY:g}; in d"
         f" the levels are those of the axis, and {setup.OWN} has Laplace noise on the cube, whose own norm is L1"
     )
     return price_figure(panels, note=note, labels=labels, styles=STYLES)

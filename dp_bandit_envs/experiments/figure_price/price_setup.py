@@ -166,7 +166,7 @@ def label_at(name: str, epsilon: float) -> str:
 
 def longest(results: Results) -> int:
     """Return the number of rounds of the longest game."""
-    return max(panel.env_kwargs["horizon"] for panel in results.experiment.panels)
+    return max(int(panel.env_kwargs["horizon"]) for panel in results.experiment.panels)
 
 
 def last(results: Results, panel: str, name: str) -> FloatArray:
