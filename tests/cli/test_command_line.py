@@ -456,7 +456,7 @@ def test_price_of_privacy_writes_four_experiments_and_one_report(dp_bandit, tmp_
     parts = {"over-horizon", "over-epsilon", "exponents", "many-experts"}
     assert names_in(tmp_path / "mine") == {"configuration.json", "figure.png", "figure.svg", "report.md", *parts}
     report = (tmp_path / "mine" / "report.md").read_text(encoding="utf-8")
-    assert report.count("| cannot tell from 2 runs: that is too few |") == 11
+    assert report.count("| cannot tell from 2 runs: that is too few |") == 12
     assert missing(report, 2, 16, 60, "1,048,576") == [] and "nan" not in report
     arrays = arrays_in(tmp_path / "mine" / "over-horizon" / "results.npz")
     assert arrays["experts-d10-T4/AS-FTRL/external_regret"].shape[0] == 2

@@ -28,7 +28,10 @@ def claims(over_horizon: Results, over_epsilon: Results, for_exponents: Results,
             fewest=0,
         ),
         judged(over_horizon, partial(free.constant_factor, prices=_of(FRESH)), words.fresh_noise),
-        judged(over_horizon, partial(free.constant_factor, prices=PANELS["bandits"]), words.bandits),
+        *(
+            judged(over_horizon, partial(free.constant_factor, prices=prices), words.bandits)
+            for prices in (PANELS["bandits"][:1], PANELS["bandits"][1:])
+        ),
         *(
             judged(for_exponents, partial(exponents.measured, levels=over_epsilon, row=row), words.exponents)
             for row in exponents.ROWS

@@ -34,7 +34,7 @@ from dp_bandit_envs.protocols import FloatArray
 
 NEARLY = 1.5
 """The ratio of regrets below which privacy counts as nearly free."""
-FLAT = 0.1
+FLAT = 0.05
 """The largest exponent of T, up or down, that counts as constant."""
 LOOSE = 0.05
 """The largest standard error of an exponent that decides."""

@@ -121,8 +121,9 @@ def _axes(axes: Axes, panel: Panel) -> None:
     axes.xaxis.set_minor_locator(NullLocator())
     axes.xaxis.set_major_formatter(FuncFormatter(_power if panel.powers else _plain))
     low, high = axes.get_ylim()
-    # Within one or two powers of ten, 1, 2 and 5 are marked; otherwise powers of ten alone.
-    axes.yaxis.set_major_locator(LogLocator(10, subs=(1.0, 2.0, 5.0) if high / low < 300 else (1.0,)))
+    # The fewer powers of ten, the more marks between them.
+    marks = (1.0, 1.5, 2.0, 3.0, 5.0, 7.0) if high / low < 20 else (1.0, 2.0, 5.0)
+    axes.yaxis.set_major_locator(LogLocator(10, subs=marks if high / low < 300 else (1.0,)))
     axes.yaxis.set_major_formatter(FuncFormatter(_plain))
     axes.yaxis.set_minor_formatter(NullFormatter())
 

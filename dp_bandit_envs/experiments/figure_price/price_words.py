@@ -72,8 +72,9 @@ def fresh_noise(found: ConstantFactor) -> Words:
 def bandits(found: ConstantFactor) -> Words:
     """Return the words for bandits."""
     return Words(
-        says="With bandit feedback privacy costs a constant factor (the paper's algorithm 4, which adds noise to each"
-        " payoff and so is local, which it does not say).",
+        says=f"With bandit feedback, {joined(list(dict.fromkeys(one.game.name for one in found.ends)))}, privacy"
+        " costs a constant factor (the paper's algorithm 4, which adds noise to each payoff and so is local, which it does not"
+        " say).",
         seen=_factors(found),
         yes=f"the exponents are within {FLAT:g} of 0",
         no=_changing(found),
@@ -116,7 +117,9 @@ def crossing(found: Crossing) -> Words:
 def _changing(found: ConstantFactor) -> str:
     grows, falls = joined([str(price) for price in found.growing]), joined([str(price) for price in found.falling])
     parts = [f"the ratio grows with T for {grows}"] if grows else []
-    parts += [f"the ratio falls with T for {falls}"] if falls else []
+    parts += (
+        [f"the ratio still falls with T for {falls}: logarithms count, as in how often to explore"] if falls else []
+    )
     return "; ".join(parts) or "a ratio is below 1"
 
 
