@@ -240,8 +240,11 @@ class BanditEnv(EvaluatorsNumbers, gym.Env[Observation, int]):
         self.report_block()
         self._totals_before_block = self._totals(len(self._arms))
         self._block = np.empty((min(self._block_length, self.horizon - self._round), self._width))
+        # Until the gains are there and right, there is no game to go on with.
+        t, self._round = self._round, -1
         self.adversary.fill(self._block, check=True)
         self._check_gains()
+        self._round = t
         self._rows = self._block.tolist()
         self._arms.clear()
         self._earned.clear()

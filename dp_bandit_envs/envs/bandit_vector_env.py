@@ -231,9 +231,12 @@ class BanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, NDArray[Any]])
         rounds = min(self._block_length, self.horizon - self._round)
         if len(self._block) != rounds:
             self._block = np.empty((rounds, self.num_envs, self._width))
+        # Until the gains are there and right, there are no games to go on with.
+        t, self._round = self._round, -1
         for game, adversary in enumerate(self.adversaries):
             adversary.fill(self._block[:, game], check=True)
             self._check_gains(adversary, self._block[:, game])
+        self._round = t
         self._position = self._added = 0
 
     def _add_up(self) -> None:

@@ -62,6 +62,13 @@ STYLES = {
     "AS-FTRL": Style(PURPLE, "--", "D"),
     "AS-FTPL": Style(SKY, ":", "p"),
     "DP-FTRL": Style(WINE, "-.", "P"),
+    "EXP2": Style(GREEN, "-.", "h"),
+    "AS-EXP2": Style(VERMILION, (0, (3, 1, 1, 1)), "h"),
+    "SCRiBLe": Style(BLACK, "-.", "^"),
+    "AS-SCRiBLe": Style(BLUE, (0, (5, 1)), "^"),
+    "Batched-Lap-SCRiBLe": Style(SKY, (0, (5, 1)), "D"),
+    "OSMD": Style(GREY, "-", "v"),
+    "AS-OSMD": Style(OLIVE, ":", "v"),
     "LDP-UCB-L": Style(WINE, "-", "H"),
     "LDP-UCB-B": Style(WINE, "--", "8"),
 }

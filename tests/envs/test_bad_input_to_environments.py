@@ -197,6 +197,25 @@ def test_gain_vectors_outside_of_their_set_are_refused_without_showing_them(id_,
             for t in range(3):
                 env.step(play(env, t))
         assert "0.8" not in str(caught.value) and "0.6" not in str(caught.value)
+        with refused(StepOutsideGameError, "reset()"):
+            env.step(play(env, 0))
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_after_wrong_gains_there_is_no_game_to_go_on_with(many):
+    """Two blocks were fetched: with the totals of the first counted twice, regret would be wrong ever after."""
+    adversary = Given(np.array([[0.25, 1.0]] * 2 + [[0.5, 2.0]]))
+    adversary.lowest = 0.0
+    env = BanditVectorEnv(2, adversary) if many else BanditEnv(adversary, block_length=2)
+    env.reset(seed=0)
+    with refused(GainRangeError, "Given"):
+        for _ in range(3):
+            env.step(np.zeros(2, int) if many else 0)
+    for read in (lambda: env.step(np.zeros(2, int) if many else 0), env.external_regret, lambda: env.collected):
+        with refused(StepOutsideGameError, "reset()"):
+            read()
+    env.reset(seed=0)
+    assert np.all(env.external_regret() == 0)
 
 
 class Given(Adversary):

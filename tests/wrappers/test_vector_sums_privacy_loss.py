@@ -99,7 +99,7 @@ def test_gaussian_noise_moves_by_no_more_than_rho(name, horizon):
     declared = mechanism.guarantee(below)
     assert (declared.epsilon, declared.delta) == (EPSILON, 1e-5)
     assert rho.max() <= declared.rho * (1 + 1e-6)
-    if horizon == 16 and name != "smooth-binary":
+    if horizon == 16 and name not in ("smooth-binary", "padded-binary"):
         # Honaker's refinement hides part of each node's draw: in L2 that is less than all nodes say.
         assert rho.max() >= (0.85 if name == "honaker" else 0.95) * declared.rho
 
