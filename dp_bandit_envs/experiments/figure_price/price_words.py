@@ -73,8 +73,8 @@ def bandits(found: ConstantFactor) -> Words:
     """Return the words for bandits."""
     return Words(
         says=f"With bandit feedback, {joined(list(dict.fromkeys(one.game.name for one in found.ends)))}, privacy"
-        " costs a constant factor (the paper's algorithm 4, which adds noise to each payoff and so is local, which it does not"
-        " say).",
+        " costs a constant factor (the paper's algorithm 4, which adds noise to each payoff and so is local, which it"
+        " does not say).",
         seen=_factors(found),
         yes=f"the exponents are within {FLAT:g} of 0",
         no=_changing(found),
