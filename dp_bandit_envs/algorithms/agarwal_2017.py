@@ -1,8 +1,11 @@
 """AS-FTRL and AS-FTPL of Agarwal and Singh (2017): leaders on noisy sums of gain vectors, with full information."""
 
+import itertools
 import math
 from collections.abc import Callable
 from typing import Any, SupportsFloat
+
+import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.hedge import Hedge
@@ -126,7 +129,10 @@ def as_ftpl(
         name, dimension = set_of(env)
         horizon, distance = env.get_wrapper_attr("horizon"), env.get_wrapper_attr("values").l2
         counter = counter_of("square-root", horizon, epsilon=min(epsilon, free_epsilon(env)), delta=delta)
-        deviations = [math.sqrt(counter.variance(t)) * distance for t in range(1, horizon + 1)]
+        places = _places(horizon)
+        found = [math.sqrt(counter.variance(t)) * distance for t in places]
+        # They grow with t, so that repeating an earlier one can only raise the bound.
+        deviations = np.repeat(found, np.diff([*places, horizon + 1])).tolist()
         return perturbed_leader_bound(name, dimension, deviations)
 
     return Algorithm(
@@ -139,3 +145,9 @@ def as_ftpl(
         parameters={"epsilon": epsilon, "delta": delta, "deviation": wanted},
         reference="Agarwal and Singh (2017), algorithm 3, theorem 3.5",
     )
+
+
+def _places(horizon: int) -> list[int]:
+    """Return rounds from 1 to T: all of the first 4,096, then each by 1/4096 later than the one before; and T."""
+    later = itertools.takewhile(lambda t: t < horizon, (int(4096 * (1 + 1 / 4096) ** k) for k in itertools.count()))
+    return sorted({*range(1, min(horizon, 4096) + 1), *later, horizon})

@@ -218,3 +218,24 @@ def test_they_refuse_games_that_hide_gains():
         for game, arguments in (("Stochastic", {}), ("Ball", {"feedback": "bandit"})):
             with pytest.raises(WrongGameError):
                 play(gym.make(f"DPBandit-{game}-v0", horizon=5, **arguments), make_algorithm(name))
+
+
+@pytest.mark.parametrize("horizon", [1, 2, 5, 40])
+def test_perturbed_leader_plays_games_of_a_few_rounds(horizon):
+    """So little noise is wanted there that no epsilon up to 500 allows it; then epsilon = 500 is enough noise."""
+    env_id = "DPBandit-Ball-v0"
+    free = make_algorithm("AS-FTPL", epsilon=math.inf)
+    assert free.guarantee_in(gym.make(env_id, horizon=horizon)).epsilon <= 500 * (1 + 1e-9)
+    out = simulate(env_id, ["AS-FTPL"], horizon=horizon, trials=1)
+    assert all(np.isfinite(one.external_regret).all() for one in out.values())
+
+
+def test_the_bound_of_the_perturbed_leader_skips_no_growth_of_its_noise():
+    """It looks at some of the releases only, in long games; the exact sum is at most that, and hardly less."""
+    horizon = 3 * 4096
+    game = gym.make("DPBandit-Ball-v0", horizon=horizon)
+    algorithm = make_algorithm("AS-FTPL")
+    counter = algorithm.wrap(game).get_wrapper_attr("mechanism").counter(horizon)
+    deviations = [2 * math.sqrt(counter.variance(t)) for t in range(1, horizon + 1)]
+    exact = perturbed_leader_bound("ball", 10, deviations)
+    assert exact <= algorithm.regret_bound_in(game) <= exact * (1 + 1e-5)
