@@ -88,16 +88,21 @@ class RegularizedLeader(FunctionalPointAgent):
     minimises R.
 
     Args:
-        learning_rate: a, greater than 0; by default 1 / sqrt(T) on the ball, sqrt(d / T) on the cube and
-            sqrt(8 ln d / T) on the simplex, which minimise the regret bound without noise.
+        learning_rate: a, greater than 0, or a function of `(set_name, dimension, horizon)` that returns it; by default
+            1 / sqrt(T) on the ball, sqrt(d / T) on the cube and sqrt(8 ln d / T) on the simplex, which minimise the
+            regret bound without noise.
 
     Source: Agarwal and Singh (2017), algorithms 1 and 2, with the rate stated, which the paper leaves open.
     """
 
     learns_from = Sums
+    learning_rate: float | Callable[[str, int, int], float] | None
 
-    def __init__(self, *, learning_rate: SupportsFloat | None = None) -> None:
-        self.learning_rate = None if learning_rate is None else checks.greater_than("learning_rate", learning_rate, 0)
+    def __init__(self, *, learning_rate: SupportsFloat | Callable[[str, int, int], float] | None = None) -> None:
+        if learning_rate is None or callable(learning_rate):
+            self.learning_rate = learning_rate
+        else:
+            self.learning_rate = checks.greater_than("learning_rate", learning_rate, 0)
 
     @property
     def functions(self) -> Functions:  # type: ignore[override]
@@ -106,5 +111,8 @@ class RegularizedLeader(FunctionalPointAgent):
 
     def initial_state(self, dimension: int, horizon: int) -> State:
         """Return the state before the first step."""
-        rate = self.learning_rate
-        return start(dimension, self.for_set(RATES)(dimension, max(horizon, 1)) if rate is None else rate)
+        rate, usual = self.learning_rate, self.for_set(RATES)
+        if callable(rate):
+            assert self.decision_set is not None
+            rate = rate(self.decision_set.name, dimension, max(horizon, 1))
+        return start(dimension, usual(dimension, max(horizon, 1)) if rate is None else rate)

@@ -10,12 +10,14 @@ from dp_bandit_envs.agents.perturbed_leader import PerturbedLeader, PerturbedLea
 from dp_bandit_envs.agents.regularized_leader import RegularizedLeader
 from dp_bandit_envs.algorithms.algorithm import Algorithm
 from dp_bandit_envs.algorithms.leaders import counter_of, leader_bound, set_of
-from dp_bandit_envs.privacy.gaussian import gaussian_epsilon
+from dp_bandit_envs.privacy.gaussian import gaussian_epsilon, gaussian_sigma
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.protocols import Environment
 from dp_bandit_envs.theory.leader_bounds import perturbed_leader_bound
 from dp_bandit_envs.wrappers import CounterSums
 
+MOST_EPSILON = 500.0
+"""The largest epsilon that Gaussian noise is calibrated for."""
 LARGEST_L1: dict[str, Callable[[int], float]] = {"simplex": float, "ball": math.sqrt, "cube": lambda dimension: 1.0}
 """The largest L1 norm of a gain vector, which the paper's noise is scaled to, by dimension."""
 
@@ -116,7 +118,9 @@ def as_ftpl(
         least = math.sqrt(horizon / 2) * SHRINKS[name](dimension) if wanted is None else wanted
         unit = counter_of("square-root", horizon, epsilon=1.0, delta=delta)
         at_one = math.sqrt(unit.variance(horizon)) * env.get_wrapper_attr("values").l2
-        return gaussian_epsilon(unit.sigma * least / at_one, delta)
+        sigma = unit.sigma * least / at_one
+        # In games of a few rounds so little noise is wanted that no epsilon up to 500 allows it.
+        return gaussian_epsilon(sigma, delta) if sigma > gaussian_sigma(MOST_EPSILON, delta) else MOST_EPSILON
 
     def bound(env: Environment) -> float:
         name, dimension = set_of(env)

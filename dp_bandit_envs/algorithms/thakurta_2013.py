@@ -1,16 +1,27 @@
 """Noisy-Hedge: fresh noise on every round's gains, the form of Thakurta and Smith (2013)."""
 
 import functools
-from typing import SupportsFloat
+import math
+from collections.abc import Callable
+from typing import Any, SupportsFloat
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.hedge import Hedge
+from dp_bandit_envs.agents.regularized_leader import RegularizedLeader
 from dp_bandit_envs.algorithms.algorithm import Algorithm
+from dp_bandit_envs.algorithms.leaders import set_of
 from dp_bandit_envs.privacy.laplace import default_bound, noise_scale
 from dp_bandit_envs.protocols import Environment
-from dp_bandit_envs.theory.adversarial_bounds import without_memory
 from dp_bandit_envs.theory.experts_bounds import noisy_hedge_rate, noisy_hedge_regret_bound
+from dp_bandit_envs.theory.leader_bounds import fresh_noise_bound, fresh_noise_rate
 from dp_bandit_envs.wrappers import ExactSums, LaplaceClipRescale
+
+L1_DISTANCES: dict[str, Callable[[int], float]] = {
+    "simplex": float,
+    "ball": lambda dimension: 2 * math.sqrt(dimension),
+    "cube": lambda dimension: 2.0,
+}
+"""The L1 distance of two gain vectors, which the noise is scaled to, by dimension."""
 
 
 def noisy_hedge(*, epsilon: SupportsFloat = 1.0) -> Algorithm:
@@ -19,32 +30,44 @@ def noisy_hedge(*, epsilon: SupportsFloat = 1.0) -> Algorithm:
     Agarwal and Singh (2017) and Tossou and Dimitrakakis (2017) take this form, with the rate of Thakurta and Smith
     (2013), as the best before them. It is the simplest, and local: nobody ever stores a true gain. Its regret is of
     order sqrt(T ln K) K / epsilon, so that privacy is never free; sums from a counter get the noise once, not T times.
+    On points it plays as `RegularizedLeader` does, on gain vectors with noise of scale D / epsilon in every coordinate,
+    with D their L1 distance: regret of order d sqrt(T) / epsilon on the ball and on the cube.
 
-    A noisy gain is clipped ln T times the scale outside [0, 1] and rescaled, which the learning rate undoes.
+    A noisy gain is clipped ln T times the scale outside its range and rescaled, which the learning rate undoes.
 
     Differs from the source in: Hedge for its regularised leader; Laplace noise, so that delta is 0; clipping.
     """
     epsilon = checks.epsilon(epsilon)
 
-    def bound(n_arms: int, horizon: int) -> float:
-        noise = noise_scale(float(n_arms), epsilon)
-        return noisy_hedge_regret_bound(n_arms, horizon, noisy_hedge_rate(n_arms, horizon, noise), noise)
-
     def wrapping(env: Environment) -> Environment:
         return ExactSums(LaplaceClipRescale(env, epsilon=epsilon, outside="clip"))
 
+    def bound(env: Environment) -> float:
+        name, dimension = set_of(env)
+        horizon, scale = env.get_wrapper_attr("horizon"), noise_scale(L1_DISTANCES[name](dimension), epsilon)
+        game: Any = env.unwrapped
+        if game.adversary.memory:
+            return math.inf
+        if name == "simplex":
+            return noisy_hedge_regret_bound(dimension, horizon, noisy_hedge_rate(dimension, horizon, scale), scale)
+        rate = fresh_noise_rate(name, dimension, horizon, scale)
+        return fresh_noise_bound(name, dimension, horizon, rate, scale)
+
     return Algorithm(
         name="Noisy-Hedge",
-        make_agent=lambda: Hedge(learning_rate=functools.partial(_rate, epsilon)),
+        make_agent=lambda: Hedge(learning_rate=functools.partial(_rate, epsilon, "simplex")),
+        make_point_agent=lambda: RegularizedLeader(learning_rate=functools.partial(_rate, epsilon)),
         wrapping=wrapping,
         feedback="full",
-        bound=without_memory(bound),
+        bound_in=bound,
         parameters={"epsilon": epsilon},
         reference="Thakurta and Smith (2013), (Nearly) Optimal Algorithms for Private Online Learning; bound derived",
     )
 
 
-def _rate(epsilon: float, n_arms: int, horizon: int) -> float:
-    """Return the rate for rescaled gains."""
-    noise = noise_scale(float(n_arms), epsilon)
-    return noisy_hedge_rate(n_arms, horizon, noise) * (1 + 2 * default_bound(noise, horizon))
+def _rate(epsilon: float, set_name: str, dimension: int, horizon: int) -> float:
+    """Return the rate for rescaled gains, which are shrunk by 1 + 2 b ln T / (width of the range)."""
+    scale = noise_scale(L1_DISTANCES[set_name](dimension), epsilon)
+    if set_name == "simplex":
+        return noisy_hedge_rate(dimension, horizon, scale) * (1 + 2 * default_bound(scale, horizon))
+    return fresh_noise_rate(set_name, dimension, horizon, scale) * (1 + default_bound(scale, horizon))

@@ -25,6 +25,7 @@ FIGURES = {
     "figure-2": Figure("figure_2", ("modern",)),
     "figure-modern": Figure("figure_modern"),
     "figure-graph": Figure("figure_graph"),
+    "price-of-privacy": Figure("figure_price"),
 }
 SIZES = ("seed", "trials", "horizon")
 

@@ -24,7 +24,12 @@ def joined(names: Sequence[str]) -> str:
 def smaller_than(results: Results, horizon: int, trials: int) -> list[Note]:
     """Return a warning if games are shorter or fewer than in the figure, else nothing."""
     has = results.experiment
-    if has.horizon is None or (has.horizon >= horizon and has.trials >= trials):
+    return [] if has.horizon is None else fewer_or_shorter(has.horizon, has.trials, horizon, trials)
+
+
+def fewer_or_shorter(played_horizon: int, played_trials: int, horizon: int, trials: int) -> list[Note]:
+    """Return a warning if the longest games, or their number, are smaller than in the figure, else nothing."""
+    if played_horizon >= horizon and played_trials >= trials:
         return []
-    warning = f"This is {has.trials} runs of {has.horizon:,} rounds instead of {trials} of {horizon:,}."
+    warning = f"This is {played_trials} runs of {played_horizon:,} rounds instead of {trials} of {horizon:,}."
     return [Note("What differs below may come from that alone, whatever reason is given.", warning)]

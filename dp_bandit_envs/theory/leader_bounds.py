@@ -57,6 +57,32 @@ def growing_noise_bound(set_name: str, dimension: int, horizon: int, rate: float
     return first / rate + second * rate * horizon + rate / 2 * squares
 
 
+def fresh_noise_rate(set_name: str, dimension: int, horizon: int, noise_scale: float) -> float:
+    """Return the rate with the smallest `fresh_noise_bound` up to clipping: sqrt(2 A / (T (1 + 2 d b^2)))."""
+    first, _ = A_AND_B[set_name](dimension)
+    return math.sqrt(2 * first / (horizon * (1 + 2 * dimension * noise_scale**2)))
+
+
+def fresh_noise_bound(set_name: str, dimension: int, horizon: int, rate: float, noise_scale: float) -> float:
+    r"""Return :math:`A / a + a T (1 + 2 d b^2) / 2 + c b`, c = sqrt(d) or d, for fresh Laplace noise in every round.
+
+    On gain vectors Y_t that are independent of its point, the leader's regret is at most
+    :math:`A / a + \frac a 2 \sum_t E |Y_t|^2`, and :math:`E |Y_t|^2 \le 1 + 2 d b^2` for noise of scale b. Clipping
+    b ln T outside the range moves the mean of a coordinate by at most b / (2 T), which costs, over all rounds, the
+    distance of two points times that: sqrt(d) b on the ball, d b on the cube.
+
+    Args:
+        set_name: `"ball"` or `"cube"`; for the simplex see `experts_bounds.noisy_hedge_regret_bound`.
+        dimension: d.
+        horizon: T.
+        rate: a, greater than 0.
+        noise_scale: b, at least 0.
+    """
+    first, _ = A_AND_B[set_name](dimension)
+    clipped = {"ball": math.sqrt(dimension), "cube": float(dimension)}[set_name] * noise_scale
+    return first / rate + rate / 2 * horizon * (1 + 2 * dimension * noise_scale**2) + clipped
+
+
 def perturbed_leader_bound(set_name: str, dimension: int, deviations: Sequence[float]) -> float:
     r"""Return the bound of the perturbed leader with Gaussian noise of growing standard deviations s_1, ..., s_T.
 

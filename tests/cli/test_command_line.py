@@ -449,6 +449,23 @@ def test_figure_graph_goes_on_where_it_was_stopped(dp_bandit, tmp_path, monkeypa
         assert (tmp_path / "cut" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), name
 
 
+def test_price_of_privacy_writes_four_experiments_and_one_report(dp_bandit, tmp_path):
+    command = ("reproduce", "price-of-privacy", "--trials", 2, "--horizon", 16, "--out", "mine", "--jobs", 1)
+    code, out, err = dp_bandit(*command)
+    assert (code, err) == (0, "")
+    parts = {"over-horizon", "over-epsilon", "exponents", "many-experts"}
+    assert names_in(tmp_path / "mine") == {"configuration.json", "figure.png", "figure.svg", "report.md", *parts}
+    report = (tmp_path / "mine" / "report.md").read_text(encoding="utf-8")
+    assert report.count("| cannot tell from 2 runs: that is too few |") == 12
+    assert missing(report, 2, 16, 60, "1,048,576") == [] and "nan" not in report
+    arrays = arrays_in(tmp_path / "mine" / "over-horizon" / "results.npz")
+    assert arrays["experts-d10-T4/AS-FTRL/external_regret"].shape[0] == 2
+    before = {file: file.read_bytes() for file in (tmp_path / "mine").rglob("*") if file.is_file()}
+    code, out, _ = dp_bandit(*command)
+    assert code == 0 and "rounds in " not in out
+    assert {file: file.read_bytes() for file in (tmp_path / "mine").rglob("*") if file.is_file()} == before
+
+
 def test_a_single_round_of_figure_graph_works(dp_bandit, tmp_path):
     """One game of one round; ten rounds of the second experiment."""
     code, _, err = dp_bandit("reproduce", "figure-graph", "--trials", 1, "--horizon", 1, "--jobs", 1, "--out", "mine")
