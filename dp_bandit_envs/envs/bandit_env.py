@@ -164,8 +164,7 @@ class BanditEnv(EvaluatorsNumbers, gym.Env[Observation, int]):
 
     _n_plays = 0
     """Number of arms; 0 where actions are points."""
-    _point: list[float] | None = None
-    """The point played last, where actions are points; arm 0 then stands for it."""
+    _point: list[float] | None = None  # the point played last, for which arm 0 stands
 
     def _set_spaces(self, width: int) -> None:
         """Set what can be played and what is seen, for gains with this many columns."""
@@ -240,8 +239,7 @@ class BanditEnv(EvaluatorsNumbers, gym.Env[Observation, int]):
         self.report_block()
         self._totals_before_block = self._totals(len(self._arms))
         self._block = np.empty((min(self._block_length, self.horizon - self._round), self._width))
-        # Until the gains are there and right, there is no game to go on with.
-        t, self._round = self._round, -1
+        t, self._round = self._round, -1  # without the right gains there is no game to go on with
         self.adversary.fill(self._block, check=True)
         self._check_gains()
         self._round = t

@@ -231,8 +231,7 @@ class BanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, NDArray[Any]])
         rounds = min(self._block_length, self.horizon - self._round)
         if len(self._block) != rounds:
             self._block = np.empty((rounds, self.num_envs, self._width))
-        # Until the gains are there and right, there are no games to go on with.
-        t, self._round = self._round, -1
+        t, self._round = self._round, -1  # without the right gains there is no game to go on with
         for game, adversary in enumerate(self.adversaries):
             adversary.fill(self._block[:, game], check=True)
             self._check_gains(adversary, self._block[:, game])
