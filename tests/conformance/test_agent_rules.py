@@ -12,9 +12,10 @@ from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
 from dp_bandit_envs.agents.noise_width import counter_width
 from dp_bandit_envs.conformance import ConformanceError, check_agent
 from dp_bandit_envs.observations import Sums
+from tests.tools.playable import agents_for
 from tests.tools.refusals import refused
 
-OURS = {name: getattr(agents, name) for name in agents.__all__ if name != "FunctionalAgent"}
+OURS = {name: getattr(agents, name) for points in (False, True) for name in agents_for(points=points)}
 WITH_PARAMETERS = {
     "Exp3, rate 1": functools.partial(agents.Exp3, exploration_rate=1.0),
     "Ucb, for noise": functools.partial(agents.Ucb, width=counter_width("hybrid", epsilon=1.0)),

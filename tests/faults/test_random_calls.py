@@ -16,6 +16,7 @@ from dp_bandit_envs.observations import KEYS
 from dp_bandit_envs.privacy.counters import COUNTERS, make_counter
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.wrappers import vector
+from tests.tools.playable import agents_for
 
 PLANTED = 0.1234567891
 MARK = "1234567"
@@ -172,7 +173,7 @@ def still_works(calls, env, many):
 
 def agents_wildly(calls):
     """Make an agent, and call it out of order and with wild input."""
-    name = calls.pick([name for name in agents.__all__ if name != "FunctionalAgent"])
+    name = calls.pick(agents_for(points=False))
     options = calls.some(calls.rng.choice(OF_AGENTS, 2, replace=False), 0.5)
     for option in ("width", "learning_rate"):
         if callable(options.get(option)):

@@ -4,7 +4,7 @@ import functools
 
 import gymnasium as gym
 
-from dp_bandit_envs import CounterSums, algorithm_names, make_algorithm
+from dp_bandit_envs import CounterSums, agents, algorithm_names, make_algorithm
 from dp_bandit_envs.agents.regularized_leader import RegularizedLeader
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.wrappers import ExactSums, LaplaceClipRescale, MiniBatchAverage
@@ -53,3 +53,10 @@ BANDITS = names_for(STOCHASTIC)
 """The names of the algorithms for bandit games."""
 FULL_INFORMATION = [name for name in names_for(EXPERTS) if name not in BANDITS]
 """The names of the algorithms that need the gains of all arms."""
+
+
+def agents_for(*, points: bool) -> list[str]:
+    """Return the names of this package's agents that play points, or those that play arms."""
+    bases = ("FunctionalAgent", "FunctionalPointAgent")
+    found = {name: getattr(agents, name) for name in agents.__all__ if name not in bases}
+    return [name for name, kind in found.items() if issubclass(kind, agents.FunctionalPointAgent) == points]

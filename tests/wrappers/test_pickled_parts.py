@@ -19,11 +19,11 @@ from dp_bandit_envs.privacy import mechanisms
 from dp_bandit_envs.privacy.counters import COUNTERS, make_counter
 from dp_bandit_envs.privacy.mechanisms import MECHANISMS
 from tests.tools.boundary_games import BY_LETTER, ORDERS, SUMS, around, summed
-from tests.tools.playable import EXPERTS, arguments_of, home_of
+from tests.tools.playable import EXPERTS, agents_for, arguments_of, home_of
 from tests.tools.plays import play as play_of
 
 HORIZON = 24
-AGENTS = [name for name in agents.__all__ if name != "FunctionalAgent"]
+AGENTS = agents_for(points=False)
 WIDTHS = {
     "log": lambda: log_width(0.5, offset=0.1),
     "log log": lambda: log_log_width(0.5),
