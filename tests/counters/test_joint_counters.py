@@ -38,8 +38,8 @@ def joint_map(some, name: str, items: int, d: int) -> tuple[np.ndarray, np.ndarr
 
 
 def in_order(noise: np.ndarray, scales: np.ndarray) -> np.ndarray:
-    """Return the columns of a map with their scales, sorted; draws that are in no release are left out."""
-    columns = np.vstack([scales, noise])[:, np.abs(noise).sum(axis=0) > 0].T.round(10)
+    """Return the columns of a map for draws of scale 1, sorted; draws that are in no release are left out."""
+    columns = (noise * scales)[:, np.abs(noise).sum(axis=0) > 0].T.round(10)
     return np.array(sorted(columns.tolist()))
 
 
