@@ -42,7 +42,8 @@ def to_grid(number: float, grid: float) -> float:
     scale / 1000 every point can be reached from every gain. Floating-point noise then differs from real noise in the
     far tail only: NumPy's Laplace draws end at 37 scales, beyond which real ones fall with probability e^-37.
     """
-    return (number / grid + ROUNDER - ROUNDER) * grid if grid > 0.0 else number
+    # A grid is a power of two, so its reciprocal is exact, and a loop needs no division.
+    return (number * (1.0 / grid) + ROUNDER - ROUNDER) * grid if grid > 0.0 else number
 
 
 def to_grid_array(numbers: FloatArray, grid: float) -> FloatArray:

@@ -71,6 +71,13 @@ def add(to: FloatArray, one: FloatArray, other: FloatArray) -> None:
         to[i] = one[i] + other[i]
 
 
+def add_twice(to: FloatArray, one: FloatArray, other: FloatArray) -> None:
+    """Add a vector to another one, and write the sum into a third one too."""
+    for i in range(len(to)):
+        one[i] += other[i]
+        to[i] = one[i]
+
+
 def copy(to: FloatArray, one: FloatArray) -> None:
     """Write one vector into another."""
     for i in range(len(to)):
