@@ -21,7 +21,7 @@ from dp_bandit_envs.simulation.plan import make_plan
 from tests.benchmarks.exp3_in_c import words_of
 from tests.benchmarks.measuring import Line, Skipped, median_rates, written
 
-HORIZON, TRIALS, SEED, D, ROWS = 2**18, 4, 3, 10, 2**11
+HORIZON, TRIALS, SEED, D, ROWS = 2**18, 8, 3, 10, 2**11
 WANTED = 6.0
 """Million rounds a second, on an idle core."""
 GAMES = {"experts": "DPBandit-Experts-v0", "ball": "DPBandit-Ball-v0"}
