@@ -54,9 +54,11 @@ static inline void release(const game *of, int64_t t, const double *gains, sfc64
     const int64_t d = of->d, level = __builtin_ctzll(t), rest = t & (t - 1);
     const double *above = of->upward + d * (rest > 0 ? __builtin_ctzll(rest) : of->levels);
     double *own = of->upward + d * level;
-    for (int64_t i = 0; i < d; i++) {
+    uint64_t signs = 0;
+    for (int64_t i = 0; i < d; i++, signs >>= 1) {
+        if (i % 32 == 0) signs = (uint64_t)(next_double(rng) * 0x1p32);
         const double size = of->scale * exponential(rng, zig);
-        of->noise[i] = copysign(size, next_double(rng) - 0.5) + above[i];
+        of->noise[i] = copysign(size, 0.5 - (double)(signs & 1)) + above[i];
     }
     memcpy(own, of->noise, d * sizeof(double));
     for (int64_t i = 0; i < d; i++) {
