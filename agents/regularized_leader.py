@@ -17,20 +17,18 @@ class State(NamedTuple):
     """The released sums of the coordinates, `(dimension,)`, 0 before the first release; and the learning rate."""
 
     sums: FloatArray
+    square: FloatArray
     rate: float
 
 
 def start(dimension: int, rate: float) -> State:
     """Return the state before the first round."""
-    return State(np.zeros(dimension), rate)
+    return State(np.zeros(dimension), np.zeros(1), rate)
 
 
 def select_in_ball(state: State, point: FloatArray, rng: np.random.Generator) -> None:
     """Play rate * S, drawn back to length 1."""
-    square = 0.0
-    for total in state.sums:
-        square += total * total
-    factor = state.rate
+    factor, square = state.rate, state.square[0]
     if square * factor * factor > 1.0:
         factor = 1.0 / math.sqrt(square)
     for place in range(len(point)):
@@ -60,6 +58,17 @@ def update(state: State, arm: int, seen: Sums) -> State:
     """Keep the released sums."""
     for place in range(len(state.sums)):
         state.sums[place] = seen.sums[place]
+    return state
+
+
+def update_in_ball(state: State, arm: int, seen: Sums) -> State:
+    """Keep the released sums and their squared length."""
+    square = 0.0
+    for place in range(len(state.sums)):
+        total = seen.sums[place]
+        state.sums[place] = total
+        square += total * total
+    state.square[0] = square
     return state
 
 
@@ -107,7 +116,7 @@ class RegularizedLeader(FunctionalPointAgent):
     @property
     def functions(self) -> Functions:  # type: ignore[override]
         """The functions for the decision set that was seen."""
-        return Functions(self.for_set(SELECT), update)
+        return Functions(self.for_set(SELECT), update_in_ball)
 
     def initial_state(self, dimension: int, horizon: int) -> State:
         """Return the state before the first step."""

@@ -31,7 +31,7 @@ class Released:
     """
 
     def __init__(self, mechanism: Mechanism, below: Below, rng: np.random.Generator, observation: Observation) -> None:
-        self._release, self._idle, self._forget = mechanism.release, mechanism.idle, mechanism.forget
+        self._release, self._idle, self._forget = mechanism.release_for(below), mechanism.idle, mechanism.forget
         self._state = Withheld(mechanism.new_state(below))
         self._rng = rng
         self._low, self._high = below.values.low, below.values.high

@@ -33,7 +33,7 @@ class Ball(DecisionSet):
 
     def has_gains(self, rows: FloatArray) -> bool:
         """Return whether all rows have L2 norm at most 1."""
-        return bool(np.all(np.einsum("ij,ij->i", rows, rows) <= MARGIN) and np.all(np.abs(rows) <= 1.0))
+        return bool(np.all(np.einsum("ij,ij->i", rows, rows) <= MARGIN) and rows.min() >= -1.0 and rows.max() <= 1.0)
 
     def support(self, totals: FloatArray) -> FloatArray:
         """Return the L2 norm."""

@@ -99,6 +99,10 @@ class Mechanism(abc.ABC):
     def new_state(self, below: Below) -> Any:
         """Return the state before the first round, with arrays of its own."""
 
+    def release_for(self, below: Below) -> Any:
+        """Return `release`, or a shorter function that does the same in games of this kind; the drivers call it."""
+        return self.release
+
     @abc.abstractmethod
     def guarantee(self, below: Below) -> PrivacyGuarantee:
         """Return the guarantee that its own noise gives one game, if nothing below adds any or withholds gains.

@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 
 from dp_bandit_envs.privacy.gaussian import draw_normal
-from dp_bandit_envs.privacy.laplace import draw
+from dp_bandit_envs.privacy.laplace import draw_all
 from dp_bandit_envs.protocols import FloatArray
 
 NOISES: Final = ("laplace", "own-norm", "gaussian")
@@ -28,8 +28,7 @@ def fill(node: FloatArray, scale: float, norm: int, rng: np.random.Generator) ->
 
     Counters call this name, which is replaced by one of the two functions below for other noise.
     """
-    for i in range(len(node)):
-        node[i] = draw(scale, rng)
+    draw_all(node, scale, rng)
 
 
 def fill_normal(node: FloatArray, scale: float, norm: int, rng: np.random.Generator) -> None:
@@ -61,14 +60,20 @@ def fill_own_norm(node: FloatArray, scale: float, norm: int, rng: np.random.Gene
         for i in range(d):
             node[i] *= r
     else:
-        for i in range(d):
-            node[i] = draw(scale, rng)
+        draw_all(node, scale, rng)
 
 
 def add(to: FloatArray, one: FloatArray, other: FloatArray) -> None:
     """Write the sums of two vectors into a third one, which may be one of them."""
     for i in range(len(to)):
         to[i] = one[i] + other[i]
+
+
+def add_twice(to: FloatArray, one: FloatArray, other: FloatArray) -> None:
+    """Add a vector to another one, and write the sum into a third one too."""
+    for i in range(len(to)):
+        one[i] += other[i]
+        to[i] = one[i]
 
 
 def copy(to: FloatArray, one: FloatArray) -> None:

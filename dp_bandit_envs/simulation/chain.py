@@ -4,22 +4,24 @@ from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType
 from typing import Any, NamedTuple
 
-from dp_bandit_envs.privacy.mechanism import Mechanism
+from dp_bandit_envs.privacy.mechanism import Below, Mechanism
 from dp_bandit_envs.privacy.values import Values
 from dp_bandit_envs.simulation import full_feedback, graph_feedback, play_block, points
 from dp_bandit_envs.simulation.mechanism_stages import (
+    add_at_once,
     add_every,
     add_one,
     add_row,
     add_then_forget,
     add_to_all,
+    nothing_to_clear,
     pass_on,
     settle_all,
     settle_one,
     then_forget,
     then_release,
 )
-from dp_bandit_envs.specialise import specialise
+from dp_bandit_envs.specialise import specialise, specialise_within
 
 
 class NotCompilableError(Exception):
@@ -52,11 +54,13 @@ FEEDBACK = {
 """What a round may reveal: gains of an arm, of a row of a graph or of all arms; a gain vector, or a point's payoff."""
 
 
-def stages(mechanisms: Sequence[Mechanism], *, feedback: str, values: Values) -> dict[str, Callable[..., Any]]:
+def stages(
+    mechanisms: Sequence[tuple[Mechanism, Below]], *, feedback: str, values: Values
+) -> dict[str, Callable[..., Any]]:
     """Return the functions that replace the stages of `play_block`, by name.
 
     Args:
-        mechanisms: From the innermost; only the last may release sums.
+        mechanisms: From the innermost, each with the description of its input; only the last may release sums.
         feedback: What a round reveals, a key of `FEEDBACK`.
         values: Public facts about the values that a round reveals.
 
@@ -71,12 +75,15 @@ def stages(mechanisms: Sequence[Mechanism], *, feedback: str, values: Values) ->
         "gain_of": playing.gain_of,
     }
     below_batch, above_batch, batched = play_block.pass_on, pass_on, False
-    for place, mechanism in enumerate(mechanisms):
-        _check(mechanism, batched, above=mechanisms[place + 1 :])
-        own = {"PLACE": place, "release": mechanism.release}
+    for place, (mechanism, below) in enumerate(mechanisms):
+        _check(mechanism, batched, above=[above for above, _ in mechanisms[place + 1 :]])
+        own = {"PLACE": place, "release": mechanism.release_for(below)}
         forgetting = {"PLACE": place, "own_forget": mechanism.forget}
         if mechanism.releases_sums:
             parts["observe"] = play_block.observe_sums
+            if adding_revealed is add_every and len(mechanisms) == 1 and not (mechanism.idle or mechanism.forget):
+                at_once = _joined(add_at_once, own)
+                return {**parts, "reveal": specialise(revealing.reveal, "keep", at_once), "clear": nothing_to_clear}
             idling = {} if mechanism.idle is None else {"idle": mechanism.idle}
             adding = _joined(add_to_all if idling else adding_revealed, {**own, **idling})
             if mechanism.forget is not None:
@@ -98,7 +105,7 @@ def stages(mechanisms: Sequence[Mechanism], *, feedback: str, values: Values) ->
                 then_forget, {**forgetting, "before_forget": parts.get("forget", play_block.forget)}
             )
         batched = batched or mechanism.batch_size > 1
-    parts["reveal"] = specialise(parts["reveal"], "pass_on", below_batch)
+    parts["reveal"] = specialise_within(parts["reveal"], "pass_on", below_batch)
     return parts
 
 

@@ -11,10 +11,15 @@ def reveal(
 ) -> None:
     """Release the gains of all arms; only the gain of the arm played is charged."""
     for each in range(len(progress.gains)):
-        value, count = pass_on(states, each, own if each == arm else gains[row, each], streams)
-        if count != 0:
-            progress.gains[each] = value
-            progress.observed[each] = 1
+        keep(each, own if each == arm else gains[row, each], states, streams, progress)
+
+
+def keep(each: int, gain: float, states: Any, streams: Streams, progress: Progress) -> None:
+    """Keep what is released of a gain until the end of the batch. Placeholder for `add_at_once`."""
+    value, count = pass_on(states, each, gain, streams)
+    if count != 0:
+        progress.gains[each] = value
+        progress.observed[each] = 1
 
 
 def clear(graph: Any, arm: int, batch_size: int, progress: Progress) -> None:

@@ -112,6 +112,16 @@ def add_every(world: Any, arm: int, states: Any, streams: Streams, progress: Pro
             put(each, value, count, progress)
 
 
+def add_at_once(each: int, gain: float, states: Any, streams: Streams, progress: Progress) -> None:
+    """Pass it a gain as soon as it is revealed: the same without mechanisms below it and without batches."""
+    value, count = release(states[PLACE], each, gain, streams[PLACE + 1])
+    put(each, value, count, progress)
+
+
+def nothing_to_clear(world: Any, arm: int, batch_size: int, progress: Progress) -> None:
+    """Do nothing, as gains that are passed on at once are not kept."""
+
+
 def add_to_all(world: Any, arm: int, states: Any, streams: Streams, progress: Progress) -> None:
     """Pass it what a step revealed and call `idle` for the other arms, unless nothing was revealed."""
     some = False

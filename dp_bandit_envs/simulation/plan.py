@@ -104,7 +104,7 @@ class Plan:
     @functools.cached_property
     def block(self) -> Entry:
         """The compiled loop."""
-        parts = stages([mechanism for mechanism, _ in self.mechanisms], feedback=self.feedback, values=self._values)
+        parts = stages(self.mechanisms, feedback=self.feedback, values=self._values)
         parts = payoffs.with_payoff(parts, self.payoff, shown=self.feedback != "arm" and self.rules.observe_charge)
         parts["choose"] = specialise(parts["choose"], "select", self.agent.functions.select)
         if self.decision_set is not None:
@@ -151,7 +151,7 @@ def make_plan(algorithm: Algorithm, env: Environment) -> Plan:
     wrapped = algorithm.wrap(env)
     mechanisms = _mechanisms(wrapped)
     # Called here to raise now rather than in the first trial.
-    stages([mechanism for mechanism, _ in mechanisms], feedback=feedback, values=game.values)
+    stages(mechanisms, feedback=feedback, values=game.values)
     sums = any(mechanism.releases_sums for mechanism, _ in mechanisms)
     if sums != (agent.learns_from is Sums):
         raise NotCompilableError(f"{kind.__name__} learns from {' and '.join(agent.learns_from._fields)}")

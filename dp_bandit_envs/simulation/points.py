@@ -9,8 +9,8 @@ import numpy as np
 
 from dp_bandit_envs.decisions import payoff
 from dp_bandit_envs.protocols import FloatArray
-from dp_bandit_envs.simulation.full_feedback import clear
-from dp_bandit_envs.simulation.play_block import Progress, Streams, pass_on
+from dp_bandit_envs.simulation.full_feedback import clear, keep
+from dp_bandit_envs.simulation.play_block import Progress, Streams
 
 __all__ = ["Points", "choose", "clear", "gain_of", "reveal"]
 
@@ -51,7 +51,4 @@ def reveal(
 ) -> None:
     """Release all coordinates of the gain vector."""
     for each in range(len(progress.gains)):
-        value, count = pass_on(states, each, gains[row, each], streams)
-        if count != 0:
-            progress.gains[each] = value
-            progress.observed[each] = 1
+        keep(each, gains[row, each], states, streams, progress)

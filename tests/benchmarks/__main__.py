@@ -12,6 +12,7 @@ from tests.benchmarks import (
     exp3_in_river,
     graph,
     import_time,
+    linear_in_c,
     peak_memory,
     standard_loop,
     stochastic,
@@ -24,6 +25,7 @@ from tests.benchmarks.measuring import Line, Skipped
 BENCHMARKS = (
     exp3_in_c,
     exp3_in_river,
+    linear_in_c,
     stochastic,
     counters,
     graph,

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.privacy.counters import COUNTERS
+from dp_bandit_envs.privacy.mechanism import Below
 from dp_bandit_envs.privacy.mechanisms import counter_releases
 from dp_bandit_envs.privacy.mechanisms.counter_sums import CounterSums
 from dp_bandit_envs.simulation.compiling import compile_with
@@ -38,8 +39,8 @@ def joint_map(some, name: str, items: int, d: int) -> tuple[np.ndarray, np.ndarr
 
 
 def in_order(noise: np.ndarray, scales: np.ndarray) -> np.ndarray:
-    """Return the columns of a map with their scales, sorted; draws that are in no release are left out."""
-    columns = np.vstack([scales, noise])[:, np.abs(noise).sum(axis=0) > 0].T.round(10)
+    """Return the columns of a map for draws of scale 1, sorted; draws that are in no release are left out."""
+    columns = (noise * scales)[:, np.abs(noise).sum(axis=0) > 0].T.round(10)
     return np.array(sorted(columns.tolist()))
 
 
@@ -183,3 +184,25 @@ def test_a_counter_without_a_joint_form_still_works(monkeypatch):
     # Nor is the placeholder for it ever called.
     with pytest.raises(NotImplementedError):
         counter_releases.insert_all(None, rng)
+
+
+# ---- a function for one kind of game -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("below", [experts(3, 20), Below(3, 20)], ids=["one-position", "positions-of-their-own"])
+def test_release_for_a_game_is_release(below):
+    mechanism = CounterSums(counter="binary", epsilon=1.0)
+    functions = mechanism.release, mechanism.release_for(below)
+    assert functions[0] is not functions[1]
+    states, streams = zip(*((mechanism.new_state(below), np.random.default_rng(2)) for _ in functions), strict=True)
+    for step in range(60):
+        one, other = (
+            function(state, step % 3, 0.5, rng) for function, state, rng in zip(functions, states, streams, strict=True)
+        )
+        assert one == other
+
+
+def test_a_derived_class_keeps_its_own_release():
+    own = staticmethod(lambda state, arm, gain, rng: (0.0, 1))
+    derived = type("Derived", (CounterSums,), {"release": own})(counter="binary", epsilon=1.0)
+    assert derived.release_for(experts(3, 20)) is derived.release

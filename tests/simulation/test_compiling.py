@@ -12,6 +12,7 @@ from numba.core.caching import CacheImpl, IndexDataCacheFile
 from dp_bandit_envs.agents import exp3, tsallis_inf, uniform
 from dp_bandit_envs.privacy import laplace
 from dp_bandit_envs.privacy.counters import binary
+from dp_bandit_envs.privacy.mechanism import Below
 from dp_bandit_envs.privacy.mechanisms import CounterSums, LaplaceClipRescale, laplace_gains
 from dp_bandit_envs.privacy.values import gains_of_arms
 from dp_bandit_envs.simulation import play_block as loop
@@ -161,9 +162,8 @@ def test_an_edit_in_a_helper_of_an_agent_is_noticed(module, helper, old, new, mo
 
 def test_an_edit_of_the_mechanism_is_noticed(monkeypatch):
     def of_loop():
-        return fingerprint(
-            loop.play_block, stages([LaplaceClipRescale(epsilon=1.0)], feedback="arm", values=gains_of_arms(1.0))
-        )
+        chain = [(LaplaceClipRescale(epsilon=1.0), Below(4, 100))]
+        return fingerprint(loop.play_block, stages(chain, feedback="arm", values=gains_of_arms(1.0)))
 
     before = of_loop()
     changed = edited(laplace_gains, "release", "width + 2.0 * state.bound", "width + 3.0 * state.bound")

@@ -8,7 +8,7 @@ import numpy as np
 from dp_bandit_envs.privacy.counters.counter import Counter, trailing_zeros
 from dp_bandit_envs.privacy.counters.digits import ones
 from dp_bandit_envs.privacy.laplace import draw
-from dp_bandit_envs.privacy.node_noise import add, copy, fill
+from dp_bandit_envs.privacy.node_noise import add_twice, fill
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 
@@ -66,8 +66,7 @@ def insert_all(state: Joint, rng: np.random.Generator) -> bool:
     rest = t & (t - 1)
     above = trailing_zeros(rest) if rest > 0 else len(state.upward) - 1
     fill(state.noise, state.scale, state.norm, rng)
-    add(state.noise, state.noise, state.upward[above])
-    copy(state.upward[level], state.noise)
+    add_twice(state.upward[level], state.noise, state.upward[above])
     return True
 
 

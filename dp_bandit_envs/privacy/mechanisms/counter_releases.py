@@ -61,13 +61,22 @@ def release(state: State, arm: int, gain: float, rng: np.random.Generator) -> tu
 
 def pad(state: State, arm: int, rng: np.random.Generator) -> tuple[float, int]:
     """Advance the counter of an arm; if its gain was not revealed, a 0 is inserted and its number of gains stays."""
-    if state.joint:
-        noise, fresh = shared_noise(state, arm, rng)
-    else:
-        noise, fresh = next_noise(state.counters, arm, rng)
+    noise, fresh = noise_of(state, arm, rng)
     if not fresh:
         return 0.0, 0
     return to_grid(state.exact[arm] + state.factor * noise, state.grid), state.inserted[arm]
+
+
+def noise_of(state: State, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
+    """Return the noise of an arm's next release; for games of one kind, one of the two functions replaces this one."""
+    if state.joint:
+        return shared_noise(state, arm, rng)
+    return own_noise(state, arm, rng)
+
+
+def own_noise(state: State, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
+    """Return the noise of an arm that has a counter of its own."""
+    return next_noise(state.counters, arm, rng)
 
 
 def shared_noise(state: State, arm: int, rng: np.random.Generator) -> tuple[float, bool]:

@@ -1,6 +1,5 @@
 """Running sums released by one counter for each arm, or by one counter on vectors."""
 
-import dataclasses
 import functools
 import inspect
 import math
@@ -13,10 +12,19 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.errors import WrongGameError
 from dp_bandit_envs.privacy.counters import COUNTERS, Counter, make_counter
 from dp_bandit_envs.privacy.counters.scales import gaussian_form
-from dp_bandit_envs.privacy.guarantee import REPLACE_ONE_ROUND, PrivacyGuarantee
+from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.items import distance_l1, distance_l2, distance_own
-from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Noise, Release, for_rounds
-from dp_bandit_envs.privacy.mechanisms.counter_releases import NoTogether, State, noise_of_object, pad, release
+from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Noise, Release
+from dp_bandit_envs.privacy.mechanisms.counter_guarantee import guarantee_for
+from dp_bandit_envs.privacy.mechanisms.counter_releases import (
+    NoTogether,
+    State,
+    noise_of_object,
+    own_noise,
+    pad,
+    release,
+    shared_noise,
+)
 from dp_bandit_envs.privacy.node_noise import NORM_CODES, fill_own_norm
 from dp_bandit_envs.specialise import specialise_within
 
@@ -113,11 +121,18 @@ class CounterSums(Mechanism):
         """The module's `pad` with this counter's noise, or None."""
         return self._with_noise(pad) if self.pad_unplayed else None
 
+    def release_for(self, below: Below) -> Release:
+        """Return `release` without the question of whether coordinates share a position."""
+        if inspect.getattr_static(self, "release") is not vars(CounterSums)["release"]:
+            return self.release  # that of a derived class
+        kind = shared_noise if self._is_joint(below) else own_noise
+        return self._with_noise(specialise_within(release, "noise_of", kind))
+
     def new_state(self, below: Below) -> State:
         """Return counters before their first items."""
         counter, n_values = self._counter(below.horizon), below.n_values
         factor = self._factor(below)
-        joint = below.values.complete and self._joint is not None
+        joint = self._is_joint(below)
         state = counter.new_state(1 if joint else n_values)
         norm = NORM_CODES.get(below.values.norm, 0)
         together = counter.new_joint_state(n_values if joint else 1, norm) if self._joint else NoTogether(np.zeros(1))
@@ -160,6 +175,10 @@ class CounterSums(Mechanism):
                 " here it does not. Use noise='laplace' or noise='gaussian'."
             )
         return distance_own(below)
+
+    def _is_joint(self, below: Below) -> bool:
+        """Return whether all coordinates share one position."""
+        return below.values.complete and self._joint is not None
 
     @property
     def _plain_noise(self) -> Callable[..., Any] | None:
@@ -223,25 +242,6 @@ class HybridSums(CounterSums):
         super().__init__(
             counter="hybrid", epsilon=epsilon, noise=noise, delta=delta, pad_unplayed=pad_unplayed, **options
         )
-
-
-def guarantee_for(noise: str, factor: float, own: PrivacyGuarantee, below: Below) -> PrivacyGuarantee:
-    """Turn a counter's guarantee for one item into one for a round of values, and state why it carries over."""
-    if own.model == "none" or noise == "laplace":
-        return for_rounds(own, below.sensitivity, own.theorem)
-    if noise == "own-norm":
-        reason = (
-            "each node has one vector with density exp(-|z| / scale) in the norm of the values"
-            f" ({below.values.norm}), in which a round changes them by at most {factor:.4g}, so the log-densities of an"
-            " item's nodes change by at most epsilon together (Hardt and Talwar 2010)"
-        )
-    else:
-        reason = (
-            f"a round changes all values together by at most {factor:.4g} in L2, which multiplies the noise"
-            if factor > 1
-            else "a round influences the sum of one arm, so arms compose in parallel"
-        )
-    return dataclasses.replace(own, neighbours=REPLACE_ONE_ROUND, theorem=f"{own.theorem}; {reason}")
 
 
 @functools.lru_cache(maxsize=8)
