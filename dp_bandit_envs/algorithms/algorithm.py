@@ -9,6 +9,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries import Deterministic
 from dp_bandit_envs.algorithms.game_bounds import cut, regret_bound_in
 from dp_bandit_envs.algorithms.games_it_plays import HIDDEN, hides_gains, needs_all, refusal_of
+from dp_bandit_envs.algorithms.own_coins import proofs_do_not_cover
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.experts_env import ExpertsEnv
 from dp_bandit_envs.errors import WrongGameError
@@ -39,7 +40,8 @@ class Algorithm:
         decision_sets: Names of the decision sets whose points it plays; by default all.
         wrapping: Puts the privacy wrappers around an environment; by default there are none.
         own_guarantee: The guarantee for `(n_arms, horizon)` where it comes from the agent's own randomness; by
-            default it is that of the outermost wrapper.
+            default it is that of the outermost wrapper. It must cover horizon + 1 steps, as above batches the last,
+            unfinished one is a step more, which releases nothing.
         paper_guarantee_of: What the paper claims for `(n_arms, horizon)`, where that differs.
         bound: An upper bound on the expected external regret for `(n_arms, horizon, memory)`, where one is known.
         bound_in: An upper bound on it for an environment whose bound depends on more, such as the decision set; by
@@ -142,6 +144,9 @@ class Algorithm:
             env: The game, without this algorithm's wrappers.
         """
         if self.own_guarantee is not None:
+            reason = proofs_do_not_cover(env, self.name)
+            if reason is not None:
+                return PrivacyGuarantee.none(reason)
             return self.own_guarantee(_width(env), env.get_wrapper_attr("horizon"))
         env = self.wrap(env)
         none = PrivacyGuarantee.none("no wrapper adds noise, and nothing is known of the agent's own randomness")

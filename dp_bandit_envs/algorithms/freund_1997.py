@@ -28,7 +28,9 @@ def hedge(*, learning_rate: SupportsFloat | None = None) -> Algorithm:
         make_agent=lambda: Hedge(learning_rate=learning_rate),
         wrapping=ExactSums,
         feedback="full",
-        own_guarantee=lambda n_arms, horizon: hedge_guarantee(draws=horizon, learning_rate=rate(n_arms, horizon)),
+        own_guarantee=lambda n_arms, horizon: hedge_guarantee(
+            draws=_draws(horizon), learning_rate=rate(n_arms, horizon)
+        ),
         bound=without_memory(lambda n_arms, horizon: hedge_regret_bound(n_arms, horizon, rate(n_arms, horizon))),
         parameters={"learning_rate": learning_rate},
         reference="Freund and Schapire (1997); Cesa-Bianchi and Lugosi (2006), theorem 2.2",
@@ -54,7 +56,7 @@ def dp_hedge(*, epsilon: SupportsFloat = 1.0, delta: SupportsFloat = 1e-6) -> Al
     rate = functools.partial(_private_rate, zcdp_within(epsilon, delta))
 
     def guarantee(n_arms: int, horizon: int) -> PrivacyGuarantee:
-        own = hedge_guarantee(draws=horizon, learning_rate=rate(n_arms, horizon))
+        own = hedge_guarantee(draws=_draws(horizon), learning_rate=rate(n_arms, horizon))
         return dataclasses.replace(own, epsilon=own.epsilon_at(delta), delta=delta)
 
     return Algorithm(
@@ -71,5 +73,14 @@ def dp_hedge(*, epsilon: SupportsFloat = 1.0, delta: SupportsFloat = 1e-6) -> Al
 
 def _private_rate(rho: float, n_arms: int, horizon: int) -> float:
     """Return the largest rate up to the default at which all draws of a game are rho-zCDP."""
-    allowed = math.sqrt(2 * rho / (horizon - 1)) if horizon > 1 else math.inf
-    return min(default_learning_rate(n_arms, horizon), allowed)
+    return min(default_learning_rate(n_arms, horizon), math.sqrt(2 * rho / (_draws(horizon) - 1)))
+
+
+def _draws(horizon: int) -> int:
+    """Return how many draws to count in a game of `horizon` steps, at least 2.
+
+    Above batches of tau >= 2 rounds an unfinished last batch is one more step, whose draw has seen all gains. There a
+    round moves scores by a / tau only, so horizon draws after the first cost at most horizon a^2 / 8: no more than the
+    (horizon - 1) a^2 / 2 that are counted, except where the horizon is 1.
+    """
+    return max(horizon, 2)
