@@ -12,6 +12,7 @@ from dp_bandit_envs.errors import WrongGameError, WrongTypeError
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Noise, facts_above, noise_label
 from dp_bandit_envs.protocols import is_public
+from dp_bandit_envs.wrappers.declared_values import check_values
 from dp_bandit_envs.wrappers.public_spec import public_spec
 
 
@@ -193,4 +194,6 @@ def checked_above(mechanism: Mechanism, below: Below) -> Below:
             f" from 1 to {below.horizon // mechanism.batch_size} and a Noise; its {wrong[0]} is"
             f" {getattr(above, wrong[0])!r}."
         )
+    if not mechanism.releases_sums:
+        check_values(above, name)
     return above
