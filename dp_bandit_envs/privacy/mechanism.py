@@ -59,6 +59,7 @@ class Below(NamedTuple):
             noise above hides that.
         noise: What is public about noise below.
         values: The range of the values and their distances in other norms.
+        beneath: What distinguishes the mechanisms below from others of the same sizes, the innermost first.
     """
 
     n_values: int
@@ -69,6 +70,7 @@ class Below(NamedTuple):
     withheld: bool = False
     noise: Noise = Noise()
     values: Values = Values()
+    beneath: tuple[str, ...] = ()
 
 
 class Mechanism(abc.ABC):
@@ -92,6 +94,9 @@ class Mechanism(abc.ABC):
     mechanisms above this one have no guarantee of their own; then a gain that is withheld ends the game."""
     any_range: ClassVar[bool] = False
     """Whether it accepts values outside [0, 1], as payoffs in [-1, 1] are; otherwise such games are refused."""
+    told_by_sizes: ClassVar[bool] = False
+    """Whether the horizon and distances above determine what this very class does; then it need not be named for the
+    noise of mechanisms above to differ."""
     example: ClassVar[dict[str, Any]] = {"epsilon": 1.0}
     """Arguments with which a mechanism of the table is shown and tested."""
 
@@ -147,6 +152,7 @@ def facts_above(mechanism: Mechanism, below: Below) -> Below:
     guarantee = mechanism.guarantee(below)
     if isinstance(guarantee, PrivacyGuarantee):
         guarantee = after_noise_below(guarantee, below)
+    told = vars(type(mechanism)).get("told_by_sizes", False)
     return below._replace(
         horizon=mechanism.horizon(below),
         sensitivity=mechanism.sensitivity(below),
@@ -155,17 +161,21 @@ def facts_above(mechanism: Mechanism, below: Below) -> Below:
         withheld=(below.withheld or mechanism.withholds) and getattr(guarantee, "model", "none") == "none",
         noise=mechanism.noise(below),
         values=mechanism.values(below),
+        beneath=below.beneath if told else (*below.beneath, noise_label(mechanism, below)),
     )
 
 
 def noise_label(mechanism: Mechanism, below: Below) -> str:
     """Return what distinguishes a mechanism's noise from that of others with the same seed: all that determines it.
 
-    If two releases of one gain had the same draws with different scales, the noise would cancel.
+    If two releases of one gain had the same draws with different scales, the noise would cancel; and so it would if the
+    same draws were added to what different mechanisms below make of one gain.
     """
     sizes: tuple[Any, ...] = below[: Below._fields.index("guarantee")]
     if below.values.norm or (below.values.low, below.values.high) != (0.0, 1.0):
         sizes = (*sizes, below.values)
+    if below.beneath:
+        sizes = (*sizes, below.beneath)
     return written_value((mechanism, sizes))
 
 
