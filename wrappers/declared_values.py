@@ -50,7 +50,8 @@ def check_range(values: Any, name: str) -> None:
 def check_distances(facts: Below, name: str) -> None:
     """Raise `ValueError` if the declared distances in L2 or the own norm are ruled out by the sensitivity, in L1.
 
-    The L1 norm of n values is at most sqrt(n) times their L2 norm, and n times their largest.
+    The L1 norm of n values is at least as large as the others, and at most sqrt(n) times their L2 norm and n times the
+    largest of them.
     """
     n, values = facts.gains_in_a_round, facts.values
     most = {"l2": math.sqrt(n), "sup": float(n), "l1": 1.0}
@@ -58,6 +59,11 @@ def check_distances(facts: Below, name: str) -> None:
     if values.norm:
         distances["own"] = values.own * most[values.norm]
     for fact, in_l1 in distances.items():
+        if facts.sensitivity * ROUNDING < getattr(values, fact):
+            raise ValueError(
+                f"{name} needs a sensitivity, which is a distance in L1, of at least the {fact} of its `values`;"
+                f" received {facts.sensitivity!r} and {getattr(values, fact)!r}. Laplace noise would be too small."
+            )
         if in_l1 * ROUNDING < facts.sensitivity:
             raise ValueError(
                 f"{name} needs `values` whose distances fit together: with {fact} = {getattr(values, fact)!r},"

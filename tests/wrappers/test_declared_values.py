@@ -79,6 +79,13 @@ def test_games_with_values_in_different_norms_are_not_played_together():
         vector.LaplaceClipRescale(many, epsilon=1.0)
 
 
+@pytest.mark.parametrize("values", [Values(), RIGHT._replace(l2=0.5)])
+def test_a_sensitivity_smaller_than_another_distance_is_refused(values):
+    """Laplace noise would be scaled to 0.4, for values that differ by 1 in L2, or in the sup norm."""
+    with refused(ValueError, "sensitivity"):
+        LaplaceClipRescale(Declares(values, sensitivity=0.4), epsilon=1.0)
+
+
 class Twice(MiniBatchAverage):
     """A foreign mechanism that says that a round counts twice, but not in how many values."""
 
