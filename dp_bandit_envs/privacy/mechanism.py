@@ -117,7 +117,9 @@ class Mechanism(abc.ABC):
         Each gain that a round reveals changes one released gain, which lies in the game's range or is withheld. For
         sums there is no bound, because a changed gain stays in all later ones.
         """
-        return math.inf if self.releases_sums else max(below.values.width * below.gains_in_a_round, below.sensitivity)
+        if self.releases_sums:
+            return math.inf
+        return max(below.values.width * self.gains_in_a_round(below), below.sensitivity)
 
     def horizon(self, below: Below) -> int:
         """Return the number of steps above."""
@@ -131,10 +133,15 @@ class Mechanism(abc.ABC):
         """Return the range of what is released, and its distances in other norms than L1, with the noise fixed.
 
         The default assumes that each gain which a round reveals changes one released gain by the range's width at most.
+        Where it changes several, `gains_in_a_round` says so. These are released after different rounds, so that sums
+        above count all of them, and noise of any kind is scaled to their distance in L1.
         """
         values = below.values
-        complete = values.complete and not self.withholds and not self.releases_sums
+        spread = self.gains_in_a_round(below) > below.gains_in_a_round
+        complete = values.complete and not (self.withholds or self.releases_sums or spread)
         l2 = math.nextafter(values.width * math.sqrt(below.gains_in_a_round), math.inf)
+        if spread:
+            l2 = self.sensitivity(below)
         return values._replace(
             l2=max(l2, values.l2),
             norm="sup" if complete else "",
