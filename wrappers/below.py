@@ -13,8 +13,9 @@ from gymnasium.wrappers import vector as of_many
 from dp_bandit_envs import checks
 from dp_bandit_envs.errors import WrongTypeError
 from dp_bandit_envs.privacy.mechanism import Below, Noise
-from dp_bandit_envs.privacy.values import Values, gains_of_arms
+from dp_bandit_envs.privacy.values import gains_of_arms
 from dp_bandit_envs.protocols import Observation
+from dp_bandit_envs.wrappers.declared_values import check_distances, check_range
 from dp_bandit_envs.wrappers.public_face import PublicFace
 
 PASS_OBSERVATIONS_THROUGH = (
@@ -151,16 +152,19 @@ def facts_of_game(env: Any, wrapper: str) -> Below:
     """Return the public facts about what a game without a boundary reveals.
 
     A game that does not declare `n_values` and `values` reveals gains of arms in [0, 1].
+
+    Raises:
+        WrongTypeError: If the declared `values` are no `Values`.
+        ValueError: If they are not possible, or do not fit the sensitivity, so that some noise would be too small.
     """
     sensitivity = checked_sensitivity(needed_below(env, "sensitivity", wrapper), wrapper)
     n_values = next((layer.n_values for layer in layers_of(env) if hasattr(layer, "n_values")), None)
     values = next((layer.values for layer in layers_of(env) if hasattr(layer, "values")), None)
     if values is None:
         values = gains_of_arms(sensitivity)
-    elif not isinstance(values, Values):
-        raise WrongTypeError(f"{wrapper} needs a game whose `values` are Values; received a {type(values).__name__}.")
     n_values = needed_below(env, "n_arms", wrapper) if n_values is None else n_values
-    return Below(
+    check_range(values, wrapper)
+    facts = Below(
         n_values=n_values,
         horizon=needed_below(env, "horizon", wrapper),
         sensitivity=sensitivity,
@@ -169,6 +173,8 @@ def facts_of_game(env: Any, wrapper: str) -> Below:
         noise=Noise(sensitivity),
         values=values,
     )
+    check_distances(facts, wrapper)
+    return facts
 
 
 def checked_sensitivity(value: Any, wrapper: str) -> float:

@@ -11,7 +11,9 @@ from dp_bandit_envs.decisions import DecisionSet
 from dp_bandit_envs.errors import WrongGameError, WrongTypeError
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Noise, facts_above, noise_label
+from dp_bandit_envs.privacy.values import Values
 from dp_bandit_envs.protocols import is_public
+from dp_bandit_envs.wrappers.declared_values import check_values
 from dp_bandit_envs.wrappers.public_spec import public_spec
 
 
@@ -98,6 +100,14 @@ class PublicFace:
     def below(self) -> Below:
         """Public facts about the gains that the mechanism receives."""
         return self._below
+
+    @property
+    def values(self) -> Values:
+        """Public facts about the gains that are released."""
+        if self.releases_sums:
+            raise AttributeError(f"{type(self).__name__} has no attribute 'values': it releases sums, of any size.")
+        values: Values = self.above.values
+        return values
 
     @property
     def releases_sums(self) -> bool:
@@ -193,4 +203,6 @@ def checked_above(mechanism: Mechanism, below: Below) -> Below:
             f" from 1 to {below.horizon // mechanism.batch_size} and a Noise; its {wrong[0]} is"
             f" {getattr(above, wrong[0])!r}."
         )
+    if not mechanism.releases_sums:
+        check_values(above, name)
     return above

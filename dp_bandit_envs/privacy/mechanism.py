@@ -59,6 +59,7 @@ class Below(NamedTuple):
             noise above hides that.
         noise: What is public about noise below.
         values: The range of the values and their distances in other norms.
+        beneath: What distinguishes the mechanisms below from others of the same sizes, the innermost first.
     """
 
     n_values: int
@@ -69,6 +70,7 @@ class Below(NamedTuple):
     withheld: bool = False
     noise: Noise = Noise()
     values: Values = Values()
+    beneath: tuple[str, ...] = ()
 
 
 class Mechanism(abc.ABC):
@@ -92,6 +94,9 @@ class Mechanism(abc.ABC):
     mechanisms above this one have no guarantee of their own; then a gain that is withheld ends the game."""
     any_range: ClassVar[bool] = False
     """Whether it accepts values outside [0, 1], as payoffs in [-1, 1] are; otherwise such games are refused."""
+    told_by_sizes: ClassVar[bool] = False
+    """Whether the horizon and distances above determine what this very class does; then it need not be named for the
+    noise of mechanisms above to differ."""
     example: ClassVar[dict[str, Any]] = {"epsilon": 1.0}
     """Arguments with which a mechanism of the table is shown and tested."""
 
@@ -116,7 +121,9 @@ class Mechanism(abc.ABC):
         Each gain that a round reveals changes one released gain, which lies in the game's range or is withheld. For
         sums there is no bound, because a changed gain stays in all later ones.
         """
-        return math.inf if self.releases_sums else max(below.values.width * below.gains_in_a_round, below.sensitivity)
+        if self.releases_sums:
+            return math.inf
+        return max(below.values.width * self.gains_in_a_round(below), below.sensitivity)
 
     def horizon(self, below: Below) -> int:
         """Return the number of steps above."""
@@ -130,10 +137,15 @@ class Mechanism(abc.ABC):
         """Return the range of what is released, and its distances in other norms than L1, with the noise fixed.
 
         The default assumes that each gain which a round reveals changes one released gain by the range's width at most.
+        Where it changes several, `gains_in_a_round` says so. These are released after different rounds, so that sums
+        above count all of them, and noise of any kind is scaled to their distance in L1.
         """
         values = below.values
-        complete = values.complete and not self.withholds and not self.releases_sums
+        spread = self.gains_in_a_round(below) > below.gains_in_a_round
+        complete = values.complete and not (self.withholds or self.releases_sums or spread)
         l2 = math.nextafter(values.width * math.sqrt(below.gains_in_a_round), math.inf)
+        if spread:
+            l2 = self.sensitivity(below)
         return values._replace(
             l2=max(l2, values.l2),
             norm="sup" if complete else "",
@@ -151,6 +163,7 @@ def facts_above(mechanism: Mechanism, below: Below) -> Below:
     guarantee = mechanism.guarantee(below)
     if isinstance(guarantee, PrivacyGuarantee):
         guarantee = after_noise_below(guarantee, below)
+    told = vars(type(mechanism)).get("told_by_sizes", False)
     return below._replace(
         horizon=mechanism.horizon(below),
         sensitivity=mechanism.sensitivity(below),
@@ -159,17 +172,21 @@ def facts_above(mechanism: Mechanism, below: Below) -> Below:
         withheld=(below.withheld or mechanism.withholds) and getattr(guarantee, "model", "none") == "none",
         noise=mechanism.noise(below),
         values=mechanism.values(below),
+        beneath=below.beneath if told else (*below.beneath, noise_label(mechanism, below)),
     )
 
 
 def noise_label(mechanism: Mechanism, below: Below) -> str:
     """Return what distinguishes a mechanism's noise from that of others with the same seed: all that determines it.
 
-    If two releases of one gain had the same draws with different scales, the noise would cancel.
+    If two releases of one gain had the same draws with different scales, the noise would cancel; and so it would if the
+    same draws were added to what different mechanisms below make of one gain.
     """
     sizes: tuple[Any, ...] = below[: Below._fields.index("guarantee")]
     if below.values.norm or (below.values.low, below.values.high) != (0.0, 1.0):
         sizes = (*sizes, below.values)
+    if below.beneath:
+        sizes = (*sizes, below.beneath)
     return written_value((mechanism, sizes))
 
 

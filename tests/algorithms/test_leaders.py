@@ -13,6 +13,7 @@ from dp_bandit_envs.metrics import mean_and_standard_error
 from dp_bandit_envs.privacy.gaussian import gaussian_epsilon, gaussian_sigma, smallest_delta
 from dp_bandit_envs.simulation import play, simulate
 from dp_bandit_envs.theory.leader_bounds import equal_noise_bound, growing_noise_bound, perturbed_leader_bound
+from dp_bandit_envs.wrappers import MiniBatchAverage
 
 SETS = ("Ball", "Cube", "Simplex", "Experts")
 FREE = {"epsilon": math.inf}
@@ -239,3 +240,15 @@ def test_the_bound_of_the_perturbed_leader_skips_no_growth_of_its_noise():
     deviations = [2 * math.sqrt(counter.variance(t)) for t in range(1, horizon + 1)]
     exact = perturbed_leader_bound("ball", 10, deviations)
     assert exact <= algorithm.regret_bound_in(game) <= exact * (1 + 1e-5)
+
+
+@pytest.mark.parametrize("game", SETS)
+def test_as_ftpl_says_what_it_guarantees_above_batches(game):
+    """A batch of 3 moves averages by a third of the distance, so a third of the noise is as private."""
+    env = gym.make(f"DPBandit-{game}-v0", horizon=3 * 64)
+    batches = MiniBatchAverage(env, batch_size=3)
+    assert batches.values.l2 == pytest.approx(env.get_wrapper_attr("values").l2 / 3)
+    algorithm = make_algorithm("AS-FTPL", epsilon=0.1)
+    found = algorithm.guarantee_in(batches)
+    assert (found.epsilon, found.delta) == (0.1, 1e-6)
+    assert algorithm.wrap(batches).guarantee == found

@@ -16,6 +16,7 @@ from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.registration import IDS
 from dp_bandit_envs.simulation import trials as trials_module
 from tests.tools.playable import players_for
+from tests.tools.plays import POINT_IDS
 
 SEED = 20170208
 # Prime: no batch size divides it, and neither does any block length below.
@@ -60,7 +61,11 @@ AGENTS = {"EXP3": Exp3, "Tsallis-INF": TsallisInf, "HTINF": lambda: Htinf(sigma=
 def games():
     """Yield every id, with both ways of charging and several memories where there is a memory."""
     for id_ in IDS:
-        if id_ not in WITH_MEMORY:
+        if id_ in POINT_IDS:
+            yield id_, {"feedback": "full"}
+            if id_ != "DPBandit-Simplex-v0":  # no algorithm plays mixtures of arms from payoffs
+                yield id_, {"feedback": "bandit"}
+        elif id_ not in WITH_MEMORY:
             yield id_, {}
         for observe_charge in (True, False) if id_ in WITH_MEMORY else ():
             for memory in (0, 1, 3) if id_ == "DPBandit-MemoryBounded-v0" else (None,):
@@ -86,7 +91,6 @@ def assert_same(env_id, env_kwargs, algorithms, *, trials=2, horizon=HORIZON, se
         assert outcome.engine == "compiled", outcome.reason
         for trial in range(trials):
             env = gym.make(env_id, horizon=horizon, **env_kwargs)
-            n_arms = env.unwrapped.n_arms
             game = play(env, algorithm, seed=seed, trial=trial)
             arms[algorithm.name, trial] = game.arms
             assert game.arms.shape == (horizon,)
@@ -94,8 +98,8 @@ def assert_same(env_id, env_kwargs, algorithms, *, trials=2, horizon=HORIZON, se
             assert np.array_equal(outcome.policy_regret[trial], game.policy_regret)
             assert np.array_equal(outcome.collected[trial], game.collected)
             assert np.array_equal(outcome.switches[trial], game.switches)
-            assert np.array_equal(outcome.pulls[trial], np.bincount(game.arms, minlength=n_arms))
-            if env.unwrapped.adversary.means is None:
+            assert np.array_equal(outcome.pulls[trial], np.bincount(game.arms, minlength=game.n_plays))
+            if env.unwrapped.adversary.means is None or env_id in POINT_IDS:
                 assert outcome.pseudo_regret is None and game.pseudo_regret is None
             else:
                 assert np.array_equal(outcome.pseudo_regret[trial], game.pseudo_regret)
@@ -104,7 +108,8 @@ def assert_same(env_id, env_kwargs, algorithms, *, trials=2, horizon=HORIZON, se
 
 @pytest.mark.parametrize(("env_id", "env_kwargs"), list(games()), ids=str)
 def test_every_algorithm_plays_the_same_game_both_ways(env_id, env_kwargs):
-    assert_same(env_id, env_kwargs, players_for(env_id))
+    arguments = env_kwargs if env_id in POINT_IDS else {}
+    assert_same(env_id, env_kwargs, players_for(env_id, **arguments))
 
 
 @pytest.mark.parametrize("order", ORDERS)

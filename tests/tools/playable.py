@@ -34,9 +34,10 @@ LEADERS = [
 """Algorithms for gain vectors, in no table."""
 
 
-def players_for(id_):
-    """Return algorithms that can play the games of an id with its default arguments, at least one."""
-    return [make_algorithm(name) for name in names_for(id_)] + (LEADERS if id_ in POINT_IDS else [])
+def players_for(id_, **arguments):
+    """Return algorithms that can play the games of an id with these arguments, at least one."""
+    vectors = id_ in POINT_IDS and arguments.get("feedback", "full") == "full"
+    return [make_algorithm(name) for name in names_for(id_, **arguments)] + (LEADERS if vectors else [])
 
 
 def home_of(name):

@@ -9,7 +9,8 @@ import pytest
 
 from dp_bandit_envs.adversaries.replay import GainTable
 from dp_bandit_envs.envs.bandit_env import BanditEnv
-from dp_bandit_envs.errors import BoundaryError, StepOutsideGameError
+from dp_bandit_envs.envs.experts_env import ExpertsEnv
+from dp_bandit_envs.errors import BoundaryError, StepOutsideGameError, WrongGameError
 from dp_bandit_envs.privacy import Mechanism, Noise, PrivacyGuarantee
 from dp_bandit_envs.wrappers import (
     CounterSums,
@@ -283,6 +284,26 @@ def test_how_many_releases_a_round_influences_is_told_upwards():
     floor, span = env.mechanism.new_state(env.below)
     assert 3 * math.log((floor + span) / floor) == pytest.approx(1.2, rel=1e-12)
     assert LaplaceClipRescale(PrivacyBoundary(game(np.zeros((6, 2))), ReleasesThrice()), epsilon=1.0).noise.scale == 3.0
+
+
+class OneAndTwoMore(ReleasesThrice):
+    """The same for games that reveal everything; its sensitivity follows from the number of releases."""
+
+    withholds = False
+    sensitivity = Mechanism.sensitivity
+
+
+def test_sums_above_a_round_that_counts_thrice_have_three_times_the_noise_of_each_kind():
+    """Gaussian noise was scaled to 1: three items of one sum move its topmost node by 3, not by the root of 3."""
+    once = PrivacyBoundary(game(np.zeros((6, 2))), ReleasesThrice())
+    for noise in ("gaussian", "laplace"):
+        env = CounterSums(once, counter="binary", epsilon=1.0, noise=noise)
+        assert env.mechanism.new_state(env.below).factor >= 3.0
+    experts = PrivacyBoundary(ExpertsEnv(2, 6), OneAndTwoMore())
+    assert experts.sensitivity == 6.0
+    for below in (experts, LaplaceClipRescale(experts, epsilon=math.inf)):
+        with refused(WrongGameError, "own-norm"):
+            CounterSums(below, counter="binary", epsilon=1.0, noise="own-norm")
 
 
 # ---- what is below a mechanism counts in its guarantee, whether its author thought of it or not

@@ -18,8 +18,10 @@ from dp_bandit_envs import (
 )
 from dp_bandit_envs.adversaries.replay import GainTable
 from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.privacy import mechanisms
 from dp_bandit_envs.privacy.mechanisms import MECHANISMS
 from dp_bandit_envs.seeding import FIRST_WRAPPER, stream
+from dp_bandit_envs.wrappers import PrivacyBoundary
 from tests.tools.boundary_games import game
 from tests.tools.one_noise import as_one_player
 
@@ -149,6 +151,34 @@ def test_labels_hold_every_parameter(name):
 
         labels.add(noise_label(changed, env.below))
     assert len(labels) == 1 + len(attributes)
+
+
+@pytest.mark.parametrize("lower", [{"epsilon": 1.0, "bound": 20.0}, {"epsilon": np.inf, "bound": 2.0}])
+def test_noise_above_different_mechanisms_is_different(lower):
+    """With the same noise on what each makes of the gains, a difference gave every gain: at epsilon 0.01 and 1 here.
+
+    Noisy sums with a grid of a quarter, and gains rescaled to about a half below one of them and kept below the other.
+    """
+    hidden = np.random.default_rng(1).integers(0, 2, (ROUNDS, 2)).astype(float)
+    released = []
+    for below in ({"epsilon": np.inf}, lower):
+        env = HybridSums(LaplaceClipRescale(game(hidden), outside="clip", **below), epsilon=0.01)
+        env.reset(seed=5)
+        released.append([env.step(0)[0]["sum"][0] for _ in range(ROUNDS)])
+    steps = np.diff(np.subtract(*released))
+    # Noise of scale 200 or more in each; without it no step is larger than 1 and two steps of the grid.
+    assert (np.abs(steps) > 2).sum() > ROUNDS / 2
+
+
+def test_batches_below_change_the_noise_by_their_sizes_only():
+    """So that the streams of algorithms on batches depend on nothing else; a class derived from them is named."""
+
+    class Derived(mechanisms.MiniBatchAverage):
+        """A mechanism that might do anything."""
+
+    batches = MiniBatchAverage(game(ZEROS), batch_size=2)
+    derived = PrivacyBoundary(game(ZEROS), Derived(batch_size=2))
+    assert batches.above.beneath == () and len(derived.above.beneath) == 1
 
 
 def test_play_and_simulate_still_play_the_same_private_game():

@@ -6,6 +6,7 @@ import gymnasium as gym
 
 from dp_bandit_envs.decisions import DecisionSet
 from dp_bandit_envs.privacy.mechanism import Below, Noise
+from dp_bandit_envs.privacy.values import Values
 from dp_bandit_envs.protocols import VectorEnvironment
 from dp_bandit_envs.wrappers.below import (
     PASS_VECTOR_OBSERVATIONS_THROUGH,
@@ -18,6 +19,7 @@ from dp_bandit_envs.wrappers.below import (
     needed_of_all,
     refuse_sums,
 )
+from dp_bandit_envs.wrappers.declared_values import check_distances
 
 
 class GamesBelow(NamedTuple):
@@ -64,13 +66,17 @@ def games_alike(env: VectorEnvironment, name: str) -> GamesBelow:
     if below:
         alike_below = [found[0].above for found in singles if found] or [below[0].above]
         gains = max(one.gains_in_a_round for one in alike_below)
-        values = max((one.values for one in alike_below), key=lambda one: one.l2)
+        values = farthest([one.values for one in alike_below])
         facts = below[0].above._replace(sensitivity=sensitivity, gains_in_a_round=gains, values=values)
     else:
-        widest = max((facts_of_game(game, name) for game in bottoms), key=lambda one: one.sensitivity)
-        facts = widest._replace(
-            horizon=needed_below(env, "horizon", name), sensitivity=sensitivity, noise=Noise(sensitivity)
+        of_games = [facts_of_game(game, name) for game in bottoms]
+        facts = max(of_games, key=lambda one: one.sensitivity)._replace(
+            horizon=needed_below(env, "horizon", name),
+            sensitivity=sensitivity,
+            noise=Noise(sensitivity),
+            values=farthest([one.values for one in of_games]),
         )
+        check_distances(facts, name)
     alike: dict[str, set[Any]] = {
         "guarantee": {found[0].guarantee if found else None for found in singles},
         "noise": {found[0].noise if found else None for found in singles},
@@ -78,6 +84,7 @@ def games_alike(env: VectorEnvironment, name: str) -> GamesBelow:
         "number of arms" if plays == "n_arms" else "decision set": set(needed_of_all(env, plays, name)),
         "number of values": {facts_of_game(game, name).n_values for game in bottoms},
         "range of values": {facts_of_game(game, name).values[:2] for game in bottoms},
+        "norm of values": {facts_of_game(game, name).values.norm for game in bottoms} - {""},
     }
     for what, different in alike.items():
         if len(different) > 1:
@@ -92,3 +99,9 @@ def games_alike(env: VectorEnvironment, name: str) -> GamesBelow:
         boundaries=len(below),
         space=space,
     )
+
+
+def farthest(values: list[Values]) -> Values:
+    """Return facts that hold for all of these values: those of the largest distances in each norm."""
+    farther = max(values, key=lambda one: one.l2)
+    return farther._replace(own=max(one.own for one in values if one.norm or not farther.norm))

@@ -67,6 +67,7 @@ class MiniBatchAverage(Mechanism):
     withholds = False
     any_range = True
     forget = staticmethod(forget)
+    told_by_sizes = True
     example: ClassVar[dict[str, Any]] = {"batch_size": 5}
 
     def __init__(self, *, batch_size: SupportsIndex) -> None:
