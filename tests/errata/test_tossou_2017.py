@@ -1,0 +1,104 @@
+"""Counterexamples to Tossou and Dimitrakakis (2017) that have no place elsewhere: see ERRATA.md."""
+
+import math
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from scipy import stats
+
+import dp_bandit_envs  # noqa: F401 registers the environments
+from dp_bandit_envs import make_algorithm
+from tests.tools.fair_coins import best_of_coins
+
+
+def test_marginals_without_a_loss_can_tell_everything():
+    """Definition 2.1 of 2017: I_1 is a fair coin, I_2 = I_1 xor g_1. Each arm alone is a fair coin in both worlds."""
+    laws = [{(first, first ^ gain): 0.5 for first in (0, 1)} for gain in (0, 1)]
+    for law in laws:
+        for t in (0, 1):
+            assert sum(p for arms, p in law.items() if arms[t] == 1) == 0.5
+    assert not set(laws[0]) & set(laws[1])
+
+
+def test_the_third_term_of_theorem_3_3_is_no_tail():
+    """Draws that may lose: Bin(T, 1 - gamma). Above the mean by sqrt(2 ln T / T) they are half the time."""
+    horizon, rate = 10_000, 0.3
+    mean = (1 - rate) * horizon
+    drawn = stats.binom(horizon, 1 - rate)
+    assert drawn.sf(mean + math.sqrt(2 * math.log(horizon) / horizon)) > 0.45
+    assert drawn.sf(mean + math.sqrt(2 * horizon * math.log(horizon))) <= horizon**-4.0
+
+
+def divergence_of_a_later_draw(n_arms, rate, games, rounds, seed=0):
+    """Return the largest KL divergence of one draw, over random histories in which the first gain is 0 or 1."""
+    rng = np.random.default_rng(seed)
+    eta, worst = rate / n_arms, 0.0
+    start = rng.uniform(0, math.log(n_arms / eta), (games, n_arms)) * rng.integers(0, 2, (games, n_arms))
+
+    def law(scores):
+        weights = np.exp(scores - scores.max(axis=1, keepdims=True))
+        return (1 - rate) * weights / weights.sum(axis=1, keepdims=True) + eta
+
+    worlds, every = [start.copy(), start.copy()], np.arange(games)
+    for t in range(rounds):
+        arms = rng.integers(0, n_arms, games)
+        gain = rng.integers(0, 2, games)
+        for gains, scores in zip(((np.zeros(games), gain), (np.ones(games), gain)), worlds, strict=True):
+            scores[every, arms] += eta * gains[min(t, 1)] / law(scores)[every, arms]
+        p, q = law(worlds[0]), law(worlds[1])
+        worst = max(worst, (p * np.log(p / q)).sum(axis=1).max(), (q * np.log(q / p)).sum(axis=1).max())
+    return worst
+
+
+@pytest.mark.parametrize("rate", [0.1, 0.01, 0.001])
+def test_a_draw_of_exp3_loses_far_less_than_its_worst_case(rate):
+    """Sub-linear privacy is not shown to be impossible: no divergence of a draw found is above 0.3 gamma / K."""
+    found = divergence_of_a_later_draw(4, rate, games=4000, rounds=20)
+    assert 0.03 * rate / 4 < found < 0.3 * rate / 4
+
+
+def epsilon_of_theorem_3_5(k, epsilon, log):
+    """Return the advanced composition of k mechanisms (Dwork, Rothblum and Vadhan 2010, theorem III.3)."""
+    return k * epsilon * math.expm1(epsilon) + math.sqrt(2 * k * log) * epsilon
+
+
+def test_theorem_3_5_is_rounded_to_the_wrong_side():
+    """T = 2^18, K = 4, delta = T^-2, in the paper's own terms: 2 / tau a round, T / tau rounds, the root over all."""
+    horizon, log = 2**18, 2 * math.log(2**18)
+    tau = (7 * 4 * math.log(4)) ** (-1 / 3) * horizon ** (1 / 3)
+    printed = 4 * horizon / tau**3 + math.sqrt(8 * log * horizon / tau**3)
+    assert printed == pytest.approx(28 * 4 * math.log(4) + math.sqrt(112 * 4 * math.log(4) * math.log(horizon)))
+    assert printed < 1.02 * printed < epsilon_of_theorem_3_5(horizon / tau, 2 / tau, log)
+    # As the statement stands, T / tau^3 is outside of the root; and the proof's 2 T / tau a round would be far more.
+    assert 4 * horizon / tau**3 + math.sqrt(8 * log) * horizon / tau**3 > 2 * printed
+    assert 2 * horizon / tau > 27_000
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0])
+def test_corollary_3_3_does_not_follow_from_theorem_3_5(epsilon):
+    """With x = T / tau^3: 4 x + sqrt(8 x L) is twice epsilon; with 1 / tau a round x + sqrt(2 x L) fits."""
+    log = math.log(1e6)
+    x = epsilon**2 / (4 * epsilon + 2 * log)
+    assert 4 * x + math.sqrt(8 * x * log) > 1.98 * epsilon
+    assert x + math.sqrt(2 * x * log) < epsilon
+    horizon = 2**18
+    tau = make_algorithm("EXP3-tau", epsilon=epsilon, delta=1e-6).wrap(
+        gym.make("DPBandit-Stochastic-v0", horizon=horizon)
+    )
+    assert 1.5 < (horizon / x) ** (1 / 3) / tau.get_wrapper_attr("batch_size") < 2.1
+
+
+def test_the_best_of_two_coins_by_hand():
+    """One round of two coins: the larger sign is 1 in three of four cases."""
+    assert best_of_coins(2, 1) == pytest.approx(0.5)
+
+
+def test_corollary_3_1_is_below_what_every_algorithm_loses():
+    """T = 2^18, K = 4, epsilon = 1000: fair coins cost every algorithm E max G_i - T / 2, more than the claim."""
+    horizon, epsilon = 2**18, 1000.0
+    root = math.sqrt((math.e - 1) * horizon * 4 * math.log(4))
+    claimed = 4 * math.log(horizon) / epsilon * root + 2 * 4 + math.sqrt(32 * horizon) / epsilon
+    least = best_of_coins(4, horizon) / 2
+    assert least > 2.5 * claimed
+    assert make_algorithm("DP-EXP3-Lap", epsilon=epsilon).regret_bound(n_arms=4, horizon=horizon) > 2 * root > least
