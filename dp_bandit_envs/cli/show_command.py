@@ -12,7 +12,8 @@ from rich.console import Console
 
 from dp_bandit_envs import agents, checks, wrappers
 from dp_bandit_envs.adversaries import Stochastic
-from dp_bandit_envs.algorithms import ALGORITHMS, make_algorithm
+from dp_bandit_envs.algorithms import ALGORITHMS, Algorithm, make_algorithm
+from dp_bandit_envs.decisions import DECISION_SETS
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.registration import IDS
 from dp_bandit_envs.experiments.privacy_levels import level_of
@@ -102,6 +103,8 @@ def about(kind: str, name: str, thing: Any) -> str:
 def _reflowed(text: str) -> str:
     """Return a docstring with its plain paragraphs wrapped to 80 columns; formulas and lists are unchanged."""
     blocks = text.split("\n\n")
+    # A heading is a line of its own.
+    blocks = [part for block in blocks for part in (block.split("\n", 1) if block.startswith("## ") else [block])]
     plain = [not block.startswith((" ", "..")) and "\n " not in block for block in blocks]
     return "\n\n".join(_wrapped(block) if ours else block for block, ours in zip(blocks, plain, strict=True))
 
@@ -157,14 +160,27 @@ def _of_algorithm(name: str) -> dict[str, str]:
     paper = f"the paper's figure: epsilon = {claimed.epsilon:.6g}" + (
         f", delta = {claimed.delta:.3g}" if claimed.delta else ""
     )
-    games = "only those that reveal all gains: DPBandit-Experts-v0, or DPBandit-Graph-v0 with graph=complete"
+    games = _games_of(algorithm)
     return {
-        **({"Games": games} if algorithm.feedback == "full" else {}),
+        **({"Games": games} if games else {}),
         "Guarantee": f"with the defaults, {at}: {level_of(holds, HORIZON)}\n{holds}"
         + ("" if holds == claimed else f"\n{paper}"),
         "Regret bound": "\n".join(bounds) or "none with explicit constants is known",
         "Source": algorithm.reference,
     }
+
+
+def _games_of(algorithm: Algorithm) -> str:
+    """Return which games an algorithm is for, one kind a line; nothing if it is for all games with arms."""
+    lines = []
+    if algorithm.make_agent is not None and algorithm.feedback == "full":
+        lines.append("only those that reveal all gains: DPBandit-Experts-v0, or DPBandit-Graph-v0 with graph=complete")
+    elif algorithm.make_agent is not None and algorithm.make_point_agent is not None:
+        lines.append("all with arms")
+    if algorithm.make_point_agent is not None:
+        sets = ", ".join(f"DPBandit-{name.capitalize()}-v0" for name in algorithm.decision_sets or DECISION_SETS)
+        lines.append(f"points, with feedback='{'bandit' if algorithm.feedback == 'payoff' else 'full'}': {sets}")
+    return "\n".join(lines)
 
 
 def _of_wrapper(name: str, thing: Any) -> str:

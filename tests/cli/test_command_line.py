@@ -22,7 +22,8 @@ from dp_bandit_envs.experiments import figure_2
 from dp_bandit_envs.experiments.claim import Verdict
 from dp_bandit_envs.experiments.results_folder import ResultsFolder
 from dp_bandit_envs.privacy.counters import COUNTERS
-from tests.tools.playable import BANDITS, FULL_INFORMATION, arguments_of, home_of
+from tests.tools.playable import BANDITS, FULL_INFORMATION, arguments_of, home_of, names_for
+from tests.tools.plays import POINT_IDS
 from tests.tools.refusals import missing
 
 WRAPPERS = (
@@ -140,6 +141,16 @@ def test_every_algorithm_runs(dp_bandit, name):
 def test_show_says_which_algorithms_need_all_gains(name):
     says_so = "\nGames\n  only those that reveal all gains" in about("algorithm", name, ALGORITHMS[name])
     assert says_so == (name in FULL_INFORMATION)
+
+
+@pytest.mark.parametrize("name", algorithm_names())
+def test_show_says_which_algorithms_play_points_and_where(name):
+    text = " ".join(about("algorithm", name, ALGORITHMS[name]).split())
+    for id_ in POINT_IDS:
+        for feedback in ("full", "bandit"):
+            plays = name in names_for(id_, feedback=feedback)
+            says_so = re.search(f"points, with feedback='{feedback}': [^ ]*( DPBandit-[^ ]*)*{id_}", text) is not None
+            assert says_so == plays, (id_, feedback)
 
 
 @pytest.mark.parametrize("name", FULL_INFORMATION)
