@@ -149,8 +149,8 @@ def test_show_says_which_algorithms_play_points_and_where(name):
     for id_ in POINT_IDS:
         for feedback in ("full", "bandit"):
             plays = name in names_for(id_, feedback=feedback)
-            says_so = re.search(f"points, with feedback='{feedback}': [^ ]*( DPBandit-[^ ]*)*{id_}", text) is not None
-            assert says_so == plays, (id_, feedback)
+            found = re.search(rf"points, with feedback='{feedback}': ((?:DPBandit-\w+-v0(?:, )?)+)", text)
+            assert (found is not None and id_ in found[1]) == plays, (id_, feedback)
 
 
 @pytest.mark.parametrize("name", FULL_INFORMATION)
