@@ -19,6 +19,7 @@ handling of private gains is theirs: they check ranges, count rounds and release
 
 import abc
 import dataclasses
+import hashlib
 import math
 from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple, TypeAlias
@@ -59,7 +60,8 @@ class Below(NamedTuple):
             noise above hides that.
         noise: What is public about noise below.
         values: The range of the values and their distances in other norms.
-        beneath: What distinguishes the mechanisms below from others of the same sizes, the innermost first.
+        beneath: What distinguishes the mechanisms below from others of the same sizes, the innermost first: a hash of
+            each, which shows nothing that somebody else's mechanism may hold.
     """
 
     n_values: int
@@ -164,6 +166,7 @@ def facts_above(mechanism: Mechanism, below: Below) -> Below:
     if isinstance(guarantee, PrivacyGuarantee):
         guarantee = after_noise_below(guarantee, below)
     told = vars(type(mechanism)).get("told_by_sizes", False)
+    digest = hashlib.sha256(noise_label(mechanism, below).encode()).hexdigest()
     return below._replace(
         horizon=mechanism.horizon(below),
         sensitivity=mechanism.sensitivity(below),
@@ -172,7 +175,7 @@ def facts_above(mechanism: Mechanism, below: Below) -> Below:
         withheld=(below.withheld or mechanism.withholds) and getattr(guarantee, "model", "none") == "none",
         noise=mechanism.noise(below),
         values=mechanism.values(below),
-        beneath=below.beneath if told else (*below.beneath, noise_label(mechanism, below)),
+        beneath=below.beneath if told else (*below.beneath, digest),
     )
 
 
