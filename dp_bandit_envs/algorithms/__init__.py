@@ -41,6 +41,8 @@ from dp_bandit_envs.algorithms.tossou_2017 import dp_exp3_lap, dp_lambda_lap, ex
 from dp_bandit_envs.algorithms.tossou_graphs_2017 import ts_max_n, ts_n
 from dp_bandit_envs.algorithms.zimmert_2021 import tsallis_inf
 from dp_bandit_envs.errors import NameTakenError, WrongTypeError
+from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+from dp_bandit_envs.protocols import Environment
 from dp_bandit_envs.theory.printed_epsilons import paper_epsilon
 from dp_bandit_envs.written_values import written_value
 
@@ -49,6 +51,7 @@ __all__ = [
     "Algorithm",
     "algorithm_names",
     "calibrate",
+    "calibrate_in",
     "make_algorithm",
     "paper_epsilon",
     "register_algorithm",
@@ -160,19 +163,39 @@ def calibrate(
         UnknownNameError: If there is no such algorithm.
         UnreachableGuaranteeError: If no value meets the target, such as for algorithms without privacy.
     """
-    known = checks.known_name("algorithm", name, ALGORITHMS)
-    target = (checks.greater_than("epsilon", epsilon, 0.0), 0.0 if delta == 0 else checks.delta(delta))
     rounds = checks.integer("horizon", horizon, at_least=1)
-    make = functools.partial(make_algorithm, known)
-    return calibrated(
-        make,
-        ALGORITHMS[known],
-        known,
-        target,
-        lambda one: one.guarantee(n_arms=n_arms, horizon=rounds),
-        rounds,
-        parameters,
+    return _calibrate(
+        name, (epsilon, delta), lambda one: one.guarantee(n_arms=n_arms, horizon=rounds), rounds, parameters
     )
+
+
+def calibrate_in(name: str, target: tuple[SupportsFloat, SupportsFloat], env: Environment) -> Algorithm:
+    """Make an algorithm whose guarantee in one game meets a target (epsilon, delta); see `calibrate`.
+
+    Args:
+        name: One of `algorithm_names()`.
+        target: (epsilon, delta), in (0, inf) and [0, 1).
+        env: The game, without the algorithm's wrappers.
+
+    Raises:
+        UnknownNameError: If there is no such algorithm.
+        UnreachableGuaranteeError: If no value meets the target in this game.
+    """
+    return _calibrate(name, target, lambda one: one.guarantee_in(env), env.get_wrapper_attr("horizon"), {})
+
+
+def _calibrate(
+    name: str,
+    target: tuple[SupportsFloat, SupportsFloat],
+    measure: Callable[[Algorithm], PrivacyGuarantee],
+    horizon: int,
+    parameters: dict[str, Any],
+) -> Algorithm:
+    known = checks.known_name("algorithm", name, ALGORITHMS)
+    epsilon, delta = target
+    checked = (checks.greater_than("epsilon", epsilon, 0.0), 0.0 if delta == 0 else checks.delta(delta))
+    make = functools.partial(make_algorithm, known)
+    return calibrated(make, ALGORITHMS[known], known, checked, measure, horizon, parameters)
 
 
 def register_algorithm(name: str, maker: Callable[..., Algorithm]) -> None:

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from dp_bandit_envs import algorithm_names, calibrate, make_algorithm
+from dp_bandit_envs import algorithm_names, calibrate, make_algorithm, simulate
 from dp_bandit_envs.algorithms import ALGORITHMS
 from dp_bandit_envs.errors import UnknownNameError, UnreachableGuaranteeError
 from tests.tools.refusals import refused
@@ -85,3 +85,26 @@ def test_a_target_has_a_delta_below_one_and_a_known_name():
         calibrate("DP-SE", epsilon=1.0, delta=1.0, **SIZE)
     with refused(UnknownNameError, "DP-SE"):
         calibrate("DP-SF", epsilon=1.0, **SIZE)
+
+
+def test_simulate_compares_algorithms_at_equal_guarantees():
+    """Also on a cycle, where a round reveals 3 gains; Private-UCB by itself adds more noise than it needs."""
+    for game, more in (
+        ("DPBandit-Stochastic-v0", {"means": [0.9, 0.6, 0.5]}),
+        ("DPBandit-Graph-v0", {"graph": "cycle"}),
+    ):
+        options = {"horizon": 300, "trials": 2, "env_kwargs": more}
+        equal = simulate(game, ["Private-UCB", "DP-SE"], at_guarantee=(0.5, 0.0), **options)
+        for outcome in equal.values():
+            assert 0.5 * (1 - 2e-6) < outcome.guarantee.epsilon <= 0.5
+        assert simulate(game, ["Private-UCB"], **options)["Private-UCB"].guarantee.epsilon < 0.5
+    one = simulate("DPBandit-Stochastic-v0", "DP-EXP3-Lap", at_guarantee=(1.0, 0.0), horizon=50)
+    plain = simulate("DPBandit-Stochastic-v0", "DP-EXP3-Lap", horizon=50)
+    assert (one["DP-EXP3-Lap"].external_regret == plain["DP-EXP3-Lap"].external_regret).all()
+
+
+def test_simulate_at_a_guarantee_needs_names_and_private_algorithms():
+    with refused(TypeError, "algorithms", "at_guarantee"):
+        simulate("DPBandit-Stochastic-v0", [make_algorithm("DP-SE")], at_guarantee=(1.0, 0.0), horizon=50)
+    with refused(UnreachableGuaranteeError, "UCB"):
+        simulate("DPBandit-Stochastic-v0", ["UCB"], at_guarantee=(1.0, 0.0), horizon=50)

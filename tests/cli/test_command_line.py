@@ -535,6 +535,16 @@ def test_the_long_form_of_an_algorithm_holds_its_numbers():
     assert f"{bound:,.1f} at most" in about("algorithm", "LDP-UCB-B", ALGORITHMS["LDP-UCB-B"])
 
 
+def test_an_algorithms_long_form_says_what_its_guarantee_covers_and_why_layer_by_layer():
+    text = " ".join(about("algorithm", "EXP3-tau", ALGORITHMS["EXP3-tau"]).split())
+    guarantee = make_algorithm("EXP3-tau").guarantee(n_arms=4, horizon=2**18)
+    assert "It covers arms Layer by layer MiniBatchAverage: " in text
+    assert all(" ".join(step.split()) in text for step in guarantee.steps) and len(guarantee.steps) == 2
+    assert "It covers arms and releases Layer by layer CounterSums: " in " ".join(
+        about("algorithm", "Private-UCB", ALGORITHMS["Private-UCB"]).split()
+    )
+
+
 @pytest.mark.parametrize("name", algorithm_names())
 def test_every_algorithm_declares_its_source_and_what_differs_from_it(name):
     assert len(make_algorithm(name).reference) > 10
