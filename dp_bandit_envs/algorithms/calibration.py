@@ -107,4 +107,5 @@ def _largest(reached: Callable[[float], float], epsilon: float, start: float) ->
             value = 2 * low
         else:
             value = math.sqrt(low * high) if low > 0 else high / 2
-    return low
+    # AS-FTPL keeps the noise that its regret needs, so a larger epsilon may change nothing.
+    return start if start < low and reached(start) == reached(low) else low

@@ -66,6 +66,14 @@ def refuses(name, epsilon, delta):
         calibrate(name, epsilon=epsilon, delta=delta, **SIZE)
 
 
+def test_a_parameter_that_changes_nothing_stays_at_the_target():
+    """AS-FTPL at T = 2^18 keeps the noise that its regret needs, which is worth .101."""
+    size = {"n_arms": 4, "horizon": 2**18}
+    found = calibrate("AS-FTPL", epsilon=1.0, delta=1e-6, **size)
+    assert found.parameters["epsilon"] == 1.0
+    assert found.guarantee(**size).epsilon == pytest.approx(0.101, abs=5e-4)
+
+
 def test_other_parameters_are_kept_and_a_given_epsilon_is_only_checked():
     found = calibrate("DP-UCB-INT", epsilon=0.5, delta=1e-5, v=1.3, **SIZE)
     assert (found.parameters["v"], found.parameters["delta"]) == (1.3, 1e-5)
