@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         UcbMaxN,
         Uniform,
     )
-    from dp_bandit_envs.algorithms import Algorithm, algorithm_names, make_algorithm, register_algorithm
+    from dp_bandit_envs.algorithms import Algorithm, algorithm_names, calibrate, make_algorithm, register_algorithm
     from dp_bandit_envs.envs.bandit_env import BanditEnv
     from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
     from dp_bandit_envs.envs.registration import register_adversary
@@ -75,6 +75,7 @@ _HOMES = {
     "UcbMaxN": "agents",
     "Uniform": "agents",
     "algorithm_names": "algorithms",
+    "calibrate": "algorithms",
     "make_algorithm": "algorithms",
     "play": "simulation",
     "register_adversary": "envs.registration",
@@ -114,6 +115,7 @@ __all__ = [
     "Uniform",
     "__version__",
     "algorithm_names",
+    "calibrate",
     "make_algorithm",
     "play",
     "register_adversary",

@@ -99,6 +99,10 @@ class NotSendableError(TypeError):
     """A part cannot be sent to another process; the message says what to do instead."""
 
 
+class UnreachableGuaranteeError(ValueError):
+    """No parameter of an algorithm gives the guarantee that was asked for; the message names the target."""
+
+
 class ConformanceError(AssertionError):
     """A part breaks a rule of its contract; the message says which, what was received, and a way out."""
 

@@ -8,7 +8,7 @@ import functools
 import inspect
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, SupportsFloat, SupportsIndex
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms.abernethy_2008 import scrible
@@ -24,6 +24,7 @@ from dp_bandit_envs.algorithms.azize_2022 import adap_klucb, adap_ucb
 from dp_bandit_envs.algorithms.azize_2025 import dp_imed, dp_klucb
 from dp_bandit_envs.algorithms.baseline import uniform
 from dp_bandit_envs.algorithms.bubeck_2012 import exp2, osmd
+from dp_bandit_envs.algorithms.calibration import calibrated
 from dp_bandit_envs.algorithms.caron_2012 import ucb_max_n, ucb_n
 from dp_bandit_envs.algorithms.freund_1997 import dp_hedge, hedge
 from dp_bandit_envs.algorithms.garivier_2011 import kl_ucb
@@ -40,10 +41,21 @@ from dp_bandit_envs.algorithms.tossou_2017 import dp_exp3_lap, dp_lambda_lap, ex
 from dp_bandit_envs.algorithms.tossou_graphs_2017 import ts_max_n, ts_n
 from dp_bandit_envs.algorithms.zimmert_2021 import tsallis_inf
 from dp_bandit_envs.errors import NameTakenError, WrongTypeError
+from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+from dp_bandit_envs.protocols import Environment
 from dp_bandit_envs.theory.printed_epsilons import paper_epsilon
 from dp_bandit_envs.written_values import written_value
 
-__all__ = ["ALGORITHMS", "Algorithm", "algorithm_names", "make_algorithm", "paper_epsilon", "register_algorithm"]
+__all__ = [
+    "ALGORITHMS",
+    "Algorithm",
+    "algorithm_names",
+    "calibrate",
+    "calibrate_in",
+    "make_algorithm",
+    "paper_epsilon",
+    "register_algorithm",
+]
 
 ALGORITHMS: dict[str, Callable[..., Algorithm]] = {
     "EXP3": exp3,
@@ -119,6 +131,71 @@ def make_algorithm(name: str, **parameters: Any) -> Algorithm:
         if parameter not in (*takes, "label"):
             raise TypeError(f"{known} has no parameter {parameter!r}. Known: {', '.join(takes) or 'none but label'}.")
     return made_by(functools.partial(_named, ALGORITHMS[known], known, **parameters))
+
+
+def calibrate(
+    name: str,
+    *,
+    epsilon: SupportsFloat,
+    delta: SupportsFloat = 0.0,
+    n_arms: SupportsIndex,
+    horizon: SupportsIndex,
+    **parameters: Any,
+) -> Algorithm:
+    """Make an algorithm whose real guarantee is (epsilon, delta), so that algorithms can be compared at equal privacy.
+
+    The parameter `epsilon` of many algorithms is the paper's, and more or less is guaranteed: Private-UCB with
+    `epsilon=1` is 1/K-DP. This searches for the value at which `guarantee(...)`, by `epsilon_at(delta)`, is as close to
+    the target as possible from below: within a millionth, unless the algorithm guarantees less at any value, or its
+    values are whole numbers. It searches for `epsilon`, for EXP3-tau's `batch_size` and for Hedge's `learning_rate`; an
+    algorithm without one of them is returned as it is if it meets the target. Where the algorithm has a `delta` of its
+    own, it gets this one.
+
+    Args:
+        name: One of `algorithm_names()`.
+        epsilon: In (0, inf).
+        delta: In [0, 1); 0 for pure differential privacy.
+        n_arms: Number of arms K, at least 2.
+        horizon: Number of rounds T, at least 1.
+        parameters: The other parameters of the algorithm; a parameter that is given is not searched for.
+
+    Raises:
+        UnknownNameError: If there is no such algorithm.
+        UnreachableGuaranteeError: If no value meets the target, such as for algorithms without privacy.
+    """
+    rounds = checks.integer("horizon", horizon, at_least=1)
+    return _calibrate(
+        name, (epsilon, delta), lambda one: one.guarantee(n_arms=n_arms, horizon=rounds), rounds, parameters
+    )
+
+
+def calibrate_in(name: str, target: tuple[SupportsFloat, SupportsFloat], env: Environment) -> Algorithm:
+    """Make an algorithm whose guarantee in one game meets a target (epsilon, delta); see `calibrate`.
+
+    Args:
+        name: One of `algorithm_names()`.
+        target: (epsilon, delta), in (0, inf) and [0, 1).
+        env: The game, without the algorithm's wrappers.
+
+    Raises:
+        UnknownNameError: If there is no such algorithm.
+        UnreachableGuaranteeError: If no value meets the target in this game.
+    """
+    return _calibrate(name, target, lambda one: one.guarantee_in(env), env.get_wrapper_attr("horizon"), {})
+
+
+def _calibrate(
+    name: str,
+    target: tuple[SupportsFloat, SupportsFloat],
+    measure: Callable[[Algorithm], PrivacyGuarantee],
+    horizon: int,
+    parameters: dict[str, Any],
+) -> Algorithm:
+    known = checks.known_name("algorithm", name, ALGORITHMS)
+    epsilon, delta = target
+    checked = (checks.greater_than("epsilon", epsilon, 0.0), 0.0 if delta == 0 else checks.delta(delta))
+    make = functools.partial(make_algorithm, known)
+    return calibrated(make, ALGORITHMS[known], known, checked, measure, horizon, parameters)
 
 
 def register_algorithm(name: str, maker: Callable[..., Algorithm]) -> None:

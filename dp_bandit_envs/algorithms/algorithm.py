@@ -14,6 +14,7 @@ from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.experts_env import ExpertsEnv
 from dp_bandit_envs.errors import WrongGameError
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+from dp_bandit_envs.privacy.mechanism import with_agent
 from dp_bandit_envs.protocols import AgentFactory, Environment, PointAgentFactory, plays_points
 from dp_bandit_envs.theory.lower_bounds import arm_means
 from dp_bandit_envs.written_values import written_value
@@ -39,9 +40,9 @@ class Algorithm:
             points they need the payoff of the point alone.
         decision_sets: Names of the decision sets whose points it plays; by default all.
         wrapping: Puts the privacy wrappers around an environment; by default there are none.
-        own_guarantee: The guarantee for `(n_arms, horizon)` where it comes from the agent's own randomness; by
-            default it is that of the outermost wrapper. It must cover horizon + 1 steps, as above batches the last,
-            unfinished one is a step more, which releases nothing.
+        own_guarantee: The guarantee for `(n_arms, horizon)` where it comes from the agent's own randomness, so that it
+            covers the arms only; by default it is that of the outermost wrapper. It must cover horizon + 1 steps, as
+            above batches the last, unfinished one is a step more, which releases nothing.
         paper_guarantee_of: What the paper claims for `(n_arms, horizon)`, where that differs.
         bound: An upper bound on the expected external regret for `(n_arms, horizon, memory)`, where one is known.
         bound_in: An upper bound on it for an environment whose bound depends on more, such as the decision set; by
@@ -143,14 +144,18 @@ class Algorithm:
         Args:
             env: The game, without this algorithm's wrappers.
         """
+        inside = self.wrap(env)
+        stated = inside.get_wrapper_attr("guarantee") if inside.has_wrapper_attr("guarantee") else None
+        if self.own_guarantee is None and stated is not None:
+            return stated  # type: ignore[no-any-return]
+        own = PrivacyGuarantee.none("no wrapper adds noise, and nothing is known of the agent's own randomness")
         if self.own_guarantee is not None:
             reason = proofs_do_not_cover(env, self.name)
             if reason is not None:
                 return PrivacyGuarantee.none(reason)
-            return self.own_guarantee(_width(env), env.get_wrapper_attr("horizon"))
-        env = self.wrap(env)
-        none = PrivacyGuarantee.none("no wrapper adds noise, and nothing is known of the agent's own randomness")
-        return env.get_wrapper_attr("guarantee") if env.has_wrapper_attr("guarantee") else none
+            own = self.own_guarantee(_width(env), env.get_wrapper_attr("horizon"))
+        layers = stated.steps if isinstance(stated, PrivacyGuarantee) else ()
+        return with_agent(own, layers) if isinstance(own, PrivacyGuarantee) and not own.steps else own
 
     def paper_guarantee(self, *, n_arms: SupportsIndex, horizon: SupportsIndex) -> PrivacyGuarantee:
         """Return what the paper claims, for comparison; `guarantee` is the one to rely on."""

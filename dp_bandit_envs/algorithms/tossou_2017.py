@@ -66,7 +66,7 @@ def exp3_tau(
     """EXP3-tau (Tossou and Dimitrakakis 2017, section 3.2): EXP3 on batch averages; T^(2/3) with switching costs.
 
     Differs from the source in: batch sizes are rounded up to whole rounds; for a given (epsilon, delta) the batch is
-        the smallest that the corrected guarantee allows, not that of corollary 3.3.
+        that of the corrected guarantee by the conversion of Bun and Steinke (2016), not that of corollary 3.3.
     """
     if batch_size is not None and (epsilon is not None or delta is not None):
         raise ValueError("batch_size and (epsilon, delta) both fix the batches; give one or the other.")

@@ -163,8 +163,11 @@ def _of_algorithm(name: str) -> dict[str, str]:
     games = _games_of(algorithm)
     return {
         **({"Games": games} if games else {}),
-        "Guarantee": f"with the defaults, {at}: {level_of(holds, HORIZON)}\n{holds}"
+        "Guarantee": f"with the defaults, {at}: {level_of(holds, HORIZON)}"
+        + ("" if holds.model == "none" else f"\n{holds.numbers()} ({holds.scope()})")
         + ("" if holds == claimed else f"\n{paper}"),
+        "It covers": holds.covers,
+        "Layer by layer": "\n".join(holds.steps),
         "Regret bound": "\n".join(bounds) or "none with explicit constants is known",
         "Source": algorithm.reference,
     }

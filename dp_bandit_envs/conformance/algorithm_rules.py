@@ -36,15 +36,16 @@ ROUNDS: Final = 24
 def check_algorithm(algorithm: Algorithm | str, *, games: int = 400) -> None:
     """Check an algorithm of your own: that it plays, and that its guarantee and bounds are plausible.
 
-    The rules: it has a name, under which results are stored; `agent()` makes a new agent each time and `wrap` keeps
-    the game; the guarantee is a `PrivacyGuarantee` with a theorem, and that of the outermost wrapper unless it comes
-    from the agent; regret bounds are in [0, T] or inf, and do not decrease with more rounds, more memory or a larger
-    sensitivity; copies and pickles play the same; every base game can be played, also with one round, unless
-    `refusal` says why not and `play` then raises a WrongGameError, and one on a graph unless it is refused with a
-    ValueError or TypeError; `simulate` gives what `play` gives, to the last bit; and if a guarantee with an epsilon of
-    at most 4 is declared, no tested event of the arms played is more than exp(epsilon) times as frequent, plus delta,
-    when one round changes. An algorithm with `feedback="full"` is checked in games that reveal the gains of all arms,
-    with experts and on the complete graph. One that plays points is checked in all games of points that it plays.
+    The rules: it has a name, under which results are stored; `agent()` makes a new agent each time and `wrap` keeps the
+    game; the guarantee is a `PrivacyGuarantee` with a theorem, and that of the outermost wrapper unless it comes from
+    the agent, and then it covers the arms only; regret bounds are in [0, T] or inf, and do not decrease with more
+    rounds, more memory or a larger sensitivity; copies and pickles play the same; every base game can be played, also
+    with one round, unless `refusal` says why not and `play` then raises a WrongGameError, and one on a graph unless it
+    is refused with a ValueError or TypeError; `simulate` gives what `play` gives, to the last bit; and if a guarantee
+    with an epsilon of at most 4 is declared, no tested event of the arms played is more than exp(epsilon) times as
+    frequent, plus delta, when one round changes. An algorithm with `feedback="full"` is checked in games that reveal
+    the gains of all arms, with experts and on the complete graph. One that plays points is checked in all games of
+    points that it plays.
 
     The last rule is a test on samples, and cannot prove a guarantee. A correct algorithm fails with a probability below
     1e-6.
@@ -109,6 +110,13 @@ def _check_guarantee(algorithm: Algorithm) -> None:
                 "a guarantee must be a PrivacyGuarantee with epsilon >= 0, delta in [0, 1) and a theorem",
                 f"{guarantee!r}",
                 "PrivacyGuarantee.none(reason) states that there is none.",
+            )
+        if algorithm.own_guarantee is not None:
+            require(
+                all("releases" not in guarantee.covers for guarantee in (stated[0], stated[-1])),
+                "own_guarantee hides gains by the arms drawn, so it covers the arms only",
+                f"covers {stated[0].covers!r}",
+                "What the wrappers release is not covered; leave covers as it is.",
             )
         if algorithm.own_guarantee is None and env.has_wrapper_attr("guarantee"):
             require(

@@ -1,18 +1,26 @@
-"""A privacy guarantee as one object: its parameters, its neighbour relation, and the reason why it holds."""
+"""A privacy guarantee as one object: its parameters, what it covers, its neighbour relation, and why it holds."""
 
 import dataclasses
 import math
-from typing import Final, Literal
+from typing import Final, Literal, SupportsFloat, SupportsIndex, TypeAlias
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.privacy.conversions import (
+    gaussian_curve_delta,
+    gaussian_curve_epsilon,
+    zcdp_delta,
+    zcdp_epsilon,
+)
+from dp_bandit_envs.privacy.rounding import multiply_up, root_up
 
 REPLACE_ONE_ROUND: Final = "replace the gains of all arms in one round"
 ANY_AGENT: Final = "any agent"
+Covers: TypeAlias = Literal["nothing", "arms", "releases", "arms and releases"]
 
 
 @dataclasses.dataclass(frozen=True)
 class PrivacyGuarantee:
-    r"""A differential privacy guarantee for all releases of a game together with all arms played.
+    r"""A differential privacy guarantee for one game: for all arms played, and for all releases if it covers them.
 
     For neighbouring games and every set S of outcomes, :math:`P(S) \le e^\epsilon P'(S) + \delta`; and, where `rho` is
     given, rho-zero-concentrated differential privacy (Bun and Steinke 2016).
@@ -26,6 +34,13 @@ class PrivacyGuarantee:
             `"none"`: nothing is guaranteed.
         theorem: Why it holds, in a form short enough to check.
         agents: For which agents it holds.
+        covers: What may be published: `"arms"`, where the agent's own randomness hides gains that it sees in full;
+            `"arms and releases"` for a privacy wrapper, which sets this; `"releases"` for a counter used alone;
+            `"nothing"` without a guarantee.
+        steps: One line for each layer, the innermost first, with what it contributes and the theorem for it. Wrappers
+            and algorithms fill it in.
+        sigma: Where everything published is as private as one Gaussian draw at L2 sensitivity 1, its standard
+            deviation, in (0, inf); otherwise None.
     """
 
     epsilon: float
@@ -35,34 +50,138 @@ class PrivacyGuarantee:
     model: Literal["local", "central", "none"] = "central"
     theorem: str = ""
     agents: str = ANY_AGENT
+    covers: Covers = "arms"
+    steps: tuple[str, ...] = ()
+    sigma: float | None = None
 
     @classmethod
     def none(cls, reason: str) -> "PrivacyGuarantee":
         """Make the statement that nothing is guaranteed, with the reason."""
-        return cls(epsilon=math.inf, model="none", theorem=reason)
+        return cls(epsilon=math.inf, model="none", theorem=reason, covers="nothing")
 
-    def epsilon_at(self, delta: float) -> float:
-        r"""Return the smallest known epsilon for which an (epsilon, delta) guarantee follows.
+    def epsilon_at(self, delta: SupportsFloat) -> float:
+        r"""Return the smallest epsilon for which an (epsilon, delta) guarantee follows from what is stated.
 
-        The smaller of `epsilon`, if `delta` allows it, and :math:`\rho + 2 \sqrt{\rho \ln(1 / \delta)}` (Bun and
-        Steinke 2016, proposition 1.3).
+        The smallest of `epsilon`, if `delta` allows it; the optimal conversion of `rho`, which is the minimum over
+        :math:`\alpha > 1` of :math:`\alpha \rho + (\ln(1 / \delta) - \ln \alpha) / (\alpha - 1) + \ln(1 - 1 / \alpha)`
+        (Canonne, Kamath and Steinke 2020, proposition 12); and the exact curve of a Gaussian mechanism with `sigma`
+        (Balle and Wang 2018). It is inf where nothing is known, and rounded up.
 
         Args:
             delta: In (0, 1).
+
+        Raises:
+            ValueError: If `delta` is outside (0, 1).
         """
         delta = checks.delta(delta)
-        pure = self.epsilon if self.delta <= delta else math.inf
-        if self.rho is None:
-            return pure
-        return min(pure, self.rho + 2 * math.sqrt(self.rho * math.log(1 / delta)))
+        known = [self.epsilon if self.delta <= delta else math.inf]
+        if self.rho is not None:
+            known.append(zcdp_epsilon(self.rho, delta))
+        if self.sigma is not None:
+            known.append(gaussian_curve_epsilon(self.sigma, delta))
+        return min(known)
 
-    def __str__(self) -> str:
-        if self.model == "none":
-            return f"none: {self.theorem}"
+    def delta_at(self, epsilon: SupportsFloat) -> float:
+        """Return the smallest delta in [0, 1] for which an (epsilon, delta) guarantee follows from what is stated.
+
+        The inverse of `epsilon_at`, by the same three routes; 1 where nothing is known.
+
+        Args:
+            epsilon: At least 0; inf gives 0.
+
+        Raises:
+            ValueError: If `epsilon` is negative or not a number.
+        """
+        epsilon = checks.in_range("epsilon", epsilon, 0.0, math.inf)
+        if math.isinf(epsilon):
+            return 0.0
+        known = [self.delta if self.epsilon <= epsilon else 1.0]
+        if self.rho is not None:
+            known.append(zcdp_delta(self.rho, epsilon))
+        if self.sigma is not None:
+            known.append(gaussian_curve_delta(self.sigma, epsilon))
+        return min(known)
+
+    def for_group(self, rounds: SupportsIndex) -> "PrivacyGuarantee":
+        r"""Return what holds if up to r rounds are replaced, such as all rounds of one person.
+
+        A chain of r neighbours: epsilon becomes :math:`r \epsilon`, delta :math:`r e^{(r - 1) \epsilon} \delta`
+        (Dwork and Roth 2014, theorem 2.2; Vadhan 2017, lemma 2.2), rho :math:`r^2 \rho` (Bun and Steinke 2016,
+        proposition 1.9), and sigma :math:`\sigma / r`. Where delta would reach 1, only rho and sigma remain.
+
+        Args:
+            rounds: r, at least 1.
+        """
+        r = checks.integer("rounds", rounds, at_least=1)
+        if r == 1 or self.model == "none":
+            return self
+        epsilon, exponent = _times(r, self.epsilon), _times(r - 1, self.epsilon)
+        delta = _times(r, self.delta) * math.exp(min(exponent, 700.0)) * (1 + 1e-12) if self.delta else 0.0
+        one = self.neighbours == REPLACE_ONE_ROUND
+        changed = dataclasses.replace(
+            self,
+            rho=None if self.rho is None else _times(r * r, self.rho),
+            sigma=None if self.sigma is None else math.nextafter(self.sigma / r, 0.0),
+            neighbours=f"replace the gains of all arms in up to {r} rounds" if one else f"{self.neighbours}, {r} times",
+        )
+        return changed._with(epsilon, delta, f"group privacy for {r} rounds: epsilon times {r}, rho times {r}^2")
+
+    def for_games(self, n: SupportsIndex) -> "PrivacyGuarantee":
+        r"""Return what holds for n games over the same data together, each with independent noise of its own.
+
+        Sequential composition: epsilon, delta and rho are multiplied by n, and sigma is divided by :math:`\sqrt n`.
+        Pure epsilon-DP is also :math:`\epsilon^2 / 2`-zCDP (Bun and Steinke 2016, proposition 1.4), which makes
+        `epsilon_at` of many games much smaller than n epsilon. If the games shared their noise, differences of their
+        releases would show gains, and nothing would be guaranteed.
+
+        Args:
+            n: Number of games, at least 1.
+        """
+        games = checks.integer("n", n, at_least=1)
+        if games == 1 or self.model == "none":
+            return self
+        rho = self.rho
+        if self.delta == 0.0 and math.isfinite(self.epsilon):
+            pure = multiply_up(self.epsilon, self.epsilon) / 2
+            rho = pure if rho is None else min(rho, pure)
+        changed = dataclasses.replace(
+            self,
+            rho=None if rho is None else _times(games, rho),
+            sigma=None if self.sigma is None else math.nextafter(self.sigma / root_up(games), 0.0),
+        )
+        why = f"composition of {games} games with independent noise: epsilon, delta and rho times {games}"
+        return changed._with(_times(games, self.epsilon), _times(games, self.delta), why)
+
+    def _with(self, epsilon: float, delta: float, why: str) -> "PrivacyGuarantee":
+        """Return it with this pair, if it says anything, and one more step."""
+        if not delta < 1 or math.isinf(epsilon):
+            if self.rho is None and self.sigma is None:
+                return PrivacyGuarantee.none(f"{why}; no useful delta remains")
+            epsilon, delta = math.inf, 0.0
+        return dataclasses.replace(
+            self, epsilon=epsilon, delta=delta, theorem=f"{self.theorem}; {why}", steps=(*self.steps, why)
+        )
+
+    def numbers(self) -> str:
+        """Return epsilon, delta and rho in words."""
         parts = [f"epsilon = {self.epsilon:.6g}"]
         if self.delta > 0:
             parts.append(f"delta = {self.delta:.3g}")
         if self.rho is not None:
             at = "" if self.delta > 0 else f" (epsilon = {self.epsilon_at(1e-6):.4g} at delta = 1e-06)"
             parts.append(f"zCDP rho = {self.rho:.4g}{at}")
-        return f"{', '.join(parts)} ({self.model}; {self.neighbours}; {self.agents}): {self.theorem}"
+        return ", ".join(parts)
+
+    def scope(self) -> str:
+        """Return in words who is trusted, what it covers, how neighbours differ, and for which agents it holds."""
+        return f"{self.model}; covers {self.covers}; {self.neighbours}; {self.agents}"
+
+    def __str__(self) -> str:
+        if self.model == "none":
+            return f"none: {self.theorem}"
+        return f"{self.numbers()} ({self.scope()}): {self.theorem}"
+
+
+def _times(number: int, value: float) -> float:
+    """Return the product, rounded up; inf if it is too large."""
+    return math.inf if math.isinf(number * value) else multiply_up(float(number), value)

@@ -36,10 +36,11 @@ SAFETY = 1 - 2.0**-40
 
 
 def zcdp_within(epsilon: float, delta: float) -> float:
-    r"""Return the largest rho for which rho-zCDP gives (epsilon, delta)-DP by `PrivacyGuarantee.epsilon_at`.
+    r"""Return a rho for which rho-zCDP gives (epsilon, delta)-DP, by the conversion of Bun and Steinke (2016).
 
-    From :math:`\rho + 2 \sqrt{\rho L} = \epsilon` with L = ln(1 / delta) follows
-    :math:`\rho = (\sqrt{L + \epsilon} - \sqrt L)^2`.
+    It is smaller than it could be: `PrivacyGuarantee.epsilon_at` converts more tightly, so what is guaranteed is less
+    than epsilon, such as 0.837 for epsilon = 1 at delta = 1e-6. From :math:`\rho + 2 \sqrt{\rho L} = \epsilon` with
+    L = ln(1 / delta) follows :math:`\rho = (\sqrt{L + \epsilon} - \sqrt L)^2`.
     """
     if math.isinf(epsilon):
         return math.inf

@@ -114,7 +114,7 @@ class Mechanism(abc.ABC):
     def guarantee(self, below: Below) -> PrivacyGuarantee:
         """Return the guarantee that its own noise gives one game, if nothing below adds any or withholds gains.
 
-        What is below is taken into account by the boundary: see `after_noise_below`.
+        What is below, `covers` and `steps` are taken into account by the boundary: see `composed`.
         """
 
     def sensitivity(self, below: Below) -> float:
@@ -164,7 +164,7 @@ def facts_above(mechanism: Mechanism, below: Below) -> Below:
     """Return the public facts about what a mechanism releases, for everything above; not checked yet."""
     guarantee = mechanism.guarantee(below)
     if isinstance(guarantee, PrivacyGuarantee):
-        guarantee = after_noise_below(guarantee, below)
+        guarantee = composed(mechanism, guarantee, below)
     told = vars(type(mechanism)).get("told_by_sizes", False)
     digest = hashlib.sha256(noise_label(mechanism, below).encode()).hexdigest()
     return below._replace(
@@ -199,6 +199,33 @@ def noise_of(env: Any) -> Noise:
         noise: Noise = env.get_wrapper_attr("noise")
         return noise
     return Noise(env.get_wrapper_attr("sensitivity"))
+
+
+def composed(mechanism: Mechanism, own: PrivacyGuarantee, below: Below) -> PrivacyGuarantee:
+    """Return the guarantee of a mechanism and everything below it: what it covers, and one step for each layer."""
+    whole = after_noise_below(own, below)
+    if below.guarantee is not None and below.guarantee.model != "none":
+        step = "post-processing of what is released below, which costs nothing (Dwork and Roth 2014, proposition 2.1)"
+    elif whole.model != "none":
+        step = f"{own.numbers()}: {own.theorem or 'no theorem is stated'}"
+    else:
+        step = f"no guarantee: {whole.theorem}"
+        sensitivity = mechanism.sensitivity(below)
+        if isinstance(sensitivity, (int, float)) and 0 < sensitivity < below.sensitivity:
+            step += f"; lowers the sensitivity from {below.sensitivity:.4g} to {sensitivity:.4g}"
+    layers = () if below.guarantee is None else below.guarantee.steps
+    return dataclasses.replace(
+        whole,
+        covers="nothing" if whole.model == "none" else "arms and releases",
+        steps=(*layers, f"{type(mechanism).__name__}: {step}"),
+    )
+
+
+def with_agent(own: PrivacyGuarantee, layers: tuple[str, ...]) -> PrivacyGuarantee:
+    """Return a guarantee that comes from the agent, with the steps of the layers below it and one of its own."""
+    what = f"no guarantee: {own.theorem}" if own.model == "none" else f"{own.numbers()}: {own.theorem}"
+    who = "the agent" if own.model == "none" else f"the agent's own randomness ({own.agents})"
+    return dataclasses.replace(own, steps=(*layers, f"{who}: {what}"))
 
 
 def after_noise_below(own: PrivacyGuarantee, below: Below) -> PrivacyGuarantee:

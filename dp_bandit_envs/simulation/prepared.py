@@ -10,7 +10,7 @@ import gymnasium as gym
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.algorithms import Algorithm, make_algorithm
+from dp_bandit_envs.algorithms import Algorithm, calibrate_in, make_algorithm
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import WrongTypeError
 from dp_bandit_envs.protocols import AgentFactory, Environment, IntArray
@@ -79,6 +79,7 @@ def prepare(
     seed: SupportsIndex,
     checkpoints: Checkpoints,
     env_kwargs: Mapping[str, Any] | None,
+    at_guarantee: tuple[float, float] | None = None,
 ) -> Prepared:
     """Make the game and find out which algorithms can be compiled; the arguments are those of `simulate`."""
     arguments = dict(env_kwargs or {})
@@ -98,6 +99,8 @@ def prepare(
     if not isinstance(game, BanditEnv):
         raise TypeError(f"simulate needs a DPBandit environment, which computes the regret; received {game}.")
     rounds = _rounds(checkpoints, game.horizon)
+    if at_guarantee is not None:
+        algorithms = at_equal_guarantee(algorithms, at_guarantee, game)
     players = named_players(algorithms)
     compiled: dict[str, Plan] = {}
     reasons: dict[str, str] = {}
@@ -127,6 +130,17 @@ def _rounds(checkpoints: Checkpoints, horizon: int) -> IntArray:
     if isinstance(checkpoints, (int, np.integer)):
         return spaced(horizon, int(checkpoints))
     return checked(list(checkpoints), horizon)
+
+
+def at_equal_guarantee(algorithms: Algorithms, target: tuple[float, float], game: BanditEnv) -> list[str | Algorithm]:
+    """Return each named algorithm with the parameter at which its guarantee in this game meets (epsilon, delta)."""
+    names = [algorithms] if isinstance(algorithms, str) else list(algorithms)
+    if isinstance(algorithms, Mapping) or not all(isinstance(name, str) for name in names):
+        raise WrongTypeError(
+            "algorithms must be names where at_guarantee is given; received others. Calibrate an algorithm of your own"
+            " and leave at_guarantee out, or register it."
+        )
+    return [calibrate_in(str(name), target, game) for name in names]
 
 
 def named_players(algorithms: Algorithms) -> dict[str, Algorithm]:

@@ -28,6 +28,7 @@ def simulate(
     first_trial: SupportsIndex = 0,
     progress: Progress | None = None,
     cluster: "str | Client | None" = None,
+    at_guarantee: tuple[float, float] | None = None,
 ) -> Simulation:
     """Play every algorithm in many games; in one trial all algorithms face the same gains.
 
@@ -49,6 +50,8 @@ def simulate(
         cluster: The address of a dask scheduler, such as `"tcp://127.0.0.1:8786"`, or a `distributed.Client`; its
             workers then play all trials, and `jobs` is ignored. They need this package in the same version; games
             registered in this process travel to them. A trial whose worker died is played again by another.
+        at_guarantee: An (epsilon, delta) that every algorithm's real guarantee in this game meets as closely as
+            possible from below, as with `calibrate`; algorithms are then names.
 
     Raises:
         ClusterError: If the cluster cannot be reached, has no workers, or is lost while it plays.
@@ -58,7 +61,15 @@ def simulate(
     trials = checks.integer("trials", trials, at_least=1)
     first_trial = checks.integer("first_trial", first_trial, at_least=0)
     jobs = checks.integer("jobs", jobs, at_least=1)
-    prepared = prepare(env_id, algorithms, horizon=horizon, seed=seed, checkpoints=checkpoints, env_kwargs=env_kwargs)
+    prepared = prepare(
+        env_id,
+        algorithms,
+        horizon=horizon,
+        seed=seed,
+        checkpoints=checkpoints,
+        env_kwargs=env_kwargs,
+        at_guarantee=at_guarantee,
+    )
     tasks = prepared.tasks(range(first_trial, first_trial + trials))
     tables = prepared.tables(trials)
     done = 0

@@ -30,10 +30,11 @@ def switching_batch_size(n_arms: int, horizon: int) -> int:
 
 
 def private_batch_size(horizon: int, epsilon: float, delta: float) -> int:
-    r"""Return the smallest batch size for which EXP3-tau is (epsilon, delta)-DP by its zCDP guarantee.
+    r"""Return a batch size for which EXP3-tau is (epsilon, delta)-DP by its zCDP guarantee.
 
-    From :math:`\rho + 2 \sqrt{\rho L} = \epsilon` with L = ln(1 / delta) follows
-    :math:`\rho = (\sqrt{L + \epsilon} - \sqrt L)^2`; and :math:`T / (8 \tau^3) \le \rho`.
+    It is the smallest by the conversion of Bun and Steinke (2016), proposition 1.3; `PrivacyGuarantee.epsilon_at`
+    converts more tightly, so less than epsilon is guaranteed. From :math:`\rho + 2 \sqrt{\rho L} = \epsilon` with
+    L = ln(1 / delta) follows :math:`\rho = (\sqrt{L + \epsilon} - \sqrt L)^2`; and :math:`T / (8 \tau^3) \le \rho`.
 
     Raises:
         ValueError: If even one batch of the whole game is too short.

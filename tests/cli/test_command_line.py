@@ -511,7 +511,7 @@ def test_list_names_everything_there_is_in_80_columns(dp_bandit, monkeypatch, co
     assert max(map(len, lines)) <= 80 and len(lines) < 90
     row = {line.split()[0]: line for line in lines if line.startswith("  ")}
     assert " eps 1 " in row["DP-EXP3-Lap"] and " (no privacy) " in row["UCB"]
-    assert " eps 26.61, delta 1.46e-11 " in row["EXP3-tau"]
+    assert " eps 25.72, delta 1.46e-11 " in row["EXP3-tau"]
 
 
 def test_what_is_listed_can_be_shown(dp_bandit):
@@ -544,6 +544,16 @@ def test_the_long_form_of_an_algorithm_holds_its_numbers():
     assert "Tossou and Dimitrakakis (2016), algorithm 3" in text
     bound = make_algorithm("LDP-UCB-B").pseudo_regret_bound(means=[0.9, 0.6], horizon=2**18)
     assert f"{bound:,.1f} at most" in about("algorithm", "LDP-UCB-B", ALGORITHMS["LDP-UCB-B"])
+
+
+def test_an_algorithms_long_form_says_what_its_guarantee_covers_and_why_layer_by_layer():
+    text = " ".join(about("algorithm", "EXP3-tau", ALGORITHMS["EXP3-tau"]).split())
+    guarantee = make_algorithm("EXP3-tau").guarantee(n_arms=4, horizon=2**18)
+    assert "It covers arms Layer by layer MiniBatchAverage: " in text
+    assert all(" ".join(step.split()) in text for step in guarantee.steps) and len(guarantee.steps) == 2
+    assert "It covers arms and releases Layer by layer CounterSums: " in " ".join(
+        about("algorithm", "Private-UCB", ALGORITHMS["Private-UCB"]).split()
+    )
 
 
 @pytest.mark.parametrize("name", algorithm_names())

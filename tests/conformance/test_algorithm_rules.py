@@ -172,6 +172,10 @@ BROKEN = {
     "no agent": (changed(make_agent=no_agent), r"agent\(\) must return an agent; received a int"),
     "other game": (changed(wrapping=other_game), "wrap must keep the game it is given"),
     "wrap fails": (changed(wrapping=fails), r"wrap\(env\) must not fail; received a RuntimeError"),
+    "covers releases": (
+        changed(wrapping=ExactSums, own_guarantee=own(1.0, covers="arms and releases")),
+        "own_guarantee hides gains by the arms drawn, so it covers the arms only; received covers 'arms and releases'",
+    ),
     "other guarantee": (OtherGuarantee("x", Exp3, laplace), "must be that of the outermost wrapper, or own_guarantee"),
     "no guarantee": (changed(own_guarantee=lambda k, t: 0.5), "a guarantee must be a PrivacyGuarantee"),
     "negative epsilon": (changed(own_guarantee=own(-1.0)), "with epsilon >= 0"),

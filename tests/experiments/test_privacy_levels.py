@@ -8,6 +8,7 @@ import pytest
 from dp_bandit_envs import PrivacyGuarantee, make_algorithm
 from dp_bandit_envs.experiments.privacy_levels import Level, in_words, level_of
 from dp_bandit_envs.metrics import median_and_tail
+from dp_bandit_envs.privacy.conversions import zcdp_epsilon
 
 FREE = Level(math.inf, 0.0)
 
@@ -34,9 +35,9 @@ def test_levels_in_words(levels, words):
 def test_the_level_of_a_guarantee():
     assert level_of(PrivacyGuarantee.none("no noise"), 10) == FREE
     assert level_of(PrivacyGuarantee(2.0), 10) == Level(2.0, 0)
-    # rho + 2 sqrt(rho ln(1 / delta)) at delta = T^-2 where that is the smaller epsilon.
+    # The conversion of rho at delta = T^-2 where that is the smaller epsilon.
     small = level_of(PrivacyGuarantee(50.0, rho=0.01), 1000)
-    assert small == (pytest.approx(0.01 + 2 * math.sqrt(0.01 * 6 * math.log(10))), pytest.approx(1e-6))
+    assert small == (zcdp_epsilon(0.01, 1000.0**-2), pytest.approx(1e-6))
     assert level_of(PrivacyGuarantee(0.2, rho=0.02), 1000) == Level(0.2, 0)
     assert level_of(make_algorithm("EXP3-tau").guarantee(n_arms=4, horizon=2**18), 2**18).delta == 2.0**-36
 

@@ -84,9 +84,10 @@ def test_default_bound_is_scale_times_ln_of_releases():
 
 
 def test_epsilon_at_a_delta_by_hand():
-    """Rho = 0.5, delta = e^-8: 0.5 + 2 sqrt(0.5 * 8) = 4.5."""
-    assert PrivacyGuarantee(epsilon=10.0, rho=0.5).epsilon_at(math.exp(-8)) == pytest.approx(4.5, rel=1e-14)
-    assert PrivacyGuarantee(epsilon=3.0, rho=0.5).epsilon_at(math.exp(-8)) == 3.0  # the pure one is smaller
+    """Rho = 0.5 at alpha = 5, where delta = e^-8 / 5: 4.5 + ln(4 / 5)."""
+    delta = math.exp(-8) / 5
+    assert PrivacyGuarantee(epsilon=10.0, rho=0.5).epsilon_at(delta) == pytest.approx(4.5 + math.log(0.8), rel=1e-13)
+    assert PrivacyGuarantee(epsilon=3.0, rho=0.5).epsilon_at(delta) == 3.0  # the pure one is smaller
     assert PrivacyGuarantee(epsilon=3.0).epsilon_at(1e-9) == 3.0
 
 
@@ -122,7 +123,7 @@ def test_text_of_a_guarantee_says_what_and_for_whom():
     text = str(PrivacyGuarantee(epsilon=2.0, delta=1e-6, rho=0.25, theorem="because"))
     assert text == (
         "epsilon = 2, delta = 1e-06, zCDP rho = 0.25"
-        " (central; replace the gains of all arms in one round; any agent): because"
+        " (central; covers arms; replace the gains of all arms in one round; any agent): because"
     )
     assert str(PrivacyGuarantee.none("no noise")) == "none: no noise"
 

@@ -40,13 +40,16 @@ def test_papers_epsilon_is_its_own_theorem_at_its_own_batch_size():
 
 
 def test_what_batches_of_19_really_guarantee():
-    """13,797 draws, each 1/19-bounded: rho = 13797 / (8 * 361) = 4.777; 26.6 at delta = T^-2."""
+    """13,797 draws, each 1/19-bounded: rho = 13797 / (8 * 361) = 4.777; 25.7 at delta = T^-2."""
     guarantee = make_algorithm("EXP3-tau").guarantee(**FIGURE_1)
     assert guarantee.rho == pytest.approx(13797 / (8 * 361), rel=1e-14)
     assert guarantee.epsilon == pytest.approx(13797 / 19, rel=1e-14)
-    rho, log = 13797 / 2888, 36 * math.log(2)
-    assert guarantee.epsilon_at(2.0**-36) == pytest.approx(rho + 2 * math.sqrt(rho * log), rel=1e-14)
-    assert guarantee.epsilon_at(2.0**-36) == pytest.approx(26.6, abs=0.05)
+    # The best alpha solves rho (alpha - 1)^2 + ln alpha = 36 ln 2; epsilon = (2 alpha - 1) rho + ln(1 - 1 / alpha).
+    rho, alpha = 13797 / 2888, 3.23109
+    assert rho * (alpha - 1) ** 2 + math.log(alpha) == pytest.approx(36 * math.log(2), rel=1e-5)
+    best = (2 * alpha - 1) * rho + math.log(1 - 1 / alpha)
+    assert guarantee.epsilon_at(2.0**-36) == pytest.approx(best, rel=1e-5)
+    assert best == pytest.approx(25.7244, abs=5e-4)
 
 
 @pytest.mark.parametrize("horizon", [5000, 2139, 2**14, 2**18, 10**6 + 1])

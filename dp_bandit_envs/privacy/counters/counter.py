@@ -226,6 +226,8 @@ class Counter(abc.ABC):
             epsilon=self.epsilon,
             delta=self.delta or 0.0,
             rho=None if self.delta is None else concentrated(self.sigma),
+            covers="releases",
+            sigma=None if self.delta is None else self.sigma,
             neighbours=REPLACE_ONE_ITEM,
             theorem=f"an item is counted in at most {self.nodes_per_item} {kind} nodes ({type(self).__name__})",
         )

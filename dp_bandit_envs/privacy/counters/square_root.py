@@ -157,6 +157,8 @@ class SquareRootCounter(Counter):
             epsilon=self.epsilon,
             delta=self.delta or 0.0,
             rho=concentrated(self.sigma),
+            covers="releases",
+            sigma=self.sigma,
             neighbours=REPLACE_ONE_ITEM,
             theorem="Gaussian mechanism on nearly the square root of the matrix of sums (SquareRootCounter)",
         )

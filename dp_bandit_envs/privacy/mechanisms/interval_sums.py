@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, SupportsFloat
 import numpy as np
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.privacy.conversions import zcdp_epsilon
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.items import distance_l1, to_item
 from dp_bandit_envs.privacy.laplace import grid_of, noisy
@@ -156,7 +157,7 @@ class IntervalSums(Mechanism):
             if sensitivity <= 1
             else f"changes all sums together by at most {sensitivity:.4g}, which multiplies the noise"
         )
-        zcdp = rho + 2 * math.sqrt(rho * -math.log(self.delta))
+        zcdp = zcdp_epsilon(rho, self.delta)
         return PrivacyGuarantee(
             epsilon=min(zcdp, pure),
             delta=0.0 if pure <= zcdp else self.delta,

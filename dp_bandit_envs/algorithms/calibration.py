@@ -1,0 +1,111 @@
+"""Finds the parameter at which an algorithm's real guarantee meets a target, by a monotone search."""
+
+import inspect
+import math
+from collections.abc import Callable
+from typing import Any, Final
+
+from dp_bandit_envs.algorithms.algorithm import Algorithm
+from dp_bandit_envs.errors import UnreachableGuaranteeError
+from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+
+SEARCHED: Final = {"EXP3-tau": "batch_size", "Hedge": "learning_rate"}
+"""The parameter that is searched for, where it is not `epsilon`."""
+CLOSE: Final = 1e-6
+"""How far the epsilon that is reached may stay below the target, relative to it, where the search can choose."""
+FARTHEST: Final = 2.0**40
+"""The search ends at this factor from its start."""
+TRIES: Final = 100
+
+
+def calibrated(
+    make: Callable[..., Algorithm],
+    maker: Callable[..., Algorithm],
+    name: str,
+    target: tuple[float, float],
+    measure: Callable[[Algorithm], PrivacyGuarantee],
+    most_rounds: int,
+    parameters: dict[str, Any],
+) -> Algorithm:
+    """Return the algorithm whose guarantee meets the target as closely as possible from below.
+
+    Args:
+        make: `make_algorithm` for this name, to which parameters are passed.
+        maker: The function in the table, whose signature names the parameters.
+        name: The algorithm's name.
+        target: (epsilon, delta).
+        measure: Returns the guarantee that counts.
+        most_rounds: The horizon, which no batch size exceeds.
+        parameters: The other parameters.
+    """
+    epsilon, delta = target
+    takes = inspect.signature(maker).parameters
+    knob = SEARCHED.get(name, "epsilon")
+    has_delta = "delta" in takes and (takes["delta"].default is not None or parameters.get("noise") == "gaussian")
+    if has_delta and delta > 0:
+        parameters = {**parameters, "delta": delta}
+
+    def reached(value: Any) -> float:
+        try:
+            guarantee = measure(make(**parameters, **({} if value is None else {knob: value})))
+        except ValueError:
+            return math.inf  # a value that this algorithm cannot have in this game
+        if guarantee.model == "none":
+            return math.inf
+        if delta > 0:
+            return guarantee.epsilon_at(delta)
+        return guarantee.epsilon if guarantee.delta == 0 else math.inf
+
+    if knob not in takes or knob in parameters:
+        best: Any = None
+        met = reached(None) <= epsilon
+    elif knob == "batch_size":
+        best = _smallest_batch(reached, epsilon, most_rounds)
+        met = reached(best) <= epsilon
+    else:
+        best = _largest(reached, epsilon, epsilon if knob == "epsilon" else 1.0)
+        met = best > 0
+    if not met:
+        searched = f" with any {knob}" if knob in takes and knob not in parameters else ""
+        raise UnreachableGuaranteeError(
+            f"{name} must have a guarantee of at most the target{searched} here; received epsilon = {epsilon:g}, delta"
+            f" = {delta:g}. Use a larger epsilon or delta, or a private algorithm; `dp-bandit show {name}` says what it"
+            " guarantees."
+        )
+    return make(**parameters, **({} if best is None else {knob: best}))
+
+
+def _smallest_batch(reached: Callable[[int], float], epsilon: float, most: int) -> int:
+    """Return the smallest batch size that meets the target, or `most`."""
+    low, high = 0, most
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if reached(middle) <= epsilon else (middle, high)
+    return high
+
+
+def _largest(reached: Callable[[float], float], epsilon: float, start: float) -> float:
+    """Return the largest value whose guarantee is at most epsilon, nearly; 0 if none is found."""
+    low, high, value = 0.0, math.inf, start
+    for attempt in range(TRIES):
+        found = reached(value)
+        if found <= epsilon:
+            low = value
+            if found >= epsilon * (1 - CLOSE):
+                return low
+        else:
+            high = value
+        if high <= low * (1 + CLOSE) or low >= start * FARTHEST or high <= start / FARTHEST:
+            break
+        # Most guarantees are nearly proportional to the parameter. A little less, as a product may be rounded up.
+        guess = value * (epsilon / found) if 0 < found < math.inf and attempt < 20 else math.nan
+        if found > epsilon:
+            guess *= 1 - CLOSE / 10
+        if low < guess < high and guess != value:
+            value = guess
+        elif math.isinf(high):
+            value = 2 * low
+        else:
+            value = math.sqrt(low * high) if low > 0 else high / 2
+    # AS-FTPL keeps the noise that its regret needs, so a larger epsilon may change nothing.
+    return start if start < low and reached(start) == reached(low) else low

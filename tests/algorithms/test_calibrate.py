@@ -1,0 +1,118 @@
+"""`calibrate` meets a real guarantee as closely as possible from below."""
+
+import math
+
+import pytest
+
+from dp_bandit_envs import algorithm_names, calibrate, make_algorithm, simulate
+from dp_bandit_envs.algorithms import ALGORITHMS
+from dp_bandit_envs.errors import UnknownNameError, UnreachableGuaranteeError
+from tests.tools.refusals import refused
+
+SIZE = {"n_arms": 4, "horizon": 2**12}
+FREE = {name for name in ALGORITHMS if make_algorithm(name).guarantee(**SIZE).model == "none"}
+NOT_PURE = {"DP-Hedge", "Lazy-Hedge", "AS-FTPL", "DP-FTRL"}
+"""Their guarantees have a delta, whatever epsilon is."""
+
+
+def test_private_ucb_gets_k_times_epsilon():
+    """Arms compose in parallel, and the paper divides by K: K = 4, 5 times the target, within a millionth."""
+    for k in (4, 5):
+        found = calibrate("Private-UCB", epsilon=1.0, n_arms=k, horizon=1000)
+        assert found.parameters["epsilon"] == pytest.approx(k, rel=1e-6)
+        assert 1 - 1e-6 <= found.guarantee(n_arms=k, horizon=1000).epsilon <= 1.0
+
+
+@pytest.mark.parametrize("name", ["DP-EXP3-Lap", "DP-UCB-BOUND", "AdaP-UCB", "LDP-UCB-B", "DP-Epochs", "Noisy-Hedge"])
+def test_an_algorithm_that_already_meets_it_is_unchanged(name):
+    """The same parameters, hence the same noise for a seed."""
+    assert calibrate(name, epsilon=0.7, **SIZE).player == make_algorithm(name, epsilon=0.7).player
+
+
+@pytest.mark.parametrize("name", sorted(set(algorithm_names()) - FREE))
+def test_every_private_algorithm_meets_a_target_with_a_delta(name):
+    if name == "EXP3":
+        return refuses(name, 0.5, 1e-6)
+    found = calibrate(name, epsilon=0.5, delta=1e-6, **SIZE)
+    reached = found.guarantee(**SIZE).epsilon_at(1e-6)
+    assert reached <= 0.5
+    if name == "Uniform":
+        assert reached == 0
+    elif name == "EXP3-tau":  # whole numbers: one less is too small
+        size = found.parameters["batch_size"]
+        assert make_algorithm(name, batch_size=size - 1).guarantee(**SIZE).epsilon_at(1e-6) > 0.5
+    else:
+        # The number of Lazy-Hedge's draws and of DP-UCB-INT's releases is whole, so their guarantees have steps.
+        assert reached > 0.5 * (0.97 if name in ("Lazy-Hedge", "DP-UCB-INT") else 1 - 2e-6)
+
+
+@pytest.mark.parametrize("name", sorted(set(algorithm_names()) - FREE - {"EXP3", "EXP3-tau"}))
+def test_pure_targets_are_met_without_a_delta_or_refused(name):
+    if name in NOT_PURE:
+        return refuses(name, 0.5, 0.0)
+    guarantee = calibrate(name, epsilon=0.5, **SIZE).guarantee(**SIZE)
+    assert guarantee.delta == 0 and guarantee.epsilon <= 0.5
+    # DP-UCB-INT states the smaller of a pure epsilon and one with a delta, and few releases only make it the first.
+    assert guarantee.epsilon >= 0.5 * (1 - 2e-6) or name in ("Uniform", "DP-UCB-INT")
+
+
+@pytest.mark.parametrize("name", sorted(FREE))
+def test_algorithms_without_privacy_are_refused(name):
+    refuses(name, 3.0, 1e-3)
+
+
+def refuses(name, epsilon, delta):
+    with refused(UnreachableGuaranteeError, name, f"epsilon = {epsilon:g}", f"delta = {delta:g}"):
+        calibrate(name, epsilon=epsilon, delta=delta, **SIZE)
+
+
+def test_a_parameter_that_changes_nothing_stays_at_the_target():
+    """AS-FTPL at T = 2^18 keeps the noise that its regret needs, which is worth .101."""
+    size = {"n_arms": 4, "horizon": 2**18}
+    found = calibrate("AS-FTPL", epsilon=1.0, delta=1e-6, **size)
+    assert found.parameters["epsilon"] == 1.0
+    assert found.guarantee(**size).epsilon == pytest.approx(0.101, abs=5e-4)
+
+
+def test_other_parameters_are_kept_and_a_given_epsilon_is_only_checked():
+    found = calibrate("DP-UCB-INT", epsilon=0.5, delta=1e-5, v=1.3, **SIZE)
+    assert (found.parameters["v"], found.parameters["delta"]) == (1.3, 1e-5)
+    assert calibrate("EXP3-tau", epsilon=5.0, delta=1e-6, batch_size=100, **SIZE).parameters["batch_size"] == 100
+    with refused(UnreachableGuaranteeError, "EXP3-tau"):
+        calibrate("EXP3-tau", epsilon=0.1, delta=1e-6, batch_size=2, **SIZE)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, -1.0, math.nan, math.inf])
+def test_a_target_is_a_finite_epsilon(epsilon):
+    with refused(ValueError, "epsilon", epsilon):
+        calibrate("DP-SE", epsilon=epsilon, **SIZE)
+
+
+def test_a_target_has_a_delta_below_one_and_a_known_name():
+    with refused(ValueError, "delta", 1.0):
+        calibrate("DP-SE", epsilon=1.0, delta=1.0, **SIZE)
+    with refused(UnknownNameError, "DP-SE"):
+        calibrate("DP-SF", epsilon=1.0, **SIZE)
+
+
+def test_simulate_compares_algorithms_at_equal_guarantees():
+    """Also on a cycle, where a round reveals 3 gains; Private-UCB by itself adds more noise than it needs."""
+    for game, more in (
+        ("DPBandit-Stochastic-v0", {"means": [0.9, 0.6, 0.5]}),
+        ("DPBandit-Graph-v0", {"graph": "cycle"}),
+    ):
+        options = {"horizon": 300, "trials": 2, "env_kwargs": more}
+        equal = simulate(game, ["Private-UCB", "DP-SE"], at_guarantee=(0.5, 0.0), **options)
+        for outcome in equal.values():
+            assert 0.5 * (1 - 2e-6) < outcome.guarantee.epsilon <= 0.5
+        assert simulate(game, ["Private-UCB"], **options)["Private-UCB"].guarantee.epsilon < 0.5
+    one = simulate("DPBandit-Stochastic-v0", "DP-EXP3-Lap", at_guarantee=(1.0, 0.0), horizon=50)
+    plain = simulate("DPBandit-Stochastic-v0", "DP-EXP3-Lap", horizon=50)
+    assert (one["DP-EXP3-Lap"].external_regret == plain["DP-EXP3-Lap"].external_regret).all()
+
+
+def test_simulate_at_a_guarantee_needs_names_and_private_algorithms():
+    with refused(TypeError, "algorithms", "at_guarantee"):
+        simulate("DPBandit-Stochastic-v0", [make_algorithm("DP-SE")], at_guarantee=(1.0, 0.0), horizon=50)
+    with refused(UnreachableGuaranteeError, "UCB"):
+        simulate("DPBandit-Stochastic-v0", ["UCB"], at_guarantee=(1.0, 0.0), horizon=50)

@@ -1,0 +1,111 @@
+"""`for_group` and `for_games`: by hand, and against `dp_accounting` (the extra `accounting`), if it is installed."""
+
+import math
+
+import pytest
+
+from dp_bandit_envs.privacy import PrivacyGuarantee
+from tests.tools.refusals import refused
+
+PURE = PrivacyGuarantee(0.5, theorem="pure")
+APPROXIMATE = PrivacyGuarantee(0.5, delta=1e-6, theorem="approximate")
+GAUSSIAN = PrivacyGuarantee(math.inf, rho=1 / 18, sigma=3.0, theorem="Gaussian")
+
+
+def test_a_group_by_hand():
+    """Three rounds: 3 * .5; 3 e^(2 * .5) 1e-6; 9 / 18; 3 / 3."""
+    assert (PURE.for_group(3).epsilon, PURE.for_group(3).delta, PURE.for_group(3).rho) == (1.5, 0.0, None)
+    pair = APPROXIMATE.for_group(3)
+    assert pair.epsilon == 1.5 and pair.delta == pytest.approx(3 * math.e * 1e-6, rel=1e-10)
+    assert pair.delta >= 3 * math.e * 1e-6
+    noisy = GAUSSIAN.for_group(3)
+    assert noisy.rho == pytest.approx(0.5) and noisy.rho >= 9 / 18
+    assert noisy.sigma == pytest.approx(1.0) and noisy.sigma <= 1.0
+    assert "up to 3 rounds" in pair.neighbours and pair.steps[-1].startswith("group privacy for 3 rounds")
+
+
+def test_two_groups_in_turn_are_one_group():
+    """Twice, then three times: rho 36 fold; the delta of two steps is not smaller than that of one."""
+    assert GAUSSIAN.for_group(2).for_group(3).rho == pytest.approx(GAUSSIAN.for_group(6).rho)
+    assert PURE.for_group(2).for_group(3).epsilon == PURE.for_group(6).epsilon == 3.0
+    assert APPROXIMATE.for_group(2).for_group(3).delta == pytest.approx(APPROXIMATE.for_group(6).delta, rel=1e-9)
+
+
+def test_games_by_hand():
+    """Four games: 4 * .5; 4e-6; 4 / 18; 3 / 2. Pure .5-DP is .125-zCDP."""
+    four = PURE.for_games(4)
+    assert (four.epsilon, four.delta, four.rho) == (2.0, 0.0, 0.5)
+    assert (APPROXIMATE.for_games(4).epsilon, APPROXIMATE.for_games(4).delta) == (2.0, 4e-6)
+    assert APPROXIMATE.for_games(4).rho is None
+    noisy = GAUSSIAN.for_games(4)
+    assert noisy.rho == pytest.approx(4 / 18) and noisy.sigma == pytest.approx(1.5) and noisy.sigma <= 1.5
+    assert "independent noise" in noisy.theorem and noisy.neighbours == GAUSSIAN.neighbours
+    own = PrivacyGuarantee(1.0, rho=0.125)  # a smaller rho than 1 / 2 is kept
+    assert own.for_games(2).rho == 0.25
+
+
+def test_many_games_cost_less_than_their_sum_at_a_delta():
+    many = PrivacyGuarantee(0.01).for_games(10_000)
+    assert many.epsilon == pytest.approx(100.0) and many.epsilon_at(1e-6) < 6.0
+
+
+def test_one_round_or_one_game_changes_nothing_and_no_guarantee_stays_none():
+    for guarantee in (PURE, APPROXIMATE, GAUSSIAN, PrivacyGuarantee.none("no noise")):
+        assert guarantee.for_group(1) == guarantee.for_games(1) == guarantee
+    none = PrivacyGuarantee.none("no noise")
+    assert none.for_group(5) == none.for_games(5) == none
+
+
+def test_a_delta_that_reaches_one_leaves_rho_or_nothing():
+    lost = PrivacyGuarantee(10.0, delta=1e-6).for_group(3)  # 3 e^20 1e-6 > 1
+    assert (lost.model, lost.epsilon, lost.covers) == ("none", math.inf, "nothing")
+    kept = PrivacyGuarantee(10.0, delta=1e-6, rho=0.1).for_group(3)
+    assert (kept.epsilon, kept.delta, kept.rho) == (math.inf, 0.0, pytest.approx(0.9))
+    assert PrivacyGuarantee(1.0, delta=0.3).for_games(4).model == "none"
+    huge = PrivacyGuarantee(1e308).for_group(10)
+    assert huge.model == "none"
+
+
+@pytest.mark.parametrize("number", [0, -1, 1.5])
+def test_groups_and_games_are_counted_from_one(number):
+    with refused((ValueError, TypeError), "rounds", number):
+        PURE.for_group(number)
+    with refused((ValueError, TypeError), "n", number):
+        PURE.for_games(number)
+
+
+@pytest.mark.parametrize("number", [2, 5])
+def test_gaussian_groups_and_games_are_those_of_dp_accounting(number):
+    """Its privacy loss distributions are rounded up on a grid of 1e-4, times the number of games."""
+    pld = pytest.importorskip("dp_accounting.pld.privacy_loss_distribution")
+    group = pld.from_gaussian_mechanism(3.0, sensitivity=number)
+    games = pld.from_gaussian_mechanism(3.0).self_compose(number)
+    for theirs, ours in ((group, GAUSSIAN.for_group(number)), (games, GAUSSIAN.for_games(number))):
+        for delta in (1e-3, 1e-6):
+            expected = theirs.get_epsilon_for_delta(delta)
+            assert ours.epsilon_at(delta) == pytest.approx(expected, abs=2e-4 * number)
+        by_rho = PrivacyGuarantee(math.inf, rho=ours.rho)
+        assert by_rho.epsilon_at(1e-6) >= theirs.get_epsilon_for_delta(1e-6) - 2e-4 * number
+
+
+@pytest.mark.parametrize("number", [2, 5])
+def test_laplace_groups_and_games_hold_for_dp_accounting(number):
+    """Pure: r epsilon is reached by a changed sum of r; n games cost at most what is stated, at every delta."""
+    pld = pytest.importorskip("dp_accounting.pld.privacy_loss_distribution")
+    group = pld.from_laplace_mechanism(2.0, sensitivity=number)
+    assert group.get_epsilon_for_delta(1e-9) == pytest.approx(PURE.for_group(number).epsilon, abs=1e-3)
+    games = pld.from_laplace_mechanism(2.0).self_compose(number)
+    for delta in (1e-2, 1e-6, 1e-9):
+        assert games.get_epsilon_for_delta(delta) <= PURE.for_games(number).epsilon_at(delta) + 1e-3
+
+
+@pytest.mark.parametrize("number", [2, 5])
+def test_pairs_in_games_hold_for_dp_accounting(number):
+    """The worst (epsilon, delta) mechanism composed: n epsilon at n delta is enough, and hardly more than needed."""
+    pld = pytest.importorskip("dp_accounting.pld.privacy_loss_distribution")
+    common = pytest.importorskip("dp_accounting.pld.common")
+    worst = pld.from_privacy_parameters(common.DifferentialPrivacyParameters(0.5, 1e-6)).self_compose(number)
+    stated = APPROXIMATE.for_games(number)
+    assert worst.get_epsilon_for_delta(stated.delta) <= stated.epsilon + 1e-3
+    assert worst.get_delta_for_epsilon(stated.epsilon) <= stated.delta
+    assert worst.get_delta_for_epsilon(stated.epsilon) > 0.99 * stated.delta

@@ -1,0 +1,151 @@
+"""What a guarantee covers, and its steps: stacks of wrappers composed by hand, and every row of the table."""
+
+import math
+
+import pytest
+
+from dp_bandit_envs import (
+    Algorithm,
+    BanditEnv,
+    BlockSums,
+    CounterSums,
+    ExactSums,
+    Exp3,
+    HybridSums,
+    LaplaceClipRescale,
+    MiniBatchAverage,
+    PrivacyGuarantee,
+    RandomizedResponse,
+    algorithm_names,
+    make_algorithm,
+)
+from dp_bandit_envs.adversaries import Deterministic
+from dp_bandit_envs.privacy.counters import make_counter
+from dp_bandit_envs.privacy.gaussian import gaussian_sigma
+
+POST = "post-processing of what is released below"
+ALL = "arms and releases"
+
+
+def game():
+    return BanditEnv(Deterministic(3, 100))
+
+
+def laplace(env, epsilon):
+    return LaplaceClipRescale(env, epsilon=epsilon)
+
+
+# Each stack: its wrappers, then epsilon, delta, model and what it covers, then how the steps begin, by hand.
+STACKS = {
+    "noise on each gain": (
+        lambda: laplace(game(), 1.0),
+        (1.0, 0.0, "local", ALL),
+        ["LaplaceClipRescale: epsilon = 1: Laplace mechanism on values of sensitivity 1,"],
+    ),
+    # Averages of 5 gains move by 1/5; the averages are stored without noise, so the model is central.
+    "noise on averages": (
+        lambda: laplace(MiniBatchAverage(game(), batch_size=5), 0.5),
+        (0.5, 0.0, "central", ALL),
+        ["MiniBatchAverage: no guarantee: ", "LaplaceClipRescale: epsilon = 0.5: Laplace mechanism on values of sens"],
+    ),
+    "averages of noisy gains": (
+        lambda: MiniBatchAverage(laplace(game(), 0.7), batch_size=5),
+        (0.7, 0.0, "local", ALL),
+        ["LaplaceClipRescale: epsilon = 0.7: ", f"MiniBatchAverage: {POST}"],
+    ),
+    "sums of noisy bits": (
+        lambda: ExactSums(RandomizedResponse(game(), epsilon=1.5)),
+        (1.5, 0.0, "local", ALL),
+        ["RandomizedResponse: epsilon = 1.5: randomized response", f"ExactSums: {POST}"],
+    ),
+    "a counter": (
+        lambda: HybridSums(game(), epsilon=1.0),
+        (1.0, 0.0, "central", ALL),
+        ["HybridSums: epsilon = 1: "],
+    ),
+    "a counter on averages": (
+        lambda: HybridSums(MiniBatchAverage(game(), batch_size=4), epsilon=0.25),
+        (0.25, 0.0, "central", ALL),
+        ["MiniBatchAverage: no guarantee: ", "HybridSums: epsilon = 0.25: "],
+    ),
+    "a counter on noisy gains": (
+        lambda: HybridSums(laplace(game(), 0.3), epsilon=2.0),
+        (0.3, 0.0, "local", ALL),
+        ["LaplaceClipRescale: epsilon = 0.3: ", f"HybridSums: {POST}"],
+    ),
+    "a Gaussian counter": (
+        lambda: CounterSums(game(), counter="binary", epsilon=1.0, noise="gaussian", delta=1e-6),
+        (1.0, 1e-6, "central", ALL),
+        ["CounterSums: epsilon = 1, delta = 1e-06, zCDP rho = 0.02801: "],
+    ),
+    # Three layers: the sums above the blocks' noise cannot be had, so averages, blocks and a repeated wrapper.
+    "blocks of averages": (
+        lambda: BlockSums(MiniBatchAverage(MiniBatchAverage(game(), batch_size=2), batch_size=5), epsilon=0.1),
+        (0.1, 0.0, "central", ALL),
+        ["MiniBatchAverage: no guarantee", "MiniBatchAverage: no guarantee", "BlockSums: epsilon = 0.1: a gain is in"],
+    ),
+    "no noise": (
+        lambda: ExactSums(MiniBatchAverage(game(), batch_size=10)),
+        (math.inf, 0.0, "none", "nothing"),
+        ["MiniBatchAverage: no guarantee: ", "ExactSums: no guarantee: sums without noise"],
+    ),
+    "a counter without noise": (
+        lambda: HybridSums(game(), epsilon=math.inf),
+        (math.inf, 0.0, "none", "nothing"),
+        ["HybridSums: no guarantee: epsilon is inf"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("stack", "expected", "steps"), STACKS.values(), ids=STACKS.keys())
+def test_stacks_compose_as_by_hand(stack, expected, steps):
+    guarantee = stack().guarantee
+    assert (guarantee.epsilon, guarantee.delta, guarantee.model, guarantee.covers) == expected
+    assert len(guarantee.steps) == len(steps)
+    for found, begins in zip(guarantee.steps, steps, strict=True):
+        assert found.startswith(begins)
+    outside = Algorithm("mine", Exp3, lambda env: stack()).guarantee_in(game())
+    assert outside == guarantee  # an agent without a guarantee of its own adds nothing
+
+
+def test_a_step_says_by_how_much_an_average_lowers_the_sensitivity():
+    inner, outer = laplace(MiniBatchAverage(game(), batch_size=5), 0.5).guarantee.steps
+    assert inner.endswith("lowers the sensitivity from 1 to 0.2") and "of sensitivity 0.2," in outer
+
+
+def test_a_wrapper_that_claims_less_cover_or_other_steps_is_corrected():
+    """The boundary fills both in, whatever a mechanism's author left out."""
+    assert PrivacyGuarantee(1.0).covers == "arms" and PrivacyGuarantee(1.0).steps == ()
+    assert laplace(game(), 1.0).guarantee.covers == ALL
+    assert PrivacyGuarantee.none("no noise").covers == "nothing"
+
+
+def test_sigma_of_a_gaussian_counter_reaches_the_boundary():
+    guarantee = STACKS["a Gaussian counter"][0]().guarantee
+    assert guarantee.sigma == gaussian_sigma(1.0, 1e-6)
+    assert guarantee.rho == pytest.approx(1 / (2 * guarantee.sigma**2))
+    assert laplace(game(), 1.0).guarantee.sigma is None
+    alone = make_counter("hybrid", epsilon=1.0, delta=1e-6, horizon=64).guarantee
+    assert (alone.covers, alone.sigma) == ("releases", guarantee.sigma)
+
+
+AGENTS_OWN = ["EXP3", "EXP3-tau", "Hedge", "DP-Hedge", "Lazy-Hedge", "DP-Epochs", "Uniform"]
+
+
+@pytest.mark.parametrize("name", algorithm_names())
+def test_every_row_says_what_it_covers_and_why(name):
+    guarantee = make_algorithm(name).guarantee(n_arms=4, horizon=2**12)
+    nothing, own = guarantee.model == "none", name in AGENTS_OWN
+    assert guarantee.covers == ("nothing" if nothing else "arms" if own else ALL)
+    assert all(": " in step and "\n" not in step for step in guarantee.steps)
+    # What the theorem says is in the steps, and the last step is the agent's where the agent is what hides gains.
+    assert guarantee.theorem.split(";")[0] in " ".join(guarantee.steps)
+    assert guarantee.steps[-1].startswith("the agent's own randomness") == (own and not nothing)
+
+
+def test_the_layers_below_an_agents_own_randomness_are_steps_too():
+    tau = make_algorithm("EXP3-tau", batch_size=8).guarantee(n_arms=4, horizon=800)
+    below, agent = tau.steps
+    assert below.startswith("MiniBatchAverage: no guarantee") and below.endswith("from 1 to 0.125")
+    assert "100 draws, each with a privacy loss of at most 0.125" in agent
+    assert "covers arms;" in str(tau)
