@@ -5,6 +5,7 @@ import math
 from typing import Final, Literal
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.privacy.renyi import RenyiCurve, epsilon_from_renyi
 
 REPLACE_ONE_ROUND: Final = "replace the gains of all arms in one round"
 ANY_AGENT: Final = "any agent"
@@ -26,6 +27,8 @@ class PrivacyGuarantee:
             `"none"`: nothing is guaranteed.
         theorem: Why it holds, in a form short enough to check.
         agents: For which agents it holds.
+        renyi: Pairs (order, divergence) of the whole game, orders greater than 1 and ascending, or None: the Renyi
+            divergences of these orders are at most that, in both directions.
     """
 
     epsilon: float
@@ -35,6 +38,7 @@ class PrivacyGuarantee:
     model: Literal["local", "central", "none"] = "central"
     theorem: str = ""
     agents: str = ANY_AGENT
+    renyi: RenyiCurve | None = dataclasses.field(default=None, repr=False)
 
     @classmethod
     def none(cls, reason: str) -> "PrivacyGuarantee":
@@ -44,14 +48,16 @@ class PrivacyGuarantee:
     def epsilon_at(self, delta: float) -> float:
         r"""Return the smallest known epsilon for which an (epsilon, delta) guarantee follows.
 
-        The smaller of `epsilon`, if `delta` allows it, and :math:`\rho + 2 \sqrt{\rho \ln(1 / \delta)}` (Bun and
-        Steinke 2016, proposition 1.3).
+        The smallest of `epsilon`, if `delta` allows it, :math:`\rho + 2 \sqrt{\rho \ln(1 / \delta)}` (Bun and Steinke
+        2016, proposition 1.3), and what `renyi` gives (`epsilon_from_renyi`).
 
         Args:
             delta: In (0, 1).
         """
         delta = checks.delta(delta)
         pure = self.epsilon if self.delta <= delta else math.inf
+        if self.renyi is not None:
+            pure = min(pure, epsilon_from_renyi(self.renyi, delta))
         if self.rho is None:
             return pure
         return min(pure, self.rho + 2 * math.sqrt(self.rho * math.log(1 / delta)))
