@@ -85,7 +85,7 @@ def test_every_environment_is_in_the_table():
 def test_the_table_states_the_guarantee(row, name, parameters):
     line = next(line for line in README.splitlines() if line.startswith(f"| {row}"))
     guarantee = make_algorithm(name, **parameters).guarantee(n_arms=4, horizon=2**18)
-    assert f"epsilon = {guarantee.epsilon:g}" in line.replace("262144", f"{262144:g}")
+    assert f"epsilon = {guarantee.epsilon:g}" in line
     assert "local" not in line or guarantee.model == "local"
 
 
@@ -94,7 +94,7 @@ def test_the_table_states_the_guarantee_of_exp3_tau_and_the_papers_figures():
     tau = make_algorithm("EXP3-tau")
     exp3 = make_algorithm("EXP3")
     size = {"n_arms": 4, "horizon": 2**18}
-    assert f"epsilon = {tau.guarantee(**size).epsilon_at(2.0**-36):.1f} at delta" in lines["EXP3-tau"]
+    assert f"epsilon = {tau.guarantee(**size).epsilon_at(2.0**-36):.2f} at delta" in lines["EXP3-tau"]
     assert f"| {tau.paper_guarantee(**size).epsilon:.0f} |" in lines["EXP3-tau"]
     assert f"| {exp3.paper_guarantee(**size).epsilon:.0f} |" in lines["EXP3"]
 

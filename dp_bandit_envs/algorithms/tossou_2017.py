@@ -4,16 +4,16 @@ import dataclasses
 from typing import SupportsFloat, SupportsIndex
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.agents.exp3 import Exp3, default_exploration_rate
+from dp_bandit_envs.agents.exp3 import Exp3
 from dp_bandit_envs.algorithms.algorithm import Algorithm
 from dp_bandit_envs.algorithms.laplace_on_averages import laplace_on_averages
-from dp_bandit_envs.privacy.exp3_privacy import EXP3_ONLY, exp3_guarantee
+from dp_bandit_envs.algorithms.private_batches import batches_guarantee, private_batch_size
+from dp_bandit_envs.privacy.exp3_privacy import EXP3_ONLY
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.mechanisms.batch_average import batch_size_within
-from dp_bandit_envs.privacy.rounding import divide_up
 from dp_bandit_envs.protocols import AgentFactory, Environment
 from dp_bandit_envs.theory.adversarial_bounds import exp3_tau_regret_bound
-from dp_bandit_envs.theory.batch_sizes import capped_batch_size, private_batch_size, switching_batch_size
+from dp_bandit_envs.theory.batch_sizes import capped_batch_size, switching_batch_size
 from dp_bandit_envs.theory.printed_epsilons import exp3_tau_printed_epsilon
 from dp_bandit_envs.wrappers import MiniBatchAverage
 
@@ -66,7 +66,7 @@ def exp3_tau(
     """EXP3-tau (Tossou and Dimitrakakis 2017, section 3.2): EXP3 on batch averages; T^(2/3) with switching costs.
 
     Differs from the source in: batch sizes are rounded up to whole rounds; for a given (epsilon, delta) the batch is
-        that of the corrected guarantee by the conversion of Bun and Steinke (2016), not that of corollary 3.3.
+        the smallest that the guarantee proved here allows (`private_batch_size`), not that of corollary 3.3.
     """
     if batch_size is not None and (epsilon is not None or delta is not None):
         raise ValueError("batch_size and (epsilon, delta) both fix the batches; give one or the other.")
@@ -79,7 +79,7 @@ def exp3_tau(
         if fixed is not None:
             return fixed
         if target is not None:
-            return private_batch_size(horizon, *target)
+            return private_batch_size(n_arms, horizon, *target)
         return capped_batch_size(switching_batch_size(n_arms, horizon), horizon)
 
     def wrapping(env: Environment) -> Environment:
@@ -87,14 +87,7 @@ def exp3_tau(
         return MiniBatchAverage(env, batch_size=tau(n_arms, horizon))
 
     def guarantee(n_arms: int, horizon: int) -> PrivacyGuarantee:
-        batch = batch_size_within(tau(n_arms, horizon), horizon)
-        steps = horizon // batch
-        own = exp3_guarantee(
-            n_arms=n_arms,
-            draws=steps,
-            exploration_rate=default_exploration_rate(n_arms, steps),
-            sensitivity=divide_up(1, batch),
-        )
+        own = batches_guarantee(n_arms, horizon, batch_size_within(tau(n_arms, horizon), horizon))
         # For a requested (epsilon, delta), state the guarantee at that delta.
         return own if target is None else dataclasses.replace(own, epsilon=own.epsilon_at(target[1]), delta=target[1])
 

@@ -11,6 +11,7 @@ from dp_bandit_envs.privacy.conversions import (
     zcdp_delta,
     zcdp_epsilon,
 )
+from dp_bandit_envs.privacy.renyi import RenyiCurve, epsilon_from_renyi
 from dp_bandit_envs.privacy.rounding import multiply_up, root_up
 
 REPLACE_ONE_ROUND: Final = "replace the gains of all arms in one round"
@@ -41,6 +42,8 @@ class PrivacyGuarantee:
             and algorithms fill it in.
         sigma: Where everything published is as private as one Gaussian draw at L2 sensitivity 1, its standard
             deviation, in (0, inf); otherwise None.
+        renyi: Pairs (order, divergence) of the whole game, orders greater than 1 and ascending, or None: the Renyi
+            divergences of these orders are at most that, in both directions.
     """
 
     epsilon: float
@@ -53,6 +56,7 @@ class PrivacyGuarantee:
     covers: Covers = "arms"
     steps: tuple[str, ...] = ()
     sigma: float | None = None
+    renyi: RenyiCurve | None = dataclasses.field(default=None, repr=False)
 
     @classmethod
     def none(cls, reason: str) -> "PrivacyGuarantee":
@@ -64,8 +68,8 @@ class PrivacyGuarantee:
 
         The smallest of `epsilon`, if `delta` allows it; the optimal conversion of `rho`, which is the minimum over
         :math:`\alpha > 1` of :math:`\alpha \rho + (\ln(1 / \delta) - \ln \alpha) / (\alpha - 1) + \ln(1 - 1 / \alpha)`
-        (Canonne, Kamath and Steinke 2020, proposition 12); and the exact curve of a Gaussian mechanism with `sigma`
-        (Balle and Wang 2018). It is inf where nothing is known, and rounded up.
+        (Canonne, Kamath and Steinke 2020, proposition 12); the same for each pair of `renyi`; and the exact curve of a
+        Gaussian mechanism with `sigma` (Balle and Wang 2018). It is inf where nothing is known, and rounded up.
 
         Args:
             delta: In (0, 1).
@@ -77,6 +81,8 @@ class PrivacyGuarantee:
         known = [self.epsilon if self.delta <= delta else math.inf]
         if self.rho is not None:
             known.append(zcdp_epsilon(self.rho, delta))
+        if self.renyi is not None:
+            known.append(epsilon_from_renyi(self.renyi, delta))
         if self.sigma is not None:
             known.append(gaussian_curve_epsilon(self.sigma, delta))
         return min(known)
@@ -107,7 +113,8 @@ class PrivacyGuarantee:
 
         A chain of r neighbours: epsilon becomes :math:`r \epsilon`, delta :math:`r e^{(r - 1) \epsilon} \delta`
         (Dwork and Roth 2014, theorem 2.2; Vadhan 2017, lemma 2.2), rho :math:`r^2 \rho` (Bun and Steinke 2016,
-        proposition 1.9), and sigma :math:`\sigma / r`. Where delta would reach 1, only rho and sigma remain.
+        proposition 1.9), and sigma :math:`\sigma / r`; `renyi` is dropped. Where delta would reach 1, only rho and
+        sigma remain.
 
         Args:
             rounds: r, at least 1.
@@ -122,6 +129,7 @@ class PrivacyGuarantee:
             self,
             rho=None if self.rho is None else _times(r * r, self.rho),
             sigma=None if self.sigma is None else math.nextafter(self.sigma / r, 0.0),
+            renyi=None,
             neighbours=f"replace the gains of all arms in up to {r} rounds" if one else f"{self.neighbours}, {r} times",
         )
         return changed._with(epsilon, delta, f"group privacy for {r} rounds: epsilon times {r}, rho times {r}^2")
@@ -148,6 +156,7 @@ class PrivacyGuarantee:
             self,
             rho=None if rho is None else _times(games, rho),
             sigma=None if self.sigma is None else math.nextafter(self.sigma / root_up(games), 0.0),
+            renyi=None if self.renyi is None else tuple((order, _times(games, lost)) for order, lost in self.renyi),
         )
         why = f"composition of {games} games with independent noise: epsilon, delta and rho times {games}"
         return changed._with(_times(games, self.epsilon), _times(games, self.delta), why)

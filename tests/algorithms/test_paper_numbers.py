@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs import make_algorithm
+from dp_bandit_envs.agents.exp3 import default_exploration_rate
 from dp_bandit_envs.algorithms import paper_epsilon
+from dp_bandit_envs.algorithms.private_batches import batches_guarantee, private_batch_size
 from dp_bandit_envs.theory.adversarial_bounds import exp3_regret_bound, htinf_regret_bound, tsallis_regret_bound
-from dp_bandit_envs.theory.batch_sizes import laplace_batch_size, private_batch_size, switching_batch_size
+from dp_bandit_envs.theory.batch_sizes import laplace_batch_size, switching_batch_size
 
 K, T = 4, 2**18
 
@@ -58,11 +60,9 @@ def test_the_exploration_rate_is_that_of_the_game_above_the_batches():
 
 def test_what_exp3_tau_really_guarantees():
     guarantee = make_algorithm("EXP3-tau").guarantee(n_arms=K, horizon=T)
-    # 13,797 draws, each moved by at most 1 / 19 (or the mixture's ratio, which is larger here).
-    assert guarantee.epsilon == pytest.approx(13797 / 19, rel=1e-12)
-    assert guarantee.rho == pytest.approx(13797 / (8 * 19**2), rel=1e-12)
-    # rho + 2 sqrt(rho 2 ln T) = 4.777 + 21.83 = 26.6 by the simple conversion; the optimal one gives less.
-    assert guarantee.epsilon_at(T**-2) == pytest.approx(25.7244, abs=5e-5)
+    # 13,797 draws, each moved by at most .3417 / 19; the bound 1 / 19 alone gave 26.6 at delta = T^-2.
+    assert guarantee.epsilon == pytest.approx(13797 * 0.3417 / 19, rel=1e-4)
+    assert guarantee.epsilon_at(T**-2) == pytest.approx(1.612, abs=0.001)
 
 
 def test_what_the_paper_claims_for_exp3_tau():
@@ -74,8 +74,8 @@ def test_what_the_paper_claims_for_exp3_tau():
 
 def test_what_exp3_guarantees_by_itself():
     guarantee = make_algorithm("EXP3").guarantee(n_arms=K, horizon=T)
-    assert guarantee.epsilon == T
-    assert guarantee.rho == T / 8
+    assert guarantee.epsilon == pytest.approx(0.34106 * T, rel=1e-4)
+    assert guarantee.epsilon_at(T**-2) == pytest.approx(118.8, abs=0.1)
     # With exploration rate .9 the mixture's ratio, ln((4 * .1 + .9) / .9) = 0.3677, is the smaller one.
     explorer = make_algorithm("EXP3", exploration_rate=0.9).guarantee(n_arms=4, horizon=10)
     assert explorer.epsilon == pytest.approx(10 * math.log(1.3 / 0.9))
@@ -131,28 +131,19 @@ def test_batches_never_outlast_the_game():
         assert wrapped(name, horizon=3, **parameters).horizon >= 1
 
 
-def test_a_private_batch_size_meets_its_target_with_the_smallest_batches():
-    """Over a wide range; one round less in a batch, and T / (8 tau^3)-zCDP no longer gives epsilon at delta."""
+def test_a_private_batch_size_meets_its_target_and_one_round_less_does_not():
     rng = np.random.default_rng(0)
-    for _ in range(300):
+    for _ in range(100):
         horizon = int(10 ** rng.uniform(2, 7))
         epsilon, delta = 10 ** rng.uniform(-1, 2.5), 10 ** rng.uniform(-12, -1)
         try:
-            tau = private_batch_size(horizon, epsilon, delta)
+            tau = private_batch_size(4, horizon, epsilon, delta)
         except ValueError:
             continue
         algorithm = make_algorithm("EXP3-tau", epsilon=epsilon, delta=delta)
         assert algorithm.guarantee(n_arms=4, horizon=horizon).epsilon_at(delta) <= epsilon
-        if tau > 1:
-            rho = horizon / (8 * (tau - 1) ** 3)
-            assert rho + 2 * math.sqrt(rho * math.log(1 / delta)) > epsilon
-
-
-def test_a_private_batch_size_by_hand():
-    # epsilon = 1, delta = e^-8: rho = (3 - sqrt(8))^2 = 0.029437; T / (8 rho) at T = 10^6 is 4,246,389, tau = 162.
-    assert (3 - math.sqrt(8)) ** 2 == pytest.approx(0.029437, abs=1e-6)
-    assert private_batch_size(10**6, 1.0, math.exp(-8)) == 162
-    assert private_batch_size(10**6, math.inf, 1e-6) == 1
+        if tau > 1 and default_exploration_rate(4, horizon // (tau - 1)) < 1:
+            assert batches_guarantee(4, horizon, tau - 1).epsilon_at(delta) > epsilon
 
 
 def test_bounds_by_hand():

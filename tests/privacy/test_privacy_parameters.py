@@ -1,18 +1,19 @@
 """Batch sizes, epsilons and bounds of the papers' algorithms, derived a second time."""
 
 import math
-from decimal import Decimal, localcontext
 
 import numpy as np
 import pytest
 from scipy.integrate import quad
 
+from dp_bandit_envs.agents.exp3 import default_exploration_rate
 from dp_bandit_envs.agents.tsallis_inf import SKIP_SHARE, normalise
 from dp_bandit_envs.algorithms import make_algorithm, paper_epsilon
+from dp_bandit_envs.privacy import exp3_guarantee
 from dp_bandit_envs.privacy.laplace import default_bound
 from dp_bandit_envs.theory.adversarial_bounds import exp3_regret_bound, htinf_regret_bound
-from dp_bandit_envs.theory.batch_sizes import private_batch_size, switching_batch_size
-from tests.tools.refusals import missing, refused
+from dp_bandit_envs.theory.batch_sizes import switching_batch_size
+from tests.tools.refusals import refused
 
 FIGURE_1 = {"n_arms": 4, "horizon": 2**18}
 
@@ -40,43 +41,29 @@ def test_papers_epsilon_is_its_own_theorem_at_its_own_batch_size():
 
 
 def test_what_batches_of_19_really_guarantee():
-    """13,797 draws, each 1/19-bounded: rho = 13797 / (8 * 361) = 4.777; 25.7 at delta = T^-2."""
+    """13,797 draws of sensitivity 1/19 at gamma = sqrt(4 ln 4 / ((e - 1) 13797)): the theorem of `exp3_loss` again.
+
+    Second route: its formulas in NumPy, on a finer grid of h, of t and of orders.
+    """
+    draws, s, e = 13797, 1 / 19, math.e
+    gamma = math.sqrt(4 * math.log(4) / ((e - 1) * draws))
+    eta, kappa = gamma / 4, 2 * gamma / (4 * (1 - gamma))
+    c = (e - 2) / (1 - (e - 1) * kappa)
+    q, h, t = 1 + c, np.linspace(0, 1, 10**6), np.linspace(0, 50, 10**6)
+    most = ((1 + c * kappa) * (1 - h) * np.exp(h) + q * h).max()
+    b = s * most * (t / ((1 + t) * (t + q))).max()
+    fisher = eta * (s * most) ** 2 * ((t**2 / ((1 + t) * (t + q) ** 2)).max() + eta)
+    alpha = 1 + np.geomspace(0.1, 1000, 10**5)
+    x = (alpha - 1) * b
+    moment = 1 + alpha * (alpha - 1) / 2 * fisher * math.exp(b / 2) * 2 * (np.exp(x) - 1 - x) / x**2
+    curve = draws * np.log(moment) / (alpha - 1)
+    epsilon = (curve + np.log1p(-1 / alpha) + (36 * math.log(2) - np.log(alpha)) / (alpha - 1)).min()
+
     guarantee = make_algorithm("EXP3-tau").guarantee(**FIGURE_1)
-    assert guarantee.rho == pytest.approx(13797 / (8 * 361), rel=1e-14)
-    assert guarantee.epsilon == pytest.approx(13797 / 19, rel=1e-14)
-    # The best alpha solves rho (alpha - 1)^2 + ln alpha = 36 ln 2; epsilon = (2 alpha - 1) rho + ln(1 - 1 / alpha).
-    rho, alpha = 13797 / 2888, 3.23109
-    assert rho * (alpha - 1) ** 2 + math.log(alpha) == pytest.approx(36 * math.log(2), rel=1e-5)
-    best = (2 * alpha - 1) * rho + math.log(1 - 1 / alpha)
-    assert guarantee.epsilon_at(2.0**-36) == pytest.approx(best, rel=1e-5)
-    assert best == pytest.approx(25.7244, abs=5e-4)
-
-
-@pytest.mark.parametrize("horizon", [5000, 2139, 2**14, 2**18, 10**6 + 1])
-@pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.0, 10.0, 243.29])
-@pytest.mark.parametrize("delta", [1e-2, 1e-6, 2.0**-36])
-def test_private_batch_size_is_the_inverse_of_the_guarantee(horizon, epsilon, delta):
-    """Enough at this size, not enough by T / (8 tau^3) one below; in 40 digits."""
-    try:
-        size = private_batch_size(horizon, epsilon, delta)
-    except ValueError as error:
-        assert missing(str(error), "horizon", horizon) == []
-        assert horizon / 8 / horizon**3 > (math.sqrt(math.log(1 / delta) + epsilon) - math.sqrt(-math.log(delta))) ** 2
-        return
-    guarantee = make_algorithm("EXP3-tau", epsilon=epsilon, delta=delta).guarantee(n_arms=4, horizon=horizon)
-    assert guarantee.epsilon_at(delta) <= epsilon
-    with localcontext() as context:
-        context.prec = 40
-        log = -Decimal(delta).ln()
-        rho = ((log + Decimal(epsilon)).sqrt() - log.sqrt()) ** 2
-        assert rho + 2 * (rho * log).sqrt() == pytest.approx(Decimal(epsilon), abs=Decimal("1e-30"))
-        assert Decimal(horizon) / (8 * Decimal(size) ** 3) <= rho
-        if size > 1:
-            assert Decimal(horizon) / (8 * Decimal(size - 1) ** 3) > rho
-
-
-def test_no_epsilon_needs_no_batches():
-    assert private_batch_size(1000, math.inf, 0.1) == 1
+    assert guarantee.epsilon == pytest.approx(draws * b, rel=1e-9)
+    assert epsilon <= guarantee.epsilon_at(2.0**-36) * (1 + 1e-9) <= 1.001 * epsilon
+    assert guarantee.epsilon_at(2.0**-36) == pytest.approx(1.612, abs=0.001)
+    assert 150 > draws * s**2 / guarantee.rho > 140
 
 
 def test_a_game_that_cannot_be_played_has_no_guarantee():
@@ -89,7 +76,9 @@ def test_a_game_that_cannot_be_played_has_no_guarantee():
 def test_draws_that_pay_are_those_after_the_first_batch():
     """T // tau batches and one more draw for what is left over; the first draw saw nothing."""
     guarantee = make_algorithm("EXP3-tau", batch_size=3).guarantee(n_arms=4, horizon=1001)
-    assert guarantee.epsilon == pytest.approx(333 / 3, rel=1e-14)
+    rate = default_exploration_rate(4, 333)
+    one = exp3_guarantee(n_arms=4, draws=1, exploration_rate=rate, sensitivity=1 / 3)
+    assert guarantee.epsilon == pytest.approx(333 * one.epsilon, rel=1e-14)
 
 
 # ---- rejection
