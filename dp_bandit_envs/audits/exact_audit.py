@@ -143,8 +143,8 @@ def _points(horizon: int, feedback: str) -> Environment:
 def _of_mechanism(mechanism: Mechanism, env: Environment) -> ExactLoss:
     wrapped = PrivacyBoundary(env, mechanism)
     declared, layers = wrapped.guarantee, layers_of_game(wrapped)
-    rounds, n_arms = int(env.get_wrapper_attr("horizon")), int(env.get_wrapper_attr("n_arms"))
-    step = layers[-1][0].batch_size
+    rounds, step = int(env.get_wrapper_attr("horizon")), mechanism.batch_size
+    n_arms = 1 if plays_points(env) else int(env.get_wrapper_attr("n_arms"))
     tries = [[0] * rounds, [(t // step) % n_arms for t in range(rounds)]]
     losses = [_loss(type(mechanism).__name__, declared, layers, env, tuple(arms), 0, "") for arms in tries]
     return max(losses, key=lambda each: float(each.by_round.max()))
