@@ -46,6 +46,10 @@ class WrongGameError(ValueError):
     """An algorithm, agent or mechanism has no meaning in a game; the message says why and which games it is for."""
 
 
+class NotAuditedError(ValueError):
+    """No audit here covers a mechanism or an algorithm; the message says why and what to use instead."""
+
+
 class WrongPointError(ValueError):
     """A point is outside the decision set, or no point at all; the message shows no gain."""
 

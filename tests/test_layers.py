@@ -37,7 +37,7 @@ LAYERS = (
     {"agents", "wrappers"},
     {"algorithms"},
     {"simulation"},
-    {"plots", "conformance"},
+    {"plots", "conformance", "audits"},
     {"experiments"},
     {"cli"},
 )

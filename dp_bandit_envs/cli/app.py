@@ -1,4 +1,4 @@
-"""The commands: `list`, `show`, `run`, `reproduce` and `counters`."""
+"""The commands: `list`, `show`, `run`, `reproduce`, `counters` and `audit`."""
 
 import codecs
 import os
@@ -174,6 +174,23 @@ def counters(
     from dp_bandit_envs.cli.counters_command import show_counters
 
     show_counters(console, horizon, epsilon, delta, out)
+
+
+@app.command()
+def audit(
+    name: Annotated[str, typer.Argument(help="An algorithm, with parameters if you like: DP-UCB:epsilon=.5")],
+    epsilon: Epsilon = None,
+    confidence: Annotated[float, typer.Option(help="Confidence of the sampled lower bound, in (0, 1).")] = 0.99,
+    horizon: Annotated[int, typer.Option(help="Number of rounds of each audited game.")] = 8,
+    games: Annotated[
+        int, typer.Option(help="Games on each table for each of three tests, at least 100; 0 leaves sampling out.")
+    ] = 20_000,
+    seed: Seed = 0,
+) -> None:
+    """Compare the privacy that an algorithm declares with what its noise loses, and with what its arms reveal."""
+    from dp_bandit_envs.cli.audit_command import show_audit
+
+    show_audit(console, name, epsilon=epsilon, confidence=confidence, horizon=horizon, games=games, seed=seed)
 
 
 def _leave_at_once(code: int) -> None:

@@ -1,0 +1,74 @@
+"""The exact loss of a mechanism that replaces each gain by one of a few values, drawn with one uniform number."""
+
+import itertools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from dp_bandit_envs.audits.held_game import HeldGame
+from dp_bandit_envs.errors import NotAuditedError
+from dp_bandit_envs.protocols import FloatArray
+
+POINTS = 257
+"""Where the result is looked at as a function of the uniform number, before the places of its steps are bisected."""
+Outcome = tuple[float, int]
+
+
+class _Uniform:
+    """A random generator that returns one given uniform number, once."""
+
+    def __init__(self, u: float) -> None:
+        self._left = [u]
+
+    def random(self) -> float:
+        """Return the number."""
+        if not self._left:
+            raise NotAuditedError("it draws more than one uniform number for a gain. Use sampled_loss.")
+        return self._left.pop()
+
+    def __getattr__(self, name: str) -> Any:
+        raise NotAuditedError(f"its draws ({name}) are not of one known kind. Use sampled_loss.")
+
+
+def law_losses(game: HeldGame, draw: str) -> FloatArray:
+    """Return the exact loss of each round, `(rounds,)`: the number of gains it reveals times the loss of one.
+
+    What is done above the lowest mechanism is post-processing, so its loss is an upper bound on that of all.
+
+    Args:
+        game: A game whose lowest mechanism draws one uniform number for each gain and keeps nothing between gains.
+        draw: The method of the generator that it called.
+    """
+    mechanism, below = game.layers[0]
+    if draw != "random":
+        raise NotAuditedError(f"no exact audit covers draws of the kind {draw}. Use sampled_loss.")
+    state = mechanism.new_state(below)
+    low, high = (
+        _law(lambda u, gain=gain: mechanism.release(state, 0, gain, _Uniform(u)))  # type: ignore[misc]
+        for gain in (below.values.low, below.values.high)
+    )
+    loss = 0.0
+    for outcome in {*low, *high}:
+        one, other = low.get(outcome, 0.0), high.get(outcome, 0.0)
+        loss = math.inf if one == 0 or other == 0 else max(loss, abs(math.log(one / other)))
+        if math.isinf(loss):
+            break
+    return np.array([loss * len(seen) for seen in game.revealed])
+
+
+def _law(result: Callable[[float], Outcome]) -> dict[Outcome, float]:
+    """Return the probability of each result for u uniform in [0, 1), if it is a step function of u with few steps."""
+    law: dict[Outcome, float] = {}
+    places = np.linspace(0.0, np.nextafter(1.0, 0.0), POINTS).tolist()
+    start, now = 0.0, result(0.0)
+    for left, right in itertools.pairwise(places):
+        while result(right) != now:
+            low, high = max(left, start), right
+            while low < (middle := (low + high) / 2) < high:
+                low, high = (middle, high) if result(middle) == now else (low, middle)
+            law[now] = law.get(now, 0.0) + high - start
+            start, now = high, result(high)
+    law[now] = law.get(now, 0.0) + 1.0 - start
+    return law

@@ -1,0 +1,144 @@
+"""What the mechanisms of one game release when the arms are held, the gains are given and the noise is a fake's."""
+
+import copy
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import gymnasium as gym
+import numpy as np
+
+from dp_bandit_envs.privacy.mechanism import Below, Mechanism
+from dp_bandit_envs.protocols import Environment, FloatArray
+from dp_bandit_envs.wrappers import PrivacyBoundary
+
+Layer = tuple[Mechanism, Below]
+
+
+class FakeDraws:
+    """A random generator whose draw number i is `heights[i]` times its scale, and 0 beyond them; it keeps the scales.
+
+    Attributes:
+        asked: The kind (`"laplace"` or `"normal"`) and the scale of each draw so far.
+    """
+
+    def __init__(self, heights: Sequence[float] = ()) -> None:
+        self._heights = heights
+        self.asked: list[tuple[str, float]] = []
+
+    def laplace(self, loc: float = 0.0, scale: float = 1.0) -> float:
+        """Return the location plus the draw's height times its scale."""
+        return self._draw("laplace", loc, scale)
+
+    def normal(self, loc: float = 0.0, scale: float = 1.0) -> float:
+        """Return the location plus the draw's height times its scale."""
+        return self._draw("normal", loc, scale)
+
+    def _draw(self, kind: str, loc: float, scale: float) -> float:
+        number = len(self.asked)
+        self.asked.append((kind, float(scale)))
+        return loc + (self._heights[number] * scale if number < len(self._heights) else 0.0)
+
+    def __getattr__(self, name: str) -> Any:
+        raise UnknownDrawError(name)
+
+
+class UnknownDrawError(Exception):
+    """A mechanism asked for a draw that is neither Laplace nor normal; the only argument is the method's name."""
+
+
+class Released(NamedTuple):
+    """Everything that one game released.
+
+    Attributes:
+        values: The released numbers in their order, `(releases,)`.
+        places: Step, value and count of each; public, so it must not depend on gains or noise.
+        asked: Kind and scale of each draw.
+    """
+
+    values: FloatArray
+    places: list[tuple[int, int, int]]
+    asked: list[tuple[str, float]]
+
+
+class HeldGame:
+    """One game whose arms are held: what each round reveals is fixed, whatever the gains and the noise are.
+
+    Args:
+        layers: Each mechanism with the facts about its input, from the innermost.
+        revealed: The numbers of the values that each round reveals.
+    """
+
+    def __init__(self, layers: Sequence[Layer], revealed: Sequence[Sequence[int]]) -> None:
+        self.layers, self.revealed = list(layers), [list(each) for each in revealed]
+
+    def play(self, gains: FloatArray, rng: Any) -> Released:
+        """Return what is released for these gains, shape `(rounds, n_values)`."""
+        run = _Run(self, gains, rng)
+        found: list[float] = []
+        places: list[tuple[int, int, int]] = []
+        step = 0
+        while run.round < len(self.revealed):
+            for value, (number, count) in sorted(run.step(len(self.layers) - 1).items()):
+                found.append(number)
+                places.append((step, value, count))
+            step += 1
+        return Released(np.array(found), places, list(getattr(rng, "asked", ())))
+
+
+class _Run:
+    """One pass through a held game, driven as `PrivacyBoundary` drives it."""
+
+    def __init__(self, game: HeldGame, gains: FloatArray, rng: Any) -> None:
+        self._game, self._gains, self._rng = game, gains.tolist(), rng
+        self._mechanisms = [copy.deepcopy(mechanism) for mechanism, _ in game.layers]
+        states = [each.new_state(below) for each, (_, below) in zip(self._mechanisms, game.layers, strict=True)]
+        self._states = [without_grid(state) for state in states]
+        self.round = 0
+
+    def step(self, depth: int) -> dict[int, tuple[float, int]]:
+        """Play one step of a layer; return each value that it released, with its count."""
+        if depth < 0:
+            row, seen = self._gains[self.round], self._game.revealed[self.round]
+            self.round += 1
+            return {value: (row[value], 1) for value in seen}
+        mechanism, state, below = self._mechanisms[depth], self._states[depth], self._game.layers[depth][1]
+        released: dict[int, tuple[float, int]] = {}
+        for _ in range(mechanism.batch_size):
+            given = self.step(depth - 1)
+            for value in range(below.n_values):
+                if value in given:
+                    number, count = mechanism.release(state, value, given[value][0], self._rng)
+                elif mechanism.idle is not None and given:
+                    number, count = mechanism.idle(state, value, self._rng)
+                else:
+                    continue
+                if count >= 1:
+                    released[value] = (float(number), int(count))
+            if self.round == len(self._game.revealed):
+                break
+        if mechanism.forget is not None:
+            mechanism.forget(state)
+        return released
+
+
+def without_grid(state: Any) -> Any:
+    """Return a state whose fields `grid` and `grids`, if it has any, are 0: releases are then not rounded.
+
+    Rounding a noisy number is post-processing, so the loss of what is rounded is an upper bound on that of the result.
+    """
+    fields = getattr(state, "_fields", ())
+    zeros = {name: np.zeros_like(getattr(state, name)) for name in ("grids",) if name in fields}
+    if "grid" in fields:
+        zeros["grid"] = 0.0
+    return state._replace(**zeros) if zeros else state
+
+
+def layers_of_game(env: Environment) -> list[Layer]:
+    """Return the mechanisms of an environment's privacy wrappers with the facts about their input, innermost first."""
+    layers: list[Layer] = []
+    layer: Any = env
+    while isinstance(layer, gym.Wrapper):
+        if isinstance(layer, PrivacyBoundary):
+            layers.insert(0, (layer.mechanism, layer.below))
+        layer = layer.env
+    return layers
