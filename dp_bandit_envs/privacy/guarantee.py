@@ -54,7 +54,7 @@ class PrivacyGuarantee:
     theorem: str = ""
     agents: str = ANY_AGENT
     covers: Covers = "arms"
-    steps: tuple[str, ...] = ()
+    steps: tuple[str, ...] = dataclasses.field(default=(), compare=False)
     sigma: float | None = None
     renyi: RenyiCurve | None = dataclasses.field(default=None, repr=False)
 
