@@ -13,8 +13,7 @@ from dp_bandit_envs.algorithms.own_coins import proofs_do_not_cover
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.experts_env import ExpertsEnv
 from dp_bandit_envs.errors import WrongGameError
-from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
-from dp_bandit_envs.privacy.mechanism import with_agent
+from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee, with_agent
 from dp_bandit_envs.protocols import AgentFactory, Environment, PointAgentFactory, plays_points
 from dp_bandit_envs.theory.lower_bounds import arm_means
 from dp_bandit_envs.written_values import written_value
@@ -144,16 +143,17 @@ class Algorithm:
         Args:
             env: The game, without this algorithm's wrappers.
         """
+        reason = None if self.own_guarantee is None else proofs_do_not_cover(env, self.name)
+        if reason is not None:
+            return PrivacyGuarantee.none(reason)
         inside = self.wrap(env)
         stated = inside.get_wrapper_attr("guarantee") if inside.has_wrapper_attr("guarantee") else None
-        if self.own_guarantee is None and stated is not None:
-            return stated  # type: ignore[no-any-return]
-        own = PrivacyGuarantee.none("no wrapper adds noise, and nothing is known of the agent's own randomness")
         if self.own_guarantee is not None:
-            reason = proofs_do_not_cover(env, self.name)
-            if reason is not None:
-                return PrivacyGuarantee.none(reason)
             own = self.own_guarantee(_width(env), env.get_wrapper_attr("horizon"))
+        elif stated is not None:
+            return stated  # type: ignore[no-any-return]
+        else:
+            own = PrivacyGuarantee.none("no wrapper adds noise, and nothing is known of the agent's own randomness")
         layers = stated.steps if isinstance(stated, PrivacyGuarantee) else ()
         return with_agent(own, layers) if isinstance(own, PrivacyGuarantee) and not own.steps else own
 

@@ -194,3 +194,10 @@ class PrivacyGuarantee:
 def _times(number: int, value: float) -> float:
     """Return the product, rounded up; inf if it is too large."""
     return math.inf if math.isinf(number * value) else multiply_up(float(number), value)
+
+
+def with_agent(own: PrivacyGuarantee, layers: tuple[str, ...]) -> PrivacyGuarantee:
+    """Return a guarantee that comes from the agent, with the steps of the layers below it and one of its own."""
+    what = f"no guarantee: {own.theorem}" if own.model == "none" else f"{own.numbers()}: {own.theorem}"
+    who = "the agent" if own.model == "none" else f"the agent's own randomness ({own.agents})"
+    return dataclasses.replace(own, steps=(*layers, f"{who}: {what}"))

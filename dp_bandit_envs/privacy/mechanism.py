@@ -221,13 +221,6 @@ def composed(mechanism: Mechanism, own: PrivacyGuarantee, below: Below) -> Priva
     )
 
 
-def with_agent(own: PrivacyGuarantee, layers: tuple[str, ...]) -> PrivacyGuarantee:
-    """Return a guarantee that comes from the agent, with the steps of the layers below it and one of its own."""
-    what = f"no guarantee: {own.theorem}" if own.model == "none" else f"{own.numbers()}: {own.theorem}"
-    who = "the agent" if own.model == "none" else f"the agent's own randomness ({own.agents})"
-    return dataclasses.replace(own, steps=(*layers, f"{who}: {what}"))
-
-
 def after_noise_below(own: PrivacyGuarantee, below: Below) -> PrivacyGuarantee:
     """Return the guarantee of a mechanism with its own noise, above mechanisms that may have added noise already."""
     inner = below.guarantee

@@ -111,7 +111,8 @@ def test_environments_have_short_names(environment):
 @pytest.mark.parametrize("id_", IDS)
 def test_every_environment_runs(dp_bandit, id_):
     horizon = () if "Trial" in id_ or "Replay" in id_ else ("--horizon", 40)
-    assert dp_bandit("run", id_, "EXP3", *horizon, "--trials", 1, "--out", "mine")[0] == 0
+    player = "AS-FTRL" if id_ in POINT_IDS else "EXP3"
+    assert dp_bandit("run", id_, player, *horizon, "--trials", 1, "--out", "mine")[0] == 0
 
 
 def test_lists_pairs_and_yes_or_no_can_be_written(dp_bandit):

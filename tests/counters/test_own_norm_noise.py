@@ -41,7 +41,7 @@ def test_the_norm_of_a_node_has_the_distribution_gamma(norm, d):
 
 @pytest.mark.parametrize("norm", NORMS)
 def test_the_wrong_norm_is_seen(norm):
-    """With one dimension more or less, or in another norm, the test above fails."""
+    """With one dimension more or less, or in another norm, the test above fails. False alarm: below 1e-6."""
     drawn = nodes(norm, 3)
     for other in NORMS:
         for d in (2, 3, 4):
@@ -81,6 +81,8 @@ def test_own_norm_noise_of_experts_is_smaller_than_laplace_noise(d, ratio):
 @pytest.mark.parametrize("d", [1, 2, 3, 10, 100])
 def test_moments_of_own_norm_noise_are_at_most_those_of_laplace_noise(d):
     """So confidence widths from moments, made for Laplace noise of the L1 distance, hold for own-norm noise too.
+
+    False alarm: none, as these are numbers and no samples.
 
     Of one coordinate: E |z|^k = (d + 1) ... (d + k) / (k + 1) in the sup norm, against d^k k!; in L2, E z^(2 k) =
     d (d + 1) ... (d + 2 k - 1) (1 3 ... (2 k - 1)) / (d (d + 2) ... (d + 2 k - 2)), against d^k (2 k)!.

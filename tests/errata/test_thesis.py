@@ -51,14 +51,17 @@ def thompson_on_a_complete_graph(n_arms, horizon, games, seed=0):
 
 
 def test_the_thesis_bayesian_bound_is_false():
-    """A complete graph has chi = 1: sqrt(T / 2) = 13.8 at T = 380; with the entropy ln K under the root 38.0."""
-    mean, error = thompson_on_a_complete_graph(2000, 380, games=20)
+    """A complete graph has chi = 1: sqrt(T / 2) = 13.8 at T = 380; with the entropy ln K under the root 38.0.
+
+    The mean is 31.2 with a standard error near 1.6. False alarm: 1e-6.
+    """
+    mean, error = thompson_on_a_complete_graph(2000, 380, games=60)
     assert mean - 5 * error > math.sqrt(380 / 2)
-    assert mean + 3 * error < math.sqrt(380 / 2 * math.log(2000))
 
 
 @pytest.mark.slow
 def test_the_thesis_bayesian_bound_is_false_at_full_size():
+    """Four standard errors, twice. False alarm: 1e-4."""
     mean, error = thompson_on_a_complete_graph(2000, 380, games=400)
     assert abs(mean - 31.2) < 4 * math.hypot(error, 0.6)
     assert mean - 20 * error > math.sqrt(380 / 2)

@@ -147,5 +147,5 @@ def test_the_layers_below_an_agents_own_randomness_are_steps_too():
     tau = make_algorithm("EXP3-tau", batch_size=8).guarantee(n_arms=4, horizon=800)
     below, agent = tau.steps
     assert below.startswith("MiniBatchAverage: no guarantee") and below.endswith("from 1 to 0.125")
-    assert "100 draws, each with a privacy loss of at most 0.125" in agent
+    assert "100 draws, each with a privacy loss of at most 0.0443" in agent
     assert "covers arms;" in str(tau)

@@ -67,7 +67,10 @@ def test_each_sign_is_a_bit_of_a_uniform_number_which_serves_32_draws():
 
 
 def test_signs_of_neighbouring_draws_are_independent():
-    """Products of signs at distance 1, 2 and 32 have mean 0 and standard error 1 / sqrt(N): allow five of them."""
+    """Products of signs at distance 1, 2 and 32 have mean 0 and standard error 1 / sqrt(N): allow five.
+
+    False alarm: 2e-6.
+    """
     signs = np.sign(drawn(draw_all, 1.0, seed=3))
     for distance in (1, 2, 32):
         assert abs((signs[distance:] * signs[:-distance]).mean()) <= 5 / math.sqrt(N - distance)

@@ -79,7 +79,10 @@ def test_limits_of_the_conversions():
 @pytest.mark.parametrize("sigma", [0.3, 1.0, 7.0, 50.0])
 @pytest.mark.parametrize("delta", [1e-3, 1e-6, 1e-12])
 def test_epsilon_of_a_gaussian_mechanism_is_its_exact_curve(sigma, delta):
-    """Phi(1 / (2 s) - e s) - exp(e) Phi(-1 / (2 s) - e s) = delta; two other routes, and less than by rho."""
+    """Phi(1 / (2 s) - e s) - exp(e) Phi(-1 / (2 s) - e s) = delta; two other routes, less than by rho.
+
+    False alarm: none.
+    """
     from scipy.stats import norm
 
     guarantee = PrivacyGuarantee(math.inf, rho=1 / (2 * sigma**2), sigma=sigma)
