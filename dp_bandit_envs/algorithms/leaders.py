@@ -40,7 +40,14 @@ def leader_bound(env: Environment, wrapped: Environment, learning_rate: float | 
         return equal_noise_bound(name, dimension, horizon, rate, "laplace", 0.0, 1)
     values = env.get_wrapper_attr("values")
     if mechanism.counter_name == "square-root":
-        return growing_noise_bound(name, dimension, horizon, rate, math.sqrt(counter.variance(horizon)) * values.l2)
+        # In short games the noise at the usual rate costs more than in longer ones, so the bound alone would fall.
+        found = []
+        for rounds in [horizon >> halvings for halvings in range(horizon.bit_length())]:
+            own_rate = usual(dimension, rounds) if learning_rate is None else learning_rate
+            deviation = math.sqrt(mechanism.counter(rounds).variance(rounds)) * values.l2
+            most = rounds * values.width
+            found.append(min(most, growing_noise_bound(name, dimension, rounds, own_rate, deviation)))
+        return max(found)
     if mechanism.counter_name not in EQUAL or mechanism.noise_kind == "gaussian":
         return math.inf
     distance = values.own if mechanism.noise_kind == "own-norm" else env.get_wrapper_attr("sensitivity")
