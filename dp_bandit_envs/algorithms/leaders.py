@@ -41,7 +41,7 @@ def leader_bound(env: Environment, wrapped: Environment, learning_rate: float | 
     values = env.get_wrapper_attr("values")
     if mechanism.counter_name == "square-root":
         # In short games the noise at the usual rate costs more than in longer ones, so the bound alone would fall.
-        found = []
+        found: list[float] = []
         for rounds in [horizon >> halvings for halvings in range(horizon.bit_length())]:
             own_rate = usual(dimension, rounds) if learning_rate is None else learning_rate
             deviation = math.sqrt(mechanism.counter(rounds).variance(rounds)) * values.l2
