@@ -7,6 +7,7 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
+from dp_bandit_envs.agents.weighted_draw import draw_weighted
 from dp_bandit_envs.observations import Gains
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
@@ -41,25 +42,8 @@ def select(state: State, rng: np.random.Generator) -> int:
     """Return the arm of this epoch; draw it in the first round."""
     status = state.status
     if status[ARM] < 0:
-        status[ARM] = draw(state.weights, rng)
+        status[ARM] = draw_weighted(state.weights, rng)
     return int(status[ARM])
-
-
-def draw(weights: FloatArray, rng: np.random.Generator) -> int:
-    """Draw an arm in proportion to its weight."""
-    total = 0.0
-    for weight in weights:
-        total += weight
-    left = rng.random() * total
-    last = len(weights) - 1
-    for arm in range(last):
-        left -= weights[arm]
-        if left < 0.0:
-            return arm
-    # Rounding may leave a little; an arm of weight 0 is never played.
-    while weights[last] == 0.0:
-        last -= 1
-    return last
 
 
 def update(state: State, arm: int, seen: Gains) -> State:

@@ -9,6 +9,7 @@ import numpy as np
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
 from dp_bandit_envs.agents.hedge import Rate, checked_rate, rate_in
+from dp_bandit_envs.agents.weighted_draw import draw_weighted
 from dp_bandit_envs.observations import Gains
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
@@ -60,20 +61,9 @@ def draw(state: State, rng: np.random.Generator) -> int:
     largest = -math.inf
     for arm in range(len(totals)):
         largest = max(largest, totals[arm])
-    total = 0.0
     for arm in range(len(totals)):
         weights[arm] = math.exp(state.learning_rate * (totals[arm] - largest))
-        total += weights[arm]
-    left = rng.random() * total
-    last = len(weights) - 1
-    for arm in range(last):
-        left -= weights[arm]
-        if left < 0.0:
-            return arm
-    # Rounding may leave a little; an arm of weight 0 is never played.
-    while weights[last] == 0.0:
-        last -= 1
-    return last
+    return draw_weighted(weights, rng)
 
 
 def update(state: State, arm: int, seen: Gains) -> State:

@@ -96,7 +96,6 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
         self._streams = EpisodeStreams(FIRST_WRAPPER + len(below), self._noise_label)
         self._rng: np.random.Generator | None = None
         self._shown: tuple[FeedbackGraph, FeedbackGraph] | None = None
-        self._played: Any = None
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
