@@ -1,5 +1,6 @@
 """What tests see does not depend on the terminal they are started from: its width, its colours, its encoding."""
 
+import gc
 import os
 
 import pytest
@@ -24,3 +25,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if thorough.function_of(item.nodeid) in listed:
             item.add_marker("thorough")
+
+
+def pytest_collection_finish() -> None:
+    """Keep the search for garbage, which compiling starts often, out of thousands of collected tests."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 100)

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -17,6 +19,7 @@ def collected(hash_seed):
     return [line for line in done.stdout.splitlines() if "::" in line]
 
 
+@pytest.mark.slow
 def test_names_of_tests_are_the_same_in_every_process(request):
     """Parallel workers compare names, and a name with a memory address or from a set's order differs between them."""
     here = [item.nodeid for item in request.session.items]

@@ -377,6 +377,7 @@ def test_figure_modern_writes_two_experiments_and_one_report(dp_bandit, tmp_path
     assert {file: file.read_bytes() for file in (tmp_path / "mine").rglob("*") if file.is_file()} == before
 
 
+@pytest.mark.slow
 def test_figure_modern_goes_on_where_it_was_stopped(dp_bandit, tmp_path, monkeypatch):
     """In the second of its two experiments."""
     command = ("reproduce", "figure-modern", "--trials", 2, "--horizon", 100)
@@ -461,6 +462,7 @@ def test_figure_graph_goes_on_where_it_was_stopped(dp_bandit, tmp_path, monkeypa
         assert (tmp_path / "cut" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), name
 
 
+@pytest.mark.slow
 def test_price_of_privacy_writes_four_experiments_and_one_report(dp_bandit, tmp_path):
     command = ("reproduce", "price-of-privacy", "--trials", 2, "--horizon", 16, "--out", "mine", "--jobs", 1)
     code, out, err = dp_bandit(*command)

@@ -14,6 +14,8 @@ from tests.tools.counter_noise import ALL, LAPLACE, counter, linear_map, module_
 from tests.tools.fake_draws import Counting, Impulse
 from tests.tools.vector_sums import FACTS, experts, released
 
+SOME = [("binary", "laplace"), ("k-ary", "own-norm"), ("square-root", "gaussian"), ("hybrid", "laplace")]
+"""Kinds that are compiled in the ordinary run: each takes a second."""
 KINDS = [(name, noise) for name in ALL for noise in COUNTERS[name].noises]
 
 
@@ -89,7 +91,9 @@ def test_the_joint_form_without_noise_draws_nothing(name):
     assert rng.draws == 0
 
 
-@pytest.mark.parametrize(("name", "noise"), KINDS)
+@pytest.mark.parametrize(
+    ("name", "noise"), [kind if kind in SOME else pytest.param(*kind, marks=pytest.mark.slow) for kind in KINDS]
+)
 def test_compiled_sums_of_vectors_are_the_python_ones_bit_for_bit(name, noise):
     """In all three games with norms of their own, and where a coordinate is left out of some rounds."""
     mechanism = CounterSums(counter=name, epsilon=0.7, noise=noise)

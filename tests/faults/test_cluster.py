@@ -200,6 +200,7 @@ def whole(tmp_path_factory):
 
 
 @needs_dask
+@pytest.mark.slow
 def test_a_restarted_scheduler_and_the_same_command_lose_nothing(whole, tmp_path):
     assert kill_scheduler(tmp_path, whole, [0]) == 1
 

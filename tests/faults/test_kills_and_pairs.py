@@ -72,7 +72,10 @@ def check_pairs(tmp_path, seeds, pairs):
         assert files(folder / "o") == whole[seeds[ended_well.index(True)]], ends
 
 
-@pytest.mark.parametrize("seeds", [(0, 1), (0, 0)], ids=["other seeds", "one configuration"])
+@pytest.mark.parametrize(
+    "seeds",
+    [pytest.param((0, 1), id="other seeds"), pytest.param((0, 0), id="one configuration", marks=pytest.mark.slow)],
+)
 def test_a_pair_of_processes_in_one_folder_is_one_run_or_is_refused(seeds, tmp_path):
     check_pairs(tmp_path, seeds, 1)
 

@@ -88,7 +88,10 @@ def check(tasks, works, *algorithms):
     assert compiled_after == compiled > 0
 
 
-@pytest.mark.parametrize("works", [1, 40], ids=["one work", "more works than are kept"])
+@pytest.mark.parametrize(
+    "works",
+    [pytest.param(1, id="one work", marks=pytest.mark.slow), pytest.param(40, id="more works than are kept")],
+)
 def test_tasks_of_a_notebooks_agent_take_no_more_memory_and_compile_once(works):
     """Unpacked and compiled in each task, an agent of a notebook would take megabytes and 0.7 s each time."""
     check(200, works, "DP-EXP3-Lap")

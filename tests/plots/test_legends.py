@@ -70,7 +70,7 @@ def check(figure):
         assert extent.width > 1.9 * figure.dpi and extent.height > 1.4 * figure.dpi
 
 
-@pytest.mark.parametrize("number", [1, 6, 12, 13, 20, 50])
+@pytest.mark.parametrize("number", [1, 13, 50, *[pytest.param(n, marks=pytest.mark.slow) for n in (6, 12, 20)]])
 @pytest.mark.parametrize("kind", FIGURES)
 def test_legend_note_and_panels_have_room(kind, number):
     names = [f"EXP3-tau (batch_size={batch})" for batch in range(11, 11 + number)]
