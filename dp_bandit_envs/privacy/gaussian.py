@@ -1,5 +1,6 @@
 """The Gaussian mechanism, calibrated exactly (Balle and Wang 2018)."""
 
+import functools
 import math
 
 import numpy as np
@@ -12,6 +13,7 @@ def draw_normal(scale: float, rng: np.random.Generator) -> float:
     return rng.normal(0.0, scale) if scale > 0.0 else 0.0
 
 
+@functools.lru_cache(maxsize=4096)
 def gaussian_sigma(epsilon: float, delta: float) -> float:
     r"""Return the smallest standard deviation for (epsilon, delta)-DP at L2 sensitivity 1, rounded up.
 
@@ -43,6 +45,7 @@ def concentrated(sigma: float) -> float:
     return 1 / (2 * sigma**2)
 
 
+@functools.lru_cache(maxsize=4096)
 def gaussian_epsilon(sigma: float, delta: float) -> float:
     """Return an epsilon, at most 1 + 1e-9 times the smallest, for which `gaussian_sigma` asks for at most this sigma.
 
