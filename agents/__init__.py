@@ -16,6 +16,7 @@ from dp_bandit_envs.agents.max_n import TsMaxN, UcbMaxN
 from dp_bandit_envs.agents.perturbed_leader import PerturbedLeader, PerturbedLeaderOfArms
 from dp_bandit_envs.agents.regularized_leader import RegularizedLeader
 from dp_bandit_envs.agents.scrible import Scrible
+from dp_bandit_envs.agents.scrible_on_vectors import ScribleOnVectors
 from dp_bandit_envs.agents.successive_elimination import SuccessiveElimination
 from dp_bandit_envs.agents.thompson_sampling import ThompsonSampling
 from dp_bandit_envs.agents.tsallis_inf import Htinf, TsallisInf
@@ -40,6 +41,7 @@ __all__ = [
     "PerturbedLeaderOfArms",
     "RegularizedLeader",
     "Scrible",
+    "ScribleOnVectors",
     "SuccessiveElimination",
     "ThompsonSampling",
     "TsMaxN",

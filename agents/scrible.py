@@ -91,12 +91,17 @@ def select_in_cube(state: State, point: FloatArray, rng: np.random.Generator) ->
 
 
 def update(state: State, arm: int, seen: Gains) -> State:
-    """Add the estimate d z sign sqrt(eigenvalue) eigenvector, times the learning rate, if the payoff was released."""
+    """Learn from the payoff z, if it was released: the estimate is d z sign sqrt(eigenvalue) eigenvector."""
     if seen.observed[0] != 0:
-        for place in range(len(state.scores)):
-            score = state.scores[place] + state.push * seen.gains[0] * state.direction[place]
-            state.scores[place] = min(max(score, -FARTHEST), FARTHEST)
+        learn(state, seen.gains[0])
     return state
+
+
+def learn(state: State, payoff: float) -> None:
+    """Add the estimate from a released payoff, times the learning rate, to the scores."""
+    for place in range(len(state.scores)):
+        score = state.scores[place] + state.push * payoff * state.direction[place]
+        state.scores[place] = min(max(score, -FARTHEST), FARTHEST)
 
 
 SELECT: dict[str, Callable[..., None]] = {"ball": select_in_ball, "cube": select_in_cube}

@@ -6,38 +6,77 @@ from typing import SupportsFloat
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.ball_osmd import BallOsmd
 from dp_bandit_envs.agents.scrible import SELECT, Scrible
+from dp_bandit_envs.agents.scrible_on_vectors import ScribleOnVectors
 from dp_bandit_envs.algorithms.algorithm import Algorithm
 from dp_bandit_envs.algorithms.bubeck_2012 import exp2_on_gains, osmd_on_ball
+from dp_bandit_envs.algorithms.leaders import set_of
 from dp_bandit_envs.algorithms.noisy_payoffs import learner_on_points
-from dp_bandit_envs.theory.linear_bounds import scrible_regret_bound
+from dp_bandit_envs.privacy.laplace import noise_scale
+from dp_bandit_envs.protocols import Environment
+from dp_bandit_envs.theory.linear_bounds import clip_bound, failure_cost, noise_of_payoffs, scrible_regret_bound
+from dp_bandit_envs.wrappers import LaplaceClipRescale
 
 PAPER = "Agarwal and Singh (2017), algorithm 4"
 
 
-def as_scrible(*, epsilon: SupportsFloat = 1.0, learning_rate: SupportsFloat | None = None) -> Algorithm:
+def as_scrible(
+    *, epsilon: SupportsFloat = 1.0, learning_rate: SupportsFloat | None = None, paper_noise: bool = False
+) -> Algorithm:
     r"""AS-SCRiBLe (Agarwal and Singh 2017, algorithm 4): SCRiBLe on payoffs with Laplace noise; local privacy.
 
     A payoff in [-1, 1] gets noise of scale 2 / epsilon, is clipped where 1 / T of all games have such a payoff, and is
     all that the agent ever sees of its round. For sets, and the cost of a round, see `Scrible`.
 
-    Differs from the source in: the noise is on the payoff. The paper adds :math:`\langle Z, x \rangle` with d Laplace
-        draws of scale D1 / epsilon (D1 = 2 sqrt(d) on the ball, 2 on the cube, after correcting its sensitivity): the
-        same guarantee with the variance :math:`8 d |x|^2 / \epsilon^2` on the ball and :math:`8 |x|^2 / \epsilon^2`,
-        up to 8 d, on the cube, instead of :math:`8 / \epsilon^2`. It is left out: a mechanism sees what is revealed,
-        not the point, so the noise could not depend on x. The rate's d^2 where theorem 4.5 prints d.
+    With `paper_noise` the noise is the paper's, :math:`\langle Z, x \rangle` with d Laplace draws of scale D1 / epsilon
+    (D1 = 2 sqrt(d) on the ball, 2 on the cube, after correcting its sensitivity): the same guarantee with the variance
+    :math:`8 d |x|^2 / \epsilon^2` on the ball and :math:`8 |x|^2 / \epsilon^2`, up to 8 d, on the cube, instead of
+    :math:`8 / \epsilon^2`. It is put on the gain vector, so it needs games with `feedback="full"`, of which the agent
+    uses no more than the payoff.
+
+    Differs from the source in: the noise is on the payoff, by default. The rate's d^2 where theorem 4.5 prints d.
     """
     epsilon = checks.epsilon(epsilon)
-    agent = functools.partial(Scrible, learning_rate=learning_rate)
+    paper_noise = checks.boolean("paper_noise", paper_noise)
+    kind = ScribleOnVectors if paper_noise else Scrible
+    agent = functools.partial(kind, learning_rate=learning_rate)
     agent()
+    known = learning_rate is None
+    parameters = {"epsilon": epsilon, "learning_rate": learning_rate} | ({"paper_noise": True} if paper_noise else {})
+    shared = {"name": "AS-SCRiBLe", "parameters": parameters, "reference": f"{PAPER} and theorem 4.5"}
+    if paper_noise:
+        return Algorithm(
+            make_agent=None,
+            make_point_agent=agent,
+            wrapping=functools.partial(_with_noise_on_vectors, epsilon),
+            feedback="full",
+            decision_sets=tuple(SELECT),
+            bound_in=functools.partial(_bound_on_vectors, epsilon) if known else None,
+            **shared,  # type: ignore[arg-type]
+        )
     return learner_on_points(
-        name="AS-SCRiBLe",
         agent=agent,
         sets=tuple(SELECT),
-        bound=scrible_regret_bound if learning_rate is None else None,
+        bound=scrible_regret_bound if known else None,
         epsilon=epsilon,
-        parameters={"epsilon": epsilon, "learning_rate": learning_rate},
-        reference=f"{PAPER} and theorem 4.5",
+        **shared,  # type: ignore[arg-type]
     )
+
+
+def _with_noise_on_vectors(epsilon: float, env: Environment) -> Environment:
+    """Return the environment with Laplace noise on every coordinate; 1 / T of all games have a clipped one."""
+    scale = noise_scale(env.get_wrapper_attr("sensitivity"), epsilon)
+    bound = clip_bound(scale, env.get_wrapper_attr("horizon") * env.get_wrapper_attr("n_values"))
+    return LaplaceClipRescale(env, epsilon=epsilon, bound=bound, outside="clip")
+
+
+def _bound_on_vectors(epsilon: float, env: Environment) -> float:
+    name, dimension = set_of(env)
+    horizon, noise = env.get_wrapper_attr("horizon"), _with_noise_on_vectors(epsilon, env).get_wrapper_attr("noise")
+    # A payoff has more noise than is counted in 1 / T of the games, and some coordinate is clipped in fewer.
+    unlikely = 2.0 if noise.scale else 0.0
+    clipped = failure_cost(horizon, 2.0 * dimension, noise.scale, noise.bound)
+    of_payoffs = noise_of_payoffs(name, dimension, noise.scale, horizon)
+    return scrible_regret_bound(name, dimension, horizon, *of_payoffs) + unlikely + clipped
 
 
 def as_osmd(*, epsilon: SupportsFloat = 1.0, learning_rate: SupportsFloat | None = None) -> Algorithm:

@@ -25,6 +25,27 @@ def failure_cost(horizon: int, width: float, scale: float, clip: float) -> float
     return 0.0 if scale == 0 else horizon * width * min(1.0, horizon * math.exp(-clip / scale))
 
 
+def noise_of_payoffs(set_name: str, dimension: int, scale: float, horizon: int) -> tuple[float, float]:
+    r"""Return what stands for lam and for c in payoffs <g + Z, x> of vectors with Laplace noise on each coordinate.
+
+    The largest :math:`|x|^2` is n = 1 on the ball and n = d on the cube, so the variance is at most
+    :math:`2 n \lambda^2`. With :math:`s = 1 / (\sqrt 2 \lambda)`,
+
+    .. math:: E e^{s \langle Z, x \rangle} = \prod_i (1 - s^2 \lambda^2 x_i^2)^{-1} \le 2^n;
+
+    hence with a probability of at least 1 - 1 / T no payoff of a game has more noise than
+    :math:`c = \sqrt 2 \lambda (n \ln 2 + \ln(2 T^2))`. Given that, the noise is still symmetric.
+
+    Args:
+        set_name: `"ball"` or `"cube"`.
+        dimension: d, at least 1.
+        scale: Scale lambda of the noise in each coordinate.
+        horizon: Number of payoffs T, at least 1.
+    """
+    n = {"ball": 1, "cube": dimension}[set_name]
+    return math.sqrt(n) * scale, math.sqrt(2) * scale * (n * math.log(2) + math.log(2 * horizon**2))
+
+
 def scrible_rate(set_name: str, dimension: int, horizon: int, scale: float, clip: float) -> float:
     """Return the learning rate with the smallest `scrible_regret_bound`, at most 1 / (4 d (1 + c))."""
     spread = 2 * dimension**2 * horizon * (1 + 2 * scale**2)

@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs import make_algorithm, play, simulate
-from dp_bandit_envs.theory.linear_bounds import osmd_regret_bound, scrible_regret_bound
+from dp_bandit_envs.theory.linear_bounds import noise_of_payoffs, osmd_regret_bound, scrible_regret_bound
 
 HORIZON = 2**16
 BALL = ("DPBandit-Ball-v0", {"dimension": 5, "feedback": "bandit", "gap": 0.3})
 CUBE = ("DPBandit-Cube-v0", {"dimension": 5, "feedback": "bandit", "gap": 0.6})
 COINS = ("DPBandit-Stochastic-v0", {"means": [0.6] + [0.4] * 9})
+FULL_BALL, FULL_CUBE = ((id_, {**given, "feedback": "full"}) for id_, given in (BALL, CUBE))
 FEATURES = ("DPBandit-Linear-v0", {})
 ON_POINTS = ["SCRiBLe", "AS-SCRiBLe", "Batched-Lap-SCRiBLe", "OSMD", "AS-OSMD"]
 ON_ARMS = ["EXP2", "AS-EXP2"]
@@ -26,12 +27,16 @@ MEASURED = [
     (BALL, "SCRiBLe", {}, 2242, 65),
     (BALL, "AS-SCRiBLe", {}, 6157, 555),
     (BALL, "AS-SCRiBLe", {"epsilon": 0.1}, 16014, 1410),
+    (FULL_BALL, "AS-SCRiBLe", {"paper_noise": True}, 9057, 631),
+    (FULL_BALL, "AS-SCRiBLe", {"paper_noise": True, "epsilon": 0.1}, 17600, 1251),
     (BALL, "Batched-Lap-SCRiBLe", {"epsilon": 0.1}, 14611, 1779),
     (BALL, "OSMD", {}, 1221.6, 1.9),
     (BALL, "AS-OSMD", {"learning_rate": OSMD_RATE}, 5334, 855),
     (CUBE, "SCRiBLe", {}, 6495, 170),
     (CUBE, "AS-SCRiBLe", {}, 16304, 399),
     (CUBE, "AS-SCRiBLe", {"epsilon": 0.1}, 34991, 903),
+    (FULL_CUBE, "AS-SCRiBLe", {"paper_noise": True}, 20555, 675),
+    (FULL_CUBE, "AS-SCRiBLe", {"paper_noise": True, "epsilon": 0.1}, 35859, 956),
     (CUBE, "Batched-Lap-SCRiBLe", {"epsilon": 0.1}, 30030, 873),
     (COINS, "AS-EXP2", {"epsilon": math.inf}, 1556, 36),
     (COINS, "AS-EXP2", {}, 6699, 80),
@@ -113,6 +118,47 @@ def test_without_noise_it_is_the_algorithm_without_privacy(game, noisy, plain, p
     # Rescaling from [-1, 1] to itself rounds in the last bit.
     np.testing.assert_allclose(play(env, one).gains, play(env, other).gains, atol=1e-9)
     assert one.regret_bound_in(env) == other.regret_bound_in(env)
+
+
+@pytest.mark.parametrize("game", ["Ball", "Cube"])
+def test_the_papers_noise_only_adds_noise(game):
+    """Without it the plays are SCRiBLe's, which sees payoffs instead of vectors; with it the noise is as printed."""
+    id_, given = {"Ball": BALL, "Cube": CUBE}[game]
+    env, full = (gym.make(id_, horizon=400, **given | {"feedback": seen}) for seen in ("bandit", "full"))
+    one = make_algorithm("SCRiBLe")
+    other = dataclasses.replace(make_algorithm("AS-SCRiBLe", epsilon=math.inf, paper_noise=True), player=one.player)
+    np.testing.assert_allclose(play(env, one).gains, play(full, other).gains, atol=1e-9)
+    assert one.regret_bound_in(env) == other.regret_bound_in(full)
+    printed = make_algorithm("AS-SCRiBLe", epsilon=0.5, paper_noise=True)
+    assert printed.wrap(full).noise.scale == pytest.approx((2 * math.sqrt(5) if game == "Ball" else 2) / 0.5)
+    assert printed.guarantee_in(full).epsilon == make_algorithm("AS-SCRiBLe", epsilon=0.5).guarantee_in(env).epsilon
+    long, full_long = (gym.make(id_, horizon=10**7, **given | {"feedback": seen}) for seen in ("bandit", "full"))
+    bounds = make_algorithm("AS-SCRiBLe", epsilon=0.5).regret_bound_in(long), printed.regret_bound_in(full_long)
+    assert bounds[0] < bounds[1] < 10**7
+
+
+@pytest.mark.parametrize("game", ["Ball", "Cube"])
+def test_with_the_papers_noise_play_equals_simulate(game):
+    id_, given = {"Ball": FULL_BALL, "Cube": FULL_CUBE}[game]
+    algorithm = make_algorithm("AS-SCRiBLe", paper_noise=True)
+    outcome = simulate(id_, [algorithm], horizon=300, trials=2, seed=5, checkpoints=range(1, 301), env_kwargs=given)
+    assert outcome["AS-SCRiBLe"].engine == "compiled"
+    for trial in range(2):
+        played = play(gym.make(id_, horizon=300, **given), algorithm, seed=5, trial=trial)
+        assert np.array_equal(played.external_regret, outcome["AS-SCRiBLe"].external_regret[trial])
+
+
+def test_noise_of_payoffs_exceeds_its_bound_no_more_often_than_said():
+    """Games of 50 payoffs, at points of the sphere and at corners of the cube; False alarm: 1e-11 (seven errors)."""
+    rng, rounds, games, dimension = np.random.default_rng(1), 50, 4000, 5
+    for name in ("ball", "cube"):
+        points = rng.normal(size=(games * rounds, dimension))
+        points = np.sign(points) if name == "cube" else points / np.linalg.norm(points, axis=1, keepdims=True)
+        noise = (points * rng.laplace(size=points.shape)).sum(1)
+        scale, most = noise_of_payoffs(name, dimension, 1.0, rounds)
+        exceeded = (np.abs(noise).reshape(games, rounds) > most).any(1).mean()
+        assert exceeded < 1 / rounds + 7 * math.sqrt(1 / rounds / games)
+        assert noise.std() == pytest.approx(math.sqrt(2) * scale, rel=0.03)
 
 
 def test_batches_of_one_round_are_as_scrible():
