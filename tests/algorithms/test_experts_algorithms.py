@@ -72,7 +72,13 @@ def test_noisy_hedge_undoes_the_rescaling():
     assert rate == pytest.approx(math.sqrt(math.log(4) / (200 * (1 / 8 + 4))))
 
 
-@pytest.mark.parametrize("name", FULL_INFORMATION)
+@pytest.mark.parametrize(
+    "name",
+    [
+        name if name in ("Lazy-Hedge", "DP-FTRL") else pytest.param(name, marks=pytest.mark.slow)
+        for name in FULL_INFORMATION
+    ],
+)
 def test_the_complete_graph_is_the_same_game(name):
     algorithm = make_algorithm(name)
     given = {"gains": Stochastic(4, 400)}

@@ -153,7 +153,17 @@ def test_every_agent_of_sums_plays_the_same_game_both_ways(env_id, order):
     assert_same(env_id, {}, [Algorithm(name, agent, ORDERS[order]) for name, agent in AGENTS.items()])
 
 
-@pytest.mark.parametrize("order", [*OTHER_COUNTERS, "CounterSums, logarithmic, padded", "IntervalSums, redrawn"])
+SLOWER = [order for order in OTHER_COUNTERS if order not in ("CounterSums, k-ary", "CounterSums, square-root")]
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        *[pytest.param(order, marks=pytest.mark.slow) if order in SLOWER else order for order in OTHER_COUNTERS],
+        "CounterSums, logarithmic, padded",
+        "IntervalSums, redrawn",
+    ],
+)
 def test_ucb_plays_the_same_game_both_ways_in_other_orders(order):
     agents = {name: AGENTS[name] for name in ("UCB", "UCB, lazy", "UCB of a counter")}
     algorithms = [Algorithm(name, agent, ORDERS[order]) for name, agent in agents.items()]
