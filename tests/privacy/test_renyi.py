@@ -150,7 +150,7 @@ def test_a_group_of_random_laws_stays_below_its_curve(rounds):
     for _ in range(100):
         chain = [rng.dirichlet(np.ones(4))]
         for _ in range(rounds):
-            moved = chain[-1] * np.exp(rng.choice([-0.1, 0.1], 4))
+            moved = chain[-1] * np.exp(rng.uniform(-0.1, 0.1, 4))
             chain.append(moved / moved.sum())
         lost = np.max([divergences(one, two, orders) for one, two in itertools.pairwise(chain)], axis=0)
         found = curve_of_group(tuple(zip(orders.tolist(), lost.tolist(), strict=True)), rounds)
