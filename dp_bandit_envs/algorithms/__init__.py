@@ -24,7 +24,7 @@ from dp_bandit_envs.algorithms.azize_2022 import adap_klucb, adap_ucb
 from dp_bandit_envs.algorithms.azize_2025 import dp_imed, dp_klucb
 from dp_bandit_envs.algorithms.baseline import uniform
 from dp_bandit_envs.algorithms.bubeck_2012 import exp2, osmd
-from dp_bandit_envs.algorithms.calibration import calibrated
+from dp_bandit_envs.algorithms.calibration import calibrated_parameters
 from dp_bandit_envs.algorithms.caron_2012 import ucb_max_n, ucb_n
 from dp_bandit_envs.algorithms.freund_1997 import dp_hedge, hedge
 from dp_bandit_envs.algorithms.garivier_2011 import kl_ucb
@@ -52,6 +52,7 @@ __all__ = [
     "algorithm_names",
     "calibrate",
     "calibrate_in",
+    "calibrated_in",
     "make_algorithm",
     "paper_epsilon",
     "register_algorithm",
@@ -164,38 +165,52 @@ def calibrate(
         UnreachableGuaranteeError: If no value meets the target, such as for algorithms without privacy.
     """
     rounds = checks.integer("horizon", horizon, at_least=1)
-    return _calibrate(
+    known, found = _calibrated(
         name, (epsilon, delta), lambda one: one.guarantee(n_arms=n_arms, horizon=rounds), rounds, parameters
     )
+    return make_algorithm(known, **found)
 
 
-def calibrate_in(name: str, target: tuple[SupportsFloat, SupportsFloat], env: Environment) -> Algorithm:
+def calibrate_in(
+    name: str, target: tuple[SupportsFloat, SupportsFloat], env: Environment, **parameters: Any
+) -> Algorithm:
     """Make an algorithm whose guarantee in one game meets a target (epsilon, delta); see `calibrate`.
 
     Args:
         name: One of `algorithm_names()`.
         target: (epsilon, delta), in (0, inf) and [0, 1).
         env: The game, without the algorithm's wrappers.
+        parameters: The other parameters of the algorithm; a parameter that is given is not searched for.
 
     Raises:
         UnknownNameError: If there is no such algorithm.
         UnreachableGuaranteeError: If no value meets the target in this game.
+        WrongGameError: If the algorithm cannot play this game.
     """
-    return _calibrate(name, target, lambda one: one.guarantee_in(env), env.get_wrapper_attr("horizon"), {})
+    return make_algorithm(name, **calibrated_in(name, target, env, **parameters))
 
 
-def _calibrate(
+def calibrated_in(
+    name: str, target: tuple[SupportsFloat, SupportsFloat], env: Environment, **parameters: Any
+) -> dict[str, Any]:
+    """Return the parameters of `calibrate_in`, those given among them."""
+    make_algorithm(name, **parameters).check_game(env)
+    rounds = env.get_wrapper_attr("horizon")
+    return _calibrated(name, target, lambda one: one.guarantee_in(env), rounds, parameters)[1]
+
+
+def _calibrated(
     name: str,
     target: tuple[SupportsFloat, SupportsFloat],
     measure: Callable[[Algorithm], PrivacyGuarantee],
     horizon: int,
     parameters: dict[str, Any],
-) -> Algorithm:
+) -> tuple[str, dict[str, Any]]:
     known = checks.known_name("algorithm", name, ALGORITHMS)
     epsilon, delta = target
     checked = (checks.greater_than("epsilon", epsilon, 0.0), 0.0 if delta == 0 else checks.delta(delta))
     make = functools.partial(make_algorithm, known)
-    return calibrated(make, ALGORITHMS[known], known, checked, measure, horizon, parameters)
+    return known, calibrated_parameters(make, ALGORITHMS[known], known, checked, measure, horizon, parameters)
 
 
 def register_algorithm(name: str, maker: Callable[..., Algorithm]) -> None:

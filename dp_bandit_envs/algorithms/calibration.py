@@ -18,7 +18,7 @@ FARTHEST: Final = 2.0**40
 TRIES: Final = 100
 
 
-def calibrated(
+def calibrated_parameters(
     make: Callable[..., Algorithm],
     maker: Callable[..., Algorithm],
     name: str,
@@ -26,8 +26,8 @@ def calibrated(
     measure: Callable[[Algorithm], PrivacyGuarantee],
     most_rounds: int,
     parameters: dict[str, Any],
-) -> Algorithm:
-    """Return the algorithm whose guarantee meets the target as closely as possible from below.
+) -> dict[str, Any]:
+    """Return the parameters at which an algorithm's guarantee meets the target as closely as possible from below.
 
     Args:
         make: `make_algorithm` for this name, to which parameters are passed.
@@ -42,7 +42,7 @@ def calibrated(
     takes = inspect.signature(maker).parameters
     knob = SEARCHED.get(name, "epsilon")
     has_delta = "delta" in takes and (takes["delta"].default is not None or parameters.get("noise") == "gaussian")
-    if has_delta and delta > 0:
+    if has_delta and delta > 0 and "delta" not in parameters:
         parameters = {**parameters, "delta": delta}
 
     def reached(value: Any) -> float:
@@ -54,7 +54,7 @@ def calibrated(
             return math.inf
         if delta > 0:
             return guarantee.epsilon_at(delta)
-        return guarantee.epsilon if guarantee.delta == 0 else math.inf
+        return guarantee.pure_epsilon
 
     if knob not in takes or knob in parameters:
         best: Any = None
@@ -72,7 +72,7 @@ def calibrated(
             f" = {delta:g}. Use a larger epsilon or delta, or a private algorithm; `dp-bandit show {name}` says what it"
             " guarantees."
         )
-    return make(**parameters, **({} if best is None else {knob: best}))
+    return {**parameters, **({} if best is None else {knob: best})}
 
 
 def _smallest_batch(reached: Callable[[int], float], epsilon: float, most: int) -> int:

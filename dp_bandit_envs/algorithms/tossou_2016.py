@@ -34,9 +34,8 @@ def dp_ucb_bound(
 ) -> Algorithm:
     """DP-UCB-BOUND (Tossou and Dimitrakakis 2016, algorithm 1): UCB with a bonus for the counter's noise.
 
-    Private because a changed gain enters one arm's counter, all releases of which are epsilon-DP together.
-
-    With `counter="square-root"` it is (epsilon, 1e-6)-DP.
+    Private because a changed gain enters one arm's counter, all releases of which are epsilon-DP together. The
+    square-root counter is refused, because the bonus is for Laplace noise.
 
     Differs from the source in: each part of the hybrid counter has half of epsilon, as both are released
         (budget="paper" gives each all of it); levels are counted in base 2; and the bonus for noise is Chernoff's,

@@ -99,6 +99,14 @@ def run(
     ],
     algorithms: Annotated[list[str], typer.Argument(help="Names, with parameters if you like: EXP3-tau:batch_size=19")],
     epsilon: Epsilon = None,
+    at_guarantee: Annotated[
+        str | None,
+        typer.Option(
+            metavar="EPSILON[,DELTA]",
+            help="Find the parameter at which each algorithm really guarantees this, such as 1,1e-6; in place of"
+            " --epsilon.",
+        ),
+    ] = None,
     trials: Trials = None,
     horizon: Horizon = None,
     seed: Seed = 0,
@@ -108,11 +116,13 @@ def run(
     out: Out = None,
 ) -> None:
     """Play algorithms against one environment or your own data, and write figure, tables and report."""
+    from dp_bandit_envs.cli.equal_guarantee import about_target, parse_target
     from dp_bandit_envs.cli.run_and_report import produce
     from dp_bandit_envs.cli.run_arguments import about_epsilon, comparison, readable
     from dp_bandit_envs.experiments.claim import Note
     from dp_bandit_envs.experiments.reproduction import Reproduction
 
+    target = None if at_guarantee is None else parse_target(at_guarantee)
     experiment = comparison(
         environment,
         algorithms,
@@ -121,10 +131,11 @@ def run(
         horizon=horizon,
         seed=seed,
         spacing=spacing,
+        at_guarantee=target,
     )
     names = ", ".join(contestant.make().name for contestant in experiment.contestants)
     folder = out or Path("results") / f"{experiment.name}-{experiment.digest()}"
-    about = about_epsilon(experiment, epsilon)
+    about = about_epsilon(experiment, epsilon) if target is None else about_target(experiment, target)
     title = f"{names} on {readable(environment)}"
     notes = [Note(about, on_terminal=True)] if about else []
     plan = Reproduction(experiment.name, title, (experiment,), notes=lambda _: notes)

@@ -13,6 +13,7 @@ from typing import Any
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import ALGORITHMS
+from dp_bandit_envs.cli.equal_guarantee import Target, at_target
 from dp_bandit_envs.cli.show_command import short_name
 from dp_bandit_envs.envs.registration import IDS
 from dp_bandit_envs.experiments.experiment import AlgorithmSpec, Experiment, GameSpec
@@ -34,6 +35,7 @@ def comparison(
     horizon: int | None,
     seed: int,
     spacing: str = "linear",
+    at_guarantee: Target | None = None,
 ) -> Experiment:
     """Return the experiment that plays `algorithms` against `environment`.
 
@@ -48,7 +50,14 @@ def comparison(
         horizon: Number of rounds, or None for the environment's own.
         seed: The seed.
         spacing: Spacing of the rounds that are recorded, `"linear"` or `"log"`.
+        at_guarantee: An (epsilon, delta) that every algorithm's guarantee in this game meets as closely as possible
+            from below, or None; not together with `epsilon`.
     """
+    if epsilon is not None and at_guarantee is not None:
+        raise ValueError(
+            "--epsilon and --at-guarantee both set the privacy; give one. --epsilon is the parameter of each algorithm,"
+            " --at-guarantee what it really guarantees."
+        )
     if epsilon is not None:
         epsilon = checks.epsilon(epsilon)
     panel = _panel(environment)
@@ -62,6 +71,8 @@ def comparison(
         checkpoints=checks.one_of("spacing", spacing, SPACINGS),
     )
     contestants = tuple(contestant(text, epsilon, lambda: experiment.game(panel).horizon) for text in algorithms)
+    if at_guarantee is not None:
+        contestants = tuple(at_target(one, at_guarantee, experiment.game(panel)) for one in contestants)
     for one in contestants:
         one.make()
     words = [panel.key, *(one.label or one.name for one in contestants)]

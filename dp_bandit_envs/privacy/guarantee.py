@@ -11,7 +11,7 @@ from dp_bandit_envs.privacy.conversions import (
     zcdp_delta,
     zcdp_epsilon,
 )
-from dp_bandit_envs.privacy.renyi import RenyiCurve, epsilon_from_renyi
+from dp_bandit_envs.privacy.renyi import RenyiCurve, curve_of_group, delta_from_renyi, epsilon_from_renyi
 from dp_bandit_envs.privacy.rounding import multiply_up, root_up
 
 REPLACE_ONE_ROUND: Final = "replace the gains of all arms in one round"
@@ -44,6 +44,7 @@ class PrivacyGuarantee:
             deviation, in (0, inf); otherwise None.
         renyi: Pairs (order, divergence) of the whole game, orders greater than 1 and ascending, or None: the Renyi
             divergences of these orders are at most that, in both directions.
+        pure: Where `delta` is greater than 0, an epsilon of pure differential privacy that holds as well, or None.
     """
 
     epsilon: float
@@ -57,6 +58,7 @@ class PrivacyGuarantee:
     steps: tuple[str, ...] = dataclasses.field(default=(), compare=False)
     sigma: float | None = None
     renyi: RenyiCurve | None = dataclasses.field(default=None, repr=False)
+    pure: float | None = None
 
     @classmethod
     def none(cls, reason: str) -> "PrivacyGuarantee":
@@ -66,10 +68,11 @@ class PrivacyGuarantee:
     def epsilon_at(self, delta: SupportsFloat) -> float:
         r"""Return the smallest epsilon for which an (epsilon, delta) guarantee follows from what is stated.
 
-        The smallest of `epsilon`, if `delta` allows it; the optimal conversion of `rho`, which is the minimum over
-        :math:`\alpha > 1` of :math:`\alpha \rho + (\ln(1 / \delta) - \ln \alpha) / (\alpha - 1) + \ln(1 - 1 / \alpha)`
-        (Canonne, Kamath and Steinke 2020, proposition 12); the same for each pair of `renyi`; and the exact curve of a
-        Gaussian mechanism with `sigma` (Balle and Wang 2018). It is inf where nothing is known, and rounded up.
+        The smallest of `epsilon`, if `delta` allows it; `pure`; the optimal conversion of `rho`, which is the minimum
+        over :math:`\alpha > 1` of
+        :math:`\alpha \rho + (\ln(1 / \delta) - \ln \alpha) / (\alpha - 1) + \ln(1 - 1 / \alpha)` (Canonne, Kamath and
+        Steinke 2020, proposition 12); the same for each pair of `renyi`; and the exact curve of a Gaussian mechanism
+        with `sigma` (Balle and Wang 2018). It is inf where nothing is known, and rounded up.
 
         Args:
             delta: In (0, 1).
@@ -78,7 +81,7 @@ class PrivacyGuarantee:
             ValueError: If `delta` is outside (0, 1).
         """
         delta = checks.delta(delta)
-        known = [self.epsilon if self.delta <= delta else math.inf]
+        known = [self.epsilon if self.delta <= delta else math.inf, self.pure_epsilon]
         if self.rho is not None:
             known.append(zcdp_epsilon(self.rho, delta))
         if self.renyi is not None:
@@ -90,7 +93,7 @@ class PrivacyGuarantee:
     def delta_at(self, epsilon: SupportsFloat) -> float:
         """Return the smallest delta in [0, 1] for which an (epsilon, delta) guarantee follows from what is stated.
 
-        The inverse of `epsilon_at`, by the same three routes; 1 where nothing is known.
+        The inverse of `epsilon_at`, by the same routes and rounded up; 1 where nothing is known.
 
         Args:
             epsilon: At least 0; inf gives 0.
@@ -99,11 +102,13 @@ class PrivacyGuarantee:
             ValueError: If `epsilon` is negative or not a number.
         """
         epsilon = checks.in_range("epsilon", epsilon, 0.0, math.inf)
-        if math.isinf(epsilon):
+        if math.isinf(epsilon) or self.pure_epsilon <= epsilon:
             return 0.0
         known = [self.delta if self.epsilon <= epsilon else 1.0]
         if self.rho is not None:
             known.append(zcdp_delta(self.rho, epsilon))
+        if self.renyi is not None:
+            known.append(delta_from_renyi(self.renyi, epsilon))
         if self.sigma is not None:
             known.append(gaussian_curve_delta(self.sigma, epsilon))
         return min(known)
@@ -113,8 +118,8 @@ class PrivacyGuarantee:
 
         A chain of r neighbours: epsilon becomes :math:`r \epsilon`, delta :math:`r e^{(r - 1) \epsilon} \delta`
         (Dwork and Roth 2014, theorem 2.2; Vadhan 2017, lemma 2.2), rho :math:`r^2 \rho` (Bun and Steinke 2016,
-        proposition 1.9), and sigma :math:`\sigma / r`; `renyi` is dropped. Where delta would reach 1, only rho and
-        sigma remain.
+        proposition 1.9), and sigma :math:`\sigma / r`; the orders of `renyi` fall (`curve_of_group`, by Hölder's
+        inequality). Where delta would reach 1, what remains is rho, sigma, `renyi` and `pure`.
 
         Args:
             rounds: r, at least 1.
@@ -129,7 +134,8 @@ class PrivacyGuarantee:
             self,
             rho=None if self.rho is None else _times(r * r, self.rho),
             sigma=None if self.sigma is None else math.nextafter(self.sigma / r, 0.0),
-            renyi=None,
+            renyi=None if self.renyi is None else curve_of_group(self.renyi, r),
+            pure=None if self.pure is None else _times(r, self.pure),
             neighbours=f"replace the gains of all arms in up to {r} rounds" if one else f"{self.neighbours}, {r} times",
         )
         return changed._with(epsilon, delta, f"group privacy for {r} rounds: epsilon times {r}, rho times {r}^2")
@@ -149,14 +155,16 @@ class PrivacyGuarantee:
         if games == 1 or self.model == "none":
             return self
         rho = self.rho
-        if self.delta == 0.0 and math.isfinite(self.epsilon):
-            pure = multiply_up(self.epsilon, self.epsilon) / 2
-            rho = pure if rho is None else min(rho, pure)
+        pure = self.pure_epsilon
+        if math.isfinite(pure):
+            squared = multiply_up(pure, pure) / 2
+            rho = squared if rho is None else min(rho, squared)
         changed = dataclasses.replace(
             self,
             rho=None if rho is None else _times(games, rho),
             sigma=None if self.sigma is None else math.nextafter(self.sigma / root_up(games), 0.0),
             renyi=None if self.renyi is None else tuple((order, _times(games, lost)) for order, lost in self.renyi),
+            pure=None if self.pure is None else _times(games, self.pure),
         )
         why = f"composition of {games} games with independent noise: epsilon, delta and rho times {games}"
         return changed._with(_times(games, self.epsilon), _times(games, self.delta), why)
@@ -164,12 +172,18 @@ class PrivacyGuarantee:
     def _with(self, epsilon: float, delta: float, why: str) -> "PrivacyGuarantee":
         """Return it with this pair, if it says anything, and one more step."""
         if not delta < 1 or math.isinf(epsilon):
-            if self.rho is None and self.sigma is None:
+            if self.rho is None and self.sigma is None and self.renyi is None and self.pure is None:
                 return PrivacyGuarantee.none(f"{why}; no useful delta remains")
-            epsilon, delta = math.inf, 0.0
+            epsilon, delta = math.inf if self.pure is None else self.pure, 0.0
         return dataclasses.replace(
             self, epsilon=epsilon, delta=delta, theorem=f"{self.theorem}; {why}", steps=(*self.steps, why)
         )
+
+    @property
+    def pure_epsilon(self) -> float:
+        """The smallest epsilon of pure differential privacy that is stated, or inf."""
+        stated = self.epsilon if self.delta == 0.0 else math.inf
+        return stated if self.pure is None else min(stated, self.pure)
 
     def numbers(self) -> str:
         """Return epsilon, delta and rho in words."""

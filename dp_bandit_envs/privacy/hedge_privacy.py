@@ -27,6 +27,7 @@ import functools
 import math
 from typing import NamedTuple
 
+from dp_bandit_envs.privacy.conversions import zcdp_epsilon
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 
 HEDGE_ONLY = "Hedge on exact sums, publishing the arms drawn only"
@@ -36,17 +37,27 @@ SAFETY = 1 - 2.0**-40
 
 
 def zcdp_within(epsilon: float, delta: float) -> float:
-    r"""Return a rho for which rho-zCDP gives (epsilon, delta)-DP, by the conversion of Bun and Steinke (2016).
+    """Return the largest rho, nearly, for which rho-zCDP gives (epsilon, delta)-DP by the optimal conversion.
 
-    It is smaller than it could be: `PrivacyGuarantee.epsilon_at` converts more tightly, so what is guaranteed is less
-    than epsilon, such as 0.837 for epsilon = 1 at delta = 1e-6. From :math:`\rho + 2 \sqrt{\rho L} = \epsilon` with
-    L = ln(1 / delta) follows :math:`\rho = (\sqrt{L + \epsilon} - \sqrt L)^2`.
+    It is the inverse of `zcdp_epsilon` in rho, so that what is guaranteed at delta is epsilon, less a millionth of it
+    at most.
+
+    Args:
+        epsilon: Greater than 0; inf gives inf.
+        delta: In (0, 1).
     """
     if math.isinf(epsilon):
         return math.inf
-    log = math.log(1 / delta)
-    # The same root without the loss of digits.
-    return (epsilon / (math.sqrt(log + epsilon) + math.sqrt(log))) ** 2 * SAFETY
+    # The conversion of Bun and Steinke (2016), rho + 2 sqrt(rho ln(1 / delta)) = epsilon, gives less.
+    log = -math.log(delta)
+    low = (epsilon / (math.sqrt(log + epsilon) + math.sqrt(log))) ** 2
+    high = 2 * low
+    while zcdp_epsilon(high, delta) <= epsilon:
+        low, high = high, 2 * high
+    while high - low > 1e-10 * low:
+        middle = (low + high) / 2
+        low, high = (middle, high) if zcdp_epsilon(middle, delta) <= epsilon else (low, middle)
+    return low * SAFETY
 
 
 def hedge_guarantee(*, draws: int, learning_rate: float) -> PrivacyGuarantee:
@@ -140,6 +151,31 @@ def lazy_settings(horizon: int, rho: float, best_rate: float) -> LazySettings:
         settings = _cheapest(horizon, middle)
         if settings.rho <= rho:
             low, found = middle, settings
+        else:
+            high = middle
+    return _spending_all(horizon, rho, found)
+
+
+def _spending_all(horizon: int, rho: float, settings: LazySettings) -> LazySettings:
+    """Return settings with as many draws and a rate that spends rho to the last, if that is possible.
+
+    A larger rate needs more draws, of which there is a whole number. Instead p falls, so that the expected number of
+    fresh draws stays the largest M with M + 4 sqrt(M) <= n: 1 - p = (1 - M / (T - 1)) e^a.
+    """
+    low, fresh, draws = settings
+    if not 0 < draws < horizon - 1 or fresh == 1:
+        return settings
+    redrawn = (math.sqrt(4 + draws) - 2) ** 2 / (horizon - 1)
+
+    def at(rate: float) -> LazySettings:
+        return LazySettings(rate, 1 - (1 - redrawn) * math.exp(rate), draws)
+
+    high = -math.log1p(-redrawn)  # where p is 0
+    found = settings
+    for _ in range(60):
+        middle = (low + high) / 2
+        if at(middle).fresh_probability > 0 and at(middle).rho <= rho:
+            low, found = middle, at(middle)
         else:
             high = middle
     return found

@@ -45,10 +45,9 @@ def test_with_infinite_epsilon_lazy_hedge_and_dp_hedge_still_guarantee_what_hedg
 def test_a_requested_guarantee_is_given(name, epsilon, delta, n_arms, horizon):
     found = make_algorithm(name, epsilon=epsilon, delta=delta).guarantee(n_arms=n_arms, horizon=horizon)
     assert found.epsilon <= epsilon and found.delta == delta
-    # Where the game is long enough for privacy to bind, the budget is spent by the conversion that chose the rate.
+    # Where the game is long enough for privacy to bind, what is asked is met.
     if horizon >= 500 and epsilon < 5:
-        simple = found.rho + 2 * math.sqrt(found.rho * math.log(1 / delta))
-        assert 0.98 * epsilon < simple <= epsilon and 0.7 * simple < found.epsilon < simple
+        assert found.epsilon >= epsilon * (1 - 1e-6)
 
 
 def test_dp_epochs_is_purely_private():
@@ -161,17 +160,21 @@ def test_mixture_regret_of_hedge_is_the_specified_one():
 
 
 # Specified means and standard errors, of an independent prototype, and the settings they were found with.
-SPECIFIED = {"Hedge": (133, 9), "DP-Hedge": (3008, 31), "lazy": (705, 19), "DP-Epochs": (40, 13)}
+SPECIFIED = {"Hedge": (133, 9), "coins": (3008, 31), "lazy": (705, 19), "DP-Epochs": (40, 13)}
+PROTOTYPE_RHO = 0.017468
+"""By the conversion of Bun and Steinke (2016) at epsilon = 1 and delta = 1e-6; today's is .02436."""
 
 
 def as_specified():
-    """Return the algorithms, lazy Hedge with the settings of the prototype's coarser accounting."""
+    """Return the algorithms; DP-Hedge and lazy Hedge also with the settings of the prototype's coarser accounting."""
     rate, fresh, most = prototype_settings()
     lazy = Algorithm("lazy", lambda: LazyHedge(learning_rate=rate, fresh_probability=fresh, most_draws=most))
-    return [*(make_algorithm(name) for name in ("Hedge", "DP-Hedge", "DP-Epochs", "Lazy-Hedge", "Noisy-Hedge")), lazy]
+    coins = make_algorithm("Hedge", learning_rate=math.sqrt(2 * PROTOTYPE_RHO / (T - 1)), label="coins")
+    names = ("Hedge", "DP-Hedge", "DP-Epochs", "Lazy-Hedge", "Noisy-Hedge")
+    return [*(make_algorithm(name) for name in names), lazy, coins]
 
 
-def prototype_settings(rho=0.017468):
+def prototype_settings(rho=PROTOTYPE_RHO):
     """Return a, p and draws for the largest a with max(a, e)^2 / 2 + n a^2 / 2 <= rho, as the prototype took them."""
 
     def cost(a, p):
@@ -197,13 +200,13 @@ def assert_as_specified(trials):
     # Noise of a heavy tail: the prototype found 4201 +- 620 at a rate of its own.
     mean, error = mean_and_error(regrets["Noisy-Hedge"])
     assert abs(mean - 4201) < 5 * math.hypot(error, 620)
-    # The accounting by bounded range lets lazy Hedge learn faster.
     for name in WITH_BOUND:
         mean, error = mean_and_error(regrets[name])
         assert mean - 5 * error < make_algorithm(name).regret_bound(n_arms=K, horizon=T), name
-    paired = regrets["lazy"] - regrets["Lazy-Hedge"]
-    mean, error = mean_and_error(paired)
-    assert mean - 5 * error > 40
+    # Finer accounting lets both learn faster: bounded ranges, and the optimal conversion of zCDP.
+    for coarse, fine in (("lazy", "Lazy-Hedge"), ("coins", "DP-Hedge")):
+        mean, error = mean_and_error(regrets[coarse] - regrets[fine])
+        assert mean - 5 * error > 40
 
 
 def test_regret_is_the_specified_one():

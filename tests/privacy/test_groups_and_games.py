@@ -1,10 +1,14 @@
 """`for_group` and `for_games`: by hand, and against `dp_accounting` (the extra `accounting`), if it is installed."""
 
+import itertools
 import math
 
+import numpy as np
 import pytest
 
 from dp_bandit_envs.privacy import PrivacyGuarantee
+from dp_bandit_envs.privacy.laplace_composition import LaplaceComposition
+from dp_bandit_envs.privacy.renyi import ORDERS
 from tests.tools.refusals import refused
 
 PURE = PrivacyGuarantee(0.5, theorem="pure")
@@ -22,6 +26,43 @@ def test_a_group_by_hand():
     assert noisy.rho == pytest.approx(0.5) and noisy.rho >= 9 / 18
     assert noisy.sigma == pytest.approx(1.0) and noisy.sigma <= 1.0
     assert "up to 3 rounds" in pair.neighbours and pair.steps[-1].startswith("group privacy for 3 rounds")
+
+
+def test_a_pure_epsilon_beside_a_pair_is_kept():
+    """Two rounds or games: 2 * 1.5; pure 1.5-DP is 1.125-zCDP; and it remains where delta would reach 1."""
+    both = PrivacyGuarantee(0.5, delta=1e-6, pure=1.5)
+    assert both.pure_epsilon == both.epsilon_at(1e-7) == 1.5 and both.epsilon_at(1e-6) == 0.5
+    assert both.delta_at(1.4) == 1e-6 and both.delta_at(1.5) == 0.0
+    assert both.for_group(2).pure == both.for_games(2).pure == 3.0 and both.for_games(2).rho == 2.25
+    lost = PrivacyGuarantee(10.0, delta=1e-6, pure=11.0).for_group(3)
+    assert (lost.epsilon, lost.delta, lost.pure_epsilon) == (33.0, 0.0, 33.0)
+    assert PURE.pure_epsilon == 0.5 and PURE.for_group(2).pure_epsilon == 1.0
+    assert APPROXIMATE.pure_epsilon == GAUSSIAN.pure_epsilon == math.inf
+
+
+@pytest.mark.parametrize("rounds", [2, 3, 6])
+def test_a_group_holds_for_random_chains_of_laws(rounds):
+    """The exact delta of the two ends at r epsilon, for neighbours of which each has a small delta of its own."""
+    rng = np.random.default_rng(rounds)
+    closest = 0.0
+    for _ in range(300):
+        chain = [rng.dirichlet(np.ones(4))]
+        for _ in range(rounds):
+            # All in one direction, so that the ends are far apart.
+            moved = chain[-1] * np.array([1.0, 1.2, 1.2**2, 4.0 if rng.random() < 0.2 else 1.3])
+            chain.append(moved / moved.sum())
+        epsilon = 0.2
+
+        def delta(one, other, epsilon):
+            return max(float(np.maximum(0, p - math.exp(epsilon) * q).sum()) for p, q in ((one, other), (other, one)))
+
+        most = max(delta(one, other, epsilon) for one, other in itertools.pairwise(chain))
+        stated = PrivacyGuarantee(epsilon, delta=most).for_group(rounds)
+        if stated.delta > 0:
+            found = delta(chain[0], chain[-1], stated.epsilon)
+            assert found <= stated.delta
+            closest = max(closest, found / stated.delta)
+    assert closest > 0.2
 
 
 def test_two_groups_in_turn_are_one_group():
@@ -109,3 +150,44 @@ def test_pairs_in_games_hold_for_dp_accounting(number):
     assert worst.get_epsilon_for_delta(stated.delta) <= stated.epsilon + 1e-3
     assert worst.get_delta_for_epsilon(stated.epsilon) <= stated.delta
     assert worst.get_delta_for_epsilon(stated.epsilon) > 0.99 * stated.delta
+
+
+@pytest.mark.parametrize("number", [2, 50])
+def test_renyi_curves_in_games_are_those_of_dp_accounting(number):
+    accountant = pytest.importorskip("dp_accounting.rdp.rdp_privacy_accountant")
+    event = pytest.importorskip("dp_accounting.dp_event")
+    curve = tuple((order, order / 18) for order in ORDERS if order < 10_000)
+    ours = PrivacyGuarantee(math.inf, renyi=curve).for_games(number)
+    theirs = accountant.RdpAccountant(orders=[order for order, _ in curve])
+    theirs.compose(event.GaussianDpEvent(3.0), number)
+    for delta in (1e-3, 1e-6, 1e-12):
+        assert ours.epsilon_at(delta) == pytest.approx(theirs.get_epsilon(delta), rel=1e-6)
+        assert ours.delta_at(theirs.get_epsilon(delta)) == pytest.approx(delta, rel=1e-4)
+
+
+@pytest.mark.parametrize("number", [2, 5])
+def test_randomised_response_in_games_holds_for_dp_accounting(number):
+    """A bit told truly with probability e / (1 + e): 1-DP; n games cost at most what is stated."""
+    pld = pytest.importorskip("dp_accounting.pld.privacy_loss_distribution")
+    noise = 2 / (1 + math.e)  # replaced by a fair coin
+    games = pld.from_randomized_response(noise, 2).self_compose(number)
+    stated = PrivacyGuarantee(1.0).for_games(number)
+    assert games.get_epsilon_for_delta(1e-12) == pytest.approx(stated.epsilon, abs=1e-3)
+    for delta in (0.3, 1e-2, 1e-6):
+        assert games.get_epsilon_for_delta(delta) <= stated.epsilon_at(delta) + 1e-3
+
+
+@pytest.mark.parametrize("number", [2, 5])
+def test_a_pair_with_a_pure_epsilon_in_games_holds_for_dp_accounting(number):
+    """As DP-UCB-INT states it: the pair, the pure epsilon and its zCDP hold at every delta."""
+    pld = pytest.importorskip("dp_accounting.pld.privacy_loss_distribution")
+    distances = [0.5, 0.3, 0.2]
+    together = LaplaceComposition(distances)
+    one = PrivacyGuarantee(together.epsilon(0.01), delta=0.01, pure=together.pure)
+    theirs = pld.from_laplace_mechanism(1 / distances[0])
+    for distance in distances[1:]:
+        theirs = theirs.compose(pld.from_laplace_mechanism(1 / distance))
+    games, stated = theirs.self_compose(number), one.for_games(number)
+    for delta in (0.01 * number, 1e-3, 1e-9):
+        assert games.get_epsilon_for_delta(delta) <= stated.epsilon_at(delta) + 1e-3
+    assert stated.epsilon_at(0.01 * number) < together.pure * number

@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 
+from dp_bandit_envs.privacy import PrivacyGuarantee
 from dp_bandit_envs.privacy.hedge_privacy import (
     LazySettings,
     hedge_guarantee,
@@ -146,7 +147,8 @@ def test_guarantees_by_hand():
 def test_a_budget_is_spent_and_never_exceeded(epsilon, delta):
     rho = zcdp_within(epsilon, delta)
     one_draw = hedge_guarantee(draws=2, learning_rate=math.sqrt(2 * rho))
-    assert epsilon * (1 - 1e-9) < one_draw.rho + 2 * math.sqrt(one_draw.rho * math.log(1 / delta)) <= epsilon
+    assert epsilon * (1 - 1e-6) < PrivacyGuarantee(math.inf, rho=one_draw.rho).epsilon_at(delta) <= epsilon
+    assert rho + 2 * math.sqrt(rho * math.log(1 / delta)) > epsilon  # the conversion of Bun and Steinke (2016)
     assert zcdp_within(math.inf, delta) == math.inf
 
 
@@ -156,8 +158,10 @@ def test_lazy_settings_spend_the_budget_or_need_no_more(horizon, rho):
     best = math.sqrt(8 * math.log(10) / horizon)
     settings = lazy_settings(horizon, rho, best)
     assert settings.rho <= rho
-    # The number of draws is whole, so a small budget is not spent to the last.
-    assert settings.learning_rate == best or settings.rho > 0.99 * rho
+    assert settings.learning_rate == best or settings.rho > (1 - 1e-9) * rho
+    # Four standard deviations more draws than expected, or all.
+    expected = (horizon - 1) * settings.redraw_probability
+    assert settings.most_draws >= min(horizon - 1, (expected + 4 * math.sqrt(expected)) * (1 - 1e-9))
     of_hedge = min(best, math.sqrt(2 * rho / (horizon - 1)))
     assert settings.learning_rate >= of_hedge * (1 - 1e-9)
     assert settings.most_draws <= horizon - 1

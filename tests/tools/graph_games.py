@@ -41,7 +41,7 @@ def columns_of(graph: FeedbackGraph) -> list[list[int]]:
 
 
 class Draws:
-    """A random generator whose Laplace draw number `hot` is `size` and all others 0; it keeps the scales asked for."""
+    """A random generator whose draw number `hot` is `size` and all others 0; it keeps the scales asked for."""
 
     def __init__(self, hot: int = -1, size: float = SIZE) -> None:
         """Take the number of the draw, from 0; -1 for none."""
@@ -61,6 +61,10 @@ class Draws:
         assert location == 0.0
         self.asked.append(scale)
         return self.size * (len(self.asked) - 1 == self.hot)
+
+    def normal(self, location: float, scale: float) -> float:
+        """Return `size` or 0."""
+        return self.laplace(location, scale)
 
 
 def released(env: Any, arms: Sequence[int], rng: Any) -> tuple[np.ndarray, np.ndarray]:
