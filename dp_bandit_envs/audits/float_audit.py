@@ -27,7 +27,7 @@ class FloatLoss:
         impossible: Releases of the smallest gain that no draw can produce from the largest one.
         games: Releases that were looked at.
         delta: With the confidence, no finite epsilon holds with a delta below this; at least 0.
-        declared_delta: The delta that is declared.
+        declared_delta: The delta that is declared, with what the draws add.
     """
 
     name: str
@@ -85,7 +85,7 @@ def float_loss(
             impossible += not _can_be(released, mechanism, below, draw.scale)
     least = require("scipy.stats", extra="audits").beta.ppf(1 - sure, impossible, number - impossible + 1)
     delta = float(least) if impossible else 0.0
-    return FloatLoss(type(mechanism).__name__, impossible, number, delta, wrapped.guarantee.delta)
+    return FloatLoss(type(mechanism).__name__, impossible, number, delta, wrapped.guarantee.delta_with_draws)
 
 
 class _OneDraw:
