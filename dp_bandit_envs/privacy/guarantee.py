@@ -30,7 +30,7 @@ class PrivacyGuarantee:
     `epsilon`, `delta`, `rho`, `sigma` and `renyi` are what the theorem states for exact noise. The numbers that a
     computer draws are not exact: `draws_distance` says how far they are from it, and `delta_with_draws`, `epsilon_at`,
     `delta_at` and all texts add what follows, :math:`(1 + e^\epsilon)` times that distance, to delta. Secure draws
-    have distance 0.
+    have distance 0. Draws of noise are counted, not those by which an agent chooses among its arms.
 
     Attributes:
         epsilon: In [0, inf]; inf means that there is no such guarantee.
