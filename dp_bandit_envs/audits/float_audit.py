@@ -12,6 +12,7 @@ from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import NotAuditedError
 from dp_bandit_envs.optional import require
 from dp_bandit_envs.privacy.mechanism import Below, Mechanism
+from dp_bandit_envs.privacy.secure_draws import takes_no_seed
 from dp_bandit_envs.wrappers import PrivacyBoundary
 
 FARTHEST = 37.0
@@ -69,6 +70,8 @@ def float_loss(
 
     Source: Mironov (2012), On Significance of the Least Significant Bits For Differential Privacy.
     """
+    if takes_no_seed(mechanism):
+        raise NotAuditedError(f"{type(mechanism).__name__} has secure draws, which are exact: nothing is impossible.")
     number, rounds = checks.integer("games", games, at_least=1), checks.integer("horizon", horizon, at_least=1)
     sure = float(checks.greater_than("confidence", confidence, 0))
     if not sure < 1:

@@ -26,6 +26,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.errors import WrongGameError
 from dp_bandit_envs.optional import require
 from dp_bandit_envs.privacy.draws_distance import distance_of_draws
 from dp_bandit_envs.privacy.items import STEP
@@ -40,6 +41,8 @@ SCALE_BITS: Final = 30
 """A scale has at least 2^30 steps, unless its grid is that of items already."""
 VALUE_BITS: Final = 50
 """A value has at most 2^50 steps."""
+MOST_EXACT: Final = 2**22
+"""Sums of items, multiples of 2^-30, are exact up to here; counters choose coarser items for longer games."""
 MOST_STEPS: Final = 2**45
 """A draw beyond it, which has probability below e^-16000, ends the game: its sums might not be exact."""
 
@@ -183,6 +186,11 @@ class ChoosesDraws(Mechanism):
 
     def _grid(self, scale: float, most: float) -> float:
         """Return the grid of noise of this scale on values up to `most`."""
+        if self._secure and most > MOST_EXACT:
+            raise WrongGameError(
+                f"draws='secure' of {type(self).__name__} needs a horizon of at most {MOST_EXACT:,}, up to which sums"
+                f" of gains are exact; received {most:,.0f}. Use CounterSums or draws='fast'."
+            )
         return secure_grid(scale, most) if self._secure else grid_of(scale)
 
     def _distance(self, scale: float, grid: float, draws: int) -> float:

@@ -21,7 +21,6 @@ from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.experts_env import ExpertsEnv
 from dp_bandit_envs.envs.graph_env import GraphEnv
 from dp_bandit_envs.envs.point_env import PointEnv
-from dp_bandit_envs.errors import SeedRefusedError
 from dp_bandit_envs.observations import Sums
 from dp_bandit_envs.privacy.mechanism import Below, Mechanism, noise_label, noise_of
 from dp_bandit_envs.privacy.values import Values
@@ -194,11 +193,6 @@ def _mechanisms(env: Environment) -> tuple[tuple[Mechanism, Below], ...]:
         if any(getattr(type(layer), part) is not getattr(PrivacyBoundary, part) for part in DRIVER):
             raise NotCompilableError(f"{name} is a boundary that does something of its own")
         found.append((layer.mechanism, layer.below))
-        if not layer.takes_seed:
-            raise SeedRefusedError(
-                f"{name} has draws='secure', which simulate does not play: its trials and its compiled loop draw from"
-                " generators with a seed. Use play(env, agent, seed=None), or draws='fast'."
-            )
     return tuple(found)
 
 

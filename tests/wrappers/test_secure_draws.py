@@ -1,5 +1,6 @@
 """`draws="secure"`: exact noise on a grid, from a source without a seed (the extra `secure`)."""
 
+import copy
 import functools
 import math
 import sys
@@ -10,14 +11,15 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs import Algorithm, Exp3, Ucb, play, simulate
-from dp_bandit_envs.adversaries import GainTable
+from dp_bandit_envs.adversaries import Deterministic, GainTable
+from dp_bandit_envs.audits.float_audit import float_loss
 from dp_bandit_envs.conformance import check_wrapper
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.experts_env import ExpertsEnv
-from dp_bandit_envs.errors import BoundaryError, SeedRefusedError
+from dp_bandit_envs.errors import BoundaryError, NotAuditedError, SeedRefusedError, WrongGameError
 from dp_bandit_envs.privacy import secure_draws
 from dp_bandit_envs.privacy.mechanisms import MECHANISMS
-from dp_bandit_envs.privacy.secure_draws import SecureStream, distance_on_grid, on_grid, secure_grid
+from dp_bandit_envs.privacy.secure_draws import SecureStream, distance_on_grid, normal_distance, on_grid, secure_grid
 from dp_bandit_envs.seeding import ADVERSARY, EpisodeStreams
 from dp_bandit_envs.wrappers import (
     BlockSums,
@@ -125,6 +127,37 @@ def test_simulate_refuses_and_says_why():
     with refused(SeedRefusedError, "BlockSums"):
         simulate(game, [Algorithm("UCB", Ucb, OF_SUMS["blocks"])])
 
+    class Mine(Exp3):
+        def select_arm(self):
+            return 0
+
+    # Neither where an agent is not compiled, nor where the environment comes with the wrapper.
+    with refused(SeedRefusedError, "simulate"):
+        simulate(game, [Algorithm("mine", Mine, OF_GAINS["gains"])])
+    with refused(SeedRefusedError, "simulate"):
+        simulate(lambda: OF_GAINS["gains"](game()), ["EXP3"])
+
+
+@pytest.mark.parametrize("name", WRAPS)
+def test_a_game_that_has_begun_cannot_be_copied(name):
+    env = WRAPS[name](game())
+    copy.deepcopy(env)
+    env.reset()
+    with refused(TypeError, type(env).__name__):
+        copy.deepcopy(env)
+
+
+@pytest.mark.parametrize("name", ["blocks", "intervals"])
+def test_sums_of_long_games_are_refused_as_they_would_be_rounded(name):
+    with refused(WrongGameError, "draws='secure'", "4,194,304"):
+        WRAPS[name](BanditEnv(Deterministic(2, 2**22 + 1)))
+    OF_SUMS["binary"](BanditEnv(Deterministic(2, 2**22 + 1)))
+
+
+def test_the_audit_of_floats_says_that_there_is_nothing_to_find():
+    with refused(NotAuditedError, "LaplaceClipRescale"):
+        float_loss(OF_GAINS["gains"](game()).mechanism)
+
 
 def test_the_source_is_not_numpy(monkeypatch):
     """No seeded stream begins for the noise, and a secure stream has no NumPy method and no state to copy."""
@@ -160,6 +193,16 @@ def test_laplace_noise_has_delta_0(name, epsilon):
     assert guarantee.epsilon == epsilon and guarantee.delta_with_draws == 0.0 == guarantee.draws_distance
     assert guarantee.epsilon_at(1e-300) == epsilon and "fast" not in str(guarantee)
     assert guarantee == wrap(game()).guarantee
+
+
+@pytest.mark.parametrize("deviation", [1.5, 3.0, 10.0, 40.0])
+def test_the_distance_of_discrete_normal_draws_is_counted(deviation):
+    points = np.arange(-600, 601)
+    law = np.exp(-(points**2) / (2 * deviation**2))
+    edges = np.array([math.erfc(-edge / deviation / math.sqrt(2)) / 2 for edge in (*(points - 0.5), 600.5)])
+    counted = np.abs(law / law.sum() - np.diff(edges)).sum() / 2
+    assert counted <= normal_distance(deviation, 1) <= 3 * counted
+    assert normal_distance(deviation, 7) == pytest.approx(7 * normal_distance(deviation, 1))
 
 
 def test_normal_noise_adds_what_the_discrete_law_is_off():
