@@ -30,6 +30,10 @@ class NotAnIntegerError(WrongTypeError, ValueError):
     """A whole number was needed; both a TypeError and a ValueError, so that either except clause catches it."""
 
 
+class SeedRefusedError(ValueError):
+    """Something with secure draws was given a seed, or was to be simulated; the message says why, and a way out."""
+
+
 class StepOutsideGameError(gymnasium.error.ResetNeeded):
     """`step` was called before `reset`, or after the last round."""
 

@@ -17,7 +17,7 @@ def run(number, **arguments):
 
 
 def test_all_are_short_and_known_here():
-    assert [path.name[:2] for path in EXAMPLES] == ["01", "02", "03", "04", "05", "06", "07"]
+    assert [path.name[:2] for path in EXAMPLES] == ["01", "02", "03", "04", "05", "06", "07", "08"]
     assert all(len(path.read_text(encoding="utf-8").splitlines()) < 80 for path in EXAMPLES)
 
 
@@ -74,3 +74,16 @@ def test_which_private_learner_pays_depends_on_who_writes_the_answers(capsys):
     assert max(free, epochs) < 140 < gaussian < lazy < own < paper < chance
     assert 240 < gaussian < 330 and 500 < own < 680 and 1100 < paper < 1300 and 1300 < chance < 1450
     assert "78 rules" in capsys.readouterr().out
+
+
+def test_naive_noise_gives_gains_away_and_secure_noise_does_not(capsys):
+    """Of 200 releases, each gives its gain away with probability .8 and .54; standard errors .028 and .035: allow five.
+
+    At epsilon 1, fast draws do so with probability 2e-13. False alarm: 1e-6 (five standard errors, one side, twice).
+    """
+    pytest.importorskip("opendp")
+    shares = run(8, games=200)
+    assert list(shares) == ["naive at 1", "fast at 1", "fast at 30", "secure at 1", "secure at 30"]
+    assert shares["naive at 1"] > 0.8 - 5 * 0.028 and shares["fast at 30"] > 0.54 - 5 * 0.035
+    assert shares["fast at 1"] == shares["secure at 1"] == shares["secure at 30"] == 0
+    assert "nothing with fast draws" in capsys.readouterr().out

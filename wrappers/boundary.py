@@ -14,7 +14,7 @@ from dp_bandit_envs.errors import BoundaryError, StepOutsideGameError
 from dp_bandit_envs.graphs import FeedbackGraph
 from dp_bandit_envs.privacy.mechanism import Mechanism
 from dp_bandit_envs.protocols import Environment, Observation, is_public, plays_points
-from dp_bandit_envs.seeding import FIRST_WRAPPER, EpisodeStreams, checked_options, checked_seed
+from dp_bandit_envs.seeding import FIRST_WRAPPER, checked_options
 from dp_bandit_envs.wrappers.below import (
     boundaries_below,
     checked_env,
@@ -27,6 +27,7 @@ from dp_bandit_envs.wrappers.below import (
 )
 from dp_bandit_envs.wrappers.public_face import PublicFace, checked_mechanism
 from dp_bandit_envs.wrappers.released import Released, nothing_yet, rewards_of_points, sums_space
+from dp_bandit_envs.wrappers.secure_streams import seed_below, streams_of
 from dp_bandit_envs.wrappers.withheld import RefusedError, Result, attempt, ends_by_itself, outside_the_range
 
 
@@ -56,6 +57,7 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
         sensitivity: L1 distance between released values of neighbouring games, with the noise fixed.
         guarantee: The privacy guarantee of one game, for everything above the boundary.
         noise: What is public about the noise, for agents whose confidence terms depend on it.
+        takes_seed: Whether `reset` accepts a seed; False where it or a wrapper below has secure draws.
         n_arms: Number of arms, where arms are played.
         features: Public feature vectors of the arms, shape `(n_arms, dimension)`, in games that have any.
         decision_set: Where points are played, a copy of their set; changing it changes nothing.
@@ -93,18 +95,20 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
         )
         self.action_space = copy.deepcopy(env.action_space)
         self.metadata = copy.deepcopy(env.metadata)
-        self._streams = EpisodeStreams(FIRST_WRAPPER + len(below), self._noise_label)
-        self._rng: np.random.Generator | None = None
+        self._streams = streams_of(self._mechanism, FIRST_WRAPPER + len(below), self._noise_label)
+        self._below_takes_seed = all(one.takes_seed for one in below)
+        self._rng: Any = None
         self._shown: tuple[FeedbackGraph, FeedbackGraph] | None = None
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
         """Start a new game below with a fresh noise stream; nothing has been released yet."""
-        seed, options = checked_seed(seed), checked_options(options)
+        seed, options = self._checked_seed(seed), checked_options(options)
         # If the reset below fails half-way, no game is in progress.
         self._rng = None
-        _, failure = self._attempt(lambda: self.env.reset(seed=seed, options=options))
+        below = seed_below(seed, self._mechanism, self._below_takes_seed)
+        _, failure = self._attempt(lambda: self.env.reset(seed=below, options=options))
         if failure is not None:
             raise failure
         rng = self._streams.next(seed, options)

@@ -1,7 +1,7 @@
 """The public attributes of a privacy boundary, which cannot be changed from outside."""
 
 import copy
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 from gymnasium.envs.registration import EnvSpec
@@ -11,10 +11,13 @@ from dp_bandit_envs.decisions import DecisionSet
 from dp_bandit_envs.errors import WrongGameError, WrongTypeError
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Noise, facts_above, noise_label
+from dp_bandit_envs.privacy.secure_draws import takes_no_seed
 from dp_bandit_envs.privacy.values import Values
 from dp_bandit_envs.protocols import is_public
+from dp_bandit_envs.seeding import checked_seed
 from dp_bandit_envs.wrappers.declared_values import check_values
 from dp_bandit_envs.wrappers.public_spec import public_spec
+from dp_bandit_envs.wrappers.secure_streams import refuse_seed
 
 
 class ReadOnly:
@@ -46,6 +49,7 @@ class PublicFace:
     _public_random: np.random.Generator | None = None
     _spec: EnvSpec | None = None
     _below: Below
+    _below_takes_seed: bool = True
     _mechanism: Any = ReadOnly()
     sensitivity: Any = ReadOnly()
     guarantee: Any = ReadOnly()
@@ -118,6 +122,17 @@ class PublicFace:
     def batch_size(self) -> int:
         """Number of steps below in which one step above plays its arm."""
         return int(self._mechanism.batch_size)
+
+    @property
+    def takes_seed(self) -> bool:
+        """Whether `reset` accepts a seed: not where this wrapper or one below has secure draws."""
+        return self._below_takes_seed and not takes_no_seed(self._mechanism)
+
+    def _checked_seed(self, seed: SupportsIndex | None) -> int | None:
+        """Return the seed as an int or None, or raise if it is none or must not be given."""
+        if not self.takes_seed:
+            refuse_seed(seed, type(self).__name__)
+        return checked_seed(seed)
 
     @property
     def _total_is(self) -> str:

@@ -12,6 +12,7 @@ from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import NotAuditedError
 from dp_bandit_envs.optional import require
 from dp_bandit_envs.privacy.mechanism import Below, Mechanism
+from dp_bandit_envs.privacy.secure_draws import takes_no_seed
 from dp_bandit_envs.wrappers import PrivacyBoundary
 
 FARTHEST = 37.0
@@ -27,7 +28,7 @@ class FloatLoss:
         impossible: Releases of the smallest gain that no draw can produce from the largest one.
         games: Releases that were looked at.
         delta: With the confidence, no finite epsilon holds with a delta below this; at least 0.
-        declared_delta: The delta that is declared.
+        declared_delta: The delta that is declared, with what the draws add.
     """
 
     name: str
@@ -69,6 +70,8 @@ def float_loss(
 
     Source: Mironov (2012), On Significance of the Least Significant Bits For Differential Privacy.
     """
+    if takes_no_seed(mechanism):
+        raise NotAuditedError(f"{type(mechanism).__name__} has secure draws, which are exact: nothing is impossible.")
     number, rounds = checks.integer("games", games, at_least=1), checks.integer("horizon", horizon, at_least=1)
     sure = float(checks.greater_than("confidence", confidence, 0))
     if not sure < 1:
@@ -85,7 +88,7 @@ def float_loss(
             impossible += not _can_be(released, mechanism, below, draw.scale)
     least = require("scipy.stats", extra="audits").beta.ppf(1 - sure, impossible, number - impossible + 1)
     delta = float(least) if impossible else 0.0
-    return FloatLoss(type(mechanism).__name__, impossible, number, delta, wrapped.guarantee.delta)
+    return FloatLoss(type(mechanism).__name__, impossible, number, delta, wrapped.guarantee.delta_with_draws)
 
 
 class _OneDraw:

@@ -59,7 +59,8 @@ def show_audit(
         except NotAuditedError as reason:
             rows.append(("sampled", None, str(reason)))
     if declared is not None:
-        delta = f"delta = {declared.delta:.3g}" if declared.delta > 0 else ""
+        total = declared.delta_with_draws
+        delta = f"delta = {total:.3g}" + ("" if declared.delta > 0 else " from fast draws") if total > 0 else ""
         rows.insert(0, ("declared", declared.epsilon, delta))
     table = Table(title=f"Privacy of {chosen.label or chosen.name}, T = {horizon:,}, K = 2", title_justify="left")
     for column in ("loss for a round", "epsilon", ""):

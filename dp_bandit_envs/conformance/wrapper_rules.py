@@ -47,7 +47,8 @@ def check_wrapper(
 
     The last rule is a test on samples: it finds noise that is much too small, and cannot prove that noise is large
     enough. Probabilities below about 15 / `games` are not detected, so an epsilon above 4 is hardly tested; use a
-    smaller one for the test. A correct wrapper fails with a probability below 1e-6.
+    smaller one for the test. A correct wrapper fails with a probability below 1e-6. A wrapper with secure draws takes
+    no seed; check it with `draws="fast"`.
 
     Args:
         wrap: Wraps an environment, such as `lambda env: LaplaceClipRescale(env, epsilon=1.0)`.

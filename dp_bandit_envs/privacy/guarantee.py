@@ -11,6 +11,7 @@ from dp_bandit_envs.privacy.conversions import (
     zcdp_delta,
     zcdp_epsilon,
 )
+from dp_bandit_envs.privacy.draws_distance import added_delta, delta_with_draws, epsilon_with_draws
 from dp_bandit_envs.privacy.renyi import RenyiCurve, curve_of_group, delta_from_renyi, epsilon_from_renyi
 from dp_bandit_envs.privacy.rounding import multiply_up, root_up
 
@@ -26,9 +27,14 @@ class PrivacyGuarantee:
     For neighbouring games and every set S of outcomes, :math:`P(S) \le e^\epsilon P'(S) + \delta`; and, where `rho` is
     given, rho-zero-concentrated differential privacy (Bun and Steinke 2016).
 
+    `epsilon`, `delta`, `rho`, `sigma` and `renyi` are what the theorem states for exact noise. The numbers that a
+    computer draws are not exact: `draws_distance` says how far they are from it, and `delta_with_draws`, `epsilon_at`,
+    `delta_at` and all texts add what follows, :math:`(1 + e^\epsilon)` times that distance, to delta. Secure draws
+    have distance 0. Draws of noise are counted, not those by which an agent chooses among its arms.
+
     Attributes:
         epsilon: In [0, inf]; inf means that there is no such guarantee.
-        delta: In [0, 1).
+        delta: That of the theorem, in [0, 1).
         rho: The zCDP parameter, or None where none is claimed.
         neighbours: How two neighbouring games differ.
         model: `"local"`: the gain is noisy before anyone stores it; `"central"`: a trusted part sees true gains;
@@ -45,6 +51,8 @@ class PrivacyGuarantee:
         renyi: Pairs (order, divergence) of the whole game, orders greater than 1 and ascending, or None: the Renyi
             divergences of these orders are at most that, in both directions.
         pure: Where `delta` is greater than 0, an epsilon of pure differential privacy that holds as well, or None.
+        draws_distance: Total variation distance, at most, between what is published and the same with exact noise in
+            all draws that one round influences, in [0, 1]; see `dp_bandit_envs.privacy.draws_distance`.
     """
 
     epsilon: float
@@ -59,6 +67,7 @@ class PrivacyGuarantee:
     sigma: float | None = None
     renyi: RenyiCurve | None = dataclasses.field(default=None, repr=False)
     pure: float | None = None
+    draws_distance: float = 0.0
 
     @classmethod
     def none(cls, reason: str) -> "PrivacyGuarantee":
@@ -72,7 +81,8 @@ class PrivacyGuarantee:
         over :math:`\alpha > 1` of
         :math:`\alpha \rho + (\ln(1 / \delta) - \ln \alpha) / (\alpha - 1) + \ln(1 - 1 / \alpha)` (Canonne, Kamath and
         Steinke 2020, proposition 12); the same for each pair of `renyi`; and the exact curve of a Gaussian mechanism
-        with `sigma` (Balle and Wang 2018). It is inf where nothing is known, and rounded up.
+        with `sigma` (Balle and Wang 2018); with what the draws add to delta. It is inf where nothing is known, and
+        rounded up.
 
         Args:
             delta: In (0, 1).
@@ -81,6 +91,11 @@ class PrivacyGuarantee:
             ValueError: If `delta` is outside (0, 1).
         """
         delta = checks.delta(delta)
+        if self.draws_distance > 0:
+            return epsilon_with_draws(self._exact_epsilon_at, delta, self.draws_distance)
+        return self._exact_epsilon_at(delta)
+
+    def _exact_epsilon_at(self, delta: float) -> float:
         known = [self.epsilon if self.delta <= delta else math.inf, self.pure_epsilon]
         if self.rho is not None:
             known.append(zcdp_epsilon(self.rho, delta))
@@ -102,16 +117,26 @@ class PrivacyGuarantee:
             ValueError: If `epsilon` is negative or not a number.
         """
         epsilon = checks.in_range("epsilon", epsilon, 0.0, math.inf)
-        if math.isinf(epsilon) or self.pure_epsilon <= epsilon:
+        if math.isinf(epsilon):
             return 0.0
-        known = [self.delta if self.epsilon <= epsilon else 1.0]
-        if self.rho is not None:
-            known.append(zcdp_delta(self.rho, epsilon))
-        if self.renyi is not None:
-            known.append(delta_from_renyi(self.renyi, epsilon))
-        if self.sigma is not None:
-            known.append(gaussian_curve_delta(self.sigma, epsilon))
+        known = [self.delta_with_draws if self.epsilon <= epsilon else 1.0]
+        rho, renyi, sigma, distance = self.rho, self.renyi, self.sigma, self.draws_distance
+        if self.pure_epsilon <= epsilon:
+            known.append(min(1.0, added_delta(self.pure_epsilon, distance)))
+        if rho is not None:
+            known.append(delta_with_draws(lambda each: zcdp_delta(rho, each), epsilon, distance))
+        if renyi is not None:
+            known.append(delta_with_draws(lambda each: delta_from_renyi(renyi, each), epsilon, distance))
+        if sigma is not None:
+            known.append(delta_with_draws(lambda each: gaussian_curve_delta(sigma, each), epsilon, distance))
         return min(known)
+
+    @property
+    def delta_with_draws(self) -> float:
+        """The delta that holds at `epsilon` with the draws as they are, in [0, 1]; 1 means that nothing holds."""
+        if math.isinf(self.epsilon):
+            return self.delta
+        return min(1.0, self.delta + added_delta(self.epsilon, self.draws_distance))
 
     def for_group(self, rounds: SupportsIndex) -> "PrivacyGuarantee":
         r"""Return what holds if up to r rounds are replaced, such as all rounds of one person.
@@ -119,7 +144,9 @@ class PrivacyGuarantee:
         A chain of r neighbours: epsilon becomes :math:`r \epsilon`, delta :math:`r e^{(r - 1) \epsilon} \delta`
         (Dwork and Roth 2014, theorem 2.2; Vadhan 2017, lemma 2.2), rho :math:`r^2 \rho` (Bun and Steinke 2016,
         proposition 1.9), and sigma :math:`\sigma / r`; the orders of `renyi` fall (`curve_of_group`, by Hölder's
-        inequality). Where delta would reach 1, what remains is rho, sigma, `renyi` and `pure`.
+        inequality). Where delta would reach 1, what remains is rho, sigma, `renyi` and `pure`. The chain is one of
+        games with exact noise, and only its two ends are compared with what is drawn, where r rounds influence r times
+        as many draws: their distance is multiplied by r.
 
         Args:
             rounds: r, at least 1.
@@ -136,6 +163,7 @@ class PrivacyGuarantee:
             sigma=None if self.sigma is None else math.nextafter(self.sigma / r, 0.0),
             renyi=None if self.renyi is None else curve_of_group(self.renyi, r),
             pure=None if self.pure is None else _times(r, self.pure),
+            draws_distance=min(1.0, _times(r, self.draws_distance)),
             neighbours=f"replace the gains of all arms in up to {r} rounds" if one else f"{self.neighbours}, {r} times",
         )
         return changed._with(epsilon, delta, f"group privacy for {r} rounds: epsilon times {r}, rho times {r}^2")
@@ -143,7 +171,8 @@ class PrivacyGuarantee:
     def for_games(self, n: SupportsIndex) -> "PrivacyGuarantee":
         r"""Return what holds for n games over the same data together, each with independent noise of its own.
 
-        Sequential composition: epsilon, delta and rho are multiplied by n, and sigma is divided by :math:`\sqrt n`.
+        Sequential composition: epsilon, delta, rho and the distance of the draws are multiplied by n, and sigma is
+        divided by :math:`\sqrt n`.
         Pure epsilon-DP is also :math:`\epsilon^2 / 2`-zCDP (Bun and Steinke 2016, proposition 1.4), which makes
         `epsilon_at` of many games much smaller than n epsilon. If the games shared their noise, differences of their
         releases would show gains, and nothing would be guaranteed.
@@ -165,6 +194,7 @@ class PrivacyGuarantee:
             sigma=None if self.sigma is None else math.nextafter(self.sigma / root_up(games), 0.0),
             renyi=None if self.renyi is None else tuple((order, _times(games, lost)) for order, lost in self.renyi),
             pure=None if self.pure is None else _times(games, self.pure),
+            draws_distance=min(1.0, _times(games, self.draws_distance)),
         )
         why = f"composition of {games} games with independent noise: epsilon, delta and rho times {games}"
         return changed._with(_times(games, self.epsilon), _times(games, self.delta), why)
@@ -186,10 +216,13 @@ class PrivacyGuarantee:
         return stated if self.pure is None else min(stated, self.pure)
 
     def numbers(self) -> str:
-        """Return epsilon, delta and rho in words."""
+        """Return epsilon, delta with what the draws add, and rho in words."""
+        delta = self.delta_with_draws
         parts = [f"epsilon = {self.epsilon:.6g}"]
-        if self.delta > 0:
-            parts.append(f"delta = {self.delta:.3g}")
+        if delta == 1:
+            parts[0] += " for exact noise; nothing with fast draws, whose delta reaches 1"
+        elif delta > 0:
+            parts.append(f"delta = {delta:.3g}" + ("" if self.delta > 0 else " from fast draws"))
         if self.rho is not None:
             at = "" if self.delta > 0 else f" (epsilon = {self.epsilon_at(1e-6):.4g} at delta = 1e-06)"
             parts.append(f"zCDP rho = {self.rho:.4g}{at}")

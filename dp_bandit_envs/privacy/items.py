@@ -7,6 +7,9 @@ without rounding while the sum is below 2^22.
 
 import math
 from fractions import Fraction
+from typing import SupportsFloat
+
+import numpy as np
 
 from dp_bandit_envs.privacy.mechanism import Below
 from dp_bandit_envs.privacy.rounding import multiply_up, root_up
@@ -18,6 +21,15 @@ STEPS = 2.0**30
 def to_item(gain: float) -> float:
     """Return the multiple of 2^-30 next to a gain in [-1, 1], towards 0."""
     return int(gain * STEPS) * STEP
+
+
+def number_or_nan(value: SupportsFloat) -> float:
+    """Return an item that a user gave as a float, or nan if it is no number."""
+    try:
+        # NumPy before 2.4 makes a number of an array with one entry.
+        return math.nan if isinstance(value, np.ndarray) and value.ndim > 0 else float(value)
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
 
 
 def distance_l1(below: Below) -> float:

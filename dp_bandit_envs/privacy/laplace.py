@@ -51,8 +51,9 @@ def to_grid(number: float, grid: float) -> float:
 
     Doubles are spaced unevenly, so gain + noise skips some doubles, and which ones depends on the gain: a release that
     a gain cannot produce rules that gain out with certainty, whatever epsilon is (Mironov 2012). On a grid of about
-    scale / 1000 every point can be reached from every gain. Floating-point noise then differs from real noise in the
-    far tail only: NumPy's Laplace draws end at 37 scales, beyond which real ones fall with probability e^-37.
+    scale / 1000 all points near a gain can be reached from every other gain. Far from it, where NumPy's draws are
+    sparser than the grid (from 28 scales on), some are not: `privacy.draws_distance` counts what that costs, and secure
+    draws avoid it.
     """
     # A grid is a power of two, so its reciprocal is exact, and a loop needs no division.
     return (number * (1.0 / grid) + ROUNDER - ROUNDER) * grid if grid > 0.0 else number

@@ -62,13 +62,15 @@ def play(env: Environment, agent: Agent | PointAgent | Algorithm, *, seed: int |
             `see_noise`, it is passed the scale of the noise that the wrappers add, and its sensitivity.
         seed: The seed of all randomness, in [0, 2^128); each part draws from a stream of its own. Who knows or guesses
             it can subtract the noise, and a small one is found from what is released by trying. Use None with real
-            data: all randomness of the game then comes from the operating system and cannot be repeated.
+            data, and with secure draws: all randomness of the game then comes from the operating system and cannot be
+            repeated.
         trial: The number of the game for that seed. `simulate` plays trials 0, 1, 2, ..., and each is exactly this
             game.
 
     Raises:
         TypeError: If the innermost environment is not a DPBandit environment, so that the regret is unknown.
         WrongGameError: If the agent needs the gains of all arms and the game does not reveal them.
+        SeedRefusedError: If a wrapper has secure draws and `seed` is not None.
     """
     game = env.unwrapped
     if not isinstance(game, BanditEnv):
@@ -108,7 +110,9 @@ def play(env: Environment, agent: Agent | PointAgent | Algorithm, *, seed: int |
 
     game.on_block = keep
     try:
-        _loop(env, agent, number, trial, player or name_of(type(agent)))
+        takes_seed = not env.has_wrapper_attr("takes_seed") or env.get_wrapper_attr("takes_seed")
+        given = number if takes_seed else checked_seed(seed)
+        _loop(env, agent, number, trial, player or name_of(type(agent)), given)
         game.report_block()
     finally:
         game.on_block = None
@@ -138,7 +142,7 @@ def _pseudo_regret(arms: IntArray, means: FloatArray) -> FloatArray:
     return np.concatenate(parts)
 
 
-def _loop(env: Environment, agent: Any, seed: int, trial: int, player: str) -> None:
+def _loop(env: Environment, agent: Any, seed: int, trial: int, player: str, given: int | None) -> None:
     see_noise = getattr(agent, "see_noise", None)
     if see_noise is not None:
         see_noise(noise_of(env))
@@ -158,7 +162,7 @@ def _loop(env: Environment, agent: Any, seed: int, trial: int, player: str) -> N
         horizon=int(env.get_wrapper_attr("horizon")),
         rng=stream(seed, trial=trial, role=AGENT, player=player),
     )
-    env.reset(seed=seed, options={"trial": trial, "player": player})
+    env.reset(seed=given, options={"trial": trial, "player": player})
     see_graph = getattr(agent, "see_graph", None) if env.has_wrapper_attr("graph") else None
     graph = None
     select = agent.select_point if points else agent.select_arm

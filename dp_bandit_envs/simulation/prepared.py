@@ -12,7 +12,7 @@ import numpy as np
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import Algorithm, calibrate_in, make_algorithm
 from dp_bandit_envs.envs.bandit_env import BanditEnv
-from dp_bandit_envs.errors import WrongTypeError
+from dp_bandit_envs.errors import SeedRefusedError, WrongTypeError
 from dp_bandit_envs.protocols import AgentFactory, Environment, IntArray
 from dp_bandit_envs.simulation.chain import NotCompilableError
 from dp_bandit_envs.simulation.checkpoints import checked, spaced
@@ -106,6 +106,7 @@ def prepare(
     reasons: dict[str, str] = {}
     for player in players.values():
         player.check_game(env)
+        refuse_secure(player.wrap(env))
     source, decision_set = getattr(game, "source", None), getattr(game, "decision_set", None)
     for name, player in players.items():
         try:
@@ -120,6 +121,15 @@ def prepare(
     if reasons:
         works.append(PlayedTrials(make_env, {name: players[name] for name in reasons}, seed, rounds))
     return Prepared(game, seed, rounds, players, reasons, tuple(works))
+
+
+def refuse_secure(env: Environment) -> None:
+    """Raise if a privacy wrapper takes no seed."""
+    if env.has_wrapper_attr("takes_seed") and not env.get_wrapper_attr("takes_seed"):
+        raise SeedRefusedError(
+            f"{type(env).__name__} has draws='secure', which simulate does not play: its trials and its compiled loop"
+            " draw from generators with a seed. Use play(env, agent, seed=None), or draws='fast'."
+        )
 
 
 def _rounds(checkpoints: Checkpoints, horizon: int) -> IntArray:

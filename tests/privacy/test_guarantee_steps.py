@@ -40,18 +40,18 @@ STACKS = {
     "noise on each gain": (
         lambda: laplace(game(), 1.0),
         (1.0, 0.0, "local", ALL),
-        ["LaplaceClipRescale: epsilon = 1: Laplace mechanism on values of sensitivity 1,"],
+        ["LaplaceClipRescale: epsilon = 1, delta = 1.52e-11 from fast draws: Laplace mechanism on values of sens"],
     ),
     # Averages of 5 gains move by 1/5; the averages are stored without noise, so the model is central.
     "noise on averages": (
         lambda: laplace(MiniBatchAverage(game(), batch_size=5), 0.5),
         (0.5, 0.0, "central", ALL),
-        ["MiniBatchAverage: no guarantee: ", "LaplaceClipRescale: epsilon = 0.5: Laplace mechanism on values of sens"],
+        ["MiniBatchAverage: no guarantee: ", "LaplaceClipRescale: epsilon = 0.5, delta = "],
     ),
     "averages of noisy gains": (
         lambda: MiniBatchAverage(laplace(game(), 0.7), batch_size=5),
         (0.7, 0.0, "local", ALL),
-        ["LaplaceClipRescale: epsilon = 0.7: ", f"MiniBatchAverage: {POST}"],
+        ["LaplaceClipRescale: epsilon = 0.7, delta = ", f"MiniBatchAverage: {POST}"],
     ),
     "sums of noisy bits": (
         lambda: ExactSums(RandomizedResponse(game(), epsilon=1.5)),
@@ -61,17 +61,17 @@ STACKS = {
     "a counter": (
         lambda: HybridSums(game(), epsilon=1.0),
         (1.0, 0.0, "central", ALL),
-        ["HybridSums: epsilon = 1: "],
+        ["HybridSums: epsilon = 1, delta = "],
     ),
     "a counter on averages": (
         lambda: HybridSums(MiniBatchAverage(game(), batch_size=4), epsilon=0.25),
         (0.25, 0.0, "central", ALL),
-        ["MiniBatchAverage: no guarantee: ", "HybridSums: epsilon = 0.25: "],
+        ["MiniBatchAverage: no guarantee: ", "HybridSums: epsilon = 0.25, delta = "],
     ),
     "a counter on noisy gains": (
         lambda: HybridSums(laplace(game(), 0.3), epsilon=2.0),
         (0.3, 0.0, "local", ALL),
-        ["LaplaceClipRescale: epsilon = 0.3: ", f"HybridSums: {POST}"],
+        ["LaplaceClipRescale: epsilon = 0.3, delta = ", f"HybridSums: {POST}"],
     ),
     "a Gaussian counter": (
         lambda: CounterSums(game(), counter="binary", epsilon=1.0, noise="gaussian", delta=1e-6),
@@ -82,7 +82,11 @@ STACKS = {
     "blocks of averages": (
         lambda: BlockSums(MiniBatchAverage(MiniBatchAverage(game(), batch_size=2), batch_size=5), epsilon=0.1),
         (0.1, 0.0, "central", ALL),
-        ["MiniBatchAverage: no guarantee", "MiniBatchAverage: no guarantee", "BlockSums: epsilon = 0.1: a gain is in"],
+        [
+            "MiniBatchAverage: no guarantee",
+            "MiniBatchAverage: no guarantee",
+            "BlockSums: epsilon = 0.1, delta = 8.62e-12 from fast draws: a gain is in",
+        ],
     ),
     "no noise": (
         lambda: ExactSums(MiniBatchAverage(game(), batch_size=10)),

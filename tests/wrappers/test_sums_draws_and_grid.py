@@ -205,11 +205,11 @@ def test_sums_of_counters_lie_on_a_grid(name, pad):
 
 @pytest.mark.parametrize("name", ["k-ary", "square-root"])
 def test_sums_of_other_counters_lie_on_a_grid(name):
-    """Bases and sigmas are chosen by the counter, so its own scale is asked; a normal draw's is sigma."""
+    """Bases and sigmas are chosen by the counter, so its own scale is asked; a normal draw's is sigma, with 4 bits."""
     some = make_counter(name, epsilon=1.0, horizon=13)
-    scale = some.sigma if name == "square-root" else some.nodes_per_item
+    scale, bits = (some.sigma, 4) if name == "square-root" else (some.nodes_per_item, 10)
     check_grid(
-        lambda env: CounterSums(env, epsilon=1.0, counter=name), 2.0 ** (math.floor(math.log2(scale)) - 10), 13, 13
+        lambda env: CounterSums(env, epsilon=1.0, counter=name), 2.0 ** (math.floor(math.log2(scale)) - bits), 13, 13
     )
 
 

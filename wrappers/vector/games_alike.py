@@ -31,6 +31,7 @@ class GamesBelow(NamedTuple):
         rounds: Number of rounds of the innermost games.
         boundaries: Number of boundaries below.
         space: The space of one game's observation, not flattened.
+        take_seeds: Whether all boundaries below take seeds.
     """
 
     plays: int | DecisionSet
@@ -38,6 +39,7 @@ class GamesBelow(NamedTuple):
     rounds: int
     boundaries: int
     space: gym.Space[Any]
+    take_seeds: bool
 
 
 def games_alike(env: VectorEnvironment, name: str) -> GamesBelow:
@@ -98,6 +100,7 @@ def games_alike(env: VectorEnvironment, name: str) -> GamesBelow:
         rounds=needed_below(bottoms[0], "horizon", name),
         boundaries=len(below),
         space=space,
+        take_seeds=all(one.takes_seed for found in (below, *singles) for one in found),
     )
 
 

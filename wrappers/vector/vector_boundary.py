@@ -14,8 +14,9 @@ from dp_bandit_envs.envs.vector_calls import Seeds, VectorStep, check_arms, ever
 from dp_bandit_envs.errors import BoundaryError, StepOutsideGameError
 from dp_bandit_envs.graphs import FeedbackGraph
 from dp_bandit_envs.privacy.mechanism import Mechanism
+from dp_bandit_envs.privacy.secure_draws import takes_no_seed
 from dp_bandit_envs.protocols import FloatArray, IntArray, Observation, VectorEnvironment, VectorWrapper
-from dp_bandit_envs.seeding import FIRST_WRAPPER, EpisodeStreams, checked_options
+from dp_bandit_envs.seeding import FIRST_WRAPPER, checked_options
 from dp_bandit_envs.wrappers.below import (
     checked_env,
     layers_of,
@@ -23,6 +24,7 @@ from dp_bandit_envs.wrappers.below import (
 )
 from dp_bandit_envs.wrappers.public_face import PublicFace, checked_mechanism
 from dp_bandit_envs.wrappers.released import Released, nothing_yet, rewards_of_points, sums_space
+from dp_bandit_envs.wrappers.secure_streams import seed_below, streams_of
 from dp_bandit_envs.wrappers.vector.games_alike import games_alike
 from dp_bandit_envs.wrappers.withheld import RefusedError, attempt, ends_by_itself, outside_the_range
 
@@ -57,7 +59,8 @@ class VectorPrivacyBoundary(PublicFace, VectorWrapper):  # type: ignore[override
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self.metadata = copy.deepcopy(env.metadata)
         role = FIRST_WRAPPER + games.boundaries
-        self._streams = [EpisodeStreams(role, self._noise_label) for _ in range(self.num_envs)]
+        self._streams = [streams_of(self._mechanism, role, self._noise_label) for _ in range(self.num_envs)]
+        self._below_takes_seed = games.take_seeds
         self._started = self._ended = False
         self._round: IntArray = np.zeros(self.num_envs, np.int64)
         self._round_below: IntArray = np.zeros(self.num_envs, np.int64)
@@ -68,11 +71,16 @@ class VectorPrivacyBoundary(PublicFace, VectorWrapper):  # type: ignore[override
     def reset(self, *, seed: Seeds = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:
         """Start new games below with fresh noise streams; nothing has been released yet."""
         seeds, options = spread_seeds(seed, self.num_envs), checked_options(options)
+        for one in seeds:
+            self._checked_seed(one)
         if options is not None and "reset_mask" in options:
             raise ValueError(f"{type(self).__name__} needs games in lockstep, so reset_mask cannot be used.")
         # If the reset below fails half-way, no game is in progress.
         self._started = False
-        _, failure = self._attempt(lambda: self.env.reset(seed=seed, options=options))  # type: ignore[arg-type]
+        below: Any = seed
+        if takes_no_seed(self._mechanism):
+            below = [seed_below(one, self._mechanism, self._below_takes_seed) for one in seeds]
+        _, failure = self._attempt(lambda: self.env.reset(seed=below, options=options))
         if failure is not None:
             raise failure
         return self._restart(seeds, options)

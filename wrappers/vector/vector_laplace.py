@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from dp_bandit_envs.privacy import mechanisms
 from dp_bandit_envs.privacy.laplace import to_grid_array
+from dp_bandit_envs.privacy.secure_draws import takes_no_seed
 from dp_bandit_envs.protocols import FloatArray, IntArray, Observation, VectorEnvironment
 from dp_bandit_envs.wrappers.vector.vector_boundary import VectorPrivacyBoundary
 
@@ -21,6 +22,7 @@ class LaplaceClipRescale(VectorPrivacyBoundary):
         epsilon: Privacy parameter of each game, in (0, inf].
         bound: How far outside its range a noisy gain may fall; by default noise scale times ln(number of releases).
         outside: `"reject"` or `"clip"`.
+        draws: `"fast"` or `"secure"`.
     """
 
     def __init__(
@@ -30,8 +32,10 @@ class LaplaceClipRescale(VectorPrivacyBoundary):
         epsilon: SupportsFloat,
         bound: SupportsFloat | None = None,
         outside: str = "reject",
+        draws: str = "fast",
     ) -> None:
-        super().__init__(env, mechanisms.LaplaceClipRescale(epsilon=epsilon, bound=bound, outside=outside))
+        made = mechanisms.LaplaceClipRescale(epsilon=epsilon, bound=bound, outside=outside, draws=draws)
+        super().__init__(env, made)
         self._parameters = self._mechanism.new_state(self._below)
 
     def _restart(self, seeds: list[int | None], options: dict[str, Any] | None) -> tuple[Observation, dict[str, Any]]:
@@ -40,6 +44,8 @@ class LaplaceClipRescale(VectorPrivacyBoundary):
         return super()._restart(seeds, options)
 
     def _advance(self, arms: IntArray) -> tuple[Observation, NDArray[np.bool_], NDArray[np.bool_]]:
+        if takes_no_seed(self._mechanism):
+            return super()._advance(arms)  # exact draws come one by one
         private, terminated, truncated = self._step_below(arms)
         scale, grid, bound, reject, low, high = self._parameters
         least, most, width = low - bound, high + bound, high - low

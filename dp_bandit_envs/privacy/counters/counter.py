@@ -30,9 +30,10 @@ import numpy as np
 from dp_bandit_envs import checks
 from dp_bandit_envs.privacy.counters.scales import gaussian_form, node_scale
 from dp_bandit_envs.privacy.counters.width import laplace_width, normal_width
+from dp_bandit_envs.privacy.draws_distance import distance_of_all
 from dp_bandit_envs.privacy.gaussian import concentrated, gaussian_sigma
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
-from dp_bandit_envs.privacy.items import to_item
+from dp_bandit_envs.privacy.items import number_or_nan, to_item
 from dp_bandit_envs.privacy.laplace import grid_of, to_grid
 from dp_bandit_envs.privacy.node_noise import NOISES
 from dp_bandit_envs.privacy.rounding import multiply_up, root_up
@@ -149,7 +150,7 @@ class Counter(abc.ABC):
 
     def insert(self, value: SupportsFloat) -> None:
         """Add an item in [0, 1]."""
-        number = _item(value)
+        number = number_or_nan(value)
         if not 0 <= number <= 1:
             raise ValueError("an item must be in [0, 1]; the one received is not (withheld, as it may be private).")
         if self.horizon is not None and self.inserted >= self.horizon:
@@ -230,15 +231,12 @@ class Counter(abc.ABC):
             sigma=None if self.delta is None else self.sigma,
             neighbours=REPLACE_ONE_ITEM,
             theorem=f"an item is counted in at most {self.nodes_per_item} {kind} nodes ({type(self).__name__})",
+            draws_distance=distance_of_all(self.item_draws(), self.grid, normal=self.delta is not None),
         )
 
-
-def _item(value: SupportsFloat) -> float:
-    try:
-        # NumPy before 2.4 makes a number of an array with one entry.
-        return math.nan if isinstance(value, np.ndarray) and value.ndim > 0 else float(value)
-    except (TypeError, ValueError, OverflowError):
-        return math.nan
+    def item_draws(self) -> list[tuple[float, int]]:
+        """Return the scales of the draws that one item influences, each with the most of its draws."""
+        return [(self.scale_of(self.nodes_per_item), self.nodes_per_item)]
 
 
 def trailing_zeros(number: int) -> int:

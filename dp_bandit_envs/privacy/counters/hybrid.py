@@ -186,6 +186,11 @@ class HybridCounter(Counter):
         scales = self._scales
         return [(float(scales[1]), items.bit_length()), (float(scales[levels]), in_tree)]
 
+    def item_draws(self) -> list[tuple[float, int]]:
+        """Return the scales of the draws that one item influences: one of the logarithmic part and one a level."""
+        levels = MOST_LEVELS if self.horizon is None else self.horizon.bit_length() - 1
+        return [(float(self._scales[1]), 1), (float(self._scales[levels]), levels)]
+
     def _sum_of_variances(self, items: int) -> float:
         of_node = [self._squared(float(scale)) for scale in self._scales]
         return math.fsum(

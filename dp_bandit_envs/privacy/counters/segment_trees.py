@@ -80,6 +80,11 @@ class SegmentTreesCounter(Counter):
         closed = [(scales[1], 1)] + [(scales[depth + 1], 1) for depth in range(full)]
         return [*closed, (scales[full + 1], (items - (1 << full)).bit_count())]
 
+    def item_draws(self) -> list[tuple[float, int]]:
+        """Return the scales of the draws that one item influences, in the last segment: one a level."""
+        levels = MOST_LEVELS if self.horizon is None else max(1, (self.horizon - 1).bit_length())
+        return [(float(self._scales[levels]), levels)]
+
     def _sum_of_variances(self, items: int) -> float:
         of_node = [self._squared(float(scale)) for scale in self._scales]
         total, closed = 0.0, of_node[1]

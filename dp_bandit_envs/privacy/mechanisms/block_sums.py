@@ -9,8 +9,9 @@ import numpy as np
 from dp_bandit_envs import checks
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.items import distance_l1, to_item
-from dp_bandit_envs.privacy.laplace import grid_of, noise_scale, noisy
-from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Noise, for_rounds
+from dp_bandit_envs.privacy.laplace import noisy
+from dp_bandit_envs.privacy.mechanism import Below, Noise, for_rounds
+from dp_bandit_envs.privacy.secure_draws import ChoosesDraws
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 
@@ -57,7 +58,7 @@ def release(state: State, arm: int, gain: float, rng: np.random.Generator) -> tu
     return state.sums[arm], state.counts[arm]
 
 
-class BlockSums(Mechanism):
+class BlockSums(ChoosesDraws):
     """Sums each arm's gains in growing blocks; a block's sum is released with Laplace noise once the block is full.
 
     The scale is sensitivity / epsilon for every block: a gain is in one block of one arm, so it is released once, and
@@ -70,6 +71,7 @@ class BlockSums(Mechanism):
         first: The number of gains in an arm's first block, at least 1.
         keep: Whether `sum` and `count` cover all full blocks, each with its own noise; otherwise the last one only.
         lengths: The lengths of the blocks, each at least 1, in place of `ratio` and `first`; the last one repeats.
+        draws: `"fast"`, NumPy's; or `"secure"`, exact noise without a seed (`privacy.secure_draws`).
 
     Protects: one round's gains of all arms, centrally (locally, with blocks of 1).
 
@@ -88,7 +90,9 @@ class BlockSums(Mechanism):
         first: SupportsIndex = 1,
         keep: bool = False,
         lengths: Iterable[int] | None = None,
+        draws: str = "fast",
     ) -> None:
+        self._use_draws(draws)
         self.epsilon = checks.epsilon(epsilon)
         self.ratio, self.first = checks.at_least("ratio", ratio, 1), checks.integer("first", first, at_least=1)
         if not math.isfinite(self.ratio):
@@ -118,13 +122,13 @@ class BlockSums(Mechanism):
             zeros,
             np.array(self.blocks(below.horizon), np.int64),
             scale,
-            grid_of(scale),
+            self._grid(scale, float(below.horizon)),
             self.keep,
         )
 
     def noise(self, below: Below) -> Noise:
         """Return the scale of the noise in the sum of one block."""
-        return Noise(below.sensitivity, noise_scale(distance_l1(below), self.epsilon))
+        return Noise(below.sensitivity, self._scale(distance_l1(below), float(below.horizon), below))
 
     def guarantee(self, below: Below) -> PrivacyGuarantee:
         """Return epsilon, because a gain is in one block only; or the guarantee below, if there is one."""
@@ -132,7 +136,9 @@ class BlockSums(Mechanism):
             own = PrivacyGuarantee.none("epsilon is inf, so there is no noise")
         else:
             local = self.blocks(below.horizon) == (1,)
-            own = PrivacyGuarantee(epsilon=self.epsilon, model="local" if local else "central")
+            scale = self.noise(below).scale
+            off = self._distance(scale, self._grid(scale, float(below.horizon)), below.gains_in_a_round)
+            own = PrivacyGuarantee(epsilon=self.epsilon, model="local" if local else "central", draws_distance=off)
         reason = "a gain is in one block, whose sum is released once (Laplace)"
         return for_rounds(own, below.sensitivity, reason)
 

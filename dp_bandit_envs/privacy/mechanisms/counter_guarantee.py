@@ -2,12 +2,35 @@
 
 import dataclasses
 
+from dp_bandit_envs.privacy.counters import Counter
+from dp_bandit_envs.privacy.draws_distance import distance_of_all
 from dp_bandit_envs.privacy.guarantee import REPLACE_ONE_ROUND, PrivacyGuarantee
 from dp_bandit_envs.privacy.mechanism import Below, for_rounds
+from dp_bandit_envs.privacy.mechanisms.secure_counters import secure_distance
 
 
-def guarantee_for(noise: str, factor: float, own: PrivacyGuarantee, below: Below) -> PrivacyGuarantee:
-    """Turn a counter's guarantee for one item into one for a round of values, and state why it carries over."""
+def guarantee_for(
+    noise: str, counter: Counter, factor: float, grid: float, below: Below, *, secure: bool
+) -> PrivacyGuarantee:
+    """Turn a counter's guarantee for one item into one for a round of values, and state why it carries over.
+
+    Args:
+        noise: `"laplace"`, `"own-norm"` or `"gaussian"`.
+        counter: The counter.
+        factor: Multiplier of its noise.
+        grid: The step between released sums.
+        below: Public facts about the values.
+        secure: Whether its draws are secure ones.
+    """
+    own, values = counter.guarantee, below.gains_in_a_round
+    if secure:
+        off = secure_distance(counter, noise, factor, grid, values)
+    else:
+        # A coordinate of own-norm noise is a uniform number, or one of a direction, times a radius of d + 1 scales.
+        longer = factor * (below.n_values + 1) if noise == "own-norm" else factor
+        draws = [(scale * longer, number * values) for scale, number in counter.item_draws()]
+        off = distance_of_all(draws, grid, normal=noise == "gaussian")
+    own = dataclasses.replace(own, draws_distance=off)
     if own.model == "none" or noise == "laplace":
         return for_rounds(own, below.sensitivity, own.theorem)
     if noise == "own-norm":

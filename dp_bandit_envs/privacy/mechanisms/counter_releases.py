@@ -7,6 +7,7 @@ import numpy as np
 from dp_bandit_envs.privacy.counters import Counter
 from dp_bandit_envs.privacy.items import to_item
 from dp_bandit_envs.privacy.laplace import to_grid
+from dp_bandit_envs.privacy.secure_draws import on_grid
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 
@@ -22,6 +23,7 @@ class State(NamedTuple):
         last: The coordinate that used the present position last, `(1,)`.
         fresh: Whether the present position has a new release, `(1,)`.
         factor: Multiplier of the counters' noise: the distance of neighbouring rounds' values in the noise's norm.
+            Secure draws are not multiplied: their scales are those of the product already, in grid steps.
         grid: The step between sums that can be released; 0 without noise.
     """
 
@@ -65,6 +67,21 @@ def pad(state: State, arm: int, rng: np.random.Generator) -> tuple[float, int]:
     if not fresh:
         return 0.0, 0
     return to_grid(state.exact[arm] + state.factor * noise, state.grid), state.inserted[arm]
+
+
+def release_exact(state: State, arm: int, gain: float, rng: Any) -> tuple[float, int]:
+    """Do what `release` does, with noise that is a whole number of grid steps, and items on the grid."""
+    state.exact[arm] += on_grid(gain, state.grid) if state.grid > 0.0 else to_item(gain)
+    state.inserted[arm] += 1
+    return pad_exact(state, arm, rng)
+
+
+def pad_exact(state: State, arm: int, rng: Any) -> tuple[float, int]:
+    """Do what `pad` does, with noise that is a whole number of grid steps; the sum is exact."""
+    steps, fresh = noise_of(state, arm, rng)
+    if not fresh:
+        return 0.0, 0
+    return state.exact[arm] + state.grid * steps, state.inserted[arm]
 
 
 def noise_of(state: State, arm: int, rng: np.random.Generator) -> tuple[float, bool]:

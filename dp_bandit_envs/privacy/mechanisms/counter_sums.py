@@ -14,7 +14,7 @@ from dp_bandit_envs.privacy.counters import COUNTERS, Counter, make_counter
 from dp_bandit_envs.privacy.counters.scales import gaussian_form
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.items import distance_l1, distance_l2, distance_own
-from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Noise, Release
+from dp_bandit_envs.privacy.mechanism import Below, Noise, Release
 from dp_bandit_envs.privacy.mechanisms.counter_guarantee import guarantee_for
 from dp_bandit_envs.privacy.mechanisms.counter_releases import (
     NoTogether,
@@ -22,14 +22,18 @@ from dp_bandit_envs.privacy.mechanisms.counter_releases import (
     noise_of_object,
     own_noise,
     pad,
+    pad_exact,
     release,
+    release_exact,
     shared_noise,
 )
+from dp_bandit_envs.privacy.mechanisms.secure_counters import check_secure, exact_form, grid_and_factor, in_steps
 from dp_bandit_envs.privacy.node_noise import NORM_CODES, fill_own_norm
+from dp_bandit_envs.privacy.secure_draws import ChoosesDraws
 from dp_bandit_envs.specialise import specialise_within
 
 
-class CounterSums(Mechanism):
+class CounterSums(ChoosesDraws):
     r"""Releases running sums, with one private counter for each arm, or one on vectors.
 
     Each counter has the full epsilon: a round's gain is added to the sum of the arm played only, so arms compose in
@@ -50,6 +54,8 @@ class CounterSums(Mechanism):
         delta: Privacy failure probability of Gaussian noise, in (0, 1), by default 1e-6; not for other noise.
         pad_unplayed: Whether the counters of arms that a round does not reveal are fed a 0 in that round, so that all
             arms have the same noise (DP-UCB). Their counts do not change.
+        draws: `"fast"`, NumPy's; or `"secure"`, exact Laplace or normal noise without a seed, for counters that only
+            add and subtract draws (`privacy.secure_draws`).
         options: Further arguments of the counter: `budget` of the hybrid one, `base` of the k-ary one.
 
     Protects: one round's gains of all arms, centrally.
@@ -75,8 +81,10 @@ class CounterSums(Mechanism):
         noise: str | None = None,
         delta: SupportsFloat | None = None,
         pad_unplayed: bool = False,
+        draws: str = "fast",
         **options: Any,
     ) -> None:
+        self._use_draws(draws)
         self.counter_name = checks.known_name("counter", counter, COUNTERS)
         if "horizon" in options:
             raise TypeError("the counters take their horizon from the game; give horizon= to the environment.")
@@ -93,6 +101,8 @@ class CounterSums(Mechanism):
             raise TypeError(f"own-norm noise needs a counter with a joint form, which {self.counter_name} has not.")
         if self.noise_kind == "gaussian":
             self.delta = checks.delta(1e-6 if delta is None else delta)
+        if self._secure:
+            check_secure(self.counter_name, self.noise_kind, self._plain_noise is not None)
         self.pad_unplayed = checks.boolean("pad_unplayed", pad_unplayed)
         self.options = options if self.delta is None else {**options, "delta": self.delta}
         # Raises here, not at the first reset, if an option is wrong.
@@ -114,28 +124,32 @@ class CounterSums(Mechanism):
     @property
     def release(self) -> Release:
         """The module's `release` with this counter's noise."""
-        return self._with_noise(release)
+        return self._with_noise(release_exact if self._secure else release)
 
     @property
     def idle(self) -> Release | None:
         """The module's `pad` with this counter's noise, or None."""
-        return self._with_noise(pad) if self.pad_unplayed else None
+        return self._with_noise(pad_exact if self._secure else pad) if self.pad_unplayed else None
 
     def release_for(self, below: Below) -> Release:
         """Return `release` without the question of whether coordinates share a position."""
         if inspect.getattr_static(self, "release") is not vars(CounterSums)["release"]:
             return self.release  # that of a derived class
         kind = shared_noise if self._is_joint(below) else own_noise
-        return self._with_noise(specialise_within(release, "noise_of", kind))
+        own = release_exact if self._secure else release
+        return self._with_noise(specialise_within(own, "noise_of", kind))
 
     def new_state(self, below: Below) -> State:
         """Return counters before their first items."""
         counter, n_values = self._counter(below.horizon), below.n_values
-        factor = self._factor(below)
+        factor, grid = self._factor_and_grid(below)
         joint = self._is_joint(below)
         state = counter.new_state(1 if joint else n_values)
         norm = NORM_CODES.get(below.values.norm, 0)
         together = counter.new_joint_state(n_values if joint else 1, norm) if self._joint else NoTogether(np.zeros(1))
+        if self._secure:
+            state = in_steps(state, factor, grid)
+            together = in_steps(together, factor, grid)
         return State(
             np.zeros(n_values),
             np.zeros(n_values, np.int64),
@@ -145,9 +159,17 @@ class CounterSums(Mechanism):
             np.array([n_values], np.int64),
             np.zeros(1, np.int64),
             factor,
-            # A factor below 1 makes the noise smaller and so the grid finer; above 1 the counter's grid will do.
-            counter.grid * min(1.0, 2.0 ** math.floor(math.log2(factor))),
+            grid,
         )
+
+    def _factor_and_grid(self, below: Below) -> tuple[float, float]:
+        """Return the multiplier of the counters' noise, and the step between sums that can be released."""
+        counter, factor = self._counter(below.horizon), self._factor(below)
+        if self._secure:
+            grid, factor = grid_and_factor(counter, factor, below, l2=self.noise_kind == "gaussian")
+            return factor, grid
+        # A factor below 1 makes the noise smaller and so the grid finer; above 1 the counter's grid will do.
+        return factor, counter.grid * min(1.0, 2.0 ** math.floor(math.log2(factor)))
 
     def noise(self, below: Below) -> Noise:
         """Return the factor of the noise; its scale differs from release to release.
@@ -162,7 +184,8 @@ class CounterSums(Mechanism):
         Raises:
             WrongGameError: If the noise is own-norm noise, and the game has no norm of its own.
         """
-        return guarantee_for(self.noise_kind, self._factor(below), self._counter(below.horizon).guarantee, below)
+        factor, grid = self._factor_and_grid(below)
+        return guarantee_for(self.noise_kind, self._counter(below.horizon), factor, grid, below, secure=self._secure)
 
     def _factor(self, below: Below) -> float:
         if self.noise_kind == "gaussian":
@@ -195,6 +218,8 @@ class CounterSums(Mechanism):
         if not isinstance(found, staticmethod):
             return None
         plain: Callable[..., Any] = found.__func__
+        if self._secure:
+            return exact_form(plain, self.noise_kind)
         if self.noise_kind == "own-norm":
             return specialise_within(plain, "fill", fill_own_norm)
         return gaussian_form(plain) if self.noise_kind == "gaussian" else plain
@@ -207,41 +232,6 @@ class CounterSums(Mechanism):
             return specialise_within(function, "next_noise", plain)
         # Not a plain function, so it runs in Python and is not compiled.
         return functools.partial(specialise_within(function, "next_noise", noise_of_object))
-
-
-class HybridSums(CounterSums):
-    """Releases running sums, with one hybrid counter for each arm.
-
-    Each counter has the full epsilon: a round's gain is added to the sum of the arm played only, so arms compose in
-    parallel. Where one round reveals several values, the noise is larger; see `CounterSums`.
-
-    Args:
-        epsilon: Privacy parameter of all releases together, in (0, inf]; `math.inf` means no noise.
-        noise: `"laplace"`, `"own-norm"` or `"gaussian"`; see `CounterSums`.
-        delta: Privacy failure probability of Gaussian noise, in (0, 1), by default 1e-6; not for other noise.
-        pad_unplayed: Whether the counters of arms that a round does not reveal are fed a 0 in that round, so that all
-            arms have the same noise (DP-UCB). Their counts do not change.
-        options: `budget`: `"split"`, or `"paper"`, which is 2 epsilon-DP.
-
-    Protects: one round's gains of all arms, centrally.
-
-    Source: Chan, Shi and Song (2011); Tossou and Dimitrakakis (2016), algorithms 1 and 2.
-    """
-
-    example: ClassVar[dict[str, Any]] = {"epsilon": 1.0}
-
-    def __init__(
-        self,
-        *,
-        epsilon: SupportsFloat,
-        noise: str | None = None,
-        delta: SupportsFloat | None = None,
-        pad_unplayed: bool = False,
-        **options: Any,
-    ) -> None:
-        super().__init__(
-            counter="hybrid", epsilon=epsilon, noise=noise, delta=delta, pad_unplayed=pad_unplayed, **options
-        )
 
 
 @functools.lru_cache(maxsize=8)

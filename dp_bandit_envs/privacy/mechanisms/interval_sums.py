@@ -6,6 +6,7 @@ and together they are rho-zCDP with :math:`\rho = \frac{1}{2} \sum_j W_j^{-v}`, 
 epsilon stated is that of their exact composition (`privacy.laplace_composition`), which is about a quarter less.
 """
 
+import dataclasses
 import functools
 import math
 from typing import Any, NamedTuple, SupportsFloat
@@ -15,9 +16,10 @@ import numpy as np
 from dp_bandit_envs import checks
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.items import distance_l1, to_item
-from dp_bandit_envs.privacy.laplace import grid_of, noisy
+from dp_bandit_envs.privacy.laplace import noisy
 from dp_bandit_envs.privacy.laplace_composition import LaplaceComposition
-from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Noise
+from dp_bandit_envs.privacy.mechanism import Below, Noise
+from dp_bandit_envs.privacy.secure_draws import ChoosesDraws, distance_on_grid
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 INTERVALS = ("lemma", "uniform")
@@ -64,7 +66,7 @@ def redraw(state: State, arm: int, rng: np.random.Generator) -> tuple[float, int
     return noisy(state.exact[arm], state.scales[end], state.grids[end], rng), state.inserted[arm]
 
 
-class IntervalSums(Mechanism):
+class IntervalSums(ChoosesDraws):
     r"""Releases an arm's mean over all of its gains at the ends of growing intervals, with less and less noise.
 
     After :math:`n = W_1, W_2, \ldots` gains the mean gets Laplace noise of scale :math:`n^{v/2 - 1}`; `sum` is n times
@@ -80,6 +82,7 @@ class IntervalSums(Mechanism):
         release: `"once"` draws the noise of each release once. `"redraw"` draws it again in every round, as algorithm 3
             of the paper is printed; it has no guarantee, and exists to show what such releases reveal.
         intervals: `"lemma"` for those of lemma B.1, `"uniform"` for ceil(1 / input) gains each.
+        draws: `"fast"`, NumPy's; or `"secure"`, exact noise without a seed (`privacy.secure_draws`).
 
     Protects: one round's gains of all arms, centrally.
 
@@ -97,10 +100,14 @@ class IntervalSums(Mechanism):
         delta: SupportsFloat = PAPER_DELTA,
         release: str = "once",
         intervals: str = "lemma",
+        draws: str = "fast",
     ) -> None:
+        self._use_draws(draws)
         self.epsilon, self.delta, self.v = checks.epsilon(epsilon), checks.delta(delta), checked_v(v)
         self.mode = checks.one_of("release", release, MODES)
         self.intervals = checks.one_of("intervals", intervals, INTERVALS)
+        if self._secure and self.mode == "redraw":
+            raise ValueError("draws='secure' is for release='once'; received release='redraw', which hides nothing.")
 
     @property
     def idle(self) -> Any:
@@ -122,17 +129,20 @@ class IntervalSums(Mechanism):
     def new_state(self, below: Below) -> State:
         """Return empty sums."""
         ends = self.ends(below.horizon)
+        scales, grids = self._scales_and_grids(ends, below)
+        zeros, never = np.zeros(below.n_values, np.int64), np.iinfo(np.int64).max
+        return State(np.zeros(below.n_values), zeros, zeros.copy(), np.append(ends, never), scales, grids)
+
+    def _scales_and_grids(self, ends: IntArray, below: Below) -> tuple[FloatArray, FloatArray]:
+        """Return the scale and the grid of the release at each end."""
         # A power may be rounded down; the next double errs towards more noise.
         powers: FloatArray = np.nextafter(ends.astype(float) ** (self.v / 2), np.inf)
         scales: FloatArray = np.zeros(len(ends)) if math.isinf(self.epsilon) else distance_l1(below) * powers
-        return State(
-            np.zeros(below.n_values),
-            np.zeros(below.n_values, np.int64),
-            np.zeros(below.n_values, np.int64),
-            np.append(ends, np.iinfo(np.int64).max),
-            scales,
-            np.array([grid_of(scale) for scale in scales]),
-        )
+        grids = np.array([self._grid(float(scale), float(below.horizon)) for scale in scales])
+        if self._secure:
+            apart = np.array([distance_on_grid(distance_l1(below), float(grid), below) for grid in grids])
+            scales = scales if math.isinf(self.epsilon) else np.nextafter(apart * powers, np.inf)
+        return scales, grids
 
     def noise(self, below: Below) -> Noise:
         """Return the factor of the noise; its scale differs from release to release."""
@@ -140,6 +150,15 @@ class IntervalSums(Mechanism):
 
     def guarantee(self, below: Below) -> PrivacyGuarantee:
         """Return what the releases spend, at most the target; or the guarantee below, if there is one."""
+        spent = self._exact(below)
+        if spent.model == "none":
+            return spent
+        pairs = zip(*self._scales_and_grids(self.ends(below.horizon), below), strict=True)
+        off = math.fsum(self._distance(float(scale), float(grid), below.gains_in_a_round) for scale, grid in pairs)
+        return dataclasses.replace(spent, draws_distance=min(1.0, off))
+
+    def _exact(self, below: Below) -> PrivacyGuarantee:
+        """Return what holds for exact noise."""
         if self.mode == "redraw":
             return PrivacyGuarantee.none(
                 "the noise on the same mean is drawn again in every round, so averaging the releases reveals the mean;"

@@ -7,8 +7,10 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
-from dp_bandit_envs.privacy.laplace import default_bound, grid_of, noise_scale, noisy
-from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Noise
+from dp_bandit_envs.privacy.laplace import default_bound, noisy
+from dp_bandit_envs.privacy.mechanism import Below, Noise
+from dp_bandit_envs.privacy.secure_draws import ChoosesDraws
+from dp_bandit_envs.privacy.values import Values
 
 OUTSIDE = ("reject", "clip")
 
@@ -50,7 +52,7 @@ def release(state: State, arm: int, gain: float, rng: np.random.Generator) -> tu
     return state.low + width * min(share, 1.0), 1
 
 
-class LaplaceClipRescale(Mechanism):
+class LaplaceClipRescale(ChoosesDraws):
     r"""Adds Laplace noise of scale sensitivity / epsilon to every revealed gain and rescales the result to [0, 1].
 
     The released gain is :math:`g' = (g + N + b) / (2b + 1)`, where :math:`g + N` is in :math:`[-b, 1 + b]`. Gains of
@@ -70,6 +72,7 @@ class LaplaceClipRescale(Mechanism):
             scale times ln(number of releases), which for a bare environment is ln(T) / epsilon.
         outside: What happens beyond the bound: `"reject"` withholds the gain, as in the paper; `"clip"` moves it to the
             nearest end, with a bias of at most :math:`\frac{s}{2} e^{-b / s}` at noise scale s.
+        draws: `"fast"`, NumPy's; or `"secure"`, exact noise without a seed (`privacy.secure_draws`).
 
     Protects: one round's gains of all arms. Local, if nothing below it averages; central otherwise.
 
@@ -80,7 +83,15 @@ class LaplaceClipRescale(Mechanism):
     release = staticmethod(release)
     any_range = True
 
-    def __init__(self, *, epsilon: SupportsFloat, bound: SupportsFloat | None = None, outside: str = "reject") -> None:
+    def __init__(
+        self,
+        *,
+        epsilon: SupportsFloat,
+        bound: SupportsFloat | None = None,
+        outside: str = "reject",
+        draws: str = "fast",
+    ) -> None:
+        self._use_draws(draws)
         self.epsilon = checks.epsilon(epsilon)
         self.bound = None if bound is None else checks.at_least("bound", bound, 0)
         self.outside = checks.one_of("outside", outside, OUTSIDE)
@@ -95,11 +106,12 @@ class LaplaceClipRescale(Mechanism):
                 f"the bound for epsilon = {self.epsilon!r} is too large for a float; use a larger epsilon."
             )
         values = below.values
-        return State(noise.scale, grid_of(noise.scale), noise.bound, self.outside == "reject", values.low, values.high)
+        grid = self._grid(noise.scale, most_of(values))
+        return State(noise.scale, grid, noise.bound, self.outside == "reject", values.low, values.high)
 
     def noise(self, below: Below) -> Noise:
         """Return the scale of the noise and the bound that the rescaling used."""
-        scale = noise_scale(below.sensitivity, self.epsilon)
+        scale = self._scale(below.sensitivity, most_of(below.values), below)
         bound = default_bound(scale, below.horizon) if self.bound is None else self.bound
         return Noise(below.sensitivity, scale, bound)
 
@@ -107,11 +119,19 @@ class LaplaceClipRescale(Mechanism):
         """Return epsilon."""
         if math.isinf(self.epsilon):
             return PrivacyGuarantee.none("epsilon is inf, so there is no noise")
+        scale = self.noise(below).scale
+        grid = self._grid(scale, most_of(below.values))
         return PrivacyGuarantee(
             epsilon=self.epsilon,
             model="local",
+            draws_distance=self._distance(scale, grid, below.gains_in_a_round),
             theorem=(
                 f"Laplace mechanism on values of sensitivity {below.sensitivity:.4g}, each round in one release"
                 " (Tossou and Dimitrakakis 2017, theorem 3.2)"
             ),
         )
+
+
+def most_of(values: Values) -> float:
+    """Return the largest absolute value."""
+    return max(-values.low, values.high)

@@ -7,7 +7,8 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
-from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Noise
+from dp_bandit_envs.privacy.mechanism import Below, Noise
+from dp_bandit_envs.privacy.secure_draws import ChoosesDraws
 
 STEP = 2.0**-53
 """Uniform doubles are multiples of this, so the probabilities are too."""
@@ -30,7 +31,7 @@ def release(state: State, arm: int, gain: float, rng: np.random.Generator) -> tu
     return (1.0 if rng.random() < state.floor + state.span * gain else 0.0), 1
 
 
-class RandomizedResponse(Mechanism):
+class RandomizedResponse(ChoosesDraws):
     r"""Replaces each gain by a random bit, which is more often 1 for larger gains.
 
     The bit is 1 with probability :math:`\frac{g (e^\epsilon - 1) + 1}{e^\epsilon + 1}` for gain g, and 0 otherwise.
@@ -42,6 +43,8 @@ class RandomizedResponse(Mechanism):
 
     Args:
         epsilon: Privacy parameter, in (0, inf]; at `math.inf` the bit is a Bernoulli draw with the gain as its mean.
+        draws: `"fast"`, NumPy's; or `"secure"`, from the operating system, without a seed. Either way epsilon holds
+            with delta 0, because a uniform number of 53 bits gives the two probabilities exactly.
 
     Protects: one round's gains of all arms, locally.
 
@@ -52,7 +55,8 @@ class RandomizedResponse(Mechanism):
     release = staticmethod(release)
     withholds = False
 
-    def __init__(self, *, epsilon: SupportsFloat) -> None:
+    def __init__(self, *, epsilon: SupportsFloat, draws: str = "fast") -> None:
+        self._use_draws(draws)
         self.epsilon = checks.epsilon(epsilon)
 
     def new_state(self, below: Below) -> State:

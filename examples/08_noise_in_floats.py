@@ -1,0 +1,73 @@
+"""Noise in floating-point numbers: which releases of gain 0 cannot come from gain 1, whatever epsilon promises?
+
+A double has 53 bits, and so has the uniform number behind a NumPy draw. `gain + rng.laplace()` therefore skips most
+doubles, and which ones depends on the gain (Mironov 2012). Here every release of gain 0 is asked whether any uniform
+number leads to it from gain 1; if none does, the release gives the gain away. Real Laplace noise never does.
+
+Secure draws need OpenDP: `pip install 'dp-bandit-envs[secure]'`.
+"""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from dp_bandit_envs.adversaries import GainTable
+from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.wrappers import BlockSums
+
+UNIFORMS = 2**53
+
+
+def drawn(k: int, scale: float) -> float:
+    """Return the Laplace draw that NumPy makes of its uniform number k / 2^53."""
+    u = k / UNIFORMS
+    return -scale * math.log(2 - u - u) if u >= 0.5 else scale * math.log(u + u)
+
+
+def possible(release: float, gain: float, scale: float, rounded: Callable[[float], float]) -> bool:
+    """Whether some uniform number leads from a gain to a release, which grows with that number."""
+    low, high = 1, UNIFORMS - 1
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if rounded(gain + drawn(middle, scale)) >= release else (middle + 1, high)
+    return rounded(gain + drawn(low, scale)) == release
+
+
+def releases(games: int, epsilon: float, draws: str) -> tuple[list[float], float]:
+    """Return noisy gains of 0, one a round, as this project releases them, and the step of their grid."""
+    env = BlockSums(BanditEnv(GainTable(np.zeros((games, 2)))), epsilon=epsilon, ratio=1, draws=draws)
+    env.reset(seed=None)
+    print(f"  declared: {env.guarantee.numbers()}")
+    return [float(env.step(0)[0]["sum"][0]) for _ in range(games)], env.mechanism.new_state(env.below).grid
+
+
+def given_away(games: int, epsilon: float, how: str, seed: int) -> float:
+    """Return the share of releases of gain 0 that cannot come from gain 1."""
+    print(f"{how} draws at epsilon = {epsilon:g}")
+    scale = 1 / epsilon
+    if how == "naive":
+        naive = np.random.default_rng(seed).laplace(0, scale, games).tolist()
+        outside = [not possible(each, 1.0, scale, float) for each in naive]
+    elif how == "fast":
+        found, grid = releases(games, epsilon, "fast")
+        outside = [not possible(each, 1.0, scale, lambda number: round(number / grid) * grid) for each in found]
+    else:
+        found, grid = releases(games, epsilon, "secure")
+        # Any whole number of steps is a discrete Laplace draw, so a multiple of the grid comes from every gain on it.
+        outside = [((each - 1) / grid) % 1 != 0 for each in found]
+    share = float(np.mean(outside))
+    print(f"  {share:.1%} of {games} releases give the gain away; real Laplace noise: none\n")
+    return share
+
+
+def main(games: int = 1000, seed: int = 0) -> dict[str, float]:
+    """Attack naive, fast and secure noise; return the share of releases that give their gain away."""
+    return {
+        f"{how} at {epsilon:g}": given_away(games, epsilon, how, seed)
+        for how, epsilon in (("naive", 1.0), ("fast", 1.0), ("fast", 30.0), ("secure", 1.0), ("secure", 30.0))
+    }
+
+
+if __name__ == "__main__":
+    main()
