@@ -29,6 +29,7 @@ LAYERS = (
         "written_values",
         "byte_code",
         "data_files",
+        "data_use",
         "data",
     },
     {"adversaries", "privacy", "metrics", "graphs"},

@@ -1,6 +1,7 @@
 """The public attributes of a privacy boundary, which cannot be changed from outside."""
 
 import copy
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Noise, facts_above, noise_label
 from dp_bandit_envs.privacy.values import Values
 from dp_bandit_envs.protocols import is_public
+from dp_bandit_envs.wrappers.data_below import data_use_below
 from dp_bandit_envs.wrappers.declared_values import check_values
 from dp_bandit_envs.wrappers.public_spec import public_spec
 
@@ -86,7 +88,8 @@ class PublicFace:
         # Asked of a copy: what a question changes in a mechanism changes no noise.
         asked = self.mechanism
         self.above = above = checked_above(asked, self._below)
-        self.sensitivity, self.guarantee = above.sensitivity, above.guarantee
+        self.sensitivity = above.sensitivity
+        self.guarantee = dataclasses.replace(above.guarantee, data=data_use_below(self.env))  # type: ignore[attr-defined]
         self.horizon, self.noise = above.horizon, above.noise
         # Raises here, not in the middle of a game, if the mechanism cannot run on these gains.
         asked.new_state(self._below)

@@ -8,6 +8,7 @@ from typing import Any, Self, SupportsIndex
 import numpy as np
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.data_use import DataUse
 from dp_bandit_envs.errors import GainRangeError
 from dp_bandit_envs.protocols import FloatArray
 
@@ -32,6 +33,8 @@ class Adversary(abc.ABC):
         features: Public feature vectors of the arms, shape `(n_arms, dimension)`, if gains are linear in them; see
             `LinearGains`.
         lowest: The smallest gain: 0; or -1 for gain vectors of points, whose coordinates take the arms' place.
+        data_use: Where gains are recorded data, in how many rounds a record and a person can serve; None where gains
+            are made up. Set it in `__init__`; by default it is that of an adversary among the attributes.
     """
 
     memory: int = 0
@@ -39,10 +42,21 @@ class Adversary(abc.ABC):
     means: FloatArray | None = None
     features: FloatArray | None = None
     lowest: float = 0.0
+    _data_use: DataUse | None = None
 
     def __init__(self, n_arms: SupportsIndex = 4, horizon: SupportsIndex = 2**18) -> None:
         self.n_arms = checks.integer("n_arms", n_arms, at_least=2, at_most=checks.MOST_ARMS)
         self.horizon = checks.integer("horizon", horizon, at_least=1, at_most=checks.MOST_ROUNDS)
+
+    @property
+    def data_use(self) -> DataUse | None:
+        """In how many rounds recorded data can serve."""
+        inner = (part.data_use for part in vars(self).values() if isinstance(part, Adversary))
+        return self._data_use or next((use for use in inner if use is not None), None)
+
+    @data_use.setter
+    def data_use(self, use: DataUse | None) -> None:
+        self._data_use = use
 
     def __copy__(self) -> Self:
         """Return an adversary for another game: attributes are shared, but inner adversaries are copied.

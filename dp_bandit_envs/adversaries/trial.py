@@ -18,9 +18,9 @@ class Trial(OutcomePools):
     """A real clinical trial: every round is a patient with HIV, every arm one of four treatments.
 
     AIDS Clinical Trials Group Study 175: each arm pays the recorded outcomes of its own patients. They come in random
-    order and are reshuffled when all have been used (see `OutcomePools` for what that means for privacy). A gain is 1
-    for a good outcome and 0 otherwise. Arms: zidovudine; zidovudine + didanosine; zidovudine + zalcitabine;
-    didanosine.
+    order and are reshuffled when all have been used (see `OutcomePools` for what that means for privacy: every patient
+    has one outcome, which at the full length can serve in five rounds). A gain is 1 for a good outcome and 0 otherwise.
+    Arms: zidovudine; zidovudine + didanosine; zidovudine + zalcitabine; didanosine.
 
     Args:
         horizon: Number of rounds (patients) T, at least 1; the trial had 2,139.
@@ -38,4 +38,4 @@ class Trial(OutcomePools):
         with resources.files("dp_bandit_envs.data").joinpath("actg175.csv").open(encoding="utf-8") as lines:
             for patient in csv.DictReader(lines):
                 pools[int(patient["arm"])].append(float(patient[outcome]))
-        super().__init__([np.array(pool) for pool in pools], horizon)
+        super().__init__([np.array(pool) for pool in pools], horizon, persons=1)

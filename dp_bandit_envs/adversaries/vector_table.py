@@ -5,6 +5,7 @@ from typing import Any, SupportsIndex
 import numpy as np
 
 from dp_bandit_envs.adversaries.adversary import Adversary
+from dp_bandit_envs.data_use import use_of_table
 from dp_bandit_envs.errors import GainFileError
 from dp_bandit_envs.protocols import FloatArray
 
@@ -40,6 +41,7 @@ class VectorTable(Adversary):
         if self.horizon > len(table):
             raise ValueError(f"horizon must be at most the {len(table)} rows; received {self.horizon}.")
         self.lowest = 0.0 if table.min() >= 0 else -1.0
+        self.data_use = use_of_table(self.horizon, len(table))
 
     def begin(self, rng: np.random.Generator) -> None:
         """Start a new game at round 1; nothing is random."""

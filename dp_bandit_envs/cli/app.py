@@ -105,6 +105,10 @@ def run(
     jobs: Jobs = 0,
     cluster: Cluster = None,
     spacing: Annotated[str, typer.Option(help="Spacing of the rounds that are recorded: linear or log.")] = "linear",
+    persons: Annotated[
+        str | None,
+        typer.Option(help="A file's column that says whose each line is, or the most lines of a person."),
+    ] = None,
     out: Out = None,
 ) -> None:
     """Play algorithms against one environment or your own data, and write figure, tables and report."""
@@ -121,6 +125,7 @@ def run(
         horizon=horizon,
         seed=seed,
         spacing=spacing,
+        persons=persons,
     )
     names = ", ".join(contestant.make().name for contestant in experiment.contestants)
     folder = out or Path("results") / f"{experiment.name}-{experiment.digest()}"

@@ -34,6 +34,7 @@ def comparison(
     horizon: int | None,
     seed: int,
     spacing: str = "linear",
+    persons: str | None = None,
 ) -> Experiment:
     """Return the experiment that plays `algorithms` against `environment`.
 
@@ -48,10 +49,11 @@ def comparison(
         horizon: Number of rounds, or None for the environment's own.
         seed: The seed.
         spacing: Spacing of the rounds that are recorded, `"linear"` or `"log"`.
+        persons: For a file of gains: the most records of a person, or the name of the column that says whose they are.
     """
     if epsilon is not None:
         epsilon = checks.epsilon(epsilon)
-    panel = _panel(environment)
+    panel = _panel(environment, persons)
     experiment = Experiment(
         name="run",
         panels=(panel,),
@@ -142,10 +144,15 @@ def _file_name(text: str) -> str:
     return text
 
 
-def _panel(environment: str) -> GameSpec:
+def _panel(environment: str, persons: str | None) -> GameSpec:
     if environment.endswith(FILE_ENDINGS):
         name = readable(Path(environment).name)
-        return GameSpec(_file_name(name.split(".")[0]), name, "DPBandit-Replay-v0", {"gains": environment})
+        gains: dict[str, Any] = {"gains": environment}
+        if persons is not None:
+            gains["persons"] = int(persons) if persons.isascii() and persons.isdecimal() else persons
+        return GameSpec(_file_name(name.split(".")[0]), name, "DPBandit-Replay-v0", gains)
+    if persons is not None:
+        raise ValueError(f"persons is for a file of gains, such as my.csv; received the environment {environment!r}.")
     module = re.fullmatch(r"([\w.]+):(DPBandit-.+)", environment)
     if module:
         environment = module[2]

@@ -102,8 +102,8 @@ class BanditEnv(EvaluatorsNumbers, gym.Env[Observation, int]):
         if render_mode is not None:
             checks.one_of("render_mode", render_mode, self.metadata["render_modes"])
         self.render_mode = render_mode
-        self.horizon = self.adversary.horizon
-        self._width = self.adversary.n_arms
+        self.horizon, self._width = self.adversary.horizon, self.adversary.n_arms
+        self.data_use = self.adversary.data_use
         self._set_spaces(self._width)
         self.on_block: BlockListener | None = None
         self.observe_charge = checks.boolean("observe_charge", observe_charge)

@@ -94,13 +94,19 @@ class Experiment:
     @functools.cached_property
     def files(self) -> dict[str, DataFile]:
         """The data files that the panels name (gains, or edges of a graph), as read at the first access."""
-        texts = [value for panel in self.panels for value in panel.env_kwargs.values() if isinstance(value, str)]
+        texts = [
+            value
+            for panel in self.panels
+            for key, value in panel.env_kwargs.items()
+            # The name of a column may be that of a file, too.
+            if isinstance(value, str) and key != "persons"
+        ]
         return {text: DataFile.read(text) for text in texts if _is_file(text)}
 
     def env_kwargs(self, panel: GameSpec) -> dict[str, Any]:
         """Return a panel's arguments with files' content instead of their names, so that what is hashed is played."""
         return {
-            key: self.files.get(value, value) if isinstance(value, str) else value
+            key: self.files.get(value, value) if isinstance(value, str) and key != "persons" else value
             for key, value in panel.env_kwargs.items()
         }
 

@@ -5,12 +5,14 @@ import math
 from typing import Final, Literal, SupportsFloat, SupportsIndex, TypeAlias
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.data_use import DataUse
 from dp_bandit_envs.privacy.conversions import (
     gaussian_curve_delta,
     gaussian_curve_epsilon,
     zcdp_delta,
     zcdp_epsilon,
 )
+from dp_bandit_envs.privacy.data_units import for_unit, units_in_words
 from dp_bandit_envs.privacy.renyi import RenyiCurve, epsilon_from_renyi
 from dp_bandit_envs.privacy.rounding import multiply_up, root_up
 
@@ -44,6 +46,7 @@ class PrivacyGuarantee:
             deviation, in (0, inf); otherwise None.
         renyi: Pairs (order, divergence) of the whole game, orders greater than 1 and ascending, or None: the Renyi
             divergences of these orders are at most that, in both directions.
+        data: Where the game is played on recorded data, in how many rounds a record, and a person, can serve.
     """
 
     epsilon: float
@@ -57,6 +60,7 @@ class PrivacyGuarantee:
     steps: tuple[str, ...] = dataclasses.field(default=(), compare=False)
     sigma: float | None = None
     renyi: RenyiCurve | None = dataclasses.field(default=None, repr=False)
+    data: DataUse | None = dataclasses.field(default=None, compare=False)
 
     @classmethod
     def none(cls, reason: str) -> "PrivacyGuarantee":
@@ -130,9 +134,26 @@ class PrivacyGuarantee:
             rho=None if self.rho is None else _times(r * r, self.rho),
             sigma=None if self.sigma is None else math.nextafter(self.sigma / r, 0.0),
             renyi=None,
+            data=None,
             neighbours=f"replace the gains of all arms in up to {r} rounds" if one else f"{self.neighbours}, {r} times",
         )
         return changed._with(epsilon, delta, f"group privacy for {r} rounds: epsilon times {r}, rho times {r}^2")
+
+    def for_record(self) -> "PrivacyGuarantee":
+        """Return what holds if one record of the data is replaced, which can serve in `data.record` rounds.
+
+        Raises:
+            ValueError: If the game is not played on recorded data.
+        """
+        return for_unit(self, "record")
+
+    def for_person(self) -> "PrivacyGuarantee":
+        """Return what holds if all records of one person are replaced, which can serve in `data.person` rounds.
+
+        Raises:
+            ValueError: If it is not known whose the records are; `Replay(persons=)` says it.
+        """
+        return for_unit(self, "person")
 
     def for_games(self, n: SupportsIndex) -> "PrivacyGuarantee":
         r"""Return what holds for n games over the same data together, each with independent noise of its own.
@@ -188,7 +209,7 @@ class PrivacyGuarantee:
     def __str__(self) -> str:
         if self.model == "none":
             return f"none: {self.theorem}"
-        return f"{self.numbers()} ({self.scope()}): {self.theorem}"
+        return f"{self.numbers()} ({self.scope()}): {self.theorem}{units_in_words(self)}"
 
 
 def _times(number: int, value: float) -> float:
