@@ -30,6 +30,7 @@ LAYERS = (
         "byte_code",
         "data_files",
         "data_use",
+        "durable_files",
         "data",
     },
     {"adversaries", "privacy", "metrics", "graphs"},

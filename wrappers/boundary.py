@@ -104,7 +104,8 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
         seed, options = checked_seed(seed), checked_options(options)
         # If the reset below fails half-way, no game is in progress.
         self._rng = None
-        _, failure = self._attempt(lambda: self.env.reset(seed=seed, options=options))
+        with self._announced(given=seed is not None):
+            _, failure = self._attempt(lambda: self.env.reset(seed=seed, options=options))
         if failure is not None:
             raise failure
         rng = self._streams.next(seed, options)

@@ -1,7 +1,9 @@
 """The public attributes of a privacy boundary, which cannot be changed from outside."""
 
+import contextlib
 import copy
 import dataclasses
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,7 @@ from gymnasium.envs.registration import EnvSpec
 from dp_bandit_envs import checks
 from dp_bandit_envs.decisions import DecisionSet
 from dp_bandit_envs.errors import WrongGameError, WrongTypeError
+from dp_bandit_envs.privacy.announced import announced
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Noise, facts_above, noise_label
 from dp_bandit_envs.privacy.values import Values
@@ -47,6 +50,8 @@ class PublicFace:
 
     _public_random: np.random.Generator | None = None
     _spec: EnvSpec | None = None
+    _seed_is_known: bool = False
+    """Whether somebody may know the seed of the noise, because it was given to `reset`."""
     _below: Below
     _mechanism: Any = ReadOnly()
     sensitivity: Any = ReadOnly()
@@ -166,6 +171,19 @@ class PublicFace:
 
     def __del__(self) -> None:
         """Do nothing; Gymnasium before 1.4 would close the games below, also those of a wrapper that was refused."""
+
+    @contextlib.contextmanager
+    def _announced(self, *, given: bool) -> Iterator[None]:
+        """Say to a ledger below what the games that begin are played under; raise its error if it refuses them.
+
+        Args:
+            given: Whether the caller gives a seed; otherwise noise goes on from the last one.
+        """
+        with announced([[self.guarantee]], secret=None if given else not self._seed_is_known) as game:
+            yield
+        game.raise_refusal()
+        if given:
+            self._seed_is_known = not game.secret
 
     def _has_begun(self) -> bool:
         """Whether noise has been drawn."""

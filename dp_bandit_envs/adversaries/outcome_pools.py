@@ -44,6 +44,7 @@ class OutcomePools(Adversary):
 
     def begin(self, rng: np.random.Generator) -> None:
         """Start a new game at round 1; every random number of the game comes from `rng`."""
+        self.enter_ledger()
         # A stream for each arm, so that the order in which pools run out does not matter.
         self._streams = rng.spawn(self.n_arms)
         self._ahead = [np.empty(0) for _ in self._pools]

@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Sequence
 from pathlib import Path
-from typing import SupportsIndex
+from typing import Any, SupportsIndex
 
 import numpy as np
 
@@ -44,6 +44,7 @@ class GainTable(Adversary):
 
     def begin(self, rng: np.random.Generator) -> None:
         """Start a new game at round 1; nothing is random."""
+        self.enter_ledger()
         self._round = 0
 
     def next_gains(self, rounds: int) -> FloatArray:
@@ -68,6 +69,8 @@ class Replay(Adversary):
         persons: What guarantees need to know to say what holds for a person: the most records (or rows) that belong to
             one person; or the name of the column of a CSV file with names that says whose each line is, in any words.
             That column is not an arm, and who owns which lines counts as public. None if it is not known.
+        ledger: A `dp_bandit_envs.Ledger`, which counts every game on these data and keeps them within its budget. Give
+            the same one to all environments over the same data.
 
     Source: your own data.
 
@@ -82,6 +85,7 @@ class Replay(Adversary):
         horizon: SupportsIndex | None = None,
         *,
         persons: SupportsIndex | str | None = None,
+        ledger: Any = None,
     ) -> None:
         if horizon is not None:
             horizon = checks.integer("horizon", horizon, at_least=1)
@@ -90,9 +94,12 @@ class Replay(Adversary):
         self._source = self._read(gains, horizon, persons)
         super().__init__(self._source.n_arms, self._source.horizon)
         self.means = self._source.means
+        self.ledger = ledger
+        self._is_real = True
 
     def begin(self, rng: np.random.Generator) -> None:
         """Start a new game at round 1; every random number of the game comes from `rng`."""
+        self.enter_ledger()
         self._source.begin(rng)
 
     def next_gains(self, rounds: int) -> FloatArray:

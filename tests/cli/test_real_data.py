@@ -29,7 +29,8 @@ def dp_bandit(monkeypatch, capsys, tmp_path):
     return call
 
 
-RUN = tuple("run mine.csv DP-EXP3-Lap Tsallis-INF --epsilon 0.5 --trials 2 --horizon 16 --out out".split())
+WORDS = "run mine.csv DP-EXP3-Lap Tsallis-INF --epsilon 0.5 --trials 2 --horizon 16 --out out"
+RUN = tuple(WORDS.split())
 
 
 @pytest.mark.parametrize("width", [300, 80])

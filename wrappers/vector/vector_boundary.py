@@ -72,7 +72,8 @@ class VectorPrivacyBoundary(PublicFace, VectorWrapper):  # type: ignore[override
             raise ValueError(f"{type(self).__name__} needs games in lockstep, so reset_mask cannot be used.")
         # If the reset below fails half-way, no game is in progress.
         self._started = False
-        _, failure = self._attempt(lambda: self.env.reset(seed=seed, options=options))  # type: ignore[arg-type]
+        with self._announced(given=any(each is not None for each in seeds)):
+            _, failure = self._attempt(lambda: self.env.reset(seed=seed, options=options))  # type: ignore[arg-type]
         if failure is not None:
             raise failure
         return self._restart(seeds, options)
@@ -83,7 +84,8 @@ class VectorPrivacyBoundary(PublicFace, VectorWrapper):  # type: ignore[override
         self._check_started()
         if self._ended:
             self._started = False
-            _, failure = self._attempt(lambda: self.env.step(arms))
+            with self._announced(given=False):
+                _, failure = self._attempt(lambda: self.env.step(arms))
             if failure is not None:
                 raise failure
             never = np.zeros(self.num_envs, np.bool_)
