@@ -12,12 +12,13 @@ from gymnasium.envs.registration import EnvSpec
 from dp_bandit_envs import checks
 from dp_bandit_envs.decisions import DecisionSet
 from dp_bandit_envs.errors import WrongGameError, WrongTypeError
-from dp_bandit_envs.privacy.announced import announced
+from dp_bandit_envs.privacy.announced import announced, current
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Noise, facts_above, noise_label
 from dp_bandit_envs.privacy.values import Values
 from dp_bandit_envs.protocols import is_public
-from dp_bandit_envs.wrappers.data_below import data_use_below
+from dp_bandit_envs.seeding import warn_of_known_seed
+from dp_bandit_envs.wrappers.data_below import data_use_below, is_real_below
 from dp_bandit_envs.wrappers.declared_values import check_values
 from dp_bandit_envs.wrappers.public_spec import public_spec
 
@@ -179,6 +180,8 @@ class PublicFace:
         Args:
             given: Whether the caller gives a seed; otherwise noise goes on from the last one.
         """
+        if given and current() is None:
+            warn_of_known_seed(is_real_below(self.env), stacklevel=5)  # type: ignore[attr-defined]
         with announced([[self.guarantee]], secret=None if given else not self._seed_is_known) as game:
             yield
         game.raise_refusal()

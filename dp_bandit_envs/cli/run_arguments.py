@@ -32,7 +32,7 @@ def comparison(
     epsilon: float | None,
     trials: int,
     horizon: int | None,
-    seed: int,
+    seed: int | None,
     spacing: str = "linear",
     persons: str | None = None,
 ) -> Experiment:
@@ -47,7 +47,7 @@ def comparison(
             delta.
         trials: Number of games of each algorithm.
         horizon: Number of rounds, or None for the environment's own.
-        seed: The seed.
+        seed: The seed; None for a secret one where the data are real, and otherwise 0.
         spacing: Spacing of the rounds that are recorded, `"linear"` or `"log"`.
         persons: For a file of gains: the most records of a person, or the name of the column that says whose they are.
     """
@@ -60,9 +60,11 @@ def comparison(
         contestants=(),
         horizon=None if horizon is None else checks.integer("horizon", horizon, at_least=1),
         trials=checks.integer("trials", trials, at_least=1),
-        seed=checks.integer("seed", seed, at_least=0),
+        seed=None if seed is None else checks.integer("seed", seed, at_least=0),
         checkpoints=checks.one_of("spacing", spacing, SPACINGS),
     )
+    if seed is None and not experiment.is_real:
+        experiment = dataclasses.replace(experiment, seed=0)
     contestants = tuple(contestant(text, epsilon, lambda: experiment.game(panel).horizon) for text in algorithms)
     for one in contestants:
         one.make()

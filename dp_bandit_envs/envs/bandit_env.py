@@ -103,7 +103,7 @@ class BanditEnv(EvaluatorsNumbers, gym.Env[Observation, int]):
             checks.one_of("render_mode", render_mode, self.metadata["render_modes"])
         self.render_mode = render_mode
         self.horizon, self._width = self.adversary.horizon, self.adversary.n_arms
-        self.data_use = self.adversary.data_use
+        self.data_use, self.is_real = self.adversary.data_use, self.adversary.is_real
         self._set_spaces(self._width)
         self.on_block: BlockListener | None = None
         self.observe_charge = checks.boolean("observe_charge", observe_charge)

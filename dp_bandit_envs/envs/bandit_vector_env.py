@@ -66,7 +66,7 @@ class BanditVectorEnv(VectorEvaluatorsNumbers, gym.vector.VectorEnv[Observation,
         self.render_mode = render_mode
         self.adversaries = [first, *(copy.copy(first) for _ in range(self.num_envs - 1))]
         self._width, self.horizon, self._memory = first.n_arms, first.horizon, first.memory
-        self.data_use = first.data_use
+        self.data_use, self.is_real = first.data_use, first.is_real
         self._set_spaces(self._width)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)

@@ -79,7 +79,7 @@ class Experiment:
         contestants: The algorithms of every panel that has none of its own.
         horizon: Number of rounds T, or None for each game's own.
         trials: Number of games of each algorithm in each panel.
-        seed: The seed.
+        seed: The seed; None for a secret one, drawn from the operating system when it is run and written nowhere.
         checkpoints: The spacing of the 100 rounds that are recorded, `"linear"` or `"log"`.
     """
 
@@ -88,7 +88,7 @@ class Experiment:
     contestants: tuple[AlgorithmSpec, ...]
     horizon: int | None
     trials: int
-    seed: int = 0
+    seed: int | None = 0
     checkpoints: str = "linear"
 
     @functools.cached_property
@@ -146,7 +146,8 @@ class Experiment:
     def check(self) -> None:
         """Raise any error in the settings now, before anything is written."""
         checks.integer("trials", self.trials, at_least=1)
-        checks.integer("seed", self.seed, at_least=0)
+        if self.seed is not None:
+            checks.integer("seed", self.seed, at_least=0)
         for panel in self.panels:
             game = self.game(panel)
             for player in named_players(self.players(panel)).values():
@@ -158,6 +159,11 @@ class Experiment:
         """Make the algorithms that play in a trial of a panel; in trial 0 all of them play."""
         chosen = self.contestants if panel.contestants is None else panel.contestants
         return [contestant.make() for contestant in chosen if trial < max(contestant.trials, self.trials)]
+
+    @property
+    def is_real(self) -> bool:
+        """Whether a panel is played on real data, so that the seed should be secret."""
+        return any(self.game(panel).adversary.is_real for panel in self.panels)
 
     @property
     def more_trials(self) -> str:

@@ -23,7 +23,7 @@ ABOUT_GUARANTEES = """\
 A guarantee covers the arms played in one game. It does not cover this report: regrets, figure and raw arrays are
 computed from true gains, for the evaluator. If the gains are real data, every trial on the same data spends its
 guarantee again, a person whose data are used in r rounds is protected at r times epsilon, and anyone who knows the seed
-above can subtract the noise. Where the game is played on records, the columns "for a record" and "for a person" say
+can subtract the noise. Where the game is played on records, the columns "for a record" and "for a person" say
 what is left of the guarantee for all rounds in which the data of one of them can serve."""
 
 
@@ -82,11 +82,14 @@ def _settings(experiments: Sequence[Experiment], command: str) -> str:
     sizes = [f"{_trials(one)}, horizon {_horizon(one)}" for one in experiments]
     if len(experiments) > 1:
         sizes = [f"{size} ({one.name})" for size, one in zip(sizes, experiments, strict=True)]
+    seed = "A secret seed" if first.seed is None else f"Seed {first.seed}"
+    again = (
+        "Nobody knows the seed, so the run cannot be repeated."
+        if first.seed is None
+        else "The same command gives the same numbers to the last bit, whatever the number of cores."
+    )
     return (
-        f"Command: `{command}`\n\n"
-        f"Seed {first.seed}; {'; '.join(sizes)}. Python"
-        f" {platform.python_version()}, {versions}. The same command gives the same numbers to the last bit, whatever"
-        " the number of cores."
+        f"Command: `{command}`\n\n{seed}; {'; '.join(sizes)}. Python {platform.python_version()}, {versions}. {again}"
     )
 
 

@@ -24,6 +24,10 @@ from dp_bandit_envs.simulation.trials import CompiledTrials, PlayedTrials, check
 
 Algorithms = Sequence[str | Algorithm] | Mapping[str, Algorithm | AgentFactory]
 Checkpoints = Iterable[int] | int | str | None
+SECRET = (
+    "a secret seed must stay on this machine; a cluster may write to its disks what it is sent. Play without the"
+    " cluster, or give a seed."
+)
 
 
 @dataclasses.dataclass(frozen=True)

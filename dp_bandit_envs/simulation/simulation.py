@@ -8,17 +8,13 @@ from dp_bandit_envs.errors import ClusterError
 from dp_bandit_envs.protocols import Environment
 from dp_bandit_envs.seeding import warn_of_known_seed
 from dp_bandit_envs.simulation.outcomes import Simulation
-from dp_bandit_envs.simulation.prepared import Algorithms, prepare
+from dp_bandit_envs.simulation.prepared import SECRET, Algorithms, prepare
 from dp_bandit_envs.simulation.spreading import spread
 
 if TYPE_CHECKING:
     from distributed import Client
 
 Progress = Callable[[int, int], None]
-SECRET = (
-    "a secret seed must stay on this machine; a cluster may write to its disks what it is sent. Play without the"
-    " cluster, or give a seed."
-)
 
 
 def simulate(

@@ -1,10 +1,15 @@
-"""`dp-bandit run` on a file of real data: what holds for a record and for a person."""
+"""`dp-bandit run` on a file of real data: what holds for a record and a person, and that the seed stays secret."""
 
+import json
 import sys
+import zipfile
 
 import pytest
 
 from dp_bandit_envs.cli import main
+from dp_bandit_envs.experiments import chunked_run
+from dp_bandit_envs.experiments.results_folder import ResultsFolder
+from dp_bandit_envs.simulation import prepared
 
 LINES = "arm,gain,who\n" + "".join(f"{i % 2},{i % 3 / 2},p{i % 4}\n" for i in range(8))
 
@@ -70,3 +75,93 @@ def test_made_up_gains_have_no_such_columns(dp_bandit, tmp_path):
     _, out, _ = dp_bandit("run", "Stochastic", "DP-EXP3-Lap", "--trials", 1, "--horizon", 8, "--out", "coins")
     assert "for a record" not in out
     assert "| for a record |" not in (tmp_path / "coins" / "report.md").read_text(encoding="utf-8")
+
+
+SECRET = 271828182845904523536028747135266249775
+
+
+PLAIN = (*RUN, "--persons", "who")
+
+
+def written(folder):
+    """Return all bytes that a run has written, with those of archives unpacked."""
+    found = []
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            found.append(path.read_bytes())
+            if path.suffix == ".npz":
+                with zipfile.ZipFile(path) as archive:
+                    found += [archive.read(name) for name in archive.namelist()]
+    return b"\n".join(found)
+
+
+def test_without_a_seed_it_is_secret_and_written_nowhere(dp_bandit, tmp_path, monkeypatch):
+    monkeypatch.setattr(prepared, "drawn_seed", lambda: SECRET)
+    code, out, err = dp_bandit(*PLAIN)
+    assert (code, err) == (0, "")
+    assert "secret" in out and "cannot be repeated" in out
+    report = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
+    assert "A secret seed; 2 trials" in report and "same command gives the same numbers" not in report
+    assert json.loads((tmp_path / "out" / "configuration.json").read_text(encoding="utf-8"))["seed"] is None
+    everything = written(tmp_path / "out") + (out + err).encode()
+    in_bytes = SECRET.to_bytes(16, "little")
+    for form in (str(SECRET).encode(), f"{SECRET:x}".encode(), in_bytes, in_bytes[::-1]):
+        assert form not in everything
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {
+        *("configuration.json", "results.npz", "summary.csv", "figure.png", "figure.svg", "report.md")
+    }
+
+
+def test_two_runs_differ_and_a_finished_one_is_kept(dp_bandit, tmp_path):
+    for name in ("one", "other"):
+        assert dp_bandit(*PLAIN, "--out", name)[0] == 0
+    regrets = [(tmp_path / name / "summary.csv").read_bytes() for name in ("one", "other")]
+    assert regrets[0] != regrets[1]
+    assert dp_bandit(*PLAIN, "--out", "one")[0] == 0
+    assert (tmp_path / "one" / "summary.csv").read_bytes() == regrets[0]
+
+
+def test_a_given_seed_is_warned_of_on_the_terminal_and_in_the_report(dp_bandit, tmp_path):
+    code, out, _ = dp_bandit(*PLAIN, "--seed", 3)
+    assert code == 0 and "The noise can be subtracted." in out
+    report = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
+    assert "**The noise can be subtracted.**" in report and "Seed 3;" in report
+    _, out, _ = dp_bandit("run", "Stochastic", "DP-EXP3-Lap", "--trials", 1, "--horizon", 8, "--out", "coins")
+    assert "subtracted" not in out and "secret" not in out
+    assert "Seed 0;" in (tmp_path / "coins" / "report.md").read_text(encoding="utf-8")
+
+
+def test_an_interrupted_run_with_a_secret_seed_cannot_go_on_and_says_so(dp_bandit, tmp_path, monkeypatch):
+    """It stops when the first of three chunks is saved."""
+    save = chunked_run.Chunk.save
+
+    def interrupted(chunk, folder, arrays):
+        save(chunk, folder, arrays)
+        raise KeyboardInterrupt
+
+    more = [*PLAIN, "--trials", 72, "--jobs", 1]
+    with monkeypatch.context() as patch:
+        patch.setattr(chunked_run.Chunk, "save", interrupted)
+        code, _, err = dp_bandit(*more)
+    assert code == 130 and "cannot be continued" in err and "same command continues" not in err
+    before = written(tmp_path / "out")
+    code, _, err = dp_bandit(*more)
+    assert code == 2 and "secret seed" in err and "--out" in err
+    assert written(tmp_path / "out") == before
+    with monkeypatch.context() as patch:
+        patch.setattr(chunked_run.Chunk, "save", interrupted)
+        known = [*more, "--out", "known", "--seed", 1]
+        code, _, err = dp_bandit(*known)
+    assert code == 130 and "same command continues" in err
+    assert dp_bandit(*known)[0] == 0
+
+
+def test_two_processes_do_not_share_a_run_with_a_secret_seed(dp_bandit, tmp_path, monkeypatch):
+    monkeypatch.setattr(ResultsFolder, "claim", lambda self, name: False)
+    code, _, err = dp_bandit(*PLAIN)
+    assert code == 2 and "one process" in err
+
+
+def test_a_secret_seed_does_not_go_to_a_cluster(dp_bandit):
+    code, _, err = dp_bandit(*PLAIN, "--cluster", "tcp://127.0.0.1:9")
+    assert code == 2 and "secret seed" in err
