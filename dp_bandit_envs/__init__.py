@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from dp_bandit_envs.envs.bandit_env import BanditEnv
     from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
     from dp_bandit_envs.envs.registration import register_adversary
-    from dp_bandit_envs.privacy import PrivacyGuarantee
+    from dp_bandit_envs.privacy import Ledger, PrivacyGuarantee
     from dp_bandit_envs.protocols import Agent
     from dp_bandit_envs.simulation import Game, Simulation, play, simulate
     from dp_bandit_envs.wrappers import (
@@ -63,6 +63,7 @@ _HOMES = {
     "IntervalSums": "wrappers",
     "KlUcb": "agents",
     "LaplaceClipRescale": "wrappers",
+    "Ledger": "privacy",
     "MiniBatchAverage": "wrappers",
     "PrivacyGuarantee": "privacy",
     "RandomizedResponse": "wrappers",
@@ -102,6 +103,7 @@ __all__ = [
     "IntervalSums",
     "KlUcb",
     "LaplaceClipRescale",
+    "Ledger",
     "MiniBatchAverage",
     "PrivacyGuarantee",
     "RandomizedResponse",

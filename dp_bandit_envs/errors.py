@@ -121,3 +121,23 @@ class ResultsError(RuntimeError):
 
 class ClusterError(RuntimeError):
     """A cluster cannot be reached, has no workers, or was lost; what was saved is kept."""
+
+
+class LedgerError(RuntimeError):
+    """A ledger refuses to begin a game; the message depends on public numbers only, never on a gain."""
+
+
+class BudgetSpentError(LedgerError):
+    """One more game would pass a ledger's budget; the message shows budget, what is spent, and what the game costs."""
+
+
+class UnprotectedGameError(LedgerError):
+    """A game on data with a ledger would show them: nothing private is above it, or its seed is known."""
+
+
+class LedgerFileError(LedgerError):
+    """A ledger's file is missing, damaged, of another ledger, or cannot be written; nothing was played."""
+
+
+class KnownSeedWarning(UserWarning):
+    """A game on real data was given a seed: whoever knows it or finds it by trying can subtract all noise."""

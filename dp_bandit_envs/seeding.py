@@ -9,6 +9,7 @@ can be inverted, and so an agent could compute the seed, and all noise, from its
 import hashlib
 import reprlib
 import secrets
+import warnings
 from collections.abc import Mapping
 from typing import Any, Final, SupportsIndex
 
@@ -17,7 +18,7 @@ from numpy.random.bit_generator import ISpawnableSeedSequence
 from numpy.typing import NDArray
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.errors import WrongTypeError
+from dp_bandit_envs.errors import KnownSeedWarning, WrongTypeError
 
 ADVERSARY: Final = 0
 AGENT: Final = 1
@@ -25,6 +26,10 @@ FIRST_WRAPPER: Final = 2
 """The role of the privacy wrapper next to the environment; the one above it has the next number, and so on."""
 GRAPH: Final = 2**16
 """The role of feedback graphs, which are random like the gains, but public; no stack of wrappers is that deep."""
+KNOWN_SEED: Final = (
+    "these data are real and the seed is given: whoever knows it, or finds it by trying, can subtract the noise, so"
+    " that nothing is protected. Give none (seed=None, or no --seed) for a secret one; such a run cannot be repeated."
+)
 
 
 class HashedSeed(ISpawnableSeedSequence):
@@ -111,6 +116,12 @@ def checked_options(options: dict[str, Any] | None) -> dict[str, Any] | None:
     if not isinstance(options.get("player", ""), str):
         raise WrongTypeError(f"player must be a str; received {reprlib.repr(options['player'])}.")
     return checked
+
+
+def warn_of_known_seed(is_real: bool, stacklevel: int = 3) -> None:
+    """Warn that noise can be subtracted, if the data are real."""
+    if is_real:
+        warnings.warn(KNOWN_SEED, KnownSeedWarning, stacklevel=stacklevel)
 
 
 class EpisodeStreams:

@@ -29,6 +29,8 @@ LAYERS = (
         "written_values",
         "byte_code",
         "data_files",
+        "data_use",
+        "durable_files",
         "data",
     },
     {"adversaries", "privacy", "metrics", "graphs"},

@@ -108,7 +108,8 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
         # If the reset below fails half-way, no game is in progress.
         self._rng = None
         below = seed_below(seed, self._mechanism, self._below_takes_seed)
-        _, failure = self._attempt(lambda: self.env.reset(seed=below, options=options))
+        with self._announced(given=seed is not None):
+            _, failure = self._attempt(lambda: self.env.reset(seed=below, options=options))
         if failure is not None:
             raise failure
         rng = self._streams.next(seed, options)

@@ -1,6 +1,9 @@
 """The public attributes of a privacy boundary, which cannot be changed from outside."""
 
+import contextlib
 import copy
+import dataclasses
+from collections.abc import Iterator
 from typing import Any, SupportsIndex
 
 import numpy as np
@@ -9,12 +12,14 @@ from gymnasium.envs.registration import EnvSpec
 from dp_bandit_envs import checks
 from dp_bandit_envs.decisions import DecisionSet
 from dp_bandit_envs.errors import WrongGameError, WrongTypeError
+from dp_bandit_envs.privacy.announced import announced, current
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Noise, facts_above, noise_label
 from dp_bandit_envs.privacy.secure_draws import takes_no_seed
 from dp_bandit_envs.privacy.values import Values
 from dp_bandit_envs.protocols import is_public
-from dp_bandit_envs.seeding import checked_seed
+from dp_bandit_envs.seeding import checked_seed, warn_of_known_seed
+from dp_bandit_envs.wrappers.data_below import data_use_below, is_real_below
 from dp_bandit_envs.wrappers.declared_values import check_values
 from dp_bandit_envs.wrappers.public_spec import public_spec
 from dp_bandit_envs.wrappers.secure_streams import refuse_seed
@@ -48,6 +53,8 @@ class PublicFace:
 
     _public_random: np.random.Generator | None = None
     _spec: EnvSpec | None = None
+    _seed_is_known: bool = False
+    """Whether somebody may know the seed of the noise, because it was given to `reset`."""
     _below: Below
     _below_takes_seed: bool = True
     _mechanism: Any = ReadOnly()
@@ -90,7 +97,8 @@ class PublicFace:
         # Asked of a copy: what a question changes in a mechanism changes no noise.
         asked = self.mechanism
         self.above = above = checked_above(asked, self._below)
-        self.sensitivity, self.guarantee = above.sensitivity, above.guarantee
+        self.sensitivity = above.sensitivity
+        self.guarantee = dataclasses.replace(above.guarantee, data=data_use_below(self.env))  # type: ignore[attr-defined]
         self.horizon, self.noise = above.horizon, above.noise
         # Raises here, not in the middle of a game, if the mechanism cannot run on these gains.
         asked.new_state(self._below)
@@ -178,6 +186,21 @@ class PublicFace:
 
     def __del__(self) -> None:
         """Do nothing; Gymnasium before 1.4 would close the games below, also those of a wrapper that was refused."""
+
+    @contextlib.contextmanager
+    def _announced(self, *, given: bool) -> Iterator[None]:
+        """Say to a ledger below what the games that begin are played under; raise its error if it refuses them.
+
+        Args:
+            given: Whether the caller gives a seed; otherwise noise goes on from the last one.
+        """
+        if given and current() is None:
+            warn_of_known_seed(is_real_below(self.env), stacklevel=5)  # type: ignore[attr-defined]
+        with announced([[self.guarantee]], secret=None if given else not self._seed_is_known) as game:
+            yield
+        game.raise_refusal()
+        if given:
+            self._seed_is_known = not game.secret
 
     def _has_begun(self) -> bool:
         """Whether noise has been drawn."""

@@ -2,13 +2,14 @@
 
 import abc
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Self, SupportsIndex
 
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.errors import GainRangeError
+from dp_bandit_envs.data_use import DataUse
+from dp_bandit_envs.errors import GainRangeError, WrongTypeError
 from dp_bandit_envs.protocols import FloatArray
 
 
@@ -32,6 +33,11 @@ class Adversary(abc.ABC):
         features: Public feature vectors of the arms, shape `(n_arms, dimension)`, if gains are linear in them; see
             `LinearGains`.
         lowest: The smallest gain: 0; or -1 for gain vectors of points, whose coordinates take the arms' place.
+        data_use: Where gains are recorded data, in how many rounds a record and a person can serve; None where gains
+            are made up. Set it in `__init__`; by default it is that of an adversary among the attributes.
+        ledger: The `Ledger` of these data, if there is one; by default that of an adversary among the attributes. An
+            adversary over data sets both in `__init__`, and calls `enter_ledger()` first in `begin`.
+        is_real: Whether gains are data of a user's, or of patients; then the seed should be secret.
     """
 
     memory: int = 0
@@ -39,10 +45,50 @@ class Adversary(abc.ABC):
     means: FloatArray | None = None
     features: FloatArray | None = None
     lowest: float = 0.0
+    _data_use: DataUse | None = None
+    _ledger: Any = None
+    _is_real: bool = False
 
     def __init__(self, n_arms: SupportsIndex = 4, horizon: SupportsIndex = 2**18) -> None:
         self.n_arms = checks.integer("n_arms", n_arms, at_least=2, at_most=checks.MOST_ARMS)
         self.horizon = checks.integer("horizon", horizon, at_least=1, at_most=checks.MOST_ROUNDS)
+
+    @property
+    def data_use(self) -> DataUse | None:
+        """In how many rounds recorded data can serve."""
+        return self._data_use or next((part.data_use for part in self._inner() if part.data_use is not None), None)
+
+    @data_use.setter
+    def data_use(self, use: DataUse | None) -> None:
+        self._data_use = use
+
+    @property
+    def ledger(self) -> Any:
+        """The ledger of the data."""
+        return self._ledger or next((part.ledger for part in self._inner() if part.ledger is not None), None)
+
+    @ledger.setter
+    def ledger(self, ledger: Any) -> None:
+        if ledger is not None and not callable(getattr(ledger, "enter", None)):
+            raise WrongTypeError(f"ledger must be a dp_bandit_envs.Ledger; received a {type(ledger).__name__}.")
+        self._ledger = ledger
+
+    @property
+    def is_real(self) -> bool:
+        """Whether gains are real data."""
+        return self._is_real or any(part.is_real for part in self._inner())
+
+    def enter_ledger(self) -> None:
+        """Count the game that begins in this adversary's own ledger, if it has one; without its leave none begins.
+
+        Raises:
+            LedgerError: If the budget is spent, or nothing private is above the game.
+        """
+        if self._ledger is not None:
+            self._ledger.enter(self.data_use)
+
+    def _inner(self) -> "Iterator[Adversary]":
+        return (part for part in vars(self).values() if isinstance(part, Adversary))
 
     def __copy__(self) -> Self:
         """Return an adversary for another game: attributes are shared, but inner adversaries are copied.

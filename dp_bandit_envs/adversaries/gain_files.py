@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.lib import format as npy
 
+from dp_bandit_envs.adversaries.recorded_gains import Pools, Table
 from dp_bandit_envs.data_files import DataFile
 from dp_bandit_envs.errors import GainFileError
 from dp_bandit_envs.protocols import FloatArray
@@ -19,24 +20,27 @@ LONG_COLUMNS = ("arm", "gain")
 Row: TypeAlias = tuple[int, list[str]]
 
 
-def read(file: DataFile) -> FloatArray | list[FloatArray]:
+def read(file: DataFile, persons: str | None = None) -> Table | Pools:
     """Read gains from `.npy`, `.csv` or `.csv.gz`.
 
     Args:
         file: A table with one column for each arm and one row for each round (a first line of names is allowed), or
             a CSV file whose first line is `arm,gain`: one recorded gain a line, arms numbered from 0.
+        persons: The name of one more column of a CSV file, in any case, which says whose each line is.
 
     Returns:
-        A table of shape `(rounds, n_arms)`, or for the second form one array of gains for each arm.
+        A table, or for the second form a pool for each arm.
 
     Raises:
         GainFileError: If the file breaks one of these rules.
     """
     path = file.path
     if path.suffix == ".npy":
-        return _read_npy(file)
+        if persons is not None:
+            raise GainFileError(f"{path}: a file with a column of persons must be CSV, whose first line names it.")
+        return Table(_read_npy(file), [])
     if path.suffix == ".csv" or path.suffixes[-2:] == [".csv", ".gz"]:
-        return _read_csv(file)
+        return _read_csv(file, persons)
     raise GainFileError(f"{path}: the name must end in .npy, .csv or .csv.gz; received {path.name!r}.")
 
 
@@ -106,7 +110,7 @@ def _short(text: str) -> str:
     return text if len(text) <= 60 else f"{text[:60]}..."
 
 
-def _read_csv(file: DataFile) -> FloatArray | list[FloatArray]:
+def _read_csv(file: DataFile, persons: str | None) -> Table | Pools:
     rows = _rows(file)
     first = next(rows, None)
     if first is None:
@@ -114,9 +118,28 @@ def _read_csv(file: DataFile) -> FloatArray | list[FloatArray]:
     names = [name.strip().lower() for name in first[1]]
     # A first line with any number in it is a round: a gap or a word in it is an error, not the name of a column.
     named = not any(_is_number(cell) for cell in names)
+    owner = None if persons is None else _owner_column(file, first[0], names if named else [], persons)
     if named and set(LONG_COLUMNS) & set(names):
-        return _pools(file, names, first[0], rows)
-    return _table(file, first, rows, named=named)
+        return _pools(file, names, first[0], rows, owner)
+    return _table(file, first, rows, named=named, owner=owner)
+
+
+def _owner_column(file: DataFile, line: int, names: list[str], persons: str) -> int:
+    """Return the index of the column that says whose a line is."""
+    wanted = persons.strip().lower()
+    if names.count(wanted) != 1 or wanted in LONG_COLUMNS:
+        raise GainFileError(
+            f"{file.name}, line {line}: the first line must name one column of persons, {persons!r};"
+            f" received {_short(', '.join(map(repr, names))) or 'no names'}."
+        )
+    return names.index(wanted)
+
+
+def _owner(file: DataFile, line: int, column: int, cells: list[str]) -> str:
+    owner = cells[column].strip()
+    if not owner:
+        raise GainFileError(f"{file.name}, line {line}, column {column + 1}: must say whose the line is; it is empty.")
+    return owner
 
 
 def _rows(file: DataFile) -> Iterator[Row]:
@@ -132,44 +155,51 @@ def _rows(file: DataFile) -> Iterator[Row]:
         ) from None
 
 
-def _table(file: DataFile, first: Row, rows: Iterator[Row], *, named: bool) -> FloatArray:
+def _table(file: DataFile, first: Row, rows: Iterator[Row], *, named: bool, owner: int | None) -> Table:
     width = len(first[1])
-    if width < 2:
+    n_arms = width - (owner is not None)
+    if n_arms < 2:
         raise GainFileError(
-            f"{file.name}, line {first[0]}: a table needs one column for each of at least 2 arms; received {width}."
+            f"{file.name}, line {first[0]}: a table needs one column for each of at least 2 arms; received {n_arms}."
             " A file of recorded gains needs the first line 'arm,gain'."
         )
     # A flat array takes an eighth of the memory of lists of Python floats.
     gains = array("d")
+    owners = []
     if not named:
-        gains.extend(_round(file, first, width))
+        gains.extend(_round(file, first, width, owner))
     for row in rows:
-        gains.extend(_round(file, row, width))
+        gains.extend(_round(file, row, width, owner))
+        if owner is not None:
+            owners.append(_owner(file, row[0], owner, row[1]))
     if not gains:
         raise GainFileError(f"{file.name}: the file must hold at least one line of gains; it has only a line of names.")
-    return np.frombuffer(gains, float).reshape(-1, width)
+    return Table(np.frombuffer(gains, float).reshape(-1, n_arms), owners)
 
 
-def _round(file: DataFile, row: Row, width: int) -> list[float]:
+def _round(file: DataFile, row: Row, width: int, owner: int | None) -> list[float]:
     line, cells = row
     if len(cells) != width:
         raise GainFileError(
             f"{file.name}, line {line}: every line must have {width} columns like the first; received {len(cells)}."
         )
-    return [_gain(file, line, column, cell) for column, cell in enumerate(cells, start=1)]
+    return [_gain(file, line, column + 1, cell) for column, cell in enumerate(cells) if column != owner]
 
 
-def _pools(file: DataFile, names: list[str], first_line: int, rows: Iterator[Row]) -> list[FloatArray]:
-    if sorted(names) != sorted(LONG_COLUMNS):
+def _pools(file: DataFile, names: list[str], first_line: int, rows: Iterator[Row], owner: int | None) -> Pools:
+    if sorted(name for column, name in enumerate(names) if column != owner) != sorted(LONG_COLUMNS):
         raise GainFileError(
-            f"{file.name}, line {first_line}: a file of recorded gains has the columns 'arm' and 'gain' and no others;"
-            f" received {_short(', '.join(map(repr, names)))}. Rename or remove columns."
+            f"{file.name}, line {first_line}: a file of recorded gains has the columns 'arm' and 'gain' and no others,"
+            f" unless persons= names one; received {_short(', '.join(map(repr, names)))}. Rename or remove columns."
         )
     arm_column, gain_column = names.index("arm"), names.index("gain")
     pools: dict[int, array[float]] = {}
+    owners: dict[int, list[str]] = {}
     for line, cells in rows:
         if len(cells) != len(names):
-            raise GainFileError(f"{file.name}, line {line}: every line must have 2 columns; received {len(cells)}.")
+            raise GainFileError(
+                f"{file.name}, line {line}: every line must have {len(names)} columns; received {len(cells)}."
+            )
         text = cells[arm_column].strip()
         # isascii: the digits of other alphabets are decimal too.
         if not (text.isascii() and text.isdecimal() and len(text) <= 9):
@@ -179,13 +209,15 @@ def _pools(file: DataFile, names: list[str], first_line: int, rows: Iterator[Row
             )
         gain = _gain(file, line, gain_column + 1, cells[gain_column])
         pools.setdefault(int(text), array("d")).append(gain)
+        if owner is not None:
+            owners.setdefault(int(text), []).append(_owner(file, line, owner, cells))
     arms = sorted(pools)
     if len(arms) < 2 or arms != list(range(len(arms))):
         raise GainFileError(
             f"{file.name}, column {arm_column + 1} ('arm'): at least 2 arms, numbered 0, 1, 2, ... without a gap, each"
             f" with at least one line; received the arms {arms[:10]}. Renumber them."
         )
-    return [np.frombuffer(pools[arm], float) for arm in arms]
+    return Pools([np.frombuffer(pools[arm], float) for arm in arms], [owners[arm] for arm in arms if owners])
 
 
 def _gain(file: DataFile, line: int, column: int, cell: str) -> float:

@@ -1,11 +1,12 @@
 """Recorded outcomes played again: each arm pays its own past outcomes in random order, reshuffled when used up."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import SupportsIndex
 
 import numpy as np
 
 from dp_bandit_envs.adversaries.adversary import Adversary
+from dp_bandit_envs.data_use import use_of_pools
 from dp_bandit_envs.protocols import FloatArray
 
 
@@ -13,15 +14,24 @@ class OutcomePools(Adversary):
     """An adversary made from one pool of recorded gains for each arm.
 
     In round t arm i pays the t-th outcome of its shuffled pool; when a pool is used up it is shuffled again. If the
-    horizon exceeds a pool, its outcomes are therefore used in several rounds. The guarantees of this project protect
-    one round, so for an outcome used in r rounds epsilon is r times as large (group privacy).
+    horizon exceeds a pool, its outcomes are therefore used in several rounds, up to T / (outcomes of the arm), rounded
+    up. The guarantees of this project protect one round, so for an outcome used in r rounds epsilon is r times as large
+    (group privacy): `data_use` and the guarantee's `for_record()` and `for_person()` say so. The number of outcomes of
+    each arm, and whose they are, is public.
 
     Args:
         pools: For each arm its recorded gains, each of shape `(outcomes,)` with at least one, in [0, 1].
         horizon: Number of rounds T, at least 1; by default the number of outcomes over all arms.
+        persons: The most outcomes of a person; or for each arm whose each outcome is. None if it is not known.
     """
 
-    def __init__(self, pools: Sequence[FloatArray], horizon: SupportsIndex | None = None) -> None:
+    def __init__(
+        self,
+        pools: Sequence[FloatArray],
+        horizon: SupportsIndex | None = None,
+        *,
+        persons: SupportsIndex | Sequence[Sequence[Hashable]] | None = None,
+    ) -> None:
         self._pools = [np.array(pool, dtype=float) for pool in pools]
         for arm, pool in enumerate(self._pools):
             if pool.ndim != 1 or not pool.size or not np.all((pool >= 0) & (pool <= 1)):
@@ -30,9 +40,11 @@ class OutcomePools(Adversary):
                 )
         super().__init__(len(pools), sum(map(len, self._pools)) if horizon is None else horizon)
         self.means = np.array([pool.mean() for pool in self._pools])
+        self.data_use = use_of_pools([len(pool) for pool in self._pools], self.horizon, persons)
 
     def begin(self, rng: np.random.Generator) -> None:
         """Start a new game at round 1; every random number of the game comes from `rng`."""
+        self.enter_ledger()
         # A stream for each arm, so that the order in which pools run out does not matter.
         self._streams = rng.spawn(self.n_arms)
         self._ahead = [np.empty(0) for _ in self._pools]

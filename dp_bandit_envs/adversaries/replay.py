@@ -1,7 +1,8 @@
 """The user's own data as an adversary: a table of gains round by round, or recorded gains arm by arm."""
 
+from collections.abc import Hashable, Sequence
 from pathlib import Path
-from typing import SupportsIndex
+from typing import Any, SupportsIndex
 
 import numpy as np
 
@@ -9,8 +10,10 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries import gain_files
 from dp_bandit_envs.adversaries.adversary import Adversary
 from dp_bandit_envs.adversaries.outcome_pools import OutcomePools
+from dp_bandit_envs.adversaries.recorded_gains import Pools
 from dp_bandit_envs.adversaries.trial import Trial
 from dp_bandit_envs.data_files import DataFile
+from dp_bandit_envs.data_use import use_of_table
 from dp_bandit_envs.errors import GainFileError
 from dp_bandit_envs.protocols import FloatArray
 
@@ -21,18 +24,27 @@ class GainTable(Adversary):
     Args:
         table: Gains, shape `(rounds, n_arms)`, in [0, 1].
         horizon: Number of rounds T, from 1 to the number of rows, which is the default.
+        persons: The most rows of a person; or whose each row is, one entry a row. None if it is not known.
     """
 
-    def __init__(self, table: FloatArray, horizon: SupportsIndex | None = None) -> None:
+    def __init__(
+        self,
+        table: FloatArray,
+        horizon: SupportsIndex | None = None,
+        *,
+        persons: SupportsIndex | Sequence[Hashable] | None = None,
+    ) -> None:
         self._table = gain_files.check_table(table, "gains")
         super().__init__(self._table.shape[1], len(self._table) if horizon is None else horizon)
         if self.horizon > len(self._table):
             raise ValueError(
                 f"horizon must be at most the {len(self._table)} rounds of the table; received {self.horizon}."
             )
+        self.data_use = use_of_table(self.horizon, len(self._table), persons)
 
     def begin(self, rng: np.random.Generator) -> None:
         """Start a new game at round 1; nothing is random."""
+        self.enter_ledger()
         self._round = 0
 
     def next_gains(self, rounds: int) -> FloatArray:
@@ -54,25 +66,40 @@ class Replay(Adversary):
             file, can replace a path. By default the outcomes of `Trial`. A first line of names is skipped if no name is
             a number.
         horizon: Number of rounds T, at least 1; by default all rows. A table cannot be played beyond its end.
+        persons: What guarantees need to know to say what holds for a person: the most records (or rows) that belong to
+            one person; or the name of the column of a CSV file with names that says whose each line is, in any words.
+            That column is not an arm, and who owns which lines counts as public. None if it is not known.
+        ledger: A `dp_bandit_envs.Ledger`, which counts every game on these data and keeps them within its budget. Give
+            the same one to all environments over the same data.
 
     Source: your own data.
 
     Raises:
         GainFileError: If a file breaks a rule; the message names file, line and column.
-        ValueError: If the horizon leaves its range.
+        ValueError: If the horizon or the number of records leaves its range.
     """
 
     def __init__(
-        self, gains: FloatArray | str | Path | DataFile | None = None, horizon: SupportsIndex | None = None
+        self,
+        gains: FloatArray | str | Path | DataFile | None = None,
+        horizon: SupportsIndex | None = None,
+        *,
+        persons: SupportsIndex | str | None = None,
+        ledger: Any = None,
     ) -> None:
         if horizon is not None:
             horizon = checks.integer("horizon", horizon, at_least=1)
-        self._source = self._read(gains, horizon)
+        if persons is not None and not isinstance(persons, str):
+            persons = checks.integer("persons", persons, at_least=1)
+        self._source = self._read(gains, horizon, persons)
         super().__init__(self._source.n_arms, self._source.horizon)
         self.means = self._source.means
+        self.ledger = ledger
+        self._is_real = True
 
     def begin(self, rng: np.random.Generator) -> None:
         """Start a new game at round 1; every random number of the game comes from `rng`."""
+        self.enter_ledger()
         self._source.begin(rng)
 
     def next_gains(self, rounds: int) -> FloatArray:
@@ -80,12 +107,25 @@ class Replay(Adversary):
         return self._source.next_gains(rounds)
 
     @staticmethod
-    def _read(gains: FloatArray | str | Path | DataFile | None, horizon: int | None) -> Adversary:
+    def _read(
+        gains: FloatArray | str | Path | DataFile | None, horizon: int | None, persons: int | str | None
+    ) -> Adversary:
         if gains is None:
+            if persons is not None:
+                raise ValueError(f"persons of the trial are known, one outcome each; received {persons!r}. Omit it.")
             return Trial() if horizon is None else Trial(horizon)
         if isinstance(gains, (str, Path)):
             gains = DataFile.read(gains, error=GainFileError)
         if not isinstance(gains, DataFile):
-            return GainTable(gains, horizon)
-        recorded = gain_files.read(gains)
-        return OutcomePools(recorded, horizon) if isinstance(recorded, list) else GainTable(recorded, horizon)
+            if isinstance(persons, str):
+                raise ValueError(
+                    "persons of an array must be the most rows of a person; received the name of a column. Save the"
+                    " gains as a CSV file with that column."
+                )
+            return GainTable(gains, horizon, persons=persons)
+        column = persons if isinstance(persons, str) else None
+        bound = None if isinstance(persons, str) else persons
+        recorded = gain_files.read(gains, column)
+        if isinstance(recorded, Pools):
+            return OutcomePools(recorded.gains, horizon, persons=recorded.owners or bound)
+        return GainTable(recorded.gains, horizon, persons=recorded.owners or bound)

@@ -2,7 +2,7 @@
 
 import csv
 from importlib import resources
-from typing import SupportsIndex
+from typing import Any, SupportsIndex
 
 import numpy as np
 
@@ -18,24 +18,27 @@ class Trial(OutcomePools):
     """A real clinical trial: every round is a patient with HIV, every arm one of four treatments.
 
     AIDS Clinical Trials Group Study 175: each arm pays the recorded outcomes of its own patients. They come in random
-    order and are reshuffled when all have been used (see `OutcomePools` for what that means for privacy). A gain is 1
-    for a good outcome and 0 otherwise. Arms: zidovudine; zidovudine + didanosine; zidovudine + zalcitabine;
-    didanosine.
+    order and are reshuffled when all have been used (see `OutcomePools` for what that means for privacy: every patient
+    has one outcome, which at the full length can serve in five rounds). A gain is 1 for a good outcome and 0 otherwise.
+    Arms: zidovudine; zidovudine + didanosine; zidovudine + zalcitabine; didanosine.
 
     Args:
         horizon: Number of rounds (patients) T, at least 1; the trial had 2,139.
         outcome: `"event_free"`: no primary event was observed (CD4 count halved, AIDS, or death); or
             `"cd4_not_fallen"`: the CD4 count at 20 weeks was at least the one at the start.
+        ledger: A `dp_bandit_envs.Ledger`, which counts every game on these data and keeps them within its budget.
 
     Source: Hammer et al. (1996), A trial comparing nucleoside monotherapy with combination therapy in HIV-infected
     adults with CD4 cell counts from 200 to 500 per cubic millimeter, New England Journal of Medicine 335:1081-1090;
     data as published in the R package speff2trial (data set ACTG175).
     """
 
-    def __init__(self, horizon: SupportsIndex = 2139, *, outcome: str = "event_free") -> None:
+    def __init__(self, horizon: SupportsIndex = 2139, *, outcome: str = "event_free", ledger: Any = None) -> None:
         self.outcome = checks.one_of("outcome", outcome, OUTCOMES)
         pools: list[list[float]] = [[] for _ in TREATMENTS]
         with resources.files("dp_bandit_envs.data").joinpath("actg175.csv").open(encoding="utf-8") as lines:
             for patient in csv.DictReader(lines):
                 pools[int(patient["arm"])].append(float(patient[outcome]))
-        super().__init__([np.array(pool) for pool in pools], horizon)
+        super().__init__([np.array(pool) for pool in pools], horizon, persons=1)
+        self.ledger = ledger
+        self._is_real = True

@@ -5,6 +5,7 @@ from typing import Any, SupportsIndex
 import numpy as np
 
 from dp_bandit_envs.adversaries.adversary import Adversary
+from dp_bandit_envs.data_use import use_of_table
 from dp_bandit_envs.errors import GainFileError
 from dp_bandit_envs.protocols import FloatArray
 
@@ -18,9 +19,10 @@ class VectorTable(Adversary):
     Args:
         vectors: Gain vectors, shape `(rounds, dimension)`, entries in [-1, 1], at least 2 columns.
         horizon: Number of rounds T, from 1 to the number of rows, which is the default.
+        ledger: A `dp_bandit_envs.Ledger`, which counts every game on these data and keeps them within its budget.
     """
 
-    def __init__(self, vectors: Any, horizon: SupportsIndex | None = None) -> None:
+    def __init__(self, vectors: Any, horizon: SupportsIndex | None = None, *, ledger: Any = None) -> None:
         try:
             table = np.array(vectors, dtype=np.float64)
         except (TypeError, ValueError):
@@ -40,9 +42,12 @@ class VectorTable(Adversary):
         if self.horizon > len(table):
             raise ValueError(f"horizon must be at most the {len(table)} rows; received {self.horizon}.")
         self.lowest = 0.0 if table.min() >= 0 else -1.0
+        self.data_use = use_of_table(self.horizon, len(table))
+        self.ledger = ledger
 
     def begin(self, rng: np.random.Generator) -> None:
         """Start a new game at round 1; nothing is random."""
+        self.enter_ledger()
         self._round = 0
 
     def next_gains(self, rounds: int) -> FloatArray:

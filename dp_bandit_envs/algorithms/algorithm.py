@@ -16,6 +16,7 @@ from dp_bandit_envs.errors import WrongGameError
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee, with_agent
 from dp_bandit_envs.protocols import AgentFactory, Environment, PointAgentFactory, plays_points
 from dp_bandit_envs.theory.lower_bounds import arm_means
+from dp_bandit_envs.wrappers.data_below import data_use_below
 from dp_bandit_envs.written_values import written_value
 
 
@@ -154,8 +155,10 @@ class Algorithm:
             return stated  # type: ignore[no-any-return]
         else:
             own = PrivacyGuarantee.none("no wrapper adds noise, and nothing is known of the agent's own randomness")
+        if not isinstance(own, PrivacyGuarantee):
+            return own
         layers = stated.steps if isinstance(stated, PrivacyGuarantee) else ()
-        return with_agent(own, layers) if isinstance(own, PrivacyGuarantee) and not own.steps else own
+        return dataclasses.replace(own if own.steps else with_agent(own, layers), data=data_use_below(env))
 
     def paper_guarantee(self, *, n_arms: SupportsIndex, horizon: SupportsIndex) -> PrivacyGuarantee:
         """Return what the paper claims, for comparison; `guarantee` is the one to rely on."""

@@ -109,14 +109,22 @@ def run(
     ] = None,
     trials: Trials = None,
     horizon: Horizon = None,
-    seed: Seed = 0,
+    seed: Annotated[
+        int | None,
+        typer.Option(help="The seed of everything random; by default 0, or if the data are real a secret one."),
+    ] = None,
     jobs: Jobs = 0,
     cluster: Cluster = None,
     spacing: Annotated[str, typer.Option(help="Spacing of the rounds that are recorded: linear or log.")] = "linear",
+    persons: Annotated[
+        str | None,
+        typer.Option(help="A file's column that says whose each line is, or the most lines of a person."),
+    ] = None,
     out: Out = None,
 ) -> None:
     """Play algorithms against one environment or your own data, and write figure, tables and report."""
     from dp_bandit_envs.cli.equal_guarantee import about_target, parse_target
+    from dp_bandit_envs.cli.real_data import about_seed, interrupted
     from dp_bandit_envs.cli.run_and_report import produce
     from dp_bandit_envs.cli.run_arguments import about_epsilon, comparison, readable
     from dp_bandit_envs.experiments.claim import Note
@@ -132,14 +140,25 @@ def run(
         seed=seed,
         spacing=spacing,
         at_guarantee=target,
+        persons=persons,
     )
     names = ", ".join(contestant.make().name for contestant in experiment.contestants)
     folder = out or Path("results") / f"{experiment.name}-{experiment.digest()}"
     about = about_epsilon(experiment, epsilon) if target is None else about_target(experiment, target)
     title = f"{names} on {readable(environment)}"
     notes = [Note(about, on_terminal=True)] if about else []
+    of_seed = about_seed(experiment)
+    notes += [of_seed] if of_seed else []
+    if of_seed and experiment.seed is None:
+        console.print(of_seed.text, highlight=False)
     plan = Reproduction(experiment.name, title, (experiment,), notes=lambda _: notes)
-    produce(console, plan, folder, jobs=_jobs(jobs), command=_command(), cluster=cluster)
+    try:
+        produce(console, plan, folder, jobs=_jobs(jobs), command=_command(), cluster=cluster)
+    except KeyboardInterrupt:
+        if experiment.seed is not None:
+            raise
+        errors.print(interrupted(folder), markup=False, highlight=False, soft_wrap=True)
+        _leave_at_once(INTERRUPTED)
 
 
 @app.command()

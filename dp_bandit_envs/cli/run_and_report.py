@@ -12,7 +12,7 @@ from rich.text import Text
 
 from dp_bandit_envs.experiments.chunked_run import run
 from dp_bandit_envs.experiments.experiment import Experiment, GameSpec, Results
-from dp_bandit_envs.experiments.privacy_levels import labels_of, levels_in, words_of
+from dp_bandit_envs.experiments.privacy_levels import labels_of, levels_in, units_of, words_of
 from dp_bandit_envs.experiments.report import report_md
 from dp_bandit_envs.experiments.reproduction import Reproduction, View
 from dp_bandit_envs.experiments.results_folder import ResultsFolder
@@ -20,8 +20,8 @@ from dp_bandit_envs.experiments.summary_table import summary_csv
 from dp_bandit_envs.metrics import mean_and_standard_error, median_and_tail, median_of_means
 from dp_bandit_envs.plots.regret_plot import as_bytes, regret_figure
 
-WIDTH_OF_NAMES, WIDTH_OF_GAME = 46, 34
-"""Width in characters of a table's columns for names and guarantees, and of its column for each game."""
+WIDTH_OF_NAMES, WIDTH_OF_UNIT, WIDTH_OF_GAME = 46, 16, 34
+"""Width in characters of a table's columns for names and guarantees, for a record or a person, and for each game."""
 Draw = Callable[[Reproduction, Sequence[Results]], Figure]
 
 
@@ -185,8 +185,13 @@ def _regret_table(results: Results, view: View, width: int) -> Table:
     title = f"{what} after the last round: {view.centre} (median / 99 % quantile)"
     table = Table(title=title, title_justify="left")
     panels = results.experiment.panels
-    if width >= WIDTH_OF_NAMES + WIDTH_OF_GAME * len(panels):
-        for column in ("algorithm", "guarantee"):
+    units = {
+        unit: {name: words.get(name, "") for name in results.names}
+        for unit, words in units_of([results.experiment]).items()
+    }
+    for_units = [f"for a {unit}" for unit in units]
+    if width >= WIDTH_OF_NAMES + WIDTH_OF_UNIT * len(units) + WIDTH_OF_GAME * len(panels):
+        for column in ("algorithm", "guarantee", *for_units):
             table.add_column(column, overflow="fold")
         for panel in panels:
             table.add_column(panel.title, justify="right", overflow="fold")
@@ -195,15 +200,17 @@ def _regret_table(results: Results, view: View, width: int) -> Table:
             cells = [
                 _in_a_cell(results, panel, name, view) if name in results.names_in(panel) else "" for panel in panels
             ]
-            table.add_row(name, words[name], *cells)
+            table.add_row(name, words[name], *(of[name] for of in units.values()), *cells)
         return table
-    for column in ("game", "algorithm", "guarantee"):
+    for column in ("game", "algorithm", "guarantee", *for_units):
         table.add_column(column, overflow="fold")
     table.add_column("regret", justify="right", overflow="fold")
     for panel in panels:
         title = panel.title
         for name, level in levels_in(results.experiment, panel).items():
-            table.add_row(title, name, str(level), _in_a_cell(results, panel, name, view))
+            table.add_row(
+                title, name, str(level), *(of[name] for of in units.values()), _in_a_cell(results, panel, name, view)
+            )
             title = ""
         table.add_section()
     return table

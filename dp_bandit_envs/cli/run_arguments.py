@@ -33,9 +33,10 @@ def comparison(
     epsilon: float | None,
     trials: int,
     horizon: int | None,
-    seed: int,
+    seed: int | None,
     spacing: str = "linear",
     at_guarantee: Target | None = None,
+    persons: str | None = None,
 ) -> Experiment:
     """Return the experiment that plays `algorithms` against `environment`.
 
@@ -48,10 +49,11 @@ def comparison(
             delta.
         trials: Number of games of each algorithm.
         horizon: Number of rounds, or None for the environment's own.
-        seed: The seed.
+        seed: The seed; None for a secret one where the data are real, and otherwise 0.
         spacing: Spacing of the rounds that are recorded, `"linear"` or `"log"`.
         at_guarantee: An (epsilon, delta) that every algorithm's guarantee in this game meets as closely as possible
             from below, or None; not together with `epsilon`.
+        persons: For a file of gains: the most records of a person, or the name of the column that says whose they are.
     """
     if epsilon is not None and at_guarantee is not None:
         raise ValueError(
@@ -60,16 +62,18 @@ def comparison(
         )
     if epsilon is not None:
         epsilon = checks.epsilon(epsilon)
-    panel = _panel(environment)
+    panel = _panel(environment, persons)
     experiment = Experiment(
         name="run",
         panels=(panel,),
         contestants=(),
         horizon=None if horizon is None else checks.integer("horizon", horizon, at_least=1),
         trials=checks.integer("trials", trials, at_least=1),
-        seed=checks.integer("seed", seed, at_least=0),
+        seed=None if seed is None else checks.integer("seed", seed, at_least=0),
         checkpoints=checks.one_of("spacing", spacing, SPACINGS),
     )
+    if seed is None and not experiment.is_real:
+        experiment = dataclasses.replace(experiment, seed=0)
     contestants = tuple(contestant(text, epsilon, lambda: experiment.game(panel).horizon) for text in algorithms)
     if at_guarantee is not None:
         contestants = tuple(at_target(one, at_guarantee, experiment.game(panel)) for one in contestants)
@@ -153,10 +157,15 @@ def _file_name(text: str) -> str:
     return text
 
 
-def _panel(environment: str) -> GameSpec:
+def _panel(environment: str, persons: str | None) -> GameSpec:
     if environment.endswith(FILE_ENDINGS):
         name = readable(Path(environment).name)
-        return GameSpec(_file_name(name.split(".")[0]), name, "DPBandit-Replay-v0", {"gains": environment})
+        gains: dict[str, Any] = {"gains": environment}
+        if persons is not None:
+            gains["persons"] = int(persons) if persons.isascii() and persons.isdecimal() else persons
+        return GameSpec(_file_name(name.split(".")[0]), name, "DPBandit-Replay-v0", gains)
+    if persons is not None:
+        raise ValueError(f"persons is for a file of gains, such as my.csv; received the environment {environment!r}.")
     module = re.fullmatch(r"([\w.]+):(DPBandit-.+)", environment)
     if module:
         environment = module[2]

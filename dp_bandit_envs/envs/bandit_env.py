@@ -102,8 +102,8 @@ class BanditEnv(EvaluatorsNumbers, gym.Env[Observation, int]):
         if render_mode is not None:
             checks.one_of("render_mode", render_mode, self.metadata["render_modes"])
         self.render_mode = render_mode
-        self.horizon = self.adversary.horizon
-        self._width = self.adversary.n_arms
+        self.horizon, self._width = self.adversary.horizon, self.adversary.n_arms
+        self.data_use, self.is_real = self.adversary.data_use, self.adversary.is_real
         self._set_spaces(self._width)
         self.on_block: BlockListener | None = None
         self.observe_charge = checks.boolean("observe_charge", observe_charge)
@@ -122,6 +122,7 @@ class BanditEnv(EvaluatorsNumbers, gym.Env[Observation, int]):
         """Start a new game; see the class's headings Starting State and Episode End."""
         seed, options = checked_seed(seed), checked_options(options)
         super().reset(seed=seed)
+        self._round = -1  # if the adversary refuses to begin, no game is in progress
         self.adversary.begin(self._streams.next(seed, options))
         self._begin(seed, options)
         self._round = 0
@@ -131,8 +132,7 @@ class BanditEnv(EvaluatorsNumbers, gym.Env[Observation, int]):
         if self._payments is not None:
             self._payments.begin()
         self._block = np.empty((0, self._width))
-        self._rows = []
-        self._arms = []
+        self._rows, self._arms = [], []
         self._earned: list[float] = []
         self._scoreboard = self._new_scoreboard() if self.render_mode else None
         return empty_observation(self.n_values), {"round": 0}

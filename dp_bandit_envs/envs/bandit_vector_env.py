@@ -13,9 +13,11 @@ from dp_bandit_envs.adversaries.adversary import Adversary
 from dp_bandit_envs.adversaries.memory_bounded import counts
 from dp_bandit_envs.adversaries.payoff import payments_of
 from dp_bandit_envs.envs.bandit_env import BanditEnv, observation_space, refuse_vectors
+from dp_bandit_envs.envs.ledger_of_many import enter_together
 from dp_bandit_envs.envs.made_adversary import make_adversary
 from dp_bandit_envs.envs.scoreboard import Scoreboard
 from dp_bandit_envs.envs.vector_calls import Seeds, VectorStep, check_arms, every_game, spread_seeds
+from dp_bandit_envs.envs.vector_evaluators_numbers import VectorEvaluatorsNumbers
 from dp_bandit_envs.errors import StepOutsideGameError
 from dp_bandit_envs.privacy.values import Values, gains_of_arms
 from dp_bandit_envs.protocols import FloatArray, IntArray, Observation
@@ -24,7 +26,7 @@ from dp_bandit_envs.seeding import ADVERSARY, EpisodeStreams, checked_options
 BLOCK_BYTES = 2**25
 
 
-class BanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, NDArray[Any]]):
+class BanditVectorEnv(VectorEvaluatorsNumbers, gym.vector.VectorEnv[Observation, IntArray, NDArray[Any]]):
     """`num_envs` independent games against the same kind of adversary, in lockstep.
 
     Game i with seed s plays exactly as `BanditEnv` does with that seed; `reset(seed=s)` gives game i the seed s + i,
@@ -64,6 +66,7 @@ class BanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, NDArray[Any]])
         self.render_mode = render_mode
         self.adversaries = [first, *(copy.copy(first) for _ in range(self.num_envs - 1))]
         self._width, self.horizon, self._memory = first.n_arms, first.horizon, first.memory
+        self.data_use, self.is_real = first.data_use, first.is_real
         self._set_spaces(self._width)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
@@ -79,6 +82,8 @@ class BanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, NDArray[Any]])
         """Start new games."""
         seeds, options = spread_seeds(seed, self.num_envs), checked_options(options)
         super().reset(seed=seeds[0] if isinstance(seed, int) else None)
+        self._round = -1  # if an adversary refuses to begin, no games are in progress
+        enter_together(self.adversaries[0], self.num_envs)
         for adversary, streams, own in zip(self.adversaries, self._streams, seeds, strict=True):
             adversary.begin(streams.next(own, options))
         self._begin(seeds, options)
@@ -156,36 +161,6 @@ class BanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, NDArray[Any]])
         """What is public about the values that a round of one game reveals."""
         return gains_of_arms(self.sensitivity)
 
-    @property
-    def cumulative_gains(self) -> FloatArray:
-        """Each arm's gains so far before any charge or payoff, shape `(num_envs, n_arms)`. For the evaluator."""
-        self._check_started()
-        self._add_up()
-        return self._totals.copy()
-
-    @property
-    def collected(self) -> FloatArray:
-        """The gains that counted so far, shape `(num_envs,)`. For the evaluator."""
-        self._check_started()
-        return self._collected.copy()
-
-    def best(self, totals: FloatArray) -> FloatArray:
-        """Return what the best fixed arm collects on summed gains of shape `(..., n_arms)`, shape `(...)`."""
-        largest: FloatArray = np.max(totals, axis=-1)
-        return largest
-
-    def external_regret(self) -> FloatArray:
-        """Return the external regret of every game so far, shape `(num_envs,)`. For the evaluator."""
-        return self._regret([payments.option_totals for payments in self._payments])
-
-    def policy_regret(self) -> FloatArray:
-        """Return the policy regret of every game so far, shape `(num_envs,)`. For the evaluator."""
-        return self._regret([payments.constant_totals for payments in self._payments])
-
-    def _regret(self, totals: list[FloatArray]) -> FloatArray:
-        gains = self.cumulative_gains  # raises before the first reset
-        return self.best(np.array(totals) if totals else gains) - self._collected
-
     def render(self) -> tuple[Any, ...] | None:
         """Return one picture for each game."""
         if not self._scoreboards:
@@ -237,13 +212,6 @@ class BanditVectorEnv(gym.vector.VectorEnv[Observation, IntArray, NDArray[Any]])
             self._check_gains(adversary, self._block[:, game])
         self._round = t
         self._position = self._added = 0
-
-    def _add_up(self) -> None:
-        # Added row by row from the first, as in `BanditEnv`, so that sums agree to the last bit; and without temporary
-        # arrays as long as a block, which would cost more time than the game itself.
-        for row in self._block[self._added : self._position]:
-            self._totals += row
-        self._added = self._position
 
     def _nothing(self) -> Observation:
         shape = (self.num_envs, self.n_values)

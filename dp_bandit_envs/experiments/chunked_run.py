@@ -12,6 +12,7 @@ from dp_bandit_envs.errors import ResultsError
 from dp_bandit_envs.experiments.experiment import Experiment, GameSpec, Results
 from dp_bandit_envs.experiments.results_archive import Archive, joined
 from dp_bandit_envs.experiments.results_folder import CHUNKS, ResultsFolder
+from dp_bandit_envs.experiments.secret_run import alone
 from dp_bandit_envs.simulation.outcomes import Table
 from dp_bandit_envs.simulation.prepared import Prepared, prepare
 from dp_bandit_envs.simulation.spreading import spread
@@ -75,7 +76,8 @@ def run(
     """Run what the folder does not contain yet, save it chunk by chunk, and return all results.
 
     Several processes may do so at once in one folder: each claims the chunks that it plays. Chunks that others have
-    claimed come last, in case the others are gone.
+    claimed come last, in case the others are gone. With a secret seed only one process can play: no other one knows it,
+    and it is not saved.
 
     Args:
         experiment: What to run.
@@ -84,9 +86,16 @@ def run(
         progress: Called with a panel's title and the number of rounds played, or with None and the number of rounds
             whose results were already in the folder.
         cluster: As for `simulate`.
+
+    Raises:
+        ResultsError: If a run with a secret seed has begun in the folder, and another process would have to go on.
+        ClusterError: If the seed is secret and a cluster is given.
     """
     whole = folder.load(RESULTS)
-    if whole is None:
+    if whole is None and experiment.seed is None:
+        with alone(folder, RESULTS, cluster):
+            whole = _run_chunks(_Queue(experiment, folder, progress), jobs, cluster)
+    elif whole is None:
         whole = _run_chunks(_Queue(experiment, folder, progress), jobs, cluster)
     elif progress is not None:
         progress(None, experiment.rounds)

@@ -79,7 +79,7 @@ class Experiment:
         contestants: The algorithms of every panel that has none of its own.
         horizon: Number of rounds T, or None for each game's own.
         trials: Number of games of each algorithm in each panel.
-        seed: The seed.
+        seed: The seed; None for a secret one, drawn from the operating system when it is run and written nowhere.
         checkpoints: The spacing of the 100 rounds that are recorded, `"linear"` or `"log"`.
     """
 
@@ -88,19 +88,25 @@ class Experiment:
     contestants: tuple[AlgorithmSpec, ...]
     horizon: int | None
     trials: int
-    seed: int = 0
+    seed: int | None = 0
     checkpoints: str = "linear"
 
     @functools.cached_property
     def files(self) -> dict[str, DataFile]:
         """The data files that the panels name (gains, or edges of a graph), as read at the first access."""
-        texts = [value for panel in self.panels for value in panel.env_kwargs.values() if isinstance(value, str)]
+        texts = [
+            value
+            for panel in self.panels
+            for key, value in panel.env_kwargs.items()
+            # The name of a column may be that of a file, too.
+            if isinstance(value, str) and key != "persons"
+        ]
         return {text: DataFile.read(text) for text in texts if _is_file(text)}
 
     def env_kwargs(self, panel: GameSpec) -> dict[str, Any]:
         """Return a panel's arguments with files' content instead of their names, so that what is hashed is played."""
         return {
-            key: self.files.get(value, value) if isinstance(value, str) else value
+            key: self.files.get(value, value) if isinstance(value, str) and key != "persons" else value
             for key, value in panel.env_kwargs.items()
         }
 
@@ -140,7 +146,8 @@ class Experiment:
     def check(self) -> None:
         """Raise any error in the settings now, before anything is written."""
         checks.integer("trials", self.trials, at_least=1)
-        checks.integer("seed", self.seed, at_least=0)
+        if self.seed is not None:
+            checks.integer("seed", self.seed, at_least=0)
         for panel in self.panels:
             game = self.game(panel)
             for player in named_players(self.players(panel)).values():
@@ -152,6 +159,11 @@ class Experiment:
         """Make the algorithms that play in a trial of a panel; in trial 0 all of them play."""
         chosen = self.contestants if panel.contestants is None else panel.contestants
         return [contestant.make() for contestant in chosen if trial < max(contestant.trials, self.trials)]
+
+    @property
+    def is_real(self) -> bool:
+        """Whether a panel is played on real data, so that the seed should be secret."""
+        return any(self.game(panel).adversary.is_real for panel in self.panels)
 
     @property
     def more_trials(self) -> str:

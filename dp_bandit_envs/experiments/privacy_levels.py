@@ -7,6 +7,7 @@ from typing import NamedTuple
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.experiments.experiment import Experiment, GameSpec
+from dp_bandit_envs.privacy.data_units import UNITS, for_unit, rounds_of
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 
 NO_PRIVACY = "(no privacy)"
@@ -47,6 +48,24 @@ def levels_in(experiment: Experiment, panel: GameSpec) -> dict[str, Level]:
     """Return the level of each algorithm of a panel, by the label of its results."""
     game = experiment.game(panel)
     return {algorithm.name: level_in(game, algorithm) for algorithm in experiment.players(panel)}
+
+
+def units_of(experiments: Iterable[Experiment]) -> dict[str, dict[str, str]]:
+    """Return what each algorithm's guarantee is worth for a record, and for a person, over all panels, in words.
+
+    By the unit's name; without a unit for which no panel's data say in how many rounds it can serve.
+    """
+    found: dict[str, dict[str, dict[Level, None]]] = {}
+    for experiment in experiments:
+        for panel in experiment.panels:
+            game = experiment.game(panel)
+            for unit in UNITS:
+                for algorithm in experiment.players(panel):
+                    guarantee = algorithm.guarantee_in(game)
+                    if guarantee.model != "none" and rounds_of(guarantee, unit) is not None:
+                        level = level_of(for_unit(guarantee, unit), game.horizon)
+                        found.setdefault(unit, {}).setdefault(algorithm.name, {})[level] = None
+    return {unit: {name: in_words(levels) for name, levels in names.items()} for unit, names in found.items()}
 
 
 def words_of(experiments: Iterable[Experiment]) -> dict[str, str]:

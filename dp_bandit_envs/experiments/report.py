@@ -9,11 +9,13 @@ from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.experiments.claim import Claim, Note
 from dp_bandit_envs.experiments.experiment import Experiment, Results
-from dp_bandit_envs.experiments.privacy_levels import level_in
+from dp_bandit_envs.experiments.privacy_levels import level_in, units_of
 from dp_bandit_envs.experiments.reproduction import AS_IN_2017, View
 from dp_bandit_envs.metrics import gini_below_and_above, mean_and_standard_error, median_and_tail, median_of_means
+from dp_bandit_envs.privacy.data_units import UNITS
 
 EXTREMES = "least to greatest"
+FOR_UNITS = tuple(f"for a {unit}" for unit in UNITS)
 PACKAGES = ("dp-bandit-envs", "gymnasium", "numpy", "numba", "matplotlib")
 
 
@@ -21,7 +23,8 @@ ABOUT_GUARANTEES = """\
 A guarantee covers the arms played in one game. It does not cover this report: regrets, figure and raw arrays are
 computed from true gains, for the evaluator. If the gains are real data, every trial on the same data spends its
 guarantee again, a person whose data are used in r rounds is protected at r times epsilon, and anyone who knows the seed
-above can subtract the noise."""
+can subtract the noise. Where the game is played on records, the columns "for a record" and "for a person" say
+what is left of the guarantee for all rounds in which the data of one of them can serve."""
 
 
 def report_md(
@@ -79,11 +82,14 @@ def _settings(experiments: Sequence[Experiment], command: str) -> str:
     sizes = [f"{_trials(one)}, horizon {_horizon(one)}" for one in experiments]
     if len(experiments) > 1:
         sizes = [f"{size} ({one.name})" for size, one in zip(sizes, experiments, strict=True)]
+    seed = "A secret seed" if first.seed is None else f"Seed {first.seed}"
+    again = (
+        "Nobody knows the seed, so the run cannot be repeated."
+        if first.seed is None
+        else "The same command gives the same numbers to the last bit, whatever the number of cores."
+    )
     return (
-        f"Command: `{command}`\n\n"
-        f"Seed {first.seed}; {'; '.join(sizes)}. Python"
-        f" {platform.python_version()}, {versions}. The same command gives the same numbers to the last bit, whatever"
-        " the number of cores."
+        f"Command: `{command}`\n\n{seed}; {'; '.join(sizes)}. Python {platform.python_version()}, {versions}. {again}"
     )
 
 
@@ -154,6 +160,7 @@ def _guarantees(results: Sequence[Results]) -> str:
     rows: dict[tuple[str, ...], list[str]] = {}
     games: dict[str, int] = {}
     for one in results:
+        units = units_of([one.experiment])
         for panel in one.experiment.panels:
             game = one.experiment.game(panel)
             t = game.horizon
@@ -163,12 +170,14 @@ def _guarantees(results: Sequence[Results]) -> str:
                 at = f"{holds.epsilon_at(t**-2):.4g} at delta = T^-2" if holds.rho is not None and t > 1 else ""
                 paper = f"{claimed.epsilon:.6g}" + (f", delta = {claimed.delta:.2g}" if claimed.delta else "")
                 paper = paper if algorithm.reference else ""
-                row = (algorithm.name, f"{holds.epsilon:.6g}", at, paper, str(holds))
+                of_units = [units.get(unit, {}).get(algorithm.name, "") for unit in UNITS]
+                row = (algorithm.name, f"{holds.epsilon:.6g}", *of_units, at, paper, str(holds))
                 rows.setdefault(row, []).append(panel.title)
                 games[algorithm.name] = games.get(algorithm.name, 0) + 1
     cells = [
         (*row[:-1], "all" if len(titles) == games[row[0]] else "; ".join(dict.fromkeys(titles)), row[-1])
         for row, titles in rows.items()
     ]
-    head = ("algorithm", "epsilon", "by zCDP", "the paper's figure", "games", "guarantee and reason")
-    return table(head, cells)
+    head = ("algorithm", "epsilon", *FOR_UNITS, "by zCDP", "the paper's figure", "games", "guarantee and reason")
+    kept = [index for index, title in enumerate(head) if title not in FOR_UNITS or any(row[index] for row in cells)]
+    return table([head[index] for index in kept], [[row[index] for index in kept] for row in cells])

@@ -10,8 +10,8 @@ from typing import IO, Any
 
 from numpy.typing import NDArray
 
+from dp_bandit_envs import durable_files
 from dp_bandit_envs.errors import ResultsError
-from dp_bandit_envs.experiments import durable_files
 from dp_bandit_envs.experiments.results_archive import Archive, write_archive
 
 CONFIGURATION = "configuration.json"

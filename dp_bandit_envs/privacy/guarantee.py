@@ -5,15 +5,12 @@ import math
 from typing import Final, Literal, SupportsFloat, SupportsIndex, TypeAlias
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.privacy.conversions import (
-    gaussian_curve_delta,
-    gaussian_curve_epsilon,
-    zcdp_delta,
-    zcdp_epsilon,
-)
-from dp_bandit_envs.privacy.draws_distance import added_delta, delta_with_draws, epsilon_with_draws
-from dp_bandit_envs.privacy.renyi import RenyiCurve, curve_of_group, delta_from_renyi, epsilon_from_renyi
+from dp_bandit_envs.data_use import DataUse
+from dp_bandit_envs.privacy.data_units import for_unit, units_in_words
+from dp_bandit_envs.privacy.draws_distance import added_delta
+from dp_bandit_envs.privacy.renyi import RenyiCurve, curve_of_group
 from dp_bandit_envs.privacy.rounding import multiply_up, root_up
+from dp_bandit_envs.privacy.what_follows import least_delta, least_epsilon
 
 REPLACE_ONE_ROUND: Final = "replace the gains of all arms in one round"
 ANY_AGENT: Final = "any agent"
@@ -53,6 +50,7 @@ class PrivacyGuarantee:
         pure: Where `delta` is greater than 0, an epsilon of pure differential privacy that holds as well, or None.
         draws_distance: Total variation distance, at most, between what is published and the same with exact noise in
             all draws that one round influences, in [0, 1]; see `dp_bandit_envs.privacy.draws_distance`.
+        data: Where the game is played on recorded data, in how many rounds a record, and a person, can serve.
     """
 
     epsilon: float
@@ -68,6 +66,7 @@ class PrivacyGuarantee:
     renyi: RenyiCurve | None = dataclasses.field(default=None, repr=False)
     pure: float | None = None
     draws_distance: float = 0.0
+    data: DataUse | None = dataclasses.field(default=None, compare=False)
 
     @classmethod
     def none(cls, reason: str) -> "PrivacyGuarantee":
@@ -90,20 +89,7 @@ class PrivacyGuarantee:
         Raises:
             ValueError: If `delta` is outside (0, 1).
         """
-        delta = checks.delta(delta)
-        if self.draws_distance > 0:
-            return epsilon_with_draws(self._exact_epsilon_at, delta, self.draws_distance)
-        return self._exact_epsilon_at(delta)
-
-    def _exact_epsilon_at(self, delta: float) -> float:
-        known = [self.epsilon if self.delta <= delta else math.inf, self.pure_epsilon]
-        if self.rho is not None:
-            known.append(zcdp_epsilon(self.rho, delta))
-        if self.renyi is not None:
-            known.append(epsilon_from_renyi(self.renyi, delta))
-        if self.sigma is not None:
-            known.append(gaussian_curve_epsilon(self.sigma, delta))
-        return min(known)
+        return least_epsilon(self, checks.delta(delta))
 
     def delta_at(self, epsilon: SupportsFloat) -> float:
         """Return the smallest delta in [0, 1] for which an (epsilon, delta) guarantee follows from what is stated.
@@ -117,19 +103,7 @@ class PrivacyGuarantee:
             ValueError: If `epsilon` is negative or not a number.
         """
         epsilon = checks.in_range("epsilon", epsilon, 0.0, math.inf)
-        if math.isinf(epsilon):
-            return 0.0
-        known = [self.delta_with_draws if self.epsilon <= epsilon else 1.0]
-        rho, renyi, sigma, distance = self.rho, self.renyi, self.sigma, self.draws_distance
-        if self.pure_epsilon <= epsilon:
-            known.append(min(1.0, added_delta(self.pure_epsilon, distance)))
-        if rho is not None:
-            known.append(delta_with_draws(lambda each: zcdp_delta(rho, each), epsilon, distance))
-        if renyi is not None:
-            known.append(delta_with_draws(lambda each: delta_from_renyi(renyi, each), epsilon, distance))
-        if sigma is not None:
-            known.append(delta_with_draws(lambda each: gaussian_curve_delta(sigma, each), epsilon, distance))
-        return min(known)
+        return 0.0 if math.isinf(epsilon) else least_delta(self, epsilon)
 
     @property
     def delta_with_draws(self) -> float:
@@ -164,18 +138,34 @@ class PrivacyGuarantee:
             renyi=None if self.renyi is None else curve_of_group(self.renyi, r),
             pure=None if self.pure is None else _times(r, self.pure),
             draws_distance=min(1.0, _times(r, self.draws_distance)),
+            data=None,
             neighbours=f"replace the gains of all arms in up to {r} rounds" if one else f"{self.neighbours}, {r} times",
         )
         return changed._with(epsilon, delta, f"group privacy for {r} rounds: epsilon times {r}, rho times {r}^2")
+
+    def for_record(self) -> "PrivacyGuarantee":
+        """Return what holds if one record of the data is replaced, which can serve in `data.record` rounds.
+
+        Raises:
+            ValueError: If the game is not played on recorded data.
+        """
+        return for_unit(self, "record")
+
+    def for_person(self) -> "PrivacyGuarantee":
+        """Return what holds if all records of one person are replaced, which can serve in `data.person` rounds.
+
+        Raises:
+            ValueError: If it is not known whose the records are; `Replay(persons=)` says it.
+        """
+        return for_unit(self, "person")
 
     def for_games(self, n: SupportsIndex) -> "PrivacyGuarantee":
         r"""Return what holds for n games over the same data together, each with independent noise of its own.
 
         Sequential composition: epsilon, delta, rho and the distance of the draws are multiplied by n, and sigma is
-        divided by :math:`\sqrt n`.
-        Pure epsilon-DP is also :math:`\epsilon^2 / 2`-zCDP (Bun and Steinke 2016, proposition 1.4), which makes
-        `epsilon_at` of many games much smaller than n epsilon. If the games shared their noise, differences of their
-        releases would show gains, and nothing would be guaranteed.
+        divided by :math:`\sqrt n`. Pure epsilon-DP is also :math:`\epsilon^2 / 2`-zCDP (Bun and Steinke 2016,
+        proposition 1.4), which makes `epsilon_at` of many games much smaller than n epsilon. If the games shared their
+        noise, differences of their releases would show gains, and nothing would be guaranteed.
 
         Args:
             n: Number of games, at least 1.
@@ -235,7 +225,7 @@ class PrivacyGuarantee:
     def __str__(self) -> str:
         if self.model == "none":
             return f"none: {self.theorem}"
-        return f"{self.numbers()} ({self.scope()}): {self.theorem}"
+        return f"{self.numbers()} ({self.scope()}): {self.theorem}{units_in_words(self)}"
 
 
 def _times(number: int, value: float) -> float:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import inspect
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,11 @@ from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.point_env import PointEnv
 from dp_bandit_envs.errors import WrongGameError
 from dp_bandit_envs.metrics.regrets import external_regret, policy_regret, pseudo_regret
+from dp_bandit_envs.privacy.announced import announced, current
+from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.mechanism import noise_of
 from dp_bandit_envs.protocols import Agent, Environment, FloatArray, IntArray, PointAgent, plays_points
-from dp_bandit_envs.seeding import AGENT, checked_seed, drawn_seed, stream
+from dp_bandit_envs.seeding import AGENT, checked_seed, drawn_seed, stream, warn_of_known_seed
 from dp_bandit_envs.written_values import name_of
 
 
@@ -63,7 +66,7 @@ def play(env: Environment, agent: Agent | PointAgent | Algorithm, *, seed: int |
         seed: The seed of all randomness, in [0, 2^128); each part draws from a stream of its own. Who knows or guesses
             it can subtract the noise, and a small one is found from what is released by trying. Use None with real
             data, and with secure draws: all randomness of the game then comes from the operating system and cannot be
-            repeated.
+            repeated. Another seed on data of yours ends in a `KnownSeedWarning`.
         trial: The number of the game for that seed. `simulate` plays trials 0, 1, 2, ..., and each is exactly this
             game.
 
@@ -71,14 +74,18 @@ def play(env: Environment, agent: Agent | PointAgent | Algorithm, *, seed: int |
         TypeError: If the innermost environment is not a DPBandit environment, so that the regret is unknown.
         WrongGameError: If the agent needs the gains of all arms and the game does not reveal them.
         SeedRefusedError: If a wrapper has secure draws and `seed` is not None.
+        LedgerError: If the data have a ledger, and it refuses the game.
     """
     game = env.unwrapped
     if not isinstance(game, BanditEnv):
         raise TypeError(f"play needs a DPBandit environment, which computes the regret; received {game}.")
     player = ""
+    guarantees: list[PrivacyGuarantee] = []
     if isinstance(agent, Algorithm):
         player = agent.player
         agent.check_game(env)
+        if game.adversary.ledger is not None:
+            guarantees = [agent.guarantee_in(env)]
         env, agent = agent.wrap(env), agent.agent(env)
     elif needs_all(agent) and hides_gains(env):
         raise WrongGameError(HIDDEN.format(name_of(type(agent))))
@@ -91,6 +98,9 @@ def play(env: Environment, agent: Agent | PointAgent | Algorithm, *, seed: int |
             + (f" Use {name}()." if inspect.isclass(agent) else "")
         )
     number = checked_seed(seed)
+    if number is not None and current() is None:
+        warn_of_known_seed(game.adversary.is_real)
+    secret = None if number is not None else True
     if number is None:
         number = drawn_seed()
     trial = checks.integer("trial", trial, at_least=0)
@@ -112,7 +122,8 @@ def play(env: Environment, agent: Agent | PointAgent | Algorithm, *, seed: int |
     try:
         takes_seed = not env.has_wrapper_attr("takes_seed") or env.get_wrapper_attr("takes_seed")
         given = number if takes_seed else checked_seed(seed)
-        _loop(env, agent, number, trial, player or name_of(type(agent)), given)
+        beginning = announced([guarantees], secret=secret)
+        _loop(env, agent, number, trial, player or name_of(type(agent)), given, beginning)
         game.report_block()
     finally:
         game.on_block = None
@@ -142,7 +153,15 @@ def _pseudo_regret(arms: IntArray, means: FloatArray) -> FloatArray:
     return np.concatenate(parts)
 
 
-def _loop(env: Environment, agent: Any, seed: int, trial: int, player: str, given: int | None) -> None:
+def _loop(
+    env: Environment,
+    agent: Any,
+    seed: int,
+    trial: int,
+    player: str,
+    given: int | None,
+    beginning: AbstractContextManager[Any],
+) -> None:
     see_noise = getattr(agent, "see_noise", None)
     if see_noise is not None:
         see_noise(noise_of(env))
@@ -162,7 +181,8 @@ def _loop(env: Environment, agent: Any, seed: int, trial: int, player: str, give
         horizon=int(env.get_wrapper_attr("horizon")),
         rng=stream(seed, trial=trial, role=AGENT, player=player),
     )
-    env.reset(seed=given, options={"trial": trial, "player": player})
+    with beginning:
+        env.reset(seed=given, options={"trial": trial, "player": player})
     see_graph = getattr(agent, "see_graph", None) if env.has_wrapper_attr("graph") else None
     graph = None
     select = agent.select_point if points else agent.select_arm

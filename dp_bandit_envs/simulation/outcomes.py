@@ -54,7 +54,7 @@ class Simulation(Mapping[str, Outcome]):
         checkpoints: Rounds, ascending, shape `(checkpoints,)`; the last is the horizon.
         horizon: Number of rounds T.
         n_arms: Number of arms K.
-        seed: The seed.
+        seed: The seed; None if it was secret.
         first_trial: The number of the first trial.
     """
 
@@ -62,7 +62,7 @@ class Simulation(Mapping[str, Outcome]):
     checkpoints: IntArray
     horizon: int
     n_arms: int
-    seed: int
+    seed: int | None
     first_trial: int = 0
 
     def __getitem__(self, name: str) -> Outcome:
@@ -71,7 +71,8 @@ class Simulation(Mapping[str, Outcome]):
         return self.outcomes[checks.known_name("algorithm", name, self.outcomes)]
 
     def __repr__(self) -> str:
-        return f"Simulation({', '.join(map(repr, self.outcomes))}: {self.horizon} rounds, seed {self.seed})"
+        seed = "secret seed" if self.seed is None else f"seed {self.seed}"
+        return f"Simulation({', '.join(map(repr, self.outcomes))}: {self.horizon} rounds, {seed})"
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.outcomes)

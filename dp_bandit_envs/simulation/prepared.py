@@ -12,17 +12,22 @@ import numpy as np
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import Algorithm, calibrate_in, make_algorithm
 from dp_bandit_envs.envs.bandit_env import BanditEnv
-from dp_bandit_envs.errors import SeedRefusedError, WrongTypeError
+from dp_bandit_envs.errors import SeedRefusedError, UnprotectedGameError, WrongTypeError
 from dp_bandit_envs.protocols import AgentFactory, Environment, IntArray
+from dp_bandit_envs.seeding import checked_seed, drawn_seed
 from dp_bandit_envs.simulation.chain import NotCompilableError
 from dp_bandit_envs.simulation.checkpoints import checked, spaced
 from dp_bandit_envs.simulation.outcomes import Outcome, Table
 from dp_bandit_envs.simulation.plan import Plan, make_plan
-from dp_bandit_envs.simulation.tasks import Task, Work
+from dp_bandit_envs.simulation.tasks import Task, Terms
 from dp_bandit_envs.simulation.trials import CompiledTrials, PlayedTrials, check_compiles
 
 Algorithms = Sequence[str | Algorithm] | Mapping[str, Algorithm | AgentFactory]
 Checkpoints = Iterable[int] | int | str | None
+SECRET = (
+    "a secret seed must stay on this machine; a cluster may write to its disks what it is sent. Play without the"
+    " cluster, or give a seed."
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,6 +37,7 @@ class Prepared:
     Attributes:
         game: The game, which the wrappers of the players surround.
         seed: The seed.
+        secret: Whether nobody knows it: it came from the operating system, and is written nowhere.
         checkpoints: Rounds at which to record results, ascending; the last is the horizon.
         players: The algorithms by name.
         reasons: Why an algorithm is played instead of compiled; for these only.
@@ -39,16 +45,31 @@ class Prepared:
     """
 
     game: BanditEnv
-    seed: int
+    seed: int = dataclasses.field(repr=False)
+    secret: bool
     checkpoints: IntArray
     players: dict[str, Algorithm]
     reasons: dict[str, str]
-    works: tuple[Work, ...]
+    works: tuple[CompiledTrials | PlayedTrials, ...]
 
     def tasks(self, trials: range, owner: Any = None) -> list[Task]:
         """Return what has to be played in these trials; `owner` is returned with each result."""
         env_id = None if self.game.spec is None else self.game.spec.id
         return [Task(work, trials, env_id, owner) for work in self.works]
+
+    def entered(self, trials: int) -> "Prepared":
+        """Count all games of so many trials in the ledger of the data, if they have one, and note that in the works.
+
+        Raises:
+            LedgerError: If the ledger refuses them; nothing is counted then.
+        """
+        adversary = self.game.adversary
+        if adversary.ledger is None:
+            return self
+        games = [[player.guarantee_in(self.game)] for player in self.players.values()]
+        adversary.ledger.spend(games, adversary.data_use, trials, secret=self.secret)
+        works = (dataclasses.replace(one, terms=one.terms._replace(paid_by=adversary.ledger.id)) for one in self.works)
+        return dataclasses.replace(self, works=tuple(works))
 
     @property
     def in_threads(self) -> bool:
@@ -76,7 +97,7 @@ def prepare(
     algorithms: Algorithms,
     *,
     horizon: SupportsIndex | None,
-    seed: SupportsIndex,
+    seed: SupportsIndex | None,
     checkpoints: Checkpoints,
     env_kwargs: Mapping[str, Any] | None,
     at_guarantee: tuple[float, float] | None = None,
@@ -87,7 +108,9 @@ def prepare(
         if "horizon" in arguments:
             raise ValueError(f"horizon must be given once; received {horizon} and {arguments['horizon']} (env_kwargs).")
         arguments["horizon"] = checks.integer("horizon", horizon, at_least=1)
-    seed = checks.integer("seed", seed, at_least=0)
+    number, secret = checked_seed(seed), seed is None
+    if number is None:
+        number = drawn_seed()
     if not callable(env_id) and not isinstance(env_id, str):
         kind = type(env_id).__name__
         raise WrongTypeError(f"env_id must be an id or a function that makes the environment; received a {kind}.")
@@ -107,6 +130,8 @@ def prepare(
     for player in players.values():
         player.check_game(env)
         refuse_secure(player.wrap(env))
+    if game.adversary.ledger is not None:
+        refuse_shared_noise(players)
     source, decision_set = getattr(game, "source", None), getattr(game, "decision_set", None)
     for name, player in players.items():
         try:
@@ -115,12 +140,26 @@ def prepare(
             compiled[name] = plan
         except NotCompilableError as obstacle:
             reasons[name] = str(obstacle)
-    works: list[Work] = []
+    works: list[CompiledTrials | PlayedTrials] = []
     if compiled:
-        works.append(CompiledTrials(game.adversary, compiled, seed, rounds, source, decision_set))
+        known = () if game.adversary.ledger is None else tuple(players[name].guarantee_in(game) for name in compiled)
+        terms = Terms(secret, known)
+        works.append(CompiledTrials(game.adversary, compiled, number, rounds, terms, source, decision_set))
     if reasons:
-        works.append(PlayedTrials(make_env, {name: players[name] for name in reasons}, seed, rounds))
-    return Prepared(game, seed, rounds, players, reasons, tuple(works))
+        works.append(PlayedTrials(make_env, {name: players[name] for name in reasons}, number, rounds, Terms(secret)))
+    return Prepared(game, number, secret, rounds, players, reasons, tuple(works))
+
+
+def refuse_shared_noise(players: Mapping[str, Algorithm]) -> None:
+    """Refuse two algorithms with the same random streams, whose noise would cancel in a difference."""
+    names: dict[str, str] = {}
+    for name, player in players.items():
+        if player.player in names:
+            raise UnprotectedGameError(
+                f"algorithms on data with a ledger must have noise of their own; {names[player.player]!r} and {name!r}"
+                " have the same. Play one of them, or give them other parameters. Nothing was played."
+            )
+        names[player.player] = name
 
 
 def refuse_secure(env: Environment) -> None:

@@ -4,9 +4,11 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.errors import ClusterError
 from dp_bandit_envs.protocols import Environment
+from dp_bandit_envs.seeding import warn_of_known_seed
 from dp_bandit_envs.simulation.outcomes import Simulation
-from dp_bandit_envs.simulation.prepared import Algorithms, prepare
+from dp_bandit_envs.simulation.prepared import SECRET, Algorithms, prepare
 from dp_bandit_envs.simulation.spreading import spread
 
 if TYPE_CHECKING:
@@ -21,7 +23,7 @@ def simulate(
     *,
     horizon: SupportsIndex | None = None,
     trials: SupportsIndex = 1,
-    seed: SupportsIndex = 0,
+    seed: SupportsIndex | None = 0,
     checkpoints: Iterable[int] | int | str | None = None,
     jobs: SupportsIndex = 1,
     env_kwargs: Mapping[str, Any] | None = None,
@@ -39,7 +41,8 @@ def simulate(
         trials: Number of games of each algorithm.
         seed: The seed of all randomness; whoever knows or guesses it can subtract the noise. Trial i does not depend on
             the other arguments, and is the game `play(env, algorithm, seed=seed, trial=i)`. In one trial algorithms
-            share the gains and no noise.
+            share the gains and no noise. With None it is drawn from the operating system and written nowhere, so that
+            the simulation cannot be repeated, as real data need; any other one ends in a `KnownSeedWarning` there.
         checkpoints: The rounds at which to record results; or a number of evenly spaced rounds, by default 100; or
             `"linear"` or `"log"` for 100 rounds with that spacing. T is always one of them.
         jobs: Number of trials to run in parallel: in threads, or in processes if something is not compiled. Games
@@ -48,7 +51,8 @@ def simulate(
         first_trial: Number of the first trial.
         progress: Called with (games done, games in all) after each trial, from the calling thread.
         cluster: The address of a dask scheduler, such as `"tcp://127.0.0.1:8786"`, or a `distributed.Client`; its
-            workers then play all trials, and `jobs` is ignored. They need this package in the same version; games
+            workers then play all trials, and `jobs` is ignored. A secret seed is refused, as a cluster may store what
+            it is sent. They need this package in the same version; games
             registered in this process travel to them. A trial whose worker died is played again by another.
         at_guarantee: An (epsilon, delta) that every algorithm's real guarantee in this game meets as closely as
             possible from below, as with `calibrate`; algorithms are then names.
@@ -56,11 +60,14 @@ def simulate(
     Raises:
         ClusterError: If the cluster cannot be reached, has no workers, or is lost while it plays.
         ImportError: If `cluster` is given and the extra `cluster` is not installed.
+        LedgerError: If the data have a ledger, and it refuses these games; all of them are counted before the first.
         NotSendableError: If trials run in other processes and a part cannot be pickled or imported there.
     """
     trials = checks.integer("trials", trials, at_least=1)
     first_trial = checks.integer("first_trial", first_trial, at_least=0)
     jobs = checks.integer("jobs", jobs, at_least=1)
+    if cluster is not None and seed is None:
+        raise ClusterError(SECRET)
     prepared = prepare(
         env_id,
         algorithms,
@@ -70,6 +77,9 @@ def simulate(
         env_kwargs=env_kwargs,
         at_guarantee=at_guarantee,
     )
+    if not prepared.secret:
+        warn_of_known_seed(prepared.game.adversary.is_real)
+    prepared = prepared.entered(trials)
     tasks = prepared.tasks(range(first_trial, first_trial + trials))
     tables = prepared.tables(trials)
     done = 0
@@ -81,4 +91,5 @@ def simulate(
             progress(done, trials * len(tables))
     outcomes = {name: prepared.outcome(name, table) for name, table in tables.items()}
     game = prepared.game
-    return Simulation(outcomes, prepared.checkpoints, game.horizon, game.adversary.n_arms, prepared.seed, first_trial)
+    seed = None if prepared.secret else prepared.seed
+    return Simulation(outcomes, prepared.checkpoints, game.horizon, game.adversary.n_arms, seed, first_trial)

@@ -2,8 +2,11 @@
 
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any, NamedTuple, Protocol
 
+from dp_bandit_envs.privacy.announced import Announced, announced
+from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 
@@ -39,6 +42,29 @@ class Work(Protocol):
 
     def run(self, trial: int, stopped: Stopped = never) -> dict[str, Column]:
         """Play one trial; raise `StoppedEarlyError` soon after `stopped` returns True."""
+
+
+class Terms(NamedTuple):
+    """On which terms trials begin; see `dp_bandit_envs.privacy.announced`.
+
+    Attributes:
+        secret: Whether nobody knows the seed.
+        guarantees: The guarantee of each algorithm, if the data have a ledger.
+        paid_by: The id of the ledger that has counted all trials before, if one has.
+    """
+
+    secret: bool = False
+    guarantees: tuple[PrivacyGuarantee, ...] = ()
+    paid_by: str | None = None
+
+    def of_trial(self) -> AbstractContextManager[Announced]:
+        """Announce what the games of one trial are played under, all of them together."""
+        games = [[guarantee] for guarantee in self.guarantees]
+        return announced(games, secret=self.secret, paid_by=self.paid_by)
+
+    def of_game(self) -> AbstractContextManager[Announced]:
+        """Announce one game of one trial, whose guarantee `play` knows."""
+        return announced((), secret=self.secret, paid_by=self.paid_by)
 
 
 class Task(NamedTuple):

@@ -33,7 +33,7 @@ from dp_bandit_envs.simulation.play_block import (
 )
 from dp_bandit_envs.simulation.points import Points
 from dp_bandit_envs.simulation.spreading import in_background
-from dp_bandit_envs.simulation.tasks import Column, Stopped, StoppedEarlyError, never
+from dp_bandit_envs.simulation.tasks import Column, Stopped, StoppedEarlyError, Terms, never
 
 ROUNDS_AT_ONCE = 2**14
 NUMBERS_AT_ONCE = 2**18
@@ -93,8 +93,9 @@ class CompiledTrials:
 
     adversary: Adversary
     plans: dict[str, Plan]
-    seed: int
+    seed: int = dataclasses.field(repr=False)
     checkpoints: IntArray
+    terms: Terms = dataclasses.field(default_factory=Terms)
     source: GraphSource | None = None
     decision_set: DecisionSet | None = None
 
@@ -114,7 +115,8 @@ class CompiledTrials:
         """Play one trial."""
         adversary = copy.copy(self.adversary)
         n_arms, horizon, number = adversary.n_arms, adversary.horizon, len(self.checkpoints)
-        adversary.begin(stream(self.seed, trial=trial, role=ADVERSARY))
+        with self.terms.of_trial():
+            adversary.begin(stream(self.seed, trial=trial, role=ADVERSARY))
         source = copy.copy(self.source)
         if source is not None:
             source.begin(stream(self.seed, trial=trial, role=GRAPH))
@@ -181,7 +183,7 @@ def check_compiles(plan: Plan, adversary: Adversary, source: GraphSource | None)
     """Compile a plan that has functions of somebody else's, or raise `NotCompilableError`; nothing of it is run."""
     foreign = plan.block.foreign
     if foreign:
-        trials = CompiledTrials(adversary, {"": plan}, 0, np.ones(1, np.int64), source, plan.decision_set)
+        trials = CompiledTrials(adversary, {"": plan}, 0, np.ones(1, np.int64), Terms(), source, plan.decision_set)
         try:
             in_background(trials.compile)
         # Numba raises errors of many types here.
@@ -196,8 +198,9 @@ class PlayedTrials:
 
     make_env: Callable[[], Environment]
     algorithms: dict[str, Algorithm]
-    seed: int
+    seed: int = dataclasses.field(repr=False)
     checkpoints: IntArray
+    terms: Terms = dataclasses.field(default_factory=Terms)
 
     def compile(self, stopped: Stopped) -> None:
         """Do nothing."""
@@ -210,7 +213,8 @@ class PlayedTrials:
             if stopped():
                 raise StoppedEarlyError
             env = self.make_env()
-            game = play(env, algorithm, seed=self.seed, trial=trial)
+            with self.terms.of_game():
+                game = play(env, algorithm, seed=self.seed, trial=trial)
             if len(game.arms) < self.checkpoints[-1]:
                 raise ValueError(
                     f"every game must last the horizon's {self.checkpoints[-1]} rounds; {name} ended after"

@@ -12,7 +12,7 @@ COMMAND = ["dp-bandit", "reproduce", "figure-1", "--trials", "30", "--horizon", 
 # Runs the command, and sends itself SIGKILL when half of a file with a certain name is on the disk.
 KILLED = """
 import os, signal, sys
-from dp_bandit_envs.experiments import durable_files
+from dp_bandit_envs import durable_files
 
 last, *sys.argv = sys.argv[1:]
 open_new = durable_files.open_new

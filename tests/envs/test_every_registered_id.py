@@ -119,7 +119,7 @@ def test_signature_of_the_stochastic_game_by_hand():
         "(*, n_arms=None, horizon=262144, means=None, observe_charge=True, render_mode=None, block_length=4096)"
     )
     assert str(inspect.signature(game_classes.TrialVectorEnv)) == (
-        "(num_envs=1, *, horizon=2139, outcome='event_free', observe_charge=True, render_mode=None)"
+        "(num_envs=1, *, horizon=2139, outcome='event_free', ledger=None, observe_charge=True, render_mode=None)"
     )
 
 

@@ -6,8 +6,9 @@ import os
 import numpy as np
 import pytest
 
+from dp_bandit_envs import durable_files
 from dp_bandit_envs.errors import ResultsError
-from dp_bandit_envs.experiments import chunked_run, durable_files
+from dp_bandit_envs.experiments import chunked_run
 from dp_bandit_envs.experiments.chunked_run import run
 from dp_bandit_envs.experiments.experiment import AlgorithmSpec, Experiment, GameSpec, Results
 from dp_bandit_envs.experiments.results_folder import ResultsFolder

@@ -7,9 +7,10 @@ import threading
 
 import pytest
 
-from dp_bandit_envs.experiments import chunked_run, durable_files
+from dp_bandit_envs import durable_files
+from dp_bandit_envs.durable_files import NODE, claim
+from dp_bandit_envs.experiments import chunked_run
 from dp_bandit_envs.experiments.chunked_run import chunks_of, run
-from dp_bandit_envs.experiments.durable_files import NODE, claim
 from dp_bandit_envs.experiments.experiment import AlgorithmSpec, Experiment, GameSpec
 from dp_bandit_envs.experiments.results_folder import ResultsFolder
 
@@ -69,7 +70,7 @@ def test_a_damaged_claim_is_nobodys(content, tmp_path):
 def test_of_many_threads_of_processes_one_gets_a_new_claim(tmp_path):
     """Twenty processes claim at once."""
     code = (
-        "import sys, pathlib; from dp_bandit_envs.experiments.durable_files import claim; sys.stdin.readline();"
+        "import sys, pathlib; from dp_bandit_envs.durable_files import claim; sys.stdin.readline();"
         "print(claim(pathlib.Path('x.claim')), flush=True); sys.stdin.readline()"
     )
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "cwd": tmp_path}

@@ -80,8 +80,10 @@ def test_sizes_must_be_integers_of_at_least_1(argument, wrong):
         simulate(GAME, "EXP3", **{"horizon": 5, argument: wrong})
 
 
-@pytest.mark.parametrize("argument", ["seed", "first_trial"])
-@pytest.mark.parametrize("wrong", [-1, 0.5, None])
+@pytest.mark.parametrize(
+    ("argument", "wrong"),
+    [("seed", -1), ("seed", 0.5), ("first_trial", -1), ("first_trial", 0.5), ("first_trial", None)],
+)
 def test_numbers_must_be_integers_of_at_least_0(argument, wrong):
     with refused(ValueError, argument, "integer", 0, wrong):
         simulate(GAME, "EXP3", horizon=5, **{argument: wrong})

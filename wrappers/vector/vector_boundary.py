@@ -80,7 +80,8 @@ class VectorPrivacyBoundary(PublicFace, VectorWrapper):  # type: ignore[override
         below: Any = seed
         if takes_no_seed(self._mechanism):
             below = [seed_below(one, self._mechanism, self._below_takes_seed) for one in seeds]
-        _, failure = self._attempt(lambda: self.env.reset(seed=below, options=options))
+        with self._announced(given=any(each is not None for each in seeds)):
+            _, failure = self._attempt(lambda: self.env.reset(seed=below, options=options))
         if failure is not None:
             raise failure
         return self._restart(seeds, options)
@@ -91,7 +92,8 @@ class VectorPrivacyBoundary(PublicFace, VectorWrapper):  # type: ignore[override
         self._check_started()
         if self._ended:
             self._started = False
-            _, failure = self._attempt(lambda: self.env.step(arms))
+            with self._announced(given=False):
+                _, failure = self._attempt(lambda: self.env.step(arms))
             if failure is not None:
                 raise failure
             never = np.zeros(self.num_envs, np.bool_)

@@ -98,9 +98,10 @@ def bound(results: Results, panel: GameSpec, rounds: IntArray) -> FloatArray:
     game = results.experiment.game(panel)
     assert isinstance(game, GraphEnv)
     games = range(min(20, results.experiment.trials)) if panel.key in RANDOM else range(1)
-    roots = []
+    seed, roots = results.experiment.seed, []
+    assert seed is not None
     for trial in games:
-        game.source.begin(stream(results.experiment.seed, trial=trial, role=GRAPH))
+        game.source.begin(stream(seed, trial=trial, role=GRAPH))
         roots.append(math.sqrt(len(game.graph.clique_cover)))
     found: FloatArray = np.mean(roots) * np.sqrt(math.log(game.n_arms) * np.asarray(rounds, dtype=float) / 2)
     return found

@@ -1,0 +1,95 @@
+"""What a game that is about to begin is played under: announced from above, where it is known, and read by a ledger.
+
+An adversary over real data does not know what surrounds its game. Those that do, a privacy boundary, `play` and
+`simulate`, announce it around the reset, and `Ledger.enter`, which the adversary calls when a game begins, reads it. A
+game that nobody announced is refused, so that none can be forgotten.
+"""
+
+import contextlib
+import contextvars
+import dataclasses
+from collections.abc import Iterator, Sequence
+from typing import TypeAlias
+
+from dp_bandit_envs.errors import LedgerError
+from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+
+Games: TypeAlias = Sequence[Sequence[PrivacyGuarantee]]
+"""The games that one beginning starts, on the same gains; for each the guarantees that hold for it, any of which may be
+counted."""
+
+
+@dataclasses.dataclass
+class Shared:
+    """What an announcement has in common with those around it.
+
+    Attributes:
+        paid: The number of beginnings that were counted before, by the ledger's `id`.
+        refusal: The error with which a ledger refused to begin.
+    """
+
+    paid: dict[str, int] = dataclasses.field(default_factory=dict)
+    refusal: LedgerError | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Announced:
+    """What a game is played under.
+
+    Attributes:
+        games: What one beginning starts.
+        secret: Whether nobody knows the seed of the noise.
+        shared: What all announcements of this game have in common.
+    """
+
+    games: Games
+    secret: bool
+    shared: Shared = dataclasses.field(default_factory=Shared)
+
+    def pay(self, ledger_id: str, beginnings: int) -> None:
+        """Note that a ledger has counted what will begin."""
+        self.shared.paid[ledger_id] = self.shared.paid.get(ledger_id, 0) + beginnings
+
+    def was_paid(self, ledger_id: str) -> bool:
+        """Take one beginning from those that a ledger has counted before; return False if there is none."""
+        left = self.shared.paid.get(ledger_id, 0)
+        if left > 0:
+            self.shared.paid[ledger_id] = left - 1
+        return left > 0
+
+    def raise_refusal(self) -> None:
+        """Raise the ledger's error anew, if it refused: its own traceback leads to frames with private gains."""
+        if self.shared.refusal is not None:
+            raise type(self.shared.refusal)(*self.shared.refusal.args)
+
+
+_current: contextvars.ContextVar[Announced | None] = contextvars.ContextVar("announced", default=None)
+
+
+def current() -> Announced | None:
+    """Return what was announced for the game that begins now, or None."""
+    return _current.get()
+
+
+@contextlib.contextmanager
+def announced(games: Games, *, secret: bool | None, paid_by: str | None = None) -> Iterator[Announced]:
+    """Announce what the games that begin in this `with` statement are played under.
+
+    Within another announcement, the guarantees of both hold.
+
+    Args:
+        games: What one beginning starts; empty if it is not known here.
+        secret: Whether nobody knows the seed of the noise; None if it is given from above.
+        paid_by: The `id` of a ledger that has counted one beginning before.
+    """
+    outer = _current.get() or Announced((), secret is not None)
+    if games and outer.games:
+        games = [(*above, *here) for above, here in zip(outer.games, games, strict=True)]
+    inner = Announced(games or outer.games, outer.secret and secret is not False, outer.shared)
+    if paid_by is not None:
+        inner.pay(paid_by, 1)
+    token = _current.set(inner)
+    try:
+        yield inner
+    finally:
+        _current.reset(token)

@@ -1,0 +1,123 @@
+"""A ledger's file: one process at a time reads it, adds to it and writes it anew, whole or not at all."""
+
+import contextlib
+import hashlib
+import json
+import os
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from pathlib import Path
+from typing import IO, Any
+
+from dp_bandit_envs import durable_files
+from dp_bandit_envs.errors import LedgerFileError
+from dp_bandit_envs.privacy.budget import Account, Budget, Cost
+
+FORMAT = 1
+WAIT = 0.05
+"""Seconds between attempts to lock a file, on systems without waiting locks."""
+
+
+class LedgerFile:
+    """The file of a ledger, and a second one beside it, `NAME.lock`, which is locked while the first is in use.
+
+    The lock is the operating system's: it ends with its process, however that ends, and excludes threads, too.
+
+    Args:
+        path: The file; its folder must exist.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        # Absolute, as other processes may work in other folders.
+        self.path = Path(os.path.abspath(path))
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """Exclude all other threads and processes that use this ledger."""
+        beside = self.path.with_name(f"{self.path.name}.lock")
+        try:
+            lock = beside.open("ab")
+        except OSError as error:
+            raise self._failed("must be in a folder that can be written", error) from None
+        with lock:
+            _lock(lock)
+            yield
+
+    def exists(self) -> bool:
+        """Whether there is such a file."""
+        return self.path.exists()
+
+    def read(self) -> Account:
+        """Return what the file says.
+
+        Raises:
+            LedgerFileError: If it is missing, damaged or no ledger.
+        """
+        try:
+            text = self.path.read_bytes()
+        except OSError as error:
+            raise self._failed("must exist and be readable", error) from None
+        try:
+            content = json.loads(text)
+            if content.pop("sha256") != _digest(content) or content["format"] != FORMAT:
+                raise ValueError
+            budget = Budget(**content["budget"])
+            games = {Cost(*map(Decimal, numbers)): int(count) for *numbers, count in content["games"]}
+            return Account(str(content["id"]), budget, games)
+        except Exception:  # a damaged file can fail in any way
+            raise LedgerFileError(
+                f"{self.path}: a ledger must be intact; this file is damaged or something else. Restore the newest"
+                " copy, in which no game is missing, or begin with another file and a smaller budget."
+            ) from None
+
+    def write(self, account: Account) -> None:
+        """Write the file anew; when this returns, it is on the disk.
+
+        Raises:
+            LedgerFileError: If it cannot be written; it is then unchanged.
+        """
+        content: dict[str, Any] = {
+            "format": FORMAT,
+            "id": account.id,
+            "budget": account.budget._asdict(),
+            "games": [[*map(str, cost), count] for cost, count in account.games.items()],
+        }
+        try:
+            with durable_files.whole_file(self.path) as file:
+                file.write(json.dumps({**content, "sha256": _digest(content)}, indent=1).encode())
+        except OSError as error:
+            raise self._failed("must be writable", error) from None
+
+    def _failed(self, rule: str, error: OSError) -> LedgerFileError:
+        return LedgerFileError(f"{self.path}: a ledger {rule}; {error.strerror or error}. No game was begun.")
+
+
+def _digest(content: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(file: IO[bytes]) -> None:
+        file.seek(0)
+        while True:
+            try:
+                msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+                return
+            except OSError:
+                time.sleep(WAIT)
+
+else:
+    import fcntl
+
+    def _lock(file: IO[bytes]) -> None:
+        while True:
+            try:
+                # Not waiting in the system call: Ctrl-C and other threads go on.
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return
+            except BlockingIOError:
+                time.sleep(WAIT)

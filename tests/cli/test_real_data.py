@@ -1,0 +1,167 @@
+"""`dp-bandit run` on a file of real data: what holds for a record and a person, and that the seed stays secret."""
+
+import json
+import sys
+import zipfile
+
+import pytest
+
+from dp_bandit_envs.cli import main
+from dp_bandit_envs.experiments import chunked_run
+from dp_bandit_envs.experiments.results_folder import ResultsFolder
+from dp_bandit_envs.simulation import prepared
+
+LINES = "arm,gain,who\n" + "".join(f"{i % 2},{i % 3 / 2},p{i % 4}\n" for i in range(8))
+
+
+@pytest.fixture
+def dp_bandit(monkeypatch, capsys, tmp_path):
+    """Return a function that runs the command line in a folder with a file `mine.csv`: (exit code, stdout, stderr)."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "300")
+    (tmp_path / "mine.csv").write_text(LINES, encoding="utf-8")
+
+    def call(*words):
+        monkeypatch.setattr(sys, "argv", ["dp-bandit", *map(str, words)])
+        capsys.readouterr()
+        code = 0
+        try:
+            main()
+        except SystemExit as leave:
+            code = leave.code
+        return code, *capsys.readouterr()
+
+    return call
+
+
+WORDS = "run mine.csv DP-EXP3-Lap Tsallis-INF --epsilon 0.5 --trials 2 --horizon 16 --out out"
+RUN = tuple(WORDS.split())
+
+
+@pytest.mark.parametrize("width", [300, 80])
+def test_terminal_and_report_say_what_holds_for_a_record_and_a_person(dp_bandit, tmp_path, monkeypatch, width):
+    """Sixteen rounds, pools of 4: a record serves in 4 rounds; p0 has two of arm 0, so serves in 8."""
+    monkeypatch.setenv("COLUMNS", str(width))
+    code, out, err = dp_bandit(*RUN, "--persons", "who")
+    assert (code, err) == (0, "")
+    for words in ("record", "person", "eps 2", "eps 4"):
+        assert words in out
+    report = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
+    assert "| algorithm | epsilon | for a record | for a person |" in report
+    assert "| DP-EXP3-Lap | 0.5 | eps 2 | eps 4 |" in report and "| Tsallis-INF | inf |  |  |" in report
+    assert "for a person, which can serve in up to 8 rounds: epsilon = 4" in report
+
+
+def test_persons_may_be_a_number_and_unknown(dp_bandit, tmp_path):
+    text = "arm,gain\n" + "".join(f"{i % 2},{i % 3 / 2}\n" for i in range(8))
+    (tmp_path / "mine.csv").write_text(text, encoding="utf-8")
+    assert "eps 6" in dp_bandit(*RUN, "--persons", 3)[1]
+    _, out, _ = dp_bandit(*RUN[:-1], "unknown")
+    assert "for a record" in out and "for a person" not in out
+
+
+def test_a_column_may_have_the_name_of_a_file(dp_bandit, tmp_path):
+    (tmp_path / "who").write_text("another file", encoding="utf-8")
+    assert dp_bandit(*RUN, "--persons", "who")[0] == 0
+
+
+@pytest.mark.parametrize("words", [("mine.csv", "EXP3", "--persons", "patient"), ("Trial", "EXP3", "--persons", "who")])
+def test_wrong_persons_are_one_line(dp_bandit, words):
+    code, _, err = dp_bandit("run", *words)
+    assert code == 2 and "person" in err and "Traceback" not in err
+
+
+def test_made_up_gains_have_no_such_columns(dp_bandit, tmp_path):
+    _, out, _ = dp_bandit("run", "Stochastic", "DP-EXP3-Lap", "--trials", 1, "--horizon", 8, "--out", "coins")
+    assert "for a record" not in out
+    assert "| for a record |" not in (tmp_path / "coins" / "report.md").read_text(encoding="utf-8")
+
+
+SECRET = 271828182845904523536028747135266249775
+
+
+PLAIN = (*RUN, "--persons", "who")
+
+
+def written(folder):
+    """Return all bytes that a run has written, with those of archives unpacked."""
+    found = []
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            found.append(path.read_bytes())
+            if path.suffix == ".npz":
+                with zipfile.ZipFile(path) as archive:
+                    found += [archive.read(name) for name in archive.namelist()]
+    return b"\n".join(found)
+
+
+def test_without_a_seed_it_is_secret_and_written_nowhere(dp_bandit, tmp_path, monkeypatch):
+    monkeypatch.setattr(prepared, "drawn_seed", lambda: SECRET)
+    code, out, err = dp_bandit(*PLAIN)
+    assert (code, err) == (0, "")
+    assert "secret" in out and "cannot be repeated" in out
+    report = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
+    assert "A secret seed; 2 trials" in report and "same command gives the same numbers" not in report
+    assert json.loads((tmp_path / "out" / "configuration.json").read_text(encoding="utf-8"))["seed"] is None
+    everything = written(tmp_path / "out") + (out + err).encode()
+    in_bytes = SECRET.to_bytes(16, "little")
+    for form in (str(SECRET).encode(), f"{SECRET:x}".encode(), in_bytes, in_bytes[::-1]):
+        assert form not in everything
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {
+        *("configuration.json", "results.npz", "summary.csv", "figure.png", "figure.svg", "report.md")
+    }
+
+
+def test_two_runs_differ_and_a_finished_one_is_kept(dp_bandit, tmp_path):
+    for name in ("one", "other"):
+        assert dp_bandit(*PLAIN, "--out", name)[0] == 0
+    regrets = [(tmp_path / name / "summary.csv").read_bytes() for name in ("one", "other")]
+    assert regrets[0] != regrets[1]
+    assert dp_bandit(*PLAIN, "--out", "one")[0] == 0
+    assert (tmp_path / "one" / "summary.csv").read_bytes() == regrets[0]
+
+
+def test_a_given_seed_is_warned_of_on_the_terminal_and_in_the_report(dp_bandit, tmp_path):
+    code, out, _ = dp_bandit(*PLAIN, "--seed", 3)
+    assert code == 0 and "The noise can be subtracted." in out
+    report = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
+    assert "**The noise can be subtracted.**" in report and "Seed 3;" in report
+    _, out, _ = dp_bandit("run", "Stochastic", "DP-EXP3-Lap", "--trials", 1, "--horizon", 8, "--out", "coins")
+    assert "subtracted" not in out and "secret" not in out
+    assert "Seed 0;" in (tmp_path / "coins" / "report.md").read_text(encoding="utf-8")
+
+
+def test_an_interrupted_run_with_a_secret_seed_cannot_go_on_and_says_so(dp_bandit, tmp_path, monkeypatch):
+    """It stops when the first of three chunks is saved."""
+    save = chunked_run.Chunk.save
+
+    def interrupted(chunk, folder, arrays):
+        save(chunk, folder, arrays)
+        raise KeyboardInterrupt
+
+    more = [*PLAIN, "--trials", 72, "--jobs", 1]
+    with monkeypatch.context() as patch:
+        patch.setattr(chunked_run.Chunk, "save", interrupted)
+        code, _, err = dp_bandit(*more)
+    assert code == 130 and "cannot be continued" in err and "same command continues" not in err
+    before = written(tmp_path / "out")
+    code, _, err = dp_bandit(*more)
+    assert code == 2 and "secret seed" in err and "--out" in err
+    assert written(tmp_path / "out") == before
+    with monkeypatch.context() as patch:
+        patch.setattr(chunked_run.Chunk, "save", interrupted)
+        known = [*more, "--out", "known", "--seed", 1]
+        code, _, err = dp_bandit(*known)
+    assert code == 130 and "same command continues" in err
+    assert dp_bandit(*known)[0] == 0
+
+
+def test_two_processes_do_not_share_a_run_with_a_secret_seed(dp_bandit, tmp_path, monkeypatch):
+    monkeypatch.setattr(ResultsFolder, "claim", lambda self, name: False)
+    code, _, err = dp_bandit(*PLAIN)
+    assert code == 2 and "one process" in err
+
+
+def test_a_secret_seed_does_not_go_to_a_cluster(dp_bandit):
+    code, _, err = dp_bandit(*PLAIN, "--cluster", "tcp://127.0.0.1:9")
+    assert code == 2 and "secret seed" in err

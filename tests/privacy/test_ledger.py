@@ -1,0 +1,342 @@
+"""A ledger counts every game that begins on its data, however it begins, and refuses what would pass the budget."""
+
+import copy
+import math
+import pickle
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+import dp_bandit_envs  # noqa: F401 - registers the ids
+from dp_bandit_envs import Algorithm, Ledger, make_algorithm, play, simulate
+from dp_bandit_envs.adversaries import MemoryBounded, Replay, Trial, VectorTable
+from dp_bandit_envs.agents import Exp3
+from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.errors import BudgetSpentError, LedgerError, StepOutsideGameError, UnprotectedGameError
+from dp_bandit_envs.wrappers import ExactSums, LaplaceClipRescale, MiniBatchAverage
+from dp_bandit_envs.wrappers import vector as of_many
+from tests.tools.refusals import missing, refused
+
+TABLE = np.random.default_rng(0).integers(0, 2, (6, 2)).astype(float)
+REPLAY = "DPBandit-Replay-v0"
+
+
+def game(ledger, wrap=None, **arguments):
+    env = gym.make(REPLAY, gains=TABLE, ledger=ledger, **arguments)
+    return LaplaceClipRescale(env, epsilon=1.0) if wrap is None else wrap(env)
+
+
+def at(ledger):
+    return ledger.spent.games, ledger.spent.epsilon
+
+
+def test_every_reset_counts_and_the_one_that_passes_the_budget_is_refused():
+    ledger = Ledger(epsilon=2.5)
+    env = game(ledger)
+    for games in (1, 2):
+        env.reset()
+        env.step(0)
+        assert at(ledger) == (games, games)
+    with refused(BudgetSpentError, "epsilon", "2.5", "2 games") as caught:
+        env.reset()
+    assert at(ledger) == (2, 2.0)
+    # The message shows public numbers only, and nothing leads from the error to frames that have seen a gain.
+    assert caught.value.__context__ is None and caught.value.__cause__ is None
+    frames = [entry.frame.code.name for entry in caught.traceback]
+    assert "begin" not in frames and "enter" not in frames
+
+
+def test_after_a_refusal_no_game_is_in_progress():
+    """Also below the boundary, where a game that was paid for would otherwise go on with gains that were not."""
+    env = game(Ledger(epsilon=1.0))
+    env.reset()
+    with pytest.raises(BudgetSpentError):
+        env.reset()
+    for layer in (env, env.unwrapped):
+        with pytest.raises(StepOutsideGameError):
+            layer.step(0)
+
+
+def test_one_ledger_counts_the_games_of_all_environments_over_the_data():
+    ledger = Ledger(epsilon=9.0)
+    table = Replay(TABLE, ledger=ledger)
+    for make in (
+        lambda: gym.make(REPLAY, gains=TABLE, ledger=ledger),
+        lambda: gym.make("DPBandit-Experts-v0", gains=table),
+        lambda: gym.make("DPBandit-Graph-v0", graph="complete", gains=table),
+        lambda: gym.make("DPBandit-Ball-v0", gains=VectorTable(TABLE / 2, ledger=ledger)),
+        lambda: gym.make("DPBandit-Simplex-v0", gains=table),
+        lambda: BanditEnv(MemoryBounded(gains=table, memory=1)),
+        lambda: MiniBatchAverage(BanditEnv(table), batch_size=2),
+    ):
+        before = ledger.spent.games
+        env = make()
+        LaplaceClipRescale(env, epsilon=1.0).reset()
+        assert ledger.spent.games == before + 1
+        with pytest.raises(UnprotectedGameError):
+            env.unwrapped.reset()
+    assert ledger.spent.epsilon == 7.0
+
+
+def test_a_record_that_serves_often_counts_as_often():
+    """At full length a patient serves in up to five rounds, so that a game of epsilon = 1 a round costs 5."""
+    ledger = Ledger(epsilon=7.0)
+    env = LaplaceClipRescale(gym.make("DPBandit-Trial-v0", ledger=ledger), epsilon=1.0)
+    env.reset()
+    assert at(ledger) == (1, 5.0)
+    short = LaplaceClipRescale(BanditEnv(Trial(500, ledger=ledger)), epsilon=1.0)
+    short.reset()
+    assert at(ledger) == (2, 6.0)
+
+
+def test_persons_are_protected_where_they_are_known():
+    ledger = Ledger(epsilon=7.0, unit="person")
+    game(ledger, persons=3).reset()
+    assert at(ledger) == (1, 3.0)
+    with refused(UnprotectedGameError, "person", "Replay"):
+        game(ledger).reset()
+
+
+def test_vector_games_count_each_and_together_or_not_at_all():
+    ledger = Ledger(epsilon=7.0)
+    envs = gym.make_vec(REPLAY, num_envs=3, gains=TABLE, ledger=ledger)
+    envs = of_many.LaplaceClipRescale(envs, epsilon=1.0)
+    envs.reset()
+    assert at(ledger) == (3, 3.0)
+    for _ in range(len(TABLE) + 1):  # the step after the last round starts three more
+        envs.step(np.zeros(3, int))
+    assert at(ledger) == (6, 6.0)
+    for _ in range(len(TABLE) - 1):
+        envs.step(np.zeros(3, int))
+    envs.step(np.zeros(3, int))
+    with pytest.raises(BudgetSpentError):
+        envs.step(np.zeros(3, int))
+    assert at(ledger) == (6, 6.0)
+    with pytest.raises(StepOutsideGameError):
+        envs.step(np.zeros(3, int))
+    with pytest.raises(StepOutsideGameError):
+        envs.unwrapped.step(np.zeros(3, int))
+
+
+def test_games_of_a_sync_vector_count_each():
+    ledger = Ledger(epsilon=4.0)
+    envs = gym.vector.SyncVectorEnv(
+        [lambda: gym.make(REPLAY, gains=TABLE, ledger=ledger)] * 2,
+        autoreset_mode=gym.vector.AutoresetMode.NEXT_STEP,
+    )
+    envs = of_many.LaplaceClipRescale(envs, epsilon=1.0)
+    envs.reset()
+    for _ in range(len(TABLE) + 1):
+        envs.step(np.zeros(2, int))
+    assert at(ledger) == (4, 4.0)
+    with pytest.raises(BudgetSpentError):
+        envs.reset()
+
+
+@pytest.mark.parametrize("algorithm", ["DP-EXP3-Lap", "EXP3-tau", "Uniform", "DP-IMED"])
+def test_play_counts_what_the_algorithm_guarantees(algorithm):
+    """EXP3-tau's own draws hide the gains; no wrapper would know it."""
+    ledger, algorithm = Ledger(epsilon=9.0), make_algorithm(algorithm)
+    env = gym.make(REPLAY, gains=TABLE, ledger=ledger)
+    play(env, algorithm, seed=None)
+    assert at(ledger) == (1, algorithm.guarantee_in(env).for_record().epsilon)
+
+
+def test_of_two_guarantees_the_better_one_counts():
+    """EXP3's own draws lose more than the noise below it lets through."""
+    ledger = Ledger(epsilon=9.0)
+    play(game(ledger), make_algorithm("EXP3"), seed=None)
+    assert at(ledger) == (1, 1.0)
+    play(game(ledger, wrap=lambda env: env), make_algorithm("EXP3"), seed=None)
+    assert ledger.spent.epsilon > 2.0
+
+
+def test_simulate_counts_all_of_its_games_before_the_first():
+    ledger = Ledger(epsilon=7.0)
+    both = {"env_kwargs": {"gains": TABLE, "ledger": ledger}, "seed": None}
+    simulate(REPLAY, ["DP-EXP3-Lap", "DP-IMED"], trials=3, **both)
+    assert at(ledger) == (6, 6.0)
+    with refused(BudgetSpentError, "6 games"):
+        simulate(REPLAY, ["DP-EXP3-Lap"], trials=2, **both)
+    assert at(ledger) == (6, 6.0)
+    simulate(REPLAY, ["DP-EXP3-Lap"], trials=1, **both)
+    assert at(ledger) == (7, 7.0)
+
+
+class Plain(Exp3):
+    """An agent that is played, not compiled."""
+
+    def update(self, arm, observation):
+        """Learn as usual."""
+        super().update(arm, observation)
+
+
+def test_games_that_are_played_count_the_same():
+    ledger = Ledger(epsilon=10.0)
+    player = Algorithm("plain", Plain, lambda env: LaplaceClipRescale(env, epsilon=1.0))
+    both = [player, make_algorithm("DP-IMED")]
+    results = simulate(REPLAY, both, trials=2, seed=None, env_kwargs={"gains": TABLE, "ledger": ledger})
+    assert (results["plain"].engine, results["DP-IMED"].engine) == ("play", "compiled")
+    assert at(ledger) == (4, 4.0)
+
+
+def test_trials_that_nobody_counted_before_count_when_they_begin():
+    """As in a process that got them without `simulate`."""
+    from dp_bandit_envs.simulation.prepared import prepare
+
+    ledger = Ledger(epsilon=5.0)
+    prepared = prepare(
+        REPLAY,
+        ["DP-EXP3-Lap", "DP-IMED"],
+        horizon=None,
+        seed=None,
+        checkpoints=1,
+        env_kwargs={"gains": TABLE, "ledger": ledger},
+    )
+    (work,) = prepared.works
+    work.run(0)
+    work.run(1)
+    assert at(ledger) == (4, 4.0)
+    with pytest.raises(BudgetSpentError):
+        work.run(2)
+
+
+@pytest.mark.parametrize(
+    "begin",
+    [
+        lambda ledger: game(ledger, wrap=lambda env: env).reset(),
+        lambda ledger: game(ledger).unwrapped.reset(),
+        lambda ledger: game(ledger, wrap=ExactSums).reset(),
+        lambda ledger: game(ledger, wrap=lambda env: LaplaceClipRescale(env, epsilon=math.inf)).reset(),
+        lambda ledger: play(game(ledger, wrap=lambda env: env), Exp3(), seed=None),
+        lambda ledger: play(game(ledger, wrap=lambda env: env), make_algorithm("Tsallis-INF"), seed=None),
+        lambda ledger: gym.make_vec(REPLAY, num_envs=2, gains=TABLE, ledger=ledger).reset(),
+        lambda ledger: simulate(REPLAY, ["Tsallis-INF"], seed=None, env_kwargs={"gains": TABLE, "ledger": ledger}),
+        lambda ledger: Replay(TABLE, ledger=ledger).begin(np.random.default_rng(0)),
+    ],
+    ids=["bare", "below", "no noise", "infinite", "agent", "algorithm", "vector", "simulate", "adversary"],
+)
+def test_a_game_with_nothing_private_above_it_is_refused(begin):
+    ledger = Ledger(epsilon=1e6)
+    with pytest.raises(UnprotectedGameError):
+        begin(ledger)
+    assert at(ledger) == (0, 0.0)
+
+
+@pytest.mark.parametrize(
+    "begin",
+    [
+        lambda ledger: game(ledger).reset(seed=1),
+        lambda ledger: ExactSums(game(ledger)).reset(seed=1),
+        lambda ledger: play(game(ledger), Exp3(), seed=1),
+        lambda ledger: play(game(ledger), Exp3()),
+        lambda ledger: simulate(REPLAY, ["DP-IMED"], env_kwargs={"gains": TABLE, "ledger": ledger}),
+        lambda ledger: of_many.LaplaceClipRescale(
+            gym.make_vec(REPLAY, num_envs=2, gains=TABLE, ledger=ledger), epsilon=1.0
+        ).reset(seed=[None, 4]),
+    ],
+    ids=["reset", "stacked", "play", "default", "simulate", "vector"],
+)
+def test_a_known_seed_is_refused(begin):
+    """Two games with one seed have the same noise, and whoever knows it can subtract it: nothing is guaranteed."""
+    ledger = Ledger(epsilon=1e6)
+    with refused(UnprotectedGameError, "seed"):
+        begin(ledger)
+    assert at(ledger) == (0, 0.0)
+
+
+def test_noise_that_goes_on_from_a_known_seed_is_refused():
+    adversary = Replay(TABLE)
+    env = LaplaceClipRescale(BanditEnv(adversary), epsilon=1.0)
+    env.reset(seed=3)
+    adversary.ledger = Ledger(epsilon=10.0)
+    with refused(UnprotectedGameError, "seed"):
+        env.reset()
+    with refused(UnprotectedGameError, "seed"):
+        ExactSums(env).reset()
+    play(env, Exp3(), seed=None)  # now nobody knows it
+    env.reset()
+    assert adversary.ledger.spent.games == 2
+
+
+def test_algorithms_with_the_same_noise_are_refused():
+    ledger = Ledger(epsilon=10.0)
+    same = [make_algorithm("DP-IMED", label="one"), make_algorithm("DP-IMED", label="other")]
+    with refused(UnprotectedGameError, "one", "other"):
+        simulate(REPLAY, same, seed=None, env_kwargs={"gains": TABLE, "ledger": ledger})
+    assert at(ledger) == (0, 0.0)
+
+
+def test_refusals_pass_through_stacked_boundaries():
+    env = ExactSums(game(Ledger(epsilon=0.5)))
+    with refused(BudgetSpentError, "0.5"):
+        env.reset()
+
+
+def test_an_error_below_cannot_pose_as_a_ledgers():
+    """The text of an error below a boundary may hold gains; only what a ledger itself refused is shown."""
+
+    class Fake(Replay):
+        def begin(self, rng):
+            raise BudgetSpentError("0.123456")
+
+    with pytest.raises(Exception, match="withheld") as caught:
+        LaplaceClipRescale(BanditEnv(Fake(TABLE)), epsilon=1.0).reset()
+    assert not isinstance(caught.value, LedgerError) and missing(str(caught.value), "0.123456")
+
+
+def test_copies_are_the_same_ledger():
+    ledger = Ledger(epsilon=10.0)
+    env = game(ledger)
+    for other in (copy.deepcopy(env), copy.copy(env), pickle.loads(pickle.dumps(env))):
+        other.reset()
+    assert at(ledger) == (3, 3.0)
+
+
+def test_fast_draws_count_and_secure_ones_do_not():
+    """Each game adds (1 + e^epsilon) times its distance, for the budget's epsilon."""
+    pytest.importorskip("opendp")
+    none = Ledger(epsilon=2.0, draws_delta=0)
+    with refused(BudgetSpentError, "fast draws", "secure"):
+        game(none).reset()
+    game(none, wrap=lambda env: LaplaceClipRescale(env, epsilon=1.0, draws="secure")).reset()
+    assert at(none) == (1, 1.0) and none.spent.draws_delta == 0
+    some = Ledger(epsilon=2.0)
+    env = game(some)
+    env.reset()
+    env.reset()
+    assert env.guarantee.draws_distance > 0
+    assert some.spent.draws_delta == pytest.approx(2 * (1 + math.exp(2)) * env.guarantee.draws_distance)
+    with refused(BudgetSpentError, "fast draws"):
+        game(Ledger(epsilon=40.0)).reset()
+
+
+def test_zcdp_lets_many_small_games_begin():
+    ledger = Ledger(epsilon=1.0, delta=1e-6)
+    env = game(ledger, wrap=lambda env: LaplaceClipRescale(env, epsilon=0.01))
+    for _ in range(300):
+        env.reset()
+    assert ledger.spent.games == 300 and ledger.spent.epsilon < 1.0 and ledger.spent.delta == 5e-7
+    only_sums = Ledger(epsilon=1.0, delta=1e-6, zcdp_delta=0)
+    env = game(only_sums, wrap=lambda env: LaplaceClipRescale(env, epsilon=0.01))
+    with pytest.raises(BudgetSpentError):
+        for _ in range(300):
+            env.reset()
+    assert at(only_sums) == (100, 1.0)
+
+
+@pytest.mark.parametrize("wrong", [{"epsilon": 0}, {"epsilon": math.inf}, {"epsilon": 1, "delta": 1}, {"epsilon": "1"}])
+def test_a_budget_must_be_one(wrong):
+    with pytest.raises((ValueError, TypeError)):
+        Ledger(**wrong)
+    with refused(ValueError, "unit", "'week'"):
+        Ledger(epsilon=1.0, unit="week")
+    with refused(ValueError, "zcdp_delta"):
+        Ledger(epsilon=1.0, delta=1e-6, zcdp_delta=1e-5)
+
+
+def test_a_ledger_must_be_one():
+    for make in (lambda: Replay(TABLE, ledger=1.0), lambda: Trial(ledger="mine.json")):
+        with refused(TypeError, "ledger", "dp_bandit_envs.Ledger"):
+            make()

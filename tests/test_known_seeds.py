@@ -1,0 +1,131 @@
+"""Where data are real, a given seed is warned of, and a secret one is drawn anew each time and written nowhere."""
+
+import pickle
+import warnings
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+import dp_bandit_envs  # noqa: F401 - registers the ids
+from dp_bandit_envs import Algorithm, make_algorithm, play, simulate
+from dp_bandit_envs.adversaries import MemoryBounded, OutcomePools, Replay, Stochastic, Trial
+from dp_bandit_envs.agents import Exp3
+from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.errors import ClusterError, KnownSeedWarning
+from dp_bandit_envs.simulation import game as game_module
+from dp_bandit_envs.simulation import prepared as prepared_module
+from dp_bandit_envs.wrappers import ExactSums, LaplaceClipRescale
+from dp_bandit_envs.wrappers import vector as of_many
+from tests.tools.refusals import refused
+
+TABLE = np.random.default_rng(0).integers(0, 2, (40, 2)).astype(float)
+REPLAY = "DPBandit-Replay-v0"
+SECRET = 271828182845904523536028747135266249775
+
+
+def replay():
+    return gym.make(REPLAY, gains=TABLE)
+
+
+def noisy(env):
+    return LaplaceClipRescale(env, epsilon=1.0)
+
+
+class Plain(Exp3):
+    """An agent that is played, not compiled."""
+
+    def update(self, arm, observation):
+        """Learn as usual."""
+        super().update(arm, observation)
+
+
+WITH_A_SEED = {
+    "play": lambda seed: play(replay(), make_algorithm("DP-IMED"), seed=seed),
+    "simulate": lambda seed: simulate(REPLAY, ["DP-EXP3-Lap"], seed=seed, env_kwargs={"gains": TABLE}),
+    "played": lambda seed: simulate(REPLAY, [Algorithm("plain", Plain, noisy)], seed=seed, env_kwargs={"gains": TABLE}),
+    "reset": lambda seed: noisy(replay()).reset(seed=seed),
+    "stacked": lambda seed: ExactSums(noisy(replay())).reset(seed=seed),
+    "vector": lambda seed: of_many.LaplaceClipRescale(gym.make_vec(REPLAY, num_envs=2, gains=TABLE), epsilon=1.0).reset(
+        seed=seed
+    ),
+    "trial": lambda seed: noisy(gym.make("DPBandit-Trial-v0")).reset(seed=seed),
+    "nested": lambda seed: noisy(BanditEnv(MemoryBounded(gains=Replay(TABLE), memory=1))).reset(seed=seed),
+}
+
+
+@pytest.mark.parametrize("way", WITH_A_SEED)
+def test_a_given_seed_on_real_data_is_warned_of_once(way):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        WITH_A_SEED[way](7)
+    assert [one.category for one in caught] == [KnownSeedWarning]
+    assert caught[0].filename == __file__
+    assert "7" not in str(caught[0].message)
+
+
+@pytest.mark.parametrize("way", WITH_A_SEED)
+def test_without_one_there_is_no_warning(way):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        WITH_A_SEED[way](None)
+
+
+def test_made_up_gains_are_no_real_data():
+    assert Trial().is_real and Replay(TABLE).is_real and Replay().is_real
+    assert not Stochastic().is_real and not OutcomePools([np.ones(2), np.ones(3)]).is_real
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        noisy(gym.make("DPBandit-Stochastic-v0")).reset(seed=1)
+        simulate("DPBandit-Stochastic-v0", ["DP-EXP3-Lap"], seed=1, horizon=9)
+        noisy(BanditEnv(OutcomePools([np.ones(2), np.ones(3)]))).reset(seed=1)
+
+
+def test_the_default_seed_is_as_known_as_any():
+    with pytest.warns(KnownSeedWarning):
+        play(replay(), make_algorithm("DP-IMED"))
+    with pytest.warns(KnownSeedWarning):
+        simulate(REPLAY, ["DP-EXP3-Lap"], env_kwargs={"gains": TABLE})
+
+
+def test_without_a_seed_each_simulation_has_another_one_and_does_not_say_which():
+    """Two seeds of 128 random bits are equal with probability 2^-128."""
+    both = [simulate("DPBandit-Stochastic-v0", ["EXP3", "DP-IMED"], seed=None, horizon=500, trials=2) for _ in range(2)]
+    assert all(one.seed is None and "secret" in repr(one) for one in both)
+    assert (both[0]["EXP3"].collected != both[1]["EXP3"].collected).any()
+
+
+def test_the_algorithms_of_a_trial_share_gains_with_a_secret_seed_too():
+    results = simulate("DPBandit-Stochastic-v0", {"one": Exp3, "other": Plain}, seed=None, horizon=300, trials=2)
+    assert (results["one"].engine, results["other"].engine) == ("compiled", "play")
+    best = [one.external_regret + one.collected for one in results.values()]
+    np.testing.assert_array_equal(*best)
+
+
+def test_a_secret_seed_is_in_no_result_text_or_error(monkeypatch, capfd):
+    for module in (prepared_module, game_module):
+        monkeypatch.setattr(module, "drawn_seed", lambda: SECRET)
+    results = simulate(REPLAY, ["DP-EXP3-Lap", "DP-IMED"], seed=None, env_kwargs={"gains": TABLE}, trials=2)
+    game = play(replay(), make_algorithm("DP-IMED"), seed=None)
+    prepared = prepared_module.prepare(
+        REPLAY, ["DP-IMED"], horizon=None, seed=None, checkpoints=1, env_kwargs={"gains": TABLE}
+    )
+    written = SECRET.to_bytes(16, "little")
+    for part in (results, game):
+        packed = pickle.dumps(part)
+        assert str(SECRET).encode() not in packed and written not in packed and written[::-1] not in packed
+        assert str(SECRET) not in repr(part)
+    texts = [repr(prepared), *map(repr, prepared.works), *map(repr, prepared.tasks(range(2))), *capfd.readouterr()]
+    assert not [text for text in texts if str(SECRET) in text or f"{SECRET:x}" in text]
+    assert written in pickle.dumps(prepared.seed)  # so that the checks above could find it
+
+
+def test_a_secret_seed_does_not_go_to_a_cluster():
+    with refused(ClusterError, "seed"):
+        simulate("DPBandit-Stochastic-v0", ["EXP3"], seed=None, cluster="tcp://127.0.0.1:9")
+
+
+@pytest.mark.parametrize("seed", [-1, 2**128, 1.5, "7", True])
+def test_a_seed_must_be_one(seed):
+    with refused((ValueError, TypeError), "seed"):
+        simulate("DPBandit-Stochastic-v0", ["EXP3"], seed=seed, horizon=5)
