@@ -7,6 +7,7 @@ Renyi divergence of order 1 (rho). The cheapest r gives the exact loss. Nothing 
 """
 
 import itertools
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -32,11 +33,13 @@ class LinearNoise(NamedTuple):
         noise: L, `(releases, draws)`, for draws of scale 1.
         moves: D, `(releases, rounds, n_values)`: how a change of one gain by 1 moves what is released.
         kind: `"laplace"` or `"normal"`; `""` if nothing is drawn.
+        of_value: The number of the value that each release is of.
     """
 
     noise: FloatArray
     moves: FloatArray
     kind: str
+    of_value: list[int]
 
 
 def linear_noise(game: HeldGame) -> LinearNoise:
@@ -71,7 +74,7 @@ def linear_noise(game: HeldGame) -> LinearNoise:
     expected = noise @ some
     if np.abs(moved(base_gains, some) - expected).max(initial=0.0) > SAME * (1 + np.abs(expected).max(initial=0.0)):
         raise NotAuditedError("what it releases is not linear in its draws")
-    return LinearNoise(noise, moves, kinds.pop() if kinds else "")
+    return LinearNoise(noise, moves, kinds.pop() if kinds else "", [value for _, value, _ in base.places])
 
 
 def _difference(base: Released, other: Released) -> FloatArray:
@@ -80,14 +83,56 @@ def _difference(base: Released, other: Released) -> FloatArray:
     return other.values - base.values
 
 
+def row_loss(found: LinearNoise, t: int, seen: list[int], values: Values) -> float:
+    """Return the loss of round t for the worst change of its values; rho for normal draws, inf if nothing hides it.
+
+    Args:
+        found: The map.
+        t: The round.
+        seen: The numbers of the values that it reveals.
+        values: Public facts about them.
+    """
+    moves = found.moves[:, t]
+    if values.norm == "l2":
+        return _ball_loss(found, moves, seen, values.own)
+    worst = 0.0
+    for change in row_changes(seen, moves.shape[1], values):
+        worst = max(worst, cost(found, moves @ change))
+    return worst
+
+
+def cost(found: LinearNoise, move: FloatArray) -> float:
+    """Return what the cheapest change of the draws costs that moves what is released by `move`; inf without one."""
+    draws = cheapest_change(found, move)
+    if draws is None:
+        return math.inf
+    return float((draws**2).sum() / 2 if found.kind == "normal" else np.abs(draws).sum())
+
+
+def _ball_loss(found: LinearNoise, moves: FloatArray, seen: list[int], diameter: float) -> float:
+    """Return the loss for two rows in an L2 ball, where every value has draws of its own.
+
+    Then the costs c_i of a change of value i by 1 add up: for Laplace draws to sum c_i |v_i|, which on |v| = D is at
+    most D |c|; for normal draws to sum c_i v_i^2, at most D^2 max c_i. Both are attained.
+    """
+    owners = np.array(found.of_value)
+    own = [np.abs(found.noise[owners == value]).max(axis=0, initial=0.0) > 0 for value in seen]
+    if (np.sum(own, axis=0) > 1).any():
+        raise NotAuditedError("its vectors are in an L2 ball, and their coordinates share draws")
+    costs = np.zeros(len(seen))
+    for place, value in enumerate(seen):
+        if np.abs(moves[owners != value, value]).max(initial=0.0) > 0:
+            raise NotAuditedError("its vectors are in an L2 ball, and a coordinate moves another one's releases")
+        costs[place] = cost(found, moves[:, value])
+    return float(diameter**2 * costs.max() if found.kind == "normal" else diameter * np.linalg.norm(costs))
+
+
 def row_changes(seen: list[int], n_values: int, values: Values) -> list[FloatArray]:
     """Return the changes of one round's values that can lose most, each `(n_values,)`.
 
     The loss is convex in the change, so the extreme points of all differences of two rows suffice: all signs where
     every value has a range of its own, single values in the L1 norm. A change and its negative lose the same.
     """
-    if values.norm == "l2":
-        raise NotAuditedError("its vectors are in an L2 ball, which has no finite number of extreme points")
     changes = []
     if values.norm == "l1":
         for value in seen:
