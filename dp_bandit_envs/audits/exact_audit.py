@@ -15,7 +15,7 @@ from dp_bandit_envs.audits.bit_laws import law_losses
 from dp_bandit_envs.audits.driver_releases import Held, differing
 from dp_bandit_envs.audits.exact_result import ExactLoss
 from dp_bandit_envs.audits.held_game import HeldGame, Layer, UnknownDrawError, layers_of_game
-from dp_bandit_envs.audits.linear_noise import LinearNoise, linear_noise, row_loss
+from dp_bandit_envs.audits.linear_noise import LinearNoise, check_far_out, linear_noise, row_loss
 from dp_bandit_envs.audits.own_norm_noise import own_norm_losses
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.experts_env import ExpertsEnv
@@ -163,7 +163,9 @@ def round_losses(found: LinearNoise, game: HeldGame) -> FloatArray:
     losses = np.zeros(len(game.revealed))
     for t, seen in enumerate(game.revealed):
         if found.moves[:, t].any():
-            losses[t] = row_loss(found, t, seen, values)
+            row = row_loss(found, t, seen, values)
+            check_far_out(game, t, row)
+            losses[t] = row.loss
     return losses
 
 

@@ -20,6 +20,8 @@ from dp_bandit_envs.protocols import FloatArray
 
 IMPULSE = 0.25
 """The largest change of a released number in the search for the map: mechanisms that clip are linear so far inside."""
+FAR = 30.0
+"""How far out draws are looked at, in scales: NumPy's Laplace draws end at 37."""
 SAME = 1e-7
 """Two numbers are the same below this share of the largest one."""
 MOST_SIGNS = 10
@@ -83,8 +85,22 @@ def _difference(base: Released, other: Released) -> FloatArray:
     return other.values - base.values
 
 
-def row_loss(found: LinearNoise, t: int, seen: list[int], values: Values) -> float:
-    """Return the loss of round t for the worst change of its values; rho for normal draws, inf if nothing hides it.
+class RowLoss(NamedTuple):
+    """What one round loses.
+
+    Attributes:
+        loss: For the worst change of its values; rho for normal draws, inf if nothing hides it.
+        change: That change, `(n_values,)`.
+        draws: The change of the draws that hides it, `(draws,)`, in units of their scales; None if nothing does.
+    """
+
+    loss: float
+    change: FloatArray
+    draws: FloatArray | None
+
+
+def row_loss(found: LinearNoise, t: int, seen: list[int], values: Values) -> RowLoss:
+    """Return the loss of round t for the worst change of its values.
 
     Args:
         found: The map.
@@ -95,21 +111,20 @@ def row_loss(found: LinearNoise, t: int, seen: list[int], values: Values) -> flo
     moves = found.moves[:, t]
     if values.norm == "l2":
         return _ball_loss(found, moves, seen, values.own)
-    worst = 0.0
-    for change in row_changes(seen, moves.shape[1], values):
-        worst = max(worst, cost(found, moves @ change))
-    return worst
+    losses = [_loss_of(found, moves, change) for change in row_changes(seen, moves.shape[1], values)]
+    return max(losses, key=lambda each: each.loss)
 
 
-def cost(found: LinearNoise, move: FloatArray) -> float:
-    """Return what the cheapest change of the draws costs that moves what is released by `move`; inf without one."""
-    draws = cheapest_change(found, move)
+def _loss_of(found: LinearNoise, moves: FloatArray, change: FloatArray) -> RowLoss:
+    """Return the loss for one change, and what hides it."""
+    draws = cheapest_change(found, moves @ change)
     if draws is None:
-        return math.inf
-    return float((draws**2).sum() / 2 if found.kind == "normal" else np.abs(draws).sum())
+        return RowLoss(math.inf, change, None)
+    cost = (draws**2).sum() / 2 if found.kind == "normal" else np.abs(draws).sum()
+    return RowLoss(float(cost), change, draws)
 
 
-def _ball_loss(found: LinearNoise, moves: FloatArray, seen: list[int], diameter: float) -> float:
+def _ball_loss(found: LinearNoise, moves: FloatArray, seen: list[int], diameter: float) -> RowLoss:
     """Return the loss for two rows in an L2 ball, where every value has draws of its own.
 
     Then the costs c_i of a change of value i by 1 add up: for Laplace draws to sum c_i |v_i|, which on |v| = D is at
@@ -119,12 +134,44 @@ def _ball_loss(found: LinearNoise, moves: FloatArray, seen: list[int], diameter:
     own = [np.abs(found.noise[owners == value]).max(axis=0, initial=0.0) > 0 for value in seen]
     if (np.sum(own, axis=0) > 1).any():
         raise NotAuditedError("its vectors are in an L2 ball, and their coordinates share draws")
-    costs = np.zeros(len(seen))
-    for place, value in enumerate(seen):
+    for value in seen:
         if np.abs(moves[owners != value, value]).max(initial=0.0) > 0:
             raise NotAuditedError("its vectors are in an L2 ball, and a coordinate moves another one's releases")
-        costs[place] = cost(found, moves[:, value])
-    return float(diameter**2 * costs.max() if found.kind == "normal" else diameter * np.linalg.norm(costs))
+    units = np.eye(moves.shape[1])
+    costs = np.array([_loss_of(found, moves, units[value]).loss for value in seen])
+    if not np.isfinite(costs).all() or not costs.any():
+        return RowLoss(float(costs.max()), units[seen[0]], None if costs.any() else np.zeros(found.noise.shape[1]))
+    worst = units[seen[int(costs.argmax())]] if found.kind == "normal" else units[seen].T @ (costs / norm(costs))
+    return _loss_of(found, moves, diameter * worst)
+
+
+def norm(numbers: FloatArray) -> float:
+    """Return the L2 norm."""
+    return float(np.sqrt((numbers * numbers).sum()))
+
+
+def check_far_out(game: HeldGame, t: int, row: RowLoss) -> None:
+    """Check that draws far out hide a change as small ones do; noise that is cut somewhere shows the gain there.
+
+    What is clipped or withheld after the noise was added is the same for both, as both have the same noisy value.
+
+    Raises:
+        NotAuditedError: If they do not.
+    """
+    if row.draws is None or not row.draws.any():
+        return
+    values = game.layers[0][1].values
+    middle = np.full((len(game.revealed), len(row.change)), (values.low + values.high) / 2)
+    one, other = middle.copy(), middle.copy()
+    one[t] -= row.change / 2
+    other[t] += row.change / 2
+    for side in (1.0, -1.0):
+        far = side * np.sign(row.draws) * (FAR + 2 * np.abs(row.draws).max())
+        first = game.play(one, FakeDraws(far.tolist()))
+        second = game.play(other, FakeDraws((far - row.draws).tolist()))
+        difference = np.abs(_difference(first, second)).max(initial=0.0)
+        if difference > SAME * (1 + np.abs(first.values).max(initial=0.0)):
+            raise NotAuditedError(f"draws {FAR:g} scales out do not hide a gain, so its noise is cut before that")
 
 
 def row_changes(seen: list[int], n_values: int, values: Values) -> list[FloatArray]:
