@@ -174,3 +174,37 @@ class BrokenLastBatch(Mechanism):
         return PrivacyGuarantee(
             epsilon=self.epsilon, theorem="one round moves an average by 1 / tau (false for the rest)"
         )
+
+
+class RedrawState(NamedTuple):
+    """The last gain of each arm and how many it had, `(n_values,)`, and the scale."""
+
+    last: FloatArray
+    counts: IntArray
+    scale: float
+
+
+def release_last(state: RedrawState, arm: int, gain: float, rng: np.random.Generator) -> tuple[float, int]:
+    """Release a gain with a draw of its own."""
+    state.last[arm] = gain
+    state.counts[arm] += 1
+    return gain + draw(state.scale, rng), state.counts[arm]
+
+
+def draw_again(state: RedrawState, arm: int, rng: np.random.Generator) -> tuple[float, int]:
+    """Release an arm's last gain again, with a new draw."""
+    return state.last[arm] + draw(state.scale, rng), state.counts[arm]
+
+
+class BrokenRedraw(BlockSums):
+    """Draws the noise of an arm's last release again in every round, as DP-UCB-INT is printed: the average is exact."""
+
+    release: Any = staticmethod(release_last)
+    idle: Any = staticmethod(draw_again)
+
+    def __init__(self, *, epsilon: SupportsFloat) -> None:
+        super().__init__(epsilon=epsilon, ratio=1)
+
+    def new_state(self, below: Below) -> Any:
+        """Return no gains yet."""
+        return RedrawState(np.zeros(below.n_values), np.zeros(below.n_values, np.int64), self.noise(below).scale)

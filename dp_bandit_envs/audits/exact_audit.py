@@ -1,7 +1,7 @@
 """The exact privacy loss of an algorithm's noise for a changed round, beside what is declared."""
 
 import dataclasses
-import math
+from collections.abc import Sequence
 from typing import Any, SupportsIndex
 
 import gymnasium as gym
@@ -10,80 +10,34 @@ import numpy as np
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries import GainTable
 from dp_bandit_envs.algorithms import Algorithm, make_algorithm
+from dp_bandit_envs.audits.agent_draws import USUAL_NUMBERS, draw_losses
 from dp_bandit_envs.audits.bit_laws import law_losses
+from dp_bandit_envs.audits.driver_releases import Held, differing
+from dp_bandit_envs.audits.exact_result import ExactLoss
 from dp_bandit_envs.audits.held_game import HeldGame, Layer, UnknownDrawError, layers_of_game
-from dp_bandit_envs.audits.linear_noise import LinearNoise, cheapest_change, linear_noise, row_changes
+from dp_bandit_envs.audits.linear_noise import LinearNoise, check_far_out, linear_noise, row_loss
+from dp_bandit_envs.audits.own_norm_noise import own_norm_losses
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.experts_env import ExpertsEnv
 from dp_bandit_envs.errors import NotAuditedError
-from dp_bandit_envs.privacy.gaussian import gaussian_epsilon
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.mechanism import Mechanism
 from dp_bandit_envs.protocols import Environment, FloatArray, plays_points
 from dp_bandit_envs.simulation import play
 from dp_bandit_envs.wrappers import PrivacyBoundary
 
-TOLERANCE = 1e-9
-"""A loss is within a claim up to this relative difference, which is that of the arithmetic."""
-
-
-@dataclasses.dataclass(frozen=True)
-class ExactLoss:
-    """The exact privacy loss of the releases of one game with the arms held, and what is declared.
-
-    Attributes:
-        name: The algorithm's or mechanism's name.
-        declared: The guarantee that is declared.
-        by_round: The pure loss if a round's gains change, `(rounds,)`, in nats; for normal draws rho instead.
-        gaussian: Whether the noise is normal.
-        arms: The arms that were held, `(rounds,)`; all 0 where actions are points.
-    """
-
-    name: str
-    declared: PrivacyGuarantee
-    by_round: FloatArray
-    gaussian: bool
-    arms: tuple[int, ...]
-
-    @property
-    def rho(self) -> float | None:
-        """The exact zCDP parameter of the worst round for normal draws, otherwise None."""
-        return float(self.by_round.max()) if self.gaussian else None
-
-    @property
-    def epsilon(self) -> float:
-        """The smallest epsilon that holds, in [0, inf]: at the declared delta for normal draws, else at delta = 0."""
-        worst = float(self.by_round.max())
-        if not self.gaussian or worst in (0.0, math.inf):
-            return worst
-        if not self.declared.delta > 0:
-            return math.inf
-        return gaussian_epsilon(1 / math.sqrt(2 * worst), self.declared.delta)
-
-    @property
-    def ratio(self) -> float:
-        """The exact epsilon over the declared one; nan where none is declared, or 0 is."""
-        claim = self.declared.epsilon
-        return self.epsilon / claim if 0 < claim < math.inf else math.nan
-
-    @property
-    def holds(self) -> bool:
-        """Whether the exact loss is within the claim; True where nothing is declared."""
-        if self.declared.model == "none":
-            return True
-        if self.rho is not None and self.declared.rho is not None:
-            return self.rho <= self.declared.rho * (1 + TOLERANCE)
-        # The search for epsilon at a delta has a relative error of its own.
-        return self.epsilon <= self.declared.epsilon * (1 + (2 if self.gaussian else 1) * TOLERANCE)
+ROUNDS = 16
+"""The usual number of rounds; fewer for an agent's own draws, where all tables of gains are played."""
 
 
 def exact_loss(
     algorithm: Algorithm | Mechanism | str,
     *,
-    horizon: SupportsIndex = 16,
+    horizon: SupportsIndex | None = None,
     n_arms: SupportsIndex = 2,
     env: Environment | None = None,
     seed: int = 0,
+    drivers: Sequence[str] = (),
 ) -> ExactLoss:
     """Work out the exact privacy loss of an algorithm's noise in one game, over all rounds and whole rows of gains.
 
@@ -93,18 +47,25 @@ def exact_loss(
     of the released numbers before they are rounded to the grid, so it is an upper bound after that. It belongs to the
     arms of this game: a longer one, or other arms, can lose more.
 
+    Where the noise is an agent's own draws, as in EXP3, the law of all arms is worked out on every table of gains 0
+    and 1 of a short game; see `agent_draws`.
+
     Args:
         algorithm: An algorithm or the name of one; or a mechanism, for which the worst of a few sequences of arms
             (one arm only, and arms in turn) is taken.
-        horizon: Number of rounds, at least 1. Only without `env`.
+        horizon: Number of rounds, at least 1; by default 16, or where the agent's own draws are the noise, as many as
+            8 gains allow. Only without `env`.
         n_arms: Number of arms, at least 2. Only without `env`.
         env: The game, without the algorithm's wrappers; by default random gains in [0, 1], all of which are revealed
-            if the algorithm needs them all, or the ball in two dimensions for one that plays points only.
+            if the algorithm needs them all, or the ball in two dimensions for one that plays points only. The gains of
+            a game whose noise is the agent's own draws are replaced.
         seed: The seed of that game.
+        drivers: Which of `"scalar"`, `"vector"` and `"compiled"` must release exactly what was audited, for the same
+            draws. (`"compiled"` takes seconds the first time.)
 
     Raises:
-        NotAuditedError: If nothing draws noise but the agent itself, if a draw is neither Laplace nor normal nor a
-            random bit for each gain, or if the releases are not linear in the draws.
+        NotAuditedError: If a draw is of no known kind, if releases are not linear in the draws, or if an agent draws
+            more than arms; the message says why.
         ImportError: If SciPy is needed and missing (extra `audits`).
 
     Source: Hardt and Talwar (2010) for the loss of additive noise; Denisov, McMahan, Rush, Smith and Thakurta (2022)
@@ -112,21 +73,27 @@ def exact_loss(
     """
     if isinstance(algorithm, str):
         algorithm = make_algorithm(algorithm)
-    k, t = checks.integer("n_arms", n_arms, at_least=2), checks.integer("horizon", horizon, at_least=1)
+    k = checks.integer("n_arms", n_arms, at_least=2)
+    t = ROUNDS if horizon is None else checks.integer("horizon", horizon, at_least=1)
     if isinstance(algorithm, Mechanism):
-        return _of_mechanism(algorithm, env or _random_game(k, t, seed))
-    if env is None:
-        full = algorithm.feedback == "full"
-        env = _random_game(k, t, seed, everything=full) if algorithm.make_agent else _points(t, algorithm.feedback)
-    declared = algorithm.guarantee_in(env)
-    arms = tuple(play(env, algorithm, seed=seed).arms.tolist())
-    layers = layers_of_game(algorithm.wrap(env))
+        return _of_mechanism(algorithm, env or _random_game(k, t, seed), drivers)
+    game = _game_for(algorithm, k, t, seed) if env is None else env
+    layers = layers_of_game(algorithm.wrap(game))
     if algorithm.own_guarantee is not None or not layers:
-        raise NotAuditedError(
-            f"{algorithm.name} has no noise but its agent's own draws, which this audit does not cover."
-            " Use sampled_loss."
-        )
-    return _loss(algorithm.name, declared, layers, env, arms, seed, algorithm.player)
+        if env is None and horizon is None and algorithm.make_agent is not None:
+            game = _game_for(algorithm, k, max(1, USUAL_NUMBERS // k), seed)
+        return _of_draws(algorithm, game)
+    declared = algorithm.guarantee_in(game)
+    arms = tuple(play(game, algorithm, seed=seed).arms.tolist())
+    loss = _loss(algorithm.name, declared, layers, game, arms, seed, algorithm.player)
+    held = Held(algorithm.wrapping, algorithm.player, game, layers, arms)
+    return dataclasses.replace(loss, differs=differing(held, drivers, seed))
+
+
+def _game_for(algorithm: Algorithm, n_arms: int, horizon: int, seed: int) -> Environment:
+    if algorithm.make_agent is None:
+        return _points(horizon, algorithm.feedback)
+    return _random_game(n_arms, horizon, seed, everything=algorithm.feedback == "full")
 
 
 def _random_game(n_arms: int, horizon: int, seed: int, *, everything: bool = False) -> BanditEnv:
@@ -140,14 +107,25 @@ def _points(horizon: int, feedback: str) -> Environment:
     return game
 
 
-def _of_mechanism(mechanism: Mechanism, env: Environment) -> ExactLoss:
+def _of_draws(algorithm: Algorithm, env: Environment) -> ExactLoss:
+    if plays_points(env):
+        raise NotAuditedError(
+            f"{algorithm.name} has no noise but its agent's own draws of points, of which there are too many."
+        )
+    declared = algorithm.guarantee_in(env)
+    found = draw_losses(algorithm, env, declared.delta)
+    return ExactLoss(algorithm.name, declared, found.by_round, False, found.arms, found.rho)
+
+
+def _of_mechanism(mechanism: Mechanism, env: Environment, drivers: Sequence[str]) -> ExactLoss:
     wrapped = PrivacyBoundary(env, mechanism)
     declared, layers = wrapped.guarantee, layers_of_game(wrapped)
     rounds, step = int(env.get_wrapper_attr("horizon")), mechanism.batch_size
     n_arms = 1 if plays_points(env) else int(env.get_wrapper_attr("n_arms"))
-    tries = [[0] * rounds, [(t // step) % n_arms for t in range(rounds)]]
-    losses = [_loss(type(mechanism).__name__, declared, layers, env, tuple(arms), 0, "") for arms in tries]
-    return max(losses, key=lambda each: float(each.by_round.max()))
+    tries = [tuple([0] * rounds), tuple((t // step) % n_arms for t in range(rounds))]
+    losses = [_loss(type(mechanism).__name__, declared, layers, env, arms, 0, "") for arms in tries]
+    differs = differing(Held(lambda game: PrivacyBoundary(game, mechanism), "", env, layers, tries[1]), drivers, 0)
+    return dataclasses.replace(max(losses, key=lambda each: float(each.by_round.max())), differs=differs)
 
 
 def _loss(
@@ -161,12 +139,16 @@ def _loss(
 ) -> ExactLoss:
     game = HeldGame(layers, _revealed(env, arms, layers[0][1].n_values, seed, player))
     try:
-        found = linear_noise(game)
-    except UnknownDrawError as draw:
-        return ExactLoss(name, declared, law_losses(game, draw.args[0]), False, arms)
+        try:
+            found = linear_noise(game)
+        except UnknownDrawError as draw:
+            kind = draw.args[0]
+            own_norm = kind in ("standard_gamma", "standard_normal")
+            losses = own_norm_losses(game) if own_norm else law_losses(game, kind)
+            return ExactLoss(name, declared, losses, False, arms)
+        loss = ExactLoss(name, declared, round_losses(found, game), found.kind == "normal", arms)
     except NotAuditedError as error:
         raise NotAuditedError(f"{name}: {error}. Use sampled_loss.") from None
-    loss = ExactLoss(name, declared, round_losses(found, game), found.kind == "normal", arms)
     if not loss.holds and declared.delta > 0 and not loss.gaussian:
         raise NotAuditedError(
             f"{name}: the loss at delta = 0 is {loss.epsilon:g}, and no audit here gives that of Laplace noise at"
@@ -177,18 +159,13 @@ def _loss(
 
 def round_losses(found: LinearNoise, game: HeldGame) -> FloatArray:
     """Return the loss of each round for the worst change of its row, `(rounds,)`; rho for normal draws."""
-    values, n_values = game.layers[0][1].values, game.layers[0][1].n_values
+    values = game.layers[0][1].values
     losses = np.zeros(len(game.revealed))
     for t, seen in enumerate(game.revealed):
-        if not found.moves[:, t].any():
-            continue
-        for change in row_changes(seen, n_values, values):
-            draws = cheapest_change(found, found.moves[:, t] @ change)
-            if draws is None:
-                losses[t] = math.inf
-                break
-            cost = float((draws**2).sum() / 2 if found.kind == "normal" else np.abs(draws).sum())
-            losses[t] = max(losses[t], cost)
+        if found.moves[:, t].any():
+            row = row_loss(found, t, seen, values)
+            check_far_out(game, t, row)
+            losses[t] = row.loss
     return losses
 
 

@@ -1,4 +1,4 @@
-"""A gallery of broken mechanisms: each with its repaired twin, a game that shows the fault, and what an attacker sees.
+"""A gallery of broken parts: each with its repaired twin, the audit that tells them apart, and what an attacker sees.
 
 None of them is in a table of mechanisms or algorithms, so no name leads to one; each says that it is broken in its own.
 
@@ -8,6 +8,8 @@ None of them is in a table of mechanisms or algorithms, so no name leads to one;
     lesson = LESSONS["hybrid budget"]
     exact_loss(lesson.broken(1.0), env=lesson.game()).epsilon    # 2: it declares 1
     exact_loss(lesson.repaired(1.0), env=lesson.game()).epsilon  # 1
+
+`dp-bandit audit --gallery` runs every audit on both.
 """
 
 from collections.abc import Callable
@@ -17,6 +19,25 @@ import gymnasium as gym
 import numpy as np
 
 from dp_bandit_envs.adversaries import GainTable
+from dp_bandit_envs.agents import Exp3
+from dp_bandit_envs.audits.broken_boundaries import (
+    BrokenEnd,
+    BrokenEpisodes,
+    BrokenInfo,
+    BrokenSeed,
+    laplace_boundary,
+    reads_info,
+    reads_the_end,
+    subtracts_episodes,
+    subtracts_the_stream,
+)
+from dp_bandit_envs.audits.broken_draws import (
+    BrokenLossForm,
+    BrokenNoFloor,
+    loss_form,
+    no_floor,
+    refuted_by_a_long_history,
+)
 from dp_bandit_envs.audits.broken_noise import (
     BrokenFirstMean,
     BrokenGraphNoise,
@@ -24,6 +45,7 @@ from dp_bandit_envs.audits.broken_noise import (
     BrokenLastBatch,
     BrokenNoGrid,
     BrokenRange,
+    BrokenRedraw,
     BrokenRepeat,
     BrokenSharedDraw,
     BrokenTreeLevels,
@@ -32,40 +54,60 @@ from dp_bandit_envs.audits.exact_audit import exact_loss
 from dp_bandit_envs.audits.float_audit import float_loss
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.graph_env import GraphEnv
-from dp_bandit_envs.privacy.mechanism import Mechanism
 from dp_bandit_envs.privacy.mechanisms import BlockSums, CounterSums, HybridSums, LaplaceClipRescale
 from dp_bandit_envs.protocols import Environment
 
 ROUNDS = 16
 
 
+def refuted_exactly(part: Any, game: Environment) -> bool:
+    """Whether the exact loss of a mechanism or an algorithm is above its claim."""
+    return not exact_loss(part, env=game).holds
+
+
+def refuted_in_floats(part: Any, game: Environment) -> bool:
+    """Whether some releases are impossible for another gain, with a confidence of 99 %."""
+    return not float_loss(part, confidence=0.99, games=300).holds
+
+
+def by(attack: Callable[[Any], bool]) -> Callable[[Any, Environment], bool]:
+    """Return an audit of boundaries from an attack, which makes its own games."""
+    return lambda part, game: attack(part)
+
+
 class Lesson(NamedTuple):
     """One fault.
 
     Attributes:
-        broken: Makes the broken mechanism for an epsilon.
-        repaired: Makes its twin without the fault, which keeps that epsilon.
+        broken: Makes the broken part for an epsilon: a mechanism, an algorithm, or what puts a boundary around an
+            environment.
+        repaired: Makes its twin without the fault, which keeps what it claims.
         seen: What an attacker sees, in one sentence.
-        game: Makes a game of 16 rounds in which the fault shows.
-        in_floats: Whether the fault is in floating-point numbers, which `float_loss` finds and `exact_loss` does not.
+        game: Makes a game in which the fault shows.
+        audit: Whether the audit for this fault refutes a part in that game.
+        of: `"mechanism"`, `"algorithm"` or `"boundary"`.
     """
 
-    broken: Callable[[float], Mechanism]
-    repaired: Callable[[float], Mechanism]
+    broken: Callable[[float], Any]
+    repaired: Callable[[float], Any]
     seen: str
     game: Callable[[], Environment]
-    in_floats: bool = False
+    audit: Callable[[Any, Environment], bool] = refuted_exactly
+    of: str = "mechanism"
 
-    def rejects(self, mechanism: Mechanism) -> bool:
-        """Whether the audit for this fault refutes a mechanism: exactly, or with a confidence of 99 % in floats."""
-        if self.in_floats:
-            return not float_loss(mechanism, confidence=0.99, games=300).holds
-        return not exact_loss(mechanism, env=self.game()).holds
+    def rejects(self, part: Any) -> bool:
+        """Whether the audit for this fault refutes a part: exactly, or with a confidence of 99 %."""
+        return self.audit(part, self.game())
 
 
 def two_arms() -> Environment:
     """Return a game with two arms."""
     return BanditEnv(GainTable(np.zeros((ROUNDS, 2))))
+
+
+def four_rounds() -> Environment:
+    """Return a game of two arms whose law can be worked out on all tables."""
+    return BanditEnv(GainTable(np.zeros((4, 2))))
 
 
 def complete_graph() -> Environment:
@@ -135,7 +177,60 @@ LESSONS: dict[str, Lesson] = {
         lambda epsilon: LaplaceClipRescale(epsilon=epsilon),
         "A release that 1 + noise cannot round to was made from the other gain, with certainty.",
         two_arms,
-        in_floats=True,
+        refuted_in_floats,
+    ),
+    "redrawn noise": Lesson(
+        lambda epsilon: BrokenRedraw(epsilon=epsilon),
+        lambda epsilon: BlockSums(epsilon=epsilon, ratio=1),
+        "A gain is released anew in every round that plays another arm, and the average of the releases shows it.",
+        two_arms,
+    ),
+    "loss form": Lesson(
+        lambda epsilon: loss_form(BrokenLossForm),
+        lambda epsilon: loss_form(Exp3),
+        "After 300 chosen rounds two games that differ in one loss play so differently that each draw loses 3.6.",
+        four_rounds,
+        refuted_by_a_long_history,
+        "algorithm",
+    ),
+    "no floor": Lesson(
+        lambda epsilon: no_floor(BrokenNoFloor),
+        lambda epsilon: no_floor(Exp3),
+        "An arm that is hardly ever drawn gets a gain divided by its probability, and is then drawn nearly always.",
+        four_rounds,
+        of="algorithm",
+    ),
+    "total in info": Lesson(
+        lambda epsilon: lambda env: BrokenInfo(env, epsilon=epsilon),
+        laplace_boundary,
+        "The running total in info grows by the true gain of every round.",
+        two_arms,
+        by(reads_info),
+        "boundary",
+    ),
+    "environment's seed": Lesson(
+        lambda epsilon: lambda env: BrokenSeed(env, epsilon=epsilon),
+        laplace_boundary,
+        "Whoever runs default_rng(seed) with the seed that the log shows has the noise, and can subtract it.",
+        two_arms,
+        by(subtracts_the_stream),
+        "boundary",
+    ),
+    "same noise again": Lesson(
+        lambda epsilon: lambda env: BrokenEpisodes(env, epsilon=epsilon),
+        laplace_boundary,
+        "The releases of two episodes differ by the exact difference of their gains.",
+        two_arms,
+        by(subtracts_episodes),
+        "boundary",
+    ),
+    "early end": Lesson(
+        lambda epsilon: lambda env: BrokenEnd(env, epsilon=epsilon),
+        laplace_boundary,
+        "The game ends in the round of the first gain above .9, which no noise hides.",
+        two_arms,
+        by(reads_the_end),
+        "boundary",
     ),
 }
 """The lessons by the name of their fault."""

@@ -89,13 +89,20 @@ class HeldGame:
     Args:
         layers: Each mechanism with the facts about its input, from the innermost.
         revealed: The numbers of the values that each round reveals.
+        on_grid: Whether released numbers are rounded to the grid, as in a real game.
     """
 
-    def __init__(self, layers: Sequence[Layer], revealed: Sequence[Sequence[int]]) -> None:
+    def __init__(self, layers: Sequence[Layer], revealed: Sequence[Sequence[int]], *, on_grid: bool = False) -> None:
         self.layers, self.revealed = list(layers), [list(each) for each in revealed]
+        self.on_grid = on_grid
 
     def play(self, gains: FloatArray, rng: Any) -> Released:
-        """Return what is released for these gains, shape `(rounds, n_values)`."""
+        """Return what is released for these gains, shape `(rounds, n_values)`.
+
+        Args:
+            gains: The gains.
+            rng: The generator of all mechanisms, or a list of one for each.
+        """
         run = _Run(self, gains, rng)
         found: list[float] = []
         places: list[tuple[int, int, int]] = []
@@ -114,10 +121,11 @@ class _Run:
     """One pass through a held game, driven as `PrivacyBoundary` drives it."""
 
     def __init__(self, game: HeldGame, gains: FloatArray, rng: Any) -> None:
-        self._game, self._gains, self._rng = game, gains.tolist(), rng
+        self._game, self._gains = game, gains.tolist()
+        self._rngs = rng if isinstance(rng, list) else [rng] * len(game.layers)
         self._mechanisms = [copy.deepcopy(mechanism) for mechanism, _ in game.layers]
         states = [each.new_state(below) for each, (_, below) in zip(self._mechanisms, game.layers, strict=True)]
-        self._states = [without_grid(state) for state in states]
+        self._states = states if game.on_grid else [without_grid(state) for state in states]
         self.round = 0
 
     def step(self, depth: int) -> dict[int, tuple[float, int]]:
@@ -127,14 +135,15 @@ class _Run:
             self.round += 1
             return {value: (row[value], 1) for value in seen}
         mechanism, state, below = self._mechanisms[depth], self._states[depth], self._game.layers[depth][1]
+        rng = self._rngs[depth]
         released: dict[int, tuple[float, int]] = {}
         for _ in range(mechanism.batch_size):
             given = self.step(depth - 1)
             for value in range(below.n_values):
                 if value in given:
-                    number, count = mechanism.release(state, value, given[value][0], self._rng)
+                    number, count = mechanism.release(state, value, given[value][0], rng)
                 elif mechanism.idle is not None and given:
-                    number, count = mechanism.idle(state, value, self._rng)
+                    number, count = mechanism.idle(state, value, rng)
                 else:
                     continue
                 if count >= 1:

@@ -7,6 +7,7 @@ Renyi divergence of order 1 (rho). The cheapest r gives the exact loss. Nothing 
 """
 
 import itertools
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +20,8 @@ from dp_bandit_envs.protocols import FloatArray
 
 IMPULSE = 0.25
 """The largest change of a released number in the search for the map: mechanisms that clip are linear so far inside."""
+FAR = 30.0
+"""How far out draws are looked at, in scales: NumPy's Laplace draws end at 37."""
 SAME = 1e-7
 """Two numbers are the same below this share of the largest one."""
 MOST_SIGNS = 10
@@ -32,11 +35,13 @@ class LinearNoise(NamedTuple):
         noise: L, `(releases, draws)`, for draws of scale 1.
         moves: D, `(releases, rounds, n_values)`: how a change of one gain by 1 moves what is released.
         kind: `"laplace"` or `"normal"`; `""` if nothing is drawn.
+        of_value: The number of the value that each release is of.
     """
 
     noise: FloatArray
     moves: FloatArray
     kind: str
+    of_value: list[int]
 
 
 def linear_noise(game: HeldGame) -> LinearNoise:
@@ -71,7 +76,7 @@ def linear_noise(game: HeldGame) -> LinearNoise:
     expected = noise @ some
     if np.abs(moved(base_gains, some) - expected).max(initial=0.0) > SAME * (1 + np.abs(expected).max(initial=0.0)):
         raise NotAuditedError("what it releases is not linear in its draws")
-    return LinearNoise(noise, moves, kinds.pop() if kinds else "")
+    return LinearNoise(noise, moves, kinds.pop() if kinds else "", [value for _, value, _ in base.places])
 
 
 def _difference(base: Released, other: Released) -> FloatArray:
@@ -80,14 +85,101 @@ def _difference(base: Released, other: Released) -> FloatArray:
     return other.values - base.values
 
 
+class RowLoss(NamedTuple):
+    """What one round loses.
+
+    Attributes:
+        loss: For the worst change of its values; rho for normal draws, inf if nothing hides it.
+        change: That change, `(n_values,)`.
+        draws: The change of the draws that hides it, `(draws,)`, in units of their scales; None if nothing does.
+    """
+
+    loss: float
+    change: FloatArray
+    draws: FloatArray | None
+
+
+def row_loss(found: LinearNoise, t: int, seen: list[int], values: Values) -> RowLoss:
+    """Return the loss of round t for the worst change of its values.
+
+    Args:
+        found: The map.
+        t: The round.
+        seen: The numbers of the values that it reveals.
+        values: Public facts about them.
+    """
+    moves = found.moves[:, t]
+    if values.norm == "l2":
+        return _ball_loss(found, moves, seen, values.own)
+    losses = [_loss_of(found, moves, change) for change in row_changes(seen, moves.shape[1], values)]
+    return max(losses, key=lambda each: each.loss)
+
+
+def _loss_of(found: LinearNoise, moves: FloatArray, change: FloatArray) -> RowLoss:
+    """Return the loss for one change, and what hides it."""
+    draws = cheapest_change(found, moves @ change)
+    if draws is None:
+        return RowLoss(math.inf, change, None)
+    cost = (draws**2).sum() / 2 if found.kind == "normal" else np.abs(draws).sum()
+    return RowLoss(float(cost), change, draws)
+
+
+def _ball_loss(found: LinearNoise, moves: FloatArray, seen: list[int], diameter: float) -> RowLoss:
+    """Return the loss for two rows in an L2 ball, where every value has draws of its own.
+
+    Then the costs c_i of a change of value i by 1 add up: for Laplace draws to sum c_i |v_i|, which on |v| = D is at
+    most D |c|; for normal draws to sum c_i v_i^2, at most D^2 max c_i. Both are attained.
+    """
+    owners = np.array(found.of_value)
+    own = [np.abs(found.noise[owners == value]).max(axis=0, initial=0.0) > 0 for value in seen]
+    if (np.sum(own, axis=0) > 1).any():
+        raise NotAuditedError("its vectors are in an L2 ball, and their coordinates share draws")
+    for value in seen:
+        if np.abs(moves[owners != value, value]).max(initial=0.0) > 0:
+            raise NotAuditedError("its vectors are in an L2 ball, and a coordinate moves another one's releases")
+    units = np.eye(moves.shape[1])
+    costs = np.array([_loss_of(found, moves, units[value]).loss for value in seen])
+    if not np.isfinite(costs).all() or not costs.any():
+        return RowLoss(float(costs.max()), units[seen[0]], None if costs.any() else np.zeros(found.noise.shape[1]))
+    worst = units[seen[int(costs.argmax())]] if found.kind == "normal" else units[seen].T @ (costs / norm(costs))
+    return _loss_of(found, moves, diameter * worst)
+
+
+def norm(numbers: FloatArray) -> float:
+    """Return the L2 norm."""
+    return float(np.sqrt((numbers * numbers).sum()))
+
+
+def check_far_out(game: HeldGame, t: int, row: RowLoss) -> None:
+    """Check that draws far out hide a change as small ones do; noise that is cut somewhere shows the gain there.
+
+    What is clipped or withheld after the noise was added is the same for both, as both have the same noisy value.
+
+    Raises:
+        NotAuditedError: If they do not.
+    """
+    if row.draws is None or not row.draws.any():
+        return
+    values = game.layers[0][1].values
+    middle = np.full((len(game.revealed), len(row.change)), (values.low + values.high) / 2)
+    one, other = middle.copy(), middle.copy()
+    one[t] -= row.change / 2
+    other[t] += row.change / 2
+    for side in (1.0, -1.0):
+        far = side * np.sign(row.draws) * (FAR + 2 * np.abs(row.draws).max())
+        first = game.play(one, FakeDraws(far.tolist()))
+        second = game.play(other, FakeDraws((far - row.draws).tolist()))
+        difference = np.abs(_difference(first, second)).max(initial=0.0)
+        if difference > SAME * (1 + np.abs(first.values).max(initial=0.0)):
+            raise NotAuditedError(f"draws {FAR:g} scales out do not hide a gain, so its noise is cut before that")
+
+
 def row_changes(seen: list[int], n_values: int, values: Values) -> list[FloatArray]:
     """Return the changes of one round's values that can lose most, each `(n_values,)`.
 
     The loss is convex in the change, so the extreme points of all differences of two rows suffice: all signs where
     every value has a range of its own, single values in the L1 norm. A change and its negative lose the same.
     """
-    if values.norm == "l2":
-        raise NotAuditedError("its vectors are in an L2 ball, which has no finite number of extreme points")
     changes = []
     if values.norm == "l1":
         for value in seen:

@@ -208,7 +208,9 @@ def counters(
 
 @app.command()
 def audit(
-    name: Annotated[str, typer.Argument(help="An algorithm, with parameters if you like: DP-UCB:epsilon=.5")],
+    name: Annotated[
+        str | None, typer.Argument(help="An algorithm, with parameters if you like: DP-UCB:epsilon=.5")
+    ] = None,
     epsilon: Epsilon = None,
     confidence: Annotated[float, typer.Option(help="Confidence of the sampled lower bound, in (0, 1).")] = 0.99,
     horizon: Annotated[int, typer.Option(help="Number of rounds of each audited game.")] = 8,
@@ -216,8 +218,18 @@ def audit(
         int, typer.Option(help="Games on each table for each of three tests, at least 100; 0 leaves sampling out.")
     ] = 20_000,
     seed: Seed = 0,
+    gallery: Annotated[
+        bool, typer.Option("--gallery", help="Show parts that are broken on purpose, with what an attacker sees.")
+    ] = False,
 ) -> None:
     """Compare the privacy that an algorithm declares with what its noise loses, and with what its arms reveal."""
+    if gallery:
+        from dp_bandit_envs.cli.gallery_command import show_gallery
+
+        show_gallery(console)
+        return
+    if name is None:
+        raise ValueError("audit needs the name of an algorithm, as in list; or --gallery.")
     from dp_bandit_envs.cli.audit_command import show_audit
 
     show_audit(console, name, epsilon=epsilon, confidence=confidence, horizon=horizon, games=games, seed=seed)

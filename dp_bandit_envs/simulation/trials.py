@@ -46,7 +46,7 @@ class Seat:
     def __init__(self, plan: Plan, seed: int, trial: int, checkpoints: IntArray) -> None:
         self._plan = plan
         self._block = plan.block
-        self._state, self._states, self._progress = plan.first.copy()
+        self.state, self._states, self._progress = plan.first.copy()
         self._streams = plan.streams(seed, trial)
         if plan.payoff is not None:
             # Not part of the copy, which would separate the arms from their read-only view.
@@ -66,7 +66,7 @@ class Seat:
             self._call(gains[:busy], graph)
         if len(gains) > busy:
             if graph is not None:
-                self._state = self._plan.agent.with_graph(self._state, graph.copy())
+                self.state = self._plan.agent.with_graph(self.state, graph.copy())
             self._call(gains[busy:], graph)
 
     def compile(self, gains: FloatArray, graph: FeedbackGraph | None) -> None:
@@ -82,8 +82,8 @@ class Seat:
         if self._plan.payoff is not None:
             gains = read_only(gains)
         world = self._world if graph is None else Rows(graph.starts, graph.revealed)
-        self._state = self._block(
-            self._state, self._states, world, gains, self._plan.rules, self._streams, self._progress, self.record
+        self.state = self._block(
+            self.state, self._states, world, gains, self._plan.rules, self._streams, self._progress, self.record
         )
 
 

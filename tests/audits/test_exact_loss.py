@@ -3,6 +3,7 @@
 import inspect
 import math
 
+import gymnasium as gym
 import numpy as np
 import pytest
 
@@ -18,19 +19,32 @@ from dp_bandit_envs.privacy.mechanisms import BlockSums, CounterSums, ExactSums,
 from tests.tools.refusals import refused
 
 EPSILONS = (0.1, 1.0, 3.0)
-OWN_DRAWS = ["EXP3", "EXP3-tau", "Tsallis-INF", "HTINF", "EXP3-SET", "Hedge", "DP-Hedge", "Lazy-Hedge", "DP-Epochs"]
-OWN_DRAWS += ["EXP2", "SCRiBLe", "OSMD", "Uniform"]
-"""Algorithms whose only noise is in the agent's draws."""
+OWN_DRAWS = {"EXP3": 0.2, "EXP3-tau": 0.05, "Hedge": 0.7, "DP-Hedge": 0.5, "Lazy-Hedge": 0.5, "DP-Epochs": 0.5}
+"""Algorithms that guarantee something by their agent's own draws, with the least part of the claim that is lost in four
+rounds. EXP3's claim is for the worst history of any length, which four rounds are too short for; DP-Hedge's and
+Lazy-Hedge's delta hides part of the loss; DP-Epochs comes close in epochs that are longer."""
+NOTHING_CLAIMED = ["Tsallis-INF", "HTINF", "EXP3-SET", "EXP2", "Uniform"]
+"""Their own draws, with no claim to compare with; Uniform claims 0."""
+NOT_AUDITED = ["SCRiBLe", "OSMD"]
+"""Their own draws are points, and nothing is claimed of them."""
 NO_NOISE = ["UCB", "KL-UCB", "TS", "TS-N", "TS-MaxN", "UCB-N", "UCB-MaxN"]
 HORIZONS = {("DP-KLUCB", 0.1): 128, ("DP-IMED", 0.1): 128, ("DP-UCB-INT", 1.0): 64}
 """Where blocks are too long for 16 rounds."""
 NOT_TIGHT = {"Private-UCB": 0.8, "DP-SE": 0.0}
-"""Exact loss over claim: no arm gets every item of its counter; no block of DP-SE is full in so few rounds."""
-NOISY = [name for name in ALGORITHMS if name not in (*OWN_DRAWS, *NO_NOISE)]
+"""Exact loss over claim: no arm gets every item of its counter; no block of DP-SE is full in fewer than some thousand
+rounds (BlockSums, its mechanism, is audited with shorter ones)."""
+NOISY = [name for name in ALGORITHMS if name not in (*OWN_DRAWS, *NOTHING_CLAIMED, *NOT_AUDITED, *NO_NOISE)]
+ON_VECTORS = ["Noisy-Hedge", "AS-FTRL", "AS-FTPL", "DP-FTRL"]
+ON_PAYOFFS = ["AS-SCRiBLe", "Batched-Lap-SCRiBLe", "AS-OSMD"]
+ON_GRAPHS = [name for name in NOISY if name not in (*ON_VECTORS, *ON_PAYOFFS, "DP-SE")]
+GRAPHS = ("complete", "cycle", "star")
+EVERYWHERE = ("scalar", "vector")
+"""The compiled driver is checked in `test_driver_releases`, because each mechanism takes seconds to compile."""
 
 
-def audited(name, epsilon):
-    return exact_loss(make_algorithm(name, epsilon=epsilon), horizon=HORIZONS.get((name, epsilon), 16))
+def audited(name, epsilon, **game):
+    game = game or {"horizon": HORIZONS.get((name, epsilon), 16)}
+    return exact_loss(make_algorithm(name, epsilon=epsilon), drivers=EVERYWHERE, **game)
 
 
 def test_every_algorithm_is_in_one_of_the_lists():
@@ -44,7 +58,7 @@ def test_every_algorithm_is_in_one_of_the_lists():
 def test_no_algorithm_loses_more_than_it_claims(name, epsilon):
     loss = audited(name, epsilon)
     assert loss.declared.model != "none"
-    assert loss.holds
+    assert loss.holds and not loss.differs
     if name == "DP-UCB-INT":
         # At 0.1 its first interval is longer than the game, so nothing is declared to be lost, and nothing is.
         assert loss.epsilon == pytest.approx(loss.declared.epsilon, rel=1e-9)
@@ -54,25 +68,99 @@ def test_no_algorithm_loses_more_than_it_claims(name, epsilon):
     assert loss.ratio == pytest.approx(NOT_TIGHT.get(name, 1.0), rel=1e-9)
 
 
-@pytest.mark.parametrize("name", OWN_DRAWS)
-def test_an_agents_own_draws_are_not_audited_here(name):
-    with refused(NotAuditedError, name, "sampled_loss"):
+SETTINGS = {"EXP3": [{}], "EXP3-tau": [{"batch_size": 2}], "Hedge": [{}]}
+"""Of algorithms that take no epsilon, or are not to."""
+OWN_SETTINGS = [
+    (name, one) for name in OWN_DRAWS for one in SETTINGS.get(name, [{"epsilon": each} for each in EPSILONS])
+]
+
+
+@pytest.mark.parametrize(("name", "settings"), OWN_SETTINGS)
+def test_an_agents_own_draws_lose_no_more_than_it_claims(name, settings):
+    loss = exact_loss(make_algorithm(name, **settings))
+    assert loss.holds and loss.declared.model == "central"
+    assert OWN_DRAWS[name] < loss.ratio <= 1
+    assert 0 < loss.rho <= loss.declared.rho
+
+
+@pytest.mark.parametrize("name", NOTHING_CLAIMED)
+def test_draws_without_a_claim_are_audited_too(name):
+    loss = exact_loss(name)
+    assert loss.holds and math.isfinite(loss.epsilon)
+    assert loss.declared.epsilon in (0, math.inf)
+    # HTINF skips every loss of so short a game: its threshold is above the largest estimate.
+    assert (loss.epsilon > 0) == (name not in ("Uniform", "HTINF"))
+
+
+@pytest.mark.parametrize("name", NOT_AUDITED)
+def test_what_is_not_audited_says_why(name):
+    with refused(NotAuditedError, name, "points"):
         exact_loss(name)
 
 
 @pytest.mark.parametrize("name", NO_NOISE)
 def test_what_is_released_without_noise_hides_nothing(name):
-    loss = exact_loss(name)
+    loss = exact_loss(name, drivers=EVERYWHERE)
     assert loss.epsilon == math.inf
     assert loss.declared.model == "none" and loss.holds and math.isnan(loss.ratio)
 
 
-@pytest.mark.parametrize("name", ["DP-EXP3-Lap", "DP-UCB", "DP-UCB-BOUND", "AdaP-UCB", "LDP-UCB-B"])
-@pytest.mark.parametrize("graph", ["complete", "cycle"])
-def test_on_graphs_whole_rows_lose_exactly_epsilon(name, graph):
+@pytest.mark.parametrize("graph", GRAPHS)
+@pytest.mark.parametrize("name", ON_GRAPHS)
+def test_on_graphs_no_algorithm_loses_more_than_it_claims(name, graph):
+    """Equal to it wherever some round of this game fills what it takes part in, with all gains that it can reveal.
+
+    On a star only the middle reveals all; the games are too short for the first blocks and intervals of some.
+    """
     gains = GainTable(np.random.default_rng(0).random((10, 3)))
-    loss = exact_loss(make_algorithm(name, epsilon=1.0), env=GraphEnv(graph, n_arms=3, gains=gains))
-    assert loss.ratio == pytest.approx(1.0, rel=1e-9)
+    loss = audited(name, 1.0, env=GraphEnv(graph, n_arms=3, gains=gains))
+    assert loss.holds and not loss.differs
+    too_short = name in ("DP-KLUCB", "DP-IMED", "DP-UCB-INT")
+    assert (loss.epsilon > 0) == (not too_short)
+    if graph != "star" and name not in NOT_TIGHT and not too_short:
+        assert loss.ratio == pytest.approx(1.0, rel=1e-9)
+
+
+@pytest.mark.parametrize("graph", GRAPHS)
+@pytest.mark.parametrize("name", ["EXP3", "EXP3-tau"])
+def test_on_graphs_own_draws_lose_no_more_than_is_claimed(name, graph):
+    loss = exact_loss(name, env=GraphEnv(graph, n_arms=3, gains=GainTable(np.zeros((2, 3)))))
+    assert loss.holds and 0 < loss.ratio <= 1
+
+
+@pytest.mark.parametrize("game", ["Ball", "Cube", "Simplex"])
+@pytest.mark.parametrize("noise", ["laplace", "own-norm", "gaussian"])
+def test_noise_on_vectors_loses_what_it_claims(noise, game):
+    """Up to 2^-30 a coordinate, by which noise is larger for rounding."""
+    algorithm = make_algorithm("AS-FTRL", epsilon=1.0, noise=noise, counter="k-ary")
+    env = gym.make(f"DPBandit-{game}-v0", dimension=3, horizon=6)
+    loss = exact_loss(algorithm, env=env, drivers=EVERYWHERE)
+    assert loss.holds and not loss.differs
+    assert loss.ratio == pytest.approx(1.0, rel=1e-8)
+
+
+@pytest.mark.parametrize("name", [*ON_VECTORS, *ON_PAYOFFS])
+@pytest.mark.parametrize("game", ["Ball", "Cube", "Simplex"])
+def test_in_every_game_of_points_algorithms_lose_what_they_claim(name, game):
+    if name in ON_PAYOFFS and (game == "Simplex" or (name == "AS-OSMD" and game == "Cube")):
+        pytest.skip("it does not play this set")
+    feedback = "bandit" if name in ON_PAYOFFS else "full"
+    loss = audited(name, 1.0, env=gym.make(f"DPBandit-{game}-v0", dimension=3, horizon=6, feedback=feedback))
+    assert loss.holds and not loss.differs
+    assert loss.ratio == pytest.approx(1.0, rel=1e-8)
+
+
+def test_arms_with_features_lose_what_they_claim():
+    loss = audited("AS-EXP2", 1.0, env=gym.make("DPBandit-Linear-v0", horizon=6))
+    assert loss.holds and loss.ratio == pytest.approx(1.0, rel=1e-9)
+
+
+@pytest.mark.parametrize("epsilon", [1.0])
+def test_the_printed_noise_loses_more_than_the_paper_claims(epsilon):
+    algorithm = make_algorithm("AS-FTRL", epsilon=epsilon, paper=True)
+    loss = exact_loss(algorithm, env=gym.make("DPBandit-Ball-v0", dimension=3, horizon=8))
+    assert loss.holds and loss.ratio == pytest.approx(1.0, rel=1e-8)
+    assert loss.epsilon > 2 * algorithm.paper_guarantee(n_arms=3, horizon=8).epsilon
 
 
 def test_losses_of_blocks_by_hand():

@@ -1,0 +1,77 @@
+"""The drivers release what the audit sees, bit for bit; one that does not is found."""
+
+import inspect
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from dp_bandit_envs.adversaries.replay import GainTable
+from dp_bandit_envs.algorithms import ALGORITHMS, make_algorithm
+from dp_bandit_envs.audits import exact_loss
+from dp_bandit_envs.envs.graph_env import GraphEnv
+from dp_bandit_envs.privacy.mechanisms import BlockSums, CounterSums, LaplaceClipRescale, MiniBatchAverage
+from dp_bandit_envs.wrappers import released
+from dp_bandit_envs.wrappers.vector import vector_laplace
+from tests.audits.test_exact_loss import NO_NOISE, NOISY, ON_PAYOFFS
+from tests.tools.refusals import refused
+
+ALL = ("scalar", "vector", "compiled")
+
+
+def algorithm(name):
+    takes = inspect.signature(ALGORITHMS[name]).parameters
+    return make_algorithm(name, **({"epsilon": 1.0} if "epsilon" in takes else {}))
+
+
+@pytest.mark.parametrize("name", ["DP-EXP3-Lap", "DP-UCB"])
+def test_compiled_releases_are_those_of_the_audit(name):
+    assert exact_loss(algorithm(name), drivers=["compiled"]).differs == ()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [*NOISY, *NO_NOISE])
+def test_compiled_releases_are_those_of_the_audit_for_every_algorithm(name):
+    assert exact_loss(algorithm(name), drivers=ALL).differs == ()
+    if name in ON_PAYOFFS:
+        return
+    if algorithm(name).feedback == "full":
+        env = gym.make("DPBandit-Ball-v0", dimension=3, horizon=8)
+        assert name == "Hedge" or exact_loss(algorithm(name), env=env, drivers=ALL).differs == ()
+    else:
+        env = GraphEnv("star", n_arms=3, gains=GainTable(np.random.default_rng(0).random((9, 3))))
+        assert exact_loss(algorithm(name), env=env, drivers=ALL).differs == ()
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [LaplaceClipRescale(epsilon=1.0), MiniBatchAverage(batch_size=3), CounterSums(counter="hybrid", epsilon=1.0)],
+    ids=lambda mechanism: type(mechanism).__name__,
+)
+def test_mechanisms_alone(mechanism):
+    assert exact_loss(mechanism, drivers=("scalar", "vector")).differs == ()
+
+
+def test_a_vector_form_with_half_the_noise_is_found(monkeypatch):
+    """Its draws are its own code, so only a look at what it releases can find it."""
+    whole = vector_laplace.LaplaceClipRescale._draw
+    monkeypatch.setattr(vector_laplace.LaplaceClipRescale, "_draw", lambda self, seen: whole(self, seen) / 2)
+    loss = exact_loss("DP-EXP3-Lap", drivers=("scalar", "vector"))
+    assert loss.epsilon == pytest.approx(1.0, rel=1e-9)
+    assert loss.differs == ("vector",) and not loss.holds
+
+
+def test_a_driver_that_takes_a_gain_twice_is_found(monkeypatch):
+    once = released.Released.take
+
+    def twice(self, gain, observed):
+        once(self, gain, observed)
+        once(self, gain, observed)
+
+    monkeypatch.setattr(released.Released, "take", twice)
+    assert exact_loss(BlockSums(epsilon=1.0), drivers=("scalar",)).differs == ("scalar",)
+
+
+def test_unknown_drivers_are_refused():
+    with refused(ValueError, "drivers", "threads"):
+        exact_loss(BlockSums(epsilon=1.0), drivers=["threads"])

@@ -1,0 +1,411 @@
+"""The list: a file, a line, what it is broken to, and the shortest selection of tests that must catch it."""
+
+from typing import NamedTuple
+
+TABLE = "tests/audits/test_exact_loss.py"
+"""The exact audit over the table of algorithms."""
+PRIVACY = "dp_bandit_envs/privacy"
+ATTACKS = "tests/wrappers/test_boundary_attacks.py"
+PLANTED = "tests/wrappers/test_boundary_planted_value.py"
+FOREIGN = "tests/wrappers/test_boundary_foreign_parts.py"
+SHARED = "tests/wrappers/test_no_shared_noise.py"
+
+
+class Mutation(NamedTuple):
+    """One broken line.
+
+    Attributes:
+        what: What is broken, in words; a name for it.
+        file: Where, from the root of the repository.
+        old: A text that occurs there exactly once.
+        new: What replaces it.
+        tests: The tests that must catch it, as arguments of pytest. For noise that is `TABLE` alone.
+    """
+
+    what: str
+    file: str
+    old: str
+    new: str
+    tests: tuple[str, ...] = (TABLE,)
+
+
+NOISE = (
+    Mutation(
+        "noise halved",
+        f"{PRIVACY}/laplace.py",
+        "return divide_up(sensitivity, checks.epsilon(epsilon))",
+        "return divide_up(sensitivity, checks.epsilon(epsilon)) / 2",
+    ),
+    Mutation(
+        "sensitivity forgotten",
+        f"{PRIVACY}/laplace.py",
+        "return divide_up(sensitivity, checks.epsilon(epsilon))",
+        "return divide_up(min(sensitivity, 1.0), checks.epsilon(epsilon))",
+    ),
+    Mutation(
+        "noise cut at 8 scales",
+        f"{PRIVACY}/laplace.py",
+        "return rng.laplace(0.0, scale) if scale > 0.0 else 0.0",
+        "return min(max(rng.laplace(0.0, scale), -8 * scale), 8 * scale) if scale > 0.0 else 0.0",
+    ),
+    Mutation(
+        "noise of vectors halved",
+        f"{PRIVACY}/laplace.py",
+        "numbers[i] = math.copysign(scale * rng.standard_exponential(), 0.5 - (signs & 1))",
+        "numbers[i] = math.copysign(0.5 * scale * rng.standard_exponential(), 0.5 - (signs & 1))",
+    ),
+    Mutation(
+        "one draw for all coordinates",
+        f"{PRIVACY}/laplace.py",
+        "numbers[i] = math.copysign(scale * rng.standard_exponential(), 0.5 - (signs & 1))",
+        "numbers[i] = numbers[0] if i else math.copysign(scale * rng.standard_exponential(), 0.5 - (signs & 1))",
+    ),
+    Mutation(
+        "noise of vectors always positive",
+        f"{PRIVACY}/laplace.py",
+        "0.5 - (signs & 1))",
+        "0.5)",
+    ),
+    Mutation(
+        "Gaussian noise halved",
+        f"{PRIVACY}/node_noise.py",
+        "node[i] = draw_normal(scale, rng)",
+        "node[i] = draw_normal(scale / 2, rng)",
+    ),
+    Mutation(
+        "own-norm noise halved",
+        f"{PRIVACY}/node_noise.py",
+        "r = scale * rng.standard_gamma(d + 1.0)",
+        "r = scale * rng.standard_gamma(d + 1.0) / 2",
+    ),
+    Mutation(
+        "own-norm noise of another dimension",
+        f"{PRIVACY}/node_noise.py",
+        "r = scale * rng.standard_gamma(float(d)) / math.sqrt(squares)",
+        "r = scale * rng.standard_gamma(1.0) / math.sqrt(squares)",
+    ),
+    Mutation(
+        "levels of padded trees off by one",
+        f"{PRIVACY}/counters/padded_binary.py",
+        "padding, self.scale_of(self.nodes_per_item), norm)",
+        "padding, self.scale_of(self.nodes_per_item - 1), norm)",
+    ),
+    Mutation(
+        "levels of binary trees off by one",
+        f"{PRIVACY}/counters/binary.py",
+        "return start(n_arms, self.nodes_per_item, self.scale_of(self.nodes_per_item))",
+        "return start(n_arms, self.nodes_per_item, self.scale_of(self.nodes_per_item - 1))",
+    ),
+    Mutation(
+        "both parts of the hybrid counter get epsilon",
+        f"{PRIVACY}/counters/hybrid.py",
+        'return scales_by_levels(self, 2 if self.budget == "split" else 1)',
+        "return scales_by_levels(self, 1)",
+    ),
+    Mutation(
+        "length of a column forgotten",
+        f"{PRIVACY}/counters/square_root.py",
+        "return multiply_up(self.sigma, longest)",
+        "return self.sigma * min(1.0, longest)",
+    ),
+    Mutation(
+        "s forgotten in the noise of sums",
+        f"{PRIVACY}/items.py",
+        "return _apart(below.sensitivity, gains, gains * below.values.width)",
+        "return _apart(1.0, gains, gains * below.values.width)",
+    ),
+    Mutation(
+        "L2 for L1",
+        f"{PRIVACY}/mechanisms/counter_sums.py",
+        "return distance_l1(below)",
+        "return distance_l2(below)",
+    ),
+    Mutation(
+        "own norm without the width",
+        f"{PRIVACY}/items.py",
+        "return _apart(values.own, steps, multiply_up(steps, values.width))",
+        "return _apart(1.0, steps, multiply_up(steps, values.width))",
+    ),
+    Mutation(
+        "s forgotten in random bits",
+        f"{PRIVACY}/mechanisms/randomized_response.py",
+        "return coin_chances(self.epsilon / below.gains_in_a_round)",
+        "return coin_chances(self.epsilon)",
+    ),
+    Mutation(
+        "random bits too sure",
+        f"{PRIVACY}/mechanisms/randomized_response.py",
+        "odds = math.exp(-epsilon)",
+        "odds = math.exp(-2 * epsilon)",
+    ),
+    Mutation(
+        "intervals with the noise of means for sums",
+        f"{PRIVACY}/mechanisms/interval_sums.py",
+        "np.nextafter(ends.astype(float) ** (self.v / 2), np.inf)",
+        "np.nextafter(ends.astype(float) ** (self.v / 2 - 1), np.inf)",
+    ),
+    Mutation(
+        "averages declare half of what they move by",
+        f"{PRIVACY}/mechanisms/batch_average.py",
+        "return divide_up(below.sensitivity, self.batch_size)",
+        "return divide_up(below.sensitivity, 2 * self.batch_size)",
+    ),
+    Mutation(
+        "a batch's sum for its average",
+        f"{PRIVACY}/mechanisms/batch_average.py",
+        "state.totals[arm] / state.batch_size, state.low)",
+        "state.totals[arm], state.low)",
+    ),
+    Mutation(
+        "a block's noise is drawn once for all arms",
+        f"{PRIVACY}/mechanisms/block_sums.py",
+        "block_sum = noisy(state.total[arm], state.scale, state.grid, rng)",
+        "block_sum = noisy(state.total[arm], state.scale, state.grid, rng) if arm == 0 else state.total[arm]",
+    ),
+    Mutation(
+        "a block is not cleared",
+        f"{PRIVACY}/mechanisms/block_sums.py",
+        "    state.total[arm] = 0.0\n",
+        "",
+    ),
+    Mutation(
+        "vector noise halved",
+        "wrappers/vector/vector_laplace.py",
+        "laplace(0.0, self._parameters.scale, length - len(kept))",
+        "laplace(0.0, self._parameters.scale / 2, length - len(kept))",
+    ),
+    Mutation(
+        "vector grid left out",
+        "wrappers/vector/vector_laplace.py",
+        "noisy[seen] = to_grid_array(noisy[seen] + self._draw(seen), grid)",
+        "noisy[seen] = noisy[seen] + self._draw(seen)",
+    ),
+    Mutation(
+        "vector games share their noise",
+        "wrappers/vector/vector_laplace.py",
+        "fresh = self._noise_streams[game].laplace(",
+        "fresh = self._noise_streams[0].laplace(",
+    ),
+    Mutation(
+        "a boundary takes gains that are not revealed",
+        "wrappers/released.py",
+        "        for arm, seen in enumerate(observed):\n            if seen:",
+        "        for arm, seen in enumerate(observed):\n            if seen or True:",
+    ),
+    Mutation(
+        "Hedge's range halved in its guarantee",
+        f"{PRIVACY}/hedge_privacy.py",
+        "rho=later * learning_rate**2 / 2,",
+        "rho=later * learning_rate**2 / 8,",
+    ),
+    Mutation(
+        "DP-Epochs at twice the rate",
+        "agents/epoch_leader.py",
+        "np.array([0, 1, -1]), epsilon / 2.0)",
+        "np.array([0, 1, -1]), epsilon)",
+    ),
+)
+"""Breaks of the noise: the audit over the table must catch each of them alone."""
+
+OTHERS = (
+    Mutation(
+        "grid left out",
+        f"{PRIVACY}/laplace.py",
+        "return math.ldexp(1.0, math.frexp(scale)[1] - GRID_BITS)",
+        "return 0.0",
+        ("tests/audits/test_gallery.py", "-k", "grid or double"),
+    ),
+    Mutation(
+        "EXP3 without a floor",
+        "agents/exp3.py",
+        "    floor = gamma / n_arms\n",
+        "    floor = 0.0\n",
+        ("tests/privacy/test_audit_exp3.py", "-k", "stretch"),
+    ),
+    Mutation(
+        "EXP3 in loss form",
+        "agents/exp3.py",
+        "scores[arm] += state.exploration_rate / n_arms * seen.gains[arm]",
+        "scores[arm] -= state.exploration_rate / n_arms * (1.0 - seen.gains[arm])",
+        ("tests/agents/test_exp3.py", "-k", "by_hand"),
+    ),
+    Mutation(
+        "range check dropped",
+        "wrappers/boundary.py",
+        "            if not low <= gain <= high:",
+        "            if not low <= gain <= high and gain < 0:",
+        (PLANTED, "-k", "outside or nan"),
+    ),
+    Mutation(
+        "range check of many games dropped",
+        "wrappers/vector/vector_boundary.py",
+        'if not np.all((seen["gain"] >= low) & (seen["gain"] <= high)):',
+        'if not np.all((seen["gain"] >= low)):',
+        (PLANTED, "-k", "outside or nan"),
+    ),
+    Mutation(
+        "range check of compiled games dropped",
+        "dp_bandit_envs/simulation/play_block.py",
+        "valid &= (gains[place] >= 0.0) & (gains[place] <= 1.0)",
+        "valid &= gains[place] >= 0.0",
+        (ATTACKS, "-k", "every_engine"),
+    ),
+    Mutation(
+        "total in info",
+        "wrappers/boundary.py",
+        'info: dict[str, Any] = {"round": self._round}',
+        'info: dict[str, Any] = {"round": self._round, "total": self.env.unwrapped.collected}',
+        (PLANTED, "-k", "scalar"),
+    ),
+    Mutation(
+        "true reward",
+        "wrappers/boundary.py",
+        '            return float(released["gain"][arm])',
+        "            return float(self.env.unwrapped.collected)",
+        (PLANTED, "-k", "scalar"),
+    ),
+    Mutation(
+        "attributes below can be read",
+        "wrappers/boundary.py",
+        "        if not self.has_wrapper_attr(name):\n",
+        "        if not self.has_wrapper_attr(name):\n            return getattr(self.env, name)\n",
+        (PLANTED, "-k", "asked_for"),
+    ),
+    Mutation(
+        "closing shows errors",
+        "wrappers/boundary.py",
+        "        _, failure = self._attempt(self.env.close)\n",
+        "        self.env.close()\n        failure = None\n",
+        (FOREIGN, "-k", "closing"),
+    ),
+    Mutation(
+        "errors are not replaced",
+        "wrappers/withheld.py",
+        "    except Exception:\n        pass",
+        "    except Exception as error:\n        message = str(error)",
+        (PLANTED, "-k", "replaced"),
+    ),
+    Mutation(
+        "errors of a public kind are trusted",
+        "wrappers/withheld.py",
+        "message = str(error) if trusted else None",
+        "message = str(error)",
+        (PLANTED, "-k", "public_kind"),
+    ),
+    Mutation(
+        "str shows what is below",
+        "wrappers/boundary.py",
+        'return "".join(f"<{type(layer).__name__}" for layer in layers_of(self)) + ">" * len([*layers_of(self)])',
+        "return f'<{type(self).__name__}{self.env}>'",
+        (FOREIGN, "-k", "text_form"),
+    ),
+    Mutation(
+        "a started boundary can be copied",
+        "wrappers/public_face.py",
+        "        if self._has_begun():\n            raise TypeError(",
+        "        if False:\n            raise TypeError(",
+        (ATTACKS, "-k", "copied"),
+    ),
+    Mutation(
+        "underscored attributes can be set",
+        "wrappers/public_face.py",
+        "        if not is_public(name) or hasattr(self, name):\n            raise",
+        "        if is_public(name) and hasattr(self, name):\n            raise",
+        (ATTACKS, "-k", "set_from_outside"),
+    ),
+    Mutation(
+        "read-only attributes can be set",
+        "wrappers/public_face.py",
+        "        if self._name in vars(instance):\n            raise",
+        "        if False:\n            raise",
+        (ATTACKS, "-k", "set_from_outside"),
+    ),
+    Mutation(
+        "any wrapper may be below",
+        "wrappers/below.py",
+        "    return all(definer is None or definer in known_classes for definer in definers)",
+        "    return True",
+        (ATTACKS, "-k", "step_of_its_own"),
+    ),
+    Mutation(
+        "a game may end by its gains",
+        "wrappers/boundary.py",
+        "if self._counts_rounds and bool(terminated) != (self._round_below == self._rounds):",
+        "if False:",
+        ("tests/wrappers/test_mechanisms_of_others.py", "-k", "ends_by_its_gains"),
+    ),
+    Mutation(
+        "withheld gains are forgotten",
+        f"{PRIVACY}/mechanism.py",
+        'if below.withheld and own.model != "none":',
+        "if False:",
+        ("tests/wrappers/test_mechanisms_of_others.py", "-k", "withheld"),
+    ),
+    Mutation(
+        "noise above averages is called local",
+        f"{PRIVACY}/mechanism.py",
+        'return dataclasses.replace(own, model="central") if own.model == "local" else own',
+        "return own",
+        ("tests/privacy/test_guarantee_steps.py",),
+    ),
+    Mutation(
+        "label without the mechanism",
+        "dp_bandit_envs/seeding.py",
+        'text = f"{seed} {trial} {role} {episode} {len(player)} {player}{part}"',
+        'text = f"{seed} {trial} {role} {episode} {len(player)} {player}"',
+        (SHARED, "-k", "differ"),
+    ),
+    Mutation(
+        "label without the player",
+        "dp_bandit_envs/seeding.py",
+        'text = f"{seed} {trial} {role} {episode} {len(player)} {player}{part}"',
+        'text = f"{seed} {trial} {role} {episode} {part}"',
+        (SHARED, "-k", "players"),
+    ),
+    Mutation(
+        "label without the seed",
+        "dp_bandit_envs/seeding.py",
+        'text = f"{seed} {trial} {role} {episode} {len(player)} {player}{part}"',
+        'text = f"{trial} {role} {episode} {len(player)} {player}{part}"',
+        ("tests/test_seeding.py", "-k", "stand_in"),
+    ),
+    Mutation(
+        "every episode has the same noise",
+        "dp_bandit_envs/seeding.py",
+        "self._played[self._trial, self._player] = episode + 1",
+        "self._played[self._trial, self._player] = 0",
+        ("tests/test_seeding.py", "-k", "new_game"),
+    ),
+    Mutation(
+        "no seed is seed 0",
+        "dp_bandit_envs/seeding.py",
+        "            self._seed = drawn_seed()",
+        "            self._seed = 0",
+        ("tests/test_seeding.py", "-k", "entropy"),
+    ),
+    Mutation(
+        "play without a seed uses seed 0",
+        "dp_bandit_envs/simulation/game.py",
+        "        number = drawn_seed()",
+        "        number = 0",
+        (SHARED, "-k", "without_a_seed"),
+    ),
+    Mutation(
+        "many games cost one",
+        f"{PRIVACY}/guarantee.py",
+        "return changed._with(_times(games, self.epsilon), _times(games, self.delta), why)",
+        "return changed._with(self.epsilon, self.delta, why)",
+        ("tests/privacy/test_groups_and_games.py", "-k", "by_hand"),
+    ),
+    Mutation(
+        "scales are rounded down",
+        f"{PRIVACY}/rounding.py",
+        "        quotient = math.nextafter(quotient, math.inf)",
+        "        quotient = math.nextafter(quotient, 0.0)",
+        ("tests/privacy/test_privacy_arithmetic.py",),
+    ),
+)
+
+MUTATIONS = (*NOISE, *OTHERS)
+FEW = ("noise halved", "one draw for all coordinates", "total in info", "every episode has the same noise")
+"""What `make test-slow` plays; the whole list takes minutes."""
