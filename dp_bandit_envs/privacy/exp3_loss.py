@@ -71,6 +71,7 @@ and the last sum is at most :math:`\int_0^\lambda \sum p_\lambda |l_\mu| |l_\lam
 Cauchy and Schwarz and :math:`p_\lambda \le e^{b (\lambda - \mu)} p_\mu`. Integrating gives the first bound, and the
 path backwards the other direction. The second bound is Hoeffding's lemma on the range, the third is trivial. QED
 
+`exp3_changed_round` refines this for whole games.
 `tests/privacy/test_exp3_loss.py` checks each step on random states, and that wrong constants fail.
 """
 

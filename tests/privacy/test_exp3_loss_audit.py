@@ -134,20 +134,20 @@ def test_a_rho_of_the_order_of_the_kl_divergence_is_false():
     # Units of s^2 gamma / K for each unit of the order.
     assert found[0] == pytest.approx(0.126, abs=0.003)
     assert found[1] == pytest.approx(1.28, abs=0.01)
-    guarantee = exp3_guarantee(n_arms=n_arms, draws=1, exploration_rate=rate, sensitivity=sensitivity)
-    assert guarantee.rho >= found[1] * unit
+    assert draw_loss(n_arms, rate, sensitivity).renyi(400.0) >= found[1] * 400 * unit
+    # Of a whole game of many draws, in which the arm of the changed round is drawn, too.
+    guarantee = exp3_guarantee(n_arms=n_arms, draws=10_000, exploration_rate=rate, sensitivity=sensitivity)
+    assert guarantee.rho >= 0.99 * found[1] * unit * 10_000
     assert all(divergence <= guarantee.rho * order for order, divergence in guarantee.renyi)
-    at_400 = min(divergence for order, divergence in guarantee.renyi if order >= 400)
-    assert at_400 >= found[1] * 400 * unit
 
 
 # ---- what is declared
 
 
 def test_exp3_tau_in_figure_1():
-    """Proved: 1.61 at delta = T^-2; the truth is at least about 1.06; the bound s^2 / 8 alone gave 26.6."""
+    """Proved: 1.44 at delta = T^-2; the truth is at least about 1.06; the bound s^2 / 8 alone gave 26.6."""
     guarantee = make_algorithm("EXP3-tau", batch_size=19).guarantee(n_arms=4, horizon=2**18)
-    assert 1.06 < guarantee.epsilon_at(2.0**-36) < 1.62
+    assert 1.06 < guarantee.epsilon_at(2.0**-36) < 1.44
     assert guarantee.epsilon == pytest.approx(13797 * 0.3417 / 19, rel=1e-3)
     assert 146 < 13797 / 19**2 / guarantee.rho < 147
 

@@ -159,9 +159,10 @@ def test_lazy_settings_spend_the_budget_or_need_no_more(horizon, rho):
     settings = lazy_settings(horizon, rho, best)
     assert settings.rho <= rho
     assert settings.learning_rate == best or settings.rho > (1 - 1e-9) * rho
-    # Four standard deviations more draws than expected, or all.
+    # M + 4 sqrt(M) draws, M being the largest expected number, or all.
     expected = (horizon - 1) * settings.redraw_probability
-    assert settings.most_draws >= min(horizon - 1, (expected + 4 * math.sqrt(expected)) * (1 - 1e-9))
+    allowed = (expected + 4 * math.sqrt(expected)) * (1 - 1e-9)
+    assert settings.most_draws >= min(horizon - 1, allowed)
     of_hedge = min(best, math.sqrt(2 * rho / (horizon - 1)))
     assert settings.learning_rate >= of_hedge * (1 - 1e-9)
     assert settings.most_draws <= horizon - 1

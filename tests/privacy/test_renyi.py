@@ -181,7 +181,7 @@ def test_groups_without_orders_say_nothing():
 
 def test_a_group_of_exp3_tau_profits_from_its_curve():
     """Three rounds: the pair and rho alone give far more."""
-    exp3 = make_algorithm("EXP3-tau", batch_size=175).guarantee(n_arms=4, horizon=2**18)
+    exp3 = make_algorithm("EXP3-tau", batch_size=162).guarantee(n_arms=4, horizon=2**18)
     group = exp3.for_group(3)
     alone = dataclasses.replace(group, renyi=None)
     assert 3 * exp3.epsilon_at(1e-9) < group.epsilon_at(1e-9) < 0.8 * alone.epsilon_at(1e-9)
