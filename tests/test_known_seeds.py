@@ -13,6 +13,8 @@ from dp_bandit_envs.adversaries import MemoryBounded, OutcomePools, Replay, Stoc
 from dp_bandit_envs.agents import Exp3
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import ClusterError, KnownSeedWarning
+from dp_bandit_envs.privacy.mechanism import noise_label
+from dp_bandit_envs.seeding import FIRST_WRAPPER, stream
 from dp_bandit_envs.simulation import game as game_module
 from dp_bandit_envs.simulation import prepared as prepared_module
 from dp_bandit_envs.wrappers import ExactSums, LaplaceClipRescale
@@ -118,6 +120,29 @@ def test_a_secret_seed_is_in_no_result_text_or_error(monkeypatch, capfd):
     texts = [repr(prepared), *map(repr, prepared.works), *map(repr, prepared.tasks(range(2))), *capfd.readouterr()]
     assert not [text for text in texts if str(SECRET) in text or f"{SECRET:x}" in text]
     assert written in pickle.dumps(prepared.seed)  # so that the checks above could find it
+
+
+def test_trying_small_seeds_finds_a_given_one_and_no_secret_one():
+    """The attack: noise of each small seed is subtracted from what was released, until gains of 0 and 1 are left."""
+
+    def found(seed):
+        env = LaplaceClipRescale(replay(), epsilon=0.1)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", KnownSeedWarning)
+            env.reset(seed=seed)
+        scale, label = env.noise.scale, noise_label(env.mechanism, env.below)
+        seen = [env.step(0)[0] for _ in range(20)]
+        values = [one["gain"][0] * (1 + 2 * env.noise.bound) - env.noise.bound for one in seen]
+        shown = np.array([bool(one["observed"][0]) for one in seen])
+        for guess in range(50):
+            noise = stream(guess, role=FIRST_WRAPPER, part=label).laplace(0, scale, 20)
+            left = (np.array(values) - noise)[shown]
+            if np.minimum(np.abs(left), np.abs(left - 1)).max() < scale / 100:
+                return guess
+        return None
+
+    assert found(37) == 37
+    assert found(None) is None
 
 
 def test_a_secret_seed_does_not_go_to_a_cluster():

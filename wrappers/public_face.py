@@ -98,6 +98,7 @@ class PublicFace:
         asked = self.mechanism
         self.above = above = checked_above(asked, self._below)
         self.sensitivity = above.sensitivity
+        assert above.guarantee is not None
         self.guarantee = dataclasses.replace(above.guarantee, data=data_use_below(self.env))  # type: ignore[attr-defined]
         self.horizon, self.noise = above.horizon, above.noise
         # Raises here, not in the middle of a game, if the mechanism cannot run on these gains.

@@ -1,7 +1,10 @@
 """What a guarantee for a round is worth for a record of the data, and for a person: group privacy."""
 
 import dataclasses
-from typing import Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 
 Unit: TypeAlias = Literal["record", "person"]
 UNITS: Final[tuple[Unit, ...]] = ("record", "person")
@@ -12,13 +15,13 @@ UNKNOWN: Final = {
 }
 
 
-def rounds_of(guarantee: Any, unit: Unit) -> int | None:
+def rounds_of(guarantee: "PrivacyGuarantee", unit: Unit) -> int | None:
     """Return in how many rounds of the game a record, or a person, can serve; None if it is not known."""
     rounds: int | None = None if guarantee.data is None else getattr(guarantee.data, unit)
     return rounds
 
 
-def for_unit(guarantee: Any, unit: Unit) -> Any:
+def for_unit(guarantee: "PrivacyGuarantee", unit: Unit) -> "PrivacyGuarantee":
     """Return what a guarantee for a round gives a record, or a person.
 
     Whatever the random order in which records serve, replacing those of one unit changes at most that many rounds; so
@@ -41,7 +44,7 @@ def for_unit(guarantee: Any, unit: Unit) -> Any:
     return dataclasses.replace(group, data=None, neighbours=f"replace {what}: up to {in_rounds(rounds)}")
 
 
-def units_in_words(guarantee: Any) -> str:
+def units_in_words(guarantee: "PrivacyGuarantee") -> str:
     """Return what holds for a record and for a person, as the end of a sentence; "" without data or guarantee."""
     if guarantee.model == "none":
         return ""

@@ -1,5 +1,6 @@
 """A ledger in a file: it survives its process, two processes at once lose no game, and no other file will do."""
 
+import functools
 import json
 import os
 import pickle
@@ -11,11 +12,14 @@ import numpy as np
 import pytest
 
 import dp_bandit_envs  # noqa: F401 - registers the ids
-from dp_bandit_envs import Ledger, durable_files
+from dp_bandit_envs import Algorithm, Ledger, durable_files, simulate
+from dp_bandit_envs.agents import Exp3
 from dp_bandit_envs.data_use import DataUse
 from dp_bandit_envs.errors import BudgetSpentError, LedgerFileError
 from dp_bandit_envs.privacy import PrivacyGuarantee
 from dp_bandit_envs.privacy.announced import announced
+from dp_bandit_envs.simulation.prepared import prepare
+from dp_bandit_envs.simulation.spreading import spread
 from dp_bandit_envs.wrappers import LaplaceClipRescale
 from tests.tools.refusals import refused
 
@@ -201,3 +205,28 @@ def test_what_was_counted_before_begins_once(path):
         with pytest.raises(BudgetSpentError):
             ledger.enter(DataUse(1))
     assert ledger.spent.games == 1
+
+
+class Plain(Exp3):
+    """An agent that is played, not compiled, and so in processes."""
+
+    def update(self, arm, observation):
+        """Learn as usual."""
+        super().update(arm, observation)
+
+
+@pytest.mark.slow
+def test_games_in_worker_processes_count(path):
+    """Those of `simulate` in the process that calls it, whatever the ledger; others where they begin, in the file."""
+    player = Algorithm("plain", Plain, functools.partial(LaplaceClipRescale, epsilon=1.0))
+    for ledger, refusal in ((Ledger(epsilon=6.0), LedgerFileError), (Ledger(epsilon=6.0, path=path), BudgetSpentError)):
+        data = {"gains": TABLE, "ledger": ledger}
+        result = simulate("DPBandit-Replay-v0", [player], trials=4, seed=None, jobs=2, env_kwargs=data)
+        assert result["plain"].engine == "play" and ledger.spent.games == 4
+        with pytest.raises(BudgetSpentError):
+            simulate("DPBandit-Replay-v0", [player], trials=3, seed=None, jobs=2, env_kwargs=data)
+        prepared = prepare("DPBandit-Replay-v0", [player], horizon=None, seed=None, checkpoints=1, env_kwargs={**data})
+        tasks = prepared.tasks(range(3))
+        with pytest.raises(refusal):
+            list(spread(tasks, 2, in_threads=False))
+    assert ledger.spent.games == 6
