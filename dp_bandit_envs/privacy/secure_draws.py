@@ -18,12 +18,13 @@ normal noise, from which the discrete law, as rounded real noise, is less than 1
 A secure stream has methods of its own, so that a function which was not made for it fails and draws nothing.
 """
 
+import copy
 import functools
 import math
 import secrets
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.errors import WrongGameError
@@ -165,6 +166,16 @@ class ChoosesDraws(Mechanism):
         if checks.one_of("draws", draws, DRAWS) == "secure":
             require("opendp.prelude", extra="secure")
             self.draws = draws
+
+    def secured(self) -> Self:
+        """Return the same mechanism with secure draws, or raise if it can have none."""
+        other = copy.deepcopy(self)
+        other._use_draws("secure")
+        other._check_draws()
+        return other
+
+    def _check_draws(self) -> None:
+        """Raise if the draws are secure, and the other parameters do not allow that; constructors end with it."""
 
     @property
     def _secure(self) -> bool:

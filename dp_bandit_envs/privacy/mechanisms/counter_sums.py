@@ -101,12 +101,15 @@ class CounterSums(ChoosesDraws):
             raise TypeError(f"own-norm noise needs a counter with a joint form, which {self.counter_name} has not.")
         if self.noise_kind == "gaussian":
             self.delta = checks.delta(1e-6 if delta is None else delta)
-        if self._secure:
-            check_secure(self.counter_name, self.noise_kind, self._plain_noise is not None)
+        self._check_draws()
         self.pad_unplayed = checks.boolean("pad_unplayed", pad_unplayed)
         self.options = options if self.delta is None else {**options, "delta": self.delta}
         # Raises here, not at the first reset, if an option is wrong.
         self.counter(1)
+
+    def _check_draws(self) -> None:
+        if self._secure:
+            check_secure(self.counter_name, self.noise_kind, self._plain_noise is not None)
 
     def counter(self, horizon: int) -> Counter:
         """Return the counter that each arm has one of.
