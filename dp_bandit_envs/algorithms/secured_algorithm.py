@@ -18,7 +18,7 @@ def secured(algorithm: Algorithm) -> Algorithm:
 
     Raises:
         WrongTypeError: From `wrap`, if a wrapper has noise of somebody else's, which has no secure form.
-        ValueError: From `wrap`, if a wrapper's noise has no exact form: own-norm noise, and two counters.
+        ValueError: From `wrap`, if a wrapper has own-norm noise, of which there is no exact form.
         ImportError: From `wrap`, if OpenDP is missing (extra `secure`).
     """
 

@@ -1,4 +1,4 @@
-"""`secured`: every algorithm of the table with secure draws, or an error that says why not (the extra `secure`)."""
+"""`secured`: every algorithm of the table with secure draws (the extra `secure`)."""
 
 import dataclasses
 
@@ -17,8 +17,6 @@ from tests.tools.refusals import refused
 
 pytest.importorskip("opendp")
 
-WEIGHING = {"DP-FTRL": "square-root", "AS-FTPL": "square-root"}
-
 
 def game_for(algorithm):
     if algorithm.make_agent is None:
@@ -29,13 +27,9 @@ def game_for(algorithm):
 
 
 @pytest.mark.parametrize("name", algorithm_names())
-def test_every_algorithm_plays_with_secure_draws_or_says_why_not(name):
+def test_every_algorithm_plays_with_secure_draws(name):
     fast = make_algorithm(name)
     exact, env = secured(fast), game_for(fast)
-    if name in WEIGHING:
-        with refused(ValueError, "draws='secure'", WEIGHING[name]):
-            exact.wrap(env)
-        return
     before, after = fast.guarantee_in(env), exact.guarantee_in(env)
     assert dataclasses.replace(before, draws_distance=0.0) == dataclasses.replace(after, draws_distance=0.0)
     assert after.draws_distance <= (1e-15 if before.rho is not None else 0.0)
@@ -46,6 +40,12 @@ def test_every_algorithm_plays_with_secure_draws_or_says_why_not(name):
         with refused(SeedRefusedError, type(wrapped).__name__):
             play(env, exact)
     assert len(play(env, exact, seed=None).arms) == 30
+
+
+def test_own_norm_noise_is_refused():
+    env = ExpertsEnv(gains=Stochastic(3, 30))
+    with refused(ValueError, "own-norm"):
+        secured(make_algorithm("AS-FTRL", counter="k-ary", noise="own-norm")).wrap(env)
 
 
 def test_names_of_wrappers_stay_and_the_algorithm_is_not_changed():
