@@ -225,7 +225,7 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
         return is_public(name) and hasattr(self, name)
 
     def _has_begun(self) -> bool:
-        return self._streams.begun
+        return bool(self._streams.begun)
 
     def _step_below(self, arm: Any) -> tuple[list[float], list[int], bool, bool]:
         """Play one step below and check its gains; count rounds here, or take the count of a boundary below."""

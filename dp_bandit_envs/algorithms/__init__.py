@@ -34,6 +34,7 @@ from dp_bandit_envs.algorithms.kairouz_2021 import dp_ftrl
 from dp_bandit_envs.algorithms.mishra_2015 import private_ucb
 from dp_bandit_envs.algorithms.ren_2020 import ldp_ucb_b, ldp_ucb_l
 from dp_bandit_envs.algorithms.sajed_2019 import dp_se
+from dp_bandit_envs.algorithms.secured_algorithm import secured
 from dp_bandit_envs.algorithms.thakurta_2013 import noisy_hedge
 from dp_bandit_envs.algorithms.thompson_1933 import ts
 from dp_bandit_envs.algorithms.tossou_2016 import dp_ucb, dp_ucb_bound, dp_ucb_int
@@ -56,6 +57,7 @@ __all__ = [
     "make_algorithm",
     "paper_epsilon",
     "register_algorithm",
+    "secured",
 ]
 
 ALGORITHMS: dict[str, Callable[..., Algorithm]] = {

@@ -10,7 +10,8 @@ What makes a release exact:
 - A value is rounded to the grid, towards 0, before noise is added. Rounding may move neighbouring values apart by a
   step each, and the scale is that of the larger distance.
 - Grid, values and sums are such that every sum in it is a double: below 2^50 steps for values, 2^31 for scales.
-- What comes after the sum (rejecting, clipping, rescaling, adding up blocks) is post-processing.
+- What comes after the sum (rejecting, clipping, rescaling, adding up blocks) is post-processing; so are the weights of
+  two counters, which therefore add noise to what it hides (`privacy.mechanisms.weighed_counters`).
 
 So Laplace noise has delta 0. Normal noise keeps its rho exactly; the epsilon and delta of the theorem are those of real
 normal noise, from which the discrete law, as rounded real noise, is less than 1 / (20 r^2) away: about 1e-20.
@@ -18,12 +19,13 @@ normal noise, from which the discrete law, as rounded real noise, is less than 1
 A secure stream has methods of its own, so that a function which was not made for it fails and draws nothing.
 """
 
+import copy
 import functools
 import math
 import secrets
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.errors import WrongGameError
@@ -165,6 +167,16 @@ class ChoosesDraws(Mechanism):
         if checks.one_of("draws", draws, DRAWS) == "secure":
             require("opendp.prelude", extra="secure")
             self.draws = draws
+
+    def secured(self) -> Self:
+        """Return the same mechanism with secure draws, or raise if it can have none."""
+        other = copy.deepcopy(self)
+        other._use_draws("secure")
+        other._check_draws()
+        return other
+
+    def _check_draws(self) -> None:
+        """Raise if the draws are secure, and the other parameters do not allow that; constructors end with it."""
 
     @property
     def _secure(self) -> bool:

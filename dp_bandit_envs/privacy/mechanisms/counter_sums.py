@@ -27,7 +27,8 @@ from dp_bandit_envs.privacy.mechanisms.counter_releases import (
     release_exact,
     shared_noise,
 )
-from dp_bandit_envs.privacy.mechanisms.secure_counters import check_secure, exact_form, grid_and_factor, in_steps
+from dp_bandit_envs.privacy.mechanisms.secure_counters import check_secure, exact_form, first_states, grid_and_factor
+from dp_bandit_envs.privacy.mechanisms.weighed_counters import WEIGHED, pad_weighed, release_weighed
 from dp_bandit_envs.privacy.node_noise import NORM_CODES, fill_own_norm
 from dp_bandit_envs.privacy.secure_draws import ChoosesDraws
 from dp_bandit_envs.specialise import specialise_within
@@ -54,8 +55,7 @@ class CounterSums(ChoosesDraws):
         delta: Privacy failure probability of Gaussian noise, in (0, 1), by default 1e-6; not for other noise.
         pad_unplayed: Whether the counters of arms that a round does not reveal are fed a 0 in that round, so that all
             arms have the same noise (DP-UCB). Their counts do not change.
-        draws: `"fast"`, NumPy's; or `"secure"`, exact Laplace or normal noise without a seed, for counters that only
-            add and subtract draws (`privacy.secure_draws`).
+        draws: `"fast"`, NumPy's; or `"secure"`, exact noise without a seed (`privacy.secure_draws`), not own-norm.
         options: Further arguments of the counter: `budget` of the hybrid one, `base` of the k-ary one.
 
     Protects: one round's gains of all arms, centrally.
@@ -101,12 +101,15 @@ class CounterSums(ChoosesDraws):
             raise TypeError(f"own-norm noise needs a counter with a joint form, which {self.counter_name} has not.")
         if self.noise_kind == "gaussian":
             self.delta = checks.delta(1e-6 if delta is None else delta)
-        if self._secure:
-            check_secure(self.counter_name, self.noise_kind, self._plain_noise is not None)
+        self._check_draws()
         self.pad_unplayed = checks.boolean("pad_unplayed", pad_unplayed)
         self.options = options if self.delta is None else {**options, "delta": self.delta}
         # Raises here, not at the first reset, if an option is wrong.
         self.counter(1)
+
+    def _check_draws(self) -> None:
+        if self._secure:
+            check_secure(self.counter_name, self.noise_kind, self._plain_noise is not None)
 
     def counter(self, horizon: int) -> Counter:
         """Return the counter that each arm has one of.
@@ -124,32 +127,40 @@ class CounterSums(ChoosesDraws):
     @property
     def release(self) -> Release:
         """The module's `release` with this counter's noise."""
-        return self._with_noise(release_exact if self._secure else release)
+        return self._with_noise(self._forms[0])
 
     @property
     def idle(self) -> Release | None:
         """The module's `pad` with this counter's noise, or None."""
-        return self._with_noise(pad_exact if self._secure else pad) if self.pad_unplayed else None
+        return self._with_noise(self._forms[1]) if self.pad_unplayed else None
+
+    @property
+    def _forms(self) -> tuple[Callable[..., Any], Callable[..., Any]]:
+        """The functions `release` and `pad` for these draws."""
+        if self._weighs:
+            return release_weighed, pad_weighed
+        return (release_exact, pad_exact) if self._secure else (release, pad)
+
+    @property
+    def _weighs(self) -> bool:
+        return self._secure and self.counter_name in WEIGHED
 
     def release_for(self, below: Below) -> Release:
         """Return `release` without the question of whether coordinates share a position."""
         if inspect.getattr_static(self, "release") is not vars(CounterSums)["release"]:
             return self.release  # that of a derived class
         kind = shared_noise if self._is_joint(below) else own_noise
-        own = release_exact if self._secure else release
-        return self._with_noise(specialise_within(own, "noise_of", kind))
+        return self._with_noise(specialise_within(self._forms[0], "noise_of", kind))
 
     def new_state(self, below: Below) -> State:
         """Return counters before their first items."""
-        counter, n_values = self._counter(below.horizon), below.n_values
+        counter, n_values, joint = self._counter(below.horizon), below.n_values, self._is_joint(below)
         factor, grid = self._factor_and_grid(below)
-        joint = self._is_joint(below)
         state = counter.new_state(1 if joint else n_values)
         norm = NORM_CODES.get(below.values.norm, 0)
         together = counter.new_joint_state(n_values if joint else 1, norm) if self._joint else NoTogether(np.zeros(1))
         if self._secure:
-            state = in_steps(state, factor, grid)
-            together = in_steps(together, factor, grid)
+            state, together = first_states(counter, state, together, factor, grid, n_values, self._weighs)
         return State(
             np.zeros(n_values),
             np.zeros(n_values, np.int64),
@@ -201,7 +212,7 @@ class CounterSums(ChoosesDraws):
 
     def _is_joint(self, below: Below) -> bool:
         """Return whether all coordinates share one position."""
-        return below.values.complete and self._joint is not None
+        return below.values.complete and self._joint is not None and not self._weighs
 
     @property
     def _plain_noise(self) -> Callable[..., Any] | None:
@@ -218,7 +229,7 @@ class CounterSums(ChoosesDraws):
         if not isinstance(found, staticmethod):
             return None
         plain: Callable[..., Any] = found.__func__
-        if self._secure:
+        if self._secure and not self._weighs:
             return exact_form(plain, self.noise_kind)
         if self.noise_kind == "own-norm":
             return specialise_within(plain, "fill", fill_own_norm)

@@ -106,6 +106,9 @@ class IntervalSums(ChoosesDraws):
         self.epsilon, self.delta, self.v = checks.epsilon(epsilon), checks.delta(delta), checked_v(v)
         self.mode = checks.one_of("release", release, MODES)
         self.intervals = checks.one_of("intervals", intervals, INTERVALS)
+        self._check_draws()
+
+    def _check_draws(self) -> None:
         if self._secure and self.mode == "redraw":
             raise ValueError("draws='secure' is for release='once'; received release='redraw', which hides nothing.")
 

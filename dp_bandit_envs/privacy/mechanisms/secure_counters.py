@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from dp_bandit_envs.privacy.counters import COUNTERS, Counter
+from dp_bandit_envs.privacy.counters import Counter, SquareRootCounter
 from dp_bandit_envs.privacy.items import STEP
 from dp_bandit_envs.privacy.mechanism import Below
+from dp_bandit_envs.privacy.mechanisms.weighed_counters import factor_of_entries, hidden_numbers
 from dp_bandit_envs.privacy.rounding import multiply_up
 from dp_bandit_envs.privacy.secure_draws import (
     distance_on_grid,
@@ -21,9 +22,6 @@ from dp_bandit_envs.privacy.secure_draws import (
 )
 from dp_bandit_envs.specialise import specialise_within
 
-WEIGHING = ("honaker", "square-root")
-"""Counters whose releases multiply draws by fractions, so that sums of steps would be rounded."""
-
 
 def check_secure(counter: str, noise: str, plain: bool) -> None:
     """Raise if a counter and a kind of noise cannot have secure draws.
@@ -31,17 +29,16 @@ def check_secure(counter: str, noise: str, plain: bool) -> None:
     Args:
         counter: A key of `COUNTERS`.
         noise: `"laplace"`, `"own-norm"` or `"gaussian"`.
-        plain: Whether the counter's noise is a plain function.
+        plain: Whether the counter's noise is a plain function, in which draws can be replaced.
     """
     if noise == "own-norm":
         raise ValueError(
             "draws='secure' is for noise='laplace' and noise='gaussian'; received noise='own-norm', whose draws are"
             " real vectors, of which no exact discrete form is known here."
         )
-    if counter in WEIGHING or not plain:
-        able = ", ".join(name for name in COUNTERS if name not in WEIGHING)
+    if not plain:
         raise ValueError(
-            f"draws='secure' needs a counter that only adds and subtracts draws: {able}; received counter={counter!r}."
+            f"draws='secure' needs a counter whose noise is a plain function; received counter={counter!r}."
         )
 
 
@@ -68,7 +65,10 @@ def grid_and_factor(counter: Counter, distance: float, below: Below, *, l2: bool
     most = below.horizon * max(-below.values.low, below.values.high)
     # Values are rounded to the grid itself, by less than a step, whatever the scale; so it is chosen first.
     grid = secure_grid(2 * largest * max(distance, STEP), most)
-    return grid, distance_on_grid(distance, grid, below, l2=l2)
+    apart = distance_on_grid(distance, grid, below, l2=l2)
+    if isinstance(counter, SquareRootCounter):
+        apart = factor_of_entries(counter, apart, grid, below)
+    return grid, apart
 
 
 def in_steps(state: Any, factor: float, grid: float) -> Any:
@@ -78,6 +78,25 @@ def in_steps(state: Any, factor: float, grid: float) -> Any:
     if hasattr(state, "scales"):
         return state._replace(scales=np.array([multiply_up(float(scale), factor) / grid for scale in state.scales]))
     return state._replace(scale=multiply_up(float(state.scale), factor) / grid)
+
+
+def first_states(
+    counter: Counter, state: Any, together: Any, factor: float, grid: float, n_values: int, weighed: bool
+) -> tuple[Any, Any]:
+    """Return a counter's states for secure draws: in grid steps, or beside the numbers that draws hide.
+
+    Args:
+        counter: The counter.
+        state: That of independent arms.
+        together: The joint state.
+        factor: Multiplier of the counter's scales.
+        grid: The step.
+        n_values: Number of arms.
+        weighed: Whether it is one of `WEIGHED`.
+    """
+    if not weighed:
+        return in_steps(state, factor, grid), in_steps(together, factor, grid)
+    return (in_steps(state, factor, 1.0), hidden_numbers(counter, n_values, grid) if grid > 0 else None), together
 
 
 def secure_distance(counter: Counter, noise: str, factor: float, grid: float, values: int) -> float:
