@@ -16,10 +16,27 @@ from dp_bandit_envs.protocols import FloatArray
 from dp_bandit_envs.simulation.many_games import Shown, trials_of
 from dp_bandit_envs.simulation.shown_games import ShownGames, steps_of
 
-LOOKS = ((200, 24), (50, 8))
-"""For each look over all candidates, by what the number of games is divided, and how many candidates remain."""
-GENERATIONS, CHILDREN = 4, 4
-LAST = 3
+
+class Effort(NamedTuple):
+    """How long the search takes.
+
+    Attributes:
+        looks: For each look over all candidates, by what the number of games of the test is divided, and how many
+            candidates remain.
+        most: The most games of such a look.
+        generations: How often the candidates that remain are varied.
+        children: How many variations of each are looked at.
+    """
+
+    looks: tuple[tuple[int, int], ...]
+    most: int
+    generations: int
+    children: int = 4
+
+
+FROM_ARMS = Effort(((200, 24), (50, 8)), most=2**16, generations=4)
+FROM_RELEASES = Effort(((20, 12), (10, 6)), most=2**15, generations=1, children=2)
+LAST = 4
 """How many candidates are looked at with as many games as the test has."""
 AT_ONCE = 2**16
 """The most games that are kept in memory for a test, and in which an event of releases is chosen."""
@@ -47,7 +64,9 @@ class Sampler:
         seed: The seed of everything.
     """
 
-    def __init__(self, algorithm: Algorithm, game: Callable[[FloatArray], BanditEnv], releases: bool, seed: int) -> None:
+    def __init__(
+        self, algorithm: Algorithm, game: Callable[[FloatArray], BanditEnv], releases: bool, seed: int
+    ) -> None:
         self.algorithm, self.game, self.releases = algorithm, game, releases
         self.rng = np.random.default_rng(seed)
         self._seed, self._next = seed, 0
@@ -97,7 +116,9 @@ class Sampler:
             self._games[candidate.held] = ShownGames(self.game(candidate.pair.one), self.algorithm, held=held)
         return self._games[candidate.held]
 
-    def _pieces(self, candidate: Candidate, games: int, first: int, *, threads: int = 1) -> Iterator[tuple[Shown, Shown]]:
+    def _pieces(
+        self, candidate: Candidate, games: int, first: int, *, threads: int = 1
+    ) -> Iterator[tuple[Shown, Shown]]:
         """Yield games on both tables, some at a time."""
         for start in range(0, games, AT_ONCE):
             number = min(AT_ONCE, games - start)
@@ -129,9 +150,11 @@ def first_candidates(sampler: Sampler, rounds: int, n_arms: int) -> list[Candida
     if not sampler.releases:
         return [Candidate(pair) for pair in candidate_pairs(rounds, n_arms, sampler.rng)]
     # What noise loses hardly depends on the gains of other rounds, but it does on the arms.
-    pairs = candidate_pairs(rounds, n_arms, sampler.rng, tables=1, plain=1)
+    pairs = candidate_pairs(rounds, n_arms, sampler.rng, tables=0, plain=1)
     steps = steps_of(sampler.game(pairs[0].one), sampler.algorithm)
-    turns = [tuple(step * n_arms // steps if once else step % n_arms for step in range(steps)) for once in (True, False)]
+    turns = [
+        tuple(step * n_arms // steps if once else step % n_arms for step in range(steps)) for once in (True, False)
+    ]
     return [Candidate(pair, held) for held in ((0,) * steps, *turns) for pair in pairs]
 
 
@@ -144,16 +167,18 @@ def best_attacks(sampler: Sampler, candidates: Sequence[Candidate], games: int, 
         games: The number of games of the test.
         delta: What the guarantee allows besides epsilon.
     """
+    effort = FROM_RELEASES if sampler.releases else FROM_ARMS
     attacks: list[Attack] = []
     tries = FEWEST
-    for share, keep in LOOKS:
-        tries = max(FEWEST, games // share)
+    for share, keep in effort.looks:
+        tries = min(max(FEWEST, games // share), effort.most)
         attacks = sampler.events(candidates, tries, delta)[:keep]
         candidates = [candidate for _, candidate in attacks]
-    for _ in range(0 if sampler.releases else GENERATIONS):
-        children = [each._replace(pair=varied(each.pair, sampler.rng)) for each in candidates for _ in range(CHILDREN)]
+    for _ in range(effort.generations):
+        parents = [each for each in candidates for _ in range(effort.children)]
+        children = [each._replace(pair=varied(each.pair, sampler.rng)) for each in parents]
         attacks = sorted([*attacks, *sampler.events(children, tries, delta)], key=lambda attack: -attack[0].score)
-        attacks = attacks[: LOOKS[-1][1]]
+        attacks = attacks[: effort.looks[-1][1]]
         candidates = [candidate for _, candidate in attacks]
-    last = sampler.events(candidates, max(FEWEST, min(games // 5, AT_ONCE)), delta)[:LAST]
+    last = sampler.events(candidates, min(max(FEWEST, games // 5), AT_ONCE), delta)[:LAST]
     return sampler.events([candidate for _, candidate in last], games, delta, last=True)

@@ -14,6 +14,8 @@ from dp_bandit_envs.simulation.many_games import Shown
 BINS = 64
 """Into how many bins of about as many games each released number is sorted."""
 MOST_THRESHOLDS = 12
+MOST_FITTED = 2**15
+"""The most games on each table for the logistic regression, which takes the time of many thresholds."""
 CUTOFFS = 200
 """How many cutoffs of a score are tried, at the ends of tails that shrink by a constant factor."""
 
@@ -72,7 +74,7 @@ def numbers_of(shown: Shown) -> FloatArray:
     """
     values = shown.values
     changes = np.diff(values, axis=1, prepend=0.0)
-    differences = values - np.roll(values, -1, axis=2)
+    differences = values[:, :, :-1] - values[:, :, 1:]
     parts = [part.reshape(len(values), -1) for part in (values, changes, differences, shown.counts)]
     return np.concatenate(parts, axis=1).astype(np.float64)
 
@@ -221,9 +223,7 @@ def _log_likelihood(columns: list[int], edges: list[FloatArray], binned: list[In
         ends = [float(np.median(each[:, place])) for each in binned]
         width = max(ends) - min(ends)
         ramps.append(np.clip((np.arange(BINS) - min(ends)) / width, 0, 1) - 0.5 if width else np.zeros(BINS))
-    one, other = (
-        np.column_stack([ramp[each[:, place]] for place, ramp in enumerate(ramps)]) for each in binned
-    )
-    weights = log_odds(one, other)
+    one, other = (np.column_stack([ramp[each[:, place]] for place, ramp in enumerate(ramps)]) for each in binned)
+    weights = log_odds(one[:MOST_FITTED], other[:MOST_FITTED])
     kept = np.flatnonzero(weights)
     return tuple(Part(columns[place], edges[place], weights[place] * ramps[place]) for place in kept)

@@ -9,7 +9,7 @@ from dp_bandit_envs.adversaries import GainTable
 from dp_bandit_envs.agents import Uniform
 from dp_bandit_envs.algorithms import Algorithm, make_algorithm
 from dp_bandit_envs.audits.arm_events import ArmEvent
-from dp_bandit_envs.audits.attack_search import Candidate, Sampler, best_attacks, first_candidates
+from dp_bandit_envs.audits.attack_search import Sampler, best_attacks, first_candidates
 from dp_bandit_envs.audits.event_bounds import least_epsilon
 from dp_bandit_envs.audits.neighbours import Pair
 from dp_bandit_envs.audits.release_events import ReleaseEvent
@@ -106,11 +106,15 @@ def sampled_loss(
     sure = checks.greater_than("confidence", confidence, 0)
     if not sure < 1:
         raise ValueError(f"confidence must be in (0, 1); received {confidence!r}.")
-    sampler = Sampler(algorithm, game or (_experts if algorithm.feedback == "full" else _bandit), of == "releases", seed)
+    sampler = Sampler(
+        algorithm, game or (_experts if algorithm.feedback == "full" else _bandit), of == "releases", seed
+    )
     candidates = first_candidates(sampler, t, k)
     declared = algorithm.guarantee_in(sampler.game(candidates[0].pair.one))
     if of == "releases" and "releases" not in declared.covers:
-        raise NotAuditedError(f"{algorithm.name} declares nothing for releases: its guarantee covers {declared.covers}.")
+        raise NotAuditedError(
+            f"{algorithm.name} declares nothing for releases: its guarantee covers {declared.covers}."
+        )
     chosen = best_attacks(sampler, candidates, number, delta=declared.delta)[:TESTED]
     tested = []
     for event, candidate in chosen:

@@ -181,16 +181,17 @@ def audit(
     name: Annotated[str, typer.Argument(help="An algorithm, with parameters if you like: DP-UCB:epsilon=.5")],
     epsilon: Epsilon = None,
     confidence: Annotated[float, typer.Option(help="Confidence of the sampled lower bound, in (0, 1).")] = 0.99,
-    horizon: Annotated[int, typer.Option(help="Number of rounds of each audited game.")] = 8,
+    horizon: Annotated[int, typer.Option(help="Number of rounds of each audited game.")] = 12,
     games: Annotated[
-        int, typer.Option(help="Games on each table for each of three tests, at least 100; 0 leaves sampling out.")
-    ] = 20_000,
+        int, typer.Option(help="Games on each table for each test, at least 100; 0 leaves sampling out.")
+    ] = 200_000,
     seed: Seed = 0,
+    out: Annotated[Path | None, typer.Option(help="Save the bars as a plot here, .png or .svg.")] = None,
 ) -> None:
-    """Compare the privacy that an algorithm declares with what its noise loses, and with what its arms reveal."""
+    """Compare the privacy that an algorithm declares with what its noise loses, and what arms and releases reveal."""
     from dp_bandit_envs.cli.audit_command import show_audit
 
-    show_audit(console, name, epsilon=epsilon, confidence=confidence, horizon=horizon, games=games, seed=seed)
+    show_audit(console, name, epsilon=epsilon, confidence=confidence, horizon=horizon, games=games, seed=seed, out=out)
 
 
 def _leave_at_once(code: int) -> None:

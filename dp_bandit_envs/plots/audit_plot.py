@@ -78,4 +78,6 @@ def audit_figure(bars: Sequence[Bar], title: str) -> Figure:
 
 def longest_of(bars: Sequence[Bar]) -> float:
     """Return the largest finite epsilon, or 1 if there is none above 0."""
-    return max([bar.epsilon for bar in bars if bar.epsilon is not None and math.isfinite(bar.epsilon)], default=0.0) or 1.0
+    return (
+        max([bar.epsilon for bar in bars if bar.epsilon is not None and math.isfinite(bar.epsilon)], default=0.0) or 1.0
+    )

@@ -157,9 +157,7 @@ class ManyGames:
         record = new_record(np.zeros(1, np.int64), len(progress.pulls))
         streams = self._plan.streams(seed, trial)
         generators = tuple(map(bitgen_address, streams))
-        self._loop(
-            state, states, gains, self._plan.rules, generators, progress, record, memory, content, tuple(shown)
-        )
+        self._loop(state, states, gains, self._plan.rules, generators, progress, record, memory, content, tuple(shown))
         return shown
 
 

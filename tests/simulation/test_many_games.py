@@ -127,9 +127,7 @@ def test_games_on_a_graph_are_those_of_play():
     algorithm = make_algorithm("DP-TS", epsilon=1.0)
     shown = ShownGames(env, algorithm)
     assert "graph" in shown.note
-    np.testing.assert_array_equal(
-        shown.play(env, 2, seed=SEED).arms[1], play(env, algorithm, seed=SEED, trial=1).arms
-    )
+    np.testing.assert_array_equal(shown.play(env, 2, seed=SEED).arms[1], play(env, algorithm, seed=SEED, trial=1).arms)
 
 
 def test_a_payoff_function_is_refused():
