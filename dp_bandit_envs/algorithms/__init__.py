@@ -8,7 +8,7 @@ import functools
 import inspect
 import re
 from collections.abc import Callable
-from typing import Any, SupportsFloat, SupportsIndex
+from typing import Any, SupportsFloat, SupportsIndex, TypeAlias
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms.abernethy_2008 import scrible
@@ -60,6 +60,8 @@ __all__ = [
     "secured",
 ]
 
+Target: TypeAlias = tuple[SupportsFloat, SupportsFloat]
+"""An epsilon in (0, inf) and a delta in [0, 1)."""
 ALGORITHMS: dict[str, Callable[..., Algorithm]] = {
     "EXP3": exp3,
     "DP-EXP3-Lap": dp_exp3_lap,
@@ -173,14 +175,12 @@ def calibrate(
     return make_algorithm(known, **found)
 
 
-def calibrate_in(
-    name: str, target: tuple[SupportsFloat, SupportsFloat], env: Environment, **parameters: Any
-) -> Algorithm:
+def calibrate_in(name: str, target: Target, env: Environment, **parameters: Any) -> Algorithm:
     """Make an algorithm whose guarantee in one game meets a target (epsilon, delta); see `calibrate`.
 
     Args:
         name: One of `algorithm_names()`.
-        target: (epsilon, delta), in (0, inf) and [0, 1).
+        target: (epsilon, delta).
         env: The game, without the algorithm's wrappers.
         parameters: The other parameters of the algorithm; a parameter that is given is not searched for.
 
@@ -192,9 +192,7 @@ def calibrate_in(
     return make_algorithm(name, **calibrated_in(name, target, env, **parameters))
 
 
-def calibrated_in(
-    name: str, target: tuple[SupportsFloat, SupportsFloat], env: Environment, **parameters: Any
-) -> dict[str, Any]:
+def calibrated_in(name: str, target: Target, env: Environment, **parameters: Any) -> dict[str, Any]:
     """Return the parameters of `calibrate_in`, those given among them."""
     make_algorithm(name, **parameters).check_game(env)
     rounds = env.get_wrapper_attr("horizon")
@@ -203,7 +201,7 @@ def calibrated_in(
 
 def _calibrated(
     name: str,
-    target: tuple[SupportsFloat, SupportsFloat],
+    target: Target,
     measure: Callable[[Algorithm], PrivacyGuarantee],
     horizon: int,
     parameters: dict[str, Any],

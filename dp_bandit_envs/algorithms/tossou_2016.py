@@ -15,7 +15,8 @@ from dp_bandit_envs.algorithms.algorithm import Algorithm
 from dp_bandit_envs.algorithms.counter_options import counter_options
 from dp_bandit_envs.privacy import mechanisms
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
-from dp_bandit_envs.privacy.mechanisms.interval_sums import INTERVALS, PAPER_DELTA, checked_v
+from dp_bandit_envs.privacy.interval_ends import checked_v
+from dp_bandit_envs.privacy.mechanisms.interval_sums import INTERVALS, PAPER_DELTA
 from dp_bandit_envs.theory.counter_bounds import named_counter_bound
 from dp_bandit_envs.theory.stochastic_bounds import dp_ucb_int_bound
 from dp_bandit_envs.wrappers import CounterSums, IntervalSums

@@ -1,26 +1,30 @@
-"""A lower bound on an algorithm's privacy loss, from nothing but the arms of many games on two neighbouring tables."""
+"""A lower bound on the privacy loss from many games on two neighbouring tables: from arms alone, or from releases."""
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any, SupportsFloat, SupportsIndex
-
-import numpy as np
+from typing import Any, Literal, SupportsFloat, SupportsIndex
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries import GainTable
+from dp_bandit_envs.agents import Uniform
 from dp_bandit_envs.algorithms import Algorithm, make_algorithm
-from dp_bandit_envs.audits.arm_events import ArmEvent, least_epsilon, strongest_arm_event
-from dp_bandit_envs.audits.neighbours import Pair, candidate_pairs
+from dp_bandit_envs.audits.arm_events import ArmEvent
+from dp_bandit_envs.audits.attack_search import Sampler, best_attacks, first_candidates
+from dp_bandit_envs.audits.event_bounds import least_epsilon
+from dp_bandit_envs.audits.neighbours import Pair
+from dp_bandit_envs.audits.release_events import ReleaseEvent
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.experts_env import ExpertsEnv
 from dp_bandit_envs.errors import NotAuditedError
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
-from dp_bandit_envs.protocols import FloatArray, IntArray
-from dp_bandit_envs.simulation.arms_played import arms_played
+from dp_bandit_envs.privacy.mechanism import Mechanism
+from dp_bandit_envs.protocols import FloatArray
+from dp_bandit_envs.wrappers import PrivacyBoundary
 
 Games = Callable[[FloatArray], BanditEnv]
-KEPT = (6, 3)
-"""How many pairs of tables remain after the first and the second look."""
+Of = Literal["arms", "releases"]
+TESTED = 2
+"""How many events are tested in fresh games."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,13 +32,15 @@ class SampledLoss:
     """A lower bound on the privacy loss, and the event that shows it.
 
     Attributes:
-        name: The algorithm's name.
+        name: The algorithm's or mechanism's name.
         declared: The guarantee that is declared.
         epsilon: With the confidence, no (epsilon', declared delta)-DP with epsilon' below this holds; at least 0.
         confidence: The probability of that statement, in (0, 1).
         games: Games on each of two tables, for each event that was tested.
         pair: The two tables of gains, each `(rounds, n_arms)`, and the round that differs.
-        event: The sequences of arms that are more frequent on one of the tables.
+        event: What is more frequent on one of the tables; None if nothing that was looked at is random.
+        held: The arms that were held, one for each step; empty for events of the arms.
+        note: Why games were played in ordinary Python; "" if they were compiled.
     """
 
     name: str
@@ -43,7 +49,9 @@ class SampledLoss:
     confidence: float
     games: int
     pair: Pair
-    event: ArmEvent
+    event: ArmEvent | ReleaseEvent | None
+    held: tuple[int, ...] = ()
+    note: str = ""
 
     @property
     def holds(self) -> bool:
@@ -52,84 +60,89 @@ class SampledLoss:
 
 
 def sampled_loss(
-    algorithm: Algorithm | str,
+    algorithm: Algorithm | Mechanism | str,
     *,
-    games: SupportsIndex = 20_000,
+    of: Of = "arms",
+    games: SupportsIndex = 200_000,
     confidence: SupportsFloat = 0.99,
-    horizon: SupportsIndex = 8,
+    horizon: SupportsIndex = 12,
     n_arms: SupportsIndex = 2,
     game: Games | None = None,
     seed: int = 0,
 ) -> SampledLoss:
-    """Attack an algorithm: find neighbouring tables and an event of the arms that tell them apart.
+    """Attack an algorithm: find neighbouring tables and an event that tells them apart.
 
-    Neighbours are searched for among tables of constant, alternating and random gains with one changed round, events
-    among sets of sequences of arms. Both are chosen on samples of their own. On fresh games, each of the last few
-    events gets a Clopper-Pearson lower bound on its probability on one table and an upper bound on the other; all of
-    them hold together with the confidence (Bonferroni).
+    Neighbours are searched for among tables of constant, alternating and random gains with one changed round, and
+    among small variations of the best of them. An event of the arms is a set of sequences. An event of what is released
+    is a set of released numbers while given arms are played, which is allowed: the agent sees releases only, so given
+    the arms their density changes by the same factor as the joint one. All this is chosen on samples of its own. On
+    fresh games, each of the last two events gets a Clopper-Pearson lower bound on its probability on one table and an
+    upper bound on the other; all of them hold together with the confidence (Bonferroni).
 
     Args:
-        algorithm: An algorithm that plays arms, or the name of one.
-        games: Fresh games on each table for each event, at least 100; the search takes about six times as many in all.
+        algorithm: An algorithm that plays arms, or the name of one; or a mechanism, of which releases are attacked.
+        of: `"arms"` or `"releases"`, that is, what the attacker sees.
+        games: Fresh games on each table for each event, at least 100; the search takes about 40 times as many in all.
         confidence: In (0, 1).
-        horizon: Number of rounds T, at least 2. The search looks at 12 rounds or fewer of them, less for many arms.
+        horizon: Number of rounds T, at least 2. From arms, long enough for several releases of each arm.
         n_arms: Number of arms, at least 2.
         game: Makes a game of a table of gains, `(rounds, n_arms)`; by default one that reveals the arm played, or all
             arms if the algorithm needs them.
-        seed: The seed of tables and games.
+        seed: The seed of tables and games, which are the same whatever the number of cores.
 
     Raises:
-        NotAuditedError: If the algorithm plays no arms.
+        NotAuditedError: If the algorithm plays no arms, or releases are asked for that its guarantee does not cover.
         ImportError: If SciPy is missing (extra `audits`).
 
     Source: Ding, Wang, Wang, Zhang and Kifer (2018) for the search for events; Bichsel, Steffen, Bogunovic and Vechev
     (2021) for sets of most likely outcomes; Clopper and Pearson (1934).
     """
-    if isinstance(algorithm, str):
-        algorithm = make_algorithm(algorithm)
+    checks.one_of("of", of, ("arms", "releases"))
+    algorithm = _as_algorithm(algorithm, of)
     if algorithm.make_agent is None:
-        raise NotAuditedError(f"{algorithm.name} plays points; events of arms are all that is sampled here.")
+        raise NotAuditedError(f"{algorithm.name} plays points; only games with arms are sampled here.")
     number = checks.integer("games", games, at_least=100)
     k, t = checks.integer("n_arms", n_arms, at_least=2), checks.integer("horizon", horizon, at_least=2)
     sure = checks.greater_than("confidence", confidence, 0)
     if not sure < 1:
         raise ValueError(f"confidence must be in (0, 1); received {confidence!r}.")
-    make = game or (_experts if algorithm.feedback == "full" else _bandit)
-    pairs = candidate_pairs(t, k, np.random.default_rng(seed))
-    declared = algorithm.guarantee_in(make(pairs[0].one))
-    sampler = _Sampler(algorithm, make, seed)
-    for keep, tries in zip(KEPT, (max(100, number // 20), max(100, number // 4)), strict=True):
-        found = [(sampler.event(pair, tries, declared.delta), pair) for pair in pairs]
-        pairs = [pair for _, pair in sorted(found, key=lambda each: -each[0].score)[:keep]]
-    chosen = [(sampler.event(pair, number, declared.delta), pair) for pair in pairs]
-    failure = (1 - sure) / len(chosen)
+    sampler = Sampler(
+        algorithm, game or (_experts if algorithm.feedback == "full" else _bandit), of == "releases", seed
+    )
+    candidates = first_candidates(sampler, t, k)
+    declared = algorithm.guarantee_in(sampler.game(candidates[0].pair.one))
+    if of == "releases" and "releases" not in declared.covers:
+        raise NotAuditedError(
+            f"{algorithm.name} declares nothing for releases: its guarantee covers {declared.covers}."
+        )
+    chosen = best_attacks(sampler, candidates, number, delta=declared.delta)[:TESTED]
     tested = []
-    for event, pair in chosen:
-        hits = [event.hits(each) for each in sampler.both(pair, number)]
+    for event, candidate in chosen:
+        hits = sampler.hits((event, candidate), number)
         more, less = hits if event.first else hits[::-1]
-        tested.append((least_epsilon(more, less, number, declared.delta, failure), event, pair))
-    epsilon, event, pair = max(tested, key=lambda each: each[0])
-    return SampledLoss(algorithm.name, declared, max(0.0, epsilon), sure, number, pair, event)
+        tested.append((least_epsilon(more, less, number, declared.delta, (1 - sure) / len(chosen)), event, candidate))
+    epsilon, event, candidate = max(tested, key=lambda each: each[0], default=(0.0, None, candidates[0]))
+    return SampledLoss(
+        algorithm.name,
+        declared,
+        max(0.0, epsilon),
+        sure,
+        number,
+        candidate.pair,
+        event,
+        candidate.held,
+        sampler.note(candidate),
+    )
 
 
-class _Sampler:
-    """Plays games of which no two have the same random numbers."""
-
-    def __init__(self, algorithm: Algorithm, make: Games, seed: int) -> None:
-        self._algorithm, self._make, self._seed, self._next = algorithm, make, seed, 0
-
-    def both(self, pair: Pair, games: int) -> tuple[IntArray, IntArray]:
-        """Return the arms of fresh games on both tables, each `(games, rounds)`."""
-        one, other = (self._arms(table, games) for table in (pair.one, pair.other))
-        return one, other
-
-    def event(self, pair: Pair, games: int, delta: float) -> ArmEvent:
-        """Return the strongest event in fresh games, with the tables of a pair in either order."""
-        return strongest_arm_event(*self.both(pair, games), delta=delta)
-
-    def _arms(self, table: FloatArray, games: int) -> IntArray:
-        first, self._next = self._next, self._next + games
-        return arms_played(self._make(table), self._algorithm, games, seed=self._seed, first_trial=first)
+def _as_algorithm(given: Algorithm | Mechanism | str, of: Of) -> Algorithm:
+    if isinstance(given, str):
+        return make_algorithm(given)
+    if not isinstance(given, Mechanism):
+        return given
+    if of == "arms":
+        raise NotAuditedError(f"{type(given).__name__} plays no arms. Use of='releases'.")
+    return Algorithm(type(given).__name__, Uniform, wrapping=lambda env: PrivacyBoundary(env, given))
 
 
 def _bandit(table: FloatArray) -> BanditEnv:

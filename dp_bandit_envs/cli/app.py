@@ -1,18 +1,15 @@
 """The commands: `list`, `show`, `run`, `reproduce`, `counters` and `audit`."""
 
-import codecs
 import os
 import shlex
 import sys
-import threading
-import unicodedata
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.cli.terminal import INTERRUPTED, console, errors, leave_at_once, write_any_letter
 
 app = typer.Typer(
     help="Differentially private bandits: play them, compare them, reproduce the papers.",
@@ -20,9 +17,6 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-INTERRUPTED = 130
-console = Console()
-errors = Console(stderr=True)
 
 Epsilon = Annotated[
     float | None,
@@ -43,10 +37,7 @@ Out = Annotated[Path | None, typer.Option(help="Folder for the results; by defau
 
 def main() -> None:
     """Run the command line; an error is one sentence, not a traceback."""
-    codecs.register_error("dp-bandit", _nearest)
-    # Only stdout: stderr never raises for unknown characters. A handler that the user chose is kept.
-    if getattr(sys.stdout, "errors", "") in ("strict", "surrogateescape") and hasattr(sys.stdout, "reconfigure"):
-        sys.stdout.reconfigure(errors="dp-bandit")
+    write_any_letter()
     try:
         # Newer versions of typer turn Ctrl-C into the exit code 130, older ones into an exception.
         code = app(standalone_mode=False, prog_name="dp-bandit")
@@ -58,7 +49,7 @@ def main() -> None:
         sys.exit(leave.exit_code)
     except (typer.Abort, KeyboardInterrupt):
         errors.print("\nInterrupted. Finished work is saved; the same command continues from there.")
-        _leave_at_once(INTERRUPTED)
+        leave_at_once(INTERRUPTED)
     except Exception as error:
         # Click's own errors print themselves, with the usage of the command.
         show = getattr(error, "show", None)
@@ -158,7 +149,7 @@ def run(
         if experiment.seed is not None:
             raise
         errors.print(interrupted(folder), markup=False, highlight=False, soft_wrap=True)
-        _leave_at_once(INTERRUPTED)
+        leave_at_once(INTERRUPTED)
 
 
 @app.command()
@@ -213,16 +204,17 @@ def audit(
     ] = None,
     epsilon: Epsilon = None,
     confidence: Annotated[float, typer.Option(help="Confidence of the sampled lower bound, in (0, 1).")] = 0.99,
-    horizon: Annotated[int, typer.Option(help="Number of rounds of each audited game.")] = 8,
+    horizon: Annotated[int, typer.Option(help="Number of rounds of each audited game.")] = 12,
     games: Annotated[
-        int, typer.Option(help="Games on each table for each of three tests, at least 100; 0 leaves sampling out.")
-    ] = 20_000,
+        int, typer.Option(help="Games on each table for each test, at least 100; 0 leaves sampling out.")
+    ] = 200_000,
     seed: Seed = 0,
     gallery: Annotated[
         bool, typer.Option("--gallery", help="Show parts that are broken on purpose, with what an attacker sees.")
     ] = False,
+    out: Annotated[Path | None, typer.Option(help="Save the bars as a plot here, .png or .svg.")] = None,
 ) -> None:
-    """Compare the privacy that an algorithm declares with what its noise loses, and with what its arms reveal."""
+    """Compare the privacy that an algorithm declares with what its noise loses, and what arms and releases reveal."""
     if gallery:
         from dp_bandit_envs.cli.gallery_command import show_gallery
 
@@ -232,20 +224,7 @@ def audit(
         raise ValueError("audit needs the name of an algorithm, as in list; or --gallery.")
     from dp_bandit_envs.cli.audit_command import show_audit
 
-    show_audit(console, name, epsilon=epsilon, confidence=confidence, horizon=horizon, games=games, seed=seed)
-
-
-def _leave_at_once(code: int) -> None:
-    """Exit without waiting seconds for a background compilation."""
-    # With a single thread nothing compiles, and importing the simulation would take a second.
-    if threading.active_count() > 1:
-        from dp_bandit_envs.simulation.spreading import COMPILER
-
-        if any(thread.name == COMPILER for thread in threading.enumerate()):
-            sys.stdout.flush()
-            sys.stderr.flush()
-            os._exit(code)
-    sys.exit(code)
+    show_audit(console, name, epsilon=epsilon, confidence=confidence, horizon=horizon, games=games, seed=seed, out=out)
 
 
 def _jobs(jobs: int) -> int:
@@ -256,16 +235,3 @@ def _command() -> str:
     from dp_bandit_envs.cli.run_arguments import readable
 
     return readable(shlex.join(["dp-bandit", *sys.argv[1:]]))
-
-
-def _nearest(error: UnicodeError) -> tuple[str | bytes, int]:
-    """Encode a character that the terminal does not support: a file name's bytes unchanged, others without accents.
-
-    An error handler for `codecs.register_error`.
-    """
-    if not isinstance(error, UnicodeEncodeError):
-        raise error
-    letter, end = error.object[error.start], error.start + 1
-    if "\udc80" <= letter <= "\udcff":
-        return letter.encode("ascii", "surrogateescape"), end
-    return unicodedata.normalize("NFKD", letter).encode("ascii", "ignore").decode("ascii") or "?", end

@@ -1,19 +1,33 @@
-"""Prints what `dp-bandit audit` shows: the declared, the exact and the sampled epsilon of one algorithm."""
+"""Prints what `dp-bandit audit` shows: the declared, the exact and the sampled epsilons of one algorithm, as bars."""
 
 import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from rich.console import Console
 from rich.table import Table
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.algorithms import make_algorithm
-from dp_bandit_envs.audits import exact_loss, sampled_loss
+from dp_bandit_envs.algorithms import Algorithm, make_algorithm
+from dp_bandit_envs.audits import ExactLoss, SampledLoss, exact_loss, sampled_loss
 from dp_bandit_envs.cli.run_arguments import contestant
 from dp_bandit_envs.errors import NotAuditedError
+from dp_bandit_envs.plots.audit_plot import Bar, audit_figure, longest_of
+from dp_bandit_envs.plots.regret_plot import as_bytes
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 
 REFUTED = "refuted: more is lost than declared"
 NOTHING = "nothing is declared"
+BAR = 24
+"""The length of the longest bar, in characters."""
+
+
+class Row(NamedTuple):
+    """One bar, and what is said of it."""
+
+    bar: Bar
+    verdict: str
 
 
 def show_audit(
@@ -25,49 +39,77 @@ def show_audit(
     horizon: int,
     games: int,
     seed: int,
+    out: Path | None = None,
 ) -> None:
-    """Print the table.
+    """Print the table with bars, and save a plot if `out` is set.
 
     Args:
         console: Where to print.
         text: An algorithm's name, with parameters after a colon if wanted.
         epsilon: For an algorithm with this parameter whose text does not set it.
-        confidence: That of the sampled bound, in (0, 1).
+        confidence: That of each sampled bound, in (0, 1).
         horizon: Number of rounds, at least 2.
         games: Games on each table for each test; 0 leaves sampling out.
         seed: The seed.
+        out: A `.png` or `.svg` file for the plot.
     """
     horizon = checks.integer("horizon", horizon, at_least=2)
     games = checks.integer("games", games, at_least=0)
+    if out is not None and (out.suffix not in (".png", ".svg") or not out.parent.is_dir()):
+        raise ValueError(f"out must be a .png or .svg file in a folder that exists; received {str(out)!r}.")
     chosen = contestant(text, None if epsilon is None else checks.epsilon(epsilon), lambda: horizon)
     algorithm = make_algorithm(chosen.name, **chosen.parameters)
-    rows: list[tuple[str, float | None, str]] = []
-    declared: PrivacyGuarantee | None = None
-    try:
-        exact = exact_loss(algorithm, horizon=horizon, seed=seed)
-        declared = exact.declared
-        verdict = NOTHING if declared.model == "none" else "within the claim" if exact.holds else REFUTED
-        rows.append(("exact, of the noise", exact.epsilon, verdict))
-    except NotAuditedError as reason:
-        rows.append(("exact, of the noise", None, str(reason)))
-    if games:
-        try:
-            sampled = sampled_loss(algorithm, games=games, confidence=confidence, horizon=horizon, seed=seed)
-            declared = sampled.declared
-            verdict = NOTHING if declared.model == "none" else "not refuted" if sampled.holds else REFUTED
-            rows.append((f"sampled, at least ({confidence:.4g})", sampled.epsilon, verdict))
-        except NotAuditedError as reason:
-            rows.append(("sampled", None, str(reason)))
+    rows, declared, note = _audited(algorithm, confidence=confidence, horizon=horizon, games=games, seed=seed)
     if declared is not None:
         total = declared.delta_with_draws
         delta = f"delta = {total:.3g}" + ("" if declared.delta > 0 else " from fast draws") if total > 0 else ""
-        rows.insert(0, ("declared", declared.epsilon, delta))
-    table = Table(title=f"Privacy of {chosen.label or chosen.name}, T = {horizon:,}, K = 2", title_justify="left")
-    for column in ("loss for a round", "epsilon", ""):
+        rows.insert(0, Row(Bar("declared", "declared", declared.epsilon), delta))
+    bars = [row.bar for row in rows]
+    title = f"Privacy of {chosen.label or chosen.name}, T = {horizon:,}, K = 2"
+    longest, block = longest_of(bars), "#" if console.options.ascii_only else "█"
+    table = Table(title=title, title_justify="left")
+    for column in ("loss for a round", "epsilon", "", " "):
         table.add_column(column, justify="right" if column == "epsilon" else "left", overflow="fold")
-    for row, number, words in rows:
-        table.add_row(row, _number(number), words)
+    for bar, verdict in rows:
+        share = min((bar.epsilon or 0.0) / longest, 1.0)
+        table.add_row(bar.label, _number(bar.epsilon), block * round(BAR * share), verdict)
     console.print(table, highlight=False)
+    if note:
+        console.print(f"Played in ordinary Python, which takes longer: {note}.", highlight=False)
+    if out is not None:
+        out.write_bytes(as_bytes(audit_figure(bars, title), out.suffix[1:]))
+        console.print(f"See {out}.", highlight=False, soft_wrap=True)
+
+
+def _audited(
+    algorithm: Algorithm, *, confidence: float, horizon: int, games: int, seed: int
+) -> tuple[list[Row], PrivacyGuarantee | None, str]:
+    """Return a row for each audit, the guarantee, and why games were not compiled."""
+    rows: list[Row] = []
+    found: list[Any] = []
+
+    def add(bar: Bar, audit: Callable[[], ExactLoss | SampledLoss], survived: str) -> None:
+        try:
+            loss = audit()
+        except NotAuditedError as reason:
+            rows.append(Row(bar, str(reason)))
+            return
+        found.append(loss)
+        verdict = NOTHING if loss.declared.model == "none" else survived if loss.holds else REFUTED
+        rows.append(Row(bar._replace(epsilon=loss.epsilon), verdict))
+
+    settings: dict[str, Any] = {"horizon": horizon, "seed": seed}
+    exact = Bar("exact", "exact, of the noise", None)
+    add(exact, lambda: exact_loss(algorithm, **settings), "within the claim")
+    if games:
+        settings |= {"games": games, "confidence": confidence}
+        sure = f"at least ({confidence:.4g})"
+        arms = Bar("arms", f"from arms, {sure}", None, at_least=True)
+        add(arms, lambda: sampled_loss(algorithm, of="arms", **settings), "not refuted")
+        releases = Bar("releases", f"from releases, {sure}", None, at_least=True)
+        add(releases, lambda: sampled_loss(algorithm, of="releases", **settings), "not refuted")
+    note = next((loss.note for loss in found if getattr(loss, "note", "")), "")
+    return rows, found[-1].declared if found else None, note
 
 
 def _number(epsilon: float | None) -> str:

@@ -96,6 +96,27 @@ class Budget(NamedTuple):
         """Return whether a cost is within the budget."""
         return self.epsilon_of(cost) <= self.epsilon
 
+    def refusal(self, before: Mapping[Cost, int], after: Mapping[Cost, int]) -> str:
+        """Return why games cannot begin, in public numbers.
+
+        Args:
+            before: The number of games of each cost that have begun.
+            after: The same with those that cannot begin.
+        """
+        cost, spent, begun = total(after), total(before), sum(before.values())
+        added = self.added_by_draws(cost)
+        if added > self.draws_delta:
+            return (
+                f"the budget of this ledger is {self}; the fast draws of all games would add {added:.3g} to delta."
+                " Nothing was played. Use draws='secure', or a ledger with a smaller epsilon or a larger draws_delta."
+            )
+        return (
+            f"the budget of this ledger is {self}; {begun:,} games have spent epsilon = {self.epsilon_of(spent):.6g},"
+            f" delta = {float(spent.delta):.3g}, and with {sum(after.values()) - begun:,} more it would be epsilon ="
+            f" {self.epsilon_of(cost):.6g}, delta = {float(cost.delta):.3g}. Nothing was played. Play fewer games, or"
+            " games of a smaller epsilon."
+        )
+
     def __str__(self) -> str:
         kept = f", of which {self.zcdp_delta:.3g} for zCDP" if self.zcdp_delta else ""
         draws = f", and {self.draws_delta:.3g} for fast draws" if self.draws_delta else ""

@@ -211,20 +211,7 @@ class Ledger:
             best = min(one, key=lambda cost: self._rank(total([(spent, 1), (cost, times)])))
             after[best] = after.get(best, 0) + times
         if not self._budget.allows(total(after)):
-            cost, spent = total(after), total(before)
-            if (added := self._budget.added_by_draws(cost)) > self._budget.draws_delta:
-                raise BudgetSpentError(
-                    f"the budget of this ledger is {self._budget}; the fast draws of all games would add {added:.3g} to"
-                    " delta. Nothing was played. Use draws='secure', or a ledger with a smaller"
-                    " epsilon or a larger draws_delta."
-                )
-            raise BudgetSpentError(
-                f"the budget of this ledger is {self._budget}; {sum(before.values()):,} games have spent"
-                f" epsilon = {self._budget.epsilon_of(spent):.6g}, delta = {float(spent.delta):.3g}, and with"
-                f" {len(ways) * times:,} more it would be epsilon = {self._budget.epsilon_of(cost):.6g}, delta ="
-                f" {float(cost.delta):.3g}. Nothing was played. Play fewer games, or games of a"
-                " smaller epsilon."
-            )
+            raise BudgetSpentError(self._budget.refusal(before, after))
         return after
 
     def _rank(self, cost: Cost) -> tuple[bool, float, Any, Any]:

@@ -26,10 +26,7 @@ class Entry:
     """
 
     def __init__(self, parts: Mapping[str, Callable[..., Any]]) -> None:
-        loop: Callable[..., Any] = play_block
-        for name, part in parts.items():
-            loop = specialise(loop, name, part)
-        self._compiled = compile_with(enter, {"play_block": loop})
+        self._compiled = compile_with(enter, {"play_block": loop_of(parts)})
 
     @property
     def foreign(self) -> list[str]:
@@ -51,6 +48,14 @@ class Entry:
         generators = tuple(map(bitgen_address, streams))
         returned = self._compiled(state, states, graph, gains, rules, generators, progress, record)
         return _named(state, returned)
+
+
+def loop_of(parts: Mapping[str, Callable[..., Any]]) -> Callable[..., Any]:
+    """Return `play_block` with these functions in place of its placeholders."""
+    loop: Callable[..., Any] = play_block
+    for name, part in parts.items():
+        loop = specialise(loop, name, part)
+    return loop
 
 
 def enter(

@@ -37,8 +37,17 @@ class FirstState(Generic[State]):
 
     def copy(self) -> State:
         """Return a copy."""
+        return self.copy_with_memory()[0]
+
+    def copy_with_memory(self) -> tuple[State, NDArray[np.int64], NDArray[np.int64]]:
+        """Return a copy, the memory of its arrays, and what is in it now: written there again, the copy is as new."""
         room = np.empty(len(self._content) + 2 * APART, np.uint8)
-        room[APART:-APART] = self._content
+        memory = room[APART:-APART]
+        memory[...] = self._content
+        return self._in(room), memory.view(np.int64), self._content.view(np.int64)
+
+    def _in(self, room: NDArray[np.uint8]) -> State:
+        """Return the state with its arrays in this block of memory."""
         offsets = iter(self._offsets)
 
         def copied(part: Any) -> Any:

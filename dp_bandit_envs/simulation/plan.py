@@ -104,12 +104,17 @@ class Plan:
     @functools.cached_property
     def block(self) -> Entry:
         """The compiled loop."""
+        return _block(**self.parts)
+
+    @property
+    def parts(self) -> dict[str, Callable[..., Any]]:
+        """The functions that replace placeholders of `play_block`, by name."""
         parts = stages(self.mechanisms, feedback=self.feedback, values=self._values)
         parts = payoffs.with_payoff(parts, self.payoff, shown=self.feedback != "arm" and self.rules.observe_charge)
         parts["choose"] = specialise(parts["choose"], "select", self.agent.functions.select)
         if self.decision_set is not None:
             parts["choose"] = specialise(parts["choose"], "contains", self.decision_set.contains)
-        return _block(update=self.agent.functions.update, **parts)
+        return {**parts, "update": self.agent.functions.update}
 
     @property
     def _values(self) -> Values:

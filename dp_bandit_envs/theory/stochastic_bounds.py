@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable
 from typing import SupportsFloat, SupportsIndex
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.privacy.mechanisms.interval_sums import zeta
+from dp_bandit_envs.privacy.interval_ends import zeta
 from dp_bandit_envs.theory.local_bounds import ldp_ucb_b_bound
 from dp_bandit_envs.theory.optimism import (
     ZETA_3,

@@ -6,17 +6,14 @@ import math
 import numpy as np
 import pytest
 
-from dp_bandit_envs.adversaries.replay import GainTable
 from dp_bandit_envs.algorithms import Algorithm, make_algorithm
-from dp_bandit_envs.audits import sampled_loss
-from dp_bandit_envs.audits.arm_events import codes_of, least_epsilon, strongest_arm_event
-from dp_bandit_envs.audits.neighbours import candidate_pairs
-from dp_bandit_envs.envs.bandit_env import BanditEnv
-from dp_bandit_envs.envs.graph_env import GraphEnv
+from dp_bandit_envs.audits import exact_loss, sampled_loss
+from dp_bandit_envs.audits.arm_events import codes_of, strongest_arm_event
+from dp_bandit_envs.audits.event_bounds import least_epsilon
+from dp_bandit_envs.audits.neighbours import candidate_pairs, varied
 from dp_bandit_envs.errors import NotAuditedError
-from dp_bandit_envs.privacy.mechanisms import BlockSums
-from dp_bandit_envs.simulation import play
-from dp_bandit_envs.simulation.arms_played import arms_played
+from dp_bandit_envs.privacy.mechanisms import BlockSums, LaplaceClipRescale
+from dp_bandit_envs.simulation.many_games import Shown
 from dp_bandit_envs.wrappers import PrivacyBoundary
 from tests.tools.refusals import refused
 
@@ -36,30 +33,81 @@ def adap_ucb(mechanism):
     return Algorithm("mine", honest.make_agent, wrapping=lambda env: PrivacyBoundary(env, mechanism))
 
 
-@pytest.mark.parametrize("name", ["AdaP-UCB", "LDP-UCB-B", "DP-UCB", "DP-FTRL", "EXP3"])
-def test_no_claim_is_refuted(name):
+@pytest.mark.parametrize("name", ["LDP-UCB-B", "EXP3"])
+def test_no_claim_is_refuted_by_arms(name):
     """False alarm: at most 1e-4 for each algorithm, the confidence asked for."""
     epsilon = {} if name == "EXP3" else {"epsilon": 0.3}
-    loss = sampled_loss(make_algorithm(name, **epsilon), games=1000, confidence=1 - 1e-4, horizon=6)
-    assert loss.holds
+    loss = sampled_loss(make_algorithm(name, **epsilon), games=2000, confidence=1 - 1e-4, horizon=6)
+    assert loss.holds and not loss.note
     assert 0 <= loss.epsilon <= loss.declared.epsilon
 
 
+@pytest.mark.parametrize("name", ["AdaP-UCB", "DP-UCB"])
+def test_no_claim_is_refuted_by_releases(name):
+    """False alarm: at most 1e-4 for each algorithm, the confidence asked for."""
+    loss = sampled_loss(make_algorithm(name, epsilon=0.3), of="releases", games=2000, confidence=1 - 1e-4, horizon=4)
+    assert loss.holds and len(loss.held) == 4
+
+
+@pytest.mark.parametrize("name", ["AdaP-UCB", "LDP-UCB-B"])
+def test_arms_alone_show_most_of_the_loss(name):
+    """With 20,000 games they show .86 and .93; 200,000 show more, see the slow test. False alarm: none (fixed seed)."""
+    assert sampled_loss(make_algorithm(name, epsilon=1.0), games=20_000, horizon=10).epsilon > 0.75
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["AdaP-UCB", "AdaP-KLUCB", "DP-KLUCB", "LDP-UCB-B"])
+def test_arms_alone_show_nine_tenths_of_the_loss(name):
+    """At epsilon 1, where the exact loss is 1. False alarm: none (fixed seed)."""
+    loss = sampled_loss(make_algorithm(name, epsilon=1.0), games=300_000)
+    assert 0.9 < loss.epsilon <= 1.0
+
+
+def test_releases_show_most_of_the_loss():
+    """False alarm: none (fixed seed)."""
+    loss = sampled_loss(LaplaceClipRescale(epsilon=1.0), of="releases", games=20_000, horizon=4)
+    assert 0.85 < loss.epsilon <= 1.0
+    assert loss.name == "LaplaceClipRescale"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "parameters"), [("AdaP-UCB", {}), ("DP-UCB", {}), ("DP-EXP3-Lap", {}), ("LDP-UCB-B", {})]
+)
+def test_releases_show_nine_tenths_of_the_exact_loss(name, parameters):
+    """False alarm: none (fixed seed)."""
+    algorithm = make_algorithm(name, epsilon=1.0, **parameters)
+    loss = sampled_loss(algorithm, of="releases", games=1_000_000, horizon=8)
+    exact = exact_loss(algorithm, horizon=8).epsilon
+    assert 0.9 * exact < loss.epsilon <= loss.declared.epsilon
+
+
 def test_too_little_noise_is_rejected_from_arms_alone():
-    """It claims 1 and has the noise of 4; about 1.9 is shown with this many games."""
-    loss = sampled_loss(adap_ucb(TooLittleNoise(epsilon=4.0)), games=2000, horizon=6)
+    """It claims 1 and has the noise of 4; about 3 is shown with this many games. False alarm: none (fixed seed)."""
+    loss = sampled_loss(adap_ucb(TooLittleNoise(epsilon=4.0)), games=5000, horizon=6)
     assert loss.declared.epsilon == 1.0
-    assert loss.epsilon > 1.2
+    assert loss.epsilon > 1.5
     assert not loss.holds
 
 
-def test_the_same_noise_with_an_honest_claim_passes():
+def test_too_little_noise_is_rejected_from_releases():
+    """False alarm: none (fixed seed)."""
+    loss = sampled_loss(TooLittleNoise(epsilon=4.0), of="releases", games=5000, horizon=4)
+    assert loss.epsilon > 2.5
+    assert not loss.holds
+
+
+@pytest.mark.parametrize("of", ["arms", "releases"])
+def test_the_same_noise_with_an_honest_claim_passes(of):
     """False alarm: 1e-4."""
-    assert sampled_loss(adap_ucb(BlockSums(epsilon=4.0)), games=2000, horizon=6, confidence=1 - 1e-4).holds
+    loss = sampled_loss(adap_ucb(BlockSums(epsilon=4.0)), of=of, games=2000, horizon=4, confidence=1 - 1e-4)
+    assert loss.holds
 
 
-def test_a_seed_repeats_an_audit():
-    one, other = (sampled_loss("LDP-UCB-B", games=200, horizon=4, seed=5) for _ in range(2))
+def test_a_seed_repeats_an_audit_on_any_number_of_cores(monkeypatch):
+    one = sampled_loss("LDP-UCB-B", games=9000, horizon=4, seed=5)
+    monkeypatch.setattr("os.cpu_count", lambda: 1)
+    other = sampled_loss("LDP-UCB-B", games=9000, horizon=4, seed=5)
     assert one.epsilon == other.epsilon
     np.testing.assert_array_equal(one.pair.one, other.pair.one)
     np.testing.assert_array_equal(one.event.codes, other.event.codes)
@@ -88,47 +136,58 @@ def test_false_alarms_are_within_the_level():
     assert np.mean([least_epsilon(int(more), int(less), n, 0.0, 0.2) > 0.5 for more, less in hits]) > 0.9
 
 
+def shown(arms):
+    nothing = np.zeros((len(arms), 0, 0))
+    return Shown(np.array(arms, np.int16), nothing, nothing.astype(np.int64))
+
+
 def test_the_event_is_the_sequence_that_differs():
     same = np.tile([0, 0, 1], (50, 1))
-    one = np.vstack([same, np.tile([1, 0, 1], (50, 1))])
-    other = np.vstack([same, np.tile([0, 1, 1], (50, 1))])
-    event = strongest_arm_event(one, other)
-    arms = one if event.first else other
-    assert event.codes.tolist() in ([0b101], [0b011])
-    assert event.hits(arms) == 50
-    assert event.hits(other if event.first else one) == 0
+    look = shown(np.vstack([same, np.tile([1, 0, 1], (50, 1))])), shown(np.vstack([same, np.tile([0, 1, 1], (50, 1))]))
+    event = strongest_arm_event(look, look, n_arms=2, delta=0.0)
+    more, less = look if event.first else look[::-1]
+    assert event.hits(more) == 50
+    assert event.hits(less) == 0
+
+
+def test_a_look_that_chooses_the_size_is_not_the_one_that_orders():
+    """A sequence that only the first look found on one table is no event of the second."""
+    rare = shown([[1, 1]] * 3 + [[0, 0]] * 97)
+    usual = shown([[0, 0]] * 100)
+    event = strongest_arm_event((rare, usual), (usual, usual), n_arms=2, delta=0.0)
+    assert event.score < 0
 
 
 def test_codes_are_digits():
     arms = np.array([[2, 0, 1], [0, 1, 2]])
-    assert codes_of(arms, (0, 1, 2), 3).tolist() == [19, 5]
-    assert codes_of(arms, (2,), 3).tolist() == [1, 2]
+    assert codes_of(arms, 3).tolist() == [19, 5]
+    assert codes_of(arms[:, 2:], 3).tolist() == [1, 2]
+
+
+def neighbours(pair):
+    one, other, changed = pair
+    assert one.shape == other.shape
+    assert np.flatnonzero((one != other).any(axis=1)).tolist() == [changed]
+    assert min(one.min(), other.min()) >= 0 and max(one.max(), other.max()) <= 1
+    return True
 
 
 @pytest.mark.parametrize(("rounds", "n_arms"), [(2, 2), (9, 4)])
 def test_neighbours_differ_in_one_round(rounds, n_arms):
     pairs = candidate_pairs(rounds, n_arms, np.random.default_rng(0))
     assert len(pairs) > 10
-    for one, other, changed in pairs:
-        assert one.shape == (rounds, n_arms)
-        differs = (one != other).any(axis=1)
-        assert np.flatnonzero(differs).tolist() == [changed]
-        assert min(one.min(), other.min()) >= 0 and max(one.max(), other.max()) <= 1
+    assert all(map(neighbours, pairs))
 
 
-@pytest.mark.parametrize("name", ["AdaP-UCB", "DP-UCB", "EXP3"])
-def test_arms_of_many_games_are_those_of_play(name):
-    env = BanditEnv(GainTable(np.random.default_rng(1).random((7, 3))))
-    arms = arms_played(env, make_algorithm(name), 4, seed=3, first_trial=2)
-    for row, trial in enumerate(range(2, 6)):
-        np.testing.assert_array_equal(arms[row], play(env, make_algorithm(name), seed=3, trial=trial).arms)
-
-
-def test_arms_on_a_graph_are_those_of_play():
-    env = GraphEnv("complete", n_arms=3, gains=GainTable(np.random.default_rng(1).random((5, 3))))
-    algorithm = make_algorithm("DP-TS", epsilon=1.0)
-    arms = arms_played(env, algorithm, 2, seed=3)
-    np.testing.assert_array_equal(arms[1], play(env, algorithm, seed=3, trial=1).arms)
+def test_variations_of_neighbours_are_neighbours():
+    rng = np.random.default_rng(0)
+    pair = candidate_pairs(5, 3, rng)[0]
+    places = set()
+    for _ in range(200):
+        pair = varied(pair, rng)
+        assert neighbours(pair)
+        places.add(pair.changed)
+    assert places == set(range(5))
 
 
 def test_bad_arguments_are_refused():
@@ -138,3 +197,9 @@ def test_bad_arguments_are_refused():
         sampled_loss("LDP-UCB-B", games=99)
     with refused(NotAuditedError, "OSMD"):
         sampled_loss("OSMD")
+    with refused(ValueError, "of", "'rewards'"):
+        sampled_loss("LDP-UCB-B", of="rewards")
+    with refused(NotAuditedError, "EXP3", "arms"):
+        sampled_loss("EXP3", of="releases")
+    with refused(NotAuditedError, "BlockSums", "releases"):
+        sampled_loss(BlockSums(epsilon=1.0))

@@ -7,9 +7,9 @@ import pytest
 from scipy.special import zeta as scipy_zeta
 
 from dp_bandit_envs.privacy import Below
+from dp_bandit_envs.privacy.interval_ends import interval_ends, paper_input, zeta
 from dp_bandit_envs.privacy.mechanisms import BlockSums, IntervalSums
 from dp_bandit_envs.privacy.mechanisms.block_sums import geometric_blocks
-from dp_bandit_envs.privacy.mechanisms.interval_sums import interval_ends, paper_input, zeta
 
 DELTA = math.exp(-10)
 

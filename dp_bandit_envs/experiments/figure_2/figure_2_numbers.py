@@ -7,7 +7,7 @@ import numpy as np
 
 from dp_bandit_envs.algorithms import make_algorithm
 from dp_bandit_envs.experiments.experiment import GameSpec, Results
-from dp_bandit_envs.privacy.mechanisms.interval_sums import interval_ends, paper_input, zeta
+from dp_bandit_envs.privacy.interval_ends import interval_ends, paper_input, zeta
 from dp_bandit_envs.protocols import FloatArray
 
 UCB, PRIVATE_UCB, BOUND, ZEROS, INT = "UCB", "Private-UCB", "DP-UCB-BOUND", "DP-UCB", "DP-UCB-INT"

@@ -7,7 +7,6 @@ epsilon stated is that of their exact composition (`privacy.laplace_composition`
 """
 
 import dataclasses
-import functools
 import math
 from typing import Any, NamedTuple, SupportsFloat
 
@@ -15,9 +14,9 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+from dp_bandit_envs.privacy.interval_ends import checked_v, interval_ends, paper_input, spent_on
 from dp_bandit_envs.privacy.items import distance_l1, to_item
 from dp_bandit_envs.privacy.laplace import noisy
-from dp_bandit_envs.privacy.laplace_composition import LaplaceComposition
 from dp_bandit_envs.privacy.mechanism import Below, Noise
 from dp_bandit_envs.privacy.secure_draws import ChoosesDraws, distance_on_grid
 from dp_bandit_envs.protocols import FloatArray, IntArray
@@ -169,7 +168,7 @@ class IntervalSums(ChoosesDraws):
             )
         if math.isinf(self.epsilon):
             return PrivacyGuarantee.none("epsilon is inf, so there is no noise")
-        spent = _spent(*self._ends_key(below.horizon), self.delta)
+        spent = spent_on(*self._ends_key(below.horizon), self.delta)
         if spent.rho == 0:
             return PrivacyGuarantee(epsilon=0.0, theorem="the game is too short for a release")
         influence = (
@@ -188,81 +187,3 @@ class IntervalSums(ChoosesDraws):
                 f" Dimitrakakis 2016; target {self.epsilon:g}; proof in dp_bandit_envs.privacy.laplace_composition)"
             ),
         )
-
-
-class Spent(NamedTuple):
-    """What all releases spend: rho, a pure epsilon, and the smaller of this and an epsilon at delta."""
-
-    rho: float
-    pure: float
-    epsilon: float
-
-
-@functools.lru_cache(maxsize=256)
-def _spent(epsilon_in: float, v: float, horizon: int, intervals: str, delta: float) -> Spent:
-    """Return what the releases of `interval_ends` spend."""
-    # A power may be rounded down; its inverse is the distance of neighbours in scales.
-    distances = interval_ends(epsilon_in, v, horizon, intervals) ** (-v / 2) * (1 + 1e-14)
-    together = LaplaceComposition(distances)
-    rho = math.fsum(distances**2) / 2 * (1 + 1e-12)
-    return Spent(rho, together.pure, min(together.pure, together.epsilon(delta)))
-
-
-def paper_input(epsilon: float, delta: float, v: float) -> float:
-    r"""Return the input parameter for a target, corollary 3.2 of Tossou and Dimitrakakis (2016), at most 1.
-
-    .. math:: \epsilon_{in} = \Big( \sqrt{\frac{L + 4 \epsilon'}{8 \zeta(v)}} - \sqrt{\frac{L}{8 \zeta(v)}} \Big)^2,
-              \quad L = \ln(1 / \delta')
-    """
-    if math.isinf(epsilon):
-        return 1.0
-    log, divisor = -math.log(delta), 8 * zeta(v)
-    # The difference of the roots, written without cancellation.
-    root = 4 * epsilon / divisor / (math.sqrt((log + 4 * epsilon) / divisor) + math.sqrt(log / divisor))
-    return min(1.0, root**2)
-
-
-def zeta(v: float) -> float:
-    """Return the Riemann zeta function for v > 1, by the Euler-Maclaurin formula."""
-    first = 20.0
-    head = math.fsum(math.pow(n, -v) for n in range(1, 20))
-    tail = math.pow(first, 1 - v) / (v - 1) + math.pow(first, -v) / 2 + v * math.pow(first, -v - 1) / 12
-    return head + tail - v * (v + 1) * (v + 2) * math.pow(first, -v - 3) / 720
-
-
-@functools.lru_cache(maxsize=64)
-def interval_ends(epsilon_in: float, v: float, horizon: int, intervals: str) -> IntArray:
-    r"""Return the ends :math:`W_1 < W_2 < \ldots` up to the horizon.
-
-    `"lemma"`: :math:`W_{j+1}` is the first y with :math:`\sum_{i = W_j + 1}^y i^{-v} \ge y^{-v} / \epsilon_{in}`, so
-    that the releases spend no more than :math:`\epsilon_{in} \sum_i i^{-v}`. `"uniform"`: every
-    :math:`\lceil 1 / \epsilon_{in} \rceil` gains.
-    """
-    if epsilon_in * horizon < 1e-9:
-        # One interval would be as long as a thousand million games.
-        return np.array([], np.int64)
-    if intervals == "uniform":
-        step = math.ceil(1 / epsilon_in)
-        return np.arange(step, horizon + 1, step)
-    terms = np.arange(1, horizon + 1, dtype=float) ** -v
-    before = np.concatenate([[0.0], np.cumsum(terms)])
-    # y ends the interval after W if before[y] - terms(y) / epsilon_in >= before[W]; the left side grows with y.
-    reach = before[1:] - terms / epsilon_in
-    ends = []
-    last = 0
-    while True:
-        # At epsilon_in = 1 the two sides are equal in every round, up to rounding.
-        following = last + 1 + int(np.searchsorted(reach[last:], before[last] - 1e-12))
-        if following > horizon:
-            break
-        ends.append(following)
-        last = following
-    return np.array(ends, np.int64)
-
-
-def checked_v(v: SupportsFloat) -> float:
-    """Return v as a float, or raise if it is not in (1, 1.5]."""
-    exponent = checks.real("v", v)
-    if not 1 < exponent <= 1.5:
-        raise ValueError(f"v must be in (1, 1.5]; received {v!r}.")
-    return exponent

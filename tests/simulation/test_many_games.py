@@ -1,0 +1,137 @@
+"""Many games in one compiled loop: the games of `simulate`, each from the first state, whatever the threads."""
+
+import numpy as np
+import pytest
+
+from dp_bandit_envs.adversaries.replay import GainTable
+from dp_bandit_envs.algorithms import ALGORITHMS, Algorithm, make_algorithm
+from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.envs.experts_env import ExpertsEnv
+from dp_bandit_envs.envs.graph_env import GraphEnv
+from dp_bandit_envs.errors import WrongGameError
+from dp_bandit_envs.simulation import play
+from dp_bandit_envs.simulation.many_games import CHUNK, trials_of
+from dp_bandit_envs.simulation.plan import make_plan
+from dp_bandit_envs.simulation.shown_games import ShownGames
+from dp_bandit_envs.simulation.trials import Seat
+from tests.tools.refusals import refused
+
+ROUNDS, ARMS, SEED = 7, 3, 3
+GAINS = np.random.default_rng(1).random((ROUNDS, ARMS))
+
+
+def game(algorithm):
+    table = GainTable(GAINS)
+    return ExpertsEnv(gains=table) if algorithm.feedback == "full" else BanditEnv(table)
+
+
+def seats_arms(seat):
+    """Play one game as `simulate` does and return its arms."""
+    seat.play(GAINS, None)
+    pulls = np.vstack([np.zeros((1, ARMS), np.int64), seat.record.pulls])
+    return np.diff(pulls, axis=0).argmax(axis=1)
+
+
+def check_games(name):
+    """The first game of a trial is that of `simulate`; the next goes on with its streams, from the first state."""
+    algorithm = make_algorithm(name)
+    env = game(algorithm)
+    plan = make_plan(algorithm, env)
+    shown = ShownGames(env, algorithm)
+    assert shown.note == ""
+    for trial in (0, 5):
+        streams = plan.streams(SEED, trial)
+        arms = shown.play(env, 12, seed=SEED, first_trial=trial).arms
+        np.testing.assert_array_equal(arms[0], play(env, algorithm, seed=SEED, trial=trial).arms)
+        for row in arms:
+            seat = Seat(plan, SEED, trial, np.arange(1, ROUNDS + 1))
+            seat._streams = streams
+            np.testing.assert_array_equal(row, seats_arms(seat))
+
+
+@pytest.mark.parametrize("name", ["AdaP-UCB", "EXP3"])
+def test_games_are_those_of_simulate(name):
+    check_games(name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in ALGORITHMS if make_algorithm(name).make_agent is not None])
+def test_games_of_every_algorithm_are_those_of_simulate(name):
+    check_games(name)
+
+
+def test_arms_of_batches_are_those_of_play():
+    """The last batch of two of seven rounds is one round long."""
+    algorithm = make_algorithm("EXP3-tau", batch_size=2)
+    env = game(algorithm)
+    arms = ShownGames(env, algorithm).play(env, 1, seed=SEED, first_trial=4).arms
+    np.testing.assert_array_equal(arms[0], play(env, algorithm, seed=SEED, trial=4).arms)
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "steps"),
+    [("LDP-UCB-B", {}, 7), ("Batched-Lap-EXP3", {"batch_size": 2}, 4), ("DP-FTRL", {}, 7)],
+)
+def test_releases_are_those_of_the_environments_step(name, parameters, steps):
+    algorithm = make_algorithm(name, **parameters)
+    env = game(algorithm)
+    held = [step % ARMS for step in range(steps)]
+    compiled = ShownGames(env, algorithm, held=held)
+    assert compiled.note == ""
+    for trial in (0, 6):
+        one = compiled.play(env, 2, seed=SEED, first_trial=trial)
+        other = compiled._stepped(env, SEED, range(trial, trial + 1))
+        for part, expected in zip(one, other, strict=True):
+            np.testing.assert_array_equal(part[:1], expected)
+        assert (one.values[0] != one.values[1]).any()
+
+
+def test_threads_change_nothing_and_chunks_are_trials():
+    algorithm = make_algorithm("AdaP-UCB")
+    env = game(algorithm)
+    shown = ShownGames(env, algorithm)
+    one, other = (shown.play(env, CHUNK + 3, seed=SEED, first_trial=2, threads=threads).arms for threads in (1, 2))
+    np.testing.assert_array_equal(one, other)
+    assert one.shape == (CHUNK + 3, ROUNDS) and trials_of(CHUNK + 3) == 2 and trials_of(CHUNK) == 1
+    np.testing.assert_array_equal(one[CHUNK:], shown.play(env, 3, seed=SEED, first_trial=3).arms)
+    assert (one[:CHUNK] != one[:1]).any()
+
+
+class Stubborn:
+    """An agent that is no compilable function."""
+
+    def begin(self, *, n_arms, horizon, rng):
+        """Begin."""
+        self._rng, self._n_arms = rng, n_arms
+
+    def select_arm(self):
+        """Return some arm."""
+        return int(self._rng.integers(self._n_arms))
+
+    def update(self, arm, observation):
+        """Learn nothing."""
+
+
+def test_what_cannot_be_compiled_is_played_and_says_so():
+    algorithm = Algorithm("mine", Stubborn)
+    env = game(algorithm)
+    shown = ShownGames(env, algorithm)
+    assert "Stubborn" in shown.note
+    arms = shown.play(env, 3, seed=SEED, first_trial=4).arms
+    for row, trial in enumerate(range(4, 7)):
+        np.testing.assert_array_equal(arms[row], play(env, algorithm, seed=SEED, trial=trial).arms)
+
+
+def test_games_on_a_graph_are_those_of_play():
+    env = GraphEnv("complete", n_arms=ARMS, gains=GainTable(GAINS))
+    algorithm = make_algorithm("DP-TS", epsilon=1.0)
+    shown = ShownGames(env, algorithm)
+    assert "graph" in shown.note
+    np.testing.assert_array_equal(shown.play(env, 2, seed=SEED).arms[1], play(env, algorithm, seed=SEED, trial=1).arms)
+
+
+def test_a_payoff_function_is_refused():
+    env = BanditEnv(GainTable(GAINS))
+    env.adversary.payoff = lambda gains, arms, t: gains[arms[-1]]
+    with refused(WrongGameError, "payoff"):
+        ShownGames(env, make_algorithm("EXP3"))
