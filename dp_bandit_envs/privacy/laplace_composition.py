@@ -5,9 +5,13 @@ Release j adds Laplace noise to a value that a changed round moves by at most :m
 
 .. math:: M_j(s) = E\, e^{s l_j} = \frac{(s + 1) e^{s e_j} + s e^{-(s + 1) e_j}}{2 s + 1},
 
-and all releases have the loss :math:`L = \sum_j l_j` of independent terms: a pair of games at distance e is dominated
-by the pair at the largest e, dominating pairs compose, also adaptively, and the smallest delta at epsilon is
-:math:`\delta(\epsilon) = E \max(0, 1 - e^{\epsilon - L})` (Zhu, Dong and Wang 2022, theorem 10).
+and all releases have the loss :math:`L = \sum_j l_j` of independent terms, whose smallest delta at epsilon is
+:math:`\delta(\epsilon) = E \max(0, 1 - e^{\epsilon - L})`. A smaller distance loses less, also together with others
+(Zhu, Dong and Wang 2022, theorem 10).
+
+**Whatever the arms.** Take all numbers :math:`Y_j = \theta D_j + Z_j` with the noise Z, the change D and the game
+:math:`\theta` = 0 or 1. What else goes into a release follows from earlier releases alone, in both games alike, so that
+the whole game can be played from the Y. It is post-processing of them, in whatever order they are used.
 
 **From the moments to delta.** The two-sided Laplace transform of :math:`\max(0, 1 - e^{-x})` is
 :math:`1 / (s (s + 1))`. So for every tilt :math:`\theta > 0` the function :math:`f(x) = e^{\theta x} \delta(x)` has the
@@ -39,9 +43,10 @@ since :math:`\epsilon - a \le b`; for negative epsilon it follows from the symme
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from dp_bandit_envs.protocols import FloatArray
 
@@ -75,10 +80,10 @@ class LaplaceComposition:
         self.smoothing = SMOOTHING**2 * float(self.counts @ self.epsilons**2)
         """c squared."""
 
-    def log_moments(self, s: ArrayLike) -> np.ndarray:
+    def log_moments(self, s: ArrayLike) -> NDArray[Any]:
         """Return ln M(s), the Gaussian draw included, for real or complex s of real part above 0; shape of s."""
         s = np.atleast_1d(s)
-        found = self.smoothing / 2 * s * (s + 1)
+        found: NDArray[Any] = self.smoothing / 2 * s * (s + 1)
         step = max(1, CHUNK // len(s))
         for start in range(0, len(self.epsilons), step):
             e, counts = self.epsilons[start : start + step], self.counts[start : start + step]

@@ -62,7 +62,7 @@ def test_what_exp3_tau_really_guarantees():
     guarantee = make_algorithm("EXP3-tau").guarantee(n_arms=K, horizon=T)
     # 13,797 draws, each moved by at most .3417 / 19; the bound 1 / 19 alone gave 26.6 at delta = T^-2.
     assert guarantee.epsilon == pytest.approx(13797 * 0.3417 / 19, rel=1e-4)
-    assert guarantee.epsilon_at(T**-2) == pytest.approx(1.612, abs=0.001)
+    assert guarantee.epsilon_at(T**-2) == pytest.approx(1.436, abs=0.001)
 
 
 def test_what_the_paper_claims_for_exp3_tau():
@@ -75,7 +75,7 @@ def test_what_the_paper_claims_for_exp3_tau():
 def test_what_exp3_guarantees_by_itself():
     guarantee = make_algorithm("EXP3").guarantee(n_arms=K, horizon=T)
     assert guarantee.epsilon == pytest.approx(0.34106 * T, rel=1e-4)
-    assert guarantee.epsilon_at(T**-2) == pytest.approx(118.8, abs=0.1)
+    assert guarantee.epsilon_at(T**-2) == pytest.approx(109.4, abs=0.1)
     # With exploration rate .9 the mixture's ratio, ln((4 * .1 + .9) / .9) = 0.3677, is the smaller one.
     explorer = make_algorithm("EXP3", exploration_rate=0.9).guarantee(n_arms=4, horizon=10)
     assert explorer.epsilon == pytest.approx(10 * math.log(1.3 / 0.9))
