@@ -28,7 +28,8 @@ class Level(NamedTuple):
 def level_of(guarantee: PrivacyGuarantee, horizon: int) -> Level:
     """Return the level at which a guarantee is reported.
 
-    This is its own epsilon and delta, or if zCDP gives a smaller epsilon at delta = T^-2, that pair.
+    This is its own epsilon and delta, or if zCDP gives a smaller epsilon at delta = T^-2, that pair. Both are those of
+    exact noise; the report's table of guarantees also shows what fast draws add.
     """
     if guarantee.model == "none":
         return Level(math.inf, 0.0)

@@ -126,5 +126,6 @@ def insert(state: State, arm: int, item: float, rng: Any) -> tuple[float, int]:
         state.exact[arm] += item
         return state.exact[arm], state.inserted[arm]
     counter, hidden = state.counters
-    total, _ = next_noise(counter, arm, Noisy(hidden.after(arm, item), state.grid, rng))
+    noisy: Any = Noisy(hidden.after(arm, item), state.grid, rng)
+    total, _ = next_noise(counter, arm, noisy)
     return float(total), state.inserted[arm]
