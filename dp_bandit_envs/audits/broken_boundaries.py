@@ -124,7 +124,8 @@ def _noise(epsilon: SupportsFloat) -> LaplaceClipRescale:
 def _noisy(env: Any, released: FloatArray) -> FloatArray:
     """Undo the public rescaling of released gains."""
     bound = env.noise.bound
-    return released * (1 + 2 * bound) - bound
+    noisy: FloatArray = released * (1 + 2 * bound) - bound
+    return noisy
 
 
 def _whole_game(env: Any, seed: int | None = SEED) -> tuple[FloatArray, list[dict[str, Any]]]:

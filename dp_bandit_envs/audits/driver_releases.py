@@ -116,7 +116,8 @@ def _private(held: Held, seed: int) -> tuple[FloatArray, list[list[int]]]:
 def _scalar(held: Held, seed: int) -> Shown:
     env = held.wrapping(copy.deepcopy(held.env))
     env.reset(seed=seed, options={"trial": 0, "player": held.player})
-    shown, ended = [], False
+    shown: list[Observation] = []
+    ended: Any = False
     while not ended:
         observation, _, ended, _, _ = env.step(held.at(len(shown)))
         shown.append(observation)
@@ -127,7 +128,11 @@ def _vector(held: Held, seed: int) -> Shown:
     games: Any = gym.vector.SyncVectorEnv([functools.partial(copy.deepcopy, held.env) for _ in range(GAMES)])
     for mechanism, _ in held.layers:
         if isinstance(mechanism, LaplaceClipRescale):
-            options = {"epsilon": mechanism.epsilon, "bound": mechanism.bound, "outside": mechanism.outside}
+            options: dict[str, Any] = {
+                "epsilon": mechanism.epsilon,
+                "bound": mechanism.bound,
+                "outside": mechanism.outside,
+            }
             games = vector.LaplaceClipRescale(games, **options)
         elif isinstance(mechanism, MiniBatchAverage):
             games = vector.MiniBatchAverage(games, batch_size=mechanism.batch_size)
@@ -135,7 +140,8 @@ def _vector(held: Held, seed: int) -> Shown:
             games = vector.VectorPrivacyBoundary(games, mechanism)
     others = [seed + 1 + game for game in range(GAMES - 1)]
     games.reset(seed=[*others, seed], options={"trial": 0, "player": held.player})
-    shown, ended = [], False
+    shown: list[Observation] = []
+    ended: Any = False
     while not ended:
         play = held.at(len(shown))
         observation, _, terminated, _, _ = games.step(np.array([play] * GAMES))

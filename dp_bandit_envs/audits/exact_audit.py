@@ -15,7 +15,8 @@ from dp_bandit_envs.audits.bit_laws import law_losses
 from dp_bandit_envs.audits.driver_releases import Held, differing
 from dp_bandit_envs.audits.exact_result import ExactLoss
 from dp_bandit_envs.audits.held_game import HeldGame, Layer, UnknownDrawError, layers_of_game
-from dp_bandit_envs.audits.linear_noise import LinearNoise, check_far_out, linear_noise, row_loss
+from dp_bandit_envs.audits.laplace_curve import dominates, epsilon_of_moves
+from dp_bandit_envs.audits.linear_noise import LinearNoise, RowLoss, check_far_out, linear_noise, row_loss
 from dp_bandit_envs.audits.own_norm_noise import own_norm_losses
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.experts_env import ExpertsEnv
@@ -146,26 +147,43 @@ def _loss(
             own_norm = kind in ("standard_gamma", "standard_normal")
             losses = own_norm_losses(game) if own_norm else law_losses(game, kind)
             return ExactLoss(name, declared, losses, False, arms)
-        loss = ExactLoss(name, declared, round_losses(found, game), found.kind == "normal", arms)
+        rows = [row_of(found, game, t) for t in range(len(game.revealed))]
     except NotAuditedError as error:
         raise NotAuditedError(f"{name}: {error}. Use sampled_loss.") from None
-    if not loss.holds and declared.delta > 0 and not loss.gaussian:
+    losses = np.array([row.loss for row in rows])
+    loss = ExactLoss(name, declared, losses, found.kind == "normal", arms)
+    if loss.holds or loss.gaussian or not declared.delta > 0 or not np.isfinite(losses).all():
+        return loss
+    if np.linalg.matrix_rank(found.noise) < found.noise.shape[1]:
         raise NotAuditedError(
-            f"{name}: the loss at delta = 0 is {loss.epsilon:g}, and no audit here gives that of Laplace noise at"
-            f" delta = {declared.delta:g}. Use a shorter horizon, for which it declares delta = 0, or sampled_loss."
+            f"{name}: the loss at delta = 0 is {loss.epsilon:g}, and where draws outnumber releases no audit here gives"
+            f" that of Laplace noise at delta = {declared.delta:g}. Use sampled_loss."
         )
-    return loss
+    return dataclasses.replace(loss, by_round=at_delta(rows, declared.delta))
 
 
-def round_losses(found: LinearNoise, game: HeldGame) -> FloatArray:
-    """Return the loss of each round for the worst change of its row, `(rounds,)`; rho for normal draws."""
-    values = game.layers[0][1].values
-    losses = np.zeros(len(game.revealed))
-    for t, seen in enumerate(game.revealed):
-        if found.moves[:, t].any():
-            row = row_loss(found, t, seen, values)
-            check_far_out(game, t, row)
-            losses[t] = row.loss
+def row_of(found: LinearNoise, game: HeldGame, t: int) -> RowLoss:
+    """Return the loss of round t for the worst change of its row; rho for normal draws."""
+    if not found.moves[:, t].any():
+        return RowLoss(0.0, np.zeros(found.moves.shape[2]), np.zeros(found.noise.shape[1]))
+    row = row_loss(found, t, game.revealed[t], game.layers[0][1].values)
+    check_far_out(game, t, row)
+    return row
+
+
+def at_delta(rows: list[RowLoss], delta: float) -> FloatArray:
+    """Return the loss of each round at a delta, for Laplace draws and the changes that lose most at delta = 0."""
+    known: list[tuple[FloatArray, float]] = []
+    losses = np.zeros(len(rows))
+    for t in sorted(range(len(rows)), key=lambda t: -rows[t].loss):
+        draws = rows[t].draws
+        assert draws is not None
+        found = next((loss for moves, loss in known if dominates(moves, draws)), None)
+        if found is None:
+            found = epsilon_of_moves(draws, delta)
+            known.append((draws, found))
+        # A round that another one dominates loses at most as much as that one, and at most what it does at 0.
+        losses[t] = min(found, rows[t].loss)
     return losses
 
 

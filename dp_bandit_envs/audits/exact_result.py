@@ -18,8 +18,8 @@ class ExactLoss:
     Attributes:
         name: The algorithm's or mechanism's name.
         declared: The guarantee that is declared.
-        by_round: The pure loss if a round's gains change, `(rounds,)`, in nats; for normal draws rho instead, and for
-            an agent's own draws the loss at the declared delta.
+        by_round: The pure loss if a round's gains change, `(rounds,)`, in nats; for normal draws rho instead. For an
+            agent's own draws, and where the pure loss of Laplace draws is above the claim, that at the declared delta.
         gaussian: Whether the noise is normal.
         arms: The arms that were held, `(rounds,)`, all 0 where actions are points; for an agent's own draws, the arms
             that tell neighbours apart best.
@@ -42,7 +42,7 @@ class ExactLoss:
 
     @property
     def epsilon(self) -> float:
-        """The smallest epsilon that holds, in [0, inf]: at the declared delta for normal draws, else at delta = 0."""
+        """The smallest epsilon that holds, in [0, inf]: at the declared delta, or at delta = 0; see `by_round`."""
         worst = float(self.by_round.max())
         if not self.gaussian or worst in (0.0, math.inf):
             return worst
