@@ -224,7 +224,7 @@ def test_draws_have_their_law(kind, scale):
 
     False alarm: 1e-6.
     """
-    n = 3000
+    n = 1500
     found = np.sort([getattr(SecureStream(), kind)(scale) for _ in range(n)])
     assert (found == np.round(found)).all()
     if scale > 100:
@@ -398,7 +398,10 @@ LIKE_OTHERS = ("segment-trees", "padded-binary", "logarithmic", "normal honaker"
 SCALAR = {name: wrap for name, wrap in WRAPS.items() if name not in LIKE_OTHERS}
 
 
-@pytest.mark.parametrize("name", SCALAR)
+FEW = ("gains", "blocks", "hybrid", "square-root")
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[] if n in FEW else pytest.mark.slow) for n in SCALAR])
 def test_wrappers_conform(name, monkeypatch):
     """With a stand-in for the source, which takes seeds. False alarm: 1e-6 each, for fixed seeds none."""
     accept_seeds(monkeypatch)
