@@ -18,10 +18,6 @@ the first filter alone,
 :math:`P(S \cap B) \le e^\epsilon P'(S \cap B)`; outside of B all was as with the second alone,
 :math:`P(S \setminus B) \le e^\epsilon P'(S \setminus B) + c`. The sum of the two is at most e^epsilon P'(S) + c.
 
-Computers draw noise that is not quite exact. If what a game publishes is within total variation distance d_i of the
-same with exact noise, everything together is within the sum d of these, and (epsilon, delta + (1 + e^epsilon) d)-DP:
-that much of delta they use, too. With delta = 0 the budget is one for exact noise; `spent` shows what draws add.
-
 Numbers are added exactly, as decimals, as they are written: ten games of 0.1 are 1.
 """
 
@@ -46,14 +42,11 @@ class Cost(NamedTuple):
         epsilon: In [0, inf].
         delta: In [0, inf).
         rho: In [0, inf].
-        draws: Total variation distance, at most, between what is published and the same with exact noise: what a
-            guarantee states as its `draws_distance`, 0 if it states none.
     """
 
     epsilon: Decimal
     delta: Decimal
     rho: Decimal
-    draws: Decimal = Decimal(0)
 
 
 class Budget(NamedTuple):
@@ -73,18 +66,10 @@ class Budget(NamedTuple):
 
     def epsilon_of(self, cost: Cost) -> float:
         """Return the epsilon of a cost, by the filter that gives less; inf if there is none, or delta does not do."""
-        own = ARITHMETIC.add(cost.delta, self.delta_of_draws(cost)) if self.delta > 0 else cost.delta
-        if own > ARITHMETIC.subtract(written(self.delta), written(self.zcdp_delta)):
+        if cost.delta > ARITHMETIC.subtract(written(self.delta), written(self.zcdp_delta)):
             return math.inf
         by_rho = zcdp_epsilon(upper(cost.rho), self.zcdp_delta) if self.zcdp_delta > 0 else math.inf
         return min(upper(cost.epsilon), by_rho)
-
-    def delta_of_draws(self, cost: Cost) -> Decimal:
-        """Return what inexact draws of noise add to delta: (1 + e^epsilon) times their distance from exact ones."""
-        if not cost.draws:
-            return Decimal(0)
-        grown = math.exp(self.epsilon) if self.epsilon < 700 else math.inf
-        return ARITHMETIC.multiply(written((1 + grown) * (1 + 1e-12)), cost.draws)
 
     def allows(self, cost: Cost) -> bool:
         """Return whether a cost is within the budget."""
@@ -101,8 +86,7 @@ class Spent(NamedTuple):
     Attributes:
         games: Number of games that have begun.
         epsilon: What they spend of the budget's epsilon: the smaller one of the two filters.
-        delta: What they spend of delta: their own deltas together, the part for zCDP where that filter is needed, and
-            what inexact draws of noise add; at most 1.
+        delta: What they spend of delta: their own deltas together, and the part for zCDP where that filter is needed.
     """
 
     games: int
@@ -128,7 +112,6 @@ class Account:
 def costs_of(guarantee: PrivacyGuarantee) -> list[Cost]:
     """Return the ways in which a game with this guarantee may be counted; none without a guarantee."""
     costs = []
-    draws = written(getattr(guarantee, "draws_distance", 0.0))
     rho = None if guarantee.rho is None else written(guarantee.rho)
     if rho is None and guarantee.sigma is not None and guarantee.sigma > 0:
         # A Gaussian draw at L2 sensitivity 1 (Bun and Steinke 2016, proposition 1.6).
@@ -137,16 +120,16 @@ def costs_of(guarantee: PrivacyGuarantee) -> list[Cost]:
     if math.isfinite(guarantee.epsilon) and guarantee.model != "none":
         epsilon, delta = written(guarantee.epsilon), written(guarantee.delta)
         own = ARITHMETIC.divide(ARITHMETIC.multiply(epsilon, epsilon), Decimal(2))
-        costs.append(Cost(epsilon, delta, own if delta or rho is None else min(own, rho), draws))
+        costs.append(Cost(epsilon, delta, own if delta or rho is None else min(own, rho)))
     if rho is not None and guarantee.model != "none":
-        costs.append(Cost(Decimal("Infinity"), Decimal(0), rho, draws))
+        costs.append(Cost(Decimal("Infinity"), Decimal(0), rho))
     return costs
 
 
 def total(counts: Mapping[Cost, int] | Iterable[tuple[Cost, int]]) -> Cost:
     """Return what all games together cost, of which there are so many of each cost."""
     pairs = counts.items() if isinstance(counts, Mapping) else counts
-    sums = [Decimal(0)] * len(Cost._fields)
+    sums = [Decimal(0)] * 3
     for cost, games in pairs:
         more = (ARITHMETIC.multiply(Decimal(games), each) for each in cost)
         sums = list(map(ARITHMETIC.add, sums, more))

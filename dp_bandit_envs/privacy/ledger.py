@@ -46,7 +46,7 @@ class Ledger:
 
     Args:
         epsilon: The budget, in (0, inf).
-        delta: In [0, 1); with 0 the budget is one for exact noise, and `spent` shows what inexact draws add to delta.
+        delta: In [0, 1).
         unit: What is protected: `"record"`: one record (a row of a table), in all rounds in which it can serve; or
             `"person"`: all records of one person, where the environment knows them (`persons=`).
         zcdp_delta: The part of delta for converting zCDP, in [0, delta], by default half of it; the rest is for the
@@ -121,8 +121,7 @@ class Ledger:
         cost = total(games)
         epsilon = self._budget.epsilon_of(cost)
         needs_zcdp = cost.epsilon > 0 and epsilon < float(cost.epsilon)
-        delta = float(cost.delta) + float(self._budget.delta_of_draws(cost))
-        return Spent(sum(games.values()), epsilon, min(1.0, delta + (self._budget.zcdp_delta if needs_zcdp else 0.0)))
+        return Spent(sum(games.values()), epsilon, float(cost.delta) + (self._budget.zcdp_delta if needs_zcdp else 0.0))
 
     def enter(self, use: DataUse | None, beginnings: int = 1) -> None:
         """Count the games that begin now, or refuse them; an adversary over data calls this first in `begin`.

@@ -1,6 +1,5 @@
 """The arithmetic of a ledger: sums by hand, and the worst adaptive analyst that its rule allows, worked out exactly."""
 
-import dataclasses
 import functools
 import math
 from decimal import Decimal
@@ -51,25 +50,6 @@ def test_guarantees_of_every_kind_by_hand():
     assert [float(one.rho) for one in gaussian] == [pytest.approx(1 / 18)]
     assert gaussian[0].rho >= Decimal("0.05555555555555555555555555555")
     assert costs_of(PrivacyGuarantee.none("no noise")) == costs_of(PrivacyGuarantee(math.inf)) == []
-
-
-@dataclasses.dataclass(frozen=True)
-class WithDraws(PrivacyGuarantee):
-    """A guarantee that says how far its draws are from exact noise."""
-
-    draws_distance: float = 1e-9
-
-
-def test_inexact_draws_use_delta():
-    """Ten games at distance 1e-9 add 1e-8 (1 + e) to delta at epsilon = 1; of delta, 5e-7 are for the games."""
-    (one,) = costs_of(WithDraws(0.1))
-    assert one.draws == Decimal("1E-9") and costs_of(PrivacyGuarantee(0.1))[0].draws == 0
-    added = float(HALF.delta_of_draws(total({one: 10})))
-    assert added == pytest.approx(1e-8 * (1 + math.e)) and added >= 1e-8 * (1 + math.e)
-    small = Cost(Decimal("0.001"), Decimal(0), Decimal("5e-7"), Decimal("1e-9"))
-    assert HALF.allows(total({small: 134})) and not HALF.allows(total({small: 135}))  # 5e-7 / 1e-9 (1 + e) = 134.4
-    assert PURE.allows(total({small: 1000}))  # a budget for exact noise
-    assert Budget(1000.0, 1e-6, 0.0, "record").epsilon_of(total({small: 1})) == math.inf
 
 
 def test_rounding_is_upwards():
