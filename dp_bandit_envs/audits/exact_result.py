@@ -9,6 +9,8 @@ from dp_bandit_envs.protocols import FloatArray
 
 TOLERANCE = 1e-9
 """A loss is within a claim up to this relative difference, which is that of the arithmetic."""
+LAW = 1e-12
+"""For laws of an agent's draws, the difference of sums of logarithms may be off by this much."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,9 +65,10 @@ class ExactLoss:
             return False
         if self.declared.model == "none":
             return True
+        slack = 0.0 if self.drawn_rho is None else LAW
         if self.rho is not None and self.declared.rho is not None:
-            within = self.rho <= self.declared.rho * (1 + TOLERANCE)
+            within = self.rho <= self.declared.rho * (1 + TOLERANCE) + slack
             if self.gaussian or not within:
                 return within
         # The search for epsilon at a delta has a relative error of its own.
-        return self.epsilon <= self.declared.epsilon * (1 + (2 if self.gaussian else 1) * TOLERANCE)
+        return self.epsilon <= self.declared.epsilon * (1 + (2 if self.gaussian else 1) * TOLERANCE) + slack

@@ -13,7 +13,7 @@ from dp_bandit_envs.envs.graph_env import GraphEnv
 from dp_bandit_envs.privacy.mechanisms import BlockSums, CounterSums, LaplaceClipRescale, MiniBatchAverage
 from dp_bandit_envs.wrappers import released
 from dp_bandit_envs.wrappers.vector import vector_laplace
-from tests.audits.test_exact_loss import NO_NOISE, NOISY, ON_PAYOFFS
+from tests.audits.test_exact_loss import NO_NOISE, NOISY, ON_PAYOFFS, HalfTheNoise
 from tests.tools.refusals import refused
 
 ALL = ("scalar", "vector", "compiled")
@@ -45,7 +45,12 @@ def test_compiled_releases_are_those_of_the_audit_for_every_algorithm(name):
 
 @pytest.mark.parametrize(
     "mechanism",
-    [LaplaceClipRescale(epsilon=1.0), MiniBatchAverage(batch_size=3), CounterSums(counter="hybrid", epsilon=1.0)],
+    [
+        LaplaceClipRescale(epsilon=1.0),
+        MiniBatchAverage(batch_size=3),
+        CounterSums(counter="hybrid", epsilon=1.0),
+        HalfTheNoise(BlockSums(epsilon=1.0)),
+    ],
     ids=lambda mechanism: type(mechanism).__name__,
 )
 def test_mechanisms_alone(mechanism):

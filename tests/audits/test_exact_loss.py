@@ -121,6 +121,20 @@ def test_on_graphs_no_algorithm_loses_more_than_it_claims(name, graph):
         assert loss.ratio == pytest.approx(1.0, rel=1e-9)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("epsilon", [0.1, 3.0])
+@pytest.mark.parametrize("graph", GRAPHS)
+@pytest.mark.parametrize("name", ON_GRAPHS)
+def test_on_graphs_no_algorithm_loses_more_than_it_claims_at_other_epsilons(name, graph, epsilon):
+    """Longer games, so that blocks of 4 / epsilon gains are full; with the compiled loop, too."""
+    gains = GainTable(np.random.default_rng(0).random((24, 3)))
+    env = GraphEnv(graph, n_arms=3, gains=gains)
+    loss = exact_loss(make_algorithm(name, epsilon=epsilon), env=env, drivers=(*EVERYWHERE, "compiled"))
+    assert loss.holds and not loss.differs
+    if name in ("DP-KLUCB", "DP-IMED"):
+        assert (loss.epsilon > 0) == (epsilon == 3)
+
+
 @pytest.mark.parametrize("graph", GRAPHS)
 @pytest.mark.parametrize("name", ["EXP3", "EXP3-tau"])
 def test_on_graphs_own_draws_lose_no_more_than_is_claimed(name, graph):

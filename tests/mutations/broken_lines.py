@@ -251,6 +251,13 @@ OTHERS = (
         (ATTACKS, "-k", "every_engine"),
     ),
     Mutation(
+        "compiled noise from the agent's stream",
+        "dp_bandit_envs/simulation/mechanism_stages.py",
+        "value, count = release(states[PLACE], arm, value, streams[PLACE + 1])",
+        "value, count = release(states[PLACE], arm, value, streams[PLACE])",
+        ("tests/audits/test_driver_releases.py", "-k", "compiled_releases"),
+    ),
+    Mutation(
         "total in info",
         "wrappers/boundary.py",
         'info: dict[str, Any] = {"round": self._round}',
