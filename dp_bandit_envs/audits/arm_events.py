@@ -2,8 +2,10 @@
 
 import dataclasses
 import math
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dp_bandit_envs.audits.event_bounds import cautious_log_ratio
 from dp_bandit_envs.protocols import IntArray
@@ -36,7 +38,7 @@ class ArmEvent:
         return int(np.isin(codes_of(shown.arms[:, : self.rounds], self.n_arms), self.codes).sum())
 
 
-def codes_of(arms: IntArray, n_arms: int) -> IntArray:
+def codes_of(arms: NDArray[Any], n_arms: int) -> IntArray:
     """Return the arms of each game, `(games, rounds)`, as one number, `(games,)`."""
     code = np.zeros(len(arms), np.int64)
     for t in range(arms.shape[1]):

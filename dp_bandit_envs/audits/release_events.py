@@ -107,10 +107,9 @@ def drafts(look: Looks, *, delta: float, thorough: bool = True) -> list[Draft]:
     columns, edges = _bins(samples)
     if not columns:
         return []
+    places = list(zip(columns, edges, strict=True))
     binned = [
-        np.column_stack(
-            [np.searchsorted(cut, each[:, column], side="right") for column, cut in zip(columns, edges, strict=True)]
-        )
+        np.column_stack([np.searchsorted(cut, each[:, column], side="right") for column, cut in places])
         for each in samples
     ]
     found = []
@@ -200,9 +199,9 @@ def _thresholds(more: IntArray, less: IntArray, delta: float) -> list[tuple[int,
         for above in (True, False):
             hits = [len(each) - sums if above else sums for each, sums in zip((more, less), below, strict=True)]
             scores = cautious_log_ratio(hits[0], hits[1], games, delta)
-            place, cut = np.unravel_index(int(np.argmax(scores)), scores.shape)
-            if scores[place, cut] > (best if found is None else found[0]):
-                found = float(scores[place, cut]), int(place), int(cut) + 1, above
+            at, last = divmod(int(np.argmax(scores)), BINS)
+            if scores[at, last] > (best if found is None else found[0]):
+                found = float(scores[at, last]), at, last + 1, above
         if found is None:
             break
         best, place, cut, above = found

@@ -9,7 +9,7 @@ from dp_bandit_envs.adversaries import GainTable
 from dp_bandit_envs.agents import Uniform
 from dp_bandit_envs.algorithms import Algorithm, make_algorithm
 from dp_bandit_envs.audits.arm_events import ArmEvent
-from dp_bandit_envs.audits.attack_search import Sampler, best_attacks, first_candidates
+from dp_bandit_envs.audits.attack_search import Candidate, Sampler, best_attacks, first_candidates
 from dp_bandit_envs.audits.event_bounds import least_epsilon
 from dp_bandit_envs.audits.neighbours import Pair
 from dp_bandit_envs.audits.release_events import ReleaseEvent
@@ -38,7 +38,7 @@ class SampledLoss:
         confidence: The probability of that statement, in (0, 1).
         games: Games on each of two tables, for each event that was tested.
         pair: The two tables of gains, each `(rounds, n_arms)`, and the round that differs.
-        event: What is more frequent on one of the tables; None if nothing that was looked at is random.
+        event: What is more frequent on one of the tables; None if the bound is 0.
         held: The arms that were held, one for each step; empty for events of the arms.
         note: Why games were played in ordinary Python; "" if they were compiled.
     """
@@ -116,20 +116,21 @@ def sampled_loss(
             f"{algorithm.name} declares nothing for releases: its guarantee covers {declared.covers}."
         )
     chosen = best_attacks(sampler, candidates, number, delta=declared.delta)[:TESTED]
-    tested = []
+    tested: list[tuple[float, ArmEvent | ReleaseEvent | None, Candidate]] = [(0.0, None, candidates[0])]
     for event, candidate in chosen:
         hits = sampler.hits((event, candidate), number)
         more, less = hits if event.first else hits[::-1]
-        tested.append((least_epsilon(more, less, number, declared.delta, (1 - sure) / len(chosen)), event, candidate))
-    epsilon, event, candidate = max(tested, key=lambda each: each[0], default=(0.0, None, candidates[0]))
+        bound = least_epsilon(more, less, number, declared.delta, (1 - sure) / len(chosen))
+        tested.append((bound, event, candidate))
+    epsilon, event_shown, candidate = max(tested, key=lambda each: each[0])
     return SampledLoss(
         algorithm.name,
         declared,
-        max(0.0, epsilon),
+        epsilon,
         sure,
         number,
         candidate.pair,
-        event,
+        event_shown,
         candidate.held,
         sampler.note(candidate),
     )

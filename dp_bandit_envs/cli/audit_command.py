@@ -19,7 +19,7 @@ from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 
 REFUTED = "refuted: more is lost than declared"
 NOTHING = "nothing is declared"
-BAR = 24
+BAR = 20
 """The length of the longest bar, in characters."""
 
 
@@ -69,14 +69,18 @@ def show_audit(
     longest, block = longest_of(bars), "#" if console.options.ascii_only else "█"
     table = Table(title=title, title_justify="left")
     for column in ("loss for a round", "epsilon", "", " "):
-        table.add_column(column, justify="right" if column == "epsilon" else "left", overflow="fold")
+        right = column == "epsilon"
+        table.add_column(column, justify="right" if right else "left", no_wrap=column != " ", overflow="fold")
     for bar, verdict in rows:
         share = min((bar.epsilon or 0.0) / longest, 1.0)
-        table.add_row(bar.label, _number(bar.epsilon), block * round(BAR * share), verdict)
+        table.add_row(bar.label, _number(bar), block * round(BAR * share), verdict)
     console.print(table, highlight=False)
+    if any(bar.at_least for bar in bars):
+        console.print(f">= is a lower bound from games, with confidence {confidence:.4g} for each.", highlight=False)
     if note:
         console.print(f"Played in ordinary Python, which takes longer: {note}.", highlight=False)
     if out is not None:
+        title += f"; lower bounds with confidence {confidence:.4g}" if games else ""
         out.write_bytes(as_bytes(audit_figure(bars, title), out.suffix[1:]))
         console.print(f"See {out}.", highlight=False, soft_wrap=True)
 
@@ -103,16 +107,16 @@ def _audited(
     add(exact, lambda: exact_loss(algorithm, **settings), "within the claim")
     if games:
         settings |= {"games": games, "confidence": confidence}
-        sure = f"at least ({confidence:.4g})"
-        arms = Bar("arms", f"from arms, {sure}", None, at_least=True)
+        arms = Bar("arms", "sampled, arms", None, at_least=True)
         add(arms, lambda: sampled_loss(algorithm, of="arms", **settings), "not refuted")
-        releases = Bar("releases", f"from releases, {sure}", None, at_least=True)
+        releases = Bar("releases", "sampled, releases", None, at_least=True)
         add(releases, lambda: sampled_loss(algorithm, of="releases", **settings), "not refuted")
     note = next((loss.note for loss in found if getattr(loss, "note", "")), "")
     return rows, found[-1].declared if found else None, note
 
 
-def _number(epsilon: float | None) -> str:
-    if epsilon is None:
+def _number(bar: Bar) -> str:
+    if bar.epsilon is None:
         return "-"
-    return "inf" if math.isinf(epsilon) else f"{epsilon:.6g}"
+    number = "inf" if math.isinf(bar.epsilon) else f"{bar.epsilon:.6g}"
+    return f">= {number}" if bar.at_least else number

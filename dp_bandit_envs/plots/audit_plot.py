@@ -72,6 +72,7 @@ def audit_figure(bars: Sequence[Bar], title: str) -> Figure:
         axes.set_xlim(0, MOST_WIDE * longest)
         axes.set_xlabel("epsilon for a changed round (dashed: declared)")
         axes.grid(visible=False, axis="y")
+        axes.set_axisbelow(True)
         axes.set_title(title, loc="left")
         return figure
 

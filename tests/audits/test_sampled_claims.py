@@ -1,12 +1,11 @@
 """The sampled audits against every claim: none is refuted, and a claim that is just true hardly ever."""
 
-import inspect
-
 import pytest
 from scipy.stats import binom
 
 from dp_bandit_envs.algorithms import ALGORITHMS, make_algorithm
 from dp_bandit_envs.audits import sampled_loss
+from dp_bandit_envs.cli.run_arguments import contestant
 from dp_bandit_envs.errors import NotAuditedError
 from dp_bandit_envs.privacy.mechanisms import LaplaceClipRescale, RandomizedResponse
 
@@ -19,8 +18,8 @@ LEVEL = 0.2
 
 def audited(name, epsilon, **settings):
     """Return the sampled losses of one row, from arms and, if the claim covers them, from releases."""
-    takes = inspect.signature(ALGORITHMS[name]).parameters
-    algorithm = make_algorithm(name, **({"epsilon": epsilon} if "epsilon" in takes else {}))
+    chosen = contestant(name, epsilon, lambda: 12)
+    algorithm = make_algorithm(name, **chosen.parameters)
     losses = [sampled_loss(algorithm, of="arms", **settings)]
     try:
         losses.append(sampled_loss(algorithm, of="releases", **settings))
