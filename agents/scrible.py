@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple, SupportsFloat
+from typing import Any, ClassVar, Final, Literal, NamedTuple, SupportsFloat
 
 import numpy as np
 
@@ -127,7 +127,7 @@ class Scrible(FunctionalPointAgent):
     and the cube are derived here.
     """
 
-    feedback = "payoff"
+    feedback: ClassVar[Literal["full", "payoff"]] = "payoff"
 
     def __init__(self, *, learning_rate: SupportsFloat | None = None) -> None:
         self.learning_rate = None if learning_rate is None else checks.greater_than("learning_rate", learning_rate, 0)

@@ -22,7 +22,7 @@ def least_epsilon(guarantee: Any, delta: float) -> float:
     """
 
     def exact(delta: float) -> float:
-        known = [guarantee.epsilon if guarantee.delta <= delta else math.inf, guarantee.pure_epsilon]
+        known: list[float] = [guarantee.epsilon if guarantee.delta <= delta else math.inf, guarantee.pure_epsilon]
         if guarantee.rho is not None:
             known.append(zcdp_epsilon(guarantee.rho, delta))
         if guarantee.renyi is not None:
