@@ -9,8 +9,9 @@ from dp_bandit_envs.agents.epoch_leader import EpochLeader
 from dp_bandit_envs.agents.hedge import default_learning_rate
 from dp_bandit_envs.agents.lazy_hedge import LazyHedge
 from dp_bandit_envs.algorithms.algorithm import Algorithm
+from dp_bandit_envs.privacy.conversions import zcdp_within
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
-from dp_bandit_envs.privacy.hedge_privacy import LazySettings, lazy_hedge_guarantee, lazy_settings, zcdp_within
+from dp_bandit_envs.privacy.hedge_privacy import LazySettings, lazy_hedge_guarantee, lazy_settings
 from dp_bandit_envs.theory.adversarial_bounds import without_memory
 from dp_bandit_envs.theory.experts_bounds import epoch_leader_bound, lazy_hedge_regret_bound
 

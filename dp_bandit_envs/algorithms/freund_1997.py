@@ -8,8 +8,9 @@ from typing import SupportsFloat
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.hedge import Hedge, default_learning_rate
 from dp_bandit_envs.algorithms.algorithm import Algorithm
+from dp_bandit_envs.privacy.conversions import zcdp_within
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
-from dp_bandit_envs.privacy.hedge_privacy import hedge_guarantee, zcdp_within
+from dp_bandit_envs.privacy.hedge_privacy import hedge_guarantee
 from dp_bandit_envs.theory.adversarial_bounds import without_memory
 from dp_bandit_envs.theory.experts_bounds import hedge_regret_bound
 from dp_bandit_envs.wrappers import ExactSums

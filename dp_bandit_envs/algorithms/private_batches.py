@@ -5,6 +5,7 @@ import math
 from collections.abc import Callable
 
 from dp_bandit_envs.agents.exp3 import default_exploration_rate
+from dp_bandit_envs.privacy.conversions import zcdp_within
 from dp_bandit_envs.privacy.exp3_privacy import exp3_guarantee
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.rounding import divide_up
@@ -81,13 +82,7 @@ def _between(failed: int, met_at: int, met: Callable[[int], bool]) -> int:
 
 
 def _batch_size_by_zcdp(horizon: int, epsilon: float, delta: float) -> float:
-    r"""Return the least batch size for which :math:`T / (8 \tau^3)`-zCDP gives (epsilon, delta)-DP; inf if none.
-
-    From :math:`\rho + 2 \sqrt{\rho L} = \epsilon` with L = ln(1 / delta) follows
-    :math:`\rho = (\sqrt{L + \epsilon} - \sqrt L)^2`.
-    """
-    log = math.log(1 / delta)
-    # epsilon / (sqrt(L + epsilon) + sqrt(L)) is the same root without the loss of digits.
-    rho = (epsilon / (math.sqrt(log + epsilon) + math.sqrt(log))) ** 2
+    r"""Return the least batch size for which :math:`T / (8 \tau^3)`-zCDP gives (epsilon, delta)-DP; inf if none."""
+    rho = zcdp_within(epsilon, delta)
     least = math.cbrt(horizon / (8 * rho)) if rho > 0 else math.inf
     return max(1, math.ceil(least)) if math.isfinite(least) else least

@@ -29,6 +29,8 @@ from dp_bandit_envs.privacy.gaussian import smallest_delta
 
 ROUNDING = 1e-15
 """Rounding error of a sum of a few terms, relative to the sum of their absolute values."""
+SAFETY = 1 - 2.0**-40
+"""Shrinks a budget, so that rounding errors never exceed it."""
 FAR = 700.0
 """Bounds |ln(alpha - 1)| in searches."""
 
@@ -63,6 +65,30 @@ def zcdp_delta(rho: float, epsilon: float) -> float:
     terms = (beta * rho, beta * beta * rho, -beta * epsilon, -beta * math.log1p(1 / beta), -math.log1p(beta))
     log = math.fsum(terms) + ROUNDING * math.fsum(map(abs, terms))
     return math.exp(log) * (1 + ROUNDING) if log < 0 else 1.0
+
+
+def zcdp_within(epsilon: float, delta: float) -> float:
+    """Return the largest rho, nearly, for which rho-zCDP gives (epsilon, delta)-DP by the optimal conversion.
+
+    It is the inverse of `zcdp_epsilon` in rho, so that what is guaranteed at delta is epsilon, less a millionth of it
+    at most. A tiny epsilon gets the rho of epsilon = 0, which is about 1.36 delta^2.
+
+    Args:
+        epsilon: Greater than 0; inf gives inf.
+        delta: In (0, 1).
+    """
+    if math.isinf(epsilon):
+        return math.inf
+    # The conversion of Bun and Steinke (2016), rho + 2 sqrt(rho ln(1 / delta)) = epsilon, gives less.
+    log = -math.log(delta)
+    low = (epsilon / (math.sqrt(log + epsilon) + math.sqrt(log))) ** 2
+    high = max(2 * low, 1e-300)
+    while zcdp_epsilon(high, delta) <= epsilon:
+        low, high = high, 2 * high
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (middle, high) if zcdp_epsilon(middle, delta) <= epsilon else (low, middle)
+    return low * SAFETY
 
 
 def gaussian_curve_epsilon(sigma: float, delta: float) -> float:

@@ -27,37 +27,10 @@ import functools
 import math
 from typing import NamedTuple
 
-from dp_bandit_envs.privacy.conversions import zcdp_epsilon
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 
 HEDGE_ONLY = "Hedge on exact sums, publishing the arms drawn only"
 LAZY_ONLY = "LazyHedge with these settings, publishing the arms played only"
-SAFETY = 1 - 2.0**-40
-"""Shrinks a budget, so that rounding errors never exceed it."""
-
-
-def zcdp_within(epsilon: float, delta: float) -> float:
-    """Return the largest rho, nearly, for which rho-zCDP gives (epsilon, delta)-DP by the optimal conversion.
-
-    It is the inverse of `zcdp_epsilon` in rho, so that what is guaranteed at delta is epsilon, less a millionth of it
-    at most.
-
-    Args:
-        epsilon: Greater than 0; inf gives inf.
-        delta: In (0, 1).
-    """
-    if math.isinf(epsilon):
-        return math.inf
-    # The conversion of Bun and Steinke (2016), rho + 2 sqrt(rho ln(1 / delta)) = epsilon, gives less.
-    log = -math.log(delta)
-    low = (epsilon / (math.sqrt(log + epsilon) + math.sqrt(log))) ** 2
-    high = 2 * low
-    while zcdp_epsilon(high, delta) <= epsilon:
-        low, high = high, 2 * high
-    while high - low > 1e-10 * low:
-        middle = (low + high) / 2
-        low, high = (middle, high) if zcdp_epsilon(middle, delta) <= epsilon else (low, middle)
-    return low * SAFETY
 
 
 def hedge_guarantee(*, draws: int, learning_rate: float) -> PrivacyGuarantee:

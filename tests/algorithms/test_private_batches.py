@@ -57,9 +57,9 @@ def test_where_the_theorem_ends_batches_are_not_lost():
 
 
 def test_targets_that_only_uniform_play_meets_are_left_to_the_older_bound():
-    """K = 20, T = 132: at 18 rounds a batch, 7 steps, the exploration rate is 1 and nothing is lost."""
-    assert default_exploration_rate(20, 132 // 18) == 1
-    assert private_batch_size(20, 132, 0.39, 2.9e-6) == 18
+    """K = 20, T = 132: at 16 rounds a batch, 8 steps, the exploration rate is 1 and nothing is lost."""
+    assert default_exploration_rate(20, 132 // 16) == 1
+    assert private_batch_size(20, 132, 0.39, 2.9e-6) == 16
     assert batches_guarantee(20, 132, 18).epsilon == 0
     with refused(ValueError, "horizon", 132):
         private_batch_size(20, 132, 0.01, 2.9e-6)

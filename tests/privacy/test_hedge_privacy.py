@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.privacy import PrivacyGuarantee
+from dp_bandit_envs.privacy.conversions import zcdp_within
 from dp_bandit_envs.privacy.hedge_privacy import (
     LazySettings,
     hedge_guarantee,
     lazy_hedge_guarantee,
     lazy_settings,
-    zcdp_within,
 )
 from tests.tools.exact_laws import hedge_law, hedge_marginals, lazy_law, marginals, renyi
 
@@ -150,6 +150,8 @@ def test_a_budget_is_spent_and_never_exceeded(epsilon, delta):
     assert epsilon * (1 - 1e-6) < PrivacyGuarantee(math.inf, rho=one_draw.rho).epsilon_at(delta) <= epsilon
     assert rho + 2 * math.sqrt(rho * math.log(1 / delta)) > epsilon  # the conversion of Bun and Steinke (2016)
     assert zcdp_within(math.inf, delta) == math.inf
+    # Without an epsilon the total variation counts, at most sqrt(rho / 2) by Pinsker: rho = 2 delta^2 would be enough.
+    assert delta**2 < zcdp_within(1e-320, delta) <= zcdp_within(1e-150, delta) < 2 * delta**2
 
 
 @pytest.mark.parametrize("horizon", [2, 3, 50, 2**12, 2**18])

@@ -168,6 +168,7 @@ class IntervalSums(ChoosesDraws):
             )
         if math.isinf(self.epsilon):
             return PrivacyGuarantee.none("epsilon is inf, so there is no noise")
+        releases = len(self.ends(below.horizon))
         spent = spent_on(*self._ends_key(below.horizon), self.delta)
         if spent.rho == 0:
             return PrivacyGuarantee(epsilon=0.0, theorem="the game is too short for a release")
@@ -182,7 +183,7 @@ class IntervalSums(ChoosesDraws):
             rho=spent.rho,
             pure=spent.pure,
             theorem=(
-                f"{len(self.ends(below.horizon))} releases of an arm's mean, each with one draw of noise, number j"
+                f"{releases} releases of an arm's mean, each with one draw of noise, number j"
                 f" W_j^(-v/2)-DP, composed exactly; a round {influence} (corrected theorem 3.4 of Tossou and"
                 f" Dimitrakakis 2016; target {self.epsilon:g}; proof in dp_bandit_envs.privacy.laplace_composition)"
             ),
