@@ -66,7 +66,7 @@ def main(trials: int = 40, epsilon: float = 1.0) -> dict[str, float]:
     results = simulate(functools.partial(ExpertsEnv, gains=Survey(right)), learners, trials=trials)
     worse = {name: float(outcome.external_regret[:, -1].mean()) for name, outcome in results.items()}
     for name, more in worse.items():
-        print(f"{name:38s} {more:6.0f} more wrong guesses, epsilon = {results[name].guarantee.epsilon_at(1e-6):.3g}")
+        print(f"{name:38s} {more:6.0f} more wrong guesses; {results[name].guarantee.numbers()}")
     print("\nEpochs win because the women come in random order; against gains in the worst order they have no bound.")
     return worse
 
