@@ -9,7 +9,7 @@ LOWEST := .venv-lowest
 figure-1: $(VENV)/.base
 	$(BIN)/dp-bandit reproduce figure-1 --out results/figure-1
 
-# A tenth of the tests' time, nearly all of the tests: see tests/thorough.txt for the others.
+# A sixth of the tests' time, nearly all of the tests: see tests/thorough.txt for the others.
 quick: $(VENV)/.test
 	$(BIN)/python -m pytest -n auto -m 'not slow and not thorough'
 
