@@ -56,7 +56,9 @@ def epsilon(value: SupportsFloat) -> float:
     """Return a privacy parameter as a float, or raise if it is not greater than 0; `math.inf` is allowed."""
     number = real("epsilon", value)
     if not number > 0:
-        raise ValueError(f"epsilon must be greater than 0; received {value!r}. Use math.inf for a run without noise.")
+        raise ValueError(
+            f"epsilon must be greater than 0; received {value!r}. Use inf (math.inf in Python) for no noise."
+        )
     return number
 
 

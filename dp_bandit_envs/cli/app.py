@@ -9,30 +9,14 @@ from typing import Annotated
 import typer
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.cli.options import Cluster, Epsilon, Horizon, Jobs, Out, Seed, Trials, Version, whole
 from dp_bandit_envs.cli.terminal import INTERRUPTED, console, errors, leave_at_once, write_any_letter
 
 app = typer.Typer(
-    help="Differentially private bandits: play them, compare them, reproduce the papers.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-
-Epsilon = Annotated[
-    float | None,
-    typer.Option(
-        help="Privacy parameter of every algorithm that takes one (with delta = T^-2 if it takes a delta too);"
-        " by default each algorithm's own, see show."
-    ),
-]
-Trials = Annotated[int | None, typer.Option(help="Number of games of each algorithm in each environment.")]
-Horizon = Annotated[int | None, typer.Option(help="Number of rounds of each game; by default the environment's.")]
-Seed = Annotated[int, typer.Option(help="The seed of everything random.")]
-Jobs = Annotated[int, typer.Option(help="Games to play at a time; 0 for as many as there are cores.")]
-Cluster = Annotated[
-    str | None, typer.Option(help="Address of a dask scheduler whose workers play all games, in place of --jobs.")
-]
-Out = Annotated[Path | None, typer.Option(help="Folder for the results; by default one below results/.")]
 
 
 def main() -> None:
@@ -62,6 +46,11 @@ def main() -> None:
         sys.exit(2)
 
 
+@app.callback()
+def common(version: Version = False) -> None:
+    """Differentially private bandits: play them, compare them, reproduce the papers."""
+
+
 @app.command("list")
 def list_() -> None:
     """List environments, algorithms with their guarantees, agents, wrappers and counters."""
@@ -80,7 +69,10 @@ def show(
     show_name(console, name)
 
 
-@app.command()
+@app.command(
+    epilog="Examples: dp-bandit run Switching EXP3 EXP3-tau:batch_size=100 --trials 50; dp-bandit run my.csv"
+    " Batched-Lap-HTINF --epsilon 0.5; dp-bandit run Graph:graph=cycle,n_arms=10 TS-N --horizon 1e5"
+)
 def run(
     environment: Annotated[
         str,
@@ -152,7 +144,9 @@ def run(
         leave_at_once(INTERRUPTED)
 
 
-@app.command()
+@app.command(
+    epilog="Examples: dp-bandit reproduce figure-1; dp-bandit reproduce figure-1 --epsilon 1 --trials 50 --horizon 1e4"
+)
 def reproduce(
     what: Annotated[
         str,
@@ -166,8 +160,13 @@ def reproduce(
         float | None, typer.Option(help="figure-1 only: another privacy parameter, and more algorithms.")
     ] = None,
     modern: Annotated[bool, typer.Option("--modern", help="figure-2 only: add algorithms published since.")] = False,
-    trials: Annotated[int | None, typer.Option(help="Number of runs; by default the paper's.")] = None,
-    horizon: Annotated[int | None, typer.Option(help="Number of rounds of each game; by default the paper's.")] = None,
+    trials: Annotated[
+        int | None, typer.Option(parser=whole, metavar="NUMBER", help="Number of runs; by default the paper's.")
+    ] = None,
+    horizon: Annotated[
+        int | None,
+        typer.Option(parser=whole, metavar="NUMBER", help="Number of rounds of each game; by default the paper's."),
+    ] = None,
     seed: Seed = 0,
     jobs: Jobs = 0,
     cluster: Cluster = None,
@@ -186,7 +185,7 @@ def reproduce(
 
 @app.command()
 def counters(
-    horizon: Annotated[int, typer.Option(help="Number of items T.")] = 100_000,
+    horizon: Annotated[int, typer.Option(parser=whole, metavar="NUMBER", help="Number of items T.")] = 100_000,
     epsilon: Annotated[float, typer.Option(help="Privacy parameter of all releases together.")] = 1.0,
     delta: Annotated[float | None, typer.Option(help="Also show the Gaussian counter at this delta.")] = None,
     out: Annotated[Path | None, typer.Option(help="Save a plot of the errors against time here, .png or .svg.")] = None,
@@ -197,16 +196,23 @@ def counters(
     show_counters(console, horizon, epsilon, delta, out)
 
 
-@app.command()
+@app.command(epilog="Examples: dp-bandit audit DP-KLUCB --epsilon 1 --out audit.png; dp-bandit audit --gallery")
 def audit(
     name: Annotated[
         str | None, typer.Argument(help="An algorithm, with parameters if you like: DP-UCB:epsilon=.5")
     ] = None,
     epsilon: Epsilon = None,
     confidence: Annotated[float, typer.Option(help="Confidence of the sampled lower bound, in (0, 1).")] = 0.99,
-    horizon: Annotated[int, typer.Option(help="Number of rounds of each audited game.")] = 12,
+    horizon: Annotated[
+        int, typer.Option(parser=whole, metavar="NUMBER", help="Number of rounds of each audited game.")
+    ] = 12,
     games: Annotated[
-        int, typer.Option(help="Games on each table for each test, at least 100; 0 leaves sampling out.")
+        int,
+        typer.Option(
+            parser=whole,
+            metavar="NUMBER",
+            help="Games on each table for each test, at least 100; 0 leaves sampling out.",
+        ),
     ] = 200_000,
     seed: Seed = 0,
     gallery: Annotated[

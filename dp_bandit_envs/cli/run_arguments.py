@@ -202,6 +202,8 @@ def _parameters(written: str, whole: str) -> dict[str, Any]:
         key, equals, value = part.partition("=")
         if not equals:
             raise ValueError(f"parameters must be written as name=value; received {part!r} in {whole!r}.")
+        if key.strip() in parameters:
+            raise ValueError(f"{key.strip()} must be given once; received {whole!r}.")
         parameters[key.strip()] = _value(value.strip())
     return parameters
 
