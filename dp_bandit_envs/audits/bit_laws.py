@@ -1,6 +1,5 @@
 """The exact loss of a mechanism that replaces each gain by one of a few values, drawn with one uniform number."""
 
-import itertools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -8,11 +7,10 @@ from typing import Any
 import numpy as np
 
 from dp_bandit_envs.audits.held_game import HeldGame
+from dp_bandit_envs.audits.step_functions import steps_of
 from dp_bandit_envs.errors import NotAuditedError
 from dp_bandit_envs.protocols import FloatArray
 
-POINTS = 257
-"""Where the result is looked at as a function of the uniform number, before the places of its steps are bisected."""
 Outcome = tuple[float, int]
 
 
@@ -61,14 +59,6 @@ def law_losses(game: HeldGame, draw: str) -> FloatArray:
 def _law(result: Callable[[float], Outcome]) -> dict[Outcome, float]:
     """Return the probability of each result for u uniform in [0, 1), if it is a step function of u with few steps."""
     law: dict[Outcome, float] = {}
-    places = np.linspace(0.0, np.nextafter(1.0, 0.0), POINTS).tolist()
-    start, now = 0.0, result(0.0)
-    for left, right in itertools.pairwise(places):
-        while result(right) != now:
-            low, high = max(left, start), right
-            while low < (middle := (low + high) / 2) < high:
-                low, high = (middle, high) if result(middle) == now else (low, middle)
-            law[now] = law.get(now, 0.0) + high - start
-            start, now = high, result(high)
-    law[now] = law.get(now, 0.0) + 1.0 - start
+    for low, high, value in steps_of(result, places=257):
+        law[value] = law.get(value, 0.0) + high - low
     return law

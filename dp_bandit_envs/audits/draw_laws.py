@@ -1,17 +1,13 @@
 """The law of one draw of an agent, from its own `select`: which uniform numbers lead to which arm."""
 
-import itertools
 from collections.abc import Callable, Hashable
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from dp_bandit_envs.audits.step_functions import steps_of
 from dp_bandit_envs.errors import NotAuditedError
 
-POINTS = 9
-"""Where the arm is looked at as a function of the uniform number, before the places of its steps are bisected."""
-MOST_STEPS = 4096
-"""More steps than this are no draw of an arm."""
 Select = Callable[[Any, Any], int]
 
 
@@ -89,7 +85,7 @@ def select_law(select: Select, state: Any, given: list[float] | None = None) -> 
     if arm >= 0:
         return [Branch(1.0, arm, after)]
     branches: list[Branch] = []
-    for low, high, arm in _steps(lambda u: outcome(u)[0]):
+    for low, high, arm in steps_of(lambda u: outcome(u)[0]):
         ends = [outcome(u) for u in (low, (low + high) / 2)]
         if arm < 0:
             # Where in the interval the number lies changes nothing: it is only compared with the interval's ends.
@@ -100,20 +96,3 @@ def select_law(select: Select, state: Any, given: list[float] | None = None) -> 
             inner = [Branch(1.0, arm, ends[0][1])]
         branches += [each._replace(probability=each.probability * (high - low)) for each in inner]
     return branches
-
-
-def _steps(result: Callable[[float], int]) -> list[tuple[float, float, int]]:
-    """Return the intervals of [0, 1) in which a step function is constant, with its value there."""
-    found: list[tuple[float, float, int]] = []
-    places = np.linspace(0.0, np.nextafter(1.0, 0.0), POINTS).tolist()
-    start, now = 0.0, result(0.0)
-    for left, right in itertools.pairwise(places):
-        while result(right) != now:
-            low, high = max(left, start), right
-            while low < (middle := (low + high) / 2) < high:
-                low, high = (middle, high) if result(middle) == now else (low, middle)
-            found.append((start, high, now))
-            start, now = high, result(high)
-            if len(found) > MOST_STEPS:
-                raise NotAuditedError("its arm is no step function of a uniform number")
-    return [*found, (start, 1.0, now)]

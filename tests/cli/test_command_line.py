@@ -5,7 +5,6 @@ import json
 import math
 import os
 import re
-import sys
 import xml.etree.ElementTree as ElementTree
 
 import numpy as np
@@ -13,7 +12,6 @@ import pytest
 
 from dp_bandit_envs.algorithms import ALGORITHMS, algorithm_names, make_algorithm, paper_epsilon
 from dp_bandit_envs.cli import app as app_module
-from dp_bandit_envs.cli import main
 from dp_bandit_envs.cli.run_arguments import comparison, contestant
 from dp_bandit_envs.cli.show_command import KINDS, about, declared, named
 from dp_bandit_envs.envs.registration import IDS
@@ -36,25 +34,6 @@ WRAPPERS = (
     "RandomizedResponse",
 )
 FILES = {"configuration.json", "results.npz", "summary.csv", "figure.png", "figure.svg", "report.md"}
-
-
-@pytest.fixture
-def dp_bandit(monkeypatch, capsys, tmp_path):
-    """Return a function that runs the command line in an empty folder: (exit code, stdout, stderr)."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "300")
-
-    def call(*words):
-        monkeypatch.setattr(sys, "argv", ["dp-bandit", *map(str, words)])
-        capsys.readouterr()
-        code = 0
-        try:
-            main()
-        except SystemExit as leave:
-            code = leave.code
-        return code, *capsys.readouterr()
-
-    return call
 
 
 def names_in(folder):

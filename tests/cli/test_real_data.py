@@ -1,12 +1,10 @@
 """`dp-bandit run` on a file of real data: what holds for a record and a person, and that the seed stays secret."""
 
 import json
-import sys
 import zipfile
 
 import pytest
 
-from dp_bandit_envs.cli import main
 from dp_bandit_envs.experiments import chunked_run
 from dp_bandit_envs.experiments.results_folder import ResultsFolder
 from dp_bandit_envs.simulation import prepared
@@ -14,24 +12,10 @@ from dp_bandit_envs.simulation import prepared
 LINES = "arm,gain,who\n" + "".join(f"{i % 2},{i % 3 / 2},p{i % 4}\n" for i in range(8))
 
 
-@pytest.fixture
-def dp_bandit(monkeypatch, capsys, tmp_path):
-    """Return a function that runs the command line in a folder with a file `mine.csv`: (exit code, stdout, stderr)."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "300")
+@pytest.fixture(autouse=True)
+def mine(tmp_path):
+    """A file `mine.csv` in the folder in which the command line runs."""
     (tmp_path / "mine.csv").write_text(LINES, encoding="utf-8")
-
-    def call(*words):
-        monkeypatch.setattr(sys, "argv", ["dp-bandit", *map(str, words)])
-        capsys.readouterr()
-        code = 0
-        try:
-            main()
-        except SystemExit as leave:
-            code = leave.code
-        return code, *capsys.readouterr()
-
-    return call
 
 
 WORDS = "run mine.csv DP-EXP3-Lap Tsallis-INF --epsilon 0.5 --trials 2 --horizon 16 --out out"
