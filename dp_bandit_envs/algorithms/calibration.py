@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from dp_bandit_envs.algorithms.algorithm import Algorithm
 from dp_bandit_envs.errors import UnreachableGuaranteeError
+from dp_bandit_envs.privacy.draws_distance import added_delta
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 
 SEARCHED: Final = {"EXP3-tau": "batch_size", "Hedge": "learning_rate"}
@@ -41,17 +42,25 @@ def calibrated_parameters(
     epsilon, delta = target
     takes = inspect.signature(maker).parameters
     knob = SEARCHED.get(name, "epsilon")
+    free = knob == "epsilon" and knob in takes and knob not in parameters
     has_delta = "delta" in takes and (takes["delta"].default is not None or parameters.get("noise") == "gaussian")
     if has_delta and delta > 0 and "delta" not in parameters:
         parameters = {**parameters, "delta": delta}
 
+        parameters["delta"] -= _for_draws(
+            lambda: measure(make(**parameters, **({knob: epsilon} if free else {}))), target
+        )
+    private = False
+
     def reached(value: Any) -> float:
+        nonlocal private
         try:
             guarantee = measure(make(**parameters, **({} if value is None else {knob: value})))
         except ValueError:
             return math.inf  # a value that this algorithm cannot have in this game
         if guarantee.model == "none":
             return math.inf
+        private = True
         if delta > 0:
             return guarantee.epsilon_at(delta)
         return guarantee.pure_epsilon
@@ -65,6 +74,11 @@ def calibrated_parameters(
     else:
         best = _largest(reached, epsilon, epsilon if knob == "epsilon" else 1.0)
         met = best > 0
+    if not private:
+        raise UnreachableGuaranteeError(
+            f"{name} must be private to be compared at a guarantee; in this game it has none. Use another algorithm;"
+            " `dp-bandit list` shows their guarantees."
+        )
     if not met:
         searched = f" with any {knob}" if knob in takes and knob not in parameters else ""
         raise UnreachableGuaranteeError(
@@ -73,6 +87,16 @@ def calibrated_parameters(
             " guarantees."
         )
     return {**parameters, **({} if best is None else {knob: best})}
+
+
+def _for_draws(measured: Callable[[], PrivacyGuarantee], target: tuple[float, float]) -> float:
+    """Return what to leave of delta for fast draws, of which there may be more at a larger parameter."""
+    epsilon, delta = target
+    try:
+        room = 16 * added_delta(epsilon, measured().draws_distance)
+    except ValueError:
+        return 0.0
+    return room if room < delta / 2 else 0.0
 
 
 def _smallest_batch(reached: Callable[[int], float], epsilon: float, most: int) -> int:

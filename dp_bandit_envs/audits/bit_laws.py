@@ -23,11 +23,11 @@ class _Uniform:
     def random(self) -> float:
         """Return the number."""
         if not self._left:
-            raise NotAuditedError("it draws more than one uniform number for a gain. Use sampled_loss.")
+            raise NotAuditedError("it draws more than one uniform number for a gain")
         return self._left.pop()
 
     def __getattr__(self, name: str) -> Any:
-        raise NotAuditedError(f"its draws ({name}) are not of one known kind. Use sampled_loss.")
+        raise NotAuditedError(f"its draws ({name}) are not of one known kind")
 
 
 def law_losses(game: HeldGame, draw: str) -> FloatArray:

@@ -37,6 +37,12 @@ class ExactLoss:
     drawn_rho: float | None = None
     differs: tuple[str, ...] = ()
 
+    def __str__(self) -> str:
+        what = (
+            "nothing is declared" if self.declared.model == "none" else "within the claim" if self.holds else "refuted"
+        )
+        return f"{self.name}: declared epsilon = {self.declared.epsilon:.6g}, exact {self.epsilon:.6g}: {what}"
+
     @property
     def rho(self) -> float | None:
         """The exact zCDP parameter of the worst round for normal draws and for an agent's own, otherwise None."""

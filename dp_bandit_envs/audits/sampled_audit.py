@@ -53,6 +53,11 @@ class SampledLoss:
     held: tuple[int, ...] = ()
     note: str = ""
 
+    def __str__(self) -> str:
+        what = "nothing is declared" if self.declared.model == "none" else "not refuted" if self.holds else "refuted"
+        claim, sure = f"declared epsilon = {self.declared.epsilon:.6g}", f"with confidence {self.confidence:.4g}"
+        return f"{self.name}: {claim}, at least {self.epsilon:.6g} {sure}: {what}"
+
     @property
     def holds(self) -> bool:
         """Whether the claim survives: the bound is not above the declared epsilon. A low bound proves nothing."""

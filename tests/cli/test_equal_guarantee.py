@@ -80,7 +80,7 @@ def test_targets_are_one_or_two_numbers():
 
 
 def test_algorithms_that_cannot_meet_it_are_refused_by_name(monkeypatch, capsys, tmp_path):
-    with refused(UnreachableGuaranteeError, "UCB", "epsilon = 1", "delta = 0"):
+    with refused(UnreachableGuaranteeError, "UCB", "must be private"):
         calibrated("DP-SE", "UCB", target=(1.0, 0.0))
     with refused(UnreachableGuaranteeError, "EXP3-tau"):
         calibrated("EXP3-tau:batch_size=2", target=(0.1, 1e-6))
