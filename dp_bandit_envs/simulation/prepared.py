@@ -67,8 +67,10 @@ class Prepared:
         if adversary.ledger is None:
             return self
         games = [[player.guarantee_in(self.game)] for player in self.players.values()]
-        adversary.ledger.spend(games, adversary.data_use, trials, secret=self.secret)
-        works = (dataclasses.replace(one, terms=one.terms._replace(paid_by=adversary.ledger.id)) for one in self.works)
+        use = adversary.data_use
+        adversary.ledger.spend(games, use, trials, secret=self.secret)
+        paid = None if use is None else (adversary.ledger.id, use)
+        works = (dataclasses.replace(one, terms=one.terms._replace(paid_by=paid)) for one in self.works)
         return dataclasses.replace(self, works=tuple(works))
 
     @property
