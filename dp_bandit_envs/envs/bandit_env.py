@@ -16,6 +16,7 @@ from dp_bandit_envs.envs.ledger_of_many import counted
 from dp_bandit_envs.envs.made_adversary import make_adversary
 from dp_bandit_envs.envs.scoreboard import Scoreboard
 from dp_bandit_envs.errors import StepOutsideGameError, WrongGameError
+from dp_bandit_envs.privacy.announced import unless_secret
 from dp_bandit_envs.privacy.values import Values, gains_of_arms
 from dp_bandit_envs.protocols import FloatArray, Observation
 from dp_bandit_envs.seeding import ADVERSARY, EpisodeStreams, checked_options, checked_seed
@@ -121,7 +122,7 @@ class BanditEnv(EvaluatorsNumbers, gym.Env[Observation, int]):
     ) -> tuple[Observation, dict[str, Any]]:
         """Start a new game; see the class's headings Starting State and Episode End."""
         seed, options = checked_seed(seed), checked_options(options)
-        super().reset(seed=seed)
+        super().reset(seed=unless_secret(seed))
         self._round = -1  # if the adversary refuses to begin, no game is in progress
         with counted(self.adversary):
             self.adversary.begin(self._streams.next(seed, options))
@@ -132,8 +133,7 @@ class BanditEnv(EvaluatorsNumbers, gym.Env[Observation, int]):
         if self._payments is not None:
             self._payments.begin()
         self._block = np.empty((0, self._width))
-        self._rows, self._arms = [], []
-        self._earned: list[float] = []
+        self._rows, self._arms, self._earned = [], [], list[float]()
         self._scoreboard = self._new_scoreboard() if self.render_mode else None
         return empty_observation(self.n_values), {"round": 0}
 

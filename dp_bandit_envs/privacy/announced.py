@@ -29,10 +29,12 @@ class Shared:
     Attributes:
         paid: For each ledger's `id` the beginnings that were counted before: for which data, and how many.
         refusal: The error with which a ledger refused to begin.
+        seed: A secret seed, for the first boundary that begins without one; wrappers above it are public.
     """
 
     paid: dict[str, dict[DataUse, int]] = dataclasses.field(default_factory=dict)
     refusal: LedgerError | None = None
+    seed: int | None = dataclasses.field(default=None, repr=False)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -89,8 +91,25 @@ def current() -> Announced | None:
     return _current.get()
 
 
+def taken_seed() -> int | None:
+    """Return the secret seed that is meant for the boundary which asks, once; or None."""
+    game = current()
+    if game is None:
+        return None
+    seed, game.shared.seed = game.shared.seed, None
+    return seed
+
+
+def unless_secret(seed: int | None) -> int | None:
+    """Return a seed that others may see, where Gymnasium keeps it; None if it is a secret."""
+    game = current()
+    return seed if game is None or not game.secret else None
+
+
 @contextlib.contextmanager
-def announced(games: Games, *, secret: bool | None, paid_by: Paid | None = None) -> Iterator[Announced]:
+def announced(
+    games: Games, *, secret: bool | None, paid_by: Paid | None = None, seed: int | None = None
+) -> Iterator[Announced]:
     """Announce what the games that begin in this `with` statement are played under.
 
     Within another announcement, the guarantees of both hold.
@@ -99,6 +118,7 @@ def announced(games: Games, *, secret: bool | None, paid_by: Paid | None = None)
         games: What one beginning starts; empty if it is not known here.
         secret: Whether nobody knows the seed of the noise; None if it is given from above.
         paid_by: The `id` of a ledger that has counted one beginning before, and for which data.
+        seed: A secret seed for the outermost boundary.
     """
     outer = _current.get() or Announced((), secret is not None)
     if games and outer.games:
@@ -106,6 +126,8 @@ def announced(games: Games, *, secret: bool | None, paid_by: Paid | None = None)
     inner = Announced(games or outer.games, outer.secret and secret is not False, outer.shared)
     if paid_by is not None:
         inner.pay(*paid_by, 1)
+    if seed is not None:
+        inner.shared.seed = seed
     token = _current.set(inner)
     try:
         yield inner

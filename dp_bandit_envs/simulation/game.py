@@ -120,9 +120,13 @@ def play(env: Environment, agent: Agent | PointAgent | Algorithm, *, seed: int |
 
     game.on_block = keep
     try:
-        takes_seed = not env.has_wrapper_attr("takes_seed") or env.get_wrapper_attr("takes_seed")
-        given = number if takes_seed else checked_seed(seed)
-        beginning = announced([guarantees], secret=secret)
+        outer, below = current(), env.has_wrapper_attr("takes_seed")
+        given = number if not below or env.get_wrapper_attr("takes_seed") else checked_seed(seed)
+        hidden = None
+        if below and (secret or (outer is not None and outer.secret)):
+            # What is above the boundary is public, and does not see the seed of its noise.
+            given, hidden = None, given
+        beginning = announced([guarantees], secret=secret, seed=hidden)
         _loop(env, agent, number, trial, player or name_of(type(agent)), given, beginning)
         game.report_block()
     finally:
