@@ -85,7 +85,7 @@ def play(env: Environment, agent: Agent | PointAgent | Algorithm, *, seed: int |
         player = agent.player
         agent.check_game(env)
         if game.adversary.ledger is not None:
-            guarantees = [agent.guarantee_in(env)]
+            guarantees = [to_count(agent, env)]
         env, agent = agent.wrap(env), agent.agent(env)
     elif needs_all(agent) and hides_gains(env):
         raise WrongGameError(HIDDEN.format(name_of(type(agent))))
@@ -142,6 +142,19 @@ def play(env: Environment, agent: Agent | PointAgent | Algorithm, *, seed: int |
         pseudo_regret=None if means is None else _pseudo_regret(arms, means),
         n_plays=1 if points else game.n_arms,
     )
+
+
+def to_count(player: Algorithm, env: Environment) -> PrivacyGuarantee:
+    """Return what a ledger may count for a game: the algorithm's guarantee, if it covers all that can be seen of it.
+
+    One for arms alone, of an agent's own draws, does not cover what a boundary in the environment itself releases to
+    whatever is above it; the boundary's does, and holds for any agent.
+    """
+    own = player.guarantee_in(env)
+    if own.covers in ("arms", "nothing") and env.has_wrapper_attr("guarantee"):
+        released: PrivacyGuarantee = env.get_wrapper_attr("guarantee")
+        return own if released.model == "none" else released
+    return own
 
 
 def _pseudo_regret(arms: IntArray, means: FloatArray) -> FloatArray:

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import dp_bandit_envs  # noqa: F401 - registers the ids
-from dp_bandit_envs import Algorithm, Ledger, simulate
+from dp_bandit_envs import Algorithm, Ledger, make_algorithm, play, simulate
 from dp_bandit_envs.adversaries import Adversary, OutcomePools, Replay
 from dp_bandit_envs.agents import Exp3
 from dp_bandit_envs.data_use import DataUse
@@ -148,3 +148,21 @@ def test_a_function_that_makes_other_environments_each_time_pays_for_each():
     player = Algorithm("plain", Plain, lambda env: LaplaceClipRescale(env, epsilon=1.0))
     simulate(make, [player], trials=2, seed=None, checkpoints=1)
     assert ledger.spent.epsilon == 2 + 6  # counted before as 1 each, and then as what they are
+
+
+@pytest.mark.parametrize("player", ["EXP3", "Tsallis-INF"])
+def test_a_boundary_in_the_environment_counts_with_what_it_releases(player):
+    """EXP3's own guarantee, which is smaller here, is for arms; a wrapper above the boundary sees all releases."""
+
+    def make():
+        env = LaplaceClipRescale(gym.make("DPBandit-Replay-v0", gains=np.zeros((50, 2)), ledger=ledger), epsilon=7.5)
+        return gym.wrappers.RecordEpisodeStatistics(env)
+
+    for begin in (
+        lambda: play(make(), make_algorithm(player), seed=None),
+        lambda: simulate(make, [player], seed=None, checkpoints=1),
+        lambda: simulate(lambda: make().env, [player], seed=None, checkpoints=1),
+    ):
+        ledger = Ledger(epsilon=9.0, delta=1e-3, draws_delta=0.9)
+        begin()
+        assert at(ledger) == (1, 7.5)
