@@ -21,6 +21,16 @@ class DataUse(NamedTuple):
     record: int
     person: int | None = None
 
+    def covers(self, other: "DataUse") -> bool:
+        """Return whether records and persons serve in no more rounds of the other one; unknown is more than any."""
+        if self.record < other.record:
+            return False
+        return self.person is None if other.person is None else self.person is not None and self.person >= other.person
+
+    def without(self, other: "DataUse") -> "DataUse":
+        """Return what is left of it after the other one, which it covers."""
+        return DataUse(self.record - other.record, None if self.person is None else self.person - (other.person or 0))
+
 
 def use_of_table(rounds: int, rows: int, persons: SupportsIndex | Sequence[Hashable] | None = None) -> DataUse:
     """Return how often the rows of a table serve, of which the first T are played once each.
@@ -63,6 +73,18 @@ def use_of_pools(
         for owner in owners:
             served[owner] += turns
     return DataUse(max(passes), min(rounds, max(served.values())))
+
+
+def use_together(uses: Sequence[DataUse], rounds: int) -> DataUse:
+    """Return how often a record serves in T rounds that are made of several adversaries, which may have the same data.
+
+    Args:
+        uses: How often it serves in each of them.
+        rounds: Number of rounds T.
+    """
+    persons = [use.person for use in uses if use.person is not None]
+    person = min(rounds, sum(persons)) if len(persons) == len(uses) else None
+    return DataUse(min(rounds, sum(use.record for use in uses)), person)
 
 
 def _check_length(owners: Sequence[object], records: int) -> None:

@@ -7,6 +7,7 @@ can be inverted, and so an agent could compute the seed, and all noise, from its
 """
 
 import hashlib
+import os
 import reprlib
 import secrets
 import warnings
@@ -30,6 +31,12 @@ KNOWN_SEED: Final = (
     "these data are real and the seed is given: whoever knows it, or finds it by trying, can subtract the noise, so"
     " that nothing is protected. Give none (seed=None, or no --seed) for a secret one; such a run cannot be repeated."
 )
+
+FORKS: Final = [0]
+"""Number of forks between this process and one that was not forked: a fork copies all games that have begun."""
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=lambda: FORKS.append(FORKS.pop() + 1))
 
 
 class HashedSeed(ISpawnableSeedSequence):
@@ -128,7 +135,8 @@ class EpisodeStreams:
     """The streams of one role, episode after episode, under Gymnasium's rules for `reset`.
 
     With a seed the episode is reproducible. Without one, the next episode of the same seed begins; if no seed was ever
-    given, the operating system's entropy replaces it, as a deployment needs.
+    given, the operating system's entropy replaces it, as a deployment needs; and it does in a forked process, whose
+    next episodes would otherwise have the noise of those of its parent.
 
     Args:
         role: As in `stream`.
@@ -140,6 +148,7 @@ class EpisodeStreams:
         self._seed: int | None = None
         self._trial, self._player = 0, ""
         self._played: dict[tuple[int, str], int] = {}
+        self._forks = FORKS[0]
 
     @property
     def begun(self) -> bool:
@@ -158,8 +167,9 @@ class EpisodeStreams:
         seed, options = checked_seed(seed), checked_options(options) or {}
         if seed is not None:
             self._seed, self._trial, self._player, self._played = seed, 0, "", {}
-        elif self._seed is None:
+        elif self._seed is None or self._forks != FORKS[0]:
             self._seed = drawn_seed()
+        self._forks = FORKS[0]
         self._trial = options.get("trial", self._trial)
         if self._part is not None:
             self._player = options.get("player", self._player)

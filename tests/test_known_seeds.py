@@ -122,6 +122,49 @@ def test_a_secret_seed_is_in_no_result_text_or_error(monkeypatch, capfd):
     assert written in pickle.dumps(prepared.seed)  # so that the checks above could find it
 
 
+class Public(gym.Wrapper):
+    """Keeps what it sees of a reset, above a boundary, where everything may be published."""
+
+    def reset(self, *, seed=None, options=None):
+        """Reset twice, as a wrapper may."""
+        self.seen = [seed, options]
+        super().reset(seed=seed, options=options)
+        return super().reset(seed=seed, options=options)
+
+
+def test_what_is_above_a_boundary_does_not_see_a_secret_seed(monkeypatch):
+    """Not in `play` or `simulate`, nor after a known seed, nor in a second reset."""
+    monkeypatch.setattr(game_module, "drawn_seed", lambda: SECRET)
+    monkeypatch.setattr(prepared_module, "drawn_seed", lambda: SECRET)
+    tops, released = [], []
+
+    def made(env=None):
+        tops.append(Public(noisy(replay() if env is None else env)))
+        return tops[-1]
+
+    class Keeps(Plain):
+        def update(self, arm, observation):
+            released[-1].append(float(observation["gain"][arm]))
+            super().update(arm, observation)
+
+    again = made()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", KnownSeedWarning)
+        released.append([])
+        play(again, Keeps(), seed=5)
+    assert again.seen[0] == 5
+    released.append([])
+    play(again, Keeps(), seed=None)
+    simulate(REPLAY, [Algorithm("plain", Plain, made)], trials=2, seed=None, env_kwargs={"gains": TABLE})
+    simulate(made, [Algorithm("plain", Plain)], seed=None)
+    assert len(tops) >= 4 and all(top.seen[0] is None for top in tops if hasattr(top, "seen"))
+    assert all(top.unwrapped.np_random_seed != SECRET for top in tops)
+    assert not set(released[0]) & set(released[1]) - {0.0, 1.0}
+    # It was used, and only once: a generator with it gives the noise of the first reset, and none of the second.
+    assert again.unwrapped._streams._seed == again.env._streams._seed == SECRET
+    assert set(again.env._streams._played.values()) == {2}
+
+
 def test_trying_small_seeds_finds_a_given_one_and_no_secret_one():
     """The attack: noise of each small seed is subtracted from what was released, until gains of 0 and 1 are left."""
 

@@ -12,7 +12,7 @@ from gymnasium.envs.registration import EnvSpec
 from dp_bandit_envs import checks
 from dp_bandit_envs.decisions import DecisionSet
 from dp_bandit_envs.errors import WrongGameError, WrongTypeError
-from dp_bandit_envs.privacy.announced import announced, current
+from dp_bandit_envs.privacy.announced import announced, current, taken_seed
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Noise, facts_above, noise_label
 from dp_bandit_envs.privacy.secure_draws import takes_no_seed
@@ -141,7 +141,7 @@ class PublicFace:
         """Return the seed as an int or None, or raise if it is none or must not be given."""
         if not self.takes_seed:
             refuse_seed(seed, type(self).__name__)
-        return checked_seed(seed)
+        return taken_seed() if seed is None else checked_seed(seed)
 
     @property
     def _total_is(self) -> str:

@@ -9,8 +9,13 @@ import numpy as np
 from dp_bandit_envs.decisions import DecisionSet, payoffs
 from dp_bandit_envs.privacy.mechanism import Below, Mechanism
 from dp_bandit_envs.protocols import FloatArray, Observation
+from dp_bandit_envs.seeding import FORKS
 from dp_bandit_envs.wrappers.withheld import RefusedError, Withheld
 
+FORKED = (
+    "a game that has begun cannot be played on in a forked process: its copy there has the same noise, which cancels in"
+    " a difference. Call reset() there, or make the environment in that process."
+)
 NO_NUMBER = "a mechanism released a sum that is no finite number."
 WITHHOLDS = "a mechanism withheld a gain, which it says it never does. Set withholds = True."
 OUTSIDE_RELEASED = (
@@ -34,6 +39,7 @@ class Released:
         self._release, self._idle, self._forget = mechanism.release_for(below), mechanism.idle, mechanism.forget
         self._state = Withheld(mechanism.new_state(below))
         self._rng = rng
+        self._forks = FORKS[0]
         self._low, self._high = below.values.low, below.values.high
         self.of_sums = mechanism.releases_sums
         self._must_release = not (mechanism.withholds or mechanism.releases_sums or mechanism.batch_size > 1)
@@ -41,6 +47,7 @@ class Released:
 
     def take(self, gain: list[float], observed: list[int]) -> None:
         """Feed the mechanism what one step below revealed, in the order of the arms."""
+        self.refuse_fork()
         state, rng, release, idle = self._state.value, self._rng, self._release, self._idle
         if idle is not None and not any(observed):
             return
@@ -64,6 +71,11 @@ class Released:
                     raise RefusedError(OUTSIDE_RELEASED.format(self._low, self._high))
             elif seen and self._must_release:
                 raise RefusedError(WITHHOLDS)
+
+    def refuse_fork(self) -> None:
+        """Raise in a forked process, whose copy of the game has the same noise."""
+        if self._forks != FORKS[0]:
+            raise RefusedError(FORKED)
 
     def end_step(self) -> None:
         """Let the mechanism forget what is for one step only."""

@@ -8,7 +8,7 @@ from typing import Any, Self, SupportsIndex
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.data_use import DataUse
+from dp_bandit_envs.data_use import DataUse, use_together
 from dp_bandit_envs.errors import GainRangeError, WrongTypeError
 from dp_bandit_envs.protocols import FloatArray
 
@@ -34,7 +34,8 @@ class Adversary(abc.ABC):
             `LinearGains`.
         lowest: The smallest gain: 0; or -1 for gain vectors of points, whose coordinates take the arms' place.
         data_use: Where gains are recorded data, in how many rounds a record and a person can serve; None where gains
-            are made up. Set it in `__init__`; by default it is that of an adversary among the attributes.
+            are made up. Set it in `__init__`; by default it is that of an adversary among the attributes, or of all of
+            them together, in which the same record may serve.
         ledger: The `Ledger` of these data, if there is one; by default that of an adversary among the attributes. An
             adversary over data sets both in `__init__`, and calls `enter_ledger()` first in `begin`.
         is_real: Whether gains are data of a user's, or of patients; then the seed should be secret.
@@ -56,7 +57,10 @@ class Adversary(abc.ABC):
     @property
     def data_use(self) -> DataUse | None:
         """In how many rounds recorded data can serve."""
-        return self._data_use or next((part.data_use for part in self._inner() if part.data_use is not None), None)
+        uses = [part.data_use for part in self._inner() if part.data_use is not None]
+        if self._data_use is not None or not uses:
+            return self._data_use
+        return uses[0] if len(uses) == 1 else use_together(uses, self.horizon)
 
     @data_use.setter
     def data_use(self, use: DataUse | None) -> None:
@@ -88,7 +92,7 @@ class Adversary(abc.ABC):
             self._ledger.enter(self.data_use)
 
     def _inner(self) -> "Iterator[Adversary]":
-        return (part for part in vars(self).values() if isinstance(part, Adversary))
+        return iter({id(part): part for part in vars(self).values() if isinstance(part, Adversary)}.values())
 
     def __copy__(self) -> Self:
         """Return an adversary for another game: attributes are shared, but inner adversaries are copied.

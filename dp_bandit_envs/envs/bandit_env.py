@@ -12,9 +12,11 @@ from dp_bandit_envs.adversaries.linear_gains import features_of
 from dp_bandit_envs.adversaries.memory_bounded import counts
 from dp_bandit_envs.adversaries.payoff import payments_of
 from dp_bandit_envs.envs.evaluators_numbers import BlockListener, EvaluatorsNumbers
+from dp_bandit_envs.envs.ledger_of_many import counted
 from dp_bandit_envs.envs.made_adversary import make_adversary
 from dp_bandit_envs.envs.scoreboard import Scoreboard
 from dp_bandit_envs.errors import StepOutsideGameError, WrongGameError
+from dp_bandit_envs.privacy.announced import unless_secret
 from dp_bandit_envs.privacy.values import Values, gains_of_arms
 from dp_bandit_envs.protocols import FloatArray, Observation
 from dp_bandit_envs.seeding import ADVERSARY, EpisodeStreams, checked_options, checked_seed
@@ -113,27 +115,25 @@ class BanditEnv(EvaluatorsNumbers, gym.Env[Observation, int]):
         self._block_length = min(rows, max(1, BLOCK_NUMBERS // self._width))
         self._streams = EpisodeStreams(ADVERSARY)
         self._round = -1  # before the first reset
-        self._rows: list[list[float]] = []
-        self._arms: list[int] = []
+        self._rows, self._arms = list[list[float]](), list[int]()
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
         """Start a new game; see the class's headings Starting State and Episode End."""
         seed, options = checked_seed(seed), checked_options(options)
-        super().reset(seed=seed)
+        super().reset(seed=unless_secret(seed))
         self._round = -1  # if the adversary refuses to begin, no game is in progress
-        self.adversary.begin(self._streams.next(seed, options))
+        with counted(self.adversary):
+            self.adversary.begin(self._streams.next(seed, options))
         self._begin(seed, options)
-        self._round = 0
-        self._collected = 0.0
+        self._round, self._collected = 0, 0.0
         self._totals_before_block = np.zeros(self._width)
         self._arm, self._run = -1, 0
         if self._payments is not None:
             self._payments.begin()
         self._block = np.empty((0, self._width))
-        self._rows, self._arms = [], []
-        self._earned: list[float] = []
+        self._rows, self._arms, self._earned = [], [], list[float]()
         self._scoreboard = self._new_scoreboard() if self.render_mode else None
         return empty_observation(self.n_values), {"round": 0}
 

@@ -13,7 +13,7 @@ from dp_bandit_envs.adversaries.adversary import Adversary
 from dp_bandit_envs.adversaries.memory_bounded import counts
 from dp_bandit_envs.adversaries.payoff import payments_of
 from dp_bandit_envs.envs.bandit_env import BanditEnv, observation_space, refuse_vectors
-from dp_bandit_envs.envs.ledger_of_many import enter_together
+from dp_bandit_envs.envs.ledger_of_many import counted
 from dp_bandit_envs.envs.made_adversary import make_adversary
 from dp_bandit_envs.envs.scoreboard import Scoreboard
 from dp_bandit_envs.envs.vector_calls import Seeds, VectorStep, check_arms, every_game, spread_seeds
@@ -83,9 +83,9 @@ class BanditVectorEnv(VectorEvaluatorsNumbers, gym.vector.VectorEnv[Observation,
         seeds, options = spread_seeds(seed, self.num_envs), checked_options(options)
         super().reset(seed=seeds[0] if isinstance(seed, int) else None)
         self._round = -1  # if an adversary refuses to begin, no games are in progress
-        enter_together(self.adversaries[0], self.num_envs)
-        for adversary, streams, own in zip(self.adversaries, self._streams, seeds, strict=True):
-            adversary.begin(streams.next(own, options))
+        with counted(self.adversaries[0], self.num_envs):
+            for adversary, streams, own in zip(self.adversaries, self._streams, seeds, strict=True):
+                adversary.begin(streams.next(own, options))
         self._begin(seeds, options)
         self._round = 0
         shape = (self.num_envs, self._width)

@@ -11,12 +11,15 @@ import dataclasses
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
+from dp_bandit_envs.data_use import DataUse
 from dp_bandit_envs.errors import LedgerError
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 
 Games: TypeAlias = Sequence[Sequence[PrivacyGuarantee]]
 """The games that one beginning starts, on the same gains; for each the guarantees that hold for it, any of which may be
 counted."""
+Paid: TypeAlias = tuple[str, DataUse]
+"""A ledger's `id`, and the data for which it has counted a game."""
 
 
 @dataclasses.dataclass
@@ -24,12 +27,14 @@ class Shared:
     """What an announcement has in common with those around it.
 
     Attributes:
-        paid: The number of beginnings that were counted before, by the ledger's `id`.
+        paid: For each ledger's `id` the beginnings that were counted before: for which data, and how many.
         refusal: The error with which a ledger refused to begin.
+        seed: A secret seed, for the first boundary that begins without one; wrappers above it are public.
     """
 
-    paid: dict[str, int] = dataclasses.field(default_factory=dict)
+    paid: dict[str, dict[DataUse, int]] = dataclasses.field(default_factory=dict)
     refusal: LedgerError | None = None
+    seed: int | None = dataclasses.field(default=None, repr=False)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,16 +51,31 @@ class Announced:
     secret: bool
     shared: Shared = dataclasses.field(default_factory=Shared)
 
-    def pay(self, ledger_id: str, beginnings: int) -> None:
-        """Note that a ledger has counted what will begin."""
-        self.shared.paid[ledger_id] = self.shared.paid.get(ledger_id, 0) + beginnings
+    def pay(self, ledger_id: str, use: DataUse, beginnings: int) -> None:
+        """Note that a ledger has counted what will begin, on data that serve so often."""
+        paid = self.shared.paid.setdefault(ledger_id, {})
+        paid[use] = paid.get(use, 0) + beginnings
 
-    def was_paid(self, ledger_id: str) -> bool:
-        """Take one beginning from those that a ledger has counted before; return False if there is none."""
-        left = self.shared.paid.get(ledger_id, 0)
-        if left > 0:
-            self.shared.paid[ledger_id] = left - 1
-        return left > 0
+    def was_paid(self, ledger_id: str, use: DataUse | None, beginnings: int = 1, *, take: bool = True) -> bool:
+        """Return whether a ledger has counted so many beginnings before, on data that serve at least as often.
+
+        A game that was counted for records that serve in r rounds may have several beginnings, of adversaries whose
+        records serve in r rounds together.
+
+        Args:
+            ledger_id: The ledger's `id`.
+            use: In how many rounds of a game a record, and a person, can serve.
+            beginnings: How many.
+            take: Whether they begin now, so that others must be counted anew.
+        """
+        paid = self.shared.paid.get(ledger_id, {})
+        enough = [each for each, number in paid.items() if use and each.covers(use) and number >= beginnings]
+        if use and enough and take:
+            counted = min(enough)
+            paid[counted] -= beginnings
+            left = counted.without(use)
+            paid[left] = paid.get(left, 0) + beginnings
+        return bool(enough)
 
     def raise_refusal(self) -> None:
         """Raise the ledger's error anew, if it refused: its own traceback leads to frames with private gains."""
@@ -71,8 +91,25 @@ def current() -> Announced | None:
     return _current.get()
 
 
+def taken_seed() -> int | None:
+    """Return the secret seed that is meant for the boundary which asks, once; or None."""
+    game = current()
+    if game is None:
+        return None
+    seed, game.shared.seed = game.shared.seed, None
+    return seed
+
+
+def unless_secret(seed: int | None) -> int | None:
+    """Return a seed that others may see, where Gymnasium keeps it; None if it is a secret."""
+    game = current()
+    return seed if game is None or not game.secret else None
+
+
 @contextlib.contextmanager
-def announced(games: Games, *, secret: bool | None, paid_by: str | None = None) -> Iterator[Announced]:
+def announced(
+    games: Games, *, secret: bool | None, paid_by: Paid | None = None, seed: int | None = None
+) -> Iterator[Announced]:
     """Announce what the games that begin in this `with` statement are played under.
 
     Within another announcement, the guarantees of both hold.
@@ -80,14 +117,17 @@ def announced(games: Games, *, secret: bool | None, paid_by: str | None = None) 
     Args:
         games: What one beginning starts; empty if it is not known here.
         secret: Whether nobody knows the seed of the noise; None if it is given from above.
-        paid_by: The `id` of a ledger that has counted one beginning before.
+        paid_by: The `id` of a ledger that has counted one beginning before, and for which data.
+        seed: A secret seed for the outermost boundary.
     """
     outer = _current.get() or Announced((), secret is not None)
     if games and outer.games:
         games = [(*above, *here) for above, here in zip(outer.games, games, strict=True)]
     inner = Announced(games or outer.games, outer.secret and secret is not False, outer.shared)
     if paid_by is not None:
-        inner.pay(paid_by, 1)
+        inner.pay(*paid_by, 1)
+    if seed is not None:
+        inner.shared.seed = seed
     token = _current.set(inner)
     try:
         yield inner

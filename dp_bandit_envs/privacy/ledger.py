@@ -128,12 +128,13 @@ class Ledger:
         delta = float(cost.delta) + (self._budget.zcdp_delta if needs_zcdp else 0.0)
         return Spent(sum(games.values()), epsilon, delta, self._budget.added_by_draws(cost))
 
-    def enter(self, use: DataUse | None, beginnings: int = 1) -> None:
+    def enter(self, use: DataUse | None, beginnings: int = 1, *, ahead: bool = False) -> None:
         """Count the games that begin now, or refuse them; an adversary over data calls this first in `begin`.
 
         Args:
             use: In how many rounds of a game a record, and a person, can serve; None counts as unknown.
-            beginnings: How often `begin` will be called; if more than once, each call then finds its game counted.
+            beginnings: How many games.
+            ahead: Whether the adversary's `begin`, which calls this again, then finds its games counted.
 
         Raises:
             BudgetSpentError: If they would pass the budget.
@@ -141,7 +142,7 @@ class Ledger:
             LedgerFileError: If the file cannot be read and written.
         """
         game = current()
-        if game is not None and beginnings == 1 and game.was_paid(self._id):
+        if game is not None and game.was_paid(self._id, use, beginnings, take=not ahead):
             return
         try:
             if game is None:
@@ -151,8 +152,8 @@ class Ledger:
             if game is not None:
                 game.shared.refusal = error
             raise
-        if beginnings > 1:
-            game.pay(self._id, beginnings)
+        if ahead and use is not None:
+            game.pay(self._id, use, beginnings)
 
     def spend(self, games: Games, use: DataUse | None, times: int = 1, *, secret: bool) -> None:
         """Count games, all or none of them.

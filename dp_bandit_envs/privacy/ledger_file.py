@@ -19,11 +19,17 @@ FORMAT = 1
 WAIT = 0.05
 """Seconds between attempts to lock a file, on systems without waiting locks."""
 
+_most_seen: dict[str, int] = {}
+"""The most games that this process has seen in each ledger, by id: no file of that ledger may have fewer."""
+
 
 class LedgerFile:
     """The file of a ledger, and a second one beside it, `NAME.lock`, which is locked while the first is in use.
 
     The lock is the operating system's: it ends with its process, however that ends, and excludes threads, too.
+
+    A file has one name: writing it anew under another one, a link, would leave the first as it was, and each would have
+    the whole budget. Symbolic links are followed, and a file with several names (hard links) is refused.
 
     Args:
         path: The file; its folder must exist.
@@ -31,7 +37,7 @@ class LedgerFile:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         # Absolute, as other processes may work in other folders.
-        self.path = Path(os.path.abspath(path))
+        self.path = Path(os.path.realpath(path))
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
@@ -53,24 +59,38 @@ class LedgerFile:
         """Return what the file says.
 
         Raises:
-            LedgerFileError: If it is missing, damaged or no ledger.
+            LedgerFileError: If it is missing, damaged or no ledger, has several names, or lacks games.
         """
+        seen = dict(_most_seen)  # of before, as another thread may count while this one reads
         try:
-            text = self.path.read_bytes()
+            text, names = self.path.read_bytes(), self.path.stat().st_nlink
         except OSError as error:
             raise self._failed("must exist and be readable", error) from None
+        if names > 1:
+            raise LedgerFileError(
+                f"{self.path}: a ledger's file must have one name, under which all games count; this one has {names}"
+                " (hard links). Delete the others. No game was begun."
+            )
         try:
             content = json.loads(text)
             if content.pop("sha256") != _digest(content) or content["format"] != FORMAT:
                 raise ValueError
             budget = Budget(**content["budget"])
             games = {Cost(*map(Decimal, numbers)): int(count) for *numbers, count in content["games"]}
-            return Account(str(content["id"]), budget, games)
+            account = Account(str(content["id"]), budget, games)
         except Exception:  # a damaged file can fail in any way
             raise LedgerFileError(
                 f"{self.path}: a ledger must be intact; this file is damaged or something else. Restore the newest"
                 " copy, in which no game is missing, or begin with another file and a smaller budget."
             ) from None
+        begun, before = sum(games.values()), seen.get(account.id, 0)
+        if begun < before:
+            raise LedgerFileError(
+                f"{self.path}: a ledger must have all games that were counted; this file has {begun:,}, and there were"
+                f" {before:,}. It is an older copy: restore the newest. No game was begun."
+            )
+        _most_seen[account.id] = max(begun, _most_seen.get(account.id, 0))
+        return account
 
     def write(self, account: Account) -> None:
         """Write the file anew; when this returns, it is on the disk.
@@ -89,6 +109,7 @@ class LedgerFile:
                 file.write(json.dumps({**content, "sha256": _digest(content)}, indent=1).encode())
         except OSError as error:
             raise self._failed("must be writable", error) from None
+        _most_seen[account.id] = max(sum(account.games.values()), _most_seen.get(account.id, 0))
 
     def _failed(self, rule: str, error: OSError) -> LedgerFileError:
         return LedgerFileError(f"{self.path}: a ledger {rule}; {error.strerror or error}. No game was begun.")

@@ -85,7 +85,7 @@ def play(env: Environment, agent: Agent | PointAgent | Algorithm, *, seed: int |
         player = agent.player
         agent.check_game(env)
         if game.adversary.ledger is not None:
-            guarantees = [agent.guarantee_in(env)]
+            guarantees = [to_count(agent, env)]
         env, agent = agent.wrap(env), agent.agent(env)
     elif needs_all(agent) and hides_gains(env):
         raise WrongGameError(HIDDEN.format(name_of(type(agent))))
@@ -120,9 +120,13 @@ def play(env: Environment, agent: Agent | PointAgent | Algorithm, *, seed: int |
 
     game.on_block = keep
     try:
-        takes_seed = not env.has_wrapper_attr("takes_seed") or env.get_wrapper_attr("takes_seed")
-        given = number if takes_seed else checked_seed(seed)
-        beginning = announced([guarantees], secret=secret)
+        outer, below = current(), env.has_wrapper_attr("takes_seed")
+        given = number if not below or env.get_wrapper_attr("takes_seed") else checked_seed(seed)
+        hidden = None
+        if below and (secret or (outer is not None and outer.secret)):
+            # What is above the boundary is public, and does not see the seed of its noise.
+            given, hidden = None, given
+        beginning = announced([guarantees], secret=secret, seed=hidden)
         _loop(env, agent, number, trial, player or name_of(type(agent)), given, beginning)
         game.report_block()
     finally:
@@ -138,6 +142,19 @@ def play(env: Environment, agent: Agent | PointAgent | Algorithm, *, seed: int |
         pseudo_regret=None if means is None else _pseudo_regret(arms, means),
         n_plays=1 if points else game.n_arms,
     )
+
+
+def to_count(player: Algorithm, env: Environment) -> PrivacyGuarantee:
+    """Return what a ledger may count for a game: the algorithm's guarantee, if it covers all that can be seen of it.
+
+    One for arms alone, of an agent's own draws, does not cover what a boundary in the environment itself releases to
+    whatever is above it; the boundary's does, and holds for any agent.
+    """
+    own = player.guarantee_in(env)
+    if own.covers in ("arms", "nothing") and env.has_wrapper_attr("guarantee"):
+        released: PrivacyGuarantee = env.get_wrapper_attr("guarantee")
+        return own if released.model == "none" else released
+    return own
 
 
 def _pseudo_regret(arms: IntArray, means: FloatArray) -> FloatArray:

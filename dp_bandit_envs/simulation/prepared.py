@@ -17,6 +17,7 @@ from dp_bandit_envs.protocols import AgentFactory, Environment, IntArray
 from dp_bandit_envs.seeding import checked_seed, drawn_seed
 from dp_bandit_envs.simulation.chain import NotCompilableError
 from dp_bandit_envs.simulation.checkpoints import checked, spaced
+from dp_bandit_envs.simulation.game import to_count
 from dp_bandit_envs.simulation.outcomes import Outcome, Table
 from dp_bandit_envs.simulation.plan import Plan, make_plan
 from dp_bandit_envs.simulation.tasks import Task, Terms
@@ -35,7 +36,8 @@ class Prepared:
     """A simulation of any number of trials.
 
     Attributes:
-        game: The game, which the wrappers of the players surround.
+        game: The innermost game.
+        env: The environment that the wrappers of the players surround; it may have wrappers of its own.
         seed: The seed.
         secret: Whether nobody knows it: it came from the operating system, and is written nowhere.
         checkpoints: Rounds at which to record results, ascending; the last is the horizon.
@@ -45,6 +47,7 @@ class Prepared:
     """
 
     game: BanditEnv
+    env: Environment = dataclasses.field(repr=False)
     seed: int = dataclasses.field(repr=False)
     secret: bool
     checkpoints: IntArray
@@ -66,9 +69,11 @@ class Prepared:
         adversary = self.game.adversary
         if adversary.ledger is None:
             return self
-        games = [[player.guarantee_in(self.game)] for player in self.players.values()]
-        adversary.ledger.spend(games, adversary.data_use, trials, secret=self.secret)
-        works = (dataclasses.replace(one, terms=one.terms._replace(paid_by=adversary.ledger.id)) for one in self.works)
+        games = [[to_count(player, self.env)] for player in self.players.values()]
+        use = adversary.data_use
+        adversary.ledger.spend(games, use, trials, secret=self.secret)
+        paid = None if use is None else (adversary.ledger.id, use)
+        works = (dataclasses.replace(one, terms=one.terms._replace(paid_by=paid)) for one in self.works)
         return dataclasses.replace(self, works=tuple(works))
 
     @property
@@ -88,7 +93,7 @@ class Prepared:
             **measures,
             engine="play" if reason else "compiled",
             reason=reason,
-            guarantee=self.players[name].guarantee_in(self.game),
+            guarantee=self.players[name].guarantee_in(self.env),
         )
 
 
@@ -142,12 +147,12 @@ def prepare(
             reasons[name] = str(obstacle)
     works: list[CompiledTrials | PlayedTrials] = []
     if compiled:
-        known = () if game.adversary.ledger is None else tuple(players[name].guarantee_in(game) for name in compiled)
+        known = () if game.adversary.ledger is None else tuple(to_count(players[name], env) for name in compiled)
         terms = Terms(secret, known)
         works.append(CompiledTrials(game.adversary, compiled, number, rounds, terms, source, decision_set))
     if reasons:
         works.append(PlayedTrials(make_env, {name: players[name] for name in reasons}, number, rounds, Terms(secret)))
-    return Prepared(game, number, secret, rounds, players, reasons, tuple(works))
+    return Prepared(game, env, number, secret, rounds, players, reasons, tuple(works))
 
 
 def refuse_shared_noise(players: Mapping[str, Algorithm]) -> None:

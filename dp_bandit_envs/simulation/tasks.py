@@ -5,7 +5,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple, Protocol
 
-from dp_bandit_envs.privacy.announced import Announced, announced
+from dp_bandit_envs.privacy.announced import Announced, Paid, announced
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
@@ -50,12 +50,12 @@ class Terms(NamedTuple):
     Attributes:
         secret: Whether nobody knows the seed.
         guarantees: The guarantee of each algorithm, if the data have a ledger.
-        paid_by: The id of the ledger that has counted all trials before, if one has.
+        paid_by: The id of the ledger that has counted all trials before, if one has, and for which data.
     """
 
     secret: bool = False
     guarantees: tuple[PrivacyGuarantee, ...] = ()
-    paid_by: str | None = None
+    paid_by: Paid | None = None
 
     def of_trial(self) -> AbstractContextManager[Announced]:
         """Announce what the games of one trial are played under, all of them together."""

@@ -12,6 +12,7 @@ from dp_bandit_envs.adversaries import Adversary
 from dp_bandit_envs.adversaries.payoff import python_function
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.decisions import DecisionSet
+from dp_bandit_envs.envs.ledger_of_many import counted
 from dp_bandit_envs.errors import GainRangeError
 from dp_bandit_envs.graphs import FeedbackGraph, GraphSource
 from dp_bandit_envs.metrics.regrets import external_regret, policy_regret, pseudo_regret
@@ -113,11 +114,10 @@ class CompiledTrials:
 
     def run(self, trial: int, stopped: Stopped = never) -> dict[str, Column]:
         """Play one trial."""
-        adversary = copy.copy(self.adversary)
+        adversary, source = copy.copy(self.adversary), copy.copy(self.source)
         n_arms, horizon, number = adversary.n_arms, adversary.horizon, len(self.checkpoints)
-        with self.terms.of_trial():
+        with self.terms.of_trial(), counted(adversary):
             adversary.begin(stream(self.seed, trial=trial, role=ADVERSARY))
-        source = copy.copy(self.source)
         if source is not None:
             source.begin(stream(self.seed, trial=trial, role=GRAPH))
         block = np.empty((min(ROUNDS_AT_ONCE, max(1, NUMBERS_AT_ONCE // n_arms), horizon), n_arms))

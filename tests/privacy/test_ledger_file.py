@@ -152,6 +152,47 @@ def test_a_file_that_is_missing_or_another_ledgers_is_refused(path, tmp_path):
         Ledger(epsilon=1.0, path=tmp_path / "nowhere" / "mine.json")
 
 
+def test_a_link_is_the_file_that_it_leads_to(path, tmp_path):
+    """Written anew, a link would become a second file with the whole budget."""
+    ledger = Ledger(epsilon=1.0, path=path)
+    link, folder = tmp_path / "link.json", tmp_path / "folder"
+    link.symlink_to(path)
+    folder.symlink_to(tmp_path)
+    spend(Ledger.load(link))
+    assert link.is_symlink() and ledger.spent.games == Ledger.load(folder / "mine.json").spent.games == 1
+    with pytest.raises(BudgetSpentError):
+        spend(ledger)
+    later = tmp_path / "later.json"
+    (tmp_path / "to-later.json").symlink_to(later)
+    spend(Ledger(epsilon=1.0, path=tmp_path / "to-later.json"))
+    assert Ledger.load(later).spent.games == 1
+
+
+def test_a_file_with_two_names_is_refused(path, tmp_path):
+    ledger = Ledger(epsilon=1.0, path=path)
+    os.link(path, tmp_path / "second.json")
+    for begin in (lambda: spend(ledger), lambda: Ledger.load(tmp_path / "second.json")):
+        with refused(LedgerFileError, "2"):
+            begin()
+    (tmp_path / "second.json").unlink()
+    spend(ledger)
+
+
+def test_an_older_copy_of_a_file_is_refused_by_a_process_that_knows_better(path, tmp_path):
+    ledger = Ledger(epsilon=3.0, path=path)
+    first = path.read_bytes()
+    spend(ledger)
+    second = path.read_bytes()
+    path.write_bytes(first)
+    (tmp_path / "copy.json").write_bytes(first)
+    for begin in (lambda: spend(ledger), lambda: ledger.spent, lambda: Ledger.load(tmp_path / "copy.json")):
+        with refused(LedgerFileError, "0", "1"):
+            begin()
+    path.write_bytes(second)
+    spend(ledger)
+    assert ledger.spent.games == 2
+
+
 def test_in_other_processes_a_file_counts_and_memory_refuses_what_was_not_counted(path, tmp_path):
     """A forked process has a copy of the memory, a spawned one a pickle; neither may count apart."""
     script = """
@@ -170,7 +211,7 @@ def refuses(ledger):
     except LedgerFileError:
         return True
 assert refuses(in_memory)
-with announced(game, secret=True, paid_by=in_memory.id):
+with announced(game, secret=True, paid_by=(in_memory.id, DataUse(1))):
     in_memory.enter(DataUse(1))
     try:
         in_memory.enter(DataUse(1))
@@ -199,7 +240,7 @@ print(own.spent.games)
 
 def test_what_was_counted_before_begins_once(path):
     ledger = Ledger(epsilon=1.0, path=path)
-    with announced(GAME, secret=True, paid_by=ledger.id):
+    with announced(GAME, secret=True, paid_by=(ledger.id, DataUse(1))):
         ledger.enter(DataUse(1))
         ledger.enter(DataUse(1))
         with pytest.raises(BudgetSpentError):
