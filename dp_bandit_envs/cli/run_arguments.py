@@ -100,13 +100,14 @@ def contestant(text: str, epsilon: float | None, horizon: Callable[[], int]) -> 
     if unknown:
         known = ", ".join(sorted(takes)) or "none"
         raise ValueError(f"{name} has no parameter {unknown[0]!r}. Known: {known}.")
+    wants_delta = "delta" in takes and ("noise" not in takes or parameters.get("noise") == "gaussian")
     label = f"{name} ({', '.join(f'{key}={value}' for key, value in parameters.items())})" if parameters else None
     if "epsilon" in takes and "epsilon" not in parameters and epsilon is not None:
         if FIXED_BY.get(name) not in parameters:
             parameters["epsilon"] = epsilon
-            if "delta" in takes and "delta" not in parameters:
+            if wants_delta and "delta" not in parameters:
                 parameters["delta"] = usual_delta(name, horizon())
-    elif "epsilon" in parameters and "delta" in takes and takes["delta"].default is None:
+    elif "epsilon" in parameters and wants_delta and takes["delta"].default is None:
         parameters.setdefault("delta", usual_delta(name, horizon()))
     return AlgorithmSpec(name, parameters, label)
 

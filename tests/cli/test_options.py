@@ -5,9 +5,10 @@ import sys
 import pytest
 import typer
 
-from dp_bandit_envs import __version__
+from dp_bandit_envs import __version__, algorithm_names, make_algorithm
 from dp_bandit_envs.cli import main
 from dp_bandit_envs.cli.options import folder, whole
+from dp_bandit_envs.cli.run_arguments import contestant
 
 
 @pytest.mark.parametrize(
@@ -52,3 +53,14 @@ def test_the_command_line_says_so(words, code, said, monkeypatch, capsys, tmp_pa
     except SystemExit as leave:
         left = leave.code
     assert left == code and said in "".join(capsys.readouterr())
+
+
+@pytest.mark.parametrize("name", algorithm_names())
+@pytest.mark.parametrize("epsilon", [0.5, 2.0])
+def test_every_algorithm_can_be_made_at_an_epsilon_of_the_command_line(name, epsilon):
+    """With delta = T^-2 where it has one, which AS-FTRL does with normal noise only."""
+    chosen = contestant(name, epsilon, lambda: 100)
+    assert make_algorithm(chosen.name, **chosen.parameters).name == name
+    if name == "AS-FTRL":
+        gaussian = contestant("AS-FTRL:noise=gaussian,counter=square-root", epsilon, lambda: 100)
+        assert chosen.parameters == {"epsilon": epsilon} and gaussian.parameters["delta"] == 1e-4
