@@ -17,10 +17,13 @@ def secured(algorithm: Algorithm) -> Algorithm:
     one part in 10^9. Agents still draw arms with NumPy's generator. Wrappers without noise stay as they are.
 
     Raises:
-        WrongTypeError: From `wrap`, if a wrapper has noise of somebody else's, which has no secure form.
+        WrongTypeError: If it is no `Algorithm`; from `wrap`, if a wrapper has noise of somebody else's, which has no
+            secure form.
         ValueError: From `wrap`, if a wrapper has own-norm noise, of which there is no exact form.
         ImportError: From `wrap`, if OpenDP is missing (extra `secure`).
     """
+    if not isinstance(algorithm, Algorithm):
+        raise WrongTypeError(f"secured needs an Algorithm, such as make_algorithm('DP-IMED'); received {algorithm!r}.")
 
     def wrapping(env: Environment) -> Environment:
         return _again(algorithm.wrap(env), env)

@@ -128,6 +128,11 @@ def prepare(
         raise TypeError(f"simulate needs a DPBandit environment, which computes the regret; received {game}.")
     rounds = _rounds(checkpoints, game.horizon)
     if at_guarantee is not None:
+        if not isinstance(at_guarantee, Sequence) or isinstance(at_guarantee, str) or len(at_guarantee) != 2:
+            raise WrongTypeError(
+                f"at_guarantee must be a pair (epsilon, delta), such as (1.0, 0.0) or (1.0, 1e-6); received"
+                f" {at_guarantee!r}."
+            )
         algorithms = at_equal_guarantee(algorithms, at_guarantee, game)
     players = named_players(algorithms)
     compiled: dict[str, Plan] = {}

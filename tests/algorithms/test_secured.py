@@ -80,3 +80,8 @@ def test_noise_of_others_and_wrappers_of_others_are_refused():
     limited = Algorithm("limited", Exp3, lambda env: gym.wrappers.TimeLimit(env, 30))
     with refused(WrongTypeError, "TimeLimit"):
         secured(limited).wrap(BanditEnv(Stochastic(3, 30)))
+
+
+def test_only_algorithms_can_be_secured():
+    with refused(WrongTypeError, "make_algorithm", "'DP-IMED'"):
+        secured("DP-IMED")

@@ -159,3 +159,9 @@ def test_what_makes_no_environment_is_refused():
 def test_a_horizon_is_given_once():
     with refused(ValueError, "horizon", 50, 100):
         simulate(GAME, ["EXP3"], horizon=50, env_kwargs={"horizon": 100})
+
+
+@pytest.mark.parametrize("target", [1, 1.0, "1,1e-6", (1.0,), (1.0, 0.0, 0.0)])
+def test_a_guarantee_to_compare_at_is_a_pair(target):
+    with refused(WrongTypeError, "at_guarantee", "pair", repr(target)):
+        simulate("DPBandit-Stochastic-v0", ["DP-IMED"], horizon=10, at_guarantee=target)
