@@ -10,6 +10,8 @@ from typing import Final
 
 import numpy as np
 
+from dp_bandit_envs.arithmetic import log, log1p
+
 LAZY_FROM: Final = 1.5
 """The smallest x at which `above` uses rejection sampling instead of an ordinary draw; chosen by timing."""
 
@@ -88,12 +90,12 @@ def above(alpha: float, beta: float, floor: float, rng: np.random.Generator) -> 
     if (wait - TANGENT_MARGIN) * spread < excess * excess or floor >= 1.0:
         return 0.0
     slope = excess / (floor * (1.0 - floor))
-    wait += log_density(alpha, beta, floor) - math.log(slope)
+    wait += log_density(alpha, beta, floor) - log(slope)
     step = wait / slope
     # The tangent continues beyond 1; the density is 0 there.
     if wait < 0.0 or step >= 1.0 - floor:
         return 0.0
-    gap = -wait - k * math.log1p(step / floor) - (beta - 1.0) * math.log1p(-step / (1.0 - floor))
+    gap = -wait - k * log1p(step / floor) - (beta - 1.0) * log1p(-step / (1.0 - floor))
     if rng.standard_exponential() < gap:
         return 0.0
     return floor + step
@@ -108,9 +110,9 @@ def log_density(alpha: float, beta: float, theta: float) -> float:
     total = alpha + beta
     # (theta - mean) * total, computed from the end of [0, 1] at which no digits are lost.
     ahead = beta - total * (1.0 - theta) if theta > 0.5 else total * theta - alpha
-    rise = math.log1p(ahead / alpha) if ahead > -0.5 * alpha else math.log(total * theta / alpha)
-    fall = math.log1p(-ahead / beta) if ahead < 0.5 * beta else math.log(total * (1.0 - theta) / beta)
-    peak = 0.5 * math.log(alpha * (beta / total) / (2.0 * math.pi)) - math.log(theta * (1.0 - theta))
+    rise = log1p(ahead / alpha) if ahead > -0.5 * alpha else log(total * theta / alpha)
+    fall = log1p(-ahead / beta) if ahead < 0.5 * beta else log(total * (1.0 - theta) / beta)
+    peak = 0.5 * log(alpha * (beta / total) / (2.0 * math.pi)) - log(theta * (1.0 - theta))
     return alpha * rise + beta * fall + peak + (stirling(total) - stirling(alpha) - stirling(beta))
 
 
@@ -121,7 +123,7 @@ def stirling(x: float) -> float:
     """
     shift = 0.0
     while x < 8.0:
-        shift += (x + 0.5) * math.log1p(1.0 / x) - 1.0
+        shift += (x + 0.5) * log1p(1.0 / x) - 1.0
         x += 1.0
     y = 1.0 / (x * x)
     series = 1.0 / 1188.0 - y * (691.0 / 360360.0)

@@ -8,6 +8,7 @@ import numpy as np
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
 from dp_bandit_envs.agents.weighted_draw import draw_weighted
+from dp_bandit_envs.arithmetic import exp
 from dp_bandit_envs.observations import Gains
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
@@ -60,7 +61,7 @@ def update(state: State, arm: int, seen: Gains) -> State:
     for each in range(len(totals)):
         behind = largest - totals[each]
         # Apart, because an infinite rate times 0 is no number.
-        weights[each] = math.exp(-state.rate * behind) if behind > 0.0 else 1.0
+        weights[each] = exp(-state.rate * behind) if behind > 0.0 else 1.0
         totals[each] = 0.0
     status[END] *= 2
     status[ARM] = -1

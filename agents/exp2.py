@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
 from dp_bandit_envs.agents.optimal_design import SLACK, optimal_design
+from dp_bandit_envs.arithmetic import exp
 from dp_bandit_envs.observations import Gains
 from dp_bandit_envs.protocols import FloatArray
 from dp_bandit_envs.theory.exp2_bounds import RATES, exp2_rates
@@ -133,7 +134,7 @@ def weigh(state: State) -> None:
         largest = max(largest, score)
     total = 0.0
     for arm in range(len(scores)):
-        chances[arm] = math.exp(scores[arm] - largest)
+        chances[arm] = exp(scores[arm] - largest)
         total += chances[arm]
     share = (1.0 - state.mixing) / total
     for arm in range(len(scores)):

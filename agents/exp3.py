@@ -7,6 +7,7 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
+from dp_bandit_envs.arithmetic import exp, log
 from dp_bandit_envs.observations import Gains
 from dp_bandit_envs.protocols import FloatArray
 
@@ -67,11 +68,11 @@ def update(state: State, arm: int, seen: Gains) -> State:
     n_arms = len(weights)
     scores[arm] += state.exploration_rate / n_arms * seen.gains[arm] / probability(state, arm)
     if scores[arm] - state.reference < 50.0:
-        weights[arm] = math.exp(scores[arm] - state.reference)
+        weights[arm] = exp(scores[arm] - state.reference)
         return state
     reference = scores[arm]
     for other in range(n_arms):
-        weights[other] = math.exp(scores[other] - reference)
+        weights[other] = exp(scores[other] - reference)
     return State(scores, weights, reference, state.exploration_rate)
 
 
@@ -116,4 +117,4 @@ class Exp3(FunctionalAgent):
 
 def default_exploration_rate(n_arms: int, horizon: int) -> float:
     """Return min(1, sqrt(K ln K / ((e - 1) T))), which makes the regret at most 2 sqrt((e - 1) T K ln K)."""
-    return min(1.0, math.sqrt(n_arms * math.log(n_arms) / ((math.e - 1) * max(horizon, 1))))
+    return min(1.0, math.sqrt(n_arms * log(n_arms) / ((math.e - 1) * max(horizon, 1))))

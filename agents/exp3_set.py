@@ -7,6 +7,7 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
+from dp_bandit_envs.arithmetic import exp, log
 from dp_bandit_envs.graphs import FeedbackGraph
 from dp_bandit_envs.observations import Gains
 from dp_bandit_envs.protocols import FloatArray, IntArray
@@ -86,7 +87,7 @@ def update(state: State, arm: int, seen: Gains) -> State:
     smallest = math.inf
     for each in range(len(losses)):
         if seen.observed[each] != 0:
-            fresh = math.exp(scale[REFERENCE] - losses[each])
+            fresh = exp(scale[REFERENCE] - losses[each])
             scale[TOTAL] += fresh - weights[each]
             weights[each] = fresh
         smallest = min(smallest, losses[each])
@@ -97,7 +98,7 @@ def update(state: State, arm: int, seen: Gains) -> State:
         scale[AGE] = 0.0
         sum_of_all = 0.0
         for each in range(len(losses)):
-            weights[each] = math.exp(smallest - losses[each])
+            weights[each] = exp(smallest - losses[each])
             sum_of_all += weights[each]
         scale[TOTAL] = sum_of_all
     return state
@@ -130,7 +131,7 @@ class Exp3Set(FunctionalAgent):
     def initial_state(self, n_arms: int, horizon: int) -> State:
         """Return the state before the first step; without a graph, that of EXP3 with losses."""
         self._horizon = horizon
-        rate = math.sqrt(2 * math.log(n_arms) / (n_arms * max(horizon, 1)))
+        rate = math.sqrt(2 * log(n_arms) / (n_arms * max(horizon, 1)))
         settled = self.learning_rate is not None
         return start(n_arms, rate if self.learning_rate is None else self.learning_rate, settled)
 
@@ -141,5 +142,5 @@ class Exp3Set(FunctionalAgent):
             return known
         alpha = graph.independent_arms
         return known._replace(
-            settled=True, learning_rate=math.sqrt(2 * math.log(graph.n_arms) / (alpha * max(self._horizon, 1)))
+            settled=True, learning_rate=math.sqrt(2 * log(graph.n_arms) / (alpha * max(self._horizon, 1)))
         )

@@ -8,6 +8,7 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
+from dp_bandit_envs.arithmetic import exp, log
 from dp_bandit_envs.observations import Sums
 from dp_bandit_envs.protocols import FloatArray
 
@@ -72,7 +73,7 @@ def update(state: State, arm: int, seen: Sums) -> State:
     for each in range(len(sums)):
         if afresh or seen.sums[each] != sums[each]:
             sums[each] = seen.sums[each]
-            weights[each] = math.exp(rate * (sums[each] - reference))
+            weights[each] = exp(rate * (sums[each] - reference))
         total += weights[each]
     scale[TOTAL] = total
     return state
@@ -119,7 +120,7 @@ class Hedge(FunctionalAgent):
 
 def default_learning_rate(n_arms: int, horizon: int) -> float:
     """Return sqrt(8 ln K / T), which makes the regret at most sqrt(T ln K / 2)."""
-    return math.sqrt(8 * math.log(n_arms) / max(horizon, 1))
+    return math.sqrt(8 * log(n_arms) / max(horizon, 1))
 
 
 def checked_rate(learning_rate: Rate | None) -> float | Callable[[int, int], float] | None:

@@ -7,6 +7,7 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
+from dp_bandit_envs.arithmetic import log
 from dp_bandit_envs.observations import Sums
 from dp_bandit_envs.protocols import FloatArray, IntArray
 from dp_bandit_envs.theory.divergences import private_divergence
@@ -82,7 +83,7 @@ def update(state: State, arm: int, seen: Sums) -> State:
         if n != counts[each]:
             status[ARMS_UNRELEASED] -= counts[each] == 0
             counts[each] = n
-            state.logs[each] = math.log(n)
+            state.logs[each] = log(n)
         if n > 0:
             state.means[each] = min(max(seen.sums[each] / n, 0.0), 1.0)
     return state

@@ -8,6 +8,7 @@ import numpy as np
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
 from dp_bandit_envs.agents.noise_width import NoiseWidth, WidthFor, checked_width, smooth, weight
+from dp_bandit_envs.arithmetic import log
 from dp_bandit_envs.observations import Sums
 from dp_bandit_envs.protocols import FloatArray, IntArray
 from dp_bandit_envs.theory.divergences import private_divergence, private_upper
@@ -64,9 +65,9 @@ def select(state: State, rng: np.random.Generator) -> int:
         for arm in range(len(counts)):
             if counts[arm] == 0:
                 return arm
-    log = math.log(status[ROUND])
-    level = state.level * log
-    reach = state.width.slope * log + state.width.offset
+    log_t = log(status[ROUND])
+    level = state.level * log_t
+    reach = state.width.slope * log_t + state.width.offset
     best = 0
     highest = -1.0
     for arm in range(len(counts)):

@@ -10,6 +10,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
 from dp_bandit_envs.agents.hedge import Rate, checked_rate, rate_in
 from dp_bandit_envs.agents.weighted_draw import draw_weighted
+from dp_bandit_envs.arithmetic import exp
 from dp_bandit_envs.observations import Gains
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
@@ -62,7 +63,7 @@ def draw(state: State, rng: np.random.Generator) -> int:
     for arm in range(len(totals)):
         largest = max(largest, totals[arm])
     for arm in range(len(totals)):
-        weights[arm] = math.exp(state.learning_rate * (totals[arm] - largest))
+        weights[arm] = exp(state.learning_rate * (totals[arm] - largest))
     return draw_weighted(weights, rng)
 
 
@@ -71,7 +72,7 @@ def update(state: State, arm: int, seen: Gains) -> State:
     totals = state.totals
     for each in range(len(totals)):
         totals[each] += seen.gains[each]
-    state.keep[0] = (1.0 - state.fresh_probability) * math.exp(-state.learning_rate * (1.0 - seen.gains[arm]))
+    state.keep[0] = (1.0 - state.fresh_probability) * exp(-state.learning_rate * (1.0 - seen.gains[arm]))
     return state
 
 

@@ -15,6 +15,7 @@ from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
 from dp_bandit_envs.agents.noise_width import no_width
 from dp_bandit_envs.agents.thompson_sampling import select as ts_select
 from dp_bandit_envs.agents.ucb import ROUND
+from dp_bandit_envs.arithmetic import log
 from dp_bandit_envs.graphs import FeedbackGraph
 from dp_bandit_envs.observations import Sums
 from dp_bandit_envs.protocols import FloatArray, IntArray
@@ -62,7 +63,7 @@ def choose_ucb(state: Any, rng: np.random.Generator) -> int:
             revealed = arm
     if revealed < 0:
         return 0
-    spread = math.sqrt(state.inner.exploration * math.log(state.inner.status[ROUND]))
+    spread = math.sqrt(state.inner.exploration * log(state.inner.status[ROUND]))
     best = revealed
     highest = -math.inf
     for arm in range(len(counts)):

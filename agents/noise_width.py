@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple, SupportsFloat
 import numpy as np
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.arithmetic import exp, log, log1p, of_array
 from dp_bandit_envs.errors import WrongTypeError
 from dp_bandit_envs.privacy.counters import Counter, make_counter
 from dp_bandit_envs.protocols import FloatArray
@@ -55,9 +56,9 @@ def weight(width: NoiseWidth, count: int, step: int) -> float:
     if width.kind == NONE:
         return 0.0
     if width.kind == POWER:
-        return 1.0 / count if width.power == 1.0 else math.exp(-width.power * math.log(count))
+        return 1.0 / count if width.power == 1.0 else exp(-width.power * log(count))
     if width.kind == LOGARITHM:
-        return math.log(count + 1.0) / count
+        return log(count + 1.0) / count
     bits = 0
     ones = 0
     left = count
@@ -169,9 +170,10 @@ def _table(
     counter = make_counter(name, epsilon=1.0, horizon=horizon, **dict(options))
     bits = horizon.bit_length()
     steps = math.ceil(STEPS_IN_AN_OCTAVE * math.log2(horizon)) + 1 if horizon > 1 else 1
-    until = 2.0 ** (np.arange(steps) / STEPS_IN_AN_OCTAVE)
+    until = of_array(exp, np.arange(steps) * (log(2.0) / STEPS_IN_AN_OCTAVE))
+    ends = np.minimum(until, 2.0 * horizon)
+    nats = of_array(log, ends)
     until[-1] = math.inf
-    ends = np.minimum(2.0 ** (np.arange(steps) / STEPS_IN_AN_OCTAVE), 2.0 * horizon)
     table = np.zeros((steps, bits, bits))
     for places in range(bits):
         for ones in range(1, places + 2):
@@ -179,9 +181,9 @@ def _table(
                 # One draw of the logarithmic part, and the tree's levels; at a power of two the tree is empty.
                 share = 2 if dict(options).get("budget", "split") == "split" else 1
                 levels = 1 if ones == 1 else places + 1
-                table[:, places, ones - 1] = share * math.sqrt(8) * np.log(4 * ends**exponent) * levels
+                table[:, places, ones - 1] = share * math.sqrt(8) * (log(4.0) + exponent * nats) * levels
             else:
-                table[:, places, ones - 1] = _chernoff(counter, places, ones, exponent * np.log(ends))
+                table[:, places, ones - 1] = _chernoff(counter, places, ones, exponent * nats)
     return table.ravel(), until
 
 
@@ -190,10 +192,10 @@ def _chernoff(counter: Counter, places: int, ones: int, minus_log: FloatArray) -
     terms = _check_terms(counter, places, ones)
     widest = max(scale for scale, _ in terms)
     share = np.linspace(0, 1, 402)[1:-1]
-    cost = np.log1p(-share)
+    cost = of_array(log1p, -share)
     for scale, number in terms:
-        cost = cost - number * np.log1p(-((scale / widest * share) ** 2))
-    widths = (math.log(2) + minus_log[:, np.newaxis] + cost) * (widest / share)
+        cost = cost - number * of_array(log1p, -((scale / widest * share) ** 2))
+    widths = (log(2) + minus_log[:, np.newaxis] + cost) * (widest / share)
     narrowest: FloatArray = widths.min(axis=1)
     return narrowest
 

@@ -9,6 +9,7 @@ import numpy as np
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.functional import Functions
 from dp_bandit_envs.agents.functional_points import FunctionalPointAgent
+from dp_bandit_envs.arithmetic import exp, log
 from dp_bandit_envs.observations import Sums
 from dp_bandit_envs.protocols import FloatArray
 
@@ -48,7 +49,7 @@ def select_in_simplex(state: State, point: FloatArray, rng: np.random.Generator)
         largest = max(largest, state.sums[place])
     total = 0.0
     for place in range(len(point)):
-        point[place] = math.exp(state.rate * (state.sums[place] - largest))
+        point[place] = exp(state.rate * (state.sums[place] - largest))
         total += point[place]
     for place in range(len(point)):
         point[place] /= total
@@ -82,7 +83,7 @@ SELECT: dict[str, Callable[..., None]] = {
 RATES: dict[str, Callable[[int, int], float]] = {
     "ball": lambda dimension, horizon: math.sqrt(1 / horizon),
     "cube": lambda dimension, horizon: math.sqrt(dimension / horizon),
-    "simplex": lambda dimension, horizon: math.sqrt(8 * math.log(max(dimension, 2)) / horizon),
+    "simplex": lambda dimension, horizon: math.sqrt(8 * log(max(dimension, 2)) / horizon),
 }
 """The learning rate with the smallest bound without noise on each set, in a game of T rounds."""
 

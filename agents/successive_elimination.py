@@ -7,6 +7,7 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
+from dp_bandit_envs.arithmetic import log
 from dp_bandit_envs.observations import Sums
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
@@ -80,9 +81,9 @@ def eliminate(state: State) -> None:
     for arm in range(len(alive)):
         if alive[arm] == 1:
             samples = min(samples, float(state.counts[arm]))
-    log = state.log_arms + 2.0 * math.log(status[EPOCH])
-    chance = math.sqrt((log + math.log(8.0)) / (2.0 * samples))
-    noise = (log + math.log(4.0)) / (samples * state.epsilon)
+    nats = state.log_arms + 2.0 * log(status[EPOCH])
+    chance = math.sqrt((nats + log(8.0)) / (2.0 * samples))
+    noise = (nats + log(4.0)) / (samples * state.epsilon)
     largest = -math.inf
     for arm in range(len(alive)):
         if alive[arm] == 1:
@@ -120,7 +121,7 @@ class SuccessiveElimination(FunctionalAgent):
 
     def initial_state(self, n_arms: int, horizon: int) -> State:
         """Return the state before the first step."""
-        return start(n_arms, math.log(n_arms * horizon), self.epsilon / self.noise.sensitivity)
+        return start(n_arms, log(n_arms * horizon), self.epsilon / self.noise.sensitivity)
 
 
 def epoch_lengths(n_arms: int, horizon: int, epsilon: float) -> list[int]:
@@ -133,7 +134,7 @@ def epoch_lengths(n_arms: int, horizon: int, epsilon: float) -> list[int]:
     while sum(lengths) < horizon:
         epoch = len(lengths) + 1
         gap = 2.0**-epoch
-        log = math.log(n_arms * horizon) + 2 * math.log(epoch)
-        needed = max(32 * (log + math.log(8)) / gap**2, 8 * (log + math.log(4)) / epsilon / gap)
+        nats = log(n_arms * horizon) + 2 * log(epoch)
+        needed = max(32 * (nats + log(8)) / gap**2, 8 * (nats + log(4)) / epsilon / gap)
         lengths.append(math.ceil(min(needed, horizon)) + 1)
     return lengths

@@ -1,6 +1,5 @@
 """Thompson sampling with Beta posteriors on released sums: plays each arm with the probability that it is best."""
 
-import math
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -9,6 +8,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.agents.beta_draws import largest
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
 from dp_bandit_envs.agents.noise_width import NoiseWidth, WidthFor, checked_width, smooth, weight
+from dp_bandit_envs.arithmetic import log
 from dp_bandit_envs.observations import Sums
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
@@ -72,7 +72,7 @@ def update(state: State, arm: int, seen: Sums) -> State:
         return state
     status[HELD_ARM] = -1
     moving = state.width.slope > 0.0
-    reach = state.width.slope * math.log(status[ROUND]) + state.width.offset if moving else state.width.offset
+    reach = state.width.slope * log(status[ROUND]) + state.width.offset if moving else state.width.offset
     for each in range(len(counts)):
         n = seen.counts[each]
         # No new release; the posterior is recomputed only if the width grows with the round.

@@ -8,6 +8,7 @@ import numpy as np
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
 from dp_bandit_envs.agents.noise_width import NoiseWidth, WidthFor, checked_width, weight
+from dp_bandit_envs.arithmetic import log
 from dp_bandit_envs.observations import Sums
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
@@ -72,13 +73,13 @@ def select(state: State, rng: np.random.Generator) -> int:
             if state.counts[arm] == 0:
                 return arm
     if state.forced > 0.0:
-        enough = state.forced * math.log(status[ROUND] + 1)
+        enough = state.forced * log(status[ROUND] + 1)
         for arm in range(len(means)):
             if state.counts[arm] <= enough:
                 return arm
-    log = math.log(status[ROUND])
-    spread = math.sqrt(state.exploration * (log + state.log_factor))
-    reach = state.width.slope * log + state.width.offset
+    log_t = log(status[ROUND])
+    spread = math.sqrt(state.exploration * (log_t + state.log_factor))
+    reach = state.width.slope * log_t + state.width.offset
     best = 0
     highest = -math.inf
     for arm in range(len(means)):
@@ -158,6 +159,6 @@ class Ucb(FunctionalAgent):
 
     def initial_state(self, n_arms: int, horizon: int) -> State:
         """Return the state before the first step."""
-        log = math.log(self.log_factor)
+        of_factor = log(self.log_factor)
         width = self.width(n_arms, horizon, self.noise.sensitivity)
-        return start(n_arms, self.exploration, log, self.lazy, width, self.forced)
+        return start(n_arms, self.exploration, of_factor, self.lazy, width, self.forced)

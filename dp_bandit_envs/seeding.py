@@ -19,6 +19,7 @@ from numpy.random.bit_generator import ISpawnableSeedSequence
 from numpy.typing import NDArray
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.draws import Stream
 from dp_bandit_envs.errors import KnownSeedWarning, WrongTypeError
 
 ADVERSARY: Final = 0
@@ -68,11 +69,11 @@ class HashedSeed(ISpawnableSeedSequence):
 
 def stream(
     seed: int, *, trial: int = 0, role: int, episode: int = 0, player: str = "", part: str = ""
-) -> np.random.Generator:
+) -> Stream:
     """Return the stream of one role in one trial.
 
-    The generator is NumPy's `SFC64`, whose steps are additions, shifts and exclusive ors of 64-bit words. Not
-    cryptographic: seeds below 2^40, say, can be found by trying. With real data, use seed=None.
+    The generator is NumPy's `SFC64`, whose steps are additions, shifts and exclusive ors of 64-bit words; its single
+    draws are the formulas of `dp_bandit_envs.draws`. Not cryptographic: seeds below 2^40, say, can be found by trying. With real data, use seed=None.
 
     Args:
         seed: The only number that a user chooses, in [0, 2^128).
@@ -88,7 +89,7 @@ def stream(
     # The length shows where the player's name ends.
     text = f"{seed} {trial} {role} {episode} {len(player)} {player}{part}"
     words: Any = HashedSeed(text.encode("utf-8", "surrogatepass"))
-    return np.random.Generator(np.random.SFC64(words))
+    return Stream(np.random.SFC64(words))
 
 
 def checked_seed(seed: SupportsIndex | None) -> int | None:

@@ -21,6 +21,9 @@ LAYERS = (
     {
         "errors",
         "checks",
+        "arithmetic",
+        "draws",
+        "compiling",
         "seeding",
         "protocols",
         "observations",

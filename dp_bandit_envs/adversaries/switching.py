@@ -1,12 +1,12 @@
 """The switching-cost adversary: one arm is better by a tiny gap, and a round in which the agent switches pays 0."""
 
-import math
 from typing import SupportsIndex
 
 import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries.adversary import Adversary
+from dp_bandit_envs.arithmetic import exp, log
 from dp_bandit_envs.protocols import FloatArray
 
 
@@ -39,8 +39,8 @@ class SwitchingCost(Adversary):
     def __init__(self, n_arms: SupportsIndex = 4, horizon: SupportsIndex = 2**18) -> None:
         super().__init__(n_arms, horizon)
         checks.integer("horizon", horizon, at_least=2)
-        self.sigma = 1 / (9 * math.log2(self.horizon))
-        self.gap = (self.n_arms / self.horizon) ** (1 / 3) * self.sigma
+        self.sigma = log(2.0) / (9 * log(self.horizon))
+        self.gap = exp(log(self.n_arms / self.horizon) / 3) * self.sigma
 
     def begin(self, rng: np.random.Generator) -> None:
         """Start a new game at round 1; every random number of the game comes from `rng`."""

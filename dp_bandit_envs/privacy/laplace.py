@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.arithmetic import log
 from dp_bandit_envs.privacy.rounding import divide_up
 from dp_bandit_envs.protocols import FloatArray
 
@@ -81,4 +82,4 @@ def noise_scale(sensitivity: float, epsilon: float) -> float:
 
 def default_bound(scale: float, releases: int) -> float:
     """Return scale times ln(releases), the paper's ln(T) / epsilon: P(a release falls outside) <= 1 / releases."""
-    return scale * math.log(releases) if releases > 1 else 0.0
+    return scale * log(releases) if releases > 1 else 0.0

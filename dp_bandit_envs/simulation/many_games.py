@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from dp_bandit_envs.protocols import FloatArray, IntArray
 from dp_bandit_envs.simulation.chain import NotCompilableError
-from dp_bandit_envs.simulation.compiling import Compiled, compile_with
-from dp_bandit_envs.simulation.entry import bitgen_address, loop_of
-from dp_bandit_envs.simulation.intrinsics import generators_at
+from dp_bandit_envs.compiling.compiled import Compiled, compile_with
+from dp_bandit_envs.simulation.entry import stream_address, loop_of
+from dp_bandit_envs.compiling.intrinsics import streams_at
 from dp_bandit_envs.simulation.plan import Plan
 from dp_bandit_envs.simulation.play_block import Nothing, Progress, Record, Rules, new_record, play_block
 from dp_bandit_envs.simulation.spreading import in_background
@@ -76,14 +76,14 @@ def enter_many(
         states: The first states of the mechanisms, from the innermost.
         gains: The gains of a game, `(rounds, n_arms)`.
         rules: See `Rules`.
-        generators: Addresses of the random streams, see `bitgen_address`.
+        generators: Addresses of the random streams, see `stream_address`.
         progress: The progress before round 1.
         record: A record without checkpoints.
         memory: The memory of all arrays of `state`, `states` and `progress`.
         content: What is written there before each game.
         shown: The arrays of `Shown`; changed in place.
     """
-    streams = generators_at(generators)
+    streams = streams_at(generators)
     arms, values, counts = shown
     for game in range(len(arms)):
         for place in range(len(memory)):
@@ -156,7 +156,7 @@ class ManyGames:
         # Round 0 never comes, so nothing is recorded.
         record = new_record(np.zeros(1, np.int64), len(progress.pulls))
         streams = self._plan.streams(seed, trial)
-        generators = tuple(map(bitgen_address, streams))
+        generators = tuple(map(stream_address, streams))
         self._loop(state, states, gains, self._plan.rules, generators, progress, record, memory, content, tuple(shown))
         return shown
 

@@ -19,7 +19,7 @@ from dp_bandit_envs.metrics.regrets import external_regret, policy_regret, pseud
 from dp_bandit_envs.protocols import Environment, FloatArray, IntArray
 from dp_bandit_envs.seeding import ADVERSARY, GRAPH, stream
 from dp_bandit_envs.simulation.chain import NotCompilableError
-from dp_bandit_envs.simulation.compiling import compile_with
+from dp_bandit_envs.compiling.compiled import compile_with
 from dp_bandit_envs.simulation.first_state import FirstState
 from dp_bandit_envs.simulation.game import play
 from dp_bandit_envs.simulation.graph_feedback import Rows

@@ -6,6 +6,8 @@ a noisy mean must clip it to [0, 1] first.
 
 import math
 
+from dp_bandit_envs.arithmetic import exp, expm1, log, log1p
+
 SMALLEST_MEAN = 1e-300
 """A smaller mean counts as 0, so that a division by it does not overflow."""
 NATS_TO_ONE = 40.0
@@ -26,9 +28,9 @@ def bernoulli_kl(x: float, y: float) -> float:
     if y <= 0.0 or y >= 1.0:
         return math.inf
     if x <= 0.0:
-        return -math.log1p(-y)
+        return -log1p(-y)
     if x >= 1.0:
-        return -math.log(y)
+        return -log(y)
     rise = y - x
     nats = -x * _log_ratio(y, x, rise) - (1.0 - x) * _log_ratio(1.0 - y, 1.0 - x, -rise)
     # Near x = y the two terms cancel; Pinsker's inequality keeps what is left of them above 0.
@@ -57,7 +59,7 @@ def private_divergence(x: float, y: float, epsilon: float) -> float:
         return 0.0
     if y >= 1.0:
         return epsilon * (1.0 - x)
-    if y * (1.0 - x) * math.exp(-epsilon) <= x * (1.0 - y):
+    if y * (1.0 - x) * exp(-epsilon) <= x * (1.0 - y):
         return bernoulli_kl(x, y)
     return max(-epsilon * x - _log_mixture(y, 1.0 - y, epsilon), 0.0)
 
@@ -81,21 +83,21 @@ def kl_upper(mean: float, level: float) -> float:
     if level >= NATS_TO_ONE * rest:
         return 1.0
     if mean < SMALLEST_MEAN:
-        return -math.expm1(-level)
+        return -expm1(-level)
     root = math.sqrt(2.0 * mean * level / rest)
     s = root + (2.0 - mean) * level / (3.0 * rest)
     # So close to the mean the start is exact to all digits, and a step would only add rounding.
     if root > 1e-5 * mean:
         for _ in range(20):
-            rise = -rest * math.expm1(-s)
+            rise = -rest * expm1(-s)
             q = mean + rise
-            newton = (rest * s - mean * math.log1p(rise / mean) - level) * q / rise
+            newton = (rest * s - mean * log1p(rise / mean) - level) * q / rise
             step = newton / (1.0 - 0.5 * newton * mean * (1.0 - q) / (q * rise))
             s -= step
             # The next step would be about the third power of this one.
             if abs(step) <= 1e-4 * s:
                 break
-    return min(mean - rest * math.expm1(-s), 1.0)
+    return min(mean - rest * expm1(-s), 1.0)
 
 
 def private_upper(mean: float, level: float, epsilon: float) -> float:
@@ -120,20 +122,20 @@ def private_upper(mean: float, level: float, epsilon: float) -> float:
     if level >= epsilon * (1.0 - mean):
         return 1.0
     if level > epsilon * (1.0 - mean) + _log_mixture(1.0 - mean, mean, epsilon):
-        return max(math.expm1(-level - epsilon * mean) / math.expm1(-epsilon), mean)
+        return max(expm1(-level - epsilon * mean) / expm1(-epsilon), mean)
     return kl_upper(mean, level)
 
 
 def _log_mixture(y: float, rest: float, epsilon: float) -> float:
     """Return ln(rest + y e^-epsilon) to all digits, for rest = 1 - y."""
-    drop = y * math.expm1(-epsilon)
+    drop = y * expm1(-epsilon)
     if drop > -0.5:
-        return math.log1p(drop)
-    return math.log(max(rest + y * math.exp(-epsilon), SMALLEST_MEAN))
+        return log1p(drop)
+    return log(max(rest + y * exp(-epsilon), SMALLEST_MEAN))
 
 
 def _log_ratio(above: float, below: float, difference: float) -> float:
     """Return ln(above / below) to all digits, given above - below to all digits."""
     if 0.5 * below < above < 2.0 * below:
-        return math.log1p(difference / below)
-    return math.log(above) - math.log(below)
+        return log1p(difference / below)
+    return log(above) - log(below)

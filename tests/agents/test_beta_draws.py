@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.agents.beta_draws import LAZY_FROM, TANGENT_MARGIN, above, largest, log_density, stirling
-from dp_bandit_envs.simulation.compiling import compile_with
+from dp_bandit_envs.compiling.compiled import compile_with
 
 
 def exponent(alpha, beta, floor):

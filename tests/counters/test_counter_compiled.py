@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from dp_bandit_envs.simulation.compiling import compile_with
+from dp_bandit_envs.compiling.compiled import compile_with
 from tests.tools.counter_noise import LAPLACE, counter, measured_noise, module_of
 
 

@@ -10,7 +10,7 @@ from dp_bandit_envs.privacy.items import STEP, distance_l1, distance_l2, distanc
 from dp_bandit_envs.privacy.mechanism import Below
 from dp_bandit_envs.privacy.mechanisms import BlockSums, CounterSums, ExactSums, HybridSums, IntervalSums
 from dp_bandit_envs.privacy.values import Values
-from dp_bandit_envs.simulation.compiling import compile_with
+from dp_bandit_envs.compiling.compiled import compile_with
 from tests.tools.vector_sums import experts
 
 SUMS = {

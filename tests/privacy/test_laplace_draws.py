@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.privacy.laplace import draw, draw_all
-from dp_bandit_envs.simulation.compiling import compile_with
+from dp_bandit_envs.compiling.compiled import compile_with
 from tests.tools.fake_draws import Counting
 
 N = 100_000

@@ -17,7 +17,7 @@ from dp_bandit_envs.privacy.mechanisms import CounterSums, LaplaceClipRescale, l
 from dp_bandit_envs.privacy.values import gains_of_arms
 from dp_bandit_envs.simulation import play_block as loop
 from dp_bandit_envs.simulation.chain import stages
-from dp_bandit_envs.simulation.compiling import compile_with, fingerprint
+from dp_bandit_envs.compiling.compiled import compile_with, fingerprint
 from dp_bandit_envs.specialise import specialise
 
 SOURCE = """

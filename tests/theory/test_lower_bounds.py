@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from dp_bandit_envs.simulation.compiling import compile_with
+from dp_bandit_envs.compiling.compiled import compile_with
 from dp_bandit_envs.theory.divergences import bernoulli_kl, kl_upper, private_divergence, private_upper
 from dp_bandit_envs.theory.lower_bounds import arm_means, lai_robbins, private_lower_bound
 from tests.tools.refusals import refused

@@ -8,6 +8,7 @@ import contextlib
 import dis
 import functools
 import hashlib
+import inspect
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
@@ -17,10 +18,12 @@ from typing import Any
 import numba
 import numpy as np
 from numba.core.errors import NumbaError
-from numba.extending import intrinsic
+from numba.extending import intrinsic, overload_method
 
+from dp_bandit_envs import arithmetic, draws
 from dp_bandit_envs.byte_code import written_out
-from dp_bandit_envs.simulation.machine_code import MachineCode
+from dp_bandit_envs.compiling import intrinsics
+from dp_bandit_envs.compiling.machine_code import MachineCode
 
 _AN_INTRINSIC = intrinsic(lambda typing_context: None)
 Options = tuple[tuple[str, Any], ...]
@@ -36,7 +39,11 @@ INLINED: dict[str, Any] = {"forceinline": True, "no_cpython_wrapper": True, "no_
 """For the functions that a loop calls. A real call passes the state's arrays one by one, which took half of EXP3's
 time. LLVM inlines them: Numba's own `inline="always"` copies a function once for each of its blocks, which took most
 of the compiling."""
+WITHIN: dict[str, Any] = {"forceinline": True, "error_model": "numpy", "_nrt": False}
+"""For the methods of streams."""
 
+BITS = {arithmetic.power_of_two: intrinsics.power_of_two, arithmetic.parted: intrinsics.parted}
+"""The functions that need the bits of a double, with what replaces them in machine code."""
 
 MOST_SHARED = 256
 """The number of compiled functions of other people's that are kept for equal ones."""
@@ -119,8 +126,17 @@ def _is_ours(function: Callable[..., Any]) -> bool:
 
 def fingerprint(function: Callable[..., Any], replacements: Mapping[str, Callable[..., Any]] | None = None) -> str:
     """Return a digest of a function's code, of the constants it uses and of all plain functions it calls."""
-    digest = hashlib.sha256(numba.__version__.encode())
+    digest = hashlib.sha256(f"{numba.__version__} {_of_streams()}".encode())
     _digest(function, dict(replacements or {}), digest, {})
+    return digest.hexdigest()
+
+
+@functools.cache
+def _of_streams() -> str:
+    """Return a digest of what every function may reach by a method of its stream, and of the bits of doubles."""
+    digest = hashlib.sha256()
+    for name, value in (*draws.FORMULAS.items(), *intrinsics.ALL.items()):
+        _digest_value(name, value, _of_streams.__wrapped__.__code__, digest, {}, None)
     return digest.hexdigest()
 
 
@@ -138,7 +154,7 @@ def _clone(
     for name in _global_names(function.__code__):
         value = replacements.get(name, namespace.get(name))
         if isinstance(value, FunctionType):
-            namespace[name] = _compiled(value, options)
+            namespace[name] = BITS.get(value) or _compiled(value, options)
     clone = FunctionType(function.__code__, namespace, function.__name__, function.__defaults__, function.__closure__)
     clone.__qualname__ = function.__qualname__
     clone.__module__ = function.__module__
@@ -228,3 +244,23 @@ def _digest_value(
     elif objects is not None:
         digest.update(f"{id(value)} ".encode())
         objects.append(value)
+
+
+def _give_method(name: str, formula: FunctionType) -> None:
+    """Let streams in machine code have a method that is a formula of `draws`."""
+    clone = _clone(formula, {}, tuple(LEAN.items()))
+
+    def method(*arguments: Any, **named: Any) -> Callable[..., Any]:
+        return clone
+
+    # By which Numba finds the names and the defaults of the call.
+    method.__signature__ = inspect.signature(clone)  # type: ignore[attr-defined]
+    overload_method(intrinsics.StreamType, name, jit_options=WITHIN)(method)
+
+
+def _random(rng):  # type: ignore[no-untyped-def]
+    return intrinsics.next_double(rng)
+
+
+for _name, _formula in {**draws.FORMULAS, "random": _random}.items():
+    _give_method(_name, _formula)
