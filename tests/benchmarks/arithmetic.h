@@ -1,4 +1,4 @@
-/* NumPy's generator SFC64, and the exponential of dp_bandit_envs/arithmetic.py to the last bit. */
+/* NumPy's generator SFC64, and exponential and logarithm of dp_bandit_envs/arithmetic.py to the last bit. */
 
 #include <stdint.h>
 #include <string.h>
@@ -33,4 +33,25 @@ static inline __attribute__((always_inline)) double exponential(double x) {
     bits <<= 52;
     memcpy(&power, &bits, 8);
     return x < -707.0 ? 0.0 : (1.0 + rise) * power;
+}
+
+/* ln x for x from 2^-1022 on. */
+static inline __attribute__((always_inline)) double logarithm(double x) {
+    const double high = 0.6931471803691238, low = 1.9082149292705877e-10;
+    uint64_t bits;
+    double m;
+    memcpy(&bits, &x, 8);
+    double k = (double)(int64_t)(bits >> 52) - 1022.0;
+    bits = (bits & 0x000FFFFFFFFFFFFF) | 0x3FE0000000000000;
+    memcpy(&m, &bits, 8);
+    if (m < 0.7071067811865476) {
+        m += m;
+        k -= 1.0;
+    }
+    const double f = m - 1.0, s = f / (2.0 + f), z = s * s, w = z * z, half = 0.5 * f * f;
+    const double odd =
+        ((0.14616585424888623 * w + 0.18182889455674947) * w + 0.2857142862600327) * w + 0.666666666666667;
+    const double even = (0.15331710618210773 * w + 0.22222211130259878) * w + 0.39999999999899444;
+    const double rest = z * odd + w * even;
+    return k * high - ((half - (s * (half + rest) + k * low)) - f);
 }
