@@ -155,6 +155,8 @@ def _clone(
         value = replacements.get(name, namespace.get(name))
         if isinstance(value, FunctionType):
             namespace[name] = BITS.get(value) or _compiled(value, options)
+        elif name in replacements:
+            namespace[name] = value
     clone = FunctionType(function.__code__, namespace, function.__name__, function.__defaults__, function.__closure__)
     clone.__qualname__ = function.__qualname__
     clone.__module__ = function.__module__

@@ -26,7 +26,7 @@ from dp_bandit_envs.privacy.mechanism import Below, Mechanism, noise_label, nois
 from dp_bandit_envs.privacy.values import Values
 from dp_bandit_envs.protocols import Environment
 from dp_bandit_envs.seeding import AGENT, FIRST_WRAPPER, stream
-from dp_bandit_envs.simulation import payoffs
+from dp_bandit_envs.simulation import payoffs, play_block
 from dp_bandit_envs.simulation.chain import NotCompilableError, stages
 from dp_bandit_envs.simulation.entry import Entry
 from dp_bandit_envs.simulation.first_state import FirstState
@@ -114,7 +114,10 @@ class Plan:
         parts["choose"] = specialise(parts["choose"], "select", self.agent.functions.select)
         if self.decision_set is not None:
             parts["choose"] = specialise(parts["choose"], "contains", self.decision_set.contains)
-        return {**parts, "update": self.agent.functions.update}
+        parts["update"], tidy = self.agent.functions.update, self.agent.functions.tidy
+        if tidy is not None:
+            parts["tidied"] = specialise(play_block.tidied_at_times, "tidy", tidy)
+        return parts
 
     @property
     def _values(self) -> Values:
