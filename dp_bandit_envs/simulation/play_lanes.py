@@ -159,3 +159,9 @@ class Game(NamedTuple):
     progress: Progress
     own: Own
     gains: FloatArray
+
+
+class Faults(NamedTuple):
+    """The last of the mechanisms' states: how many releases broke their mechanism's word, shape `(1,)`."""
+
+    broken: IntArray
