@@ -18,6 +18,7 @@ from typing import Any
 
 import numba
 import numpy as np
+from numba.core import config
 from numba.core.errors import NumbaError
 from numba.extending import intrinsic, overload_method
 
@@ -77,6 +78,11 @@ def compile_with(function: Callable[..., Any], replacements: Mapping[str, Callab
         if len(_shared) > MOST_SHARED:
             _shared.popitem(last=False)
     return compiled
+
+
+def switched_off() -> bool:
+    """Return whether NUMBA_DISABLE_JIT is set."""
+    return bool(config.DISABLE_JIT)  # type: ignore[attr-defined]
 
 
 class Compiled:
