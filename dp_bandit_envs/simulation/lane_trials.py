@@ -3,7 +3,6 @@
 import copy
 import dataclasses
 import functools
-from collections.abc import Callable
 
 import numpy as np
 
@@ -44,6 +43,45 @@ class Lane:
         self._loop.check(self._block)
 
 
+class DrawnGains:
+    """The gains of an adversary with a plain function of a round, and the totals of all arms at checkpoints."""
+
+    def __init__(self, loop: LaneGains, seed: int, trials: range, checkpoints: IntArray) -> None:
+        self._loop, self._checkpoints = loop, checkpoints
+        self._block, self._row, self._clock = loop.games(seed, trials)
+        self.totals_at = np.zeros((len(checkpoints), *self._row.shape))
+
+    def draw(self, gains: IntArray) -> None:
+        """Write the gains of the next rounds, shape `(rounds, n_arms, LANES)`."""
+        self._loop.compiled(self._block, self._row, gains, self._clock, self._checkpoints, self.totals_at)
+        self._loop.check(self._block)
+
+
+class FilledGains:
+    """The same for any other adversary, which fills the gains of one game after the other."""
+
+    def __init__(self, adversary: Adversary, seed: int, trials: range, checkpoints: IntArray) -> None:
+        self._games, self._checkpoints, self._round = [copy.copy(adversary) for _ in trials], checkpoints, 0
+        for game, trial in zip(self._games, trials, strict=True):
+            game.begin(stream(seed, trial=trial, role=ADVERSARY))
+        self._totals = np.zeros(adversary.n_arms * LANES)
+        self.totals_at = np.zeros((len(checkpoints), adversary.n_arms, LANES))
+
+    def draw(self, gains: IntArray) -> None:
+        """Write the gains of the next rounds, shape `(rounds, n_arms, LANES)`."""
+        numbers, own = gains.view(np.float64), np.empty(gains.shape[:2])
+        for place in range(LANES):
+            if place < len(self._games):
+                self._games[place].fill(own)
+            numbers[..., place] = own
+        if not compiled(all_in_range)(numbers.reshape(-1)):
+            raise GainRangeError(self._games[0])
+        size = len(self._totals)
+        rows, totals_at = numbers.reshape(len(gains), size), self.totals_at.reshape(-1, size)
+        compiled(add_up)(rows, self._totals, self._round + 1, self._checkpoints, totals_at)
+        self._round += len(gains)
+
+
 @dataclasses.dataclass
 class LaneTrials:
     """Plays trials side by side; the games are those of `CompiledTrials`."""
@@ -56,14 +94,12 @@ class LaneTrials:
 
     def compile(self, stopped: Stopped) -> None:
         """Compile everything, or load it from disk."""
-        n_arms = self.adversary.n_arms
-        gains = np.empty((0, n_arms, LANES))
-        self._draw(range(1))(gains)
-        self._add_up(gains, np.zeros(n_arms * LANES), 1, np.zeros((len(self.checkpoints), n_arms * LANES)))
+        gains = np.empty((0, self.adversary.n_arms, LANES), np.int64)
+        self._source(range(1)).draw(gains)
         for lane in self._lanes(range(1)).values():
             if stopped():
                 return
-            lane.play(gains.view(np.int64))
+            lane.play(gains)
 
     def run_all(self, trials: range, stopped: Stopped = never) -> list[dict[str, Column]]:
         """Play these trials, a block of them at a time."""
@@ -73,19 +109,16 @@ class LaneTrials:
     def _run(self, trials: range, stopped: Stopped) -> list[dict[str, Column]]:
         n_arms, horizon = self.adversary.n_arms, self.adversary.horizon
         rows = min(horizon, max(1, NUMBERS_AT_ONCE // (n_arms * LANES)))
-        room, draw, lanes = np.empty((rows, n_arms, LANES)), self._draw(trials), self._lanes(trials)
-        totals, totals_at = np.zeros(n_arms * LANES), np.zeros((len(self.checkpoints), n_arms * LANES))
+        room, source, lanes = np.empty((rows, n_arms, LANES), np.int64), self._source(trials), self._lanes(trials)
         for start in range(0, horizon, rows):
             if stopped():
                 raise StoppedEarlyError
             gains = room[: horizon - start]
-            draw(gains)
-            self._add_up(gains, totals, start + 1, totals_at)
+            source.draw(gains)
             for lane in lanes.values():
-                lane.play(gains.view(np.int64))
-        best_at = totals_at.reshape(-1, n_arms, LANES)
+                lane.play(gains)
         return [
-            {name: self._column(lane, place, best_at[..., place]) for name, lane in lanes.items()}
+            {name: self._column(lane, place, source.totals_at[..., place]) for name, lane in lanes.items()}
             for place in range(len(trials))
         ]
 
@@ -102,39 +135,14 @@ class LaneTrials:
             pulls[-1].copy(),
         )
 
-    def _draw(self, trials: range) -> Callable[[FloatArray], None]:
-        """Return a function that writes the gains of the next rounds, shape `(rounds, n_arms, LANES)`."""
+    def _source(self, trials: range) -> "DrawnGains | FilledGains":
         if self._gains is not None:
-            block, row = self._gains.games(self.seed, trials)
-            first, drawing = 1, self._gains.compiled
-
-            def draw(gains: FloatArray) -> None:
-                nonlocal first
-                drawing(block, row, first, gains.view(np.int64))
-                first += len(gains)
-
-            return draw
-        games = [copy.copy(self.adversary) for _ in trials]
-        for adversary, trial in zip(games, trials, strict=True):
-            adversary.begin(stream(self.seed, trial=trial, role=ADVERSARY))
-
-        def fill(gains: FloatArray) -> None:
-            own = np.empty(gains.shape[:2])
-            for place in range(LANES):
-                if place < len(games):
-                    games[place].fill(own)
-                gains[..., place] = own
-
-        return fill
-
-    def _add_up(self, gains: FloatArray, totals: FloatArray, first: int, totals_at: FloatArray) -> None:
-        if not compiled(all_in_range)(gains.reshape(-1)):
-            raise GainRangeError(self.adversary)
-        compiled(add_up)(gains.reshape(len(gains), len(totals)), totals, first, self.checkpoints, totals_at)
+            return DrawnGains(self._gains, self.seed, trials, self.checkpoints)
+        return FilledGains(self.adversary, self.seed, trials, self.checkpoints)
 
     def _lanes(self, trials: range) -> dict[str, Lane]:
-        n_arms = self.adversary.n_arms
-        return {name: Lane(loop, self.seed, trials, self.checkpoints, n_arms) for name, loop in self._loops.items()}
+        size = self.adversary.n_arms
+        return {name: Lane(loop, self.seed, trials, self.checkpoints, size) for name, loop in self._loops.items()}
 
     @functools.cached_property
     def _loops(self) -> dict[str, LaneLoop]:
