@@ -123,10 +123,9 @@ def _play_loop(form: Parts, parts: tuple[tuple[str, Callable[..., Any]], ...]) -
 @functools.lru_cache(maxsize=64)
 def _draw_loop(form: Parts, next_round: Callable[..., Any]) -> Compiled:
     """Return `draw_lanes` with an adversary's function in it."""
-    parts = {"game_at": reader(form), "next_round": next_round}
-    return compile_with(
-        _with(play_lanes.draw_lanes, {**parts, "draw_round": _with(play_lanes.draw_round, parts)}), {}
-    )
+    parts: dict[str, Any] = {"game_at": reader(form), "next_round": next_round}
+    stages = {stage.__name__: _with(stage, parts) for stage in (play_lanes.draw_round, play_lanes.add_round)}
+    return compile_with(_with(play_lanes.draw_lanes, {**parts, **stages}), {})
 
 
 def _with(function: Callable[..., Any], parts: Mapping[str, Any]) -> Callable[..., Any]:

@@ -182,9 +182,14 @@ def next_round(state: Any, t: int, row: FloatArray, rng: Any) -> None:
 
 
 def draw_round(block: IntArray, lane: int, t: int) -> None:
-    """Draw the gains of round t, and add them up."""
+    """Draw the gains of round t."""
     game = game_at(block, lane)
     next_round(game.state, t, game.gains, game.rng)
+
+
+def add_round(block: IntArray, lane: int) -> None:
+    """Add the gains of a round to the totals."""
+    game = game_at(block, lane)
     for arm in range(len(game.gains)):
         gain = game.gains[arm]
         game.totals[arm] += gain
@@ -207,6 +212,8 @@ def draw_lanes(
         t += 1
         for lane in range(lanes):
             draw_round(block, lane, t)
+        for lane in range(lanes):
+            add_round(block, lane)
         for arm in range(len(row)):
             for lane in range(lanes):
                 gains[place, arm, lane] = row[arm, lane]
