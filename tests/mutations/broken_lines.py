@@ -9,6 +9,7 @@ ATTACKS = "tests/wrappers/test_boundary_attacks.py"
 PLANTED = "tests/wrappers/test_boundary_planted_value.py"
 FOREIGN = "tests/wrappers/test_boundary_foreign_parts.py"
 SHARED = "tests/wrappers/test_no_shared_noise.py"
+LAWS = "tests/test_draws.py"
 
 
 class Mutation(NamedTuple):
@@ -59,12 +60,6 @@ NOISE = (
         f"{PRIVACY}/node_noise.py",
         "    for i in range(len(node)):\n        node[i] = draw(scale, rng)",
         "    for i in range(len(node)):\n        node[i] = node[0] if i else draw(scale, rng)",
-    ),
-    Mutation(
-        "noise always positive",
-        "dp_bandit_envs/draws.py",
-        "return loc + (wait if q < 0.0 else -wait)",
-        "return loc - wait",
     ),
     Mutation(
         "Gaussian noise halved",
@@ -171,8 +166,8 @@ NOISE = (
     Mutation(
         "vector noise halved",
         "wrappers/vector/vector_laplace.py",
-        "laplace(0.0, self._parameters.scale, length - len(kept))",
-        "laplace(0.0, self._parameters.scale / 2, length - len(kept))",
+        "length - len(kept), self._parameters.scale)",
+        "length - len(kept), self._parameters.scale / 2)",
     ),
     Mutation(
         "vector grid left out",
@@ -410,6 +405,41 @@ OTHERS = (
         "        quotient = math.nextafter(quotient, math.inf)",
         "        quotient = math.nextafter(quotient, 0.0)",
         ("tests/privacy/test_privacy_arithmetic.py",),
+    ),
+    Mutation(
+        "noise always positive",
+        "dp_bandit_envs/draws.py",
+        "return loc + (wait if q < 0.0 else -wait)",
+        "return loc - wait",
+        (LAWS,),
+    ),
+    Mutation(
+        "cells begin at their draws",
+        "dp_bandit_envs/draws.py",
+        "MIDDLE: Final = 0.5 - HALF_STEP",
+        "MIDDLE: Final = 0.5",
+        (LAWS,),
+    ),
+    Mutation(
+        "a bit of each uniform number lost in machine code",
+        "dp_bandit_envs/compiling/intrinsics.py",
+        "builder.uitofp(builder.lshr(word, WORD(11)), DOUBLE), DOUBLE(2.0**-53)",
+        "builder.uitofp(builder.lshr(word, WORD(12)), DOUBLE), DOUBLE(2.0**-52)",
+        (LAWS,),
+    ),
+    Mutation(
+        "a digit of a logarithm",
+        "dp_bandit_envs/arithmetic.py",
+        "+ 0.666666666666667",
+        "+ 0.666666666666767",
+        ("tests/test_arithmetic.py",),
+    ),
+    Mutation(
+        "a digit of a quantile",
+        "dp_bandit_envs/draws.py",
+        "13731.693765509461125",
+        "13731.693765509561125",
+        (LAWS,),
     ),
 )
 
