@@ -148,8 +148,8 @@ NOISE = (
     Mutation(
         "a batch's sum for its average",
         f"{PRIVACY}/mechanisms/batch_average.py",
-        "state.totals[arm] / state.batch_size, state.low)",
-        "state.totals[arm], state.low)",
+        "total / state.batch_size, state.low)",
+        "total, state.low)",
     ),
     Mutation(
         "a block's noise is drawn once for all arms",
@@ -178,8 +178,8 @@ NOISE = (
     Mutation(
         "vector games share their noise",
         "wrappers/vector/vector_laplace.py",
-        "fresh = self._noise_streams[game].laplace(",
-        "fresh = self._noise_streams[0].laplace(",
+        "laplaces(self._noise_streams[game], ",
+        "laplaces(self._noise_streams[0], ",
     ),
     Mutation(
         "a boundary takes gains that are not revealed",

@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from dp_bandit_envs.compiling.addresses import stream_address
 from dp_bandit_envs.compiling.compiled import Compiled, compile_with
 from dp_bandit_envs.compiling.intrinsics import streams_at
 from dp_bandit_envs.draws import Stream
-from dp_bandit_envs.simulation.entry import stream_address
 
 UNIFORMS = 2**53
 """A stream's uniform numbers are k / 2^53 with k = 0, ..., 2^53 - 1, all with the same chance."""
