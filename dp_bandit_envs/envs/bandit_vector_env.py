@@ -203,13 +203,15 @@ class BanditVectorEnv(VectorEvaluatorsNumbers, gym.vector.VectorEnv[Observation,
 
     def _next_block(self) -> None:
         self._add_up()
-        rounds = min(self._block_length, max(FIRST_BLOCK, self._round), self.horizon - self._round)
+        rounds = min(self._block_length, max(FIRST_BLOCK, 3 * self._round), self.horizon - self._round)
         if len(self._block) != rounds:
             self._block = np.empty((rounds, self.num_envs, self._width))
         t, self._round = self._round, -1  # without the right gains there is no game to go on with
         for game, adversary in enumerate(self.adversaries):
-            adversary.fill(self._block[:, game], check=True)
+            adversary.fill(self._block[:, game])
             self._check_gains(adversary, self._block[:, game])
+        # Once for all games, because a call costs as much as a hundred gains.
+        self.adversaries[0].check_range(self._block)
         self._round = t
         self._position = self._added = 0
 
