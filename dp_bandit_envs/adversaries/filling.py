@@ -8,8 +8,8 @@ price: that is never much more than twice the best. The numbers are the same.
 import functools
 import math
 import sys
-import time
 from collections.abc import Callable
+from time import perf_counter
 from typing import Any, Final
 
 import numpy as np
@@ -65,9 +65,9 @@ class Filler:
             if compiled is not None:
                 compiled(state, first + start, gains[start:], rng)
                 return
-            began = time.perf_counter()
+            began = perf_counter()
             self._loop(state, first + start, gains[start : start + at_once], rng)
-            self._spent += time.perf_counter() - began
+            self._spent += perf_counter() - began
             start += at_once
 
     def _bought(

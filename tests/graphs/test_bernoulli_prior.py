@@ -18,7 +18,8 @@ from tests.tools.refusals import refused
 
 def means_of(trial, seed=3, n_arms=6, prior=(1, 1)):
     """Return the means that a game must have: the first numbers of the adversary's stream."""
-    return stream(seed, trial=trial, role=ADVERSARY).beta(*prior, n_arms)
+    rng = stream(seed, trial=trial, role=ADVERSARY)
+    return np.array([rng.beta(*prior) for _ in range(n_arms)])
 
 
 def test_each_game_draws_means_of_its_own():
@@ -43,7 +44,7 @@ def test_gains_follow_the_means_of_their_game():
     n = 20_000
     adversary = BernoulliPrior(6, n)
     for seed in (1, 2):
-        adversary.begin(np.random.default_rng(seed))
+        adversary.begin(stream(seed, role=ADVERSARY))
         gains = adversary.next_gains(n)
         assert set(np.unique(gains)) <= {0.0, 1.0}
         assert np.abs(gains.mean(axis=0) - adversary.means).max() < 2.5 / math.sqrt(n)
