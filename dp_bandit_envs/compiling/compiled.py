@@ -12,6 +12,7 @@ import inspect
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
@@ -132,17 +133,19 @@ def _is_ours(function: Callable[..., Any]) -> bool:
 
 def fingerprint(function: Callable[..., Any], replacements: Mapping[str, Callable[..., Any]] | None = None) -> str:
     """Return a digest of a function's code, of the constants it uses and of all plain functions it calls."""
-    digest = hashlib.sha256(f"{numba.__version__} {_of_streams()}".encode())
+    digest = hashlib.sha256(f"{numba.__version__} {_beneath()}".encode())
     _digest(function, dict(replacements or {}), digest, {})
     return digest.hexdigest()
 
 
 @functools.cache
-def _of_streams() -> str:
-    """Return a digest of what every function may reach by a method of its stream, and of the bits of doubles."""
+def _beneath() -> str:
+    """Return a digest of what functions reach without naming it: the methods of streams, and this package's types."""
     digest = hashlib.sha256()
-    for name, value in (*draws.FORMULAS.items(), *intrinsics.ALL.items()):
-        _digest_value(name, value, _of_streams.__wrapped__.__code__, digest, {}, None)
+    for name, formula in draws.FORMULAS.items():
+        _digest_value(name, formula, formula.__code__, digest, {}, None)
+    for source in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(source.read_bytes())
     return digest.hexdigest()
 
 

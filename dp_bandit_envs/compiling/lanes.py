@@ -15,7 +15,7 @@ import functools
 import importlib
 import operator
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
@@ -46,6 +46,14 @@ class Lane(types.IterableType):
     mutable = True
 
 
+class Slot(types.Type):
+    """An array of a game of which at most one element is not 0: two words, the place and the element."""
+
+    def __init__(self, dtype: Any, size: int, stride: int) -> None:
+        self.dtype, self.size, self.stride = dtype, size, stride
+        super().__init__(name=f"Slot({dtype}, {size}, {stride})")
+
+
 class LaneIterator(types.SimpleIteratorType):
     """Goes through the elements of a lane."""
 
@@ -55,6 +63,7 @@ class LaneIterator(types.SimpleIteratorType):
 
 
 @register_model(Lane)
+@register_model(Slot)
 class _LaneModel(models.PrimitiveModel):
     def __init__(self, manager: Any, kind: Any) -> None:
         super().__init__(manager, kind, ir.PointerType(WORD))
@@ -67,17 +76,21 @@ class _IteratorModel(models.StructModel):
         super().__init__(manager, kind, members)
 
 
-def _at(context: Any, builder: Any, lane: Lane, base: Any, place: Any) -> Any:
+def _at(context: Any, builder: Any, lane: Any, base: Any, place: Any, dtype: Any = None) -> Any:
     """Return a pointer to an element, whose place is an int or a value."""
     if isinstance(place, int):
         offset = WORD(place * lane.stride)
     else:
         offset = builder.mul(place, WORD(lane.stride))
-    kind = context.get_value_type(lane.dtype)
+    kind = context.get_value_type(dtype or lane.dtype)
     return builder.bitcast(builder.gep(base, [offset], inbounds=True), ir.PointerType(kind))
 
 
-def _load(context: Any, builder: Any, lane: Lane, base: Any, place: Any) -> Any:
+def _load(context: Any, builder: Any, lane: Any, base: Any, place: Any) -> Any:
+    if isinstance(lane, Slot):
+        here = builder.icmp_signed("==", place, builder.load(_at(context, builder, lane, base, 0, types.intp)))
+        found = builder.load(_at(context, builder, lane, base, 1))
+        return builder.select(here, found, found.type(0))
     if lane.same:
         return builder.load(_at(context, builder, lane, base, place))
     found = builder.load(_at(context, builder, lane, base, 0))
@@ -87,7 +100,11 @@ def _load(context: Any, builder: Any, lane: Lane, base: Any, place: Any) -> Any:
     return found
 
 
-def _store(context: Any, builder: Any, lane: Lane, base: Any, place: Any, value: Any) -> None:
+def _store(context: Any, builder: Any, lane: Any, base: Any, place: Any, value: Any) -> None:
+    if isinstance(lane, Slot):
+        builder.store(place, _at(context, builder, lane, base, 0, types.intp))
+        builder.store(value, _at(context, builder, lane, base, 1))
+        return
     if lane.same:
         builder.store(value, _at(context, builder, lane, base, place))
         return
@@ -116,7 +133,7 @@ def _set(typing_context, lane, place, value):
 
 @overload(operator.getitem, jit_options={"forceinline": True})
 def _getitem(lane, place):
-    if isinstance(lane, Lane) and isinstance(place, types.Integer):
+    if isinstance(lane, (Lane, Slot)) and isinstance(place, types.Integer):
         return lambda lane, place: _get(lane, place)
     # A block of gains of which only one row is there.
     if isinstance(lane, Lane) and isinstance(place, types.BaseTuple):
@@ -126,7 +143,7 @@ def _getitem(lane, place):
 
 @overload(operator.setitem, jit_options={"forceinline": True})
 def _setitem(lane, place, value):
-    if isinstance(lane, Lane):
+    if isinstance(lane, (Lane, Slot)):
         dtype = lane.dtype
         return lambda lane, place, value: _set(lane, place, dtype(value))
     return None
@@ -134,7 +151,7 @@ def _setitem(lane, place, value):
 
 @overload(len)
 def _len(lane):
-    if isinstance(lane, Lane):
+    if isinstance(lane, (Lane, Slot)):
         size = lane.size
         return lambda lane: size
     return None
@@ -162,6 +179,41 @@ def _iternext(context, builder, signature, arguments, result):
         builder.store(builder.add(place, WORD(1)), iterator.place)
 
 
+class Single(NamedTuple):
+    """Stands for an array, in a layout, of which at most one element is not 0."""
+
+    dtype: str
+    size: int
+
+
+class Place(NamedTuple):
+    """Where a part of a game is: from which row of a block on.
+
+    Attributes:
+        kind: `"array"`, `"slot"`, `"stream"` or `"number"`.
+        row: Its first row.
+        lanes: Number of columns.
+        dtype: Of an array, a slot or a number.
+        size: Of an array or a slot.
+        same: Whether all games index it alike.
+    """
+
+    kind: str
+    row: int
+    lanes: int
+    dtype: str = ""
+    size: int = 0
+    same: bool = False
+
+
+class Parts(NamedTuple):
+    """A tuple, or a NamedTuple of the class of this name in this module; `inner` are its parts' forms."""
+
+    module: str
+    name: str
+    inner: tuple[Any, ...]
+
+
 class Layout:
     """Where a nested tuple of arrays, numbers and streams is in a block.
 
@@ -171,80 +223,92 @@ class Layout:
         same: Whether all games index arrays alike, so that their elements need not be selected.
 
     Attributes:
-        form: The places of all parts, in plain tuples: a constant of machine code.
+        form: The places of all parts, nested as they are: a constant of machine code.
         rows: Number of words of a game.
+
+    Raises:
+        TypeError: If an array has another type or more dimensions.
     """
 
     def __init__(self, example: tuple[Any, ...], lanes: int, *, same: bool = False) -> None:
         self.lanes, self.rows, self._same = lanes, 0, same
-        self.form = self._placed(example)
+        self.form: Parts = self._placed(example)
 
-    def _placed(self, part: Any) -> tuple[Any, ...]:
-        row = self.rows
+    def _placed(self, part: Any) -> Any:
+        if isinstance(part, Single):
+            return self._taken("slot", 2, part.dtype, part.size)
         if isinstance(part, tuple):
             named = hasattr(part, "_fields")
             kind = (type(part).__module__, type(part).__qualname__) if named else ("", "")
-            return ("tuple", *kind, *map(self._placed, part))
+            return Parts(*kind, tuple(map(self._placed, part)))
         if isinstance(part, np.random.Generator):
-            self.rows += STREAM_WORDS
-            return ("stream", row, self.lanes)
+            return self._taken("stream", STREAM_WORDS)
         if isinstance(part, np.ndarray):
             if part.ndim != 1 or part.dtype.name not in DTYPES:
                 raise TypeError(f"a lane holds one row of {' or '.join(DTYPES)}; received {part.dtype}{part.shape}.")
-            self.rows += part.size
-            return ("array", row, self.lanes, part.dtype.name, part.size, self._same)
-        self.rows += 1
-        return ("number", row, self.lanes, "float64" if isinstance(part, (float, np.floating)) else "int64")
+            return self._taken("array", part.size, part.dtype.name, part.size)
+        return self._taken("number", 1, "float64" if isinstance(part, (float, np.floating)) else "int64")
+
+    def _taken(self, kind: str, rows: int, dtype: str = "", size: int = 0) -> Place:
+        self.rows += rows
+        return Place(kind, self.rows - rows, self.lanes, dtype, size, self._same)
 
     def block(self) -> NDArray[np.int64]:
         """Return an empty block, shape `(rows, lanes)`, that begins at a line of the processor's cache."""
-        words = LINE_BYTES // 8
-        room = np.zeros(self.rows * self.lanes + 2 * words, np.int64)
-        first = -room.ctypes.data % LINE_BYTES // 8
-        return room[first : first + self.rows * self.lanes].reshape(self.rows, self.lanes)
+        words, size = LINE_BYTES // 8, self.rows * self.lanes
+        # Lines of their own before and behind it: no two threads write to one.
+        room = np.zeros(size + 4 * words, np.int64)
+        first = words + -room.ctypes.data % LINE_BYTES // 8
+        return room[first : first + size].reshape(self.rows, self.lanes)
 
     def write(self, block: NDArray[np.int64], lane: int, values: tuple[Any, ...]) -> None:
         """Write the parts of one game."""
-        for (kind, row, _, *more), part in zip(_leaves(self.form), _parts(values), strict=True):
-            if kind == "stream":
+        for place, part in zip(_leaves(self.form), _values(values), strict=True):
+            if place.kind == "stream":
                 words = part.bit_generator.state["state"]["state"].view(np.int64)
+            elif place.kind == "slot":
+                words = np.array([-1, 0])
             else:
-                words = np.atleast_1d(np.asarray(part, more[0])).view(np.int64)
-            block[row : row + len(words), lane] = words
+                words = np.atleast_1d(np.asarray(part, place.dtype)).view(np.int64)
+            block[place.row : place.row + len(words), lane] = words
 
 
-def _leaves(form: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
-    if form[0] != "tuple":
+def _leaves(form: Any) -> Iterator[Place]:
+    if isinstance(form, Place):
         yield form
-        return
-    for inner in form[3:]:
-        yield from _leaves(inner)
+    else:
+        for inner in form.inner:
+            yield from _leaves(inner)
 
 
-def _parts(value: Any) -> Iterator[Any]:
-    if not isinstance(value, tuple):
+def _values(value: Any) -> Iterator[Any]:
+    if isinstance(value, tuple) and not isinstance(value, Single):
+        for inner in value:
+            yield from _values(inner)
+    else:
         yield value
-        return
-    for inner in value:
-        yield from _parts(inner)
 
 
-def _type_of(form: tuple[Any, ...]) -> Any:
-    kind = form[0]
-    if kind == "tuple":
-        inner = [_type_of(each) for each in form[3:]]
-        if not form[1]:
+def _type_of(form: Any) -> Any:
+    if isinstance(form, Parts):
+        inner = [_type_of(each) for each in form.inner]
+        if not form.module:
             return types.Tuple(inner)
-        return types.NamedTuple(inner, getattr(importlib.import_module(form[1]), form[2]))
-    if kind == "stream":
-        return StreamType(form[2])
-    if kind == "array":
-        return Lane(DTYPES[form[3]], form[4], form[2], form[5])
-    return DTYPES[form[3]]
+        return types.NamedTuple(inner, getattr(importlib.import_module(form.module), form.name))
+    if form.kind == "stream":
+        return StreamType(form.lanes)
+    dtype = DTYPES[form.dtype]
+    if form.kind == "slot":
+        return Slot(dtype, form.size, form.lanes)
+    return dtype if form.kind == "number" else Lane(dtype, form.size, form.lanes, form.same)
+
+
+def _pointer(builder: Any, base: Any, place: Place, lane: Any) -> Any:
+    return builder.gep(base, [builder.add(WORD(place.row * place.lanes), lane)], inbounds=True)
 
 
 @functools.cache
-def reader(form: tuple[Any, ...]) -> Any:
+def reader(form: Parts) -> Any:
     """Return a function of machine code, `game_at(block, lane)`, that returns a game's nested tuple."""
 
     def game_at(typing_context, block, lane):
@@ -254,11 +318,10 @@ def reader(form: tuple[Any, ...]) -> Any:
             base = context.make_array(block)(context, builder, arguments[0]).data
 
             def made(part, kind):
-                if part[0] == "tuple":
-                    return context.make_tuple(builder, kind, list(map(made, part[3:], kind.types)))
-                offset = builder.add(WORD(part[1] * part[2]), arguments[1])
-                pointer = builder.gep(base, [offset], inbounds=True)
-                if part[0] in ("stream", "array"):
+                if isinstance(part, Parts):
+                    return context.make_tuple(builder, kind, list(map(made, part.inner, kind.types)))
+                pointer = _pointer(builder, base, part, arguments[1])
+                if part.kind != "number":
                     return pointer
                 return builder.load(builder.bitcast(pointer, ir.PointerType(context.get_value_type(kind))))
 
@@ -270,25 +333,24 @@ def reader(form: tuple[Any, ...]) -> Any:
 
 
 @functools.cache
-def writer(form: tuple[Any, ...]) -> Any:
+def writer(form: Parts) -> Any:
     """Return a function of machine code, `keep(block, lane, value)`, that stores the numbers of a nested tuple."""
 
     def keep(typing_context, block, lane, value):
         def generate(context, builder, signature, arguments):
             base = context.make_array(block)(context, builder, arguments[0]).data
 
-            def stored(part, kind, number):
-                if part[0] == "tuple":
-                    for place, inner in enumerate(part[3:]):
-                        stored(inner, kind.types[place], builder.extract_value(number, place))
-                elif part[0] == "number":
-                    dtype = DTYPES[part[3]]
+            def store(part, kind, number):
+                if isinstance(part, Parts):
+                    for place, inner in enumerate(part.inner):
+                        store(inner, kind.types[place], builder.extract_value(number, place))
+                elif part.kind == "number":
+                    dtype = DTYPES[part.dtype]
+                    pointer = _pointer(builder, base, part, arguments[1])
                     number = context.cast(builder, number, kind, dtype)
-                    offset = builder.add(WORD(part[1] * part[2]), arguments[1])
-                    pointer = builder.gep(base, [offset], inbounds=True)
                     builder.store(number, builder.bitcast(pointer, ir.PointerType(context.get_value_type(dtype))))
 
-            stored(form, value, arguments[2])
+            store(form, value, arguments[2])
             return context.get_dummy_value()
 
         return types.void(block, types.intp, value), generate
