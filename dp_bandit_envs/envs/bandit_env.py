@@ -11,7 +11,7 @@ from dp_bandit_envs.adversaries.adversary import Adversary
 from dp_bandit_envs.adversaries.linear_gains import features_of
 from dp_bandit_envs.adversaries.memory_bounded import counts
 from dp_bandit_envs.adversaries.payoff import payments_of
-from dp_bandit_envs.envs.block_length import next_length
+from dp_bandit_envs.envs.block_length import BLOCK_NUMBERS, next_length
 from dp_bandit_envs.envs.evaluators_numbers import BlockListener, EvaluatorsNumbers
 from dp_bandit_envs.envs.ledger_of_many import counted
 from dp_bandit_envs.envs.made_adversary import make_adversary
@@ -21,9 +21,6 @@ from dp_bandit_envs.privacy.announced import unless_secret
 from dp_bandit_envs.privacy.values import Values, gains_of_arms
 from dp_bandit_envs.protocols import FloatArray, Observation
 from dp_bandit_envs.seeding import ADVERSARY, EpisodeStreams, checked_options, checked_seed
-
-BLOCK_NUMBERS = 2**18
-"""The most gains that are fetched at once; with many arms, blocks are shorter."""
 
 
 def observation_space(n_arms: int) -> spaces.Dict:
@@ -112,8 +109,8 @@ class BanditEnv(EvaluatorsNumbers, gym.Env[Observation, int]):
         self.observe_charge = checks.boolean("observe_charge", observe_charge)
         self._memory = self.adversary.memory
         self._payments = next(iter(payments_of(self.adversary)), None)
-        rows = min(checks.integer("block_length", block_length, at_least=1), self.horizon)
-        self._block_length = min(rows, max(1, BLOCK_NUMBERS // self._width))
+        self._block_length = checks.integer("block_length", block_length, at_least=1)
+        self._block_length = min(self._block_length, max(1, BLOCK_NUMBERS // self._width))
         self._streams = EpisodeStreams(ADVERSARY)
         self._round = -1  # before the first reset
         self._rows, self._arms = list[list[float]](), list[int]()

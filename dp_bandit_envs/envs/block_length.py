@@ -3,6 +3,8 @@
 from typing import Final
 
 FIRST_BLOCK: Final = 64
+BLOCK_NUMBERS: Final = 2**18
+"""The most gains that an environment draws at once; with many arms, blocks are shorter."""
 
 
 def next_length(played: int, horizon: int, most: int) -> int:

@@ -184,6 +184,9 @@ def test_an_adversary_says_what_draws_its_rounds(kind):
     assert (source is adversary) == (kind is not MemoryBounded)
     rng, expected = new_stream(), gains_of(kind(3, 50), new_stream(), (50,))
     state, row = source.first_round_state(rng), np.full(3, np.nan)
+    assert adversary.means is None or kind is not BernoulliPrior  # no game has begun
+    adversary.begin(new_stream())
+    np.testing.assert_array_equal(source.means_of(state), adversary.means)
     for t in range(1, 51):
         source.next_round(state, t, row, rng)
         np.testing.assert_array_equal(row, expected[t - 1])
