@@ -116,6 +116,17 @@ def test_the_mean_over_games_is_the_bayesian_regret_of_uniform_play():
     assert abs(outcome.pseudo_regret.mean() / 100 - 1 / 6) < 5 * 0.5 / math.sqrt(games)
 
 
+def test_games_side_by_side_have_regrets_of_their_own_means():
+    def make_env():
+        return BanditEnv(BernoulliPrior(3, 200))
+
+    outcome = simulate(make_env, ["EXP3"], trials=20, seed=3, checkpoints=[200])["EXP3"]
+    assert outcome.engine == "lanes"
+    for trial in range(20):
+        game = play(make_env(), make_algorithm("EXP3"), seed=3, trial=trial)
+        assert outcome.pseudo_regret[trial, -1] == pytest.approx(game.pseudo_regret[-1], rel=1e-12)
+
+
 def test_games_in_lockstep_have_means_of_their_own():
     many = GraphVectorEnv(3, "empty", n_arms=4, horizon=5)
     many.reset(seed=9)
