@@ -1,4 +1,4 @@
-"""Exponentials and logarithms in plain IEEE operations: the same bits in Python, in machine code and on every processor.
+"""Exponentials and logarithms in plain IEEE operations: the same bits in Python, in machine code, on any processor.
 
 C libraries differ in the last bits of `exp` and `log`, vector registers have none, and one such bit decides in time
 which arm an agent plays. So rules and noise use the functions here: additions, multiplications, divisions and powers of
