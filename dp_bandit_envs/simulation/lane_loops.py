@@ -1,4 +1,4 @@
-"""Makes the loops over lanes: of an algorithm from the stages of its plan, of an adversary from its function of a round.
+"""Makes the loops over lanes: an algorithm's from the stages of its plan, an adversary's from its function of a round.
 
 Which pieces are fit for lanes was measured; see `AGENTS` and `MECHANISMS`. A function is fit if LLVM can compute it for
 all games at once: CONTRIBUTING says what that asks of it.
@@ -14,7 +14,7 @@ from llvmlite import binding
 from dp_bandit_envs.adversaries.round_by_round import RoundByRound
 from dp_bandit_envs.agents import Exp3, Hedge, Uniform
 from dp_bandit_envs.compiling.compiled import Compiled, compile_with
-from dp_bandit_envs.compiling.lanes import Layout, Parts, Place, Single, reader, writer
+from dp_bandit_envs.compiling.layout import Layout, Parts, Place, Single, reader, writer
 from dp_bandit_envs.errors import GainRangeError
 from dp_bandit_envs.privacy.mechanisms import ExactSums, LaplaceClipRescale, MiniBatchAverage
 from dp_bandit_envs.protocols import FloatArray, IntArray
