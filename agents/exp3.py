@@ -11,6 +11,9 @@ from dp_bandit_envs.arithmetic import exp, log
 from dp_bandit_envs.observations import Gains
 from dp_bandit_envs.protocols import FloatArray
 
+MOST_AHEAD = 50.0
+"""How far the largest score may be ahead of the reference when `tidy` is called: e^50 leaves ample room in a double."""
+
 
 class State(NamedTuple):
     """The state of EXP3.
@@ -66,14 +69,23 @@ def update(state: State, arm: int, seen: Gains) -> State:
         return state
     scores, weights = state.scores, state.weights
     n_arms = len(weights)
-    scores[arm] += state.exploration_rate / n_arms * seen.gains[arm] / probability(state, arm)
-    if scores[arm] - state.reference < 50.0:
-        weights[arm] = exp(scores[arm] - state.reference)
+    score = scores[arm] + state.exploration_rate / n_arms * seen.gains[arm] / probability(state, arm)
+    scores[arm] = score
+    weights[arm] = exp(score - state.reference)
+    return state
+
+
+def tidy(state: State) -> State:
+    """Raise the reference before weights overflow: no score grows by more than 1 in a step, as p >= gamma / K."""
+    scores, weights = state.scores, state.weights
+    largest = scores[0]
+    for score in scores:
+        largest = max(largest, score)
+    if largest - state.reference < MOST_AHEAD:
         return state
-    reference = scores[arm]
-    for other in range(n_arms):
-        weights[other] = exp(scores[other] - reference)
-    return State(scores, weights, reference, state.exploration_rate)
+    for arm in range(len(scores)):
+        weights[arm] = exp(scores[arm] - largest)
+    return State(scores, weights, largest, state.exploration_rate)
 
 
 class Exp3(FunctionalAgent):
@@ -91,7 +103,7 @@ class Exp3(FunctionalAgent):
     Source: Auer, Cesa-Bianchi, Freund and Schapire (2003); Tossou and Dimitrakakis (2017), equation 2.1, algorithm 1.
     """
 
-    functions = Functions(select, update)
+    functions = Functions(select, update, tidy)
 
     def __init__(self, *, exploration_rate: SupportsFloat | None = None) -> None:
         if exploration_rate is not None:

@@ -43,11 +43,27 @@ class Seen:
     releases: Sequence[int]
 
 
+TIDY_EVERY: Final = 32
+"""Steps from one call of `tidy` to the next."""
+
+
 class Functions(NamedTuple):
-    """An algorithm's two functions for each step."""
+    """An algorithm's functions for each step.
+
+    Attributes:
+        select: Returns the arm to play.
+        update: Returns the state after what was released.
+        tidy: Returns the state after every 32nd update: what is rare stays out of the others, which are then short.
+    """
 
     select: Callable[[Any, np.random.Generator], int]
     update: Callable[[Any, int, Any], Any]
+    tidy: Callable[[Any], Any] | None = None
+
+    def after(self, state: Any, arm: int, seen: Any, step: int) -> Any:
+        """Return the state after a step, the first of which is 1."""
+        state = self.update(state, arm, seen)
+        return state if self.tidy is None or step % TIDY_EVERY else self.tidy(state)
 
 
 class FunctionalAgent(abc.ABC):
@@ -75,6 +91,7 @@ class FunctionalAgent(abc.ABC):
         checks.generator("rng", rng)
         self._state = _listed(self.initial_state(n_arms, horizon))
         self._rng = rng
+        self._step = 0
         self._use_values(n_arms)
 
     def _use_values(self, number: int) -> None:
@@ -159,7 +176,8 @@ class FunctionalAgent(abc.ABC):
             seen.sums, seen.counts, seen.releases = values, counts, releases
         else:
             seen.gains, seen.observed = values, counts
-        self._state = self.functions.update(self._state, arm, seen)
+        self._step += 1
+        self._state = self.functions.after(self._state, arm, seen, self._step)
 
     def _checked(self, part: Any, kinds: str) -> list[Any]:
         """Return an entry of an observation as a list, or raise."""

@@ -47,14 +47,14 @@ def select(state: State, rng: np.random.Generator) -> int:
     """Draw an arm in proportion to its weight."""
     weights = state.weights
     left = rng.random() * state.scale[TOTAL]
-    last = len(weights) - 1
-    for arm in range(last):
+    last = 0
+    for arm in range(len(weights)):
         left -= weights[arm]
         if left < 0.0:
             return arm
-    # Rounding may leave a little; an arm of weight 0 is never played.
-    while last > 0 and weights[last] == 0.0:
-        last -= 1
+        # Rounding may leave a little; an arm of weight 0 is never played.
+        if weights[arm] > 0.0:
+            last = arm
     return last
 
 

@@ -174,7 +174,7 @@ class _Laws:
                 if len(arms) * self._rounds_a_step >= self.rounds:
                     ended[arms] = sum(chance for chance, _ in states.values())
                 else:
-                    paths[arms] = self._updated(states, arms[-1], self._seen(table, arms))
+                    paths[arms] = self._updated(states, arms[-1], self._seen(table, arms), len(arms))
         return ended
 
     def _law(self, key: Any, state: Any) -> list[Branch]:
@@ -182,10 +182,12 @@ class _Laws:
             self._known[key] = select_law(self._functions.select, state)
         return self._known[key]
 
-    def _updated(self, states: dict[Any, tuple[float, Any]], arm: int, seen: Any) -> dict[Any, tuple[float, Any]]:
+    def _updated(
+        self, states: dict[Any, tuple[float, Any]], arm: int, seen: Any, step: int
+    ) -> dict[Any, tuple[float, Any]]:
         after: dict[Any, tuple[float, Any]] = {}
         for chance, state in states.values():
-            fresh = copied(self._functions.update(copied(state), arm, seen))
+            fresh = copied(self._functions.after(copied(state), arm, seen, step))
             key = frozen(fresh)
             after[key] = (after.get(key, (0.0, None))[0] + chance, fresh)
         return after

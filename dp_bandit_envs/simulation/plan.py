@@ -11,11 +11,11 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 from gymnasium.wrappers import OrderEnforcing, PassiveEnvChecker
-from numba.core import config
 
 from dp_bandit_envs.agents import FunctionalAgent
 from dp_bandit_envs.agents.functional_points import FunctionalPointAgent
 from dp_bandit_envs.algorithms import Algorithm
+from dp_bandit_envs.compiling.compiled import switched_off
 from dp_bandit_envs.decisions import DecisionSet
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.experts_env import ExpertsEnv
@@ -26,7 +26,7 @@ from dp_bandit_envs.privacy.mechanism import Below, Mechanism, noise_label, nois
 from dp_bandit_envs.privacy.values import Values
 from dp_bandit_envs.protocols import Environment
 from dp_bandit_envs.seeding import AGENT, FIRST_WRAPPER, stream
-from dp_bandit_envs.simulation import payoffs
+from dp_bandit_envs.simulation import payoffs, play_block
 from dp_bandit_envs.simulation.chain import NotCompilableError, stages
 from dp_bandit_envs.simulation.entry import Entry
 from dp_bandit_envs.simulation.first_state import FirstState
@@ -109,12 +109,19 @@ class Plan:
     @property
     def parts(self) -> dict[str, Callable[..., Any]]:
         """The functions that replace placeholders of `play_block`, by name."""
-        parts = stages(self.mechanisms, feedback=self.feedback, values=self._values)
+        return self.parts_that(raising=True)
+
+    def parts_that(self, *, raising: bool) -> dict[str, Callable[..., Any]]:
+        """Return `parts`; if they do not raise, what breaks a rule is counted in the last of the mechanisms' states."""
+        parts = stages(self.mechanisms, feedback=self.feedback, values=self._values, raising=raising)
         parts = payoffs.with_payoff(parts, self.payoff, shown=self.feedback != "arm" and self.rules.observe_charge)
         parts["choose"] = specialise(parts["choose"], "select", self.agent.functions.select)
         if self.decision_set is not None:
             parts["choose"] = specialise(parts["choose"], "contains", self.decision_set.contains)
-        return {**parts, "update": self.agent.functions.update}
+        parts["update"], tidy = self.agent.functions.update, self.agent.functions.tidy
+        if tidy is not None:
+            parts["tidied"] = specialise(play_block.tidied_at_times, "tidy", tidy)
+        return parts
 
     @property
     def _values(self) -> Values:
@@ -130,7 +137,7 @@ def make_plan(algorithm: Algorithm, env: Environment) -> Plan:
         env: The environment, without the algorithm's wrappers.
     """
     game = env.unwrapped
-    if config.DISABLE_JIT:  # type: ignore[attr-defined]
+    if switched_off():
         raise NotCompilableError("NUMBA_DISABLE_JIT is set")
     if type(game).step is not BanditEnv.step or type(game).reset is not BanditEnv.reset:
         raise NotCompilableError(f"{type(game).__name__} has a step or reset of its own")

@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import numpy as np
 
 from dp_bandit_envs.adversaries.memory_bounded import counts
+from dp_bandit_envs.agents.functional import TIDY_EVERY
 from dp_bandit_envs.observations import Gains, Sums
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
@@ -91,6 +92,23 @@ def gain_of(world: Any, gains: FloatArray, row: int, arm: int) -> float:
 def update(state: Any, arm: int, seen: Gains | Sums) -> Any:
     """Placeholder for the agent's own function."""
     raise NotImplementedError
+
+
+def tidied(state: Any, t: int, batch_size: int) -> Any:
+    """Return the state; placeholder for `tidied_at_times`."""
+    return state
+
+
+def tidy(state: Any) -> Any:
+    """Placeholder for the agent's own function."""
+    raise NotImplementedError
+
+
+def tidied_at_times(state: Any, t: int, batch_size: int) -> Any:
+    """Call the agent's `tidy` after every 32nd step; the step that ends in round t has number t / batch_size."""
+    if t % (TIDY_EVERY * batch_size) == 0:
+        return tidy(state)
+    return state
 
 
 def pay(gains: FloatArray, row: int, arm: int, gain: float, run: int, t: int, memory: int, progress: Progress) -> float:
@@ -203,7 +221,7 @@ def play_block(
             forget(states)
             settle(world, arm, states, streams, progress)
             add_to_sums(world, arm, states, streams, progress)
-            state = update(state, arm, observe(progress))
+            state = tidied(update(state, arm, observe(progress)), t, rules.batch_size)
             clear(world, arm, rules.batch_size, progress)
             filled = 0
         if t == record.checkpoints[checkpoint]:
@@ -220,31 +238,3 @@ def play_block(
     counters[5] = checkpoint
     progress.collected[0] = collected
     return state
-
-
-def all_in_range(gains: FloatArray) -> bool:
-    """Return whether all gains, shape `(numbers,)`, are in [0, 1]; False for NaN."""
-    valid = True
-    for place in range(len(gains)):
-        valid &= (gains[place] >= 0.0) & (gains[place] <= 1.0)
-    return valid
-
-
-def add_up(gains: FloatArray, totals: FloatArray, first: int, checkpoints: IntArray, record: FloatArray) -> None:
-    """Add each row of `gains` to `totals`, shape `(n_arms,)`, and record them at checkpoints.
-
-    Args:
-        gains: Gains of rounds `first`, `first + 1`, ..., shape `(rounds, n_arms)`.
-        totals: Each arm's gains before them; changed in place.
-        first: The round of the first row.
-        checkpoints: Rounds at which to record, ascending.
-        record: The recorded totals, shape `(checkpoints, n_arms)`; changed in place.
-    """
-    checkpoint = np.searchsorted(checkpoints, first)
-    for row in range(len(gains)):
-        for arm in range(len(totals)):
-            totals[arm] += gains[row, arm]
-        if checkpoint < len(checkpoints) and first + row == checkpoints[checkpoint]:
-            for arm in range(len(totals)):
-                record[checkpoint, arm] = totals[arm]
-            checkpoint += 1

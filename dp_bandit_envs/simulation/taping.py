@@ -59,6 +59,16 @@ def update_own(state: Taped, arm: int, seen: Gains | Sums) -> Taped:
     return Taped(own_update(state.own, arm, seen), state.tape)
 
 
+def own_tidy(state: Any) -> Any:
+    """Placeholder for the agent's own function."""
+    raise NotImplementedError
+
+
+def tidy_own(state: Taped) -> Taped:
+    """Let the agent tidy up."""
+    return Taped(own_tidy(state.own), state.tape)
+
+
 def select_held(state: Tape, rng: np.random.Generator) -> int:
     """Return the arm that is to be played in this step."""
     state.step[0] += 1
@@ -94,7 +104,10 @@ class TapedAgent(FunctionalAgent):
     def __init__(self, agent: FunctionalAgent, steps: int) -> None:
         self._agent, self._steps = agent, steps
         select: Callable[..., Any] = specialise(select_and_note, "own_select", agent.functions.select)
-        self.functions = Functions(select, specialise(update_own, "own_update", agent.functions.update))
+        update = specialise(update_own, "own_update", agent.functions.update)
+        own = agent.functions.tidy
+        tidy = None if own is None else specialise(tidy_own, "own_tidy", own)
+        self.functions = Functions(select, update, tidy)
 
     def initial_state(self, n_arms: int, horizon: int) -> Taped:
         """Return the agent's own state and an empty tape."""

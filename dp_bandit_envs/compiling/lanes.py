@@ -1,0 +1,166 @@
+# mypy: disable-error-code="no-untyped-call, no-untyped-def, attr-defined, untyped-decorator, misc"
+"""Numba types for the arrays of one of many games whose words stand side by side in a block of memory.
+
+A block has one column of 8-byte words for each game, and a row for each word of a game's state. A `Lane` is one array
+of one game: `size` words, `stride` words apart, both part of its type. So addresses grow by one word from game to game,
+and LLVM turns a loop over games into vector registers. An index that differs between games would break that: such an
+element is selected from all of them, and written by writing all of them again, which is cheap for the few arms that
+lanes are for. A `Slot` is an array with at most one element that is not 0, such as the gains that one round releases.
+"""
+
+import operator
+from typing import Any
+
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.core.imputils import RefType, iternext_impl
+from numba.extending import intrinsic, lower_builtin, models, overload, register_model
+
+from dp_bandit_envs.compiling.intrinsics import WORD
+
+
+class Lane(types.IterableType):
+    """One array of a game: the type's name says all there is to know, as machine code is kept by it."""
+
+    def __init__(self, dtype: Any, size: int, stride: int, same: bool) -> None:
+        self.dtype, self.size, self.stride, self.same = dtype, size, stride, same
+        super().__init__(name=f"Lane({dtype}, {size}, {stride}, {same})")
+
+    @property
+    def iterator_type(self) -> Any:
+        """The type of what `for` goes through."""
+        return LaneIterator(self)
+
+    mutable = True
+
+
+class Slot(types.Type):
+    """An array of a game of which at most one element is not 0: two words, the place and the element."""
+
+    def __init__(self, dtype: Any, size: int, stride: int) -> None:
+        self.dtype, self.size, self.stride = dtype, size, stride
+        super().__init__(name=f"Slot({dtype}, {size}, {stride})")
+
+
+class LaneIterator(types.SimpleIteratorType):
+    """Goes through the elements of a lane."""
+
+    def __init__(self, lane: Lane) -> None:
+        self.lane = lane
+        super().__init__(f"iter({lane})", lane.dtype)
+
+
+@register_model(Lane)
+@register_model(Slot)
+class _LaneModel(models.PrimitiveModel):
+    def __init__(self, manager: Any, kind: Any) -> None:
+        super().__init__(manager, kind, ir.PointerType(WORD))
+
+
+@register_model(LaneIterator)
+class _IteratorModel(models.StructModel):
+    def __init__(self, manager: Any, kind: Any) -> None:
+        members = [("lane", kind.lane), ("place", types.EphemeralPointer(types.intp))]
+        super().__init__(manager, kind, members)
+
+
+def _at(context: Any, builder: Any, lane: Any, base: Any, place: Any, dtype: Any = None) -> Any:
+    """Return a pointer to an element, whose place is an int or a value."""
+    offset = WORD(place * lane.stride) if isinstance(place, int) else builder.mul(place, WORD(lane.stride))
+    kind = context.get_value_type(dtype or lane.dtype)
+    return builder.bitcast(builder.gep(base, [offset], inbounds=True), ir.PointerType(kind))
+
+
+def _load(context: Any, builder: Any, lane: Any, base: Any, place: Any) -> Any:
+    if isinstance(lane, Slot):
+        here = builder.icmp_signed("==", place, builder.load(_at(context, builder, lane, base, 0, types.intp)))
+        found = builder.load(_at(context, builder, lane, base, 1))
+        return builder.select(here, found, found.type(0))
+    if lane.same:
+        return builder.load(_at(context, builder, lane, base, place))
+    # LLVM would join the comparisons of an element that was just written to an overflow of `place - 1`, which is no
+    # vector instruction, if element 0 took the place of the zero here.
+    found = context.get_value_type(lane.dtype)(0)
+    for each in range(lane.size):
+        here = builder.icmp_signed("==", place, WORD(each))
+        found = builder.select(here, builder.load(_at(context, builder, lane, base, each)), found)
+    return found
+
+
+def _store(context: Any, builder: Any, lane: Any, base: Any, place: Any, value: Any) -> None:
+    if isinstance(lane, Slot):
+        builder.store(place, _at(context, builder, lane, base, 0, types.intp))
+        builder.store(value, _at(context, builder, lane, base, 1))
+        return
+    if lane.same:
+        builder.store(value, _at(context, builder, lane, base, place))
+        return
+    for each in range(lane.size):
+        pointer = _at(context, builder, lane, base, each)
+        here = builder.icmp_signed("==", place, WORD(each))
+        builder.store(builder.select(here, value, builder.load(pointer)), pointer)
+
+
+@intrinsic
+def _get(typing_context, lane, place):
+    def generate(context, builder, signature, arguments):
+        return _load(context, builder, lane, arguments[0], arguments[1])
+
+    return lane.dtype(lane, types.intp), generate
+
+
+@intrinsic
+def _set(typing_context, lane, place, value):
+    def generate(context, builder, signature, arguments):
+        _store(context, builder, lane, *arguments)
+        return context.get_dummy_value()
+
+    return types.void(lane, types.intp, lane.dtype), generate
+
+
+@overload(operator.getitem, jit_options={"forceinline": True})
+def _getitem(lane, place):
+    if isinstance(lane, (Lane, Slot)) and isinstance(place, types.Integer):
+        return lambda lane, place: _get(lane, place)
+    # A block of gains of which only one row is there.
+    if isinstance(lane, Lane) and isinstance(place, types.BaseTuple):
+        return lambda lane, place: _get(lane, place[1])
+    return None
+
+
+@overload(operator.setitem, jit_options={"forceinline": True})
+def _setitem(lane, place, value):
+    if isinstance(lane, (Lane, Slot)):
+        dtype = lane.dtype
+        return lambda lane, place, value: _set(lane, place, dtype(value))
+    return None
+
+
+@overload(len)
+def _len(lane):
+    if isinstance(lane, (Lane, Slot)):
+        size = lane.size
+        return lambda lane: size
+    return None
+
+
+@lower_builtin("getiter", Lane)
+def _getiter(context, builder, signature, arguments):
+    iterator = cgutils.create_struct_proxy(signature.return_type)(context, builder)
+    iterator.lane = arguments[0]
+    iterator.place = cgutils.alloca_once_value(builder, WORD(0))
+    return iterator._getvalue()
+
+
+@lower_builtin("iternext", LaneIterator)
+@iternext_impl(RefType.UNTRACKED)
+def _iternext(context, builder, signature, arguments, result):
+    lane = signature.args[0].lane
+    iterator = cgutils.create_struct_proxy(signature.args[0])(context, builder, arguments[0])
+    place = builder.load(iterator.place)
+    there = builder.icmp_signed("<", place, WORD(lane.size))
+    result.set_valid(there)
+    with builder.if_then(there):
+        # The places are those of the loop, the same in all games.
+        result.yield_(builder.load(_at(context, builder, lane, iterator.lane, place)))
+        builder.store(builder.add(place, WORD(1)), iterator.place)
