@@ -1,4 +1,4 @@
-"""Exponentials and logarithms in plain IEEE operations: the same bits in Python, in machine code and on every processor.
+"""Exponentials and logarithms in plain IEEE operations: the same bits in Python, in machine code, on any processor.
 
 C libraries differ in the last bits of `exp` and `log`, vector registers have none, and one such bit decides in time
 which arm an agent plays. So rules and noise use the functions here: additions, multiplications, divisions and powers of
@@ -96,8 +96,12 @@ def log_of_array(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
 def _rise(r: float) -> float:
     """Return e^r - 1 for r up to ln(2) / 2 in size: r + r^2 times a polynomial found at Chebyshev's points."""
     s = r * r
-    even = (((2.7620088445409746e-07 * s + 2.4801521295954376e-05) * s + 0.0013888888917213717) * s) + 0.04166666666662413
-    odd = (((2.510038549551032e-08 * s + 2.7557268459997064e-06) * s + 0.00019841269863053618) * s) + 0.008333333333330062
+    even = (
+        ((2.7620088445409746e-07 * s + 2.4801521295954376e-05) * s + 0.0013888888917213717) * s
+    ) + 0.04166666666662413
+    odd = (
+        ((2.510038549551032e-08 * s + 2.7557268459997064e-06) * s + 0.00019841269863053618) * s
+    ) + 0.008333333333330062
     return r + s * ((0.5 + s * even) + r * (0.16666666666666669 + s * odd))
 
 

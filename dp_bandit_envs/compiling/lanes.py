@@ -1,34 +1,22 @@
 # mypy: disable-error-code="no-untyped-call, no-untyped-def, attr-defined, untyped-decorator, misc"
-"""Many games side by side in one block of memory, seen one at a time through Numba types.
+"""Numba types for the arrays of one of many games whose words stand side by side in a block of memory.
 
-A block has `LANES` columns of 8-byte words, one for each game, and a row for each word of a game's state. A `Lane` is
-one array of one game: `size` words, `stride` words apart. Its size and its place are part of its type, so that machine
-code for all games at once has addresses that grow by one word from game to game, which LLVM turns into vector
-registers. An index that differs between games would break that: such an element is selected from all of them, and
-written by writing all of them again, which is cheap for the few arms that lanes are for.
-
-`Layout` places a nested tuple of arrays and numbers in a block; `game_at` gives a plain function the same nested tuple
-with lanes for arrays and loaded numbers, and `keep` stores the numbers of a state that a function returned.
+A block has one column of 8-byte words for each game, and a row for each word of a game's state. A `Lane` is one array
+of one game: `size` words, `stride` words apart, both part of its type. So addresses grow by one word from game to game,
+and LLVM turns a loop over games into vector registers. An index that differs between games would break that: such an
+element is selected from all of them, and written by writing all of them again, which is cheap for the few arms that
+lanes are for. A `Slot` is an array with at most one element that is not 0, such as the gains that one round releases.
 """
 
-import functools
-import importlib
 import operator
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.imputils import RefType, iternext_impl
 from numba.extending import intrinsic, lower_builtin, models, overload, register_model
-from numpy.typing import NDArray
 
-from dp_bandit_envs.compiling.intrinsics import WORD, StreamType
-
-DTYPES = {"float64": types.float64, "int64": types.int64}
-STREAM_WORDS = 4
-LINE_BYTES = 64
+from dp_bandit_envs.compiling.intrinsics import WORD
 
 
 class Lane(types.IterableType):
@@ -78,10 +66,7 @@ class _IteratorModel(models.StructModel):
 
 def _at(context: Any, builder: Any, lane: Any, base: Any, place: Any, dtype: Any = None) -> Any:
     """Return a pointer to an element, whose place is an int or a value."""
-    if isinstance(place, int):
-        offset = WORD(place * lane.stride)
-    else:
-        offset = builder.mul(place, WORD(lane.stride))
+    offset = WORD(place * lane.stride) if isinstance(place, int) else builder.mul(place, WORD(lane.stride))
     kind = context.get_value_type(dtype or lane.dtype)
     return builder.bitcast(builder.gep(base, [offset], inbounds=True), ir.PointerType(kind))
 
@@ -93,8 +78,10 @@ def _load(context: Any, builder: Any, lane: Any, base: Any, place: Any) -> Any:
         return builder.select(here, found, found.type(0))
     if lane.same:
         return builder.load(_at(context, builder, lane, base, place))
-    found = builder.load(_at(context, builder, lane, base, 0))
-    for each in range(1, lane.size):
+    # LLVM would join the comparisons of an element that was just written to an overflow of `place - 1`, which is no
+    # vector instruction, if element 0 took the place of the zero here.
+    found = context.get_value_type(lane.dtype)(0)
+    for each in range(lane.size):
         here = builder.icmp_signed("==", place, WORD(each))
         found = builder.select(here, builder.load(_at(context, builder, lane, base, each)), found)
     return found
@@ -177,182 +164,3 @@ def _iternext(context, builder, signature, arguments, result):
         # The places are those of the loop, the same in all games.
         result.yield_(builder.load(_at(context, builder, lane, iterator.lane, place)))
         builder.store(builder.add(place, WORD(1)), iterator.place)
-
-
-class Single(NamedTuple):
-    """Stands for an array, in a layout, of which at most one element is not 0."""
-
-    dtype: str
-    size: int
-
-
-class Place(NamedTuple):
-    """Where a part of a game is: from which row of a block on.
-
-    Attributes:
-        kind: `"array"`, `"slot"`, `"stream"` or `"number"`.
-        row: Its first row.
-        lanes: Number of columns.
-        dtype: Of an array, a slot or a number.
-        size: Of an array or a slot.
-        same: Whether all games index it alike.
-    """
-
-    kind: str
-    row: int
-    lanes: int
-    dtype: str = ""
-    size: int = 0
-    same: bool = False
-
-
-class Parts(NamedTuple):
-    """A tuple, or a NamedTuple of the class of this name in this module; `inner` are its parts' forms."""
-
-    module: str
-    name: str
-    inner: tuple[Any, ...]
-
-
-class Layout:
-    """Where a nested tuple of arrays, numbers and streams is in a block.
-
-    Args:
-        example: The tuple; an array is one row of float64 or int64, and a generator stands for its stream.
-        lanes: Number of columns.
-        same: Whether all games index arrays alike, so that their elements need not be selected.
-
-    Attributes:
-        form: The places of all parts, nested as they are: a constant of machine code.
-        rows: Number of words of a game.
-
-    Raises:
-        TypeError: If an array has another type or more dimensions.
-    """
-
-    def __init__(self, example: tuple[Any, ...], lanes: int, *, same: bool = False) -> None:
-        self.lanes, self.rows, self._same = lanes, 0, same
-        self.form: Parts = self._placed(example)
-
-    def _placed(self, part: Any) -> Any:
-        if isinstance(part, Single):
-            return self._taken("slot", 2, part.dtype, part.size)
-        if isinstance(part, tuple):
-            named = hasattr(part, "_fields")
-            kind = (type(part).__module__, type(part).__qualname__) if named else ("", "")
-            return Parts(*kind, tuple(map(self._placed, part)))
-        if isinstance(part, np.random.Generator):
-            return self._taken("stream", STREAM_WORDS)
-        if isinstance(part, np.ndarray):
-            if part.ndim != 1 or part.dtype.name not in DTYPES:
-                raise TypeError(f"a lane holds one row of {' or '.join(DTYPES)}; received {part.dtype}{part.shape}.")
-            return self._taken("array", part.size, part.dtype.name, part.size)
-        return self._taken("number", 1, "float64" if isinstance(part, (float, np.floating)) else "int64")
-
-    def _taken(self, kind: str, rows: int, dtype: str = "", size: int = 0) -> Place:
-        self.rows += rows
-        return Place(kind, self.rows - rows, self.lanes, dtype, size, self._same)
-
-    def block(self) -> NDArray[np.int64]:
-        """Return an empty block, shape `(rows, lanes)`, that begins at a line of the processor's cache."""
-        words, size = LINE_BYTES // 8, self.rows * self.lanes
-        # Lines of their own before and behind it: no two threads write to one.
-        room = np.zeros(size + 4 * words, np.int64)
-        first = words + -room.ctypes.data % LINE_BYTES // 8
-        return room[first : first + size].reshape(self.rows, self.lanes)
-
-    def write(self, block: NDArray[np.int64], lane: int, values: tuple[Any, ...]) -> None:
-        """Write the parts of one game."""
-        for place, part in zip(_leaves(self.form), _values(values), strict=True):
-            if place.kind == "stream":
-                words = part.bit_generator.state["state"]["state"].view(np.int64)
-            elif place.kind == "slot":
-                words = np.array([-1, 0])
-            else:
-                words = np.atleast_1d(np.asarray(part, place.dtype)).view(np.int64)
-            block[place.row : place.row + len(words), lane] = words
-
-
-def _leaves(form: Any) -> Iterator[Place]:
-    if isinstance(form, Place):
-        yield form
-    else:
-        for inner in form.inner:
-            yield from _leaves(inner)
-
-
-def _values(value: Any) -> Iterator[Any]:
-    if isinstance(value, tuple) and not isinstance(value, Single):
-        for inner in value:
-            yield from _values(inner)
-    else:
-        yield value
-
-
-def _type_of(form: Any) -> Any:
-    if isinstance(form, Parts):
-        inner = [_type_of(each) for each in form.inner]
-        if not form.module:
-            return types.Tuple(inner)
-        return types.NamedTuple(inner, getattr(importlib.import_module(form.module), form.name))
-    if form.kind == "stream":
-        return StreamType(form.lanes)
-    dtype = DTYPES[form.dtype]
-    if form.kind == "slot":
-        return Slot(dtype, form.size, form.lanes)
-    return dtype if form.kind == "number" else Lane(dtype, form.size, form.lanes, form.same)
-
-
-def _pointer(builder: Any, base: Any, place: Place, lane: Any) -> Any:
-    return builder.gep(base, [builder.add(WORD(place.row * place.lanes), lane)], inbounds=True)
-
-
-@functools.cache
-def reader(form: Parts) -> Any:
-    """Return a function of machine code, `game_at(block, lane)`, that returns a game's nested tuple."""
-
-    def game_at(typing_context, block, lane):
-        returned = _type_of(form)
-
-        def generate(context, builder, signature, arguments):
-            base = context.make_array(block)(context, builder, arguments[0]).data
-
-            def made(part, kind):
-                if isinstance(part, Parts):
-                    return context.make_tuple(builder, kind, list(map(made, part.inner, kind.types)))
-                pointer = _pointer(builder, base, part, arguments[1])
-                if part.kind != "number":
-                    return pointer
-                return builder.load(builder.bitcast(pointer, ir.PointerType(context.get_value_type(kind))))
-
-            return made(form, returned)
-
-        return returned(block, types.intp), generate
-
-    return intrinsic(game_at)
-
-
-@functools.cache
-def writer(form: Parts) -> Any:
-    """Return a function of machine code, `keep(block, lane, value)`, that stores the numbers of a nested tuple."""
-
-    def keep(typing_context, block, lane, value):
-        def generate(context, builder, signature, arguments):
-            base = context.make_array(block)(context, builder, arguments[0]).data
-
-            def store(part, kind, number):
-                if isinstance(part, Parts):
-                    for place, inner in enumerate(part.inner):
-                        store(inner, kind.types[place], builder.extract_value(number, place))
-                elif part.kind == "number":
-                    dtype = DTYPES[part.dtype]
-                    pointer = _pointer(builder, base, part, arguments[1])
-                    number = context.cast(builder, number, kind, dtype)
-                    builder.store(number, builder.bitcast(pointer, ir.PointerType(context.get_value_type(dtype))))
-
-            store(form, value, arguments[2])
-            return context.get_dummy_value()
-
-        return types.void(block, types.intp, value), generate
-
-    return intrinsic(keep)
