@@ -15,10 +15,9 @@ from dp_bandit_envs.protocols import IntArray
 from dp_bandit_envs.seeding import ADVERSARY, stream
 from dp_bandit_envs.simulation.lane_loops import LaneGains, LaneLoop
 from dp_bandit_envs.simulation.plan import Plan
-from dp_bandit_envs.simulation.play_block import add_up, all_in_range
 from dp_bandit_envs.simulation.play_lanes import LANES
 from dp_bandit_envs.simulation.tasks import Column, StoppedEarlyError
-from dp_bandit_envs.simulation.trials import compiled
+from dp_bandit_envs.simulation.totals import add_up, all_in_range, compiled
 
 NUMBERS_AT_ONCE = 2**16
 """Gains in a block: half a megabyte, which stays in a core's own cache while all algorithms read it."""

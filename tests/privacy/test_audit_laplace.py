@@ -7,9 +7,9 @@ import pytest
 from scipy.stats import beta
 
 from dp_bandit_envs.adversaries.replay import GainTable
+from dp_bandit_envs.draws import laplace
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
-from dp_bandit_envs.draws import laplace
 from dp_bandit_envs.privacy import noise_scale
 from dp_bandit_envs.privacy.laplace import default_bound, grid_of
 from dp_bandit_envs.privacy.mechanisms.laplace_gains import State, release
