@@ -6,7 +6,7 @@ import cloudpickle
 import numpy as np
 import pytest
 
-from dp_bandit_envs.simulation import compiling
+from dp_bandit_envs.compiling import compiled as compiling
 from dp_bandit_envs.compiling.compiled import compile_with
 
 
