@@ -220,8 +220,8 @@ OTHERS = (
     Mutation(
         "EXP3 in loss form",
         "agents/exp3.py",
-        "scores[arm] += state.exploration_rate / n_arms * seen.gains[arm]",
-        "scores[arm] -= state.exploration_rate / n_arms * (1.0 - seen.gains[arm])",
+        "scores[arm] + state.exploration_rate / n_arms * seen.gains[arm]",
+        "scores[arm] - state.exploration_rate / n_arms * (1.0 - seen.gains[arm])",
         ("tests/agents/test_exp3.py", "-k", "by_hand"),
     ),
     Mutation(
