@@ -1,4 +1,5 @@
-# mypy: disable-error-code="no-untyped-call, no-untyped-def, attr-defined, untyped-decorator, misc"
+# mypy: disable-error-code="no-untyped-call, no-untyped-def, attr-defined, name-defined, call-arg"
+# mypy: disable-error-code="untyped-decorator, misc"
 """Numba types for the arrays of one of many games whose words stand side by side in a block of memory.
 
 A block has one column of 8-byte words for each game, and a row for each word of a game's state. A `Lane` is one array
