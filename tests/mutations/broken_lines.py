@@ -240,7 +240,7 @@ OTHERS = (
     ),
     Mutation(
         "range check of compiled games dropped",
-        "dp_bandit_envs/simulation/play_block.py",
+        "dp_bandit_envs/simulation/totals.py",
         "valid &= (gains[place] >= 0.0) & (gains[place] <= 1.0)",
         "valid &= gains[place] >= 0.0",
         (ATTACKS, "-k", "every_engine"),
