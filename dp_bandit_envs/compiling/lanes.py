@@ -9,10 +9,14 @@ written by writing all of them again, which is cheap for the few arms that lanes
 
 `Layout` places a nested tuple of arrays and numbers in a block; `game_at` gives a plain function the same nested tuple
 with lanes for arrays and loaded numbers, and `keep` stores the numbers of a state that a function returned.
+
+In a block of one column, the memory of one thread of a GPU, the words of an array are adjacent: it is an ordinary array
+there, of any shape and kind of numbers, and every function can use it as on the processor.
 """
 
 import functools
 import importlib
+import math
 import operator
 from collections.abc import Iterator
 from typing import Any
@@ -22,12 +26,14 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.imputils import RefType, iternext_impl
 from numba.extending import intrinsic, lower_builtin, models, overload, register_model
+from numba.np import arrayobj, numpy_support
 from numpy.typing import NDArray
 
 from dp_bandit_envs.compiling.intrinsics import WORD, StreamType
 
 DTYPES = {"float64": types.float64, "int64": types.int64}
 STREAM_WORDS = 4
+WORD_BYTES = 8
 LINE_BYTES = 64
 
 
@@ -166,7 +172,8 @@ class Layout:
     """Where a nested tuple of arrays, numbers and streams is in a block.
 
     Args:
-        example: The tuple; an array is one row of float64 or int64, and a generator stands for its stream.
+        example: The tuple; an array is one row of float64 or int64 (any array of numbers in a block of one column), and
+            a generator stands for its stream.
         lanes: Number of columns.
         same: Whether all games index arrays alike, so that their elements need not be selected.
 
@@ -188,6 +195,9 @@ class Layout:
         if isinstance(part, np.random.Generator):
             self.rows += STREAM_WORDS
             return ("stream", row, self.lanes)
+        if isinstance(part, np.ndarray) and self.lanes == 1:
+            self.rows += math.ceil(part.nbytes / WORD_BYTES)
+            return ("array", row, 1, part.dtype.name, part.shape)
         if isinstance(part, np.ndarray):
             if part.ndim != 1 or part.dtype.name not in DTYPES:
                 raise TypeError(f"a lane holds one row of {' or '.join(DTYPES)}; received {part.dtype}{part.shape}.")
@@ -209,7 +219,8 @@ class Layout:
             if kind == "stream":
                 words = part.bit_generator.state["state"]["state"].view(np.int64)
             else:
-                words = np.atleast_1d(np.asarray(part, more[0])).view(np.int64)
+                content = np.asarray(part, more[0]).tobytes()
+                words = np.frombuffer(content.ljust(-len(content) % WORD_BYTES + len(content), b"\0"), np.int64)
             block[row : row + len(words), lane] = words
 
 
@@ -238,9 +249,27 @@ def _type_of(form: tuple[Any, ...]) -> Any:
         return types.NamedTuple(inner, getattr(importlib.import_module(form[1]), form[2]))
     if kind == "stream":
         return StreamType(form[2])
+    if kind == "array" and form[2] == 1:
+        return types.Array(numpy_support.from_dtype(np.dtype(form[3])), len(form[4]), "C")
     if kind == "array":
         return Lane(DTYPES[form[3]], form[4], form[2], form[5])
     return DTYPES[form[3]]
+
+
+def _ordinary(context: Any, builder: Any, kind: Any, pointer: Any, shape: tuple[int, ...]) -> Any:
+    """Return an array at a place in memory."""
+    made = context.make_array(kind)(context, builder)
+    itemsize = context.get_abi_sizeof(context.get_data_type(kind.dtype))
+    strides = [itemsize * math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
+    arrayobj.populate_array(
+        made,
+        data=builder.bitcast(pointer, made.data.type),
+        shape=[WORD(length) for length in shape],
+        strides=[WORD(stride) for stride in strides],
+        itemsize=WORD(itemsize),
+        meminfo=None,
+    )
+    return made._getvalue()
 
 
 @functools.cache
@@ -258,6 +287,8 @@ def reader(form: tuple[Any, ...]) -> Any:
                     return context.make_tuple(builder, kind, list(map(made, part[3:], kind.types)))
                 offset = builder.add(WORD(part[1] * part[2]), arguments[1])
                 pointer = builder.gep(base, [offset], inbounds=True)
+                if isinstance(kind, types.Array):
+                    return _ordinary(context, builder, kind, pointer, part[4])
                 if part[0] in ("stream", "array"):
                     return pointer
                 return builder.load(builder.bitcast(pointer, ir.PointerType(context.get_value_type(kind))))

@@ -1,0 +1,118 @@
+# mypy: disable-error-code="no-untyped-call, no-untyped-def, attr-defined"
+"""Compiles a plain function for NVIDIA's GPUs with numba-cuda: the same function that Numba compiles for the processor.
+
+Bits: a GPU's compiler fuses a multiplication and an addition into one operation, which rounds once instead of twice, so
+that other numbers come out. libNVVM's option `-fma=0` forbids it: all operations then carry the suffix `.rn`, which the
+assembler must not fuse either. numba-cuda passes no such option on, so `unfused` adds it where numba-cuda calls NVVM;
+`refuse_fused` looks at the result.
+
+Nothing of this was ever run on a GPU: it was written and compiled on machines without one.
+"""
+
+import contextlib
+import functools
+import re
+from collections.abc import Callable, Iterator, Mapping
+from types import ModuleType, SimpleNamespace
+from typing import Any
+from unittest import mock
+
+from dp_bandit_envs.compiling.compiled import LEAN, clone
+from dp_bandit_envs.errors import DeviceError
+from dp_bandit_envs.optional import require
+
+THREADS = 128
+"""Threads in a block."""
+FUSED = re.compile(r"\bfma\.rn\.f64\b|\b(?:mul|add|sub)\.f64\b")
+"""Operations that are fused, or that the assembler may fuse."""
+
+
+def target() -> ModuleType:
+    """Return the module `numba.cuda` of numba-cuda, or raise an ImportError that says how to install it."""
+    require("numba_cuda", extra="gpu")
+    return require("numba.cuda", extra="gpu")
+
+
+def kernel_of(play: Callable[..., Any], parts: Mapping[str, Any], words: int) -> Callable[..., Any]:
+    """Return a plain function in which every thread plays one game.
+
+    Args:
+        play: `simulation.game_alone.play_games`.
+        parts: What replaces its placeholders, by name.
+        words: The words of a game, which lie in the thread's own memory.
+    """
+    cuda = target()
+    inner = cuda.jit(device=True)(clone(play, parts, tuple(LEAN.items())))
+
+    def kernel(block, rounds, checkpoints, collected, switches, pulls, totals_at):
+        game = cuda.grid(1)
+        if game < block.shape[1]:
+            own = cuda.local.array(words, cuda.int64)
+            inner(block, own, game, game + 1, rounds, checkpoints, collected, switches, pulls, totals_at)
+
+    return kernel
+
+
+@functools.cache
+def signature() -> tuple[Any, ...]:
+    """Return the types of a kernel's arguments."""
+    cuda = target()
+    i8, f8 = cuda.int64, cuda.float64
+    return (i8[:, ::1], i8, i8[::1], f8[:, ::1], i8[:, ::1], i8[:, :, ::1], f8[:, :, ::1])
+
+
+class Kernel:
+    """A kernel on this machine's GPU, compiled at once.
+
+    Args:
+        function: See `kernel_of`.
+
+    Raises:
+        DeviceError: If its operations were fused.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._dispatcher = target().jit(lto=False)(function)
+        with unfused():
+            self._dispatcher.compile(signature())
+        for code in self._dispatcher.inspect_asm().values():
+            refuse_fused(code)
+
+    def __call__(self, threads: int, *arguments: Any) -> None:
+        """Let so many threads run, and wait for them."""
+        # Unfused here as well, should numba-cuda compile for other types than those above.
+        with unfused():
+            self._dispatcher[-(-threads // THREADS), THREADS](*arguments)
+        target().synchronize()
+
+
+def code_for(function: Callable[..., Any], capability: tuple[int, int]) -> str:
+    """Return the PTX of a kernel for GPUs of this compute capability, on a machine with or without one."""
+    cuda = target()
+    from numba.cuda import dispatcher
+
+    # What asks for this machine's GPU, to compile the functions that a kernel calls for it.
+    device = SimpleNamespace(compute_capability=capability)
+    with mock.patch.object(dispatcher, "get_current_device", lambda: device), unfused():
+        code, _ = cuda.compile(function, signature(), device=False, abi="numba", cc=capability)
+    return str(code)
+
+
+@contextlib.contextmanager
+def unfused() -> Iterator[None]:
+    """Compile without fused multiply-adds in this block."""
+    target()
+    from numba.cuda.cudadrv import nvvm
+
+    with mock.patch.object(nvvm, "compile_ir", functools.partial(nvvm.compile_ir, fma=False)):
+        yield
+
+
+def refuse_fused(code: str) -> None:
+    """Raise if PTX has operations that are fused, or may be."""
+    found = sorted(set(FUSED.findall(code)))
+    if found:
+        raise DeviceError(
+            f"the GPU's code must round as the processor's does; NVVM wrote {', '.join(found)}. Use the version of"
+            " numba-cuda in constraints.txt, or device='cpu'."
+        )
