@@ -69,8 +69,9 @@ def update(state: State, arm: int, seen: Gains) -> State:
         return state
     scores, weights = state.scores, state.weights
     n_arms = len(weights)
-    scores[arm] += state.exploration_rate / n_arms * seen.gains[arm] / probability(state, arm)
-    weights[arm] = exp(scores[arm] - state.reference)
+    score = scores[arm] + state.exploration_rate / n_arms * seen.gains[arm] / probability(state, arm)
+    scores[arm] = score
+    weights[arm] = exp(score - state.reference)
     return state
 
 

@@ -19,7 +19,7 @@ import importlib
 import math
 import operator
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
@@ -52,6 +52,14 @@ class Lane(types.IterableType):
     mutable = True
 
 
+class Slot(types.Type):
+    """An array of a game of which at most one element is not 0: two words, the place and the element."""
+
+    def __init__(self, dtype: Any, size: int, stride: int) -> None:
+        self.dtype, self.size, self.stride = dtype, size, stride
+        super().__init__(name=f"Slot({dtype}, {size}, {stride})")
+
+
 class LaneIterator(types.SimpleIteratorType):
     """Goes through the elements of a lane."""
 
@@ -61,6 +69,7 @@ class LaneIterator(types.SimpleIteratorType):
 
 
 @register_model(Lane)
+@register_model(Slot)
 class _LaneModel(models.PrimitiveModel):
     def __init__(self, manager: Any, kind: Any) -> None:
         super().__init__(manager, kind, ir.PointerType(WORD))
@@ -73,17 +82,21 @@ class _IteratorModel(models.StructModel):
         super().__init__(manager, kind, members)
 
 
-def _at(context: Any, builder: Any, lane: Lane, base: Any, place: Any) -> Any:
+def _at(context: Any, builder: Any, lane: Any, base: Any, place: Any, dtype: Any = None) -> Any:
     """Return a pointer to an element, whose place is an int or a value."""
     if isinstance(place, int):
         offset = WORD(place * lane.stride)
     else:
         offset = builder.mul(place, WORD(lane.stride))
-    kind = context.get_value_type(lane.dtype)
+    kind = context.get_value_type(dtype or lane.dtype)
     return builder.bitcast(builder.gep(base, [offset], inbounds=True), ir.PointerType(kind))
 
 
-def _load(context: Any, builder: Any, lane: Lane, base: Any, place: Any) -> Any:
+def _load(context: Any, builder: Any, lane: Any, base: Any, place: Any) -> Any:
+    if isinstance(lane, Slot):
+        here = builder.icmp_signed("==", place, builder.load(_at(context, builder, lane, base, 0, types.intp)))
+        found = builder.load(_at(context, builder, lane, base, 1))
+        return builder.select(here, found, found.type(0))
     if lane.same:
         return builder.load(_at(context, builder, lane, base, place))
     found = builder.load(_at(context, builder, lane, base, 0))
@@ -93,7 +106,11 @@ def _load(context: Any, builder: Any, lane: Lane, base: Any, place: Any) -> Any:
     return found
 
 
-def _store(context: Any, builder: Any, lane: Lane, base: Any, place: Any, value: Any) -> None:
+def _store(context: Any, builder: Any, lane: Any, base: Any, place: Any, value: Any) -> None:
+    if isinstance(lane, Slot):
+        builder.store(place, _at(context, builder, lane, base, 0, types.intp))
+        builder.store(value, _at(context, builder, lane, base, 1))
+        return
     if lane.same:
         builder.store(value, _at(context, builder, lane, base, place))
         return
@@ -122,7 +139,7 @@ def _set(typing_context, lane, place, value):
 
 @overload(operator.getitem, jit_options={"forceinline": True})
 def _getitem(lane, place):
-    if isinstance(lane, Lane) and isinstance(place, types.Integer):
+    if isinstance(lane, (Lane, Slot)) and isinstance(place, types.Integer):
         return lambda lane, place: _get(lane, place)
     # A block of gains of which only one row is there.
     if isinstance(lane, Lane) and isinstance(place, types.BaseTuple):
@@ -132,7 +149,7 @@ def _getitem(lane, place):
 
 @overload(operator.setitem, jit_options={"forceinline": True})
 def _setitem(lane, place, value):
-    if isinstance(lane, Lane):
+    if isinstance(lane, (Lane, Slot)):
         dtype = lane.dtype
         return lambda lane, place, value: _set(lane, place, dtype(value))
     return None
@@ -140,7 +157,7 @@ def _setitem(lane, place, value):
 
 @overload(len)
 def _len(lane):
-    if isinstance(lane, Lane):
+    if isinstance(lane, (Lane, Slot)):
         size = lane.size
         return lambda lane: size
     return None
@@ -168,6 +185,13 @@ def _iternext(context, builder, signature, arguments, result):
         builder.store(builder.add(place, WORD(1)), iterator.place)
 
 
+class Single(NamedTuple):
+    """Stands for an array, in a layout, of which at most one element is not 0."""
+
+    dtype: str
+    size: int
+
+
 class Layout:
     """Where a nested tuple of arrays, numbers and streams is in a block.
 
@@ -188,7 +212,7 @@ class Layout:
 
     def _placed(self, part: Any) -> tuple[Any, ...]:
         row = self.rows
-        if isinstance(part, tuple):
+        if isinstance(part, tuple) and not isinstance(part, Single):
             named = hasattr(part, "_fields")
             kind = (type(part).__module__, type(part).__qualname__) if named else ("", "")
             return ("tuple", *kind, *map(self._placed, part))
@@ -198,6 +222,9 @@ class Layout:
         if isinstance(part, np.ndarray) and self.lanes == 1:
             self.rows += math.ceil(part.nbytes / WORD_BYTES)
             return ("array", row, 1, part.dtype.name, part.shape)
+        if isinstance(part, Single):
+            self.rows += 2
+            return ("slot", row, self.lanes, part.dtype, part.size)
         if isinstance(part, np.ndarray):
             if part.ndim != 1 or part.dtype.name not in DTYPES:
                 raise TypeError(f"a lane holds one row of {' or '.join(DTYPES)}; received {part.dtype}{part.shape}.")
@@ -218,6 +245,8 @@ class Layout:
         for (kind, row, _, *more), part in zip(_leaves(self.form), _parts(values), strict=True):
             if kind == "stream":
                 words = part.bit_generator.state["state"]["state"].view(np.int64)
+            elif kind == "slot":
+                words = np.array([-1, 0])
             else:
                 content = np.asarray(part, more[0]).tobytes()
                 words = np.frombuffer(content.ljust(-len(content) % WORD_BYTES + len(content), b"\0"), np.int64)
@@ -233,7 +262,7 @@ def _leaves(form: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
 
 
 def _parts(value: Any) -> Iterator[Any]:
-    if not isinstance(value, tuple):
+    if not isinstance(value, tuple) or isinstance(value, Single):
         yield value
         return
     for inner in value:
@@ -251,6 +280,8 @@ def _type_of(form: tuple[Any, ...]) -> Any:
         return StreamType(form[2])
     if kind == "array" and form[2] == 1:
         return types.Array(numpy_support.from_dtype(np.dtype(form[3])), len(form[4]), "C")
+    if kind == "slot":
+        return Slot(DTYPES[form[3]], form[4], form[2])
     if kind == "array":
         return Lane(DTYPES[form[3]], form[4], form[2], form[5])
     return DTYPES[form[3]]
@@ -289,7 +320,7 @@ def reader(form: tuple[Any, ...]) -> Any:
                 pointer = builder.gep(base, [offset], inbounds=True)
                 if isinstance(kind, types.Array):
                     return _ordinary(context, builder, kind, pointer, part[4])
-                if part[0] in ("stream", "array"):
+                if part[0] in ("stream", "array", "slot"):
                     return pointer
                 return builder.load(builder.bitcast(pointer, ir.PointerType(context.get_value_type(kind))))
 

@@ -14,6 +14,9 @@ from dp_bandit_envs.simulation.mechanism_stages import (
     add_row,
     add_then_forget,
     add_to_all,
+    check_release,
+    note_release,
+    note_sum,
     nothing_to_clear,
     pass_on,
     settle_all,
@@ -55,7 +58,7 @@ FEEDBACK = {
 
 
 def stages(
-    mechanisms: Sequence[tuple[Mechanism, Below]], *, feedback: str, values: Values
+    mechanisms: Sequence[tuple[Mechanism, Below]], *, feedback: str, values: Values, raising: bool = True
 ) -> dict[str, Callable[..., Any]]:
     """Return the functions that replace the stages of `play_block`, by name.
 
@@ -63,6 +66,7 @@ def stages(
         mechanisms: From the innermost, each with the description of its input; only the last may release sums.
         feedback: What a round reveals, a key of `FEEDBACK`.
         values: Public facts about the values that a round reveals.
+        raising: Whether a broken word raises; otherwise it is counted in the last of the mechanisms' states.
 
     Raises:
         NotCompilableError: If a mechanism has a function that is not plain, or only `play` supports it.
@@ -83,16 +87,20 @@ def stages(
             parts["observe"] = play_block.observe_sums
             if adding_revealed is add_every and len(mechanisms) == 1 and not (mechanism.idle or mechanism.forget):
                 at_once = _joined(add_at_once, own)
+                if not raising:
+                    at_once = specialise_within(at_once, "check_sum", note_sum)
                 return {**parts, "reveal": specialise(revealing.reveal, "keep", at_once), "clear": nothing_to_clear}
             idling = {} if mechanism.idle is None else {"idle": mechanism.idle}
             adding = _joined(add_to_all if idling else adding_revealed, {**own, **idling})
             if mechanism.forget is not None:
                 adding = _joined(add_then_forget, {**forgetting, "add": adding})
-            parts["add_to_sums"] = adding
+            parts["add_to_sums"] = adding if raising else specialise_within(adding, "check_sum", note_sum)
             continue
         never = not mechanism.withholds and mechanism.batch_size == 1
         outside = f"a mechanism that releases gains released one outside [{values.low:g}, {values.high:g}]."
-        own.update({"MUST_RELEASE": never, "LOW": values.low, "HIGH": values.high, "OUTSIDE": outside})
+        word: dict[str, Any] = {"MUST_RELEASE": never, "LOW": values.low, "HIGH": values.high}
+        check = _joined(check_release, {**word, "OUTSIDE": outside}) if raising else _joined(note_release, word)
+        own["check_release"] = check
         if batched:
             above_batch = _joined(then_release, {**own, "before": above_batch})
             parts["settle"] = _joined(settle_one, {"before": above_batch})

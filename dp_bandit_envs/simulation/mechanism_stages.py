@@ -54,13 +54,25 @@ def then_release(states: Any, arm: int, gain: float, streams: Streams) -> tuple[
     if count < 1:
         return 0.0, 0
     value, count = release(states[PLACE], arm, value, streams[PLACE + 1])
+    check_release(states, value, count)
+    if count < 1:
+        return 0.0, 0
+    return float(value), 1
+
+
+def check_release(states: Any, value: float, count: int) -> None:
+    """Raise if a mechanism breaks its word. `note_release` takes its place where machine code cannot raise."""
     if count < 1:
         if MUST_RELEASE:
             raise ValueError("a mechanism withheld a gain, which it says it never does.")
-        return 0.0, 0
-    if not LOW <= value <= HIGH:
+    elif not LOW <= value <= HIGH:
         raise ValueError(OUTSIDE)
-    return float(value), 1
+
+
+def note_release(states: Any, value: float, count: int) -> None:
+    """Count a broken word."""
+    broken = MUST_RELEASE if count < 1 else not LOW <= value <= HIGH
+    states[-1].broken[0] += 1 if broken else 0
 
 
 def settle_one(world: Any, arm: int, states: Any, streams: Streams, progress: Progress) -> None:
@@ -92,7 +104,7 @@ def add_one(world: Any, arm: int, states: Any, streams: Streams, progress: Progr
     """Pass the gain of the arm played to a mechanism that releases sums."""
     if progress.observed[arm] != 0:
         value, count = release(states[PLACE], arm, progress.gains[arm], streams[PLACE + 1])
-        put(arm, value, count, progress)
+        put(arm, value, count, states, progress)
 
 
 def add_row(graph: Rows, arm: int, states: Any, streams: Streams, progress: Progress) -> None:
@@ -101,7 +113,7 @@ def add_row(graph: Rows, arm: int, states: Any, streams: Streams, progress: Prog
         each = graph.revealed[place]
         if progress.observed[each] != 0:
             value, count = release(states[PLACE], each, progress.gains[each], streams[PLACE + 1])
-            put(each, value, count, progress)
+            put(each, value, count, states, progress)
 
 
 def add_every(world: Any, arm: int, states: Any, streams: Streams, progress: Progress) -> None:
@@ -109,13 +121,13 @@ def add_every(world: Any, arm: int, states: Any, streams: Streams, progress: Pro
     for each in range(len(progress.observed)):
         if progress.observed[each] != 0:
             value, count = release(states[PLACE], each, progress.gains[each], streams[PLACE + 1])
-            put(each, value, count, progress)
+            put(each, value, count, states, progress)
 
 
 def add_at_once(each: int, gain: float, states: Any, streams: Streams, progress: Progress) -> None:
     """Pass it a gain as soon as it is revealed: the same without mechanisms below it and without batches."""
     value, count = release(states[PLACE], each, gain, streams[PLACE + 1])
-    put(each, value, count, progress)
+    put(each, value, count, states, progress)
 
 
 def nothing_to_clear(world: Any, arm: int, batch_size: int, progress: Progress) -> None:
@@ -133,7 +145,7 @@ def add_to_all(world: Any, arm: int, states: Any, streams: Streams, progress: Pr
                 value, count = release(states[PLACE], each, progress.gains[each], streams[PLACE + 1])
             else:
                 value, count = idle(states[PLACE], each, streams[PLACE + 1])
-            put(each, value, count, progress)
+            put(each, value, count, states, progress)
 
 
 def add_then_forget(world: Any, arm: int, states: Any, streams: Streams, progress: Progress) -> None:
@@ -142,11 +154,21 @@ def add_then_forget(world: Any, arm: int, states: Any, streams: Streams, progres
     own_forget(states[PLACE])
 
 
-def put(arm: int, value: float, count: int, progress: Progress) -> None:
+def put(arm: int, value: float, count: int, states: Any, progress: Progress) -> None:
     """Store the release of an arm's sum."""
     if count >= 1:
-        if not math.isfinite(value):
-            raise ValueError("a mechanism released a sum that is no finite number.")
+        check_sum(states, value)
         progress.sums[arm] = value
         progress.counts[arm] = count
         progress.releases[arm] += 1
+
+
+def check_sum(states: Any, value: float) -> None:
+    """Raise if a released sum is no number. `note_sum` takes its place where machine code cannot raise."""
+    if not math.isfinite(value):
+        raise ValueError("a mechanism released a sum that is no finite number.")
+
+
+def note_sum(states: Any, value: float) -> None:
+    """Count a sum that is no number."""
+    states[-1].broken[0] += 0 if -math.inf < value < math.inf else 1

@@ -109,7 +109,11 @@ class Plan:
     @property
     def parts(self) -> dict[str, Callable[..., Any]]:
         """The functions that replace placeholders of `play_block`, by name."""
-        parts = stages(self.mechanisms, feedback=self.feedback, values=self._values)
+        return self.parts_that(raising=True)
+
+    def parts_that(self, *, raising: bool) -> dict[str, Callable[..., Any]]:
+        """Return `parts`; if they do not raise, what breaks a rule is counted in the last of the mechanisms' states."""
+        parts = stages(self.mechanisms, feedback=self.feedback, values=self._values, raising=raising)
         parts = payoffs.with_payoff(parts, self.payoff, shown=self.feedback != "arm" and self.rules.observe_charge)
         parts["choose"] = specialise(parts["choose"], "select", self.agent.functions.select)
         if self.decision_set is not None:

@@ -5,12 +5,13 @@ ends, and whether a checkpoint is reached. The loops over games are short and ha
 differently; LLVM turns each of them into vector instructions.
 """
 
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from dp_bandit_envs.agents.functional import TIDY_EVERY
 from dp_bandit_envs.protocols import FloatArray, IntArray
 from dp_bandit_envs.simulation.play_block import (
     Nothing,
+    Progress,
     Record,
     Rules,
     add_to_sums,
@@ -99,32 +100,34 @@ def play_lanes(
     """
     t, filled, checkpoint = clock[ROUND], clock[FILLED], clock[CHECKPOINT]
     one_round = rules.batch_size == 1
+    # Not a constant for LLVM, which would write small loops out, but a multiple of what fits a register.
+    lanes = block.shape[1] >> 3 << 3
     for row in range(len(gains)):
         t += 1
         for arm in range(gains.shape[1]):
-            for lane in range(LANES):
+            for lane in range(lanes):
                 shared[arm, lane] = gains[row, arm, lane]
         if one_round:
-            for lane in range(LANES):
+            for lane in range(lanes):
                 begin_step(block, lane)
                 play_round(block, lane, t, rules)
                 end_step(block, lane, rules)
         else:
             if filled == 0:
-                for lane in range(LANES):
+                for lane in range(lanes):
                     begin_step(block, lane)
-            for lane in range(LANES):
+            for lane in range(lanes):
                 play_round(block, lane, t, rules)
             filled += 1
             if filled == rules.batch_size:
-                for lane in range(LANES):
+                for lane in range(lanes):
                     end_step(block, lane, rules)
                 filled = 0
         if filled == 0 and t % (TIDY_EVERY * rules.batch_size) == 0:
-            for lane in range(LANES):
+            for lane in range(lanes):
                 keep(block, lane, tidy(game_at(block, lane).state))
         if t == record.checkpoints[checkpoint]:
-            for lane in range(LANES):
+            for lane in range(lanes):
                 note(block, lane, checkpoint, record)
             checkpoint += 1
     clock[ROUND], clock[FILLED], clock[CHECKPOINT] = t, filled, checkpoint
@@ -137,3 +140,28 @@ def note(block: IntArray, lane: int, checkpoint: int, record: Record) -> None:
     record.switches[checkpoint, lane] = game.own.switches[0]
     for arm in range(len(game.progress.pulls)):
         record.pulls[checkpoint, arm, lane] = game.progress.pulls[arm]
+
+
+class Own(NamedTuple):
+    """What the loop keeps of a game, each of shape `(1,)`: the arm, the length of its run, the changes of arm."""
+
+    arm: IntArray
+    run: IntArray
+    switches: IntArray
+
+
+class Game(NamedTuple):
+    """All parts of a game: the agent's state, the mechanisms', the streams, progress, own numbers, a round's gains."""
+
+    state: Any
+    states: tuple[Any, ...]
+    streams: tuple[Any, ...]
+    progress: Progress
+    own: Own
+    gains: FloatArray
+
+
+class Faults(NamedTuple):
+    """The last of the mechanisms' states: how many releases broke their mechanism's word, shape `(1,)`."""
+
+    broken: IntArray

@@ -33,12 +33,14 @@ class State(NamedTuple):
 
 def release(state: State, arm: int, gain: float, rng: np.random.Generator) -> tuple[float, int]:
     """Add a gain to its arm's batch; release the average if all rounds of the batch have revealed the arm."""
-    state.totals[arm] += gain
-    state.revealed[arm] += 1
-    if state.revealed[arm] < state.batch_size:
+    total = state.totals[arm] + gain
+    revealed = state.revealed[arm] + 1
+    state.totals[arm] = total
+    state.revealed[arm] = revealed
+    if revealed < state.batch_size:
         return 0.0, 0
     # Rounding can lift the average of many gains slightly out of their range.
-    return min(max(state.totals[arm] / state.batch_size, state.low), state.high), 1
+    return min(max(total / state.batch_size, state.low), state.high), 1
 
 
 def forget(state: State) -> None:
