@@ -17,6 +17,8 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 from unittest import mock
 
+from numpy.typing import NDArray
+
 from dp_bandit_envs.compiling.compiled import LEAN, clone
 from dp_bandit_envs.errors import DeviceError
 from dp_bandit_envs.optional import require
@@ -31,6 +33,16 @@ def target() -> ModuleType:
     """Return the module `numba.cuda` of numba-cuda, or raise an ImportError that says how to install it."""
     require("numba_cuda", extra="gpu")
     return require("numba.cuda", extra="gpu")
+
+
+def check_there() -> None:
+    """Raise a DeviceError if this machine has no GPU that numba-cuda can use."""
+    cuda = target()
+    if not cuda.is_available():
+        raise DeviceError(
+            f"device='cuda' needs an NVIDIA GPU and its driver; none was found ({cuda.cuda_error() or 'no device'})."
+            " Use device='cpu'."
+        )
 
 
 def kernel_of(play: Callable[..., Any], parts: Mapping[str, Any], words: int) -> Callable[..., Any]:
@@ -77,6 +89,14 @@ class Kernel:
             self._dispatcher.compile(signature())
         for code in self._dispatcher.inspect_asm().values():
             refuse_fused(code)
+
+    def put(self, array: NDArray[Any]) -> Any:
+        """Return a copy of an array in the GPU's memory."""
+        return target().to_device(array)
+
+    def get(self, array: Any) -> NDArray[Any]:
+        """Return a copy of an array from the GPU's memory."""
+        return array.copy_to_host()  # type: ignore[no-any-return]
 
     def __call__(self, threads: int, *arguments: Any) -> None:
         """Let so many threads run, and wait for them."""
