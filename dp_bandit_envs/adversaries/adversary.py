@@ -94,6 +94,15 @@ class Adversary(abc.ABC):
     def _inner(self) -> "Iterator[Adversary]":
         return iter({id(part): part for part in vars(self).values() if isinstance(part, Adversary)}.values())
 
+    @property
+    def by_rounds(self) -> Any:
+        """The `RoundByRound` whose `next_round` draws the gains, itself or one in it; None if there is none."""
+        return None
+
+    def has_methods_of(self, kind: "type[Adversary]") -> bool:
+        """Return whether games begin and gains are drawn as in a class, and in no other way of a subclass."""
+        return all(getattr(type(self), name) is getattr(kind, name) for name in ("begin", "next_gains", "fill"))
+
     def __copy__(self) -> Self:
         """Return an adversary for another game: attributes are shared, but inner adversaries are copied.
 

@@ -5,11 +5,11 @@ from typing import SupportsFloat, SupportsIndex
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.adversaries.adversary import Adversary
-from dp_bandit_envs.protocols import FloatArray
+from dp_bandit_envs.adversaries.round_by_round import RoundByRound
+from dp_bandit_envs.adversaries.stochastic import Coins, toss
 
 
-class BernoulliPrior(Adversary):
+class BernoulliPrior(RoundByRound):
     """Gains are independent Bernoulli draws; each arm's mean is drawn from a Beta prior at the start of a game.
 
     The mean of the pseudo-regret over many games is the Bayesian regret. `means` is None until a game begins.
@@ -21,6 +21,8 @@ class BernoulliPrior(Adversary):
 
     Source: Russo and Van Roy (2016), section 2, for the Bayesian regret.
     """
+
+    next_round = staticmethod(toss)
 
     def __init__(
         self,
@@ -34,11 +36,7 @@ class BernoulliPrior(Adversary):
         self.alpha = checks.greater_than("alpha", alpha, 0)
         self.beta = checks.greater_than("beta", beta, 0)
 
-    def begin(self, rng: np.random.Generator) -> None:
-        """Start a new game at round 1: draw the means; every random number of the game comes from `rng`."""
-        self._rng = rng
-        self.means = self._means = rng.beta(self.alpha, self.beta, self.n_arms)
-
-    def next_gains(self, rounds: int) -> FloatArray:
-        """Return the gains of the next `rounds` rounds, shape `(rounds, n_arms)`, 0 or 1."""
-        return (self._rng.random((rounds, self.n_arms)) < self._means).astype(float)
+    def first_round_state(self, rng: np.random.Generator) -> Coins:
+        """Draw the means, arm after arm."""
+        self.means = np.array([rng.beta(self.alpha, self.beta) for _ in range(self.n_arms)])
+        return Coins(self.means)

@@ -2,11 +2,21 @@
 
 import numpy as np
 
-from dp_bandit_envs.adversaries.adversary import Adversary
+from dp_bandit_envs.adversaries.round_by_round import RoundByRound
 from dp_bandit_envs.protocols import FloatArray
 
 
-class Deterministic(Adversary):
+def next_round(state: tuple[()], t: int, row: FloatArray, rng: np.random.Generator) -> None:
+    """Write the gains of round t."""
+    for arm in range(len(row)):
+        row[arm] = 0.0
+    row[0] = 0.38
+    row[1] = 1.0 if t % 2 == 0 else 0.0
+    if len(row) > 2:
+        row[2] = 1.0 if t % 3 == 0 else 0.0
+
+
+class Deterministic(RoundByRound):
     """Fixed periodic gains that make the best arm look worse than it is.
 
     Arm 0 always pays 0.38, arm 1 pays 1 in every even round, arm 2 pays 1 in every third round, and the others pay 0.
@@ -15,17 +25,8 @@ class Deterministic(Adversary):
     Source: Tossou and Dimitrakakis (2017), Achieving Privacy in the Adversarial Multi-Armed Bandit, AAAI, section 4.
     """
 
-    def begin(self, rng: np.random.Generator) -> None:
-        """Start a new game at round 1; nothing is random."""
-        self._round = 0
+    next_round = staticmethod(next_round)
 
-    def next_gains(self, rounds: int) -> FloatArray:
-        """Return the gains of the next `rounds` rounds, shape `(rounds, n_arms)`."""
-        t = np.arange(self._round + 1, self._round + rounds + 1)
-        self._round += rounds
-        gains = np.zeros((rounds, self.n_arms))
-        gains[:, 0] = 0.38
-        gains[:, 1] = t % 2 == 0
-        if self.n_arms > 2:
-            gains[:, 2] = t % 3 == 0
-        return gains
+    def first_round_state(self, rng: np.random.Generator) -> tuple[()]:
+        """Return nothing: gains depend on the round only."""
+        return ()

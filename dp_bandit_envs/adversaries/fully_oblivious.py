@@ -1,15 +1,29 @@
 """The fully oblivious adversary: every arm is a coin whose bias is drawn anew in every round."""
 
-from typing import SupportsFloat, SupportsIndex
+from typing import Any, NamedTuple, SupportsFloat, SupportsIndex
 
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.adversaries.adversary import Adversary
+from dp_bandit_envs.adversaries.round_by_round import RoundByRound
 from dp_bandit_envs.protocols import FloatArray
 
 
-class FullyOblivious(Adversary):
+class Biases(NamedTuple):
+    """Each arm's smallest bias, shape `(n_arms,)`, and the width of its interval."""
+
+    lowest: FloatArray
+    width: float
+
+
+def next_round(state: Biases, t: int, row: FloatArray, rng: np.random.Generator) -> None:
+    """Draw a bias and toss a coin for each arm, from two uniform numbers."""
+    for arm in range(len(row)):
+        bias = state.lowest[arm] + state.width * rng.random()
+        row[arm] = 1.0 if rng.random() < bias else 0.0
+
+
+class FullyOblivious(RoundByRound):
     """Coins whose biases are drawn anew in every round.
 
     In every round each arm draws a bias p, uniform around its centre, and then a gain from Bernoulli(p). The best arm,
@@ -26,6 +40,8 @@ class FullyOblivious(Adversary):
     Audibert and Bubeck (2010), Regret bounds and minimax policies under partial monitoring, JMLR 11.
     """
 
+    next_round = staticmethod(next_round)
+
     def __init__(self, n_arms: SupportsIndex = 4, horizon: SupportsIndex = 2**18, *, gap: SupportsFloat = 0.05) -> None:
         super().__init__(n_arms, horizon)
         self.gap = checks.in_range("gap", gap, 0, 0.25)
@@ -33,14 +49,6 @@ class FullyOblivious(Adversary):
         self._lowest[0] = 0.5
         self.means = self._lowest + self.gap
 
-    def begin(self, rng: np.random.Generator) -> None:
-        """Start a new game at round 1; every random number of the game comes from `rng`."""
-        self._rng = rng
-
-    def next_gains(self, rounds: int) -> FloatArray:
-        """Return the gains of the next `rounds` rounds, shape `(rounds, n_arms)`, 0 or 1."""
-        uniform = self._rng.random((rounds, self.n_arms, 2))
-        # p = lowest + 2 gap u and gain = [v < p], rearranged so that only one operation broadcasts over n_arms: its
-        # short inner loop is the expensive part.
-        threshold = uniform[..., 1] - 2 * self.gap * uniform[..., 0]
-        return (threshold < self._lowest).astype(float)
+    def first_round_state(self, rng: np.random.Generator) -> tuple[Any, ...]:
+        """Return the intervals of the biases."""
+        return Biases(self._lowest, 2 * self.gap)

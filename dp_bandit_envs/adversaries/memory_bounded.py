@@ -94,3 +94,8 @@ class MemoryBounded(Adversary):
     def next_gains(self, rounds: int) -> FloatArray:
         """Return the gains of the next `rounds` rounds before any charge, shape `(rounds, n_arms)`."""
         return self._gains.next_gains(rounds)
+
+    @property
+    def by_rounds(self) -> Any:
+        """The adversary before any charge, or one in it, if its gains are drawn a round at a time."""
+        return self._gains.by_rounds if self.has_methods_of(MemoryBounded) else None

@@ -1,12 +1,29 @@
 """The oblivious adversary: coins as in the fully oblivious one, but each outcome is repeated for 200 rounds."""
 
-from typing import SupportsFloat, SupportsIndex
+from typing import NamedTuple, SupportsFloat, SupportsIndex
 
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.adversaries.fully_oblivious import FullyOblivious
+from dp_bandit_envs.adversaries.fully_oblivious import Biases, FullyOblivious
+from dp_bandit_envs.adversaries.fully_oblivious import next_round as draw
 from dp_bandit_envs.protocols import FloatArray
+
+
+class Held(NamedTuple):
+    """The coins, the number of rounds from one draw to the next, and the last draw, shape `(n_arms,)`."""
+
+    biases: Biases
+    period: int
+    gains: FloatArray
+
+
+def next_round(state: Held, t: int, row: FloatArray, rng: np.random.Generator) -> None:
+    """Write the gains of the last draw, which round 1 and every multiple of the period make anew."""
+    if t == 1 or t % state.period == 0:
+        draw(state.biases, t, state.gains, rng)
+    for arm in range(len(row)):
+        row[arm] = state.gains[arm]
 
 
 class Oblivious(FullyOblivious):
@@ -24,6 +41,8 @@ class Oblivious(FullyOblivious):
     Source: Tossou and Dimitrakakis (2017), Achieving Privacy in the Adversarial Multi-Armed Bandit, AAAI, section 4.
     """
 
+    next_round = staticmethod(next_round)
+
     def __init__(
         self,
         n_arms: SupportsIndex = 4,
@@ -35,18 +54,6 @@ class Oblivious(FullyOblivious):
         super().__init__(n_arms, horizon, gap=gap)
         self.period = checks.integer("period", period, at_least=1, at_most=checks.MOST_ROUNDS)
 
-    def begin(self, rng: np.random.Generator) -> None:
-        """Start a new game at round 1; every random number of the game comes from `rng`."""
-        super().begin(rng)
-        self._round = 0
-        self._held = super().next_gains(1)
-
-    def next_gains(self, rounds: int) -> FloatArray:
-        """Return the gains of the next `rounds` rounds, shape `(rounds, n_arms)`, 0 or 1."""
-        t = np.arange(self._round + 1, self._round + rounds + 1)
-        # Round 1 is the draw of `begin` even when the period is 1.
-        draws = t // self.period - max(self._round, 1) // self.period
-        self._round += rounds
-        held = np.concatenate([self._held, super().next_gains(int(draws[-1]))])
-        self._held = held[-1:]
-        return held[draws]
+    def first_round_state(self, rng: np.random.Generator) -> Held:
+        """Return the coins, before the first draw."""
+        return Held(Biases(self._lowest, 2 * self.gap), self.period, np.zeros(self.n_arms))

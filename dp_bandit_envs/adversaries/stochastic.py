@@ -1,15 +1,27 @@
 """The stochastic adversary: every arm is a coin with a bias of its own."""
 
-from typing import SupportsIndex
+from typing import NamedTuple, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dp_bandit_envs.adversaries.adversary import Adversary
+from dp_bandit_envs.adversaries.round_by_round import RoundByRound
 from dp_bandit_envs.protocols import FloatArray
 
 
-class Stochastic(Adversary):
+class Coins(NamedTuple):
+    """The arms' means, shape `(n_arms,)`."""
+
+    means: FloatArray
+
+
+def toss(state: Coins, t: int, row: FloatArray, rng: np.random.Generator) -> None:
+    """Write a gain of 0 or 1 for each arm, from one uniform number."""
+    for arm in range(len(row)):
+        row[arm] = 1.0 if rng.random() < state.means[arm] else 0.0
+
+
+class Stochastic(RoundByRound):
     """Every arm is a coin with a bias of its own.
 
     Gains are independent Bernoulli draws; arm 0 has mean 0.55 and the others 0.5, unless `means` says otherwise.
@@ -21,6 +33,8 @@ class Stochastic(Adversary):
 
     Source: Tossou and Dimitrakakis (2017), Achieving Privacy in the Adversarial Multi-Armed Bandit, AAAI, section 4.
     """
+
+    next_round = staticmethod(toss)
 
     def __init__(
         self,
@@ -43,14 +57,6 @@ class Stochastic(Adversary):
             raise ValueError(f"means must be {self.n_arms} numbers in [0, 1], one for each arm; received {means!r}.")
         self.means = self._means = values
 
-    def begin(self, rng: np.random.Generator) -> None:
-        """Start a new game at round 1; every random number of the game comes from `rng`."""
-        self._rng = rng
-        self._tiled = np.empty((0, self.n_arms))
-
-    def next_gains(self, rounds: int) -> FloatArray:
-        """Return the gains of the next `rounds` rounds, shape `(rounds, n_arms)`, 0 or 1."""
-        if len(self._tiled) < rounds:
-            # Compared as a whole: broadcasting over rows would run a short inner loop of n_arms steps, which is slow.
-            self._tiled = np.tile(self._means, (rounds, 1))
-        return (self._rng.random((rounds, self.n_arms)) < self._tiled[:rounds]).astype(float)
+    def first_round_state(self, rng: np.random.Generator) -> Coins:
+        """Return the means."""
+        return Coins(self._means)

@@ -1,16 +1,62 @@
 """The switching-cost adversary: one arm is better by a tiny gap, and a round in which the agent switches pays 0."""
 
-from typing import SupportsIndex
+from typing import NamedTuple, SupportsIndex
 
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.adversaries.adversary import Adversary
-from dp_bandit_envs.arithmetic import exp, log
-from dp_bandit_envs.protocols import FloatArray
+from dp_bandit_envs.adversaries.round_by_round import RoundByRound
+from dp_bandit_envs.arithmetic import exp, log, parted
+from dp_bandit_envs.protocols import FloatArray, IntArray
 
 
-class SwitchingCost(Adversary):
+class Walk(NamedTuple):
+    """The state of a game.
+
+    Attributes:
+        walks: Entry b is the walk at the last round whose lowest set bit is b; the entry after them is W_0 = 0.
+        best_arm: Shape `(1,)`.
+        end: A power of two beyond the horizon.
+        sigma, gap: As below.
+    """
+
+    walks: FloatArray
+    best_arm: IntArray
+    end: int
+    sigma: float
+    gap: float
+
+
+def next_round(state: Walk, t: int, row: FloatArray, rng: np.random.Generator) -> None:
+    """Write the gains of round t."""
+    walk = next_step(state, t, rng)
+    for arm in range(len(row)):
+        loss = walk + 0.5 - (state.gap if arm == state.best_arm[0] else 0.0)
+        row[arm] = 1.0 - min(max(loss, 0.0), 1.0)
+
+
+def next_step(state: Walk, t: int, rng: np.random.Generator) -> float:
+    """Return the walk in round t, one step from that of its parent, t with its lowest set bit cleared.
+
+    The parent's entry is intact, because rounds between a round and its parent have lower lowest bits than the parent.
+    """
+    parent = t & (t - 1)
+    walk = state.walks[lowest_bit(parent | state.end)] + rng.normal(0.0, state.sigma)
+    state.walks[lowest_bit(t)] = walk
+    return walk
+
+
+def lowest_bit(number: int) -> int:
+    """Return the place of the lowest set bit of a number in [1, 2^62]: the exponent of that power of two."""
+    return int(parted(float(number & -number))[1]) - 1
+
+
+def write_step(state: Walk, t: int, row: FloatArray, rng: np.random.Generator) -> None:
+    """Write the walk in place of gains."""
+    row[0] = next_step(state, t, rng)
+
+
+class SwitchingCost(RoundByRound):
     r"""One arm is better by a tiny gap, and a round in which the agent switches pays 0.
 
     All gains follow one multi-scale random walk, which hides the gap:
@@ -35,6 +81,7 @@ class SwitchingCost(Adversary):
     """
 
     memory = 1
+    next_round = staticmethod(next_round)
 
     def __init__(self, n_arms: SupportsIndex = 4, horizon: SupportsIndex = 2**18) -> None:
         super().__init__(n_arms, horizon)
@@ -42,39 +89,18 @@ class SwitchingCost(Adversary):
         self.sigma = log(2.0) / (9 * log(self.horizon))
         self.gap = exp(log(self.n_arms / self.horizon) / 3) * self.sigma
 
-    def begin(self, rng: np.random.Generator) -> None:
-        """Start a new game at round 1; every random number of the game comes from `rng`."""
-        self._rng = rng
-        self.best_arm = int(rng.integers(self.n_arms))
-        self._round = 0
-        # Entry i: the walk at the current round number with its bits below i cleared. The parent of a later round is
-        # either in the same block or one of these.
-        self._walk_at = [0.0] * (self.horizon.bit_length() + 1)
+    def first_round_state(self, rng: np.random.Generator) -> Walk:
+        """Draw the best arm."""
+        bits = self.horizon.bit_length()
+        return Walk(np.zeros(bits + 1), np.array([int(rng.integers(self.n_arms))]), 1 << bits, self.sigma, self.gap)
 
-    def next_gains(self, rounds: int) -> FloatArray:
-        """Return the gains of the next `rounds` rounds, shape `(rounds, n_arms)`."""
-        losses = self.next_walk(rounds)[:, np.newaxis].repeat(self.n_arms, axis=1) + 0.5
-        losses[:, self.best_arm] -= self.gap
-        return 1 - np.clip(losses, 0, 1)
+    @property
+    def best_arm(self) -> int:
+        """The best arm of the game."""
+        return int(self._state.best_arm[0])
 
     def next_walk(self, rounds: int) -> FloatArray:
-        """Return the walk W_t of the next `rounds` rounds, shape `(rounds,)`."""
-        walk = self._rng.normal(0, self.sigma, rounds)
-        first, last = self._round + 1, self._round + rounds
-        # A parent has more trailing zeros than its child, so rounds with more trailing zeros come first.
-        for bit in range(last.bit_length() - 1, -1, -1):
-            step = 1 << bit
-            t = (first - 1 + step) // (2 * step) * 2 * step + step  # the first round >= `first` with this lowest bit
-            if t > last:
-                continue
-            if t - step < first:
-                walk[t - first] += self._walk_at[bit + 1]
-                t += 2 * step
-            walk[t - first :: 2 * step] += walk[t - step - first : max(last + 1 - step - first, 0) : 2 * step]
-        self._round = last
-        self._walk_at = [self._kept(bit, first, last, walk) for bit in range(len(self._walk_at))]
-        return walk
-
-    def _kept(self, bit: int, first: int, last: int, walk: FloatArray) -> float:
-        prefix = last >> bit << bit
-        return float(walk[prefix - first]) if prefix >= first else self._walk_at[bit]
+        """Return the walk W_t of the next `rounds` rounds, shape `(rounds,)`, in place of their gains."""
+        walk = np.empty((rounds, 1))
+        self._draw(write_step, walk)
+        return walk[:, 0]

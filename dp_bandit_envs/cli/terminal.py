@@ -8,6 +8,8 @@ import unicodedata
 
 from rich.console import Console
 
+from dp_bandit_envs.compiling.background import COMPILER
+
 INTERRUPTED = 130
 """The exit code after Ctrl-C."""
 console = Console()
@@ -24,14 +26,10 @@ def write_any_letter() -> None:
 
 def leave_at_once(code: int) -> None:
     """Exit without waiting seconds for a background compilation."""
-    # With a single thread nothing compiles, and importing the simulation would take a second.
-    if threading.active_count() > 1:
-        from dp_bandit_envs.simulation.spreading import COMPILER
-
-        if any(thread.name == COMPILER for thread in threading.enumerate()):
-            sys.stdout.flush()
-            sys.stderr.flush()
-            os._exit(code)
+    if any(thread.name == COMPILER for thread in threading.enumerate()):
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
     sys.exit(code)
 
 

@@ -12,11 +12,13 @@ import inspect
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numba
 import numpy as np
+from numba.core import config
 from numba.core.errors import NumbaError
 from numba.extending import intrinsic, overload_method
 
@@ -78,6 +80,11 @@ def compile_with(function: Callable[..., Any], replacements: Mapping[str, Callab
     return compiled
 
 
+def switched_off() -> bool:
+    """Return whether NUMBA_DISABLE_JIT is set."""
+    return bool(config.DISABLE_JIT)  # type: ignore[attr-defined]
+
+
 class Compiled:
     """A function that is compiled at its first call, without Numba's runtime if it allocates no arrays."""
 
@@ -126,17 +133,19 @@ def _is_ours(function: Callable[..., Any]) -> bool:
 
 def fingerprint(function: Callable[..., Any], replacements: Mapping[str, Callable[..., Any]] | None = None) -> str:
     """Return a digest of a function's code, of the constants it uses and of all plain functions it calls."""
-    digest = hashlib.sha256(f"{numba.__version__} {_of_streams()}".encode())
+    digest = hashlib.sha256(f"{numba.__version__} {_beneath()}".encode())
     _digest(function, dict(replacements or {}), digest, {})
     return digest.hexdigest()
 
 
 @functools.cache
-def _of_streams() -> str:
-    """Return a digest of what every function may reach by a method of its stream, and of the bits of doubles."""
+def _beneath() -> str:
+    """Return a digest of what functions reach without naming it: the methods of streams, and this package's types."""
     digest = hashlib.sha256()
-    for name, value in (*draws.FORMULAS.items(), *intrinsics.ALL.items()):
-        _digest_value(name, value, _of_streams.__wrapped__.__code__, digest, {}, None)
+    for name, formula in draws.FORMULAS.items():
+        _digest_value(name, formula, formula.__code__, digest, {}, None)
+    for source in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(source.read_bytes())
     return digest.hexdigest()
 
 

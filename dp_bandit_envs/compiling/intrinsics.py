@@ -114,5 +114,3 @@ parted: Any = intrinsic(_parted)
 plain_tuple: Any = intrinsic(_plain_tuple)
 power_of_two: Any = intrinsic(_power_of_two)
 streams_at: Any = intrinsic(_streams_at)
-ALL = {"next_double": next_double, "parted": parted, "power_of_two": power_of_two}
-"""Those that functions reach without naming them."""

@@ -6,35 +6,18 @@ one array of one game: `size` words, `stride` words apart. Its size and its plac
 code for all games at once has addresses that grow by one word from game to game, which LLVM turns into vector
 registers. An index that differs between games would break that: such an element is selected from all of them, and
 written by writing all of them again, which is cheap for the few arms that lanes are for.
-
-`Layout` places a nested tuple of arrays and numbers in a block; `game_at` gives a plain function the same nested tuple
-with lanes for arrays and loaded numbers, and `keep` stores the numbers of a state that a function returned.
-
-In a block of one column, the memory of one thread of a GPU, the words of an array are adjacent: it is an ordinary array
-there, of any shape and kind of numbers, and every function can use it as on the processor.
+`layouts` places the arrays and numbers of a game in a block.
 """
 
-import functools
-import importlib
-import math
 import operator
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.imputils import RefType, iternext_impl
 from numba.extending import intrinsic, lower_builtin, models, overload, register_model
-from numba.np import arrayobj, numpy_support
-from numpy.typing import NDArray
 
-from dp_bandit_envs.compiling.intrinsics import WORD, StreamType
-
-DTYPES = {"float64": types.float64, "int64": types.int64}
-STREAM_WORDS = 4
-WORD_BYTES = 8
-LINE_BYTES = 64
+from dp_bandit_envs.compiling.intrinsics import WORD
 
 
 class Lane(types.IterableType):
@@ -183,176 +166,3 @@ def _iternext(context, builder, signature, arguments, result):
         # The places are those of the loop, the same in all games.
         result.yield_(builder.load(_at(context, builder, lane, iterator.lane, place)))
         builder.store(builder.add(place, WORD(1)), iterator.place)
-
-
-class Single(NamedTuple):
-    """Stands for an array, in a layout, of which at most one element is not 0."""
-
-    dtype: str
-    size: int
-
-
-class Layout:
-    """Where a nested tuple of arrays, numbers and streams is in a block.
-
-    Args:
-        example: The tuple; an array is one row of float64 or int64 (any array of numbers in a block of one column), and
-            a generator stands for its stream.
-        lanes: Number of columns.
-        same: Whether all games index arrays alike, so that their elements need not be selected.
-
-    Attributes:
-        form: The places of all parts, in plain tuples: a constant of machine code.
-        rows: Number of words of a game.
-    """
-
-    def __init__(self, example: tuple[Any, ...], lanes: int, *, same: bool = False) -> None:
-        self.lanes, self.rows, self._same = lanes, 0, same
-        self.form = self._placed(example)
-
-    def _placed(self, part: Any) -> tuple[Any, ...]:
-        row = self.rows
-        if isinstance(part, tuple) and not isinstance(part, Single):
-            named = hasattr(part, "_fields")
-            kind = (type(part).__module__, type(part).__qualname__) if named else ("", "")
-            return ("tuple", *kind, *map(self._placed, part))
-        if isinstance(part, np.random.Generator):
-            self.rows += STREAM_WORDS
-            return ("stream", row, self.lanes)
-        if isinstance(part, np.ndarray) and self.lanes == 1:
-            self.rows += math.ceil(part.nbytes / WORD_BYTES)
-            return ("array", row, 1, part.dtype.name, part.shape)
-        if isinstance(part, Single):
-            self.rows += 2
-            return ("slot", row, self.lanes, part.dtype, part.size)
-        if isinstance(part, np.ndarray):
-            if part.ndim != 1 or part.dtype.name not in DTYPES:
-                raise TypeError(f"a lane holds one row of {' or '.join(DTYPES)}; received {part.dtype}{part.shape}.")
-            self.rows += part.size
-            return ("array", row, self.lanes, part.dtype.name, part.size, self._same)
-        self.rows += 1
-        return ("number", row, self.lanes, "float64" if isinstance(part, (float, np.floating)) else "int64")
-
-    def block(self) -> NDArray[np.int64]:
-        """Return an empty block, shape `(rows, lanes)`, that begins at a line of the processor's cache."""
-        words = LINE_BYTES // 8
-        room = np.zeros(self.rows * self.lanes + 2 * words, np.int64)
-        first = -room.ctypes.data % LINE_BYTES // 8
-        return room[first : first + self.rows * self.lanes].reshape(self.rows, self.lanes)
-
-    def write(self, block: NDArray[np.int64], lane: int, values: tuple[Any, ...]) -> None:
-        """Write the parts of one game."""
-        for (kind, row, _, *more), part in zip(_leaves(self.form), _parts(values), strict=True):
-            if kind == "stream":
-                words = part.bit_generator.state["state"]["state"].view(np.int64)
-            elif kind == "slot":
-                words = np.array([-1, 0])
-            else:
-                content = np.asarray(part, more[0]).tobytes()
-                words = np.frombuffer(content.ljust(-len(content) % WORD_BYTES + len(content), b"\0"), np.int64)
-            block[row : row + len(words), lane] = words
-
-
-def _leaves(form: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
-    if form[0] != "tuple":
-        yield form
-        return
-    for inner in form[3:]:
-        yield from _leaves(inner)
-
-
-def _parts(value: Any) -> Iterator[Any]:
-    if not isinstance(value, tuple) or isinstance(value, Single):
-        yield value
-        return
-    for inner in value:
-        yield from _parts(inner)
-
-
-def _type_of(form: tuple[Any, ...]) -> Any:
-    kind = form[0]
-    if kind == "tuple":
-        inner = [_type_of(each) for each in form[3:]]
-        if not form[1]:
-            return types.Tuple(inner)
-        return types.NamedTuple(inner, getattr(importlib.import_module(form[1]), form[2]))
-    if kind == "stream":
-        return StreamType(form[2])
-    if kind == "array" and form[2] == 1:
-        return types.Array(numpy_support.from_dtype(np.dtype(form[3])), len(form[4]), "C")
-    if kind == "slot":
-        return Slot(DTYPES[form[3]], form[4], form[2])
-    if kind == "array":
-        return Lane(DTYPES[form[3]], form[4], form[2], form[5])
-    return DTYPES[form[3]]
-
-
-def _ordinary(context: Any, builder: Any, kind: Any, pointer: Any, shape: tuple[int, ...]) -> Any:
-    """Return an array at a place in memory."""
-    made = context.make_array(kind)(context, builder)
-    itemsize = context.get_abi_sizeof(context.get_data_type(kind.dtype))
-    strides = [itemsize * math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
-    arrayobj.populate_array(
-        made,
-        data=builder.bitcast(pointer, made.data.type),
-        shape=[WORD(length) for length in shape],
-        strides=[WORD(stride) for stride in strides],
-        itemsize=WORD(itemsize),
-        meminfo=None,
-    )
-    return made._getvalue()
-
-
-@functools.cache
-def reader(form: tuple[Any, ...]) -> Any:
-    """Return a function of machine code, `game_at(block, lane)`, that returns a game's nested tuple."""
-
-    def game_at(typing_context, block, lane):
-        returned = _type_of(form)
-
-        def generate(context, builder, signature, arguments):
-            base = context.make_array(block)(context, builder, arguments[0]).data
-
-            def made(part, kind):
-                if part[0] == "tuple":
-                    return context.make_tuple(builder, kind, list(map(made, part[3:], kind.types)))
-                offset = builder.add(WORD(part[1] * part[2]), arguments[1])
-                pointer = builder.gep(base, [offset], inbounds=True)
-                if isinstance(kind, types.Array):
-                    return _ordinary(context, builder, kind, pointer, part[4])
-                if part[0] in ("stream", "array", "slot"):
-                    return pointer
-                return builder.load(builder.bitcast(pointer, ir.PointerType(context.get_value_type(kind))))
-
-            return made(form, returned)
-
-        return returned(block, types.intp), generate
-
-    return intrinsic(game_at)
-
-
-@functools.cache
-def writer(form: tuple[Any, ...]) -> Any:
-    """Return a function of machine code, `keep(block, lane, value)`, that stores the numbers of a nested tuple."""
-
-    def keep(typing_context, block, lane, value):
-        def generate(context, builder, signature, arguments):
-            base = context.make_array(block)(context, builder, arguments[0]).data
-
-            def stored(part, kind, number):
-                if part[0] == "tuple":
-                    for place, inner in enumerate(part[3:]):
-                        stored(inner, kind.types[place], builder.extract_value(number, place))
-                elif part[0] == "number":
-                    dtype = DTYPES[part[3]]
-                    number = context.cast(builder, number, kind, dtype)
-                    offset = builder.add(WORD(part[1] * part[2]), arguments[1])
-                    pointer = builder.gep(base, [offset], inbounds=True)
-                    builder.store(number, builder.bitcast(pointer, ir.PointerType(context.get_value_type(dtype))))
-
-            stored(form, value, arguments[2])
-            return context.get_dummy_value()
-
-        return types.void(block, types.intp, value), generate
-
-    return intrinsic(keep)

@@ -23,6 +23,8 @@ from dp_bandit_envs.seeding import ADVERSARY, EpisodeStreams, checked_options, c
 
 BLOCK_NUMBERS = 2**18
 """The most gains that are fetched at once; with many arms, blocks are shorter."""
+FIRST_BLOCK = 64
+"""The number of rounds of the first block. Later ones are as long as the game so far, so that short games are cheap."""
 
 
 def observation_space(n_arms: int) -> spaces.Dict:
@@ -74,7 +76,7 @@ class BanditEnv(EvaluatorsNumbers, gym.Env[Observation, int]):
         observe_charge: Whether the agent observes a charge for switching (a gain of 0), or only the reward contains it;
             with a payoff function, whether the agent observes payoffs or the gains behind them.
         render_mode: None, `"rgb_array"` or `"ansi"`.
-        block_length: Number of rounds for which gains are fetched at once; it changes nothing but speed and memory.
+        block_length: The most rounds for which gains are fetched at once; it changes nothing but speed and memory.
         arguments: What the adversary of a registered id takes, such as `n_arms` and `horizon`.
     """
 
@@ -238,7 +240,8 @@ class BanditEnv(EvaluatorsNumbers, gym.Env[Observation, int]):
             raise StepOutsideGameError(f"the game ended after round {self.horizon}; call reset() to start another.")
         self.report_block()
         self._totals_before_block = self._totals(len(self._arms))
-        self._block = np.empty((min(self._block_length, self.horizon - self._round), self._width))
+        rounds = min(self._block_length, max(FIRST_BLOCK, self._round), self.horizon - self._round)
+        self._block = np.empty((rounds, self._width))
         t, self._round = self._round, -1  # without the right gains there is no game to go on with
         self.adversary.fill(self._block, check=True)
         self._check_gains()

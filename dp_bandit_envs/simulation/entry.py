@@ -5,15 +5,13 @@ pending KeyboardInterrupt makes such a call fail, it continues with a null point
 addresses: machine code steps the words of NumPy's own SFC64, which costs a fifth of a call of NumPy's function.
 """
 
-import ctypes
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
-
-from dp_bandit_envs.protocols import FloatArray
+from dp_bandit_envs.compiling.addresses import stream_address
 from dp_bandit_envs.compiling.compiled import compile_with
 from dp_bandit_envs.compiling.intrinsics import plain_tuple, streams_at
+from dp_bandit_envs.protocols import FloatArray
 from dp_bandit_envs.simulation.play_block import Progress, Record, Rules, Streams, play_block
 from dp_bandit_envs.specialise import specialise
 
@@ -71,21 +69,6 @@ def enter(
     """Play a block with the generators at the given addresses; return the state as plain tuples. Runs only compiled."""
     streams = streams_at(generators)
     return plain_tuple(play_block(state, states, graph, gains, rules, streams, progress, record))
-
-
-def stream_address(rng: np.random.Generator) -> int:
-    """Return the address of the four words of a generator's SFC64, which does not change during its life."""
-    bits = rng.bit_generator
-    if not isinstance(bits, np.random.SFC64):
-        raise TypeError(f"compiled games need streams of SFC64; received one of {type(bits).__name__}.")
-    # The only way to it that makes no object each time: `bits.ctypes` looks up the functions, too.
-    interface = _capsule_pointer(bits.capsule, b"BitGenerator")
-    return int(ctypes.c_void_p.from_address(interface).value or 0)
-
-
-_capsule_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
-    ("PyCapsule_GetPointer", ctypes.pythonapi)
-)
 
 
 def _named(like: Any, value: Any) -> Any:

@@ -17,7 +17,7 @@ import numpy as np
 
 from dp_bandit_envs.compiling.compiled import compile_with
 from dp_bandit_envs.compiling.cuda_code import Kernel, check_there, kernel_of
-from dp_bandit_envs.compiling.lanes import Layout, reader, writer
+from dp_bandit_envs.compiling.layouts import Layout, reader, writer
 from dp_bandit_envs.errors import DeviceError
 from dp_bandit_envs.metrics.regrets import external_regret, policy_regret, pseudo_regret
 from dp_bandit_envs.seeding import ADVERSARY, GRAPH, stream
@@ -122,7 +122,7 @@ class GpuGames:
         at = kernel.put(checkpoints)
         shapes = ((np.float64, ()), (np.int64, ()), (np.int64, (plays,)), (np.float64, (n_arms,)))
         record = [kernel.put(np.zeros((number, *shape, games), dtype)) for dtype, shape in shapes]
-        clock = self._layout.form[3 + Alone._fields.index("progress")][3][1] + ROUND
+        clock = self._layout.form.inner[Alone._fields.index("progress")].inner[0].row + ROUND
         horizon = int(checkpoints[-1])
         for start in range(0, horizon, ROUNDS_AT_ONCE):
             rounds = min(ROUNDS_AT_ONCE, horizon - start)
@@ -182,7 +182,7 @@ def _parts(work: CompiledTrials, plan: Plan, layout: Layout) -> dict[str, Any]:
     """Return what replaces the placeholders of `play_games`."""
     return {
         "game_at": reader(layout.form),
-        "keep": writer(layout.form[3]),
+        "keep": writer(layout.form.inner[0]),
         "next_round": work.adversary.by_rounds.next_round,
         "play_block": loop_of(plan.parts),
     }

@@ -14,14 +14,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dp_bandit_envs.compiling.addresses import stream_address
+from dp_bandit_envs.compiling.background import in_background
+from dp_bandit_envs.compiling.compiled import Compiled, compile_with
+from dp_bandit_envs.compiling.intrinsics import streams_at
 from dp_bandit_envs.protocols import FloatArray, IntArray
 from dp_bandit_envs.simulation.chain import NotCompilableError
-from dp_bandit_envs.compiling.compiled import Compiled, compile_with
-from dp_bandit_envs.simulation.entry import stream_address, loop_of
-from dp_bandit_envs.compiling.intrinsics import streams_at
+from dp_bandit_envs.simulation.entry import loop_of
 from dp_bandit_envs.simulation.plan import Plan
 from dp_bandit_envs.simulation.play_block import Nothing, Progress, Record, Rules, new_record, play_block
-from dp_bandit_envs.simulation.spreading import in_background
 from dp_bandit_envs.simulation.taping import Tape
 
 CHUNK = 2**13

@@ -8,11 +8,11 @@ import numpy as np
 
 from dp_bandit_envs.adversaries import Adversary
 from dp_bandit_envs.adversaries.payoff import python_function
+from dp_bandit_envs.compiling.background import in_background
+from dp_bandit_envs.compiling.compiled import compile_with
 from dp_bandit_envs.errors import PayoffRangeError
 from dp_bandit_envs.protocols import FloatArray, IntArray
-from dp_bandit_envs.compiling.compiled import compile_with
 from dp_bandit_envs.simulation.play_block import Progress, Streams
-from dp_bandit_envs.simulation.spreading import in_background
 from dp_bandit_envs.specialise import specialise
 
 

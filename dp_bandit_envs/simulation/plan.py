@@ -11,11 +11,11 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 from gymnasium.wrappers import OrderEnforcing, PassiveEnvChecker
-from numba.core import config
 
 from dp_bandit_envs.agents import FunctionalAgent
 from dp_bandit_envs.agents.functional_points import FunctionalPointAgent
 from dp_bandit_envs.algorithms import Algorithm
+from dp_bandit_envs.compiling.compiled import switched_off
 from dp_bandit_envs.decisions import DecisionSet
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.experts_env import ExpertsEnv
@@ -137,7 +137,7 @@ def make_plan(algorithm: Algorithm, env: Environment) -> Plan:
         env: The environment, without the algorithm's wrappers.
     """
     game = env.unwrapped
-    if config.DISABLE_JIT:  # type: ignore[attr-defined]
+    if switched_off():
         raise NotCompilableError("NUMBA_DISABLE_JIT is set")
     if type(game).step is not BanditEnv.step or type(game).reset is not BanditEnv.reset:
         raise NotCompilableError(f"{type(game).__name__} has a step or reset of its own")

@@ -1,8 +1,9 @@
-"""The loop that plays a block of rounds of many games side by side: the stages of `play_block`, game by game.
+"""The loop that plays a block of rounds of many games side by side: the stages of `play_block`, game after game.
 
 All games of a block are in the same round, so what depends on the round only is decided once: whether a step begins or
 ends, and whether a checkpoint is reached. The loops over games are short and have no branches that games take
-differently; LLVM turns each of them into vector instructions.
+differently; LLVM turns each of them into vector instructions. `game_at` gives the parts of one game, whose arrays are
+lanes of the block (`dp_bandit_envs.compiling.lanes`), to the same plain functions that `play_block` calls.
 """
 
 from typing import Any, Final, NamedTuple
@@ -12,39 +13,69 @@ from dp_bandit_envs.protocols import FloatArray, IntArray
 from dp_bandit_envs.simulation.play_block import (
     Nothing,
     Progress,
-    Record,
     Rules,
     add_to_sums,
+    choose,
     clear,
     forget,
     gain_of,
     observe,
     pay,
     reveal,
-    select,
     settle,
     update,
 )
 
 LANES: Final = 16
-"""Games side by side; a constant of machine code."""
-ROUND, FILLED, CHECKPOINT = 0, 1, 2
+"""Games side by side: two vector registers of AVX-512, so that one computes while the other waits."""
+ROUND, FILLED, CHECKPOINT, MEMORY, OBSERVE_CHARGE, BATCH_SIZE = range(6)
+"""Places in the clock: the round, rounds in the batch, the next checkpoint, and the `Rules`."""
+
+
+class Own(NamedTuple):
+    """What the loop keeps of a game, each of shape `(1,)`: the arm, the length of its run, the changes of arm."""
+
+    arm: IntArray
+    run: IntArray
+    switches: IntArray
+
+
+class Broken(NamedTuple):
+    """The last of the mechanisms' states: how many releases broke their mechanism's word, shape `(1,)`."""
+
+    broken: IntArray
+
+
+class Game(NamedTuple):
+    """All parts of a game: the agent's state, the mechanisms', the streams, progress, own numbers, a round's gains."""
+
+    state: Any
+    states: tuple[Any, ...]
+    streams: tuple[Any, ...]
+    progress: Progress
+    own: Own
+    gains: FloatArray
 
 
 def game_at(block: IntArray, lane: int) -> Any:
-    """Placeholder for the function that returns a game's parts; see `compiling.lanes`."""
+    """Placeholder for the function that returns a `Game`; see `compiling.layouts`."""
     raise NotImplementedError
 
 
-def keep(block: IntArray, lane: int, game: Any) -> None:
-    """Placeholder for the function that stores the numbers of a game's parts."""
+def keep(block: IntArray, lane: int, state: Any) -> None:
+    """Placeholder for the function that stores the numbers of an agent's state."""
+
+
+def tidy(state: Any) -> Any:
+    """Return the state; placeholder for the agent's own function."""
+    return state
 
 
 def begin_step(block: IntArray, lane: int) -> None:
     """Let the agent choose an arm."""
     game = game_at(block, lane)
     own = game.own
-    chosen = select(game.state, game.streams[0])
+    chosen = choose(Nothing(), game.state, game.streams[0])
     before = own.arm[0]
     moved = chosen != before
     own.switches[0] += 1 if moved and before >= 0 else 0
@@ -80,34 +111,37 @@ def end_step(block: IntArray, lane: int, rules: Rules) -> None:
     keep(block, lane, state)
 
 
-def tidy(state: Any) -> Any:
-    """Return the state; placeholder for the agent's own function."""
-    return state
-
-
 def play_lanes(
-    block: IntArray, shared: IntArray, gains: FloatArray, rules: Rules, clock: IntArray, record: Record
+    block: IntArray,
+    row: IntArray,
+    gains: IntArray,
+    clock: IntArray,
+    checkpoints: IntArray,
+    collected: FloatArray,
+    switches: IntArray,
+    pulls: IntArray,
 ) -> None:
     """Play one round for each row of `gains`.
 
     Args:
-        block: All games, shape `(rows, LANES)`; changed in place.
-        shared: The rows of the block that hold a round's gains, `(n_arms, LANES)`.
-        gains: Shape `(rounds, n_arms, LANES)`, as the bits of int64.
-        rules: The constants of the games.
-        clock: `ROUND`, `FILLED` and `CHECKPOINT`: rounds played, rounds in the batch, next checkpoint; changed.
-        record: The results at checkpoints, with the games as a last axis; changed in place.
+        block: All games, shape `(words, LANES)`; changed in place.
+        row: The words of the block with a round's gains, `(n_arms, LANES)`.
+        gains: The bits of the gains, shape `(rounds, n_arms, LANES)`.
+        clock: See `ROUND`; changed in place.
+        checkpoints: Rounds at which to record, ascending.
+        collected, switches: The records, `(checkpoints, LANES)`; changed in place.
+        pulls: The record of pulls, `(checkpoints, n_arms, LANES)`; changed in place.
     """
     t, filled, checkpoint = clock[ROUND], clock[FILLED], clock[CHECKPOINT]
-    one_round = rules.batch_size == 1
-    # Not a constant for LLVM, which would write small loops out, but a multiple of what fits a register.
+    rules = Rules(clock[MEMORY], clock[OBSERVE_CHARGE] != 0, clock[BATCH_SIZE])
+    # No constant for LLVM, which would write short loops out; but it sees that no game is left over.
     lanes = block.shape[1] >> 3 << 3
-    for row in range(len(gains)):
+    for place in range(len(gains)):
         t += 1
-        for arm in range(gains.shape[1]):
+        for arm in range(len(row)):
             for lane in range(lanes):
-                shared[arm, lane] = gains[row, arm, lane]
-        if one_round:
+                row[arm, lane] = gains[place, arm, lane]
+        if rules.batch_size == 1:
             for lane in range(lanes):
                 begin_step(block, lane)
                 play_round(block, lane, t, rules)
@@ -123,45 +157,45 @@ def play_lanes(
                 for lane in range(lanes):
                     end_step(block, lane, rules)
                 filled = 0
-        if filled == 0 and t % (TIDY_EVERY * rules.batch_size) == 0:
+        if t % (TIDY_EVERY * rules.batch_size) == 0:
             for lane in range(lanes):
                 keep(block, lane, tidy(game_at(block, lane).state))
-        if t == record.checkpoints[checkpoint]:
+        if t == checkpoints[checkpoint]:
             for lane in range(lanes):
-                note(block, lane, checkpoint, record)
+                note(block, lane, collected[checkpoint], switches[checkpoint], pulls[checkpoint])
             checkpoint += 1
     clock[ROUND], clock[FILLED], clock[CHECKPOINT] = t, filled, checkpoint
 
 
-def note(block: IntArray, lane: int, checkpoint: int, record: Record) -> None:
+def note(block: IntArray, lane: int, collected: FloatArray, switches: IntArray, pulls: IntArray) -> None:
     """Record the results of a game at a checkpoint."""
     game = game_at(block, lane)
-    record.collected[checkpoint, lane] = game.progress.collected[0]
-    record.switches[checkpoint, lane] = game.own.switches[0]
+    collected[lane] = game.progress.collected[0]
+    switches[lane] = game.own.switches[0]
     for arm in range(len(game.progress.pulls)):
-        record.pulls[checkpoint, arm, lane] = game.progress.pulls[arm]
+        pulls[arm, lane] = game.progress.pulls[arm]
 
 
-class Own(NamedTuple):
-    """What the loop keeps of a game, each of shape `(1,)`: the arm, the length of its run, the changes of arm."""
-
-    arm: IntArray
-    run: IntArray
-    switches: IntArray
+def next_round(state: Any, t: int, row: FloatArray, rng: Any) -> None:
+    """Placeholder for an adversary's own function."""
+    raise NotImplementedError
 
 
-class Game(NamedTuple):
-    """All parts of a game: the agent's state, the mechanisms', the streams, progress, own numbers, a round's gains."""
+def draw_lanes(block: IntArray, row: IntArray, first: int, gains: IntArray) -> None:
+    """Write the gains of rounds `first`, `first + 1`, ... of an adversary in many games; arguments as above."""
+    lanes = block.shape[1] >> 3 << 3
+    for place in range(len(gains)):
+        for lane in range(lanes):
+            game = game_at(block, lane)
+            next_round(game.state, first + place, game.gains, game.rng)
+        for arm in range(len(row)):
+            for lane in range(lanes):
+                gains[place, arm, lane] = row[arm, lane]
+
+
+class Drawn(NamedTuple):
+    """The parts of an adversary in a game: its state, the gains of a round, its stream."""
 
     state: Any
-    states: tuple[Any, ...]
-    streams: tuple[Any, ...]
-    progress: Progress
-    own: Own
     gains: FloatArray
-
-
-class Faults(NamedTuple):
-    """The last of the mechanisms' states: how many releases broke their mechanism's word, shape `(1,)`."""
-
-    broken: IntArray
+    rng: Any

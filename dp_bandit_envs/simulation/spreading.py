@@ -1,6 +1,5 @@
 """Plays many tasks in parallel, in threads, processes or on a cluster, and stops at once on Ctrl-C."""
 
-import sys
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ThreadPoolExecutor, wait
@@ -9,12 +8,11 @@ from typing import Any
 from joblib import Parallel, delayed
 from joblib.parallel import SequentialBackend, ThreadingBackend, get_active_backend
 
+from dp_bandit_envs.compiling.background import in_background
 from dp_bandit_envs.simulation.carrying import Carried
 from dp_bandit_envs.simulation.cutting import Cutter
-from dp_bandit_envs.simulation.tasks import Played, Result, Stopped, Task, never, once_for_each_work, play_all
+from dp_bandit_envs.simulation.tasks import Played, Result, Task, once_for_each_work, play_all
 
-COMPILER = "dp-bandit compiler"
-"""The name of the compiling thread."""
 LOCAL = (SequentialBackend, ThreadingBackend)
 SECONDS_IN_THREADS, SECONDS_ELSEWHERE = 0.1, 2.0
 """What a task takes: so long that sending it costs little, so short that an interruption loses little."""
@@ -127,41 +125,3 @@ def _with_joblib(tasks: Cutter, jobs: int, in_threads: bool) -> Iterator[Result]
 
 def _numbered(number: int, carried: Carried, trials: range) -> tuple[int, Played]:
     return number, carried.play(trials)
-
-
-def in_background(compile_parts: Callable[[Stopped], object]) -> None:
-    """Compile in another thread and wait for it; an error there is raised here.
-
-    Python runs signal handlers in the main thread only. If that thread compiled, Ctrl-C would be raised in one of
-    LLVM's callbacks, which cannot propagate it, and be lost. Here the wait ends at once, and the current function is
-    compiled to its end in the background.
-
-    While a module is being imported, everything is compiled in this thread: Numba imports the module of each function
-    that it compiles, and another thread would wait for an import that waits for it.
-    """
-    if _importing():
-        compile_parts(never)
-        return
-    stop = threading.Event()
-    failure: list[BaseException] = []
-
-    def work() -> None:
-        try:
-            compile_parts(stop.is_set)
-        except BaseException as error:
-            failure.append(error)
-
-    thread = threading.Thread(target=work, name=COMPILER)
-    thread.start()
-    try:
-        while thread.is_alive():
-            thread.join(0.1)  # on Windows, Ctrl-C does not end a wait without a limit
-    finally:
-        stop.set()
-    if failure:
-        raise failure[0]
-
-
-def _importing() -> bool:
-    specs = [getattr(module, "__spec__", None) for module in list(sys.modules.values())]
-    return any(getattr(spec, "_initializing", False) for spec in specs)

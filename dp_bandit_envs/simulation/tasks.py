@@ -5,6 +5,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple, Protocol
 
+from dp_bandit_envs.compiling.background import Stopped, never
 from dp_bandit_envs.privacy.announced import Announced, Paid, announced
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.protocols import FloatArray, IntArray
@@ -21,17 +22,8 @@ class Column(NamedTuple):
     pulls: IntArray
 
 
-Stopped = Callable[[], bool]
-"""Returns whether the work should end."""
-
-
 class StoppedEarlyError(Exception):
     """Raised by a trial that was cancelled."""
-
-
-def never() -> bool:
-    """Return False."""
-    return False
 
 
 class Work(Protocol):

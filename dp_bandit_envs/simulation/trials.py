@@ -11,6 +11,8 @@ import numpy as np
 from dp_bandit_envs.adversaries import Adversary
 from dp_bandit_envs.adversaries.payoff import python_function
 from dp_bandit_envs.algorithms import Algorithm
+from dp_bandit_envs.compiling.background import Stopped, in_background, never
+from dp_bandit_envs.compiling.compiled import compile_with
 from dp_bandit_envs.decisions import DecisionSet
 from dp_bandit_envs.envs.ledger_of_many import counted
 from dp_bandit_envs.errors import GainRangeError
@@ -19,7 +21,6 @@ from dp_bandit_envs.metrics.regrets import external_regret, policy_regret, pseud
 from dp_bandit_envs.protocols import Environment, FloatArray, IntArray
 from dp_bandit_envs.seeding import ADVERSARY, GRAPH, stream
 from dp_bandit_envs.simulation.chain import NotCompilableError
-from dp_bandit_envs.compiling.compiled import compile_with
 from dp_bandit_envs.simulation.first_state import FirstState
 from dp_bandit_envs.simulation.game import play
 from dp_bandit_envs.simulation.graph_feedback import Rows
@@ -33,8 +34,7 @@ from dp_bandit_envs.simulation.play_block import (
     new_record,
 )
 from dp_bandit_envs.simulation.points import Points
-from dp_bandit_envs.simulation.spreading import in_background
-from dp_bandit_envs.simulation.tasks import Column, Stopped, StoppedEarlyError, Terms, never
+from dp_bandit_envs.simulation.tasks import Column, StoppedEarlyError, Terms
 
 ROUNDS_AT_ONCE = 2**14
 NUMBERS_AT_ONCE = 2**18

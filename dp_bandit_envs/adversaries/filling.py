@@ -1,0 +1,103 @@
+"""Fills blocks of gains by a function of one round: in Python while there is little to draw, then compiled.
+
+Machine code draws a few hundred times faster, but costs seconds before its first number. So a process draws in Python
+until that has taken about as long as machine code would take to get, as one rents skis until the rent has reached their
+price: that is never much more than twice the best. The numbers are the same.
+"""
+
+import functools
+import math
+import sys
+import time
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from dp_bandit_envs.compiling.background import in_background
+from dp_bandit_envs.draws import Stream
+from dp_bandit_envs.protocols import FloatArray
+from dp_bandit_envs.specialise import specialise
+
+SECONDS_TO_IMPORT: Final = 0.5
+SECONDS_TO_COMPILE: Final = 0.05
+"""Between loading machine code from disk, 0.01 s, and compiling it, 0.2 to 0.6 s."""
+GAINS_AT_ONCE: Final = 2**13
+"""The number of gains that are drawn in Python before the price is asked again."""
+
+
+def next_round(state: Any, t: int, row: FloatArray, rng: np.random.Generator) -> None:
+    """Write the gains of round t; placeholder for an adversary's own function."""
+    raise NotImplementedError
+
+
+def fill_rounds(state: Any, first: int, gains: FloatArray, rng: np.random.Generator) -> None:
+    """Write the gains of rounds `first`, `first` + 1, ... into the rows of `gains`, shape `(rounds, n_arms)`."""
+    for place in range(len(gains)):
+        next_round(state, first + place, gains[place], rng)
+
+
+class Filler:
+    """Fills blocks by one function of a round.
+
+    Args:
+        function: A function like `next_round`; only those of this package are compiled.
+    """
+
+    def __init__(self, function: Callable[..., None]) -> None:
+        self._loop = specialise(fill_rounds, "next_round", function)
+        self._ours = f"{function.__module__}.".startswith("dp_bandit_envs.")
+        self._spent = 0.0
+        """Seconds in Python."""
+        self._compiled: Callable[..., None] | None = None
+
+    def fill(self, state: Any, first: int, gains: FloatArray, rng: np.random.Generator) -> None:
+        """Write gains as `fill_rounds` does, into an array in C order."""
+        # Other generators have draws of their own, which machine code does not know.
+        compilable = self._ours and type(rng) is Stream and isinstance(rng.bit_generator, np.random.SFC64)
+        at_once = max(1, GAINS_AT_ONCE // gains.shape[1])
+        start = 0
+        while start < len(gains):
+            if compilable and self._compiled is None and self._spent >= price():
+                in_background(lambda stopped: self._compile(state, gains, rng))
+            if compilable and self._compiled is not None:
+                self._compiled(state, first + start, gains[start:], rng)
+                return
+            began = time.perf_counter()
+            self._loop(state, first + start, gains[start : start + at_once], rng)
+            self._spent += time.perf_counter() - began
+            start += at_once
+
+    def _compile(self, state: Any, gains: FloatArray, rng: np.random.Generator) -> None:
+        """Get the machine code by filling 0 rounds with it."""
+        from dp_bandit_envs.adversaries.compiled_filling import compiled
+
+        loop = compiled(self._loop)
+        if loop is None:
+            self._spent = -math.inf
+            return
+        loop(state, 1, gains[:0], rng)
+        self._compiled = loop
+
+
+def price() -> float:
+    """Return about how many seconds machine code costs in this process."""
+    return SECONDS_TO_COMPILE + (0.0 if "numba" in sys.modules else SECONDS_TO_IMPORT)
+
+
+def fill_with(
+    function: Callable[..., None], state: Any, first: int, gains: FloatArray, rng: np.random.Generator
+) -> None:
+    """Write the gains of rounds `first`, `first` + 1, ... into the rows of `gains`, shape `(rounds, n_arms)`.
+
+    Args:
+        function: A function like `next_round`.
+        state: Its state, changed in place.
+        first: The first round, from 1.
+        gains: An array in C order.
+        rng: The adversary's stream.
+    """
+    _filler(function).fill(state, first, gains, rng)
+
+
+_filler = functools.cache(Filler)

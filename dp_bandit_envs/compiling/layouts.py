@@ -1,0 +1,238 @@
+# mypy: disable-error-code="no-untyped-call, no-untyped-def"
+"""Places a nested tuple of arrays, numbers and random streams in a block of memory, and gives it to plain functions.
+
+`Layout` says where each part is, and writes a game there; `game_at`, which `reader` returns, gives a plain function the
+same nested tuple in machine code, with numbers loaded; `keep` stores the numbers of a state that a function returned.
+
+In a block of many columns arrays become lanes; see `lanes`. In a block of one column, the memory of one thread of a
+GPU, their words are adjacent: they are ordinary arrays there, of any shape and type, and functions use them as always.
+"""
+
+import functools
+import importlib
+import math
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from llvmlite import ir
+from numba.core import types
+from numba.extending import intrinsic
+from numba.np import arrayobj, numpy_support
+from numpy.typing import NDArray
+
+from dp_bandit_envs.compiling.intrinsics import WORD, StreamType
+from dp_bandit_envs.compiling.lanes import Lane, Slot
+
+DTYPES = {"float64": types.float64, "int64": types.int64}
+STREAM_WORDS = 4
+WORD_BYTES = 8
+LINE_BYTES = 64
+
+
+class Single(NamedTuple):
+    """Stands for an array, in a layout, of which at most one element is not 0."""
+
+    dtype: str
+    size: int
+
+
+class Place(NamedTuple):
+    """Where a part of a game is: from which row of a block on.
+
+    Attributes:
+        kind: `"array"`, `"slot"`, `"stream"`, `"number"`, or `"ordinary"` for an ordinary array.
+        row: Its first row.
+        lanes: Number of columns.
+        dtype: Of an array, a slot or a number.
+        size: Of an array or a slot.
+        same: Whether all games index it alike.
+        shape: Of an ordinary array.
+    """
+
+    kind: str
+    row: int
+    lanes: int
+    dtype: str = ""
+    size: int = 0
+    same: bool = False
+    shape: tuple[int, ...] = ()
+
+
+class Parts(NamedTuple):
+    """A tuple, or a NamedTuple of the class of this name in this module; `inner` are its parts' forms."""
+
+    module: str
+    name: str
+    inner: tuple[Any, ...]
+
+
+class Layout:
+    """Where a nested tuple of arrays, numbers and streams is in a block.
+
+    Args:
+        example: The tuple; an array is one row of float64 or int64, or any array of numbers in a block of one column,
+            and a generator stands for its stream.
+        lanes: Number of columns.
+        same: Whether all games index arrays alike, so that their elements need not be selected.
+
+    Attributes:
+        form: The places of all parts, nested as they are: a constant of machine code.
+        rows: Number of words of a game.
+
+    Raises:
+        TypeError: If an array has another type or more dimensions.
+    """
+
+    def __init__(self, example: tuple[Any, ...], lanes: int, *, same: bool = False) -> None:
+        self.lanes, self.rows, self._same = lanes, 0, same
+        self.form: Parts = self._placed(example)
+
+    def _placed(self, part: Any) -> Any:
+        if isinstance(part, Single):
+            return self._taken("slot", 2, part.dtype, part.size)
+        if isinstance(part, tuple):
+            named = hasattr(part, "_fields")
+            kind = (type(part).__module__, type(part).__qualname__) if named else ("", "")
+            return Parts(*kind, tuple(map(self._placed, part)))
+        if isinstance(part, np.random.Generator):
+            return self._taken("stream", STREAM_WORDS)
+        if isinstance(part, np.ndarray) and self.lanes == 1:
+            place = self._taken("ordinary", math.ceil(part.nbytes / WORD_BYTES), part.dtype.name)
+            return place._replace(shape=part.shape)
+        if isinstance(part, np.ndarray):
+            if part.ndim != 1 or part.dtype.name not in DTYPES:
+                raise TypeError(f"a lane holds one row of {' or '.join(DTYPES)}; received {part.dtype}{part.shape}.")
+            return self._taken("array", part.size, part.dtype.name, part.size)
+        return self._taken("number", 1, "float64" if isinstance(part, (float, np.floating)) else "int64")
+
+    def _taken(self, kind: str, rows: int, dtype: str = "", size: int = 0) -> Place:
+        self.rows += rows
+        return Place(kind, self.rows - rows, self.lanes, dtype, size, self._same)
+
+    def block(self) -> NDArray[np.int64]:
+        """Return an empty block, shape `(rows, lanes)`, that begins at a line of the processor's cache."""
+        words, size = LINE_BYTES // WORD_BYTES, self.rows * self.lanes
+        # Lines of their own before and behind it: no two threads write to one.
+        room = np.zeros(size + 4 * words, np.int64)
+        first = words + -room.ctypes.data % LINE_BYTES // WORD_BYTES
+        return room[first : first + size].reshape(self.rows, self.lanes)
+
+    def write(self, block: NDArray[np.int64], lane: int, values: tuple[Any, ...]) -> None:
+        """Write the parts of one game, of the example's types and shapes."""
+        for place, part in zip(_leaves(self.form), _values(values), strict=True):
+            if place.kind == "stream":
+                words = part.bit_generator.state["state"]["state"].view(np.int64)
+            elif place.kind == "slot":
+                words = np.array([-1, 0])
+            elif place.kind == "ordinary":
+                content = part.tobytes()
+                words = np.frombuffer(content + bytes(-len(content) % WORD_BYTES), np.int64)
+            else:
+                words = np.atleast_1d(np.asarray(part, place.dtype)).view(np.int64)
+            block[place.row : place.row + len(words), lane] = words
+
+
+def _leaves(form: Any) -> Iterator[Place]:
+    if isinstance(form, Place):
+        yield form
+    else:
+        for inner in form.inner:
+            yield from _leaves(inner)
+
+
+def _values(value: Any) -> Iterator[Any]:
+    if isinstance(value, tuple) and not isinstance(value, Single):
+        for inner in value:
+            yield from _values(inner)
+    else:
+        yield value
+
+
+def _type_of(form: Any) -> Any:
+    if isinstance(form, Parts):
+        inner = [_type_of(each) for each in form.inner]
+        if not form.module:
+            return types.Tuple(inner)
+        return types.NamedTuple(inner, getattr(importlib.import_module(form.module), form.name))
+    if form.kind == "stream":
+        return StreamType(form.lanes)
+    if form.kind == "ordinary":
+        return types.Array(numpy_support.from_dtype(np.dtype(form.dtype)), len(form.shape), "C")
+    dtype = DTYPES[form.dtype]
+    if form.kind == "slot":
+        return Slot(dtype, form.size, form.lanes)
+    return dtype if form.kind == "number" else Lane(dtype, form.size, form.lanes, form.same)
+
+
+def _pointer(builder: Any, base: Any, place: Place, lane: Any) -> Any:
+    return builder.gep(base, [builder.add(WORD(place.row * place.lanes), lane)], inbounds=True)
+
+
+def _ordinary(context: Any, builder: Any, kind: Any, pointer: Any, shape: tuple[int, ...]) -> Any:
+    """Return an array that is in memory at a pointer."""
+    array = context.make_array(kind)(context, builder)
+    itemsize = context.get_abi_sizeof(context.get_data_type(kind.dtype))
+    strides = (itemsize * math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
+    arrayobj.populate_array(
+        array,
+        data=builder.bitcast(pointer, array.data.type),
+        shape=list(map(WORD, shape)),
+        strides=list(map(WORD, strides)),
+        itemsize=WORD(itemsize),
+        meminfo=None,
+    )
+    return array._getvalue()
+
+
+@functools.cache
+def reader(form: Parts) -> Any:
+    """Return a function of machine code, `game_at(block, lane)`, that returns a game's nested tuple."""
+
+    def game_at(typing_context, block, lane):
+        returned = _type_of(form)
+
+        def generate(context, builder, signature, arguments):
+            base = context.make_array(block)(context, builder, arguments[0]).data
+
+            def made(part, kind):
+                if isinstance(part, Parts):
+                    return context.make_tuple(builder, kind, list(map(made, part.inner, kind.types)))
+                pointer = _pointer(builder, base, part, arguments[1])
+                if part.kind == "ordinary":
+                    return _ordinary(context, builder, kind, pointer, part.shape)
+                if part.kind != "number":
+                    return pointer
+                return builder.load(builder.bitcast(pointer, ir.PointerType(context.get_value_type(kind))))
+
+            return made(form, returned)
+
+        return returned(block, types.intp), generate
+
+    return intrinsic(game_at)
+
+
+@functools.cache
+def writer(form: Parts) -> Any:
+    """Return a function of machine code, `keep(block, lane, value)`, that stores the numbers of a nested tuple."""
+
+    def keep(typing_context, block, lane, value):
+        def generate(context, builder, signature, arguments):
+            base = context.make_array(block)(context, builder, arguments[0]).data
+
+            def store(part, kind, number):
+                if isinstance(part, Parts):
+                    for place, inner in enumerate(part.inner):
+                        store(inner, kind.types[place], builder.extract_value(number, place))
+                elif part.kind == "number":
+                    dtype = DTYPES[part.dtype]
+                    pointer = _pointer(builder, base, part, arguments[1])
+                    number = context.cast(builder, number, kind, dtype)
+                    builder.store(number, builder.bitcast(pointer, ir.PointerType(context.get_value_type(dtype))))
+
+            store(form, value, arguments[2])
+            return context.get_dummy_value()
+
+        return types.void(block, types.intp, value), generate
+
+    return intrinsic(keep)

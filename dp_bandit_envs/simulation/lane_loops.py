@@ -1,0 +1,127 @@
+"""Makes the loops over lanes: of an algorithm from the stages of its plan, of an adversary from its function of a round.
+
+Which pieces are fit for lanes was measured; see `AGENTS` and `MECHANISMS`. A function is fit if LLVM can compute it for
+all games at once: CONTRIBUTING says what that asks of it.
+"""
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from llvmlite import binding
+
+from dp_bandit_envs.adversaries.round_by_round import RoundByRound
+from dp_bandit_envs.agents import Exp3, Hedge, Uniform
+from dp_bandit_envs.compiling.compiled import Compiled, compile_with
+from dp_bandit_envs.compiling.layouts import Layout, Parts, Place, Single, reader, writer
+from dp_bandit_envs.privacy.mechanisms import ExactSums, LaplaceClipRescale, MiniBatchAverage
+from dp_bandit_envs.protocols import IntArray
+from dp_bandit_envs.seeding import ADVERSARY, stream
+from dp_bandit_envs.simulation import play_lanes
+from dp_bandit_envs.simulation.plan import Plan
+from dp_bandit_envs.simulation.play_lanes import LANES, Broken, Drawn, Game, Own
+from dp_bandit_envs.specialise import specialise
+
+AGENTS = (Exp3, Hedge, Uniform)
+MECHANISMS = (ExactSums, LaplaceClipRescale, MiniBatchAverage)
+MOST_ARMS = 8
+"""With more arms LLVM leaves loops over arms as they are, and then does not use vector registers."""
+
+# Loops over arms are written out only if the result has at most so many instructions; Hedge has 8 exponentials.
+binding.set_option("dp-bandit-envs", "--unroll-threshold=600")
+
+
+def carries(plan: Plan) -> bool:
+    """Return whether lanes are worth it for a plan, and can play it."""
+    fit = type(plan.agent) in AGENTS and all(type(mechanism) in MECHANISMS for mechanism, _ in plan.mechanisms)
+    return fit and plan.feedback in ("arm", "all") and plan.payoff is None and plan.n_arms <= MOST_ARMS
+
+
+class LaneLoop:
+    """The loop of one algorithm over the games of a block."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._layout = Layout(self._game(plan.streams(0, 0)), LANES)
+        self._places = Game(*self._layout.form.inner)
+        parts = plan.parts_that(raising=False)
+        parts.pop("tidied", None)
+        if plan.agent.functions.tidy is not None:
+            parts["tidy"] = plan.agent.functions.tidy
+        self.compiled = _play_loop(self._layout.form, tuple(parts.items()))
+
+    def games(self, seed: int, trials: range) -> tuple[IntArray, IntArray, IntArray]:
+        """Return block, row and clock before round 1; lanes that are left over play the last trial again."""
+        block = self._layout.block()
+        for lane in range(LANES):
+            streams = self._plan.streams(seed, trials[min(lane, len(trials) - 1)])
+            self._layout.write(block, lane, self._game(streams))
+        rules = self._plan.rules
+        clock = np.array([0, 0, 0, rules.memory, rules.observe_charge, rules.batch_size])
+        return block, _rows(block, self._places.gains), clock
+
+    def check(self, block: IntArray) -> None:
+        """Raise if a release broke its mechanism's word in some game."""
+        if _rows(block, self._places.states.inner[-1].inner[0]).any():
+            raise ValueError("a mechanism withheld a gain, or released one outside its range, against its word.")
+
+    def _game(self, streams: tuple[np.random.Generator, ...]) -> Game:
+        state, states, progress = self._plan.first.copy()
+        if self._plan.feedback == "arm":
+            size = self._plan.n_values
+            progress = progress._replace(gains=Single("float64", size), observed=Single("int64", size))
+        own = Own(np.full(1, -1), np.zeros(1, np.int64), np.zeros(1, np.int64))
+        broken = Broken(np.zeros(1, np.int64))
+        return Game(state, (*states, broken), streams, progress, own, np.zeros(self._plan.n_arms))
+
+
+class LaneGains:
+    """The loop that draws an adversary's gains in the games of a block."""
+
+    def __init__(self, adversary: RoundByRound) -> None:
+        self._adversary = adversary
+        self._layout = Layout(self._game(stream(0, role=ADVERSARY)), LANES, same=True)
+        self._places = Drawn(*self._layout.form.inner)
+        self.compiled = _draw_loop(self._layout.form, type(adversary).next_round)
+
+    def games(self, seed: int, trials: range) -> tuple[IntArray, IntArray]:
+        """Return block and row before round 1; lanes that are left over play the last trial again."""
+        block = self._layout.block()
+        for lane in range(LANES):
+            rng = stream(seed, trial=trials[min(lane, len(trials) - 1)], role=ADVERSARY)
+            self._layout.write(block, lane, self._game(rng))
+        return block, _rows(block, self._places.gains)
+
+    def _game(self, rng: np.random.Generator) -> Drawn:
+        # The state first: what it draws comes before the first round.
+        state = self._adversary.first_round_state(rng)
+        return Drawn(state, np.zeros(self._adversary.n_arms), rng)
+
+
+def _rows(block: IntArray, place: Place) -> IntArray:
+    return block[place.row : place.row + place.size]
+
+
+@functools.lru_cache(maxsize=256)
+def _play_loop(form: Parts, parts: tuple[tuple[str, Callable[..., Any]], ...]) -> Compiled:
+    """Return `play_lanes` with an algorithm's stages in it."""
+    replaced: dict[str, Any] = {**dict(parts), "game_at": reader(form), "keep": writer(form.inner[0])}
+    stages = {
+        stage.__name__: _with(stage, replaced)
+        for stage in (play_lanes.begin_step, play_lanes.play_round, play_lanes.end_step, play_lanes.note)
+    }
+    return compile_with(_with(play_lanes.play_lanes, {**replaced, **stages}), {})
+
+
+@functools.lru_cache(maxsize=64)
+def _draw_loop(form: Parts, next_round: Callable[..., Any]) -> Compiled:
+    """Return `draw_lanes` with an adversary's function in it."""
+    return compile_with(_with(play_lanes.draw_lanes, {"game_at": reader(form), "next_round": next_round}), {})
+
+
+def _with(function: Callable[..., Any], parts: Mapping[str, Any]) -> Callable[..., Any]:
+    for name, part in parts.items():
+        if name in function.__code__.co_names:
+            function = specialise(function, name, part)
+    return function
