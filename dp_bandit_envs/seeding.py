@@ -67,9 +67,7 @@ class HashedSeed(ISpawnableSeedSequence):
         return [HashedSeed(self._digest + b"child %d" % (first + number)) for number in range(n_children)]
 
 
-def stream(
-    seed: int, *, trial: int = 0, role: int, episode: int = 0, player: str = "", part: str = ""
-) -> Stream:
+def stream(seed: int, *, trial: int = 0, role: int, episode: int = 0, player: str = "", part: str = "") -> Stream:
     """Return the stream of one role in one trial.
 
     The generator is NumPy's `SFC64`, whose steps are additions, shifts and exclusive ors of 64-bit words; its single

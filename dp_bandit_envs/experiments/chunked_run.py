@@ -13,6 +13,7 @@ from dp_bandit_envs.experiments.experiment import Experiment, GameSpec, Results
 from dp_bandit_envs.experiments.results_archive import Archive, joined
 from dp_bandit_envs.experiments.results_folder import CHUNKS, ResultsFolder
 from dp_bandit_envs.experiments.secret_run import alone
+from dp_bandit_envs.simulation.gpu_games import for_device, play_on_gpu
 from dp_bandit_envs.simulation.outcomes import Table
 from dp_bandit_envs.simulation.prepared import Prepared, prepare
 from dp_bandit_envs.simulation.spreading import spread
@@ -72,6 +73,7 @@ def run(
     jobs: int = 1,
     progress: Progress | None = None,
     cluster: Any = None,
+    device: str = "cpu",
 ) -> Results:
     """Run what the folder does not contain yet, save it chunk by chunk, and return all results.
 
@@ -86,6 +88,7 @@ def run(
         progress: Called with a panel's title and the number of rounds played, or with None and the number of rounds
             whose results were already in the folder.
         cluster: As for `simulate`.
+        device: As for `simulate`.
 
     Raises:
         ResultsError: If a run with a secret seed has begun in the folder, and another process would have to go on.
@@ -94,9 +97,9 @@ def run(
     whole = folder.load(RESULTS)
     if whole is None and experiment.seed is None:
         with alone(folder, RESULTS, cluster):
-            whole = _run_chunks(_Queue(experiment, folder, progress), jobs, cluster)
+            whole = _run_chunks(_Queue(experiment, folder, progress, device, cluster), jobs, cluster)
     elif whole is None:
-        whole = _run_chunks(_Queue(experiment, folder, progress), jobs, cluster)
+        whole = _run_chunks(_Queue(experiment, folder, progress, device, cluster), jobs, cluster)
     elif progress is not None:
         progress(None, experiment.rounds)
     if folder.has_chunks:
@@ -109,7 +112,11 @@ def _run_chunks(queue: "_Queue", jobs: int, cluster: Any) -> Archive:
     """Run and save what the folder does not contain yet, join it, and return all results."""
     folder = queue.folder
     try:
-        played = spread(queue.tasks(), jobs, in_threads=queue.in_threads, cluster=cluster, left=queue.left)
+        played = (
+            play_on_gpu(queue.tasks())
+            if queue.on_gpu
+            else spread(queue.tasks(), jobs, in_threads=queue.in_threads, cluster=cluster, left=queue.left)
+        )
         with contextlib.closing(played):
             for chunk, trial, columns in played:
                 queue.put(chunk, trial, columns)
@@ -134,10 +141,19 @@ class _Queue:
     Attributes:
         left: The number of trials that are not in the folder, once for each work of a panel.
         in_threads: Whether all of it is compiled.
+        on_gpu: Whether a GPU plays it.
     """
 
-    def __init__(self, experiment: Experiment, folder: ResultsFolder, progress: Progress | None) -> None:
-        self.experiment, self.folder = experiment, folder
+    def __init__(
+        self,
+        experiment: Experiment,
+        folder: ResultsFolder,
+        progress: Progress | None,
+        device: str = "cpu",
+        cluster: Any = None,
+    ) -> None:
+        self.experiment, self.folder, self.on_gpu = experiment, folder, device == "cuda"
+        self._device, self._cluster = device, cluster
         self._progress = progress
         self._chunks = [chunk for panel in experiment.panels for chunk in chunks_of(experiment, panel)]
         self._prepared: dict[tuple[str, int], Prepared] = {}
@@ -206,7 +222,7 @@ class _Queue:
         experiment, panel = self.experiment, chunk.panel
         first = max(first for first, _ in experiment.stretches(panel) if first <= chunk.first_trial)
         if (panel.key, first) not in self._prepared:
-            self._prepared[panel.key, first] = prepare(
+            prepared = prepare(
                 panel.env_id,
                 experiment.players(panel, first),
                 horizon=experiment.horizon,
@@ -214,6 +230,7 @@ class _Queue:
                 checkpoints=experiment.checkpoints,
                 env_kwargs=experiment.env_kwargs(panel),
             )
+            self._prepared[panel.key, first] = for_device(prepared, self._device, self._cluster)
         return self._prepared[panel.key, first]
 
 

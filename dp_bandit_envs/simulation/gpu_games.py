@@ -8,13 +8,16 @@ If a thread ends early, its game raised an error. The processor then plays that 
 """
 
 import copy
+import dataclasses
 import functools
 import itertools
+import operator
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
+from dp_bandit_envs import checks
 from dp_bandit_envs.compiling.compiled import compile_with
 from dp_bandit_envs.compiling.cuda_code import Kernel, check_there, kernel_of
 from dp_bandit_envs.compiling.layouts import Layout, reader, writer
@@ -30,6 +33,7 @@ from dp_bandit_envs.simulation.prepared import Prepared
 from dp_bandit_envs.simulation.tasks import Column, Result, Task
 from dp_bandit_envs.simulation.trials import CompiledTrials
 
+DEVICES = ("cpu", "cuda")
 ROUNDS_AT_ONCE = 10_000
 """Rounds of one launch, after which Ctrl-C and faults are noticed."""
 MOST_GAMES = 2**17
@@ -40,13 +44,17 @@ MOST_WORDS = 2**15
 """The words of a game: half of the memory that a thread may have of its own."""
 
 
-def refuse(prepared: Prepared) -> None:
-    """Raise if a GPU cannot play something in a simulation.
+def for_device(prepared: Prepared, device: str, cluster: Any = None) -> Prepared:
+    """Return a simulation for a device, one of `DEVICES`.
 
     Raises:
-        DeviceError: With the reason.
-        ImportError: If numba-cuda is not installed.
+        DeviceError: If it is a GPU, and there is none, or it cannot play something.
+        ImportError: If it is a GPU, and the extra `gpu` is not installed.
     """
+    if checks.one_of("device", device, DEVICES) == "cpu":
+        return prepared
+    if cluster is not None:
+        raise DeviceError("device='cuda' plays on this machine's GPU; received a cluster as well. Give one of them.")
     if prepared.secret:
         raise DeviceError(
             "device='cuda' needs a seed: a secret one would stay in the GPU's memory, which nobody clears. Give a seed,"
@@ -61,22 +69,23 @@ def refuse(prepared: Prepared) -> None:
             if why is not None:
                 raise _refused(name, why)
     check_there()
+    return dataclasses.replace(prepared, on_gpu=True)
 
 
 def play_on_gpu(tasks: Iterable[Task], machine: Callable[..., Any] | None = None) -> Iterator[Result]:
     """Play tasks; yield the results of each algorithm in each trial.
 
     Args:
-        tasks: Tasks that `refuse` lets pass; those of one work that follow each other are played together.
+        tasks: Tasks of simulations for a GPU; those of one work that follow each other are played together.
         machine: What plays games, like `kernel`; by default this.
     """
     for work, group in itertools.groupby(tasks, key=lambda task: task.work):
         assert isinstance(work, CompiledTrials)
-        games = [(task.owner, trial) for task in group for trial in task.trials]
-        for name, plan in work.plans.items():
-            player = GpuGames(work, name, plan, machine or kernel)
-            for first in range(0, len(games), player.at_once):
-                batch = games[first : first + player.at_once]
+        players = {name: GpuGames(work, name, plan, machine or kernel) for name, plan in work.plans.items()}
+        trials = ((task.owner, trial) for task in group for trial in task.trials)
+        at_once = min(player.at_once for player in players.values())
+        while batch := list(itertools.islice(trials, at_once)):
+            for name, player in players.items():
                 columns = player.play([trial for _, trial in batch])
                 for (owner, trial), column in zip(batch, columns, strict=True):
                     yield owner, trial, {name: column}
@@ -98,11 +107,11 @@ class GpuGames:
     def __init__(self, work: CompiledTrials, name: str, plan: Plan, machine: Callable[..., Any]) -> None:
         self._work, self._name, self._plan = work, name, plan
         example = self._game(0)
+        self._shapes = list(map(np.shape, example.world))
         self._layout = Layout(example, 1)
         if self._layout.rows > MOST_WORDS:
             words = f"a game has {self._layout.rows:,} words, more than the {MOST_WORDS:,} that a thread may have"
             raise _refused(name, words)
-        self._edges = np.size(getattr(example.world, "revealed", 0))
         self._kernel = machine(tuple(_parts(work, plan, self._layout).items()), self._layout.rows)
         numbers = len(work.checkpoints) * (plan.n_arms + len(example.progress.pulls) + 2) + self._layout.rows
         self.at_once = max(1, min(MOST_GAMES, MOST_BYTES // (8 * numbers)))
@@ -115,6 +124,8 @@ class GpuGames:
         plays, means = 0, []
         for place, trial in enumerate(trials):
             game = self._game(trial)
+            if any(map(operator.ne, map(np.shape, game.world), self._shapes)):
+                raise _refused(self._name, "the feedback graph has another number of edges in each game")
             self._layout.write(columns.T, place, game)
             plays = len(game.progress.pulls)
             means.append(self._adversary.means)
@@ -196,7 +207,7 @@ def _obstacle(work: CompiledTrials, plan: Plan) -> str | None:
         return "the adversary has a payoff function"
     if work.adversary.ledger is not None:
         return "the data have a ledger"
-    if work.source is not None and work.source.rounds_left is not None:
+    if work.source is not None and work.source.redraw_every is not None:
         return "the feedback graph changes within a game"
     if work.adversary.by_rounds is None:
         return f"{type(work.adversary).__name__} does not draw its gains round by round, by a function `next_round`"

@@ -25,7 +25,7 @@ class Outcome:
         collected: Gains collected, or what the payoff function paid, less charges.
         switches: Number of changes of arm.
         pulls: Number of rounds in which each arm was played in the whole game, shape `(trials, n_arms)`.
-        engine: `"compiled"`, or `"play"` for parts that the compiled loop does not support.
+        engine: `"compiled"`, `"play"` for parts that the compiled loop does not support, or `"cuda"` on a GPU.
         reason: Why it was not compiled; empty if it was.
         guarantee: The privacy guarantee of each game.
     """
@@ -36,7 +36,7 @@ class Outcome:
     collected: FloatArray
     switches: IntArray
     pulls: IntArray
-    engine: Literal["compiled", "play"]
+    engine: Literal["compiled", "cuda", "play"]
     reason: str
     guarantee: PrivacyGuarantee
 

@@ -44,6 +44,7 @@ class Prepared:
         players: The algorithms by name.
         reasons: Why an algorithm is played instead of compiled; for these only.
         works: What has to be played in each trial: the compiled algorithms together, the others together.
+        on_gpu: Whether a GPU plays them.
     """
 
     game: BanditEnv
@@ -54,6 +55,7 @@ class Prepared:
     players: dict[str, Algorithm]
     reasons: dict[str, str]
     works: tuple[CompiledTrials | PlayedTrials, ...]
+    on_gpu: bool = False
 
     def tasks(self, trials: range, owner: Any = None) -> list[Task]:
         """Return what has to be played in these trials; `owner` is returned with each result."""
@@ -91,7 +93,7 @@ class Prepared:
         measures: dict[str, Any] = {"pseudo_regret": None, **table.measures}
         return Outcome(
             **measures,
-            engine="play" if reason else "compiled",
+            engine="cuda" if self.on_gpu else "play" if reason else "compiled",
             reason=reason,
             guarantee=self.players[name].guarantee_in(self.env),
         )

@@ -66,12 +66,15 @@ class Processor:
         self._thread.argtypes = [ctypes.c_void_p, *[ctypes.c_uint32] * 3]
 
     def put(self, array):
+        """Return a copy."""
         return array.copy()
 
     def get(self, array):
+        """Return the array itself."""
         return array
 
     def __call__(self, threads, *arguments):
+        """Let so many threads run, one after the other, and those that fill the last block."""
         words = np.array([word for argument in arguments for word in words_of(argument)], np.uint64)
         for number in range(-(-threads // self._threads) * self._threads):
             self._thread(words.ctypes.data, number % self._threads, number // self._threads, self._threads)
@@ -99,6 +102,8 @@ def statement(line):
     """Return one line of PTX in C."""
     if line in ("{", "}", ""):
         return line
+    if line.startswith(".pragma"):
+        return ""
     if line.endswith(":"):
         return f"{label(line[:-1])}: ;"
     if line.startswith("."):
