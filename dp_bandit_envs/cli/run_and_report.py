@@ -68,7 +68,7 @@ def produce(
     cluster: str | None = None,
     device: str = "cpu",
 ) -> list[Results]:
-    """Run what is missing, on a cluster if its address is given or on a device, write all files, and print their paths."""
+    """Run what is missing, on a cluster if its address is given, write all files, and print their paths."""
     experiments, view = reproduction.experiments, reproduction.view
     for experiment in experiments:
         experiment.check()

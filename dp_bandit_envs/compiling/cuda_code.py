@@ -39,9 +39,10 @@ def check_there() -> None:
     """Raise a DeviceError if this machine has no GPU that numba-cuda can use."""
     cuda = target()
     if not cuda.is_available():
+        # numba-cuda's words have several lines.
+        why = " ".join(str(cuda.cuda_error() or "no device").split())
         raise DeviceError(
-            f"device='cuda' needs an NVIDIA GPU and its driver; none was found ({cuda.cuda_error() or 'no device'})."
-            " Use device='cpu'."
+            f"device='cuda' needs an NVIDIA GPU and its driver; none was found ({why}) Use device='cpu'."
         )
 
 
