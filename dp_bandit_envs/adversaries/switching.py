@@ -9,20 +9,21 @@ from dp_bandit_envs.adversaries.round_by_round import RoundByRound
 from dp_bandit_envs.arithmetic import exp, log, parted
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
+LAST_BIT = 62
+"""No round has it, as there are at most 2^62; it stands for round 0."""
+
 
 class Walk(NamedTuple):
     """The state of a game.
 
     Attributes:
-        walks: Entry b is the walk at the last round whose lowest set bit is b; the entry after them is W_0 = 0.
+        walks: Entry b is the walk at the last round whose lowest set bit is b, `(63,)`; the last is W_0 = 0.
         best_arm: Shape `(1,)`.
-        end: A power of two beyond the horizon.
         sigma, gap: As below.
     """
 
     walks: FloatArray
     best_arm: IntArray
-    end: int
     sigma: float
     gap: float
 
@@ -41,7 +42,7 @@ def next_step(state: Walk, t: int, rng: np.random.Generator) -> float:
     The parent's entry is intact, because rounds between a round and its parent have lower lowest bits than the parent.
     """
     parent = t & (t - 1)
-    walk = state.walks[lowest_bit(parent | state.end)] + rng.normal(0.0, state.sigma)
+    walk = state.walks[lowest_bit(parent | 1 << LAST_BIT)] + rng.normal(0.0, state.sigma)
     state.walks[lowest_bit(t)] = walk
     return walk
 
@@ -91,8 +92,7 @@ class SwitchingCost(RoundByRound):
 
     def first_round_state(self, rng: np.random.Generator) -> Walk:
         """Draw the best arm."""
-        bits = self.horizon.bit_length()
-        return Walk(np.zeros(bits + 1), np.array([int(rng.integers(self.n_arms))]), 1 << bits, self.sigma, self.gap)
+        return Walk(np.zeros(LAST_BIT + 1), np.array([int(rng.integers(self.n_arms))]), self.sigma, self.gap)
 
     @property
     def best_arm(self) -> int:

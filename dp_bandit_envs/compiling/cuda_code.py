@@ -41,9 +41,7 @@ def check_there() -> None:
     if not cuda.is_available():
         # numba-cuda's words have several lines.
         why = " ".join(str(cuda.cuda_error() or "no device").split())
-        raise DeviceError(
-            f"device='cuda' needs an NVIDIA GPU and its driver; none was found ({why}) Use device='cpu'."
-        )
+        raise DeviceError(f"device='cuda' needs an NVIDIA GPU and its driver; none was found ({why}) Use device='cpu'.")
 
 
 def kernel_of(play: Callable[..., Any], parts: Mapping[str, Any], words: int) -> Callable[..., Any]:

@@ -19,11 +19,11 @@ from dp_bandit_envs.simulation.prepared import Prepared, prepare
 from dp_bandit_envs.simulation.spreading import spread
 from dp_bandit_envs.simulation.tasks import Column, Task
 
-CHUNK = 24
+CHUNK = 32
 """The largest number of trials in a chunk."""
-CHUNK_ROUNDS = 2**25
+CHUNK_ROUNDS = 2**27
 """The number of rounds in a chunk: about a second's work, so that an interruption loses little."""
-LEAST_CHUNK = 4
+LEAST_CHUNK = 16
 """The smallest number of trials in a chunk, so that several cores have work: half a minute at ten million rounds."""
 RESULTS = "results"
 Progress = Callable[[str | None, int], None]
@@ -158,7 +158,7 @@ class _Queue:
         self._chunks = [chunk for panel in experiment.panels for chunk in chunks_of(experiment, panel)]
         self._prepared: dict[tuple[str, int], Prepared] = {}
         missing = [(self._prepare(chunk), chunk) for chunk in self._chunks if not folder.has(chunk.name)]
-        self.left = sum(len(prepared.works) * chunk.trials for prepared, chunk in missing)
+        self.left = sum(len(prepared.works_of(chunk.trials)) * chunk.trials for prepared, chunk in missing)
         self.in_threads = all(prepared.in_threads for prepared, _ in missing)
         self._open: dict[str, tuple[dict[str, Table], int]] = {}
 

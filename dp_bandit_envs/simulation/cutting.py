@@ -28,7 +28,8 @@ class Cutter(Iterator[Task]):
         # used again, a wrong size is all that follows.)
         each = self._fastest.get(id(task.work))
         size = 1 if each is None else int(min(self._seconds / each, self._left / self._width()))
-        size = min(max(1, size), len(task.trials))
+        at_once = task.work.at_once
+        size = min(max(1, round(size / at_once)) * at_once, len(task.trials))
         self._left -= size
         self._rest = task._replace(trials=task.trials[size:]) if size < len(task.trials) else None
         return task._replace(trials=task.trials[:size])

@@ -15,12 +15,13 @@ from dp_bandit_envs.adversaries.round_by_round import RoundByRound
 from dp_bandit_envs.agents import Exp3, Hedge, Uniform
 from dp_bandit_envs.compiling.compiled import Compiled, compile_with
 from dp_bandit_envs.compiling.layouts import Layout, Parts, Place, Single, reader, writer
+from dp_bandit_envs.errors import GainRangeError
 from dp_bandit_envs.privacy.mechanisms import ExactSums, LaplaceClipRescale, MiniBatchAverage
 from dp_bandit_envs.protocols import IntArray
 from dp_bandit_envs.seeding import ADVERSARY, stream
 from dp_bandit_envs.simulation import play_lanes
 from dp_bandit_envs.simulation.plan import Plan
-from dp_bandit_envs.simulation.play_lanes import LANES, Broken, Drawn, Game, Own
+from dp_bandit_envs.simulation.play_lanes import CHECKPOINT, LANES, Broken, Drawn, Game, Own
 from dp_bandit_envs.specialise import specialise
 
 AGENTS = (Exp3, Hedge, Uniform)
@@ -85,18 +86,23 @@ class LaneGains:
         self._places = Drawn(*self._layout.form.inner)
         self.compiled = _draw_loop(self._layout.form, type(adversary).next_round)
 
-    def games(self, seed: int, trials: range) -> tuple[IntArray, IntArray]:
-        """Return block and row before round 1; lanes that are left over play the last trial again."""
+    def games(self, seed: int, trials: range) -> tuple[IntArray, IntArray, IntArray]:
+        """Return block, row and clock before round 1; lanes that are left over play the last trial again."""
         block = self._layout.block()
         for lane in range(LANES):
             rng = stream(seed, trial=trials[min(lane, len(trials) - 1)], role=ADVERSARY)
             self._layout.write(block, lane, self._game(rng))
-        return block, _rows(block, self._places.gains)
+        return block, _rows(block, self._places.gains), np.zeros(CHECKPOINT + 1, np.int64)
+
+    def check(self, block: IntArray) -> None:
+        """Raise if a gain was outside of [0, 1] in some game."""
+        if _rows(block, self._places.outside).any():
+            raise GainRangeError(self._adversary)
 
     def _game(self, rng: np.random.Generator) -> Drawn:
         # The state first: what it draws comes before the first round.
-        state = self._adversary.first_round_state(rng)
-        return Drawn(state, np.zeros(self._adversary.n_arms), rng)
+        state, n_arms = self._adversary.first_round_state(rng), self._adversary.n_arms
+        return Drawn(state, np.zeros(n_arms), rng, np.zeros(n_arms), np.zeros(1, np.int64))
 
 
 def _rows(block: IntArray, place: Place) -> IntArray:
@@ -117,7 +123,8 @@ def _play_loop(form: Parts, parts: tuple[tuple[str, Callable[..., Any]], ...]) -
 @functools.lru_cache(maxsize=64)
 def _draw_loop(form: Parts, next_round: Callable[..., Any]) -> Compiled:
     """Return `draw_lanes` with an adversary's function in it."""
-    return compile_with(_with(play_lanes.draw_lanes, {"game_at": reader(form), "next_round": next_round}), {})
+    parts = {"game_at": reader(form), "next_round": next_round}
+    return compile_with(_with(play_lanes.draw_lanes, {**parts, "draw_round": _with(play_lanes.draw_round, parts)}), {})
 
 
 def _with(function: Callable[..., Any], parts: Mapping[str, Any]) -> Callable[..., Any]:

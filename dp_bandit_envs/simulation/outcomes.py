@@ -25,7 +25,8 @@ class Outcome:
         collected: Gains collected, or what the payoff function paid, less charges.
         switches: Number of changes of arm.
         pulls: Number of rounds in which each arm was played in the whole game, shape `(trials, n_arms)`.
-        engine: `"compiled"`, `"play"` for parts that the compiled loop does not support, or `"cuda"` on a GPU.
+        engine: `"lanes"` for compiled games side by side, `"compiled"` for one at a time, `"cuda"` for games on a GPU, or
+            `"play"` for parts that the compiled loop does not support.
         reason: Why it was not compiled; empty if it was.
         guarantee: The privacy guarantee of each game.
     """
@@ -36,7 +37,7 @@ class Outcome:
     collected: FloatArray
     switches: IntArray
     pulls: IntArray
-    engine: Literal["compiled", "cuda", "play"]
+    engine: Literal["lanes", "compiled", "cuda", "play"]
     reason: str
     guarantee: PrivacyGuarantee
 
@@ -85,13 +86,13 @@ class Table:
     """The results of an algorithm in many games, one row for each game, copied into arrays as the games end."""
 
     def __init__(self, trials: int) -> None:
-        self._trials = trials
+        self.trials = trials
         self._arrays: list[NDArray[Any] | None] = []
 
     def put(self, row: int, column: Column) -> None:
         """Copy the results of one game."""
         if not self._arrays:
-            empty = (None if part is None else np.empty((self._trials, *part.shape), part.dtype) for part in column)
+            empty = (None if part is None else np.empty((self.trials, *part.shape), part.dtype) for part in column)
             self._arrays = list(empty)
         for array, part in zip(self._arrays, column, strict=True):
             if array is not None:

@@ -181,21 +181,57 @@ def next_round(state: Any, t: int, row: FloatArray, rng: Any) -> None:
     raise NotImplementedError
 
 
-def draw_lanes(block: IntArray, row: IntArray, first: int, gains: IntArray) -> None:
-    """Write the gains of rounds `first`, `first + 1`, ... of an adversary in many games; arguments as above."""
+def draw_round(block: IntArray, lane: int, t: int) -> None:
+    """Draw the gains of round t, and add them up."""
+    game = game_at(block, lane)
+    next_round(game.state, t, game.gains, game.rng)
+    for arm in range(len(game.gains)):
+        gain = game.gains[arm]
+        game.totals[arm] += gain
+        game.outside[0] += 0 if 0.0 <= gain <= 1.0 else 1
+
+
+def draw_lanes(
+    block: IntArray, row: IntArray, gains: IntArray, clock: IntArray, checkpoints: IntArray, totals_at: FloatArray
+) -> None:
+    """Write an adversary's gains of the next rounds in many games, and record the totals of all arms.
+
+    Args:
+        block, row, gains, checkpoints: As above; `gains` is written.
+        clock: `ROUND` and `CHECKPOINT`; changed in place.
+        totals_at: The totals at checkpoints, `(checkpoints, n_arms, LANES)`; changed in place.
+    """
+    t, checkpoint = clock[ROUND], clock[CHECKPOINT]
     lanes = block.shape[1] >> 3 << 3
     for place in range(len(gains)):
+        t += 1
         for lane in range(lanes):
-            game = game_at(block, lane)
-            next_round(game.state, first + place, game.gains, game.rng)
+            draw_round(block, lane, t)
         for arm in range(len(row)):
             for lane in range(lanes):
                 gains[place, arm, lane] = row[arm, lane]
+        if t == checkpoints[checkpoint]:
+            for lane in range(lanes):
+                totals = game_at(block, lane).totals
+                for arm in range(len(totals)):
+                    totals_at[checkpoint, arm, lane] = totals[arm]
+            checkpoint += 1
+    clock[ROUND], clock[CHECKPOINT] = t, checkpoint
 
 
 class Drawn(NamedTuple):
-    """The parts of an adversary in a game: its state, the gains of a round, its stream."""
+    """The parts of an adversary in a game.
+
+    Attributes:
+        state: Its state.
+        gains: The gains of a round, `(n_arms,)`.
+        rng: Its stream.
+        totals: The total gain of each arm, `(n_arms,)`.
+        outside: How many gains were outside of [0, 1], `(1,)`.
+    """
 
     state: Any
     gains: FloatArray
     rng: Any
+    totals: FloatArray
+    outside: IntArray

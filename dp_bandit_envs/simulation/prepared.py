@@ -3,7 +3,7 @@
 import dataclasses
 import functools
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, SupportsIndex
 
 import gymnasium as gym
@@ -18,9 +18,11 @@ from dp_bandit_envs.seeding import checked_seed, drawn_seed
 from dp_bandit_envs.simulation.chain import NotCompilableError
 from dp_bandit_envs.simulation.checkpoints import checked, spaced
 from dp_bandit_envs.simulation.game import to_count
+from dp_bandit_envs.simulation.lane_loops import carries
+from dp_bandit_envs.simulation.lane_trials import LEAST_TRIALS, LaneTrials
 from dp_bandit_envs.simulation.outcomes import Outcome, Table
 from dp_bandit_envs.simulation.plan import Plan, make_plan
-from dp_bandit_envs.simulation.tasks import Task, Terms
+from dp_bandit_envs.simulation.tasks import Task, Terms, Work
 from dp_bandit_envs.simulation.trials import CompiledTrials, PlayedTrials, check_compiles
 
 Algorithms = Sequence[str | Algorithm] | Mapping[str, Algorithm | AgentFactory]
@@ -57,10 +59,14 @@ class Prepared:
     works: tuple[CompiledTrials | PlayedTrials, ...]
     on_gpu: bool = False
 
+    def works_of(self, trials: int) -> tuple[Work, ...]:
+        """Return what has to be played in so many trials: side by side what lanes carry, if that pays."""
+        return tuple(part for work in self.works for part in self._parts(work, trials))
+
     def tasks(self, trials: range, owner: Any = None) -> list[Task]:
         """Return what has to be played in these trials; `owner` is returned with each result."""
         env_id = None if self.game.spec is None else self.game.spec.id
-        return [Task(work, trials, env_id, owner) for work in self.works]
+        return [Task(work, trials, env_id, owner) for work in self.works_of(len(trials))]
 
     def entered(self, trials: int) -> "Prepared":
         """Count all games of so many trials in the ledger of the data, if they have one, and note that in the works.
@@ -87,13 +93,33 @@ class Prepared:
         """Return empty tables by the algorithm's name."""
         return {name: Table(trials) for name in self.players}
 
+    def _parts(self, work: CompiledTrials | PlayedTrials, trials: int) -> Iterator[Work]:
+        lanes = {name: plan for name, plan in self._in_lanes(trials).items()}
+        if isinstance(work, PlayedTrials) or not lanes:
+            yield work
+            return
+        yield LaneTrials(work.adversary, lanes, work.seed, work.checkpoints)
+        if len(lanes) < len(work.plans):
+            rest = {name: plan for name, plan in work.plans.items() if name not in lanes}
+            yield dataclasses.replace(work, plans=rest)
+
+    def _in_lanes(self, trials: int) -> dict[str, Plan]:
+        """Return the plans that lanes carry in so many trials. Data with a ledger are played trial by trial."""
+        compiled = [work for work in self.works if isinstance(work, CompiledTrials)]
+        if self.on_gpu or trials < LEAST_TRIALS or not compiled or compiled[0].source:
+            return {}
+        if self.game.adversary.ledger is not None:
+            return {}
+        return {name: plan for name, plan in compiled[0].plans.items() if carries(plan)}
+
     def outcome(self, name: str, table: Table) -> Outcome:
         """Return the outcome of an algorithm from its full table."""
         reason = self.reasons.get(name, "")
+        engine = "lanes" if name in self._in_lanes(table.trials) else "compiled"
         measures: dict[str, Any] = {"pseudo_regret": None, **table.measures}
         return Outcome(
             **measures,
-            engine="cuda" if self.on_gpu else "play" if reason else "compiled",
+            engine="cuda" if self.on_gpu else "play" if reason else engine,
             reason=reason,
             guarantee=self.players[name].guarantee_in(self.env),
         )

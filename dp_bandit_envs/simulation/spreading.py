@@ -49,8 +49,11 @@ def spread(
         compile_once = once_for_each_work(lambda task: in_background(task.work.compile))
         for task in tasks:
             compile_once(task)
-            for trial in task.trials:
-                yield task.owner, trial, task.work.run(trial)
+            at_once = task.work.at_once
+            for start in range(0, len(task.trials), at_once):
+                trials = task.trials[start : start + at_once]
+                for trial, columns in zip(trials, task.work.run_all(trials), strict=True):
+                    yield task.owner, trial, columns
     else:
         yield from _with_joblib(Cutter(tasks, SECONDS_ELSEWHERE, left, lambda: 2 * jobs), jobs, in_threads)
 

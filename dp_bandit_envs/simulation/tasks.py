@@ -27,13 +27,19 @@ class StoppedEarlyError(Exception):
 
 
 class Work(Protocol):
-    """What is played in a trial; can run in any thread or process."""
+    """What is played in a trial; can run in any thread or process.
+
+    Attributes:
+        at_once: How many trials it plays at a time: as many take hardly longer than one.
+    """
+
+    at_once: int
 
     def compile(self, stopped: Stopped) -> None:
         """Do the slow one-time work; end early after `stopped` returns True."""
 
-    def run(self, trial: int, stopped: Stopped = never) -> dict[str, Column]:
-        """Play one trial; raise `StoppedEarlyError` soon after `stopped` returns True."""
+    def run_all(self, trials: range, stopped: Stopped = never) -> list[dict[str, Column]]:
+        """Play these trials; raise `StoppedEarlyError` soon after `stopped` returns True."""
 
 
 class Terms(NamedTuple):
@@ -89,7 +95,7 @@ Result = tuple[Any, int, dict[str, Column]]
 def play_all(work: Work, trials: range, stopped: Stopped = never) -> Played:
     """Play all trials of a task; raise `StoppedEarlyError` soon after `stopped` returns True."""
     start = time.perf_counter()
-    columns = [work.run(trial, stopped) for trial in trials]
+    columns = work.run_all(trials, stopped)
     return Played(time.perf_counter() - start, columns)
 
 

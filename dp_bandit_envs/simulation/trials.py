@@ -99,21 +99,25 @@ class CompiledTrials:
     terms: Terms = dataclasses.field(default_factory=Terms)
     source: GraphSource | None = None
     decision_set: DecisionSet | None = None
+    at_once = 1
 
     def compile(self, stopped: Stopped) -> None:
         """Compile everything, or load it from disk."""
         n_arms = self.adversary.n_arms
         gains, totals_at = np.empty((1, n_arms)), np.zeros((len(self.checkpoints), n_arms))
-        _compiled(all_in_range)(gains[:0].reshape(-1))
-        _compiled(add_up)(gains[:0], np.zeros(n_arms), 1, self.checkpoints, totals_at)
+        compiled(all_in_range)(gains[:0].reshape(-1))
+        compiled(add_up)(gains[:0], np.zeros(n_arms), 1, self.checkpoints, totals_at)
         self._add_up_constant(gains[:0], 1, self._constant_play())
         for seat in self._seats(0).values():
             if stopped():
                 return
             seat.compile(gains, None if self.source is None else self.source.graph)
 
-    def run(self, trial: int, stopped: Stopped = never) -> dict[str, Column]:
-        """Play one trial."""
+    def run_all(self, trials: range, stopped: Stopped = never) -> list[dict[str, Column]]:
+        """Play these trials, one after the other."""
+        return [self._run(trial, stopped) for trial in trials]
+
+    def _run(self, trial: int, stopped: Stopped) -> dict[str, Column]:
         adversary, source = copy.copy(self.adversary), copy.copy(self.source)
         n_arms, horizon, number = adversary.n_arms, adversary.horizon, len(self.checkpoints)
         with self.terms.of_trial(), counted(adversary):
@@ -130,7 +134,7 @@ class CompiledTrials:
             gains = block[: horizon - start]
             adversary.fill(gains)
             self._check(gains)
-            _compiled(add_up)(gains, totals, start + 1, self.checkpoints, totals_at)
+            compiled(add_up)(gains, totals, start + 1, self.checkpoints, totals_at)
             self._add_up_constant(gains, start + 1, constant)
             pieces = list(_pieces(gains, source))
             for seat in seats.values():
@@ -156,7 +160,7 @@ class CompiledTrials:
         if self.decision_set is not None:
             if not self.decision_set.has_gains(gains):
                 raise GainRangeError(self.adversary, f"gain vectors of the {self.decision_set.name}")
-        elif not _compiled(all_in_range)(gains.reshape(-1)):
+        elif not compiled(all_in_range)(gains.reshape(-1)):
             raise GainRangeError(self.adversary)
 
     def _regret(self, regret: Callable[..., FloatArray], totals_at: FloatArray, seat: Seat) -> FloatArray:
@@ -201,12 +205,16 @@ class PlayedTrials:
     seed: int = dataclasses.field(repr=False)
     checkpoints: IntArray
     terms: Terms = dataclasses.field(default_factory=Terms)
+    at_once = 1
 
     def compile(self, stopped: Stopped) -> None:
         """Do nothing."""
 
-    def run(self, trial: int, stopped: Stopped = never) -> dict[str, Column]:
-        """Play one trial."""
+    def run_all(self, trials: range, stopped: Stopped = never) -> list[dict[str, Column]]:
+        """Play these trials, one after the other."""
+        return [self._run(trial, stopped) for trial in trials]
+
+    def _run(self, trial: int, stopped: Stopped) -> dict[str, Column]:
         columns = {}
         at = self.checkpoints - 1
         for name, algorithm in self.algorithms.items():
@@ -246,5 +254,6 @@ def _pieces(gains: FloatArray, source: GraphSource | None) -> Iterator[tuple[Flo
 
 
 @functools.cache
-def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that allocates nothing, compiled once in a process."""
     return compile_with(function, {})
