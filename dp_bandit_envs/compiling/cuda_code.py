@@ -12,10 +12,10 @@ Nothing of this was ever run on a GPU: it was written and compiled on machines w
 import contextlib
 import functools
 import re
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from types import ModuleType, SimpleNamespace
 from typing import Any
-from unittest import mock
 
 from numpy.typing import NDArray
 
@@ -86,8 +86,8 @@ class Kernel:
         self._dispatcher = target().jit(lto=False)(function)
         with unfused():
             self._dispatcher.compile(signature())
-        for code in self._dispatcher.inspect_asm().values():
-            refuse_fused(code)
+            for compiled in self._dispatcher.overloads.values():
+                refuse_fused(compiled.library.get_asm_str())
 
     def put(self, array: NDArray[Any]) -> Any:
         """Return a copy of an array in the GPU's memory."""
@@ -100,7 +100,9 @@ class Kernel:
     def __call__(self, threads: int, *arguments: Any) -> None:
         """Let so many threads run, and wait for them."""
         # Unfused here as well, should numba-cuda compile for other types than those above.
-        with unfused():
+        with unfused(), warnings.catch_warnings():
+            # That so few threads leave the GPU idle.
+            warnings.simplefilter("ignore")
             self._dispatcher[-(-threads // THREADS), THREADS](*arguments)
         target().synchronize()
 
@@ -112,7 +114,7 @@ def code_for(function: Callable[..., Any], capability: tuple[int, int]) -> str:
 
     # What asks for this machine's GPU, to compile the functions that a kernel calls for it.
     device = SimpleNamespace(compute_capability=capability)
-    with mock.patch.object(dispatcher, "get_current_device", lambda: device), unfused():
+    with _changed(dispatcher, "get_current_device", lambda: device), unfused():
         code, _ = cuda.compile(function, signature(), device=False, abi="numba", cc=capability)
     return str(code)
 
@@ -123,8 +125,19 @@ def unfused() -> Iterator[None]:
     target()
     from numba.cuda.cudadrv import nvvm
 
-    with mock.patch.object(nvvm, "compile_ir", functools.partial(nvvm.compile_ir, fma=False)):
+    with _changed(nvvm, "compile_ir", functools.partial(nvvm.compile_ir, fma=False)):
         yield
+
+
+@contextlib.contextmanager
+def _changed(module: ModuleType, name: str, value: Any) -> Iterator[None]:
+    """Rebind a name of a module in this block."""
+    before = getattr(module, name)
+    setattr(module, name, value)
+    try:
+        yield
+    finally:
+        setattr(module, name, before)
 
 
 def refuse_fused(code: str) -> None:

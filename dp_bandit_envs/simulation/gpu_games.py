@@ -175,8 +175,7 @@ class GpuGames:
 
     def _raise_fault(self, trial: int) -> None:
         """Raise what a game raised."""
-        alone = CompiledTrials(**{**vars(self._work), "plans": {self._name: self._plan}})
-        alone.run(trial)
+        dataclasses.replace(self._work, plans={self._name: self._plan}).run_all(range(trial, trial + 1))
         raise DeviceError(
             f"the GPU stopped {self._name} in trial {trial}, which the processor plays to its end: a fault of this"
             " package, of numba-cuda or of the GPU. Use device='cpu', and report it."
