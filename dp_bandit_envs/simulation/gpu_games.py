@@ -44,7 +44,7 @@ MOST_WORDS = 2**15
 """The words of a game: half of the memory that a thread may have of its own."""
 
 
-def for_device(prepared: Prepared, device: str, cluster: Any = None) -> Prepared:
+def for_device(prepared: Prepared, device: str = "cpu", cluster: Any = None) -> Prepared:
     """Return a simulation for a device, one of `DEVICES`.
 
     Raises:

@@ -7,7 +7,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.errors import ClusterError
 from dp_bandit_envs.protocols import Environment
 from dp_bandit_envs.seeding import warn_of_known_seed
-from dp_bandit_envs.simulation.gpu_games import for_device, play_on_gpu
+from dp_bandit_envs.simulation.gpu_games import for_device
 from dp_bandit_envs.simulation.outcomes import Simulation
 from dp_bandit_envs.simulation.prepared import SECRET, Algorithms, prepare
 from dp_bandit_envs.simulation.spreading import spread
@@ -91,9 +91,7 @@ def simulate(
     tasks = prepared.tasks(range(first_trial, first_trial + trials))
     tables = prepared.tables(trials)
     done = 0
-    played = (
-        play_on_gpu(tasks) if prepared.on_gpu else spread(tasks, jobs, in_threads=prepared.in_threads, cluster=cluster)
-    )
+    played = spread(tasks, jobs, in_threads=prepared.in_threads, cluster=cluster, on_gpu=prepared.on_gpu)
     for _, trial, columns in played:
         for name, column in columns.items():
             tables[name].put(trial - first_trial, column)
