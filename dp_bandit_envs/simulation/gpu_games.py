@@ -65,9 +65,8 @@ def for_device(prepared: Prepared, device: str = "cpu", cluster: Any = None) -> 
     for work in prepared.works:
         assert isinstance(work, CompiledTrials)
         for name, plan in work.plans.items():
-            why = _obstacle(work, plan)
-            if why is not None:
-                raise _refused(name, why)
+            if obstacle := _obstacle(work, plan):
+                raise _refused(name, obstacle)
     check_there()
     return dataclasses.replace(prepared, on_gpu=True)
 
@@ -144,22 +143,22 @@ class GpuGames:
         collected, switches, pulls, totals_at = (np.moveaxis(kernel.get(part), -1, 0).copy() for part in record)
         return [
             Column(
-                external_regret(totals_at[place], collected[place]),
-                policy_regret(totals_at[place], collected[place]),
-                None if means[place] is None else pseudo_regret(pulls[place], means[place]),
-                collected[place],
-                switches[place],
-                pulls[place, -1],
+                external_regret(totals, gains),
+                policy_regret(totals, gains),
+                None if expected is None else pseudo_regret(played, expected),
+                gains,
+                changes,
+                played[-1],
             )
-            for place in range(games)
+            for totals, gains, changes, played, expected in zip(
+                totals_at, collected, switches, pulls, means, strict=True
+            )
         ]
 
     def _game(self, trial: int) -> Alone:
         """Return a game before round 1; its adversary is `_adversary`."""
         work, plan = self._work, self._plan
         self._adversary = copy.copy(work.adversary)
-        # For the means, which `begin` may draw; the state comes from the same numbers.
-        self._adversary.begin(stream(work.seed, trial=trial, role=ADVERSARY))
         coins = stream(work.seed, trial=trial, role=ADVERSARY)
         hidden = self._adversary.by_rounds.first_round_state(coins)
         state, states, progress = plan.first.copy()
