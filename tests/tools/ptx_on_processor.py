@@ -5,6 +5,7 @@ tested: that `mul.rn.f64` rounds once, to nearest, is what the PTX manual promis
 """
 
 import ctypes
+import hashlib
 import re
 import shutil
 import subprocess
@@ -58,7 +59,9 @@ class Processor:
 
     def __init__(self, code, folder, threads=128):
         self._threads = threads
-        source, library = folder / "kernel.c", folder / "kernel.so"
+        # A name for each code: a library that is loaded must not be written over.
+        digest = hashlib.sha256(code.encode()).hexdigest()[:16]
+        source, library = folder / f"{digest}.c", folder / f"{digest}.so"
         source.write_text(in_c(code))
         flags = ["-O1", "-fPIC", "-shared", "-fno-strict-aliasing", "-ffp-contract=off", "-fwrapv"]
         subprocess.run([COMPILER, *flags, "-o", str(library), str(source), "-lm"], check=True)
@@ -168,6 +171,9 @@ def assignment(operation, operands):
         return f"{name(target)} = -{cast}{value(values[0])};"
     if what == "cvt":
         return f"{name(target)} = ({C_TYPES[middle[-2]]})({cast}{value(values[0])});"
+    if operation == "mul.hi.s64":
+        a, b = (f"(__int128)(int64_t){value(one)}" for one in values)
+        return f"{name(target)} = (uint64_t)(({a} * {b}) >> 64);"
     if operation == "mul.wide.s32":
         a, b = (f"(int64_t)(int32_t){value(one)}" for one in values)
         return f"{name(target)} = {a} * {b};"
