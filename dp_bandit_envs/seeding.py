@@ -71,7 +71,8 @@ def stream(seed: int, *, trial: int = 0, role: int, episode: int = 0, player: st
     """Return the stream of one role in one trial.
 
     The generator is NumPy's `SFC64`, whose steps are additions, shifts and exclusive ors of 64-bit words; its single
-    draws are the formulas of `dp_bandit_envs.draws`. Not cryptographic: seeds below 2^40, say, can be found by trying. With real data, use seed=None.
+    draws are the formulas of `dp_bandit_envs.draws`. Not cryptographic: seeds below 2^40, say, can be found by trying.
+    With real data, use seed=None.
 
     Args:
         seed: The only number that a user chooses, in [0, 2^128).

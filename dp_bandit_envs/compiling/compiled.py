@@ -5,33 +5,27 @@ Here the key of an entry is a fingerprint of the function and of everything it c
 """
 
 import contextlib
-import dis
 import functools
 import hashlib
 import inspect
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from pathlib import Path
-from types import CodeType, FunctionType, ModuleType
+from types import FunctionType
 from typing import Any
 
 import numba
-import numpy as np
 from numba.core import config
 from numba.core.errors import NumbaError
-from numba.extending import intrinsic, overload_method
+from numba.extending import overload_method
 
 from dp_bandit_envs import arithmetic, draws
-from dp_bandit_envs.byte_code import written_out
 from dp_bandit_envs.compiling import intrinsics
+from dp_bandit_envs.compiling.fingerprint import add, fingerprint, global_names
 from dp_bandit_envs.compiling.machine_code import MachineCode
 
-_AN_INTRINSIC = intrinsic(lambda typing_context: None)
 Options = tuple[tuple[str, Any], ...]
 PACKAGE = "dp_bandit_envs"
-COMPILER = ("numba", "llvmlite")
-"""Packages that enter a fingerprint only through Numba's version, as their modules' contents change at run time."""
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 LEAN: dict[str, Any] = {**OPTIONS, "_nrt": False}
 """Without Numba's runtime, code does not count references to arrays, which takes most of the time if a state has many
@@ -70,7 +64,7 @@ def compile_with(function: Callable[..., Any], replacements: Mapping[str, Callab
         return Compiled(function, parts)
     objects: list[Any] = []
     digest = hashlib.sha256()
-    _digest(function, parts, digest, {}, objects)
+    add(function, parts, digest, {}, objects)
     with _sharing:
         key = digest.digest()
         compiled, objects = _shared.pop(key) if key in _shared else (Compiled(function, parts), objects)
@@ -131,24 +125,6 @@ def _is_ours(function: Callable[..., Any]) -> bool:
     return f"{function.__module__}.".startswith(f"{PACKAGE}.")
 
 
-def fingerprint(function: Callable[..., Any], replacements: Mapping[str, Callable[..., Any]] | None = None) -> str:
-    """Return a digest of a function's code, of the constants it uses and of all plain functions it calls."""
-    digest = hashlib.sha256(f"{numba.__version__} {_beneath()}".encode())
-    _digest(function, dict(replacements or {}), digest, {})
-    return digest.hexdigest()
-
-
-@functools.cache
-def _beneath() -> str:
-    """Return a digest of what functions reach without naming it: the methods of streams, and this package's types."""
-    digest = hashlib.sha256()
-    for name, formula in draws.FORMULAS.items():
-        _digest_value(name, formula, formula.__code__, digest, {}, None)
-    for source in sorted(Path(__file__).parent.glob("*.py")):
-        digest.update(source.read_bytes())
-    return digest.hexdigest()
-
-
 @functools.lru_cache(maxsize=1024)
 def _compiled(function: Callable[..., Any], options: Options) -> Callable[..., Any]:
     return numba.njit(**INLINED, **dict(options))(clone(function, {}, options))  # type: ignore[no-any-return]
@@ -160,7 +136,7 @@ def clone(
     """Return a copy of a plain function whose calls go to compiled functions."""
     assert isinstance(function, FunctionType)
     namespace = dict(function.__globals__)
-    for name in _global_names(function.__code__):
+    for name in global_names(function.__code__):
         value = replacements.get(name, namespace.get(name))
         if isinstance(value, FunctionType):
             namespace[name] = BITS.get(value) or _compiled(value, options)
@@ -178,83 +154,11 @@ def _reached(
     """Return the function and all plain functions that it calls, directly or not."""
     reached.add(function)
     assert isinstance(function, FunctionType)
-    for name in _global_names(function.__code__):
+    for name in global_names(function.__code__):
         value = replacements.get(name, function.__globals__.get(name))
         if isinstance(value, FunctionType) and value not in reached:
             _reached(value, {}, reached)
     return reached
-
-
-def _names(code: CodeType) -> list[str]:
-    """Return all names in a function: of globals and of attributes."""
-    nested = [name for const in code.co_consts if isinstance(const, CodeType) for name in _names(const)]
-    return sorted({*code.co_names, *nested})
-
-
-def _global_names(code: CodeType) -> list[str]:
-    """Return the names of globals in a function; an attribute may have the name of some function by chance."""
-    own = {one.argval for one in dis.get_instructions(code) if one.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
-    nested = [name for const in code.co_consts if isinstance(const, CodeType) for name in _global_names(const)]
-    return sorted({*own, *nested})
-
-
-def _digest(
-    function: Callable[..., Any],
-    replacements: dict[str, Any],
-    digest: Any,
-    seen: dict[Any, int],
-    objects: list[Any] | None = None,
-) -> None:
-    """Add a function's code and what it uses.
-
-    Args:
-        function: A plain function.
-        replacements: Plain functions to which global names in it are rebound.
-        digest: What to add to.
-        seen: The functions that were added, in order.
-        objects: If given, values that cannot be written out are added by identity and put into this list.
-    """
-    assert isinstance(function, FunctionType)
-    if function in seen:
-        digest.update(f"{seen[function]} ".encode())
-        return
-    seen[function] = len(seen)
-    code = function.__code__
-    digest.update(written_out(code).encode())
-    cells = [cell.cell_contents for cell in function.__closure__ or ()]
-    for value in (function.__defaults__, function.__kwdefaults__, *cells):
-        _digest_value("", value, code, digest, seen, objects)
-    for name in _global_names(code):
-        value = replacements.get(name, function.__globals__.get(name))
-        _digest_value(name, value, code, digest, seen, objects)
-
-
-def _digest_value(
-    name: str, value: Any, code: CodeType, digest: Any, seen: dict[Any, int], objects: list[Any] | None
-) -> None:
-    """Add a value that Numba freezes into machine code; of a module, only the attributes that the code uses."""
-    digest.update(name.encode())
-    if isinstance(value, FunctionType):
-        _digest(value, {}, digest, seen, objects)
-    elif isinstance(value, type(_AN_INTRINSIC)):
-        _digest(value._defn, {}, digest, seen, objects)
-    elif isinstance(value, ModuleType) and value.__name__.partition(".")[0] not in COMPILER:
-        for attribute in _names(code):
-            if hasattr(value, attribute) and not isinstance(getattr(value, attribute), ModuleType):
-                full = f"{value.__name__}.{attribute}"
-                _digest_value(full, getattr(value, attribute), code, digest, seen, objects)
-    elif isinstance(value, (np.ndarray, np.generic)):
-        digest.update(f"{value.dtype.str}{value.shape}".encode() + np.ascontiguousarray(value).tobytes())
-    elif objects is not None and isinstance(value, (tuple, dict)):
-        for part in (*value, *(value.values() if isinstance(value, dict) else ())):
-            _digest_value(f"{len(value)} ", part, code, digest, seen, objects)
-    elif isinstance(value, type) and objects is None:
-        digest.update(f"{value.__name__}{getattr(value, '_fields', ())!r}".encode())
-    elif isinstance(value, (bool, int, float, complex, str, bytes, tuple, dict, type(None))):
-        digest.update(repr(value).encode())
-    elif objects is not None:
-        digest.update(f"{id(value)} ".encode())
-        objects.append(value)
 
 
 def _give_method(name: str, formula: FunctionType) -> None:

@@ -1,12 +1,11 @@
 # mypy: disable-error-code="no-untyped-call, no-untyped-def, attr-defined, untyped-decorator, misc"
-"""Many games side by side in one block of memory, seen one at a time through Numba types.
+"""Numba types for the arrays of one of many games whose words stand side by side in a block of memory.
 
-A block has `LANES` columns of 8-byte words, one for each game, and a row for each word of a game's state. A `Lane` is
-one array of one game: `size` words, `stride` words apart. Its size and its place are part of its type, so that machine
-code for all games at once has addresses that grow by one word from game to game, which LLVM turns into vector
-registers. An index that differs between games would break that: such an element is selected from all of them, and
-written by writing all of them again, which is cheap for the few arms that lanes are for.
-`layouts` places the arrays and numbers of a game in a block.
+A block has one column of 8-byte words for each game, and a row for each word of a game's state. A `Lane` is one array
+of one game: `size` words, `stride` words apart, both part of its type. So addresses grow by one word from game to game,
+and LLVM turns a loop over games into vector registers. An index that differs between games would break that: such an
+element is selected from all of them, and written by writing all of them again, which is cheap for the few arms that
+lanes are for. A `Slot` is an array with at most one element that is not 0, such as the gains that one round releases.
 """
 
 import operator
@@ -67,10 +66,7 @@ class _IteratorModel(models.StructModel):
 
 def _at(context: Any, builder: Any, lane: Any, base: Any, place: Any, dtype: Any = None) -> Any:
     """Return a pointer to an element, whose place is an int or a value."""
-    if isinstance(place, int):
-        offset = WORD(place * lane.stride)
-    else:
-        offset = builder.mul(place, WORD(lane.stride))
+    offset = WORD(place * lane.stride) if isinstance(place, int) else builder.mul(place, WORD(lane.stride))
     kind = context.get_value_type(dtype or lane.dtype)
     return builder.bitcast(builder.gep(base, [offset], inbounds=True), ir.PointerType(kind))
 

@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 
 from dp_bandit_envs.privacy.gaussian import draw_normal
-from dp_bandit_envs.privacy.laplace import draw_all
+from dp_bandit_envs.privacy.laplace import draw
 from dp_bandit_envs.protocols import FloatArray
 
 NOISES: Final = ("laplace", "own-norm", "gaussian")
@@ -28,7 +28,8 @@ def fill(node: FloatArray, scale: float, norm: int, rng: np.random.Generator) ->
 
     Counters call this name, which is replaced by one of the two functions below for other noise.
     """
-    draw_all(node, scale, rng)
+    for i in range(len(node)):
+        node[i] = draw(scale, rng)
 
 
 def fill_normal(node: FloatArray, scale: float, norm: int, rng: np.random.Generator) -> None:
@@ -60,7 +61,8 @@ def fill_own_norm(node: FloatArray, scale: float, norm: int, rng: np.random.Gene
         for i in range(d):
             node[i] *= r
     else:
-        draw_all(node, scale, rng)
+        for i in range(d):
+            node[i] = draw(scale, rng)
 
 
 def add(to: FloatArray, one: FloatArray, other: FloatArray) -> None:

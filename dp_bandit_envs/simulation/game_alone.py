@@ -44,7 +44,7 @@ class Alone(NamedTuple):
 
 
 def game_at(own: IntArray, lane: int) -> Any:
-    """Placeholder for the function that returns the parts of the game in these words; see `compiling.layouts`."""
+    """Placeholder for the function that returns the parts of the game in these words; see `compiling.layout`."""
     raise NotImplementedError
 
 

@@ -1,4 +1,4 @@
-"""Makes the loops over lanes: of an algorithm from the stages of its plan, of an adversary from its function of a round.
+"""Makes the loops over lanes: an algorithm's from the stages of its plan, an adversary's from its function of a round.
 
 Which pieces are fit for lanes was measured; see `AGENTS` and `MECHANISMS`. A function is fit if LLVM can compute it for
 all games at once: CONTRIBUTING says what that asks of it.
@@ -14,10 +14,10 @@ from llvmlite import binding
 from dp_bandit_envs.adversaries.round_by_round import RoundByRound
 from dp_bandit_envs.agents import Exp3, Hedge, Uniform
 from dp_bandit_envs.compiling.compiled import Compiled, compile_with
-from dp_bandit_envs.compiling.layouts import Layout, Parts, Place, Single, reader, writer
+from dp_bandit_envs.compiling.layout import Layout, Parts, Place, Single, reader, writer
 from dp_bandit_envs.errors import GainRangeError
 from dp_bandit_envs.privacy.mechanisms import ExactSums, LaplaceClipRescale, MiniBatchAverage
-from dp_bandit_envs.protocols import IntArray
+from dp_bandit_envs.protocols import FloatArray, IntArray
 from dp_bandit_envs.seeding import ADVERSARY, stream
 from dp_bandit_envs.simulation import play_lanes
 from dp_bandit_envs.simulation.plan import Plan
@@ -86,13 +86,14 @@ class LaneGains:
         self._places = Drawn(*self._layout.form.inner)
         self.compiled = _draw_loop(self._layout.form, type(adversary).next_round)
 
-    def games(self, seed: int, trials: range) -> tuple[IntArray, IntArray, IntArray]:
-        """Return block, row and clock before round 1; lanes that are left over play the last trial again."""
-        block = self._layout.block()
+    def games(self, seed: int, trials: range) -> tuple[IntArray, IntArray, IntArray, list[FloatArray | None]]:
+        """Return block, row, clock and means before round 1; lanes that are left over play the last trial again."""
+        block, means = self._layout.block(), []
         for lane in range(LANES):
-            rng = stream(seed, trial=trials[min(lane, len(trials) - 1)], role=ADVERSARY)
-            self._layout.write(block, lane, self._game(rng))
-        return block, _rows(block, self._places.gains), np.zeros(CHECKPOINT + 1, np.int64)
+            game = self._game(stream(seed, trial=trials[min(lane, len(trials) - 1)], role=ADVERSARY))
+            self._layout.write(block, lane, game)
+            means.append(self._adversary.means_of(game.state))
+        return block, _rows(block, self._places.gains), np.zeros(CHECKPOINT + 1, np.int64), means
 
     def check(self, block: IntArray) -> None:
         """Raise if a gain was outside of [0, 1] in some game."""
@@ -123,8 +124,9 @@ def _play_loop(form: Parts, parts: tuple[tuple[str, Callable[..., Any]], ...]) -
 @functools.lru_cache(maxsize=64)
 def _draw_loop(form: Parts, next_round: Callable[..., Any]) -> Compiled:
     """Return `draw_lanes` with an adversary's function in it."""
-    parts = {"game_at": reader(form), "next_round": next_round}
-    return compile_with(_with(play_lanes.draw_lanes, {**parts, "draw_round": _with(play_lanes.draw_round, parts)}), {})
+    parts: dict[str, Any] = {"game_at": reader(form), "next_round": next_round}
+    stages = {stage.__name__: _with(stage, parts) for stage in (play_lanes.draw_round, play_lanes.add_round)}
+    return compile_with(_with(play_lanes.draw_lanes, {**parts, **stages}), {})
 
 
 def _with(function: Callable[..., Any], parts: Mapping[str, Any]) -> Callable[..., Any]:

@@ -58,7 +58,7 @@ class Game(NamedTuple):
 
 
 def game_at(block: IntArray, lane: int) -> Any:
-    """Placeholder for the function that returns a `Game`; see `compiling.layouts`."""
+    """Placeholder for the function that returns a `Game`; see `compiling.layout`."""
     raise NotImplementedError
 
 
@@ -129,7 +129,8 @@ def play_lanes(
         gains: The bits of the gains, shape `(rounds, n_arms, LANES)`.
         clock: See `ROUND`; changed in place.
         checkpoints: Rounds at which to record, ascending.
-        collected, switches: The records, `(checkpoints, LANES)`; changed in place.
+        collected: The gains collected at checkpoints, `(checkpoints, LANES)`; changed in place.
+        switches: The same of changes of arm.
         pulls: The record of pulls, `(checkpoints, n_arms, LANES)`; changed in place.
     """
     t, filled, checkpoint = clock[ROUND], clock[FILLED], clock[CHECKPOINT]
@@ -182,9 +183,14 @@ def next_round(state: Any, t: int, row: FloatArray, rng: Any) -> None:
 
 
 def draw_round(block: IntArray, lane: int, t: int) -> None:
-    """Draw the gains of round t, and add them up."""
+    """Draw the gains of round t."""
     game = game_at(block, lane)
     next_round(game.state, t, game.gains, game.rng)
+
+
+def add_round(block: IntArray, lane: int) -> None:
+    """Add the gains of a round to the totals."""
+    game = game_at(block, lane)
     for arm in range(len(game.gains)):
         gain = game.gains[arm]
         game.totals[arm] += gain
@@ -197,8 +203,11 @@ def draw_lanes(
     """Write an adversary's gains of the next rounds in many games, and record the totals of all arms.
 
     Args:
-        block, row, gains, checkpoints: As above; `gains` is written.
+        block: As above.
+        row: As above.
+        gains: As above; written.
         clock: `ROUND` and `CHECKPOINT`; changed in place.
+        checkpoints: As above.
         totals_at: The totals at checkpoints, `(checkpoints, n_arms, LANES)`; changed in place.
     """
     t, checkpoint = clock[ROUND], clock[CHECKPOINT]
@@ -207,6 +216,8 @@ def draw_lanes(
         t += 1
         for lane in range(lanes):
             draw_round(block, lane, t)
+        for lane in range(lanes):
+            add_round(block, lane)
         for arm in range(len(row)):
             for lane in range(lanes):
                 gains[place, arm, lane] = row[arm, lane]

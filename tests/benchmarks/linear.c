@@ -1,7 +1,7 @@
 /* AS-FTRL with the binary counter on experts and on the ball, as a C programmer writes it, beside the compiled simulator.
 
-   Same random numbers (NumPy's SFC64, exponentials by NumPy's ziggurat), same arithmetic in the same order, hence the
-   same games to the last bit; but one plain loop, no general rules, nothing stored but totals. */
+   Same random numbers (NumPy's SFC64), same arithmetic in the same order, hence the same games to the last bit; but one
+   plain loop, no general rules, nothing stored but totals. */
 
 #include <math.h>
 #include <stdint.h>
@@ -10,13 +10,6 @@
 typedef struct {
     uint64_t a, b, c, counter;
 } sfc64;
-
-/* NumPy's tables of 256 numbers each, and where its tail begins. */
-typedef struct {
-    const uint64_t *ke;
-    const double *we, *fe;
-    double tail;
-} ziggurat;
 
 /* A game: a table of `rows` gain vectors, played again and again; and the sums of Chan, Shi and Song (2011). `upward`
    holds levels + 1 vectors; it, `exact`, `noise`, `sums` and `totals` must come in as 0. */
@@ -37,40 +30,62 @@ static inline uint64_t next_word(sfc64 *rng) {
 
 static inline double next_double(sfc64 *rng) { return (double)(next_word(rng) >> 11) * (1.0 / 9007199254740992.0); }
 
-static inline double exponential(sfc64 *rng, const ziggurat *zig) {
-    for (;;) {
-        uint64_t bits = next_word(rng) >> 3;
-        const uint64_t strip = bits & 255;
-        bits >>= 8;
-        const double x = (double)bits * zig->we[strip];
-        if (bits < zig->ke[strip]) return x;
-        if (strip == 0) return zig->tail - log1p(-next_double(rng));
-        if ((zig->fe[strip - 1] - zig->fe[strip]) * next_double(rng) + zig->fe[strip] < exp(-x)) return x;
-    }
+static const double LN2_HIGH = 0.6931471803691238, LN2_LOW = 1.9082149292705877e-10;
+static const double ROUNDER = 6755399441055744.0; /* 1.5 * 2^52 */
+
+static inline double of_bits(uint64_t bits) {
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* e^x, as `dp_bandit_envs.arithmetic.exp`. */
+static inline double exponential(double x) {
+    if (!(x >= -707.0 && x <= 709.0)) return x < -707.0 ? 0.0 : x * INFINITY;
+    const double k = x * 1.4426950408889634 + ROUNDER - ROUNDER;
+    const double r = (x - k * LN2_HIGH) - k * LN2_LOW, s = r * r;
+    const double even = ((2.7620088445409746e-07 * s + 2.4801521295954376e-05) * s + 0.0013888888917213717) * s
+        + 0.04166666666662413;
+    const double odd = ((2.510038549551032e-08 * s + 2.7557268459997064e-06) * s + 0.00019841269863053618) * s
+        + 0.008333333333330062;
+    const double rise = r + s * ((0.5 + s * even) + r * (0.16666666666666669 + s * odd));
+    return (1.0 + rise) * of_bits((uint64_t)((int64_t)k + 1023) << 52);
+}
+
+/* ln x for x in [2^-1022, inf), as `dp_bandit_envs.arithmetic.log`. */
+static inline double logarithm(double x) {
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    double m = of_bits((bits & 0xFFFFFFFFFFFFF) | 0x3FE0000000000000), k = (double)((int64_t)(bits >> 52) - 1022);
+    if (m < 0.7071067811865476) m += m, k -= 1.0;
+    const double f = m - 1.0, s = f / (2.0 + f), z = s * s, w = z * z;
+    const double odd = ((0.14616585424888623 * w + 0.18182889455674947) * w + 0.2857142862600327) * w + 0.666666666666667;
+    const double even = (0.15331710618210773 * w + 0.22222211130259878) * w + 0.39999999999899444;
+    const double rest = z * odd + w * even, half = 0.5 * f * f;
+    return k * LN2_HIGH - ((half - (s * (half + rest) + k * LN2_LOW)) - f);
+}
+
+static inline double laplace(sfc64 *rng, double scale) {
+    const double q = next_double(rng) - (0.5 - 0x1p-54), wait = scale * logarithm(1.0 - 2.0 * fabs(q));
+    return q < 0.0 ? wait : -wait;
 }
 
 /* Add the gains of round t, and write the noisy sums into `sums`. */
-static inline void release(const game *of, int64_t t, const double *gains, sfc64 *rng, const ziggurat *zig) {
+static inline void release(const game *of, int64_t t, const double *gains, sfc64 *rng) {
     const int64_t d = of->d, level = __builtin_ctzll(t), rest = t & (t - 1);
     const double *above = of->upward + d * (rest > 0 ? __builtin_ctzll(rest) : of->levels);
     double *own = of->upward + d * level;
-    uint64_t signs = 0;
-    for (int64_t i = 0; i < d; i++, signs >>= 1) {
-        if (i % 32 == 0) signs = (uint64_t)(next_double(rng) * 0x1p32);
-        const double size = of->scale * exponential(rng, zig);
-        of->noise[i] = copysign(size, 0.5 - (double)(signs & 1)) + above[i];
-    }
+    for (int64_t i = 0; i < d; i++) of->noise[i] = laplace(rng, of->scale) + above[i];
     memcpy(own, of->noise, d * sizeof(double));
     for (int64_t i = 0; i < d; i++) {
-        const double rounder = 6755399441055744.0; /* 1.5 * 2^52 */
         of->exact[i] += (double)(int64_t)(gains[i] * 0x1p30) * 0x1p-30;
-        of->sums[i] = ((of->exact[i] + of->factor * of->noise[i]) / of->grid + rounder - rounder) * of->grid;
+        of->sums[i] = ((of->exact[i] + of->factor * of->noise[i]) / of->grid + ROUNDER - ROUNDER) * of->grid;
         of->totals[i] += gains[i];
     }
 }
 
 /* Play experts by Hedge; `weights` is room for d numbers. Returns the gains collected. */
-double play_experts(const game *of, const ziggurat *zig, const sfc64 *agent, const sfc64 *mechanism, double *weights) {
+double play_experts(const game *of, const sfc64 *agent, const sfc64 *mechanism, double *weights) {
     sfc64 choices = *agent, noise = *mechanism;
     const int64_t d = of->d;
     double total = (double)d, reference = 0.0, collected = 0.0;
@@ -85,13 +100,13 @@ double play_experts(const game *of, const ziggurat *zig, const sfc64 *agent, con
         }
         while (arm == d - 1 && arm > 0 && weights[arm] == 0.0) arm--;
         collected += gains[arm];
-        release(of, t, gains, &noise, zig);
+        release(of, t, gains, &noise);
         double largest = -INFINITY;
         for (int64_t i = 0; i < d; i++) largest = of->sums[i] > largest ? of->sums[i] : largest;
         if (fabs(of->rate * (largest - reference)) > 50.0) reference = largest;
         total = 0.0;
         for (int64_t i = 0; i < d; i++) {
-            weights[i] = exp(of->rate * (of->sums[i] - reference));
+            weights[i] = exponential(of->rate * (of->sums[i] - reference));
             total += weights[i];
         }
         if (++row == of->rows) row = 0;
@@ -100,7 +115,7 @@ double play_experts(const game *of, const ziggurat *zig, const sfc64 *agent, con
 }
 
 /* Play the ball by the regularised leader; `point` is room for d numbers. Returns what the points earned. */
-double play_ball(const game *of, const ziggurat *zig, const sfc64 *agent, const sfc64 *mechanism, double *point) {
+double play_ball(const game *of, const sfc64 *agent, const sfc64 *mechanism, double *point) {
     sfc64 noise = *mechanism;
     const int64_t d = of->d;
     double collected = 0.0;
@@ -115,7 +130,7 @@ double play_ball(const game *of, const ziggurat *zig, const sfc64 *agent, const 
             earned += gains[i] * point[i];
         }
         collected += fmin(fmax(earned, -1.0), 1.0);
-        release(of, t, gains, &noise, zig);
+        release(of, t, gains, &noise);
         if (++row == of->rows) row = 0;
     }
     return collected;

@@ -5,11 +5,11 @@ import math
 import numpy as np
 import pytest
 
+from dp_bandit_envs.compiling.compiled import compile_with
 from dp_bandit_envs.privacy.counters import COUNTERS
 from dp_bandit_envs.privacy.mechanism import Below
 from dp_bandit_envs.privacy.mechanisms import counter_releases
 from dp_bandit_envs.privacy.mechanisms.counter_sums import CounterSums
-from dp_bandit_envs.compiling.compiled import compile_with
 from tests.tools.counter_noise import ALL, LAPLACE, counter, linear_map, module_of
 from tests.tools.fake_draws import Counting, Impulse
 from tests.tools.vector_sums import FACTS, experts, released

@@ -10,6 +10,7 @@ import pytest
 from numba.core.caching import CacheImpl, IndexDataCacheFile
 
 from dp_bandit_envs.agents import exp3, tsallis_inf, uniform
+from dp_bandit_envs.compiling.compiled import compile_with, fingerprint
 from dp_bandit_envs.privacy import laplace
 from dp_bandit_envs.privacy.counters import binary
 from dp_bandit_envs.privacy.mechanism import Below
@@ -17,7 +18,6 @@ from dp_bandit_envs.privacy.mechanisms import CounterSums, LaplaceClipRescale, l
 from dp_bandit_envs.privacy.values import gains_of_arms
 from dp_bandit_envs.simulation import play_block as loop
 from dp_bandit_envs.simulation.chain import stages
-from dp_bandit_envs.compiling.compiled import compile_with, fingerprint
 from dp_bandit_envs.specialise import specialise
 
 SOURCE = """

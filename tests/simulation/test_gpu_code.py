@@ -71,6 +71,15 @@ def test_games_of_every_kind_are_played_alike(game, monkeypatch, tmp_path):
 def test_a_thread_whose_game_raises_ends_and_the_error_is_raised_here(monkeypatch, tmp_path):
     monkeypatch.setattr(Stochastic, "next_round", staticmethod(above_one))
     with pytest.raises(GainRangeError, match="Stochastic returned others"):
+        simulate_on(monkeypatch, ptx_machine(tmp_path, compare=False), STOCHASTIC, ["EXP3"], horizon=50)
+
+
+@needs_extra
+@needs_c
+def test_fused_code_plays_other_games(monkeypatch, tmp_path):
+    """The weights differ in their last bits, so that the comparisons above can fail."""
+    monkeypatch.setattr(cuda_code, "unfused", contextlib.nullcontext)
+    with pytest.raises(AssertionError, match="Mismatched elements"):
         simulate_on(monkeypatch, ptx_machine(tmp_path), STOCHASTIC, ["EXP3"], horizon=50)
 
 

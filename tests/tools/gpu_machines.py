@@ -45,15 +45,23 @@ def code_of(parts, words, capability=(9, 0)):
     return cuda_code.code_for(cuda_code.kernel_of(play_games, dict(parts), words), capability)
 
 
-def ptx_machine(folder):
-    """Return a machine that runs PTX on the processor."""
+def ptx_machine(folder, compare=True):
+    """Return a machine that runs PTX on the processor, by default beside `OneThread`: all words must be the same."""
 
-    def machine(parts, words):
-        code = code_of(parts, words)
-        cuda_code.refuse_fused(code)
-        return Processor(code, folder)
+    class Machine(OneThread):
+        def __init__(self, parts, words):
+            super().__init__(parts, words)
+            self._ptx = Processor(code_of(parts, words), folder)
 
-    return machine
+        def __call__(self, threads, *arguments):
+            copies = [np.copy(one) if isinstance(one, np.ndarray) else one for one in arguments]
+            self._ptx(threads, *arguments)
+            if compare:
+                super().__call__(threads, *copies)
+                for got, wanted in zip(arguments, copies, strict=True):
+                    np.testing.assert_array_equal(got, wanted)
+
+    return Machine
 
 
 def assert_same_games(monkeypatch, machine, id_, names, *, trials=5, horizon=331, seed=20170208, **env_kwargs):

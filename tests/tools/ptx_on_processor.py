@@ -26,6 +26,7 @@ CALLS = {
     "sqrt.rn.f64": "sqrt({})",
     "rcp.rn.f64": "1.0 / {}",
     "abs.f64": "fabs({})",
+    "fma.rn.f64": "fma({}, {}, {})",
     "neg.f64": "-{}",
     "not.pred": "!{}",
     "max.f64": "fmax({}, {})",
@@ -178,8 +179,6 @@ def assignment(operation, operands):
         a, b = (f"(int64_t)(int32_t){value(one)}" for one in values)
         return f"{name(target)} = {a} * {b};"
     if what in OPERATORS and set(middle[:-1]) <= {"rn", "lo"}:
-        # Whatever NVVM may write for a machine that fuses, here is only what rounds twice.
-        assert kind != "f64" or "rn" in middle, operation
         a, b = (f"{cast}{value(one)}" for one in values)
         return f"{name(target)} = {a} {OPERATORS[what]} {b};"
     raise NotImplementedError(operation)

@@ -1,11 +1,11 @@
-# mypy: disable-error-code="no-untyped-call, no-untyped-def"
-"""Places a nested tuple of arrays, numbers and random streams in a block of memory, and gives it to plain functions.
+# mypy: disable-error-code="no-untyped-call, no-untyped-def, misc"
+"""Places nested tuples of arrays, numbers and streams in a block of memory, one column a game.
 
-`Layout` says where each part is, and writes a game there; `game_at`, which `reader` returns, gives a plain function the
-same nested tuple in machine code, with numbers loaded; `keep` stores the numbers of a state that a function returned.
+`reader` makes the function of machine code that gives a plain function one game's tuple, with lanes for arrays and
+loaded numbers; `writer` makes the one that stores the numbers of a state that a function returned.
 
-In a block of many columns arrays become lanes; see `lanes`. In a block of one column, the memory of one thread of a
-GPU, their words are adjacent: they are ordinary arrays there, of any shape and type, and functions use them as always.
+In a block of one column, the memory of a thread of a GPU, the words of an array are adjacent: it is an ordinary array
+there, of any shape and type of numbers.
 """
 
 import functools
@@ -41,7 +41,7 @@ class Place(NamedTuple):
     """Where a part of a game is: from which row of a block on.
 
     Attributes:
-        kind: `"array"`, `"slot"`, `"stream"`, `"number"`, or `"ordinary"` for an ordinary array.
+        kind: `"array"`, `"ordinary"`, `"slot"`, `"stream"` or `"number"`.
         row: Its first row.
         lanes: Number of columns.
         dtype: Of an array, a slot or a number.
