@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dp_bandit_envs.protocols import FloatArray, IntArray
-from dp_bandit_envs.simulation.play_block import Progress, Record, Rules, all_in_range, play_block
+from dp_bandit_envs.simulation.play_block import Progress, Record, Rules, play_block
+from dp_bandit_envs.simulation.totals import all_in_range
 
 ROUND, CHECKPOINT = 0, 5
 """Indices in `Progress.counters`."""

@@ -117,7 +117,7 @@ class GpuGames:
 
     def play(self, trials: list[int]) -> list[Column]:
         """Play the games of some trials."""
-        checkpoints, kernel = self._work.checkpoints, self._kernel
+        checkpoints, adversary, kernel = self._work.checkpoints, self._work.adversary, self._kernel
         games, number, n_arms = len(trials), len(checkpoints), self._plan.n_arms
         columns = np.empty((games, self._layout.rows), np.int64)
         plays, means = 0, []
@@ -127,7 +127,8 @@ class GpuGames:
                 raise _refused(self._name, "the feedback graph has another number of edges in each game")
             self._layout.write(columns.T, place, game)
             plays = len(game.progress.pulls)
-            means.append(self._adversary.means)
+            drawing = adversary.by_rounds
+            means.append(drawing.means_of(game.adversary) if drawing is adversary else adversary.means)
         block = kernel.put(np.ascontiguousarray(columns.T))
         at = kernel.put(checkpoints)
         shapes = ((np.float64, ()), (np.int64, ()), (np.int64, (plays,)), (np.float64, (n_arms,)))
@@ -156,11 +157,10 @@ class GpuGames:
         ]
 
     def _game(self, trial: int) -> Alone:
-        """Return a game before round 1; its adversary is `_adversary`."""
+        """Return a game before round 1."""
         work, plan = self._work, self._plan
-        self._adversary = copy.copy(work.adversary)
         coins = stream(work.seed, trial=trial, role=ADVERSARY)
-        hidden = self._adversary.by_rounds.first_round_state(coins)
+        hidden = work.adversary.by_rounds.first_round_state(coins)
         state, states, progress = plan.first.copy()
         world: Any = Nothing()
         if work.source is not None:

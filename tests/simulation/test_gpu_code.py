@@ -80,7 +80,7 @@ def test_fused_code_plays_other_games(monkeypatch, tmp_path):
     """The weights differ in their last bits, so that the comparisons above can fail."""
     monkeypatch.setattr(cuda_code, "unfused", contextlib.nullcontext)
     with pytest.raises(AssertionError, match="Mismatched elements"):
-        simulate_on(monkeypatch, ptx_machine(tmp_path), STOCHASTIC, ["EXP3"], horizon=50)
+        simulate_on(monkeypatch, ptx_machine(tmp_path), STOCHASTIC, ["EXP3"], horizon=300, trials=40)
 
 
 @needs_extra
