@@ -12,8 +12,8 @@ from scipy import stats
 
 from dp_bandit_envs import draws
 from dp_bandit_envs.arithmetic import log
-from dp_bandit_envs.draws import FORMULAS, Stream, laplaces, normal_quantile, with_formulas
-from tests.tools.led_stream import UNIFORMS, drawn, drawn_compiled, led
+from dp_bandit_envs.draws import FORMULAS, Stream, laplace_array, normal_quantile, with_formulas
+from tests.tools.led_stream import UNIFORMS, drawn, drawn_compiled, filled_compiled, led
 
 N = 400_000
 LAWS = {
@@ -58,7 +58,7 @@ def test_each_draw_has_its_law(name):
 
 
 def test_laws_are_of_all_formulas():
-    assert {name.split()[0] for name in LAWS} | {"integers"} == set(FORMULAS)
+    assert {name.split()[0] for name in LAWS} | {"integers", "laplaces"} == set(FORMULAS)
 
 
 def test_far_tails_have_their_mass():
@@ -170,9 +170,15 @@ def test_integers_in_machine_code_are_those_of_python():
 
 
 def test_an_array_of_laplace_draws_has_the_same_bits_as_single_ones():
-    one, other = stream(10), stream(10)
-    assert laplaces(one, 20_000, 0.7).tolist() == [other.laplace(0.0, 0.7) for _ in range(20_000)]
-    assert one.random() == other.random()
+    """In an array of NumPy's arithmetic, and filled in Python and in machine code."""
+    streams, number = [stream(10) for _ in range(4)], 20_003
+    wanted = [streams[0].laplace(0.0, 0.7) for _ in range(number)]
+    assert laplace_array(streams[1], number, 0.7).tolist() == wanted
+    for rng, fills in ((streams[2], Stream.laplaces), (streams[3], filled_compiled)):
+        numbers = np.empty(number)
+        fills(rng, numbers, 0.7)
+        assert numbers.tolist() == wanted
+    assert len({rng.random() for rng in streams}) == 1
 
 
 @pytest.mark.parametrize(

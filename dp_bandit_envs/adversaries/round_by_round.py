@@ -22,7 +22,8 @@ class RoundByRound(Adversary):
             not on gains or draws.
     """
 
-    next_round: ClassVar[Callable[[Any, int, FloatArray, np.random.Generator], None]]
+    next_round: ClassVar[Callable[..., None]]
+    _state: Any
 
     @abc.abstractmethod
     def first_round_state(self, rng: np.random.Generator) -> tuple[Any, ...]:

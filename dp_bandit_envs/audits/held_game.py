@@ -29,6 +29,11 @@ class FakeDraws:
         """Return the location plus the draw's height times its scale."""
         return self._draw("laplace", loc, scale)
 
+    def laplaces(self, numbers: FloatArray, scale: float) -> None:
+        """Write draws."""
+        for place in range(len(numbers)):
+            numbers[place] = self.laplace(0.0, scale)
+
     def normal(self, loc: float = 0.0, scale: float = 1.0) -> float:
         """Return the location plus the draw's height times its scale."""
         return self._draw("normal", loc, scale)

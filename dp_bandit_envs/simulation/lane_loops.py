@@ -45,7 +45,7 @@ class LaneLoop:
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
         self._layout = Layout(self._game(plan.streams(0, 0)), LANES)
-        self._places = Game(*self._layout.form.inner)
+        self._places: Any = Game(*self._layout.form.inner)
         parts = plan.parts_that(raising=False)
         parts.pop("tidied", None)
         if plan.agent.functions.tidy is not None:
@@ -71,7 +71,8 @@ class LaneLoop:
         state, states, progress = self._plan.first.copy()
         if self._plan.feedback == "arm":
             size = self._plan.n_values
-            progress = progress._replace(gains=Single("float64", size), observed=Single("int64", size))
+            one: dict[str, Any] = {"gains": Single("float64", size), "observed": Single("int64", size)}
+            progress = progress._replace(**one)
         own = Own(np.full(1, -1), np.zeros(1, np.int64), np.zeros(1, np.int64))
         broken = Broken(np.zeros(1, np.int64))
         return Game(state, (*states, broken), streams, progress, own, np.zeros(self._plan.n_arms))
@@ -83,7 +84,7 @@ class LaneGains:
     def __init__(self, adversary: RoundByRound) -> None:
         self._adversary = adversary
         self._layout = Layout(self._game(stream(0, role=ADVERSARY)), LANES, same=True)
-        self._places = Drawn(*self._layout.form.inner)
+        self._places: Any = Drawn(*self._layout.form.inner)
         self.compiled = _draw_loop(self._layout.form, type(adversary).next_round)
 
     def games(self, seed: int, trials: range) -> tuple[IntArray, IntArray, IntArray, list[FloatArray | None]]:

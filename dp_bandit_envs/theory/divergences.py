@@ -27,7 +27,7 @@ def bernoulli_kl(x: float, y: float) -> float:
         return 0.0
     if y <= 0.0 or y >= 1.0:
         return math.inf
-    if x <= 0.0:
+    if x < SMALLEST_MEAN:
         return -log1p(-y)
     if x >= 1.0:
         return -log(y)

@@ -7,7 +7,6 @@ import pytest
 
 from dp_bandit_envs.adversaries import SwitchingCost
 from dp_bandit_envs.adversaries.switching import lowest_bit
-from dp_bandit_envs.draws import normal_quantile
 from dp_bandit_envs.seeding import ADVERSARY, stream
 from tests.tools.refusals import refused
 
@@ -16,7 +15,7 @@ def naive_walk(horizon, sigma, seed, n_arms=4):
     """W_t = W_{t & (t - 1)} + xi_t with W_0 = 0, one round after the other; the best arm is drawn before the xi."""
     rng = stream(seed, role=ADVERSARY)
     best_arm = int(rng.random() * n_arms)
-    steps = np.array([sigma * normal_quantile(u) for u in rng.random(horizon)])
+    steps = np.array([rng.normal(0.0, sigma) for _ in range(horizon)])
     walk = np.zeros(horizon + 1)
     for t in range(1, horizon + 1):
         walk[t] = walk[t & (t - 1)] + steps[t - 1]

@@ -52,14 +52,14 @@ NOISE = (
     Mutation(
         "noise of vectors halved",
         f"{PRIVACY}/node_noise.py",
-        "    for i in range(len(node)):\n        node[i] = draw(scale, rng)",
-        "    for i in range(len(node)):\n        node[i] = draw(scale / 2, rng)",
+        "if scale > 0.0:\n        rng.laplaces(node, scale)",
+        "if scale > 0.0:\n        rng.laplaces(node, scale / 2)",
     ),
     Mutation(
         "one draw for all coordinates",
         f"{PRIVACY}/node_noise.py",
-        "    for i in range(len(node)):\n        node[i] = draw(scale, rng)",
-        "    for i in range(len(node)):\n        node[i] = node[0] if i else draw(scale, rng)",
+        "if scale > 0.0:\n        rng.laplaces(node, scale)",
+        "if scale > 0.0:\n        node[:] = rng.laplace(0.0, scale)",
     ),
     Mutation(
         "Gaussian noise halved",
@@ -178,8 +178,8 @@ NOISE = (
     Mutation(
         "vector games share their noise",
         "wrappers/vector/vector_laplace.py",
-        "laplaces(self._noise_streams[game], ",
-        "laplaces(self._noise_streams[0], ",
+        "laplace_array(self._noise_streams[game], ",
+        "laplace_array(self._noise_streams[0], ",
     ),
     Mutation(
         "a boundary takes gains that are not revealed",

@@ -21,9 +21,9 @@ class Counting:
         Counting.unpacked += 1
         self.__dict__.update(state)
 
-    def run(self, trial, stopped):
-        """Return number and trial."""
-        return {"number": self.number, "trial": trial}
+    def run_all(self, trials, stopped):
+        """Return number and trial of each."""
+        return [{"number": self.number, "trial": trial} for trial in trials]
 
 
 @pytest.fixture(autouse=True)

@@ -6,8 +6,8 @@ import cloudpickle
 import numpy as np
 import pytest
 
+from dp_bandit_envs.compiling import compiled as compiling
 from dp_bandit_envs.compiling.compiled import compile_with
-from dp_bandit_envs.simulation import compiling
 
 
 def made(constant=2.0, table=(1.0, 2.0)):

@@ -9,6 +9,9 @@ from dp_bandit_envs.simulation.tasks import Played, Task
 class Work:
     """Stands for work that is never played."""
 
+    def __init__(self, at_once=1):
+        self.at_once = at_once
+
 
 def cut(tasks, seconds_a_trial, seconds=2.0, width=4):
     """Cut all tasks, each played before the next one is cut; return what is cut."""
@@ -58,6 +61,22 @@ def test_loading_in_the_first_trial_does_not_count_for_long():
     calls = []
     found = cut([Task(Work(), range(1000))], lambda task: 0.01 if calls.append(task) or len(calls) > 1 else 5.0)
     assert [len(task.trials) for task in found[:4]] == [1, 1, 200, 199]
+
+
+@pytest.mark.parametrize(("seconds_each", "usual"), [(3.0, 16), (0.1, 16), (0.05, 32), (0.01, 192), (0.001, 256)])
+def test_trials_that_are_played_side_by_side_stay_together(seconds_each, usual):
+    """Pieces are multiples of 16 up to the last: 2 s are 20 trials of 0.1 s, or 40 of 0.05 s, or 200 of 0.01 s.
+
+    Of 1,030 trials, a fourth of those that are left is 254 and less, which limits the size of the fastest.
+    """
+    sizes = [len(task.trials) for task in cut([Task(Work(16), range(1030))], lambda task: seconds_each)]
+    assert sizes[:2] == [16, usual]
+    assert {size % 16 for size in sizes[:-1]} == {0} and sizes[-1] == 6
+    assert sum(sizes) == 1030
+
+
+def test_less_than_one_block_is_one_piece():
+    assert [len(task.trials) for task in cut([Task(Work(16), range(7))], lambda task: 0.5)] == [7]
 
 
 def test_one_of_each_is_tried_before_any_is_measured():

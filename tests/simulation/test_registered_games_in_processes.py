@@ -127,9 +127,9 @@ def test_what_a_worker_cannot_import_says_so(mine):
 class Unknown:
     """Work whose game is unknown where it is played."""
 
-    def run(self, trial, stopped):
+    def run_all(self, trials, stopped):
         """Make it."""
-        return gym.make("DPBandit-Nowhere-v0")
+        return [gym.make("DPBandit-Nowhere-v0") for _ in trials]
 
 
 def test_a_game_that_a_worker_cannot_import_says_so():

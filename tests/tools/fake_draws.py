@@ -18,6 +18,10 @@ class Impulse:
         self.asked.append(scale)
         return self.height * (len(self.asked) - 1 == self.hot)
 
+    def laplaces(self, numbers: np.ndarray, scale: float) -> None:
+        """Write draws."""
+        numbers[:] = [self.laplace(0.0, scale) for _ in numbers]
+
     def normal(self, location: float, scale: float) -> float:
         """Return `height` or 0."""
         return self.laplace(location, scale)
@@ -35,6 +39,10 @@ class Counting:
         """Return a draw."""
         self.draws += 1
         return self._rng.laplace(location, scale)
+
+    def laplaces(self, numbers: np.ndarray, scale: float) -> None:
+        """Write draws."""
+        numbers[:] = [self.laplace(0.0, scale) for _ in numbers]
 
     def normal(self, location: float, scale: float) -> float:
         """Return a draw."""

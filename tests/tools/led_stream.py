@@ -56,3 +56,14 @@ def drawn_compiled(function, rng: Stream, scale: float, number: int) -> np.ndarr
 def compiled_draws(function) -> Compiled:
     """Return `with_stream` for a draw, compiled."""
     return compile_with(with_stream, {"sample": function})
+
+
+def filled_compiled(rng: Stream, numbers: np.ndarray, scale: float) -> None:
+    """Fill an array with Laplace draws in machine code."""
+    compile_with(fill_with_stream, {})((stream_address(rng),), numbers, scale)
+
+
+def fill_with_stream(addresses, numbers, scale):
+    """Fill an array from the stream at an address."""
+    (rng,) = streams_at(addresses)
+    rng.laplaces(numbers, scale)
