@@ -66,7 +66,8 @@ def log(x: float) -> float:
         m += m
         k -= 1.0
     # m - 1 is exact, because m is in [1/2, 2].
-    return _log_of_sum(m - 1.0, k)
+    logarithm: float = _log_of_sum(m - 1.0, k)
+    return logarithm
 
 
 def log1p(x: float) -> float:
@@ -84,6 +85,14 @@ def of_array(function: Callable[[float], float], numbers: NDArray[Any]) -> NDArr
     return np.array([function(float(number)) for number in numbers.ravel()]).reshape(numbers.shape)
 
 
+def log_of_array(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return `log` of each number, all finite and at least 2^-1022."""
+    m, k = np.frexp(numbers)
+    low = m < ROOT_HALF
+    logs: NDArray[np.float64] = _log_of_sum(np.where(low, m + m, m) - 1.0, k - 1.0 * low)
+    return logs
+
+
 def _rise(r: float) -> float:
     """Return e^r - 1 for r up to ln(2) / 2 in size: r + r^2 times a polynomial found at Chebyshev's points."""
     s = r * r
@@ -96,8 +105,11 @@ def _rise(r: float) -> float:
     return r + s * ((0.5 + s * even) + r * (0.16666666666666669 + s * odd))
 
 
-def _log_of_sum(f: float, k: float) -> float:
-    """Return ln(1 + f) + k ln 2, for 1 + f in [sqrt(1/2), sqrt(2)], by the area tangent of f / (2 + f)."""
+def _log_of_sum(f: Any, k: Any) -> Any:
+    """Return ln(1 + f) + k ln 2, for 1 + f in [sqrt(1/2), sqrt(2)], by the series of the area tangent in f / (2 + f).
+
+    f and k are numbers, or arrays of them.
+    """
     s = f / (2.0 + f)
     z = s * s
     w = z * z

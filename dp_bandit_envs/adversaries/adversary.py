@@ -99,7 +99,7 @@ class Adversary(abc.ABC):
         """The `RoundByRound` whose `next_round` draws the gains, itself or one in it; None if there is none."""
         return None
 
-    def has_methods_of(self, kind: "type[Adversary]") -> bool:
+    def has_methods_of(self, kind: type[Any]) -> bool:
         """Return whether games begin and gains are drawn as in a class, and in no other way of a subclass."""
         return all(getattr(type(self), name) is getattr(kind, name) for name in ("begin", "next_gains", "fill"))
 
@@ -126,12 +126,16 @@ class Adversary(abc.ABC):
 
         In small pieces, because temporary arrays of several 100 kB go back to the operating system after every use, and
         allocating them again costs several times more than drawing their random numbers. With `check`, gains outside
-        [lowest, 1] are refused; the simulator checks them itself.
+        [lowest, 1] are refused; the simulator and vector environments check them themselves.
         """
         piece = max(1, 16384 // self.n_arms)
         for start in range(0, len(gains), piece):
             part = gains[start : start + piece]
             part[...] = fresh = self.next_gains(len(part))
-            # Checked piece by piece, while it is in the processor's cache. NaN fails, too.
-            if check and not (fresh.min() >= self.lowest and fresh.max() <= 1):
-                raise GainRangeError(self)
+            if check:
+                self.check_range(fresh)
+
+    def check_range(self, gains: FloatArray) -> None:
+        """Raise GainRangeError if gains are outside [lowest, 1], or NaN."""
+        if gains.size and not (gains.min() >= self.lowest and gains.max() <= 1):
+            raise GainRangeError(self)

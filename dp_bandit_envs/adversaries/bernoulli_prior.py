@@ -7,6 +7,7 @@ import numpy as np
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries.round_by_round import RoundByRound
 from dp_bandit_envs.adversaries.stochastic import Coins, toss
+from dp_bandit_envs.protocols import FloatArray
 
 
 class BernoulliPrior(RoundByRound):
@@ -38,5 +39,13 @@ class BernoulliPrior(RoundByRound):
 
     def first_round_state(self, rng: np.random.Generator) -> Coins:
         """Draw the means, arm after arm."""
-        self.means = np.array([rng.beta(self.alpha, self.beta) for _ in range(self.n_arms)])
-        return Coins(self.means)
+        return Coins(np.array([rng.beta(self.alpha, self.beta) for _ in range(self.n_arms)]))
+
+    def means_of(self, state: Coins) -> FloatArray:
+        """Return the means that were drawn for a game."""
+        return state.means
+
+    @property
+    def means(self) -> FloatArray | None:  # type: ignore[override]
+        """The means of the game; None before one begins."""
+        return self._state.means if hasattr(self, "_state") else None

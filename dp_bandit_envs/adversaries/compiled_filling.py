@@ -12,18 +12,25 @@ from dp_bandit_envs.compiling.intrinsics import streams_at
 from dp_bandit_envs.protocols import FloatArray
 
 
-def compiled(loop: Callable[..., None]) -> Callable[..., None] | None:
-    """Return a loop like `fill_rounds` as machine code for streams of SFC64, or None if Numba is switched off."""
+def compiled(
+    loop: Callable[..., None], state: Any, gains: FloatArray, rng: np.random.Generator
+) -> Callable[..., None] | None:
+    """Compile a loop like `fill_rounds` for arguments like these, for streams of SFC64; nothing is drawn.
+
+    Returns:
+        The machine code, called like the loop; None if Numba is switched off.
+    """
     if switched_off():
         return None
     entry = compile_with(enter, {"fill_rounds": loop})
 
     def fill(state: Any, first: int, gains: FloatArray, rng: np.random.Generator) -> None:
-        entry(state, first, gains, (stream_address(rng),))
+        entry(state, first, len(gains), gains, (stream_address(rng),))
 
+    entry(state, 1, 0, gains, (stream_address(rng),))
     return fill
 
 
-def enter(state: Any, first: int, gains: FloatArray, generators: tuple[int]) -> None:
-    """Fill a block with the generator at the given address. Runs only compiled."""
-    fill_rounds(state, first, gains, streams_at(generators)[0])
+def enter(state: Any, first: int, rounds: int, gains: FloatArray, generators: tuple[int]) -> None:
+    """Fill the first rows of an array with the generator at the given address. Runs only compiled."""
+    fill_rounds(state, first, gains[:rounds], streams_at(generators)[0])

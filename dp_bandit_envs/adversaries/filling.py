@@ -8,8 +8,8 @@ price: that is never much more than twice the best. The numbers are the same.
 import functools
 import math
 import sys
-import time
 from collections.abc import Callable
+from time import perf_counter
 from typing import Any, Final
 
 import numpy as np
@@ -49,35 +49,43 @@ class Filler:
         self._ours = f"{function.__module__}.".startswith("dp_bandit_envs.")
         self._spent = 0.0
         """Seconds in Python."""
-        self._compiled: Callable[..., None] | None = None
+        self._compiled: dict[bool, Callable[..., None]] = {}
+        """Machine code for arrays in C order, and for others."""
 
     def fill(self, state: Any, first: int, gains: FloatArray, rng: np.random.Generator) -> None:
-        """Write gains as `fill_rounds` does, into an array in C order."""
+        """Write gains as `fill_rounds` does."""
+        in_order, compiled = gains.flags.c_contiguous, None
         # Other generators have draws of their own, which machine code does not know.
         compilable = self._ours and type(rng) is Stream and isinstance(rng.bit_generator, np.random.SFC64)
         at_once = max(1, GAINS_AT_ONCE // gains.shape[1])
         start = 0
         while start < len(gains):
-            if compilable and self._compiled is None and self._spent >= price():
-                in_background(lambda stopped: self._compile(state, gains, rng))
-            if compilable and self._compiled is not None:
-                self._compiled(state, first + start, gains[start:], rng)
+            if compilable:
+                compiled = self._compiled.get(in_order) or self._bought(in_order, state, gains, rng)
+            if compiled is not None:
+                compiled(state, first + start, gains[start:], rng)
                 return
-            began = time.perf_counter()
+            began = perf_counter()
             self._loop(state, first + start, gains[start : start + at_once], rng)
-            self._spent += time.perf_counter() - began
+            self._spent += perf_counter() - began
             start += at_once
 
-    def _compile(self, state: Any, gains: FloatArray, rng: np.random.Generator) -> None:
-        """Get the machine code by filling 0 rounds with it."""
+    def _bought(
+        self, in_order: bool, state: Any, gains: FloatArray, rng: np.random.Generator
+    ) -> Callable[..., None] | None:
+        """Return new machine code if as much was spent without it as it costs, else None."""
+        if self._spent >= price():
+            in_background(lambda stopped: self._compile(in_order, state, gains, rng))
+        return self._compiled.get(in_order)
+
+    def _compile(self, in_order: bool, state: Any, gains: FloatArray, rng: np.random.Generator) -> None:
         from dp_bandit_envs.adversaries.compiled_filling import compiled
 
-        loop = compiled(self._loop)
-        if loop is None:
+        fill = compiled(self._loop, state, gains, rng)
+        if fill is None:
             self._spent = -math.inf
-            return
-        loop(state, 1, gains[:0], rng)
-        self._compiled = loop
+        else:
+            self._compiled[in_order] = fill
 
 
 def price() -> float:
@@ -85,19 +93,5 @@ def price() -> float:
     return SECONDS_TO_COMPILE + (0.0 if "numba" in sys.modules else SECONDS_TO_IMPORT)
 
 
-def fill_with(
-    function: Callable[..., None], state: Any, first: int, gains: FloatArray, rng: np.random.Generator
-) -> None:
-    """Write the gains of rounds `first`, `first` + 1, ... into the rows of `gains`, shape `(rounds, n_arms)`.
-
-    Args:
-        function: A function like `next_round`.
-        state: Its state, changed in place.
-        first: The first round, from 1.
-        gains: An array in C order.
-        rng: The adversary's stream.
-    """
-    _filler(function).fill(state, first, gains, rng)
-
-
-_filler = functools.cache(Filler)
+filler = functools.cache(Filler)
+"""Returns the one filler of a function."""

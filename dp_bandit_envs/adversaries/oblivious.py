@@ -41,7 +41,7 @@ class Oblivious(FullyOblivious):
     Source: Tossou and Dimitrakakis (2017), Achieving Privacy in the Adversarial Multi-Armed Bandit, AAAI, section 4.
     """
 
-    next_round = staticmethod(next_round)
+    next_round = staticmethod(next_round)  # type: ignore[assignment]
 
     def __init__(
         self,

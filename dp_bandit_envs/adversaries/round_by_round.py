@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from dp_bandit_envs.adversaries.adversary import Adversary
-from dp_bandit_envs.adversaries.filling import fill_with
+from dp_bandit_envs.adversaries.filling import filler
 from dp_bandit_envs.protocols import FloatArray
 
 
@@ -22,7 +22,8 @@ class RoundByRound(Adversary):
             not on gains or draws.
     """
 
-    next_round: ClassVar[Callable[[Any, int, FloatArray, np.random.Generator], None]]
+    next_round: ClassVar[Callable[..., None]]
+    _state: Any
 
     @abc.abstractmethod
     def first_round_state(self, rng: np.random.Generator) -> tuple[Any, ...]:
@@ -30,6 +31,10 @@ class RoundByRound(Adversary):
 
         Arrays are new ones if rounds change them; what differs between games is in arrays. It may draw from `rng`.
         """
+
+    def means_of(self, state: Any) -> FloatArray | None:
+        """Return `means` in the game of a state."""
+        return self.means
 
     def begin(self, rng: np.random.Generator) -> None:
         """Start a new game at round 1; every random number of the game comes from `rng`."""
@@ -45,10 +50,12 @@ class RoundByRound(Adversary):
 
     def fill(self, gains: FloatArray, *, check: bool = False) -> None:
         """Write the gains of the next `len(gains)` rounds into `gains`, an array of shape `(rounds, n_arms)`."""
-        if check or not gains.flags.c_contiguous or not self.has_methods_of(RoundByRound):
+        if not self.has_methods_of(RoundByRound):
             super().fill(gains, check=check)
-        else:
-            self._draw(type(self).next_round, gains)
+            return
+        self._draw(type(self).next_round, gains)
+        if check:
+            self.check_range(gains)
 
     @property
     def by_rounds(self) -> Self | None:
@@ -57,5 +64,5 @@ class RoundByRound(Adversary):
 
     def _draw(self, function: Callable[..., None], rows: FloatArray) -> None:
         """Call a function like `next_round` for each of the next rounds, with the rows of an array."""
-        fill_with(function, self._state, self._round + 1, rows, self._rng)
+        filler(function).fill(self._state, self._round + 1, rows, self._rng)
         self._round += len(rows)

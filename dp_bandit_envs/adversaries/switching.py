@@ -42,7 +42,7 @@ def next_step(state: Walk, t: int, rng: np.random.Generator) -> float:
     The parent's entry is intact, because rounds between a round and its parent have lower lowest bits than the parent.
     """
     parent = t & (t - 1)
-    walk = state.walks[lowest_bit(parent | 1 << LAST_BIT)] + rng.normal(0.0, state.sigma)
+    walk: float = state.walks[lowest_bit(parent | 1 << LAST_BIT)] + rng.normal(0.0, state.sigma)
     state.walks[lowest_bit(t)] = walk
     return walk
 

@@ -22,7 +22,7 @@ from dp_bandit_envs.privacy.mechanisms import LaplaceClipRescale, MiniBatchAvera
 from dp_bandit_envs.protocols import Environment, FloatArray, Observation, plays_points
 from dp_bandit_envs.seeding import ADVERSARY, FIRST_WRAPPER, GRAPH, stream
 from dp_bandit_envs.simulation.plan import make_plan
-from dp_bandit_envs.simulation.trials import Seat
+from dp_bandit_envs.simulation.seat import Seat
 from dp_bandit_envs.wrappers import vector
 
 GAMES: Final = 3

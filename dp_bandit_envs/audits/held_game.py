@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import gymnasium as gym
 import numpy as np
 
-from dp_bandit_envs.privacy.laplace import SIGNS
 from dp_bandit_envs.privacy.mechanism import Below, Mechanism
 from dp_bandit_envs.protocols import Environment, FloatArray
 from dp_bandit_envs.wrappers import PrivacyBoundary
@@ -25,36 +24,19 @@ class FakeDraws:
     def __init__(self, heights: Sequence[float] = ()) -> None:
         self._heights = heights
         self.asked: list[tuple[str, float]] = []
-        self._has_signs = False
 
     def laplace(self, loc: float = 0.0, scale: float = 1.0) -> float:
         """Return the location plus the draw's height times its scale."""
         return self._draw("laplace", loc, scale)
 
+    def laplaces(self, numbers: FloatArray, scale: float) -> None:
+        """Write draws."""
+        for place in range(len(numbers)):
+            numbers[place] = self.laplace(0.0, scale)
+
     def normal(self, loc: float = 0.0, scale: float = 1.0) -> float:
         """Return the location plus the draw's height times its scale."""
         return self._draw("normal", loc, scale)
-
-    def random(self) -> float:
-        """Return a number whose bits are the signs of the exponential draws that follow, as `draw_all` reads them.
-
-        Raises:
-            UnknownDrawError: If none followed the last one: then uniform numbers are something else's noise.
-        """
-        self.check_signs()
-        self._has_signs = True
-        ahead = self._heights[len(self.asked) : len(self.asked) + SIGNS]
-        return sum((height < 0) << place for place, height in enumerate(ahead)) / 2.0**SIGNS
-
-    def standard_exponential(self) -> float:
-        """Return the size of the draw's height: an exponential draw with a random sign is a Laplace draw of scale 1."""
-        self._has_signs = False
-        return abs(self._draw("laplace", 0.0, 1.0))
-
-    def check_signs(self) -> None:
-        """Raise `UnknownDrawError` if the last uniform number was no signs of exponential draws."""
-        if self._has_signs:
-            raise UnknownDrawError("random")
 
     def _draw(self, kind: str, loc: float, scale: float) -> float:
         number = len(self.asked)
@@ -112,8 +94,6 @@ class HeldGame:
                 found.append(number)
                 places.append((step, value, count))
             step += 1
-        if isinstance(rng, FakeDraws):
-            rng.check_signs()
         return Released(np.array(found), places, list(getattr(rng, "asked", ())))
 
 

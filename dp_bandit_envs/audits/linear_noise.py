@@ -21,7 +21,7 @@ from dp_bandit_envs.protocols import FloatArray
 IMPULSE = 0.25
 """The largest change of a released number in the search for the map: mechanisms that clip are linear so far inside."""
 FAR = 30.0
-"""How far out draws are looked at, in scales: NumPy's Laplace draws end at 37."""
+"""How far out draws are looked at, in scales: fast Laplace draws end at 36.8."""
 SAME = 1e-7
 """Two numbers are the same below this share of the largest one."""
 MOST_SIGNS = 10

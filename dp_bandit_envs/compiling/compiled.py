@@ -161,7 +161,7 @@ def _reached(
     return reached
 
 
-def _give_method(name: str, formula: FunctionType) -> None:
+def _give_method(name: str, formula: Callable[..., Any]) -> None:
     """Let streams in machine code have a method that is a formula of `draws`."""
     clone = _clone(formula, {}, tuple(LEAN.items()))
 
@@ -170,7 +170,7 @@ def _give_method(name: str, formula: FunctionType) -> None:
 
     # By which Numba finds the names and the defaults of the call.
     method.__signature__ = inspect.signature(clone)  # type: ignore[attr-defined]
-    overload_method(intrinsics.StreamType, name, jit_options=WITHIN)(method)
+    overload_method(intrinsics.StreamType, name, jit_options=WITHIN)(method)  # type: ignore[call-arg]
 
 
 def _random(rng):  # type: ignore[no-untyped-def]

@@ -25,7 +25,7 @@ AS_DOUBLE = 0x4330000000000000
 EXPONENT_OF_HALF = 1022.0
 
 
-class StreamType(types.Type):  # type: ignore[misc]
+class StreamType(types.Type):
     """A random stream in machine code, whose words are `stride` words apart."""
 
     def __init__(self, stride: int) -> None:
@@ -34,7 +34,7 @@ class StreamType(types.Type):  # type: ignore[misc]
 
 
 @register_model(StreamType)
-class _StreamModel(models.PrimitiveModel):  # type: ignore[misc]
+class _StreamModel(models.PrimitiveModel):
     def __init__(self, manager: Any, kind: Any) -> None:
         super().__init__(manager, kind, ir.PointerType(WORD))
 

@@ -1,4 +1,5 @@
-# mypy: disable-error-code="no-untyped-call, no-untyped-def, attr-defined, untyped-decorator, misc"
+# mypy: disable-error-code="no-untyped-call, no-untyped-def, attr-defined, name-defined, call-arg"
+# mypy: disable-error-code="untyped-decorator, misc"
 """Numba types for the arrays of one of many games whose words stand side by side in a block of memory.
 
 A block has one column of 8-byte words for each game, and a row for each word of a game's state. A `Lane` is one array
@@ -78,8 +79,10 @@ def _load(context: Any, builder: Any, lane: Any, base: Any, place: Any) -> Any:
         return builder.select(here, found, found.type(0))
     if lane.same:
         return builder.load(_at(context, builder, lane, base, place))
-    found = builder.load(_at(context, builder, lane, base, 0))
-    for each in range(1, lane.size):
+    # LLVM would join the comparisons of an element that was just written to an overflow of `place - 1`, which is no
+    # vector instruction, if element 0 took the place of the zero here.
+    found = context.get_value_type(lane.dtype)(0)
+    for each in range(lane.size):
         here = builder.icmp_signed("==", place, WORD(each))
         found = builder.select(here, builder.load(_at(context, builder, lane, base, each)), found)
     return found

@@ -11,6 +11,7 @@ from dp_bandit_envs.adversaries.adversary import Adversary
 from dp_bandit_envs.adversaries.linear_gains import features_of
 from dp_bandit_envs.adversaries.memory_bounded import counts
 from dp_bandit_envs.adversaries.payoff import payments_of
+from dp_bandit_envs.envs.block_length import BLOCK_NUMBERS, next_length
 from dp_bandit_envs.envs.evaluators_numbers import BlockListener, EvaluatorsNumbers
 from dp_bandit_envs.envs.ledger_of_many import counted
 from dp_bandit_envs.envs.made_adversary import make_adversary
@@ -20,11 +21,6 @@ from dp_bandit_envs.privacy.announced import unless_secret
 from dp_bandit_envs.privacy.values import Values, gains_of_arms
 from dp_bandit_envs.protocols import FloatArray, Observation
 from dp_bandit_envs.seeding import ADVERSARY, EpisodeStreams, checked_options, checked_seed
-
-BLOCK_NUMBERS = 2**18
-"""The most gains that are fetched at once; with many arms, blocks are shorter."""
-FIRST_BLOCK = 64
-"""The number of rounds of the first block. Later ones are as long as the game so far, so that short games are cheap."""
 
 
 def observation_space(n_arms: int) -> spaces.Dict:
@@ -113,8 +109,8 @@ class BanditEnv(EvaluatorsNumbers, gym.Env[Observation, int]):
         self.observe_charge = checks.boolean("observe_charge", observe_charge)
         self._memory = self.adversary.memory
         self._payments = next(iter(payments_of(self.adversary)), None)
-        rows = min(checks.integer("block_length", block_length, at_least=1), self.horizon)
-        self._block_length = min(rows, max(1, BLOCK_NUMBERS // self._width))
+        self._block_length = checks.integer("block_length", block_length, at_least=1)
+        self._block_length = min(self._block_length, max(1, BLOCK_NUMBERS // self._width))
         self._streams = EpisodeStreams(ADVERSARY)
         self._round = -1  # before the first reset
         self._rows, self._arms = list[list[float]](), list[int]()
@@ -240,8 +236,7 @@ class BanditEnv(EvaluatorsNumbers, gym.Env[Observation, int]):
             raise StepOutsideGameError(f"the game ended after round {self.horizon}; call reset() to start another.")
         self.report_block()
         self._totals_before_block = self._totals(len(self._arms))
-        rounds = min(self._block_length, max(FIRST_BLOCK, self._round), self.horizon - self._round)
-        self._block = np.empty((rounds, self._width))
+        self._block = np.empty((next_length(self._round, self.horizon, self._block_length), self._width))
         t, self._round = self._round, -1  # without the right gains there is no game to go on with
         self.adversary.fill(self._block, check=True)
         self._check_gains()

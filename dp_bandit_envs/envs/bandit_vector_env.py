@@ -12,7 +12,8 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries.adversary import Adversary
 from dp_bandit_envs.adversaries.memory_bounded import counts
 from dp_bandit_envs.adversaries.payoff import payments_of
-from dp_bandit_envs.envs.bandit_env import FIRST_BLOCK, BanditEnv, observation_space, refuse_vectors
+from dp_bandit_envs.envs.bandit_env import BanditEnv, observation_space, refuse_vectors
+from dp_bandit_envs.envs.block_length import next_length
 from dp_bandit_envs.envs.ledger_of_many import counted
 from dp_bandit_envs.envs.made_adversary import make_adversary
 from dp_bandit_envs.envs.scoreboard import Scoreboard
@@ -203,13 +204,15 @@ class BanditVectorEnv(VectorEvaluatorsNumbers, gym.vector.VectorEnv[Observation,
 
     def _next_block(self) -> None:
         self._add_up()
-        rounds = min(self._block_length, max(FIRST_BLOCK, self._round), self.horizon - self._round)
+        rounds = next_length(self._round, self.horizon, self._block_length)
         if len(self._block) != rounds:
             self._block = np.empty((rounds, self.num_envs, self._width))
         t, self._round = self._round, -1  # without the right gains there is no game to go on with
         for game, adversary in enumerate(self.adversaries):
-            adversary.fill(self._block[:, game], check=True)
+            adversary.fill(self._block[:, game])
             self._check_gains(adversary, self._block[:, game])
+        # Once for all games, because a call costs as much as a hundred gains.
+        self.adversaries[0].check_range(self._block)
         self._round = t
         self._position = self._added = 0
 

@@ -18,7 +18,7 @@ the first filter alone,
 :math:`P(S \cap B) \le e^\epsilon P'(S \cap B)`; outside of B all was as with the second alone,
 :math:`P(S \setminus B) \le e^\epsilon P'(S \setminus B) + c`. The sum of the two is at most e^epsilon P'(S) + c.
 
-NumPy's draws are no exact noise (`dp_bandit_envs.privacy.draws_distance`). The distances of the games' draws add up to
+Fast draws are no exact noise (`dp_bandit_envs.privacy.draws_distance`). The distances of the games' draws add up to
 some tau, whatever was played before, which adds :math:`(1 + e^\epsilon) \tau` to delta, for the budget's epsilon; this
 must be at most the budget's `draws_delta`. So everything together is (epsilon, delta + draws_delta)-DP.
 

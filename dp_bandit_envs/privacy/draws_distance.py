@@ -1,4 +1,4 @@
-r"""How far NumPy's draws are from exact noise, and what that adds to a guarantee's delta.
+r"""How far fast draws are from exact noise, and what that adds to a guarantee's delta.
 
 **From a distance to delta.** Let P be the law of everything published, and Q the same law if the draws that the changed
 round influences were exact; P' and Q' in a neighbouring game. If both pairs are within a total variation distance
@@ -12,28 +12,30 @@ add up: the couplings of the draws fail one after the other. So :math:`\tau` is 
 influences: s draws where s gains are released, one for a block's sum, one node a level for a counter, times the
 coordinates of vectors.
 
-**The distance of one Laplace draw on a grid.** NumPy draws k from 1, ..., :math:`2^{53} - 1` with equal chances and
-returns :math:`\pm b \ln` of a double that :math:`u = k / 2^{53}` gives exactly. Rounding (value + draw) to doubles and
-then to the grid is a function of the sum as a real number, so it is enough to compare the draw with a real one, cell by
-cell, for cells of the width g of the grid. With r = b / g, in units of :math:`2^{-53}`:
+**The distance of one draw on a grid.** A fast draw (`dp_bandit_envs.draws`) is b times the quantile of the middle of one
+of :math:`2^{53}` equal parts of [0, 1], all with the same chance; the middles are exact in doubles. Rounding (value +
+draw) to doubles and then to the grid is a function of the sum as a real number, so it is enough to compare the draw
+with a real one, cell by cell, for cells of the width g of the grid. With r = b / g, the density f for b = 1 and its mean
+absolute value m, in units of :math:`2^{-53}`:
 
-- The number of k below an edge differs from the exact mass below it by at most 1/2, up to a shift that is the same for
-  all edges; so a cell's mass is off by at most 1. Beyond :math:`\pm b \ln(2^{52} / r)`, where a cell has less than one
-  k, the two masses together are at most 2 r + 1 a side. Up to there, there are :math:`2 r \ln(2^{52} / r)` cells.
-- The logarithm and the product are off by at most 1.5 units in the last place of the draw x, which moves an edge by at
-  most :math:`1.5 |x| e^{-|x| / b} / b` of those units; over all cells, twice, that is at most 6 r.
+- The number of middles below an edge differs from the exact mass below it by at most 1/2, so a cell's mass is off by at
+  most 1. From :math:`\pm b x` on, where a cell has less than one middle, the two masses together are at most twice the
+  exact one, and 1/2, a side. Up to there, there are 2 r x cells.
+- Quantile and product together have a relative error of at most :math:`\eta`, which moves an edge at y b by at most
+  :math:`2^{53} \eta |y| f(y)` of those units; over all cells, twice, that is :math:`2^{54} \eta m r`.
 
-The distance is half the sum: :math:`2^{-54} r (2 \ln(2^{52} / r) + 4 + 6)` and a few units more, which for r of at
-least 1024, as on the grids of Laplace noise, is at most 3.8e-15 r. (Counted exactly, for gains, it is a third of that:
-`tests/privacy/test_draws_distance.py`.)
+The distance is half the sum and a few units more. Laplace: x is :math:`\ln(2^{52} / r)`, a side's exact mass beyond it r,
+m = 1, and :math:`\eta` = 5.2e-16, as logarithms have a relative error below 4e-16 and a product has 1.2e-16. So it is
+:math:`2^{-54} r (2 \ln(2^{52} / r) + 4 + 9.4)`, for r of at least 1024, as on the grids of Laplace noise, at most 4e-15 r.
+(Counted exactly, for gains, it is 1.2e-15 r: `tests/privacy/test_draws_distance.py`.) Normal: x is at most 8.5 for r of
+at least 1, a side's exact mass beyond it is r / x, m = .80, and :math:`\eta` = 1.1e-15, as the quantile has a relative
+error below 1e-15. So it is :math:`2^{-54} r (2 x + 4 / x + 16.1)`, at most 1.9e-15 r. (Counted: 3.3e-16 r.) An
+exponential draw has one side only, and is nearer than a Laplace draw.
 
-**Exponential and normal draws** are ziggurats of 256 strips, each with 53 or 52 bits of its own: in a strip that ends
-at x, a cell is off by at most :math:`2^{-53} / 256` in the first case, and :math:`2^{-52} / 512` on each side in the
-second. As the strips' ends are 2.0 and 1.6 on average, half the sums are 1.1e-16 r and 1.8e-16 r; rounding the product
-with the scale adds at most 2.2e-16 r. The tails, of mass 4.5e-4 and 2.6e-4, are drawn by a logarithm, whose cells are
-off by that share of the numbers above. The edges of the strips, of mass .012, are drawn by comparing 53 bits with a
-density that is known to as many, in 256 steps: they are off by less than 1e-15, and so are the tables. For normal draws
-this is 4e-16 r + 2e-15; for exponential draws the larger number of Laplace draws is used.
+**Own-norm noise** of dimension d counts as a Laplace draw of d + 1 scales for each coordinate, which is much more than
+it needs: given the radius, of d + 1 scales on average, a coordinate is a uniform number, whose cells are all off by at
+most 1 unit, which adds up to 1.1e-16 a grid step in the radius; or one of a direction of normal draws, divided by
+its length. An error of the radius of 1e-15 (that of its gamma draw) changes a vector's law by at most d times that.
 
 **Counters.** A node's draw stays in many releases, so that other nodes' draws are added before the sum is rounded. The
 distance above is that of a node if the draws that come later in the game are exact: then only the release that first
@@ -51,8 +53,8 @@ from typing import Final
 
 PER_STEP: Final = 4e-15
 """Total variation distance of one Laplace draw, for each grid step in its scale, from 1024 steps on."""
-NORMAL: Final = (4e-16, 2e-15)
-"""The same for one normal draw, for each grid step in its standard deviation and besides."""
+NORMAL: Final = (2e-15, 1e-15)
+"""The same for one normal draw, for each grid step in its standard deviation, from 1 step on, and besides."""
 
 
 def distance_of_draws(scale: float, grid: float, draws: int = 1, *, normal: bool = False) -> float:
@@ -69,7 +71,8 @@ def distance_of_draws(scale: float, grid: float, draws: int = 1, *, normal: bool
     if not grid > 0:
         return 1.0
     steps = scale / grid
-    return min(1.0, draws * (NORMAL[0] * steps + NORMAL[1] if normal else PER_STEP * max(steps, 1024.0)))
+    of_one = NORMAL[0] * max(steps, 1.0) + NORMAL[1] if normal else PER_STEP * max(steps, 1024.0)
+    return min(1.0, draws * of_one)
 
 
 def distance_of_all(draws: Iterable[tuple[float, int]], grid: float, *, normal: bool = False) -> float:

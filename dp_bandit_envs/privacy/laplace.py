@@ -16,30 +16,10 @@ SMALLEST_GRIDDED = 2.0**-30
 ROUNDER = 1.5 * 2.0**52
 """Adding and subtracting it rounds a double to an integer."""
 
-SIGNS = 32
-"""Of the 53 random bits of a uniform number, how many `draw_all` uses."""
-
 
 def draw(scale: float, rng: np.random.Generator) -> float:
     """Return a Laplace draw, or 0 without drawing for scale 0."""
     return rng.laplace(0.0, scale) if scale > 0.0 else 0.0
-
-
-def draw_all(numbers: FloatArray, scale: float, rng: np.random.Generator) -> None:
-    """Write independent Laplace draws, as exponential draws with random signs; 0 without drawing for scale 0.
-
-    There are two ways because this one takes a third of the time, while games of arms keep the random numbers of
-    `draw`. One uniform number has the signs of `SIGNS` draws: all its bits are independent.
-    """
-    signs = 0
-    for i in range(len(numbers)):
-        if scale <= 0.0:
-            numbers[i] = 0.0
-            continue
-        if i % SIGNS == 0:
-            signs = int(rng.random() * 2.0**SIGNS)
-        numbers[i] = math.copysign(scale * rng.standard_exponential(), 0.5 - (signs & 1))
-        signs >>= 1
 
 
 def noisy(value: float, scale: float, grid: float, rng: np.random.Generator) -> float:
@@ -52,9 +32,9 @@ def to_grid(number: float, grid: float) -> float:
 
     Doubles are spaced unevenly, so gain + noise skips some doubles, and which ones depends on the gain: a release that
     a gain cannot produce rules that gain out with certainty, whatever epsilon is (Mironov 2012). On a grid of about
-    scale / 1000 all points near a gain can be reached from every other gain. Far from it, where NumPy's draws are
-    sparser than the grid (from 28 scales on), some are not: `privacy.draws_distance` counts what that costs, and secure
-    draws avoid it.
+    scale / 1000 all points near a gain can be reached from every other gain. Far from it, where fast draws are sparser
+    than the grid (from 28 scales on), some are not: `privacy.draws_distance` counts what that costs, and secure draws
+    avoid it.
     """
     # A grid is a power of two, so its reciprocal is exact, and a loop needs no division.
     return (number * (1.0 / grid) + ROUNDER - ROUNDER) * grid if grid > 0.0 else number

@@ -15,7 +15,6 @@ from typing import Final
 import numpy as np
 
 from dp_bandit_envs.privacy.gaussian import draw_normal
-from dp_bandit_envs.privacy.laplace import draw_all
 from dp_bandit_envs.protocols import FloatArray
 
 NOISES: Final = ("laplace", "own-norm", "gaussian")
@@ -26,9 +25,13 @@ NORM_CODES: Final = {"l1": 0, "sup": 1, "l2": 2}
 def fill(node: FloatArray, scale: float, norm: int, rng: np.random.Generator) -> None:
     """Write independent Laplace draws into a node; 0 without drawing for scale 0. The norm is not used.
 
-    Counters call this name, which is replaced by one of the two functions below for other noise.
+    Counters call this name, which is replaced by one of the two functions below for other noise. Its stream must be one
+    of `dp_bandit_envs.draws`, as NumPy's generators cannot fill an array.
     """
-    draw_all(node, scale, rng)
+    if scale > 0.0:
+        rng.laplaces(node, scale)  # type: ignore[attr-defined]
+    else:
+        node[:] = 0.0
 
 
 def fill_normal(node: FloatArray, scale: float, norm: int, rng: np.random.Generator) -> None:
@@ -60,7 +63,7 @@ def fill_own_norm(node: FloatArray, scale: float, norm: int, rng: np.random.Gene
         for i in range(d):
             node[i] *= r
     else:
-        draw_all(node, scale, rng)
+        rng.laplaces(node, scale)  # type: ignore[attr-defined]
 
 
 def add(to: FloatArray, one: FloatArray, other: FloatArray) -> None:

@@ -1,6 +1,6 @@
 r"""Exact noise from a cryptographic source: `draws="secure"` of a mechanism.
 
-NumPy's draws are fast, repeatable and have 53 bits, which costs a delta (`privacy.draws_distance`). Secure draws are
+Fast draws are repeatable and have 53 bits, which costs a delta (`privacy.draws_distance`). Secure draws are
 those of OpenDP: integers with exactly the discrete Laplace law :math:`P(z) \propto e^{-|z| / r}` or the discrete normal
 law :math:`P(z) \propto e^{-z^2 / (2 r^2)}`, from a cryptographic generator (Canonne, Kamath and Steinke 2020). An
 integer counts steps of a grid, which is a power of two.
@@ -157,7 +157,7 @@ def normal_distance(scale: float, draws: int) -> float:
 
 
 class ChoosesDraws(Mechanism):
-    """A mechanism with the argument `draws`: `"fast"` are NumPy's, `"secure"` those of this module."""
+    """A mechanism with the argument `draws`: `"fast"` are those of `dp_bandit_envs.draws`, `"secure"` those of this module."""
 
     # A default of the class: fast draws keep the streams that the other parameters determine.
     draws: str = "fast"
@@ -183,7 +183,7 @@ class ChoosesDraws(Mechanism):
         return self.draws == "secure"
 
     def release_for(self, below: Below) -> Release:
-        """Return `release`, with exact noise in place of NumPy's for secure draws."""
+        """Return `release`, with exact noise for secure draws."""
         release: Release = self.release
         return specialise_within(release, "noisy", noisy_exact) if self._secure else release
 

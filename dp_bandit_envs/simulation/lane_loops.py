@@ -17,7 +17,7 @@ from dp_bandit_envs.compiling.compiled import Compiled, compile_with
 from dp_bandit_envs.compiling.layout import Layout, Parts, Place, Single, reader, writer
 from dp_bandit_envs.errors import GainRangeError
 from dp_bandit_envs.privacy.mechanisms import ExactSums, LaplaceClipRescale, MiniBatchAverage
-from dp_bandit_envs.protocols import IntArray
+from dp_bandit_envs.protocols import FloatArray, IntArray
 from dp_bandit_envs.seeding import ADVERSARY, stream
 from dp_bandit_envs.simulation import play_lanes
 from dp_bandit_envs.simulation.plan import Plan
@@ -45,7 +45,7 @@ class LaneLoop:
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
         self._layout = Layout(self._game(plan.streams(0, 0)), LANES)
-        self._places = Game(*self._layout.form.inner)
+        self._places: Any = Game(*self._layout.form.inner)
         parts = plan.parts_that(raising=False)
         parts.pop("tidied", None)
         if plan.agent.functions.tidy is not None:
@@ -71,7 +71,8 @@ class LaneLoop:
         state, states, progress = self._plan.first.copy()
         if self._plan.feedback == "arm":
             size = self._plan.n_values
-            progress = progress._replace(gains=Single("float64", size), observed=Single("int64", size))
+            one: dict[str, Any] = {"gains": Single("float64", size), "observed": Single("int64", size)}
+            progress = progress._replace(**one)
         own = Own(np.full(1, -1), np.zeros(1, np.int64), np.zeros(1, np.int64))
         broken = Broken(np.zeros(1, np.int64))
         return Game(state, (*states, broken), streams, progress, own, np.zeros(self._plan.n_arms))
@@ -83,16 +84,17 @@ class LaneGains:
     def __init__(self, adversary: RoundByRound) -> None:
         self._adversary = adversary
         self._layout = Layout(self._game(stream(0, role=ADVERSARY)), LANES, same=True)
-        self._places = Drawn(*self._layout.form.inner)
+        self._places: Any = Drawn(*self._layout.form.inner)
         self.compiled = _draw_loop(self._layout.form, type(adversary).next_round)
 
-    def games(self, seed: int, trials: range) -> tuple[IntArray, IntArray, IntArray]:
-        """Return block, row and clock before round 1; lanes that are left over play the last trial again."""
-        block = self._layout.block()
+    def games(self, seed: int, trials: range) -> tuple[IntArray, IntArray, IntArray, list[FloatArray | None]]:
+        """Return block, row, clock and means before round 1; lanes that are left over play the last trial again."""
+        block, means = self._layout.block(), []
         for lane in range(LANES):
-            rng = stream(seed, trial=trials[min(lane, len(trials) - 1)], role=ADVERSARY)
-            self._layout.write(block, lane, self._game(rng))
-        return block, _rows(block, self._places.gains), np.zeros(CHECKPOINT + 1, np.int64)
+            game = self._game(stream(seed, trial=trials[min(lane, len(trials) - 1)], role=ADVERSARY))
+            self._layout.write(block, lane, game)
+            means.append(self._adversary.means_of(game.state))
+        return block, _rows(block, self._places.gains), np.zeros(CHECKPOINT + 1, np.int64), means
 
     def check(self, block: IntArray) -> None:
         """Raise if a gain was outside of [0, 1] in some game."""

@@ -11,14 +11,13 @@ from dp_bandit_envs.adversaries.round_by_round import RoundByRound
 from dp_bandit_envs.compiling.background import Stopped, never
 from dp_bandit_envs.errors import GainRangeError
 from dp_bandit_envs.metrics.regrets import external_regret, policy_regret, pseudo_regret
-from dp_bandit_envs.protocols import FloatArray, IntArray
+from dp_bandit_envs.protocols import IntArray
 from dp_bandit_envs.seeding import ADVERSARY, stream
 from dp_bandit_envs.simulation.lane_loops import LaneGains, LaneLoop
 from dp_bandit_envs.simulation.plan import Plan
-from dp_bandit_envs.simulation.play_block import add_up, all_in_range
 from dp_bandit_envs.simulation.play_lanes import LANES
 from dp_bandit_envs.simulation.tasks import Column, StoppedEarlyError
-from dp_bandit_envs.simulation.trials import compiled
+from dp_bandit_envs.simulation.totals import add_up, all_in_range, compiled
 
 NUMBERS_AT_ONCE = 2**16
 """Gains in a block: half a megabyte, which stays in a core's own cache while all algorithms read it."""
@@ -48,7 +47,7 @@ class DrawnGains:
 
     def __init__(self, loop: LaneGains, seed: int, trials: range, checkpoints: IntArray) -> None:
         self._loop, self._checkpoints = loop, checkpoints
-        self._block, self._row, self._clock = loop.games(seed, trials)
+        self._block, self._row, self._clock, self.means = loop.games(seed, trials)
         self.totals_at = np.zeros((len(checkpoints), *self._row.shape))
 
     def draw(self, gains: IntArray) -> None:
@@ -64,6 +63,7 @@ class FilledGains:
         self._games, self._checkpoints, self._round = [copy.copy(adversary) for _ in trials], checkpoints, 0
         for game, trial in zip(self._games, trials, strict=True):
             game.begin(stream(seed, trial=trial, role=ADVERSARY))
+        self.means = [game.means for game in self._games]
         self._totals = np.zeros(adversary.n_arms * LANES)
         self.totals_at = np.zeros((len(checkpoints), adversary.n_arms, LANES))
 
@@ -118,14 +118,13 @@ class LaneTrials:
             for lane in lanes.values():
                 lane.play(gains)
         return [
-            {name: self._column(lane, place, source.totals_at[..., place]) for name, lane in lanes.items()}
-            for place in range(len(trials))
+            {name: self._column(lane, place, source) for name, lane in lanes.items()} for place in range(len(trials))
         ]
 
-    def _column(self, lane: Lane, place: int, totals_at: FloatArray) -> Column:
+    def _column(self, lane: Lane, place: int, source: "DrawnGains | FilledGains") -> Column:
         """Return the results of one game; copies, because a view would keep those of all."""
         collected, pulls = lane.collected[:, place].copy(), lane.pulls[..., place]
-        means = self.adversary.means
+        totals_at, means = source.totals_at[..., place], source.means[place]
         return Column(
             external_regret(totals_at, collected),
             policy_regret(totals_at, collected),

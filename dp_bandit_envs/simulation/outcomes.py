@@ -12,6 +12,8 @@ from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.protocols import FloatArray, IntArray
 from dp_bandit_envs.simulation.tasks import Column
 
+Engine = Literal["lanes", "compiled", "play"]
+
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Outcome:
@@ -37,7 +39,7 @@ class Outcome:
     collected: FloatArray
     switches: IntArray
     pulls: IntArray
-    engine: Literal["lanes", "compiled", "play"]
+    engine: Engine
     reason: str
     guarantee: PrivacyGuarantee
 

@@ -20,7 +20,7 @@ from dp_bandit_envs.simulation.checkpoints import checked, spaced
 from dp_bandit_envs.simulation.game import to_count
 from dp_bandit_envs.simulation.lane_loops import carries
 from dp_bandit_envs.simulation.lane_trials import LEAST_TRIALS, LaneTrials
-from dp_bandit_envs.simulation.outcomes import Outcome, Table
+from dp_bandit_envs.simulation.outcomes import Engine, Outcome, Table
 from dp_bandit_envs.simulation.plan import Plan, make_plan
 from dp_bandit_envs.simulation.tasks import Task, Terms, Work
 from dp_bandit_envs.simulation.trials import CompiledTrials, PlayedTrials, check_compiles
@@ -111,7 +111,7 @@ class Prepared:
     def outcome(self, name: str, table: Table) -> Outcome:
         """Return the outcome of an algorithm from its full table."""
         reason = self.reasons.get(name, "")
-        engine = "lanes" if name in self._in_lanes(table.trials) else "compiled"
+        engine: Engine = "lanes" if name in self._in_lanes(table.trials) else "compiled"
         measures: dict[str, Any] = {"pseudo_regret": None, **table.measures}
         return Outcome(
             **measures,

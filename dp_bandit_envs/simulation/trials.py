@@ -2,9 +2,7 @@
 
 import copy
 import dataclasses
-import functools
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
 
@@ -12,7 +10,6 @@ from dp_bandit_envs.adversaries import Adversary
 from dp_bandit_envs.adversaries.payoff import python_function
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.compiling.background import Stopped, in_background, never
-from dp_bandit_envs.compiling.compiled import compile_with
 from dp_bandit_envs.decisions import DecisionSet
 from dp_bandit_envs.envs.ledger_of_many import counted
 from dp_bandit_envs.errors import GainRangeError
@@ -23,69 +20,15 @@ from dp_bandit_envs.seeding import ADVERSARY, GRAPH, stream
 from dp_bandit_envs.simulation.chain import NotCompilableError
 from dp_bandit_envs.simulation.first_state import FirstState
 from dp_bandit_envs.simulation.game import play
-from dp_bandit_envs.simulation.graph_feedback import Rows
 from dp_bandit_envs.simulation.payoffs import History, compiled_constant, new_history, read_only
 from dp_bandit_envs.simulation.plan import Plan
-from dp_bandit_envs.simulation.play_block import (
-    FILLED,
-    Nothing,
-    add_up,
-    all_in_range,
-    new_record,
-)
-from dp_bandit_envs.simulation.points import Points
+from dp_bandit_envs.simulation.seat import Seat
 from dp_bandit_envs.simulation.tasks import Column, StoppedEarlyError, Terms
+from dp_bandit_envs.simulation.totals import add_up, all_in_range, compiled
 
 ROUNDS_AT_ONCE = 2**14
 NUMBERS_AT_ONCE = 2**18
 """The largest number of gains (rounds times arms) in a block."""
-
-
-class Seat:
-    """One algorithm in one trial: its state, random streams and record, and the compiled loop that plays it."""
-
-    def __init__(self, plan: Plan, seed: int, trial: int, checkpoints: IntArray) -> None:
-        self._plan = plan
-        self._block = plan.block
-        self.state, self._states, self._progress = plan.first.copy()
-        self._streams = plan.streams(seed, trial)
-        if plan.payoff is not None:
-            # Not part of the copy, which would separate the arms from their read-only view.
-            history = new_history(plan.rules.memory, checkpoints, plan.n_arms)
-            self._progress = self._progress._replace(history=history)
-        self.record = new_record(checkpoints, len(self._progress.pulls))
-        self._world: Any = Nothing()
-        if plan.decision_set is not None:
-            self._world = Points(np.zeros(plan.n_arms), *plan.decision_set.payoffs)
-
-    def play(self, gains: FloatArray, graph: FeedbackGraph | None) -> None:
-        """Play one round for each row of `gains`, all with the same graph."""
-        # An agent sees a new graph when it next chooses an arm, that is, after the current batch.
-        filled = self._progress.counters[FILLED]
-        busy = self._plan.rules.batch_size - filled if filled > 0 and graph is not None else 0
-        if busy > 0:
-            self._call(gains[:busy], graph)
-        if len(gains) > busy:
-            if graph is not None:
-                self.state = self._plan.agent.with_graph(self.state, graph.copy())
-            self._call(gains[busy:], graph)
-
-    def compile(self, gains: FloatArray, graph: FeedbackGraph | None) -> None:
-        """Compile the loop, or load it from disk, by playing 0 rounds."""
-        self._call(gains[:0], graph)
-
-    @property
-    def totals_at(self) -> FloatArray | None:
-        """At each checkpoint, what each arm would have paid in total; None without a payoff function."""
-        return None if self._plan.payoff is None else self._progress.history.totals_at
-
-    def _call(self, gains: FloatArray, graph: FeedbackGraph | None) -> None:
-        if self._plan.payoff is not None:
-            gains = read_only(gains)
-        world = self._world if graph is None else Rows(graph.starts, graph.revealed)
-        self.state = self._block(
-            self.state, self._states, world, gains, self._plan.rules, self._streams, self._progress, self.record
-        )
 
 
 @dataclasses.dataclass
@@ -251,9 +194,3 @@ def _pieces(gains: FloatArray, source: GraphSource | None) -> Iterator[tuple[Flo
         yield gains[start : start + rounds], source.graph
         source.advance(rounds)
         start += rounds
-
-
-@functools.cache
-def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that allocates nothing, compiled once in a process."""
-    return compile_with(function, {})

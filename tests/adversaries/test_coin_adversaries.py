@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.adversaries import FullyOblivious, Stochastic
+from dp_bandit_envs.seeding import ADVERSARY, stream
 from tests.tools.refusals import refused
 
 ROUNDS = 200_000
@@ -14,18 +15,18 @@ class PresetUniforms:
     """A stream whose uniform numbers are given in advance."""
 
     def __init__(self, uniforms):
-        self._uniforms = np.array(uniforms, dtype=float)
+        self._uniforms = iter(np.array(uniforms, dtype=float).ravel().tolist())
 
-    def random(self, shape):
-        """Return them in this shape."""
-        return self._uniforms.reshape(shape)
+    def random(self):
+        """Return the next one."""
+        return next(self._uniforms)
 
 
 @pytest.fixture(scope="module")
 def gains():
     """200,000 rounds of either adversary, from different streams."""
     for seed, adversary in enumerate(PAIR):
-        adversary.begin(np.random.default_rng(seed))
+        adversary.begin(stream(seed, role=ADVERSARY))
     return [adversary.next_gains(ROUNDS) for adversary in PAIR]
 
 
@@ -100,7 +101,7 @@ def test_gap_zero_leaves_fair_coins_only():
     False alarm: 6e-7 (five standard errors, two sides).
     """
     adversary = FullyOblivious(gap=0)
-    adversary.begin(np.random.default_rng(0))
+    adversary.begin(stream(0, role=ADVERSARY))
     assert abs(adversary.next_gains(50_000).mean() - 0.5) <= 5 * 0.5 / np.sqrt(200_000)
 
 

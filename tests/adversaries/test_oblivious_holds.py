@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.adversaries import FullyOblivious, Oblivious
+from dp_bandit_envs.seeding import ADVERSARY, stream
 from tests.tools.refusals import refused
 
 
 def gains_of(adversary, rounds):
-    adversary.begin(np.random.default_rng(11))
+    adversary.begin(stream(11, role=ADVERSARY))
     return adversary.next_gains(rounds)
 
 

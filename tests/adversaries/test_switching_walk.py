@@ -6,14 +6,16 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.adversaries import SwitchingCost
+from dp_bandit_envs.adversaries.switching import lowest_bit
+from dp_bandit_envs.seeding import ADVERSARY, stream
 from tests.tools.refusals import refused
 
 
 def naive_walk(horizon, sigma, seed, n_arms=4):
     """W_t = W_{t & (t - 1)} + xi_t with W_0 = 0, one round after the other; the best arm is drawn before the xi."""
-    rng = np.random.default_rng(seed)
-    best_arm = rng.integers(n_arms)
-    steps = rng.normal(0, sigma, horizon)
+    rng = stream(seed, role=ADVERSARY)
+    best_arm = int(rng.random() * n_arms)
+    steps = np.array([rng.normal(0.0, sigma) for _ in range(horizon)])
     walk = np.zeros(horizon + 1)
     for t in range(1, horizon + 1):
         walk[t] = walk[t & (t - 1)] + steps[t - 1]
@@ -23,7 +25,7 @@ def naive_walk(horizon, sigma, seed, n_arms=4):
 @pytest.mark.parametrize("horizon", [2, 3, 1000, 1024, 4097])
 def test_walk_equals_the_naive_recursion_with_the_same_stream(horizon):
     adversary = SwitchingCost(horizon=horizon)
-    adversary.begin(np.random.default_rng(7))
+    adversary.begin(stream(7, role=ADVERSARY))
     best_arm, _, walk = naive_walk(horizon, adversary.sigma, 7)
     assert adversary.best_arm == best_arm
     np.testing.assert_array_equal(adversary.next_walk(horizon), walk)
@@ -32,7 +34,7 @@ def test_walk_equals_the_naive_recursion_with_the_same_stream(horizon):
 @pytest.mark.parametrize("block", [1, 3, 64, 100])
 def test_walk_in_blocks_equals_the_naive_recursion(block):
     adversary = SwitchingCost(horizon=1500)
-    adversary.begin(np.random.default_rng(8))
+    adversary.begin(stream(8, role=ADVERSARY))
     blocks = [adversary.next_walk(min(block, 1500 - start)) for start in range(0, 1500, block)]
     np.testing.assert_array_equal(np.concatenate(blocks), naive_walk(1500, adversary.sigma, 8)[2])
 
@@ -44,7 +46,7 @@ def test_walk_of_1024_rounds_has_width_11_and_depth_10():
     t = 1024 = 2^10 it reaches the bound floor(log2 T) + 1 = 11. Depth = steps in W_t = ones in t, 10 at t = 1023.
     """
     adversary = SwitchingCost(horizon=1024)
-    adversary.begin(np.random.default_rng(2))
+    adversary.begin(stream(2, role=ADVERSARY))
     walk = np.concatenate([[0.0], adversary.next_walk(1024)])
     steps = naive_walk(1024, adversary.sigma, 2)[1]
     parent = np.array([0] + [np.abs(walk[:t] - (walk[t] - steps[t - 1])).argmin() for t in range(1, 1025)])
@@ -68,7 +70,7 @@ def test_constants_at_paper_scale_match_the_formula_by_hand():
 def test_other_arms_are_equal_and_the_best_is_ahead_by_exactly_the_gap():
     """Gains are near 1/2 and come from three roundings of numbers up to 1: each is off by at most 2^-53."""
     adversary = SwitchingCost(n_arms=5, horizon=1000)
-    adversary.begin(np.random.default_rng(4))
+    adversary.begin(stream(4, role=ADVERSARY))
     gains = adversary.next_gains(1000)
     others = np.delete(gains, adversary.best_arm, axis=1)
     np.testing.assert_array_equal(others, others[:, :1].repeat(4, axis=1))
@@ -77,8 +79,8 @@ def test_other_arms_are_equal_and_the_best_is_ahead_by_exactly_the_gap():
 
 def test_gain_is_one_half_less_the_walk():
     adversary, again = SwitchingCost(horizon=1000), SwitchingCost(horizon=1000)
-    adversary.begin(np.random.default_rng(4))
-    again.begin(np.random.default_rng(4))
+    adversary.begin(stream(4, role=ADVERSARY))
+    again.begin(stream(4, role=ADVERSARY))
     other = (adversary.best_arm + 1) % 4
     np.testing.assert_allclose(adversary.next_gains(1000)[:, other], 0.5 - again.next_walk(1000), rtol=0, atol=4e-16)
 
@@ -89,7 +91,7 @@ def test_clipping_is_inactive_at_paper_scale():
     False alarm: 1e-23 (0.3 is eleven deviations of the deepest point, two sides, 2^18 rounds).
     """
     adversary = SwitchingCost(horizon=2**18)
-    adversary.begin(np.random.default_rng(0))
+    adversary.begin(stream(0, role=ADVERSARY))
     gains = adversary.next_gains(2**18)
     assert gains.min() > 0.2
     assert gains.max() < 0.8
@@ -97,11 +99,13 @@ def test_clipping_is_inactive_at_paper_scale():
 
 def test_a_walk_that_leaves_the_range_is_clipped():
     class Steps:
+        ahead = iter([3.0, -3.0])  # W_1 = 3, W_2 = -3
+
         def integers(self, n_arms):
             return 0
 
-        def normal(self, mean, sigma, rounds):
-            return np.array([3.0, -3.0])  # W_1 = 3, W_2 = -3
+        def normal(self, mean, sigma):
+            return next(self.ahead)
 
     adversary = SwitchingCost(n_arms=2, horizon=2)
     adversary.begin(Steps())
@@ -116,11 +120,34 @@ def test_steps_have_the_declared_deviation():
     False alarm: 1.2e-6 (five standard errors, two sides, deviation and mean).
     """
     adversary = SwitchingCost(horizon=2**17)
-    adversary.begin(np.random.default_rng(6))
+    adversary.begin(stream(6, role=ADVERSARY))
     walk = np.concatenate([[0.0], adversary.next_walk(2**17)])
     steps = walk[1::2] - walk[:-1:2]
     assert abs(steps.std() - adversary.sigma) <= 5 * adversary.sigma / math.sqrt(2 * len(steps))
     assert abs(steps.mean()) <= 5 * adversary.sigma / math.sqrt(len(steps))
+
+
+def test_the_walk_varies_as_much_as_its_round_has_ones():
+    """W_t is a sum of as many steps as t has set bits: 1 for 32, 5 for 31, 6 for 63.
+
+    A sample variance of n normal numbers has standard error sqrt(2 / n) of itself; allow five of them.
+
+    False alarm: 1.7e-6 (five standard errors, two sides, three rounds).
+    """
+    games = 2000
+    adversary, rng = SwitchingCost(horizon=63), stream(5, role=ADVERSARY)
+    walks = np.empty((games, 63))
+    for game in range(games):
+        adversary.begin(rng)
+        walks[game] = adversary.next_walk(63)
+    for t, ones in ((32, 1), (31, 5), (63, 6)):
+        expected = ones * adversary.sigma**2
+        assert abs((walks[:, t - 1] ** 2).mean() - expected) <= 5 * expected * math.sqrt(2 / games)
+
+
+def test_the_lowest_bit_is_that_of_integers():
+    for number in (*range(1, 2049), 3 << 40, 2**53, 2**53 + 2**20, 2**62):
+        assert lowest_bit(number) == (number & -number).bit_length() - 1
 
 
 def test_every_arm_is_the_best_equally_often():
@@ -128,7 +155,7 @@ def test_every_arm_is_the_best_equally_often():
 
     False alarm: 2.3e-6 (five standard errors, two sides, four counts).
     """
-    adversary, rng = SwitchingCost(horizon=2), np.random.default_rng(1)
+    adversary, rng = SwitchingCost(horizon=2), stream(1, role=ADVERSARY)
     best = []
     for _ in range(4000):
         adversary.begin(rng)

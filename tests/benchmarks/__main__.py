@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tests.benchmarks import (
+    before_lanes,
     counters,
     exp3_in_c,
     exp3_in_river,
@@ -24,6 +25,7 @@ from tests.benchmarks.measuring import Line, Skipped
 
 BENCHMARKS = (
     exp3_in_c,
+    before_lanes,
     exp3_in_river,
     linear_in_c,
     stochastic,

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from dp_bandit_envs.privacy.counters import COUNTERS, Counter, make_counter
 from dp_bandit_envs.compiling.compiled import compile_with
+from dp_bandit_envs.privacy.counters import COUNTERS, Counter, make_counter
 from tests.benchmarks.measuring import Line, median_rates
 
 SHORT, LONG = 2**10, 2**20

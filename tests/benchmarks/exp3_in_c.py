@@ -1,4 +1,4 @@
-"""Compares EXP3 in `simulate`, on one core, with the same games in C; both must pull the same arms."""
+"""Compares EXP3 in `simulate`, on one core, with the same games in C: one after the other, and in vector lanes."""
 
 import ctypes
 import functools
@@ -7,67 +7,91 @@ import subprocess
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from dp_bandit_envs import make_algorithm, simulate
 from dp_bandit_envs.adversaries import Stochastic
 from dp_bandit_envs.agents import Exp3
-from dp_bandit_envs.protocols import FloatArray, IntArray
+from dp_bandit_envs.protocols import FloatArray
 from dp_bandit_envs.seeding import ADVERSARY, AGENT, stream
+from dp_bandit_envs.simulation.outcomes import Outcome
 from tests.benchmarks.measuring import Line, Skipped, median_rates, written
 
-NAME = "EXP3 simulated, one core, beside C"
-HORIZON, TRIALS, SEED = 2**18, 16, 3
-CGame = Callable[[int], tuple[IntArray, FloatArray, float]]
+K, LANES = 4, 16
+HORIZON, TRIALS, SEED = 2**18, 4 * LANES, 3
+# Contraction would fuse a product and a sum on some processors, and round once where Python rounds twice.
+OPTIONS = ("-O3", "-ffp-contract=off", "-shared", "-fPIC", f"-DK={K}", f"-DL={LANES}")
+FOR_LANES = ("-march=native", "-fopenmp-simd")
+WANTED = {"C": 2.0, "C in lanes": 0.5}
+
+
+class Games(NamedTuple):
+    """Games side by side: `pulls` and `totals` (each arm's gains), shape `(n_arms, games)`; `collected`, `(games,)`."""
+
+    pulls: FloatArray
+    totals: FloatArray
+    collected: FloatArray
+
+
+Play = Callable[[range], Games]
 
 
 def lines() -> list[Line | Skipped]:
-    """Return the line: at least 0.4 of the speed of C."""
+    """Return the lines: at least twice the speed of scalar C, and half of C in lanes."""
+    names = {other: f"EXP3 simulated, one core, beside {other}" for other in WANTED}
     compiler = shutil.which("cc")
     if compiler is None:
-        return [Skipped(NAME, "there is no C compiler (cc) here")]
+        return [Skipped(name, "there is no C compiler (cc) here") for name in names.values()]
+    ours = functools.partial(simulate, "DPBandit-Stochastic-v0", ["EXP3"], horizon=HORIZON, trials=TRIALS, seed=SEED)
     with tempfile.TemporaryDirectory() as folder:
-        game = c_game(compiler, Path(folder))
-        assert_same_games(game)
-        ours = functools.partial(
-            simulate, "DPBandit-Stochastic-v0", ["EXP3"], horizon=HORIZON, trials=TRIALS, seed=SEED
-        )
-        rates = median_rates(
-            {
-                "ours": (ours, HORIZON * TRIALS),
-                "C": (lambda: [game(trial) for trial in range(TRIALS)], HORIZON * TRIALS),
-            }
-        )
-    ratio = rates["ours"] / rates["C"]
-    return [Line(NAME, written(rates["ours"]), written(rates["C"]), ratio, 0.4, note="same pulls, gains and regret")]
+        in_c = in_both_forms(compiler, Path(folder))
+        for width, play in in_c.values():
+            assert_same_games(ours()["EXP3"], width, play)
+        programs = {"ours": (ours, HORIZON * TRIALS)}
+        for other, (width, play) in in_c.items():
+            programs[other] = (functools.partial(play_all, width, play), HORIZON * TRIALS)
+        rates = median_rates(programs)
+    found: list[Line | Skipped] = []
+    for other, name in names.items():
+        ratio = rates["ours"] / rates[other]
+        note = "same pulls, gains and regret"
+        found.append(Line(name, written(rates["ours"]), written(rates[other]), ratio, WANTED[other], note=note))
+    return found
 
 
-def c_game(compiler: str, folder: Path) -> CGame:
-    """Compile `exp3.c` and return a function from a trial's number to (pulls, every arm's gains, gains collected)."""
-    library = folder / "exp3.so"
-    source = Path(__file__).with_name("exp3.c")
-    # Contraction would fuse a product and a sum on some processors, and round once where Python rounds twice.
-    options = ["-O3", "-ffp-contract=off", "-shared", "-fPIC"]
-    subprocess.run([compiler, *options, str(source), "-o", str(library), "-lm"], check=True)
+def in_both_forms(compiler: str, folder: Path) -> dict[str, tuple[int, Play]]:
+    """Return, for both forms, how many games are played at once and a function that plays these trials."""
+    return {
+        "C": (1, in_c(compiler, folder, "exp3.c")),
+        "C in lanes": (LANES, in_c(compiler, folder, "exp3_lanes.c", *FOR_LANES)),
+    }
+
+
+def in_c(compiler: str, folder: Path, source: str, *options: str) -> Play:
+    """Compile a C file and return a function that plays some trials at once."""
+    library = folder / f"{source}.so"
+    path = Path(__file__).with_name(source)
+    subprocess.run([compiler, *OPTIONS, *options, str(path), "-o", str(library)], check=True)
     function = ctypes.CDLL(str(library)).play
-    function.restype = ctypes.c_double
-    function.argtypes = [ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_double, *[ctypes.c_void_p] * 6]
-    adversary = Stochastic(horizon=HORIZON)
-    assert adversary.means is not None
-    means, n_arms, rate = adversary.means, adversary.n_arms, Exp3().rate(adversary.n_arms, HORIZON)
+    function.restype = None
+    function.argtypes = [ctypes.c_int64, ctypes.c_void_p, ctypes.c_double, *[ctypes.c_void_p] * 7]
+    means, rate = Stochastic(K, HORIZON).means, Exp3().rate(K, HORIZON)
+    assert means is not None
+    player = make_algorithm("EXP3").player
 
-    def game(trial: int) -> tuple[IntArray, FloatArray, float]:
-        coins = stream(SEED, trial=trial, role=ADVERSARY)
-        choices = stream(SEED, trial=trial, role=AGENT, player=make_algorithm("EXP3").player)
-        streams = [words_of(coins), words_of(choices)]
-        scores, weights, totals = np.zeros(n_arms), np.zeros(n_arms), np.zeros(n_arms)
-        pulls = np.zeros(n_arms, np.int64)
-        arrays = [array.ctypes.data for array in (*streams, scores, weights, pulls, totals)]
-        collected: float = function(HORIZON, n_arms, means.ctypes.data, rate, *arrays)
-        return pulls, totals, collected
+    def play(trials: range) -> Games:
+        coins = [words_of(stream(SEED, trial=trial, role=ADVERSARY)) for trial in trials]
+        choices = [words_of(stream(SEED, trial=trial, role=AGENT, player=player)) for trial in trials]
+        scores, weights, pulls, totals = (np.full((K, len(trials)), start) for start in (0.0, 1.0, 0.0, 0.0))
+        collected = np.zeros(len(trials))
+        words = [np.stack(some, axis=1) for some in (coins, choices)]
+        arrays = (*words, scores, weights, pulls, totals, collected)
+        function(HORIZON, means.ctypes.data, rate, *(array.ctypes.data for array in arrays))
+        return Games(pulls, totals, collected)
 
-    return game
+    return play
 
 
 def words_of(rng: np.random.Generator) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:
@@ -76,12 +100,16 @@ def words_of(rng: np.random.Generator) -> np.ndarray[tuple[int], np.dtype[np.uin
     return words
 
 
-def assert_same_games(game: CGame) -> None:
+def play_all(width: int, play: Play) -> None:
+    """Play all trials, `width` of them at once."""
+    for first in range(0, TRIALS, width):
+        play(range(first, first + width))
+
+
+def assert_same_games(outcome: Outcome, width: int, play: Play) -> None:
     """Assert that both play the same games, so that their speeds can be compared."""
-    outcome = simulate("DPBandit-Stochastic-v0", ["EXP3"], horizon=HORIZON, trials=TRIALS, seed=SEED)["EXP3"]
-    assert outcome.engine == "compiled"
-    for trial in range(TRIALS):
-        pulls, totals, collected = game(trial)
-        assert pulls.tolist() == outcome.pulls[trial].tolist()
-        assert collected == outcome.collected[trial, -1]
-        assert totals.max() - collected == outcome.external_regret[trial, -1]
+    trials = range(width)
+    games = play(trials)
+    assert games.pulls.T.tolist() == outcome.pulls[:width].tolist()
+    assert games.collected.tolist() == outcome.collected[:width, -1].tolist()
+    assert (games.totals.max(axis=0) - games.collected).tolist() == outcome.external_regret[:width, -1].tolist()

@@ -1,22 +1,11 @@
 /* AS-FTRL with the binary counter on experts and on the ball, as a C programmer writes it, beside the compiled simulator.
 
-   Same random numbers (NumPy's SFC64, exponentials by NumPy's ziggurat), same arithmetic in the same order, hence the
-   same games to the last bit; but one plain loop, no general rules, nothing stored but totals. */
+   Same random numbers (NumPy's SFC64), same arithmetic in the same order, hence the same games to the last bit; but one
+   plain loop, no general rules, nothing stored but totals. */
 
 #include <math.h>
-#include <stdint.h>
-#include <string.h>
 
-typedef struct {
-    uint64_t a, b, c, counter;
-} sfc64;
-
-/* NumPy's tables of 256 numbers each, and where its tail begins. */
-typedef struct {
-    const uint64_t *ke;
-    const double *we, *fe;
-    double tail;
-} ziggurat;
+#include "arithmetic.h"
 
 /* A game: a table of `rows` gain vectors, played again and again; and the sums of Chan, Shi and Song (2011). `upward`
    holds levels + 1 vectors; it, `exact`, `noise`, `sums` and `totals` must come in as 0. */
@@ -27,57 +16,35 @@ typedef struct {
     double *upward, *exact, *noise, *sums, *totals;
 } game;
 
-static inline uint64_t next_word(sfc64 *rng) {
-    const uint64_t word = rng->a + rng->b + rng->counter++;
-    rng->a = rng->b ^ (rng->b >> 11);
-    rng->b = rng->c + (rng->c << 3);
-    rng->c = ((rng->c << 24) | (rng->c >> 40)) + word;
-    return word;
-}
+static const double ROUNDER = 6755399441055744.0; /* 1.5 * 2^52 */
 
-static inline double next_double(sfc64 *rng) { return (double)(next_word(rng) >> 11) * (1.0 / 9007199254740992.0); }
-
-static inline double exponential(sfc64 *rng, const ziggurat *zig) {
-    for (;;) {
-        uint64_t bits = next_word(rng) >> 3;
-        const uint64_t strip = bits & 255;
-        bits >>= 8;
-        const double x = (double)bits * zig->we[strip];
-        if (bits < zig->ke[strip]) return x;
-        if (strip == 0) return zig->tail - log1p(-next_double(rng));
-        if ((zig->fe[strip - 1] - zig->fe[strip]) * next_double(rng) + zig->fe[strip] < exp(-x)) return x;
-    }
+static inline double laplace(uint64_t *rng, double scale) {
+    const double q = next_double(rng, 1) - (0.5 - 0x1p-54), wait = scale * logarithm(1.0 - 2.0 * fabs(q));
+    return q < 0.0 ? wait : -wait;
 }
 
 /* Add the gains of round t, and write the noisy sums into `sums`. */
-static inline void release(const game *of, int64_t t, const double *gains, sfc64 *rng, const ziggurat *zig) {
+static inline void release(const game *of, int64_t t, const double *gains, uint64_t *rng) {
     const int64_t d = of->d, level = __builtin_ctzll(t), rest = t & (t - 1);
     const double *above = of->upward + d * (rest > 0 ? __builtin_ctzll(rest) : of->levels);
     double *own = of->upward + d * level;
-    uint64_t signs = 0;
-    for (int64_t i = 0; i < d; i++, signs >>= 1) {
-        if (i % 32 == 0) signs = (uint64_t)(next_double(rng) * 0x1p32);
-        const double size = of->scale * exponential(rng, zig);
-        of->noise[i] = copysign(size, 0.5 - (double)(signs & 1)) + above[i];
-    }
+    for (int64_t i = 0; i < d; i++) of->noise[i] = laplace(rng, of->scale) + above[i];
     memcpy(own, of->noise, d * sizeof(double));
     for (int64_t i = 0; i < d; i++) {
-        const double rounder = 6755399441055744.0; /* 1.5 * 2^52 */
         of->exact[i] += (double)(int64_t)(gains[i] * 0x1p30) * 0x1p-30;
-        of->sums[i] = ((of->exact[i] + of->factor * of->noise[i]) / of->grid + rounder - rounder) * of->grid;
+        of->sums[i] = ((of->exact[i] + of->factor * of->noise[i]) / of->grid + ROUNDER - ROUNDER) * of->grid;
         of->totals[i] += gains[i];
     }
 }
 
 /* Play experts by Hedge; `weights` is room for d numbers. Returns the gains collected. */
-double play_experts(const game *of, const ziggurat *zig, const sfc64 *agent, const sfc64 *mechanism, double *weights) {
-    sfc64 choices = *agent, noise = *mechanism;
+double play_experts(const game *of, uint64_t *agent, uint64_t *mechanism, double *weights) {
     const int64_t d = of->d;
     double total = (double)d, reference = 0.0, collected = 0.0;
     for (int64_t i = 0; i < d; i++) weights[i] = 1.0;
     for (int64_t t = 1, row = 0; t <= of->horizon; t++) {
         const double *gains = of->table + d * row;
-        double left = next_double(&choices) * total;
+        double left = next_double(agent, 1) * total;
         int64_t arm = 0;
         for (; arm < d - 1; arm++) {
             left -= weights[arm];
@@ -85,13 +52,13 @@ double play_experts(const game *of, const ziggurat *zig, const sfc64 *agent, con
         }
         while (arm == d - 1 && arm > 0 && weights[arm] == 0.0) arm--;
         collected += gains[arm];
-        release(of, t, gains, &noise, zig);
+        release(of, t, gains, mechanism);
         double largest = -INFINITY;
         for (int64_t i = 0; i < d; i++) largest = of->sums[i] > largest ? of->sums[i] : largest;
         if (fabs(of->rate * (largest - reference)) > 50.0) reference = largest;
         total = 0.0;
         for (int64_t i = 0; i < d; i++) {
-            weights[i] = exp(of->rate * (of->sums[i] - reference));
+            weights[i] = exponential(of->rate * (of->sums[i] - reference));
             total += weights[i];
         }
         if (++row == of->rows) row = 0;
@@ -100,8 +67,7 @@ double play_experts(const game *of, const ziggurat *zig, const sfc64 *agent, con
 }
 
 /* Play the ball by the regularised leader; `point` is room for d numbers. Returns what the points earned. */
-double play_ball(const game *of, const ziggurat *zig, const sfc64 *agent, const sfc64 *mechanism, double *point) {
-    sfc64 noise = *mechanism;
+double play_ball(const game *of, uint64_t *agent, uint64_t *mechanism, double *point) {
     const int64_t d = of->d;
     double collected = 0.0;
     (void)agent;
@@ -115,7 +81,7 @@ double play_ball(const game *of, const ziggurat *zig, const sfc64 *agent, const 
             earned += gains[i] * point[i];
         }
         collected += fmin(fmax(earned, -1.0), 1.0);
-        release(of, t, gains, &noise, zig);
+        release(of, t, gains, mechanism);
         if (++row == of->rows) row = 0;
     }
     return collected;

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import gymnasium as gym
 import numpy as np
-from numba.np.random import _constants as ziggurat
 
 from dp_bandit_envs import make_algorithm, simulate
 from dp_bandit_envs.adversaries import Adversary
@@ -59,12 +58,6 @@ class Sums(ctypes.Structure):
         *((name, ctypes.c_double) for name in ("rate", "scale", "factor", "grid")),
         *((name, ctypes.c_void_p) for name in ("upward", "exact", "noise", "sums", "totals")),
     )
-
-
-class Ziggurat(ctypes.Structure):
-    """`ziggurat` of `linear.c`."""
-
-    _fields_ = (*((name, ctypes.c_void_p) for name in ("ke", "we", "fe")), ("tail", ctypes.c_double))
 
 
 def lines() -> list[Line | Skipped]:
@@ -150,14 +143,12 @@ def c_game(name: str, adversary: Repeated, library: ctypes.CDLL) -> CGame:
     """Return a function from a trial's number to (gains collected, sums of all coordinates' gains)."""
     function = library[f"play_{name}"]
     function.restype = ctypes.c_double
-    function.argtypes = [ctypes.c_void_p] * 5
+    function.argtypes = [ctypes.c_void_p] * 4
     plan = make_plan(algorithm(), gym.make(GAMES[name], gains=adversary))
     of_agent, (of_sums,), _ = plan.first.copy()
     rate = of_agent.learning_rate if name == "experts" else of_agent.rate
     scales = rate, of_sums.together.scale, of_sums.factor, of_sums.grid
     levels = HORIZON.bit_length()
-    tables = [ziggurat.ke_double, ziggurat.we_double, ziggurat.fe_double]
-    numbers = Ziggurat(*(table.ctypes.data for table in tables), ziggurat.ziggurat_exp_r)
 
     def game(trial: int) -> tuple[float, FloatArray]:
         streams = [words_of(rng) for rng in plan.streams(SEED, trial)]
@@ -165,7 +156,7 @@ def c_game(name: str, adversary: Repeated, library: ctypes.CDLL) -> CGame:
         addresses = [room.ctypes.data for room in rooms]
         of = Sums(HORIZON, D, ROWS, levels, adversary.table.ctypes.data, *scales, *addresses)
         own = np.zeros(D)
-        given = [ctypes.addressof(of), ctypes.addressof(numbers), *(words.ctypes.data for words in streams)]
+        given = [ctypes.addressof(of), *(words.ctypes.data for words in streams)]
         collected: float = function(*given, own.ctypes.data)
         return collected, rooms[-1]
 

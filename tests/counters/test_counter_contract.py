@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from dp_bandit_envs.draws import Stream
 from dp_bandit_envs.errors import UnknownNameError
 from dp_bandit_envs.privacy.counters import (
     COUNTERS,
@@ -48,7 +49,7 @@ def test_a_release_is_the_exact_sum_plus_noise_that_does_not_depend_on_the_items
     """
     zeros, ones = (counter(name, 200, 0.5, rng=np.random.default_rng(7)) for _ in range(2))
     alone = counter(name, 200, 0.5)
-    state, rng = alone.new_state(1), np.random.default_rng(7)
+    state, rng = alone.new_state(1), Stream(np.random.PCG64(7))
     moved = set()
     for t in range(1, 201):
         zeros.insert(0.0)

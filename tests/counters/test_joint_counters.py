@@ -5,11 +5,14 @@ import math
 import numpy as np
 import pytest
 
+from dp_bandit_envs.compiling.addresses import stream_address
+from dp_bandit_envs.compiling.compiled import compile_with
+from dp_bandit_envs.compiling.intrinsics import streams_at
 from dp_bandit_envs.privacy.counters import COUNTERS
 from dp_bandit_envs.privacy.mechanism import Below
 from dp_bandit_envs.privacy.mechanisms import counter_releases
 from dp_bandit_envs.privacy.mechanisms.counter_sums import CounterSums
-from dp_bandit_envs.compiling.compiled import compile_with
+from dp_bandit_envs.seeding import stream
 from tests.tools.counter_noise import ALL, LAPLACE, counter, linear_map, module_of
 from tests.tools.fake_draws import Counting, Impulse
 from tests.tools.vector_sums import FACTS, experts, released
@@ -97,19 +100,30 @@ def test_the_joint_form_without_noise_draws_nothing(name):
 def test_compiled_sums_of_vectors_are_the_python_ones_bit_for_bit(name, noise):
     """In all three games with norms of their own, and where a coordinate is left out of some rounds."""
     mechanism = CounterSums(counter=name, epsilon=0.7, noise=noise)
-    compiled = compile_with(mechanism.release, {})
+    compiled = compile_with(release_from, {"release": mechanism.release})
     chosen = np.random.default_rng(5)
     for facts in FACTS.values():
         below = facts(5, 100)
         states = mechanism.new_state(below), mechanism.new_state(below)
-        streams = [np.random.Generator(np.random.SFC64(8)) for _ in states]
+        streams = [stream(8, role=2) for _ in states]
+        address = (stream_address(streams[1]),)
         for _ in range(100):
             for coordinate in np.flatnonzero(chosen.random(5) < 0.9).tolist():
                 value = float(chosen.uniform(-1, 1))
                 python = mechanism.release(states[0], coordinate, value, streams[0])
-                assert compiled(states[1], coordinate, value, streams[1]) == python
+                assert compiled(address, states[1], coordinate, value) == python
         assert np.array_equal(states[0].exact, states[1].exact)
         assert streams[0].random() == streams[1].random()
+
+
+def release_from(addresses, state, value, gain):
+    """Release with the stream at an address."""
+    (rng,) = streams_at(addresses)
+    return release(state, value, gain, rng)
+
+
+def release(state, value, gain, rng):
+    """Stand for a mechanism's function."""
 
 
 # ---- one position for all coordinates ------------------------------------------------------------------------------
@@ -117,7 +131,7 @@ def test_compiled_sums_of_vectors_are_the_python_ones_bit_for_bit(name, noise):
 
 def path(mechanism, below, rounds: int, seed: int) -> np.ndarray:
     """Return the noise of all positions, `(rounds, d)`."""
-    return released(mechanism, below, np.zeros((rounds, below.n_values)), np.random.default_rng(seed))
+    return released(mechanism, below, np.zeros((rounds, below.n_values)), stream(seed, role=2))
 
 
 def positions(below, revealed: np.ndarray) -> np.ndarray:
@@ -125,7 +139,7 @@ def positions(below, revealed: np.ndarray) -> np.ndarray:
     mechanism = CounterSums(counter="binary", epsilon=1.0)
     # Without a grid, so that no two releases are equal by chance.
     states = [mechanism.new_state(below)._replace(grid=0.0) for _ in "ab"]
-    streams = [np.random.default_rng(3) for _ in "ab"]
+    streams = [stream(3, role=2) for _ in "ab"]
     every = [[mechanism.release(states[0], i, 0.0, streams[0])[0] for i in range(below.n_values)] for _ in revealed]
     noise, state, rng = np.array(every), states[1], streams[1]
     assert len(np.unique(noise)) == noise.size
@@ -166,7 +180,7 @@ def test_a_padded_coordinate_moves_on_with_the_others():
     below = experts(2, 8)
     mechanism = CounterSums(counter="binary", epsilon=1.0, pad_unplayed=True)
     noise = path(mechanism, below, 8, seed=6)
-    state, rng = mechanism.new_state(below), np.random.default_rng(6)
+    state, rng = mechanism.new_state(below), stream(6, role=2)
     for t in range(8):
         assert mechanism.release(state, 0, 0.0, rng) == (noise[t, 0], t + 1)
         assert mechanism.idle(state, 1, rng) == (noise[t, 1], 0)
@@ -178,7 +192,7 @@ def test_a_counter_without_a_joint_form_still_works(monkeypatch):
     monkeypatch.setitem(COUNTERS, "mine", kind)
     mechanism = CounterSums(counter="mine", epsilon=1.0)
     sums = path(mechanism, experts(3, 9), 9, seed=1)
-    state, rng = COUNTERS["binary"](epsilon=1.0, horizon=9).new_state(3), np.random.default_rng(1)
+    state, rng = COUNTERS["binary"](epsilon=1.0, horizon=9).new_state(3), stream(1, role=2)
     expected = np.array(
         [[3.0 * module_of("binary").next_noise(state, arm, rng)[0] for arm in range(3)] for _ in range(9)]
     )
@@ -198,7 +212,7 @@ def test_release_for_a_game_is_release(below):
     mechanism = CounterSums(counter="binary", epsilon=1.0)
     functions = mechanism.release, mechanism.release_for(below)
     assert functions[0] is not functions[1]
-    states, streams = zip(*((mechanism.new_state(below), np.random.default_rng(2)) for _ in functions), strict=True)
+    states, streams = zip(*((mechanism.new_state(below), stream(2, role=2)) for _ in functions), strict=True)
     for step in range(60):
         one, other = (
             function(state, step % 3, 0.5, rng) for function, state, rng in zip(functions, states, streams, strict=True)

@@ -11,6 +11,7 @@ import pytest
 from scipy.optimize import brentq
 from scipy.stats import gamma, kstest
 
+from dp_bandit_envs.draws import Stream
 from dp_bandit_envs.privacy.mechanisms.counter_sums import CounterSums
 from dp_bandit_envs.privacy.node_noise import NORM_CODES, fill, fill_normal, fill_own_norm
 from tests.tools.vector_sums import box
@@ -25,7 +26,7 @@ DRAWS = 4000
 
 def nodes(norm: str, d: int, scale: float = 2.0, fills=fill_own_norm, draws: int = DRAWS) -> np.ndarray:
     """Return nodes drawn one after another, `(draws, d)`."""
-    rng = np.random.default_rng(d)
+    rng = Stream(np.random.SFC64(d))
     drawn = np.empty((draws, d))
     for node in drawn:
         fills(node, scale, NORM_CODES[norm], rng)

@@ -18,7 +18,8 @@ from tests.tools.refusals import refused
 
 def means_of(trial, seed=3, n_arms=6, prior=(1, 1)):
     """Return the means that a game must have: the first numbers of the adversary's stream."""
-    return stream(seed, trial=trial, role=ADVERSARY).beta(*prior, n_arms)
+    rng = stream(seed, trial=trial, role=ADVERSARY)
+    return np.array([rng.beta(*prior) for _ in range(n_arms)])
 
 
 def test_each_game_draws_means_of_its_own():
@@ -43,7 +44,7 @@ def test_gains_follow_the_means_of_their_game():
     n = 20_000
     adversary = BernoulliPrior(6, n)
     for seed in (1, 2):
-        adversary.begin(np.random.default_rng(seed))
+        adversary.begin(stream(seed, role=ADVERSARY))
         gains = adversary.next_gains(n)
         assert set(np.unique(gains)) <= {0.0, 1.0}
         assert np.abs(gains.mean(axis=0) - adversary.means).max() < 2.5 / math.sqrt(n)
@@ -113,6 +114,17 @@ def test_the_mean_over_games_is_the_bayesian_regret_of_uniform_play():
         "Uniform"
     ]
     assert abs(outcome.pseudo_regret.mean() / 100 - 1 / 6) < 5 * 0.5 / math.sqrt(games)
+
+
+def test_games_side_by_side_have_regrets_of_their_own_means():
+    def make_env():
+        return BanditEnv(BernoulliPrior(3, 200))
+
+    outcome = simulate(make_env, ["EXP3"], trials=20, seed=3, checkpoints=[200])["EXP3"]
+    assert outcome.engine == "lanes"
+    for trial in range(20):
+        game = play(make_env(), make_algorithm("EXP3"), seed=3, trial=trial)
+        assert outcome.pseudo_regret[trial, -1] == pytest.approx(game.pseudo_regret[-1], rel=1e-12)
 
 
 def test_games_in_lockstep_have_means_of_their_own():

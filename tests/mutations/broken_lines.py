@@ -9,6 +9,7 @@ ATTACKS = "tests/wrappers/test_boundary_attacks.py"
 PLANTED = "tests/wrappers/test_boundary_planted_value.py"
 FOREIGN = "tests/wrappers/test_boundary_foreign_parts.py"
 SHARED = "tests/wrappers/test_no_shared_noise.py"
+LAWS = "tests/test_draws.py"
 
 
 class Mutation(NamedTuple):
@@ -50,21 +51,15 @@ NOISE = (
     ),
     Mutation(
         "noise of vectors halved",
-        f"{PRIVACY}/laplace.py",
-        "numbers[i] = math.copysign(scale * rng.standard_exponential(), 0.5 - (signs & 1))",
-        "numbers[i] = math.copysign(0.5 * scale * rng.standard_exponential(), 0.5 - (signs & 1))",
+        f"{PRIVACY}/node_noise.py",
+        "if scale > 0.0:\n        rng.laplaces(node, scale)",
+        "if scale > 0.0:\n        rng.laplaces(node, scale / 2)",
     ),
     Mutation(
         "one draw for all coordinates",
-        f"{PRIVACY}/laplace.py",
-        "numbers[i] = math.copysign(scale * rng.standard_exponential(), 0.5 - (signs & 1))",
-        "numbers[i] = numbers[0] if i else math.copysign(scale * rng.standard_exponential(), 0.5 - (signs & 1))",
-    ),
-    Mutation(
-        "noise of vectors always positive",
-        f"{PRIVACY}/laplace.py",
-        "0.5 - (signs & 1))",
-        "0.5)",
+        f"{PRIVACY}/node_noise.py",
+        "if scale > 0.0:\n        rng.laplaces(node, scale)",
+        "if scale > 0.0:\n        node[:] = rng.laplace(0.0, scale)",
     ),
     Mutation(
         "Gaussian noise halved",
@@ -153,8 +148,8 @@ NOISE = (
     Mutation(
         "a batch's sum for its average",
         f"{PRIVACY}/mechanisms/batch_average.py",
-        "state.totals[arm] / state.batch_size, state.low)",
-        "state.totals[arm], state.low)",
+        "total / state.batch_size, state.low)",
+        "total, state.low)",
     ),
     Mutation(
         "a block's noise is drawn once for all arms",
@@ -171,8 +166,8 @@ NOISE = (
     Mutation(
         "vector noise halved",
         "wrappers/vector/vector_laplace.py",
-        "laplace(0.0, self._parameters.scale, length - len(kept))",
-        "laplace(0.0, self._parameters.scale / 2, length - len(kept))",
+        "length - len(kept), self._parameters.scale)",
+        "length - len(kept), self._parameters.scale / 2)",
     ),
     Mutation(
         "vector grid left out",
@@ -183,8 +178,8 @@ NOISE = (
     Mutation(
         "vector games share their noise",
         "wrappers/vector/vector_laplace.py",
-        "fresh = self._noise_streams[game].laplace(",
-        "fresh = self._noise_streams[0].laplace(",
+        "laplace_array(self._noise_streams[game], ",
+        "laplace_array(self._noise_streams[0], ",
     ),
     Mutation(
         "a boundary takes gains that are not revealed",
@@ -410,6 +405,41 @@ OTHERS = (
         "        quotient = math.nextafter(quotient, math.inf)",
         "        quotient = math.nextafter(quotient, 0.0)",
         ("tests/privacy/test_privacy_arithmetic.py",),
+    ),
+    Mutation(
+        "noise always positive",
+        "dp_bandit_envs/draws.py",
+        "return loc + (wait if q < 0.0 else -wait)",
+        "return loc - wait",
+        (LAWS,),
+    ),
+    Mutation(
+        "cells begin at their draws",
+        "dp_bandit_envs/draws.py",
+        "MIDDLE: Final = 0.5 - HALF_STEP",
+        "MIDDLE: Final = 0.5",
+        (LAWS,),
+    ),
+    Mutation(
+        "a bit of each uniform number lost in machine code",
+        "dp_bandit_envs/compiling/intrinsics.py",
+        "builder.uitofp(builder.lshr(word, WORD(11)), DOUBLE), DOUBLE(2.0**-53)",
+        "builder.uitofp(builder.lshr(word, WORD(12)), DOUBLE), DOUBLE(2.0**-52)",
+        (LAWS,),
+    ),
+    Mutation(
+        "a digit of a logarithm",
+        "dp_bandit_envs/arithmetic.py",
+        "+ 0.666666666666667",
+        "+ 0.666666666666767",
+        ("tests/test_arithmetic.py",),
+    ),
+    Mutation(
+        "a digit of a quantile",
+        "dp_bandit_envs/draws.py",
+        "13731.693765509461125",
+        "13731.693765509561125",
+        (LAWS,),
     ),
 )
 

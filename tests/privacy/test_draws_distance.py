@@ -1,4 +1,4 @@
-"""What fast draws add to delta: counted exactly for Laplace draws, and how the ziggurats draw."""
+"""What fast draws add to delta, and how far they are from exact noise: counted exactly."""
 
 import math
 
@@ -12,7 +12,8 @@ from dp_bandit_envs.privacy.counters import COUNTERS, make_counter
 from dp_bandit_envs.privacy.draws_distance import NORMAL, PER_STEP, distance_of_draws
 from dp_bandit_envs.privacy.laplace import grid_of
 from dp_bandit_envs.wrappers import BlockSums, CounterSums, IntervalSums, LaplaceClipRescale, RandomizedResponse
-from tests.tools.laplace_counts import UNIFORMS, counted_delta, counts, masses
+from tests.tools.draw_counts import DRAWS, FAR, counted_delta, counted_distance, counts, in_a_row, points
+from tests.tools.led_stream import UNIFORMS, led
 
 SCALES = [1.0, 1.1, 1.3, 1.5, 1.7, 1.9, 1.99, 1.9999999]
 """From 1,024 grid steps in a scale to 2,048."""
@@ -28,14 +29,14 @@ def declared(epsilon):
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0, 10.0])
 def test_the_declared_delta_is_at_least_the_counted_one_and_at_most_twelve_times(epsilon):
-    """2.6e-12 at epsilon 1, 2.2e-11 at 3, 2.2e-8 at 10."""
+    """1.7e-12 at epsilon 1, 1.5e-11 at 3, 1.4e-8 at 10."""
     counted = counted_delta(epsilon, counts(0.0, 1 / epsilon), counts(1.0, 1 / epsilon))
     assert 0 < counted <= declared(epsilon).delta_with_draws <= 12 * counted
 
 
 def test_at_epsilon_30_fast_draws_protect_nothing_and_the_guarantee_says_so():
     counted = counted_delta(30.0, counts(0.0, 1 / 30), counts(1.0, 1 / 30))
-    assert counted == pytest.approx(0.56, abs=0.01)
+    assert counted == pytest.approx(0.53, abs=0.01)
     found = declared(30.0)
     assert found.epsilon == 30.0 and found.delta_with_draws == 1.0 and found.epsilon_at(0.5) == math.inf
     assert "nothing with fast draws" in str(found)
@@ -45,78 +46,71 @@ def test_at_epsilon_30_fast_draws_protect_nothing_and_the_guarantee_says_so():
 @pytest.mark.parametrize("epsilon", np.geomspace(0.1, 30, 25).tolist())
 def test_the_declared_delta_is_at_least_the_counted_one_for_many_epsilons(epsilon):
     counted = counted_delta(epsilon, counts(0.0, 1 / epsilon), counts(1.0, 1 / epsilon))
-    assert 0 < counted <= declared(epsilon).delta_with_draws <= max(12 * counted, 1.0 * (epsilon > 20))
+    assert 0 < counted <= declared(epsilon).delta_with_draws <= max(17 * counted, 1.0 * (epsilon > 20))
 
 
-@pytest.mark.parametrize("scale", [1.0, 1.9999999, pytest.param(0.3, marks=pytest.mark.slow)])
-def test_the_distance_of_a_laplace_draw_is_counted(scale):
-    """The proof allows each cell to be off by one number; they are off by a third of that on average."""
-    counted = np.abs(counts(0.0, scale) / UNIFORMS - masses(scale)).sum() / 2
-    assert counted <= distance_of_draws(scale, grid_of(scale)) <= 8 * counted
+@pytest.mark.parametrize("kind", DRAWS)
+@pytest.mark.parametrize("scale", [1.0, 1.9999999, 0.3])
+def test_the_distance_of_a_draw_is_counted(kind, scale):
+    """The proof allows each cell to be off by one number and the largest error; on average they are off by less.
+
+    Laplace 1.2e-15 for each grid step in the scale, exponential 6.4e-16, normal 3.3e-16.
+    """
+    declared = distance_of_draws(scale, grid_of(scale), normal=kind == "normal")
+    assert counted_distance(scale, kind) <= declared <= 7 * counted_distance(scale, kind)
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("kind", DRAWS)
 @pytest.mark.parametrize("scale", SCALES)
-def test_the_distance_of_a_laplace_draw_is_counted_for_many_scales(scale):
-    counted = np.abs(counts(0.0, scale) / UNIFORMS - masses(scale)).sum() / 2
-    assert counted <= distance_of_draws(scale, grid_of(scale)) <= 8 * counted
+def test_the_distance_of_a_draw_is_counted_for_many_scales(kind, scale):
+    declared = distance_of_draws(scale, grid_of(scale), normal=kind == "normal")
+    assert counted_distance(scale, kind) <= declared <= 7 * counted_distance(scale, kind)
 
 
 def test_the_bound_of_the_proof_is_below_the_constant():
     for steps in (1024, 2048, 2.0**15, 2.0**25):
-        proved = 2.0**-54 * (steps * (2 * math.log(2.0**52 / steps) + 10) + 100)
+        proved = 2.0**-54 * (steps * (2 * math.log(2.0**52 / steps) + 4 + 9.4) + 100)
         assert proved <= distance_of_draws(steps, 1.0) == PER_STEP * steps
-    ends = strips(*EXPONENTIAL), strips(*NORMALS)
-    assert 2.0**-54 * (1024 * np.mean(ends[0]) + 1) + 1024 * 2.2e-16 + 3e-15 < distance_of_draws(1024, 1.0)
-    for steps in (16, 2048):
-        assert 2.0**-53 * (steps * np.mean(ends[1]) + 1) + steps * 2.2e-16 < NORMAL[0] * steps + NORMAL[1]
+    for steps in (1, 16, 2048, 2.0**25):
+        x = math.sqrt(2 * math.log(2.0**53 / (steps * math.sqrt(2 * math.pi))))
+        proved = 2.0**-54 * (steps * (2 * x + 4 / x + 16.1) + 14)
+        assert proved <= distance_of_draws(steps, 1.0, normal=True) == NORMAL[0] * steps + NORMAL[1]
+    assert 2 * 2.0**53 * (4e-16 + 1.2e-16) <= 9.4 and 2 * 2.0**53 * (1e-15 + 1.2e-16) * math.sqrt(2 / math.pi) <= 16.1
+
+
+@pytest.mark.parametrize("kind", ["laplace", "normal"])
+def test_a_number_and_its_negative_are_released_equally_often(kind):
+    found = dict(zip(points(0.7, kind), counts(0.0, 0.7, kind), strict=True))
+    assert all(found[-point] == number for point, number in found.items() if point <= 0)
+
+
+@pytest.mark.parametrize("kind", DRAWS)
+def test_draws_end_where_the_middles_of_the_first_and_the_last_cell_do(kind):
+    """Laplace: ln 2^-53. Normal: the quantile of 2^-54. An exponential draw is from 0 to ln 2^53."""
+    low, high = (DRAWS[kind](led(k), 1.0) for k in (0, UNIFORMS - 1))
+    assert high == pytest.approx({"normal": 8.292361075813595}.get(kind, 53 * math.log(2)), rel=1e-15)
+    assert low == (0.0 if kind == "exponential" else -high)
+    assert high < FAR[kind]
+
+
+@pytest.mark.parametrize("kind", DRAWS)
+def test_draws_fall_by_rounding_errors_between_neighbours_only(kind):
+    """Counting by bisection needs it: a draw is never smaller than one that is two or more numbers before.
+
+    Looked at: 2^16 numbers in a row all over the range, in both tails, and where the quantile changes its form, .075
+    and e^-25 from an end.
+    """
+    tails = [*(2.0**-place for place in range(2, 37)), 0.075, math.exp(-25)]
+    shares = [*tails, *(1 - share for share in tails), *np.linspace(0.01, 0.99, 50)]
+    for start in [0, UNIFORMS - 2**16, *(round(share * UNIFORMS) - 2**15 for share in shares)]:
+        values = in_a_row(kind, start, 2**16)
+        assert (values[2:] >= np.maximum.accumulate(values)[:-2]).all()
 
 
 def test_nothing_can_be_said_without_a_grid_and_without_noise_nothing_is_off():
     assert distance_of_draws(1.0, 0.0) == 1.0 and distance_of_draws(0.0, 0.0) == 0.0
     assert distance_of_draws(1e300, 1e-300, 5) == 1.0
-
-
-EXPONENTIAL = (
-    7.69711747013104972,
-    lambda x: math.exp(-x),
-    lambda y: -math.log(y),
-    lambda r: math.exp(-r) * (r + 1),
-)
-NORMALS = (
-    3.6541528853610088,
-    lambda x: math.exp(-x * x / 2),
-    lambda y: math.sqrt(-2 * math.log(y)),
-    lambda r: r * math.exp(-r * r / 2) + math.sqrt(math.pi / 2) * math.erfc(r / math.sqrt(2)),
-)
-
-
-def strips(right, density, inverse, area):
-    """Return where the 256 strips of equal area end, in NumPy's order: that with the tail, then from the top down."""
-    ends = [right]
-    for _ in range(254):
-        ends.append(inverse(density(ends[-1]) + area(right) / ends[-1]))
-    return np.array([area(right) / density(right), *reversed(ends)])
-
-
-@pytest.mark.parametrize("kind", ["standard_exponential", "standard_normal"])
-def test_ziggurats_draw_equal_steps_of_53_or_52_bits_in_a_strip(kind):
-    """All but a few draws are the strip's end times a whole number over 2^53 (2^52): those of the first kind."""
-    normal = kind == "standard_normal"
-    ends = strips(*(NORMALS if normal else EXPONENTIAL))
-    rng = np.random.Generator(np.random.SFC64(5))
-    equal, number = 0, 4000
-    for _ in range(number):
-        before = rng.bit_generator.state
-        raw = int(rng.bit_generator.random_raw())
-        rng.bit_generator.state = before
-        value = getattr(rng, kind)()
-        if normal:
-            strip, sign, share = raw & 255, 1 - 2 * (raw >> 8 & 1), (raw >> 9 & 2**52 - 1) / 2**52
-        else:
-            strip, sign, share = raw >> 3 & 255, 1, (raw >> 11) / 2**53
-        equal += math.isclose(value, sign * share * ends[strip], rel_tol=1e-11)
-    assert number * 0.97 < equal <= number
 
 
 @pytest.mark.parametrize("name", [name for name in COUNTERS if name != "square-root"])

@@ -6,11 +6,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from dp_bandit_envs.compiling.compiled import compile_with
+from dp_bandit_envs.draws import Stream
 from dp_bandit_envs.privacy.items import STEP, distance_l1, distance_l2, distance_own, to_item
 from dp_bandit_envs.privacy.mechanism import Below
 from dp_bandit_envs.privacy.mechanisms import BlockSums, CounterSums, ExactSums, HybridSums, IntervalSums
 from dp_bandit_envs.privacy.values import Values
-from dp_bandit_envs.compiling.compiled import compile_with
 from tests.tools.vector_sums import experts
 
 SUMS = {
@@ -23,7 +24,7 @@ SUMS = {
 
 def last_sum(mechanism, gains) -> Fraction:
     """Return the last released sum of one arm, exactly."""
-    state, rng = mechanism.new_state(Below(1, len(gains))), np.random.default_rng(0)
+    state, rng = mechanism.new_state(Below(1, len(gains))), Stream(np.random.SFC64(0))
     found = [mechanism.release(state, 0, gain, rng) for gain in gains]
     return Fraction([value for value, count in found if count][-1])
 

@@ -12,8 +12,8 @@ from dp_bandit_envs.errors import WrongGameError
 from dp_bandit_envs.simulation import play
 from dp_bandit_envs.simulation.many_games import CHUNK, trials_of
 from dp_bandit_envs.simulation.plan import make_plan
+from dp_bandit_envs.simulation.seat import Seat
 from dp_bandit_envs.simulation.shown_games import ShownGames
-from dp_bandit_envs.simulation.trials import Seat
 from tests.tools.refusals import refused
 
 ROUNDS, ARMS, SEED = 7, 3, 3

@@ -7,8 +7,8 @@ import math
 import numpy as np
 from scipy.stats import beta
 
-from dp_bandit_envs.privacy.counters import COUNTERS, Counter, make_counter
 from dp_bandit_envs.compiling.compiled import compile_with
+from dp_bandit_envs.privacy.counters import COUNTERS, Counter, make_counter
 from tests.tools.fake_draws import Impulse, cheapest_shift
 
 ALL = list(COUNTERS)

@@ -5,10 +5,7 @@ from scipy.optimize import linprog
 
 
 class Impulse:
-    """A random generator whose draw number `hot` is `height` and all others 0; it writes down the scales asked for.
-
-    An exponential draw, which its caller multiplies by the scale, is written down with scale 1.
-    """
+    """A random generator whose draw number `hot` is `height` and all others 0; it writes down the scales asked for."""
 
     def __init__(self, hot: int = -1, *, height: float = 1.0) -> None:
         """Take the number of the draw, from 0; -1 for none."""
@@ -21,17 +18,13 @@ class Impulse:
         self.asked.append(scale)
         return self.height * (len(self.asked) - 1 == self.hot)
 
+    def laplaces(self, numbers: np.ndarray, scale: float) -> None:
+        """Write draws."""
+        numbers[:] = [self.laplace(0.0, scale) for _ in numbers]
+
     def normal(self, location: float, scale: float) -> float:
         """Return `height` or 0."""
         return self.laplace(location, scale)
-
-    def standard_exponential(self) -> float:
-        """Return `height` or 0."""
-        return self.laplace(0.0, 1.0)
-
-    def random(self) -> float:
-        """Return a number whose sign, less 1/2, is positive."""
-        return 0.75
 
 
 class Counting:
@@ -47,19 +40,14 @@ class Counting:
         self.draws += 1
         return self._rng.laplace(location, scale)
 
+    def laplaces(self, numbers: np.ndarray, scale: float) -> None:
+        """Write draws."""
+        numbers[:] = [self.laplace(0.0, scale) for _ in numbers]
+
     def normal(self, location: float, scale: float) -> float:
         """Return a draw."""
         self.draws += 1
         return self._rng.normal(location, scale)
-
-    def standard_exponential(self) -> float:
-        """Return a draw."""
-        self.draws += 1
-        return self._rng.standard_exponential()
-
-    def random(self) -> float:
-        """Return the sign of an exponential draw, which is not counted."""
-        return self._rng.random()
 
 
 def cheapest_shift(noise: np.ndarray, scales: np.ndarray, move: np.ndarray) -> np.ndarray | None:

@@ -48,14 +48,6 @@ class Draws:
         self.hot, self.size = hot, size
         self.asked: list[float] = []
 
-    def standard_exponential(self) -> float:
-        """Return `size` or 0: an exponential draw with a random sign is a Laplace draw of scale 1."""
-        return self.laplace(0.0, 1.0)
-
-    def random(self) -> float:
-        """Return signs that are all positive."""
-        return 0.0
-
     def laplace(self, location: float, scale: float) -> float:
         """Return `size` or 0."""
         assert location == 0.0

@@ -5,6 +5,7 @@ from typing import Any, SupportsFloat
 import numpy as np
 from numpy.typing import NDArray
 
+from dp_bandit_envs.draws import laplace_array
 from dp_bandit_envs.privacy import mechanisms
 from dp_bandit_envs.privacy.laplace import to_grid_array
 from dp_bandit_envs.privacy.secure_draws import takes_no_seed
@@ -67,7 +68,7 @@ class LaplaceClipRescale(VectorPrivacyBoundary):
         for game in np.nonzero(self._used + counts > length)[0]:
             kept = self._noise[game, self._used[game] :].copy()
             self._noise[game, : len(kept)] = kept
-            fresh = self._noise_streams[game].laplace(0.0, self._parameters.scale, length - len(kept))
+            fresh = laplace_array(self._noise_streams[game], length - len(kept), self._parameters.scale)
             self._noise[game, len(kept) :] = fresh
             self._used[game] = 0
         games = np.nonzero(seen)[0]

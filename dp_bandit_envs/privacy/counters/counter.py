@@ -28,6 +28,7 @@ from typing import Any, ClassVar, SupportsFloat, SupportsIndex
 import numpy as np
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.draws import Stream, with_formulas
 from dp_bandit_envs.privacy.counters.scales import gaussian_form, node_scale
 from dp_bandit_envs.privacy.counters.width import laplace_width, normal_width
 from dp_bandit_envs.privacy.draws_distance import distance_of_all
@@ -50,7 +51,8 @@ class Counter(abc.ABC):
     Args:
         epsilon: Privacy parameter, in (0, inf]; `math.inf` means no noise.
         horizon: Number of items T; some counters do not need it.
-        rng: The stream of the noise; by default a fresh one from the operating system's entropy.
+        rng: A NumPy generator, which draws by the formulas of `dp_bandit_envs.draws` here; by default a fresh one from
+            the operating system's entropy.
         delta: Privacy failure probability, in (0, 1), with which all draws are Gaussian; None for Laplace draws.
 
     Attributes:
@@ -94,7 +96,7 @@ class Counter(abc.ABC):
                 f"{type(self).__name__} must know its horizon; received none. Use horizon=..., or a counter for an"
                 " unknown horizon: SegmentTreesCounter."
             )
-        self._rng = np.random.default_rng() if rng is None else checks.generator("rng", rng)
+        self._rng = Stream(np.random.SFC64()) if rng is None else with_formulas(checks.generator("rng", rng))
         self.inserted = self.released = 0
         self._exact = self._total = 0.0
         self.state = self.new_state(1)

@@ -71,7 +71,7 @@ class BlockSums(ChoosesDraws):
         first: The number of gains in an arm's first block, at least 1.
         keep: Whether `sum` and `count` cover all full blocks, each with its own noise; otherwise the last one only.
         lengths: The lengths of the blocks, each at least 1, in place of `ratio` and `first`; the last one repeats.
-        draws: `"fast"`, NumPy's; or `"secure"`, exact noise without a seed (`privacy.secure_draws`).
+        draws: `"fast"`, repeatable; or `"secure"`, exact noise without a seed (`privacy.secure_draws`).
 
     Protects: one round's gains of all arms, centrally (locally, with blocks of 1).
 

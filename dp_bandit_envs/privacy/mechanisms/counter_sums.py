@@ -55,7 +55,7 @@ class CounterSums(ChoosesDraws):
         delta: Privacy failure probability of Gaussian noise, in (0, 1), by default 1e-6; not for other noise.
         pad_unplayed: Whether the counters of arms that a round does not reveal are fed a 0 in that round, so that all
             arms have the same noise (DP-UCB). Their counts do not change.
-        draws: `"fast"`, NumPy's; or `"secure"`, exact noise without a seed (`privacy.secure_draws`), not own-norm.
+        draws: `"fast"`, repeatable; or `"secure"`, exact noise without a seed (`privacy.secure_draws`), not own-norm.
         options: Further arguments of the counter: `budget` of the hybrid one, `base` of the k-ary one.
 
     Protects: one round's gains of all arms, centrally.

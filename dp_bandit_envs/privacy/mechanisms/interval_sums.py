@@ -81,7 +81,7 @@ class IntervalSums(ChoosesDraws):
         release: `"once"` draws the noise of each release once. `"redraw"` draws it again in every round, as algorithm 3
             of the paper is printed; it has no guarantee, and exists to show what such releases reveal.
         intervals: `"lemma"` for those of lemma B.1, `"uniform"` for ceil(1 / input) gains each.
-        draws: `"fast"`, NumPy's; or `"secure"`, exact noise without a seed (`privacy.secure_draws`).
+        draws: `"fast"`, repeatable; or `"secure"`, exact noise without a seed (`privacy.secure_draws`).
 
     Protects: one round's gains of all arms, centrally.
 

@@ -72,7 +72,7 @@ class LaplaceClipRescale(ChoosesDraws):
             scale times ln(number of releases), which for a bare environment is ln(T) / epsilon.
         outside: What happens beyond the bound: `"reject"` withholds the gain, as in the paper; `"clip"` moves it to the
             nearest end, with a bias of at most :math:`\frac{s}{2} e^{-b / s}` at noise scale s.
-        draws: `"fast"`, NumPy's; or `"secure"`, exact noise without a seed (`privacy.secure_draws`).
+        draws: `"fast"`, repeatable; or `"secure"`, exact noise without a seed (`privacy.secure_draws`).
 
     Protects: one round's gains of all arms. Local, if nothing below it averages; central otherwise.
 

@@ -43,7 +43,7 @@ class RandomizedResponse(ChoosesDraws):
 
     Args:
         epsilon: Privacy parameter, in (0, inf]; at `math.inf` the bit is a Bernoulli draw with the gain as its mean.
-        draws: `"fast"`, NumPy's; or `"secure"`, from the operating system, without a seed. Either way epsilon holds
+        draws: `"fast"`, repeatable; or `"secure"`, from the operating system, without a seed. Either way epsilon holds
             with delta 0, because a uniform number of 53 bits gives the two probabilities exactly.
 
     Protects: one round's gains of all arms, locally.

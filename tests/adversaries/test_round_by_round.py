@@ -1,0 +1,264 @@
+"""One function of a round: its blocks against NumPy's of the same uniform numbers, in Python and in machine code."""
+
+import copy
+import math
+import threading
+
+import numpy as np
+import pytest
+from scipy.special import ndtri
+
+from dp_bandit_envs.adversaries import (
+    BernoulliPrior,
+    Deterministic,
+    FullyOblivious,
+    MemoryBounded,
+    Oblivious,
+    Replay,
+    Stochastic,
+    SwitchingCost,
+    compiled_filling,
+    filling,
+)
+from dp_bandit_envs.adversaries.round_by_round import RoundByRound
+from dp_bandit_envs.compiling.background import COMPILER
+from dp_bandit_envs.draws import Stream
+from dp_bandit_envs.seeding import ADVERSARY, stream
+
+ROUNDS = 1300
+KINDS = [Deterministic, Stochastic, FullyOblivious, Oblivious, SwitchingCost, BernoulliPrior, MemoryBounded]
+every_kind = pytest.mark.parametrize("kind", KINDS)
+TIMES = np.arange(1, ROUNDS + 1)
+
+
+def new_stream(seed=4):
+    return stream(seed, role=ADVERSARY)
+
+
+def gains_of(adversary, rng, lengths=(ROUNDS,)):
+    adversary.begin(rng)
+    return np.concatenate([adversary.next_gains(length) for length in lengths])
+
+
+@pytest.fixture(params=["Python", "machine code"])
+def engine(request, monkeypatch):
+    """Draw everything in Python, or everything in machine code."""
+    price = math.inf if request.param == "Python" else 0.0
+    monkeypatch.setattr(filling, "price", lambda: price)
+    filling.filler.cache_clear()
+    yield request.param
+    filling.filler.cache_clear()
+
+
+def deterministic(n_arms, rng):
+    gains = np.zeros((ROUNDS, n_arms))
+    gains[:, 0], gains[:, 1] = 0.38, TIMES % 2 == 0
+    gains[:, 2:3] = (TIMES % 3 == 0)[:, np.newaxis]
+    return gains
+
+
+def stochastic(n_arms, rng):
+    means = np.full(n_arms, 0.5)
+    means[0] = 0.55
+    return rng.random((ROUNDS, n_arms)) < means
+
+
+def fully_oblivious(n_arms, rng, rounds=ROUNDS):
+    """With p = lowest + 2 gap u, a gain is [v < p]."""
+    lowest = np.full(n_arms, 0.45)
+    lowest[0] = 0.5
+    u, v = np.moveaxis(rng.random((rounds, n_arms, 2)), 2, 0)
+    return v - 0.1 * u < lowest
+
+
+def oblivious(n_arms, rng):
+    """Draw 0 in rounds 1 to 199, draw i from round 200 i."""
+    return fully_oblivious(n_arms, rng, 1 + ROUNDS // 200)[TIMES // 200]
+
+
+def switching(n_arms, rng):
+    """The walk by its definition, round after round, from quantiles of another library."""
+    best = int(rng.random() * n_arms)
+    sigma = 1 / (9 * math.log2(ROUNDS))
+    steps = sigma * ndtri(rng.random(ROUNDS))
+    walk = np.zeros(ROUNDS + 1)
+    for t in TIMES:
+        walk[t] = walk[t & (t - 1)] + steps[t - 1]
+    losses = np.tile(walk[1:, np.newaxis] + 0.5, n_arms)
+    losses[:, best] -= (n_arms / ROUNDS) ** (1 / 3) * sigma
+    return 1 - np.clip(losses, 0, 1)
+
+
+def bernoulli_prior(n_arms, rng):
+    means = [rng.beta(1.0, 1.0) for _ in range(n_arms)]
+    return rng.random((ROUNDS, n_arms)) < means
+
+
+BLOCKS = {
+    Deterministic: deterministic,
+    Stochastic: stochastic,
+    FullyOblivious: fully_oblivious,
+    Oblivious: oblivious,
+    SwitchingCost: switching,
+    BernoulliPrior: bernoulli_prior,
+    MemoryBounded: switching,
+}
+
+
+@every_kind
+@pytest.mark.parametrize("n_arms", [2, 3, 7])
+def test_gains_are_numpys_of_the_same_uniform_numbers(engine, kind, n_arms):
+    gains = gains_of(kind(n_arms, ROUNDS), new_stream(), (1, 2, 63, 64, ROUNDS - 130))
+    expected = BLOCKS[kind](n_arms, new_stream()).astype(float)
+    assert len(np.unique(expected)) >= 2
+    np.testing.assert_allclose(gains, expected, rtol=0, atol=1e-13)
+
+
+@every_kind
+def test_python_and_machine_code_draw_the_same_bits(kind, monkeypatch):
+    """A game that changes from one to the other in the middle, against a game in Python."""
+    monkeypatch.setattr(filling, "price", lambda: math.inf)
+    rng, expected_rng = new_stream(), new_stream()
+    expected = gains_of(kind(5, ROUNDS), expected_rng)
+    adversary = kind(5, ROUNDS)
+    first = gains_of(adversary, rng, (700,))
+    monkeypatch.setattr(filling, "price", lambda: 0.0)
+    second = adversary.next_gains(ROUNDS - 700)
+    assert True in filling.filler(adversary.by_rounds.next_round)._compiled
+    assert np.concatenate([first, second]).tobytes() == expected.tobytes()
+    assert rng.random() == expected_rng.random()
+
+
+@every_kind
+def test_copies_and_new_games_share_no_state(engine, kind):
+    """Two games of one adversary in turns, then a third: the state of a game is its own."""
+    expected = {seed: gains_of(kind(3, ROUNDS), new_stream(seed)) for seed in (1, 2)}
+    one = kind(3, ROUNDS)
+    one.begin(new_stream(1))
+    begun = one.next_gains(450)
+    other = copy.copy(one)
+    other.begin(new_stream(2))
+    others = [other.next_gains(450)]
+    np.testing.assert_array_equal(np.vstack([begun, one.next_gains(ROUNDS - 450)]), expected[1])
+    others.append(other.next_gains(ROUNDS - 450))
+    np.testing.assert_array_equal(np.vstack(others), expected[2])
+    np.testing.assert_array_equal(gains_of(one, new_stream(2)), expected[2])
+
+
+@every_kind
+def test_rows_apart_in_memory_are_filled_in_place(engine, kind):
+    wide = np.full((ROUNDS, 3, 4), np.nan)
+    adversary = kind(4, ROUNDS)
+    adversary.begin(new_stream())
+    adversary.fill(wide[:500, 1], check=True)
+    adversary.fill(wide[500:, 1])
+    np.testing.assert_array_equal(wide[:, 1], gains_of(kind(4, ROUNDS), new_stream()))
+    assert np.isnan(wide[:, [0, 2]]).all()
+
+
+def test_other_generators_draw_in_python(monkeypatch):
+    """Their normal numbers are NumPy's own, which machine code does not know."""
+    monkeypatch.setattr(filling, "price", lambda: 0.0)
+
+    def walk_of(rng):
+        adversary = SwitchingCost(2, ROUNDS)
+        adversary.begin(rng)
+        return adversary.next_walk(ROUNDS), adversary.sigma
+
+    for make in (np.random.PCG64, np.random.SFC64):
+        walk, sigma = walk_of(np.random.Generator(make(3)))
+        rng = np.random.Generator(make(3))
+        rng.integers(2)
+        assert walk[0] == rng.normal(0.0, sigma)
+    # A stream over another bit generator draws by the formulas, in Python.
+    walk, sigma = walk_of(Stream(np.random.PCG64(3)))
+    u = np.random.Generator(np.random.PCG64(3)).random(2)[1]
+    assert walk[0] == pytest.approx(sigma * ndtri(u), rel=1e-12)
+
+
+@every_kind
+def test_an_adversary_says_what_draws_its_rounds(kind):
+    adversary = kind(3, 50)
+    source = adversary.by_rounds
+    assert isinstance(source, RoundByRound)
+    assert (source is adversary) == (kind is not MemoryBounded)
+    rng, expected = new_stream(), gains_of(kind(3, 50), new_stream(), (50,))
+    state, row = source.first_round_state(rng), np.full(3, np.nan)
+    assert adversary.means is None or kind is not BernoulliPrior  # no game has begun
+    adversary.begin(new_stream())
+    np.testing.assert_array_equal(source.means_of(state), adversary.means)
+    for t in range(1, 51):
+        source.next_round(state, t, row, rng)
+        np.testing.assert_array_equal(row, expected[t - 1])
+
+
+def test_gains_from_elsewhere_have_no_function_of_a_round():
+    class Halved(Stochastic):
+        def next_gains(self, rounds):
+            return super().next_gains(rounds) / 2
+
+    class Restarted(SwitchingCost):
+        def begin(self, rng):
+            rng.random()
+            super().begin(rng)
+
+    class Renamed(SwitchingCost):
+        pass
+
+    for adversary in (Halved(), Restarted(), Replay(np.eye(2)), MemoryBounded(gains=Replay(np.eye(2)))):
+        assert adversary.by_rounds is None
+        assert MemoryBounded(gains=adversary).by_rounds is None
+    inner = Renamed()
+    assert MemoryBounded(gains=MemoryBounded(gains=inner)).by_rounds is inner
+    halved = Halved(2, 100)
+    halved.begin(new_stream())
+    gains = np.empty((100, 2))
+    halved.fill(gains)
+    assert set(gains.ravel()) == {0.0, 0.5}
+
+
+def test_functions_of_others_are_drawn_in_python(monkeypatch):
+    monkeypatch.setattr(filling, "price", lambda: 0.0)
+
+    class Thirds(RoundByRound):
+        @staticmethod
+        def next_round(state, t, row, rng):
+            row[:] = np.arange(len(row)) / 3 if t % 3 else int(rng.random() * 3) / 3
+
+        def first_round_state(self, rng):
+            return ()
+
+    gains = gains_of(Thirds(2, 9), new_stream(), (9,))
+    assert gains[:2].tolist() == [[0.0, 1 / 3]] * 2
+    assert not filling.filler(Thirds.next_round)._compiled
+
+
+def test_machine_code_is_made_in_a_thread_of_its_own(monkeypatch):
+    """Python handles signals in the main thread only, and LLVM would swallow a Ctrl-C."""
+    threads = []
+    monkeypatch.setattr(filling, "price", lambda: 0.0)
+    filling.filler.cache_clear()
+    monkeypatch.setattr(compiled_filling, "compiled", lambda *arguments: threads.append(threading.current_thread()))
+    expected = gains_of(Stochastic(4, ROUNDS), new_stream())
+    assert [thread.name for thread in threads] == [COMPILER]
+    # None means that Numba is switched off: no second try.
+    np.testing.assert_array_equal(gains_of(Stochastic(4, ROUNDS), new_stream()), expected)
+    assert len(threads) == 1
+    filling.filler.cache_clear()
+
+
+def test_python_draws_until_it_has_cost_as_much_as_machine_code(monkeypatch):
+    """With a clock by which each piece of 8,192 gains takes a second, and a price of 2.5 seconds: three pieces."""
+    seconds = iter([0.0, 1.0] * 100)
+    monkeypatch.setattr(filling, "perf_counter", lambda: next(seconds))
+    monkeypatch.setattr(filling, "price", lambda: 2.5)
+    filling.filler.cache_clear()
+    filler = filling.filler(Stochastic.next_round)
+    adversary = Stochastic(8, 10_000)
+    adversary.begin(new_stream())
+    adversary.next_gains(3000)
+    assert not filler._compiled  # 1024 + 1024 + 952 rounds
+    assert filler._spent == 3.0
+    adversary.next_gains(3000)
+    assert filler._compiled
+    assert filler._spent == 3.0

@@ -1,0 +1,242 @@
+"""Draws: their laws, fixed bits, and the same numbers in Python, in machine code and in arrays."""
+
+import copy
+import decimal
+import math
+import pickle
+from decimal import Decimal
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dp_bandit_envs import draws
+from dp_bandit_envs.arithmetic import log
+from dp_bandit_envs.draws import FORMULAS, Stream, laplace_array, normal_quantile, with_formulas
+from tests.tools.led_stream import UNIFORMS, drawn, drawn_compiled, filled_compiled, led
+
+N = 400_000
+LAWS = {
+    "standard_exponential": (lambda rng, scale: rng.standard_exponential(), stats.expon()),
+    "exponential": (lambda rng, scale: rng.exponential(2.5), stats.expon(scale=2.5)),
+    "laplace": (lambda rng, scale: rng.laplace(-1.0, 0.3), stats.laplace(-1.0, 0.3)),
+    "standard_normal": (lambda rng, scale: rng.standard_normal(), stats.norm()),
+    "normal": (lambda rng, scale: rng.normal(1.0, 40.0), stats.norm(1.0, 40.0)),
+    "uniform": (lambda rng, scale: rng.uniform(-1.0, 3.0), stats.uniform(-1.0, 4.0)),
+    "standard_gamma below 1": (lambda rng, scale: rng.standard_gamma(0.3), stats.gamma(0.3)),
+    "standard_gamma of 1": (lambda rng, scale: rng.standard_gamma(1.0), stats.gamma(1.0)),
+    "gamma": (lambda rng, scale: rng.gamma(11.0, 2.0), stats.gamma(11.0, scale=2.0)),
+    "beta": (lambda rng, scale: rng.beta(2.0, 5.0), stats.beta(2.0, 5.0)),
+    "beta below 1": (lambda rng, scale: rng.beta(0.5, 0.2), stats.beta(0.5, 0.2)),
+}
+"""A draw and its law, by a name that begins with the formula's."""
+
+
+def stream(seed: int = 0) -> Stream:
+    """Return a stream."""
+    return Stream(np.random.SFC64(seed))
+
+
+# ---- laws ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_each_draw_has_its_law(name):
+    """Its distribution function is sqrt(ln(2 / 1e-6) / (2 N)) off somewhere with probability 1e-6 at most (DKW).
+
+    Mean and variance are within five standard errors: false alarm 6e-7 each.
+    """
+    draw, law = LAWS[name]
+    found = drawn_compiled(draw, stream(3), 1.0, N)
+    below = law.cdf(np.sort(found))
+    places = np.arange(N + 1) / N
+    off = max(np.abs(below - places[1:]).max(), np.abs(below - places[:-1]).max())
+    assert off <= math.sqrt(math.log(2 / 1e-6) / (2 * N))
+    mean, variance, fourth = law.mean(), law.var(), law.var() ** 2 * (law.stats("k") + 3)
+    assert abs(found.mean() - mean) <= 5 * math.sqrt(variance / N)
+    assert abs(((found - mean) ** 2).mean() - variance) <= 5 * math.sqrt((fourth - variance**2) / N)
+
+
+def test_laws_are_of_all_formulas():
+    assert {name.split()[0] for name in LAWS} | {"integers", "laplaces"} == set(FORMULAS)
+
+
+def test_far_tails_have_their_mass():
+    """Of 10^7 draws each: beyond 12 scales 61 on average, beyond 4.5 standard deviations 68. Off by 5 roots: 6e-7."""
+    number = 10**7
+    for draw, far, mass in (
+        (lambda rng, scale: rng.laplace(0.0, 1.0), 12.0, math.exp(-12)),
+        (lambda rng, scale: rng.standard_normal(), 4.5, math.erfc(4.5 / math.sqrt(2))),
+    ):
+        found = drawn_compiled(draw, stream(5), 1.0, number)
+        for side in (found > far, found < -far):
+            assert abs(side.sum() - number * mass / 2) <= 5 * math.sqrt(number * mass / 2)
+
+
+@pytest.mark.parametrize(("low", "high"), [(0, 7), (-3, 2), (5, 6)])
+def test_integers_are_equally_likely(low, high):
+    """Each count is within five standard errors: false alarm 6e-7 each."""
+    rng = stream(4)
+    found = np.array([rng.integers(low, high) for _ in range(20_000)])
+    share = 1 / (high - low)
+    for one in range(low, high):
+        assert abs((found == one).mean() - share) <= 5 * math.sqrt(share * (1 - share) / len(found))
+    assert found.min() >= low and found.max() < high and all(rng.integers(3) in (0, 1, 2) for _ in range(100))
+
+
+@pytest.mark.parametrize("number", [1, 2, 3, 1000, 2**31 - 1, 2**52 + 1, 2**53])
+def test_the_largest_uniform_number_gives_the_largest_integer(number):
+    assert led(UNIFORMS - 1).integers(number) == min(number - 1, math.floor(number * (1 - 2.0**-53)))
+    assert led(0).integers(number) == 0
+
+
+# ---- single numbers ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("k", [0, 1, 12345, 2**52 - 1, 2**52, 2**52 + 1, 2**53 - 2, 2**53 - 1])
+def test_laplace_and_normal_draws_are_quantiles_of_the_middle_of_a_cell(k):
+    """By hand: the middle is (2 k + 1) / 2^54, and a Laplace draw ln of twice its distance from the nearer end."""
+    nearer = min(2 * k + 1, 2**54 - 2 * k - 1) / 2**53
+    size, side = -2.5 * log(nearer), -1.0 if k < 2**52 else 1.0
+    assert led(k).laplace(0.0, 2.5) == side * size
+    assert led(k).laplace(1.0, 2.5) == 1.0 + side * size
+    mirrored = led(2**53 - 1 - k)
+    assert led(k).standard_normal() == -mirrored.standard_normal()
+    expected = side * stats.norm.isf(nearer / 2)
+    assert led(k).standard_normal() == pytest.approx(expected, rel=1e-13, abs=1e-15)
+
+
+def test_normal_quantiles_have_relative_errors_below_1e_15():
+    """Measured: 6.5e-16. Phi(x) = 1/2 + phi(x) (x + x^3 / 3 + x^5 / 15 + ...), to 60 digits; then one step of Newton.
+
+    Looked at: all over the range, near 0, in the tails, and at both seams, .075 and e^-25 from an end.
+    """
+    rng, step = np.random.default_rng(1), 2.0**-54
+    seams = [0.425 + j * 8 * step for j in range(-20, 21)] + [0.5 - math.exp(-25) - j * step for j in range(-20, 21)]
+    tails = 0.5 - 2.0 ** -rng.uniform(1.1, 54, 400)
+    shares = np.concatenate([rng.uniform(0, 0.5, 400), 2.0 ** -rng.uniform(1.5, 53, 200), tails, seams])
+    with decimal.localcontext(prec=60):
+        root = (2 * Decimal("3.14159265358979323846264338327950288419716939937510582097494459")).sqrt()
+        for q in (shares // step * step + step).clip(step, 0.5 - step).tolist():
+            x = Decimal(normal_quantile(q))
+            total, term, n = x, x, 1
+            while abs(term) > Decimal("1e-50"):
+                n += 2
+                term *= x * x / n
+                total += term
+            density = (-x * x / 2).exp() / root
+            assert abs(density * total - Decimal(q)) <= Decimal("1e-15") * density * abs(x), q
+            assert normal_quantile(-q) == -float(x)
+
+
+def test_exponential_draws_begin_at_0_and_end_at_53_ln_2():
+    assert led(0).standard_exponential() == 0.0 and math.copysign(1, led(0).exponential(2.0)) == 1.0
+    assert led(UNIFORMS - 1).exponential(2.0) == pytest.approx(106 * math.log(2), rel=1e-15)
+
+
+def test_gamma_and_beta_draws_of_extreme_parameters_end():
+    rng = stream(1)
+    assert [rng.standard_gamma(shape) for shape in (0.0, -1.0, -math.inf, math.inf)] == [0.0, 0.0, 0.0, math.inf]
+    assert math.isnan(rng.standard_gamma(math.nan)) and math.isnan(rng.gamma(1.0, math.nan))
+    assert {rng.beta(1e-300, 1e-300) for _ in range(50)} == {0.0, 1.0}
+    assert rng.beta(1.0, 0.0) == 1.0 and rng.beta(0.0, 1.0) == 0.0
+    assert 0.0 <= rng.beta(math.nan, 1.0) <= 1.0
+    assert rng.standard_gamma(1e-5) >= 0.0 and rng.standard_gamma(1e15) == pytest.approx(1e15, rel=1e-6)
+
+
+# ---- the same numbers everywhere -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_machine_code_draws_the_same_bits_and_leaves_the_stream_where_python_does(name):
+    draw, _ = LAWS[name]
+    python, compiled = stream(7), stream(7)
+    assert drawn_compiled(draw, compiled, 1.0, 5000).tolist() == drawn(draw, python, 1.0, 5000).tolist()
+    assert compiled.random() == python.random()
+    states = [rng.bit_generator.state for rng in (python, compiled)]
+    assert states[0]["state"]["state"].tolist() == states[1]["state"]["state"].tolist()
+
+
+def test_uniform_numbers_in_machine_code_are_numpys():
+    numbers = drawn_compiled(lambda rng, scale: rng.random(), stream(8), 1.0, 1000)
+    assert numbers.tolist() == np.random.Generator(np.random.SFC64(8)).random(1000).tolist()
+
+
+def test_integers_in_machine_code_are_those_of_python():
+    def some(rng, scale):
+        return rng.integers(10) + 100.0 * rng.integers(-5, 5)
+
+    assert drawn_compiled(some, stream(9), 1.0, 1000).tolist() == drawn(some, stream(9), 1.0, 1000).tolist()
+
+
+def test_an_array_of_laplace_draws_has_the_same_bits_as_single_ones():
+    """In an array of NumPy's arithmetic, and filled in Python and in machine code."""
+    streams, number = [stream(10) for _ in range(4)], 20_003
+    wanted = [streams[0].laplace(0.0, 0.7) for _ in range(number)]
+    assert laplace_array(streams[1], number, 0.7).tolist() == wanted
+    for rng, fills in ((streams[2], Stream.laplaces), (streams[3], filled_compiled)):
+        numbers = np.empty(number)
+        fills(rng, numbers, 0.7)
+        assert numbers.tolist() == wanted
+    assert len({rng.random() for rng in streams}) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "named"),
+    [
+        ("laplace", (0.0, 2.0), {"size": 3}),
+        ("laplace", (0.0, 2.0, (2, 3)), {}),
+        ("normal", (np.zeros(3), 1.0), {}),
+        ("normal", (), {"loc": np.arange(4), "scale": 2.0}),
+        ("standard_normal", ((2, 2),), {}),
+        ("standard_exponential", (), {"size": 5, "method": "inv"}),
+        ("beta", ([1.0, 2.0], 3.0), {}),
+        ("gamma", (2.0,), {"size": 4}),
+        ("integers", (0, 10), {"size": 6, "endpoint": True}),
+        ("uniform", (0.0, 1.0, 3), {}),
+    ],
+)
+def test_arrays_of_draws_are_numpys_own(name, arguments, named):
+    numpys = getattr(np.random.Generator(np.random.SFC64(2)), name)(*arguments, **named)
+    ours = getattr(stream(2), name)(*arguments, **named)
+    assert isinstance(ours, np.ndarray) and ours.tolist() == numpys.tolist()
+
+
+def test_single_draws_take_names_integers_and_numbers_of_numpy():
+    wanted = draws.laplace(stream(2), 1.0, 2.0)
+    assert wanted == stream(2).laplace(1, 2) == stream(2).laplace(scale=2.0, loc=1.0)
+    assert wanted == stream(2).laplace(np.float64(1), scale=np.int64(2)) != stream(2).laplace(1.0, 2.0, None)
+
+
+def test_copies_and_children_of_a_stream_are_streams():
+    rng = stream(6)
+    rng.random()
+    for other in (pickle.loads(pickle.dumps(rng)), copy.deepcopy(rng)):
+        assert type(other) is Stream and other.bit_generator is not rng.bit_generator
+        assert other.standard_normal() == copy.deepcopy(rng).standard_normal()
+    assert [type(child) for child in rng.spawn(2)] == [Stream, Stream]
+
+
+def test_a_generator_of_numpy_goes_on_as_a_stream():
+    numpys, ours = np.random.default_rng(3), Stream(np.random.PCG64(3))
+    assert with_formulas(numpys).laplace(0.0, 1.0) == ours.laplace(0.0, 1.0)
+    assert numpys.random() == ours.random() and with_formulas(ours) is ours
+
+
+def test_fixed_bits():
+    """The same on every processor and with every C library: if they change, so do all games."""
+    rng = stream(1)
+    found = [draw(rng, 1.0).hex() for draw, _ in LAWS.values()]
+    assert found == [
+        "0x1.5b90e3171d17fp+2",
+        "0x1.29dc124131f04p+0",
+        "-0x1.0bbab38e12151p+0",
+        "0x1.713b64e5357f8p-1",
+        "0x1.3d38c013b20d0p+5",
+        "0x1.2840ab497ae8fp+1",
+        "0x1.8d46f4104112cp-7",
+        "0x1.92aff2ce3e716p+0",
+        "0x1.238b394408f39p+4",
+        "0x1.0f6acf184ff9bp-2",
+        "0x1.ffc3c0ac495f8p-1",
+    ]
