@@ -59,7 +59,7 @@ class Prepared:
 
     def works_of(self, trials: int) -> tuple[Work, ...]:
         """Return what has to be played in so many trials: side by side what lanes carry, if that pays."""
-        return tuple(part for work in self.works for part in self._parts(work, trials))
+        return self.works if trials < LEAST_TRIALS else self._side_by_side
 
     def tasks(self, trials: range, owner: Any = None) -> list[Task]:
         """Return what has to be played in these trials; `owner` is returned with each result."""
@@ -91,8 +91,13 @@ class Prepared:
         """Return empty tables by the algorithm's name."""
         return {name: Table(trials) for name in self.players}
 
-    def _parts(self, work: CompiledTrials | PlayedTrials, trials: int) -> Iterator[Work]:
-        lanes = {name: plan for name, plan in self._in_lanes(trials).items()}
+    @functools.cached_property
+    def _side_by_side(self) -> tuple[Work, ...]:
+        """The works, with what lanes carry apart; made once, so that it is compiled and its speed measured once."""
+        return tuple(part for work in self.works for part in self._parts(work))
+
+    def _parts(self, work: CompiledTrials | PlayedTrials) -> Iterator[Work]:
+        lanes = self._in_lanes
         if isinstance(work, PlayedTrials) or not lanes:
             yield work
             return
@@ -101,17 +106,18 @@ class Prepared:
             rest = {name: plan for name, plan in work.plans.items() if name not in lanes}
             yield dataclasses.replace(work, plans=rest)
 
-    def _in_lanes(self, trials: int) -> dict[str, Plan]:
-        """Return the plans that lanes carry in so many trials. Data with a ledger are played trial by trial."""
+    @functools.cached_property
+    def _in_lanes(self) -> dict[str, Plan]:
+        """The plans that lanes carry. Data with a ledger are played trial by trial."""
         compiled = [work for work in self.works if isinstance(work, CompiledTrials)]
-        if trials < LEAST_TRIALS or not compiled or self.game.adversary.ledger is not None or compiled[0].source:
+        if not compiled or self.game.adversary.ledger is not None or compiled[0].source:
             return {}
         return {name: plan for name, plan in compiled[0].plans.items() if carries(plan)}
 
     def outcome(self, name: str, table: Table) -> Outcome:
         """Return the outcome of an algorithm from its full table."""
         reason = self.reasons.get(name, "")
-        engine: Engine = "lanes" if name in self._in_lanes(table.trials) else "compiled"
+        engine: Engine = "lanes" if table.trials >= LEAST_TRIALS and name in self._in_lanes else "compiled"
         measures: dict[str, Any] = {"pseudo_regret": None, **table.measures}
         return Outcome(
             **measures,
