@@ -60,7 +60,7 @@ def compile_with(function: Callable[..., Any], replacements: Mapping[str, Callab
         functions get the same compiled one: those of a notebook are unpickled again for each simulation in a worker.
     """
     parts = dict(replacements)
-    if all(map(_is_ours, _reached(function, parts, set()))):
+    if all(map(is_ours, _reached(function, parts, set()))):
         return Compiled(function, parts)
     objects: list[Any] = []
     digest = hashlib.sha256()
@@ -85,7 +85,7 @@ class Compiled:
     def __init__(self, function: Callable[..., Any], replacements: dict[str, Callable[..., Any]]) -> None:
         self._function = function
         self._replacements = replacements
-        self.foreign = sorted({part.__name__ for part in _reached(function, replacements, set()) if not _is_ours(part)})
+        self.foreign = sorted({part.__name__ for part in _reached(function, replacements, set()) if not is_ours(part)})
         """The functions that it calls from outside of this package, by name."""
         self._dispatcher = self._with(LEAN)
         self._lean = True
@@ -121,7 +121,8 @@ class Compiled:
         return dispatcher
 
 
-def _is_ours(function: Callable[..., Any]) -> bool:
+def is_ours(function: Callable[..., Any]) -> bool:
+    """Return whether a function is of this package."""
     return f"{function.__module__}.".startswith(f"{PACKAGE}.")
 
 

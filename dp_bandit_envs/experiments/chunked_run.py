@@ -20,11 +20,11 @@ from dp_bandit_envs.simulation.spreading import spread
 from dp_bandit_envs.simulation.tasks import Column, Task
 
 CHUNK = 32
-"""The largest number of trials in a chunk."""
+"""The number of trials in a chunk of short games."""
 CHUNK_ROUNDS = 2**27
 """The number of rounds in a chunk: about a second's work, so that an interruption loses little."""
 LEAST_CHUNK = 16
-"""The smallest number of trials in a chunk, so that several cores have work: half a minute at ten million rounds."""
+"""The number of trials in a chunk of long games, so that several cores have work; both are whole blocks of lanes."""
 RESULTS = "results"
 Progress = Callable[[str | None, int], None]
 """Called with the title of the panel that was played (None for results already saved) and a number of rounds."""
@@ -61,7 +61,7 @@ def chunks_of(experiment: Experiment, panel: GameSpec) -> list[Chunk]:
     """Return the chunks of a panel, in the order of trials."""
     chunks = []
     for start, end in experiment.stretches(panel):
-        size = min(CHUNK, max(LEAST_CHUNK, CHUNK_ROUNDS // experiment.rounds_in_a_trial(panel, start)))
+        size = CHUNK if CHUNK * experiment.rounds_in_a_trial(panel, start) <= CHUNK_ROUNDS else LEAST_CHUNK
         chunks += [Chunk(panel, first, min(size, end - first)) for first in range(start, end, size)]
     return chunks
 

@@ -9,7 +9,8 @@ from dp_bandit_envs.protocols import Environment
 from dp_bandit_envs.seeding import warn_of_known_seed
 from dp_bandit_envs.simulation.gpu_games import for_device
 from dp_bandit_envs.simulation.outcomes import Simulation
-from dp_bandit_envs.simulation.prepared import SECRET, Algorithms, prepare
+from dp_bandit_envs.simulation.players import Algorithms
+from dp_bandit_envs.simulation.prepared import SECRET, prepare
 from dp_bandit_envs.simulation.spreading import spread
 
 if TYPE_CHECKING:
