@@ -46,6 +46,7 @@ class Prepared:
         players: The algorithms by name.
         reasons: Why an algorithm is played instead of compiled; for these only.
         works: What has to be played in each trial: the compiled algorithms together, the others together.
+        on_gpu: Whether a GPU plays them.
     """
 
     game: BanditEnv
@@ -56,6 +57,7 @@ class Prepared:
     players: dict[str, Algorithm]
     reasons: dict[str, str]
     works: tuple[CompiledTrials | PlayedTrials, ...]
+    on_gpu: bool = False
 
     def works_of(self, trials: int) -> tuple[Work, ...]:
         """Return what has to be played in so many trials: side by side what lanes carry, if that pays."""
@@ -104,7 +106,8 @@ class Prepared:
     def _in_lanes(self, trials: int) -> dict[str, Plan]:
         """Return the plans that lanes carry in so many trials. Data with a ledger are played trial by trial."""
         compiled = [work for work in self.works if isinstance(work, CompiledTrials)]
-        if trials < LEAST_TRIALS or not compiled or self.game.adversary.ledger is not None or compiled[0].source:
+        alone = self.on_gpu or trials < LEAST_TRIALS or self.game.adversary.ledger is not None
+        if alone or not compiled or compiled[0].source:
             return {}
         return {name: plan for name, plan in compiled[0].plans.items() if carries(plan)}
 
@@ -115,7 +118,7 @@ class Prepared:
         measures: dict[str, Any] = {"pseudo_regret": None, **table.measures}
         return Outcome(
             **measures,
-            engine="play" if reason else engine,
+            engine="cuda" if self.on_gpu else "play" if reason else engine,
             reason=reason,
             guarantee=self.players[name].guarantee_in(self.env),
         )

@@ -33,7 +33,9 @@ def bandits(epsilon=1.0):
         make_algorithm("DP-EXP3-Lap", epsilon=epsilon),
         make_algorithm("DP-Lambda-Lap", epsilon=epsilon, base="Uniform"),
         make_algorithm("EXP3-tau", batch_size=7),
-        Algorithm("pairs at rate 1", lambda: Exp3(exploration_rate=1.0), lambda env: MiniBatchAverage(env, batch_size=2)),
+        Algorithm(
+            "pairs at rate 1", lambda: Exp3(exploration_rate=1.0), lambda env: MiniBatchAverage(env, batch_size=2)
+        ),
         make_algorithm("Batched-Lap-EXP3", epsilon=epsilon),
         make_algorithm("Uniform"),
     ]
