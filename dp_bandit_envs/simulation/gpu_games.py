@@ -127,8 +127,9 @@ class GpuGames:
                 raise _refused(self._name, "the feedback graph has another number of edges in each game")
             self._layout.write(columns.T, place, game)
             plays = len(game.progress.pulls)
-            drawing = adversary.by_rounds
-            means.append(drawing.means_of(game.adversary) if drawing is adversary else adversary.means)
+            drawing: Any = adversary.by_rounds
+            own = drawing is adversary
+            means.append(drawing.means_of(game.adversary) if own else adversary.means)
         block = kernel.put(np.ascontiguousarray(columns.T))
         at = kernel.put(checkpoints)
         shapes = ((np.float64, ()), (np.int64, ()), (np.int64, (plays,)), (np.float64, (n_arms,)))
