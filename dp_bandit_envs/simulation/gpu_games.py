@@ -127,9 +127,9 @@ class GpuGames:
                 raise _refused(self._name, "the feedback graph has another number of edges in each game")
             self._layout.write(columns.T, place, game)
             plays = len(game.progress.pulls)
-            # An adversary around another may have no means, as on the processor.
-            own = adversary.by_rounds if adversary.by_rounds is adversary else None
-            means.append(adversary.means if own is None else own.means_of(game.adversary))
+            drawing: Any = adversary.by_rounds
+            own = drawing is adversary
+            means.append(drawing.means_of(game.adversary) if own else adversary.means)
         block = kernel.put(np.ascontiguousarray(columns.T))
         at = kernel.put(checkpoints)
         shapes = ((np.float64, ()), (np.int64, ()), (np.int64, (plays,)), (np.float64, (n_arms,)))
