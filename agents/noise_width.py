@@ -170,7 +170,9 @@ def _table(
     counter = make_counter(name, epsilon=1.0, horizon=horizon, **dict(options))
     bits = horizon.bit_length()
     steps = math.ceil(STEPS_IN_AN_OCTAVE * math.log2(horizon)) + 1 if horizon > 1 else 1
-    until = of_array(exp, np.arange(steps) * (log(2.0) / STEPS_IN_AN_OCTAVE))
+    octaves, quarters = np.divmod(np.arange(steps), STEPS_IN_AN_OCTAVE)
+    # Powers of two are exact, and not just below the round at which their step ends.
+    until = np.ldexp(of_array(exp, quarters * (log(2.0) / STEPS_IN_AN_OCTAVE)), octaves)
     ends = np.minimum(until, 2.0 * horizon)
     nats = of_array(log, ends)
     until[-1] = math.inf

@@ -66,7 +66,7 @@ def compile_with(function: Callable[..., Any], replacements: Mapping[str, Callab
         functions get the same compiled one: those of a notebook are unpickled again for each simulation in a worker.
     """
     parts = dict(replacements)
-    if all(map(_is_ours, _reached(function, parts, set()))):
+    if all(map(is_ours, _reached(function, parts, set()))):
         return Compiled(function, parts)
     objects: list[Any] = []
     digest = hashlib.sha256()
@@ -91,7 +91,7 @@ class Compiled:
     def __init__(self, function: Callable[..., Any], replacements: dict[str, Callable[..., Any]]) -> None:
         self._function = function
         self._replacements = replacements
-        self.foreign = sorted({part.__name__ for part in _reached(function, replacements, set()) if not _is_ours(part)})
+        self.foreign = sorted({part.__name__ for part in _reached(function, replacements, set()) if not is_ours(part)})
         """The functions that it calls from outside of this package, by name."""
         self._dispatcher = self._with(LEAN)
         self._lean = True
@@ -117,27 +117,28 @@ class Compiled:
         if not ours:
             # A third party's function must not read outside of its arrays, and divides as Python does.
             options = {**options, "boundscheck": True, "error_model": "python"}
-        clone = _clone(self._function, self._replacements, tuple(options.items()))
-        dispatcher = numba.njit(**options)(clone)
+        copy = clone(self._function, self._replacements, tuple(options.items()))
+        dispatcher = numba.njit(**options)(copy)
         if ours:
             key = fingerprint(self._function, self._replacements) + ("" if options is OPTIONS else "-lean")
             # Without a folder to write to, as in a read-only container, every process compiles for itself.
             with contextlib.suppress(RuntimeError, OSError):
-                dispatcher._cache = MachineCode(clone, key)
+                dispatcher._cache = MachineCode(copy, key)
         return dispatcher
 
 
-def _is_ours(function: Callable[..., Any]) -> bool:
+def is_ours(function: Callable[..., Any]) -> bool:
+    """Return whether a function is of this package."""
     return f"{function.__module__}.".startswith(f"{PACKAGE}.")
 
 
 @functools.lru_cache(maxsize=1024)
 def _compiled(function: Callable[..., Any], options: Options) -> Callable[..., Any]:
     inline = {**INLINED, "forceinline": function not in CALLED}
-    return numba.njit(**inline, **dict(options))(_clone(function, {}, options))  # type: ignore[no-any-return]
+    return numba.njit(**inline, **dict(options))(clone(function, {}, options))  # type: ignore[no-any-return]
 
 
-def _clone(
+def clone(
     function: Callable[..., Any], replacements: Mapping[str, Callable[..., Any]], options: Options
 ) -> FunctionType:
     """Return a copy of a plain function whose calls go to compiled functions."""
@@ -149,10 +150,10 @@ def _clone(
             namespace[name] = BITS.get(value) or _compiled(value, options)
         elif name in replacements:
             namespace[name] = value
-    clone = FunctionType(function.__code__, namespace, function.__name__, function.__defaults__, function.__closure__)
-    clone.__qualname__ = function.__qualname__
-    clone.__module__ = function.__module__
-    return clone
+    copy = FunctionType(function.__code__, namespace, function.__name__, function.__defaults__, function.__closure__)
+    copy.__qualname__ = function.__qualname__
+    copy.__module__ = function.__module__
+    return copy
 
 
 def _reached(
@@ -170,13 +171,13 @@ def _reached(
 
 def _give_method(name: str, formula: Callable[..., Any]) -> None:
     """Let streams in machine code have a method that is a formula of `draws`."""
-    clone = _clone(formula, {}, tuple(LEAN.items()))
+    copy = clone(formula, {}, tuple(LEAN.items()))
 
     def method(*arguments: Any, **named: Any) -> Callable[..., Any]:
-        return clone
+        return copy
 
     # By which Numba finds the names and the defaults of the call.
-    method.__signature__ = inspect.signature(clone)  # type: ignore[attr-defined]
+    method.__signature__ = inspect.signature(copy)  # type: ignore[attr-defined]
     overload_method(intrinsics.StreamType, name, jit_options=WITHIN)(method)  # type: ignore[call-arg]
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from llvmlite import binding
 
+from dp_bandit_envs.adversaries import Adversary
 from dp_bandit_envs.adversaries.round_by_round import RoundByRound
 from dp_bandit_envs.agents import Exp3, Hedge, Uniform
 from dp_bandit_envs.compiling.compiled import Compiled, compile_with
@@ -36,7 +37,9 @@ binding.set_option("dp-bandit-envs", "--unroll-threshold=600")
 def carries(plan: Plan) -> bool:
     """Return whether lanes are worth it for a plan, and can play it."""
     fit = type(plan.agent) in AGENTS and all(type(mechanism) in MECHANISMS for mechanism, _ in plan.mechanisms)
-    return fit and plan.feedback in ("arm", "all") and plan.payoff is None and plan.n_arms <= MOST_ARMS
+    fit = fit and plan.feedback in ("arm", "all") and plan.payoff is None and plan.n_arms <= MOST_ARMS
+    # Objects of these classes can have functions of somebody else's, too.
+    return fit and not plan.block.foreign
 
 
 class LaneLoop:
@@ -79,13 +82,13 @@ class LaneLoop:
 
 
 class LaneGains:
-    """The loop that draws an adversary's gains in the games of a block."""
+    """The loop that draws an adversary's gains in the games of a block; `drawn` is itself, or the one in it."""
 
-    def __init__(self, adversary: RoundByRound) -> None:
-        self._adversary = adversary
+    def __init__(self, adversary: Adversary, drawn: RoundByRound) -> None:
+        self._adversary, self._drawn = adversary, drawn
         self._layout = Layout(self._game(stream(0, role=ADVERSARY)), LANES, same=True)
         self._places: Any = Drawn(*self._layout.form.inner)
-        self.compiled = _draw_loop(self._layout.form, type(adversary).next_round)
+        self.compiled = _draw_loop(self._layout.form, type(drawn).next_round)
 
     def games(self, seed: int, trials: range) -> tuple[IntArray, IntArray, IntArray, list[FloatArray | None]]:
         """Return block, row, clock and means before round 1; lanes that are left over play the last trial again."""
@@ -93,7 +96,8 @@ class LaneGains:
         for lane in range(LANES):
             game = self._game(stream(seed, trial=trials[min(lane, len(trials) - 1)], role=ADVERSARY))
             self._layout.write(block, lane, game)
-            means.append(self._adversary.means_of(game.state))
+            own = self._drawn is self._adversary
+            means.append(self._drawn.means_of(game.state) if own else self._adversary.means)
         return block, _rows(block, self._places.gains), np.zeros(CHECKPOINT + 1, np.int64), means
 
     def check(self, block: IntArray) -> None:
@@ -103,7 +107,7 @@ class LaneGains:
 
     def _game(self, rng: np.random.Generator) -> Drawn:
         # The state first: what it draws comes before the first round.
-        state, n_arms = self._adversary.first_round_state(rng), self._adversary.n_arms
+        state, n_arms = self._drawn.first_round_state(rng), self._drawn.n_arms
         return Drawn(state, np.zeros(n_arms), rng, np.zeros(n_arms), np.zeros(1, np.int64))
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from dp_bandit_envs.adversaries import Adversary
 from dp_bandit_envs.adversaries.round_by_round import RoundByRound
 from dp_bandit_envs.compiling.background import Stopped, never
+from dp_bandit_envs.compiling.compiled import is_ours
 from dp_bandit_envs.errors import GainRangeError
 from dp_bandit_envs.metrics.regrets import external_regret, policy_regret, pseudo_regret
 from dp_bandit_envs.protocols import IntArray
@@ -60,7 +61,8 @@ class FilledGains:
     """The same for any other adversary, which fills the gains of one game after the other."""
 
     def __init__(self, adversary: Adversary, seed: int, trials: range, checkpoints: IntArray) -> None:
-        self._games, self._checkpoints, self._round = [copy.copy(adversary) for _ in trials], checkpoints, 0
+        self._adversary, self._checkpoints, self._round = adversary, checkpoints, 0
+        self._games = [copy.copy(adversary) for _ in trials]
         for game, trial in zip(self._games, trials, strict=True):
             game.begin(stream(seed, trial=trial, role=ADVERSARY))
         self.means = [game.means for game in self._games]
@@ -75,7 +77,7 @@ class FilledGains:
                 self._games[place].fill(own)
             numbers[..., place] = own
         if not compiled(all_in_range)(numbers.reshape(-1)):
-            raise GainRangeError(self._games[0])
+            raise GainRangeError(self._adversary)
         size = len(self._totals)
         rows, totals_at = numbers.reshape(len(gains), size), self.totals_at.reshape(-1, size)
         compiled(add_up)(rows, self._totals, self._round + 1, self._checkpoints, totals_at)
@@ -95,7 +97,8 @@ class LaneTrials:
     def compile(self, stopped: Stopped) -> None:
         """Compile everything, or load it from disk."""
         gains = np.empty((0, self.adversary.n_arms, LANES), np.int64)
-        self._source(range(1)).draw(gains)
+        # No game of an adversary that is not compiled begins here.
+        self._source(range(0 if self._gains is None else 1)).draw(gains)
         for lane in self._lanes(range(1)).values():
             if stopped():
                 return
@@ -149,9 +152,13 @@ class LaneTrials:
 
     @functools.cached_property
     def _gains(self) -> LaneGains | None:
-        """The loop that draws gains; None if the adversary has no plain function of a round."""
+        """The loop that draws gains; None if the adversary has no plain function of a round of this package."""
         drawn = self.adversary.by_rounds
-        return LaneGains(drawn) if isinstance(drawn, RoundByRound) else None
+        if not isinstance(drawn, RoundByRound):
+            return None
+        kind = type(drawn)
+        ours = is_ours(kind.next_round) and is_ours(kind.first_round_state)
+        return LaneGains(self.adversary, drawn) if ours else None
 
     def __getstate__(self) -> dict[str, object]:
         """Leave out what was made here, because machine code cannot be pickled."""

@@ -178,7 +178,7 @@ def test_weights_stay_finite_where_the_scores_do_not_fit_an_exponential():
     state = exp3.start(4, 1.0)
     for round_ in range(12_000):
         arm = round_ % 4
-        state = exp3.update(state, arm, Gains([1.0] * 4, [1] * 4))
+        state = Exp3.functions.after(state, arm, Gains([1.0] * 4, [1] * 4), round_ + 1)
         assert all(math.isfinite(weight) for weight in state.weights)
         assert exp3.probability(state, arm) == 0.25
     assert state.scores.tolist() == pytest.approx([3000.0] * 4)
@@ -203,7 +203,7 @@ def test_an_arm_that_fell_behind_recovers():
         paying = 0 if round_ < phase else 1
         gain = float(arm == paying)
         scores[arm] += rate / 2 * gain / softmax(scores, rate)[arm]
-        state = exp3.update(state, arm, Gains([gain, gain], [1, 1]))
+        state = Exp3.functions.after(state, arm, Gains([gain, gain], [1, 1]), round_ + 1)
         p = softmax(scores, rate)
         assert exp3.probability(state, 0) == pytest.approx(p[0], rel=1e-9)
         assert exp3.probability(state, 1) == pytest.approx(p[1], rel=1e-9)

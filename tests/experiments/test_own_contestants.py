@@ -131,16 +131,16 @@ def test_a_panel_is_written_down_with_contestants_of_its_own_only():
 @pytest.mark.parametrize(
     ("horizon", "players", "expected"),
     [
-        (2**18, 3, 24),  # figure 1, as ever
-        (2**18, 5, 24),
-        (100_000, 5, 24),  # figure 2
-        (10**6, 8, 4),  # figure-modern: its sweep
-        (10**7, 9, 4),
-        (2**20, 4, 8),
+        (2**18, 3, 32),  # figure 1
+        (100_000, 5, 32),  # figure 2
+        (2**20, 4, 32),
+        (2**20, 5, 16),
+        (10**6, 8, 16),  # figure-modern: its sweep
+        (10**7, 9, 16),
     ],
 )
 def test_long_games_come_in_small_chunks(horizon, players, expected):
-    """2^25 rounds at most, but 4 trials at least, for machines with several cores."""
+    """2^27 rounds at most, but 16 trials at least, which are played side by side."""
     contestants = tuple(AlgorithmSpec("Uniform", {}, f"{i}") for i in range(players))
     experiment = Experiment("x", (GameSpec("a", "A", *GAME),), contestants, horizon, 100)
     sizes = [chunk.trials for chunk in chunked_run.chunks_of(experiment, experiment.panels[0])]

@@ -1,22 +1,19 @@
 """Games side by side are the same games one at a time, and those of `play`, to the last bit: every pair of lanes."""
 
-import math
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 import pytest
 
-from dp_bandit_envs import Exp3, LaplaceClipRescale, MiniBatchAverage, Uniform, make_algorithm, play
+from dp_bandit_envs import Exp3, LaplaceClipRescale, MiniBatchAverage, make_algorithm, play
 from dp_bandit_envs.agents import Hedge
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.metrics.regrets import pseudo_regret
-from dp_bandit_envs.simulation import lane_trials
 from dp_bandit_envs.simulation.lane_loops import carries
 from dp_bandit_envs.simulation.plan import make_plan
 from dp_bandit_envs.simulation.tasks import Column
 from dp_bandit_envs.wrappers import ExactSums
-from tests.simulation.test_play_equals_simulate import ORDERS
 from tests.tools.lane_games import assert_same_columns, assert_same_ends, one_at_a_time, side_by_side
 
 SEED = 20170208
@@ -33,7 +30,9 @@ def bandits(epsilon=1.0):
         make_algorithm("DP-EXP3-Lap", epsilon=epsilon),
         make_algorithm("DP-Lambda-Lap", epsilon=epsilon, base="Uniform"),
         make_algorithm("EXP3-tau", batch_size=7),
-        Algorithm("pairs at rate 1", lambda: Exp3(exploration_rate=1.0), lambda env: MiniBatchAverage(env, batch_size=2)),
+        Algorithm(
+            "pairs at rate 1", lambda: Exp3(exploration_rate=1.0), lambda env: MiniBatchAverage(env, batch_size=2)
+        ),
         make_algorithm("Batched-Lap-EXP3", epsilon=epsilon),
         make_algorithm("Uniform"),
     ]

@@ -12,8 +12,9 @@ from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.simulation.lane_trials import Lane, LaneTrials
 from dp_bandit_envs.simulation.plan import make_plan
 from dp_bandit_envs.simulation.play_block import Progress
+from dp_bandit_envs.simulation.seat import Seat
 from dp_bandit_envs.simulation.tasks import Column
-from dp_bandit_envs.simulation.trials import CompiledTrials, Seat
+from dp_bandit_envs.simulation.trials import CompiledTrials
 
 
 class WatchedLanes(LaneTrials):
