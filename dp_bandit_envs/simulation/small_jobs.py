@@ -13,6 +13,7 @@ from contextvars import ContextVar
 
 from dp_bandit_envs.compiling.background import Stopped, in_background
 from dp_bandit_envs.simulation.compiling_beside import missing_in, of_plans
+from dp_bandit_envs.simulation.lane_trials import LaneTrials
 from dp_bandit_envs.simulation.prepared import Prepared
 from dp_bandit_envs.simulation.tasks import Terms
 from dp_bandit_envs.simulation.trials import CompiledTrials, PlayedTrials
@@ -53,7 +54,7 @@ def played_if_small(prepared: Prepared, trials: int) -> Prepared:
 
     def look(stopped: Stopped) -> None:
         for one in prepared.works_of(trials):
-            if not isinstance(one, PlayedTrials):
+            if isinstance(one, (CompiledTrials, LaneTrials)):
                 found.extend(missing_in(of_plans(one, [name for name in one.plans if name in small])))
 
     if small:
