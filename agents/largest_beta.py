@@ -29,15 +29,19 @@ def one_by_one(alphas: Sequence[float], betas: Sequence[float], first: int, rng:
         rng: Source of randomness.
     """
     best = first
-    floor = rng.beta(alphas[first], betas[first])
+    floor = 0.0
     u = rng.random()
     tails = 1.0
-    for arm in range(len(alphas)):
-        bound = rough_chance(alphas[arm], betas[arm], floor) if arm != first else 0.0
+    for place in range(-1, len(alphas)):
+        arm = first if place < 0 else place
+        if place == first:
+            continue
+        alpha, beta = alphas[arm], betas[arm]
+        # 1 for a floor of 0, so that the first arm is drawn.
+        bound = rough_chance(alpha, beta, floor)
         tails *= 1.0 - bound
         if u < tails:
             continue
-        alpha, beta = alphas[arm], betas[arm]
         draw = rng.beta(alpha, beta) if bound == 1.0 else above(alpha, beta, floor, bound, rng)
         if draw > floor:
             best = arm

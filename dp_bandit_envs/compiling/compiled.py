@@ -22,6 +22,7 @@ from numba.extending import overload_method
 from dp_bandit_envs import arithmetic, draws
 from dp_bandit_envs.compiling import intrinsics
 from dp_bandit_envs.compiling.fingerprint import add, fingerprint, global_names
+from dp_bandit_envs.compiling.inlining import ForInlining
 from dp_bandit_envs.compiling.machine_code import MachineCode
 
 Options = tuple[tuple[str, Any], ...]
@@ -31,11 +32,16 @@ LEAN: dict[str, Any] = {**OPTIONS, "_nrt": False}
 """Without Numba's runtime, code does not count references to arrays, which takes most of the time if a state has many
 arrays; but it cannot allocate arrays either."""
 
-INLINED: dict[str, Any] = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+INLINED: dict[str, Any] = {"pipeline_class": ForInlining, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 """For the functions that a loop calls. A real call passes the state's arrays one by one, which took half of EXP3's
 time. LLVM inlines them: Numba's own `inline="always"` copies a function once for each of its blocks, which took most
 of the compiling."""
-WITHIN: dict[str, Any] = {"forceinline": True, "error_model": "numpy", "_nrt": False}
+
+CALLED = frozenset({draws.standard_gamma})
+"""Functions without arrays that are so long that LLVM decides about them: two of them inlined took a third of the time
+of compiling Thompson sampling."""
+
+WITHIN: dict[str, Any] = {"pipeline_class": ForInlining, "forceinline": True, "error_model": "numpy", "_nrt": False}
 """For the methods of streams."""
 
 BITS = {arithmetic.power_of_two: intrinsics.power_of_two, arithmetic.parted: intrinsics.parted}
@@ -128,7 +134,8 @@ def is_ours(function: Callable[..., Any]) -> bool:
 
 @functools.lru_cache(maxsize=1024)
 def _compiled(function: Callable[..., Any], options: Options) -> Callable[..., Any]:
-    return numba.njit(**INLINED, **dict(options))(clone(function, {}, options))  # type: ignore[no-any-return]
+    inline = {**INLINED, "forceinline": function not in CALLED}
+    return numba.njit(**inline, **dict(options))(clone(function, {}, options))  # type: ignore[no-any-return]
 
 
 def clone(
