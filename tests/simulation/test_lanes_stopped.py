@@ -101,7 +101,7 @@ def test_pickled_work_plays_the_same_games_before_and_after_it_has_played():
 
 
 def test_chunks_in_lanes_and_leftovers_are_put_together(tmp_path):
-    """32, 16 and 2 trials: in whole blocks, and one by one."""
+    """A chunk of 32 trials, and one of 2, which are played one by one."""
     experiment = Experiment(
         "x", (GameSpec("a", "A", GAME),), (AlgorithmSpec("EXP3"), AlgorithmSpec("UCB")), horizon=60, trials=34
     )
