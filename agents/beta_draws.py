@@ -1,95 +1,109 @@
-"""Finds the arm with the largest of many independent Beta draws, without making the draws that cannot win.
+r"""Lazy Beta draws: bounds on the chance that a draw exceeds a floor, and a draw for an arm whose coin says it may.
 
-The distribution of the result is exact. Thompson sampling does this in every round. An arm whose posterior is far below
-the largest draw so far costs one exponential variable and a comparison instead of two gamma variables.
+For alpha, beta of at least 1 the density f is log-concave, so right of its mode it lies below its tangent g at c:
+
+.. math:: f(\theta) \le g(\theta) = f(c) e^{-s (\theta - c)}, \quad s = \frac{n c - k}{c (1 - c)}, \quad
+          \int_c^\infty g = \frac{f(c)}{s} \le e^{-x - 0.9}, \quad x = \frac{(n c - k)^2}{2 n v} \ge 1.5
+
+with k = alpha - 1, n = alpha + beta - 2 and v the largest t (1 - t) between the mode k / n and the floor c. Both bounds
+are chances of a coin: a draw is made only if it falls on heads.
+
+Source: rejection from exponential tangents of a log-concave density, Devroye (1986), Non-Uniform Random Variate
+Generation, chapter VII. The second bound: ln f falls from the mode to c by n kl(k / n, c), which is at least x, and
+faster than x grows; so x = 1.5 is the worst case, where the tests find a factor below exp(-0.93).
 """
 
 import math
-from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
 
-from dp_bandit_envs.arithmetic import log, log1p
+from dp_bandit_envs.arithmetic import exp, log, log1p
 
 LAZY_FROM: Final = 1.5
-"""The smallest x at which `above` uses rejection sampling instead of an ordinary draw; chosen by timing."""
-
-NEVER: Final = 40.0
-"""An x at which `above` draws nothing: the probability of winning is below e^-40.9, less than the resolution of a
-uniform double."""
+"""The smallest x for which the second bound holds."""
 
 TANGENT_MARGIN: Final = 0.9
-"""At x of LAZY_FROM or more, the mass under the tangent in `above` is at most exp(-x - TANGENT_MARGIN)."""
+"""At x of LAZY_FROM or more, the mass under the tangent is at most exp(-x - TANGENT_MARGIN)."""
+
+LAZY_BELOW: Final = 0.25
+"""An arm with a larger chance gets an ordinary draw, which is cheaper there; chosen by timing."""
+
+UNKNOWN: Final = math.inf
+"""Takes the place of a `log_scale` that was not computed."""
 
 
-def largest(alphas: Sequence[float], betas: Sequence[float], first: int, rng: np.random.Generator) -> int:
-    """Return the arm with the largest of K independent draws from Beta(alphas[i], betas[i]).
-
-    The distribution of the result does not depend on `first`, but the running time does: pass an arm that is likely
-    to win.
-
-    Args:
-        alphas: First parameters, shape `(n_arms,)`, each at least 1.
-        betas: Second parameters, shape `(n_arms,)`, each at least 1.
-        first: The arm that gets an ordinary draw, for example the arm played last.
-        rng: Source of randomness.
-
-    Source: Thompson (1933) for the rule; see `above` for how draws are made.
-    """
-    best = first
-    floor = rng.beta(alphas[first], betas[first])
-    for arm in range(len(alphas)):
-        if arm != first:
-            draw = above(alphas[arm], betas[arm], floor, rng)
-            if draw > floor:
-                best = arm
-                floor = draw
-    return best
+def distance(alpha: float, beta: float, floor: float) -> float:
+    """Return x for a floor in [0, 1]; 0 left of the mode."""
+    k = alpha - 1.0
+    n = k + (beta - 1.0)
+    excess = n * floor - k
+    if not excess > 0.0:
+        return 0.0
+    if floor < 0.5:
+        twice_nv = 2.0 * n * floor * (1.0 - floor)
+    elif 2.0 * k > n:
+        twice_nv = 2.0 * k * (n - k) / n
+    else:
+        twice_nv = 0.5 * n
+    return excess * excess / twice_nv
 
 
-def above(alpha: float, beta: float, floor: float, rng: np.random.Generator) -> float:
-    r"""Return a draw from Beta(alpha, beta) if it exceeds `floor`; otherwise some value <= floor, of no meaning.
+def rough_chance(alpha: float, beta: float, floor: float) -> float:
+    """Return a step function of x that is at least exp(-x - 0.9), and 1 below LAZY_FROM: it needs no exponential."""
+    x = distance(alpha, beta, floor)
+    if x < 5.0:
+        return 1.0 if x < LAZY_FROM else 0.091
+    # Beyond 40 it is below e^-40.9, less than the resolution of a uniform double.
+    return 0.0 if x > 40.0 else (0.00275 if x < 10.0 else 0.0000185)
 
-    For alpha, beta of at least 1 the density f is log-concave, so right of its mode it lies below its tangent g at c:
 
-    .. math:: f(\theta) \le g(\theta) = f(c) e^{-s (\theta - c)}, \quad s = \frac{n c - k}{c (1 - c)}, \quad
-              \int_c^\infty g = \frac{f(c)}{s} \le e^{-x - 0.9}, \quad x = \frac{(n c - k)^2}{2 n v} \ge 1.5
-
-    with c = floor, k = alpha - 1, n = alpha + beta - 2 and v the largest t (1 - t) between the mode k / n and c. One
-    standard exponential variable E decides: f(c) is computed only if E > x + 0.9, and a point of g is proposed only if
-    E > ln(s / f(c)). The remainder of E is again exponential, and is s times the distance of that point from c. The
-    point is accepted with probability f / g. Where x is below 1.5 the arm often wins, and an ordinary draw is cheaper.
+def chance(alpha: float, beta: float, scale: float, floor: float, log_floor: float, log_rest: float) -> float:
+    """Return the first bound, or the second one where the first is not known; 1 if that is not small.
 
     Args:
         alpha: First parameter, at least 1.
         beta: Second parameter, at least 1.
-        floor: c, in [0, 1].
-        rng: Source of randomness.
-
-    Source: rejection from exponential tangents of a log-concave density, Devroye (1986), Non-Uniform Random Variate
-    Generation, chapter VII. The bound on the mass: ln f falls from the mode to c by n kl(k / n, c), which is at least
-    x, and faster than x grows; so x = 1.5 is the worst case, where the tests find a factor below exp(-0.93).
+        scale: `log_scale(alpha, beta)`, or UNKNOWN.
+        floor: c, in (0, 1].
+        log_floor: ln c.
+        log_rest: ln(1 - c).
     """
-    k = alpha - 1.0
-    n = k + (beta - 1.0)
-    excess = n * floor - k
-    # spread is at most n / 2.
-    if excess > 0.0 and excess * excess > 0.5 * NEVER * n:
-        return 0.0
-    if floor < 0.5:
-        spread = 2.0 * n * floor * (1.0 - floor)
-    elif 2.0 * k > n:
-        spread = 2.0 * k * (n - k) / n
+    k, rest = alpha - 1.0, beta - 1.0
+    excess = (k + rest) * floor - k
+    if not excess > 0.0:
+        return 1.0
+    if scale == UNKNOWN:
+        x = distance(alpha, beta, floor)
+        bound = exp(-x - TANGENT_MARGIN) if x >= LAZY_FROM else 1.0
     else:
-        spread = 0.5 * n
-    # Here x = excess^2 / spread.
-    if not (excess > 0.0 and excess * excess >= LAZY_FROM * spread):
-        return rng.beta(alpha, beta)
-    wait = rng.standard_exponential()
-    if (wait - TANGENT_MARGIN) * spread < excess * excess or floor >= 1.0:
+        bound = exp(scale + k * log_floor + rest * log_rest) * (floor * (1.0 - floor)) / excess
+    return bound if bound < LAZY_BELOW else 1.0
+
+
+def above(alpha: float, beta: float, floor: float, bound: float, rng: np.random.Generator) -> float:
+    r"""Return a draw from Beta(alpha, beta) if it exceeds `floor`; otherwise some value <= floor, of no meaning.
+
+    It is for an arm whose coin fell on heads: its chance, times that of a draw above the floor here, is the probability
+    that Beta(alpha, beta) exceeds the floor.
+
+    A point of g is proposed if an exponential variable exceeds ln(s / f(c)); the coin says that it exceeds -ln(bound).
+    The remainder is again exponential, and is s times the distance of that point from c. The point is accepted with
+    probability f / g.
+
+    Args:
+        alpha: First parameter, at least 1.
+        beta: Second parameter, at least 1.
+        floor: c, in (0, 1], right of the mode.
+        bound: The chance of the coin, in (0, 1]: a bound for this floor or for a smaller one.
+        rng: Source of randomness.
+    """
+    wait = rng.standard_exponential() - log(bound)
+    x = distance(alpha, beta, floor)
+    if floor >= 1.0 or (x >= LAZY_FROM and wait < x + TANGENT_MARGIN):
         return 0.0
-    slope = excess / (floor * (1.0 - floor))
+    k = alpha - 1.0
+    slope = ((k + (beta - 1.0)) * floor - k) / (floor * (1.0 - floor))
     wait += log_density(alpha, beta, floor) - log(slope)
     step = wait / slope
     # The tangent continues beyond 1; the density is 0 there.
@@ -99,6 +113,14 @@ def above(alpha: float, beta: float, floor: float, rng: np.random.Generator) -> 
     if rng.standard_exponential() < gap:
         return 0.0
     return floor + step
+
+
+def log_scale(alpha: float, beta: float) -> float:
+    """Return c such that the density at theta is e^c theta^(alpha - 1) (1 - theta)^(beta - 1), or a trifle more."""
+    mean = alpha / (alpha + beta)
+    exact = log_density(alpha, beta, mean) - (alpha - 1.0) * log(mean) - (beta - 1.0) * log(1.0 - mean)
+    # More than rounding here and in `chance`, which must not be too small.
+    return exact + 1e-9 + 1e-14 * (alpha + beta)
 
 
 def log_density(alpha: float, beta: float, theta: float) -> float:

@@ -16,6 +16,9 @@ from dp_bandit_envs.theory.divergences import private_divergence, private_upper
 ROUND: Final = 0
 HELD_ARM: Final = 1
 ARMS_UNRELEASED: Final = 2
+LAST_ARM: Final = 3
+NEARLY: Final = 1.0 + 1e-6
+"""Above 1 by more than rounding in a divergence, so that equal arms are recognised."""
 
 
 class State(NamedTuple):
@@ -27,8 +30,8 @@ class State(NamedTuple):
         weights: w(n) of the noise width.
         releases: Number of releases of each arm; updated only if `lazy`.
         status: `ROUND`, the number of rounds played; `HELD_ARM`, the arm to play until its next release, or -1;
-            `ARMS_UNRELEASED`, the number of arms without a release. One array, because compiled code can write to
-            arrays only.
+            `ARMS_UNRELEASED`, the number of arms without a release; `LAST_ARM`, the arm played last. One array, because
+            compiled code can write to arrays only.
         level: c in c ln t.
         epsilon: Privacy parameter of the divergence.
         lazy: Whether an arm is held until its next release.
@@ -48,7 +51,7 @@ class State(NamedTuple):
 
 def start(n_arms: int, level: float, epsilon: float, lazy: bool, width: NoiseWidth) -> State:
     """Return the state before the first round."""
-    status = np.array([0, -1, n_arms])
+    status = np.array([0, -1, n_arms, 0])
     counts, releases = np.zeros(n_arms, np.int64), np.zeros(n_arms, np.int64)
     return State(np.zeros(n_arms), counts, np.zeros(n_arms), releases, status, level, epsilon, lazy, width)
 
@@ -56,7 +59,8 @@ def start(n_arms: int, level: float, epsilon: float, lazy: bool, width: NoiseWid
 def select(state: State, rng: np.random.Generator) -> int:
     """Return the held arm, the first without a release, or the arm with the largest index.
 
-    An index is solved for only if it exceeds the largest so far, which is checked with one divergence.
+    An index is solved for only if it reaches the largest so far, which is checked with one divergence. The arm played
+    last comes first, as it often has the largest.
     """
     counts, status, epsilon = state.counts, state.status, state.epsilon
     if status[HELD_ARM] >= 0:
@@ -68,24 +72,34 @@ def select(state: State, rng: np.random.Generator) -> int:
     log_t = log(status[ROUND])
     level = state.level * log_t
     reach = state.width.slope * log_t + state.width.offset
-    best = 0
-    highest = -1.0
+    first = int(status[LAST_ARM])
+    best = first
+    highest = private_upper(_mean(state, first, reach), level / counts[first], epsilon)
     for arm in range(len(counts)):
-        mean = min(max(state.means[arm] + reach * state.weights[arm], 0.0), 1.0)
+        mean = _mean(state, arm, reach)
         share = level / counts[arm]
-        # At 1 the divergence is infinite and indices can tie in floating point, so they must be computed.
-        if highest < 0.0 or highest >= 1.0 or mean > highest or private_divergence(mean, highest, epsilon) < share:
+        # At 1 the divergence is infinite, so indices must be computed.
+        near = highest >= 1.0 or mean >= highest or private_divergence(mean, highest, epsilon) <= NEARLY * share
+        if arm != first and near:
             index = private_upper(mean, share, epsilon)
-            if index > highest or (index >= 1.0 and counts[arm] < counts[best]):
+            lower = arm < best if index < 1.0 or counts[arm] == counts[best] else counts[arm] < counts[best]
+            if index > highest or (index == highest and lower):
                 highest = index
                 best = arm
     return best
+
+
+def _mean(state: State, arm: int, reach: float) -> float:
+    """Return an arm's mean with its width, in [0, 1]."""
+    mean: float = state.means[arm] + reach * state.weights[arm]
+    return min(max(mean, 0.0), 1.0)
 
 
 def update(state: State, arm: int, seen: Sums) -> State:
     """Store the released sums, and recompute what depends on a count where it has changed."""
     counts, status = state.counts, state.status
     status[ROUND] += 1
+    status[LAST_ARM] = arm
     if state.lazy and seen.releases[arm] == state.releases[arm]:
         status[HELD_ARM] = arm
         return state

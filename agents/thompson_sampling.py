@@ -5,8 +5,9 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.agents.beta_draws import largest
+from dp_bandit_envs.agents.beta_draws import UNKNOWN
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
+from dp_bandit_envs.agents.largest_beta import MANY, among_many, one_by_one
 from dp_bandit_envs.agents.noise_width import NoiseWidth, WidthFor, checked_width, smooth, weight
 from dp_bandit_envs.arithmetic import log
 from dp_bandit_envs.observations import Sums
@@ -23,6 +24,8 @@ class State(NamedTuple):
 
     Attributes:
         alphas, betas: The parameters of each arm's posterior.
+        scales: The `log_scale` of each posterior, where it was needed.
+        chances: Room for bounds on each arm's chance to win.
         releases: Number of releases of each arm.
         counts: Number of gains in its posterior; 0 before the first release.
         weights: w(n) of the noise width.
@@ -35,6 +38,8 @@ class State(NamedTuple):
 
     alphas: Any
     betas: Any
+    scales: Any
+    chances: Any
     releases: IntArray
     counts: IntArray
     weights: FloatArray
@@ -47,7 +52,9 @@ def start(n_arms: int, lazy: bool, each_first: bool, width: NoiseWidth) -> State
     """Return the state before the first round: uniform posteriors."""
     status = np.array([0, -1, n_arms if each_first else 0, 0])
     counts, releases = np.zeros(n_arms, np.int64), np.zeros(n_arms, np.int64)
-    return State(np.ones(n_arms), np.ones(n_arms), releases, counts, np.zeros(n_arms), status, lazy, width)
+    alphas, betas = np.ones(n_arms), np.ones(n_arms)
+    scales, chances, weights = np.full(n_arms, UNKNOWN), np.zeros(n_arms), np.zeros(n_arms)
+    return State(alphas, betas, scales, chances, releases, counts, weights, status, lazy, width)
 
 
 def select(state: State, rng: np.random.Generator) -> int:
@@ -59,7 +66,9 @@ def select(state: State, rng: np.random.Generator) -> int:
         for arm in range(len(state.counts)):
             if state.counts[arm] == 0:
                 return arm
-    return largest(state.alphas, state.betas, status[LAST_ARM], rng)
+    if len(state.counts) < MANY or state.width.slope > 0.0:
+        return one_by_one(state.alphas, state.betas, status[LAST_ARM], rng)
+    return among_many(state.alphas, state.betas, state.scales, state.chances, status[LAST_ARM], rng)
 
 
 def update(state: State, arm: int, seen: Sums) -> State:
@@ -86,6 +95,7 @@ def update(state: State, arm: int, seen: Sums) -> State:
         total = min(max(seen.sums[each] + n * reach * state.weights[each], 0.0), float(n))
         state.alphas[each] = 1.0 + total
         state.betas[each] = 1.0 + (n - total)
+        state.scales[each] = UNKNOWN
     return state
 
 

@@ -80,6 +80,8 @@ def standard_gamma(rng: np.random.Generator, shape: float) -> float:
     if not shape > 0.0:
         # For nan, the loop below would not end.
         return 0.0 if shape <= 0.0 else shape
+    if shape == 1.0:
+        return standard_exponential(rng)
     large = shape if shape >= 1.0 else shape + 1.0
     d = large - 1.0 / 3.0
     c = 1.0 / math.sqrt(9.0 * d)

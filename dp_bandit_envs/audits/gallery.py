@@ -67,7 +67,7 @@ def refuted_exactly(part: Any, game: Environment) -> bool:
 
 def refuted_in_floats(part: Any, game: Environment) -> bool:
     """Whether some releases are impossible for another gain, with a confidence of 99 %."""
-    return not float_loss(part, confidence=0.99, games=600).holds
+    return not float_loss(part, confidence=0.99, games=1000).holds
 
 
 def by(attack: Callable[[Any], bool]) -> Callable[[Any, Environment], bool]:

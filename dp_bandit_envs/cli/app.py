@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.cli.options import Cluster, Epsilon, Horizon, Jobs, Out, Seed, Trials, Version, whole
+from dp_bandit_envs.cli.options import Cluster, Device, Epsilon, Horizon, Jobs, Out, Seed, Trials, Version, whole
 from dp_bandit_envs.cli.terminal import INTERRUPTED, console, errors, leave_at_once, write_any_letter
 
 app = typer.Typer(
@@ -98,6 +98,7 @@ def run(
     ] = None,
     jobs: Jobs = 0,
     cluster: Cluster = None,
+    device: Device = "cpu",
     spacing: Annotated[str, typer.Option(help="Spacing of the rounds that are recorded: linear or log.")] = "linear",
     persons: Annotated[
         str | None,
@@ -136,7 +137,7 @@ def run(
         console.print(of_seed.text, highlight=False)
     plan = Reproduction(experiment.name, title, (experiment,), notes=lambda _: notes)
     try:
-        produce(console, plan, folder, jobs=_jobs(jobs), command=_command(), cluster=cluster)
+        produce(console, plan, folder, jobs=_jobs(jobs), command=_command(), cluster=cluster, device=device)
     except KeyboardInterrupt:
         if experiment.seed is not None:
             raise
@@ -170,6 +171,7 @@ def reproduce(
     seed: Seed = 0,
     jobs: Jobs = 0,
     cluster: Cluster = None,
+    device: Device = "cpu",
     out: Out = None,
 ) -> None:
     """Run a paper's experiment at full size and compare its claims with the results."""
@@ -180,7 +182,7 @@ def reproduce(
     chosen = {key: value for key, value in options.items() if value is not None}
     plan, draw = figure(what, seed=seed, **chosen)
     folder = out or Path("results") / plan.name
-    produce(console, plan, folder, jobs=_jobs(jobs), command=_command(), draw=draw, cluster=cluster)
+    produce(console, plan, folder, jobs=_jobs(jobs), command=_command(), draw=draw, cluster=cluster, device=device)
 
 
 @app.command()

@@ -66,6 +66,7 @@ def produce(
     command: str,
     draw: Draw = draw_over_time,
     cluster: str | None = None,
+    device: str = "cpu",
 ) -> list[Results]:
     """Run what is missing, on a cluster if its address is given, write all files, and print their paths."""
     experiments, view = reproduction.experiments, reproduction.view
@@ -73,7 +74,7 @@ def produce(
         experiment.check()
     folder, folders = _folders(reproduction, out)
     started = time.perf_counter()
-    results, played = _run(console, experiments, folders, jobs, cluster)
+    results, played = _run(console, experiments, folders, jobs, cluster, device)
     seconds = time.perf_counter() - started
     figure = draw(reproduction, results)
     written = [folder.write_again(f"figure.{kind}", as_bytes(figure, kind)) for kind in ("png", "svg")]
@@ -114,6 +115,7 @@ def _run(
     folders: Sequence[ResultsFolder],
     jobs: int,
     cluster: str | None,
+    device: str,
 ) -> tuple[list[Results], int]:
     """Run what is missing under one progress bar; return the results and the number of rounds played."""
     total = sum(experiment.rounds for experiment in experiments)
@@ -142,7 +144,8 @@ def _run(
 
         pairs = zip(experiments, folders, strict=True)
         results = [
-            run(experiment, folder, jobs=jobs, progress=advance, cluster=cluster) for experiment, folder in pairs
+            run(experiment, folder, jobs=jobs, progress=advance, cluster=cluster, device=device)
+            for experiment, folder in pairs
         ]
         bar.update(task, total=max(total, 1), completed=max(total, 1), description="done")
     return results, played

@@ -111,13 +111,13 @@ class Compiled:
         if not ours:
             # A third party's function must not read outside of its arrays, and divides as Python does.
             options = {**options, "boundscheck": True, "error_model": "python"}
-        clone = _clone(self._function, self._replacements, tuple(options.items()))
-        dispatcher = numba.njit(**options)(clone)
+        copy = clone(self._function, self._replacements, tuple(options.items()))
+        dispatcher = numba.njit(**options)(copy)
         if ours:
             key = fingerprint(self._function, self._replacements) + ("" if options is OPTIONS else "-lean")
             # Without a folder to write to, as in a read-only container, every process compiles for itself.
             with contextlib.suppress(RuntimeError, OSError):
-                dispatcher._cache = MachineCode(clone, key)
+                dispatcher._cache = MachineCode(copy, key)
         return dispatcher
 
 
@@ -128,10 +128,10 @@ def is_ours(function: Callable[..., Any]) -> bool:
 
 @functools.lru_cache(maxsize=1024)
 def _compiled(function: Callable[..., Any], options: Options) -> Callable[..., Any]:
-    return numba.njit(**INLINED, **dict(options))(_clone(function, {}, options))  # type: ignore[no-any-return]
+    return numba.njit(**INLINED, **dict(options))(clone(function, {}, options))  # type: ignore[no-any-return]
 
 
-def _clone(
+def clone(
     function: Callable[..., Any], replacements: Mapping[str, Callable[..., Any]], options: Options
 ) -> FunctionType:
     """Return a copy of a plain function whose calls go to compiled functions."""
@@ -143,10 +143,10 @@ def _clone(
             namespace[name] = BITS.get(value) or _compiled(value, options)
         elif name in replacements:
             namespace[name] = value
-    clone = FunctionType(function.__code__, namespace, function.__name__, function.__defaults__, function.__closure__)
-    clone.__qualname__ = function.__qualname__
-    clone.__module__ = function.__module__
-    return clone
+    copy = FunctionType(function.__code__, namespace, function.__name__, function.__defaults__, function.__closure__)
+    copy.__qualname__ = function.__qualname__
+    copy.__module__ = function.__module__
+    return copy
 
 
 def _reached(
@@ -164,13 +164,13 @@ def _reached(
 
 def _give_method(name: str, formula: Callable[..., Any]) -> None:
     """Let streams in machine code have a method that is a formula of `draws`."""
-    clone = _clone(formula, {}, tuple(LEAN.items()))
+    copy = clone(formula, {}, tuple(LEAN.items()))
 
     def method(*arguments: Any, **named: Any) -> Callable[..., Any]:
-        return clone
+        return copy
 
     # By which Numba finds the names and the defaults of the call.
-    method.__signature__ = inspect.signature(clone)  # type: ignore[attr-defined]
+    method.__signature__ = inspect.signature(copy)  # type: ignore[attr-defined]
     overload_method(intrinsics.StreamType, name, jit_options=WITHIN)(method)  # type: ignore[call-arg]
 
 

@@ -3,10 +3,14 @@
 
 `reader` makes the function of machine code that gives a plain function one game's tuple, with lanes for arrays and
 loaded numbers; `writer` makes the one that stores the numbers of a state that a function returned.
+
+In a block of one column, the memory of a thread of a GPU, the words of an array are adjacent: it is an ordinary array
+there, of any shape and type of numbers.
 """
 
 import functools
 import importlib
+import math
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -14,6 +18,7 @@ import numpy as np
 from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
+from numba.np import arrayobj, numpy_support
 from numpy.typing import NDArray
 
 from dp_bandit_envs.compiling.intrinsics import WORD, StreamType
@@ -21,6 +26,7 @@ from dp_bandit_envs.compiling.lanes import Lane, Slot
 
 DTYPES = {"float64": types.float64, "int64": types.int64}
 STREAM_WORDS = 4
+WORD_BYTES = 8
 LINE_BYTES = 64
 
 
@@ -35,12 +41,13 @@ class Place(NamedTuple):
     """Where a part of a game is: from which row of a block on.
 
     Attributes:
-        kind: `"array"`, `"slot"`, `"stream"` or `"number"`.
+        kind: `"array"`, `"ordinary"`, `"slot"`, `"stream"` or `"number"`.
         row: Its first row.
         lanes: Number of columns.
         dtype: Of an array, a slot or a number.
         size: Of an array or a slot.
         same: Whether all games index it alike.
+        shape: Of an ordinary array.
     """
 
     kind: str
@@ -49,6 +56,7 @@ class Place(NamedTuple):
     dtype: str = ""
     size: int = 0
     same: bool = False
+    shape: tuple[int, ...] = ()
 
 
 class Parts(NamedTuple):
@@ -63,7 +71,8 @@ class Layout:
     """Where a nested tuple of arrays, numbers and streams is in a block.
 
     Args:
-        example: The tuple; an array is one row of float64 or int64, and a generator stands for its stream.
+        example: The tuple; an array is one row of float64 or int64, or any array of numbers in a block of one column,
+            and a generator stands for its stream.
         lanes: Number of columns.
         same: Whether all games index arrays alike, so that their elements need not be selected.
 
@@ -88,6 +97,9 @@ class Layout:
             return Parts(*kind, tuple(map(self._placed, part)))
         if isinstance(part, np.random.Generator):
             return self._taken("stream", STREAM_WORDS)
+        if isinstance(part, np.ndarray) and self.lanes == 1:
+            place = self._taken("ordinary", math.ceil(part.nbytes / WORD_BYTES), part.dtype.name)
+            return place._replace(shape=part.shape)
         if isinstance(part, np.ndarray):
             if part.ndim != 1 or part.dtype.name not in DTYPES:
                 raise TypeError(f"a lane holds one row of {' or '.join(DTYPES)}; received {part.dtype}{part.shape}.")
@@ -100,19 +112,22 @@ class Layout:
 
     def block(self) -> NDArray[np.int64]:
         """Return an empty block, shape `(rows, lanes)`, that begins at a line of the processor's cache."""
-        words, size = LINE_BYTES // 8, self.rows * self.lanes
+        words, size = LINE_BYTES // WORD_BYTES, self.rows * self.lanes
         # Lines of their own before and behind it: no two threads write to one.
         room = np.zeros(size + 4 * words, np.int64)
-        first = words + -room.ctypes.data % LINE_BYTES // 8
+        first = words + -room.ctypes.data % LINE_BYTES // WORD_BYTES
         return room[first : first + size].reshape(self.rows, self.lanes)
 
     def write(self, block: NDArray[np.int64], lane: int, values: tuple[Any, ...]) -> None:
-        """Write the parts of one game."""
+        """Write the parts of one game, of the example's types and shapes."""
         for place, part in zip(_leaves(self.form), _values(values), strict=True):
             if place.kind == "stream":
                 words = part.bit_generator.state["state"]["state"].view(np.int64)
             elif place.kind == "slot":
                 words = np.array([-1, 0])
+            elif place.kind == "ordinary":
+                content = part.tobytes()
+                words = np.frombuffer(content + bytes(-len(content) % WORD_BYTES), np.int64)
             else:
                 words = np.atleast_1d(np.asarray(part, place.dtype)).view(np.int64)
             block[place.row : place.row + len(words), lane] = words
@@ -142,6 +157,8 @@ def _type_of(form: Any) -> Any:
         return types.NamedTuple(inner, getattr(importlib.import_module(form.module), form.name))
     if form.kind == "stream":
         return StreamType(form.lanes)
+    if form.kind == "ordinary":
+        return types.Array(numpy_support.from_dtype(np.dtype(form.dtype)), len(form.shape), "C")
     dtype = DTYPES[form.dtype]
     if form.kind == "slot":
         return Slot(dtype, form.size, form.lanes)
@@ -150,6 +167,22 @@ def _type_of(form: Any) -> Any:
 
 def _pointer(builder: Any, base: Any, place: Place, lane: Any) -> Any:
     return builder.gep(base, [builder.add(WORD(place.row * place.lanes), lane)], inbounds=True)
+
+
+def _ordinary(context: Any, builder: Any, kind: Any, pointer: Any, shape: tuple[int, ...]) -> Any:
+    """Return an array that is in memory at a pointer."""
+    array = context.make_array(kind)(context, builder)
+    itemsize = context.get_abi_sizeof(context.get_data_type(kind.dtype))
+    strides = (itemsize * math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
+    arrayobj.populate_array(
+        array,
+        data=builder.bitcast(pointer, array.data.type),
+        shape=list(map(WORD, shape)),
+        strides=list(map(WORD, strides)),
+        itemsize=WORD(itemsize),
+        meminfo=None,
+    )
+    return array._getvalue()
 
 
 @functools.cache
@@ -166,6 +199,8 @@ def reader(form: Parts) -> Any:
                 if isinstance(part, Parts):
                     return context.make_tuple(builder, kind, list(map(made, part.inner, kind.types)))
                 pointer = _pointer(builder, base, part, arguments[1])
+                if part.kind == "ordinary":
+                    return _ordinary(context, builder, kind, pointer, part.shape)
                 if part.kind != "number":
                     return pointer
                 return builder.load(builder.bitcast(pointer, ir.PointerType(context.get_value_type(kind))))

@@ -13,6 +13,7 @@ from dp_bandit_envs.experiments.experiment import Experiment, GameSpec, Results
 from dp_bandit_envs.experiments.results_archive import Archive, joined
 from dp_bandit_envs.experiments.results_folder import CHUNKS, ResultsFolder
 from dp_bandit_envs.experiments.secret_run import alone
+from dp_bandit_envs.simulation.gpu_games import for_device
 from dp_bandit_envs.simulation.outcomes import Table
 from dp_bandit_envs.simulation.prepared import Prepared, prepare
 from dp_bandit_envs.simulation.spreading import spread
@@ -72,6 +73,7 @@ def run(
     jobs: int = 1,
     progress: Progress | None = None,
     cluster: Any = None,
+    device: str = "cpu",
 ) -> Results:
     """Run what the folder does not contain yet, save it chunk by chunk, and return all results.
 
@@ -86,17 +88,19 @@ def run(
         progress: Called with a panel's title and the number of rounds played, or with None and the number of rounds
             whose results were already in the folder.
         cluster: As for `simulate`.
+        device: As for `simulate`.
 
     Raises:
         ResultsError: If a run with a secret seed has begun in the folder, and another process would have to go on.
         ClusterError: If the seed is secret and a cluster is given.
     """
+    there = functools.partial(for_device, device=device, cluster=cluster)
     whole = folder.load(RESULTS)
     if whole is None and experiment.seed is None:
         with alone(folder, RESULTS, cluster):
-            whole = _run_chunks(_Queue(experiment, folder, progress), jobs, cluster)
+            whole = _run_chunks(_Queue(experiment, folder, progress, there), jobs, cluster)
     elif whole is None:
-        whole = _run_chunks(_Queue(experiment, folder, progress), jobs, cluster)
+        whole = _run_chunks(_Queue(experiment, folder, progress, there), jobs, cluster)
     elif progress is not None:
         progress(None, experiment.rounds)
     if folder.has_chunks:
@@ -109,7 +113,8 @@ def _run_chunks(queue: "_Queue", jobs: int, cluster: Any) -> Archive:
     """Run and save what the folder does not contain yet, join it, and return all results."""
     folder = queue.folder
     try:
-        played = spread(queue.tasks(), jobs, in_threads=queue.in_threads, cluster=cluster, left=queue.left)
+        where = {"in_threads": queue.in_threads, "on_gpu": queue.on_gpu, "cluster": cluster}
+        played = spread(queue.tasks(), jobs, **where, left=queue.left)
         with contextlib.closing(played):
             for chunk, trial, columns in played:
                 queue.put(chunk, trial, columns)
@@ -134,16 +139,20 @@ class _Queue:
     Attributes:
         left: The number of trials that are not in the folder, once for each work of a panel.
         in_threads: Whether all of it is compiled.
+        on_gpu: Whether a GPU plays it.
     """
 
-    def __init__(self, experiment: Experiment, folder: ResultsFolder, progress: Progress | None) -> None:
-        self.experiment, self.folder = experiment, folder
+    def __init__(
+        self, experiment: Experiment, folder: ResultsFolder, progress: Progress | None, there: Any = for_device
+    ) -> None:
+        self.experiment, self.folder, self._there = experiment, folder, there
         self._progress = progress
         self._chunks = [chunk for panel in experiment.panels for chunk in chunks_of(experiment, panel)]
         self._prepared: dict[tuple[str, int], Prepared] = {}
         missing = [(self._prepare(chunk), chunk) for chunk in self._chunks if not folder.has(chunk.name)]
         self.left = sum(len(prepared.works_of(chunk.trials)) * chunk.trials for prepared, chunk in missing)
         self.in_threads = all(prepared.in_threads for prepared, _ in missing)
+        self.on_gpu = any(prepared.on_gpu for prepared, _ in missing)
         self._open: dict[str, tuple[dict[str, Table], int]] = {}
 
     def tasks(self) -> Iterator[Task]:
@@ -206,14 +215,10 @@ class _Queue:
         experiment, panel = self.experiment, chunk.panel
         first = max(first for first, _ in experiment.stretches(panel) if first <= chunk.first_trial)
         if (panel.key, first) not in self._prepared:
-            self._prepared[panel.key, first] = prepare(
-                panel.env_id,
-                experiment.players(panel, first),
-                horizon=experiment.horizon,
-                seed=experiment.seed,
-                checkpoints=experiment.checkpoints,
-                env_kwargs=experiment.env_kwargs(panel),
-            )
+            common = {name: getattr(experiment, name) for name in ("horizon", "seed", "checkpoints")}
+            players, env_kwargs = experiment.players(panel, first), experiment.env_kwargs(panel)
+            prepared = prepare(panel.env_id, players, **common, env_kwargs=env_kwargs)
+            self._prepared[panel.key, first] = self._there(prepared)
         return self._prepared[panel.key, first]
 
 

@@ -16,7 +16,7 @@ from dp_bandit_envs.data_files import DataFile
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.experiments.results_folder import MADE_BY
 from dp_bandit_envs.protocols import FloatArray, IntArray
-from dp_bandit_envs.simulation.prepared import named_players
+from dp_bandit_envs.simulation.players import named_players
 from dp_bandit_envs.simulation.provenance import foreign_code, made_by
 
 FORMAT = 2

@@ -157,7 +157,7 @@ def normal_distance(scale: float, draws: int) -> float:
 
 
 class ChoosesDraws(Mechanism):
-    """A mechanism with the argument `draws`: `"fast"` are those of `dp_bandit_envs.draws`, `"secure"` those of this module."""
+    """A mechanism with the argument `draws`: `"fast"`, of `dp_bandit_envs.draws`, or `"secure"`, of this module."""
 
     # A default of the class: fast draws keep the streams that the other parameters determine.
     draws: str = "fast"

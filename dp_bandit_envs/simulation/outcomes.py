@@ -12,7 +12,7 @@ from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.protocols import FloatArray, IntArray
 from dp_bandit_envs.simulation.tasks import Column
 
-Engine = Literal["lanes", "compiled", "play"]
+Engine = Literal["lanes", "compiled", "cuda", "play"]
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -27,8 +27,8 @@ class Outcome:
         collected: Gains collected, or what the payoff function paid, less charges.
         switches: Number of changes of arm.
         pulls: Number of rounds in which each arm was played in the whole game, shape `(trials, n_arms)`.
-        engine: `"lanes"` for compiled games side by side, `"compiled"` for compiled games one at a time, or `"play"`
-            for parts that the compiled loop does not support.
+        engine: `"lanes"` for compiled games side by side, `"compiled"` for compiled games one at a time, `"cuda"` for
+            games on a GPU, or `"play"` for parts that the compiled loop does not support.
         reason: Why it was not compiled; empty if it was.
         guarantee: The privacy guarantee of each game.
     """

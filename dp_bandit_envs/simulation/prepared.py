@@ -2,7 +2,6 @@
 
 import dataclasses
 import functools
-import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, SupportsIndex
 
@@ -10,10 +9,10 @@ import gymnasium as gym
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.algorithms import Algorithm, calibrate_in, make_algorithm
+from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.envs.bandit_env import BanditEnv
-from dp_bandit_envs.errors import SeedRefusedError, UnprotectedGameError, WrongTypeError
-from dp_bandit_envs.protocols import AgentFactory, Environment, IntArray
+from dp_bandit_envs.errors import WrongTypeError
+from dp_bandit_envs.protocols import Environment, IntArray
 from dp_bandit_envs.seeding import checked_seed, drawn_seed
 from dp_bandit_envs.simulation.chain import NotCompilableError
 from dp_bandit_envs.simulation.checkpoints import checked, spaced
@@ -22,10 +21,16 @@ from dp_bandit_envs.simulation.lane_loops import carries
 from dp_bandit_envs.simulation.lane_trials import LEAST_TRIALS, LaneTrials
 from dp_bandit_envs.simulation.outcomes import Engine, Outcome, Table
 from dp_bandit_envs.simulation.plan import Plan, make_plan
+from dp_bandit_envs.simulation.players import (
+    Algorithms,
+    at_equal_guarantee,
+    named_players,
+    refuse_secure,
+    refuse_shared_noise,
+)
 from dp_bandit_envs.simulation.tasks import Task, Terms, Work
 from dp_bandit_envs.simulation.trials import CompiledTrials, PlayedTrials, check_compiles
 
-Algorithms = Sequence[str | Algorithm] | Mapping[str, Algorithm | AgentFactory]
 Checkpoints = Iterable[int] | int | str | None
 SECRET = (
     "a secret seed must stay on this machine; a cluster may write to its disks what it is sent. Play without the"
@@ -46,6 +51,7 @@ class Prepared:
         players: The algorithms by name.
         reasons: Why an algorithm is played instead of compiled; for these only.
         works: What has to be played in each trial: the compiled algorithms together, the others together.
+        on_gpu: Whether a GPU plays them.
     """
 
     game: BanditEnv
@@ -56,6 +62,7 @@ class Prepared:
     players: dict[str, Algorithm]
     reasons: dict[str, str]
     works: tuple[CompiledTrials | PlayedTrials, ...]
+    on_gpu: bool = False
 
     def works_of(self, trials: int) -> tuple[Work, ...]:
         """Return what has to be played in so many trials: side by side what lanes carry, if that pays."""
@@ -110,7 +117,8 @@ class Prepared:
     def _in_lanes(self) -> dict[str, Plan]:
         """The plans that lanes carry. Data with a ledger are played trial by trial."""
         compiled = [work for work in self.works if isinstance(work, CompiledTrials)]
-        if not compiled or self.game.adversary.ledger is not None or compiled[0].source:
+        alone = self.on_gpu or self.game.adversary.ledger is not None
+        if alone or not compiled or compiled[0].source:
             return {}
         return {name: plan for name, plan in compiled[0].plans.items() if carries(plan)}
 
@@ -121,7 +129,7 @@ class Prepared:
         measures: dict[str, Any] = {"pseudo_regret": None, **table.measures}
         return Outcome(
             **measures,
-            engine="play" if reason else engine,
+            engine="cuda" if self.on_gpu else "play" if reason else engine,
             reason=reason,
             guarantee=self.players[name].guarantee_in(self.env),
         )
@@ -190,27 +198,6 @@ def prepare(
     return Prepared(game, env, number, secret, rounds, players, reasons, tuple(works))
 
 
-def refuse_shared_noise(players: Mapping[str, Algorithm]) -> None:
-    """Refuse two algorithms with the same random streams, whose noise would cancel in a difference."""
-    names: dict[str, str] = {}
-    for name, player in players.items():
-        if player.player in names:
-            raise UnprotectedGameError(
-                f"algorithms on data with a ledger must have noise of their own; {names[player.player]!r} and {name!r}"
-                " have the same. Play one of them, or give them other parameters. Nothing was played."
-            )
-        names[player.player] = name
-
-
-def refuse_secure(env: Environment) -> None:
-    """Raise if a privacy wrapper takes no seed."""
-    if env.has_wrapper_attr("takes_seed") and not env.get_wrapper_attr("takes_seed"):
-        raise SeedRefusedError(
-            f"{type(env).__name__} has draws='secure', which simulate does not play: its trials and its compiled loop"
-            " draw from generators with a seed. Use play(env, agent, seed=None), or draws='fast'."
-        )
-
-
 def _rounds(checkpoints: Checkpoints, horizon: int) -> IntArray:
     if checkpoints is None:
         return spaced(horizon)
@@ -219,45 +206,3 @@ def _rounds(checkpoints: Checkpoints, horizon: int) -> IntArray:
     if isinstance(checkpoints, (int, np.integer)):
         return spaced(horizon, int(checkpoints))
     return checked(list(checkpoints), horizon)
-
-
-def at_equal_guarantee(algorithms: Algorithms, target: tuple[float, float], game: BanditEnv) -> list[str | Algorithm]:
-    """Return each named algorithm with the parameter at which its guarantee in this game meets (epsilon, delta)."""
-    names = [algorithms] if isinstance(algorithms, str) else list(algorithms)
-    if isinstance(algorithms, Mapping) or not all(isinstance(name, str) for name in names):
-        raise WrongTypeError(
-            "algorithms must be names where at_guarantee is given; received others. Calibrate an algorithm of your own"
-            " and leave at_guarantee out, or register it."
-        )
-    return [calibrate_in(str(name), target, game) for name in names]
-
-
-def named_players(algorithms: Algorithms) -> dict[str, Algorithm]:
-    """Return algorithms by name, from any form that `simulate` accepts; their names must differ."""
-    if isinstance(algorithms, (str, Algorithm)):
-        algorithms = [algorithms]
-    players: dict[str, Algorithm] = {}
-    for entry in algorithms.items() if isinstance(algorithms, Mapping) else ((None, one) for one in algorithms):
-        player = _player(*entry)
-        if player.name in players:
-            raise ValueError(
-                f"algorithms must have different names; received {player.name!r} twice."
-                " Use make_algorithm(..., label='another name') for two settings of one algorithm."
-            )
-        players[player.name] = player
-    if not players:
-        raise ValueError("algorithms must name at least one; received none.")
-    return players
-
-
-def _player(name: str | None, given: Any) -> Algorithm:
-    if isinstance(given, str):
-        given = make_algorithm(given)
-    if isinstance(given, Algorithm):
-        return given if name is None else dataclasses.replace(given, name=name)
-    if name is not None and callable(given):
-        return Algorithm(name, given)
-    raise TypeError(
-        "an algorithm must be a name, an Algorithm, or an agent's class in a mapping {'name': MyAgent}; received"
-        f" {given.__name__ if inspect.isclass(given) else given!r}."
-    )

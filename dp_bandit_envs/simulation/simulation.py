@@ -7,8 +7,10 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.errors import ClusterError
 from dp_bandit_envs.protocols import Environment
 from dp_bandit_envs.seeding import warn_of_known_seed
+from dp_bandit_envs.simulation.gpu_games import for_device
 from dp_bandit_envs.simulation.outcomes import Simulation
-from dp_bandit_envs.simulation.prepared import SECRET, Algorithms, prepare
+from dp_bandit_envs.simulation.players import Algorithms
+from dp_bandit_envs.simulation.prepared import SECRET, prepare
 from dp_bandit_envs.simulation.spreading import spread
 
 if TYPE_CHECKING:
@@ -31,6 +33,7 @@ def simulate(
     progress: Progress | None = None,
     cluster: "str | Client | None" = None,
     at_guarantee: tuple[float, float] | None = None,
+    device: str = "cpu",
 ) -> Simulation:
     """Play every algorithm in many games; in one trial all algorithms face the same gains.
 
@@ -56,10 +59,15 @@ def simulate(
             registered in this process travel to them. A trial whose worker died is played again by another.
         at_guarantee: An (epsilon, delta) that every algorithm's real guarantee in this game meets as closely as
             possible from below, as with `calibrate`; algorithms are then names.
+        device: `"cpu"`; or `"cuda"` for this machine's NVIDIA GPU, one game in a thread, which pays for thousands of
+            games; `jobs` is then ignored. It plays all compiled algorithms of this package, in games whose adversary
+            draws its gains round by round, without a payoff function, a ledger or a secret seed. Its code was run on
+            processors only, where the games are the same to the last bit; never on a GPU.
 
     Raises:
         ClusterError: If the cluster cannot be reached, has no workers, or is lost while it plays.
-        ImportError: If `cluster` is given and the extra `cluster` is not installed.
+        DeviceError: If there is no GPU, or it cannot play one of the algorithms in this game; nothing is played then.
+        ImportError: If `cluster` is given and the extra `cluster` is not installed, or `"cuda"` and the extra `gpu`.
         LedgerError: If the data have a ledger, and it refuses these games; all of them are counted before the first.
         NotSendableError: If trials run in other processes and a part cannot be pickled or imported there.
     """
@@ -77,13 +85,15 @@ def simulate(
         env_kwargs=env_kwargs,
         at_guarantee=at_guarantee,
     )
+    prepared = for_device(prepared, device, cluster)
     if not prepared.secret:
         warn_of_known_seed(prepared.game.adversary.is_real)
     prepared = prepared.entered(trials)
     tasks = prepared.tasks(range(first_trial, first_trial + trials))
     tables = prepared.tables(trials)
     done = 0
-    for _, trial, columns in spread(tasks, jobs, in_threads=prepared.in_threads, cluster=cluster):
+    played = spread(tasks, jobs, in_threads=prepared.in_threads, cluster=cluster, on_gpu=prepared.on_gpu)
+    for _, trial, columns in played:
         for name, column in columns.items():
             tables[name].put(trial - first_trial, column)
         done += len(columns)

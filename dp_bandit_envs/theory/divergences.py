@@ -136,6 +136,6 @@ def _log_mixture(y: float, rest: float, epsilon: float) -> float:
 
 def _log_ratio(above: float, below: float, difference: float) -> float:
     """Return ln(above / below) to all digits, given above - below to all digits."""
-    if 0.5 * below < above < 2.0 * below:
+    if 0.75 * below < above < 1.25 * below:
         return log1p(difference / below)
-    return log(above) - log(below)
+    return log(above / below)

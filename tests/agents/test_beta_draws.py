@@ -1,4 +1,4 @@
-"""Lazy Beta draws: the density and the bound behind them, the tail, and the law of the largest against drawing all."""
+"""Lazy Beta draws: the density, the bounds on the chance of a draw, and the law of the draws that are made."""
 
 import math
 from itertools import pairwise
@@ -6,8 +6,20 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from dp_bandit_envs.agents.beta_draws import LAZY_FROM, TANGENT_MARGIN, above, largest, log_density, stirling
-from dp_bandit_envs.compiling.compiled import compile_with
+from dp_bandit_envs.agents.beta_draws import (
+    LAZY_BELOW,
+    LAZY_FROM,
+    TANGENT_MARGIN,
+    UNKNOWN,
+    above,
+    chance,
+    distance,
+    log_density,
+    log_scale,
+    rough_chance,
+    stirling,
+)
+from dp_bandit_envs.draws import Stream
 
 
 def exponent(alpha, beta, floor):
@@ -20,21 +32,10 @@ def exponent(alpha, beta, floor):
     return n * (floor - mode) ** 2 / (2 * nearest * (1 - nearest))
 
 
-class Boosted:
-    """A generator whose first exponential variable after `again(least)` is above `least`, as if by chance."""
-
-    def __init__(self, seed):
-        self.rng = np.random.default_rng(seed)
-
-    def again(self, least):
-        """Return the generator, ready for a call that the forced variable begins."""
-        self.left = least
-        return self
-
-    def standard_exponential(self):
-        """Return an exponential variable; memoryless, it is above `least` by another one."""
-        least, self.left = self.left, 0.0
-        return least + self.rng.standard_exponential()
+def tangent(alpha, beta, floor):
+    """Return the mass under the tangent of the density at the floor, f(c) / s, right of the mode."""
+    slope = ((alpha + beta - 2) * floor - (alpha - 1)) / (floor * (1 - floor))
+    return math.exp(log_density(alpha, beta, floor)) / slope
 
 
 def test_stirling_remainder_at_known_points():
@@ -120,16 +121,18 @@ def test_the_mass_under_the_tangent_is_below_its_bound():
     assert worst == pytest.approx(-0.93, abs=0.01)
 
 
-@pytest.mark.parametrize(("beta", "floor", "chance"), [(3.0, 0.7, 0.027), (2.0, 0.9, 0.01), (1.0, 0.8, 0.2)])
-def test_chance_to_exceed_by_hand(beta, floor, chance):
-    """P(Beta(1, b) > c) = (1 - c)^b; within five standard errors. Only the first two are lazy.
+@pytest.mark.parametrize(("beta", "floor", "tail"), [(3.0, 0.7, 0.027), (2.0, 0.9, 0.01), (4.0, 0.6, 0.0256)])
+def test_chance_to_exceed_by_hand(beta, floor, tail):
+    """P(Beta(1, b) > c) = (1 - c)^b, of which the coin has its part; within five standard errors.
 
     False alarm: 6e-7 (five standard errors, two sides).
     """
-    assert (exponent(1.0, beta, floor) >= LAZY_FROM) == (beta > 1)
-    rng, n = np.random.default_rng(0), 40_000
-    count = sum(above(1.0, beta, floor, rng) > floor for _ in range(n))
-    assert abs(count - n * chance) < 5 * math.sqrt(n * chance * (1 - chance))
+    bound = rough_chance(1.0, beta, floor)
+    assert tail < bound < 1
+    rng, n = Stream(np.random.SFC64(0)), 10_000
+    count = sum(above(1.0, beta, floor, bound, rng) > floor for _ in range(n))
+    share = tail / bound
+    assert abs(count - n * share) < 5 * math.sqrt(n * share * (1 - share))
 
 
 TAILS = [
@@ -156,156 +159,80 @@ TAILS = [
 def test_tail_and_the_law_beyond_agree_with_scipy(alpha, beta, floor):
     """Chance of exceeding c, and P(Beta > draw) / P(Beta > c), which is uniform: mean, square, five standard errors.
 
-    The tangent has mass f(c) / s. The first exponential is forced above -ln of 1.05 times that, or else the far tail
-    would never be seen.
+    The coin's chance is 1.05 times the mass under the tangent, or else the far tail would never be seen.
 
     False alarm: 1.8e-6 (five standard errors, two sides, three numbers).
     """
     special = pytest.importorskip("scipy.special")
     assert exponent(alpha, beta, floor) >= LAZY_FROM
-    log_height = special.xlogy(alpha - 1, floor) + special.xlog1py(beta - 1, -floor) - special.betaln(alpha, beta)
-    least = math.log((beta - 1) / (1 - floor) - (alpha - 1) / floor) - log_height - math.log(1.05)
-    rng, n = Boosted(1), 5_000
-    draws = [above(alpha, beta, floor, rng.again(least)) for _ in range(n)]
+    bound = 1.05 * tangent(alpha, beta, floor)
+    rng, n = Stream(np.random.SFC64(1)), 5_000
+    draws = [above(alpha, beta, floor, bound, rng) for _ in range(n)]
     found = np.array([draw for draw in draws if draw > floor])
     tail = special.betaincc(alpha, beta, floor)
-    chance = tail * math.exp(least)
-    assert 0.2 < chance < 1 / 1.05
-    assert abs(len(found) - n * chance) < 5 * math.sqrt(n * chance * (1 - chance))
+    share = tail / bound
+    assert 0.2 < share < 1 / 1.05
+    assert abs(len(found) - n * share) < 5 * math.sqrt(n * share * (1 - share))
     uniform = special.betaincc(alpha, beta, found) / tail
     assert abs(np.mean(uniform) - 1 / 2) < 5 * math.sqrt(1 / 12 / len(found))
     assert abs(np.mean(uniform**2) - 1 / 3) < 5 * math.sqrt(4 / 45 / len(found))
 
 
-def test_an_arm_is_drawn_outright_where_x_is_small():
-    """The bound on the mass holds for the x of the definition, so the code must use that x; a beta draw tells.
+@pytest.mark.parametrize(("alpha", "beta", "floor"), [*TAILS, (3.0, 2.0, 0.7), (20.0, 80.0, 0.21), (1e7, 1e7, 0.50002)])
+def test_no_bound_is_below_the_chance(alpha, beta, floor):
+    """With the scale it is the mass under the tangent, above it by at most its allowance for rounding."""
+    logs = math.log(floor), math.log1p(-floor)
+    mass = tangent(alpha, beta, floor)
+    bound = chance(alpha, beta, log_scale(alpha, beta), floor, *logs)
+    allowance = 2e-9 + 3e-14 * (alpha + beta)
+    if mass < LAZY_BELOW * (1 - allowance):
+        assert mass <= bound <= mass * (1 + allowance) * (1 + 1e-10)
+    else:
+        assert bound == 1
+    without = chance(alpha, beta, UNKNOWN, floor, *logs)
+    x = exponent(alpha, beta, floor)
+    assert without == pytest.approx(math.exp(-x - TANGENT_MARGIN) if x >= LAZY_FROM else 1, rel=1e-9)
+    assert rough_chance(alpha, beta, floor) >= without or x > 40
 
-    x grows in proportion to n where mode and floor stay, so each case is put within 1 % of the border.
-    """
+
+def test_steps_are_above_the_bound_on_both_sides_of_each():
+    """Beta(1 + n / 2, 1 + n / 2) has v = 1 / 4, so x = n (3/4 - 1/2)^2 / (2 / 4) = n / 8 at 3/4."""
+    for x in (1.4999, 1.5001, 4.9999, 5.0001, 9.9999, 10.0001, 39.999):
+        n = 8 * x
+        assert distance(1 + n / 2, 1 + n / 2, 0.75) == pytest.approx(x, rel=1e-12)
+        found = rough_chance(1 + n / 2, 1 + n / 2, 0.75)
+        assert found == 1 if x < LAZY_FROM else math.exp(-x - TANGENT_MARGIN) <= found < 0.1
+    # Not drawn at all: its chance is below e^-40.9.
+    assert rough_chance(160.0, 160.0, 0.75) > 0 == rough_chance(162.0, 162.0, 0.75)
+
+
+def test_distance_is_that_of_the_definition():
     setting, sides = np.random.default_rng(3), set()
     for _ in range(3000):
-        mode, floor = sorted(setting.random(2))
-        n = LAZY_FROM / exponent(1 + mode, 2 - mode, floor) * setting.uniform(0.99, 1.01)
+        mode, floor = setting.random(2)
+        n = 10 ** setting.uniform(-1, 6)
         alpha, beta = 1 + n * mode, 1 + n * (1 - mode)
-        rng, other = np.random.default_rng(4), np.random.default_rng(4)
-        above(alpha, beta, floor, rng)
-        other.beta(alpha, beta)
-        outright = rng.bit_generator.state == other.bit_generator.state
-        if abs(exponent(alpha, beta, floor) / LAZY_FROM - 1) > 1e-6:
-            assert outright == (exponent(alpha, beta, floor) < LAZY_FROM)
-            sides.add((outright, floor < 0.5, mode > 0.5))
+        assert distance(alpha, beta, floor) == pytest.approx(exponent(alpha, beta, floor), rel=1e-6, abs=1e-9)
+        sides.add((floor < mode, floor < 0.5, mode > 0.5))
     assert len(sides) == 6
-
-
-def test_an_arm_far_behind_costs_one_exponential():
-    rng, other = np.random.default_rng(4), np.random.default_rng(4)
-    for _ in range(100):
-        assert above(20.0, 80.0, 0.55, rng) <= 0.55
-        other.standard_exponential()
-    assert rng.bit_generator.state == other.bit_generator.state
-
-
-def test_a_hopeless_arm_costs_nothing():
-    """Here x is at least 2 n (c - k / n)^2 = 2 * 98 * (0.9 - 19 / 98)^2 = 98, beyond 40: a chance below e^-40."""
-    rng, other = np.random.default_rng(4), np.random.default_rng(4)
-    assert above(20.0, 80.0, 0.9, rng) == 0.0
-    assert rng.bit_generator.state == other.bit_generator.state
-    assert pytest.importorskip("scipy.special").betaincc(20.0, 80.0, 0.9) < math.exp(-40)
 
 
 @pytest.mark.parametrize(("alpha", "beta"), [(1.0, 1.0), (1.0, 1e7), (1e7, 1.0), (3.0, 2.0)])
 def test_a_floor_at_an_end_is_a_limit_case(alpha, beta):
-    rng, other = np.random.default_rng(5), np.random.default_rng(5)
+    rng = Stream(np.random.SFC64(5))
+    assert rough_chance(alpha, beta, 0.0) == 1
     for _ in range(100):
-        assert above(alpha, beta, 0.0, rng) == other.beta(alpha, beta)
-    for _ in range(100):
-        assert above(alpha, beta, 1.0, rng) <= 1.0
-    # Here too the forced variable passes the bound.
-    assert above(3.0, 5.0, 1.0, Boosted(5).again(1000.0)) <= 1.0
+        assert above(3.0, 5.0, 1.0, 1e-300, rng) <= 1.0
+    for scale in (UNKNOWN, log_scale(alpha, beta)):
+        assert chance(alpha, beta, scale, 1.0, 0.0, -math.inf) in (0.0, 1.0)
 
 
 def test_a_lazy_draw_never_leaves_the_interval():
-    rng = Boosted(6)
+    rng = Stream(np.random.SFC64(6))
     for floor in (0.9, 0.99, 1 - 1e-6, 1 - 1e-12, 1 - 2**-53):
         for beta in (1.0 + 1e-9, 1.001, 1.5, 3.0):
             if exponent(1.0, beta, floor) < LAZY_FROM:
                 continue
-            for least in (0.0, 1.0, 5.0, 40.0, 1e4):
+            for bound in (1.0, 0.3, 1e-3, 1e-17, 1e-300):
                 for _ in range(20):
-                    assert 0.0 <= above(1.0, beta, floor, rng.again(least)) <= 1.0
-
-
-def test_one_arm_is_the_largest():
-    rng, other = np.random.default_rng(7), np.random.default_rng(7)
-    assert largest([2.0], [3.0], 0, rng) == 0
-    other.beta(2.0, 3.0)
-    assert rng.bit_generator.state == other.bit_generator.state
-
-
-def test_arms_without_gains_are_equally_likely():
-    """Counts of n choices have standard deviation sqrt(n (1/K) (1 - 1/K)): allow five.
-
-    False alarm: 3.5e-6 (five standard errors, two sides, six counts).
-    """
-    rng, n, n_arms = np.random.default_rng(8), 30_000, 6
-    ones = [1.0] * n_arms
-    counts = np.bincount([largest(ones, ones, 2, rng) for _ in range(n)], minlength=n_arms)
-    assert np.all(np.abs(counts - n / n_arms) < 5 * math.sqrt(n / n_arms * (1 - 1 / n_arms)))
-
-
-def test_two_arms_by_hand():
-    """P(Beta(1, 3) > Beta(1, 5)) = 5 / 8: minima of 3 and of 5 uniform variables, and the least of 8 is among the 5.
-
-    False alarm: 1.2e-6 (five standard errors, two sides, two counts).
-    """
-    for first in (0, 1):
-        rng, n = np.random.default_rng(9), 30_000
-        count = sum(largest([1.0, 1.0], [3.0, 5.0], first, rng) == 0 for _ in range(n))
-        assert abs(count - n * 5 / 8) < 5 * math.sqrt(n * 15 / 64)
-
-
-POSTERIORS = {
-    "unequal sizes, equal means": ([2.0, 20.0, 200.0, 2000.0], [3.0, 30.0, 300.0, 3000.0]),
-    "small counts": ([1.0, 2.0, 1.0, 3.0, 2.0], [1.0, 1.0, 2.0, 2.0, 3.0]),
-    "no success in a thousand": ([1.0, 1.0, 1.0, 2.0], [1000.0, 900.0, 1.5e4, 2000.0]),
-    "no failure": ([1000.0, 800.0, 5.0, 1.0], [1.0, 2.0, 1.0, 1.0]),
-    "a million": ([1e6, 1e6, 1e5, 300.0], [1e5, 1.002e5, 1.01e4, 40.0]),
-    "a leader and its followers": ([7000.0, 60.0, 110.0, 12.0, 210.0, 1.0], [3000.0, 40.0, 60.0, 9.0, 100.0, 2.0]),
-    "many alike": ([30.0] * 12, [70.0] * 12),
-}
-
-
-@pytest.mark.parametrize(("alphas", "betas"), POSTERIORS.values(), ids=POSTERIORS.keys())
-def test_the_largest_has_the_same_law_as_drawing_all(alphas, betas):
-    """For every `first`: shares of n and of m choices differ by at most five standard errors and three choices.
-
-    The three are for rare ones, whose counts are not normal.
-
-    False alarm: 2e-5 (five standard errors, two sides, up to twelve arms and four times).
-    """
-    n, m, n_arms = 8_000, 200_000, len(alphas)
-    draws = np.random.default_rng(10).beta(alphas, betas, size=(m, n_arms))
-    expected = np.bincount(draws.argmax(axis=1), minlength=n_arms) / m
-    for first in {0, 1, n_arms // 2, n_arms - 1}:
-        rng = np.random.default_rng(11 + first)
-        shares = np.bincount([largest(alphas, betas, first, rng) for _ in range(n)], minlength=n_arms) / n
-        # One choice more in either sample where both would claim certainty.
-        variance = expected * (1 - expected) * (1 / n + 1 / m) + 1 / (n * m)
-        assert np.all(np.abs(shares - expected) < 5 * np.sqrt(variance) + 3 / n)
-
-
-def test_compiled_and_interpreted_agree_bit_for_bit():
-    compiled = compile_with(largest, {})
-    setting, one, other = (np.random.default_rng(seed) for seed in (12, 13, 13))
-    winners = set()
-    for call in range(2000):
-        n_arms = int(setting.integers(1, 12))
-        top = 10 ** setting.uniform(0, 7, n_arms)
-        alphas = 1 + np.floor(top * setting.random(n_arms)) * (call % 3 > 0) + setting.random(n_arms) * (call % 2)
-        betas = 1 + np.floor(top * setting.random(n_arms)) * (call % 5 > 0)
-        first = int(setting.integers(n_arms))
-        arm = largest(alphas.tolist(), betas.tolist(), first, one)
-        assert compiled(alphas, betas, first, other) == arm
-        winners.add(arm)
-    assert one.bit_generator.state == other.bit_generator.state
-    assert winners == set(range(11))
+                    assert 0.0 <= above(1.0, beta, floor, bound, rng) <= 1.0

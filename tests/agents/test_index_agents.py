@@ -418,6 +418,17 @@ def test_of_arms_that_may_have_mean_1_kl_ucb_plays_the_one_with_the_fewest_gains
     assert told(begun(KlUcb(), 3, 100), counts, counts, rounds=12).select_arm() == expected
 
 
+@pytest.mark.parametrize("last", [0, 1, 2])
+@pytest.mark.parametrize(("sums", "counts"), [((2.0, 2.0, 2.0), (7, 7, 7)), ((0.5, 2.0, 2.0), (4, 7, 7))])
+def test_of_equal_arms_kl_ucb_plays_the_lowest_whichever_was_played_last(sums, counts, last):
+    """Its search begins with the arm played last, which must not give that arm a place before the others."""
+    agent = begun(KlUcb(), 3, 100)
+    numbers = {"sum": np.array(sums), "count": np.array(counts), "release": np.array(counts)}
+    for _ in range(20):
+        agent.update(last, numbers)
+    assert agent.select_arm() == counts.index(7)
+
+
 @pytest.mark.parametrize("kind", [KlUcb, ThompsonSampling])
 def test_a_width_from_a_table_is_refused_where_it_would_not_grow_with_time(kind):
     agent = kind(width=from_table("hybrid", epsilon=1.0))

@@ -220,8 +220,8 @@ OTHERS = (
     Mutation(
         "EXP3 in loss form",
         "agents/exp3.py",
-        "scores[arm] += state.exploration_rate / n_arms * seen.gains[arm]",
-        "scores[arm] -= state.exploration_rate / n_arms * (1.0 - seen.gains[arm])",
+        "scores[arm] + state.exploration_rate / n_arms * seen.gains[arm]",
+        "scores[arm] - state.exploration_rate / n_arms * (1.0 - seen.gains[arm])",
         ("tests/agents/test_exp3.py", "-k", "by_hand"),
     ),
     Mutation(
@@ -240,7 +240,7 @@ OTHERS = (
     ),
     Mutation(
         "range check of compiled games dropped",
-        "dp_bandit_envs/simulation/play_block.py",
+        "dp_bandit_envs/simulation/totals.py",
         "valid &= (gains[place] >= 0.0) & (gains[place] <= 1.0)",
         "valid &= gains[place] >= 0.0",
         (ATTACKS, "-k", "every_engine"),

@@ -195,11 +195,11 @@ def test_trials_that_nobody_counted_before_count_when_they_begin():
         env_kwargs={"gains": TABLE, "ledger": ledger},
     )
     (work,) = prepared.works
-    work.run(0)
-    work.run(1)
+    work.run_all(range(1))
+    work.run_all(range(1, 2))
     assert at(ledger) == (4, 4.0)
     with pytest.raises(BudgetSpentError):
-        work.run(2)
+        work.run_all(range(2, 3))
 
 
 @pytest.mark.parametrize(

@@ -50,13 +50,17 @@ for env, arm in made():
         env.step(arm)
         env.reset()
         here = noise(env, arm)
-        assert len(here) == len(there) and not set(here) & set(there) - {0.0, 1.0}, (here, there)
+        assert len(here) == len(there) and len(set(here) & set(there) - {0.0, 1.0}) <= 3, (here, there)
 print("done")
 """
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no forks")
 def test_a_forked_game_is_refused_and_the_next_one_has_noise_of_its_own():
-    """With and without a seed; in its parent the game goes on. In a process of its own, which has no threads."""
+    """With and without a seed; in its parent the game goes on. In a process of its own, which has no threads.
+
+    Repeated noise would share 8 or 16 numbers. Two independent draws are the same point of the grid with probability
+    1 / 5120 (g / 4 b), so of up to 256 pairs four are equal with probability 3e-7.
+    """
     done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True)
     assert (done.returncode, done.stdout.split()) == (0, ["done"]), done.stderr

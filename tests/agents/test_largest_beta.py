@@ -1,0 +1,146 @@
+"""The arm with the largest Beta draw: its law against drawing all arms, in all ways to find it."""
+
+import math
+
+import numpy as np
+import pytest
+
+from dp_bandit_envs.agents.beta_draws import UNKNOWN, log_scale
+from dp_bandit_envs.agents.largest_beta import among_many, one_by_one
+from dp_bandit_envs.compiling.compiled import compile_with
+from dp_bandit_envs.compiling.intrinsics import streams_at
+from dp_bandit_envs.draws import Stream
+from dp_bandit_envs.simulation.entry import stream_address
+
+
+def one_by_one_often(addresses, alphas, betas, scales, chances, first, counts, calls, keep):
+    """Add up how often each arm has the largest draw."""
+    (rng,) = streams_at(addresses)
+    for _ in range(calls):
+        counts[one_by_one(alphas, betas, first, rng)] += 1
+
+
+def among_many_often(addresses, alphas, betas, scales, chances, first, counts, calls, keep):
+    """Add up how often each arm has the largest draw; unless the scales are kept, all posteriors count as changed."""
+    (rng,) = streams_at(addresses)
+    for _ in range(calls):
+        if not keep:
+            for arm in range(len(scales)):
+                scales[arm] = UNKNOWN
+        counts[among_many(alphas, betas, scales, chances, first, rng)] += 1
+
+
+ONE_BY_ONE, AMONG_MANY = compile_with(one_by_one_often, {}), compile_with(among_many_often, {})
+WAYS = {"one by one": (ONE_BY_ONE, False), "many": (AMONG_MANY, True), "many, all changed": (AMONG_MANY, False)}
+
+
+def shares(way, alphas, betas, first, calls, seed):
+    """Return how often each arm has the largest of its draws, as a share."""
+    find, keep = WAYS[way]
+    alphas, betas = np.array(alphas, float), np.array(betas, float)
+    scales, chances, counts = np.full(len(alphas), UNKNOWN), np.zeros(len(alphas)), np.zeros(len(alphas))
+    rng = Stream(np.random.SFC64(seed))
+    find((stream_address(rng),), alphas, betas, scales, chances, first, counts, calls, keep)
+    return counts / calls
+
+
+def test_one_arm_is_the_largest():
+    assert one_by_one([2.0], [3.0], 0, Stream(np.random.SFC64(7))) == 0
+    assert among_many([2.0], [3.0], [UNKNOWN], [0.0], 0, Stream(np.random.SFC64(7))) == 0
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_arms_without_gains_are_equally_likely(way):
+    """Shares of n choices have standard deviation sqrt((1/K) (1 - 1/K) / n): allow five.
+
+    False alarm: 3.5e-6 (five standard errors, two sides, six shares).
+    """
+    n, n_arms = 300_000, 6
+    found = shares(way, [1.0] * n_arms, [1.0] * n_arms, 2, n, 8)
+    assert np.all(np.abs(found - 1 / n_arms) < 5 * math.sqrt(1 / n_arms * (1 - 1 / n_arms) / n))
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_two_arms_by_hand(way):
+    """P(Beta(1, 3) > Beta(1, 5)) = 5 / 8: minima of 3 and of 5 uniform variables, and the least of 8 is among the 5.
+
+    False alarm: 1.2e-6 (five standard errors, two sides, two shares).
+    """
+    for first in (0, 1):
+        n = 300_000
+        assert abs(shares(way, [1.0, 1.0], [3.0, 5.0], first, n, 9)[0] - 5 / 8) < 5 * math.sqrt(15 / 64 / n)
+
+
+POSTERIORS = {
+    "unequal sizes, equal means": ([2.0, 20.0, 200.0, 2000.0], [3.0, 30.0, 300.0, 3000.0]),
+    "small counts": ([1.0, 2.0, 1.0, 3.0, 2.0], [1.0, 1.0, 2.0, 2.0, 3.0]),
+    "no success in a thousand": ([1.0, 1.0, 1.0, 2.0], [1000.0, 900.0, 1.5e4, 2000.0]),
+    "no failure": ([1000.0, 800.0, 5.0, 1.0], [1.0, 2.0, 1.0, 1.0]),
+    "a million": ([1e6, 1e6, 1e5, 300.0], [1e5, 1.002e5, 1.01e4, 40.0]),
+    "a leader and its followers": ([7000.0, 60.0, 110.0, 12.0, 210.0, 1.0], [3000.0, 40.0, 60.0, 9.0, 100.0, 2.0]),
+    "many alike": ([30.0] * 12, [70.0] * 12),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(("alphas", "betas"), POSTERIORS.values(), ids=POSTERIORS.keys())
+def test_the_largest_has_the_same_law_as_numpys_draws_of_all(alphas, betas, way):
+    """For every `first`: shares of n and of m choices differ by at most five standard errors and three choices.
+
+    The three are for rare ones, whose counts are not normal.
+
+    False alarm: 3e-5 (five standard errors, two sides, up to twelve arms and four times).
+    """
+    n, m, n_arms = 200_000, 400_000, len(alphas)
+    draws = np.random.default_rng(10).beta(alphas, betas, size=(m, n_arms))
+    expected = np.bincount(draws.argmax(axis=1), minlength=n_arms) / m
+    for first in {0, 1, n_arms // 2, n_arms - 1}:
+        found = shares(way, alphas, betas, first, n, 11 + first)
+        # One choice more in either sample where both would claim certainty.
+        variance = expected * (1 - expected) * (1 / n + 1 / m) + 1 / (n * m)
+        assert np.all(np.abs(found - expected) < 5 * np.sqrt(variance) + 3 / n)
+
+
+def test_arms_far_behind_cost_one_uniform_number():
+    rng, other = Stream(np.random.SFC64(4)), Stream(np.random.SFC64(4))
+    for _ in range(20):
+        assert one_by_one([500.0, 20.0, 20.0, 20.0], [500.0, 80.0, 80.0, 80.0], 0, rng) == 0
+        other.beta(500.0, 500.0)
+        other.random()
+    assert rng.random() == other.random()
+
+
+def test_scales_are_computed_where_they_are_needed_and_kept():
+    """Arm 1 is close to the first, arm 2 far behind."""
+    rng, scales = Stream(np.random.SFC64(4)), [UNKNOWN] * 3
+    among_many([60.0, 58.0, 3.0], [40.0, 42.0, 300.0], scales, [0.0] * 3, 0, rng)
+    assert scales == [UNKNOWN, log_scale(58.0, 42.0), UNKNOWN]
+
+
+def test_compiled_and_interpreted_agree_bit_for_bit():
+    setting, one, other = np.random.default_rng(12), Stream(np.random.SFC64(13)), Stream(np.random.SFC64(13))
+    address = (stream_address(other),)
+    winners = set()
+    for call in range(1000):
+        n_arms = int(setting.integers(1, 40))
+        top = 10 ** setting.uniform(0, 7, n_arms)
+        alphas = 1 + np.floor(top * setting.random(n_arms)) * (call % 3 > 0) + setting.random(n_arms) * (call % 2)
+        betas = 1 + np.floor(top * setting.random(n_arms)) * (call % 5 > 0)
+        scales, chances = np.full(n_arms, UNKNOWN), np.zeros(n_arms)
+        first = int(setting.integers(n_arms))
+        given, lists = (alphas.tolist(), betas.tolist()), (scales.tolist(), chances.tolist())
+        counts = np.zeros(n_arms)
+        for _ in range(3):
+            counts[one_by_one(*given, first, one)] += 1
+            counts[among_many(*given, *lists, first, one)] += 1
+        for _ in range(3):
+            for find in (ONE_BY_ONE, AMONG_MANY):
+                found = np.zeros(n_arms)
+                find(address, alphas, betas, scales, chances, first, found, 1, True)
+                counts -= found
+                winners.add(int(found.argmax()))
+        assert not counts.any()
+        assert scales.tolist() == lists[0]
+        assert chances.tolist() == lists[1]
+    assert one.random() == other.random()
+    assert len(winners) > 30
