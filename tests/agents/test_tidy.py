@@ -102,8 +102,8 @@ def by_hand(rate, n_arms, arms, gains):
     return scores, weights, reference, raised
 
 
-@pytest.mark.parametrize("rate", [0.3, 1.0])
-def test_every_engine_rescales_by_the_rule_in_words(rate):
+@pytest.mark.parametrize(("rate", "batch_size"), [(0.3, 1), (1.0, 1), (1.0, 2)])
+def test_every_engine_rescales_by_the_rule_in_words(rate, batch_size):
     horizon = 1500
     table = np.random.default_rng(4).random((horizon, 3)) ** 0.2
     agents = []
@@ -112,13 +112,16 @@ def test_every_engine_rescales_by_the_rule_in_words(rate):
         agents.append(Exp3(exploration_rate=rate))
         return agents[-1]
 
-    env = BanditEnv(Replay(table))
-    game = play(env, Algorithm("mine", kept, player="mine"), seed=2)
-    arms = list(game.arms)
-    scores, weights, reference, raised = by_hand(rate, 3, arms, [float(table[t, arm]) for t, arm in enumerate(arms)])
+    def batched(env):
+        return MiniBatchAverage(env, batch_size=batch_size)
+
+    game = play(BanditEnv(Replay(table)), Algorithm("mine", kept, batched, player="mine"), seed=2)
+    arms = np.array(game.arms)
+    gains = table[np.arange(horizon), arms].reshape(-1, batch_size).sum(axis=1) / batch_size
+    scores, weights, reference, raised = by_hand(rate, 3, arms[::batch_size].tolist(), gains.tolist())
     assert raised >= 2
     assert agents[-1]._state == exp3.State(scores, weights, reference, rate)
-    player = Algorithm("mine", lambda: Exp3(exploration_rate=rate), player="mine")
+    player = Algorithm("mine", lambda: Exp3(exploration_rate=rate), batched, player="mine")
     for way in (one_at_a_time, side_by_side):
         (ends,) = way(BanditEnv(Replay(table)), [player], 2, range(1), [horizon]).games
         numbers = [np.frombuffer(ends["mine"][f"state[{part}]"]).tolist() for part in range(4)]

@@ -13,11 +13,12 @@ from dp_bandit_envs.agents import Hedge
 from dp_bandit_envs.agents.exp3 import MOST_AHEAD
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.simulation import lane_loops
 from dp_bandit_envs.simulation.lane_loops import carries
 from dp_bandit_envs.simulation.plan import make_plan
 from dp_bandit_envs.simulation.tasks import Column
 from dp_bandit_envs.wrappers import ExactSums
-from tests.simulation.test_play_equals_simulate import ORDERS
+from tests.simulation.test_play_equals_simulate import ORDERS, LastBit
 from tests.tools.lane_games import assert_same_columns, assert_same_ends, one_at_a_time, side_by_side
 
 SEED = 20170208
@@ -124,6 +125,16 @@ def test_they_are_with_few_and_many_arms(n_arms):
         # Otherwise nothing would have been seen of the rescaling after 32 batches.
         references = [game["pairs at rate 1"]["state[2]"] for game in found.games]
         assert all(np.frombuffer(reference)[0] >= MOST_AHEAD for reference in references)
+
+
+@pytest.mark.parametrize("order", ["Laplace, small bound", "batch around Laplace"])
+def test_what_an_agent_is_told_is_equal_to_the_last_bit(order, monkeypatch):
+    """This agent's state is numbers, which every update replaces; lanes take it here only."""
+    monkeypatch.setattr(lane_loops, "AGENTS", (LastBit,))
+    for function in LastBit.functions[:2]:
+        monkeypatch.setattr(function, "__module__", Exp3.functions.update.__module__)
+    for game in ("Switching", "Replay"):
+        assert_same_three_ways(GAMES[game], [Algorithm("last bit", LastBit, ORDERS[order])])
 
 
 def test_weights_are_rescaled_within_these_games():

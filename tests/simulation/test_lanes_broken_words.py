@@ -27,11 +27,16 @@ def not_a_number(state, t, row, rng):
         row[arm] = 0.5 if t < 40 else math.nan
 
 
+def too_little(state, t, row, rng):
+    for arm in range(len(row)):
+        row[arm] = 1.0 if t < 40 else -1e-300
+
+
 # Only functions of the package are compiled into lanes.
-too_much.__module__ = not_a_number.__module__ = Stochastic.__module__
+too_much.__module__ = too_little.__module__ = not_a_number.__module__ = Stochastic.__module__
 
 
-@pytest.mark.parametrize("function", [too_much, not_a_number])
+@pytest.mark.parametrize("function", [too_much, too_little, not_a_number])
 def test_gains_outside_the_range_are_refused(function, monkeypatch):
     monkeypatch.setattr(Stochastic, "next_round", staticmethod(function))
     for trials in (1, 3):
