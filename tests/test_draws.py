@@ -44,7 +44,9 @@ def stream(seed: int = 0) -> Stream:
 def test_each_draw_has_its_law(name):
     """Its distribution function is sqrt(ln(2 / 1e-6) / (2 N)) off somewhere with probability 1e-6 at most (DKW).
 
-    Mean and variance are within five standard errors: false alarm 6e-7 each.
+    Mean and variance are within five standard errors.
+
+    False alarm: 2.2e-6 for each law (1e-6, and twice five standard errors on two sides).
     """
     draw, law = LAWS[name]
     found = drawn_compiled(draw, stream(3), 1.0, N)
@@ -62,7 +64,10 @@ def test_laws_are_of_all_formulas():
 
 
 def test_far_tails_have_their_mass():
-    """Of 10^7 draws each: beyond 12 scales 61 on average, beyond 4.5 standard deviations 68. Off by 5 roots: 6e-7."""
+    """Of 10^7 draws each: beyond 12 scales 31 a side on average, beyond 4.5 standard deviations 34; five roots off.
+
+    False alarm: below 3e-5 (Poisson's tails at these means, four of them).
+    """
     number = 10**7
     for draw, far, mass in (
         (lambda rng, scale: rng.laplace(0.0, 1.0), 12.0, math.exp(-12)),
@@ -75,7 +80,10 @@ def test_far_tails_have_their_mass():
 
 @pytest.mark.parametrize(("low", "high"), [(0, 7), (-3, 2), (5, 6)])
 def test_integers_are_equally_likely(low, high):
-    """Each count is within five standard errors: false alarm 6e-7 each."""
+    """Each count is within five standard errors.
+
+    False alarm: 8e-6 (five standard errors, two sides, thirteen counts).
+    """
     rng = stream(4)
     found = np.array([rng.integers(low, high) for _ in range(20_000)])
     share = 1 / (high - low)

@@ -1,25 +1,29 @@
 """Games side by side are the same games one at a time, and those of `play`, to the last bit: every pair of lanes."""
 
-from typing import Any
+import functools
+import math
 
 import gymnasium as gym
 import numpy as np
 import pytest
 
-from dp_bandit_envs import Exp3, LaplaceClipRescale, MiniBatchAverage, make_algorithm, play
+from dp_bandit_envs import Exp3, LaplaceClipRescale, MiniBatchAverage, Uniform, make_algorithm, play, simulate
+from dp_bandit_envs.adversaries import MemoryBounded, Replay, Stochastic
 from dp_bandit_envs.agents import Hedge
+from dp_bandit_envs.agents.exp3 import MOST_AHEAD
 from dp_bandit_envs.algorithms import Algorithm
-from dp_bandit_envs.metrics.regrets import pseudo_regret
+from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.simulation import lane_loops
 from dp_bandit_envs.simulation.lane_loops import carries
 from dp_bandit_envs.simulation.plan import make_plan
 from dp_bandit_envs.simulation.tasks import Column
 from dp_bandit_envs.wrappers import ExactSums
+from tests.simulation.test_play_equals_simulate import ORDERS, LastBit
 from tests.tools.lane_games import assert_same_columns, assert_same_ends, one_at_a_time, side_by_side
 
 SEED = 20170208
 # Prime: no batch ends with it.
 HORIZON = 701
-MEMORY, EXPERTS = "DPBandit-MemoryBounded-v0", "DPBandit-Experts-v0"
 
 
 def bandits(epsilon=1.0):
@@ -55,43 +59,138 @@ def noisy(env, epsilon):
     return LaplaceClipRescale(env, epsilon=epsilon)
 
 
-def assert_same_three_ways(env_id, algorithms, *, trials=range(3), horizon=HORIZON, **env_kwargs: Any):
+def assert_same_three_ways(make, algorithms, trials=range(3)):
     """Compare at every round, so that equal curves leave no room for other arms; return the lanes' games."""
-    env = gym.make(env_id, horizon=horizon, **env_kwargs)
+    env = make()
     for algorithm in algorithms:
         assert carries(make_plan(algorithm, env)), algorithm.name
-    every_round = np.arange(1, horizon + 1)
+    every_round = np.arange(1, env.unwrapped.horizon + 1)
     found = side_by_side(env, algorithms, SEED, trials, every_round)
     assert_same_ends(found, one_at_a_time(env, algorithms, SEED, trials, every_round))
     for columns, trial in zip(found.columns, trials, strict=True):
         for algorithm in algorithms:
-            game = play(gym.make(env_id, horizon=horizon, **env_kwargs), algorithm, seed=SEED, trial=trial)
-            assert_same_columns(columns[algorithm.name], column_of(game, env.unwrapped.adversary.means))
+            game = play(make(), algorithm, seed=SEED, trial=trial)
+            assert_same_columns(columns[algorithm.name], column_of(game))
     return found
 
 
-def column_of(game, means):
-    arms = np.array(game.arms)
-    pulls = np.cumsum(arms[:, np.newaxis] == np.arange(game.n_plays), axis=0)
-    pseudo = None if means is None else pseudo_regret(pulls, means)
-    if pseudo is not None:
-        assert np.array_equal(pseudo, game.pseudo_regret)
-    return Column(game.external_regret, game.policy_regret, pseudo, game.collected, game.switches, pulls[-1])
+def column_of(game):
+    """Return the column of a game of `play`; the pulls of all arms but those at the end are in the pseudo-regret."""
+    pulls = np.bincount(game.arms, minlength=game.n_plays)
+    return Column(game.external_regret, game.policy_regret, game.pseudo_regret, game.collected, game.switches, pulls)
 
 
-def games():
-    """Yield games that lanes carry, with both ways of charging and several memories where there is a memory."""
-    for name in ("Deterministic", "Stochastic", "FullyOblivious", "Oblivious", "Switching", "MemoryBounded", "Experts"):
-        yield f"DPBandit-{name}-v0", {"n_arms": 4}
+def made(name, horizon=HORIZON, **options):
+    return functools.partial(gym.make, f"DPBandit-{name}-v0", horizon=horizon, **options)
+
+
+GAMES = {
+    **{
+        name: made(name, n_arms=4)
+        for name in ("Deterministic", "Stochastic", "FullyOblivious", "Oblivious", "Switching", "MemoryBounded")
+    },
+    "Switching, charge hidden": made("Switching", n_arms=4, observe_charge=False),
+    "memory 0": made("MemoryBounded", n_arms=4, memory=0, observe_charge=False),
+    "memory 1": made("MemoryBounded", n_arms=4, memory=1, observe_charge=False),
+    "memory 3": made("MemoryBounded", n_arms=4, memory=3),
+    "memory around coins": lambda: BanditEnv(MemoryBounded(memory=2, gains=Stochastic(4, HORIZON))),
     # Adversaries without a function of a round.
-    yield "DPBandit-Trial-v0", {}
-    yield "DPBandit-Linear-v0", {"n_arms": 4}
-    yield "DPBandit-Replay-v0", {"gains": np.random.default_rng(1).random((HORIZON, 4))}
-    yield "DPBandit-Switching-v0", {"n_arms": 4, "observe_charge": False}
-    for memory in (0, 1, 3):
-        yield MEMORY, {"n_arms": 4, "memory": memory, "observe_charge": False}
+    "Trial": made("Trial"),
+    "Linear": made("Linear", n_arms=4),
+    "Replay": made("Replay", gains=np.random.default_rng(1).random((HORIZON, 4))),
+    "memory around a table": lambda: BanditEnv(MemoryBounded(gains=Replay(np.eye(4)[np.arange(HORIZON) % 4]))),
+}
+FULL_INFORMATION = {
+    "Experts": made("Experts", n_arms=4),
+    "Experts with a charge": made("Experts", gains="Switching", n_arms=4),
+    "Experts with a hidden charge": made("Experts", gains="Switching", n_arms=4, observe_charge=False),
+}
 
 
-@pytest.mark.parametrize(("env_id", "options"), list(games()), ids=str)
-def test_lanes_one_at_a_time_and_play_are_the_same_games(env_id, options):
-    assert_same_three_ways(env_id, experts() if env_id == EXPERTS else bandits(), **options)
+@pytest.mark.parametrize("game", GAMES)
+def test_lanes_one_at_a_time_and_play_are_the_same_games(game):
+    assert_same_three_ways(GAMES[game], bandits())
+
+
+@pytest.mark.parametrize("game", FULL_INFORMATION)
+def test_they_are_where_all_gains_are_revealed(game):
+    assert_same_three_ways(FULL_INFORMATION[game], experts())
+
+
+@pytest.mark.parametrize("n_arms", [2, 8])
+def test_they_are_with_few_and_many_arms(n_arms):
+    chosen = [one for one in bandits() if one.name in ("DP-EXP3-Lap", "EXP3-tau", "pairs at rate 1")]
+    found = assert_same_three_ways(made("FullyOblivious", n_arms=n_arms), chosen)
+    if n_arms == 2:
+        # Otherwise nothing would have been seen of the rescaling after 32 batches.
+        references = [game["pairs at rate 1"]["state[2]"] for game in found.games]
+        assert all(np.frombuffer(reference)[0] >= MOST_AHEAD for reference in references)
+
+
+@pytest.mark.parametrize("order", ["Laplace, small bound", "batch around Laplace"])
+def test_what_an_agent_is_told_is_equal_to_the_last_bit(order, monkeypatch):
+    """This agent's state is numbers, which every update replaces; lanes take it here only."""
+    monkeypatch.setattr(lane_loops, "AGENTS", (LastBit,))
+    for function in LastBit.functions[:2]:
+        monkeypatch.setattr(function, "__module__", Exp3.functions.update.__module__)
+    for game in ("Switching", "Replay"):
+        assert_same_three_ways(GAMES[game], [Algorithm("last bit", LastBit, ORDERS[order])])
+
+
+def test_weights_are_rescaled_within_these_games():
+    """Otherwise the tests above would say nothing of `tidy`, and of the sums that Hedge takes afresh."""
+    found = side_by_side(GAMES["Stochastic"](), bandits()[:2], SEED, range(3), [HORIZON])
+    assert all(np.frombuffer(game["rate 1"]["state[2]"])[0] >= MOST_AHEAD for game in found.games)
+    found = side_by_side(FULL_INFORMATION["Experts"](), experts()[2:3], SEED, range(3), [HORIZON])
+    # The third array: the sum of weights, and the reference.
+    assert all(np.frombuffer(game["fast Hedge"]["state[2]"])[1] > 100 for game in found.games)
+
+
+@pytest.mark.parametrize("order", ["Laplace around batch, clipped", "the same, clipped inside", "Laplace, bound 0"])
+def test_wrappers_in_any_order_are_the_same_games(order):
+    assert_same_three_ways(made("Switching", 331), [Algorithm(order, Exp3, ORDERS[order])])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("order", ORDERS)
+def test_wrappers_in_every_order_are_the_same_games(order):
+    players = [Algorithm(order, agent, ORDERS[order]) for agent in (Exp3, Uniform)]
+    for player in players:
+        assert_same_three_ways(made("Stochastic", 331), [player], range(5, 25))
+        assert_same_three_ways(made("MemoryBounded", 331, memory=2, observe_charge=False), [player])
+        assert_same_three_ways(made("Experts", 331, n_arms=3), [player])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_arms", range(2, 9))
+@pytest.mark.parametrize("name", ["Deterministic", "Stochastic", "FullyOblivious", "Oblivious", "Switching", "Experts"])
+def test_every_number_of_arms_and_much_and_little_noise(name, n_arms):
+    for epsilon in (0.1, 1.0, math.inf):
+        algorithms = experts(epsilon) if name == "Experts" else bandits(epsilon)
+        assert_same_three_ways(made(name, 3001, n_arms=n_arms), algorithms, range(4, 24))
+
+
+@pytest.mark.slow
+def test_ten_million_rounds_at_rate_1_stay_finite():
+    """Scores of 2.5 million, a rescaling every 200 rounds. Arms are uniform: five standard errors.
+
+    False alarm: 7e-6 (five standard errors, two sides, twelve counts).
+    """
+    horizon = 10**7
+    player = make_algorithm("EXP3", exploration_rate=1.0)
+    found = simulate(
+        "DPBandit-Stochastic-v0",
+        player,
+        horizon=horizon,
+        trials=3,
+        checkpoints=5,
+        env_kwargs={"means": [1.0] * 4},
+    )["EXP3"]
+    assert found.engine == "lanes"
+    assert found.collected.tolist() == [[horizon * part / 5 for part in range(1, 6)]] * 3
+    assert np.all(found.external_regret == 0)
+    assert np.all(np.abs(found.pulls - horizon / 4) < 5 * math.sqrt(horizon * 3 / 16))
+    env = gym.make("DPBandit-Stochastic-v0", horizon=horizon, means=[1.0] * 4)
+    (game, *_) = side_by_side(env, [player], 0, range(3), [horizon]).games
+    scores, weights = np.frombuffer(game["EXP3"]["state[0]"]), np.frombuffer(game["EXP3"]["state[1]"])
+    assert np.all(np.isfinite(weights)) and np.all(np.abs(scores - horizon / 4) < 1e4)

@@ -1,0 +1,222 @@
+"""What is played side by side, what is not, and that all of it meets the same gains."""
+
+from typing import NamedTuple
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from dp_bandit_envs import Exp3, LaplaceClipRescale, Ledger, RandomizedResponse, make_algorithm, play, simulate
+from dp_bandit_envs.adversaries import Adversary, MemoryBounded, Replay, Stochastic, overfished
+from dp_bandit_envs.agents import exp3
+from dp_bandit_envs.agents.functional import Functions
+from dp_bandit_envs.algorithms import Algorithm
+from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.errors import BudgetSpentError
+from dp_bandit_envs.privacy.mechanisms import laplace_gains
+from dp_bandit_envs.simulation.lane_trials import LEAST_TRIALS
+from dp_bandit_envs.wrappers import PrivacyBoundary
+from tests.tools.playable import BANDITS
+
+GAME = "DPBandit-Stochastic-v0"
+LANES = ["EXP3", "DP-EXP3-Lap", "DP-Lambda-Lap", "EXP3-tau", "Batched-Lap-EXP3", "Uniform"]
+
+
+def engines(game, algorithms, trials=LEAST_TRIALS, **options):
+    return {name: outcome.engine for name, outcome in simulate(game, algorithms, trials=trials, **options).items()}
+
+
+def test_the_family_of_exp3_is_played_side_by_side_and_nothing_else():
+    found = engines(GAME, BANDITS, horizon=20)
+    assert found == {name: "lanes" if name in LANES else "compiled" for name in BANDITS}
+
+
+def test_so_is_hedge_where_all_gains_are_revealed():
+    names = ["Hedge", "DP-Hedge", "Lazy-Hedge", "DP-Epochs", *LANES]
+    found = engines("DPBandit-Experts-v0", names, horizon=20, env_kwargs={"n_arms": 5})
+    assert found == {name: "compiled" if name in ("Lazy-Hedge", "DP-Epochs") else "lanes" for name in names}
+
+
+@pytest.mark.parametrize("trials", [1, LEAST_TRIALS - 1, LEAST_TRIALS, 20])
+def test_few_trials_go_one_by_one(trials):
+    expected = "lanes" if trials >= LEAST_TRIALS else "compiled"
+    assert engines(GAME, ["EXP3", "UCB"], trials, horizon=20) == {"EXP3": expected, "UCB": "compiled"}
+    assert engines(GAME, ["EXP3"], trials, horizon=20, first_trial=7) == {"EXP3": expected}
+
+
+@pytest.mark.parametrize(("n_arms", "engine"), [(2, "lanes"), (8, "lanes"), (9, "compiled"), (40, "compiled")])
+def test_many_arms_go_one_by_one(n_arms, engine):
+    assert engines(GAME, "Uniform", horizon=20, env_kwargs={"n_arms": n_arms}) == {"Uniform": engine}
+
+
+def test_graphs_points_and_payoffs_go_one_by_one():
+    graph = {"graph": "complete", "n_arms": 4}
+    assert engines("DPBandit-Graph-v0", ["EXP3"], horizon=20, env_kwargs=graph) == {"EXP3": "compiled"}
+    assert engines("DPBandit-Ball-v0", ["AS-FTRL"], horizon=20) == {"AS-FTRL": "compiled"}
+    paid = {"payoff": overfished, "n_arms": 3}
+    assert engines("DPBandit-MemoryBounded-v0", ["EXP3"], horizon=20, env_kwargs=paid) == {"EXP3": "compiled"}
+
+
+def test_data_with_a_ledger_are_played_and_counted_trial_by_trial():
+    table, ledger = np.full((30, 2), 0.5), Ledger(epsilon=5.0, draws_delta=0.9)
+    player = make_algorithm("DP-EXP3-Lap", epsilon=1.0)
+    found = engines(lambda: BanditEnv(Replay(table, ledger=ledger)), player, 4, seed=None)
+    assert found == {"DP-EXP3-Lap": "compiled"}
+    assert engines(lambda: BanditEnv(Replay(table)), player, 4, seed=None) == {"DP-EXP3-Lap": "lanes"}
+    assert ledger.spent.epsilon == pytest.approx(4.0)
+    with pytest.raises(BudgetSpentError):
+        engines(lambda: BanditEnv(Replay(table, ledger=ledger)), player, 3, seed=None)
+
+
+def by_index(state, rng):
+    return int(rng.random() * 2)
+
+
+def learns_nothing(state, arm, seen):
+    return state
+
+
+class Child(Exp3):
+    """A user's agent that is still EXP3."""
+
+
+class Indifferent(Exp3):
+    """A user's agent with functions of its own."""
+
+    functions = Functions(by_index, learns_nothing)
+
+
+def indifferent():
+    agent = Exp3()
+    agent.functions = Functions(by_index, exp3.update, exp3.tidy)
+    return agent
+
+
+class Quieter(laplace_gains.LaplaceClipRescale):
+    """A user's mechanism."""
+
+
+class Always(RandomizedResponse):
+    """Not carried, and neither is what it inherits."""
+
+
+def louder(state, arm, gain, rng):
+    return gain / 2, 1
+
+
+def with_own_release(env):
+    mechanism = laplace_gains.LaplaceClipRescale(epsilon=1.0)
+    mechanism.release = louder
+    return PrivacyBoundary(env, mechanism)
+
+
+OWN = {
+    "child": Algorithm("child", Child),
+    "functions of a class": Algorithm("functions of a class", Indifferent),
+    "functions of an object": Algorithm("functions of an object", indifferent),
+    "child of a mechanism": Algorithm(
+        "child of a mechanism", Exp3, lambda env: PrivacyBoundary(env, Quieter(epsilon=1.0))
+    ),
+    "release of an object": Algorithm("release of an object", Exp3, with_own_release),
+    "another mechanism": Algorithm("another mechanism", Exp3, lambda env: Always(env, epsilon=1.0)),
+}
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_parts_of_your_own_are_never_played_as_if_they_were_ours(name):
+    outcome = simulate(GAME, [OWN[name], "EXP3"], horizon=100, trials=3, checkpoints=range(1, 101))[name]
+    assert outcome.engine != "lanes"
+    for trial in range(3):
+        game = play(gym.make(GAME, horizon=100), OWN[name], trial=trial)
+        assert np.array_equal(outcome.collected[trial], game.collected)
+        assert np.array_equal(outcome.pulls[trial], np.bincount(game.arms, minlength=4))
+
+
+def in_python(state, t, row, rng):
+    # No compiler knows a dict of such mixed values.
+    words = {"gains": [rng.random() for _ in row], "t": t, "name": f"round {t}"}
+    row[:] = words["gains"] if words["t"] % 3 else 0.25
+
+
+class Worded(Stochastic):
+    """Draws its rounds by a function that cannot be compiled."""
+
+    next_round = staticmethod(in_python)
+
+
+class Wide(NamedTuple):
+    """The state of coins, with a matrix beside them."""
+
+    means: np.ndarray
+    matrix: np.ndarray
+
+
+class InATable(Stochastic):
+    """Its state is nothing that fits a lane."""
+
+    def first_round_state(self, rng):
+        """Return means, and a matrix."""
+        return Wide(*super().first_round_state(rng), np.zeros((2, 2)))
+
+
+class Rising(Adversary):
+    """Knows nothing of rounds."""
+
+    begun = 0
+
+    def begin(self, rng):
+        """Count the games of all."""
+        Rising.begun += 1
+        self._rng = rng
+
+    def next_gains(self, rounds):
+        """Return uniform gains."""
+        return self._rng.random((rounds, self.n_arms))
+
+
+@pytest.mark.parametrize("kind", [Worded, InATable, Rising])
+def test_agents_are_played_side_by_side_on_gains_of_an_adversary_of_your_own(kind):
+    def make():
+        return BanditEnv(kind(3, 100))
+
+    Rising.begun = 0
+    outcome = simulate(make, ["EXP3"], trials=4, checkpoints=range(1, 101))["EXP3"]
+    assert outcome.engine == "lanes"
+    assert Rising.begun == (4 if kind is Rising else 0)
+    for trial in range(4):
+        game = play(make(), make_algorithm("EXP3"), trial=trial)
+        assert np.array_equal(outcome.external_regret[trial], game.external_regret)
+        assert np.array_equal(outcome.pulls[trial], np.bincount(game.arms, minlength=3))
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_all_engines_meet_the_same_gains(jobs):
+    """Regret plus gains collected is the best arm's total: the same for all players of a trial, to the last bit."""
+
+    class Played(Exp3):
+        def begin(self, **options):
+            super().begin(**options)
+
+    players = [*map(make_algorithm, ("EXP3", "UCB", "DP-UCB", "DP-EXP3-Lap")), Algorithm("played", Played)]
+    for make in (
+        lambda: gym.make("DPBandit-Oblivious-v0", horizon=200),
+        lambda: BanditEnv(MemoryBounded(gains=Rising(3, 200))),
+    ):
+        simulation = simulate(make, players, trials=5, jobs=jobs)
+        assert {outcome.engine for outcome in simulation.values()} == {"lanes", "compiled", "play"}
+        best = [outcome.external_regret + outcome.collected for outcome in simulation.values()]
+        assert all(np.allclose(total, best[0], rtol=0, atol=1e-9) for total in best)
+        assert len(set(best[0][:, -1])) > 1
+
+
+def test_a_wrapper_without_noise_is_carried_too():
+    quiet = Algorithm("quiet", Exp3, lambda env: LaplaceClipRescale(env, epsilon=float("inf")))
+    found = simulate(GAME, [quiet, Algorithm("bare", Exp3, player="quiet")], trials=3, horizon=300)
+    assert {outcome.engine for outcome in found.values()} == {"lanes"}
+
+
+def test_machine_code_that_is_switched_off_is_not_asked_for(monkeypatch):
+    from numba.core import config
+
+    monkeypatch.setattr(config, "DISABLE_JIT", 1)
+    assert engines(GAME, ["EXP3"], horizon=20) == {"EXP3": "play"}

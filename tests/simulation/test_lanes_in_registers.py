@@ -1,0 +1,90 @@
+"""Machine code of lanes: many games in a vector register, and every operation rounded by itself."""
+
+import re
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from numba.core.registry import cpu_target
+
+from dp_bandit_envs import make_algorithm
+from dp_bandit_envs.compiling import compiled
+from dp_bandit_envs.simulation import lane_loops
+from dp_bandit_envs.simulation.lane_loops import LaneGains, LaneLoop
+from dp_bandit_envs.simulation.plan import make_plan
+from dp_bandit_envs.simulation.play_lanes import LANES
+
+TRIPLE, _, FEATURES = cpu_target.target_context.codegen().magic_tuple()
+pytestmark = [
+    pytest.mark.skipif(
+        not (TRIPLE.startswith("x86_64") and "+avx2" in FEATURES), reason="instructions of x86-64 with AVX2"
+    )
+]
+WIDE = {name: re.compile(rf"\bv{name}pd\s.*%[yz]mm") for name in ("div", "mul")}
+FUSED = re.compile(r"\bvf(n?m(add|sub)|maddsub|msubadd)\w+")
+
+
+@pytest.fixture(autouse=True)
+def compiled_afresh(monkeypatch):
+    """Machine code from disk has no assembly to show."""
+
+    def nowhere(function, key):
+        raise RuntimeError
+
+    monkeypatch.setattr(compiled, "MachineCode", nowhere)
+    for name in ("_play_loop", "_draw_loop"):
+        monkeypatch.setattr(lane_loops, name, getattr(lane_loops, name).__wrapped__)
+
+
+def assembly(loop, *arguments):
+    """Return the machine code of a loop as text, compiled by playing 0 rounds."""
+    loop.compiled(*arguments)
+    assert loop.compiled._lean
+    (text,) = loop.compiled._dispatcher.inspect_asm().values()
+    return text
+
+
+def of_algorithm(name, n_arms, env_id="DPBandit-Stochastic-v0"):
+    loop = LaneLoop(make_plan(make_algorithm(name), gym.make(env_id, n_arms=n_arms, horizon=100)))
+    block, row, clock = loop.games(0, range(1))
+    gains, at = np.empty((0, n_arms, LANES), np.int64), np.array([100])
+    records = np.zeros((1, LANES)), np.zeros((1, LANES), np.int64), np.zeros((1, n_arms, LANES), np.int64)
+    return assembly(loop, block, row, gains, clock, at, *records)
+
+
+@pytest.mark.parametrize("name", ["EXP3", "DP-EXP3-Lap", "EXP3-tau"])
+def test_games_are_divided_side_by_side(name):
+    """EXP3 divides twice a round, so that a loop without vectors has no such division."""
+    text = of_algorithm(name, 4)
+    assert len(WIDE["div"].findall(text)) >= 2
+    assert not FUSED.search(text)
+
+
+def test_these_instructions_would_be_found():
+    assert WIDE["div"].search("\tvdivpd\t%zmm1, %zmm2, %zmm3") and not WIDE["div"].search(
+        "\tvdivpd\t%xmm1, %xmm2, %xmm3"
+    )
+    assert FUSED.search("\tvfmadd213pd\t%ymm1") and FUSED.search("\tvfnmsub231sd\t%xmm1")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_arms", range(2, 9))
+@pytest.mark.parametrize("name", ["EXP3", "DP-EXP3-Lap", "EXP3-tau", "Batched-Lap-EXP3", "Hedge"])
+def test_they_are_for_every_number_of_arms(name, n_arms):
+    """Hedge divides nothing; an exponential has thirteen multiplications."""
+    hedge = name == "Hedge"
+    text = of_algorithm(name, n_arms, "DPBandit-Experts-v0" if hedge else "DPBandit-Stochastic-v0")
+    assert len(WIDE["mul"].findall(text)) >= 13
+    assert hedge or WIDE["div"].search(text)
+    assert not FUSED.search(text)
+
+
+@pytest.mark.parametrize("game", ["Stochastic", "FullyOblivious", "Oblivious", "Switching"])
+def test_nothing_is_fused_in_the_loops_of_gains(game):
+    adversary = gym.make(f"DPBandit-{game}-v0", horizon=100).unwrapped.adversary
+    loop = LaneGains(adversary, adversary)
+    block, row, clock, _ = loop.games(0, range(1))
+    gains, totals_at = np.empty((0, 4, LANES), np.int64), np.zeros((1, 4, LANES))
+    text = assembly(loop, block, row, gains, clock, np.array([100]), totals_at)
+    assert not FUSED.search(text)
+    assert re.search(r"\bv(add|sub|cmp\w*|mul)pd\s.*%[yz]mm", text)

@@ -1,0 +1,138 @@
+"""Lanes that are stopped, that threads and processes play, that are put together, and what they leave in memory."""
+
+import pickle
+import subprocess
+import sys
+
+import gymnasium as gym
+import joblib
+import numpy as np
+import pytest
+
+from dp_bandit_envs import make_algorithm, simulate
+from dp_bandit_envs.experiments.chunked_run import run
+from dp_bandit_envs.experiments.experiment import AlgorithmSpec, Experiment, GameSpec
+from dp_bandit_envs.experiments.results_folder import ResultsFolder
+from dp_bandit_envs.simulation import lane_trials
+from dp_bandit_envs.simulation.lane_loops import LaneLoop
+from dp_bandit_envs.simulation.lane_trials import LaneTrials
+from dp_bandit_envs.simulation.tasks import StoppedEarlyError
+from tests.simulation.test_results_do_not_depend_on import assert_equal
+from tests.tools.lane_games import assert_same_columns, plans_of
+
+GAME, PLAYERS = "DPBandit-Switching-v0", ["EXP3", "DP-EXP3-Lap"]
+
+
+def work(horizon=300, players=PLAYERS):
+    env = gym.make(GAME, horizon=horizon)
+    return LaneTrials(env.unwrapped.adversary, plans_of(env, [*map(make_algorithm, players)]), 3, np.array([horizon]))
+
+
+def test_work_stops_before_the_next_block_of_rounds(monkeypatch):
+    monkeypatch.setattr(lane_trials, "NUMBERS_AT_ONCE", 10 * 4 * 16)
+    played = []
+    monkeypatch.setattr(LaneLoop, "check", lambda loop, block: played.append(loop))
+    with pytest.raises(StoppedEarlyError):
+        work().run_all(range(40), lambda: len(played) >= 2 * 7)
+    # Seven blocks of ten rounds, each of two algorithms; the other trials were not begun.
+    assert len(played) == 14
+
+
+def test_compiling_stops_between_two_algorithms(monkeypatch):
+    played = []
+    monkeypatch.setattr(LaneLoop, "check", lambda loop, block: played.append(loop))
+    work().compile(lambda: len(played) == 1)
+    assert len(played) == 1
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_an_interrupt_in_a_block_ends_everything_at_once(jobs, monkeypatch):
+    """As Ctrl-C does when machine code returns; what was played before is counted."""
+    monkeypatch.setattr(lane_trials, "NUMBERS_AT_ONCE", 10 * 4 * 16)
+    done, blocks = [], []
+
+    def progress(games, of):
+        done.append(games)
+        if games >= 2 * 20:
+            raise KeyboardInterrupt
+
+    real = LaneTrials._run
+    monkeypatch.setattr(
+        LaneTrials, "_run", lambda self, trials, stopped: blocks.append(trials) or real(self, trials, stopped)
+    )
+    with pytest.raises(KeyboardInterrupt):
+        simulate(GAME, PLAYERS, horizon=20_000, trials=16 * 40, jobs=jobs, progress=progress)
+    assert done == list(range(2, 42, 2))
+    assert len(blocks) < 40
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_progress_counts_each_game_once(jobs):
+    told = []
+    simulate(GAME, [*PLAYERS, "UCB"], horizon=50, trials=21, jobs=jobs, progress=lambda *numbers: told.append(numbers))
+    assert {of for _, of in told} == {63}
+    done = [games for games, _ in told]
+    # Two algorithms in lanes and one beside them.
+    assert set(np.diff([0, *done])) == {1, 2} and done[-1] == 63 and len(done) == 42
+
+
+def test_threads_and_processes_play_the_same_games(monkeypatch):
+    monkeypatch.setattr(lane_trials, "NUMBERS_AT_ONCE", 64 * 4 * 16)
+    given = {"horizon": 2000, "trials": 70, "seed": 5, "checkpoints": 4, "first_trial": 3}
+    alone = simulate(GAME, [*PLAYERS, "EXP3-tau"], **given)
+    assert {outcome.engine for outcome in alone.values()} == {"lanes"}
+    assert_equal(alone, simulate(GAME, [*PLAYERS, "EXP3-tau"], jobs=4, **given))
+    with joblib.parallel_config("loky"):
+        assert_equal(alone, simulate(GAME, [*PLAYERS, "EXP3-tau"], jobs=2, **given))
+    with joblib.parallel_config("threading"):
+        assert_equal(alone, simulate(GAME, [*PLAYERS, "EXP3-tau"], jobs=2, **given))
+
+
+def test_pickled_work_plays_the_same_games_before_and_after_it_has_played():
+    mine = work()
+    sent = [pickle.loads(pickle.dumps(mine))]
+    found = mine.run_all(range(5))
+    sent.append(pickle.loads(pickle.dumps(mine)))
+    assert "seed" not in repr(mine)
+    for other in sent:
+        for one, again in zip(found, other.run_all(range(5)), strict=True):
+            for name in one:
+                assert_same_columns(one[name], again[name])
+
+
+def test_chunks_in_lanes_and_leftovers_are_put_together(tmp_path):
+    """A chunk of 32 trials, and one of 2, which are played one by one."""
+    experiment = Experiment(
+        "x", (GameSpec("a", "A", GAME),), (AlgorithmSpec("EXP3"), AlgorithmSpec("UCB")), horizon=60, trials=34
+    )
+    found = run(experiment, ResultsFolder(tmp_path, experiment.configuration()), jobs=2)
+    whole = simulate(GAME, ["EXP3", "UCB"], horizon=60, trials=34)
+    for name in whole:
+        for measure in ("external_regret", "collected", "pulls"):
+            assert np.array_equal(found.arrays[f"a/{name}/{measure}"], getattr(whole[name], measure))
+
+
+PROGRAM = """
+import gc, resource, sys
+from dp_bandit_envs import simulate
+
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+def play(horizon, trials):
+    found = simulate("DPBandit-Switching-v0", ["EXP3", "DP-EXP3-Lap"], horizon=horizon, trials=trials, checkpoints=2)
+    assert found["EXP3"].engine == "lanes"
+    return peak()
+
+play(20_000, 32)
+print(peak(), play(2_000_000, 32), play(20_000, 1024))
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="ru_maxrss in kilobytes")
+def test_memory_is_flat_in_rounds_and_trials():
+    """The gains of 2 million rounds would be a gigabyte; of a game, some hundred bytes are kept."""
+    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)
+    first, longer, more = map(int, done.stdout.split())
+    assert longer - first < 2**22
+    assert more - first < 2**22
