@@ -12,7 +12,7 @@ from numba.core.compiler import Compiler
 
 
 class _NoCode(JITCodeLibrary):
-    """A module that other modules take in as it is, and optimise as a part of them; overrides methods of Numba's own."""
+    """A module that other modules take in as it is, and optimise as a part of them; overrides Numba's methods."""
 
     def _optimize_final_module(self) -> None:
         pass
