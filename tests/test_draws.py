@@ -243,8 +243,8 @@ def test_fixed_bits():
         "0x1.3d38c013b20d0p+5",
         "0x1.2840ab497ae8fp+1",
         "0x1.8d46f4104112cp-7",
-        "0x1.92aff2ce3e716p+0",
-        "0x1.238b394408f39p+4",
-        "0x1.0f6acf184ff9bp-2",
-        "0x1.ffc3c0ac495f8p-1",
+        "0x1.914f8eee1549fp+0",
+        "0x1.2d3ae3b03d4f8p+4",
+        "0x1.3d1353d5592f6p-1",
+        "0x1.fdcdafda1e3e1p-1",
     ]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-COMMAND = ["dp-bandit", "reproduce", "figure-1", "--trials", "30", "--horizon", "512", "--out", "out"]
+COMMAND = ["dp-bandit", "reproduce", "figure-1", "--trials", "40", "--horizon", "512", "--out", "out"]
 # Runs the command, and sends itself SIGKILL when half of a file with a certain name is on the disk.
 KILLED = """
 import os, signal, sys
@@ -47,7 +47,7 @@ def whole(tmp_path_factory):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="SIGKILL")
-@pytest.mark.parametrize("last", ["chunks/oblivious-000024.npz", pytest.param("figure.svg", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("last", ["chunks/oblivious-000032.npz", pytest.param("figure.svg", marks=pytest.mark.slow)])
 def test_a_killed_run_ends_with_the_same_bytes(last, whole, tmp_path):
     _, expected = whole
     killed = go(tmp_path, last)
