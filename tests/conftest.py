@@ -9,6 +9,9 @@ import pytest
 for _name in ("COLUMNS", "LINES", "FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "PYTHONIOENCODING"):
     os.environ.pop(_name, None)
 
+# Else it would depend on what is on disk whether small simulations are compiled; see `simulation/small_jobs.py`.
+os.environ["DP_BANDIT_ENVS_COMPILE"] = "always"
+
 # A failed assert in a helper shows its values, as one in a test does.
 pytest.register_assert_rewrite("tests.tools")
 

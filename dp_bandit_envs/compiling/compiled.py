@@ -23,7 +23,7 @@ from dp_bandit_envs import arithmetic, draws
 from dp_bandit_envs.compiling import intrinsics
 from dp_bandit_envs.compiling.fingerprint import add, fingerprint, global_names
 from dp_bandit_envs.compiling.inlining import ForInlining
-from dp_bandit_envs.compiling.machine_code import MachineCode
+from dp_bandit_envs.compiling.machine_code import MachineCode, MissingCodeError
 
 Options = tuple[tuple[str, Any], ...]
 PACKAGE = "dp_bandit_envs"
@@ -102,10 +102,12 @@ class Compiled:
             return self._dispatcher(*arguments)
         try:
             return self._dispatcher(*arguments)
-        except NumbaError:
-            # Raised while compiling, so nothing has run yet.
-            self._dispatcher, self._lean = self._with(OPTIONS), False
-            return self._dispatcher(*arguments)
+        except (NumbaError, MissingCodeError):
+            # Raised while compiling or loading, so nothing has run yet.
+            allocating = self._with(OPTIONS)
+            returned = allocating(*arguments)
+            self._dispatcher, self._lean = allocating, False
+            return returned
 
     @property
     def kept_on_disk(self) -> bool:

@@ -1,3 +1,4 @@
+# mypy: disable-error-code="no-untyped-call"
 """Compiles a function that others inline: its code goes into theirs, and none of its own is made.
 
 Numba optimises each function and makes machine code of it, also of those that are only ever inlined; that took a third
@@ -11,7 +12,7 @@ from numba.core.compiler import Compiler
 
 
 class _NoCode(JITCodeLibrary):
-    """A module that other modules take in as it is; it is optimised as a part of them."""
+    """A module that other modules take in as it is, and optimise as a part of them; overrides Numba's methods."""
 
     def _optimize_final_module(self) -> None:
         pass

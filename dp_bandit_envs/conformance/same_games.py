@@ -8,6 +8,7 @@ from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.conformance.rules import must_not_fail, require
 from dp_bandit_envs.conformance.trial_games import made
 from dp_bandit_envs.simulation import play, simulate
+from dp_bandit_envs.simulation.small_jobs import always_compiled
 
 COMPILED = "a FunctionalAgent"
 """What is made of functions that Numba compiles, and must not fall back to `play`."""
@@ -32,7 +33,8 @@ def check_played_equals_simulated(
     with must_not_fail(f"simulate with {what} in {id_}", "simulate(id, {'name': MyAgent}) shows the error."):
         rounds = range(1, len(games[0].arms) + 1)
         options: Any = {"trials": trials, "seed": 11, "checkpoints": rounds, "env_kwargs": sized}
-        outcome = simulate(id_, [algorithm], **options)[algorithm.name]
+        with always_compiled():
+            outcome = simulate(id_, [algorithm], **options)[algorithm.name]
     if what == COMPILED:
         require(
             outcome.engine == "compiled", f"{what} must be compiled", outcome.reason, "Numba's documentation helps."

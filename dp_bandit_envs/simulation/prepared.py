@@ -50,6 +50,7 @@ class Prepared:
         checkpoints: Rounds at which to record results, ascending; the last is the horizon.
         players: The algorithms by name.
         reasons: Why an algorithm is played instead of compiled; for these only.
+        make_env: Makes another such environment.
         works: What has to be played in each trial: the compiled algorithms together, the others together.
         on_gpu: Whether a GPU plays them.
     """
@@ -61,6 +62,7 @@ class Prepared:
     checkpoints: IntArray
     players: dict[str, Algorithm]
     reasons: dict[str, str]
+    make_env: Callable[[], Environment] = dataclasses.field(repr=False)
     works: tuple[CompiledTrials | PlayedTrials, ...]
     on_gpu: bool = False
 
@@ -195,7 +197,7 @@ def prepare(
         works.append(CompiledTrials(game.adversary, compiled, number, rounds, terms, source, decision_set))
     if reasons:
         works.append(PlayedTrials(make_env, {name: players[name] for name in reasons}, number, rounds, Terms(secret)))
-    return Prepared(game, env, number, secret, rounds, players, reasons, tuple(works))
+    return Prepared(game, env, number, secret, rounds, players, reasons, make_env, tuple(works))
 
 
 def _rounds(checkpoints: Checkpoints, horizon: int) -> IntArray:

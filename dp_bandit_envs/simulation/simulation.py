@@ -1,4 +1,4 @@
-"""Simulates many games: compiled if all parts can be compiled, otherwise with `play`."""
+"""Simulates many games: compiled if all parts can be compiled and it takes no longer, otherwise with `play`."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, SupportsIndex
@@ -11,6 +11,7 @@ from dp_bandit_envs.simulation.gpu_games import for_device
 from dp_bandit_envs.simulation.outcomes import Simulation
 from dp_bandit_envs.simulation.players import Algorithms
 from dp_bandit_envs.simulation.prepared import SECRET, prepare
+from dp_bandit_envs.simulation.small_jobs import played_if_small
 from dp_bandit_envs.simulation.spreading import spread
 
 if TYPE_CHECKING:
@@ -86,6 +87,8 @@ def simulate(
         at_guarantee=at_guarantee,
     )
     prepared = for_device(prepared, device, cluster)
+    if jobs == 1 and cluster is None and device == "cpu":
+        prepared = played_if_small(prepared, trials)
     if not prepared.secret:
         warn_of_known_seed(prepared.game.adversary.is_real)
     prepared = prepared.entered(trials)

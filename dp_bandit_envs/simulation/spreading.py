@@ -1,5 +1,6 @@
 """Plays many tasks in parallel, in threads, processes or on a cluster, and stops at once on Ctrl-C."""
 
+import functools
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ThreadPoolExecutor, wait
@@ -10,6 +11,7 @@ from joblib.parallel import SequentialBackend, ThreadingBackend, get_active_back
 
 from dp_bandit_envs.compiling.background import in_background
 from dp_bandit_envs.simulation.carrying import Carried
+from dp_bandit_envs.simulation.compiling_beside import compile_all
 from dp_bandit_envs.simulation.cutting import Cutter
 from dp_bandit_envs.simulation.tasks import Played, Result, Task, once_for_each_work, play_all
 
@@ -58,7 +60,7 @@ def spread(
     if isinstance(backend, LOCAL) and jobs > 1:
         yield from _in_threads(tasks, jobs, left)
     elif isinstance(backend, LOCAL) or backend.effective_n_jobs(jobs) == 1:
-        compile_once = once_for_each_work(lambda task: in_background(task.work.compile))
+        compile_once = once_for_each_work(_compile)
         for task in tasks:
             compile_once(task)
             at_once = task.work.at_once
@@ -74,7 +76,7 @@ def _in_threads(tasks: Iterable[Task], jobs: int, left: int) -> Iterator[Result]
     # joblib polls for results every 10 ms, half the time of a trial, so threads do without it.
     stop = threading.Event()
     pool = ThreadPoolExecutor(jobs)
-    compile_once = once_for_each_work(lambda task: in_background(task.work.compile))
+    compile_once = once_for_each_work(_compile)
 
     def submit(task: Task) -> "Future[Played]":
         compile_once(task)
@@ -89,6 +91,10 @@ def _in_threads(tasks: Iterable[Task], jobs: int, left: int) -> Iterator[Result]
         # Also after Ctrl-C: running trials end after their current block of rounds.
         stop.set()
         pool.shutdown(cancel_futures=True)
+
+
+def _compile(task: Task) -> None:
+    in_background(functools.partial(compile_all, task.work))
 
 
 def _failed(task: Task, error: BaseException) -> None:

@@ -1,0 +1,76 @@
+"""Small simulations without machine code on disk are played; the games are the same, and compiled in the end."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+
+from dp_bandit_envs import simulate
+from dp_bandit_envs.simulation import small_jobs
+from dp_bandit_envs.simulation.small_jobs import ALWAYS_COMPILE, MOST_ROUNDS, ROUNDS_TO_BEGIN, always_compiled
+
+GAME = {"env_id": "DPBandit-Stochastic-v0", "algorithms": ["EXP3"], "seed": 5}
+PROGRAM = f"""
+import json
+from dp_bandit_envs import simulate
+for horizon, trials in ((400, 2), (400, 4), ({MOST_ROUNDS}, 1), (400, 1)):
+    outcome = simulate(**{GAME!r}, horizon=horizon, trials=trials)["EXP3"]
+    print(json.dumps([outcome.engine, bool(outcome.reason), outcome.collected.tolist(), outcome.pulls.tolist()]))
+"""
+
+
+def test_a_new_machine_plays_small_simulations_and_compiles_a_large_one(tmp_path):
+    """Played, played with trials that lanes would carry, too large to be played, and small, but compiled by now."""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), ALWAYS_COMPILE: "never"}
+    run = subprocess.run(
+        [sys.executable, "-"], input=PROGRAM, env=environment, capture_output=True, text=True, check=True
+    )
+    found = [json.loads(line) for line in run.stdout.splitlines()]
+    assert [engine for engine, *_ in found] == ["play", "play", "compiled", "compiled"]
+    assert [reason for _, reason, *_ in found] == [True, True, False, False]
+    for (horizon, trials), (_, _, collected, pulls) in zip(((400, 2), (400, 4)), found[:2], strict=True):
+        here = simulate(**GAME, horizon=horizon, trials=trials)["EXP3"]
+        assert here.engine == ("compiled" if trials == 2 else "lanes")
+        assert here.collected.tolist() == collected
+        assert here.pulls.tolist() == pulls
+
+
+def engines(monkeypatch, missing, times=1, **options):
+    """Return the engine of each of some simulations of 400 rounds, where the code of these algorithms is missing."""
+    monkeypatch.delenv(ALWAYS_COMPILE)
+    monkeypatch.setattr(small_jobs, "missing_in", lambda work: [name for name in work.plans if name in missing])
+    monkeypatch.setattr(small_jobs, "_played", type(small_jobs._played)())
+    game = {**GAME, "algorithms": ["EXP3", "Uniform"], "horizon": 400, **options}
+    outcomes = [simulate(**game) for _ in range(times)]
+    for outcome in outcomes[1:]:
+        assert np.array_equal(outcome["EXP3"].collected, outcomes[0]["EXP3"].collected)
+    return [tuple(one.engine for one in outcome.values()) for outcome in outcomes]
+
+
+def test_algorithms_with_code_stay_compiled(monkeypatch):
+    assert engines(monkeypatch, ["EXP3"]) == [("play", "compiled")]
+    assert engines_again(monkeypatch, ["EXP3", "Uniform"]) == [("play", "play")]
+
+
+def engines_again(monkeypatch, *arguments, **options):
+    """The same, once more in a test."""
+    monkeypatch.setenv(ALWAYS_COMPILE, "no")
+    return engines(monkeypatch, *arguments, **options)
+
+
+def test_an_algorithm_is_played_for_so_many_rounds_in_all(monkeypatch):
+    """As with a slider: each simulation is small, but one compiles soon."""
+    often = MOST_ROUNDS // (400 + ROUNDS_TO_BEGIN)
+    found = engines(monkeypatch, ["EXP3", "Uniform"], often + 2)
+    assert found == [("play", "play")] * often + [("compiled", "compiled")] * 2
+
+
+def test_what_is_not_small_is_compiled(monkeypatch):
+    assert engines(monkeypatch, ["EXP3"], horizon=MOST_ROUNDS) == [("compiled", "compiled")]
+    assert engines_again(monkeypatch, ["EXP3"], trials=100) == [("lanes", "lanes")]
+    assert engines_again(monkeypatch, ["EXP3"], jobs=2, trials=2) == [("compiled", "compiled")]
+    with always_compiled():
+        assert engines_again(monkeypatch, ["EXP3"]) == [("compiled", "compiled")]
+    assert engines_again(monkeypatch, ["EXP3"]) == [("play", "compiled")]
