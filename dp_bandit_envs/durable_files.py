@@ -5,6 +5,7 @@ import os
 import platform
 import re
 import secrets
+import time
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +21,8 @@ OWNER = re.compile(r"(?P<node>[0-9a-f]{8})-(?P<process>\d+)")
 """The content of a claim: the machine and the process."""
 ATTEMPTS = 100
 """Number of attempts if other processes keep removing the folder."""
+EMPTY_LOOKS = 50
+"""How often, in half a second, to look whether an empty claim has been written."""
 
 
 @contextlib.contextmanager
@@ -80,10 +83,7 @@ def claim(target: Path) -> bool:
         with open_new(target) as file:
             file.write(own.encode())
     except FileExistsError:
-        try:
-            found = OWNER.fullmatch(target.read_text(errors="replace"))
-        except FileNotFoundError:
-            found = None
+        found = _owner(target)
         if found and found[0] != own and (found["node"] != f"{NODE:08x}" or _is_running(found["process"])):
             return False
         remove(target)
@@ -92,6 +92,20 @@ def claim(target: Path) -> bool:
     except OSError:
         pass  # what cannot be claimed is played all the same
     return True
+
+
+def _owner(target: Path) -> re.Match[str] | None:
+    """Return what is in a claim. An empty one is being written by its owner, or was left so by a power cut."""
+    text = ""
+    for _ in range(EMPTY_LOOKS):
+        try:
+            text = target.read_text(errors="replace")
+        except FileNotFoundError:
+            return None
+        if text:
+            break
+        time.sleep(0.01)
+    return OWNER.fullmatch(text)
 
 
 def open_new(path: Path) -> IO[bytes]:
