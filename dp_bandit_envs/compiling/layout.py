@@ -118,9 +118,9 @@ class Layout:
         first = words + -room.ctypes.data % LINE_BYTES // WORD_BYTES
         return room[first : first + size].reshape(self.rows, self.lanes)
 
-    def write(self, block: NDArray[np.int64], lane: int, values: tuple[Any, ...]) -> None:
-        """Write the parts of one game, of the example's types and shapes."""
-        for place, part in zip(_leaves(self.form), _values(values), strict=True):
+    def write(self, block: NDArray[np.int64], lane: int, values: tuple[Any, ...], form: Any = None) -> None:
+        """Write the parts of one game, of the example's types and shapes, or a part that has this form."""
+        for place, part in zip(_leaves(form or self.form), _values(values), strict=True):
             if place.kind == "stream":
                 words = part.bit_generator.state["state"]["state"].view(np.int64)
             elif place.kind == "slot":

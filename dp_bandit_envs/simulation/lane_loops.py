@@ -58,9 +58,12 @@ class LaneLoop:
     def games(self, seed: int, trials: range) -> tuple[IntArray, IntArray, IntArray]:
         """Return block, row and clock before round 1; lanes that are left over play the last trial again."""
         block = self._layout.block()
-        for lane in range(LANES):
+        self._layout.write(block, 0, self._game(self._plan.streams(seed, trials[0])))
+        block[...] = block[:, :1]
+        # All games begin alike but for their streams.
+        for lane in range(1, LANES):
             streams = self._plan.streams(seed, trials[min(lane, len(trials) - 1)])
-            self._layout.write(block, lane, self._game(streams))
+            self._layout.write(block, lane, streams, self._places.streams)
         rules = self._plan.rules
         clock = np.array([0, 0, 0, rules.memory, rules.observe_charge, rules.batch_size])
         return block, _rows(block, self._places.gains), clock

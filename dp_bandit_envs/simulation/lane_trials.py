@@ -20,8 +20,8 @@ from dp_bandit_envs.simulation.play_lanes import LANES
 from dp_bandit_envs.simulation.tasks import Column, StoppedEarlyError
 from dp_bandit_envs.simulation.totals import add_up, all_in_range, compiled
 
-NUMBERS_AT_ONCE = 2**16
-"""Gains in a block: half a megabyte, which stays in a core's own cache while all algorithms read it."""
+NUMBERS_AT_ONCE = 2**18
+"""Gains in a block, two megabytes: with fewer, threads wait for the interpreter between the calls of machine code."""
 LEAST_TRIALS = 3
 """A block of fewer games takes longer than one game after the other."""
 
