@@ -7,7 +7,7 @@ from dp_bandit_envs import simulate
 from tests.benchmarks.measuring import Line, Skipped, median_rates, written
 
 NAME = "EXP3 simulated, two cores beside one"
-HORIZON, TRIALS = 2**18, 64
+HORIZON, TRIALS = 2**18, 512
 
 
 def lines() -> list[Line | Skipped]:
