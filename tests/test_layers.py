@@ -29,6 +29,7 @@ LAYERS = (
         "observations",
         "optional",
         "specialise",
+        "written_arguments",
         "written_values",
         "byte_code",
         "data_files",
@@ -44,6 +45,7 @@ LAYERS = (
     {"simulation"},
     {"plots", "conformance", "audits"},
     {"experiments"},
+    {"comparison"},
     {"cli"},
 )
 MAY_KNOW_EACH_OTHER = (0,)

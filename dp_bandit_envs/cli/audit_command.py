@@ -57,7 +57,7 @@ def show_audit(
     games = checks.integer("games", games, at_least=0)
     if out is not None and (out.suffix not in (".png", ".svg") or not out.parent.is_dir()):
         raise ValueError(f"out must be a .png or .svg file in a folder that exists; received {str(out)!r}.")
-    chosen = contestant(text, None if epsilon is None else checks.epsilon(epsilon), lambda: horizon)
+    chosen = contestant(text, None if epsilon is None else checks.epsilon(epsilon), horizon)
     algorithm = make_algorithm(chosen.name, **chosen.parameters)
     rows, declared, note = _audited(algorithm, confidence=confidence, horizon=horizon, games=games, seed=seed)
     if declared is not None:

@@ -10,13 +10,15 @@ from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn,
 from rich.table import Table
 from rich.text import Text
 
+from dp_bandit_envs.comparison.comparison import comparison_of
+from dp_bandit_envs.comparison.saving import write_tables
 from dp_bandit_envs.experiments.chunked_run import run
-from dp_bandit_envs.experiments.experiment import Experiment, GameSpec, Results
+from dp_bandit_envs.experiments.experiment import Experiment, Results
 from dp_bandit_envs.experiments.privacy_levels import labels_of, levels_in, units_of, words_of
 from dp_bandit_envs.experiments.report import report_md
 from dp_bandit_envs.experiments.reproduction import Reproduction, View
 from dp_bandit_envs.experiments.results_folder import ResultsFolder
-from dp_bandit_envs.experiments.summary_table import summary_csv
+from dp_bandit_envs.experiments.specs import GameSpec
 from dp_bandit_envs.metrics import mean_and_standard_error, median_and_tail, median_of_means
 from dp_bandit_envs.plots.regret_plot import as_bytes, regret_figure
 
@@ -79,7 +81,7 @@ def produce(
     figure = draw(reproduction, results)
     written = [folder.write_again(f"figure.{kind}", as_bytes(figure, kind)) for kind in ("png", "svg")]
     for one, its_folder in zip(results, folders, strict=True):
-        written.append(its_folder.write_again("summary.csv", summary_csv(one, view.measure)))
+        written += write_tables(comparison_of(one.experiment.configuration(), one.arrays), its_folder, view.measure)
     claims, notes = reproduction.claims(results), reproduction.notes(results)
     text = report_md(results, title=reproduction.title, command=command, view=view, notes=notes, claims=claims)
     written.append(folder.write_again("report.md", text))

@@ -9,13 +9,14 @@ from typing import Any
 from numpy.typing import NDArray
 
 from dp_bandit_envs.errors import ResultsError
-from dp_bandit_envs.experiments.experiment import Experiment, GameSpec, Results
+from dp_bandit_envs.experiments.experiment import Experiment, Results
 from dp_bandit_envs.experiments.results_archive import Archive, joined
-from dp_bandit_envs.experiments.results_folder import CHUNKS, ResultsFolder
+from dp_bandit_envs.experiments.results_folder import CHUNKS, RESULTS, ResultsFolder
 from dp_bandit_envs.experiments.secret_run import alone
-from dp_bandit_envs.simulation.gpu_games import for_device
+from dp_bandit_envs.experiments.specs import GameSpec
 from dp_bandit_envs.simulation.outcomes import Table
 from dp_bandit_envs.simulation.prepared import Prepared, prepare
+from dp_bandit_envs.simulation.small_jobs import placed
 from dp_bandit_envs.simulation.spreading import spread
 from dp_bandit_envs.simulation.tasks import Column, Task
 
@@ -25,13 +26,12 @@ CHUNK_ROUNDS = 2**27
 """The number of rounds in a chunk: about a second's work, so that an interruption loses little."""
 LEAST_CHUNK = 16
 """The number of trials in a chunk of long games, so that several cores have work; both are whole blocks of lanes."""
-RESULTS = "results"
 Progress = Callable[[str | None, int], None]
 """Called with the title of the panel that was played (None for results already saved) and a number of rounds."""
 
 
 class _ChunkGoneError(Exception):
-    """A chunk that was saved is no longer in the folder."""
+    """A saved chunk is no longer in the folder."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -77,9 +77,8 @@ def run(
 ) -> Results:
     """Run what the folder does not contain yet, save it chunk by chunk, and return all results.
 
-    Several processes may do so at once in one folder: each claims the chunks that it plays. Chunks that others have
-    claimed come last, in case the others are gone. With a secret seed only one process can play: no other one knows it,
-    and it is not saved.
+    Several processes may do so at once in one folder: each claims the chunks that it plays. With a secret seed only one
+    process can play: no other one knows it, and it is not saved.
 
     Args:
         experiment: What to run.
@@ -94,7 +93,7 @@ def run(
         ResultsError: If a run with a secret seed has begun in the folder, and another process would have to go on.
         ClusterError: If the seed is secret and a cluster is given.
     """
-    there = functools.partial(for_device, device=device, cluster=cluster)
+    there = functools.partial(placed, trials=experiment.trials, jobs=jobs, cluster=cluster, device=device)
     whole = folder.load(RESULTS)
     if whole is None and experiment.seed is None:
         with alone(folder, RESULTS, cluster):
@@ -143,7 +142,11 @@ class _Queue:
     """
 
     def __init__(
-        self, experiment: Experiment, folder: ResultsFolder, progress: Progress | None, there: Any = for_device
+        self,
+        experiment: Experiment,
+        folder: ResultsFolder,
+        progress: Progress | None,
+        there: Callable[[Prepared], Prepared],
     ) -> None:
         self.experiment, self.folder, self._there = experiment, folder, there
         self._progress = progress
@@ -156,7 +159,7 @@ class _Queue:
         self._open: dict[str, tuple[dict[str, Table], int]] = {}
 
     def tasks(self) -> Iterator[Task]:
-        """Yield what nobody has saved or claimed, and then what others have claimed and not saved."""
+        """Yield what nobody has saved or claimed, and then what others have claimed: they may be gone."""
         others = []
         for chunk in self._chunks:
             if self.folder.has(RESULTS):

@@ -2,13 +2,16 @@
 
 import math
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from dp_bandit_envs.algorithms import Algorithm
-from dp_bandit_envs.envs.bandit_env import BanditEnv
-from dp_bandit_envs.experiments.experiment import Experiment, GameSpec
 from dp_bandit_envs.privacy.data_units import UNITS, for_unit, rounds_of
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+
+if TYPE_CHECKING:
+    from dp_bandit_envs.algorithms import Algorithm
+    from dp_bandit_envs.envs.bandit_env import BanditEnv
+    from dp_bandit_envs.experiments.experiment import Experiment
+    from dp_bandit_envs.experiments.specs import GameSpec
 
 NO_PRIVACY = "(no privacy)"
 FEW = 3
@@ -40,18 +43,18 @@ def level_of(guarantee: PrivacyGuarantee, horizon: int) -> Level:
     return Level(guarantee.epsilon, guarantee.delta)
 
 
-def level_in(game: BanditEnv, algorithm: Algorithm) -> Level:
+def level_in(game: "BanditEnv", algorithm: "Algorithm") -> Level:
     """Return the level of an algorithm in a game."""
     return level_of(algorithm.guarantee_in(game), game.horizon)
 
 
-def levels_in(experiment: Experiment, panel: GameSpec) -> dict[str, Level]:
+def levels_in(experiment: "Experiment", panel: "GameSpec") -> dict[str, Level]:
     """Return the level of each algorithm of a panel, by the label of its results."""
     game = experiment.game(panel)
     return {algorithm.name: level_in(game, algorithm) for algorithm in experiment.players(panel)}
 
 
-def units_of(experiments: Iterable[Experiment]) -> dict[str, dict[str, str]]:
+def units_of(experiments: "Iterable[Experiment]") -> dict[str, dict[str, str]]:
     """Return what each algorithm's guarantee is worth for a record, and for a person, over all panels, in words.
 
     By the unit's name; without a unit for which no panel's data say in how many rounds it can serve.
@@ -69,12 +72,12 @@ def units_of(experiments: Iterable[Experiment]) -> dict[str, dict[str, str]]:
     return {unit: {name: in_words(levels) for name, levels in names.items()} for unit, names in found.items()}
 
 
-def words_of(experiments: Iterable[Experiment]) -> dict[str, str]:
+def words_of(experiments: "Iterable[Experiment]") -> dict[str, str]:
     """Return the levels of each algorithm over all panels, in words."""
     return {name: in_words(levels) for name, levels in _levels_of(experiments).items()}
 
 
-def _levels_of(experiments: Iterable[Experiment]) -> dict[str, list[Level]]:
+def _levels_of(experiments: "Iterable[Experiment]") -> dict[str, list[Level]]:
     found: dict[str, dict[Level, None]] = {}
     for experiment in experiments:
         for panel in experiment.panels:
@@ -83,7 +86,7 @@ def _levels_of(experiments: Iterable[Experiment]) -> dict[str, list[Level]]:
     return {name: list(levels) for name, levels in found.items()}
 
 
-def labels_of(experiments: Iterable[Experiment]) -> dict[str, str]:
+def labels_of(experiments: "Iterable[Experiment]") -> dict[str, str]:
     """Return each algorithm's label in a legend: its name and its levels."""
     return {
         # "(no privacy)" already has brackets.
