@@ -10,7 +10,7 @@ from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn,
 from rich.table import Table
 from rich.text import Text
 
-from dp_bandit_envs.comparison.comparison import comparison_of
+from dp_bandit_envs.comparison.compared import comparison_of
 from dp_bandit_envs.comparison.saving import write_tables
 from dp_bandit_envs.experiments.chunked_run import run
 from dp_bandit_envs.experiments.experiment import Experiment, Results
@@ -69,6 +69,7 @@ def produce(
     draw: Draw = draw_over_time,
     cluster: str | None = None,
     device: str = "cpu",
+    netcdf: bool = False,
 ) -> list[Results]:
     """Run what is missing, on a cluster if its address is given, write all files, and print their paths."""
     experiments, view = reproduction.experiments, reproduction.view
@@ -81,7 +82,9 @@ def produce(
     figure = draw(reproduction, results)
     written = [folder.write_again(f"figure.{kind}", as_bytes(figure, kind)) for kind in ("png", "svg")]
     for one, its_folder in zip(results, folders, strict=True):
-        written += write_tables(comparison_of(one.experiment.configuration(), one.arrays), its_folder, view.measure)
+        written += write_tables(
+            comparison_of(one.experiment.configuration(), one.arrays), its_folder, view.measure, netcdf=netcdf
+        )
     claims, notes = reproduction.claims(results), reproduction.notes(results)
     text = report_md(results, title=reproduction.title, command=command, view=view, notes=notes, claims=claims)
     written.append(folder.write_again("report.md", text))

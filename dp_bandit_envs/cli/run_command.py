@@ -99,7 +99,8 @@ def run(
         console.print(of_seed.text, highlight=False)
     plan = Reproduction(experiment.name, title, (experiment,), notes=lambda _: notes)
     try:
-        produce(console, plan, folder, jobs=cores(jobs), command=command_line(), cluster=cluster, device=device)
+        where = {"jobs": cores(jobs), "cluster": cluster, "device": device}
+        produce(console, plan, folder, command=command_line(), netcdf=True, **where)
     except KeyboardInterrupt:
         if experiment.seed is not None:
             raise

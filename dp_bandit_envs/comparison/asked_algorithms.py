@@ -38,6 +38,15 @@ class Asked(NamedTuple):
     takes: Mapping[str, inspect.Parameter]
     maker: Callable[..., Algorithm] | None = None
 
+    def label(self, more: Mapping[str, Any]) -> str:
+        """Return the name of its results, with more parameters in brackets."""
+        own = f"{self.name}{in_brackets(self.parameters)}"
+        return (
+            f"{self.name}{in_brackets({**self.parameters, **more})}"
+            if self.shown_as == own
+            else (f"{self.shown_as}{in_brackets(dict(more))}")
+        )
+
     @property
     def takes_epsilon(self) -> bool:
         """Whether an epsilon that is given for all algorithms is for this one."""
@@ -154,8 +163,7 @@ def contestants(
             parameters = one.at(epsilon, delta, lambda: game().horizon)
             played = epsilon if one.takes_epsilon else None
         several = len(epsilons) > 1 and played is not None
-        shown = {**one.parameters, **({"epsilon": f"{played:g}"} if several else {})}
-        label = f"{one.name}{in_brackets(shown)}" if shown else None
+        label = one.label({"epsilon": f"{played:g}"} if several else {})
         yield AlgorithmSpec(one.name, parameters, label, shown_as=one.shown_as, asked=played, maker=one.maker)
         if played is None:
             return

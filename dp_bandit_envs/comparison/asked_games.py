@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries.adversary import Adversary
 from dp_bandit_envs.envs.registration import IDS, foreign_games, register_adversary
@@ -16,6 +18,8 @@ from dp_bandit_envs.experiments.specs import GameSpec
 from dp_bandit_envs.written_arguments import in_brackets, read_arguments
 
 FILE_ENDINGS = (".npy", ".csv", ".csv.gz")
+SHOWN = 12
+"""The most numbers of a list that a title shows."""
 Environments = str | type[Adversary] | tuple[str, Mapping[str, Any]]
 
 
@@ -37,7 +41,7 @@ def game_of(environment: Any, persons: str | None = None) -> GameSpec:
     if isinstance(environment, type) and issubclass(environment, Adversary):
         return _game(_registered(environment), {})
     if isinstance(environment, tuple) and len(environment) == 2 and isinstance(environment[1], Mapping):
-        return _game(_known(environment[0]), dict(environment[1]))
+        return _game(_known(environment[0]), {name: _table(value) for name, value in environment[1].items()})
     if not isinstance(environment, str):
         raise WrongTypeError(
             "an environment must be an id such as 'Stochastic', a pair of an id and its arguments, a class that"
@@ -104,9 +108,25 @@ def loaded(module: str) -> Any:
 
 
 def _game(id_: str, arguments: dict[str, Any], module: str = "") -> GameSpec:
-    title = short_name(id_) + in_brackets(arguments)
+    title = short_name(id_) + in_brackets({name: _shown(value) for name, value in arguments.items()})
     key = re.sub(r"[^\w.=-]+", "-", title.lower()).strip("-")
     return GameSpec(key[:80], title, f"{module}:{id_}" if module else id_, arguments)
+
+
+def _table(value: Any) -> Any:
+    """Return a value, with nested lists as arrays, which are never written into files: they may be private gains."""
+    nested = isinstance(value, (list, tuple)) and any(isinstance(one, (list, tuple, np.ndarray)) for one in value)
+    return np.asarray(value) if nested else value
+
+
+def _shown(value: Any) -> Any:
+    """Return a value as a title shows it: short ones as they are, others by their kind only."""
+    if isinstance(value, np.ndarray):
+        return f"array of {' x '.join(map(str, value.shape))}"
+    plain = value is None or isinstance(value, (bool, int, float, str))
+    if plain or (isinstance(value, (list, tuple)) and len(value) <= SHOWN):
+        return value
+    return getattr(value, "__name__", type(value).__name__)
 
 
 def _known(written: str) -> str:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
-    from dp_bandit_envs.comparison.comparison import Entry
+    from dp_bandit_envs.comparison.compared import Entry
 
 EXTRA = "results"
 

@@ -3,7 +3,7 @@
 import dataclasses
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -35,9 +35,8 @@ def question(
 ) -> Experiment:
     """Return the experiment; the arguments are those of `compare`.
 
-    Args:
-        persons: For a file of gains: the most records of a person, or the name of the column that says whose they are.
-        name: The experiment's name; by default one made of its games and algorithms.
+    `persons` is for a file of gains: the most records of a person, or the name of the column that says whose they are.
+    `name` is the experiment's; by default one made of its games and algorithms.
     """
     epsilons = [checks.epsilon(one) for one in several("epsilon", epsilon)]
     horizons = [checks.integer("horizon", one, at_least=1) for one in several("horizon", horizon)]
@@ -99,7 +98,7 @@ def several(name: str, value: Any) -> list[Any]:
 
 def _listed(environments: Any) -> list[Any]:
     pair = isinstance(environments, tuple) and len(environments) == 2 and isinstance(environments[1], Mapping)
-    one = isinstance(environments, str) or pair or isinstance(environments, type)
+    one = isinstance(environments, str) or pair or not isinstance(environments, Iterable)
     listed = [environments] if one else list(environments)
     if not listed:
         raise ValueError("environments must name at least one; received none.")
@@ -110,7 +109,7 @@ def _wanted(algorithms: Any) -> list[Asked]:
     if isinstance(algorithms, Mapping):
         wanted = [asked(one, label) for label, one in algorithms.items()]
     else:
-        one = isinstance(algorithms, (str, Algorithm)) or callable(algorithms)
+        one = isinstance(algorithms, (str, Algorithm)) or not isinstance(algorithms, Iterable)
         wanted = [asked(each) for each in ([algorithms] if one else algorithms)]
     if not wanted:
         raise ValueError("algorithms must name at least one; received none.")

@@ -13,7 +13,7 @@ from dp_bandit_envs.optional import require
 from dp_bandit_envs.protocols import FloatArray
 
 if TYPE_CHECKING:
-    from dp_bandit_envs.comparison.comparison import Entry
+    from dp_bandit_envs.comparison.compared import Entry
 
 LEAST_RESAMPLES = 9_999
 LEAST_TRIALS = 6

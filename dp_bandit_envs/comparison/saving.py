@@ -5,9 +5,12 @@ from pathlib import Path
 
 import numpy as np
 
-from dp_bandit_envs.comparison.comparison import Comparison, comparison_of
+from dp_bandit_envs.comparison.compared import Comparison, comparison_of
+from dp_bandit_envs.comparison.compared_games import MEASURES
 from dp_bandit_envs.comparison.summary_table import summary_csv
 from dp_bandit_envs.experiments.results_folder import DESCRIBED, RESULTS, ResultsFolder, read_finished
+
+MOST_NUMBERS = 2**24
 
 
 def load(folder: "str | Path") -> Comparison:
@@ -42,13 +45,28 @@ def save(comparison: Comparison, path: Path) -> Path:
     return path
 
 
-def write_tables(comparison: Comparison, folder: ResultsFolder, measure: str = "external_regret") -> list[bool]:
-    """Write `summary.csv`, and with the extra `results` installed `results.nc` (netCDF), for other programs.
+def write_tables(
+    comparison: Comparison, folder: ResultsFolder, measure: str = "external_regret", *, netcdf: bool = True
+) -> list[bool]:
+    """Write `summary.csv` and `results.nc` (netCDF) for other programs.
+
+    The latter is written with the extra `results` only, and for up to `MOST_NUMBERS` numbers, as it needs all of them
+    in memory at once; `Comparison.to_xarray` has no limit.
+
+    Args:
+        comparison: The results.
+        folder: Their folder.
+        measure: What the summary shows.
+        netcdf: Whether to write `results.nc` at all.
 
     Returns:
         Whether each could be written; a folder may be read-only.
     """
     written = [folder.write_again("summary.csv", summary_csv(comparison.entries, measure))]
-    if all(importlib.util.find_spec(module) for module in ("xarray", "h5netcdf")):
-        written.append(folder.write_again("results.nc", bytes(comparison.to_xarray().to_netcdf(engine="h5netcdf"))))
+    numbers = sum(entry.trials * len(entry.rounds) * len(MEASURES) for entry in comparison.entries)
+    installed = all(importlib.util.find_spec(module) for module in ("xarray", "h5netcdf"))
+    if netcdf and installed and numbers <= MOST_NUMBERS:
+        data = comparison.to_xarray()
+        encoding = {name: {"zlib": True, "complevel": 1} for name in MEASURES if name in data}
+        written.append(folder.write_again("results.nc", bytes(data.to_netcdf(engine="h5netcdf", encoding=encoding))))
     return written

@@ -36,7 +36,7 @@ class _ChunkGoneError(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class Chunk:
-    """Trials of one panel that are saved together; how they are divided among workers is another matter."""
+    """Trials of one panel that are saved together."""
 
     panel: GameSpec
     first_trial: int
@@ -84,13 +84,12 @@ def run(
         experiment: What to run.
         folder: The folder that belongs to it.
         jobs: Number of trials to run in parallel.
-        progress: Called with a panel's title and the number of rounds played, or with None and the number of rounds
-            whose results were already in the folder.
+        progress: Called with a panel's title and the rounds played, or with None and the rounds saved already.
         cluster: As for `simulate`.
         device: As for `simulate`.
 
     Raises:
-        ResultsError: If a run with a secret seed has begun in the folder, and another process would have to go on.
+        ResultsError: If a run with a secret seed has begun in the folder.
         ClusterError: If the seed is secret and a cluster is given.
     """
     there = functools.partial(placed, trials=experiment.trials, jobs=jobs, cluster=cluster, device=device)
@@ -125,10 +124,7 @@ def _run_chunks(queue: "_Queue", jobs: int, cluster: Any) -> Archive:
             folder.save(RESULTS, _joined(queue.experiment, folder))
     whole = folder.load(RESULTS)
     if whole is None:
-        raise ResultsError(
-            f"{folder.path}: saved results were removed while this command ran. Run it again; only they are simulated"
-            " again."
-        )
+        raise ResultsError(f"{folder.path}: saved results were removed while this command ran. Run it again.")
     return whole
 
 

@@ -1,6 +1,7 @@
 """What an experiment plays: an algorithm by name, and a game by id, with their arguments."""
 
 import dataclasses
+import functools
 import json
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -53,7 +54,13 @@ class AlgorithmSpec:
         if self.maker is None:
             return [ALGORITHMS[checks.known_name("algorithm", self.name, ALGORITHMS)]]
         made = self.make()
-        return [self.maker, made.make_agent, made.make_point_agent, made.wrapping]
+        found: list[Any] = []
+        for one in (self.maker, made.make_agent, made.make_point_agent, made.wrapping):
+            while isinstance(one, functools.partial):
+                found += [part for part in (*one.args, *one.keywords.values()) if callable(part)]
+                one = one.func
+            found.append(getattr(one, "__func__", one))
+        return [one for one in found if hasattr(one, "__qualname__")]
 
 
 @dataclasses.dataclass(frozen=True)

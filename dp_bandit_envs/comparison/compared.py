@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from dp_bandit_envs.comparison.entry import MEASURES, Entry, Named
+from dp_bandit_envs.comparison.compared_games import MEASURES, Entry, Named
 from dp_bandit_envs.comparison.labelled import to_pandas, to_xarray
 from dp_bandit_envs.comparison.ranking import Ranking, ranking
 from dp_bandit_envs.comparison.tables import table

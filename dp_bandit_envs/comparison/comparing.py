@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.comparison.asked_games import Environments
-from dp_bandit_envs.comparison.comparison import Comparison, comparison_of
+from dp_bandit_envs.comparison.compared import Comparison, comparison_of
 from dp_bandit_envs.comparison.question import question
 from dp_bandit_envs.comparison.saving import write_tables
 from dp_bandit_envs.experiments.chunked_run import run
