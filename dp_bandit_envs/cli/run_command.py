@@ -1,7 +1,7 @@
 """`dp-bandit run`: algorithms in one or several environments, or on a file of gains."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -99,8 +99,8 @@ def run(
         console.print(of_seed.text, highlight=False)
     plan = Reproduction(experiment.name, title, (experiment,), notes=lambda _: notes)
     try:
-        where = {"jobs": cores(jobs), "cluster": cluster, "device": device}
-        produce(console, plan, folder, command=command_line(), netcdf=True, **where)
+        where: Any = {"cluster": cluster, "device": device}
+        produce(console, plan, folder, jobs=cores(jobs), command=command_line(), netcdf=True, **where)
     except KeyboardInterrupt:
         if experiment.seed is not None:
             raise

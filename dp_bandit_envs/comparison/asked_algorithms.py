@@ -116,7 +116,7 @@ def asked(algorithm: Any, label: str | None = None) -> Asked:
         return Asked(label or algorithm.name, {}, label or algorithm.name, {}, functools.partial(_itself, algorithm))
     if not callable(algorithm):
         raise WrongTypeError(WANTED.format(f"a {type(algorithm).__name__}"))
-    name = label or getattr(algorithm, "__name__", type(algorithm).__name__)
+    name: str = label or getattr(algorithm, "__name__", type(algorithm).__name__)
     takes = inspect.signature(algorithm).parameters
     if isinstance(algorithm, type):
         return Asked(name, {}, name, {}, functools.partial(_without_wrapper, name, algorithm))
@@ -154,7 +154,8 @@ def contestants(
             it is, for comparison.
         WrongTypeError: If an algorithm that is in no table would have to be calibrated.
     """
-    for epsilon in epsilons or [None]:
+    levels: list[float | None] = [*epsilons]
+    for epsilon in levels or [None]:
         if at_guarantee and epsilon is not None:
             parameters = _calibrated(one, (epsilon, delta or 0.0), game())
             played: float | None = None if parameters is None else epsilon

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
-    from dp_bandit_envs.comparison.compared import Entry
+    from dp_bandit_envs.comparison.compared_games import Entry
 
 EXTRA = "results"
 
@@ -81,4 +81,5 @@ def to_xarray(
         "round": rounds,
         **{name: ("environment", array) for name, array in sizes.items()},
     }
-    return xr.Dataset(variables, coordinates, dict(attributes))
+    dataset: xarray.Dataset = xr.Dataset(variables, coordinates, dict(attributes))
+    return dataset

@@ -13,7 +13,7 @@ from dp_bandit_envs.optional import require
 from dp_bandit_envs.protocols import FloatArray
 
 if TYPE_CHECKING:
-    from dp_bandit_envs.comparison.compared import Entry
+    from dp_bandit_envs.comparison.compared_games import Entry
 
 LEAST_RESAMPLES = 9_999
 LEAST_TRIALS = 6
@@ -213,9 +213,10 @@ def holm(p_values: FloatArray) -> FloatArray:
 def _standing(entry: "Entry", measure: str, confidence: float, against_best: float) -> Standing:
     last = _last(entry, measure)
     low, high = interval(last, confidence)
-    quantiles = [float(value) for value in np.quantile(last, (0.5, 0.9, 0.99))]
-    tied = against_best > 1 - confidence
-    return Standing(entry.title, entry.name, *entry.level, float(last.mean()), low, high, *quantiles, tied)
+    median, ninety, ninety_nine = (float(value) for value in np.quantile(last, (0.5, 0.9, 0.99)))
+    epsilon, delta = entry.level
+    mean, tied = float(last.mean()), against_best > 1 - confidence
+    return Standing(entry.title, entry.name, epsilon, delta, mean, low, high, median, ninety, ninety_nine, tied)
 
 
 def _last(entry: "Entry", measure: str) -> FloatArray:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from dp_bandit_envs.metrics import gini_below_and_above, mean_and_standard_error, median_and_tail, median_of_means
 
 if TYPE_CHECKING:
-    from dp_bandit_envs.comparison.compared import Entry
+    from dp_bandit_envs.comparison.compared_games import Entry
 
 COLUMNS = (
     "panel",

@@ -11,7 +11,7 @@ from dp_bandit_envs.experiments.report import table as markdown_table
 from dp_bandit_envs.metrics import mean_and_standard_error, median_and_tail
 
 if TYPE_CHECKING:
-    from dp_bandit_envs.comparison.compared import Entry
+    from dp_bandit_envs.comparison.compared_games import Entry
 
 Rows = Sequence[Sequence[str]]
 LETTERS: Final = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "±": r"$\pm$"} | {

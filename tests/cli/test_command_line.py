@@ -33,7 +33,8 @@ WRAPPERS = (
     "BlockSums",
     "RandomizedResponse",
 )
-FILES = {"configuration.json", "results.npz", "summary.csv", "figure.png", "figure.svg", "report.md"}
+REPRODUCED = {"configuration.json", "results.npz", "summary.csv", "figure.png", "figure.svg", "report.md"}
+FILES = {*REPRODUCED, "results.nc"}
 
 
 def names_in(folder):
