@@ -41,6 +41,6 @@ def show_counters(console: Console, horizon: int, epsilon: float, delta: float |
         f"Smallest mean over t = 1, ..., T: {best.name}; for an unknown horizon, {anytime.name}.", highlight=False
     )
     if out is not None:
-        figure = counters_figure(rows, horizon, privacy)
+        figure = counters_figure(rows, horizon)
         out.write_bytes(as_bytes(figure, out.suffix[1:]))
         console.print(f"See {out}.", highlight=False, soft_wrap=True)

@@ -1,6 +1,6 @@
 """What the legend and the panels of a figure say: names, looks, guarantees that differ between panels, equal curves."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -53,17 +53,17 @@ def entries_of(panels: Sequence[Panel], bands: Sequence[Sequence[Band]]) -> Entr
     for key, other in same.items():
         labels[key] += f", the same as {labels[other]}"
     notes = ["; ".join(filter(None, (note, *equal))) for note, equal in zip(notes, equal_here, strict=True)]
-    return Entries(several, labels, _looks(found), notes)
+    return Entries(several, labels, _looks(panels, found), notes)
 
 
 def _key(curve: Curve, several: frozenset[str]) -> Key:
     return curve.name, curve.label if curve.name in several else ""
 
 
-def _looks(keys: dict[Key, dict[str, None]]) -> dict[Key, Style]:
+def _looks(panels: Sequence[Panel], keys: Iterable[Key]) -> dict[Key, Style]:
     """Return a look for each line; those of one algorithm share its colour."""
     looks: dict[Key, Style] = {}
-    first = styles_for(name for name, _ in keys)
+    first = styles_for((name for name, _ in keys), together=[[curve.name for curve in each.curves] for each in panels])
     for key in keys:
         name = key[0]
         taken = [*first.values(), *looks.values()]

@@ -77,7 +77,7 @@ def curves_figure(
         figure, grid = grid_of(len(panels), columns)
         algorithms: dict[str, Any] = {}
         others: dict[str, Any] = {}
-        for index, (axes, panel, of) in enumerate(zip(grid, panels, bands, strict=False)):
+        for axes, panel, of in zip(grid, panels, bands, strict=False):
             for place, (curve, one) in enumerate(zip(panel.curves, of, strict=True)):
                 key, floor = legend.key(curve), None if limits is None else limits[0]
                 line = draw_band(axes, curve.at, one, legend.looks[key], floor=floor, turn=place / len(of))
@@ -88,7 +88,7 @@ def curves_figure(
             label = panel.across or across
             places_axis(axes, [line.at for line in (*panel.curves, *panel.references)], x_scale, rounds=label == ROUND)
             values_axis(axes, limits)
-            axes.set_xlabel(typeset(label) if label != ROUND else "round $t$")
+            axes.set_xlabel(typeset(label))
             axes.set_ylabel(LABELS.get(measure) or typeset(measure))
         for axes in grid[len(panels) :]:
             axes.axis("off")

@@ -23,6 +23,8 @@ _PATTERN = re.compile(
     # A power of T; a parameter alone; a number with an exponent alone.
     r"|(?<![\w$-])(?P<base>[Te])\^(?P<power>-?\d+)"
     r"|(?<![\w$-])(?P<alone>epsilon|delta|rho|chi)(?![\w-])"
+    # A number or a round by its letter.
+    r"|(?<!\w)(?P<noun>horizon|round|experts|arms|items?) (?P<symbol>[TtKd])(?!\w)"
     r"|(?<!\w)sqrt\((?P<root>[^()]*)\)"
     r"|(?<![\w$.-])(?P<number>\d+(?:\.\d+)?e[+-]?\d+)(?!\w)"
 )
@@ -59,6 +61,8 @@ def _typeset(found: re.Match[str]) -> str:
         return f"${found['base']}^{{{found['power']}}}$"
     if found["alone"] is not None:
         return f"${GREEK[found['alone']]}$"
+    if found["noun"] is not None:
+        return f"{found['noun']} ${found['symbol']}$"
     if found["root"] is not None:
         inside = re.sub(r"\b(chi|rho|sigma)\b", r"\\\1", found["root"]).replace(" ", r"\ ")
         return rf"$\sqrt{{{inside}}}$"

@@ -5,7 +5,15 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
-from matplotlib.ticker import EngFormatter, FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
+from matplotlib.ticker import (
+    EngFormatter,
+    FixedLocator,
+    FuncFormatter,
+    LogLocator,
+    MaxNLocator,
+    NullFormatter,
+    NullLocator,
+)
 
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
@@ -35,6 +43,7 @@ def places_axis(axes: Axes, places: Sequence[FloatArray | IntArray], scale: str,
         if log:
             _powers_of_ten(axes.xaxis)
         else:
+            axes.xaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
             axes.xaxis.set_major_formatter(EngFormatter(sep=""))
         return
     if marked.size > 1:

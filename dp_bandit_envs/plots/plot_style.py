@@ -1,7 +1,7 @@
 """The style of every figure: each algorithm's colour, dash and marker, and how a figure shares them out."""
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Collection, Container, Iterable
 from typing import Any, NamedTuple
 
 # Okabe and Ito (2008), Color Universal Design; distinguishable with any kind of colour vision.
@@ -101,7 +101,7 @@ RC: dict[Any, Any] = {
 }
 
 
-def styles_for(names: Iterable[str]) -> dict[str, Style]:
+def styles_for(names: Iterable[str], together: Iterable[Collection[str]] = ()) -> dict[str, Style]:
     """Return the look of each algorithm of a figure; no two are alike in colour and dash, and up to 15 not in marker.
 
     An algorithm keeps its own look if nobody before it has its colour or marker. Others get the next free colour, and
@@ -110,7 +110,9 @@ def styles_for(names: Iterable[str]) -> dict[str, Style]:
 
     Args:
         names: The algorithms of all panels; parameters in brackets after a name belong to the same algorithm.
+        together: The algorithms of each panel; where colours return, they do in other panels if possible.
     """
+    panels = list(together)
     order = list(dict.fromkeys(names))
     own = {name: STYLES.get(name) or STYLES.get(name.partition(" (")[0]) for name in order}
     found: dict[str, Style] = {}
@@ -121,7 +123,8 @@ def styles_for(names: Iterable[str]) -> dict[str, Style]:
             found[name] = wish._replace(marker=_free_marker(wish.marker, found.values()))
     for name in order:
         if name not in found:
-            found[name] = _next_look(own[name], found.values())
+            near = {other for panel in panels if name in panel for other in panel}
+            found[name] = _next_look(own[name], found.values(), {found[one].colour for one in near if one in found})
     return {name: found[name] for name in order}
 
 
@@ -135,8 +138,8 @@ def again(style: Style, taken: Iterable[Style]) -> Style:
     return Style(style.colour, line, _free_marker(style.marker, taken))
 
 
-def _next_look(wish: Style | None, taken: Iterable[Style]) -> Style:
-    """Return a look with the next free colour; if there is none, with the next free pair of dash and colour."""
+def _next_look(wish: Style | None, taken: Iterable[Style], near: Container[str] = ()) -> Style:
+    """Return a look with the next free colour, or the next free pair of dash and colour, if possible none of `near`."""
     taken = list(taken)
     dash, marker = ("-", MARKERS[0]) if wish is None else (wish.line, wish.marker)
     colours = {each.colour for each in taken}
@@ -144,7 +147,7 @@ def _next_look(wish: Style | None, taken: Iterable[Style]) -> Style:
     if free is not None:
         return Style(free, dash, _free_marker(marker, taken))
     pairs = {(each.colour, each.line) for each in taken}
-    for line, colour in itertools.product(DASHES, COLOURS):
+    for line, colour in sorted(itertools.product(DASHES, COLOURS), key=lambda pair: pair[1] in near):
         if (colour, line) not in pairs:
             return Style(colour, line, _free_marker(marker, taken))
     looks = itertools.product(MARKERS, DASHES, COLOURS)
