@@ -14,7 +14,7 @@ from dp_bandit_envs.audits import ExactLoss, SampledLoss, exact_loss, sampled_lo
 from dp_bandit_envs.cli.run_arguments import contestant
 from dp_bandit_envs.errors import NotAuditedError
 from dp_bandit_envs.plots.audit_plot import Bar, audit_figure, longest_of
-from dp_bandit_envs.plots.regret_plot import as_bytes
+from dp_bandit_envs.plots.figure_bytes import as_bytes
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 
 REFUTED = "refuted: more is lost than declared"

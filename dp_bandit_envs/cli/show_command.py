@@ -17,8 +17,8 @@ from dp_bandit_envs.comparison.asked_games import short_name
 from dp_bandit_envs.decisions import DECISION_SETS
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.registration import IDS
-from dp_bandit_envs.experiments.privacy_levels import level_of
 from dp_bandit_envs.privacy.counters import COUNTERS, make_counter
+from dp_bandit_envs.privacy.levels import level_of
 from dp_bandit_envs.privacy.mechanisms import MECHANISMS
 
 N_ARMS, HORIZON = 4, 2**18

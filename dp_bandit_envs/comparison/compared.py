@@ -11,8 +11,8 @@ from dp_bandit_envs.comparison.compared_games import MEASURES, Entry, Named
 from dp_bandit_envs.comparison.labelled import to_pandas, to_xarray
 from dp_bandit_envs.comparison.ranking import Ranking, ranking
 from dp_bandit_envs.comparison.tables import table
-from dp_bandit_envs.experiments.privacy_levels import Level
 from dp_bandit_envs.experiments.results_folder import DESCRIBED, MADE_BY
+from dp_bandit_envs.privacy.levels import Level
 
 if TYPE_CHECKING:
     import pandas

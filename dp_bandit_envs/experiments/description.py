@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
-from dp_bandit_envs.experiments.privacy_levels import level_of
 from dp_bandit_envs.privacy.data_units import UNITS, for_unit, rounds_of
+from dp_bandit_envs.privacy.levels import level_of
 
 if TYPE_CHECKING:
     from dp_bandit_envs.algorithms import Algorithm
