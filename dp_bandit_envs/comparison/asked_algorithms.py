@@ -116,7 +116,7 @@ def asked(algorithm: Any, label: str | None = None) -> Asked:
         return Asked(label or algorithm.name, {}, label or algorithm.name, {}, functools.partial(_itself, algorithm))
     if not callable(algorithm):
         raise WrongTypeError(WANTED.format(f"a {type(algorithm).__name__}"))
-    name: str = label or getattr(algorithm, "__name__", type(algorithm).__name__)
+    name = str(label or getattr(algorithm, "__name__", type(algorithm).__name__))
     takes = inspect.signature(algorithm).parameters
     if isinstance(algorithm, type):
         return Asked(name, {}, name, {}, functools.partial(_without_wrapper, name, algorithm))

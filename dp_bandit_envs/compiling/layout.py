@@ -133,12 +133,9 @@ class Layout:
             block[place.row : place.row + len(words), lane] = words
 
 
-def _leaves(form: Any) -> Iterator[Place]:
-    if isinstance(form, Place):
-        yield form
-    else:
-        for inner in form.inner:
-            yield from _leaves(inner)
+@functools.cache
+def _leaves(form: Any) -> tuple[Place, ...]:
+    return (form,) if isinstance(form, Place) else tuple(leaf for inner in form.inner for leaf in _leaves(inner))
 
 
 def _values(value: Any) -> Iterator[Any]:
