@@ -106,7 +106,7 @@ def asked(algorithm: Any, label: str | None = None) -> Asked:
     """
     if isinstance(algorithm, str):
         module = re.fullmatch(r"([\w.]+):([A-Za-z_]\w*)", algorithm)
-        if module:
+        if module and module[1].lower() not in {known.lower() for known in ALGORITHMS}:
             found = getattr(loaded(module[1]), module[2], None)
             if found is None:
                 raise ValueError(f"{module[1]} must have {module[2]}; received {algorithm!r}, and it has none.")

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.algorithms import ALGORITHMS, algorithm_names, make_algorithm, paper_epsilon
-from dp_bandit_envs.cli import app as app_module
+from dp_bandit_envs.cli import run_command
 from dp_bandit_envs.cli.run_arguments import contestant, experiment_of
 from dp_bandit_envs.cli.show_command import KINDS, about, declared, named
 from dp_bandit_envs.envs.registration import IDS
@@ -269,7 +269,7 @@ def test_results_go_below_results_by_default(dp_bandit, tmp_path):
 def test_reproduce_writes_all_files_and_every_claim(dp_bandit, tmp_path):
     code, out, err = dp_bandit("reproduce", "figure-1", "--trials", 30, "--horizon", 512, "--out", "mine", "--jobs", 1)
     assert (code, err) == (0, "")
-    assert names_in(tmp_path / "mine") == FILES
+    assert names_in(tmp_path / "mine") == REPRODUCED
     report = (tmp_path / "mine" / "report.md").read_text(encoding="utf-8")
     assert "`dp-bandit reproduce figure-1 --trials 30 --horizon 512 --out mine --jobs 1`" in report
     claims = report.partition("| the paper says | seen here | holds? |\n")[2].partition("\n\n")[0].splitlines()[1:]
@@ -302,7 +302,7 @@ def test_figure_2_writes_all_files_and_every_claim(dp_bandit, tmp_path, modern):
     code, out, err = dp_bandit("reproduce", "figure-2", "--trials", 3, "--horizon", 300, *modern)
     assert (code, err) == (0, "")
     folder = tmp_path / "results" / f"figure-2{'-modern' if modern else ''}"
-    assert names_in(folder) == FILES
+    assert names_in(folder) == REPRODUCED
     report = (folder / "report.md").read_text(encoding="utf-8")
     claims = report.partition("| the paper says | seen here | holds? |\n")[2].partition("\n\n")[0].splitlines()[1:]
     assert len(claims) == 11
@@ -473,7 +473,7 @@ def test_the_folder_of_another_figure_is_refused(dp_bandit, tmp_path):
     dp_bandit("reproduce", "figure-2", *SMALL, "--out", "mine")
     code, _, err = dp_bandit("reproduce", "figure-modern", *SMALL, "--out", "mine")
     assert code == 2 and "belongs to another configuration" in err
-    assert names_in(tmp_path / "mine") == FILES
+    assert names_in(tmp_path / "mine") == REPRODUCED
 
 
 def test_log_spacing_reaches_the_results(dp_bandit, tmp_path):
@@ -759,7 +759,7 @@ def test_our_own_bugs_keep_their_traceback(dp_bandit, monkeypatch):
     def broken(*given):
         raise AssertionError("a bug")
 
-    monkeypatch.setattr(app_module, "_jobs", broken)
+    monkeypatch.setattr(run_command, "cores", broken)
     with pytest.raises(AssertionError, match="a bug"):
         dp_bandit("run", "Stochastic", "EXP3", *SMALL)
 
@@ -785,7 +785,7 @@ def test_an_environment_takes_arguments_after_a_colon(dp_bandit, tmp_path):
     ("environment", "words"),
     [
         ("Graph:cycle", ("name=value", "'cycle'")),
-        ("mine:Drifting", ("mine:DPBandit-Drifting-v0",)),
+        ("mine:Drifting", ("'mine'", "PYTHONPATH")),
         ("Graph:grph=cycle", ("grph",)),
         ("Grph:graph=cycle", ("environment", "'Grph'")),
     ],
