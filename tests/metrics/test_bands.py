@@ -45,6 +45,7 @@ def test_the_bootstrap_of_a_long_sample_is_1_96_standard_errors():
 
     Each end is a quantile of 2,000 resamples, with standard error sqrt(0.025 * 0.975 / 2000) / 0.058 = 0.060 in units
     of the mean's: allow five of them. The bias correction adds the noise of a share, 1.25 / sqrt(2000) = 0.028, twice.
+    False alarm: below 1e-5.
     """
     samples = np.random.default_rng(0).normal(3, 2, size=(2000, 5))
     mean, error = mean_and_standard_error(samples)
