@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from dp_bandit_envs.compiling.addresses import stream_address
+from dp_bandit_envs.compiling.built_in import plain_tuple, streams_at
 from dp_bandit_envs.compiling.compiled import compile_with
-from dp_bandit_envs.compiling.intrinsics import plain_tuple, streams_at
 from dp_bandit_envs.protocols import FloatArray
 from dp_bandit_envs.simulation.play_block import Progress, Record, Rules, Streams, play_block
 from dp_bandit_envs.specialise import specialise

@@ -20,7 +20,7 @@ import numpy as np
 from dp_bandit_envs import checks
 from dp_bandit_envs.compiling.compiled import compile_with
 from dp_bandit_envs.compiling.cuda_code import Kernel, check_there, kernel_of
-from dp_bandit_envs.compiling.layout import Layout, reader, writer
+from dp_bandit_envs.compiling.layout import Layout
 from dp_bandit_envs.errors import DeviceError
 from dp_bandit_envs.metrics.regrets import external_regret, policy_regret, pseudo_regret
 from dp_bandit_envs.seeding import ADVERSARY, GRAPH, stream
@@ -190,6 +190,8 @@ def kernel(parts: tuple[tuple[str, Any], ...], words: int) -> Kernel:
 
 def _parts(work: CompiledTrials, plan: Plan, layout: Layout) -> dict[str, Any]:
     """Return what replaces the placeholders of `play_games`."""
+    from dp_bandit_envs.compiling.layout_code import reader, writer
+
     return {
         "game_at": reader(layout.form),
         "keep": writer(layout.form.inner[0]),

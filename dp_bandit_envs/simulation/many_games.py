@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from dp_bandit_envs.compiling.addresses import stream_address
 from dp_bandit_envs.compiling.background import in_background
+from dp_bandit_envs.compiling.built_in import streams_at
 from dp_bandit_envs.compiling.compiled import Compiled, compile_with
-from dp_bandit_envs.compiling.intrinsics import streams_at
 from dp_bandit_envs.protocols import FloatArray, IntArray
 from dp_bandit_envs.simulation.chain import NotCompilableError
 from dp_bandit_envs.simulation.entry import loop_of

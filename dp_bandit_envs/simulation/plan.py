@@ -15,7 +15,7 @@ from gymnasium.wrappers import OrderEnforcing, PassiveEnvChecker
 from dp_bandit_envs.agents import FunctionalAgent
 from dp_bandit_envs.agents.functional_points import FunctionalPointAgent
 from dp_bandit_envs.algorithms import Algorithm
-from dp_bandit_envs.compiling.compiled import switched_off
+from dp_bandit_envs.compiling.compiled import obstacle
 from dp_bandit_envs.decisions import DecisionSet
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.experts_env import ExpertsEnv
@@ -137,8 +137,9 @@ def make_plan(algorithm: Algorithm, env: Environment) -> Plan:
         env: The environment, without the algorithm's wrappers.
     """
     game = env.unwrapped
-    if switched_off():
-        raise NotCompilableError("NUMBA_DISABLE_JIT is set")
+    why = obstacle()
+    if why:
+        raise NotCompilableError(why)
     if type(game).step is not BanditEnv.step or type(game).reset is not BanditEnv.reset:
         raise NotCompilableError(f"{type(game).__name__} has a step or reset of its own")
     feedback, kind_of_game = next(pair for pair in KINDS.items() if isinstance(game, pair[1]))
