@@ -58,16 +58,16 @@ def compile_with(function: Callable[..., Any], replacements: Mapping[str, Callab
 
 def obstacle() -> str:
     """Return why nothing can be compiled in this process; empty if Numba is there and not switched off."""
-    missing = _missing()
-    if missing:
-        return missing
+    if missing():
+        return missing()
     from dp_bandit_envs.compiling.numba_functions import switched_off
 
     return "NUMBA_DISABLE_JIT is set" if switched_off() else ""
 
 
 @functools.cache
-def _missing() -> str:
+def missing() -> str:
+    """Return why Numba is not there, and what installs it; empty if it is there."""
     try:
         importlib.import_module("numba")
     except ModuleNotFoundError:

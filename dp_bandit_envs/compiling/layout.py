@@ -47,10 +47,12 @@ class Place(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """A tuple, or a NamedTuple of the class of this name in this module; `inner` are its parts' forms."""
+    """A tuple, or a NamedTuple of this class; `inner` are its parts' forms.
 
-    module: str
-    name: str
+    Fingerprints of functions contain it as text, so that the class must be known by its name.
+    """
+
+    kind: type | None
     inner: tuple[Any, ...]
 
 
@@ -79,9 +81,8 @@ class Layout:
         if isinstance(part, Single):
             return self._taken("slot", 2, part.dtype, part.size)
         if isinstance(part, tuple):
-            named = hasattr(part, "_fields")
-            kind = (type(part).__module__, type(part).__qualname__) if named else ("", "")
-            return Parts(*kind, tuple(map(self._placed, part)))
+            kind = type(part) if hasattr(part, "_fields") else None
+            return Parts(kind, tuple(map(self._placed, part)))
         if isinstance(part, np.random.Generator):
             return self._taken("stream", STREAM_WORDS)
         if isinstance(part, np.ndarray) and self.lanes == 1:

@@ -6,7 +6,6 @@
 """
 
 import functools
-import importlib
 import math
 from typing import Any
 
@@ -26,9 +25,7 @@ DTYPES = {"float64": types.float64, "int64": types.int64}
 def _type_of(form: Any) -> Any:
     if isinstance(form, Parts):
         inner = [_type_of(each) for each in form.inner]
-        if not form.module:
-            return types.Tuple(inner)
-        return types.NamedTuple(inner, getattr(importlib.import_module(form.module), form.name))
+        return types.Tuple(inner) if form.kind is None else types.NamedTuple(inner, form.kind)
     if form.kind == "stream":
         return StreamType(form.lanes)
     if form.kind == "ordinary":

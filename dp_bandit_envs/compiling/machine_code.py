@@ -12,6 +12,7 @@ from typing import Any
 from numba.core.caching import FunctionCache
 from numba.core.serialize import dumps
 
+from dp_bandit_envs.compiling.announcing import about_to_compile
 from dp_bandit_envs.compiling.loading import MissingCodeError, only_loads
 
 DIGEST_BYTES = hashlib.sha256().digest_size
@@ -41,6 +42,8 @@ class MachineCode(FunctionCache):
         loaded = self._loaded(sig, target_context)
         if loaded is None and only_loads():
             raise MissingCodeError
+        if loaded is None:
+            about_to_compile()
         return loaded
 
     def _loaded(self, sig: Any, target_context: Any) -> Any:

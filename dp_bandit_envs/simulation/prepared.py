@@ -10,6 +10,8 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import Algorithm
+from dp_bandit_envs.compiling.announcing import say_once
+from dp_bandit_envs.compiling.compiled import missing
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import WrongTypeError
 from dp_bandit_envs.protocols import Environment, IntArray
@@ -190,6 +192,8 @@ def prepare(
             compiled[name] = plan
         except NotCompilableError as obstacle:
             reasons[name] = str(obstacle)
+    if missing():
+        say_once("missing", f"games are played in ordinary Python, which is slow: {missing()}")
     works: list[CompiledTrials | PlayedTrials] = []
     if compiled:
         known = () if game.adversary.ledger is None else tuple(to_count(players[name], env) for name in compiled)
