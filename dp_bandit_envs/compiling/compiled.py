@@ -83,8 +83,9 @@ class Compiled:
     def __init__(self, function: Callable[..., Any], replacements: dict[str, Callable[..., Any]]) -> None:
         self._function = function
         self._replacements = replacements
-        self.foreign = sorted({part.__name__ for part in _reached(function, replacements, set()) if not is_ours(part)})
-        """The functions that it calls from outside of this package, by name."""
+        foreign = [part for part in _reached(function, replacements, set()) if not is_ours(part)]
+        self.foreign = sorted(foreign, key=lambda part: (part.__name__, part.__qualname__))
+        """The functions that it calls from outside of this package."""
         self._lean = True
 
     def __call__(self, *arguments: Any) -> Any:
@@ -101,6 +102,11 @@ class Compiled:
             returned = allocating(*arguments)
             self._dispatcher, self._lean = allocating, False
             return returned
+
+    @property
+    def ready(self) -> bool:
+        """Whether it has been compiled or loaded here."""
+        return "_dispatcher" in vars(self) and bool(self._dispatcher.signatures)
 
     @property
     def kept_on_disk(self) -> bool:

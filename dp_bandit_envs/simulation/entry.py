@@ -27,9 +27,14 @@ class Entry:
         self._compiled = compile_with(enter, {"play_block": loop_of(parts)})
 
     @property
-    def foreign(self) -> list[str]:
-        """The names of functions in it that are somebody else's."""
+    def foreign(self) -> list[Callable[..., Any]]:
+        """The functions in it that are somebody else's."""
         return self._compiled.foreign
+
+    @property
+    def ready(self) -> bool:
+        """Whether it has been compiled or loaded here."""
+        return self._compiled.ready
 
     def __call__(
         self,

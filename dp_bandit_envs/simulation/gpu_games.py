@@ -215,7 +215,8 @@ def _obstacle(work: CompiledTrials, plan: Plan) -> str | None:
     replaced = {"next_round": work.adversary.by_rounds.next_round, "play_block": loop_of(plan.parts)}
     foreign = compile_with(play_games, replaced).foreign
     if foreign:
-        return f"a GPU checks no bounds of arrays, and {', '.join(foreign)} are not this package's functions"
+        names = ", ".join(function.__name__ for function in foreign)
+        return f"a GPU checks no bounds of arrays, and {names} are not this package's functions"
     return None
 
 

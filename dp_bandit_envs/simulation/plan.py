@@ -107,6 +107,15 @@ class Plan:
         return _block(**self.parts)
 
     @property
+    def owners(self) -> dict[Any, str]:
+        """The names of the classes that functions in the loop belong to."""
+        named = {function: type(self.agent).__name__ for function in self.agent.functions if function}
+        for mechanism, _ in self.mechanisms:
+            parts = (mechanism.release, mechanism.idle, mechanism.forget)
+            named |= {function: type(mechanism).__name__ for function in parts if function}
+        return named
+
+    @property
     def parts(self) -> dict[str, Callable[..., Any]]:
         """The functions that replace placeholders of `play_block`, by name."""
         return self.parts_that(raising=True)
