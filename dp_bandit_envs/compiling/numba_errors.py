@@ -12,7 +12,7 @@ _PLACE = re.compile(r'File "([^"\n]+)", line (\d+)|(?: at|Raised from) (\S+) \((
 _CALLED = re.compile(r"<function (\w+) at ")
 _HEADER = re.compile(r"Failed in \w+ mode pipeline|During: |File \"|$")
 _NO_FUNCTION = re.compile(r"No implementation of function Function\(<(?:[\w-]+ )*(\w+)[^>]*>?\)")
-_ARGUMENT = re.compile(r"argument \d+: (Cannot determine Numba type of .*)")
+_ARGUMENT = re.compile(r"argument \d+: Cannot determine Numba type of")
 
 
 def in_short(error: Exception, functions: Sequence[Callable[..., Any]], owners: Mapping[Any, str]) -> str:
@@ -24,9 +24,6 @@ def in_short(error: Exception, functions: Sequence[Callable[..., Any]], owners: 
         owners: The names of the classes that some of them belong to.
     """
     text = re.sub(r"\x1b\[[\d;]*m", "", str(error))
-    if _ARGUMENT.search(text):
-        # The arguments of the loop are states of the agent and of mechanisms, besides this package's own.
-        return f"Numba cannot compile a state that is no NamedTuple of arrays and numbers: {_words(text)}"
     function, line = _found(text, functions)
     places = [_named(function, line, owners)] if function else [_named(each, None, owners) for each in functions]
     return f"Numba cannot compile {' or '.join(places)}: {_words(text)}. {WAY_OUT}"
@@ -61,9 +58,10 @@ def _last_line(code: CodeType) -> int:
 
 def _words(text: str) -> str:
     """Return the first sentence of a message that says something."""
-    argument, missing = _ARGUMENT.search(text), _NO_FUNCTION.search(text)
-    if argument:
-        words = argument[1]
+    missing = _NO_FUNCTION.search(text)
+    if _ARGUMENT.search(text):
+        # All arguments of the loop but the states are of this package.
+        words = "a state must be a NamedTuple of arrays and numbers, of types that Numba knows"
     elif missing:
         words = f"Numba has no {missing[1]} for these types"
     else:

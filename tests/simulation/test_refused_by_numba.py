@@ -120,7 +120,7 @@ def test_a_function_that_a_function_calls_is_named_itself():
 def test_a_state_that_machine_code_cannot_hold_is_named():
     made = agent(learn=keeps_a_dict, choose=first_arm, first=lambda zeros: {"totals": zeros})
     reason = simulate(GAME, {"mine": made}, horizon=20)["mine"].reason
-    assert "state" in reason and "dict" in reason
+    assert "state" in reason and "NamedTuple" in reason and "keeps_a_dict of Mine" in reason
 
 
 def keeps_a_dict(state, arm, seen):
