@@ -35,7 +35,7 @@ of compiling Thompson sampling."""
 WITHIN: dict[str, Any] = {"pipeline_class": ForInlining, "forceinline": True, "error_model": "numpy", "_nrt": False}
 """For the methods of streams."""
 
-BUILT_IN = {
+BUILT_IN: dict[Any, Any] = {
     arithmetic.power_of_two: intrinsics.power_of_two,
     arithmetic.parted: intrinsics.parted,
     built_in.streams_at: intrinsics.streams_at,
