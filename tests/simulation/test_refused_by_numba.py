@@ -56,9 +56,7 @@ def in_words(state, arm, seen):
 
 
 def two_types(state, rng):
-    if len(state.totals) > 9:
-        return "first"
-    return 0  # here
+    return "first" if len(state.totals) > 9 else 0  # here
 
 
 def draws_elsewhere(state, rng):
