@@ -3,8 +3,8 @@
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from matplotlib.figure import Figure
 from rich.console import Console
 from rich.table import Table
 
@@ -19,12 +19,15 @@ from dp_bandit_envs.experiments.summary_table import summary_csv
 from dp_bandit_envs.metrics import mean_and_standard_error, median_and_tail, median_of_means
 from dp_bandit_envs.plots.regret_plot import as_bytes, regret_figure
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 WIDTH_OF_NAMES, WIDTH_OF_UNIT, WIDTH_OF_GAME = 46, 16, 34
 """Width in characters of a table's columns for names and guarantees, for a record or a person, and for each game."""
-Draw = Callable[[Reproduction, Sequence[Results]], Figure]
+Draw = Callable[[Reproduction, Sequence[Results]], "Figure"]
 
 
-def draw_over_time(reproduction: Reproduction, results: Sequence[Results]) -> Figure:
+def draw_over_time(reproduction: Reproduction, results: Sequence[Results]) -> "Figure":
     """Draw the regret of one experiment against time."""
     one, view = results[0], reproduction.view
     curves = [
