@@ -4,6 +4,7 @@ In a block of one column, the memory of a thread of a GPU, the words of an array
 there, of any shape and type of numbers.
 """
 
+import functools
 import math
 from collections.abc import Iterator
 from typing import Any, NamedTuple
