@@ -42,7 +42,7 @@ LAYERS = (
     {"agents", "wrappers"},
     {"algorithms"},
     {"simulation"},
-    {"plots", "conformance", "audits"},
+    {"plots", "conformance", "audits", "adapters"},
     {"experiments"},
     {"cli"},
 )
