@@ -107,7 +107,7 @@ def as_mabwiser(
         horizon: Number of rounds T of a game, at least 1.
         options: `low`, `high`, `clip`, `seed`, `persons` and `ledger`, as in `OutsideGame`.
     """
-    names = list(range(checks.integer("arms", arms, at_least=2))) if hasattr(arms, "__index__") else list(arms)  # type: ignore[arg-type]
+    names = list(range(checks.integer("arms", arms, at_least=2))) if hasattr(arms, "__index__") else list(arms)
     if len(set(names)) != len(names):
         raise ValueError(f"arms must have different names; received {names!r}.")
 

@@ -27,6 +27,11 @@ class RiverPolicy:
         """The guarantee for the arms of one game; every clone's game comes on top of it."""
         return self._game.guarantee
 
+    @property
+    def _n(self) -> int:
+        """Number of rewards so far; river's `evaluate_offline` returns it."""
+        return self._game.rounds
+
     def pull(self, arm_ids: Iterable[Hashable]) -> Any:
         """Return the arm of this round, one of `arm_ids`; the same one until its reward has come.
 
@@ -59,7 +64,7 @@ class RiverPolicy:
     def clone(self, new_params: Any = None, include_attributes: bool = False) -> "RiverPolicy":
         """Return a policy for another game, which has learnt nothing; river calls this before each episode."""
         if new_params or include_attributes:
-            raise ValueError("a private policy is cloned without parameters and attributes; use as_river_policy again.")
+            raise ValueError("clone() takes no parameters or attributes here; use as_river_policy again.")
         return type(self)(self._make_game, self._trials)
 
     def __repr__(self) -> str:

@@ -30,7 +30,8 @@ class Game:
         gains: The gain collected, or what the payoff function paid, less charges, shape `(T,)`.
         external_regret: Against the best fixed arm up to each round, shape `(T,)`; with a payoff function, each arm
             replaces the last of the arms actually played.
-        policy_regret: Against the best constant play up to each round, shape `(T,)`.
+        policy_regret: Against the best constant play up to each round, shape `(T,)`. Both are NaN where nobody knows
+            what other arms would have paid, as in another package's environment (`adapters.from_gymnasium`).
         pseudo_regret: The expected cost of the arms played, shape `(T,)`; None if the means are unknown, with a payoff
             function, or where actions are points.
         n_plays: Number of arms; 1 where actions are points, for which arm 0 stands.
