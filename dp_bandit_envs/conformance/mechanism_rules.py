@@ -11,8 +11,6 @@ from dp_bandit_envs.conformance.wrapper_games import arms_of
 from dp_bandit_envs.privacy.mechanism import Below, Mechanism
 from dp_bandit_envs.seeding import FIRST_WRAPPER, stream
 
-CALL = "release(state, arm, gain, rng)"
-
 
 def check_mechanism(env: Any) -> None:
     """Require that the outermost mechanism's `release` returns (value, count), in the range it declares.
@@ -41,7 +39,12 @@ def check_mechanism(env: Any) -> None:
                 mechanism.forget(state)
         except Exception as error:
             received = f"a {type(error).__name__} ({error}) for the gain {gain:g} of this check"
-            require(False, f"{CALL} of {name} must not fail", received, "Mend it; the error is the cause of this one.")
+            require(
+                False,
+                f"release(state, arm, gain, rng) of {name} must not fail",
+                received,
+                "Mend it; the error is the cause of this one.",
+            )
         _check_returned(returned, gain, mechanism, below)
 
 
@@ -51,7 +54,7 @@ def _check_returned(returned: Any, gain: float, mechanism: Mechanism, below: Bel
     pair = pair and isinstance(returned[0], Real) and isinstance(returned[1], (int, np.integer))
     require(
         pair and returned[1] >= 0,
-        f"{CALL} of {name} must return two numbers: the value, and an integer count of gains in it, 0 to withhold it",
+        f"release(state, arm, gain, rng) of {name} must return a number and how many gains are in it",
         f"{returned!r} for the gain {gain:g} of this check",
         "Return (value, 1), or (0.0, 0) where nothing is released.",
     )
