@@ -9,7 +9,9 @@ import numpy as np
 from dp_bandit_envs.conformance.rules import require
 from dp_bandit_envs.conformance.wrapper_games import arms_of
 from dp_bandit_envs.privacy.mechanism import Below, Mechanism
-from dp_bandit_envs.seeding import FIRST_WRAPPER, stream
+from dp_bandit_envs.privacy.secure_draws import takes_no_seed
+from dp_bandit_envs.seeding import FIRST_WRAPPER
+from dp_bandit_envs.wrappers.secure_streams import streams_of
 
 
 def check_mechanism(env: Any) -> None:
@@ -24,7 +26,8 @@ def check_mechanism(env: Any) -> None:
     mechanism, below = getattr(env, "mechanism", None), getattr(env, "below", None)
     if not isinstance(mechanism, Mechanism) or not isinstance(below, Below):
         return
-    name, rng = type(mechanism).__name__, stream(0, role=FIRST_WRAPPER)
+    name = type(mechanism).__name__
+    rng = streams_of(mechanism, FIRST_WRAPPER, "conformance").next(None if takes_no_seed(mechanism) else 0)
     low, high = below.values.low, below.values.high
     gains = np.random.default_rng(0).uniform(low, high, below.horizon)
     gains[:2] = low, high
