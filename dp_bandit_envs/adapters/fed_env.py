@@ -52,6 +52,10 @@ class FedEnv(gym.Env[Observation, int]):
         """Take the gain of the arm that the next step plays, in [0, 1]."""
         self._handed.value.append((arm, gain))
 
+    def forget(self) -> None:
+        """Forget all gains that were not revealed."""
+        self._handed.value.clear()
+
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:

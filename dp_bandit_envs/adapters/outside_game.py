@@ -97,7 +97,7 @@ class OutsideGame:
         warn_of_known_seed(self._seed is not None)
         self._arm: int | None = None
         self._rounds = 0
-        self._has_begun = False
+        self._has_begun = self._has_failed = False
 
     @property
     def guarantee(self) -> PrivacyGuarantee:
@@ -123,9 +123,13 @@ class OutsideGame:
         """Return the arm of this round, in [0, n_arms); the same one until its reward has come.
 
         Raises:
-            StepOutsideGameError: If all rounds have been played.
+            StepOutsideGameError: If all rounds have been played, or one failed.
             LedgerError: If the data have a ledger, and it refuses the game.
         """
+        if self._has_failed:
+            raise StepOutsideGameError(
+                f"a round of this game of {self._name} failed, which ended it; make another one."
+            )
         if self._rounds == self.horizon:
             raise StepOutsideGameError(
                 f"the game of {self._name} ended after round {self.horizon}, for which its noise is made; make another"
@@ -172,9 +176,14 @@ class OutsideGame:
         self._rounds += 1
         if self._feed.waiting < self._batch and self._rounds < self.horizon:
             return
-        self._arm = None
-        released = self._env.step(number)[0]
+        # Until the step is done there is no game to go on with: what fails or is interrupted may be half done.
+        self._arm, self._has_failed = None, True
+        try:
+            released = self._env.step(number)[0]
+        finally:
+            self._feed.forget()
         self._agent.update(number, released)
+        self._has_failed = False
 
     def __repr__(self) -> str:
         return (

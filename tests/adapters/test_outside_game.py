@@ -250,6 +250,11 @@ def test_a_wrapper_that_changes_arms_cannot_move_a_reward_to_another_arm():
     arm = game.next_arm()
     with pytest.raises(RuntimeError):
         game.learn(arm, 0.5)
+    assert game._feed.waiting == 0
+    with refused(StepOutsideGameError, "shifted"):
+        game.next_arm()
+    with refused(StepOutsideGameError, "reward"):
+        game.learn(arm, 0.5)
 
 
 @pytest.mark.parametrize(
