@@ -14,6 +14,7 @@ from tests.tools.refusals import refused
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # its libraries warn of each other
     minari = pytest.importorskip("minari", reason="not installed; pip install 'dp-bandit-envs[neighbours]'")
+    pytest.importorskip("jax", reason="Minari collects with it; pip install 'dp-bandit-envs[neighbours]'")
 
 # Minari leaves its temporary folders to the garbage collector.
 pytestmark = [
