@@ -43,7 +43,7 @@ LAYERS = (
     {"agents", "wrappers"},
     {"algorithms"},
     {"simulation"},
-    {"conformance", "audits"},
+    {"conformance", "audits", "adapters"},
     {"experiments"},
     {"comparison"},
     {"cli"},
