@@ -95,10 +95,10 @@ def _equal(
     equal: dict[tuple[Key, Key], list[int]] = {}
     for index, (panel, of) in enumerate(zip(panels, bands, strict=True)):
         for later, (curve, band) in enumerate(zip(panel.curves, of, strict=True)):
-            for other, its in zip(panel.curves[:later], of[:later], strict=True):
-                pair = (_key(curve, several), _key(other, several))
+            for earlier, its in zip(panel.curves[:later], of[:later], strict=True):
+                pair = (_key(curve, several), _key(earlier, several))
                 together.setdefault(pair, []).append(index)
-                if _same(curve, other) and _coincide(band, its):
+                if np.array_equal(curve.at, earlier.at) and _coincide(band, its):
                     equal.setdefault(pair, []).append(index)
     same: dict[Key, Key] = {}
     notes: list[list[str]] = [[] for _ in panels]
@@ -111,10 +111,6 @@ def _equal(
             for index in where:
                 notes[index].append(f"{key[1] or key[0]} is the same as {other[1] or other[0]}")
     return same, notes
-
-
-def _same(curve: Curve, other: Curve) -> bool:
-    return np.array_equal(curve.at, other.at)
 
 
 def _coincide(band: Band, other: Band) -> bool:
