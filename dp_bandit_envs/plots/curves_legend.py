@@ -7,7 +7,7 @@ import numpy as np
 
 from dp_bandit_envs.metrics import Band
 from dp_bandit_envs.plots.curves import Curve, Panel
-from dp_bandit_envs.plots.plot_style import Style, again, styles_for
+from dp_bandit_envs.plots.plot_style import DASHES, Style, again, styles_for
 
 Key = tuple[str, str]
 """A line of the legend: an algorithm's name, and its label if a panel has several curves of that name, else ""."""
@@ -61,13 +61,16 @@ def _key(curve: Curve, several: frozenset[str]) -> Key:
 
 
 def _looks(panels: Sequence[Panel], keys: Iterable[Key]) -> dict[Key, Style]:
-    """Return a look for each line; those of one algorithm share its colour."""
-    looks: dict[Key, Style] = {}
+    """Return a look for each line; those of one algorithm share its colour, and those of one guarantee their dash."""
+    keys = list(keys)
     first = styles_for((name for name, _ in keys), together=[[curve.name for curve in each.curves] for each in panels])
+    looks = {key: first[key[0]] for key in keys if not key[1]}
+    guarantees = list(dict.fromkeys(label.removeprefix(name) for name, label in keys if label))
     for key in keys:
-        name = key[0]
-        taken = [*first.values(), *looks.values()]
-        looks[key] = again(first[name], taken) if name in {one for one, _ in looks} else first[name]
+        name, label = key
+        if label:
+            wish = first[name]._replace(line=DASHES[guarantees.index(label.removeprefix(name)) % len(DASHES)])
+            looks[key] = again(wish, looks.values())
     return looks
 
 

@@ -129,10 +129,10 @@ def styles_for(names: Iterable[str], together: Iterable[Collection[str]] = ()) -
 
 
 def again(style: Style, taken: Iterable[Style]) -> Style:
-    """Return a look for another line of the same algorithm: its colour, with a dash and a marker that are free."""
+    """Return a look for another line of the same algorithm: its colour, with its dash and marker, or free ones."""
     taken = list(taken)
     pairs = {(each.colour, each.line) for each in taken}
-    line = next((dash for dash in DASHES if (style.colour, dash) not in pairs), None)
+    line = next((dash for dash in (style.line, *DASHES) if (style.colour, dash) not in pairs), None)
     if line is None:
         return _next_look(style, taken)
     return Style(style.colour, line, _free_marker(style.marker, taken))
