@@ -31,7 +31,8 @@ def in_short(error: Exception, functions: Sequence[Callable[..., Any]], owners: 
 
 def _named(function: Any, line: int | None, owners: Mapping[Any, str]) -> str:
     code: CodeType = function.__code__
-    return f"{function.__name__}{owners.get(function, '')} ({PurePath(code.co_filename).name}, line {line or code.co_firstlineno})"
+    place = f"{PurePath(code.co_filename).name}, line {line or code.co_firstlineno}"
+    return f"{function.__name__}{owners.get(function, '')} ({place})"
 
 
 def _found(text: str, functions: Sequence[Any]) -> tuple[FunctionType | None, int | None]:
