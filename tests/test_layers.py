@@ -33,6 +33,7 @@ LAYERS = (
         "byte_code",
         "data_files",
         "data_use",
+        "recorded_data",
         "durable_files",
         "data",
     },

@@ -1,4 +1,4 @@
-"""The commands: `list`, `show`, `run`, `reproduce`, `counters` and `audit`."""
+"""The commands: `list`, `show`, `run`, `data`, `advise`, `reproduce`, `counters` and `audit`."""
 
 import os
 import shlex
@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.cli.data_command import DATA_EXAMPLES, data
 from dp_bandit_envs.cli.options import Cluster, Device, Epsilon, Horizon, Jobs, Out, Seed, Trials, Version, whole
 from dp_bandit_envs.cli.terminal import INTERRUPTED, console, errors, leave_at_once, write_any_letter
 
@@ -233,6 +234,9 @@ def audit(
     from dp_bandit_envs.cli.audit_command import show_audit
 
     show_audit(console, name, epsilon=epsilon, confidence=confidence, horizon=horizon, games=games, seed=seed, out=out)
+
+
+app.command(epilog=DATA_EXAMPLES)(data)
 
 
 def _jobs(jobs: int) -> int:
