@@ -10,6 +10,7 @@ from dp_bandit_envs.envs.registration import register
 
 if TYPE_CHECKING:
     from dp_bandit_envs.adversaries import Adversary
+    from dp_bandit_envs.advice import Advice, advise
     from dp_bandit_envs.agents import (
         Exp3,
         Exp3Set,
@@ -47,6 +48,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "Adversary": "adversaries",
+    "Advice": "advice",
     "Agent": "protocols",
     "Algorithm": "algorithms",
     "BanditEnv": "envs.bandit_env",
@@ -75,6 +77,7 @@ _HOMES = {
     "Ucb": "agents",
     "UcbMaxN": "agents",
     "Uniform": "agents",
+    "advise": "advice",
     "algorithm_names": "algorithms",
     "calibrate": "algorithms",
     "make_algorithm": "algorithms",
@@ -87,6 +90,7 @@ _HOMES = {
 
 __all__ = [
     "Adversary",
+    "Advice",
     "Agent",
     "Algorithm",
     "BanditEnv",
@@ -116,6 +120,7 @@ __all__ = [
     "UcbMaxN",
     "Uniform",
     "__version__",
+    "advise",
     "algorithm_names",
     "calibrate",
     "make_algorithm",

@@ -43,7 +43,7 @@ LAYERS = (
     {"agents", "wrappers"},
     {"algorithms"},
     {"simulation"},
-    {"plots", "conformance", "audits"},
+    {"plots", "conformance", "audits", "advice"},
     {"experiments"},
     {"cli"},
 )

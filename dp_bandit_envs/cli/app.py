@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.cli.advise_command import ADVISE_EXAMPLES, advise
 from dp_bandit_envs.cli.data_command import DATA_EXAMPLES, data
 from dp_bandit_envs.cli.options import Cluster, Device, Epsilon, Horizon, Jobs, Out, Seed, Trials, Version, whole
 from dp_bandit_envs.cli.terminal import INTERRUPTED, console, errors, leave_at_once, write_any_letter
@@ -237,6 +238,7 @@ def audit(
 
 
 app.command(epilog=DATA_EXAMPLES)(data)
+app.command(epilog=ADVISE_EXAMPLES)(advise)
 
 
 def _jobs(jobs: int) -> int:

@@ -1,0 +1,70 @@
+"""Which algorithm to take, by what each lost in simulated games, and why."""
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import numpy as np
+
+from dp_bandit_envs.advice.standings import Standing, interval_of, shares
+from dp_bandit_envs.algorithms import Algorithm
+from dp_bandit_envs.metrics.trial_summaries import TAIL
+from dp_bandit_envs.protocols import FloatArray
+
+NEAR: Final = 1.5
+"""An algorithm is named beside the first one if its mean is within this factor, and its bad games are better."""
+MUCH: Final = 0.5
+"""Bad games are better if their share is below this part of the first one's."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Pick:
+    """An algorithm to take.
+
+    Attributes:
+        name: Its name; `"Uniform"` if no private algorithm is better than arms at random.
+        algorithm: The algorithm, calibrated to the guarantee; for uniform play too.
+        share: Its mean regret over that of uniform play, averaged over the situations that count.
+        interval: The 95 % interval of that share.
+        safer: The name of one with nearly the same mean whose bad games are much better; "" if there is none.
+    """
+
+    name: str
+    algorithm: Algorithm
+    share: float
+    interval: tuple[float, float]
+    safer: str = ""
+
+
+def pick(
+    found: Sequence[Standing], algorithms: Mapping[str, Algorithm], names: Sequence[str], uniform: Algorithm
+) -> Pick | None:
+    """Return which of some algorithms to take; uniform play if the best is not clearly better.
+
+    Args:
+        found: Standings of all algorithms in the situations that count.
+        algorithms: Those that meet the guarantee, by name.
+        names: Those that may be picked.
+        uniform: Uniform play.
+
+    Returns:
+        None if no algorithm may be picked.
+    """
+    parts = {name: part for name, part in shares(found).items() if name in names}
+    if not parts:
+        return None
+    best = min(parts, key=lambda name: _mean(parts[name]))
+    low, high = interval_of(parts[best])
+    if not high < 1:
+        return Pick(uniform.name, uniform, 1.0, (1.0, 1.0))
+    tails = {name: float(np.quantile(part, TAIL)) for name, part in parts.items()}
+    near = [name for name, part in parts.items() if _mean(part) <= NEAR * _mean(parts[best])]
+    safest = min(near, key=tails.__getitem__)
+    safer = safest if tails[safest] < MUCH * tails[best] else ""
+    return Pick(best, algorithms[best], _mean(parts[best]), (low, high), safer)
+
+
+def _mean(part: FloatArray) -> float:
+    mean = float(part.mean())
+    return math.inf if math.isnan(mean) else mean
