@@ -7,7 +7,7 @@ import typer
 from dp_bandit_envs.cli.options import Jobs, Seed, whole
 from dp_bandit_envs.cli.terminal import console
 
-ADVISE_EXAMPLES = (
+EXAMPLES = (
     "Examples: dp-bandit advise --arms 6 --horizon 5000 --epsilon 1 --rounds-per-person 3; dp-bandit advise clean.csv"
     " --epsilon 1; dp-bandit advise --arms 3 --horizon 1e4 --epsilon 0.5 --delta 1e-6 --gap 0.15"
 )

@@ -9,8 +9,7 @@ from typing import Annotated
 import typer
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.cli.advise_command import ADVISE_EXAMPLES, advise
-from dp_bandit_envs.cli.data_command import DATA_EXAMPLES, data
+from dp_bandit_envs.cli import advise_command, data_command
 from dp_bandit_envs.cli.options import Cluster, Device, Epsilon, Horizon, Jobs, Out, Seed, Trials, Version, whole
 from dp_bandit_envs.cli.terminal import INTERRUPTED, console, errors, leave_at_once, write_any_letter
 
@@ -237,8 +236,8 @@ def audit(
     show_audit(console, name, epsilon=epsilon, confidence=confidence, horizon=horizon, games=games, seed=seed, out=out)
 
 
-app.command(epilog=DATA_EXAMPLES)(data)
-app.command(epilog=ADVISE_EXAMPLES)(advise)
+app.command(epilog=data_command.EXAMPLES)(data_command.data)
+app.command(epilog=advise_command.EXAMPLES)(advise_command.advise)
 
 
 def _jobs(jobs: int) -> int:

@@ -15,7 +15,7 @@ from dp_bandit_envs.errors import GainFileError
 OPEN = 1
 """The exit code while problems are open."""
 
-DATA_EXAMPLES = (
+EXAMPLES = (
     "Examples: dp-bandit data trial.csv --arm treatment --gain outcome --person id --scale 0,100; dp-bandit data"
     " trial.csv --arm treatment --gain outcome --person id --scale 0,100 --missing drop --out clean.csv"
 )
