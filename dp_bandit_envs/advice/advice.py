@@ -126,7 +126,7 @@ class Advice:
                 " arms at random cost no privacy."
             )
         low, high = chosen.interval
-        text = f"take {_written(chosen)}. It loses {chosen.share:.0%} ({low:.0%} to {high:.0%}) of what arms at random"
+        text = f"take {as_typed(chosen)}. It loses {chosen.share:.0%} ({low:.0%} to {high:.0%}) of what arms at random"
         text += " lose"
         if key == "drifting":
             text += ", and its expected regret is bounded whatever the outcomes are"
@@ -153,7 +153,7 @@ class Advice:
         return dict(self.situations)[one.situation] == kind
 
 
-def _written(chosen: Pick) -> str:
+def as_typed(chosen: Pick) -> str:
     """Return an algorithm as `dp-bandit run` takes it, with the parameters that fix its privacy."""
     has = chosen.algorithm.parameters
     keys = ["batch_size"] if chosen.name == "EXP3-tau" else ["epsilon", "delta"]
