@@ -127,7 +127,7 @@ class Advice:
             )
         low, high = chosen.interval
         text = f"take {as_typed(chosen)}. It loses {chosen.share:.0%} ({low:.0%} to {high:.0%}) of what arms at random"
-        text += " lose"
+        text += " lose" + (", less than any one arm throughout" if chosen.share < 0 else "")
         if key == "drifting":
             text += ", and its expected regret is bounded whatever the outcomes are"
             best = next(one for one in self.standings if self._is(one, "drifting") and one.role == "private")

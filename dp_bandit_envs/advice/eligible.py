@@ -15,9 +15,6 @@ from dp_bandit_envs.errors import UnreachableGuaranteeError
 USUAL: Final = (
     "DP-KLUCB",
     "DP-IMED",
-    "Lazy-DP-TS",
-    "AdaP-KLUCB",
-    "DP-SE",
     "DP-UCB-INT",
     "Batched-Lap-HTINF",
     "EXP3-tau",

@@ -12,8 +12,10 @@ from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.metrics.trial_summaries import TAIL
 from dp_bandit_envs.protocols import FloatArray
 
-NEAR: Final = 1.5
-"""An algorithm is named beside the first one if its mean is within this factor, and its bad games are better."""
+CLEARLY: Final = 0.95
+"""An algorithm is picked if the upper end of its share's interval is below this; otherwise uniform play is as good."""
+NEAR: Final = 0.1
+"""An algorithm is named beside the first one if its share is larger by no more than this, and bad games are better."""
 MUCH: Final = 0.5
 """Bad games are better if their share is below this part of the first one's."""
 
@@ -56,12 +58,12 @@ def pick(
         return None
     best = min(parts, key=lambda name: _mean(parts[name]))
     low, high = interval_of(parts[best])
-    if not high < 1:
+    if not high < CLEARLY:
         return Pick(uniform.name, uniform, 1.0, (1.0, 1.0))
     tails = {name: float(np.quantile(part, TAIL)) for name, part in parts.items()}
-    near = [name for name, part in parts.items() if _mean(part) <= NEAR * _mean(parts[best])]
+    near = [name for name, part in parts.items() if _mean(part) <= _mean(parts[best]) + NEAR]
     safest = min(near, key=tails.__getitem__)
-    safer = safest if tails[safest] < MUCH * tails[best] else ""
+    safer = safest if 0 < tails[best] and tails[safest] < MUCH * tails[best] else ""
     return Pick(best, algorithms[best], _mean(parts[best]), (low, high), safer)
 
 

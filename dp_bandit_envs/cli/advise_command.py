@@ -36,7 +36,7 @@ def advise(
         bool, typer.Option("--look-at-gains", help="Resample the file's outcomes; such advice is NOT private.")
     ] = False,
     algorithm: Annotated[
-        list[str] | None, typer.Option(help="Compare this one; may be repeated. By default ten of them.")
+        list[str] | None, typer.Option(help="Compare this one; may be repeated. By default seven.")
     ] = None,
     trials: Annotated[
         int | None, typer.Option(parser=whole, metavar="NUMBER", help="Simulated games; by default 40 to 200.")

@@ -75,10 +75,13 @@ def test_a_pick_is_clearly_better_than_arms_at_random_and_a_safer_one_is_named()
 
     # One game in twenty of DP-IMED is as bad as arms at random.
     imed, klucb = [1.0] * 95 + [100.0] * 5, [7.0] * 100
+    lucky = [-5.0] * 100  # negative against a fixed arm, as in drifting games
     found = [standing("DP-IMED", imed), standing("DP-KLUCB", klucb), standing("Uniform", [100.0] * 100)]
     chosen = pick(found, algorithms, names[:2], uniform)
     assert (chosen.name, chosen.safer) == ("DP-IMED", "DP-KLUCB") and chosen.share == pytest.approx(0.0595)
     assert pick(found, algorithms, [], uniform) is None
+    better = pick([standing("DP-IMED", lucky), *found[1:]], algorithms, names[:2], uniform)
+    assert (better.name, better.safer, better.share) == ("DP-IMED", "", pytest.approx(-0.05))
     noisy = [standing("DP-IMED", [0.0, 190.0] * 50), standing("Uniform", [100.0] * 100)]
     assert pick(noisy, algorithms, ["DP-IMED"], uniform).name == "Uniform"
 
