@@ -5,11 +5,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-import numpy as np
-
 from dp_bandit_envs.advice.standings import Standing, interval_of, shares
 from dp_bandit_envs.algorithms import Algorithm
-from dp_bandit_envs.metrics.trial_summaries import TAIL
 from dp_bandit_envs.protocols import FloatArray
 
 CLEARLY: Final = 0.95
@@ -17,7 +14,7 @@ CLEARLY: Final = 0.95
 NEAR: Final = 0.1
 """An algorithm is named beside the first one if its share is larger by no more than this, and bad games are better."""
 MUCH: Final = 0.5
-"""Bad games are better if their share is below this part of the first one's."""
+"""Bad games are better if the 99 % quantile of regret is below this part of the first one's."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -60,11 +57,16 @@ def pick(
     low, high = interval_of(parts[best])
     if not high < CLEARLY:
         return Pick(uniform.name, uniform, 1.0, (1.0, 1.0))
-    tails = {name: float(np.quantile(part, TAIL)) for name, part in parts.items()}
-    near = [name for name, part in parts.items() if _mean(part) <= _mean(parts[best]) + NEAR]
-    safest = min(near, key=tails.__getitem__)
-    safer = safest if 0 < tails[best] and tails[safest] < MUCH * tails[best] else ""
+    near = [name for name in parts if name != best and _mean(parts[name]) <= _mean(parts[best]) + NEAR]
+    safer = next((name for name in sorted(near, key=lambda name: _mean(parts[name])) if _safer(found, name, best)), "")
     return Pick(best, algorithms[best], _mean(parts[best]), (low, high), safer)
+
+
+def _safer(found: Sequence[Standing], name: str, best: str) -> bool:
+    """Return whether an algorithm has much better bad games in some situation, and much worse ones in none."""
+    tails = {(one.situation, one.algorithm): one.tail for one in found}
+    pairs = [(tail, tails[situation, best]) for (situation, other), tail in tails.items() if other == name]
+    return any(tail < MUCH * first for tail, first in pairs) and not any(first < MUCH * tail for tail, first in pairs)
 
 
 def _mean(part: FloatArray) -> float:

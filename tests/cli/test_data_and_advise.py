@@ -6,11 +6,10 @@ from tests.recorded_data.messy_trial import SECRET_GAIN, SECRET_PERSON, SECRET_T
 
 DATA = "data messy.csv --arm treatment --gain outcome --person id"
 DECIDED = "--scale 0,100 --missing drop --missing-codes=-99 --unreadable drop --outside clip --out clean.csv"
-RUN = "run clean.csv Batched-Lap-HTINF --epsilon 1 --persons person --trials 2 --out out"
 ADVISE = "advise clean.csv --epsilon 1 --gap 0.3 --trials 4 --algorithm DP-KLUCB --jobs 1"
 
 
-def test_a_messy_file_becomes_clean_and_is_played_and_advised_on(dp_bandit, tmp_path):
+def test_a_messy_file_becomes_clean_and_is_advised_on(dp_bandit, tmp_path):
     (tmp_path / "messy.csv").write_bytes(messy())
     code, first, err = dp_bandit(*DATA.split(), "--out", "clean.csv")
     assert code == 1 and err == "" and "--missing drop" in first and not (tmp_path / "clean.csv").exists()
@@ -18,8 +17,6 @@ def test_a_messy_file_becomes_clean_and_is_played_and_advised_on(dp_bandit, tmp_
     assert (code, err) == (0, "") and "--persons person" in second
     assert not any(secret in first + second for secret in (SECRET_GAIN, SECRET_PERSON, SECRET_TEXT, "canary"))
     assert json.loads((tmp_path / "clean.csv.json").read_text(encoding="utf-8"))["arm_names"] == ["A", "B", "placebo"]
-    code, out, _ = dp_bandit(*RUN.split())
-    assert code == 0 and "for a" in out
     code, out, err = dp_bandit(*ADVISE.split())
     assert (code, err) == (0, "") and "all 20 rounds of a person" in out
     assert "What to take" in out and "Privacy pays" in out and "no outcome was used" in out
