@@ -121,6 +121,7 @@ def advise(
         left_out=refused,
         data="" if shape is None else shape.name,
         looked_at_gains=look_at_gains,
+        assumed_one_round=shape is not None and shape.most is None and rounds_per_person is None,
     )
 
 

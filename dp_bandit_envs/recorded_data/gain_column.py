@@ -1,7 +1,7 @@
 """The gains of a messy column: what is missing, no number, out of range, or written in an unusual way."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from dp_bandit_envs.recorded_data.clean_options import Decisions
@@ -25,15 +25,18 @@ def gains_of(
     """
     found = Findings()
     words = decided.values
-    decimal = decided.decimal or decimal_of(cell for cell in cells if cell.strip().casefold() not in words)
-    mixed = decimal is None and _has_both(cells)
+    different = dict.fromkeys(cells)
+    decimal = decided.decimal or decimal_of(cell for cell in different if cell.strip().casefold() not in words)
+    mixed = decimal is None and _has_both(different)
     gains, plain = [], []
+    # A column has few different cells, and each is read once.
+    read = {cell: read_number(cell, decimal=decimal, mixed=mixed, codes=decided.missing_codes) for cell in different}
     for cell, line in zip(cells, lines, strict=True):
         text = cell.strip().casefold()
         if text in words:
             gains.append(_scaled(words[text], line, decided, column, found))
             continue
-        one = read_number(cell, decimal=decimal, mixed=mixed, codes=decided.missing_codes)
+        one = read[cell]
         if one.kind != "number":
             found.add(one.kind, line, column)
             filled = one.kind in ("missing", "nan") and isinstance(decided.missing, float)
@@ -64,9 +67,8 @@ def _scaled(value: float, line: int, decided: Decisions, column: str, found: Fin
     return math.nan
 
 
-def _has_both(cells: Sequence[str]) -> bool:
-    commas = any(decimal_of([cell]) == "comma" for cell in cells)
-    return commas and any(decimal_of([cell]) == "point" for cell in cells)
+def _has_both(cells: Iterable[str]) -> bool:
+    return {decimal_of([cell]) for cell in cells} >= {"comma", "point"}
 
 
 def _problems(found: Findings, column: str, decided: Decisions) -> list[Problem]:
