@@ -150,9 +150,9 @@ class Advice:
 
     def _where_it_pays(self) -> str:
         *others, last = self.leaders
-        who = f"{', '.join(others)} and {last}" if others else last
+        who = f"the best of {', '.join(others)} and {last}" if others else last
         lines = [
-            f"Privacy pays from the smallest power of two T at which the best of {who},\ncalibrated anew"
+            f"Privacy pays from the smallest power of two T at which {who},\ncalibrated anew"
             f" for each T, has less than {SHARE:g} of the mean regret of arms at random:"
         ]
         for name, rounds in self.pays_from.items():
