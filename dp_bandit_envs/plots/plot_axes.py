@@ -43,7 +43,7 @@ def places_axis(axes: Axes, places: Sequence[FloatArray | IntArray], scale: str,
         if log:
             _powers_of_ten(axes.xaxis)
         else:
-            axes.xaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
+            axes.xaxis.set_major_locator(_round_numbers())
             axes.xaxis.set_major_formatter(EngFormatter(sep=""))
         return
     if marked.size > 1:
@@ -62,6 +62,7 @@ def values_axis(axes: Axes, limits: tuple[float, float] | None) -> None:
     """Make a vertical axis logarithmic with these limits, or if there are none, linear and down to 0."""
     if limits is None:
         axes.set_ylim(bottom=min(0, axes.get_ylim()[0]))
+        axes.yaxis.set_major_locator(_round_numbers())
         axes.yaxis.set_major_formatter(EngFormatter(sep=""))
         return
     # Limits first: matplotlib cannot choose them for axes without a positive value.
@@ -110,6 +111,10 @@ def outer_labels_only(panels: Sequence[Axes]) -> None:
         left, below = at.get((row, column - 1)), at.get((row + 1, column))
         axes.yaxis.label.set_visible(left is None or left.get_ylabel() != axes.get_ylabel())
         axes.xaxis.label.set_visible(below is None or below.get_xlabel() != axes.get_xlabel())
+
+
+def _round_numbers() -> MaxNLocator:
+    return MaxNLocator(6, steps=[1, 2, 5, 10])
 
 
 def _powers_of_ten(axis: Axis) -> None:
