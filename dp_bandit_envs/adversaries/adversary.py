@@ -99,6 +99,10 @@ class Adversary(abc.ABC):
         """The `RoundByRound` whose `next_round` draws the gains, itself or one in it; None if there is none."""
         return None
 
+    def means_of(self, state: Any) -> FloatArray | None:
+        """Return `means` in the game in which `by_rounds` has this state."""
+        return self.means
+
     def has_methods_of(self, kind: type[Any]) -> bool:
         """Return whether games begin and gains are drawn as in a class, and in no other way of a subclass."""
         return all(getattr(type(self), name) is getattr(kind, name) for name in ("begin", "next_gains", "fill"))

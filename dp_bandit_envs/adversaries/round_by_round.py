@@ -32,10 +32,6 @@ class RoundByRound(Adversary):
         Arrays are new ones if rounds change them; what differs between games is in arrays. It may draw from `rng`.
         """
 
-    def means_of(self, state: Any) -> FloatArray | None:
-        """Return `means` in the game of a state."""
-        return self.means
-
     def begin(self, rng: np.random.Generator) -> None:
         """Start a new game at round 1; every random number of the game comes from `rng`."""
         self._rng = rng

@@ -128,8 +128,7 @@ class GpuGames:
             self._layout.write(columns.T, place, game)
             plays = len(game.progress.pulls)
             drawing: Any = adversary.by_rounds
-            own = drawing is adversary
-            means.append(drawing.means_of(game.adversary) if own else adversary.means)
+            means.append(adversary.means_of(game.adversary))
         block = kernel.put(np.ascontiguousarray(columns.T))
         at = kernel.put(checkpoints)
         shapes = ((np.float64, ()), (np.int64, ()), (np.int64, (plays,)), (np.float64, (n_arms,)))

@@ -92,7 +92,6 @@ class LaneGains:
     def games(self, seed: int, trials: range) -> tuple[IntArray, IntArray, IntArray, list[FloatArray | None]]:
         """Return block, row, clock and means before round 1; lanes that are left over play the last trial again."""
         block, means = self._layout.block(), []
-        own = self._drawn is self._adversary
         for lane in range(LANES):
             game = self._game(stream(seed, trial=trials[min(lane, len(trials) - 1)], role=ADVERSARY))
             if lane == 0:
@@ -101,7 +100,7 @@ class LaneGains:
             else:  # all games begin alike but for what they draw
                 self._layout.write(block, lane, (game.state,), self._places.state)
                 self._layout.write(block, lane, (game.rng,), self._places.rng)
-            means.append(self._drawn.means_of(game.state) if own else self._adversary.means)
+            means.append(self._adversary.means_of(game.state))
         return block, _rows(block, self._places.gains), np.zeros(CHECKPOINT + 1, np.int64), means
 
     def check(self, block: IntArray) -> None:
