@@ -35,7 +35,8 @@ def test_the_table_states_the_guarantee(row, name, parameters):
 
 
 def test_the_table_states_the_guarantee_of_exp3_tau_and_the_papers_figures():
-    lines = {line.split("`")[1]: line for line in PAGE.splitlines() if line.startswith("| `")}
+    table = PAGE.split("<!-- guarantees")[1].split("<!-- end of guarantees")[0]
+    lines = {line.split("`")[1]: line for line in table.splitlines() if line.startswith("| `")}
     tau = make_algorithm("EXP3-tau")
     exp3 = make_algorithm("EXP3")
     size = {"n_arms": 4, "horizon": 2**18}
@@ -45,8 +46,8 @@ def test_the_table_states_the_guarantee_of_exp3_tau_and_the_papers_figures():
 
 
 @pytest.mark.parametrize("name", algorithm_names())
-def test_every_algorithm_is_in_a_table(name):
-    rows = [line.split("|")[1] for line in PAGE.splitlines() if line.startswith("| `")]
+def test_every_algorithm_is_in_a_table_of_guarantees(name):
+    rows = [line.split("|")[1] for line in PAGE.split("## Sources")[0].splitlines() if line.startswith("| `")]
     assert any(f"`{name}`" in row for row in rows)
 
 
@@ -78,3 +79,26 @@ def test_the_third_table_states_the_guarantees_of_full_information():
         assert stated.strip().startswith(f"epsilon = {epsilon:.3g}")
         assert guarantee.delta <= (1e-6 if at else 0)
         assert guarantee.model in stated or name == "Hedge"
+
+
+def test_the_fourth_table_states_the_guarantees_of_algorithms_that_learn_from_payoffs():
+    table = PAGE.split("### Points and features")[1].split("## Sources")[0]
+    rows = [line.split("|")[1:4] for line in table.splitlines() if line.startswith("| `")]
+    assert len(rows) == 3
+    for names, _, stated in rows:
+        given = re.search(r"epsilon = ([\d.]+)", names)
+        for name in re.findall("`([^`]+)`", names):
+            algorithm = make_algorithm(name, **({"epsilon": float(given[1])} if given else {}))
+            guarantee = algorithm.guarantee(n_arms=4, horizon=2**18)
+            assert stated.strip() == (f"epsilon = {guarantee.epsilon:g}, {guarantee.model}" if given else "none")
+            assert given or guarantee.model == "none"
+
+
+def test_sources_are_those_that_the_algorithms_name():
+    for line in PAGE.split("## Sources")[1].splitlines():
+        if line.startswith("| `"):
+            names, sources = line.split("|")[1:3]
+            for name in re.findall("`([^`]+)`", names):
+                reference = make_algorithm(name).reference
+                found = re.findall(r"(\w+)[^;(]* \((\d{4})\)", sources.replace("after ", ""))
+                assert any(author in reference and year in reference for author, year in found), name
