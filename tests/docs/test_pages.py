@@ -135,3 +135,5 @@ def test_extras_that_pages_name_exist():
     assert {"all", "fast", "sb3"} <= named
     assert named <= set(project["optional-dependencies"]) | COMING_EXTRAS
     assert not COMING_EXTRAS & set(project["optional-dependencies"])
+    # Their sizes are measured once they are there.
+    assert bool(COMING_EXTRAS) == ("SIZES" in everything)
