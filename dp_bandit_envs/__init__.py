@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         Uniform,
     )
     from dp_bandit_envs.algorithms import Algorithm, algorithm_names, calibrate, make_algorithm, register_algorithm
+    from dp_bandit_envs.comparison import Comparison, compare, load
     from dp_bandit_envs.envs.bandit_env import BanditEnv
     from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
     from dp_bandit_envs.envs.registration import register_adversary
@@ -52,6 +53,7 @@ _HOMES = {
     "BanditEnv": "envs.bandit_env",
     "BanditVectorEnv": "envs.bandit_vector_env",
     "BlockSums": "wrappers",
+    "Comparison": "comparison",
     "CounterSums": "wrappers",
     "ExactSums": "wrappers",
     "Exp3": "agents",
@@ -77,6 +79,8 @@ _HOMES = {
     "Uniform": "agents",
     "algorithm_names": "algorithms",
     "calibrate": "algorithms",
+    "compare": "comparison",
+    "load": "comparison",
     "make_algorithm": "algorithms",
     "play": "simulation",
     "register_adversary": "envs.registration",
@@ -92,6 +96,7 @@ __all__ = [
     "BanditEnv",
     "BanditVectorEnv",
     "BlockSums",
+    "Comparison",
     "CounterSums",
     "ExactSums",
     "Exp3",
@@ -118,6 +123,8 @@ __all__ = [
     "__version__",
     "algorithm_names",
     "calibrate",
+    "compare",
+    "load",
     "make_algorithm",
     "play",
     "register_adversary",

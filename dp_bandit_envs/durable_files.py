@@ -115,8 +115,8 @@ def open_new(path: Path) -> IO[bytes]:
         make_folder(path.parent)
         # Another process may remove the folder, once it is empty, between these two lines.
         with contextlib.suppress(FileNotFoundError):
-            return os.fdopen(os.open(path, flags), "wb")
-    return os.fdopen(os.open(path, flags), "wb")
+            return os.fdopen(os.open(path, flags, 0o666), "wb")
+    return os.fdopen(os.open(path, flags, 0o666), "wb")
 
 
 def make_folder(path: Path) -> None:

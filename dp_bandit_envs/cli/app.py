@@ -1,15 +1,24 @@
 """The commands: `list`, `show`, `run`, `reproduce`, `counters` and `audit`."""
 
-import os
-import shlex
 import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from dp_bandit_envs import checks
-from dp_bandit_envs.cli.options import Cluster, Device, Epsilon, Horizon, Jobs, Out, Seed, Trials, Version, whole
+from dp_bandit_envs.cli.options import (
+    Cluster,
+    Device,
+    Epsilon,
+    Jobs,
+    Out,
+    Seed,
+    Version,
+    command_line,
+    cores,
+    whole,
+)
+from dp_bandit_envs.cli.run_command import EXAMPLES, run
 from dp_bandit_envs.cli.terminal import INTERRUPTED, console, errors, leave_at_once, write_any_letter
 
 app = typer.Typer(
@@ -69,80 +78,7 @@ def show(
     show_name(console, name)
 
 
-@app.command(
-    epilog="Examples: dp-bandit run Switching EXP3 EXP3-tau:batch_size=100 --trials 50; dp-bandit run my.csv"
-    " Batched-Lap-HTINF --epsilon 0.5; dp-bandit run Graph:graph=cycle,n_arms=10 TS-N --horizon 1e5"
-)
-def run(
-    environment: Annotated[
-        str,
-        typer.Argument(
-            help="An id, with arguments if you like: Graph:graph=cycle,n_arms=10; or a file of gains (.npy, .csv)."
-        ),
-    ],
-    algorithms: Annotated[list[str], typer.Argument(help="Names, with parameters if you like: EXP3-tau:batch_size=19")],
-    epsilon: Epsilon = None,
-    at_guarantee: Annotated[
-        str | None,
-        typer.Option(
-            metavar="EPSILON[,DELTA]",
-            help="Find the parameter at which each algorithm really guarantees this, such as 1,1e-6; in place of"
-            " --epsilon.",
-        ),
-    ] = None,
-    trials: Trials = None,
-    horizon: Horizon = None,
-    seed: Annotated[
-        int | None,
-        typer.Option(help="The seed of everything random; by default 0, or if the data are real a secret one."),
-    ] = None,
-    jobs: Jobs = 0,
-    cluster: Cluster = None,
-    device: Device = "cpu",
-    spacing: Annotated[str, typer.Option(help="Spacing of the rounds that are recorded: linear or log.")] = "linear",
-    persons: Annotated[
-        str | None,
-        typer.Option(help="A file's column that says whose each line is, or the most lines of a person."),
-    ] = None,
-    out: Out = None,
-) -> None:
-    """Play algorithms against one environment or your own data, and write figure, tables and report."""
-    from dp_bandit_envs.cli.equal_guarantee import about_target, parse_target
-    from dp_bandit_envs.cli.real_data import about_seed, interrupted
-    from dp_bandit_envs.cli.run_and_report import produce
-    from dp_bandit_envs.cli.run_arguments import about_epsilon, comparison, readable
-    from dp_bandit_envs.experiments.claim import Note
-    from dp_bandit_envs.experiments.reproduction import Reproduction
-
-    target = None if at_guarantee is None else parse_target(at_guarantee)
-    experiment = comparison(
-        environment,
-        algorithms,
-        epsilon=epsilon,
-        trials=100 if trials is None else trials,
-        horizon=horizon,
-        seed=seed,
-        spacing=spacing,
-        at_guarantee=target,
-        persons=persons,
-    )
-    names = ", ".join(contestant.make().name for contestant in experiment.contestants)
-    folder = out or Path("results") / f"{experiment.name}-{experiment.digest()}"
-    about = about_epsilon(experiment, epsilon) if target is None else about_target(experiment, target)
-    title = f"{names} on {readable(environment)}"
-    notes = [Note(about, on_terminal=True)] if about else []
-    of_seed = about_seed(experiment)
-    notes += [of_seed] if of_seed else []
-    if of_seed and experiment.seed is None:
-        console.print(of_seed.text, highlight=False)
-    plan = Reproduction(experiment.name, title, (experiment,), notes=lambda _: notes)
-    try:
-        produce(console, plan, folder, jobs=_jobs(jobs), command=_command(), cluster=cluster, device=device)
-    except KeyboardInterrupt:
-        if experiment.seed is not None:
-            raise
-        errors.print(interrupted(folder), markup=False, highlight=False, soft_wrap=True)
-        leave_at_once(INTERRUPTED)
+app.command(epilog=EXAMPLES)(run)
 
 
 @app.command(
@@ -182,7 +118,7 @@ def reproduce(
     chosen = {key: value for key, value in options.items() if value is not None}
     plan, draw = figure(what, seed=seed, **chosen)
     folder = out or Path("results") / plan.name
-    produce(console, plan, folder, jobs=_jobs(jobs), command=_command(), draw=draw, cluster=cluster, device=device)
+    produce(console, plan, folder, jobs=cores(jobs), command=command_line(), draw=draw, cluster=cluster, device=device)
 
 
 @app.command()
@@ -233,13 +169,3 @@ def audit(
     from dp_bandit_envs.cli.audit_command import show_audit
 
     show_audit(console, name, epsilon=epsilon, confidence=confidence, horizon=horizon, games=games, seed=seed, out=out)
-
-
-def _jobs(jobs: int) -> int:
-    return checks.integer("jobs", jobs, at_least=0) or os.cpu_count() or 1
-
-
-def _command() -> str:
-    from dp_bandit_envs.cli.run_arguments import readable
-
-    return readable(shlex.join(["dp-bandit", *sys.argv[1:]]))

@@ -14,7 +14,7 @@ from dp_bandit_envs.audits import ExactLoss, SampledLoss, exact_loss, sampled_lo
 from dp_bandit_envs.cli.run_arguments import contestant
 from dp_bandit_envs.errors import NotAuditedError
 from dp_bandit_envs.plots.audit_plot import Bar, audit_figure, longest_of
-from dp_bandit_envs.plots.regret_plot import as_bytes
+from dp_bandit_envs.plots.figure_bytes import as_bytes
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 
 REFUTED = "refuted: more is lost than declared"
@@ -57,7 +57,7 @@ def show_audit(
     games = checks.integer("games", games, at_least=0)
     if out is not None and (out.suffix not in (".png", ".svg") or not out.parent.is_dir()):
         raise ValueError(f"out must be a .png or .svg file in a folder that exists; received {str(out)!r}.")
-    chosen = contestant(text, None if epsilon is None else checks.epsilon(epsilon), lambda: horizon)
+    chosen = contestant(text, None if epsilon is None else checks.epsilon(epsilon), horizon)
     algorithm = make_algorithm(chosen.name, **chosen.parameters)
     rows, declared, note = _audited(algorithm, confidence=confidence, horizon=horizon, games=games, seed=seed)
     if declared is not None:

@@ -8,7 +8,7 @@ from rich.table import Table
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.plots.counters_plot import counters_figure
-from dp_bandit_envs.plots.regret_plot import as_bytes
+from dp_bandit_envs.plots.figure_bytes import as_bytes
 from dp_bandit_envs.privacy.counters.comparison import compare
 
 
@@ -41,6 +41,6 @@ def show_counters(console: Console, horizon: int, epsilon: float, delta: float |
         f"Smallest mean over t = 1, ..., T: {best.name}; for an unknown horizon, {anytime.name}.", highlight=False
     )
     if out is not None:
-        figure = counters_figure(rows, horizon, privacy)
+        figure = counters_figure(rows, horizon)
         out.write_bytes(as_bytes(figure, out.suffix[1:]))
         console.print(f"See {out}.", highlight=False, soft_wrap=True)

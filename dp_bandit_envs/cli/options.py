@@ -1,12 +1,16 @@
 """The options that several commands share, and how their words are read."""
 
+import os
 import re
+import shlex
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from dp_bandit_envs import __version__
+from dp_bandit_envs import __version__, checks
 from dp_bandit_envs.cli.terminal import console
 
 ONE_FILE = (".png", ".svg", ".pdf", ".csv", ".md", ".npz", ".json")
@@ -28,6 +32,19 @@ def whole(text: Any) -> int:
     except (ValueError, OverflowError):
         pass
     raise typer.BadParameter(f"{written!r} is no whole number, such as 1000 or 1e5")
+
+
+def wholes(texts: Sequence[str] | None) -> list[int] | None:
+    """Return the whole numbers of an option that takes several: `1000,1e4`, or given twice; None if it is not given."""
+    if not texts:
+        return None
+    for text in texts:
+        if re.fullmatch(r"\d{1,3}(,\d{3})+", text.strip()):
+            raise typer.BadParameter(
+                f"{text!r} may be one number or several; write {text.replace(',', '')} for one, or give the option"
+                " again for each of several"
+            )
+    return [whole(part) for text in texts for part in text.split(",")]
 
 
 def folder(text: Any) -> Path:
@@ -55,15 +72,28 @@ Epsilon = Annotated[
         " by default each algorithm's own, see show. inf is no privacy."
     ),
 ]
+Epsilons = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="EPSILON[,EPSILON...]",
+        help="Privacy parameter of every algorithm that takes one (with --delta if it takes a delta too); several, as"
+        " 0.1,1, to compare them. By default each algorithm's own, see show. inf is no privacy.",
+    ),
+]
 Trials = Annotated[
     int | None,
     typer.Option(parser=whole, metavar="NUMBER", help="Number of games of each algorithm in each environment."),
 ]
-Horizon = Annotated[
-    int | None,
+Horizons = Annotated[
+    list[str] | None,
     typer.Option(
-        parser=whole, metavar="NUMBER", help="Number of rounds of each game, as 1e5; by default the environment's."
+        metavar="NUMBER[,NUMBER...]",
+        help="Number of rounds of each game, as 1e5, or several; by default the environment's.",
     ),
+]
+Arms = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NUMBER[,NUMBER...]", help="Number of arms, or several; by default the environment's."),
 ]
 Seed = Annotated[int, typer.Option(help="The seed of everything random.")]
 Jobs = Annotated[int, typer.Option(help="Games to play at a time; 0 for as many as there are cores.")]
@@ -77,3 +107,15 @@ Out = Annotated[
     Path | None,
     typer.Option(parser=folder, metavar="FOLDER", help="Folder for the results; by default one below results/."),
 ]
+
+
+def cores(jobs: int) -> int:
+    """Return the number of games to play at a time: as given, or for 0 as many as there are cores."""
+    return checks.integer("jobs", jobs, at_least=0) or os.cpu_count() or 1
+
+
+def command_line() -> str:
+    """Return the command as the reader of a report can type it."""
+    from dp_bandit_envs.comparison.asked_games import readable
+
+    return readable(shlex.join(["dp-bandit", *sys.argv[1:]]))

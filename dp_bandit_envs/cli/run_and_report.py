@@ -10,15 +10,19 @@ from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn,
 from rich.table import Table
 from rich.text import Text
 
+from dp_bandit_envs.comparison.compared import comparison_of
+from dp_bandit_envs.comparison.saving import write_tables
 from dp_bandit_envs.experiments.chunked_run import run
-from dp_bandit_envs.experiments.experiment import Experiment, GameSpec, Results
-from dp_bandit_envs.experiments.privacy_levels import labels_of, levels_in, units_of, words_of
+from dp_bandit_envs.experiments.experiment import Experiment, Results
+from dp_bandit_envs.experiments.privacy_levels import labels_in, levels_in, units_of, words_of
 from dp_bandit_envs.experiments.report import report_md
 from dp_bandit_envs.experiments.reproduction import Reproduction, View
 from dp_bandit_envs.experiments.results_folder import ResultsFolder
-from dp_bandit_envs.experiments.summary_table import summary_csv
+from dp_bandit_envs.experiments.specs import GameSpec
 from dp_bandit_envs.metrics import mean_and_standard_error, median_and_tail, median_of_means
-from dp_bandit_envs.plots.regret_plot import as_bytes, regret_figure
+from dp_bandit_envs.plots.curves import Curve, Panel
+from dp_bandit_envs.plots.curves_plot import ROUND, curves_figure
+from dp_bandit_envs.plots.figure_bytes import as_bytes
 
 WIDTH_OF_NAMES, WIDTH_OF_UNIT, WIDTH_OF_GAME = 46, 16, 34
 """Width in characters of a table's columns for names and guarantees, for a record or a person, and for each game."""
@@ -37,23 +41,21 @@ class RoundsPerSecond(ProgressColumn):
 def draw_over_time(reproduction: Reproduction, results: Sequence[Results]) -> Figure:
     """Draw the regret of one experiment against time."""
     one, view = results[0], reproduction.view
-    curves = [
-        (
-            panel.title,
-            one.rounds(panel.key),
-            {name: one.regret(panel.key, name, view.measure) for name in one.names_in(panel)},
-        )
-        for panel in one.experiment.panels
-    ]
-    return regret_figure(
-        curves,
-        note=note(one.experiment, view),
-        spacing=one.experiment.checkpoints,
+    panels = []
+    for panel in one.experiment.panels:
+        labels, rounds = labels_in(one.experiment, panel), one.rounds(panel.key)
+        curves = [
+            Curve(name, labels[name], rounds, one.regret(panel.key, name, view.measure)) for name in one.names_in(panel)
+        ]
+        panels.append(Panel(panel.title, curves))
+    return curves_figure(
+        panels,
+        across=ROUND,
         measure=view.measure,
-        centre=view.centre,
-        scale=view.scale,
+        band=view.band,
+        x_scale=one.experiment.checkpoints,
+        y_scale=view.scale,
         columns=view.columns,
-        labels=labels_of([one.experiment]),
     )
 
 
@@ -67,6 +69,7 @@ def produce(
     draw: Draw = draw_over_time,
     cluster: str | None = None,
     device: str = "cpu",
+    netcdf: bool = False,
 ) -> list[Results]:
     """Run what is missing, on a cluster if its address is given, write all files, and print their paths."""
     experiments, view = reproduction.experiments, reproduction.view
@@ -79,7 +82,9 @@ def produce(
     figure = draw(reproduction, results)
     written = [folder.write_again(f"figure.{kind}", as_bytes(figure, kind)) for kind in ("png", "svg")]
     for one, its_folder in zip(results, folders, strict=True):
-        written.append(its_folder.write_again("summary.csv", summary_csv(one, view.measure)))
+        written += write_tables(
+            comparison_of(one.experiment.configuration(), one.arrays), its_folder, view.measure, netcdf=netcdf
+        )
     claims, notes = reproduction.claims(results), reproduction.notes(results)
     text = report_md(results, title=reproduction.title, command=command, view=view, notes=notes, claims=claims)
     written.append(folder.write_again("report.md", text))
@@ -149,30 +154,6 @@ def _run(
         ]
         bar.update(task, total=max(total, 1), completed=max(total, 1), description="done")
     return results, played
-
-
-def note(experiment: Experiment, view: View) -> str:
-    """Return the note under the figure: the meaning of lines and bands, and each algorithm's guarantee."""
-    more = experiment.more_trials
-    trials = f"{experiment.trials}" + (f" ({more})" if more else "")
-    if view.centre == "mean":
-        lines = f"line: mean of {trials} trials; band: its 95% confidence interval (1.96 standard errors)"
-    else:
-        lines = (
-            f"line: median of means of {trials} trials ({min(24, experiment.trials)} groups); band: spread of the"
-            " trials (Gini's mean difference below and above)"
-        )
-    of_panels = [levels_in(experiment, panel) for panel in experiment.panels]
-    names = dict.fromkeys(name for levels in of_panels for name in levels)
-    differ = [name for name in names if len({levels[name] for levels in of_panels if name in levels}) > 1]
-    if not differ:
-        return f"{lines}; in brackets: its guarantee"
-    alike: dict[tuple[str, ...], list[str]] = {}
-    for name in differ:
-        each = tuple(str(levels[name]) if name in levels else "" for levels in of_panels)
-        alike.setdefault(each, []).append(name)
-    shown = "; ".join(f"{', '.join(names)}: {' | '.join(each)}" for each, names in alike.items())
-    return f"{lines}; in brackets: its guarantee. Panel by panel: {shown}"
 
 
 def _rate(speed: float) -> str:

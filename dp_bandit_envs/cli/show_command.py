@@ -13,11 +13,12 @@ from rich.console import Console
 from dp_bandit_envs import agents, checks, wrappers
 from dp_bandit_envs.adversaries import Stochastic
 from dp_bandit_envs.algorithms import ALGORITHMS, Algorithm, make_algorithm
+from dp_bandit_envs.comparison.asked_games import short_name
 from dp_bandit_envs.decisions import DECISION_SETS
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.registration import IDS
-from dp_bandit_envs.experiments.privacy_levels import level_of
 from dp_bandit_envs.privacy.counters import COUNTERS, make_counter
+from dp_bandit_envs.privacy.levels import level_of
 from dp_bandit_envs.privacy.mechanisms import MECHANISMS
 
 N_ARMS, HORIZON = 4, 2**18
@@ -135,11 +136,6 @@ def parameters_of(thing: Any, kind: str) -> list[str]:
 def first_line(thing: Any) -> str:
     """Return the first line of a docstring."""
     return (inspect.getdoc(thing) or "").split("\n", 1)[0]
-
-
-def short_name(name: str) -> str:
-    """Return an id without the prefix and the version that all ids share."""
-    return name.removeprefix("DPBandit-").removesuffix("-v0")
 
 
 def _of_algorithm(name: str) -> dict[str, str]:

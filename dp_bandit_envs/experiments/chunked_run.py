@@ -9,13 +9,14 @@ from typing import Any
 from numpy.typing import NDArray
 
 from dp_bandit_envs.errors import ResultsError
-from dp_bandit_envs.experiments.experiment import Experiment, GameSpec, Results
+from dp_bandit_envs.experiments.experiment import Experiment, Results
 from dp_bandit_envs.experiments.results_archive import Archive, joined
-from dp_bandit_envs.experiments.results_folder import CHUNKS, ResultsFolder
+from dp_bandit_envs.experiments.results_folder import CHUNKS, RESULTS, ResultsFolder
 from dp_bandit_envs.experiments.secret_run import alone
-from dp_bandit_envs.simulation.gpu_games import for_device
+from dp_bandit_envs.experiments.specs import GameSpec
 from dp_bandit_envs.simulation.outcomes import Table
 from dp_bandit_envs.simulation.prepared import Prepared, prepare
+from dp_bandit_envs.simulation.small_jobs import placed
 from dp_bandit_envs.simulation.spreading import spread
 from dp_bandit_envs.simulation.tasks import Column, Task
 
@@ -25,18 +26,17 @@ CHUNK_ROUNDS = 2**27
 """The number of rounds in a chunk: about a second's work, so that an interruption loses little."""
 LEAST_CHUNK = 16
 """The number of trials in a chunk of long games, so that several cores have work; both are whole blocks of lanes."""
-RESULTS = "results"
 Progress = Callable[[str | None, int], None]
 """Called with the title of the panel that was played (None for results already saved) and a number of rounds."""
 
 
 class _ChunkGoneError(Exception):
-    """A chunk that was saved is no longer in the folder."""
+    """A saved chunk is no longer in the folder."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Chunk:
-    """Trials of one panel that are saved together; how they are divided among workers is another matter."""
+    """Trials of one panel that are saved together."""
 
     panel: GameSpec
     first_trial: int
@@ -77,24 +77,22 @@ def run(
 ) -> Results:
     """Run what the folder does not contain yet, save it chunk by chunk, and return all results.
 
-    Several processes may do so at once in one folder: each claims the chunks that it plays. Chunks that others have
-    claimed come last, in case the others are gone. With a secret seed only one process can play: no other one knows it,
-    and it is not saved.
+    Several processes may do so at once in one folder: each claims the chunks that it plays. With a secret seed only one
+    process can play: no other one knows it, and it is not saved.
 
     Args:
         experiment: What to run.
         folder: The folder that belongs to it.
         jobs: Number of trials to run in parallel.
-        progress: Called with a panel's title and the number of rounds played, or with None and the number of rounds
-            whose results were already in the folder.
+        progress: Called with a panel's title and the rounds played, or with None and the rounds saved already.
         cluster: As for `simulate`.
         device: As for `simulate`.
 
     Raises:
-        ResultsError: If a run with a secret seed has begun in the folder, and another process would have to go on.
+        ResultsError: If a run with a secret seed has begun in the folder.
         ClusterError: If the seed is secret and a cluster is given.
     """
-    there = functools.partial(for_device, device=device, cluster=cluster)
+    there = functools.partial(placed, trials=experiment.trials, jobs=jobs, cluster=cluster, device=device)
     whole = folder.load(RESULTS)
     if whole is None and experiment.seed is None:
         with alone(folder, RESULTS, cluster):
@@ -126,10 +124,7 @@ def _run_chunks(queue: "_Queue", jobs: int, cluster: Any) -> Archive:
             folder.save(RESULTS, _joined(queue.experiment, folder))
     whole = folder.load(RESULTS)
     if whole is None:
-        raise ResultsError(
-            f"{folder.path}: saved results were removed while this command ran. Run it again; only they are simulated"
-            " again."
-        )
+        raise ResultsError(f"{folder.path}: saved results were removed while this command ran. Run it again.")
     return whole
 
 
@@ -143,7 +138,11 @@ class _Queue:
     """
 
     def __init__(
-        self, experiment: Experiment, folder: ResultsFolder, progress: Progress | None, there: Any = for_device
+        self,
+        experiment: Experiment,
+        folder: ResultsFolder,
+        progress: Progress | None,
+        there: Callable[[Prepared], Prepared],
     ) -> None:
         self.experiment, self.folder, self._there = experiment, folder, there
         self._progress = progress
@@ -156,7 +155,7 @@ class _Queue:
         self._open: dict[str, tuple[dict[str, Table], int]] = {}
 
     def tasks(self) -> Iterator[Task]:
-        """Yield what nobody has saved or claimed, and then what others have claimed and not saved."""
+        """Yield what nobody has saved or claimed, and then what others have claimed: they may be gone."""
         others = []
         for chunk in self._chunks:
             if self.folder.has(RESULTS):

@@ -11,62 +11,18 @@ import gymnasium as gym
 from numpy.typing import NDArray
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.algorithms import ALGORITHMS, Algorithm, make_algorithm
+from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.data_files import DataFile
 from dp_bandit_envs.envs.bandit_env import BanditEnv
-from dp_bandit_envs.experiments.results_folder import MADE_BY
+from dp_bandit_envs.experiments.description import described
+from dp_bandit_envs.experiments.results_folder import DESCRIBED, MADE_BY
+from dp_bandit_envs.experiments.specs import AlgorithmSpec, GameSpec
 from dp_bandit_envs.protocols import FloatArray, IntArray
 from dp_bandit_envs.simulation.players import named_players
 from dp_bandit_envs.simulation.provenance import foreign_code, made_by
 
-FORMAT = 2
+FORMAT = 3
 """The format version of results folders."""
-
-
-@dataclasses.dataclass(frozen=True)
-class AlgorithmSpec:
-    """An algorithm by name, with its parameters as plain JSON values, and the label of its results.
-
-    It plays the experiment's number of games, or `trials` if that is larger; the games in common are the same.
-    """
-
-    name: str
-    parameters: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    label: str | None = None
-    trials: int = 0
-
-    def make(self) -> Algorithm:
-        """Make the algorithm."""
-        extra = {} if self.label is None else {"label": self.label}
-        return make_algorithm(self.name, **self.parameters, **extra)
-
-
-@dataclasses.dataclass(frozen=True)
-class GameSpec:
-    """One game, drawn in one panel of the figure.
-
-    Stored configurations have the keys `panels` for games and `contestants` for algorithms, so fields keep these names.
-
-    Attributes:
-        key: Its name in files.
-        title: Its name for readers.
-        env_id: A registered id.
-        env_kwargs: Arguments for it besides the horizon, as plain JSON values.
-        contestants: The algorithms that play it; None for those of the experiment.
-    """
-
-    key: str
-    title: str
-    env_id: str
-    env_kwargs: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    contestants: tuple[AlgorithmSpec, ...] | None = None
-
-    def configuration(self) -> dict[str, Any]:
-        """Return all of it as plain JSON values; contestants only where the panel has its own."""
-        plain = dataclasses.asdict(self)
-        if self.contestants is None:
-            del plain["contestants"]
-        return plain
 
 
 @dataclasses.dataclass(frozen=True)
@@ -123,20 +79,27 @@ class Experiment:
         return {
             **plain,
             "panels": [panel.configuration() for panel in self.panels],
-            "contestants": [dataclasses.asdict(contestant) for contestant in self.contestants],
+            "contestants": [contestant.configuration() for contestant in self.contestants],
             "format": FORMAT,
+            DESCRIBED: described(self),
             MADE_BY: {**made_by(), **foreign_code(self._parts())},
             **({"data_sha256": {name: file.sha256 for name, file in self.files.items()}} if self.files else {}),
         }
 
     def _parts(self) -> Iterator[Any]:
-        """Yield the parts that may be a third party's: adversaries, makers of algorithms, agents."""
+        """Yield the parts that may be a third party's: adversaries, functions, makers of algorithms, agents."""
         for panel in self.panels:
             yield type(self.game(panel).adversary)
+            yield from filter(callable, panel.env_kwargs.values())
             for player in self.players(panel):
                 yield type(player.agent())
-            for one in self.contestants if panel.contestants is None else panel.contestants:
-                yield ALGORITHMS[checks.known_name("algorithm", one.name, ALGORITHMS)]
+            for one in self.contestants_of(panel):
+                yield from one.code()
+
+    @property
+    def all_contestants(self) -> list[AlgorithmSpec]:
+        """The algorithms of all panels, in order."""
+        return [one for panel in self.panels for one in self.contestants_of(panel)]
 
     def digest(self) -> str:
         """Return eight hexadecimal digits that identify the settings."""
@@ -157,8 +120,11 @@ class Experiment:
 
     def players(self, panel: GameSpec, trial: int = 0) -> list[Algorithm]:
         """Make the algorithms that play in a trial of a panel; in trial 0 all of them play."""
-        chosen = self.contestants if panel.contestants is None else panel.contestants
-        return [contestant.make() for contestant in chosen if trial < max(contestant.trials, self.trials)]
+        return [one.make() for one in self.contestants_of(panel) if trial < max(one.trials, self.trials)]
+
+    def contestants_of(self, panel: GameSpec) -> tuple[AlgorithmSpec, ...]:
+        """Return the algorithms of a panel."""
+        return self.contestants if panel.contestants is None else panel.contestants
 
     @property
     def is_real(self) -> bool:
@@ -170,15 +136,14 @@ class Experiment:
         """The algorithms that play more games than the others, as in "1,000 of DP-KLUCB and DP-IMED"; "" if none."""
         found: dict[int, dict[str, None]] = {}
         for panel in self.panels:
-            for one in self.contestants if panel.contestants is None else panel.contestants:
+            for one in self.contestants_of(panel):
                 if one.trials > self.trials:
                     found.setdefault(one.trials, {})[one.make().name] = None
         return "; ".join(f"{trials:,} of {', '.join(names)}" for trials, names in found.items())
 
     def stretches(self, panel: GameSpec) -> list[tuple[int, int]]:
         """Return the trials of a panel as ranges (first, end) in which the same algorithms play."""
-        chosen = self.contestants if panel.contestants is None else panel.contestants
-        ends = sorted({self.trials, *(max(contestant.trials, self.trials) for contestant in chosen)})
+        ends = sorted({self.trials, *(max(one.trials, self.trials) for one in self.contestants_of(panel))})
         return list(zip([0, *ends], ends, strict=False))
 
     def rounds_in_a_trial(self, panel: GameSpec, trial: int = 0) -> int:

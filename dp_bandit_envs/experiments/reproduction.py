@@ -28,6 +28,11 @@ class View(NamedTuple):
     columns: int | None = None
     claimed_by: str = "The paper"
 
+    @property
+    def band(self) -> str:
+        """The kind of line and band in the figure, a key of `dp_bandit_envs.metrics.BANDS`."""
+        return "ci" if self.centre == "mean" else "spread"
+
 
 AS_IN_2017 = View()
 """As in Tossou and Dimitrakakis (2017)."""

@@ -148,6 +148,17 @@ def _digest_of_kind(dtype: np.dtype[Any], shape: tuple[int, ...]) -> Any:
     return hashlib.sha256(f"{dtype.str} {shape}".encode())
 
 
+def has_digests(path: Path, *, missing: bool) -> bool:
+    """Whether an archive has a manifest with digests; `missing` if there is no such file, True if it is damaged."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return MANIFEST in archive.namelist()
+    except FileNotFoundError:
+        return missing
+    except (OSError, zipfile.BadZipFile):
+        return True
+
+
 def joined(
     parts: Sequence[Callable[[], Archive]], *, common: tuple[str, ...]
 ) -> Iterator[tuple[str, list[NDArray[Any]]]]:

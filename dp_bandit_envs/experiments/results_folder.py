@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dp_bandit_envs import durable_files
 from dp_bandit_envs.errors import ResultsError
-from dp_bandit_envs.experiments.results_archive import Archive, write_archive
+from dp_bandit_envs.experiments.results_archive import Archive, has_digests, write_archive
 
 CONFIGURATION = "configuration.json"
 CHUNKS = "chunks"
@@ -20,6 +20,10 @@ CLAIM = ".claim"
 """The ending of a file that says which process makes the archive of that name."""
 MADE_BY = "made_by"
 """The key of a configuration under which code and library versions are stored."""
+DESCRIBED = "described"
+"""The key of a configuration under which games and guarantees are stored in plain values."""
+RESULTS = "results"
+"""The name of the archive with all results."""
 UNWRITABLE = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 
@@ -135,6 +139,44 @@ class ResultsFolder:
                 f" changed. {_difference(found.decode(errors='replace'), text)}Choose another folder with --out, or"
                 " delete this one if its results are no longer wanted."
             )
+
+
+def read_finished(path: Path) -> tuple[dict[str, Any], Archive]:
+    """Return the configuration and the results of a finished folder, whatever code and data made it.
+
+    Raises:
+        ResultsError: If the folder does not exist, is not finished, is damaged, or is older than digests or
+            descriptions.
+    """
+    try:
+        text = (path / CONFIGURATION).read_bytes()
+    except (OSError, ValueError) as error:
+        raise ResultsError(
+            f"{path}: it must be a folder of results with a {CONFIGURATION}; {_reason(error)}. Give the folder that"
+            " `compare(..., folder=)`, `Comparison.save` or `dp-bandit run --out` wrote."
+        ) from None
+    try:
+        configuration = json.loads(text)
+        version = dict(configuration.get(MADE_BY, {})).get("version", "an unknown version")
+    except (ValueError, AttributeError, TypeError):
+        raise ResultsError(
+            f"{path}: {CONFIGURATION} must be intact; this one is damaged. Make the results again."
+        ) from None
+    if "experiments" in configuration:
+        names = ", ".join(str(path / name) for name in configuration["experiments"])
+        raise ResultsError(f"{path}: it must hold one experiment; this one holds several. Load one of {names}.")
+    if DESCRIBED not in configuration or not has_digests(path / f"{RESULTS}.npz", missing=True):
+        raise ResultsError(
+            f"{path}: results must describe themselves and carry digests; these, by version {version}, are older than"
+            " that. Make them again by the command in report.md."
+        )
+    digest = hashlib.sha256(text).hexdigest()
+    try:
+        return configuration, Archive(path / f"{RESULTS}.npz", {"configuration": digest, "name": RESULTS})
+    except FileNotFoundError:
+        raise ResultsError(
+            f"{path}: the run must be finished; this one is not. Give the same command again; it goes on from there."
+        ) from None
 
 
 def _difference(old: str, new: str) -> str:

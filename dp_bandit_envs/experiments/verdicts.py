@@ -7,7 +7,8 @@ from typing import TypeVar
 import numpy as np
 
 from dp_bandit_envs.experiments.claim import Claim, Verdict, Words
-from dp_bandit_envs.experiments.experiment import GameSpec, Results
+from dp_bandit_envs.experiments.experiment import Results
+from dp_bandit_envs.experiments.specs import GameSpec
 from dp_bandit_envs.metrics import mean_and_standard_error
 from dp_bandit_envs.protocols import FloatArray
 

@@ -1,5 +1,6 @@
 """Regrets, and summaries of them over trials."""
 
+from dp_bandit_envs.metrics.bands import BANDS, Band, band_of, confidence_band, quantile_band, spread_band
 from dp_bandit_envs.metrics.regrets import external_regret, policy_regret, pseudo_regret
 from dp_bandit_envs.metrics.trial_summaries import (
     MedianOfMeans,
@@ -11,7 +12,11 @@ from dp_bandit_envs.metrics.trial_summaries import (
 )
 
 __all__ = [
+    "BANDS",
+    "Band",
     "MedianOfMeans",
+    "band_of",
+    "confidence_band",
     "external_regret",
     "gini_below_and_above",
     "gini_mean_difference",
@@ -20,4 +25,6 @@ __all__ = [
     "median_of_means",
     "policy_regret",
     "pseudo_regret",
+    "quantile_band",
+    "spread_band",
 ]

@@ -8,6 +8,7 @@ import matplotlib as mpl
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+from dp_bandit_envs.plots.mathematics import typeset
 from dp_bandit_envs.plots.plot_style import BLACK, BLUE, GREY, LIGHT_GREY, ORANGE, RC, VERMILION
 
 COLOURS = {"declared": LIGHT_GREY, "exact": BLUE, "arms": ORANGE, "releases": ORANGE}
@@ -35,7 +36,9 @@ class Bar(NamedTuple):
         """The number in words."""
         if self.epsilon is None:
             return "-"
-        return ("at least " if self.at_least else "") + ("inf" if math.isinf(self.epsilon) else f"{self.epsilon:.4g}")
+        return ("at least " if self.at_least else "") + (
+            r"$\infty$" if math.isinf(self.epsilon) else f"{self.epsilon:.4g}"
+        )
 
 
 def audit_figure(bars: Sequence[Bar], title: str) -> Figure:
@@ -43,7 +46,7 @@ def audit_figure(bars: Sequence[Bar], title: str) -> Figure:
 
     Args:
         bars: The bars; one that exceeds the declared epsilon is red.
-        title: The title.
+        title: The title, in plain text.
     """
     declared = next((bar.epsilon for bar in bars if bar.kind == "declared" and bar.epsilon is not None), math.inf)
     longest = longest_of(bars)
@@ -70,10 +73,10 @@ def audit_figure(bars: Sequence[Bar], title: str) -> Figure:
         axes.set_yticks(range(len(bars)), [bar.label for bar in bars])
         axes.invert_yaxis()
         axes.set_xlim(0, MOST_WIDE * longest)
-        axes.set_xlabel("epsilon for a changed round (dashed: declared)")
+        axes.set_xlabel(typeset("epsilon for a changed round (dashed: declared)"))
         axes.grid(visible=False, axis="y")
         axes.set_axisbelow(True)
-        axes.set_title(title, loc="left")
+        axes.set_title(typeset(title), loc="left")
         return figure
 
 

@@ -1,13 +1,20 @@
-"""The error of each counter against time."""
+"""The worst error of each counter so far, against time."""
+
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from dp_bandit_envs.plots.plot_style import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, RC, VERMILION
-from dp_bandit_envs.privacy.counters.comparison import Row, variances_at
+from dp_bandit_envs.plots.curves_plot import grid_of, set_titles
+from dp_bandit_envs.plots.figure_legend import add_legend_and_note
+from dp_bandit_envs.plots.mathematics import typeset
+from dp_bandit_envs.plots.plot_axes import log_limits, places_axis, values_axis
+from dp_bandit_envs.plots.plot_style import BLACK, BLUE, GREEN, ORANGE, PURPLE, RC, VERMILION, WINE
+from dp_bandit_envs.privacy.counters.comparison import Row, worst_variances
+from dp_bandit_envs.privacy.levels import label_of, level_of
 
+# The seven have colours of their own, as none of them is an algorithm of a bandit.
 COLOURS = {
     "hybrid": VERMILION,
     "segment-trees": ORANGE,
@@ -15,33 +22,35 @@ COLOURS = {
     "honaker": BLUE,
     "smooth-binary": PURPLE,
     "k-ary": GREEN,
-    "square-root": GREY,
+    "square-root": WINE,
 }
 POINTS = 400
 
 
-def counters_figure(rows: list[Row], horizon: int, title: str) -> Figure:
-    """Draw the standard deviation of each counter's release against time.
+def counters_figure(rows: list[Row], horizon: int) -> Figure:
+    """Draw the largest standard deviation of each counter's release up to each time.
+
+    Between peaks an error falls and rises again; a user who asks how wrong a sum may be needs the worst so far.
 
     Args:
         rows: The counters.
         horizon: Number of items T.
-        title: The title.
     """
+    at = np.unique(np.geomspace(1, horizon, POINTS).astype(int))
+    worst = {row.name: np.sqrt(worst_variances(row.counter, at)) for row in rows}
     with mpl.rc_context(RC):
-        figure = Figure(figsize=(7.6, 3.8), layout="constrained")
-        FigureCanvasAgg(figure)
-        axes = figure.subplots()
-        at = np.unique(np.geomspace(1, horizon, POINTS).astype(int))
-        for row in sorted(rows, key=lambda row: -row.mean):
-            deviation = np.sqrt(variances_at(row.counter, at))
+        figure, (axes,) = grid_of(1)
+        labelled = {}
+        for row in sorted(rows, key=lambda row: -row.maximum):
             line = "--" if row.counter.needs_horizon else "-"
-            axes.plot(at, deviation, color=COLOURS[row.name], linestyle=line, linewidth=1.2, label=row.name)
-        axes.set_xscale("log")
-        axes.set_yscale("log")
-        axes.set_xlim(1, max(horizon, 2))
-        axes.set_xlabel("items t (dashed: the counter must know the horizon)")
-        axes.set_ylabel("standard deviation of the released sum")
-        axes.set_title(title, loc="left")
-        figure.legend(loc="outside right upper")
+            label = typeset(label_of(row.name, [level_of(row.counter.guarantee, 1)]))
+            # An error stays the worst until a worse one.
+            look: Any = {"color": COLOURS[row.name], "linestyle": line, "drawstyle": "steps-post", "label": label}
+            labelled[label] = axes.plot(at, worst[row.name], **look)[0]
+        set_titles([axes], [f"Worst error of released sums up to item t, T = {horizon:,}"])
+        places_axis(axes, [at], "log", rounds=True)
+        values_axis(axes, log_limits(list(worst.values())))
+        axes.set_xlabel(typeset("items t"))
+        axes.set_ylabel("largest standard deviation so far")
+        add_legend_and_note(figure, labelled, "dashed: the counter must know the horizon")
         return figure

@@ -1,53 +1,66 @@
 """Places the legend and the note of a figure so that they fit and cover nothing, however long they are."""
 
 import math
-import textwrap
+import re
 from collections.abc import Mapping
 from typing import Any
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 from matplotlib.text import Text
 
-TALL = 4.2
-"""The height of a legend's columns if one column does not fit, or the figure's height if that is larger."""
-PANEL_WIDTH, PANEL_HEIGHT = 2.8, 2.0
-"""The smallest size of a panel with its labels beside the legend and above the note."""
-EDGE = 0.15
+EDGE = 0.12
 """Space around a legend or note. All lengths are in inches."""
+NOTE: dict[str, Any] = {"fontsize": 8, "color": "#444444"}
+LETTERS = 15
+"""About how many letters of a note fit in an inch."""
 
 
-def add_legend_and_note(
-    figure: Figure, labelled: Mapping[str, Any], note: str, shape: tuple[int, int], title: str | None = None
-) -> None:
-    """Add a legend to the right of the panels and a note below them; the figure grows if there is no room.
+def add_legend_and_note(figure: Figure, labelled: Mapping[str, Any], note: str, cell: Axes | None = None) -> None:
+    """Add a legend in a cell without a panel, or if it does not fit there below the panels, and a note below all.
+
+    Below the panels a legend has as many columns as fit, and the figure grows by what legend and note need.
 
     Args:
         figure: The figure with all its panels, in constrained layout.
         labelled: The drawn line of each label.
-        note: One line.
-        shape: Rows and columns of panels.
-        title: The legend's.
+        note: One line, which is wrapped.
+        cell: Axes without a panel.
     """
-    rows, across = shape
+    if cell is not None and labelled:
+        inside = cell.legend(labelled.values(), labelled, loc="center")
+        wide, tall = size(figure, inside)
+        width, height = _room(figure, cell)
+        if wide <= width and tall <= height:
+            add_below(figure, [], note)
+            return
+        inside.remove()
+    add_below(figure, [_legend(figure, labelled)] if labelled else [], note)
+
+
+def add_below(figure: Figure, legends: list[Legend], note: str) -> None:
+    """Let a figure grow by legends and a note, and place them below its panels."""
+    sizes = [size(figure, legend) for legend in legends]
     width, height = figure.get_size_inches()
-    legend = _legend(figure, labelled, title, columns=1)
-    one_wide, tall = size(figure, legend)
-    if tall + EDGE + size(figure, _write(figure, note))[1] > height:
-        legend.remove()
-        legend = _legend(figure, labelled, title, columns=math.ceil(tall / max(TALL, height)))
-    wide, tall = size(figure, legend)
-    # Further columns widen the figure, not at the panels' expense.
-    figure.set_figwidth(max(width + (wide - one_wide), wide + PANEL_WIDTH * across))
-    add_note(figure, note, rows, tall)
-
-
-def add_note(figure: Figure, note: str, rows: int, tall: float = 0.0) -> None:
-    """Add a note below a figure, which grows if the rows of panels, or a legend of height `tall`, would not fit."""
-    height = figure.get_figheight()
-    note_height = size(figure, _write(figure, note))[1]
-    if note_height + max(PANEL_HEIGHT * rows, tall + EDGE) > height:
-        figure.set_figheight(note_height + max(height, tall + EDGE))
+    width = max([width, *(wide + 2 * EDGE for wide, _ in sizes)])
+    figure.set_figwidth(width)
+    text = _write(figure, note) if note else None
+    note_height = EDGE + size(figure, text)[1] if text is not None else 0.0
+    below = note_height + sum(tall + EDGE for _, tall in sizes)
+    figure.set_figheight(height + below)
+    top = below - EDGE / 2
+    for legend, (_, tall) in zip(legends, sizes, strict=True):
+        legend.set_loc("upper center")
+        legend.set_bbox_to_anchor((0.5, top / (height + below)), figure.transFigure)
+        top -= tall + EDGE
+    if text is not None:
+        # A fixed place, which the layout of the panels leaves alone.
+        text.set_position((0.5, EDGE / 2 / (height + below)))
+    engine = figure.get_layout_engine()
+    assert engine is not None
+    share = below / (height + below)
+    engine.set(rect=(0, share, 1, 1 - share))
 
 
 def size(figure: Figure, artist: Legend | Text) -> tuple[float, float]:
@@ -56,17 +69,66 @@ def size(figure: Figure, artist: Legend | Text) -> tuple[float, float]:
     return box.width / figure.dpi, box.height / figure.dpi
 
 
-def _legend(figure: Figure, labelled: Mapping[str, Any], title: str | None, columns: int) -> Legend:
-    look: dict[str, Any] = {"handlelength": 3, "ncols": columns, "title": title}
-    return figure.legend(labelled.values(), labelled, loc="outside right upper", **look)
+def _room(figure: Figure, cell: Axes) -> tuple[float, float]:
+    """Return width and height of a cell of the figure's grid, in inches."""
+    place = cell.get_subplotspec()
+    assert place is not None
+    rows, columns = place.get_gridspec().get_geometry()
+    width, height = figure.get_size_inches()
+    return width / columns, height / rows
+
+
+def _legend(figure: Figure, labelled: Mapping[str, Any]) -> Legend:
+    """Add a legend with as many columns as fit in the figure's width, all about equally long."""
+    look: dict[str, Any] = {"loc": "lower left", "borderaxespad": 0.0, "borderpad": 0.0}
+    number = len(labelled)
+    last = 0
+    for rows in range(1, number + 1):
+        columns = math.ceil(number / rows)
+        if columns == last:
+            continue
+        last = columns
+        legend = figure.legend(labelled.values(), labelled, ncols=columns, **look)
+        if columns == 1 or size(figure, legend)[0] <= figure.get_figwidth() - 2 * EDGE:
+            break
+        legend.remove()
+    return legend
+
+
+def wrapped(text: str, letters: int) -> str:
+    """Return text in lines of so many letters, counted as they are drawn: mathematics is shorter than its commands."""
+    # A space within mathematics does not end a word.
+    words = re.findall(r"(?:\\\$|\$(?:[^$\\]|\\.)*\$|\S)+", text)
+    lines: list[str] = []
+    length = 0
+    for word in words:
+        seen = _letters(word)
+        if lines and length + 1 + seen <= letters:
+            lines[-1] += f" {word}"
+            length += 1 + seen
+        else:
+            lines.append(word)
+            length = seen
+    return "\n".join(lines)
+
+
+def _letters(word: str) -> int:
+    return len(re.sub(r"\\[A-Za-z]+|[${}^_\\]", lambda found: "x" if found[0][1:] else "", word))
 
 
 def _write(figure: Figure, note: str) -> Text:
     """Add a note, wrapped to the figure's width."""
-    letters = int(figure.get_figwidth() * 15)
+    letters = int(figure.get_figwidth() * LETTERS)
     while True:
-        text = figure.supxlabel("\n".join(textwrap.wrap(note, letters)), fontsize=8, color="#444444")
+        text = figure.supxlabel(wrapped(note, letters), y=0.0, va="bottom", **NOTE)
         if size(figure, text)[0] <= figure.get_figwidth() - EDGE or letters < 10:
-            return text
+            break
         # This text is wider than average, so use fewer letters in a line.
         letters = letters * 9 // 10
+        text.set_text("")
+    # Lines about equally long, with no word alone on the last.
+    lines = text.get_text().count("\n")
+    while wrapped(note, letters - 1).count("\n") == lines and letters > 10:
+        letters -= 1
+    text.set_text(wrapped(note, letters))
+    return text

@@ -2,15 +2,20 @@
 
 import dataclasses
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+from dp_bandit_envs.privacy.levels import label_of, level_of
 from dp_bandit_envs.protocols import FloatArray, IntArray
+from dp_bandit_envs.simulation.shown_outcomes import drawn_outcomes, html_table
 from dp_bandit_envs.simulation.tasks import Column
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Engine = Literal["lanes", "compiled", "cuda", "play"]
 
@@ -20,6 +25,8 @@ class Outcome:
     """What one algorithm achieved, each of shape `(trials, checkpoints)` unless said otherwise; the last column is T.
 
     Attributes:
+        name: The algorithm's name in the simulation.
+        checkpoints: Rounds, ascending, shape `(checkpoints,)`; the last is the horizon T.
         external_regret: Against the best fixed arm up to the checkpoint; with a payoff function, each arm replaces the
             last of the arms actually played.
         policy_regret: Against the best constant play up to the checkpoint.
@@ -33,6 +40,8 @@ class Outcome:
         guarantee: The privacy guarantee of each game.
     """
 
+    name: str
+    checkpoints: IntArray
     external_regret: FloatArray
     policy_regret: FloatArray
     pseudo_regret: FloatArray | None
@@ -46,6 +55,15 @@ class Outcome:
     def __repr__(self) -> str:
         regret = self.external_regret[:, -1].mean()
         return f"Outcome({len(self.collected)} trials, mean external regret {regret:.6g}, {self.engine})"
+
+    @property
+    def label(self) -> str:
+        """The name with its guarantee, as legends show it."""
+        return label_of(self.name, [level_of(self.guarantee, int(self.checkpoints[-1]))])
+
+    def plot(self, measure: str = "external_regret", band: str = "ci") -> "Figure":
+        """Draw a measure against the round; the arguments are those of `Simulation.plot`."""
+        return drawn_outcomes([self], measure, band)
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -76,6 +94,23 @@ class Simulation(Mapping[str, Outcome]):
     def __repr__(self) -> str:
         seed = "secret seed" if self.seed is None else f"seed {self.seed}"
         return f"Simulation({', '.join(map(repr, self.outcomes))}: {self.horizon} rounds, {seed})"
+
+    def plot(self, measure: str = "external_regret", band: str = "ci") -> "Figure":
+        """Draw a measure of all algorithms against the round: a line through the trials with a band.
+
+        Args:
+            measure: `"external_regret"`, `"pseudo_regret"`, `"policy_regret"`, `"collected"` or `"switches"`.
+            band: `"ci"` for the mean with its 95 % confidence interval, `"spread"` for the median of means with Gini's
+                mean difference below and above, or `"quantiles"` for the median with the 10 % and 90 % quantiles.
+
+        Raises:
+            ImportError: If the extra `plots` is not installed.
+            ValueError: If an argument is none of these, or an algorithm's measure is unknown in this game.
+        """
+        return drawn_outcomes(list(self.outcomes.values()), measure, band)
+
+    def _repr_html_(self) -> str:
+        return html_table(list(self.outcomes.values()))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.outcomes)

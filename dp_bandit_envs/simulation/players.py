@@ -9,6 +9,7 @@ from dp_bandit_envs.algorithms import Algorithm, calibrate_in, make_algorithm
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import SeedRefusedError, UnprotectedGameError, WrongTypeError
 from dp_bandit_envs.protocols import AgentFactory, Environment
+from dp_bandit_envs.written_arguments import read_call
 
 Algorithms = Sequence[str | Algorithm] | Mapping[str, Algorithm | AgentFactory]
 
@@ -42,7 +43,12 @@ def at_equal_guarantee(algorithms: Algorithms, target: tuple[float, float], game
             "algorithms must be names where at_guarantee is given; received others. Calibrate an algorithm of your own"
             " and leave at_guarantee out, or register it."
         )
-    return [calibrate_in(str(name), target, game) for name in names]
+    calibrated: list[str | Algorithm] = []
+    for text in map(str, names):
+        name, parameters = read_call(text)
+        one = calibrate_in(name, target, game, **parameters)
+        calibrated.append(dataclasses.replace(one, name=text) if parameters else one)
+    return calibrated
 
 
 def named_players(algorithms: Algorithms) -> dict[str, Algorithm]:
@@ -65,7 +71,8 @@ def named_players(algorithms: Algorithms) -> dict[str, Algorithm]:
 
 def _player(name: str | None, given: Any) -> Algorithm:
     if isinstance(given, str):
-        given = make_algorithm(given)
+        known, parameters = read_call(given)
+        given = make_algorithm(known, **parameters, **({"label": given} if parameters else {}))
     if isinstance(given, Algorithm):
         return given if name is None else dataclasses.replace(given, name=name)
     if name is not None and callable(given):

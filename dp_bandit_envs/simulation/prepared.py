@@ -130,6 +130,8 @@ class Prepared:
         engine: Engine = "lanes" if table.trials >= LEAST_TRIALS and name in self._in_lanes else "compiled"
         measures: dict[str, Any] = {"pseudo_regret": None, **table.measures}
         return Outcome(
+            name=name,
+            checkpoints=self.checkpoints,
             **measures,
             engine="cuda" if self.on_gpu else "play" if reason else engine,
             reason=reason,

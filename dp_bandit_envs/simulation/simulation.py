@@ -7,11 +7,10 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.errors import ClusterError
 from dp_bandit_envs.protocols import Environment
 from dp_bandit_envs.seeding import warn_of_known_seed
-from dp_bandit_envs.simulation.gpu_games import for_device
 from dp_bandit_envs.simulation.outcomes import Simulation
 from dp_bandit_envs.simulation.players import Algorithms
 from dp_bandit_envs.simulation.prepared import SECRET, prepare
-from dp_bandit_envs.simulation.small_jobs import played_if_small
+from dp_bandit_envs.simulation.small_jobs import placed
 from dp_bandit_envs.simulation.spreading import spread
 
 if TYPE_CHECKING:
@@ -40,7 +39,8 @@ def simulate(
 
     Args:
         env_id: A registered id, or a function that makes a DPBandit environment, whose horizon is then used.
-        algorithms: Names or `Algorithm` objects; or a mapping from names to `Algorithm` objects or agents' classes.
+        algorithms: Names, with parameters after a colon if wanted (`"EXP3-tau:batch_size=100"`), or `Algorithm`
+            objects; or a mapping from names to `Algorithm` objects or agents' classes.
         horizon: Number of rounds T; by default the environment's.
         trials: Number of games of each algorithm.
         seed: The seed of all randomness; whoever knows or guesses it can subtract the noise. Trial i does not depend on
@@ -86,9 +86,7 @@ def simulate(
         env_kwargs=env_kwargs,
         at_guarantee=at_guarantee,
     )
-    prepared = for_device(prepared, device, cluster)
-    if jobs == 1 and cluster is None and device == "cpu":
-        prepared = played_if_small(prepared, trials)
+    prepared = placed(prepared, trials=trials, jobs=jobs, cluster=cluster, device=device)
     if not prepared.secret:
         warn_of_known_seed(prepared.game.adversary.is_real)
     prepared = prepared.entered(trials)

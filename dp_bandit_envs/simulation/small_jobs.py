@@ -10,9 +10,11 @@ import os
 from collections import Counter
 from collections.abc import Iterator
 from contextvars import ContextVar
+from typing import Any
 
 from dp_bandit_envs.compiling.background import Stopped, in_background
 from dp_bandit_envs.simulation.compiling_beside import missing_in, of_plans
+from dp_bandit_envs.simulation.gpu_games import for_device
 from dp_bandit_envs.simulation.lane_trials import LaneTrials
 from dp_bandit_envs.simulation.prepared import Prepared
 from dp_bandit_envs.simulation.tasks import Terms
@@ -39,6 +41,20 @@ def always_compiled() -> Iterator[None]:
         yield
     finally:
         _all_compiled.reset(token)
+
+
+def placed(prepared: Prepared, *, trials: int, jobs: int, cluster: Any, device: str) -> Prepared:
+    """Return the simulation as it is best played: on a GPU if that is asked for, small jobs of one process by `play`.
+
+    Args:
+        prepared: The simulation.
+        trials: Number of trials.
+        jobs: As for `simulate`, and the others too.
+        cluster: The cluster, or None.
+        device: `"cpu"` or `"cuda"`.
+    """
+    prepared = for_device(prepared, device, cluster)
+    return played_if_small(prepared, trials) if jobs == 1 and cluster is None and device == "cpu" else prepared
 
 
 def played_if_small(prepared: Prepared, trials: int) -> Prepared:

@@ -18,7 +18,7 @@ LEVEL = 0.2
 
 def audited(name, epsilon, **settings):
     """Return the sampled losses of one row, from arms and, if the claim covers them, from releases."""
-    chosen = contestant(name, epsilon, lambda: 12)
+    chosen = contestant(name, epsilon, 12)
     algorithm = make_algorithm(name, **chosen.parameters)
     losses = [sampled_loss(algorithm, of="arms", **settings)]
     try:

@@ -12,7 +12,7 @@ import pytest
 
 from dp_bandit_envs.algorithms import ALGORITHMS, algorithm_names, make_algorithm, paper_epsilon
 from dp_bandit_envs.cli import app as app_module
-from dp_bandit_envs.cli.run_arguments import comparison, contestant
+from dp_bandit_envs.cli.run_arguments import contestant, experiment_of
 from dp_bandit_envs.cli.show_command import KINDS, about, declared, named
 from dp_bandit_envs.envs.registration import IDS
 from dp_bandit_envs.errors import UnknownNameError
@@ -33,7 +33,8 @@ WRAPPERS = (
     "BlockSums",
     "RandomizedResponse",
 )
-FILES = {"configuration.json", "results.npz", "summary.csv", "figure.png", "figure.svg", "report.md"}
+REPRODUCED = {"configuration.json", "results.npz", "summary.csv", "figure.png", "figure.svg", "report.md"}
+FILES = {*REPRODUCED, "results.nc"}
 
 
 def names_in(folder):
@@ -83,7 +84,7 @@ def test_the_same_command_again_plays_nothing_and_changes_nothing(dp_bandit, tmp
 
 @pytest.mark.parametrize("environment", ["DPBandit-Stochastic-v0", "Stochastic", "stochastic", "DPBandit-Stochastic"])
 def test_environments_have_short_names(environment):
-    panel = comparison(environment, ["EXP3"], epsilon=None, trials=1, horizon=5, seed=0).panels[0]
+    panel = experiment_of([environment], ["EXP3"], epsilon=None, trials=1, horizon=5, seed=0).panels[0]
     assert (panel.env_id, panel.key) == ("DPBandit-Stochastic-v0", "stochastic")
 
 
@@ -96,7 +97,7 @@ def test_every_environment_runs(dp_bandit, id_):
 
 def test_lists_pairs_and_yes_or_no_can_be_written(dp_bandit):
     def arguments(environment):
-        return comparison(environment, ["EXP3"], epsilon=None, trials=1, horizon=5, seed=0).panels[0].env_kwargs
+        return experiment_of([environment], ["EXP3"], epsilon=None, trials=1, horizon=5, seed=0).panels[0].env_kwargs
 
     assert arguments("Graph:graph=cycle,means=[.1,.5,.9]") == {"graph": "cycle", "means": [0.1, 0.5, 0.9]}
     assert arguments("Graph:prior=(2,3),self_loops=false") == {"prior": [2, 3], "self_loops": False}
@@ -186,7 +187,7 @@ def test_one_epsilon_reaches_every_stochastic_algorithm(dp_bandit, tmp_path):
 
 
 def parameters_of(text, epsilon, horizon=100):
-    return contestant(text, epsilon, lambda: horizon).parameters
+    return contestant(text, epsilon, horizon).parameters
 
 
 def test_one_epsilon_is_for_all_that_take_one():
@@ -212,7 +213,7 @@ def test_delta_follows_the_horizon_of_the_game(dp_bandit, tmp_path):
     """Given in rounds, or that of a file of 40 lines; one round leaves no delta below 1."""
     np.save(tmp_path / "gains.npy", np.full((40, 2), 0.5))
     for environment, horizon, rounds in (("Switching", 64, 64), ("gains.npy", None, 40), ("gains.npy", 20, 20)):
-        made = comparison(environment, ["EXP3-tau"], epsilon=30.0, trials=1, horizon=horizon, seed=0)
+        made = experiment_of([environment], ["EXP3-tau"], epsilon=30.0, trials=1, horizon=horizon, seed=0)
         assert made.contestants[0].parameters["delta"] == float(rounds) ** -2
     code, _, err = dp_bandit("run", "Stochastic", "EXP3-tau", "--epsilon", 1, "--horizon", 1, "--trials", 1)
     assert code == 2 and missing(err, "horizon", 2, "EXP3-tau", 1) == []
@@ -254,7 +255,7 @@ def test_tables_fit_the_terminal_and_show_median_and_quantile(dp_bandit, monkeyp
 
 def test_infinity_can_be_written():
     """`--epsilon inf` works, so the same word after a name must."""
-    made = contestant("DP-EXP3-Lap:epsilon=inf", None, lambda: 10).make()
+    made = contestant("DP-EXP3-Lap:epsilon=inf", None, 10).make()
     assert made.guarantee(n_arms=2, horizon=10).model == "none"
 
 
@@ -765,7 +766,7 @@ def test_our_own_bugs_keep_their_traceback(dp_bandit, monkeypatch):
 
 def test_an_unknown_environment_is_an_unknown_name():
     with pytest.raises(UnknownNameError):
-        comparison("Stochastik", ["EXP3"], epsilon=None, trials=1, horizon=5, seed=0)
+        experiment_of(["Stochastik"], ["EXP3"], epsilon=None, trials=1, horizon=5, seed=0)
 
 
 def test_an_environment_takes_arguments_after_a_colon(dp_bandit, tmp_path):
@@ -777,7 +778,7 @@ def test_an_environment_takes_arguments_after_a_colon(dp_bandit, tmp_path):
     assert kept["panels"][0]["env_kwargs"] == {"graph": "cycle", "n_arms": 5}
     key = "graph-graph=cycle-n_arms=5"
     assert arrays_in(tmp_path / "mine" / "results.npz")[f"{key}/TS-N/pulls"].shape == (3, 5)
-    assert comparison("Stochastic", ["UCB"], epsilon=None, trials=1, horizon=5, seed=0).panels[0].env_kwargs == {}
+    assert experiment_of(["Stochastic"], ["UCB"], epsilon=None, trials=1, horizon=5, seed=0).panels[0].env_kwargs == {}
 
 
 @pytest.mark.parametrize(

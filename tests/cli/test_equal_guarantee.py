@@ -1,4 +1,4 @@
-"""`dp-bandit run --at-guarantee`: what `simulate(at_guarantee=...)` plays, a table of it, and clear refusals."""
+"""`dp-bandit run --at-guarantee`: what `simulate(at_guarantee=...)` plays, its parameters in words, clear refusals."""
 
 import json
 import sys
@@ -8,8 +8,7 @@ import pytest
 
 from dp_bandit_envs import make_algorithm, simulate
 from dp_bandit_envs.cli import main
-from dp_bandit_envs.cli.equal_guarantee import parse_target
-from dp_bandit_envs.cli.run_arguments import comparison
+from dp_bandit_envs.cli.run_arguments import experiment_of
 from dp_bandit_envs.errors import UnreachableGuaranteeError, WrongGameError
 from tests.tools.refusals import missing, refused
 
@@ -17,16 +16,18 @@ SIZE = {"n_arms": 2, "horizon": 300}
 
 
 def calibrated(*algorithms, target, environment="Stochastic:means=[.9,.6]"):
-    options = {"epsilon": None, "trials": 2, "horizon": 300, "seed": 0}
-    return comparison(environment, list(algorithms), at_guarantee=target, **options)
+    epsilon, delta = target
+    options = {"epsilon": epsilon, "delta": delta, "trials": 2, "horizon": 300, "seed": 0}
+    return experiment_of([environment], list(algorithms), at_guarantee=True, **options)
 
 
 def test_a_run_plays_what_simulate_plays(monkeypatch, capsys, tmp_path):
-    """The same parameters, hence the same noise; the table on the terminal is in the report, too."""
+    """The same parameters, hence the same noise; the words on the terminal are in the report, too."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
-    words = "run Stochastic:means=[.9,.6] Private-UCB DP-UCB-INT --at-guarantee 1,1e-6 --horizon 300 --trials 2"
-    monkeypatch.setattr(sys, "argv", ["dp-bandit", *words.split(), "--out", "mine"])
+    words = "run Stochastic:means=[.9,.6] Private-UCB DP-UCB-INT --epsilon 1 --delta 1e-6 --at-guarantee"
+    words += " --horizon 300 --trials 2 --out mine"
+    monkeypatch.setattr(sys, "argv", ["dp-bandit", *words.split()])
     main()
     out, err = capsys.readouterr()
     assert err == ""
@@ -40,9 +41,8 @@ def test_a_run_plays_what_simulate_plays(monkeypatch, capsys, tmp_path):
             assert 0.97 < make_algorithm(one["name"], **one["parameters"]).guarantee(**SIZE).epsilon_at(1e-6) <= 1
             (key,) = (key for key in arrays if key.endswith(f"/{one['name']}/collected"))
             assert np.array_equal(arrays[key][:, -1], outcomes[one["name"]].collected[:, -1])
-            (line,) = (line for line in out.splitlines() if line.startswith(f"| {one['name']} "))
-            assert f"epsilon = {one['parameters']['epsilon']:.7g}" in line and line in report
-    assert "Calibrated to a guarantee of epsilon = 1, delta = 1e-06" in out
+            said = f"epsilon = {one['parameters']['epsilon']:.7g}"
+            assert said in report and said in " ".join(out.split())
 
 
 def test_what_the_user_sets_is_kept():
@@ -63,31 +63,35 @@ def test_the_game_that_is_played_counts():
         assert one.parameters["epsilon"] == pytest.approx(0.5 * n_arms, rel=2e-6)
 
 
-def test_targets_are_one_or_two_numbers():
-    assert parse_target("1") == (1.0, 0.0) and parse_target("0.5,1e-6") == (0.5, 1e-6) == parse_target(" 0.5, 1e-6")
-    for text in ("", "x", "1,", "1,2,3", "1;1e-6"):
-        with refused(ValueError, "--at-guarantee", "1,1e-6", text):
-            parse_target(text)
-    for text, word in (
-        ("-1", "epsilon"),
-        ("inf", "epsilon"),
-        ("nan,1e-6", "epsilon"),
-        ("1,1", "delta"),
-        ("1,-1", "delta"),
-    ):
-        with refused(ValueError, word):
-            parse_target(text)
+def test_an_algorithm_without_any_guarantee_plays_for_comparison():
+    one, other = calibrated("DP-SE", "UCB", target=(1.0, 0.0)).contestants
+    assert (one.asked, other.asked, dict(other.parameters)) == (1.0, None, {})
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "word"),
+    [
+        (None, None, "epsilon"),
+        (-1.0, None, "epsilon"),
+        (np.inf, None, "epsilon"),
+        (1.0, 1.0, "delta"),
+        (1.0, -1, "delta"),
+    ],
+)
+def test_targets_out_of_range_are_refused(epsilon, delta, word):
+    with refused(ValueError, word):
+        calibrated("DP-SE", target=(epsilon, delta))
 
 
 def test_algorithms_that_cannot_meet_it_are_refused_by_name(monkeypatch, capsys, tmp_path):
-    with refused(UnreachableGuaranteeError, "UCB", "must be private"):
-        calibrated("DP-SE", "UCB", target=(1.0, 0.0))
+    with refused(UnreachableGuaranteeError, "EXP3", "1"):
+        calibrated("DP-SE", "EXP3", target=(1.0, 0.0))
     with refused(UnreachableGuaranteeError, "EXP3-tau"):
         calibrated("EXP3-tau:batch_size=2", target=(0.1, 1e-6))
     with refused(WrongGameError, "DP-Hedge"):
         calibrated("DP-Hedge", target=(1.0, 1e-6))
     monkeypatch.chdir(tmp_path)
-    for words, named in (("EXP3 --at-guarantee 1", "EXP3"), ("DP-SE --at-guarantee 1 --epsilon 1", "--epsilon")):
+    for words, named in (("EXP3 --epsilon 1 --at-guarantee", "EXP3"), ("DP-SE --at-guarantee", "epsilon")):
         monkeypatch.setattr(sys, "argv", ["dp-bandit", "run", "Stochastic", *words.split(), "--horizon", "50"])
         with pytest.raises(SystemExit) as end:
             main()

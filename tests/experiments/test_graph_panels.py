@@ -11,8 +11,8 @@ from dp_bandit_envs.experiments.experiment import Results
 from dp_bandit_envs.experiments.figure_graph import graph_setup
 from dp_bandit_envs.experiments.figure_graph.graph_drawing import draw_graph
 from dp_bandit_envs.experiments.figure_graph.graph_panels import ByFeedback, OnGraph, graph_figure
+from dp_bandit_envs.plots.figure_bytes import as_bytes
 from dp_bandit_envs.plots.plot_style import BLACK, style_of
-from dp_bandit_envs.plots.regret_plot import as_bytes
 
 ROUNDS = np.unique(np.round(np.geomspace(1, 10**4, 40)).astype(int))
 NAMES = ["TS-N", "TS-MaxN", "UCB-N"]

@@ -10,8 +10,9 @@ from dp_bandit_envs import durable_files
 from dp_bandit_envs.errors import ResultsError
 from dp_bandit_envs.experiments import chunked_run
 from dp_bandit_envs.experiments.chunked_run import run
-from dp_bandit_envs.experiments.experiment import AlgorithmSpec, Experiment, GameSpec, Results
+from dp_bandit_envs.experiments.experiment import Experiment, Results
 from dp_bandit_envs.experiments.results_folder import ResultsFolder
+from dp_bandit_envs.experiments.specs import AlgorithmSpec, GameSpec
 from dp_bandit_envs.simulation import simulate
 from tests.tools.faulty_disk import FaultyDisk, PowerCut, randomness
 from tests.tools.refusals import refused

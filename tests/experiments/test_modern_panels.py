@@ -10,8 +10,8 @@ from dp_bandit_envs.experiments.figure_modern.modern_panels import (
     OverTime,
     modern_figure,
 )
+from dp_bandit_envs.plots.figure_bytes import as_bytes
 from dp_bandit_envs.plots.plot_style import BLACK, style_of
-from dp_bandit_envs.plots.regret_plot import as_bytes
 
 ROUNDS = np.unique(np.round(np.geomspace(1, 10**5, 50)).astype(int))
 LEVELS = np.array([0.05, 0.5, 2.0])

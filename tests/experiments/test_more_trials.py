@@ -3,10 +3,11 @@
 import numpy as np
 
 from dp_bandit_envs.experiments.chunked_run import chunks_of, run
-from dp_bandit_envs.experiments.experiment import AlgorithmSpec, Experiment, GameSpec
+from dp_bandit_envs.experiments.experiment import Experiment
 from dp_bandit_envs.experiments.figure_2 import figure_2_setup
 from dp_bandit_envs.experiments.figure_modern import modern_setup
 from dp_bandit_envs.experiments.results_folder import ResultsFolder
+from dp_bandit_envs.experiments.specs import AlgorithmSpec, GameSpec
 from dp_bandit_envs.experiments.summary_table import summary_csv
 from dp_bandit_envs.experiments.verdicts import errors_ahead, paired
 

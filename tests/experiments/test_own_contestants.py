@@ -10,9 +10,10 @@ import pytest
 from dp_bandit_envs.errors import ResultsError
 from dp_bandit_envs.experiments import chunked_run
 from dp_bandit_envs.experiments.chunked_run import run
-from dp_bandit_envs.experiments.experiment import AlgorithmSpec, Experiment, GameSpec
+from dp_bandit_envs.experiments.experiment import Experiment
 from dp_bandit_envs.experiments.report import report_md
 from dp_bandit_envs.experiments.results_folder import ResultsFolder
+from dp_bandit_envs.experiments.specs import AlgorithmSpec, GameSpec
 from dp_bandit_envs.experiments.summary_table import summary_csv
 from dp_bandit_envs.simulation import simulate
 from tests.tools.refusals import refused

@@ -7,8 +7,8 @@ import pytest
 
 from dp_bandit_envs.experiments.figure_price.price_numbers import Estimate
 from dp_bandit_envs.experiments.figure_price.price_panels import Curve, Panel, price_figure
+from dp_bandit_envs.plots.figure_bytes import as_bytes
 from dp_bandit_envs.plots.plot_style import BLACK, BLUE, Style
-from dp_bandit_envs.plots.regret_plot import as_bytes
 
 STYLE = Style(BLUE, "--", "o")
 HORIZONS = (2**10, 2**12, 2**14)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs import PrivacyGuarantee, make_algorithm
-from dp_bandit_envs.experiments.privacy_levels import Level, in_words, level_of
 from dp_bandit_envs.metrics import median_and_tail
 from dp_bandit_envs.privacy.conversions import zcdp_epsilon
+from dp_bandit_envs.privacy.levels import Level, in_words, level_of
 
 FREE = Level(math.inf, 0.0)
 

@@ -11,8 +11,9 @@ from dp_bandit_envs import durable_files
 from dp_bandit_envs.durable_files import NODE, claim
 from dp_bandit_envs.experiments import chunked_run
 from dp_bandit_envs.experiments.chunked_run import chunks_of, run
-from dp_bandit_envs.experiments.experiment import AlgorithmSpec, Experiment, GameSpec
+from dp_bandit_envs.experiments.experiment import Experiment
 from dp_bandit_envs.experiments.results_folder import ResultsFolder
+from dp_bandit_envs.experiments.specs import AlgorithmSpec, GameSpec
 
 EXPERIMENT = Experiment(
     "shared",

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.experiments.claim import Claim, Note, Verdict, Words
-from dp_bandit_envs.experiments.experiment import AlgorithmSpec, Experiment, GameSpec, Results
+from dp_bandit_envs.experiments.experiment import Experiment, Results
 from dp_bandit_envs.experiments.sentences import joined, smaller_than, with_names
+from dp_bandit_envs.experiments.specs import AlgorithmSpec, GameSpec
 from dp_bandit_envs.experiments.verdicts import all_ahead, errors_ahead, judged, over_error, runs_on_a_worse_arm
 
 YES, NO, UNDECIDED = Verdict

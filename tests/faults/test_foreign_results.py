@@ -14,8 +14,9 @@ from dp_bandit_envs import durable_files
 from dp_bandit_envs.errors import ResultsError
 from dp_bandit_envs.experiments import chunked_run
 from dp_bandit_envs.experiments.chunked_run import run
-from dp_bandit_envs.experiments.experiment import AlgorithmSpec, Experiment, GameSpec
+from dp_bandit_envs.experiments.experiment import Experiment
 from dp_bandit_envs.experiments.results_folder import ResultsFolder
+from dp_bandit_envs.experiments.specs import AlgorithmSpec, GameSpec
 from dp_bandit_envs.simulation.provenance import foreign_code, made_by
 from tests.tools.refusals import refused
 

@@ -167,11 +167,11 @@ def test_a_thread_that_ends_with_a_reason_raises_what_the_processor_raises(monke
 
 
 def test_an_experiment_on_a_gpu_saves_the_same_results(monkeypatch, tmp_path):
-    from dp_bandit_envs.cli.run_arguments import comparison
+    from dp_bandit_envs.cli.run_arguments import experiment_of
     from dp_bandit_envs.experiments.chunked_run import run
     from dp_bandit_envs.experiments.results_folder import ResultsFolder
 
-    experiment = comparison("Switching", ["EXP3"], epsilon=None, trials=30, horizon=40, seed=1)
+    experiment = experiment_of(["Switching"], ["EXP3"], epsilon=None, trials=30, horizon=40, seed=1)
     panel = experiment.panels[0].key
     expected = run(experiment, ResultsFolder(tmp_path / "cpu", experiment.configuration()))
     monkeypatch.setattr(gpu_games, "check_there", lambda: None)

@@ -11,8 +11,9 @@ import pytest
 
 from dp_bandit_envs import make_algorithm, simulate
 from dp_bandit_envs.experiments.chunked_run import run
-from dp_bandit_envs.experiments.experiment import AlgorithmSpec, Experiment, GameSpec
+from dp_bandit_envs.experiments.experiment import Experiment
 from dp_bandit_envs.experiments.results_folder import ResultsFolder
+from dp_bandit_envs.experiments.specs import AlgorithmSpec, GameSpec
 from dp_bandit_envs.simulation import lane_trials
 from dp_bandit_envs.simulation.lane_loops import LaneLoop
 from dp_bandit_envs.simulation.lane_trials import LaneTrials

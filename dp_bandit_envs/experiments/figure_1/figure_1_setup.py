@@ -2,7 +2,8 @@
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import paper_epsilon
-from dp_bandit_envs.experiments.experiment import AlgorithmSpec, Experiment, GameSpec
+from dp_bandit_envs.experiments.experiment import Experiment
+from dp_bandit_envs.experiments.specs import AlgorithmSpec, GameSpec
 
 N_ARMS = 4
 HORIZON = 2**18

@@ -5,8 +5,9 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from dp_bandit_envs.experiments.claim import Verdict
-from dp_bandit_envs.experiments.experiment import GameSpec, Results
+from dp_bandit_envs.experiments.experiment import Results
 from dp_bandit_envs.experiments.figure_1.figure_1_setup import HORIZON, N_ARMS, PANELS, SWITCHING, WITHOUT_MEMORY
+from dp_bandit_envs.experiments.specs import GameSpec
 from dp_bandit_envs.experiments.verdicts import all_ahead, errors_ahead, ratio, yes_or_no
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 
 from dp_bandit_envs.experiments.claim import Note
-from dp_bandit_envs.experiments.experiment import GameSpec, Results
+from dp_bandit_envs.experiments.experiment import Results
 from dp_bandit_envs.experiments.figure_2.figure_2_claims import claims
 from dp_bandit_envs.experiments.figure_2.figure_2_setup import HORIZON, MODERN, TRIALS, VIEW, experiment
 from dp_bandit_envs.experiments.reproduction import Reproduction
 from dp_bandit_envs.experiments.sentences import smaller_than
+from dp_bandit_envs.experiments.specs import GameSpec
 from dp_bandit_envs.metrics import mean_and_standard_error
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dp_bandit_envs.experiments.claim import Verdict
-from dp_bandit_envs.experiments.experiment import GameSpec, Results
+from dp_bandit_envs.experiments.experiment import Results
 from dp_bandit_envs.experiments.figure_2.figure_2_numbers import (
     BOUND,
     INT,
@@ -21,6 +21,7 @@ from dp_bandit_envs.experiments.figure_2.figure_2_numbers import (
     name_of,
     runs,
 )
+from dp_bandit_envs.experiments.specs import GameSpec
 from dp_bandit_envs.experiments.verdicts import DECIDES, all_ahead, errors_ahead, over_error, ratio, runs_on_a_worse_arm
 
 

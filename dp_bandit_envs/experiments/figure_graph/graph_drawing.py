@@ -2,37 +2,61 @@
 
 from collections.abc import Sequence
 
+import numpy as np
 from matplotlib.figure import Figure
 
-from dp_bandit_envs.experiments.experiment import Results
+from dp_bandit_envs.experiments.experiment import GameSpec, Results
 from dp_bandit_envs.experiments.figure_graph import graph_setup as setup
-from dp_bandit_envs.experiments.figure_graph.graph_panels import ByFeedback, OnGraph, graph_figure
-from dp_bandit_envs.experiments.privacy_levels import words_of
+from dp_bandit_envs.experiments.privacy_levels import labels_in
 from dp_bandit_envs.experiments.reproduction import Reproduction
+from dp_bandit_envs.plots.curves import Curve, Panel, Reference
+from dp_bandit_envs.plots.curves_plot import ROUND, curves_figure
+from dp_bandit_envs.privacy.levels import NO_PRIVACY
+from dp_bandit_envs.protocols import FloatArray
+
+BOUND = "bound for TS-N"
+REVEALED = "gains revealed in a round"
 
 
 def draw_graph(reproduction: Reproduction, results: Sequence[Results]) -> Figure:
-    """Draw a panel for each graph, and one for the cost of feedback under privacy."""
+    """Draw a panel for each graph, and one for the cost of feedback under privacy; all axes are logarithmic."""
     graphs, feedback = results
     measure = reproduction.view.measure
-    panels = []
-    for panel in graphs.experiment.panels:
-        rounds = graphs.rounds(panel.key)
-        curves = {name: graphs.regret(panel.key, name, measure) for name in graphs.names_in(panel)}
-        arms = graphs.experiment.game(panel).n_arms
-        panels.append(OnGraph(f"{panel.title}, {arms} arms", rounds, curves, setup.bound(graphs, panel, rounds)))
-    horizon = int(feedback.rounds(setup.revealing(setup.REVEALED[0]))[-1])
-    labels = [setup.label_at(epsilon) for epsilon in (*setup.LEVELS, None)]
-    cost = ByFeedback(
-        f"{setup.PRIVATE}, {setup.PRIVATE_ARMS} arms, T = {horizon:,}",
-        setup.REVEALED,
-        {label: setup.by_feedback(feedback, label) for label in labels},
-    )
     note = (
-        f"line: mean of {graphs.experiment.trials} games ({feedback.experiment.trials} in the last panel); band and"
-        " bars: its 95% confidence interval (1.96 standard errors). Means of arms are uniform in [0, 1], drawn in each"
-        " game. Bound: sqrt(chi H t / 2), chi cliques of a greedy cover, H = ln K. Last panel: a line has the same"
-        " epsilon whatever a round reveals, so its noise grows with that; no privacy is KL-UCB"
+        "Means of arms are uniform in [0, 1], drawn in each game. Bound: sqrt(chi H t / 2), chi cliques of a greedy"
+        f" cover, H = ln K. In the last panel {setup.PRIVATE} has the same epsilon whatever a round reveals, so its"
+        " noise grows with that"
     )
-    guarantee = "; ".join(dict.fromkeys(words_of([graphs.experiment]).values()))
-    return graph_figure(panels, cost, note=note, guarantee=guarantee)
+    return curves_figure(
+        [*(_on_graph(graphs, panel, measure) for panel in graphs.experiment.panels), _by_feedback(feedback)],
+        across=ROUND,
+        measure="Bayesian regret (gain)",
+        band="ci",
+        x_scale="log",
+        y_scale="log",
+        note=note,
+    )
+
+
+def _on_graph(results: Results, panel: GameSpec, measure: str) -> Panel:
+    rounds, labels = results.rounds(panel.key), labels_in(results.experiment, panel)
+    curves = [
+        Curve(name, labels[name], rounds, results.regret(panel.key, name, measure)) for name in results.names_in(panel)
+    ]
+    title = f"{panel.title}, {results.experiment.game(panel).n_arms} arms"
+    return Panel(title, curves, [Reference(BOUND, rounds, setup.bound(results, panel, rounds))])
+
+
+def _by_feedback(results: Results) -> Panel:
+    revealed = np.array(setup.REVEALED)
+    curves = [
+        Curve(setup.PRIVATE, f"{setup.PRIVATE} (eps {level:g})", revealed, _regret(results, level))
+        for level in setup.LEVELS
+    ]
+    curves.append(Curve(setup.FREE, f"{setup.FREE} {NO_PRIVACY}", revealed, _regret(results, None)))
+    horizon = int(results.rounds(setup.revealing(setup.REVEALED[0]))[-1])
+    return Panel(f"complete graph, {setup.PRIVATE_ARMS} arms, T = {horizon:,}", curves, across=REVEALED)
+
+
+def _regret(results: Results, level: float | None) -> FloatArray:
+    return setup.by_feedback(results, setup.label_at(level))

@@ -8,7 +8,6 @@ from matplotlib.figure import Figure
 from dp_bandit_envs.experiments.experiment import Results
 from dp_bandit_envs.experiments.figure_modern import modern_setup as modern
 from dp_bandit_envs.experiments.figure_modern.modern_panels import OverEpsilon, OverTime, modern_figure
-from dp_bandit_envs.experiments.privacy_levels import labels_of
 from dp_bandit_envs.experiments.reproduction import Reproduction
 from dp_bandit_envs.theory.lower_bounds import lai_robbins
 
@@ -16,16 +15,10 @@ from dp_bandit_envs.theory.lower_bounds import lai_robbins
 def draw_modern(reproduction: Reproduction, results: Sequence[Results]) -> Figure:
     """Draw both experiments, one row for each game."""
     over_time, over_epsilon = results
-    measure, trials = reproduction.view.measure, over_time.experiment.trials
-    more = f" ({over_epsilon.experiment.more_trials} on the right)" if over_epsilon.experiment.more_trials else ""
+    measure = reproduction.view.measure
     rows = [(_over_time(over_time, game, measure), _over_epsilon(over_epsilon, game, measure)) for game in modern.GAMES]
-    note = (
-        f"line: mean of {trials} trials{more}; band: its 95% confidence interval (1.96 standard errors). All private"
-        f" algorithms have the same epsilon, {modern.EPSILON:g} on the left; {modern.REFERENCE} has no privacy. The"
-        " lower bounds are asymptotic: the least slope in ln t, times ln t"
-    )
-    labels = labels_of([over_time.experiment, over_epsilon.experiment])
-    return modern_figure(rows, note=note, measure=measure, labels=labels)
+    note = "The lower bounds are the least slope of regret in ln t, times ln t: at a finite t, regret may be below"
+    return modern_figure(rows, note=note, measure=measure)
 
 
 def _over_time(results: Results, game: modern.Means, measure: str) -> OverTime:
@@ -37,6 +30,7 @@ def _over_time(results: Results, game: modern.Means, measure: str) -> OverTime:
         {name: results.regret(panel, name, measure) for name in (*modern.PRIVATE, modern.REFERENCE)},
         modern.bounds_over_time(game, rounds.tolist(), modern.EPSILON),
         modern.bounds_over_time(game, rounds.tolist(), None),
+        modern.EPSILON,
     )
 
 

@@ -1,21 +1,18 @@
 """Plots regret over time and over epsilon, side by side for each game, with the lower bound."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Container, Mapping, Sequence
+from typing import NamedTuple
 
-import matplotlib as mpl
-from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.ticker import EngFormatter, FixedLocator, FormatStrFormatter, NullLocator
 
-from dp_bandit_envs.plots.figure_legend import add_legend_and_note
-from dp_bandit_envs.plots.plot_style import BLACK, GREY, RC
-from dp_bandit_envs.plots.regret_plot import LABELS, Curves, draw_curves, share_limits
+from dp_bandit_envs.plots.curves import Curve, Panel, Reference
+from dp_bandit_envs.plots.curves_plot import ROUND, curves_figure
+from dp_bandit_envs.plots.plot_style import BLACK, GREY
+from dp_bandit_envs.privacy.levels import NO_PRIVACY
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
-LOWER_BOUND = "lower bound"
-WITHOUT_PRIVACY = "lower bound without privacy"
+LOWER_BOUND = "asymptotic lower bound"
+WITHOUT_PRIVACY = "asymptotic lower bound without privacy"
 FROM = 10
 """The first round of long games that is drawn; an asymptotic bound means nothing before."""
 
@@ -28,13 +25,15 @@ class OverTime(NamedTuple):
         rounds: Shape `(checkpoints,)`.
         curves: Each algorithm's regret `(trials, checkpoints)`.
         bound, free_bound: The lower bounds with and without privacy, `(checkpoints,)`.
+        epsilon: The privacy parameter of all algorithms with one.
     """
 
     title: str
     rounds: IntArray
-    curves: Curves
+    curves: Mapping[str, FloatArray]
     bound: FloatArray
     free_bound: FloatArray
+    epsilon: float
 
 
 class OverEpsilon(NamedTuple):
@@ -51,8 +50,8 @@ class OverEpsilon(NamedTuple):
 
     title: str
     levels: FloatArray
-    curves: Curves
-    constant: Curves
+    curves: Mapping[str, FloatArray]
+    constant: Mapping[str, FloatArray]
     bound: FloatArray
     free_bound: float
 
@@ -62,60 +61,54 @@ def modern_figure(
     *,
     note: str,
     measure: str = "pseudo_regret",
-    labels: Mapping[str, str] | None = None,
 ) -> Figure:
     """Draw a row for each game: regret over time on the left, regret over epsilon on the right, all axes logarithmic.
 
     Args:
         rows: What to draw.
-        note: One line below the figure.
+        note: What to say below the figure after the meaning of line and band.
         measure: Which regret it is.
-        labels: The legend's label for each algorithm; by default its name.
     """
-    with mpl.rc_context(RC):
-        figure = Figure(figsize=(9.8, 3.5 * len(rows) + 0.3), layout="constrained")
-        FigureCanvasAgg(figure)
-        grid = figure.subplots(len(rows), 2, squeeze=False)
-        labelled: dict[str, Any] = {}
-        for index, ((left, right), (time, epsilon)) in enumerate(zip(grid, rows, strict=True)):
-            _over_time(left, time, labels)
-            _over_epsilon(right, epsilon, list(time.curves), labels)
-            for place, (axes, title) in enumerate(((left, time.title), (right, epsilon.title))):
-                axes.set_title(f"({chr(97 + 2 * index + place)}) {title}", loc="left")
-                axes.set_ylabel(LABELS[measure])
-                labelled |= {label: line for line, label in zip(*axes.get_legend_handles_labels(), strict=True)}
-        share_limits(list(grid.ravel()))
-        add_legend_and_note(figure, labelled, note, (len(rows), 2))
-        return figure
+    panels = [panel for time, epsilon in rows for panel in (_over_time(time, epsilon.constant), _over_epsilon(epsilon))]
+    return curves_figure(
+        panels,
+        across=ROUND,
+        measure=measure,
+        band="ci",
+        x_scale="log",
+        y_scale="log",
+        note=note,
+        columns=2,
+    )
 
 
-def _over_time(axes: Axes, data: OverTime, labels: Mapping[str, str] | None) -> None:
+def _over_time(data: OverTime, free: Container[str]) -> Panel:
     shown = data.rounds >= min(FROM, data.rounds[-1])
     rounds = data.rounds[shown]
-    curves = {name: regret[:, shown] for name, regret in data.curves.items()}
-    draw_curves(axes, rounds, curves, "mean", names=list(curves), labels=labels)
-    _bounds(axes, rounds, data.bound[shown], data.free_bound[shown])
-    axes.set_xscale("log")
-    if len(rounds) > 1:
-        axes.set_xlim(rounds[0], rounds[-1])
-    axes.set_xlabel("round t")
-    axes.xaxis.set_major_formatter(EngFormatter(sep=""))
+    curves = [
+        Curve(name, _label(name, f"eps {data.epsilon:g}", free), rounds, regret[:, shown])
+        for name, regret in data.curves.items()
+    ]
+    return Panel(data.title, curves, _bounds(rounds, data.bound[shown], data.free_bound[shown]))
 
 
-def _over_epsilon(axes: Axes, data: OverEpsilon, names: list[str], labels: Mapping[str, str] | None) -> None:
+def _over_epsilon(data: OverEpsilon) -> Panel:
     flat = {name: sample[:, None].repeat(len(data.levels), axis=1) for name, sample in data.constant.items()}
-    draw_curves(axes, data.levels, data.curves | flat, "mean", names=names, labels=labels)
-    for line in axes.lines:
-        line.set_markevery(1)
-    _bounds(axes, data.levels, data.bound, data.bound * 0 + data.free_bound)
-    axes.set_xscale("log")
-    axes.set_xlim(data.levels[0] / 1.1, data.levels[-1] * 1.1)
-    axes.set_xlabel("epsilon")
-    axes.xaxis.set_major_locator(FixedLocator(data.levels.tolist()))
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_major_formatter(FormatStrFormatter("%g"))
+    curves = [
+        Curve(name, _label(name, "", flat), data.levels, regret) for name, regret in (dict(data.curves) | flat).items()
+    ]
+    bounds = _bounds(data.levels, data.bound, data.bound * 0 + data.free_bound)
+    return Panel(data.title, curves, bounds, across="privacy parameter epsilon")
 
 
-def _bounds(axes: Axes, at: IntArray | FloatArray, bound: FloatArray, free_bound: FloatArray) -> None:
-    axes.plot(at, free_bound, color=GREY, linestyle="--", linewidth=1.2, label=WITHOUT_PRIVACY)
-    axes.plot(at, bound, color=BLACK, linestyle="--", linewidth=2.2, label=LOWER_BOUND)
+def _label(name: str, guarantee: str, free: Container[str]) -> str:
+    if name in free:
+        return f"{name} {NO_PRIVACY}"
+    return f"{name} ({guarantee})" if guarantee else name
+
+
+def _bounds(at: IntArray | FloatArray, bound: FloatArray, free_bound: FloatArray) -> tuple[Reference, Reference]:
+    return (
+        Reference(WITHOUT_PRIVACY, at, free_bound, colour=GREY, width=1.2),
+        Reference(LOWER_BOUND, at, bound, colour=BLACK, width=2.2),
+    )

@@ -4,7 +4,7 @@ import math
 from typing import Any, NamedTuple
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.experiments.experiment import AlgorithmSpec, Experiment, GameSpec, Results
+from dp_bandit_envs.experiments.experiment import Experiment, Results
 from dp_bandit_envs.experiments.figure_price.price_games import (
     ARMS,
     BALL,
@@ -17,6 +17,7 @@ from dp_bandit_envs.experiments.figure_price.price_games import (
     game_spec,
 )
 from dp_bandit_envs.experiments.reproduction import View
+from dp_bandit_envs.experiments.specs import AlgorithmSpec, GameSpec
 from dp_bandit_envs.protocols import FloatArray
 
 HORIZON = 2**20

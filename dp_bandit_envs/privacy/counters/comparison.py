@@ -35,13 +35,13 @@ def compare(horizon: int, epsilon: float, delta: float | None = None) -> list[Ro
             continue
         extra: dict[str, Any] = {"delta": delta} if name == "square-root" else {}
         counter = kind(epsilon=epsilon, horizon=horizon, **extra)
-        mean, maximum = counter.mean_variance(horizon), max(map(counter.variance, counter.peaks(horizon)))
+        mean, maximum = counter.mean_variance(horizon), float(worst_variances(counter, np.array([horizon]))[0])
         if not math.isfinite(mean + maximum):
             raise OverflowError(f"the variance of {name} does not fit a float")
         rows.append(Row(name, counter, mean, maximum))
     return sorted(rows, key=lambda row: row.mean)
 
 
-def variances_at(counter: Counter, at: IntArray) -> FloatArray:
-    """Return the exact variance of the release at each of these times."""
-    return np.array([counter.variance(int(t)) for t in at])
+def worst_variances(counter: Counter, at: IntArray) -> FloatArray:
+    """Return the largest variance of a release up to each of these times, exact, shape `(times,)`."""
+    return np.array([max(map(counter.variance, counter.peaks(int(t)))) for t in at])

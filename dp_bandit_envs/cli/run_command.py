@@ -1,0 +1,108 @@
+"""`dp-bandit run`: algorithms in one or several environments, or on a file of gains."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from dp_bandit_envs.cli.options import (
+    Arms,
+    Cluster,
+    Device,
+    Epsilons,
+    Horizons,
+    Jobs,
+    Out,
+    Trials,
+    command_line,
+    cores,
+    wholes,
+)
+from dp_bandit_envs.cli.terminal import INTERRUPTED, console, errors, leave_at_once
+
+EXAMPLES = (
+    "Examples: dp-bandit run Switching EXP3 EXP3-tau:batch_size=100 --trials 50; dp-bandit run Stochastic Oblivious"
+    " DP-KLUCB DP-IMED --epsilon 0.1,1; dp-bandit run my.csv Batched-Lap-HTINF --epsilon 0.5; dp-bandit run Stochastic"
+    " EXP3 mine:MyAgent --horizon 1e5"
+)
+
+
+def run(
+    words: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="ENVIRONMENT... ALGORITHM...",
+            help="Environments, with arguments if you like: Graph:graph=cycle,n_arms=10; or files of gains (.npy,"
+            " .csv). Algorithms, with parameters if you like: EXP3-tau:batch_size=19. Your own of both as module:Name.",
+        ),
+    ],
+    epsilon: Epsilons = None,
+    delta: Annotated[
+        float | None, typer.Option(help="Delta of every algorithm that takes one beside its epsilon; by default T^-2.")
+    ] = None,
+    at_guarantee: Annotated[
+        bool,
+        typer.Option(
+            "--at-guarantee",
+            help="Take --epsilon, and --delta or else 0, as what each algorithm really has to guarantee, and find the"
+            " parameter for it.",
+        ),
+    ] = False,
+    trials: Trials = None,
+    horizon: Horizons = None,
+    arms: Arms = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(help="The seed of everything random; by default 0, or if the data are real a secret one."),
+    ] = None,
+    jobs: Jobs = 0,
+    cluster: Cluster = None,
+    device: Device = "cpu",
+    spacing: Annotated[str, typer.Option(help="Spacing of the rounds that are recorded: linear or log.")] = "linear",
+    persons: Annotated[
+        str | None,
+        typer.Option(help="A file's column that says whose each line is, or the most lines of a person."),
+    ] = None,
+    out: Out = None,
+) -> None:
+    """Play algorithms in one or several environments, or on your own data, and write figure, tables and report."""
+    from dp_bandit_envs.cli.real_data import about_seed, interrupted
+    from dp_bandit_envs.cli.run_and_report import produce
+    from dp_bandit_envs.cli.run_arguments import about_epsilon, about_guarantees, experiment_of, numbers, sorted_words
+    from dp_bandit_envs.comparison.asked_games import readable
+    from dp_bandit_envs.experiments.claim import Note
+    from dp_bandit_envs.experiments.reproduction import Reproduction
+
+    environments, algorithms = sorted_words(words)
+    epsilons = numbers("--epsilon", epsilon)
+    experiment = experiment_of(
+        environments,
+        algorithms,
+        epsilon=epsilons,
+        delta=delta,
+        at_guarantee=at_guarantee,
+        trials=100 if trials is None else trials,
+        horizon=wholes(horizon),
+        n_arms=wholes(arms),
+        seed=seed,
+        spacing=spacing,
+        persons=persons,
+    )
+    names = ", ".join(dict.fromkeys(one.shown_as or one.name for one in experiment.all_contestants))
+    folder = out or Path("results") / f"{experiment.name}-{experiment.digest()}"
+    about = about_guarantees(experiment) if at_guarantee else about_epsilon(experiment, epsilons)
+    title = f"{names} on {readable(', '.join(environments))}"
+    notes = [Note(about, on_terminal=True)] if about else []
+    of_seed = about_seed(experiment)
+    notes += [of_seed] if of_seed else []
+    if of_seed and experiment.seed is None:
+        console.print(of_seed.text, highlight=False)
+    plan = Reproduction(experiment.name, title, (experiment,), notes=lambda _: notes)
+    try:
+        where: Any = {"cluster": cluster, "device": device}
+        produce(console, plan, folder, jobs=cores(jobs), command=command_line(), netcdf=True, **where)
+    except KeyboardInterrupt:
+        if experiment.seed is not None:
+            raise
+        errors.print(interrupted(folder), markup=False, highlight=False, soft_wrap=True)
+        leave_at_once(INTERRUPTED)

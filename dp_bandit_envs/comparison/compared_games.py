@@ -1,0 +1,85 @@
+"""One result of a comparison: the games of one algorithm, at one epsilon, in one environment."""
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from numpy.typing import NDArray
+
+from dp_bandit_envs import checks
+from dp_bandit_envs.privacy.levels import Level
+from dp_bandit_envs.protocols import FloatArray, IntArray
+
+MEASURES = ("external_regret", "pseudo_regret", "policy_regret", "collected", "switches")
+
+
+@dataclasses.dataclass(frozen=True)
+class Entry:
+    """The games of one algorithm, at one epsilon, in one environment.
+
+    Attributes:
+        key: The game's name in files.
+        environment: The environment without number of arms and horizon.
+        title: The environment, with these where a comparison has several.
+        n_arms: Number of arms K.
+        horizon: Number of rounds T.
+        algorithm: The algorithm, at whichever epsilon.
+        name: The algorithm, with its epsilon where a comparison has several.
+        asked: The epsilon that was asked for; None if the algorithm takes none, or has its own.
+        level: The guaranteed (epsilon, delta), by exact noise; epsilon is inf if nothing is guaranteed.
+        model: `"local"`, `"central"` or `"none"`.
+        covers: What the guarantee covers, such as `"arms"`.
+        guarantee: The guarantee in words, with its reason.
+        units: The guaranteed (epsilon, delta) for a `"record"` and a `"person"`, where games are played on data.
+        rounds: The rounds that were recorded, shape `(checkpoints,)`; the last is T.
+        measures: Arrays of shape `(trials, checkpoints)` by name; and `"pulls"`, shape `(trials, n_arms)`.
+    """
+
+    key: str
+    environment: str
+    title: str
+    n_arms: int
+    horizon: int
+    algorithm: str
+    name: str
+    asked: float | None
+    level: Level
+    model: str
+    covers: str
+    guarantee: str
+    units: dict[str, Level]
+    rounds: IntArray = dataclasses.field(repr=False)
+    measures: Mapping[str, NDArray[Any]] = dataclasses.field(repr=False)
+
+    def values(self, measure: str) -> FloatArray:
+        """Return a measure, shape `(trials, checkpoints)`.
+
+        Raises:
+            ValueError: If it is not known, such as the pseudo-regret where arms have no means.
+        """
+        checks.one_of("measure", measure, MEASURES)
+        if measure not in self.measures:
+            known = ", ".join(name for name in MEASURES if name in self.measures)
+            raise ValueError(f"measure must be known in every game; {measure} is not in {self.title}. Known: {known}.")
+        return self.measures[measure]
+
+    @property
+    def trials(self) -> int:
+        """Number of games."""
+        return len(self.measures["collected"])
+
+
+class Named(Mapping[str, NDArray[Any]]):
+    """Arrays under other names, read when they are used."""
+
+    def __init__(self, arrays: Mapping[str, NDArray[Any]], names: Mapping[str, str]) -> None:
+        self._arrays, self._names = arrays, names
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        return self._arrays[self._names[name]]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)

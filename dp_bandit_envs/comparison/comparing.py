@@ -1,0 +1,122 @@
+"""Compares algorithms: in several games, at several epsilons, on the same gains, and resumable."""
+
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dp_bandit_envs.algorithms import Algorithm
+from dp_bandit_envs.comparison.asked_games import Environments
+from dp_bandit_envs.comparison.compared import Comparison, comparison_of
+from dp_bandit_envs.comparison.question import question
+from dp_bandit_envs.comparison.saving import write_tables
+from dp_bandit_envs.experiments.chunked_run import run
+from dp_bandit_envs.experiments.experiment import Experiment
+from dp_bandit_envs.experiments.results_folder import ResultsFolder
+from dp_bandit_envs.seeding import warn_of_known_seed
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+One = str | Algorithm | Callable[..., Any]
+Algorithms = One | Sequence[One] | Mapping[str, One]
+
+
+def compare(
+    environments: Environments | Sequence[Environments],
+    algorithms: Algorithms,
+    *,
+    epsilon: float | Sequence[float] | None = None,
+    delta: float | None = None,
+    at_guarantee: bool = False,
+    horizon: int | Sequence[int] | None = None,
+    n_arms: int | Sequence[int] | None = None,
+    trials: int = 100,
+    seed: int | None = 0,
+    checkpoints: str = "linear",
+    folder: str | Path | None = None,
+    jobs: int = 1,
+    progress: Callable[[int, int], None] | None = None,
+    cluster: "str | Client | None" = None,
+    device: str = "cpu",
+) -> Comparison:
+    """Play every algorithm at every epsilon in every environment; in one trial all of them face the same gains.
+
+    Args:
+        environments: One or several: an id such as `"Switching"`, with arguments after a colon if wanted
+            (`"Stochastic:means=[.9,.6]"`); a pair of an id and its arguments; a class that inherits `Adversary`; a file
+            of gains; or `"mine:Drifting"` for a class in the module `mine`.
+        algorithms: One or several: a name, with parameters after a colon if wanted (`"EXP3-tau:batch_size=100"`); an
+            `Algorithm`; an agent's class, which plays without a wrapper; a function that returns an `Algorithm`, which
+            may take `epsilon` and `delta`; or `"mine:Name"` for one of these in the module `mine`. A mapping from names
+            for readers to these names them.
+        epsilon: One or several, for every algorithm that takes one and does not have it written after its name; by
+            default each algorithm's own. Others play once.
+        delta: For every algorithm that takes one beside an epsilon; by default T^-2.
+        at_guarantee: Whether each epsilon, with `delta` or else 0, is a guarantee that every algorithm's real one meets
+            as closely as possible from below, as with `calibrate`. Algorithms that guarantee nothing play as they are.
+        horizon: One or several numbers of rounds T; by default each environment's own.
+        n_arms: One or several numbers of arms K; by default each environment's own.
+        trials: Number of games of each.
+        seed: The seed; None for a secret one, as real data need. See `simulate`.
+        checkpoints: The spacing of the 100 rounds that are recorded, `"linear"` or `"log"`.
+        folder: Where to keep the results while they are made. The same call continues where it was interrupted, and
+            several processes share the work; `load` reads a finished folder. By default they are in memory only.
+        jobs: Number of games to play at a time.
+        progress: Called with (rounds played, rounds in all).
+        cluster: As for `simulate`.
+        device: As for `simulate`.
+
+    Raises:
+        ResultsError: If the folder holds something else.
+        UnknownNameError: If there is no such environment or algorithm; the message suggests near names.
+        UnreachableGuaranteeError: If an algorithm cannot meet a guarantee.
+        ValueError: If something is given twice or out of range.
+        WrongGameError: If an algorithm cannot play a game.
+        WrongTypeError: If an environment or algorithm is of another type.
+    """
+    experiment = question(
+        environments,
+        algorithms,
+        epsilon=epsilon,
+        delta=delta,
+        at_guarantee=at_guarantee,
+        horizon=horizon,
+        n_arms=n_arms,
+        trials=trials,
+        seed=seed,
+        checkpoints=checkpoints,
+    )
+    experiment.check()
+    if experiment.seed is not None:
+        warn_of_known_seed(experiment.is_real)
+    settings: dict[str, Any] = {"jobs": jobs, "progress": progress, "cluster": cluster, "device": device}
+    if folder is not None:
+        path = Path(folder)
+        made = _played(experiment, path, **settings)
+        write_tables(made, ResultsFolder(path, made.configuration))
+        return made
+    with tempfile.TemporaryDirectory() as path_of_now:
+        return _played(experiment, Path(path_of_now), keep=True, **settings)
+
+
+def _played(
+    experiment: Experiment,
+    path: Path,
+    *,
+    progress: Callable[[int, int], None] | None,
+    keep: bool = False,
+    **settings: Any,
+) -> Comparison:
+    """Play what is missing in a folder; `keep` all arrays in memory, because the folder will be gone."""
+    configuration = experiment.configuration()
+    done, total = 0, experiment.rounds
+
+    def advance(_: str | None, rounds: int) -> None:
+        nonlocal done
+        done += rounds
+        if progress is not None:
+            progress(done, total)
+
+    arrays = run(experiment, ResultsFolder(path, configuration), progress=advance, **settings).arrays
+    return comparison_of(configuration, dict(arrays) if keep else arrays)

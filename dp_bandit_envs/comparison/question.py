@@ -1,0 +1,144 @@
+"""Turns what is asked of a comparison into an experiment: every algorithm at every epsilon, in every game."""
+
+import dataclasses
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from dp_bandit_envs import checks
+from dp_bandit_envs.algorithms import Algorithm
+from dp_bandit_envs.comparison.asked_algorithms import Asked, asked, contestants
+from dp_bandit_envs.comparison.asked_games import game_of, sized
+from dp_bandit_envs.errors import LedgerError
+from dp_bandit_envs.experiments.experiment import Experiment
+from dp_bandit_envs.experiments.specs import AlgorithmSpec, GameSpec
+from dp_bandit_envs.simulation.checkpoints import SPACINGS
+
+
+def question(
+    environments: Any,
+    algorithms: Any,
+    *,
+    epsilon: Any = None,
+    delta: float | None = None,
+    at_guarantee: bool = False,
+    horizon: Any = None,
+    n_arms: Any = None,
+    trials: int = 100,
+    seed: int | None = 0,
+    checkpoints: str = "linear",
+    persons: str | None = None,
+    name: str | None = None,
+) -> Experiment:
+    """Return the experiment; the arguments are those of `compare`.
+
+    `persons` is for a file of gains: the most records of a person, or the name of the column that says whose they are.
+    `name` is the experiment's; by default one made of its games and algorithms.
+    """
+    epsilons = [checks.epsilon(one) for one in several("epsilon", epsilon)]
+    horizons = [checks.integer("horizon", one, at_least=1) for one in several("horizon", horizon)]
+    sizes = [checks.integer("n_arms", one, at_least=2) for one in several("n_arms", n_arms)]
+    if delta is not None:
+        delta = 0.0 if at_guarantee and delta == 0 else checks.delta(delta)
+    if at_guarantee:
+        if not epsilons:
+            raise ValueError("epsilon must be given with at_guarantee: it is the guarantee that is asked for.")
+        if not all(0 < one < math.inf for one in epsilons):
+            raise ValueError(f"epsilon must be finite and greater than 0 with at_guarantee; received {epsilons}.")
+    own_horizon = len(horizons) > 1
+    experiment = Experiment(
+        name=name or "compare",
+        panels=(),
+        contestants=(),
+        horizon=horizons[0] if len(horizons) == 1 else None,
+        trials=checks.integer("trials", trials, at_least=1),
+        seed=None if seed is None else checks.integer("seed", seed, at_least=0),
+        checkpoints=checks.one_of("checkpoints", checkpoints, SPACINGS),
+    )
+    size: Any = {"n_arms": sizes or [None], "horizons": horizons or [None], "own_horizon": own_horizon}
+    games = [game for one in _listed(environments) for game in sized(game_of(one, persons), **size)]
+    wanted = _wanted(algorithms)  # after the games, whose modules may register algorithms
+    panels = [
+        dataclasses.replace(game, contestants=_players(wanted, epsilons, delta, experiment, game, at_guarantee))
+        for game in games
+    ]
+    _refuse_doubles("environments", [panel.key for panel in panels])
+    same = all(panel.contestants == panels[0].contestants for panel in panels)
+    shared = panels[0].contestants or ()
+    if same:
+        panels = [dataclasses.replace(panel, contestants=None) for panel in panels]
+    words = [*(panel.key for panel in panels), *(one.label or one.name for one in shared)]
+    return dataclasses.replace(
+        experiment,
+        name=name or re.sub(r"[^\w.=-]+", "-", "-".join(["run", *words]))[:120],
+        panels=tuple(panels),
+        contestants=shared if same else (),
+    )
+
+
+def several(name: str, value: Any) -> list[Any]:
+    """Return one number or several as a list; none for None.
+
+    Raises:
+        ValueError: If a number is given twice, or none in a list.
+    """
+    if value is None:
+        return []
+    values = list(value) if isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, str) else [value]
+    if not values:
+        raise ValueError(f"{name} must be a number or several; received none.")
+    doubles = [one for index, one in enumerate(values) if one in values[:index]]
+    if doubles:
+        raise ValueError(f"{name} must have each value once; received {doubles[0]} twice.")
+    return values
+
+
+def _listed(environments: Any) -> list[Any]:
+    pair = isinstance(environments, tuple) and len(environments) == 2 and isinstance(environments[1], Mapping)
+    one = isinstance(environments, str) or pair or not isinstance(environments, Iterable)
+    listed = [environments] if one else list(environments)
+    if not listed:
+        raise ValueError("environments must name at least one; received none.")
+    return listed
+
+
+def _wanted(algorithms: Any) -> list[Asked]:
+    if isinstance(algorithms, Mapping):
+        wanted = [asked(one, label) for label, one in algorithms.items()]
+    else:
+        one = isinstance(algorithms, (str, Algorithm)) or not isinstance(algorithms, Iterable)
+        wanted = [asked(each) for each in ([algorithms] if one else algorithms)]
+    if not wanted:
+        raise ValueError("algorithms must name at least one; received none.")
+    _refuse_doubles("algorithms", [one.shown_as for one in wanted])
+    return wanted
+
+
+def _players(
+    wanted: list[Asked],
+    epsilons: list[float],
+    delta: float | None,
+    experiment: Experiment,
+    panel: GameSpec,
+    at_guarantee: bool,
+) -> tuple[AlgorithmSpec, ...]:
+    game = experiment.game(panel)
+    if game.adversary.ledger is not None:
+        raise LedgerError(
+            "compare plays no data with a ledger, as a budget is for games that are meant to count. Use simulate, or"
+            " leave the ledger out."
+        )
+    return tuple(
+        one for each in wanted for one in contestants(each, epsilons, delta, lambda: game, at_guarantee=at_guarantee)
+    )
+
+
+def _refuse_doubles(what: str, names: list[str]) -> None:
+    doubles = [one for index, one in enumerate(names) if one in names[:index]]
+    if doubles:
+        raise ValueError(
+            f"{what} must have different names; received {doubles[0]!r} twice. Give each a name of its own."
+        )

@@ -1,0 +1,51 @@
+"""Describes what an experiment plays in plain values, so that its results can be read without its code."""
+
+from typing import TYPE_CHECKING, Any
+
+from dp_bandit_envs.privacy.data_units import UNITS, for_unit, rounds_of
+from dp_bandit_envs.privacy.levels import level_of
+
+if TYPE_CHECKING:
+    from dp_bandit_envs.algorithms import Algorithm
+    from dp_bandit_envs.envs.bandit_env import BanditEnv
+    from dp_bandit_envs.experiments.experiment import Experiment
+    from dp_bandit_envs.experiments.specs import AlgorithmSpec
+
+
+def described(experiment: "Experiment") -> list[dict[str, Any]]:
+    """Return one entry a game, as plain JSON values: its sizes, and each algorithm in it with its guarantee."""
+    return [
+        {
+            "key": panel.key,
+            "title": panel.title,
+            "environment": panel.environment or panel.title,
+            "n_arms": game.adversary.n_arms,
+            "horizon": game.horizon,
+            "results": [
+                _result(one, player, game)
+                for one, player in zip(experiment.contestants_of(panel), experiment.players(panel), strict=True)
+            ],
+        }
+        for panel, game in ((panel, experiment.game(panel)) for panel in experiment.panels)
+    ]
+
+
+def _result(spec: "AlgorithmSpec", player: "Algorithm", game: "BanditEnv") -> dict[str, Any]:
+    guarantee = player.guarantee_in(game)
+    level = level_of(guarantee, game.horizon)
+    units = {
+        unit: list(level_of(for_unit(guarantee, unit), game.horizon))
+        for unit in UNITS
+        if guarantee.model != "none" and rounds_of(guarantee, unit) is not None
+    }
+    return {
+        "name": player.name,
+        "algorithm": spec.shown_as or player.name,
+        "asked": spec.asked,
+        "epsilon": level.epsilon,
+        "delta": level.delta,
+        "model": guarantee.model,
+        "covers": guarantee.covers,
+        "guarantee": str(guarantee),
+        "units": units,
+    }

@@ -1,0 +1,182 @@
+"""`compare`: every algorithm at every epsilon in every game, equal to `simulate`, with its real guarantee."""
+
+import numpy as np
+import pytest
+
+from dp_bandit_envs import Algorithm, Exp3, LaplaceClipRescale, adversaries, compare, make_algorithm, simulate
+from dp_bandit_envs.errors import LedgerError, UnknownNameError, WrongTypeError
+from dp_bandit_envs.privacy import Ledger
+from tests.tools.refusals import refused
+
+MEANS = "Stochastic:means=[.9,.5]"
+SMALL = {"horizon": 60, "trials": 3}
+
+
+class FirstArm:
+    """Plays arm 0."""
+
+    def begin(self, *, n_arms, horizon, rng):
+        """Begin."""
+
+    def select_arm(self):
+        """Return 0."""
+        return 0
+
+    def update(self, arm, observation):
+        """Learn nothing."""
+
+
+def noisy(*, epsilon=1.0):
+    """EXP3 behind Laplace noise, as an algorithm of one's own."""
+    return Algorithm("Noisy", Exp3, lambda env: LaplaceClipRescale(env, epsilon=epsilon))
+
+
+class Halves(adversaries.Adversary):
+    """All gains are a half."""
+
+    def begin(self, rng):
+        """Begin."""
+
+    def next_gains(self, rounds):
+        """Return halves."""
+        return np.full((rounds, self.n_arms), 0.5)
+
+
+def only(comparison, **which):
+    (entry,) = comparison.select(**which)
+    return entry
+
+
+def test_an_entry_is_what_simulate_plays():
+    compared = compare(MEANS, ["UCB", "DP-KLUCB"], epsilon=[0.5, 2], **SMALL)
+    assert [(entry.algorithm, entry.asked) for entry in compared] == [
+        ("UCB", None),
+        ("DP-KLUCB", 0.5),
+        ("DP-KLUCB", 2.0),
+    ]
+    for epsilon in (0.5, 2.0):
+        algorithm = make_algorithm("DP-KLUCB", epsilon=epsilon)
+        outcome = simulate(
+            "DPBandit-Stochastic-v0", [algorithm], horizon=60, trials=3, env_kwargs={"means": [0.9, 0.5]}
+        )["DP-KLUCB"]
+        entry = only(compared, algorithm="DP-KLUCB", epsilon=epsilon)
+        for measure in ("external_regret", "pseudo_regret", "collected", "switches"):
+            assert np.array_equal(entry.values(measure), getattr(outcome, measure))
+        assert entry.level == (outcome.guarantee.epsilon, 0.0) and entry.guarantee == str(outcome.guarantee)
+
+
+def test_sizes_are_games_of_their_own():
+    compared = compare("Stochastic", "EXP3", horizon=[20, 50], n_arms=[2, 3], trials=2)
+    assert [(entry.n_arms, entry.horizon, entry.rounds[-1]) for entry in compared] == [
+        (2, 20, 20),
+        (2, 50, 50),
+        (3, 20, 20),
+        (3, 50, 50),
+    ]
+    assert compared.titles == [f"Stochastic, K = {k}, T = {t}" for k in (2, 3) for t in (20, 50)]
+    assert {entry.environment for entry in compared} == {"Stochastic"}
+    assert only(compared, n_arms=3, horizon=50).title == "Stochastic, K = 3, T = 50"
+
+
+def test_own_agents_algorithms_functions_and_adversaries_are_welcome():
+    named = {"first": FirstArm, "noisy": noisy, "fixed": noisy(epsilon=3.0), "table": "EXP3"}
+    compared = compare([MEANS, Halves], named, epsilon=[0.5, 2], **SMALL)
+    levels = {(entry.algorithm, entry.asked): entry.level.epsilon for entry in compared.select(environment="Halves")}
+    exp3 = make_algorithm("EXP3").guarantee(n_arms=4, horizon=60).epsilon
+    assert levels.pop(("table", None)) <= exp3
+    assert levels == {("first", None): np.inf, ("noisy", 0.5): 0.5, ("noisy", 2.0): 2.0, ("fixed", None): 3.0}
+    assert np.all(only(compared, environment="Halves", algorithm="first").values("external_regret") == 0)
+    at_two = [compared.select(algorithm="noisy", epsilon=epsilon)[0].values("collected") for epsilon in (0.5, 2.0)]
+    assert not np.array_equal(*at_two)
+
+
+def test_two_epsilons_of_one_function_have_noise_of_their_own():
+    """With the same noise the difference of two releases would show gains; `player` decides it."""
+    from dp_bandit_envs.comparison.question import question
+
+    one, other = question(MEANS, noisy, epsilon=[0.5, 2], **SMALL).contestants
+    assert one.make().player != other.make().player
+
+
+def test_guarantees_are_met_from_below():
+    compared = compare(MEANS, ["UCB", "Private-UCB"], epsilon=[0.5, 1], at_guarantee=True, **SMALL)
+    for epsilon in (0.5, 1.0):
+        assert only(compared, algorithm="Private-UCB", epsilon=epsilon).level.epsilon == pytest.approx(
+            epsilon, rel=2e-6
+        )
+    assert only(compared, algorithm="UCB").level.epsilon == np.inf
+
+
+def test_a_delta_reaches_those_that_take_one():
+    entries = compare(MEANS, ["EXP3-tau", "DP-SE", "EXP3-tau:batch_size=9"], epsilon=5, delta=1e-3, **SMALL)
+    private, pure, fixed = entries
+    assert private.level.epsilon <= 5 and private.asked == pure.asked == 5 and fixed.asked is None
+    assert make_algorithm("EXP3-tau", epsilon=5, delta=1e-3).guarantee(n_arms=2, horizon=60) is not None
+
+
+def test_a_folder_resumes_and_refuses_another_question(tmp_path):
+    words = (MEANS, ["UCB", "EXP3"])
+    first = compare(*words, **SMALL, folder=tmp_path / "mine")
+    done = []
+    again = compare(*words, **SMALL, folder=tmp_path / "mine", progress=lambda *at: done.append(at))
+    assert again.table() == first.table() == compare(*words, **SMALL).table()
+    assert done == [(360, 360)]
+    with refused(Exception, "trials"):
+        compare(*words, horizon=60, trials=4, folder=tmp_path / "mine")
+
+
+@pytest.mark.parametrize("kind", [np.asarray, np.ndarray.tolist])
+def test_gains_are_played_and_never_written(kind, tmp_path):
+    gains = kind(np.tile([[0.3125, 0.6875]], (40, 1)))
+    compared = compare(("DPBandit-Replay-v0", {"gains": gains}), "Uniform", trials=2, seed=None)
+    assert compared[0].horizon == 40 and compared.seed is None
+    folder = tmp_path / "mine"
+    compare(("DPBandit-Replay-v0", {"gains": gains}), "Uniform", trials=2, seed=None, folder=folder)
+    for text in (compared.table(), repr(compared), (folder / "configuration.json").read_text(encoding="utf-8")):
+        assert "0.3125" not in text
+
+
+@pytest.mark.parametrize(
+    ("words", "error", "named"),
+    [
+        (("Stochastik", "UCB", {}), UnknownNameError, ("Stochastic",)),
+        (("Stochastic", "UBC", {}), UnknownNameError, ("UCB",)),
+        (("Stochastic", [], {}), ValueError, ("algorithms",)),
+        (([], "UCB", {}), ValueError, ("environments",)),
+        (("Stochastic", ["UCB", "UCB"], {}), ValueError, ("'UCB' twice",)),
+        ((["Stochastic", "Stochastic"], "UCB", {}), ValueError, ("'stochastic' twice",)),
+        (("Stochastic", "UCB", {"epsilon": [1, 1]}), ValueError, ("epsilon", "1 twice")),
+        (("Stochastic", "UCB", {"epsilon": []}), ValueError, ("epsilon",)),
+        (("Stochastic", "UCB", {"epsilon": 0}), ValueError, ("epsilon",)),
+        (("Stochastic", "UCB", {"delta": 2}), ValueError, ("delta",)),
+        (("Stochastic", "UCB", {"horizon": [5, 0]}), ValueError, ("horizon",)),
+        (("Stochastic:n_arms=3", "UCB", {"n_arms": 2}), ValueError, ("n_arms", "once")),
+        (("Stochastic", "DP-SE:epsilom=1", {}), ValueError, ("epsilom", "epsilon")),
+        ((3, "UCB", {}), TypeError, ()),
+        (("Stochastic", 3, {}), TypeError, ()),
+        (("Stochastic", FirstArm(), {}), WrongTypeError, ("FirstArm",)),
+        (("Stochastic", lambda size: None, {}), WrongTypeError, ("size",)),
+        (("Stochastic", "no.such.module:Name", {}), ValueError, ("no",)),
+        (("Stochastic", "tests.comparison.test_compare:Missing", {}), ValueError, ("Missing",)),
+        (
+            ("Stochastic", {"noisy": noisy}, {"epsilon": 1, "at_guarantee": True}),
+            WrongTypeError,
+            ("register_algorithm",),
+        ),
+    ],
+)
+def test_wrong_words_are_refused(words, error, named):
+    environments, algorithms, more = words
+    with refused(error, *named):
+        compare(environments, algorithms, **{"horizon": 20, "trials": 1, **more})
+
+
+def test_a_ledger_is_refused(tmp_path):
+    data = {"gains": np.full((20, 2), 0.5), "ledger": Ledger(epsilon=1.0)}
+    with refused(LedgerError, "ledger"):
+        compare(("DPBandit-Replay-v0", data), "DP-EXP3-Lap", trials=1, seed=None)
+
+
+def test_an_importable_name_is_found():
+    compared = compare("tests.comparison.test_compare:Halves", "tests.comparison.test_compare:FirstArm", **SMALL)
+    assert (compared[0].title, compared[0].algorithm) == ("Halves", "FirstArm")

@@ -1,0 +1,155 @@
+"""`load` reads any finished folder that carries digests, by whatever code it was made, and says by which."""
+
+import json
+import subprocess
+import sys
+import zipfile
+
+import numpy as np
+import pytest
+
+import dp_bandit_envs
+from dp_bandit_envs import compare, load
+from dp_bandit_envs.errors import ResultsError
+from tests.tools.refusals import refused
+
+SMALL = {"horizon": 30, "trials": 7}
+
+
+@pytest.fixture(scope="module")
+def compared():
+    return compare(["Stochastic:means=[.9,.5]", "Switching"], ["EXP3", "DP-SE"], epsilon=[1, 2], **SMALL)
+
+
+@pytest.fixture
+def saved(compared, tmp_path):
+    return compared.save(tmp_path / "mine")
+
+
+def same(one, other):
+    return len(one) == len(other) and all(
+        np.array_equal(a.values(measure), b.values(measure))
+        and (a.title, a.name, a.level) == (b.title, b.name, b.level)
+        for a, b in zip(one, other, strict=True)
+        for measure in ("external_regret", "collected")
+    )
+
+
+def test_what_is_saved_is_loaded(compared, saved):
+    loaded = load(saved)
+    assert same(loaded, compared) and loaded.table() == compared.table()
+    assert loaded.made_by["version"] == dp_bandit_envs.__version__ and loaded.seed == 0
+
+
+def test_another_process_loads_without_the_code_that_made_it(saved):
+    code = f"from dp_bandit_envs import load; print(load({str(saved)!r}).made_by['code'])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == load(saved).made_by["code"]
+
+
+def test_a_selection_can_be_saved(compared, tmp_path):
+    chosen = compared.select(environment="Switching", epsilon=2)
+    assert same(load(chosen.save(tmp_path / "part")), chosen)
+
+
+def test_a_folder_of_the_command_line_is_loaded(tmp_path, monkeypatch):
+    from dp_bandit_envs.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    words = "run Stochastic:means=[.9,.5] Switching EXP3 DP-SE --epsilon 1,2 --horizon 30 --trials 7 --out mine"
+    monkeypatch.setattr(sys, "argv", ["dp-bandit", *words.split()])
+    main()
+    loaded = load("mine")
+    assert same(loaded, compare(["Stochastic:means=[.9,.5]", "Switching"], ["EXP3", "DP-SE"], epsilon=[1, 2], **SMALL))
+
+
+def test_a_folder_by_other_code_is_loaded_and_says_so(saved):
+    """The version is part of what the digests cover, so both files are changed as an older version wrote them."""
+    import hashlib
+
+    file = saved / "configuration.json"
+    text = file.read_text(encoding="utf-8").replace('"version": "0.1.0"', '"version": "0.0.7"')
+    file.write_text(text, encoding="utf-8")
+    with zipfile.ZipFile(saved / "results.npz") as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    manifest = json.loads(parts.pop("manifest.json"))
+    manifest["origin"]["configuration"] = hashlib.sha256(text.encode()).hexdigest()
+    written = json.dumps(manifest).encode()
+    with zipfile.ZipFile(saved / "results.npz", "w") as archive:
+        for name, content in {**parts, "manifest.json": written}.items():
+            archive.writestr(name, content)
+        archive.comment = hashlib.sha256(written).hexdigest().encode()
+    assert load(saved).made_by["version"] == "0.0.7"
+
+
+def test_a_changed_guarantee_is_refused(saved):
+    """A guarantee that is edited by hand no longer belongs to the numbers."""
+    file = saved / "configuration.json"
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text.replace('"epsilon": 2.0', '"epsilon": 1.0'), encoding="utf-8")
+    with refused(ResultsError, "results.npz"):
+        load(saved)
+
+
+def test_other_folders_are_refused_by_name(saved, tmp_path):
+    with refused(ResultsError, str(tmp_path / "nothing"), "configuration.json"):
+        load(tmp_path / "nothing")
+    configuration = json.loads((saved / "configuration.json").read_text(encoding="utf-8"))
+    old = tmp_path / "old"
+    old.mkdir()
+    del configuration["described"]
+    (old / "configuration.json").write_text(json.dumps(configuration), encoding="utf-8")
+    with refused(ResultsError, str(old), "0.1.0", "older"):
+        load(old)
+    (old / "configuration.json").write_text("{", encoding="utf-8")
+    with refused(ResultsError, str(old), "damaged"):
+        load(old)
+    (old / "configuration.json").write_text(json.dumps({"experiments": {"a": {}, "b": {}}}), encoding="utf-8")
+    with refused(ResultsError, str(old / "a"), str(old / "b")):
+        load(old)
+    (saved / "results.npz").unlink()
+    with refused(ResultsError, str(saved), "finished"):
+        load(saved)
+    np.savez(saved / "results.npz", anything=np.zeros(2))
+    with refused(ResultsError, str(saved), "older"):
+        load(saved)
+
+
+def test_a_damaged_number_is_noticed_when_it_is_read(saved):
+    file = saved / "results.npz"
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(bytes(content))
+    with pytest.raises(ResultsError):
+        load(saved).table()
+
+
+def test_others_read_the_numbers(compared, saved):
+    xarray = pytest.importorskip("xarray")
+    with xarray.open_dataset(saved / "results.nc") as read:
+        assert read.external_regret.dims == ("environment", "algorithm", "epsilon", "trial", "round")
+        chosen = read.sel(environment="Switching", algorithm="DP-SE", epsilon=2)
+        (entry,) = compared.select(environment="Switching", algorithm="DP-SE", epsilon=2)
+        assert np.array_equal(chosen.external_regret, entry.values("external_regret"))
+        assert float(chosen.guaranteed_epsilon) == 2.0 and str(chosen.guarantee.values) == entry.guarantee
+        # An algorithm that takes no epsilon is there at each.
+        free = read.sel(environment="Switching", algorithm="EXP3").external_regret
+        assert np.array_equal(free[0], free[1]) and np.isfinite(free).all()
+        # No means are known in Switching, and none are made up.
+        assert np.isnan(read.sel(environment="Switching").pseudo_regret).all()
+
+
+def test_pandas_gets_a_row_for_each_number(compared):
+    pytest.importorskip("pandas")
+    frame = compared.to_pandas()
+    assert len(frame) == sum(entry.values("collected").size for entry in compared)
+    last = frame[(frame["round"] == 30) & (frame.environment == "Switching") & (frame.asked_epsilon == 2)]
+    (entry,) = compared.select(environment="Switching", algorithm="DP-SE", epsilon=2)
+    assert last.external_regret.tolist() == entry.values("external_regret")[:, -1].tolist()
+    assert set(last.epsilon) == {2.0}
+
+
+def test_two_saves_have_the_same_bytes(compared, tmp_path):
+    one, other = compared.save(tmp_path / "one"), compared.save(tmp_path / "other")
+    for file in one.iterdir():
+        assert file.read_bytes() == (other / file.name).read_bytes(), file.name
