@@ -15,7 +15,7 @@ from dp_bandit_envs.comparison.saving import write_tables
 from dp_bandit_envs.experiments.chunked_run import run
 from dp_bandit_envs.experiments.experiment import Experiment, Results
 from dp_bandit_envs.experiments.privacy_levels import labels_in, levels_in, units_of, words_of
-from dp_bandit_envs.experiments.report import report_md
+from dp_bandit_envs.experiments.report import in_words, report_md
 from dp_bandit_envs.experiments.reproduction import Reproduction, View
 from dp_bandit_envs.experiments.results_folder import ResultsFolder
 from dp_bandit_envs.experiments.specs import GameSpec
@@ -165,7 +165,7 @@ def _regret_table(results: Results, view: View, width: int) -> Table:
 
     It shows each algorithm's guarantee, and median and 99 % quantile, because a few bad games may decide a mean.
     """
-    what = "Pseudo-regret" if view.measure == "pseudo_regret" else "External regret"
+    what = in_words(view.measure)
     title = f"{what} after the last round: {view.centre} (median / 99 % quantile)"
     table = Table(title=title, title_justify="left")
     panels = results.experiment.panels
@@ -188,7 +188,7 @@ def _regret_table(results: Results, view: View, width: int) -> Table:
         return table
     for column in ("game", "algorithm", "guarantee", *for_units):
         table.add_column(column, overflow="fold")
-    table.add_column("regret", justify="right", overflow="fold")
+    table.add_column(what.lower(), justify="right", overflow="fold")
     for panel in panels:
         title = panel.title
         for name, level in levels_in(results.experiment, panel).items():
@@ -202,6 +202,9 @@ def _regret_table(results: Results, view: View, width: int) -> Table:
 
 def _in_a_cell(results: Results, panel: GameSpec, name: str, view: View) -> str:
     last = results.regret(panel.key, name, view.measure)[:, -1]
-    centre = mean_and_standard_error(last)[0] if view.centre == "mean" else median_of_means(last).value
     median, tail = median_and_tail(last)
+    if view.centre == "median":
+        centre = median
+    else:
+        centre = mean_and_standard_error(last)[0] if view.centre == "mean" else median_of_means(last).value
     return f"{float(centre):,.1f} ({median:,.1f} / {tail:,.1f})"

@@ -1,10 +1,12 @@
 """`dp-bandit run`: algorithms in one or several environments, or on a file of gains."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from dp_bandit_envs import checks
 from dp_bandit_envs.cli.options import (
     Arms,
     Cluster,
@@ -20,11 +22,17 @@ from dp_bandit_envs.cli.options import (
 )
 from dp_bandit_envs.cli.terminal import INTERRUPTED, console, errors, leave_at_once
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 EXAMPLES = (
     "Examples: dp-bandit run Switching EXP3 EXP3-tau:batch_size=100 --trials 50; dp-bandit run Stochastic Oblivious"
     " DP-KLUCB DP-IMED --epsilon 0.1,1; dp-bandit run my.csv Batched-Lap-HTINF --epsilon 0.5; dp-bandit run Stochastic"
     " EXP3 mine:MyAgent --horizon 1e5"
 )
+
+
+EXAMPLES_OF = {"epsilon": "0.1,1", "arms": "2,10", "horizon": "1000,1e4"}
 
 
 def run(
@@ -59,6 +67,24 @@ def run(
     cluster: Cluster = None,
     device: Device = "cpu",
     spacing: Annotated[str, typer.Option(help="Spacing of the rounds that are recorded: linear or log.")] = "linear",
+    measure: Annotated[
+        str,
+        typer.Option(
+            help="What to show: external_regret, pseudo_regret, policy_regret, collected or switches.",
+            metavar="MEASURE",
+        ),
+    ] = "external_regret",
+    band: Annotated[
+        str,
+        typer.Option(
+            help="Line and band: ci (mean, 95 % interval), quantiles (median, 10 % to 90 %) or spread (median of"
+            " means, Gini's mean difference).",
+        ),
+    ] = "ci",
+    against: Annotated[
+        str, typer.Option(help="Horizontal axis: round; or the last round against epsilon, arms or horizon.")
+    ] = "round",
+    scale: Annotated[str, typer.Option(help="Vertical axis: linear or log.")] = "linear",
     persons: Annotated[
         str | None,
         typer.Option(help="A file's column that says whose each line is, or the most lines of a person."),
@@ -70,11 +96,21 @@ def run(
     from dp_bandit_envs.cli.run_and_report import produce
     from dp_bandit_envs.cli.run_arguments import about_epsilon, about_guarantees, experiment_of, numbers, sorted_words
     from dp_bandit_envs.comparison.asked_games import readable
+    from dp_bandit_envs.comparison.compared import comparison_of
+    from dp_bandit_envs.comparison.compared_games import MEASURES
+    from dp_bandit_envs.comparison.drawing import AGAINST
     from dp_bandit_envs.experiments.claim import Note
-    from dp_bandit_envs.experiments.reproduction import Reproduction
+    from dp_bandit_envs.experiments.experiment import Results
+    from dp_bandit_envs.experiments.reproduction import CENTRES, Reproduction, View
+    from dp_bandit_envs.plots.curves_plot import SCALES
 
     environments, algorithms = sorted_words(words)
-    epsilons = numbers("--epsilon", epsilon)
+    epsilons, horizons, sizes = numbers("--epsilon", epsilon), wholes(horizon), wholes(arms)
+    checks.one_of("measure", measure, MEASURES)
+    values = {"round": None, "epsilon": epsilons, "arms": sizes, "horizon": horizons}
+    if checks.one_of("against", against, AGAINST) != "round" and len(values[against] or ()) < 2:
+        raise ValueError(f"--against {against} needs several values of it, such as --{against} {EXAMPLES_OF[against]}.")
+    view = View(measure, CENTRES[checks.one_of("band", band, tuple(CENTRES))], checks.one_of("scale", scale, SCALES))
     experiment = experiment_of(
         environments,
         algorithms,
@@ -82,8 +118,8 @@ def run(
         delta=delta,
         at_guarantee=at_guarantee,
         trials=100 if trials is None else trials,
-        horizon=wholes(horizon),
-        n_arms=wholes(arms),
+        horizon=horizons,
+        n_arms=sizes,
         seed=seed,
         spacing=spacing,
         persons=persons,
@@ -97,10 +133,15 @@ def run(
     notes += [of_seed] if of_seed else []
     if of_seed and experiment.seed is None:
         console.print(of_seed.text, highlight=False)
-    plan = Reproduction(experiment.name, title, (experiment,), notes=lambda _: notes)
+    plan = Reproduction(experiment.name, title, (experiment,), view, notes=lambda _: notes)
+
+    def draw(_: Reproduction, results: "Sequence[Results]") -> "Figure":
+        compared = comparison_of(experiment.configuration(), results[0].arrays)
+        return compared.plot(against, measure=measure, band=band, y_scale=scale)
+
     try:
         where: Any = {"cluster": cluster, "device": device}
-        produce(console, plan, folder, jobs=cores(jobs), command=command_line(), netcdf=True, **where)
+        produce(console, plan, folder, jobs=cores(jobs), command=command_line(), draw=draw, netcdf=True, **where)
     except KeyboardInterrupt:
         if experiment.seed is not None:
             raise

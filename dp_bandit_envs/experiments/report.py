@@ -50,9 +50,8 @@ def report_md(
     parts += map(str, notes)
     parts.append("![Regret against time](figure.png)")
     for one in results:
-        what = "Regret" if view.measure == "external_regret" else view.measure.replace("_", "-").capitalize()
         where = f", {one.experiment.name}" if len(results) > 1 else ""
-        parts.append(f"## {what} after the last round{where}\n\n{_regrets(one, view)}")
+        parts.append(f"## {in_words(view.measure)} after the last round{where}\n\n{_regrets(one, view)}")
     parts.append(f"## Privacy guarantees\n\n{_guarantees(results)}\n\n{ABOUT_GUARANTEES}")
     if claims:
         rows = [(claim.says, claim.seen, claim.answer) for claim in claims]
@@ -68,6 +67,11 @@ def report_md(
         files += f"\nNumbers and tables are in {folders}, one experiment each."
     parts.append(f"## Files\n\n{files}")
     return "\n\n".join(parts) + "\n"
+
+
+def in_words(measure: str) -> str:
+    """Return the name of a measure for readers, such as "External regret" or "Pseudo-regret"."""
+    return measure.replace("_", "-" if measure.startswith("pseudo") else " ").capitalize()
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -151,6 +155,8 @@ def _regrets(results: Results, view: View) -> str:
 def _bound(algorithm: Algorithm, game: BanditEnv, view: View) -> float:
     """Return an upper bound on the mean of the regret that is shown; inf if none is known."""
     means = game.adversary.means
+    if not view.measure.endswith("regret"):
+        return math.inf
     if view.measure == "pseudo_regret" and means is not None:
         return algorithm.pseudo_regret_bound(means=means.tolist(), horizon=game.horizon, sensitivity=game.sensitivity)
     return algorithm.regret_bound_in(game)

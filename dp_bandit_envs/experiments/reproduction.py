@@ -11,12 +11,16 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+CENTRES = {"ci": "mean", "quantiles": "median", "spread": "median of means"}
+"""The statistic of a line, by the kind of its band."""
+
+
 class View(NamedTuple):
     """How to show regret in figure, tables and report.
 
     Attributes:
-        measure: `"external_regret"` or `"pseudo_regret"`.
-        centre: The statistic of a line, `"median of means"` or `"mean"`.
+        measure: What is shown, such as `"external_regret"`.
+        centre: The statistic of a line, a value of `CENTRES`.
         scale: The axis of regret, `"linear"` or `"log"`.
         columns: Number of panels in a row of the figure; None for the figure's default.
         claimed_by: The author of the claims, for a heading.
@@ -31,7 +35,7 @@ class View(NamedTuple):
     @property
     def band(self) -> str:
         """The kind of line and band in the figure, a key of `dp_bandit_envs.metrics.BANDS`."""
-        return "ci" if self.centre == "mean" else "spread"
+        return next(band for band, centre in CENTRES.items() if centre == self.centre)
 
 
 AS_IN_2017 = View()

@@ -275,7 +275,7 @@ def test_the_report_holds_all_experiments():
         found, title="T", command="c", view=setup.VIEW, notes=figure_price.notes(found), claims=claims(*found)
     )
     for part in ("over-horizon", "over-epsilon", "exponents", "many-experts"):
-        assert f"## Regret after the last round, {part}\n" in text and f"`{part}/`" in text
+        assert f"## External regret after the last round, {part}\n" in text and f"`{part}/`" in text
     assert "This is 20 runs of 4,096 rounds instead of 60 of 1,048,576." in text
     assert "nan" not in text and "LINEAR" not in text
     assert "This is" not in "".join(map(str, figure_price.notes(results(trials=60))))

@@ -1,0 +1,128 @@
+"""Draws comparisons: against the round, one panel a game; or the last round against epsilon, arms or horizon."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from matplotlib.figure import Figure
+
+from dp_bandit_envs import checks
+from dp_bandit_envs.plots.curves import Curve, Panel
+from dp_bandit_envs.plots.curves_plot import ROUND, curves_figure
+from dp_bandit_envs.privacy.levels import label_of
+
+if TYPE_CHECKING:
+    from dp_bandit_envs.comparison.compared import Comparison
+    from dp_bandit_envs.comparison.compared_games import Entry
+
+AGAINST = ("round", "epsilon", "arms", "horizon")
+LABELS = {"round": ROUND, "epsilon": "epsilon asked for", "arms": "number of arms K", "horizon": "horizon T"}
+MOST_COLUMNS = 4
+
+
+def draw(
+    comparison: "Comparison",
+    against: str,
+    *,
+    measure: str,
+    band: str,
+    x_scale: str | None,
+    y_scale: str,
+) -> Figure:
+    """Return the figure; see `Comparison.plot`.
+
+    Raises:
+        ValueError: If something is unknown, or the comparison has fewer than two places on the horizontal axis.
+    """
+    checks.one_of("against", against, AGAINST)
+    panels = PANELS[against](comparison, measure)
+    if against == "round":
+        scale = str(comparison.configuration["checkpoints"])
+    else:
+        scale = "log"
+        if max(len(curve.at) for panel in panels for curve in panel.curves) < 2:
+            raise ValueError(
+                f"a plot against {against} needs at least two values of it; this comparison has one. Give compare"
+                f" several, such as {EXAMPLES[against]}, or plot against 'round'."
+            )
+    several = len(comparison.epsilons)
+    columns = several if against == "round" and 1 < several <= MOST_COLUMNS else None
+    return curves_figure(
+        panels,
+        across=LABELS[against],
+        measure=measure,
+        band=band,
+        x_scale=x_scale or scale,
+        y_scale=y_scale,
+        columns=columns,
+    )
+
+
+EXAMPLES = {"epsilon": "epsilon=[0.1, 1]", "arms": "n_arms=[2, 10]", "horizon": "horizon=[1_000, 10_000]"}
+
+
+def _over_rounds(comparison: "Comparison", measure: str) -> list[Panel]:
+    """Return a panel for each game, and if there are several epsilons, for each of them in it."""
+    return [
+        Panel(title, [_curve(one.algorithm, [one], one.rounds, one.values(measure)) for one in group])
+        for title, group in _grouped(comparison, lambda one: one.title)
+    ]
+
+
+def _over_epsilons(comparison: "Comparison", measure: str) -> list[Panel]:
+    """Return a panel for each game; an algorithm that takes no epsilon is the same at each."""
+    panels = []
+    for title in comparison.titles:
+        group = comparison.select(environment=title)
+        curves = []
+        for name in group.algorithms:
+            own = sorted(group.select(algorithm=name).entries, key=lambda one: one.asked or 0.0)
+            free = own[0].asked is None
+            at = comparison.epsilons if free else [one.asked for one in own]
+            last = [one.values(measure)[:, -1] for one in own]
+            curves.append(_curve(name, own, at, last * len(at) if free else last))
+        panels.append(Panel(title, curves))
+    return panels
+
+
+def _over_sizes(size: str) -> Callable[["Comparison", str], list[Panel]]:
+    def panels(comparison: "Comparison", measure: str) -> list[Panel]:
+        """Return a panel for each environment, epsilon, and size that is not on the horizontal axis."""
+        other = "horizon" if size == "n_arms" else "n_arms"
+        word = "T" if other == "horizon" else "K"
+        several = len({getattr(one, other) for one in comparison.entries}) > 1
+        found = []
+        for title, group in _grouped(
+            comparison,
+            lambda one: one.environment + (f", {word} = {getattr(one, other):,}" if several else ""),
+        ):
+            curves = []
+            for name in dict.fromkeys(one.algorithm for one in group):
+                own = sorted((one for one in group if one.algorithm == name), key=lambda one: getattr(one, size))
+                at = [getattr(one, size) for one in own]
+                curves.append(_curve(name, own, at, [one.values(measure)[:, -1] for one in own]))
+            found.append(Panel(title, curves))
+        return found
+
+    return panels
+
+
+def _grouped(comparison: "Comparison", title: "Callable[[Entry], str]") -> Iterable[tuple[str, "list[Entry]"]]:
+    """Yield entries by title and epsilon; those that take no epsilon are in the group of each."""
+    epsilons: Sequence[float | None] = comparison.epsilons or [None]
+    for name in dict.fromkeys(map(title, comparison.entries)):
+        for epsilon in epsilons:
+            group = [one for one in comparison.entries if title(one) == name and one.asked in (None, epsilon)]
+            yield (f"{name}, epsilon = {epsilon:g}" if len(epsilons) > 1 else name), group
+
+
+def _curve(name: str, entries: "Sequence[Entry]", at: Any, samples: Any) -> Curve:
+    return Curve(name, label_of(name, list(dict.fromkeys(one.level for one in entries))), at, samples)
+
+
+PANELS: dict[str, Callable[["Comparison", str], list[Panel]]] = {
+    "round": _over_rounds,
+    "epsilon": _over_epsilons,
+    "arms": _over_sizes("n_arms"),
+    "horizon": _over_sizes("horizon"),
+}
+"""What divides a comparison into panels, by horizontal axis."""
