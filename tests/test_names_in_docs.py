@@ -25,7 +25,19 @@ PROGRAM = "\n".join(
     + [text for path, text in SOURCES.items() if not path.is_relative_to(ROOT / "tests")]
 )
 # Names that a reader chooses, and words of other programs.
-OTHERS = {"Mine", "MyAdversary", "agent", "algorithm", "outcome", "source", "activate", "venv", "PYTHON", "python3"}
+OTHERS = {
+    "Mine",
+    "MyAdversary",
+    "MyMechanism",
+    "agent",
+    "algorithm",
+    "outcome",
+    "source",
+    "activate",
+    "venv",
+    "PYTHON",
+    "python3",
+}
 
 
 def spans(document):
