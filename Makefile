@@ -42,7 +42,7 @@ bench: $(VENV)/.bench
 
 $(VENV)/.base: pyproject.toml tests/tools/editor_links.py
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet -e .
+	$(BIN)/pip install --quiet -e '.[all]'
 	$(BIN)/python -m tests.tools.editor_links
 	touch $@
 

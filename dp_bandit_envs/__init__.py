@@ -4,6 +4,8 @@ Importing this package registers the environments with Gymnasium. Everything els
 """
 
 import importlib
+import importlib.util
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dp_bandit_envs.envs.registration import register
@@ -132,6 +134,10 @@ __all__ = [
     "register_private",
     "simulate",
 ]
+
+# In a clone that is not installed, agents/ and wrappers/ lie beside this folder.
+if importlib.util.find_spec(f"{__name__}.agents") is None:
+    __path__.append(str(Path(__file__).parents[1]))
 
 register()
 

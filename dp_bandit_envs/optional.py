@@ -1,7 +1,16 @@
 """Imports optional packages; the error for a missing one says how to install it."""
 
 import importlib
+import importlib.util
 from types import ModuleType
+
+
+def installed(module: str) -> bool:
+    """Return whether a module can be found, without importing it."""
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ImportError:
+        return False
 
 
 def require(module: str, *, extra: str) -> ModuleType:

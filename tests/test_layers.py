@@ -149,9 +149,9 @@ def test_adversaries_mechanisms_and_metrics_do_not_know_gymnasium():
             assert not roots & {"gymnasium", "numba", "matplotlib"}, module
 
 
-def test_only_compiling_and_the_simulator_know_numba():
+def test_only_compiling_knows_numba():
     for module, path in MODULES.items():
-        if part_of(module) not in ("compiling", "simulation"):
+        if part_of(module) != "compiling":
             roots = {name.split(".")[0] for name, _ in imports(ast.parse(path.read_text(encoding="utf-8")))}
             assert "numba" not in roots, module
 

@@ -62,9 +62,9 @@ def named(package: str, boundary: type, name: str) -> Any:
 
 def _docs(mechanism: type) -> str:
     """Return a mechanism's docstring with `env` among its arguments."""
-    docs = mechanism.__doc__ or mechanism.__name__
-    line = f"        {ENV}\n"
-    if "    Args:\n" in docs:
-        return docs.replace("    Args:\n", f"    Args:\n{line}", 1)
-    head, mark, tail = re.split(r"(\n    (?:Protects|Source):|$)", docs, maxsplit=1)[:3]
-    return f"{head.rstrip()}\n\n    Args:\n{line}{mark}{tail}"
+    docs = inspect.cleandoc(mechanism.__doc__ or mechanism.__name__)
+    line = f"    {ENV}\n"
+    if "\nArgs:\n" in docs:
+        return docs.replace("\nArgs:\n", f"\nArgs:\n{line}", 1)
+    head, mark, tail = re.split(r"(\n(?:Protects|Source):|$)", docs, maxsplit=1)[:3]
+    return f"{head.rstrip()}\n\nArgs:\n{line}{mark}{tail}"

@@ -1,4 +1,4 @@
-"""The machine code that fills blocks of gains; loading this module loads Numba."""
+"""The machine code that fills blocks of gains."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,8 +7,8 @@ import numpy as np
 
 from dp_bandit_envs.adversaries.filling import fill_rounds
 from dp_bandit_envs.compiling.addresses import stream_address
-from dp_bandit_envs.compiling.compiled import compile_with, switched_off
-from dp_bandit_envs.compiling.intrinsics import streams_at
+from dp_bandit_envs.compiling.built_in import streams_at
+from dp_bandit_envs.compiling.compiled import compile_with, obstacle
 from dp_bandit_envs.protocols import FloatArray
 
 
@@ -18,9 +18,9 @@ def compiled(
     """Compile a loop like `fill_rounds` for arguments like these, for streams of SFC64; nothing is drawn.
 
     Returns:
-        The machine code, called like the loop; None if Numba is switched off.
+        The machine code, called like the loop; None if Numba is missing or switched off.
     """
-    if switched_off():
+    if obstacle():
         return None
     entry = compile_with(enter, {"fill_rounds": loop})
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from dp_bandit_envs.compiling.background import in_background
 from dp_bandit_envs.draws import Stream
+from dp_bandit_envs.optional import installed
 from dp_bandit_envs.protocols import FloatArray
 from dp_bandit_envs.specialise import specialise
 
@@ -74,7 +75,9 @@ class Filler:
         self, in_order: bool, state: Any, gains: FloatArray, rng: np.random.Generator
     ) -> Callable[..., None] | None:
         """Return new machine code if as much was spent without it as it costs, else None."""
-        if self._spent >= price():
+        if self._spent >= price() and not installed("numba"):
+            self._spent = -math.inf
+        elif self._spent >= price():
             in_background(lambda stopped: self._compile(in_order, state, gains, rng))
         return self._compiled.get(in_order)
 

@@ -3,13 +3,12 @@
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from matplotlib.figure import Figure
 from rich.console import Console
-from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
-from rich.text import Text
 
+from dp_bandit_envs.cli.progress import progress, rate
 from dp_bandit_envs.comparison.compared import comparison_of
 from dp_bandit_envs.comparison.saving import write_tables
 from dp_bandit_envs.experiments.chunked_run import run
@@ -24,21 +23,15 @@ from dp_bandit_envs.plots.curves import Curve, Panel
 from dp_bandit_envs.plots.curves_plot import ROUND, curves_figure
 from dp_bandit_envs.plots.figure_bytes import as_bytes
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 WIDTH_OF_NAMES, WIDTH_OF_UNIT, WIDTH_OF_GAME = 46, 16, 34
 """Width in characters of a table's columns for names and guarantees, for a record or a person, and for each game."""
-Draw = Callable[[Reproduction, Sequence[Results]], Figure]
+Draw = Callable[[Reproduction, Sequence[Results]], "Figure"]
 
 
-class RoundsPerSecond(ProgressColumn):
-    """Shows how fast rounds are played."""
-
-    def render(self, task: Task) -> Text:
-        """Return the speed as text."""
-        speed = task.finished_speed or task.speed
-        return Text("" if speed is None else _rate(speed))
-
-
-def draw_over_time(reproduction: Reproduction, results: Sequence[Results]) -> Figure:
+def draw_over_time(reproduction: Reproduction, results: Sequence[Results]) -> "Figure":
     """Draw the regret of one experiment against time."""
     one, view = results[0], reproduction.view
     panels = []
@@ -95,7 +88,7 @@ def produce(
     for remark in notes:
         if remark.warning or remark.on_terminal:
             console.print(f"{remark.warning} {remark.text}".strip(), markup=False, highlight=False)
-    speed = f"{played:,} rounds in {seconds:,.1f} s, {_rate(played / seconds)}. " if played else ""
+    speed = f"{played:,} rounds in {seconds:,.1f} s, {rate(played / seconds)}. " if played else ""
     where = f"See {out / 'report.md'} and {out / 'figure.png'}."
     if not all(written):
         where = f"{out} is read-only: its figure, tables and report are those of an earlier run. {where}"
@@ -122,42 +115,21 @@ def _run(
     cluster: str | None,
     device: str,
 ) -> tuple[list[Results], int]:
-    """Run what is missing under one progress bar; return the results and the number of rounds played."""
-    total = sum(experiment.rounds for experiment in experiments)
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.percentage:>3.0f}%"),
-        RoundsPerSecond(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-    )
+    """Run what is missing under one display of progress; return the results and the number of rounds played."""
     played = 0
-    with Progress(*columns, console=console) as bar:
-        task = bar.add_task("compiling", total=total)
+    with progress(console, sum(experiment.rounds for experiment in experiments)) as show:
 
         def advance(panel: str | None, rounds: int) -> None:
-            nonlocal played, total
-            if panel is None:
-                # Saved results do not count as work, so that speed and remaining time are right.
-                total -= rounds
-                bar.update(task, total=total)
-            else:
-                played += rounds
-                bar.update(task, advance=rounds, description=panel)
+            nonlocal played
+            played += rounds if panel is not None else 0
+            show(panel, rounds)
 
         pairs = zip(experiments, folders, strict=True)
         results = [
             run(experiment, folder, jobs=jobs, progress=advance, cluster=cluster, device=device)
             for experiment, folder in pairs
         ]
-        bar.update(task, total=max(total, 1), completed=max(total, 1), description="done")
     return results, played
-
-
-def _rate(speed: float) -> str:
-    return f"{speed / 1e6:,.1f} M rounds/s" if speed >= 1e6 else f"{speed / 1e3:,.0f} k rounds/s"
 
 
 def _regret_table(results: Results, view: View, width: int) -> Table:

@@ -5,6 +5,9 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+import typer
+
+from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries.adversary import Adversary
 from dp_bandit_envs.algorithms import ALGORITHMS
 from dp_bandit_envs.comparison.asked_algorithms import asked
@@ -14,6 +17,7 @@ from dp_bandit_envs.envs.registration import IDS
 from dp_bandit_envs.experiments.experiment import Experiment
 from dp_bandit_envs.experiments.privacy_levels import labels_of
 from dp_bandit_envs.experiments.specs import AlgorithmSpec
+from dp_bandit_envs.simulation.checkpoints import SPACINGS
 
 
 def sorted_words(words: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -23,7 +27,7 @@ def sorted_words(words: Sequence[str]) -> tuple[list[str], list[str]]:
     reader most likely meant.
 
     Raises:
-        ValueError: If an environment or an algorithm is missing.
+        typer.BadParameter: If an environment or an algorithm is missing.
     """
     environments: list[str] = []
     algorithms: list[str] = []
@@ -38,7 +42,7 @@ def sorted_words(words: Sequence[str]) -> tuple[list[str], list[str]]:
             algorithms.append(word)
     for what, found in (("environment", environments), ("algorithm", algorithms)):
         if not found:
-            raise ValueError(
+            raise typer.BadParameter(
                 f"run needs at least one {what}; received {' '.join(words)!r}. For example: dp-bandit run Switching"
                 " EXP3 EXP3-tau. `dp-bandit list` shows the names."
             )
@@ -78,6 +82,7 @@ def experiment_of(
         spacing: Spacing of the rounds that are recorded, `"linear"` or `"log"`.
         asked_for: As for `question`.
     """
+    checks.one_of("spacing", spacing, SPACINGS)
     experiment = question(
         list(environments), list(algorithms), epsilon=epsilon, seed=seed, checkpoints=spacing, **asked_for
     )

@@ -106,7 +106,7 @@ def asked(algorithm: Any, label: str | None = None) -> Asked:
     """
     if isinstance(algorithm, str):
         module = re.fullmatch(r"([\w.]+):([A-Za-z_]\w*)", algorithm)
-        if module:
+        if module and module[1].lower() not in {known.lower() for known in ALGORITHMS}:
             found = getattr(loaded(module[1]), module[2], None)
             if found is None:
                 raise ValueError(f"{module[1]} must have {module[2]}; received {algorithm!r}, and it has none.")
@@ -116,7 +116,7 @@ def asked(algorithm: Any, label: str | None = None) -> Asked:
         return Asked(label or algorithm.name, {}, label or algorithm.name, {}, functools.partial(_itself, algorithm))
     if not callable(algorithm):
         raise WrongTypeError(WANTED.format(f"a {type(algorithm).__name__}"))
-    name: str = label or getattr(algorithm, "__name__", type(algorithm).__name__)
+    name = str(label or getattr(algorithm, "__name__", type(algorithm).__name__))
     takes = inspect.signature(algorithm).parameters
     if isinstance(algorithm, type):
         return Asked(name, {}, name, {}, functools.partial(_without_wrapper, name, algorithm))

@@ -43,6 +43,9 @@ class Comparison(Sequence[Entry]):
         names = ", ".join(self.algorithms)
         return f"Comparison({names} on {'; '.join(self.titles)}: {len(self)} results, {seed})"
 
+    def _repr_html_(self) -> str:
+        return self.table("html")
+
     @property
     def titles(self) -> list[str]:
         """The environments, with number of arms and horizon where there are several."""
@@ -104,7 +107,7 @@ class Comparison(Sequence[Entry]):
         """Return a table of a measure after the last round, with every guarantee.
 
         Args:
-            format: `"markdown"`, `"latex"` (for the package booktabs) or `"csv"`.
+            format: `"markdown"`, `"latex"` (for the package booktabs), `"csv"` or `"html"`.
             measure: One of `MEASURES`.
         """
         return table(self.entries, format, measure)

@@ -3,14 +3,14 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from matplotlib.figure import Figure
-
 from dp_bandit_envs import checks
 from dp_bandit_envs.plots.curves import Curve, Panel
 from dp_bandit_envs.plots.curves_plot import ROUND, curves_figure
 from dp_bandit_envs.privacy.levels import label_of
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from dp_bandit_envs.comparison.compared import Comparison
     from dp_bandit_envs.comparison.compared_games import Entry
 
@@ -27,7 +27,7 @@ def draw(
     band: str,
     x_scale: str | None,
     y_scale: str,
-) -> Figure:
+) -> "Figure":
     """Return the figure; see `Comparison.plot`.
 
     Raises:

@@ -91,7 +91,7 @@ class Ranking:
     pairs: tuple[Pair, ...]
 
     def table(self, format: str = "markdown") -> str:
-        """Return the standings as a table: `"markdown"`, `"latex"` or `"csv"`."""
+        """Return the standings as a table: `"markdown"`, `"latex"`, `"csv"` or `"html"`."""
         what = self.measure.replace("_", " ")
         head = ["environment", "algorithm", "epsilon", "delta", f"mean {what}", f"{self.confidence:.0%} interval"]
         head += ["median", "90 % quantile", "99 % quantile", "as good as the best?"]
@@ -104,7 +104,7 @@ class Ranking:
         return written(head, rows, format)
 
     def table_of_pairs(self, format: str = "markdown") -> str:
-        """Return all pairs as a table: `"markdown"`, `"latex"` or `"csv"`."""
+        """Return all pairs as a table: `"markdown"`, `"latex"`, `"csv"` or `"html"`."""
         head = ["environment", "better", "worse", "mean difference", f"{self.confidence:.0%} interval", "p", "p (Holm)"]
         rows = []
         for one in self.pairs:
@@ -114,6 +114,9 @@ class Ranking:
 
     def __str__(self) -> str:
         return self.table()
+
+    def _repr_html_(self) -> str:
+        return self.table("html")
 
 
 def ranking(entries: "Sequence[Entry]", measure: str, confidence: float) -> Ranking:

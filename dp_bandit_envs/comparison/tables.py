@@ -1,6 +1,7 @@
-"""Tables of results, each with the guarantee behind every number: Markdown, LaTeX and comma-separated text."""
+"""Tables of results, each with the guarantee behind every number: Markdown, LaTeX, HTML and CSV."""
 
 import csv
+import html
 import io
 import math
 from collections.abc import Callable, Sequence
@@ -87,6 +88,13 @@ def latex(head: Sequence[str], rows: Rows) -> str:
     return "\n".join([*parts, r"\bottomrule", r"\end{tabular}"])
 
 
+def in_html(head: Sequence[str], rows: Rows) -> str:
+    """Return an HTML table, as notebooks show it."""
+    top = "".join(f"<th>{html.escape(cell)}</th>" for cell in head)
+    body = "".join(f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
+    return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
+
+
 def comma_separated(head: Sequence[str], rows: Rows) -> str:
     """Return comma-separated text."""
     text = io.StringIO()
@@ -98,6 +106,7 @@ FORMATS: Final[dict[str, Callable[[Sequence[str], Rows], str]]] = {
     "markdown": markdown_table,
     "latex": latex,
     "csv": comma_separated,
+    "html": in_html,
 }
 """What writes a table, by format."""
 

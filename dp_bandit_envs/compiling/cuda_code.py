@@ -19,7 +19,6 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from dp_bandit_envs.compiling.compiled import LEAN, clone
 from dp_bandit_envs.errors import DeviceError
 from dp_bandit_envs.optional import require
 
@@ -53,6 +52,8 @@ def kernel_of(play: Callable[..., Any], parts: Mapping[str, Any], words: int) ->
         words: The words of a game, which lie in the thread's own memory.
     """
     cuda = target()
+    from dp_bandit_envs.compiling.numba_functions import LEAN, clone
+
     inner = cuda.jit(device=True)(clone(play, parts, tuple(LEAN.items())))
 
     def kernel(block, rounds, checkpoints, collected, switches, pulls, totals_at):

@@ -8,20 +8,19 @@ from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-import numba
 import numpy as np
-from numba.extending import intrinsic
 
 from dp_bandit_envs import draws
 from dp_bandit_envs.byte_code import written_out
 
-_AN_INTRINSIC = intrinsic(lambda typing_context: None)
 COMPILER = ("numba", "llvmlite")
 """Packages that enter a fingerprint only through Numba's version, as their modules' contents change at run time."""
 
 
 def fingerprint(function: Callable[..., Any], replacements: Mapping[str, Callable[..., Any]] | None = None) -> str:
     """Return a digest of a function's code, of the constants it uses and of all plain functions it calls."""
+    import numba
+
     digest = hashlib.sha256(f"{numba.__version__} {_beneath()}".encode())
     add(function, dict(replacements or {}), digest, {})
     return digest.hexdigest()
@@ -89,7 +88,7 @@ def _digest_value(
     digest.update(name.encode())
     if isinstance(value, FunctionType):
         add(value, {}, digest, seen, objects)
-    elif isinstance(value, type(_AN_INTRINSIC)):
+    elif type(value).__module__.startswith("numba.") and hasattr(value, "_defn"):  # an intrinsic
         add(value._defn, {}, digest, seen, objects)
     elif isinstance(value, ModuleType) and value.__name__.partition(".")[0] not in COMPILER:
         for attribute in _names(code):

@@ -1,30 +1,18 @@
-# mypy: disable-error-code="no-untyped-call, no-untyped-def, misc"
-"""Places nested tuples of arrays, numbers and streams in a block of memory, one column a game.
-
-`reader` makes the function of machine code that gives a plain function one game's tuple, with lanes for arrays and
-loaded numbers; `writer` makes the one that stores the numbers of a state that a function returned.
+"""Places nested tuples of arrays, numbers and streams in a block of memory, one column a game; see `layout_code`.
 
 In a block of one column, the memory of a thread of a GPU, the words of an array are adjacent: it is an ordinary array
 there, of any shape and type of numbers.
 """
 
 import functools
-import importlib
 import math
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from llvmlite import ir
-from numba.core import types
-from numba.extending import intrinsic
-from numba.np import arrayobj, numpy_support
 from numpy.typing import NDArray
 
-from dp_bandit_envs.compiling.intrinsics import WORD, StreamType
-from dp_bandit_envs.compiling.lanes import Lane, Slot
-
-DTYPES = {"float64": types.float64, "int64": types.int64}
+DTYPES = ("float64", "int64")
 STREAM_WORDS = 4
 WORD_BYTES = 8
 LINE_BYTES = 64
@@ -60,10 +48,12 @@ class Place(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """A tuple, or a NamedTuple of the class of this name in this module; `inner` are its parts' forms."""
+    """A tuple, or a NamedTuple of this class; `inner` are its parts' forms.
 
-    module: str
-    name: str
+    Fingerprints of functions contain it as text, so that the class must be known by its name.
+    """
+
+    kind: type | None
     inner: tuple[Any, ...]
 
 
@@ -92,9 +82,8 @@ class Layout:
         if isinstance(part, Single):
             return self._taken("slot", 2, part.dtype, part.size)
         if isinstance(part, tuple):
-            named = hasattr(part, "_fields")
-            kind = (type(part).__module__, type(part).__qualname__) if named else ("", "")
-            return Parts(*kind, tuple(map(self._placed, part)))
+            kind = type(part) if hasattr(part, "_fields") else None
+            return Parts(kind, tuple(map(self._placed, part)))
         if isinstance(part, np.random.Generator):
             return self._taken("stream", STREAM_WORDS)
         if isinstance(part, np.ndarray) and self.lanes == 1:
@@ -133,12 +122,9 @@ class Layout:
             block[place.row : place.row + len(words), lane] = words
 
 
-def _leaves(form: Any) -> Iterator[Place]:
-    if isinstance(form, Place):
-        yield form
-    else:
-        for inner in form.inner:
-            yield from _leaves(inner)
+@functools.cache
+def _leaves(form: Any) -> tuple[Place, ...]:
+    return (form,) if isinstance(form, Place) else tuple(leaf for inner in form.inner for leaf in _leaves(inner))
 
 
 def _values(value: Any) -> Iterator[Any]:
@@ -147,92 +133,3 @@ def _values(value: Any) -> Iterator[Any]:
             yield from _values(inner)
     else:
         yield value
-
-
-def _type_of(form: Any) -> Any:
-    if isinstance(form, Parts):
-        inner = [_type_of(each) for each in form.inner]
-        if not form.module:
-            return types.Tuple(inner)
-        return types.NamedTuple(inner, getattr(importlib.import_module(form.module), form.name))
-    if form.kind == "stream":
-        return StreamType(form.lanes)
-    if form.kind == "ordinary":
-        return types.Array(numpy_support.from_dtype(np.dtype(form.dtype)), len(form.shape), "C")
-    dtype = DTYPES[form.dtype]
-    if form.kind == "slot":
-        return Slot(dtype, form.size, form.lanes)
-    return dtype if form.kind == "number" else Lane(dtype, form.size, form.lanes, form.same)
-
-
-def _pointer(builder: Any, base: Any, place: Place, lane: Any) -> Any:
-    return builder.gep(base, [builder.add(WORD(place.row * place.lanes), lane)], inbounds=True)
-
-
-def _ordinary(context: Any, builder: Any, kind: Any, pointer: Any, shape: tuple[int, ...]) -> Any:
-    """Return an array that is in memory at a pointer."""
-    array = context.make_array(kind)(context, builder)
-    itemsize = context.get_abi_sizeof(context.get_data_type(kind.dtype))
-    strides = (itemsize * math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
-    arrayobj.populate_array(
-        array,
-        data=builder.bitcast(pointer, array.data.type),
-        shape=list(map(WORD, shape)),
-        strides=list(map(WORD, strides)),
-        itemsize=WORD(itemsize),
-        meminfo=None,
-    )
-    return array._getvalue()
-
-
-@functools.cache
-def reader(form: Parts) -> Any:
-    """Return a function of machine code, `game_at(block, lane)`, that returns a game's nested tuple."""
-
-    def game_at(typing_context, block, lane):
-        returned = _type_of(form)
-
-        def generate(context, builder, signature, arguments):
-            base = context.make_array(block)(context, builder, arguments[0]).data
-
-            def made(part, kind):
-                if isinstance(part, Parts):
-                    return context.make_tuple(builder, kind, list(map(made, part.inner, kind.types)))
-                pointer = _pointer(builder, base, part, arguments[1])
-                if part.kind == "ordinary":
-                    return _ordinary(context, builder, kind, pointer, part.shape)
-                if part.kind != "number":
-                    return pointer
-                return builder.load(builder.bitcast(pointer, ir.PointerType(context.get_value_type(kind))))
-
-            return made(form, returned)
-
-        return returned(block, types.intp), generate
-
-    return intrinsic(game_at)
-
-
-@functools.cache
-def writer(form: Parts) -> Any:
-    """Return a function of machine code, `keep(block, lane, value)`, that stores the numbers of a nested tuple."""
-
-    def keep(typing_context, block, lane, value):
-        def generate(context, builder, signature, arguments):
-            base = context.make_array(block)(context, builder, arguments[0]).data
-
-            def store(part, kind, number):
-                if isinstance(part, Parts):
-                    for place, inner in enumerate(part.inner):
-                        store(inner, kind.types[place], builder.extract_value(number, place))
-                elif part.kind == "number":
-                    dtype = DTYPES[part.dtype]
-                    pointer = _pointer(builder, base, part, arguments[1])
-                    number = context.cast(builder, number, kind, dtype)
-                    builder.store(number, builder.bitcast(pointer, ir.PointerType(context.get_value_type(dtype))))
-
-            store(form, value, arguments[2])
-            return context.get_dummy_value()
-
-        return types.void(block, types.intp, value), generate
-
-    return intrinsic(keep)

@@ -4,34 +4,18 @@ import contextlib
 import hashlib
 import os
 import pickle
-import threading
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from numba.core.caching import FunctionCache
 from numba.core.serialize import dumps
 
+from dp_bandit_envs.compiling.announcing import about_to_compile
+from dp_bandit_envs.compiling.loading import MissingCodeError, only_loads
+
 DIGEST_BYTES = hashlib.sha256().digest_size
-_this_thread = threading.local()
-
-
-class MissingCodeError(Exception):
-    """Raised instead of compiling a function whose machine code is not on disk."""
-
-
-@contextlib.contextmanager
-def only_from_disk() -> Iterator[None]:
-    """Let calls in this thread load machine code, but raise `MissingCodeError` where it would have to be compiled.
-
-    Functions that are never kept on disk are compiled all the same.
-    """
-    _this_thread.only_loads = True
-    try:
-        yield
-    finally:
-        _this_thread.only_loads = False
 
 
 class MachineCode(FunctionCache):
@@ -56,8 +40,10 @@ class MachineCode(FunctionCache):
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the compiled function, or None if there is no intact file."""
         loaded = self._loaded(sig, target_context)
-        if loaded is None and getattr(_this_thread, "only_loads", False):
+        if loaded is None and only_loads():
             raise MissingCodeError
+        if loaded is None:
+            about_to_compile()
         return loaded
 
     def _loaded(self, sig: Any, target_context: Any) -> Any:

@@ -8,7 +8,6 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
-import cloudpickle
 import numpy as np
 
 from dp_bandit_envs.errors import ConformanceError, KnownSeedWarning
@@ -70,6 +69,8 @@ def _changed(before: Any) -> bool:
 
 def copies_of(part: Part, what: str) -> dict[str, Part]:
     """Return a deep copy and a pickled copy of a part, by name, or raise if it cannot be copied."""
+    import cloudpickle
+
     found: dict[str, Part] = {}
     ways: dict[str, Callable[[], Part]] = {
         "a deep copy": lambda: copy.deepcopy(part),

@@ -1,5 +1,6 @@
 """The bandit game as a Gymnasium environment: the agent plays an arm and sees its gain; the evaluator sees the rest."""
 
+import inspect
 from typing import Any, ClassVar, SupportsIndex
 
 import gymnasium as gym
@@ -83,11 +84,12 @@ class BanditEnv(EvaluatorsNumbers, gym.Env[Observation, int]):
 
     def __init_subclass__(cls) -> None:
         """Append the headings that a subclass's docstring lacks, from the nearest class that has them."""
-        own, first = (cls.__doc__ or "").rstrip(), "## Action Space"
-        base = next(one.__doc__ for one in cls.__mro__[1:] if first in (one.__doc__ or "")) or ""
+        # Python 3.13 removes the indentation of docstrings, and no earlier one does.
+        own, first = inspect.cleandoc(cls.__doc__ or ""), "## Action Space"
+        base = inspect.cleandoc(next(one.__doc__ or "" for one in cls.__mro__[1:] if first in (one.__doc__ or "")))
         _, heading, common = base.partition("## Starting State" if first in own else first)
         shared = common.partition("For the evaluator only")[0].rstrip()
-        cls.__doc__ = f"{own}\n\n    {heading}{shared}\n"
+        cls.__doc__ = f"{own}\n\n{heading}{shared}\n"
 
     def __init__(
         self,

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-import networkx as nx
 import numpy as np
 
 from dp_bandit_envs.graphs.feedback_graph import FeedbackGraph
+from dp_bandit_envs.optional import require
 from dp_bandit_envs.protocols import FloatArray
 
 
@@ -42,6 +42,7 @@ class GraphPicture:
         return self._picture(f"{title}, external regret {regret:,.1f}")
 
     def _picture(self, title: str) -> FloatArray:
+        require("matplotlib", extra="plots")
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.collections import LineCollection
         from matplotlib.figure import Figure
@@ -51,6 +52,7 @@ class GraphPicture:
         ends = feedback.revealed
         rows, ends = rows[rows != ends], ends[rows != ends]
         if self._places is None:
+            nx = require("networkx", extra="graphs")
             graph = nx.empty_graph(len(self._plays))
             graph.add_edges_from(zip(rows.tolist(), ends.tolist(), strict=True))
             # With more nodes networkx would need scipy, and the picture would show little more than a cloud.

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from dp_bandit_envs.decisions import DecisionSet
+from dp_bandit_envs.optional import require
 from dp_bandit_envs.protocols import FloatArray
 
 KEPT = 200
@@ -76,6 +77,7 @@ class PointBoard:
         return "\n".join(lines) + "\n"
 
     def _picture(self, title: str) -> FloatArray:
+        require("matplotlib", extra="plots")
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
 

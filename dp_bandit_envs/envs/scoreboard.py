@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from dp_bandit_envs.optional import require
 from dp_bandit_envs.protocols import FloatArray
 
 POINTS = 200
@@ -79,6 +80,7 @@ class Scoreboard:
         return "\n".join(lines) + "\n"
 
     def _picture(self, title: str, total: str) -> FloatArray:
+        require("matplotlib", extra="plots")
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
 

@@ -80,8 +80,13 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join("| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |" for line in lines)
 
 
+def _there(package: str) -> bool:
+    """Return whether a distribution is installed; without Numba, algorithms are played."""
+    return any(importlib.metadata.distributions(name=package))
+
+
 def _settings(experiments: Sequence[Experiment], command: str) -> str:
-    versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in PACKAGES)
+    versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in PACKAGES if _there(name))
     first = experiments[0]
     sizes = [f"{_trials(one)}, horizon {_horizon(one)}" for one in experiments]
     if len(experiments) > 1:

@@ -1,11 +1,11 @@
 """Reads a user's graph: a networkx graph, a matrix, or a file of edges."""
 
+import sys
 from array import array
 from collections.abc import Hashable
 from pathlib import Path
 from typing import Any, Final, SupportsIndex
 
-import networkx as nx
 import numpy as np
 
 from dp_bandit_envs import checks
@@ -38,7 +38,8 @@ def as_feedback_graph(graph: Any, *, n_arms: SupportsIndex | None = None, self_l
         graph = DataFile.read(graph, error=GraphFileError)
     if isinstance(graph, DataFile):
         return _from_file(graph, n_arms, self_loops)
-    if isinstance(graph, nx.Graph):
+    networkx = sys.modules.get("networkx")  # loaded if this is one of its graphs
+    if networkx is not None and isinstance(graph, networkx.Graph):
         nodes = list(graph)
         numbered = set(nodes) == set(range(len(nodes)))
         number = {node: node if numbered else arm for arm, node in enumerate(nodes)}

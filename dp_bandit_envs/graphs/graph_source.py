@@ -100,7 +100,7 @@ class GraphSource:
         if self._whole is not None:
             return self._whole
         assert self._name is not None
-        drawn = named_graph(self._name, self._count, rng, **self._options)
+        drawn = named_graph(self._name, self._count, rng, self_loops=self._self_loops, **self._options)
         return as_feedback_graph(drawn, self_loops=self._self_loops)
 
     def _capped(self, graph: FeedbackGraph, rng: np.random.Generator) -> FeedbackGraph:

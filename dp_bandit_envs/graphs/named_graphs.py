@@ -1,35 +1,36 @@
 """Graphs by name: simple ones, random families, and real social graphs that networkx ships."""
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Iterable
 from typing import Any
 
-import networkx as nx
 import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.errors import UnknownArgumentError
+from dp_bandit_envs.graphs.feedback_graph import FeedbackGraph
+from dp_bandit_envs.optional import require
 
-SIMPLE: dict[str, Callable[[int], Any]] = {
-    "complete": nx.complete_graph,
-    "empty": nx.empty_graph,
-    "star": lambda n_arms: nx.star_graph(n_arms - 1),
-    "cycle": nx.cycle_graph,
+Pairs = Iterable[tuple[int, int]]
+SIMPLE: dict[str, Callable[[int], Pairs]] = {
+    "complete": lambda n_arms: itertools.combinations(range(n_arms), 2),
+    "empty": lambda n_arms: (),
+    "star": lambda n_arms: ((0, arm) for arm in range(1, n_arms)),
+    "cycle": lambda n_arms: ((arm, (arm + 1) % n_arms) for arm in range(n_arms)),
 }
-"""Graphs with any number of arms; arm 0 is the centre of the star."""
+"""The edges of graphs with any number of arms; arm 0 is the centre of the star."""
 
 
-def cliques(n_arms: int, *, size: int = 5) -> Any:
-    """Return arms in separate cliques of `size`; the last one may be smaller."""
-    graph = nx.empty_graph(n_arms)
-    for start in range(0, n_arms, size):
-        members = range(start, min(start + size, n_arms))
-        graph.add_edges_from((one, other) for one in members for other in members if one < other)
-    return graph
+def cliques(n_arms: int, *, size: int = 5) -> Pairs:
+    """Return the edges of separate cliques of `size` arms; the last one may be smaller."""
+    starts = range(0, n_arms, size)
+    members = (range(start, min(start + size, n_arms)) for start in starts)
+    return itertools.chain.from_iterable(itertools.combinations(clique, 2) for clique in members)
 
 
 def erdos_renyi(n_arms: int, rng: np.random.Generator, *, degree: float = 10.0) -> Any:
     """Return a graph with each edge present with the same probability, for a given mean degree (Gilbert 1959)."""
-    return nx.fast_gnp_random_graph(n_arms, min(1.0, degree / (n_arms - 1)), seed=_seed(rng))
+    return _networkx().fast_gnp_random_graph(n_arms, min(1.0, degree / (n_arms - 1)), seed=_seed(rng))
 
 
 def planted_partition(n_arms: int, rng: np.random.Generator, *, degree: float = 10.0, groups: int = 10) -> Any:
@@ -41,7 +42,7 @@ def planted_partition(n_arms: int, rng: np.random.Generator, *, degree: float = 
     outside = max(n_arms - n_arms / groups, 1e-9)
     chances = np.full((groups, groups), min(1.0, 0.1 * degree / outside))
     np.fill_diagonal(chances, min(1.0, 0.9 * degree / inside))
-    return nx.stochastic_block_model(sizes, chances, seed=_seed(rng), sparse=True)
+    return _networkx().stochastic_block_model(sizes, chances, seed=_seed(rng), sparse=True)
 
 
 def power_law(n_arms: int, rng: np.random.Generator, *, degree: float = 10.0) -> Any:
@@ -49,7 +50,11 @@ def power_law(n_arms: int, rng: np.random.Generator, *, degree: float = 10.0) ->
 
     Each new arm gets round(degree / 2) edges to earlier ones, at least 1, so the mean degree is near an even number.
     """
-    return nx.barabasi_albert_graph(n_arms, max(1, min(n_arms - 1, round(degree / 2))), seed=_seed(rng))
+    return _networkx().barabasi_albert_graph(n_arms, max(1, min(n_arms - 1, round(degree / 2))), seed=_seed(rng))
+
+
+def _networkx() -> Any:
+    return require("networkx", extra="graphs")
 
 
 RANDOM: dict[str, Callable[..., Any]] = {
@@ -59,16 +64,20 @@ RANDOM: dict[str, Callable[..., Any]] = {
 }
 """Random families; `degree` is the mean number of neighbours, rounded to an even number for the power law."""
 
-REAL: dict[str, tuple[Callable[[], Any], str]] = {
-    "karate-club": (nx.karate_club_graph, "Zachary (1977), members of a karate club, 34 arms"),
-    "les-miserables": (nx.les_miserables_graph, "Knuth (1993), characters of Les Misérables, 77 arms"),
-    "davis-southern-women": (
-        nx.davis_southern_women_graph,
-        "Davis, Gardner and Gardner (1941), 18 women and 14 events, 32 arms",
+
+def _shipped(name: str, source: str) -> tuple[Callable[[], Any], str]:
+    """Return what makes a graph that networkx ships, and its source."""
+    return lambda: getattr(_networkx(), name)(), source
+
+
+REAL = {
+    "karate-club": _shipped("karate_club_graph", "Zachary (1977), members of a karate club, 34 arms"),
+    "les-miserables": _shipped("les_miserables_graph", "Knuth (1993), characters of Les Misérables, 77 arms"),
+    "davis-southern-women": _shipped(
+        "davis_southern_women_graph", "Davis, Gardner and Gardner (1941), 18 women and 14 events, 32 arms"
     ),
-    "florentine-families": (
-        nx.florentine_families_graph,
-        "Breiger and Pattison (1986), marriages of Florentine families, 15 arms",
+    "florentine-families": _shipped(
+        "florentine_families_graph", "Breiger and Pattison (1986), marriages of Florentine families, 15 arms"
     ),
 }
 """Real social graphs, each with its source."""
@@ -76,14 +85,20 @@ REAL: dict[str, tuple[Callable[[], Any], str]] = {
 NAMES = (*SIMPLE, "cliques", *RANDOM, *REAL)
 
 
-def named_graph(name: str, n_arms: int | None, rng: np.random.Generator, **options: Any) -> Any:
-    """Return a networkx graph by name.
+def named_graph(
+    name: str, n_arms: int | None, rng: np.random.Generator, *, self_loops: bool = True, **options: Any
+) -> Any:
+    """Return a graph by name: one of networkx where it comes from there, else a `FeedbackGraph`.
 
     Args:
         name: One of `NAMES`.
         n_arms: Number of arms; None for real graphs, which have their own.
         rng: The stream of random families.
+        self_loops: Whether every arm of a `FeedbackGraph` reveals its own gain.
         options: `degree`, `groups` or `size`, where the graph has them.
+
+    Raises:
+        ImportError: If networkx is needed and not installed.
     """
     known = checks.known_name("graph", name, NAMES)
     if known in REAL:
@@ -94,10 +109,13 @@ def named_graph(name: str, n_arms: int | None, rng: np.random.Generator, **optio
     if known in RANDOM:
         return RANDOM[known](count, rng, **_positive(known, options, ("degree", "groups")))
     if known == "cliques":
-        return cliques(count, **_positive(known, options, ("size",)))
-    if options:
+        edges = cliques(count, **_positive(known, options, ("size",)))
+    elif options:
         raise _no_options(known, options)
-    return SIMPLE[known](count)
+    else:
+        edges = SIMPLE[known](count)
+    ends = np.array([*edges], np.int64).reshape(-1, 2)
+    return FeedbackGraph.from_edges(count, ends[:, 0], ends[:, 1], directed=False, self_loops=self_loops)
 
 
 def _no_options(graph: str, options: dict[str, Any]) -> UnknownArgumentError:

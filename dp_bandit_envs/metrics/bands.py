@@ -48,7 +48,9 @@ def confidence_band(samples: FloatArray) -> Band:
     centred = samples - mean
     square = (centred**2).sum(axis=0)
     skewed = np.divide((centred**3).sum(axis=0), 6 * square**1.5, out=np.zeros_like(mean), where=square > 0)
-    below = ((means < mean).mean(axis=0) + (means <= mean).mean(axis=0)) / 2
+    # Means of the same trials in another order are equal but for rounding.
+    rounding = 1e-12 * np.abs(samples).max(axis=0)
+    below = ((means < mean - rounding).mean(axis=0) + (means <= mean + rounding).mean(axis=0)) / 2
     normal = NormalDist()
     # A share of 0 or 1 has no quantile.
     bias = np.array([normal.inv_cdf(share) for share in np.clip(below, 1 / RESAMPLES, 1 - 1 / RESAMPLES)])

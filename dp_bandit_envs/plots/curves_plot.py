@@ -15,7 +15,7 @@ from dp_bandit_envs.metrics import BANDS, Band
 from dp_bandit_envs.metrics.bands import band_in_words
 from dp_bandit_envs.plots.curves import Panel, Reference, bands_of, trials_in_words
 from dp_bandit_envs.plots.curves_legend import entries_of
-from dp_bandit_envs.plots.figure_legend import LETTERS, add_legend_and_note, wrapped
+from dp_bandit_envs.plots.figure_legend import NOTE, add_legend_and_note, fitting
 from dp_bandit_envs.plots.mathematics import typeset
 from dp_bandit_envs.plots.plot_axes import FEW, log_limits, outer_labels_only, places_axis, values_axis
 from dp_bandit_envs.plots.plot_style import RC, Style
@@ -23,6 +23,9 @@ from dp_bandit_envs.protocols import FloatArray, IntArray
 
 CELL, ALONE = (3.3, 2.7), (6.0, 3.3)
 """Width and height of a panel with its labels in inches, among others and alone."""
+BESIDE = 0.6
+"""Width of the numbers and the label beside a panel, in inches."""
+SMALL = NOTE | {"fontsize": 7.5}
 MARKERS_ON_A_LINE = 8
 LABELS = {
     "external_regret": "external regret (gain)",
@@ -67,9 +70,8 @@ def curves_figure(
     """
     if not panels:
         raise ValueError("panels must have at least one panel; received none.")
-    for scale in (x_scale, y_scale):
-        checks.known_name("scale", scale, SCALES)
-    checks.known_name("band", band, BANDS)
+    x_scale, y_scale = (checks.known_name("scale", scale, SCALES) for scale in (x_scale, y_scale))
+    band = checks.known_name("band", band, BANDS)
     bands = bands_of(panels, band)
     legend = entries_of(panels, bands)
     limits = None if y_scale == "linear" else shared_limits(panels, bands)
@@ -180,24 +182,20 @@ def set_titles(grid: Sequence[Axes], titles: Sequence[str], notes: Sequence[str]
         titles: Their titles.
         notes: What holds in each panel; "" for nothing, and what the title says already is not repeated.
     """
-    width = int(LETTERS * CELL[0] * 1.05)
+    figure, place = grid[0].get_figure(root=True), grid[0].get_subplotspec()
+    assert figure is not None and place is not None
+    rows, across = place.get_gridspec().get_geometry()
+    width = figure.get_figwidth() / across - BESIDE
     shown = [typeset(title) for title in titles]
+    said = [typeset(note) for note in notes] or [""] * len(shown)
     below = [
-        wrapped(typeset(note), width) if typeset(note) not in title else ""
-        for note, title in zip(notes, shown, strict=False)
+        "" if note in title else fitting(figure, note, width, **SMALL) for note, title in zip(said, shown, strict=True)
     ]
-    most = max((text.count("\n") + 1 for text in below if text), default=0)
-    for index, (axes, title) in enumerate(zip(grid, shown, strict=False)):
-        axes.set_title(
-            f"({chr(97 + index)}) {title}" if len(shown) > 1 else title, loc="left", pad=6 + 9.5 * most + 2 * bool(most)
-        )
-    for axes, text in zip(grid, below, strict=False):
-        axes.annotate(
-            text,
-            (0, 1),
-            xytext=(0, 4),
-            xycoords="axes fraction",
-            textcoords="offset points",
-            fontsize=7.5,
-            color="#444444",
-        )
+    room = SMALL["fontsize"] * 1.3 * max((text.count("\n") + 1 for text in below if text), default=0)
+    figure.set_figheight(figure.get_figheight() + rows * room / 72)
+    for index, (axes, title, text) in enumerate(zip(grid, shown, below, strict=False)):
+        letter = f"({chr(97 + index)}) " if len(shown) > 1 else ""
+        axes.set_title(letter + title, loc="left", pad=6 + room + 2 * bool(room))
+        if text:
+            points: Any = {"xycoords": "axes fraction", "textcoords": "offset points"}
+            axes.annotate(text, (0, 1), xytext=(0, 4), **points, **SMALL)

@@ -13,6 +13,8 @@ from matplotlib.text import Text
 EDGE = 0.12
 """Space around a legend or note. All lengths are in inches."""
 NOTE: dict[str, Any] = {"fontsize": 8, "color": "#444444"}
+SHORTER = 2
+"""So many more columns than of the longest label are tried in a legend."""
 LETTERS = 15
 """About how many letters of a note fit in an inch."""
 
@@ -45,7 +47,7 @@ def add_below(figure: Figure, legends: list[Legend], note: str) -> None:
     width, height = figure.get_size_inches()
     width = max([width, *(wide + 2 * EDGE for wide, _ in sizes)])
     figure.set_figwidth(width)
-    text = _write(figure, note) if note else None
+    text = figure.supxlabel(fitting(figure, note, width - EDGE, **NOTE), y=0.0, va="bottom", **NOTE) if note else None
     note_height = EDGE + size(figure, text)[1] if text is not None else 0.0
     below = note_height + sum(tall + EDGE for _, tall in sizes)
     figure.set_figheight(height + below)
@@ -81,18 +83,19 @@ def _room(figure: Figure, cell: Axes) -> tuple[float, float]:
 def _legend(figure: Figure, labelled: Mapping[str, Any]) -> Legend:
     """Add a legend with as many columns as fit in the figure's width, all about equally long."""
     look: dict[str, Any] = {"loc": "lower left", "borderaxespad": 0.0, "borderpad": 0.0}
-    number = len(labelled)
-    last = 0
-    for rows in range(1, number + 1):
-        columns = math.ceil(number / rows)
-        if columns == last:
-            continue
-        last = columns
-        legend = figure.legend(labelled.values(), labelled, ncols=columns, **look)
-        if columns == 1 or size(figure, legend)[0] <= figure.get_figwidth() - 2 * EDGE:
-            break
+    room = figure.get_figwidth() - 2 * EDGE
+    legend = figure.legend(labelled.values(), labelled, ncols=1, **look)
+    # Columns of shorter labels are narrower, so that some more may fit than of the longest.
+    most = min(int(room / size(figure, legend)[0]) + SHORTER, len(labelled))
+    for columns in range(most, 1, -1):
+        # With as many rows as these columns need, fewer may do.
+        even = math.ceil(len(labelled) / math.ceil(len(labelled) / columns))
         legend.remove()
-    return legend
+        legend = figure.legend(labelled.values(), labelled, ncols=even, **look)
+        if size(figure, legend)[0] <= room:
+            return legend
+    legend.remove()
+    return figure.legend(labelled.values(), labelled, ncols=1, **look)
 
 
 def wrapped(text: str, letters: int) -> str:
@@ -116,19 +119,20 @@ def _letters(word: str) -> int:
     return len(re.sub(r"\\[A-Za-z]+|[${}^_\\]", lambda found: "x" if found[0][1:] else "", word))
 
 
-def _write(figure: Figure, note: str) -> Text:
-    """Add a note, wrapped to the figure's width."""
-    letters = int(figure.get_figwidth() * LETTERS)
+def fitting(figure: Figure, text: str, width: float, **look: Any) -> str:
+    """Return text in as few lines as fit in a width in inches, all about equally long."""
+    if not text:
+        return ""
+    letters = int(width * LETTERS * NOTE["fontsize"] / look.get("fontsize", NOTE["fontsize"]))
+    probe = figure.text(0, 0, "", **look)
     while True:
-        text = figure.supxlabel(wrapped(note, letters), y=0.0, va="bottom", **NOTE)
-        if size(figure, text)[0] <= figure.get_figwidth() - EDGE or letters < 10:
+        probe.set_text(wrapped(text, letters))
+        if size(figure, probe)[0] <= width or letters < 10:
             break
         # This text is wider than average, so use fewer letters in a line.
         letters = letters * 9 // 10
-        text.set_text("")
-    # Lines about equally long, with no word alone on the last.
-    lines = text.get_text().count("\n")
-    while wrapped(note, letters - 1).count("\n") == lines and letters > 10:
+    probe.remove()
+    lines = wrapped(text, letters).count("\n")
+    while wrapped(text, letters - 1).count("\n") == lines and letters > 10:
         letters -= 1
-    text.set_text(wrapped(note, letters))
-    return text
+    return wrapped(text, letters)

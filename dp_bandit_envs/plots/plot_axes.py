@@ -38,8 +38,8 @@ def places_axis(axes: Axes, places: Sequence[FloatArray | IntArray], scale: str,
     log = axes.get_xscale() == "log"
     if rounds:
         first = marked[0] if log and marked.size else 0.0
-        if marked.size and first < marked[-1]:
-            axes.set_xlim(first, marked[-1])
+        if marked.size:
+            axes.set_xlim(*((first, marked[-1]) if first < marked[-1] else (first / 2, first * 2)))
         if log:
             _powers_of_ten(axes.xaxis)
         else:

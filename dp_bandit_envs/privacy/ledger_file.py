@@ -120,9 +120,10 @@ def _digest(content: Mapping[str, Any]) -> str:
 
 
 if sys.platform == "win32":
-    import msvcrt
 
     def _lock(file: IO[bytes]) -> None:
+        import msvcrt
+
         file.seek(0)
         while True:
             try:
@@ -132,9 +133,10 @@ if sys.platform == "win32":
                 time.sleep(WAIT)
 
 else:
-    import fcntl
 
     def _lock(file: IO[bytes]) -> None:
+        import fcntl  # here, as a browser's Python may lack it
+
         while True:
             try:
                 # Not waiting in the system call: Ctrl-C and other threads go on.

@@ -7,8 +7,6 @@ import threading
 from collections import OrderedDict
 from typing import Any
 
-import cloudpickle
-
 from dp_bandit_envs.envs.registration import Game, foreign_games, register_here
 from dp_bandit_envs.errors import NotSendableError
 from dp_bandit_envs.simulation.tasks import Played, Work, play_all
@@ -116,6 +114,8 @@ def _unpacked_once(carried: Carried) -> _Unpacked:
 
 
 def _packed(part: Any, name: str) -> bytes:
+    import cloudpickle
+
     try:
         packed: bytes = cloudpickle.dumps(part)
     except Exception as error:
@@ -127,6 +127,8 @@ def _packed(part: Any, name: str) -> bytes:
 
 
 def _unpacked(packed: bytes, name: str) -> Any:
+    import cloudpickle
+
     try:
         return cloudpickle.loads(packed)
     except Exception as error:

@@ -31,6 +31,10 @@ class NotCompilableError(Exception):
     """Raised if the compiled loop cannot play an algorithm; the message says why."""
 
 
+class RefusedByNumbaError(NotCompilableError):
+    """Raised if Numba refuses a function that somebody wrote for the compiled loop; the message says which and why."""
+
+
 class Feedback(NamedTuple):
     """The stages that depend on what a round reveals, and on what is played.
 

@@ -14,11 +14,9 @@ import tempfile
 from collections.abc import Iterator
 from typing import Any
 
-import cloudpickle
-from joblib import cpu_count
-
 from dp_bandit_envs.compiling.background import Stopped, never
-from dp_bandit_envs.compiling.machine_code import MissingCodeError, only_from_disk
+from dp_bandit_envs.compiling.loading import MissingCodeError, only_from_disk
+from dp_bandit_envs.optional import installed
 from dp_bandit_envs.simulation.lane_trials import LaneTrials
 from dp_bandit_envs.simulation.tasks import Terms, Work
 from dp_bandit_envs.simulation.trials import CompiledTrials
@@ -47,6 +45,15 @@ def compile_all(work: Work, stopped: Stopped) -> None:
                     running.append(running.pop(0))
     if not stopped():
         work.compile(stopped)
+
+
+def cpu_count() -> int:
+    """Return the number of cores that this process may use; without joblib, which knows containers, all of them."""
+    if not installed("joblib"):
+        return os.cpu_count() or 1
+    import joblib
+
+    return int(joblib.cpu_count())
 
 
 def missing_in(work: Any) -> list[str]:
@@ -90,6 +97,8 @@ def processes(works: list[Any]) -> "Iterator[list[subprocess.Popen[bytes]]]":
 
 def start(work: Any) -> "subprocess.Popen[bytes]":
     """Start a process that compiles a work."""
+    import cloudpickle
+
     public = {"terms": Terms()} if isinstance(work, CompiledTrials) else {}
     path = os.pathsep.join(entry or os.getcwd() for entry in sys.path)
     with tempfile.TemporaryFile() as file:
@@ -105,4 +114,6 @@ def start(work: Any) -> "subprocess.Popen[bytes]":
 
 
 if __name__ == "__main__":
+    import cloudpickle
+
     cloudpickle.load(sys.stdin.buffer).compile(never)

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from dp_bandit_envs.compiling.addresses import stream_address
+from dp_bandit_envs.compiling.built_in import plain_tuple, streams_at
 from dp_bandit_envs.compiling.compiled import compile_with
-from dp_bandit_envs.compiling.intrinsics import plain_tuple, streams_at
 from dp_bandit_envs.protocols import FloatArray
 from dp_bandit_envs.simulation.play_block import Progress, Record, Rules, Streams, play_block
 from dp_bandit_envs.specialise import specialise
@@ -27,9 +27,14 @@ class Entry:
         self._compiled = compile_with(enter, {"play_block": loop_of(parts)})
 
     @property
-    def foreign(self) -> list[str]:
-        """The names of functions in it that are somebody else's."""
+    def foreign(self) -> list[Callable[..., Any]]:
+        """The functions in it that are somebody else's."""
         return self._compiled.foreign
+
+    @property
+    def ready(self) -> bool:
+        """Whether it has been compiled or loaded here."""
+        return self._compiled.ready
 
     def __call__(
         self,

@@ -20,7 +20,7 @@ import numpy as np
 from dp_bandit_envs import checks
 from dp_bandit_envs.compiling.compiled import compile_with
 from dp_bandit_envs.compiling.cuda_code import Kernel, check_there, kernel_of
-from dp_bandit_envs.compiling.layout import Layout, reader, writer
+from dp_bandit_envs.compiling.layout import Layout
 from dp_bandit_envs.errors import DeviceError
 from dp_bandit_envs.metrics.regrets import external_regret, policy_regret, pseudo_regret
 from dp_bandit_envs.seeding import ADVERSARY, GRAPH, stream
@@ -190,6 +190,8 @@ def kernel(parts: tuple[tuple[str, Any], ...], words: int) -> Kernel:
 
 def _parts(work: CompiledTrials, plan: Plan, layout: Layout) -> dict[str, Any]:
     """Return what replaces the placeholders of `play_games`."""
+    from dp_bandit_envs.compiling.layout_code import reader, writer
+
     return {
         "game_at": reader(layout.form),
         "keep": writer(layout.form.inner[0]),
@@ -213,7 +215,8 @@ def _obstacle(work: CompiledTrials, plan: Plan) -> str | None:
     replaced = {"next_round": work.adversary.by_rounds.next_round, "play_block": loop_of(plan.parts)}
     foreign = compile_with(play_games, replaced).foreign
     if foreign:
-        return f"a GPU checks no bounds of arrays, and {', '.join(foreign)} are not this package's functions"
+        names = ", ".join(function.__name__ for function in foreign)
+        return f"a GPU checks no bounds of arrays, and {names} are not this package's functions"
     return None
 
 

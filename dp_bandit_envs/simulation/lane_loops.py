@@ -9,13 +9,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from llvmlite import binding
 
 from dp_bandit_envs.adversaries import Adversary
 from dp_bandit_envs.adversaries.round_by_round import RoundByRound
 from dp_bandit_envs.agents import Exp3, Hedge, Uniform
 from dp_bandit_envs.compiling.compiled import Compiled, compile_with
-from dp_bandit_envs.compiling.layout import Layout, Parts, Place, Single, reader, writer
+from dp_bandit_envs.compiling.layout import Layout, Parts, Place, Single
 from dp_bandit_envs.errors import GainRangeError
 from dp_bandit_envs.privacy.mechanisms import ExactSums, LaplaceClipRescale, MiniBatchAverage
 from dp_bandit_envs.protocols import FloatArray, IntArray
@@ -29,9 +28,6 @@ AGENTS = (Exp3, Hedge, Uniform)
 MECHANISMS = (ExactSums, LaplaceClipRescale, MiniBatchAverage)
 MOST_ARMS = 8
 """With more arms LLVM leaves loops over arms as they are, and then does not use vector registers."""
-
-# Loops over arms are written out only if the result has at most so many instructions; Hedge has 8 exponentials.
-binding.set_option("dp-bandit-envs", "--unroll-threshold=600")
 
 
 def carries(plan: Plan) -> bool:
@@ -96,10 +92,15 @@ class LaneGains:
     def games(self, seed: int, trials: range) -> tuple[IntArray, IntArray, IntArray, list[FloatArray | None]]:
         """Return block, row, clock and means before round 1; lanes that are left over play the last trial again."""
         block, means = self._layout.block(), []
+        own = self._drawn is self._adversary
         for lane in range(LANES):
             game = self._game(stream(seed, trial=trials[min(lane, len(trials) - 1)], role=ADVERSARY))
-            self._layout.write(block, lane, game)
-            own = self._drawn is self._adversary
+            if lane == 0:
+                self._layout.write(block, lane, game)
+                block[...] = block[:, :1]
+            else:  # all games begin alike but for what they draw
+                self._layout.write(block, lane, (game.state,), self._places.state)
+                self._layout.write(block, lane, (game.rng,), self._places.rng)
             means.append(self._drawn.means_of(game.state) if own else self._adversary.means)
         return block, _rows(block, self._places.gains), np.zeros(CHECKPOINT + 1, np.int64), means
 
@@ -121,6 +122,8 @@ def _rows(block: IntArray, place: Place) -> IntArray:
 @functools.lru_cache(maxsize=256)
 def _play_loop(form: Parts, parts: tuple[tuple[str, Callable[..., Any]], ...]) -> Compiled:
     """Return `play_lanes` with an algorithm's stages in it."""
+    from dp_bandit_envs.compiling.layout_code import reader, writer
+
     replaced: dict[str, Any] = {**dict(parts), "game_at": reader(form), "keep": writer(form.inner[0])}
     stages = {
         stage.__name__: _with(stage, replaced)
@@ -132,6 +135,8 @@ def _play_loop(form: Parts, parts: tuple[tuple[str, Callable[..., Any]], ...]) -
 @functools.lru_cache(maxsize=64)
 def _draw_loop(form: Parts, next_round: Callable[..., Any]) -> Compiled:
     """Return `draw_lanes` with an adversary's function in it."""
+    from dp_bandit_envs.compiling.layout_code import reader
+
     parts: dict[str, Any] = {"game_at": reader(form), "next_round": next_round}
     stages = {stage.__name__: _with(stage, parts) for stage in (play_lanes.draw_round, play_lanes.add_round)}
     return compile_with(_with(play_lanes.draw_lanes, {**parts, **stages}), {})

@@ -120,22 +120,8 @@ class LaneTrials:
             source.draw(gains)
             for lane in lanes.values():
                 lane.play(gains)
-        return [
-            {name: self._column(lane, place, source) for name, lane in lanes.items()} for place in range(len(trials))
-        ]
-
-    def _column(self, lane: Lane, place: int, source: "DrawnGains | FilledGains") -> Column:
-        """Return the results of one game; copies, because a view would keep those of all."""
-        collected, pulls = lane.collected[:, place].copy(), lane.pulls[..., place]
-        totals_at, means = source.totals_at[..., place], source.means[place]
-        return Column(
-            external_regret(totals_at, collected),
-            policy_regret(totals_at, collected),
-            None if means is None else pseudo_regret(pulls, means),
-            collected,
-            lane.switches[:, place].copy(),
-            pulls[-1].copy(),
-        )
+        columns = {name: _columns(lane, source, len(trials)) for name, lane in lanes.items()}
+        return [{name: own[place] for name, own in columns.items()} for place in range(len(trials))]
 
     def _source(self, trials: range) -> "DrawnGains | FilledGains":
         if self._gains is not None:
@@ -163,3 +149,23 @@ class LaneTrials:
     def __getstate__(self) -> dict[str, object]:
         """Leave out what was made here, because machine code cannot be pickled."""
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+
+
+def _columns(lane: Lane, source: "DrawnGains | FilledGains", games: int) -> list[Column]:
+    """Return the results of each game; copies, because a view would keep those of all."""
+    totals_at = np.moveaxis(source.totals_at, 1, -1)
+    external, policy = external_regret(totals_at, lane.collected), policy_regret(totals_at, lane.collected)
+    columns = []
+    for place in range(games):
+        pulls, means = lane.pulls[..., place], source.means[place]
+        columns.append(
+            Column(
+                external[:, place].copy(),
+                policy[:, place].copy(),
+                None if means is None else pseudo_regret(pulls, means),
+                lane.collected[:, place].copy(),
+                lane.switches[:, place].copy(),
+                pulls[-1].copy(),
+            )
+        )
+    return columns

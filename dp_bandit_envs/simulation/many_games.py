@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from dp_bandit_envs.compiling.addresses import stream_address
 from dp_bandit_envs.compiling.background import in_background
+from dp_bandit_envs.compiling.built_in import streams_at
 from dp_bandit_envs.compiling.compiled import Compiled, compile_with
-from dp_bandit_envs.compiling.intrinsics import streams_at
+from dp_bandit_envs.compiling.numba_errors import in_short
 from dp_bandit_envs.protocols import FloatArray, IntArray
 from dp_bandit_envs.simulation.chain import NotCompilableError
 from dp_bandit_envs.simulation.entry import loop_of
@@ -123,8 +124,7 @@ class ManyGames:
         except Exception as error:
             if not self._loop.foreign:
                 raise
-            why = f"{type(error).__name__} in compiling {', '.join(self._loop.foreign)}"
-            raise NotCompilableError(f"Numba cannot compile it: {why}") from None
+            raise NotCompilableError(in_short(error, self._loop.foreign, plan.owners)) from None
 
     def play(self, gains: FloatArray, games: int, *, seed: int, first_trial: int = 0, threads: int = 0) -> Shown:
         """Play games, the chunks of which are `trials_of(games)` trials from the first one on.

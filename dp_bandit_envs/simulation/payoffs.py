@@ -10,6 +10,7 @@ from dp_bandit_envs.adversaries import Adversary
 from dp_bandit_envs.adversaries.payoff import python_function
 from dp_bandit_envs.compiling.background import in_background
 from dp_bandit_envs.compiling.compiled import compile_with
+from dp_bandit_envs.compiling.numba_errors import in_short
 from dp_bandit_envs.errors import PayoffRangeError
 from dp_bandit_envs.protocols import FloatArray, IntArray
 from dp_bandit_envs.simulation.play_block import Progress, Streams
@@ -136,8 +137,8 @@ def compilable(adversary: Adversary) -> Callable[..., Any] | str | None:
     try:
         in_background(lambda stopped: compiled_constant(function)(no_rounds, 1, history))
     # Numba raises errors of many types here, all of them before the function runs.
-    except Exception:
-        return f"Numba cannot compile the payoff function {function.__name__}"
+    except Exception as error:
+        return in_short(error, [function], {function: f"{type(adversary).__name__}"})
     return function
 
 

@@ -15,7 +15,7 @@ from gymnasium.wrappers import OrderEnforcing, PassiveEnvChecker
 from dp_bandit_envs.agents import FunctionalAgent
 from dp_bandit_envs.agents.functional_points import FunctionalPointAgent
 from dp_bandit_envs.algorithms import Algorithm
-from dp_bandit_envs.compiling.compiled import switched_off
+from dp_bandit_envs.compiling.compiled import obstacle
 from dp_bandit_envs.decisions import DecisionSet
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.experts_env import ExpertsEnv
@@ -107,6 +107,15 @@ class Plan:
         return _block(**self.parts)
 
     @property
+    def owners(self) -> dict[Any, str]:
+        """The names of the classes that functions in the loop belong to."""
+        named = {function: type(self.agent).__name__ for function in self.agent.functions if function}
+        for mechanism, _ in self.mechanisms:
+            parts = (mechanism.release, mechanism.idle, mechanism.forget)
+            named |= {function: type(mechanism).__name__ for function in parts if function}
+        return named
+
+    @property
     def parts(self) -> dict[str, Callable[..., Any]]:
         """The functions that replace placeholders of `play_block`, by name."""
         return self.parts_that(raising=True)
@@ -137,8 +146,9 @@ def make_plan(algorithm: Algorithm, env: Environment) -> Plan:
         env: The environment, without the algorithm's wrappers.
     """
     game = env.unwrapped
-    if switched_off():
-        raise NotCompilableError("NUMBA_DISABLE_JIT is set")
+    why = obstacle()
+    if why:
+        raise NotCompilableError(why)
     if type(game).step is not BanditEnv.step or type(game).reset is not BanditEnv.reset:
         raise NotCompilableError(f"{type(game).__name__} has a step or reset of its own")
     feedback, kind_of_game = next(pair for pair in KINDS.items() if isinstance(game, pair[1]))

@@ -10,11 +10,13 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import Algorithm
+from dp_bandit_envs.compiling.announcing import say_once
+from dp_bandit_envs.compiling.compiled import missing
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import WrongTypeError
 from dp_bandit_envs.protocols import Environment, IntArray
 from dp_bandit_envs.seeding import checked_seed, drawn_seed
-from dp_bandit_envs.simulation.chain import NotCompilableError
+from dp_bandit_envs.simulation.chain import NotCompilableError, RefusedByNumbaError
 from dp_bandit_envs.simulation.checkpoints import checked, spaced
 from dp_bandit_envs.simulation.game import to_count
 from dp_bandit_envs.simulation.lane_loops import carries
@@ -192,6 +194,10 @@ def prepare(
             compiled[name] = plan
         except NotCompilableError as obstacle:
             reasons[name] = str(obstacle)
+            if isinstance(obstacle, RefusedByNumbaError):
+                say_once(name, f"{name} is played in ordinary Python, which is slow: {obstacle}")
+    if missing():
+        say_once("missing", f"games are played in ordinary Python, which is slow: {missing()}")
     works: list[CompiledTrials | PlayedTrials] = []
     if compiled:
         known = () if game.adversary.ledger is None else tuple(to_count(players[name], env) for name in compiled)

@@ -1,5 +1,6 @@
 """Identifies what determines an experiment's numbers besides its settings: the code, its data and some libraries."""
 
+import contextlib
 import functools
 import hashlib
 import platform
@@ -39,8 +40,17 @@ def made_by() -> dict[str, str]:
         "version": dp_bandit_envs.__version__,
         "code": digest.hexdigest(),
         "python": ".".join(platform.python_version_tuple()[:2]),
-        **{library: ".".join(metadata.version(library).split(".")[:2]) for library in LIBRARIES},
+        **_releases(),
     }
+
+
+def _releases() -> dict[str, str]:
+    """Return the feature releases of the libraries that are installed."""
+    found = {}
+    for library in LIBRARIES:
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            found[library] = ".".join(metadata.version(library).split(".")[:2])
+    return found
 
 
 def foreign_code(kinds: Iterable[Any]) -> dict[str, str]:

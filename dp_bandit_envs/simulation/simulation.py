@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.compiling.announcing import announced
 from dp_bandit_envs.errors import ClusterError
 from dp_bandit_envs.protocols import Environment
 from dp_bandit_envs.seeding import warn_of_known_seed
@@ -50,7 +51,8 @@ def simulate(
         checkpoints: The rounds at which to record results; or a number of evenly spaced rounds, by default 100; or
             `"linear"` or `"log"` for 100 rounds with that spacing. T is always one of them.
         jobs: Number of trials to run in parallel: in threads, or in processes if something is not compiled. Games
-            registered in this process are registered there too. joblib's `parallel_config` chooses another backend.
+            registered in this process are registered there too. joblib's `parallel_config` chooses another backend;
+            without joblib all of it runs in threads.
         env_kwargs: More arguments for the environment.
         first_trial: Number of the first trial.
         progress: Called with (games done, games in all) after each trial, from the calling thread.
@@ -94,12 +96,13 @@ def simulate(
     tables = prepared.tables(trials)
     done = 0
     played = spread(tasks, jobs, in_threads=prepared.in_threads, cluster=cluster, on_gpu=prepared.on_gpu)
-    for _, trial, columns in played:
-        for name, column in columns.items():
-            tables[name].put(trial - first_trial, column)
-        done += len(columns)
-        if progress is not None:
-            progress(done, trials * len(tables))
+    with announced([name for name in prepared.players if name not in prepared.reasons]):
+        for _, trial, columns in played:
+            for name, column in columns.items():
+                tables[name].put(trial - first_trial, column)
+            done += len(columns)
+            if progress is not None:
+                progress(done, trials * len(tables))
     outcomes = {name: prepared.outcome(name, table) for name, table in tables.items()}
     game = prepared.game
     seed = None if prepared.secret else prepared.seed

@@ -1,21 +1,20 @@
 """Plays many tasks in parallel, in threads, processes or on a cluster, and stops at once on Ctrl-C."""
 
 import functools
+import sys
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ThreadPoolExecutor, wait
-from typing import Any
-
-from joblib import Parallel, delayed
-from joblib.parallel import SequentialBackend, ThreadingBackend, get_active_backend
+from typing import Any, Literal
 
 from dp_bandit_envs.compiling.background import in_background
+from dp_bandit_envs.optional import installed
 from dp_bandit_envs.simulation.carrying import Carried
 from dp_bandit_envs.simulation.compiling_beside import compile_all
 from dp_bandit_envs.simulation.cutting import Cutter
 from dp_bandit_envs.simulation.tasks import Played, Result, Task, once_for_each_work, play_all
+from dp_bandit_envs.simulation.trials import PlayedTrials
 
-LOCAL = (SequentialBackend, ThreadingBackend)
 SECONDS_IN_THREADS, SECONDS_ELSEWHERE = 0.1, 2.0
 """What a task takes: so long that sending it costs little, so short that an interruption loses little."""
 
@@ -36,7 +35,8 @@ def spread(
     Args:
         tasks: The tasks, of any size.
         jobs: How many run in parallel.
-        in_threads: Whether to run in threads instead of processes; joblib's `parallel_config` takes precedence.
+        in_threads: Whether to run in threads instead of processes; joblib's `parallel_config` takes precedence. Without
+            joblib everything runs in threads.
         cluster: The address of a dask scheduler or a client of it; its workers then play everything.
         left: The number of trials in all tasks together; needed if they are made one by one.
         on_gpu: Whether this machine's GPU plays everything.
@@ -56,10 +56,10 @@ def spread(
             cut = Cutter(tasks, SECONDS_ELSEWHERE, left, crew.width)
             yield from _played(cut, crew.submit, crew.width, crew.recover)
         return
-    backend, _ = get_active_backend(prefer="threads" if in_threads else "processes")
-    if isinstance(backend, LOCAL) and jobs > 1:
+    way = _way(jobs, in_threads)
+    if way == "threads":
         yield from _in_threads(tasks, jobs, left)
-    elif isinstance(backend, LOCAL) or backend.effective_n_jobs(jobs) == 1:
+    elif way == "here":
         compile_once = once_for_each_work(_compile)
         for task in tasks:
             compile_once(task)
@@ -70,6 +70,20 @@ def spread(
                     yield task.owner, trial, columns
     else:
         yield from _with_joblib(Cutter(tasks, SECONDS_ELSEWHERE, left, lambda: 2 * jobs), jobs, in_threads)
+
+
+def _way(jobs: int, in_threads: bool) -> Literal["here", "threads", "joblib"]:
+    """Return where to play: joblib's default, or the backend that the user chose with its `parallel_config`."""
+    alone: Literal["here", "threads"] = "here" if jobs == 1 else "threads"
+    # Nobody chose a backend in a process that never loaded joblib.
+    if not (sys.modules.get("joblib") or (jobs > 1 and not in_threads and installed("joblib"))):
+        return alone
+    from joblib.parallel import SequentialBackend, ThreadingBackend, get_active_backend
+
+    backend, _ = get_active_backend(prefer="threads" if in_threads else "processes")
+    if isinstance(backend, (SequentialBackend, ThreadingBackend)):
+        return alone
+    return "here" if backend.effective_n_jobs(jobs) == 1 else "joblib"
 
 
 def _in_threads(tasks: Iterable[Task], jobs: int, left: int) -> Iterator[Result]:
@@ -94,7 +108,9 @@ def _in_threads(tasks: Iterable[Task], jobs: int, left: int) -> Iterator[Result]
 
 
 def _compile(task: Task) -> None:
-    in_background(functools.partial(compile_all, task.work))
+    # A browser's Python starts no threads; it needs none where nothing is compiled.
+    if not isinstance(task.work, PlayedTrials):
+        in_background(functools.partial(compile_all, task.work))
 
 
 def _failed(task: Task, error: BaseException) -> None:
@@ -131,6 +147,8 @@ def _played(
 
 def _with_joblib(tasks: Cutter, jobs: int, in_threads: bool) -> Iterator[Result]:
     """Play in the workers of joblib's backend, which takes tasks in a thread of its own."""
+    from joblib import Parallel, delayed
+
     under_way: dict[int, Task] = {}
     carried = once_for_each_work(lambda task: Carried.of(task.work, task.env_id))
 

@@ -9,7 +9,9 @@ import numpy as np
 from dp_bandit_envs.adversaries import Adversary
 from dp_bandit_envs.adversaries.payoff import python_function
 from dp_bandit_envs.algorithms import Algorithm
+from dp_bandit_envs.compiling.announcing import say_compiling
 from dp_bandit_envs.compiling.background import Stopped, in_background, never
+from dp_bandit_envs.compiling.numba_errors import in_short
 from dp_bandit_envs.decisions import DecisionSet
 from dp_bandit_envs.envs.ledger_of_many import counted
 from dp_bandit_envs.errors import GainRangeError
@@ -17,7 +19,7 @@ from dp_bandit_envs.graphs import FeedbackGraph, GraphSource
 from dp_bandit_envs.metrics.regrets import external_regret, policy_regret, pseudo_regret
 from dp_bandit_envs.protocols import Environment, FloatArray, IntArray
 from dp_bandit_envs.seeding import ADVERSARY, GRAPH, stream
-from dp_bandit_envs.simulation.chain import NotCompilableError
+from dp_bandit_envs.simulation.chain import RefusedByNumbaError
 from dp_bandit_envs.simulation.first_state import FirstState
 from dp_bandit_envs.simulation.game import play
 from dp_bandit_envs.simulation.payoffs import History, compiled_constant, new_history, read_only
@@ -130,13 +132,14 @@ def check_compiles(plan: Plan, adversary: Adversary, source: GraphSource | None)
     """Compile a plan that has functions of somebody else's, or raise `NotCompilableError`; nothing of it is run."""
     foreign = plan.block.foreign
     if foreign:
+        if not plan.block.ready:
+            say_compiling([type(plan.agent).__name__], kept=False)
         trials = CompiledTrials(adversary, {"": plan}, 0, np.ones(1, np.int64), Terms(), source, plan.decision_set)
         try:
             in_background(trials.compile)
         # Numba raises errors of many types here.
         except Exception as error:
-            why = f"{type(error).__name__} in compiling {', '.join(foreign)}"
-            raise NotCompilableError(f"Numba cannot compile it: {why}") from None
+            raise RefusedByNumbaError(in_short(error, foreign, plan.owners)) from None
 
 
 @dataclasses.dataclass

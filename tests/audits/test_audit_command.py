@@ -77,7 +77,7 @@ def test_a_refuted_claim_is_red_and_an_infinite_bar_ends_at_the_axis():
     assert widths == [1.0, MOST_WIDE, 0.5, 0.0]
     red = [to_hex(patch.get_facecolor()).upper() == VERMILION for patch in axes.patches]
     assert red == [False, True, False, False]
-    assert [text.get_text() for text in axes.texts] == ["1", "inf", "at least 0.5", "-"]
+    assert [text.get_text() for text in axes.texts] == ["1", r"$\infty$", "at least 0.5", "-"]
 
 
 def test_an_agents_own_draws_are_audited_in_short_games():

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.algorithms import ALGORITHMS, algorithm_names, make_algorithm, paper_epsilon
-from dp_bandit_envs.cli import app as app_module
+from dp_bandit_envs.cli import run_command
 from dp_bandit_envs.cli.run_arguments import contestant, experiment_of
 from dp_bandit_envs.cli.show_command import KINDS, about, declared, named
 from dp_bandit_envs.envs.registration import IDS
@@ -19,6 +19,7 @@ from dp_bandit_envs.errors import UnknownNameError
 from dp_bandit_envs.experiments import figure_2
 from dp_bandit_envs.experiments.claim import Verdict
 from dp_bandit_envs.experiments.results_folder import ResultsFolder
+from dp_bandit_envs.plots.mathematics import typeset
 from dp_bandit_envs.privacy.counters import COUNTERS
 from tests.tools.playable import BANDITS, FULL_INFORMATION, arguments_of, home_of, names_for
 from tests.tools.plays import POINT_IDS
@@ -39,6 +40,12 @@ FILES = {*REPRODUCED, "results.nc"}
 
 def names_in(folder):
     return {path.name for path in folder.iterdir()}
+
+
+def drawn(svg, text):
+    """Return whether a text is in a figure; mathematics is drawn letter by letter, after a comment with its source."""
+    shown = typeset(text)
+    return f">{shown}</" in svg or f"<!-- {shown} -->" in svg
 
 
 def arrays_in(file):
@@ -235,7 +242,7 @@ def test_one_epsilon_is_the_guarantee_of_every_algorithm_everywhere(dp_bandit, t
     svg = (tmp_path / "mine" / "figure.svg").read_text(encoding="utf-8")
     for name, guarantee in rows.items():
         assert f"| {name} | {guarantee} |" in report
-        assert f">{name} {guarantee if guarantee.startswith('(') else f'({guarantee})'}</" in svg
+        assert drawn(svg, f"{name} {guarantee if guarantee.startswith('(') else f'({guarantee})'}")
     table = (tmp_path / "mine" / "summary.csv").read_text(encoding="utf-8").splitlines()
     for line in table[1:]:
         _, name, epsilon, delta = line.split(",")[:4]
@@ -269,7 +276,7 @@ def test_results_go_below_results_by_default(dp_bandit, tmp_path):
 def test_reproduce_writes_all_files_and_every_claim(dp_bandit, tmp_path):
     code, out, err = dp_bandit("reproduce", "figure-1", "--trials", 30, "--horizon", 512, "--out", "mine", "--jobs", 1)
     assert (code, err) == (0, "")
-    assert names_in(tmp_path / "mine") == FILES
+    assert names_in(tmp_path / "mine") == REPRODUCED
     report = (tmp_path / "mine" / "report.md").read_text(encoding="utf-8")
     assert "`dp-bandit reproduce figure-1 --trials 30 --horizon 512 --out mine --jobs 1`" in report
     claims = report.partition("| the paper says | seen here | holds? |\n")[2].partition("\n\n")[0].splitlines()[1:]
@@ -293,7 +300,7 @@ def test_another_epsilon_draws_five_algorithms(dp_bandit, tmp_path):
     folder = tmp_path / "results" / "figure-1-epsilon-1"
     text = (folder / "figure.svg").read_text(encoding="utf-8")
     for name in ("EXP3", "DP-EXP3-Lap", "EXP3-tau", "Batched-Lap-EXP3", "Batched-Lap-HTINF"):
-        assert re.search(rf">{name} \(eps ", text)
+        assert re.search(rf"<!-- {name.replace('--', '- -')} \(\$.varepsilon=", text)
     assert "All private algorithms have epsilon = 1 " in (folder / "report.md").read_text(encoding="utf-8")
 
 
@@ -302,7 +309,7 @@ def test_figure_2_writes_all_files_and_every_claim(dp_bandit, tmp_path, modern):
     code, out, err = dp_bandit("reproduce", "figure-2", "--trials", 3, "--horizon", 300, *modern)
     assert (code, err) == (0, "")
     folder = tmp_path / "results" / f"figure-2{'-modern' if modern else ''}"
-    assert names_in(folder) == FILES
+    assert names_in(folder) == REPRODUCED
     report = (folder / "report.md").read_text(encoding="utf-8")
     claims = report.partition("| the paper says | seen here | holds? |\n")[2].partition("\n\n")[0].splitlines()[1:]
     assert len(claims) == 11
@@ -318,9 +325,10 @@ def test_figure_2_writes_all_files_and_every_claim(dp_bandit, tmp_path, modern):
     assert np.array_equal(arrays["2-arms-epsilon-1/UCB/pulls"], arrays["2-arms-epsilon-0.1/UCB/pulls"])
     svg = (folder / "figure.svg").read_text(encoding="utf-8")
     for text in ("(a) 2 arms, epsilon = 1", "(d) 10 arms, epsilon = 0.1", "pseudo-regret (gain)"):
-        assert f">{text}</" in svg
-    assert ">UCB (no privacy)</" in svg and ">DP-UCB (eps 1 or 0.1)</" in svg
-    assert all(f">{name} (" in svg for name in names)
+        assert drawn(svg, text)
+    # The guarantee differs between panels, which say so.
+    assert drawn(svg, "UCB (no privacy)") and all(drawn(svg, name) for name in names[1:])
+    assert "Private-UCB: $\\varepsilon=0.05$; DP-UCB-INT: $\\varepsilon=" in svg and "others: $\\varepsilon=0.1$" in svg
     assert len((folder / "summary.csv").read_text(encoding="utf-8").splitlines()) > 1 + 4 * len(names) * 20
 
 
@@ -342,14 +350,14 @@ def test_figure_modern_writes_two_experiments_and_one_report(dp_bandit, tmp_path
     assert sum(report.count(f"| {verdict.value}{after}") for verdict in Verdict for after in (", ", " from")) == 10
     svg = (tmp_path / "mine" / "figure.svg").read_text(encoding="utf-8")
     for text in (
-        "lower bound",
-        "lower bound without privacy",
-        "DP-IMED (eps 0.05 to 2)",
+        "asymptotic lower bound",
+        "asymptotic lower bound without privacy",
+        "DP-IMED",
         "KL-UCB (no privacy)",
-        "epsilon",
+        "privacy parameter epsilon",
         "round t",
     ):
-        assert f">{text}</" in svg
+        assert drawn(svg, text), text
     # The same command again plays nothing and changes nothing.
     before = {file: file.read_bytes() for file in (tmp_path / "mine").rglob("*") if file.is_file()}
     code, out, _ = dp_bandit(*command)
@@ -394,18 +402,17 @@ def test_figure_graph_writes_two_experiments_and_one_report(dp_bandit, tmp_path)
     assert missing(report, 2, 60, 210, "10,000") == [] and "nan" not in report
     assert "| the thesis says | seen here | holds? |" in report
     svg = (tmp_path / "mine" / "figure.svg").read_text(encoding="utf-8")
-    titles = ("(a) Erdos-Renyi, 500 arms", "(e) Les Misérables, 77 arms", "(h) DP-KLUCB, 20 arms, T = 600")
+    titles = ("(a) Erdos-Renyi, 500 arms", "(e) Les Misérables, 77 arms", "(h) complete graph, 20 arms, T = 600")
     for text in (
         *titles,
         "bound for TS-N",
-        "TS-MaxN",
-        "UCB-MaxN",
-        "(no privacy)",
-        "epsilon = 0.1",
-        "no privacy",
+        "TS-MaxN (no privacy)",
+        "UCB-MaxN (no privacy)",
+        "DP-KLUCB (eps 0.1)",
+        "KL-UCB (no privacy)",
         "round t",
     ):
-        assert f">{text}</" in svg
+        assert drawn(svg, text), text
     arrays = arrays_in(tmp_path / "mine" / "graphs" / "results.npz")
     assert arrays["karate-club/TS-N/pseudo_regret"].shape == (2, len(arrays["karate-club/checkpoints"]))
     assert arrays["erdos-renyi/TS-N/pulls"].shape == (2, 500) and arrays["power-law/checkpoints"][-1] == 60
@@ -473,7 +480,7 @@ def test_the_folder_of_another_figure_is_refused(dp_bandit, tmp_path):
     dp_bandit("reproduce", "figure-2", *SMALL, "--out", "mine")
     code, _, err = dp_bandit("reproduce", "figure-modern", *SMALL, "--out", "mine")
     assert code == 2 and "belongs to another configuration" in err
-    assert names_in(tmp_path / "mine") == FILES
+    assert names_in(tmp_path / "mine") == REPRODUCED
 
 
 def test_log_spacing_reaches_the_results(dp_bandit, tmp_path):
@@ -759,7 +766,7 @@ def test_our_own_bugs_keep_their_traceback(dp_bandit, monkeypatch):
     def broken(*given):
         raise AssertionError("a bug")
 
-    monkeypatch.setattr(app_module, "_jobs", broken)
+    monkeypatch.setattr(run_command, "cores", broken)
     with pytest.raises(AssertionError, match="a bug"):
         dp_bandit("run", "Stochastic", "EXP3", *SMALL)
 
@@ -785,7 +792,7 @@ def test_an_environment_takes_arguments_after_a_colon(dp_bandit, tmp_path):
     ("environment", "words"),
     [
         ("Graph:cycle", ("name=value", "'cycle'")),
-        ("mine:Drifting", ("mine:DPBandit-Drifting-v0",)),
+        ("mine:Drifting", ("'mine'", "PYTHONPATH")),
         ("Graph:grph=cycle", ("grph",)),
         ("Grph:graph=cycle", ("environment", "'Grph'")),
     ],

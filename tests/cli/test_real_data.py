@@ -85,7 +85,7 @@ def test_without_a_seed_it_is_secret_and_written_nowhere(dp_bandit, tmp_path, mo
     for form in (str(SECRET).encode(), f"{SECRET:x}".encode(), in_bytes, in_bytes[::-1]):
         assert form not in everything
     assert {path.name for path in (tmp_path / "out").iterdir()} == {
-        *("configuration.json", "results.npz", "summary.csv", "figure.png", "figure.svg", "report.md")
+        *("configuration.json", "results.npz", "summary.csv", "figure.png", "figure.svg", "report.md", "results.nc")
     }
 
 

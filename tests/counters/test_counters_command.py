@@ -153,18 +153,29 @@ def test_a_horizon_of_one_item_is_plotted_without_a_warning(tmp_path):
 # ---- the plot ------------------------------------------------------------------------------------------------------
 
 
-def test_the_plot_shows_the_standard_deviation_of_every_counter():
-    """One line each; dashed if the counter must know the horizon; the ends are the square roots of exact variances."""
+def test_the_plot_shows_the_worst_error_so_far():
+    """One line each; dashed if the counter must know the horizon; the largest of all exact variances up to each item.
+
+    A second route: here all variances are looked up, and the plot asks for those of few items.
+    """
     rows = compare(1000, 1.0, 1e-6)
-    axes = counters_figure(rows, 1000, "epsilon = 1").axes[0]
-    lines = {str(line.get_label()): line for line in axes.get_lines()}
+    axes = counters_figure(rows, 1000).axes[0]
+    lines = {str(line.get_label()).split(" (")[0]: line for line in axes.get_lines()}
     assert set(lines) == {row.name for row in rows}
     assert len({line.get_color() for line in lines.values()}) == len(rows)
     for row in rows:
         line = lines[row.name]
         assert line.get_linestyle() == ("--" if row.counter.needs_horizon else "-")
         at, deviation = line.get_xdata(), line.get_ydata()
-        assert (at[0], at[-1]) == (1, 1000)
-        assert np.all(np.diff(at) > 0)
-        for place in (0, len(at) // 2, -1):
-            assert deviation[place] == pytest.approx(math.sqrt(row.counter.variance(int(at[place]))), rel=1e-12)
+        assert (at[0], at[-1]) == (1, 1000) and np.all(np.diff(at) > 0)
+        so_far = np.maximum.accumulate([row.counter.variance(t) for t in range(1, 1001)])
+        assert deviation == pytest.approx(np.sqrt(so_far[at - 1]), rel=1e-12)
+    assert math.isclose(lines["binary"].get_ydata()[-1] ** 2, rows_of(shown(1000, 1.0))["binary"][1], rel_tol=1e-3)
+
+
+def test_each_line_of_the_plot_has_its_guarantee():
+    figure = counters_figure(compare(1000, 0.5, 1e-6), 1000)
+    labels = {text.get_text() for text in figure.legends[0].get_texts()}
+    assert r"hybrid ($\varepsilon=0.5$)" in labels
+    assert r"square-root ($\varepsilon=0.5$, $\delta=10^{-6}$)" in labels
+    assert figure.axes[0].get_ylabel() == "largest standard deviation so far"

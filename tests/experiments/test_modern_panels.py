@@ -11,10 +11,12 @@ from dp_bandit_envs.experiments.figure_modern.modern_panels import (
     modern_figure,
 )
 from dp_bandit_envs.plots.figure_bytes import as_bytes
-from dp_bandit_envs.plots.plot_style import BLACK, style_of
+from dp_bandit_envs.plots.plot_style import BLACK, STYLES
 
 ROUNDS = np.unique(np.round(np.geomspace(1, 10**5, 50)).astype(int))
 LEVELS = np.array([0.05, 0.5, 2.0])
+NAMES_ALONE = ["DP-SE", "DP-KLUCB", "KL-UCB"]
+NAMES = ["DP-SE", "DP-KLUCB", "KL-UCB (no privacy)"]
 
 
 def rows(rounds=ROUNDS, trials=6, games=2):
@@ -22,9 +24,9 @@ def rows(rounds=ROUNDS, trials=6, games=2):
     logs = np.log(rounds)
     made = []
     for game in range(1, games + 1):
-        curves = {name: noise * logs * 3 * game for name in ("DP-SE", "DP-KLUCB", "KL-UCB")}
-        time = OverTime(f"Game {game}", rounds, curves, logs * 2, logs)
-        private = {name: noise * game / LEVELS for name in ("DP-SE", "DP-KLUCB")}
+        curves = {name: noise * logs * slope * game for slope, name in enumerate(NAMES_ALONE, start=3)}
+        time = OverTime(f"Game {game}", rounds, curves, logs * 2, logs, 0.7)
+        private = {name: noise * slope * game / LEVELS for slope, name in enumerate(NAMES_ALONE[:2], start=1)}
         over = OverEpsilon(f"Sweep {game}", LEVELS, private, {"KL-UCB": noise[:, 0]}, 0.5 / LEVELS, 0.25)
         made.append((time, over))
     return made
@@ -38,22 +40,32 @@ def test_each_game_has_a_row_time_on_the_left_and_epsilon_on_the_right():
     drawn = modern_figure(rows(), note="the note")
     titles = [axes.get_title(loc="left") for axes in drawn.axes]
     assert titles == ["(a) Game 1", "(b) Sweep 1", "(c) Game 2", "(d) Sweep 2"]
-    assert [axes.get_xlabel() for axes in drawn.axes] == ["round t", "epsilon"] * 2
+    assert [axes.get_xlabel() for axes in drawn.axes] == [
+        "round $t$",
+        r"privacy parameter $\varepsilon$",
+    ] * 2
     assert {axes.get_ylabel() for axes in drawn.axes} == {"pseudo-regret (gain)"}
     assert {(axes.get_xscale(), axes.get_yscale()) for axes in drawn.axes} == {("log", "log")}
     assert len({axes.get_ylim() for axes in drawn.axes}) == 1
-    assert drawn.get_supxlabel() == "the note"
+    assert drawn.get_supxlabel().endswith("the note")
 
 
 def test_every_line_is_in_every_panel_and_once_in_the_legend():
     drawn = modern_figure(rows(), note="")
-    wanted = ["DP-SE", "DP-KLUCB", "KL-UCB", WITHOUT_PRIVACY, LOWER_BOUND]
+    bounds = [WITHOUT_PRIVACY, LOWER_BOUND]
     for axes in drawn.axes:
-        assert list(lines(axes)) == wanted
-    assert [text.get_text() for text in drawn.legends[0].get_texts()] == wanted
-    for axes in drawn.axes:
-        for name in wanted[:3]:
-            assert lines(axes)[name].get_color() == style_of(name, wanted).colour
+        assert list(lines(axes)) == [*NAMES, *bounds]
+        assert [line.get_color() for line in axes.lines[:3]] == [STYLES[name].colour for name in NAMES_ALONE]
+    assert [text.get_text() for text in drawn.legends[0].get_texts()] == [*NAMES, *bounds]
+
+
+def test_the_guarantee_is_said_where_the_axis_does_not():
+    """On the left below the title, or in it; on the right the axis says it."""
+    drawn = modern_figure(rows(games=1), note="")
+    assert [[text.get_text() for text in axes.texts] for axes in drawn.axes] == [[r"$\varepsilon=0.7$"], []]
+    ((time, over),) = rows(games=1)
+    titled = modern_figure([(time._replace(title="Game; epsilon = 0.7"), over)], note="")
+    assert not any(axes.texts for axes in titled.axes)
 
 
 def test_the_lower_bound_is_a_dashed_black_line():
@@ -72,7 +84,7 @@ def test_lines_are_means_and_without_privacy_one_is_level():
     left, right = modern_figure(rows(games=1), note="").axes
     assert lines(left)["DP-SE"].get_ydata() == pytest.approx(3 * np.log(ROUNDS[ROUNDS >= 10]))
     assert lines(right)["DP-SE"].get_ydata() == pytest.approx(1 / LEVELS)
-    assert lines(right)["KL-UCB"].get_ydata() == pytest.approx(np.ones(3))
+    assert lines(right)["KL-UCB (no privacy)"].get_ydata() == pytest.approx(np.ones(3))
     assert right.get_xticks().tolist() == LEVELS.tolist()
 
 

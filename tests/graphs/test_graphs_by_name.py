@@ -141,3 +141,19 @@ def test_wrong_names_and_options_are_refused(name, arguments, error, words):
         GraphSource(name, **arguments)
     with refused(error, *words):
         GraphEnv(name, horizon=3, **arguments)
+
+
+@pytest.mark.parametrize("n_arms", [2, 3, 7])
+@pytest.mark.parametrize("self_loops", [True, False])
+def test_simple_graphs_are_those_of_networkx(n_arms, self_loops):
+    theirs = {
+        "complete": nx.complete_graph(n_arms),
+        "empty": nx.empty_graph(n_arms),
+        "star": nx.star_graph(n_arms - 1),
+        "cycle": nx.cycle_graph(n_arms),
+        "cliques": nx.disjoint_union_all([nx.complete_graph(min(5, n_arms - start)) for start in range(0, n_arms, 5)]),
+    }
+    for name, graph in theirs.items():
+        ours = named_graph(name, n_arms, np.random.default_rng(0), self_loops=self_loops)
+        same = as_feedback_graph(graph, self_loops=self_loops)
+        assert np.array_equal(ours.starts, same.starts) and np.array_equal(ours.revealed, same.revealed), name

@@ -4,13 +4,16 @@ import inspect
 import textwrap
 import types
 
+import gymnasium as gym
 import numba
 import numpy as np
 import pytest
 from numba.core.caching import CacheImpl, IndexDataCacheFile
 
 from dp_bandit_envs.agents import exp3, tsallis_inf, uniform
+from dp_bandit_envs.algorithms import make_algorithm
 from dp_bandit_envs.compiling.compiled import compile_with, fingerprint
+from dp_bandit_envs.compiling.fingerprint import add
 from dp_bandit_envs.privacy import laplace
 from dp_bandit_envs.privacy.counters import binary
 from dp_bandit_envs.privacy.mechanism import Below
@@ -19,6 +22,8 @@ from dp_bandit_envs.privacy.values import gains_of_arms
 from dp_bandit_envs.simulation import play_block as loop
 from dp_bandit_envs.simulation import totals
 from dp_bandit_envs.simulation.chain import stages
+from dp_bandit_envs.simulation.lane_loops import LaneGains, LaneLoop, carries
+from dp_bandit_envs.simulation.plan import make_plan
 from dp_bandit_envs.specialise import specialise
 
 SOURCE = """
@@ -275,3 +280,30 @@ def test_two_processes_that_compile_at_once_do_not_swap_their_code(tmp_path, mon
     assert list(tmp_path.rglob("*.nbc"))
     for function, expected in ((twice, 3.0), (thrice, 4.0)):
         assert compile_with(plus, {"stand_in": function})(1.0) == expected
+
+
+class Heard:
+    """Keeps what a fingerprint is made of."""
+
+    def __init__(self):
+        self.parts = []
+
+    def update(self, part):
+        """Keep a part."""
+        self.parts.append(part)
+
+
+@pytest.mark.parametrize("name", ["EXP3", "DP-EXP3-Lap", "DP-UCB"])
+def test_fingerprints_are_the_same_in_every_process(name):
+    """An address in one would be another in the next process, which would compile what is on disk."""
+    env = gym.make("DPBandit-Stochastic-v0")
+    plan = make_plan(make_algorithm(name), env)
+    loops = [plan.block._compiled]
+    if carries(plan):
+        adversary = env.unwrapped.adversary
+        loops += [LaneLoop(plan).compiled, LaneGains(adversary, adversary).compiled]
+    for compiled in loops:
+        heard = Heard()
+        add(compiled._function, compiled._replacements, heard, {})
+        assert len(heard.parts) > 100
+        assert not [part for part in heard.parts if b" at 0x" in part]

@@ -14,7 +14,8 @@ import pytest
 from dp_bandit_envs.adversaries import Stochastic
 from dp_bandit_envs.compiling.background import never
 from dp_bandit_envs.compiling.compiled import Compiled
-from dp_bandit_envs.compiling.machine_code import MachineCode, MissingCodeError, only_from_disk
+from dp_bandit_envs.compiling.loading import MissingCodeError, only_from_disk
+from dp_bandit_envs.compiling.machine_code import MachineCode
 from dp_bandit_envs.simulation import compiling_beside
 from dp_bandit_envs.simulation.compiling_beside import compile_all, may_be_sent, missing_in, processes
 from dp_bandit_envs.simulation.prepared import prepare

@@ -1,7 +1,6 @@
 """The same trials side by side and one at a time, with what is left of both at their ends."""
 
 import dataclasses
-import importlib
 from typing import Any
 
 import numpy as np
@@ -102,7 +101,7 @@ def _decoded(form: Any, words: Any) -> Any:
     """Return what the words of a game mean, nested as the form is."""
     if isinstance(form, Parts):
         inner = [_decoded(part, words) for part in form.inner]
-        return getattr(importlib.import_module(form.module), form.name)(*inner) if form.module else tuple(inner)
+        return form.kind(*inner) if form.kind else tuple(inner)
     size = {"array": form.size, "slot": 2, "stream": STREAM_WORDS, "number": 1}[form.kind]
     found = words[form.row : form.row + size].copy()
     if form.kind == "stream":

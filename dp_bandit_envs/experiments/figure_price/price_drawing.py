@@ -69,8 +69,8 @@ def ratio_band(points: Sequence[Estimate]) -> Band:
     Args:
         points: Each ratio r with its standard error s; without an error, the interval is r.
     """
-    line = np.array([one.value for one in points])
-    error = np.nan_to_num([one.error for one in points])
+    line = np.array([one.value for one in points], dtype=float)
+    error = np.nan_to_num(np.array([one.error for one in points], dtype=float))
     # A ratio that is hardly known has a band over the whole axis, not one that overflows.
     factor = np.exp(np.minimum(NORMAL_95 * np.divide(error, line, out=np.zeros_like(line), where=line > 0), 20))
     return Band(line, line / factor, line * factor)

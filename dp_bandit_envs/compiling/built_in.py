@@ -1,0 +1,13 @@
+"""Placeholders, in functions that run only compiled, for what machine code has built in; see `numba_functions`."""
+
+from typing import Any
+
+
+def streams_at(addresses: tuple[int, ...]) -> Any:
+    """Return the random streams whose first words are at these addresses."""
+    raise NotImplementedError
+
+
+def plain_tuple(value: Any) -> Any:
+    """Return nested NamedTuples as plain tuples."""
+    raise NotImplementedError

@@ -1,0 +1,72 @@
+"""Says in one sentence why Numba cannot compile somebody's function: which one, in which line, and the way out."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import PurePath
+from types import CodeType, FunctionType
+from typing import Any
+
+MOST_LETTERS = 160
+WAY_OUT = "Use numbers, arrays and math there, or leave it to play"
+_PLACE = re.compile(r'File "([^"\n]+)", line (\d+)|(?: at|Raised from) (\S+) \((\d+)\)')
+_CALLED = re.compile(r"<function (\w+) at ")
+_HEADER = re.compile(r"Failed in \w+ mode pipeline|During: |File \"|$")
+_NO_FUNCTION = re.compile(r"No implementation of function Function\(<(?:[\w-]+ )*(\w+)[^>]*>?\)")
+_ARGUMENT = re.compile(r"argument \d+: Cannot determine Numba type of")
+
+
+def in_short(error: Exception, functions: Sequence[Callable[..., Any]], owners: Mapping[Any, str]) -> str:
+    """Return why something cannot be compiled.
+
+    Args:
+        error: What Numba raised.
+        functions: The functions that are not of this package.
+        owners: The names of the classes that some of them belong to.
+    """
+    text = re.sub(r"\x1b\[[\d;]*m", "", str(error))
+    function, line = _found(text, functions)
+    places = [_named(function, line, owners)] if function else [_named(each, None, owners) for each in functions]
+    return f"Numba cannot compile {' or '.join(places)}: {_words(text)}. {WAY_OUT}"
+
+
+def _named(function: Any, line: int | None, owners: Mapping[Any, str]) -> str:
+    code: CodeType = function.__code__
+    owner = f" of {owners[function]}" if function in owners else ""
+    return f"{function.__name__}{owner} ({PurePath(code.co_filename).name}, line {line or code.co_firstlineno})"
+
+
+def _found(text: str, functions: Sequence[Any]) -> tuple[FunctionType | None, int | None]:
+    """Return the innermost of the functions that a message names, and the line."""
+    for one, first, other, second in _PLACE.findall(text):
+        file, line = PurePath(one or other).name, int(first or second)
+        for function in functions:
+            code = function.__code__
+            if PurePath(code.co_filename).name == file and code.co_firstlineno <= line <= _last_line(code):
+                return function, line
+    for name in _CALLED.findall(text):
+        for function in functions:
+            if function.__name__ == name:
+                return function, None
+    return None, None
+
+
+def _last_line(code: CodeType) -> int:
+    lines = [line for _, _, line in code.co_lines() if line is not None]
+    inner = [_last_line(const) for const in code.co_consts if isinstance(const, CodeType)]
+    return max([code.co_firstlineno, *lines, *inner])
+
+
+def _words(text: str) -> str:
+    """Return the first sentence of a message that says something."""
+    missing = _NO_FUNCTION.search(text)
+    if _ARGUMENT.search(text):
+        # All arguments of the loop but the states are of this package.
+        words = "a state must be a NamedTuple of arrays and numbers, of types that Numba knows"
+    elif missing:
+        words = f"Numba has no {missing[1]} for these types"
+    else:
+        lines = [line.strip() for line in text.splitlines()]
+        words = next((line for line in lines if not _HEADER.match(line)), "unknown reason")
+        words = re.sub(r" from '[^']*'|, defined$", "", _PLACE.sub("", words.partition(" Raised from ")[0]).strip())
+        words = words.rstrip(".:,")
+    return words if len(words) <= MOST_LETTERS else f"{words[:MOST_LETTERS]} ..."

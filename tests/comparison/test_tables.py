@@ -1,0 +1,81 @@
+"""Tables: the numbers of the games, every guarantee, and text that LaTeX and other programs take."""
+
+import csv
+import io
+import math
+
+import numpy as np
+import pytest
+
+from dp_bandit_envs import compare
+from dp_bandit_envs.comparison.tables import amount, latex
+from tests.tools.refusals import refused
+
+
+@pytest.fixture(scope="module")
+def compared():
+    return compare(["Stochastic:means=[.9,.5]"], ["UCB", "EXP3-tau"], epsilon=[2, 5], horizon=80, trials=9)
+
+
+def test_numbers_are_those_of_the_games(compared):
+    rows = list(csv.DictReader(io.StringIO(compared.table("csv"))))
+    assert len(rows) == len(compared) == 3
+    for row, entry in zip(rows, compared, strict=True):
+        last = entry.values("external_regret")[:, -1]
+        assert float(row["mean external regret"]) == pytest.approx(last.mean())
+        assert float(row["standard error"]) == pytest.approx(last.std(ddof=1) / 3)
+        assert float(row["99 % quantile"]) == pytest.approx(np.quantile(last, 0.99))
+        assert (float(row["epsilon"]), float(row["delta"])) == pytest.approx(entry.level)
+        assert row["asked epsilon"] == ("" if entry.asked is None else f"{entry.asked:g}")
+
+
+@pytest.mark.parametrize("format", ["markdown", "latex", "csv", "html"])
+def test_every_row_says_what_is_guaranteed(compared, format):
+    text = compared.table(format, measure="switches")
+    assert "mean switches" in text and "central; arms" in text and "none" in text
+    delta = f"{80**-2:.3g}"
+    assert text.count(delta) == 2
+
+
+def test_latex_takes_every_letter():
+    """Each special letter, by hand; a number column is set to the right."""
+    text = latex(["epsilon", "a_b"], [["inf", "50 % & {more} #1 ~ ^ \\ $"], ["1,000", "x"]])
+    assert text.splitlines() == [
+        r"\begin{tabular}{rl}",
+        r"\toprule",
+        r"$\varepsilon$ & a\_b \\",
+        r"\midrule",
+        r"$\infty$ & 50 \% \& \{more\} \#1 \textasciitilde{} \textasciicircum{} \textbackslash{} \$ \\",
+        r"1,000 & x \\",
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
+
+
+def test_amounts_are_short():
+    assert [amount(value) for value in (12345.6, 1234.56, 12.345, 0.012345, 0.0, math.nan)] == [
+        "12,346",
+        "1,234.6",
+        "12.3",
+        "0.0123",
+        "0",
+        "",
+    ]
+
+
+def test_names_cannot_put_markup_into_a_notebook():
+    compared = compare("Stochastic", {"<b>bold</b>": "UCB"}, horizon=20, trials=6)
+    for text in (compared._repr_html_(), compared.ranking()._repr_html_()):
+        assert "&lt;b&gt;bold" in text and "<b>" not in text
+
+
+def test_unknown_words_are_refused(compared):
+    with refused(ValueError, "format", "latex"):
+        compared.table("text")
+    with refused(ValueError, "measure", "external_regret"):
+        compared.table(measure="regret")
+    switching = compare("Switching", "UCB", horizon=20, trials=2)
+    with refused(ValueError, "pseudo_regret", "Switching", "external_regret"):
+        switching.table(measure="pseudo_regret")
+    with refused(ValueError, "UCB", "Switching"):
+        switching.select(environment="Nowhere")

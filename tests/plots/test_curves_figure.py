@@ -1,0 +1,271 @@
+"""Figures of curves: what they say, what they draw on linear and logarithmic axes, and that they stay the same."""
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from matplotlib.collections import PolyCollection
+
+from dp_bandit_envs.metrics import BANDS, band_of
+from dp_bandit_envs.plots.curves import Curve, Panel, Reference
+from dp_bandit_envs.plots.curves_plot import ROUND, curves_figure
+from dp_bandit_envs.plots.figure_bytes import as_bytes
+from dp_bandit_envs.plots.plot_style import STYLES, styles_for
+from tests.tools.refusals import refused
+
+ROUNDS = np.arange(10, 1001, 10)
+LOG = {"x_scale": "log", "y_scale": "log"}
+LEVELS = np.array([0.1, 0.5, 1.0, 2.0])
+
+
+def regret(slope, seed, trials=30):
+    noise = np.random.default_rng(seed).normal(0, 1, (trials, len(ROUNDS)))
+    return slope * np.sqrt(ROUNDS) + noise.cumsum(axis=1)
+
+
+def panels_of(number=1, names=("EXP3", "EXP3-tau"), guarantees=("eps 1",)):
+    return [
+        Panel(
+            f"Game {panel}",
+            [
+                Curve(name, f"{name} ({guarantees[panel % len(guarantees)]})", ROUNDS, regret(place + 1, place))
+                for place, name in enumerate(names)
+            ],
+        )
+        for panel in range(number)
+    ]
+
+
+def drawn(panels, **given):
+    return curves_figure(panels, **({"across": ROUND, "measure": "external_regret", "band": "ci"} | given))
+
+
+def alone(samples, at=ROUNDS, name="EXP3", **given):
+    return drawn([Panel("Game", [Curve(name, name, at, np.asarray(samples, dtype=float))])], **given)
+
+
+def texts(figure):
+    return [text.get_text() for legend in legends(figure) for text in legend.get_texts()]
+
+
+def legends(figure):
+    return [*figure.legends, *(axes.get_legend() for axes in figure.axes if axes.get_legend() is not None)]
+
+
+def notes(axes):
+    return [text.get_text() for text in axes.texts if text.get_text()]
+
+
+def outline(axes, place=0):
+    return [one for one in axes.collections if isinstance(one, PolyCollection)][place].get_paths()[0].vertices
+
+
+@pytest.mark.parametrize("number", [1, 2, 5])
+def test_axes_say_what_they_show_and_in_which_unit(number):
+    figure = drawn(panels_of(number), note="the rest")
+    used = figure.axes[:number]
+    assert {axes.get_xlabel() for axes in used} == {"round $t$"}
+    assert {axes.get_ylabel() for axes in used} == {"external regret (gain)"}
+    titles = [axes.get_title(loc="left") for axes in used]
+    assert titles == (["Game 0"] if number == 1 else [f"({'abcde'[i]}) Game {i}" for i in range(number)])
+    note = " ".join(figure.get_supxlabel().split())
+    assert note.startswith("line: mean of 30 trials; band: its 95 % confidence") and note.endswith(". the rest")
+
+
+def test_panels_side_by_side_say_it_once():
+    """Left and below. Panel (c) has nothing below it, as the cell there is the legend's."""
+    axes = drawn(panels_of(5)).axes[:5]
+    assert [one.yaxis.label.get_visible() for one in axes] == [True, False, False, True, False]
+    assert [one.xaxis.label.get_visible() for one in axes] == [False, False, True, True, True]
+
+
+@pytest.mark.parametrize("number", [1, 4, 5])
+def test_one_legend_names_every_algorithm_once_with_its_guarantee(number):
+    figure = drawn(panels_of(number, ("EXP3", "DP-SE", "mine"), ("eps 1, delta 1e-06",)))
+    assert len(legends(figure)) == 1
+    assert texts(figure) == [rf"{name} ($\varepsilon=1$, $\delta=10^{{-6}}$)" for name in ("EXP3", "DP-SE", "mine")]
+    assert not any(notes(axes) for axes in figure.axes)
+
+
+def test_guarantees_that_differ_between_panels_are_said_in_each():
+    figure = drawn(panels_of(2, guarantees=("eps 1", "eps 0.1")))
+    assert texts(figure) == ["EXP3", "EXP3-tau"]
+    assert [notes(axes) for axes in figure.axes] == [[r"$\varepsilon=1$"], [r"$\varepsilon=0.1$"]]
+
+
+def test_what_the_title_says_is_not_repeated():
+    panels = [
+        panel._replace(title=f"epsilon = {level}")
+        for panel, level in zip(panels_of(2, guarantees=("eps 1", "eps 0.1")), (1, 0.1), strict=True)
+    ]
+    assert not any(notes(axes) for axes in drawn(panels).axes)
+
+
+def test_those_that_differ_from_most_are_named():
+    panels = panels_of(2, ("EXP3", "DP-SE", "DP-TS"), ("eps 1", "eps 0.1"))
+    odd = panels[1].curves[1]._replace(label="DP-SE (eps 0.05, delta 1e-06)")
+    panels[1] = panels[1]._replace(curves=[panels[1].curves[0], odd, panels[1].curves[2]])
+    (note,) = notes(drawn(panels).axes[1])
+    assert note.replace("\n", " ") == r"DP-SE: $\varepsilon=0.05$, $\delta=10^{-6}$; others: $\varepsilon=0.1$"
+
+
+@pytest.mark.parametrize("band", BANDS)
+def test_lines_and_bands_are_those_of_the_kind(band):
+    panels = panels_of()
+    axes = drawn(panels, band=band).axes[0]
+    for place, curve in enumerate(panels[0].curves):
+        line, low, high = band_of(curve.samples, band)
+        assert axes.lines[place].get_xdata().tolist() == ROUNDS.tolist()
+        assert np.array_equal(axes.lines[place].get_ydata(), line)
+        edges = outline(axes, place)[:, 1]
+        assert edges.min() == pytest.approx(low.min()) and edges.max() == pytest.approx(high.max())
+
+
+def test_an_algorithm_looks_the_same_in_all_panels_and_as_styles_for_says():
+    panels = [panels_of(1, names)[0] for names in (("DP-KLUCB", "mine"), ("mine", "AS-SCRiBLe"), ("AS-SCRiBLe",))]
+    looks = styles_for(["DP-KLUCB", "mine", "AS-SCRiBLe"])
+    assert looks["DP-KLUCB"] == STYLES["DP-KLUCB"]
+    for axes, panel in zip(drawn(panels).axes, panels, strict=False):
+        for line, band, curve in zip(axes.lines, axes.collections, panel.curves, strict=True):
+            assert (line.get_color(), line.get_marker()) == (looks[curve.name].colour, looks[curve.name].marker)
+            assert mpl.colors.to_hex(band.get_facecolor()[0]) == mpl.colors.to_hex(line.get_color())
+
+
+def test_an_algorithm_at_several_epsilons_has_one_colour_and_several_dashes():
+    curves = [Curve("DP-SE", f"DP-SE (eps {level})", ROUNDS, regret(level, 0)) for level in (1, 2, 3)]
+    figure = drawn([Panel("one", curves)])
+    lines = figure.axes[0].lines
+    assert texts(figure) == [rf"DP-SE ($\varepsilon={level}$)" for level in (1, 2, 3)]
+    assert len({line.get_color() for line in lines}) == 1
+    assert len({line.get_linestyle() for line in lines}) > 1 and len({line.get_marker() for line in lines}) == 3
+
+
+def test_equal_curves_are_said_to_be_equal():
+    def panel(title, other):
+        curves = [Curve(name, name, ROUNDS, regret(1, seed)) for name, seed in (("A", 0), ("B", 0), ("C", other))]
+        return Panel(title, curves)
+
+    everywhere = drawn([panel("one", 1), panel("two", 2)])
+    assert texts(everywhere) == ["A", "B, the same as A", "C"]
+    in_one = drawn([panel("one", 1), panel("two", 0)])
+    assert texts(in_one) == ["A", "B, the same as A", "C"]
+    assert [notes(axes) for axes in in_one.axes] == [[], ["C is the same as A"]]
+
+
+def test_curves_that_differ_anywhere_are_not_said_to_be_equal():
+    other = regret(1, 0)
+    other[:, -1] *= 1.001
+    figure = drawn([Panel("one", [Curve("A", "A", ROUNDS, regret(1, 0)), Curve("B", "B", ROUNDS, other)])])
+    assert texts(figure) == ["A", "B"] and not notes(figure.axes[0])
+
+
+def test_nothing_is_drawn_at_or_below_0_on_a_log_axis():
+    """A line begins where it becomes positive; a band that falls to 0 ends at the axis."""
+    samples = np.array([[0, 0, 0, 1, 4], [0, 0, 2, 3, 5], [0, 0, -1, 5, 6.0]])
+    figure = alone(samples, np.array([1, 2, 4, 8, 16]), band="quantiles", **LOG)
+    (axes,) = figure.axes
+    height = axes.lines[0].get_ydata()
+    assert np.isnan(height[:3]).all() and height[3:].tolist() == [3, 5]
+    bottom = axes.get_ylim()[0]
+    assert bottom > 0 and outline(axes)[:, 1].min() >= bottom * (1 - 1e-12)
+    assert "a line begins where it is above 0" in " ".join(figure.get_supxlabel().split())
+    assert "above 0" not in alone(samples + 2, np.array([1, 2, 4, 8, 16]), band="quantiles", **LOG).get_supxlabel()
+    assert as_bytes(figure, "svg")
+
+
+def test_panels_with_a_log_axis_of_regret_share_it():
+    """Panels can then be compared by eye."""
+    panels = [
+        Panel(name, [Curve(one, one, ROUNDS, np.linspace(*ends, 100)[None, :].repeat(4, axis=0)) for one in names])
+        for name, ends, names in (("small", (0.5, 0.5), ["UCB"]), ("large", (0, 900), ["UCB", "DP-SE"]))
+    ]
+    figure = drawn(panels, **LOG)
+    limits = {axes.get_ylim() for axes in figure.axes}
+    assert len(limits) == 1 and limits.pop() == pytest.approx((0.5 / 1.3, 900 * 1.3))
+    assert {(axes.get_xscale(), axes.get_yscale()) for axes in figure.axes} == {("log", "log")}
+    # An algorithm that is in one panel only is in the legend all the same.
+    assert texts(figure) == ["UCB", "DP-SE, the same as UCB"]
+
+
+def test_a_reference_is_no_algorithm():
+    at = np.array([1.0, 10.0, 100.0])
+    bound = Reference("bound", at, np.array([0.0, 3.0, 9.0]), colour="#7F7F7F")
+    panel = panels_of()[0]._replace(references=[bound], title="one")
+    figure = drawn([panel, panel], **LOG)
+    line = figure.axes[1].lines[-1]
+    assert np.isnan(line.get_ydata()[0]) and line.get_ydata()[1:].tolist() == [3, 9]
+    assert (line.get_color(), line.get_marker()) == ("#7F7F7F", "None")
+    assert texts(figure)[-1] == "bound" and len(texts(figure)) == 3
+
+
+def test_few_places_are_marked_one_by_one():
+    figure = alone(np.ones((3, 4)), LEVELS, across="privacy parameter epsilon", x_scale="log")
+    (axes,) = figure.axes
+    assert axes.get_xticks().tolist() == LEVELS.tolist()
+    assert axes.lines[0].get_markevery() == (0, 1)
+    assert axes.get_xlabel() == r"privacy parameter $\varepsilon$"
+    figure.draw_without_rendering()
+    assert [tick.get_text() for tick in axes.get_xticklabels()] == ["0.1", "0.5", "1", "2"]
+
+
+def test_horizons_are_powers_of_two():
+    figure = alone(np.ones((3, 3)), 2 ** np.array([10, 12, 14]), across="horizon T", x_scale="log")
+    figure.draw_without_rendering()
+    assert [tick.get_text() for tick in figure.axes[0].get_xticklabels()] == ["$2^{10}$", "$2^{12}$", "$2^{14}$"]
+
+
+def test_places_may_have_other_numbers_of_trials_and_the_note_says_the_fewest():
+    curves = [
+        Curve("UCB", "UCB", LEVELS, [np.arange(float(trials)) for trials in (3, 9, 9, 9)]),
+        *(Curve(name, name, LEVELS, np.ones((20, 4))) for name in ("DP-SE", "DP-TS")),
+    ]
+    figure = drawn([Panel("one", curves)], across="epsilon")
+    assert figure.axes[0].lines[0].get_ydata().tolist() == [1, 4, 4, 4]
+    assert "mean of 20 (3 of UCB) trials" in " ".join(figure.get_supxlabel().split())
+
+
+def test_a_plain_axis_begins_at_0_and_keeps_what_is_below():
+    assert drawn(panels_of()).axes[0].get_xlim() == (0, 1000)
+    assert drawn(panels_of(), **LOG).axes[0].get_xlim() == (10, 1000)
+    low, high = alone(np.full((5, 3), -4.0), np.array([1, 2, 3])).axes[0].get_ylim()
+    assert low <= -4 <= high
+
+
+@pytest.mark.parametrize("scale", ["linear", "log"])
+@pytest.mark.parametrize(("trials", "rounds"), [(1, 1), (2, 3)])
+@pytest.mark.parametrize("value", [0.0, -1.0])
+def test_the_smallest_results_can_be_drawn(trials, rounds, value, scale):
+    figure = alone(np.full((trials, rounds), value), np.arange(1, rounds + 1), x_scale=scale, y_scale=scale)
+    assert as_bytes(figure, "png")
+
+
+@pytest.mark.parametrize("kind", ["png", "svg"])
+def test_the_same_figure_is_the_same_bytes(kind):
+    one, other = (as_bytes(drawn(panels_of(2)), kind) for _ in range(2))
+    assert one == other and one.startswith(b"\x89PNG" if kind == "png" else b"<?xml")
+    assert as_bytes(drawn(panels_of(2, ("EXP3", "Uniform"))), kind) != one
+
+
+def test_drawing_leaves_the_readers_settings_alone():
+    before = dict(mpl.rcParams)
+    as_bytes(drawn(panels_of()), "png")
+    assert dict(mpl.rcParams) == before
+
+
+def test_what_cannot_be_drawn_is_refused():
+    with refused(ValueError, "panels"):
+        drawn([])
+    with refused(ValueError, "band", "'sd'"):
+        drawn(panels_of(), band="sd")
+    with refused(ValueError, "scale", "'logarithm'"):
+        drawn(panels_of(), y_scale="logarithm")
+    assert drawn(panels_of(), band="CI", y_scale="LOG").axes[0].get_yscale() == "log"
+
+
+@pytest.mark.parametrize(
+    ("number", "columns", "shape"), [(4, None, (2, 2)), (5, None, (2, 3)), (3, 2, (2, 2)), (1, None, (1, 1))]
+)
+def test_panels_stand_in_rows(number, columns, shape):
+    figure = drawn(panels_of(number), columns=columns)
+    assert figure.axes[0].get_gridspec().get_geometry() == shape
+    # An empty cell has the legend.
+    assert len(figure.legends) == (0 if number < shape[0] * shape[1] else 1)

@@ -1,0 +1,116 @@
+"""A simulation as a figure and as a table: what they show, and that no name breaks them."""
+
+import dataclasses
+import xml.etree.ElementTree as ElementTree
+
+import numpy as np
+import pytest
+
+from dp_bandit_envs import PrivacyGuarantee
+from dp_bandit_envs.metrics import BANDS, band_of
+from dp_bandit_envs.plots.figure_bytes import as_bytes
+from dp_bandit_envs.simulation.outcomes import Outcome, Simulation
+from tests.tools.refusals import refused
+
+ROUNDS = np.array([10, 20, 40, 100])
+
+
+def outcome(name="EXP3", scale=1.0, guarantee=None, rounds=ROUNDS, **other):
+    regret = scale * np.linspace(0.5, 1.5, 5)[:, None] * np.sqrt(rounds)
+    made = Outcome(
+        name=name,
+        checkpoints=rounds,
+        external_regret=regret,
+        policy_regret=2 * regret,
+        pseudo_regret=3 * regret,
+        collected=4 * regret,
+        switches=(5 * regret).astype(int),
+        pulls=np.ones((5, 2), dtype=int),
+        engine="lanes",
+        reason="",
+        guarantee=guarantee or PrivacyGuarantee(1.0, delta=1e-6),
+    )
+    return dataclasses.replace(made, **other)
+
+
+def simulation(*outcomes):
+    return Simulation({one.name: one for one in outcomes}, ROUNDS, 100, 2, 0)
+
+
+def rows_of(table):
+    """Return the cells of a table, row by row; it is XML, too, so that an unescaped name breaks it or adds a tag."""
+    (*_, head, body) = ElementTree.fromstring(table)
+    rows = [*head, *body]
+    assert all(not list(cell) for row in rows for cell in row)
+    return [[cell.text for cell in row] for row in rows]
+
+
+def test_the_table_has_guarantee_and_regret_of_each_algorithm():
+    """The last regrets are 10 times 0.5, 0.75, 1, 1.25, 1.5.
+
+    Their mean is 10 and their standard error 10 sqrt(0.15625 / 5) = 1.77; the 99 % quantile is at 3.96 of 0 to 4,
+    12.5 + 0.96 * 2.5 = 14.9.
+    """
+    free = outcome("UCB", scale=2, guarantee=PrivacyGuarantee.none("no noise"), engine="play")
+    head, first, second = rows_of(simulation(outcome(), free)._repr_html_())
+    assert head == [
+        "algorithm",
+        "epsilon",
+        "delta",
+        "mean regret",
+        "standard error",
+        "median",
+        "99 % quantile",
+        "engine",
+    ]
+    assert first == ["EXP3", "1", "1e-06", "10.0", "1.8", "10.0", "14.9", "lanes"]
+    assert second == ["UCB", "inf", "0", "20.0", "3.5", "20.0", "29.8", "play"]
+
+
+def test_names_are_escaped():
+    rows = rows_of(simulation(outcome("<script>alert('&')</script>"))._repr_html_())
+    assert rows[1][0] == "<script>alert('&')</script>"
+
+
+@pytest.mark.parametrize("band", BANDS)
+def test_all_algorithms_are_drawn_with_their_guarantees(band):
+    figure = simulation(outcome(), outcome("DP-SE", scale=3)).plot(band=band)
+    (axes,) = figure.axes
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == [
+        rf"{name} ($\varepsilon=1$, $\delta=10^{{-6}}$)" for name in ("EXP3", "DP-SE")
+    ]
+    assert axes.lines[1].get_ydata() == pytest.approx(band_of(outcome(scale=3).external_regret, band).line)
+    assert axes.get_title(loc="left") == "$T=100$"
+
+
+@pytest.mark.parametrize(
+    ("measure", "factor", "label"),
+    [
+        ("external_regret", 1, "external regret (gain)"),
+        ("policy_regret", 2, "policy regret (gain)"),
+        ("pseudo_regret", 3, "pseudo-regret (gain)"),
+        ("collected", 4, "collected gain"),
+    ],
+)
+def test_each_measure_can_be_drawn(measure, factor, label):
+    (axes,) = outcome().plot(measure).axes
+    assert axes.lines[0].get_ydata() == pytest.approx(factor * np.sqrt(ROUNDS)) and axes.get_ylabel() == label
+    assert axes.lines[0].get_xdata().tolist() == ROUNDS.tolist()
+
+
+@pytest.mark.parametrize(("rounds", "scale"), [(np.arange(1, 9) * 10, "linear"), (2 ** np.arange(8), "log")])
+def test_rounds_that_grow_are_drawn_on_a_logarithmic_axis(rounds, scale):
+    assert outcome(rounds=rounds).plot("switches").axes[0].get_xscale() == scale
+
+
+def test_a_name_of_mathematics_is_a_name():
+    assert as_bytes(simulation(outcome(r"$\\alpha^ {mine} $5")).plot(), "svg")
+
+
+def test_what_is_unknown_is_refused():
+    with refused(ValueError, "measure", "'regret'"):
+        outcome().plot("regret")
+    with refused(ValueError, "band", "'sd'"):
+        outcome().plot(band="sd")
+    with refused(ValueError, "pseudo_regret", "external_regret"):
+        simulation(outcome(pseudo_regret=None)).plot("pseudo_regret")
