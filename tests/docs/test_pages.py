@@ -20,8 +20,7 @@ PLAIN = re.compile(
     r"source \.venv/bin/activate|\.venv\\Scripts\\Activate\.ps1|(python3|py) -m venv \.venv"
     r"|pip install ['\"]?[\w.-]*(\[\w+\])?( @ git\+<address>)?['\"]?"
 )
-# What is made on other branches; the one who merges them deletes the names here.
-COMING_EXTRAS = {"all", "cli", "fast", "graphs", "plots", "results"}
+# Pages that are written on other branches; the one who merges them deletes their names here.
 COMING = {
     "docs/advice.md",
     "docs/conformance.md",
@@ -133,7 +132,4 @@ def test_extras_that_pages_name_exist():
     table = re.findall(r"^\| (.+?) \|", "\n".join(PAGES["docs/install.md"].split("| extra |")[1:]), re.MULTILINE)
     named |= {extra for cell in table for extra in re.findall(r"`([\w-]+)`", cell)}
     assert {"all", "fast", "sb3"} <= named
-    assert named <= set(project["optional-dependencies"]) | COMING_EXTRAS
-    assert not COMING_EXTRAS & set(project["optional-dependencies"])
-    # Their sizes are measured once they are there.
-    assert bool(COMING_EXTRAS) == ("SIZES" in everything)
+    assert named <= set(project["optional-dependencies"])
