@@ -15,7 +15,7 @@ from typing import Any
 import dp_bandit_envs
 from dp_bandit_envs.byte_code import written_out
 
-WITHOUT_NUMBERS = ("cli", "experiments", "plots")
+WITHOUT_NUMBERS = ("cli", "comparison", "experiments", "plots")
 """Parts of the package that do not affect the numbers, except through an experiment's configuration."""
 ELSEWHERE = ("agents", "wrappers")
 """Parts that are in folders of their own in an editable installation."""
