@@ -39,7 +39,7 @@ OTHERS = {
     "python3",
 }
 # What stands in files of a reader's.
-OF_READERS = {"mine.py", "n/a", "NULL"}
+OF_READERS = {"mine.py", "n/a", "NULL", "export PYTHONPATH=.", '$env:PYTHONPATH = "."'}
 
 
 def spans(document):
