@@ -104,8 +104,8 @@ def test_every_name_stands_in_the_program(document):
     names = set(re.findall(r"[A-Za-z_]\w{3,}", words))
     known = set(re.findall(r"\w+", PROGRAM)) | {path.stem for path in SOURCES} | OTHERS
     known |= {path.parent.name for path in SOURCES}
-    # A page's own code is run, so what it names is there.
-    known |= set(re.findall(r"\w+", "\n".join(blocks(document, "python")))) if document in PAGES else set()
+    # The code of pages is run, so what it names is there.
+    known |= set(re.findall(r"\w+", "\n".join(code for page in OURS for code in blocks(page, "python"))))
     known |= {name for text in SOURCES.values() for name in re.findall(r"^def (test_\w+)", text, re.MULTILINE)}
     assert names - known == set()
 
