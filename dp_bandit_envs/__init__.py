@@ -12,6 +12,7 @@ from dp_bandit_envs.envs.registration import register
 
 if TYPE_CHECKING:
     from dp_bandit_envs.adversaries import Adversary
+    from dp_bandit_envs.advice import Advice, advise
     from dp_bandit_envs.agents import (
         Exp3,
         Exp3Set,
@@ -50,6 +51,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "Adversary": "adversaries",
+    "Advice": "advice",
     "Agent": "protocols",
     "Algorithm": "algorithms",
     "BanditEnv": "envs.bandit_env",
@@ -79,6 +81,7 @@ _HOMES = {
     "Ucb": "agents",
     "UcbMaxN": "agents",
     "Uniform": "agents",
+    "advise": "advice",
     "algorithm_names": "algorithms",
     "calibrate": "algorithms",
     "compare": "comparison",
@@ -93,6 +96,7 @@ _HOMES = {
 
 __all__ = [
     "Adversary",
+    "Advice",
     "Agent",
     "Algorithm",
     "BanditEnv",
@@ -123,6 +127,7 @@ __all__ = [
     "UcbMaxN",
     "Uniform",
     "__version__",
+    "advise",
     "algorithm_names",
     "calibrate",
     "compare",

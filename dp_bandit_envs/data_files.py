@@ -95,9 +95,7 @@ class DataFile:
         Raises:
             DataFileError: As an `error`, if it is not such text, or more than `MOST_TEXT_BYTES`.
         """
-        data = self._decompressed(error) if self.name.endswith(".gz") else self.content
-        if len(data) > MOST_TEXT_BYTES:
-            raise self._too_much(error)
+        data = self.text_bytes(error=error)
         try:
             text = data.decode("utf-8-sig")
         except UnicodeDecodeError as failure:
@@ -114,6 +112,20 @@ class DataFile:
                 " If it is UTF-16, save it again as UTF-8."
             )
         return text
+
+    def text_bytes(self, *, error: type[DataFileError] = DataFileError) -> bytes:
+        """Return the content, decompressed if the name ends in .gz.
+
+        Args:
+            error: The class of the errors to raise.
+
+        Raises:
+            DataFileError: As an `error`, if it cannot be decompressed, or is more than `MOST_TEXT_BYTES`.
+        """
+        data = self._decompressed(error) if self.name.endswith(".gz") else self.content
+        if len(data) > MOST_TEXT_BYTES:
+            raise self._too_much(error)
+        return data
 
     def lines(self, *, error: type[DataFileError] = DataFileError) -> Iterator[str]:
         r"""Yield the lines of `text` with their ends, which are \n, \r\n or \r and no others, as in text editors."""

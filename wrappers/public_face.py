@@ -240,7 +240,7 @@ def checked_above(mechanism: Mechanism, below: Below) -> Below:
         raise ValueError(
             f"{name} must state a PrivacyGuarantee, a sensitivity greater than 0, gains_in_a_round from 1, a horizon"
             f" from 1 to {below.horizon // mechanism.batch_size} and a Noise; its {wrong[0]} is"
-            f" {getattr(above, wrong[0])!r}."
+            f" {getattr(above, wrong[0])!r}. PrivacyGuarantee.none(reason) says that there is no guarantee."
         )
     if not mechanism.releases_sums:
         check_values(above, name)

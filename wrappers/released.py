@@ -17,6 +17,10 @@ FORKED = (
     " a difference. Call reset() there, or make the environment in that process."
 )
 NO_NUMBER = "a mechanism released a sum that is no finite number."
+NO_PAIR = (
+    "a mechanism's release must return two numbers, (value, count); it returned something else, which is withheld."
+    " dp_bandit_envs.conformance.check_wrapper shows it, on gains of its own."
+)
 WITHHOLDS = "a mechanism withheld a gain, which it says it never does. Set withholds = True."
 OUTSIDE_RELEASED = (
     "a mechanism released a gain outside [{:g}, {:g}]. Clip it, or set releases_sums = True if it is a sum."
@@ -53,11 +57,14 @@ class Released:
             return
         for arm, seen in enumerate(observed):
             if seen:
-                value, count = release(state, arm, gain[arm], rng)
+                pair = release(state, arm, gain[arm], rng)
             elif idle is not None:
-                value, count = idle(state, arm, rng)
+                pair = idle(state, arm, rng)
             else:
                 continue
+            if not isinstance(pair, tuple) or len(pair) != 2:
+                raise RefusedError(NO_PAIR)
+            value, count = pair
             if count >= 1:
                 self.values[arm] = value
                 if self._releases is not None:

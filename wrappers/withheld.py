@@ -8,8 +8,8 @@ from dp_bandit_envs.errors import BoundaryError
 Result = TypeVar("Result")
 
 WITHHELD = (
-    "something below {} failed; its message is withheld because it may contain private gains. To read it, play without"
-    " the wrapper, on data that is not private."
+    "something in or below {} failed; its message is withheld because it may contain private gains. To read it, play"
+    " without the wrapper on data that is not private, or let dp_bandit_envs.conformance.check_wrapper try it."
 )
 
 

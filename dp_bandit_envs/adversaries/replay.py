@@ -71,6 +71,8 @@ class Replay(Adversary):
             That column is not an arm, and who owns which lines counts as public. None if it is not known.
         ledger: A `dp_bandit_envs.Ledger`, which counts every game on these data and keeps them within its budget. Give
             the same one to all environments over the same data.
+        arm_names: The arms' names, in their order, such as `dp_bandit_envs.recorded_data.arm_names(path)`, which the
+            attribute `arm_names` keeps. By default "0", "1", ...
 
     Source: your own data.
 
@@ -86,6 +88,7 @@ class Replay(Adversary):
         *,
         persons: SupportsIndex | str | None = None,
         ledger: Any = None,
+        arm_names: Sequence[str] | None = None,
     ) -> None:
         if horizon is not None:
             horizon = checks.integer("horizon", horizon, at_least=1)
@@ -96,6 +99,7 @@ class Replay(Adversary):
         self.means = self._source.means
         self.ledger = ledger
         self._is_real = True
+        self.arm_names = _names(arm_names, self.n_arms)
 
     def begin(self, rng: np.random.Generator) -> None:
         """Start a new game at round 1; every random number of the game comes from `rng`."""
@@ -129,3 +133,12 @@ class Replay(Adversary):
         if isinstance(recorded, Pools):
             return OutcomePools(recorded.gains, horizon, persons=recorded.owners or bound)
         return GainTable(recorded.gains, horizon, persons=recorded.owners or bound)
+
+
+def _names(names: Sequence[str] | None, n_arms: int) -> tuple[str, ...]:
+    if names is None:
+        return tuple(map(str, range(n_arms)))
+    found = (names,) if isinstance(names, str) else tuple(names)
+    if len(found) != n_arms or not all(isinstance(name, str) for name in found):
+        raise ValueError(f"arm_names must be {n_arms} texts, one for each arm; received {len(found)} entries.")
+    return found

@@ -60,7 +60,8 @@ def draw_losses(algorithm: Algorithm, env: Environment, delta: float) -> DrawLos
     if rounds * width > MOST_NUMBERS:
         raise NotAuditedError(
             f"{algorithm.name}: its own draws are followed on all tables of at most {MOST_NUMBERS} gains; received"
-            f" {rounds} rounds of {width} arms. Use a shorter game, or sampled_loss."
+            f" {rounds} rounds of {width} arms. Use at most {MOST_NUMBERS // width} rounds (--horizon"
+            f" {MOST_NUMBERS // width}), or sampled_loss."
         )
     tables = np.array(list(itertools.product((0.0, 1.0), repeat=rounds * width))).reshape(-1, rounds, width)
     every = [laws.of(table) for table in tables]

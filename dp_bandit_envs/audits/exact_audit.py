@@ -20,7 +20,7 @@ from dp_bandit_envs.audits.linear_noise import LinearNoise, RowLoss, check_far_o
 from dp_bandit_envs.audits.own_norm_noise import own_norm_losses
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.experts_env import ExpertsEnv
-from dp_bandit_envs.errors import NotAuditedError
+from dp_bandit_envs.errors import NotAuditedError, WrongTypeError
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.mechanism import Mechanism
 from dp_bandit_envs.protocols import Environment, FloatArray, plays_points
@@ -65,6 +65,7 @@ def exact_loss(
             draws. (`"compiled"` takes seconds the first time.)
 
     Raises:
+        WrongTypeError: If `algorithm` is none of these, such as a wrapper's class.
         NotAuditedError: If a draw is of no known kind, if releases are not linear in the draws, or if an agent draws
             more than arms; the message says why.
         ImportError: If SciPy is needed and missing (extra `audits`).
@@ -78,6 +79,12 @@ def exact_loss(
     t = ROUNDS if horizon is None else checks.integer("horizon", horizon, at_least=1)
     if isinstance(algorithm, Mechanism):
         return _of_mechanism(algorithm, env or _random_game(k, t, seed), drivers)
+    if not isinstance(algorithm, Algorithm):
+        raise WrongTypeError(
+            "exact_loss audits an algorithm, its name, or a mechanism; received"
+            f" {getattr(algorithm, '__name__', type(algorithm).__name__)}. Put your wrapper into"
+            " Algorithm('mine', Uniform, lambda env: MyWrapper(env, ...))."
+        )
     game = _game_for(algorithm, k, t, seed) if env is None else env
     layers = layers_of_game(algorithm.wrap(game))
     if algorithm.own_guarantee is not None or not layers:

@@ -1,4 +1,4 @@
-"""The commands: `list`, `show`, `run`, `reproduce`, `counters` and `audit`."""
+"""The commands: `list`, `show`, `run`, `data`, `advise`, `reproduce`, `counters` and `audit`."""
 
 import sys
 from pathlib import Path
@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from dp_bandit_envs.cli import advise_command, data_command
 from dp_bandit_envs.cli.options import (
     Cluster,
     Device,
@@ -169,3 +170,7 @@ def audit(
     from dp_bandit_envs.cli.audit_command import show_audit
 
     show_audit(console, name, epsilon=epsilon, confidence=confidence, horizon=horizon, games=games, seed=seed, out=out)
+
+
+app.command(epilog=data_command.EXAMPLES)(data_command.data)
+app.command(epilog=advise_command.EXAMPLES)(advise_command.advise)

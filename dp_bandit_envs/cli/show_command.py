@@ -13,6 +13,7 @@ from rich.console import Console
 from dp_bandit_envs import agents, checks, wrappers
 from dp_bandit_envs.adversaries import Stochastic
 from dp_bandit_envs.algorithms import ALGORITHMS, Algorithm, make_algorithm
+from dp_bandit_envs.cli.plain_text import plain
 from dp_bandit_envs.comparison.asked_games import short_name
 from dp_bandit_envs.decisions import DECISION_SETS
 from dp_bandit_envs.envs.bandit_env import BanditEnv
@@ -118,7 +119,7 @@ def _wrapped(text: str, indent: str = "") -> str:
 
 def declared(thing: Any) -> Declared:
     """Return the two parts of a docstring."""
-    what, _, differs = (inspect.getdoc(thing) or "").partition(DIFFERS)
+    what, _, differs = plain(inspect.getdoc(thing) or "").partition(DIFFERS)
     differs, _, rest = differs.partition("\n\n")
     return Declared((what.rstrip() + ("\n\n" + rest if rest else "")).strip(), " ".join(differs.split()))
 
@@ -135,7 +136,7 @@ def parameters_of(thing: Any, kind: str) -> list[str]:
 
 def first_line(thing: Any) -> str:
     """Return the first line of a docstring."""
-    return (inspect.getdoc(thing) or "").split("\n", 1)[0]
+    return plain(inspect.getdoc(thing) or "").split("\n", 1)[0]
 
 
 def _of_algorithm(name: str) -> dict[str, str]:

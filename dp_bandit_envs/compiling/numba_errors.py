@@ -21,7 +21,7 @@ def in_short(error: Exception, functions: Sequence[Callable[..., Any]], owners: 
     Args:
         error: What Numba raised.
         functions: The functions that are not of this package.
-        owners: The names of the classes that some of them belong to.
+        owners: What to write behind the names of some of them, such as " of MyAgent".
     """
     text = re.sub(r"\x1b\[[\d;]*m", "", str(error))
     function, line = _found(text, functions)
@@ -31,8 +31,8 @@ def in_short(error: Exception, functions: Sequence[Callable[..., Any]], owners: 
 
 def _named(function: Any, line: int | None, owners: Mapping[Any, str]) -> str:
     code: CodeType = function.__code__
-    owner = f" of {owners[function]}" if function in owners else ""
-    return f"{function.__name__}{owner} ({PurePath(code.co_filename).name}, line {line or code.co_firstlineno})"
+    place = f"{PurePath(code.co_filename).name}, line {line or code.co_firstlineno}"
+    return f"{function.__name__}{owners.get(function, '')} ({place})"
 
 
 def _found(text: str, functions: Sequence[Any]) -> tuple[FunctionType | None, int | None]:

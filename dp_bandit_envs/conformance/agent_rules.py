@@ -1,7 +1,7 @@
 """The rules for agents: three methods, arms drawn from the agent's own stream, and no memory of other games."""
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -31,7 +31,13 @@ FEEDBACK: Final = ("any", "full")
 KINDS: Final = {"gains": ("gains",), "sums": ("sums",), "both": ("gains", "sums")}
 
 
-def check_agent(make_agent: AgentFactory, *, learns_from: str | None = None, feedback: str | None = None) -> None:
+def check_agent(
+    make_agent: AgentFactory,
+    *,
+    learns_from: str | None = None,
+    feedback: str | None = None,
+    decision_sets: Iterable[str] | None = None,
+) -> None:
     """Check an agent of your own against everything that `play` and `simulate` rely on.
 
     The rules: it has the three methods with the protocol's names; arms are integers in [0, K); the same stream gives
@@ -50,6 +56,8 @@ def check_agent(make_agent: AgentFactory, *, learns_from: str | None = None, fee
             has none.
         feedback: `"full"` for an agent that needs the gains of all arms in every round, or `"any"`; by default the
             agent's attribute `feedback`, or `"any"` if it has none. For points `"full"`, the default, or `"payoff"`.
+        decision_sets: For agents that play points, the names of the sets that they are for: `"ball"`, `"cube"`,
+            `"simplex"`; by default all that they do not refuse.
 
     Raises:
         ConformanceError: If a rule is broken.
@@ -57,7 +65,8 @@ def check_agent(make_agent: AgentFactory, *, learns_from: str | None = None, fee
     with global_randomness_untouched("an agent"):
         agent: Any = _fresh(make_agent)
         if hasattr(agent, "select_point"):
-            check_point_agent(make_agent, learns_from=learns_from, feedback=feedback)  # type: ignore[arg-type]
+            options = {"learns_from": learns_from, "feedback": feedback, "decision_sets": decision_sets}
+            check_point_agent(make_agent, **options)  # type: ignore[arg-type]
             return
         _check_methods(agent)
         full = _needs(agent, feedback) == "full"

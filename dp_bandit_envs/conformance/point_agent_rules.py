@@ -1,7 +1,7 @@
 """The rules for agents that play points: those for arms, with points in the set in place of arms."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 import numpy as np
@@ -12,6 +12,7 @@ from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.conformance.rules import copies_of, must_not_fail, require
 from dp_bandit_envs.conformance.same_games import COMPILED, check_played_equals_simulated
 from dp_bandit_envs.conformance.trial_games import World, bare, made, noisy_gains, noisy_sums
+from dp_bandit_envs.decisions import DECISION_SETS
 from dp_bandit_envs.errors import WrongGameError, WrongPointError
 from dp_bandit_envs.observations import Gains, Sums
 from dp_bandit_envs.protocols import Environment, Observation, PointAgentFactory
@@ -30,11 +31,21 @@ WORLDS: Final[dict[str, dict[str, World]]] = {
 KINDS: Final = {"gains": ("gains",), "sums": ("sums",), "both": ("gains", "sums")}
 FEEDBACK: Final = {"full": "full", "payoff": "bandit"}
 """What a game must reveal, by what an agent learns from."""
+OTHER_SET: Final = (
+    "decision_set.project(point) returns the nearest point. If the agent is not for the {}, raise WrongGameError in"
+    " see_set(decision_set), or name its sets: check_agent(..., decision_sets=['ball'])."
+)
 SIZES: Final = ((2, 1), (2, 30), (10, 60))  # dimensions and rounds
 Points = list[list[float]]
 
 
-def check_point_agent(make_agent: PointAgentFactory, *, learns_from: str | None, feedback: str | None) -> None:
+def check_point_agent(
+    make_agent: PointAgentFactory,
+    *,
+    learns_from: str | None,
+    feedback: str | None,
+    decision_sets: Iterable[str] | None,
+) -> None:
     """Check an agent with `select_point`; see `check_agent`."""
     with must_not_fail("make_agent()", "It is called without arguments; give parameters by functools.partial."):
         agent: Any = make_agent()
@@ -44,8 +55,14 @@ def check_point_agent(make_agent: PointAgentFactory, *, learns_from: str | None,
     revealed = FEEDBACK[checks.one_of("feedback", stated, tuple(FEEDBACK))]
     if learns_from is None:
         learns_from = "sums" if getattr(agent, "learns_from", Gains) is Sums else "gains"
+    names = tuple(DECISION_SETS)
+    wanted = [
+        checks.one_of("decision_sets", name, names) for name in (names if decision_sets is None else decision_sets)
+    ]
     played = 0
     for id_ in POINT_IDS:
+        if made(id_, horizon=9, dimension=2, feedback=revealed).get_wrapper_attr("decision_set").name not in wanted:
+            continue
         if _refuses(make_agent(), made(id_, horizon=9, dimension=2, feedback=revealed)):
             continue
         played += 1
@@ -62,7 +79,8 @@ def check_point_agent(make_agent: PointAgentFactory, *, learns_from: str | None,
                     feedback="full" if revealed == "full" else "payoff",
                 )
                 check_played_equals_simulated(algorithm, id_, what=COMPILED, feedback=revealed, dimension=4)
-    require(played, "an agent must play the points of one decision set at least", "none", "Raise WrongGameError less.")
+    shown = f"none of {', '.join(wanted)}" if wanted else "no names"
+    require(played, "an agent must play the points of one decision set at least", shown, "Raise WrongGameError less.")
 
 
 def _refuses(agent: Any, env: Environment) -> bool:
@@ -121,7 +139,7 @@ def _points(
                 own = decision_set.checked(point)
             except WrongPointError:
                 rule = f"select_point must return {decision_set.dimension} numbers, a point of the {decision_set.name}"
-                require(False, rule, "another value", "decision_set.project(point) returns the nearest point.")
+                require(False, rule, "another value", OTHER_SET.format(decision_set.name))
             points.append(own.tolist())
             seen, _, terminated, truncated, _ = env.step(own)
             before = {key: part.copy() for key, part in seen.items()}

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from dp_bandit_envs.errors import ConformanceError, KnownSeedWarning
+from dp_bandit_envs.errors import BoundaryError, ConformanceError, KnownSeedWarning
 
 Part = TypeVar("Part")
 
@@ -29,8 +29,14 @@ def require(holds: Any, rule: str, received: str, way_out: str) -> None:
 
 
 @contextlib.contextmanager
-def must_not_fail(what: str, way_out: str) -> Iterator[None]:
-    """Replace an error by a `ConformanceError` that names only its type: messages may be private; it is the cause."""
+def must_not_fail(what: str, way_out: str, *, shown: bool = False) -> Iterator[None]:
+    """Replace an error by a `ConformanceError` that names only its type: messages may be private; it is the cause.
+
+    Args:
+        what: What must not fail.
+        way_out: How to fix it.
+        shown: Whether the message is public, as that of a `BoundaryError` always is.
+    """
     try:
         with warnings.catch_warnings():
             # Checks repeat games on purpose, also on the data of the trial.
@@ -39,7 +45,8 @@ def must_not_fail(what: str, way_out: str) -> Iterator[None]:
     except ConformanceError:
         raise
     except Exception as error:
-        raise ConformanceError(f"{what} must not fail; received a {type(error).__name__}. {way_out}") from error
+        said = f" ({str(error).rstrip('.')})" if shown or isinstance(error, BoundaryError) else ""
+        raise ConformanceError(f"{what} must not fail; received a {type(error).__name__}{said}. {way_out}") from error
 
 
 @contextlib.contextmanager

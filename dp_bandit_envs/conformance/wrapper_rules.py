@@ -9,6 +9,7 @@ import gymnasium as gym
 import numpy as np
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.conformance.mechanism_rules import check_mechanism
 from dp_bandit_envs.conformance.rules import global_randomness_untouched, must_not_fail, require
 from dp_bandit_envs.conformance.trial_games import games_of, table_of
 from dp_bandit_envs.conformance.wrapper_games import Step, Wrap, arms_of, play_table, run, wrapped
@@ -36,14 +37,14 @@ def check_wrapper(
     The rules: observations are in the declared space, and new arrays at every step; the reward is the released gain of
     the arm played, or its released mean; `info` is `{"round": t}`; the flags and the rounds depend on the horizon only,
     and the game has as many steps as declared; an arm outside the game, and a step before `reset` or after the end, are
-    refused; `sensitivity`, `guarantee`, `horizon` and `mechanism` are read-only; the layers below cannot be reached
-    through attributes; gains that were not revealed change nothing; one changed round changes released gains by at most
-    `sensitivity` with the noise fixed, and without a guarantee no gain is withheld because of its value; errors from
-    below arrive without their text, values and frames; gains outside [0, 1] are refused; a copy or a pickle of a game
-    that has begun is refused; equal seeds give equal noise, no seed fresh noise; the global random state is not used;
-    the vector form, if given, plays the same games; a wrapper whose mechanism accepts any range keeps the rules on
-    games of points, too; and on two neighbouring tables of gains no tested event is more than exp(epsilon) times as
-    frequent, plus delta.
+    refused; the mechanism's `release` returns a value in its range and a count; `sensitivity`, `guarantee`, `horizon`
+    and `mechanism` are read-only; the layers below cannot be reached through attributes; gains that were not revealed
+    change nothing; one changed round changes released gains by at most `sensitivity` with the noise fixed, and without
+    a guarantee no gain is withheld because of its value; errors from below arrive without their text, values and
+    frames; gains outside [0, 1] are refused; a copy or a pickle of a game that has begun is refused; equal seeds give
+    equal noise, no seed fresh noise; the global random state is not used; the vector form, if given, plays the same
+    games; a wrapper whose mechanism accepts any range keeps the rules on games of points, too; and on two neighbouring
+    tables of gains no tested event is more than exp(epsilon) times as frequent, plus delta.
 
     The last rule is a test on samples: it finds noise that is much too small, and cannot prove that noise is large
     enough. Probabilities below about 15 / `games` are not detected, so an epsilon above 4 is hardly tested; use a
@@ -65,6 +66,7 @@ def check_wrapper(
     table = table_of(rounds, k)
     with global_randomness_untouched("a wrapper"):
         _check_facts(wrap, table)
+        check_mechanism(wrapped(wrap, games_of(table)))
         steps = _check_steps(wrap, table)
         _check_order(wrap, table)
         _check_freshness(wrap, table)

@@ -83,8 +83,7 @@ def _resampled_means(samples: FloatArray) -> FloatArray:
 def spread_band(samples: FloatArray) -> Band:
     """Return the median of means, and Gini's mean difference of the trials below it and of those above it.
 
-    Half of the positive numbers below a centre differ from the others by less than the centre, so positive samples
-    give a positive lower end.
+    Two positive numbers below a centre differ by less than the centre, so positive samples give a positive lower end.
 
     Args:
         samples: Shape `(trials, places)`.

@@ -7,7 +7,7 @@ import numpy as np
 
 from dp_bandit_envs.metrics import Band
 from dp_bandit_envs.plots.curves import Curve, Panel
-from dp_bandit_envs.plots.plot_style import Style, again, styles_for
+from dp_bandit_envs.plots.plot_style import DASHES, Style, again, styles_for
 
 Key = tuple[str, str]
 """A line of the legend: an algorithm's name, and its label if a panel has several curves of that name, else ""."""
@@ -61,13 +61,16 @@ def _key(curve: Curve, several: frozenset[str]) -> Key:
 
 
 def _looks(panels: Sequence[Panel], keys: Iterable[Key]) -> dict[Key, Style]:
-    """Return a look for each line; those of one algorithm share its colour."""
-    looks: dict[Key, Style] = {}
+    """Return a look for each line; those of one algorithm share its colour, and those of one guarantee their dash."""
+    keys = list(keys)
     first = styles_for((name for name, _ in keys), together=[[curve.name for curve in each.curves] for each in panels])
+    looks = {key: first[key[0]] for key in keys if not key[1]}
+    guarantees = list(dict.fromkeys(label.removeprefix(name) for name, label in keys if label))
     for key in keys:
-        name = key[0]
-        taken = [*first.values(), *looks.values()]
-        looks[key] = again(first[name], taken) if name in {one for one, _ in looks} else first[name]
+        name, label = key
+        if label:
+            wish = first[name]._replace(line=DASHES[guarantees.index(label.removeprefix(name)) % len(DASHES)])
+            looks[key] = again(wish, looks.values())
     return looks
 
 
@@ -95,10 +98,10 @@ def _equal(
     equal: dict[tuple[Key, Key], list[int]] = {}
     for index, (panel, of) in enumerate(zip(panels, bands, strict=True)):
         for later, (curve, band) in enumerate(zip(panel.curves, of, strict=True)):
-            for other, its in zip(panel.curves[:later], of[:later], strict=True):
-                pair = (_key(curve, several), _key(other, several))
+            for earlier, its in zip(panel.curves[:later], of[:later], strict=True):
+                pair = (_key(curve, several), _key(earlier, several))
                 together.setdefault(pair, []).append(index)
-                if _same(curve, other) and _coincide(band, its):
+                if np.array_equal(curve.at, earlier.at) and _coincide(band, its):
                     equal.setdefault(pair, []).append(index)
     same: dict[Key, Key] = {}
     notes: list[list[str]] = [[] for _ in panels]
@@ -111,10 +114,6 @@ def _equal(
             for index in where:
                 notes[index].append(f"{key[1] or key[0]} is the same as {other[1] or other[0]}")
     return same, notes
-
-
-def _same(curve: Curve, other: Curve) -> bool:
-    return np.array_equal(curve.at, other.at)
 
 
 def _coincide(band: Band, other: Band) -> bool:

@@ -88,7 +88,8 @@ def curves_figure(
             for reference in panel.references:
                 others[typeset(reference.label)] = draw_reference(axes, reference, log=limits is not None)
             label = panel.across or across
-            places_axis(axes, [line.at for line in (*panel.curves, *panel.references)], x_scale, rounds=label == ROUND)
+            places = [curve.at for curve in panel.curves] + [reference.at for reference in panel.references]
+            places_axis(axes, places, x_scale, rounds=label == ROUND)
             values_axis(axes, limits)
             axes.set_xlabel(typeset(label))
             axes.set_ylabel(LABELS.get(measure) or typeset(measure))

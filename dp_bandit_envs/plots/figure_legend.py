@@ -7,6 +7,7 @@ from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.legend import Legend
 from matplotlib.text import Text
 
@@ -60,7 +61,7 @@ def add_below(figure: Figure, legends: list[Legend], note: str) -> None:
         # A fixed place, which the layout of the panels leaves alone.
         text.set_position((0.5, EDGE / 2 / (height + below)))
     engine = figure.get_layout_engine()
-    assert engine is not None
+    assert isinstance(engine, ConstrainedLayoutEngine)
     share = below / (height + below)
     engine.set(rect=(0, share, 1, 1 - share))
 

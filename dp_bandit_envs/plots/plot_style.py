@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Collection, Container, Iterable
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 # Okabe and Ito (2008), Color Universal Design; distinguishable with any kind of colour vision.
 BLACK, ORANGE, SKY, GREEN, BLUE, VERMILION, PURPLE = (
@@ -20,7 +20,7 @@ GREY, LIGHT_GREY = "#7F7F7F", "#B0B0B0"
 WINE, OLIVE, INDIGO = "#882255", "#999933", "#332288"
 COLOURS = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, WINE, OLIVE, INDIGO, BLACK)
 """In the order in which free ones are given out."""
-Dash = str | tuple[int, tuple[float, ...]]
+Dash = Literal["-", "--", "-.", ":"] | tuple[float, tuple[float, ...]]
 LONG: Dash = (0, (8, 2))
 THREE_DOTS: Dash = (0, (4, 1, 1, 1, 1, 1, 1, 1))
 DASHES: tuple[Dash, ...] = ("-", "--", "-.", ":", LONG, THREE_DOTS)
@@ -129,10 +129,10 @@ def styles_for(names: Iterable[str], together: Iterable[Collection[str]] = ()) -
 
 
 def again(style: Style, taken: Iterable[Style]) -> Style:
-    """Return a look for another line of the same algorithm: its colour, with a dash and a marker that are free."""
+    """Return a look for another line of the same algorithm: its colour, with its dash and marker, or free ones."""
     taken = list(taken)
     pairs = {(each.colour, each.line) for each in taken}
-    line = next((dash for dash in DASHES if (style.colour, dash) not in pairs), None)
+    line = next((dash for dash in (style.line, *DASHES) if (style.colour, dash) not in pairs), None)
     if line is None:
         return _next_look(style, taken)
     return Style(style.colour, line, _free_marker(style.marker, taken))

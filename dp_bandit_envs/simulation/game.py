@@ -2,7 +2,6 @@
 
 import dataclasses
 import inspect
-from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
@@ -14,11 +13,11 @@ from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.point_env import PointEnv
 from dp_bandit_envs.errors import WrongGameError
 from dp_bandit_envs.metrics.regrets import external_regret, policy_regret, pseudo_regret
-from dp_bandit_envs.privacy.announced import announced, current
+from dp_bandit_envs.privacy.announced import current
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
-from dp_bandit_envs.privacy.mechanism import noise_of
 from dp_bandit_envs.protocols import Agent, Environment, FloatArray, IntArray, PointAgent, plays_points
-from dp_bandit_envs.seeding import AGENT, checked_seed, drawn_seed, stream, warn_of_known_seed
+from dp_bandit_envs.seeding import checked_seed, drawn_seed, warn_of_known_seed
+from dp_bandit_envs.simulation.beginning import begin
 from dp_bandit_envs.written_values import name_of
 
 
@@ -31,7 +30,8 @@ class Game:
         gains: The gain collected, or what the payoff function paid, less charges, shape `(T,)`.
         external_regret: Against the best fixed arm up to each round, shape `(T,)`; with a payoff function, each arm
             replaces the last of the arms actually played.
-        policy_regret: Against the best constant play up to each round, shape `(T,)`.
+        policy_regret: Against the best constant play up to each round, shape `(T,)`. Both are NaN where nobody knows
+            what other arms would have paid, as in another package's environment (`adapters.from_gymnasium`).
         pseudo_regret: The expected cost of the arms played, shape `(T,)`; None if the means are unknown, with a payoff
             function, or where actions are points.
         n_plays: Number of arms; 1 where actions are points, for which arm 0 stands.
@@ -100,7 +100,6 @@ def play(env: Environment, agent: Agent | PointAgent | Algorithm, *, seed: int |
     number = checked_seed(seed)
     if number is not None and current() is None:
         warn_of_known_seed(game.adversary.is_real)
-    secret = None if number is not None else True
     if number is None:
         number = drawn_seed()
     trial = checks.integer("trial", trial, at_least=0)
@@ -120,14 +119,16 @@ def play(env: Environment, agent: Agent | PointAgent | Algorithm, *, seed: int |
 
     game.on_block = keep
     try:
-        outer, below = current(), env.has_wrapper_attr("takes_seed")
-        given = number if not below or env.get_wrapper_attr("takes_seed") else checked_seed(seed)
-        hidden = None
-        if below and (secret or (outer is not None and outer.secret)):
-            # What is above the boundary is public, and does not see the seed of its noise.
-            given, hidden = None, given
-        beginning = announced([guarantees], secret=secret, seed=hidden)
-        _loop(env, agent, number, trial, player or name_of(type(agent)), given, beginning)
+        begin(
+            env,
+            agent,
+            number=number,
+            seed=seed,
+            trial=trial,
+            player=player or name_of(type(agent)),
+            guarantees=guarantees,
+        )
+        _loop(env, agent)
         game.report_block()
     finally:
         game.on_block = None
@@ -170,39 +171,10 @@ def _pseudo_regret(arms: IntArray, means: FloatArray) -> FloatArray:
     return np.concatenate(parts)
 
 
-def _loop(
-    env: Environment,
-    agent: Any,
-    seed: int,
-    trial: int,
-    player: str,
-    given: int | None,
-    beginning: AbstractContextManager[Any],
-) -> None:
-    see_noise = getattr(agent, "see_noise", None)
-    if see_noise is not None:
-        see_noise(noise_of(env))
-    points = plays_points(env)
-    if points:
-        see_set = getattr(agent, "see_set", None)
-        if see_set is not None:
-            see_set(env.get_wrapper_attr("decision_set"))
-        size = {"dimension": int(env.get_wrapper_attr("decision_set").dimension)}
-    else:
-        see_features = getattr(agent, "see_features", None)
-        if see_features is not None:
-            see_features(env.get_wrapper_attr("features") if env.has_wrapper_attr("features") else None)
-        size = {"n_arms": int(env.get_wrapper_attr("n_arms"))}
-    agent.begin(
-        **size,
-        horizon=int(env.get_wrapper_attr("horizon")),
-        rng=stream(seed, trial=trial, role=AGENT, player=player),
-    )
-    with beginning:
-        env.reset(seed=given, options={"trial": trial, "player": player})
+def _loop(env: Environment, agent: Any) -> None:
     see_graph = getattr(agent, "see_graph", None) if env.has_wrapper_attr("graph") else None
     graph = None
-    select = agent.select_point if points else agent.select_arm
+    select = agent.select_point if plays_points(env) else agent.select_arm
     ended: Any = False
     while not ended:
         if see_graph is not None:
@@ -211,6 +183,24 @@ def _loop(
                 graph = current
                 see_graph(graph)
         action = select()
-        observation, _, terminated, truncated, _ = env.step(action)
+        try:
+            observation, _, terminated, truncated, _ = env.step(action)
+        except ValueError:
+            _refuse_arm(action, env, agent)
+            raise
         agent.update(action, observation)
         ended = terminated or truncated
+
+
+def _refuse_arm(action: Any, env: Environment, agent: Any) -> None:
+    """Raise an error that names the agent, if it chose an arm that the game does not have."""
+    if plays_points(env):
+        return
+    n_arms = int(env.get_wrapper_attr("n_arms"))
+    try:
+        checks.arm(action, n_arms)
+    except ValueError as error:
+        raise type(error)(
+            f"{type(agent).__name__}.select_arm must return an arm, an integer in [0, {n_arms - 1}] in this game;"
+            f" received {action!r}. begin(n_arms=...) says how many arms there are."
+        ) from None

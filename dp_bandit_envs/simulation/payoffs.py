@@ -138,7 +138,7 @@ def compilable(adversary: Adversary) -> Callable[..., Any] | str | None:
         in_background(lambda stopped: compiled_constant(function)(no_rounds, 1, history))
     # Numba raises errors of many types here, all of them before the function runs.
     except Exception as error:
-        return in_short(error, [function], {function: f"{type(adversary).__name__}"})
+        return in_short(error, [function], {function: f", the payoff function of {type(adversary).__name__}"})
     return function
 
 

@@ -108,11 +108,11 @@ class Plan:
 
     @property
     def owners(self) -> dict[Any, str]:
-        """The names of the classes that functions in the loop belong to."""
-        named = {function: type(self.agent).__name__ for function in self.agent.functions if function}
+        """The classes that functions in the loop belong to, in words: " of MyAgent"."""
+        named = {function: f" of {type(self.agent).__name__}" for function in self.agent.functions if function}
         for mechanism, _ in self.mechanisms:
             parts = (mechanism.release, mechanism.idle, mechanism.forget)
-            named |= {function: type(mechanism).__name__ for function in parts if function}
+            named |= {function: f" of {type(mechanism).__name__}" for function in parts if function}
         return named
 
     @property

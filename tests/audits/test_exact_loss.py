@@ -12,7 +12,7 @@ from dp_bandit_envs.algorithms import ALGORITHMS, make_algorithm
 from dp_bandit_envs.audits import exact_loss
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.graph_env import GraphEnv
-from dp_bandit_envs.errors import NotAuditedError
+from dp_bandit_envs.errors import NotAuditedError, WrongTypeError
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.mechanism import Mechanism
 from dp_bandit_envs.privacy.mechanisms import BlockSums, CounterSums, ExactSums, LaplaceClipRescale, MiniBatchAverage
@@ -274,3 +274,9 @@ def test_a_game_of_ones_own():
     table = np.zeros((5, 2))
     loss = exact_loss(LaplaceClipRescale(epsilon=2.0), env=BanditEnv(GainTable(table)))
     assert loss.by_round == pytest.approx([2.0] * 5, rel=1e-9)
+
+
+@pytest.mark.parametrize("given", [LaplaceClipRescale, lambda env: LaplaceClipRescale(env, epsilon=1.0), 3])
+def test_what_is_no_algorithm_is_refused(given):
+    with refused(WrongTypeError, "Algorithm"):
+        exact_loss(given)

@@ -328,7 +328,10 @@ def test_figure_2_writes_all_files_and_every_claim(dp_bandit, tmp_path, modern):
         assert drawn(svg, text)
     # The guarantee differs between panels, which say so.
     assert drawn(svg, "UCB (no privacy)") and all(drawn(svg, name) for name in names[1:])
-    assert "Private-UCB: $\\varepsilon=0.05$; DP-UCB-INT: $\\varepsilon=" in svg and "others: $\\varepsilon=0.1$" in svg
+    lines = " ".join(re.findall("<!-- (.*?) -->", svg))
+    assert (
+        r"Private-UCB: $\varepsilon=0.05$; DP-UCB-INT: $\varepsilon=" in lines and r"others: $\varepsilon=0.1$" in lines
+    )
     assert len((folder / "summary.csv").read_text(encoding="utf-8").splitlines()) > 1 + 4 * len(names) * 20
 
 

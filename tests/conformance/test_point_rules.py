@@ -280,3 +280,34 @@ def test_a_wrapper_that_is_broken_on_points_only_is_caught(broken, words):
     with refused(ConformanceError, *words):
         check_wrapper(lambda env: broken(env, LaplaceClipRescale(epsilon=1.0)), games=0)
     assert check_wrapper(lambda env: PrivacyBoundary(env, LaplaceClipRescale(epsilon=1.0)), games=0) is None
+
+
+class OfTheBall:
+    """Plays points of the ball in any game, and never looks at the set."""
+
+    def begin(self, *, dimension, horizon, rng):
+        """Start anew."""
+        self.totals = rng.standard_normal(dimension)
+
+    def select_point(self):
+        """Play the direction of all gains so far."""
+        return self.totals / np.linalg.norm(self.totals)
+
+    def update(self, point, observation):
+        """Add up."""
+        self.totals = self.totals + observation["gain"]
+
+
+def test_an_agent_for_one_set_says_so_and_passes():
+    with refused(ConformanceError, "simplex", "decision_sets=['ball']", "WrongGameError"):
+        check_agent(OfTheBall)
+    assert check_agent(OfTheBall, decision_sets=["ball"]) is None
+    assert check_agent(OfTheBall, decision_sets=("ball", "cube")) is None
+
+
+@pytest.mark.parametrize(
+    ("sets", "error", "words"), [(["disc"], ValueError, ["'disc'", "'ball'"]), ([], ConformanceError, ["one"])]
+)
+def test_unknown_sets_and_none_are_refused(sets, error, words):
+    with refused(error, *words):
+        check_agent(OfTheBall, decision_sets=sets)

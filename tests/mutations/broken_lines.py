@@ -443,6 +443,53 @@ OTHERS = (
     ),
 )
 
-MUTATIONS = (*NOISE, *OTHERS)
+ADAPTERS = "dp_bandit_envs/adapters"
+OUTSIDE = "tests/adapters/test_outside_game.py"
+FROM_OUTSIDE = (
+    Mutation(
+        "a reward from outside is kept",
+        f"{ADAPTERS}/fed_env.py",
+        "        _, gain = self._handed.value.pop(0)",
+        "        _, gain = self.last = self._handed.value.pop(0)",
+        (OUTSIDE, "-k", "nowhere"),
+    ),
+    Mutation(
+        "rewards that wait can be printed",
+        f"{ADAPTERS}/fed_env.py",
+        "        self._handed = Withheld([])\n        self._round = 0",
+        "        self._handed = Withheld([])\n        self.rewards = self._handed.value\n        self._round = 0",
+        (OUTSIDE, "-k", "waiting_batch"),
+    ),
+    Mutation(
+        "a reward of an arm that others chose",
+        f"{ADAPTERS}/outside_game.py",
+        "        if number != self._arm:",
+        "        if number < 0:",
+        (OUTSIDE, "-k", "chosen_arm"),
+    ),
+    Mutation(
+        "a game from outside without its ledger",
+        f"{ADAPTERS}/fed_env.py",
+        "        if self._ledger is not None:",
+        "        if self._ledger is None:",
+        (OUTSIDE, "-k", "ledger"),
+    ),
+    Mutation(
+        "a refused reward is shown",
+        f"{ADAPTERS}/reward_range.py",
+        "received another one, which is withheld",
+        "received {reward}, which is withheld",
+        (OUTSIDE, "-k", "wrong_reward"),
+    ),
+    Mutation(
+        "a copy of a game from outside",
+        f"{ADAPTERS}/outside_game.py",
+        "self._refuse_copy() if self._has_begun else",
+        "self._refuse_copy() if not self._has_begun else",
+        (OUTSIDE, "-k", "copied"),
+    ),
+)
+
+MUTATIONS = (*NOISE, *OTHERS, *FROM_OUTSIDE)
 FEW = ("noise halved", "one draw for all coordinates", "total in info", "every episode has the same noise")
 """What `make test-slow` plays; the whole list takes minutes."""

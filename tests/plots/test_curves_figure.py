@@ -131,12 +131,21 @@ def test_an_algorithm_looks_the_same_in_all_panels_and_as_styles_for_says():
 
 
 def test_an_algorithm_at_several_epsilons_has_one_colour_and_several_dashes():
-    curves = [Curve("DP-SE", f"DP-SE (eps {level})", ROUNDS, regret(level, 0)) for level in (1, 2, 3)]
+    """A dash is a guarantee, the same for all algorithms."""
+    names = ("DP-SE", "DP-KLUCB", "mine")
+    curves = [
+        Curve(name, f"{name} (eps {level})", ROUNDS, regret(level + 3 * place, 0))
+        for place, name in enumerate(names)
+        for level in (1, 2, 3)
+    ]
     figure = drawn([Panel("one", curves)])
     lines = figure.axes[0].lines
-    assert texts(figure) == [rf"DP-SE ($\varepsilon={level}$)" for level in (1, 2, 3)]
-    assert len({line.get_color() for line in lines}) == 1
-    assert len({line.get_linestyle() for line in lines}) > 1 and len({line.get_marker() for line in lines}) == 3
+    assert texts(figure) == [rf"{name} ($\varepsilon={level}$)" for name in names for level in (1, 2, 3)]
+    for place, name in enumerate(names):
+        assert {line.get_color() for line in lines[3 * place : 3 * place + 3]} == {styles_for(names)[name].colour}
+    dashes = [[line.get_linestyle() for line in lines[level::3]] for level in range(3)]
+    assert all(len(set(each)) == 1 for each in dashes) and len({each[0] for each in dashes}) == 3
+    assert len({line.get_marker() for line in lines}) == len({line.get_color() for line in lines}) * 3 == 9
 
 
 def test_equal_curves_are_said_to_be_equal():

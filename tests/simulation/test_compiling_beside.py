@@ -55,7 +55,8 @@ def test_a_program_from_standard_input_compiles_beside(tmp_path, way):
     on_disk = len(list(tmp_path.rglob("*.nbc")))
     # Of four loops, three of which are dealt out, the process beside takes one.
     assert on_disk - compiled_there == (1 if way == "two processes" else 0)
-    assert not run.stderr
+    (line,) = run.stderr.splitlines()
+    assert line.startswith("compiling EXP3, EXP3-tau, Uniform and 1 more: ")
 
 
 def prepared(names=NAMES, **options):

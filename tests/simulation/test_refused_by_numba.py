@@ -138,7 +138,7 @@ def test_a_payoff_function_is_named_with_its_adversary():
         payoff = staticmethod(late)
 
     reason = simulate(lambda: BanditEnv(Late(horizon=20)), ["EXP3"])["EXP3"].reason
-    assert "late of Late (test_refused_by_numba.py, line " in reason
+    assert "late, the payoff function of Late (test_refused_by_numba.py, line " in reason
 
 
 def test_an_own_agent_that_is_compiled_is_announced_once(heard):

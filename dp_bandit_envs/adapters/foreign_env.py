@@ -1,0 +1,149 @@
+"""A bandit of another package, as an environment that `play` and the privacy wrappers take."""
+
+from typing import Any, Final, SupportsFloat, SupportsIndex
+
+import gymnasium as gym
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dp_bandit_envs import checks
+from dp_bandit_envs.adapters.reward_range import RewardRange
+from dp_bandit_envs.adversaries.adversary import Adversary
+from dp_bandit_envs.data_use import DataUse
+from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.errors import WrongTypeError
+from dp_bandit_envs.protocols import Environment, FloatArray, Observation
+
+SEEDS: Final = 2**31
+
+
+class ForeignRewards(Adversary):
+    """Plays the rounds of another package's environment; only the gain of the arm played is known.
+
+    Args:
+        env: The environment.
+        horizon: Number of rounds T.
+        rewards: The declared range of its rewards.
+        means: The arms' mean gains, shape `(n_arms,)`, if they are known.
+        data_use: In how many rounds of a game a record, and a person, can serve.
+        ledger: The ledger of the data, if there is one.
+        is_real: Whether rewards are real data.
+    """
+
+    arm: int = 0
+    """The arm of the next round, which the game sets."""
+
+    def __init__(
+        self,
+        env: Environment,
+        horizon: SupportsIndex,
+        rewards: RewardRange,
+        means: FloatArray | None,
+        data_use: DataUse | None,
+        ledger: Any,
+        is_real: bool,
+    ) -> None:
+        actions: Any = env.action_space
+        super().__init__(int(actions.n), horizon)
+        self._env, self._first, self._rewards = env, int(actions.start), rewards
+        if means is not None and means.shape != (self.n_arms,):
+            raise ValueError(f"means must be one number for each of {self.n_arms} arms; received shape {means.shape}.")
+        self.means = None if means is None else rewards.gains_of_means(means)
+        self.data_use, self.ledger, self._is_real = data_use, ledger, is_real
+
+    def begin(self, rng: np.random.Generator) -> None:
+        """Start a new game, with a seed for the environment from this game's stream."""
+        self.enter_ledger()
+        self._env.reset(seed=int(rng.integers(SEEDS)))
+        self._has_ended = False
+
+    def next_gains(self, rounds: int) -> FloatArray:
+        """Play one round; return its gains, shape `(1, n_arms)`, NaN for all arms but the one played."""
+        if rounds != 1:
+            raise ValueError(f"a foreign environment is played round by round; received a block of {rounds}.")
+        if self._has_ended:
+            self._env.reset()
+        _, reward, terminated, truncated, _ = self._env.step(self._first + self.arm)
+        self._has_ended = bool(terminated or truncated)
+        gains = np.full((1, self.n_arms), np.nan)
+        gains[0, self.arm] = self._rewards.gain_of(reward)
+        return gains
+
+    def check_range(self, gains: FloatArray) -> None:
+        """Do nothing: the range of each reward was checked when it came."""
+
+
+class ForeignEnv(BanditEnv):
+    """A game against another package's environment; made by `from_gymnasium`.
+
+    Its gain is the reward, scaled to [0, 1], of the arm played. External and policy regret are NaN, because nobody
+    knows what other arms would have paid; the pseudo-regret is known where `means` were given.
+    """
+
+    def step(self, action: SupportsIndex) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        """Play one round."""
+        arm = self._take(action)
+        rewards: Any = self.adversary
+        rewards.arm = arm
+        return super().step(arm)
+
+
+def from_gymnasium(
+    env: Environment,
+    *,
+    horizon: SupportsIndex,
+    low: SupportsFloat,
+    high: SupportsFloat,
+    clip: bool = False,
+    means: ArrayLike | None = None,
+    is_real: bool = False,
+    persons: SupportsIndex | None = None,
+    ledger: Any = None,
+) -> ForeignEnv:
+    """Return another package's bandit as a DPBandit environment, for `play`, `simulate` and the privacy wrappers.
+
+    Of the environment only actions and rewards are used: observations and infos are thrown away. Games last exactly
+    `horizon` rounds. If its episode ends earlier, another one begins (`reset()` without a seed); so no flag that
+    depends on gains gets out. Each game begins with a seed from the game's own random stream.
+
+    **Guarantee.** Wrappers protect one round's reward, as far as it does not change later rounds. Where it does,
+    because the environment has a state that rewards move, or a person comes back, what is guaranteed is for a change of
+    one reward while all others stay as they are.
+
+    Args:
+        env: An environment with `Discrete` actions, at least 2.
+        horizon: Number of rounds T, at least 1.
+        low: The reward that becomes the gain 0. It and `high` are public: do not take them from the data.
+        high: The reward that becomes the gain 1.
+        clip: Whether rewards outside [low, high] count as the nearer end; otherwise they end the game.
+        means: The arms' mean rewards, shape `(n_arms,)`, in [low, high] and after clipping, if they are known. They
+            are used for the pseudo-regret only.
+        is_real: Whether rewards are real data; then the seed should be secret, and another ends in a
+            `KnownSeedWarning`.
+        persons: The most rounds of a game that belong to one person; None if it is not known.
+        ledger: A `dp_bandit_envs.Ledger` that counts the games on these data. It takes each round for a record that
+            serves once.
+
+    Raises:
+        WrongTypeError: If it is no Gymnasium environment, its actions are no arms, or it is one of ours.
+        ValueError: If the range is empty, or a mean is outside.
+    """
+    if not isinstance(env, gym.Env):
+        kind = f"the class {env.__name__}" if isinstance(env, type) else f"a {type(env).__name__}"
+        raise WrongTypeError(f"env must be a gymnasium.Env; received {kind}. Use gymnasium.make(...).")
+    if isinstance(env.unwrapped, BanditEnv):
+        raise WrongTypeError(
+            f"env must be another package's environment; received {env.unwrapped}, which is taken by play and by"
+            " privacy wrappers as it is."
+        )
+    if not isinstance(env.action_space, gym.spaces.Discrete):
+        raise WrongTypeError(
+            f"env must have arms, which are Discrete actions; received one with {env.action_space}. Put a"
+            " gymnasium.ActionWrapper around it."
+        )
+    known = None if means is None else np.asarray(means, dtype=np.float64)
+    use = None
+    if persons is not None or ledger is not None or checks.boolean("is_real", is_real):
+        use = DataUse(1, None if persons is None else checks.integer("persons", persons, at_least=1))
+    rewards = RewardRange.checked(low, high, clip)
+    return ForeignEnv(ForeignRewards(env, horizon, rewards, known, use, ledger, bool(is_real)), block_length=1)

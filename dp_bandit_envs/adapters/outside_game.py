@@ -1,0 +1,201 @@
+"""A game whose rewards come from outside: an algorithm plays in somebody else's loop, behind its own wrappers."""
+
+import math
+from typing import Any, NoReturn, SupportsFloat, SupportsIndex, TypedDict
+
+from dp_bandit_envs import checks
+from dp_bandit_envs.adapters.fed_env import FedEnv
+from dp_bandit_envs.adapters.reward_range import RewardRange
+from dp_bandit_envs.algorithms import Algorithm, make_algorithm
+from dp_bandit_envs.data_use import DataUse
+from dp_bandit_envs.errors import StepOutsideGameError, WrongTypeError
+from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+from dp_bandit_envs.seeding import checked_seed, drawn_seed, warn_of_known_seed
+from dp_bandit_envs.simulation.beginning import begin
+from dp_bandit_envs.simulation.game import to_count
+from dp_bandit_envs.wrappers.below import layers_of
+from dp_bandit_envs.wrappers.public_face import PublicFace
+
+
+class GameOptions(TypedDict, total=False):
+    """The optional arguments of `OutsideGame`, which say what they mean."""
+
+    low: SupportsFloat
+    high: SupportsFloat
+    clip: bool
+    seed: SupportsIndex | None
+    persons: SupportsIndex | None
+    ledger: Any
+
+
+class OutsideGame:
+    """One game of an algorithm, driven from outside: `next_arm()`, then `learn(arm, reward)`, round after round.
+
+    A reward goes to a game below the algorithm's privacy wrappers, and is forgotten in the step that hands it to their
+    mechanism; the agent sees what that releases. With batches, a round in the middle of one plays the same arm again,
+    and its rewards wait below the wrappers until the batch is full. Nothing of a reward is kept here, and the arms are
+    those of `play` on the same gains with the same seed.
+
+    **Guarantee.** `guarantee` holds for the arms of one game of `horizon` rounds, and protects the reward of each
+    round. It says nothing about what the loop outside does with the rewards, which it knows. It needs that arms
+    depend on past rewards through this object only: so the arm of each reward must be the one that was chosen here, and
+    logs of other policies, whose arms may depend on their gains, are refused.
+
+    Args:
+        algorithm: An `Algorithm`, or the name of one.
+        n_arms: Number of arms K, at least 2.
+        horizon: Number of rounds T, at least 1. The noise is made for it, and the game ends after it.
+        low: The reward that becomes the gain 0. It and `high` are public: do not take them from the data.
+        high: The reward that becomes the gain 1.
+        clip: Whether rewards outside [low, high] count as the nearer end; otherwise they are refused.
+        seed: The seed of all randomness. Who knows it can subtract the noise, so that a `KnownSeedWarning` follows;
+            by default it comes from the operating system, and nobody knows it.
+        trial: The number of the game for that seed.
+        persons: The most rounds that belong to one person; None if it is not known.
+        ledger: A `dp_bandit_envs.Ledger`, which counts the game when its first arm is chosen, or refuses it.
+
+    Raises:
+        WrongTypeError: If `algorithm` is neither an algorithm nor a name.
+        WrongGameError: If it cannot play arms, or needs the gains of all arms.
+    """
+
+    def __init__(
+        self,
+        algorithm: Algorithm | str,
+        *,
+        n_arms: SupportsIndex,
+        horizon: SupportsIndex,
+        low: SupportsFloat = 0.0,
+        high: SupportsFloat = 1.0,
+        clip: bool = False,
+        seed: SupportsIndex | None = None,
+        trial: SupportsIndex = 0,
+        persons: SupportsIndex | None = None,
+        ledger: Any = None,
+    ) -> None:
+        if isinstance(algorithm, str):
+            algorithm = make_algorithm(algorithm)
+        if not isinstance(algorithm, Algorithm):
+            kind: Any = f"the class {algorithm.__name__}" if isinstance(algorithm, type) else type(algorithm).__name__
+            raise WrongTypeError(
+                f"algorithm must be an Algorithm or the name of one, such as 'DP-EXP3-Lap'; received {kind}. Use"
+                " Algorithm('name', MyAgent, wrapping)."
+            )
+        if ledger is not None and not callable(getattr(ledger, "enter", None)):
+            raise WrongTypeError(f"ledger must be a dp_bandit_envs.Ledger; received a {type(ledger).__name__}.")
+        use = DataUse(1, None if persons is None else checks.integer("persons", persons, at_least=1))
+        self._rewards = RewardRange.checked(low, high, clip)
+        self._feed = FedEnv(n_arms, horizon, use, ledger)
+        algorithm.check_game(self._feed)
+        self._guarantee = algorithm.guarantee_in(self._feed)
+        self._to_count = [] if ledger is None else [to_count(algorithm, self._feed)]
+        self._agent = algorithm.agent(self._feed)
+        self._env = algorithm.wrap(self._feed)
+        self._name, self._player = algorithm.name, algorithm.player
+        self._batch = math.prod(layer.batch_size for layer in layers_of(self._env) if isinstance(layer, PublicFace))
+        self._seed, self._trial = checked_seed(seed), checks.integer("trial", trial, at_least=0)
+        warn_of_known_seed(self._seed is not None)
+        self._arm: int | None = None
+        self._rounds = 0
+        self._has_begun = self._has_failed = False
+
+    @property
+    def guarantee(self) -> PrivacyGuarantee:
+        """The guarantee for the arms of one game."""
+        return self._guarantee
+
+    @property
+    def n_arms(self) -> int:
+        """Number of arms."""
+        return self._feed.n_arms
+
+    @property
+    def horizon(self) -> int:
+        """Number of rounds of the game."""
+        return self._feed.horizon
+
+    @property
+    def rounds(self) -> int:
+        """Number of rounds whose reward has come."""
+        return self._rounds
+
+    def next_arm(self) -> int:
+        """Return the arm of this round, in [0, n_arms); the same one until its reward has come.
+
+        Raises:
+            StepOutsideGameError: If all rounds have been played, or one failed.
+            LedgerError: If the data have a ledger, and it refuses the game.
+        """
+        if self._has_failed:
+            raise StepOutsideGameError(
+                f"a round of this game of {self._name} failed, which ended it; make another one."
+            )
+        if self._rounds == self.horizon:
+            raise StepOutsideGameError(
+                f"the game of {self._name} ended after round {self.horizon}, for which its noise is made; make another"
+                " one, whose guarantee comes on top of this one's."
+            )
+        if not self._has_begun:
+            number = drawn_seed() if self._seed is None else self._seed
+            begin(
+                self._env,
+                self._agent,
+                number=number,
+                seed=self._seed,
+                trial=self._trial,
+                player=self._player,
+                guarantees=self._to_count,
+            )
+            self._has_begun = True
+        if self._arm is None:
+            self._arm = checks.arm(self._agent.select_arm(), self.n_arms)
+        return self._arm
+
+    def learn(self, arm: SupportsIndex, reward: Any) -> None:
+        """Take the reward of this round; it goes below the privacy wrappers and is forgotten there.
+
+        Args:
+            arm: The arm that `next_arm` returned.
+            reward: A number in [low, high].
+
+        Raises:
+            ValueError: If the arm is another one, or the reward is outside; the message does not show the reward.
+            StepOutsideGameError: If no arm was chosen for this round.
+        """
+        number = checks.arm(arm, self.n_arms)
+        if self._arm is None:
+            raise StepOutsideGameError(
+                "no arm was chosen for this reward; ask for one first, and give one reward each."
+            )
+        if number != self._arm:
+            raise ValueError(
+                f"the reward must be that of arm {self._arm}, which was chosen for this round; received one of arm"
+                f" {number}. Rewards of arms chosen by others would break the guarantee."
+            )
+        self._feed.hand_in(number, self._rewards.gain_of(reward))
+        self._rounds += 1
+        if self._feed.waiting < self._batch and self._rounds < self.horizon:
+            return
+        # Until the step is done there is no game to go on with: what fails or is interrupted may be half done.
+        self._arm, self._has_failed = None, True
+        try:
+            released = self._env.step(number)[0]
+        finally:
+            self._feed.forget()
+        self._agent.update(number, released)
+        self._has_failed = False
+
+    def __repr__(self) -> str:
+        return (
+            f"OutsideGame({self._name}, {self.n_arms} arms, round {self._rounds} of {self.horizon}, {self._guarantee})"
+        )
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
+        """Refuse to be copied or pickled once the game has begun: the copy would draw the same noise again."""
+        return self._refuse_copy() if self._has_begun else super().__reduce_ex__(protocol)
+
+    def _refuse_copy(self) -> NoReturn:
+        raise TypeError(
+            "an OutsideGame that has begun cannot be copied or pickled: the copy would use the same noise again, which"
+            " cancels in a difference. Copy it before its first arm, or make another one."
+        )

@@ -1,0 +1,181 @@
+"""The advice: what was compared, which algorithm to take, and from which horizon on privacy pays."""
+
+import dataclasses
+import math
+from typing import Final
+
+from dp_bandit_envs.advice.picks import Pick
+from dp_bandit_envs.advice.privacy_pays import LARGEST, SHARE
+from dp_bandit_envs.advice.standings import Standing
+
+NOT_PRIVATE_ADVICE: Final = (
+    "NOT PRIVATE: the outcomes in {} were looked at, and this advice depends on them; no noise protects them here."
+    " Treat it as you treat the data, and publish neither the numbers nor the choice."
+)
+UNKNOWN_PERSONS: Final = (
+    "{} does not say whose its records are, so one round a person was assumed. If a person has more, give their number"
+    " (rounds per person), or name the column of persons: otherwise a person gets less privacy than this."
+)
+SHAPE_ONLY: Final = (
+    "Of {} only the number of arms, the number of records and the most records of a person were used, which count as"
+    " public; no outcome was used."
+)
+ASSUMPTIONS: Final = {
+    "stable": "If patients arrive in no particular order and the effects do not change",
+    "drifting": "If effects or patients may change over time",
+    "local": "If nobody may be trusted with a true outcome (local privacy)",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Advice:
+    """Which algorithm to take; its `str` says why in words.
+
+    Attributes:
+        n_arms: Number of arms K.
+        horizon: Number of rounds T.
+        epsilon: What each private algorithm guarantees to a person, at most.
+        delta: At this delta.
+        rounds_per_person: The most rounds of a person.
+        trials: Number of games of each algorithm in each situation.
+        situations: Name and kind, `"stable"` or `"drifting"`, of each situation.
+        standings: Of each situation the algorithms by mean regret, the least first.
+        stable: The algorithm to take where arms do not change.
+        drifting: The one where they may: of those whose regret is bounded whatever the gains are; None if none is.
+        local: The one of those with local privacy; None if none meets the guarantee.
+        pays_from: Of each stable situation the smallest power of two T at which the best one of `leaders` has less
+            than half of uniform play's mean regret; None if there is none up to 2^18. Empty if it was not searched for.
+        leaders: The algorithm that loses least here where arms do not change, and those that do in long games.
+        left_out: Algorithms that do not meet the guarantee, and why.
+        data: The name of the file; "" without one.
+        looked_at_gains: Whether its gains were used, so that the advice is not private.
+        assumed_one_round: Whether the file does not say whose its records are, so that one round a person was assumed.
+    """
+
+    n_arms: int
+    horizon: int
+    epsilon: float
+    delta: float
+    rounds_per_person: int
+    trials: int
+    situations: tuple[tuple[str, str], ...]
+    standings: tuple[Standing, ...] = dataclasses.field(repr=False)
+    stable: Pick | None
+    drifting: Pick | None
+    local: Pick | None
+    pays_from: dict[str, int | None]
+    leaders: tuple[str, ...]
+    left_out: dict[str, str] = dataclasses.field(repr=False)
+    data: str = ""
+    looked_at_gains: bool = False
+    assumed_one_round: bool = False
+
+    def ranking(self, situation: str) -> list[Standing]:
+        """Return the standings in one situation, the least mean regret first.
+
+        Args:
+            situation: Its name, as in `situations`.
+        """
+        return [one for one in self.standings if one.situation == situation]
+
+    def __str__(self) -> str:
+        parts = [self._about(), *(self._table(name) for name, _ in self.situations), self._what_to_take()]
+        if self.pays_from:
+            parts.append(self._where_it_pays())
+        if self.left_out:
+            parts.append(f"Not compared, as they do not give this guarantee: {', '.join(self.left_out)}.")
+        if self.data:
+            if self.assumed_one_round:
+                parts.append(UNKNOWN_PERSONS.format(self.data))
+            parts.append((NOT_PRIVATE_ADVICE if self.looked_at_gains else SHAPE_ONLY).format(self.data))
+        return "\n\n".join(parts)
+
+    def _about(self) -> str:
+        at = f", delta = {self.delta:g}" if self.delta else ""
+        whom = "a person, who has one round"
+        if self.rounds_per_person > 1:
+            whom = f"all {self.rounds_per_person} rounds of a person together, so that each round gets less"
+        return (
+            f"{self.n_arms} arms, {self.horizon:,} rounds; every private algorithm guarantees epsilon ="
+            f" {self.epsilon:g}{at} for {whom}.\n"
+            "Regret is the gain lost against playing the best arm throughout; a success is a gain of 1. Means of"
+            f" {self.trials} simulated games\nwith their 95 % intervals; in one game of a hundred regret is above the"
+            " 99 % quantile."
+        )
+
+    def _table(self, situation: str) -> str:
+        rows = [("", "", "mean regret", "95 % interval", "99 % quantile")]
+        place = 0
+        for one in self.ranking(situation):
+            place += one.role == "private"
+            low, high = one.interval
+            shown = f"{place}." if one.role == "private" else ""
+            name = one.algorithm + {"uniform": " (arms at random)", "not private": " (NO PRIVACY)"}.get(one.role, "")
+            rows.append((shown, name, f"{one.mean:,.1f}", f"{low:,.1f} to {high:,.1f}", f"{one.tail:,.1f}"))
+        widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+        lines = [
+            "  ".join([row[0].rjust(widths[0]), row[1].ljust(widths[1]), *map(str.rjust, row[2:], widths[2:])]).rstrip()
+            for row in rows
+        ]
+        return "\n".join([f"{situation[0].upper()}{situation[1:]}", *lines])
+
+    def _what_to_take(self) -> str:
+        lines = ["What to take"]
+        for key, chosen in (("stable", self.stable), ("drifting", self.drifting), ("local", self.local)):
+            lines.append(f"- {ASSUMPTIONS[key]}: {self._sentence(key, chosen)}")
+        return "\n".join(lines)
+
+    def _sentence(self, key: str, chosen: Pick | None) -> str:
+        if chosen is None:
+            return "none of those compared is made for that."
+        if chosen.name == "Uniform":
+            return (
+                "play arms at random (Uniform). No private algorithm of this kind is clearly better at this size, and"
+                " arms at random cost no privacy."
+            )
+        low, high = chosen.interval
+        text = f"take {as_typed(chosen)}. It loses {chosen.share:.0%} ({low:.0%} to {high:.0%}) of what arms at random"
+        text += " lose" + (", less than any one arm throughout" if chosen.share < 0 else "")
+        if key == "drifting":
+            text += ", and its expected regret is bounded whatever the outcomes are"
+            best = next(one for one in self.standings if self._is(one, "drifting") and one.role == "private")
+            if best.algorithm != chosen.name:
+                text += f"; {best.algorithm} lost less in this one drift, but no bound covers it in others"
+        if chosen.safer:
+            text += (
+                f". {chosen.safer} loses a little more on average and much less in a bad game (99 % quantile): take it"
+            )
+            text += " for a study that runs once"
+        return f"{text}."
+
+    def _where_it_pays(self) -> str:
+        *others, last = self.leaders
+        who = f"the best of {', '.join(others)} and {last}" if others else last
+        lines = [
+            f"Privacy pays from the smallest power of two T at which {who},\ncalibrated anew"
+            f" for each T, has less than {SHARE:g} of the mean regret of arms at random:"
+        ]
+        for name, rounds in self.pays_from.items():
+            shown = f"none up to {LARGEST:,} rounds" if rounds is None else f"T = {rounds:,}"
+            lines.append(f"- {name}: {shown}")
+        return "\n".join(lines)
+
+    def _is(self, one: Standing, kind: str) -> bool:
+        return dict(self.situations)[one.situation] == kind
+
+
+def as_typed(chosen: Pick) -> str:
+    """Return an algorithm as `dp-bandit run` takes it, with the parameters that fix its privacy."""
+    has = chosen.algorithm.parameters
+    keys = ["batch_size"] if chosen.name == "EXP3-tau" else ["epsilon", "delta"]
+    written = [f"{key}={_rounded_down(has[key])}" for key in keys if has.get(key) is not None]
+    return f"{chosen.name}:{','.join(written)}" if written else chosen.name
+
+
+def _rounded_down(value: float) -> str:
+    """Return a number with six digits that is not larger, so that what is typed protects at least as much."""
+    if isinstance(value, int):
+        return str(value)
+    digit = 10.0 ** (math.floor(math.log10(value)) - 5)
+    rounded = float(f"{math.floor(value / digit * (1 + 1e-12)) * digit:.6g}")
+    return f"{rounded if rounded <= value else rounded - digit:.6g}"

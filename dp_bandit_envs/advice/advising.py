@@ -1,0 +1,182 @@
+"""Plays private algorithms in situations that a user may face, and says which to take."""
+
+import math
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, SupportsFloat, SupportsIndex
+
+from dp_bandit_envs import checks
+from dp_bandit_envs.advice.advice import Advice
+from dp_bandit_envs.advice.eligible import BEST_WHEN_LONG, NOT_PRIVATE, USUAL, eligible
+from dp_bandit_envs.advice.picks import pick
+from dp_bandit_envs.advice.privacy_pays import pays_from
+from dp_bandit_envs.advice.situations import GAPS, Situation, drifting, made_up, of_records
+from dp_bandit_envs.advice.standings import Role, Standing, shares, standings
+from dp_bandit_envs.advice.trial_shape import TrialShape, shape_of
+from dp_bandit_envs.algorithms import Algorithm, make_algorithm
+from dp_bandit_envs.data_files import DataFile
+
+MOST_TRIALS, LEAST_TRIALS = 200, 40
+ROUNDS = 5_000_000
+"""About how many rounds are played by default for each algorithm in each situation."""
+
+
+def advise(
+    data: str | Path | DataFile | None = None,
+    *,
+    n_arms: SupportsIndex | None = None,
+    horizon: SupportsIndex | None = None,
+    epsilon: SupportsFloat,
+    delta: SupportsFloat = 0.0,
+    rounds_per_person: SupportsIndex | None = None,
+    gap: SupportsFloat | Sequence[SupportsFloat] | None = None,
+    person: str | None = None,
+    look_at_gains: bool = False,
+    algorithms: Sequence[str] = USUAL,
+    trials: SupportsIndex | None = None,
+    seed: SupportsIndex = 0,
+    jobs: SupportsIndex = 0,
+    find_horizon: bool = True,
+) -> Advice:
+    """Say which private algorithm to take, by simulating those that give one person the guarantee.
+
+    Every algorithm is calibrated, so that `guarantee.for_group(rounds_per_person)` has at most this epsilon at this
+    delta. All are played on the same gains, beside uniform play and two algorithms without privacy.
+
+    Args:
+        data: A file with the columns `arm,gain`, and perhaps one of persons, such as `recorded_data.clean` makes. By
+            default only its shape is used, which counts as public: the number of arms, of records, and the most records
+            of a person. It fills in what is not given below.
+        n_arms: Number of arms K, at least 2.
+        horizon: Number of rounds T, at least K.
+        epsilon: What is guaranteed to a person, in (0, inf).
+        delta: In [0, 1); 0 for pure differential privacy.
+        rounds_per_person: The most rounds of a person, from 1 to T; by default that of the data, or 1.
+        gap: How far the best arm is ahead of the others, in (0, 1]; one or several. By default .05, .1 and .3.
+        person: The name of the file's column of persons; by default `person`, if there is one.
+        look_at_gains: Resample the file's outcomes in place of made-up ones. The advice then depends on them and is not
+            private: whoever sees it learns something of the data.
+        algorithms: Names of the algorithms to compare; those that do not meet the guarantee are left out.
+        trials: Number of games of each algorithm in each situation, at least 2; by default 40 to 200.
+        seed: The seed of the simulated games.
+        jobs: Games to play at a time; 0 for as many as there are cores.
+        find_horizon: Also search for the smallest horizon at which privacy pays.
+
+    Returns:
+        An `Advice`: print it, or look at `advice.stable.name` and `advice.standings`.
+
+    Raises:
+        ValueError: If an argument leaves its range, or is missing.
+        GainFileError: If the file is not of this form.
+        UnreachableGuaranteeError: If no algorithm gives this guarantee.
+    """
+    shape = None if data is None else shape_of(data, person)
+    if look_at_gains and shape is None:
+        raise ValueError("look_at_gains needs the data to look at; no file was given. Give one, or leave it out.")
+    arms, rounds, person_rounds = _size(n_arms, horizon, rounds_per_person, shape)
+    target = (checks.greater_than("epsilon", epsilon, 0.0), 0.0 if delta == 0 else checks.delta(delta))
+    gaps = _gaps(gap)
+    games = _trials(trials, rounds)
+    jobs = checks.integer("jobs", jobs, at_least=0) or os.cpu_count() or 1
+    situations = made_up(arms, gaps)
+    if shape is not None and look_at_gains:
+        situations = [of_records(shape.pools, shape.name), drifting(arms, max(gaps))]
+    settings: dict[str, Any] = {"seed": checks.integer("seed", seed, at_least=0), "jobs": jobs}
+    game = situations[0].game(rounds)
+    private, refused = eligible(_names(algorithms), target, person_rounds, game)
+    uniform = make_algorithm("Uniform")
+    players: list[tuple[Algorithm, Role]] = [(one, "private") for one in private]
+    players += [(uniform, "uniform"), *((make_algorithm(name), "not private") for name in NOT_PRIVATE)]
+    found: list[Standing] = []
+    for situation in situations:
+        found += standings(situation, players, horizon=rounds, trials=games, **settings)
+    by_name = {one.name: one for one in private}
+    local = [one.name for one in private if one.guarantee_in(game).model == "local"]
+    bounded = [one.name for one in private if one.regret_bound(n_arms=arms, horizon=rounds) < math.inf]
+    stable = [one for one in found if _kind(one, situations) == "stable"]
+    drift = [one for one in found if _kind(one, situations) == "drifting"]
+    leader = min(by_name, key=lambda name: float(shares(stable)[name].mean()))
+    leaders = [name for name in dict.fromkeys([leader, *BEST_WHEN_LONG]) if name in by_name]
+    search = {"target": target, "person_rounds": person_rounds, "start": rounds, **settings}
+    pays = {
+        situation.name: pays_from(situation, leaders, **search)
+        for situation in situations
+        if find_horizon and situation.kind == "stable"
+    }
+    return Advice(
+        n_arms=arms,
+        horizon=rounds,
+        epsilon=target[0],
+        delta=target[1],
+        rounds_per_person=person_rounds,
+        trials=games,
+        situations=tuple((one.name, one.kind) for one in situations),
+        standings=tuple(found),
+        stable=pick(stable, by_name, list(by_name), uniform),
+        drifting=pick(drift, by_name, bounded, uniform),
+        local=pick(stable, by_name, local, uniform),
+        pays_from=pays,
+        leaders=tuple(leaders),
+        left_out=refused,
+        data="" if shape is None else shape.name,
+        looked_at_gains=look_at_gains,
+        assumed_one_round=shape is not None and shape.most is None and rounds_per_person is None,
+    )
+
+
+def _kind(one: Standing, situations: Sequence[Situation]) -> str:
+    return next(situation.kind for situation in situations if situation.name == one.situation)
+
+
+def _size(
+    n_arms: SupportsIndex | None,
+    horizon: SupportsIndex | None,
+    rounds_per_person: SupportsIndex | None,
+    shape: TrialShape | None,
+) -> tuple[int, int, int]:
+    if shape is None and (n_arms is None or horizon is None):
+        missing = "the number of arms" if n_arms is None else "the horizon"
+        raise ValueError(f"{missing} must be given, or a file that shows it; there is neither. Give arms and horizon.")
+    if shape is not None and n_arms is not None and checks.integer("arms", n_arms, at_least=2) != shape.n_arms:
+        raise ValueError(f"arms must be those of {shape.name}, {shape.n_arms}; received {n_arms}. Leave arms out.")
+    arms = checks.integer("arms", shape.n_arms if n_arms is None and shape is not None else n_arms, at_least=2)  # type: ignore[arg-type]
+    rounds = checks.integer("horizon", shape.records if horizon is None and shape is not None else horizon, at_least=1)  # type: ignore[arg-type]
+    if rounds < arms:
+        raise ValueError(
+            f"horizon must be at least the number of arms, {arms}; received {rounds}. Play more rounds, or fewer arms."
+        )
+    if rounds_per_person is None:
+        rounds_per_person = 1 if shape is None or shape.most is None else shape.most
+    person = checks.integer("rounds_per_person", rounds_per_person, at_least=1)
+    if person > rounds:
+        raise ValueError(f"rounds_per_person must be at most the horizon, {rounds}; received {person}.")
+    return arms, rounds, person
+
+
+def _gaps(gap: SupportsFloat | Sequence[SupportsFloat] | None) -> list[float]:
+    if gap is None:
+        return list(GAPS)
+    gaps = [checks.in_range("gap", one, 0.0, 1.0) for one in (gap if isinstance(gap, Sequence) else [gap])]
+    if not gaps or min(gaps) == 0:
+        raise ValueError(
+            "gap must be greater than 0 and at most 1; received 0 or none. With a gap of 0 all arms are equal, and any"
+            " algorithm is as good as any other."
+        )
+    return sorted(set(gaps))
+
+
+def _trials(trials: SupportsIndex | None, rounds: int) -> int:
+    if trials is None:
+        return max(LEAST_TRIALS, min(MOST_TRIALS, ROUNDS // rounds))
+    return checks.integer("trials", trials, at_least=2)
+
+
+def _names(algorithms: Sequence[str]) -> list[str]:
+    names = [algorithms] if isinstance(algorithms, str) else list(algorithms)
+    if not names or not all(isinstance(name, str) for name in names):
+        raise ValueError(
+            "algorithms must be names, as in dp_bandit_envs.algorithm_names(); received others or none. Register an"
+            " algorithm of your own with register_algorithm."
+        )
+    return names

@@ -1,0 +1,104 @@
+"""`dp-bandit data`: all problems of a messy file, and a clean one."""
+
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from dp_bandit_envs.cli.options import whole
+from dp_bandit_envs.cli.terminal import console
+from dp_bandit_envs.errors import GainFileError
+
+OPEN = 1
+"""The exit code while problems are open."""
+
+EXAMPLES = (
+    "Examples: dp-bandit data trial.csv --arm treatment --gain outcome --person id --scale 0,100; dp-bandit data"
+    " trial.csv --arm treatment --gain outcome --person id --scale 0,100 --missing drop --out clean.csv"
+)
+
+
+def data(
+    file: Annotated[str, typer.Argument(help="A file with one record a line: .csv, .tsv, .txt, .parquet or .xlsx.")],
+    arm: Annotated[str, typer.Option(help="The column that says which arm was played, such as the treatment.")],
+    gain: Annotated[str, typer.Option(help="The column of the outcomes, larger ones better unless --scale says so.")],
+    person: Annotated[str | None, typer.Option(help="The column that says whose the record is.")] = None,
+    scale: Annotated[
+        str | None,
+        typer.Option(
+            metavar="percent|WORST,BEST",
+            help="The worst and the best possible outcome, such as 0,100; 30,0 where less is better. From the protocol,"
+            " never from the data.",
+        ),
+    ] = None,
+    missing: Annotated[
+        str, typer.Option(metavar="refuse|drop|GAIN", help="What a missing outcome is; 0 counts it as gain 0.")
+    ] = "refuse",
+    missing_codes: Annotated[str, typer.Option(help="Numbers that mean missing, such as -99,999.")] = "",
+    outside: Annotated[
+        str, typer.Option(metavar="refuse|drop|clip", help="What to do with gains outside [0, 1].")
+    ] = "refuse",
+    unreadable: Annotated[
+        str, typer.Option(metavar="refuse|drop", help="What to do with text in place of a number, and broken lines.")
+    ] = "refuse",
+    duplicates: Annotated[
+        str, typer.Option(metavar="keep|drop", help="What to do with copies of whole lines.")
+    ] = "keep",
+    decimal: Annotated[str, typer.Option(metavar="auto|point|comma", help="The mark before decimals.")] = "auto",
+    values: Annotated[str, typer.Option(help="Outcomes that are words, such as cured=1,died=0.")] = "",
+    most_per_person: Annotated[
+        int | None, typer.Option(parser=whole, metavar="NUMBER", help="Keep at most so many records of a person.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(metavar="CLEAN.csv", help="Write the clean file here.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the clean file if there is one.")] = False,
+) -> None:
+    """Report all problems of a messy file at once, without showing an outcome or an id, and write a clean one."""
+    decided = {"scale": scale, "missing": missing, "outside": outside, "unreadable": unreadable, "decimal": decimal}
+    more = {"duplicates": duplicates, "values": values, "most_per_person": most_per_person}
+    codes = [code for code in missing_codes.split(",") if code.strip()]
+    columns = {"arm": arm, "gain": gain, "person": person}
+    show_data(console, file, {**columns, **decided, **more, "missing_codes": codes}, out=out, force=force)
+
+
+def show_data(console: Console, file: str, options: Mapping[str, Any], *, out: Path | None, force: bool) -> None:
+    """Print what was found in a file, and write the clean one if it is asked for and nothing is open.
+
+    Args:
+        console: Where to print.
+        file: The path of the messy file.
+        options: The arguments of `recorded_data.clean`.
+        out: The path of the clean file, or None.
+        force: Whether to replace it.
+
+    Raises:
+        GainFileError: If the file cannot be read at all, or `out` is the messy file itself.
+        FileExistsError: If `out` exists, without `force`.
+        typer.Exit: With code 1, if problems are open.
+    """
+    if out is not None and out.resolve() == Path(file).resolve():
+        raise GainFileError(f"{out}: the clean file must not replace the messy one. Choose another name.")
+    if out is not None and out.exists() and not force:
+        raise FileExistsError(f"{out}: must be new; it exists. Choose another name, or give --force to replace it.")
+    from dp_bandit_envs.recorded_data import clean
+
+    cleaned = clean(file, **options)
+
+    def say(text: str) -> None:
+        console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+    say(cleaned.report(command_line=True))
+    if cleaned.open_problems:
+        many = len(cleaned.open_problems)
+        say(f"\nNo clean file: {many} problem{'' if many == 1 else 's'} above must be decided first (TO DECIDE).")
+        raise typer.Exit(OPEN)
+    if out is None:
+        say("\nEverything is decided. Write the clean file with --out clean.csv.")
+        return
+    cleaned.save(out, force=force)
+    persons = "" if cleaned.persons is None else " --persons person"
+    say(f"\nWritten: {out}, and {out}.json, which says what was done. Next, for example:")
+    say(f"dp-bandit advise {shlex.quote(str(out))} --epsilon 1")
+    say(f"dp-bandit run {shlex.quote(str(out))} Batched-Lap-HTINF --epsilon 1{persons}")

@@ -1,0 +1,173 @@
+"""Reads a messy file of records whole, and reports all of its problems at once."""
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dp_bandit_envs.data_files import DataFile
+from dp_bandit_envs.errors import GainFileError
+from dp_bandit_envs.protocols import IntArray
+from dp_bandit_envs.recorded_data.arm_spellings import arms_of, person_key
+from dp_bandit_envs.recorded_data.clean_options import Decisions, decisions
+from dp_bandit_envs.recorded_data.clean_records import CleanRecords, rounds_of
+from dp_bandit_envs.recorded_data.file_cells import Record, Sheet, columns_of, sheet_of
+from dp_bandit_envs.recorded_data.file_lines import lines_of
+from dp_bandit_envs.recorded_data.file_problems import Findings, Problem
+from dp_bandit_envs.recorded_data.gain_column import gains_of
+from dp_bandit_envs.recorded_data.name_columns import are_no_arms, of_arms, of_names, within_limit
+from dp_bandit_envs.recorded_data.pandas_tables import ENDINGS, sheet_of_table
+from dp_bandit_envs.recorded_data.written_numbers import MISSING_NAMES
+
+
+def clean(
+    source: str | Path | DataFile,
+    *,
+    arm: str,
+    gain: str,
+    person: str | None = None,
+    scale: str | tuple[float, float] | None = None,
+    missing: str | float = "refuse",
+    outside: str = "refuse",
+    unreadable: str = "refuse",
+    duplicates: str = "keep",
+    decimal: str = "auto",
+    values: Mapping[str, float] | str | None = None,
+    missing_codes: Sequence[Any] | str = (),
+    most_per_person: int | None = None,
+) -> CleanRecords:
+    """Read a messy file with one recorded gain a line, and return clean records with all problems of the file.
+
+    What has one meaning is put right: encodings, separators, quotation marks, decimal commas, spellings of an arm. What
+    is a decision stays open until an argument takes it; then there is no clean file yet. No problem shows a gain or a
+    person's id. Which lines are left out depends on the data, and the number of records counts as public: clean before
+    the guarantee begins, and publish no counts of it that you would not publish otherwise.
+
+    Args:
+        source: A file: `.csv`, `.csv.gz`, `.tsv` or `.txt` with a line of names first; `.parquet` or `.xlsx` with the
+            extra `data`.
+        arm: The name of the column that says which arm was played; numbers or words, upper and lower case are the same.
+        gain: The name of the column of outcomes, larger ones better.
+        person: The name of the column that says whose the record is. Clean files number persons anew.
+        scale: What outcomes become gains 0 and 1: None if they are in [0, 1]; `"percent"`; or the worst and the best
+            possible outcome, `(0, 100)` or `"0,100"`, or `(30, 0)` where less is better. Never take them from the data.
+        missing: `"refuse"`, `"drop"`, or the gain that a missing outcome counts as; a number leaves out lines without
+            an arm or a person.
+        outside: For gains outside [0, 1]: `"refuse"`, `"drop"` or `"clip"`.
+        unreadable: For cells that are no number and lines of another number of cells: `"refuse"` or `"drop"`.
+        duplicates: For second and later copies of whole lines: `"keep"` or `"drop"`.
+        decimal: The mark before decimals: `"point"`, `"comma"`, or `"auto"`.
+        values: Outcomes that are words, `{"cured": 1, "not cured": 0}` or `"cured=1,not cured=0"`.
+        missing_codes: More spellings of a missing outcome, such as `[-99]`, or `"-99,999"`.
+        most_per_person: Records of a person beyond this number are left out, the later ones in the file.
+
+    Raises:
+        GainFileError: If there is no such file, or no such column in it, or no record.
+        ValueError: If an argument is none of its choices, or the scale is to be taken from the data.
+        ImportError: For Parquet and Excel without the extra `data`.
+    """
+    decided = decisions(
+        scale=scale,
+        missing=missing,
+        outside=outside,
+        unreadable=unreadable,
+        duplicates=duplicates,
+        decimal=decimal,
+        values=values,
+        missing_codes=missing_codes,
+        most_per_person=most_per_person,
+    )
+    file = source if isinstance(source, DataFile) else DataFile.read(source, error=GainFileError)
+    wanted = [arm, gain] if person is None else [arm, gain, person]
+    sheet = _sheet(file, wanted, decided)
+    columns = columns_of(sheet.names, wanted, name=file.name)
+    if len(set(columns)) < len(columns):
+        raise GainFileError(f"{file.name}: arm, gain and person must be different columns; received {wanted}.")
+    return _cleaned(file, sheet, columns, wanted, decided)
+
+
+def _sheet(file: DataFile, wanted: Sequence[str], decided: Decisions) -> Sheet:
+    if file.path.suffix in ENDINGS:
+        return sheet_of_table(file)
+    lines, problems = lines_of(file.text_bytes(error=GainFileError))
+    sheet = sheet_of(lines, wanted, name=file.name, drop_broken=decided.unreadable == "drop")
+    return sheet._replace(problems=[*problems, *sheet.problems])
+
+
+def _cleaned(
+    file: DataFile, sheet: Sheet, columns: list[int], wanted: Sequence[str], decided: Decisions
+) -> CleanRecords:
+    found = Findings()
+    records = _without_copies(sheet.records, found, decided)
+    lines = [record.line for record in records]
+    cells = [[record.cells[column] for record in records] for column in columns]
+    gains, of_gains = gains_of(cells[1], lines, decided, column=wanted[1])
+    named = list(range(len(records)))
+    for column in (0, 2)[: len(columns) - 1]:
+        absent = {index for index, cell in enumerate(cells[column]) if cell.strip().casefold() in MISSING_NAMES}
+        for index in sorted(absent):
+            found.add("missing", lines[index], wanted[column])
+        named = [index for index in named if index not in absent]
+    arms = arms_of([cells[0][index] for index in named])
+    arm_of = dict(zip(named, arms.arm, strict=True))
+    for index, common in zip(named, arms.common, strict=True):
+        if not common:
+            found.add("spelling", lines[index], wanted[0])
+    hidden = are_no_arms(len(arms.names), len(named))
+    usable = [index for index in named if not math.isnan(gains[index])]
+    problems = [*sheet.problems, *_of_lines(sheet, columns, found, decided), *of_gains]
+    # While something is open, few gains may be usable; then what counts is what the file has.
+    open_yet = any(one.is_open for one in problems) or (decided.missing == "refuse" and len(named) < len(records))
+    counted = named if open_yet else usable
+    owners = [person_key(cell) for cell in cells[2]] if len(columns) > 2 else None
+    if owners is not None:
+        counted = within_limit(counted, owners, lines, wanted[2], found, decided.most_per_person)
+    problems += of_names(found, wanted, decided, () if hidden else arms.names)
+    arms_counted = [arm_of[index] for index in counted]
+    problems += of_arms(wanted[0], arms.names, arms_counted, [lines[index] for index in counted], len(named))
+    used = [] if any(one.is_open for one in problems) else counted
+    return CleanRecords(
+        source=file.path.name,
+        sha256=file.sha256,
+        lines=len(sheet.records),
+        arm_names=() if hidden else arms.names,
+        records_of_arms=tuple(np.bincount(arms_counted, minlength=len(arms.names)).tolist()),
+        rounds_per_person=None if owners is None else rounds_of([owners[index] for index in counted]),
+        arms=np.array([arm_of[index] for index in used], dtype=np.int64),
+        gains=np.array([gains[index] for index in used], dtype=float),
+        persons=None if owners is None else _numbered([owners[index] for index in used]),
+        problems=tuple(problems),
+    )
+
+
+def _without_copies(records: list[Record], found: Findings, decided: Decisions) -> list[Record]:
+    seen: set[tuple[str, ...]] = set()
+    kept = []
+    for record in records:
+        key = tuple(record.cells)
+        if key in seen:
+            found.add("copy", record.line)
+            if decided.duplicates == "drop":
+                continue
+        seen.add(key)
+        kept.append(record)
+    return kept
+
+
+def _of_lines(sheet: Sheet, columns: list[int], found: Findings, decided: Decisions) -> list[Problem]:
+    problems = []
+    unknown = [name for index, name in enumerate(sheet.names) if index not in columns]
+    if unknown:
+        shown = ", ".join(name or "without a name" for name in unknown[:10]) + (", ..." if len(unknown) > 10 else "")
+        what = f"other column{'' if len(unknown) == 1 else 's'}, {shown}"
+        problems.append(Problem("unknown", "", len(unknown), (), what, "not used", False))
+    dropped = decided.duplicates == "drop"
+    kept = "kept; if the file was exported twice, give {duplicates=drop}"
+    return problems + found.problem("copy", "line[s] equal to an earlier one", "left out" if dropped else kept)
+
+
+def _numbered(owners: list[str]) -> IntArray:
+    numbers = {owner: number for number, owner in enumerate(dict.fromkeys(owners))}
+    return np.array([numbers[owner] for owner in owners], dtype=np.int64)

@@ -1,0 +1,123 @@
+"""Numbers as people and spreadsheets write them: decimal commas, thousands separators, percent signs, gaps."""
+
+import math
+import re
+from collections.abc import Iterable
+from typing import Final, Literal, NamedTuple
+
+MISSING: Final = frozenset(
+    ("", "na", "n/a", "n.a.", "#n/a", "#na", "<na>", "nat", "null", "#null!", "none", "nil", "-", "--", "---", "?", ".")
+) | frozenset(
+    ("..", "missing", "unknown", "not available", "not done", "#value!", "#div/0!", "#ref!", "#num!", "–", "—")
+)
+"""Spellings of a missing value, in lower case, in a column of numbers."""
+MISSING_NAMES: Final = MISSING - {"none", "nil"} | {"nan"}
+"""The same in a column of names, where "none" may be a treatment."""
+NANS: Final = frozenset(["nan", "-nan", "+nan", "1.#qnan", "1.#ind", "-1.#ind"])
+INFINITE: Final = frozenset(["inf", "-inf", "+inf", "infinity", "-infinity", "+infinity", "∞", "-∞", "1.#inf"])
+
+Decimal = Literal["point", "comma"]
+Kind = Literal["number", "missing", "nan", "infinite", "text", "ambiguous"]
+_SPACES: Final = re.compile(r"(?<=\d)[ \u00a0\u2009\u202f'\u2019](?=\d{3}(?:\D|$))")
+_PLAIN: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?")
+_GROUPS: Final = {one: re.compile(rf"[+-]?\d{{1,3}}(?:{re.escape(one)}\d{{3}})+") for one in ".,"}
+_ONE_GROUP: Final = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}")
+
+
+class Written(NamedTuple):
+    """What a cell says: the value is NaN unless it is a number; the rest is how it was written."""
+
+    kind: Kind
+    value: float = math.nan
+    comma: bool = False
+    thousands: bool = False
+    percent: bool = False
+
+
+def looks_like_number(cell: str) -> bool:
+    """Return whether a cell is a number, however it is written."""
+    return read_number(cell, decimal="point").kind == "number"
+
+
+def decimal_of(cells: Iterable[str]) -> Decimal | None:
+    """Return which mark a column writes before decimals, by cells that leave no doubt; None if both or neither."""
+    seen = set()
+    for cell in cells:
+        text = _bare(cell)[0]
+        if _ONE_GROUP.fullmatch(text) or not any(mark in text for mark in ".,"):
+            continue
+        one = _read(text, None)
+        if one.kind == "number":
+            # In 1.234.567 and 1,234,567 the mark is none of decimals.
+            grouped = next((mark for mark in ".," if _GROUPS[mark].fullmatch(text)), None)
+            seen.add("comma" if one.comma or grouped == "." else "point")
+    if len(seen) != 1:
+        return None
+    return "comma" if "comma" in seen else "point"
+
+
+def read_number(
+    cell: str, *, decimal: Decimal | None, mixed: bool = False, codes: frozenset[str] = frozenset()
+) -> Written:
+    """Read one cell.
+
+    Args:
+        cell: Its text.
+        decimal: The mark before decimals, which decides what 1,234 and 1.234 are; None if it is not known: then 1,234
+            is ambiguous, and 1.234 is a little more than one.
+        mixed: Whether the column has both marks; then 1.234 is ambiguous too.
+        codes: More spellings of a missing value.
+    """
+    lower = cell.strip().casefold()
+    if lower in MISSING or lower in codes:
+        return Written("missing")
+    if lower in NANS:
+        return Written("nan")
+    text, percent = _bare(cell)
+    if text in INFINITE:
+        return Written("infinite")
+    if mixed and decimal is None and _ONE_GROUP.fullmatch(text):
+        return Written("ambiguous")
+    return _read(text, decimal)._replace(percent=percent)
+
+
+def _bare(cell: str) -> tuple[str, bool]:
+    text = cell.strip().casefold().replace("\u2212", "-")
+    percent = text.startswith("%") or text.endswith("%")
+    return text.strip("%").strip(), percent
+
+
+def _read(text: str, decimal: Decimal | None) -> Written:
+    if not text.isascii():
+        text = re.sub("[\u00a0\u2009\u202f\u2019]", "'", text)
+    bare = _SPACES.sub("", text)
+    thousands = bare != text
+    comma = False
+    points, commas = bare.count("."), bare.count(",")
+    if commas and points:
+        last = max(".,", key=bare.rfind)
+        other = "," if last == "." else "."
+        whole = bare.rpartition(last)[0]
+        if bare.count(last) > 1 or not _GROUPS[other].fullmatch(whole):
+            return Written("text")
+        comma, thousands = last == ",", True
+        bare = bare.replace(other, "").replace(",", ".")
+    elif commas > 1 or points > 1:
+        mark = "," if commas else "."
+        if not _GROUPS[mark].fullmatch(bare):
+            return Written("text")
+        bare, thousands = bare.replace(mark, ""), True
+    elif commas and _ONE_GROUP.fullmatch(bare) and decimal != "comma":
+        if decimal is None:
+            return Written("ambiguous")
+        bare, thousands = bare.replace(",", ""), True
+    elif commas:
+        bare, comma = bare.replace(",", "."), True
+    elif points and _ONE_GROUP.fullmatch(bare) and decimal == "comma":
+        bare, thousands = bare.replace(".", ""), True
+    if not (bare.isascii() and _PLAIN.fullmatch(bare)):
+        return Written("text")
+    value = float(bare)
+    if math.isinf(value):
+        return Written("infinite")
+    return Written("number", value, comma=comma, thousands=thousands)

@@ -1,0 +1,104 @@
+"""A plain function as an agent."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from dp_bandit_envs import Algorithm, BanditEnv, ExactSums, HybridSums, LaplaceClipRescale, MiniBatchAverage, play
+from dp_bandit_envs.adapters import from_function
+from dp_bandit_envs.adversaries import GainTable
+from dp_bandit_envs.conformance import check_agent
+from dp_bandit_envs.errors import NotAnIntegerError, StepOutsideGameError, WrongObservationError, WrongTypeError
+from tests.tools.refusals import refused
+
+TABLE = np.random.default_rng(0).random((40, 3))
+
+
+def greedy(counts, sums, rng):
+    """Try each arm once, then play the best mean, or any arm with a chance of 10 %."""
+    if not counts.all():
+        return int(np.argmin(counts))
+    return int(rng.integers(len(counts))) if rng.random() < 0.1 else int(np.argmax(sums / counts))
+
+
+def recorded(seen):
+    def choose(counts, sums, rng):
+        seen.append((counts.tolist(), sums.tolist()))
+        return (len(seen) - 1) % 3
+
+    return choose
+
+
+def test_it_keeps_the_contract_of_agents_with_gains_and_with_sums():
+    check_agent(from_function(greedy), learns_from="both")
+
+
+def test_counts_and_sums_are_those_of_the_gains_so_far():
+    seen = []
+    play(BanditEnv(GainTable(TABLE)), from_function(recorded(seen))(), seed=1)
+    for t, (counts, sums) in enumerate(seen):
+        rows = TABLE[:t]
+        own = [rows[arm::3, arm] for arm in range(3)]
+        assert counts == [len(part) for part in own]
+        assert sums == pytest.approx([part.sum() for part in own])
+
+
+def test_above_exact_sums_a_function_is_given_the_same_numbers():
+    above, below = [], []
+    play(BanditEnv(GainTable(TABLE)), from_function(recorded(below))(), seed=1)
+    play(ExactSums(BanditEnv(GainTable(TABLE))), from_function(recorded(above))(), seed=1)
+    assert [counts for counts, _ in above] == [counts for counts, _ in below]
+    np.testing.assert_allclose([sums for _, sums in above], [sums for _, sums in below], rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "wrap", [lambda env: LaplaceClipRescale(env, epsilon=1.0), lambda env: HybridSums(env, epsilon=1.0)]
+)
+def test_behind_a_wrapper_it_is_given_released_values_and_a_game_can_be_repeated(wrap):
+    algorithm = Algorithm("greedy", from_function(greedy), wrap)
+    games = [play(BanditEnv(GainTable(TABLE)), algorithm, seed=seed).arms.tolist() for seed in (3, 3, 4)]
+    assert games[0] == games[1] != games[2]
+    assert algorithm.guarantee(n_arms=3, horizon=40).epsilon == 1.0
+    seen = []
+    play(wrap(BanditEnv(GainTable(np.full((40, 3), 0.5)))), from_function(recorded(seen))(), seed=3)
+    assert any(total != 0.5 * count for counts, sums in seen for count, total in zip(counts, sums, strict=True))
+
+
+def test_above_batches_a_step_counts_once_with_the_mean_of_its_batch():
+    seen = []
+    play(MiniBatchAverage(BanditEnv(GainTable(TABLE)), batch_size=4), from_function(recorded(seen))(), seed=1)
+    assert seen[1] == ([1, 0, 0], [pytest.approx(TABLE[:4, 0].mean()), 0.0, 0.0])
+
+
+def test_a_function_may_change_its_arguments():
+    def spoil(counts, sums, rng):
+        counts[:] = sums[:] = -7
+        return 0
+
+    agent = from_function(spoil)()
+    agent.begin(n_arms=2, horizon=3, rng=np.random.default_rng(0))
+    agent.select_arm()
+    assert agent._counts.tolist() == agent._sums.tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("arm", [3, -1, 0.5, None])
+def test_a_wrong_arm_is_named(arm):
+    with refused(ValueError if isinstance(arm, int) else NotAnIntegerError, "choose", "[0, 2]", arm):
+        play(BanditEnv(GainTable(TABLE)), from_function(lambda counts, sums, rng: arm)())
+
+
+@pytest.mark.parametrize("wrong", [None, "greedy", dict])
+def test_something_else_than_a_function_is_refused(wrong):
+    with refused(WrongTypeError, "choose", wrong.__name__ if isinstance(wrong, type) else type(wrong).__name__):
+        from_function(wrong)
+
+
+def test_an_observation_without_names_is_refused():
+    env = gym.wrappers.FlattenObservation(BanditEnv(GainTable(TABLE)))
+    with refused(WrongObservationError, "ndarray", "FlattenObservation"):
+        play(env, from_function(greedy)())
+
+
+def test_before_begin_there_is_no_arm():
+    with refused(StepOutsideGameError, "begin"):
+        from_function(greedy)().select_arm()

@@ -1,0 +1,323 @@
+"""A game whose rewards come from outside plays as `play` does, and shows nothing but arms."""
+
+import copy
+import gc
+import math
+import pickle
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from dp_bandit_envs import (
+    Algorithm,
+    BanditEnv,
+    Exp3,
+    LaplaceClipRescale,
+    Ledger,
+    MiniBatchAverage,
+    Ucb,
+    algorithm_names,
+    make_algorithm,
+    play,
+)
+from dp_bandit_envs.adapters import OutsideGame
+from dp_bandit_envs.adapters.fed_env import FedEnv
+from dp_bandit_envs.adversaries import GainTable
+from dp_bandit_envs.data_use import DataUse
+from dp_bandit_envs.errors import (
+    BudgetSpentError,
+    KnownSeedWarning,
+    StepOutsideGameError,
+    UnprotectedGameError,
+    WrongGameError,
+    WrongTypeError,
+)
+from tests.tools.boundary_games import MARK, PLANTED, everything_in, find_planted
+from tests.tools.refusals import refused
+
+ROUNDS = 200
+TABLE = np.random.default_rng(0).random((ROUNDS, 3))
+GAME = BanditEnv(GainTable(TABLE))
+PLAYABLE = [name for name in algorithm_names() if make_algorithm(name).refusal(GAME) is None]
+PRIVATE = [
+    name
+    for name in PLAYABLE
+    if make_algorithm(name).wrap(GAME) is not GAME and make_algorithm(name).guarantee_in(GAME).model != "none"
+]
+
+
+def game_of(algorithm="DP-EXP3-Lap", **options):
+    return OutsideGame(algorithm, **{"n_arms": 3, "horizon": ROUNDS, **options})
+
+
+def drive(game, table=TABLE, rounds=ROUNDS):
+    arms = []
+    for t in range(rounds):
+        arms.append(game.next_arm())
+        game.learn(arms[-1], table[t, arms[-1]])
+    return arms
+
+
+def everything_below(thing):
+    """Yield every object that a game holds, whatever it is called, but for code and classes."""
+    known, kept, found = set(), [], [thing]
+    while found:
+        one = found.pop()
+        if id(one) in known or isinstance(one, (type, type(gc), type(drive), np.ufunc)):
+            continue
+        kept.append(one)  # while it lives, nothing else has its id
+        known.add(id(one))
+        yield one
+        # An array's numbers are not known to the garbage collector.
+        found += one.ravel().tolist() if isinstance(one, np.ndarray) else gc.get_referents(one)
+
+
+@pytest.mark.parametrize("name", PLAYABLE)
+def test_it_chooses_the_arms_of_play_on_the_same_gains(name):
+    """For every algorithm for arms, to the last arm, batches of any length among them."""
+    game = game_of(name, seed=5, trial=2)
+    assert drive(game) == play(GAME, make_algorithm(name), seed=5, trial=2).arms.tolist()
+    own = make_algorithm(name).guarantee_in(GAME)
+    assert (game.guarantee.epsilon, game.guarantee.delta, game.guarantee.rho) == (own.epsilon, own.delta, own.rho)
+
+
+def test_rewards_of_another_range_are_scaled():
+    game = game_of(seed=5, low=-2, high=6)
+    assert drive(game, TABLE * 8 - 2) == play(GAME, make_algorithm("DP-EXP3-Lap"), seed=5).arms.tolist()
+
+
+def test_without_a_seed_games_differ_and_nobody_knows_the_seed():
+    assert drive(game_of()) != drive(game_of())
+    game = game_of()
+    game.next_arm()
+    assert game._seed is None and game._env.np_random_seed == -1
+
+
+def test_a_seed_on_what_is_real_is_warned_of():
+    with pytest.warns(KnownSeedWarning):
+        game_of(seed=5)
+
+
+@pytest.mark.parametrize("name", PRIVATE)
+def test_a_reward_is_nowhere_in_the_game_once_it_was_released(name):
+    """Everything the game holds is searched for the float itself, below the boundary too.
+
+    What a mechanism keeps is not a gain: running sums are no multiple of it at round 1, so one round is played.
+    """
+    parts = make_algorithm(name)
+    game = game_of(name)
+    arm = game.next_arm()
+    game.learn(arm, PLANTED)
+    out = [game.next_arm(), repr(game), str(vars(game)), game.guarantee, game.rounds]
+    assert not list(find_planted(out)) and not list(find_planted(vars(game)))
+    if game._feed.waiting == 0 and not parts.wrap(GAME).releases_sums:
+        held = [one for one in everything_below(game) if isinstance(one, float) and math.isclose(one, PLANTED)]
+        assert not held
+
+
+def test_the_search_finds_what_an_algorithm_without_privacy_keeps():
+    game = game_of("UCB")
+    game.learn(game.next_arm(), PLANTED)
+    assert any(isinstance(one, float) and math.isclose(one, PLANTED) for one in everything_below(game))
+    assert game.guarantee.model == "none"
+
+
+def test_a_waiting_batch_shows_in_no_attribute():
+    def wrapping(env):
+        return LaplaceClipRescale(MiniBatchAverage(env, batch_size=4), epsilon=1.0)
+
+    game = game_of(Algorithm("batched", Exp3, wrapping))
+    arm = game.next_arm()
+    for _ in range(3):
+        game.learn(arm, PLANTED)
+        assert game.next_arm() == arm
+    assert game._feed.waiting == 3
+    assert not list(find_planted([vars(game), vars(game._feed), repr(game), str(vars(game._feed))]))
+    game.learn(arm, PLANTED)
+    assert game._feed.waiting == 0
+
+
+def test_nested_batches_play_one_arm_for_all_of_their_rounds():
+    def wrapping(env):
+        return MiniBatchAverage(LaplaceClipRescale(MiniBatchAverage(env, batch_size=3), epsilon=1.0), batch_size=2)
+
+    algorithm = Algorithm("nested", Exp3, wrapping)
+    arms = drive(game_of(algorithm, seed=1))
+    assert arms == play(GAME, algorithm, seed=1).arms.tolist()
+    assert all(len(set(arms[start : start + 6])) == 1 for start in range(0, ROUNDS, 6))
+
+
+@pytest.mark.parametrize("reward", [1 + PLANTED, -PLANTED, math.nan, math.inf, f"{PLANTED}x", None, [PLANTED]])
+def test_a_wrong_reward_is_refused_without_being_shown_and_may_be_given_again(reward):
+    game = game_of(seed=5)
+    arm = game.next_arm()
+    with pytest.raises(ValueError) as caught:
+        game.learn(arm, reward)
+    assert MARK not in everything_in(caught.value) and caught.value.__context__ is None
+    assert game.rounds == 0
+    assert drive(game) == drive(game_of(seed=5))
+
+
+def test_clipped_rewards_count_as_the_nearer_end():
+    one, other = game_of(seed=5, clip=True), game_of(seed=5)
+    assert drive(one, TABLE * 3 - 1) == drive(other, np.clip(TABLE * 3 - 1, 0, 1))
+
+
+def test_only_the_reward_of_the_chosen_arm_is_taken_and_only_once():
+    game = game_of()
+    with refused(StepOutsideGameError, "reward"):
+        game.learn(0, 0.5)
+    arm = game.next_arm()
+    assert game.next_arm() == arm
+    with refused(ValueError, f"arm {arm}", f"arm {(arm + 1) % 3}"):
+        game.learn((arm + 1) % 3, 0.5)
+    with refused(ValueError, 3, "[0, 2]"):
+        game.learn(3, 0.5)
+    game.learn(arm, 0.5)
+    with refused(StepOutsideGameError, "reward"):
+        game.learn(arm, 0.5)
+    assert game.rounds == 1
+
+
+def test_after_the_horizon_there_is_no_arm():
+    game = game_of()
+    drive(game)
+    with refused(StepOutsideGameError, ROUNDS, "DP-EXP3-Lap"):
+        game.next_arm()
+    with pytest.raises(StepOutsideGameError):
+        game.learn(0, 0.5)
+
+
+@pytest.mark.parametrize("name", ["DP-EXP3-Lap", "EXP3-tau", "EXP3"])
+def test_a_game_that_has_begun_cannot_be_copied(name):
+    game = game_of(name)
+    assert drive(copy.deepcopy(game)) != drive(copy.deepcopy(game))
+    game.next_arm()
+    for copied in (copy.copy, copy.deepcopy, pickle.dumps):
+        with refused(TypeError, "noise"):
+            copied(game)
+
+
+def test_a_ledger_counts_the_game_at_its_first_arm_and_refuses_the_next():
+    ledger = Ledger(epsilon=1.5)
+    games = [game_of(ledger=ledger, persons=2) for _ in range(2)]
+    assert ledger.spent.games == 0
+    games[0].next_arm()
+    assert (ledger.spent.games, ledger.spent.epsilon) == (1, 1.0)
+    with refused(BudgetSpentError, "1.5"):
+        games[1].next_arm()
+    with refused(BudgetSpentError, "1.5"):
+        games[1].next_arm()
+    drive(games[0])
+    assert ledger.spent.games == 1
+    assert games[0].guarantee.data == DataUse(1, 2)
+
+
+def test_a_ledger_for_persons_counts_all_their_rounds():
+    ledger = Ledger(epsilon=10.0, unit="person")
+    game_of(ledger=ledger, persons=2).next_arm()
+    assert ledger.spent.epsilon == 2.0
+    with refused(UnprotectedGameError, "person"):
+        game_of(ledger=ledger).next_arm()
+
+
+@pytest.mark.parametrize("options", [{"algorithm": "UCB"}, {"seed": 3}])
+def test_a_ledger_refuses_what_is_not_private(options):
+    ledger = Ledger(epsilon=1e6, delta=1e-6)
+    with pytest.raises(UnprotectedGameError):
+        game_of(**options, ledger=ledger).next_arm()
+    assert ledger.spent.games == 0
+
+
+def test_an_algorithm_counts_with_the_guarantee_of_its_own_coins():
+    ledger = Ledger(epsilon=1e6, delta=1e-6)
+    game = game_of("EXP3-tau", ledger=ledger)
+    game.next_arm()
+    assert ledger.spent.epsilon > 0 and game.guarantee.covers == "arms"
+
+
+class Shifted(gym.ActionWrapper):
+    """Plays another arm than the one chosen; allowed below a boundary."""
+
+    def action(self, action):
+        """Return the next arm."""
+        return (action + 1) % 3
+
+
+def test_a_wrapper_that_changes_arms_cannot_move_a_reward_to_another_arm():
+    game = game_of(Algorithm("shifted", Exp3, lambda env: LaplaceClipRescale(Shifted(env), epsilon=1.0)))
+    arm = game.next_arm()
+    with pytest.raises(RuntimeError):
+        game.learn(arm, 0.5)
+    assert game._feed.waiting == 0
+    with refused(StepOutsideGameError, "shifted"):
+        game.next_arm()
+    with refused(StepOutsideGameError, "reward"):
+        game.learn(arm, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"algorithm": "Hedge"}, WrongGameError, ["Hedge"]),
+        ({"algorithm": "AS-FTPL"}, WrongGameError, ["AS-FTPL"]),
+        ({"algorithm": "SCRiBLe"}, WrongGameError, ["SCRiBLe"]),
+        ({"algorithm": "EXP4"}, ValueError, ["'EXP4'"]),
+        ({"algorithm": Exp3}, WrongTypeError, ["Exp3", "Algorithm"]),
+        ({"algorithm": Exp3()}, WrongTypeError, ["Exp3", "Algorithm"]),
+        ({"n_arms": 1}, ValueError, ["n_arms", 1]),
+        ({"horizon": 0}, ValueError, ["horizon", 0]),
+        ({"low": 2}, ValueError, ["low", "high"]),
+        ({"ledger": "file"}, WrongTypeError, ["ledger", "str"]),
+        ({"persons": 0}, ValueError, ["persons", 0]),
+        ({"seed": -1}, ValueError, ["seed", -1]),
+        ({"trial": -1}, ValueError, ["trial", -1]),
+    ],
+)
+def test_wrong_arguments_are_refused(options, error, words):
+    with refused(error, *words):
+        game_of(**options)
+
+
+def test_an_agent_that_needs_sums_is_refused_when_it_first_learns():
+    game = game_of(Algorithm("UCB without sums", Ucb))
+    with refused(ValueError, "ExactSums"):
+        game.learn(game.next_arm(), 0.5)
+
+
+def test_a_fed_environment_reveals_each_gain_once_and_in_turn():
+    env = FedEnv(2, 2, DataUse(1), None)
+    with pytest.raises(StepOutsideGameError):
+        env.step(0)
+    env.reset()
+    with refused(ValueError, "arm 0"):
+        env.step(0)
+    env.hand_in(1, 0.25)
+    with refused(ValueError, "arm 0"):
+        env.step(0)
+    observation, reward, terminated, *_ = env.step(1)
+    assert (observation["gain"].tolist(), observation["observed"].tolist(), reward) == ([0, 0.25], [0, 1], 0.25)
+    assert not terminated and env.waiting == 0
+    env.hand_in(1, 0.5)
+    assert env.step(1)[2] is True
+    with pytest.raises(StepOutsideGameError):
+        env.step(1)
+
+
+def test_two_games_without_a_seed_have_noise_of_their_own():
+    """Released gains would be equal round by round if they had the same noise; on its grid some are by chance."""
+    released = []
+    for _ in range(2):
+        game, seen = game_of(), []
+        learn = game._agent.update
+
+        def keep(arm, observation, seen=seen, learn=learn):
+            seen.append(observation["gain"].sum())
+            learn(arm, observation)
+
+        game._agent.update = keep
+        drive(game, np.full_like(TABLE, 0.5))
+        released.append(np.array(seen))
+    both = (released[0] > 0) & (released[1] > 0)
+    assert both.sum() > 20 and (released[0] == released[1])[both].mean() < 0.5

@@ -1,0 +1,43 @@
+"""`dp-bandit data` and `dp-bandit advise`: what they print, write and refuse."""
+
+import json
+
+from tests.recorded_data.messy_trial import SECRET_GAIN, SECRET_PERSON, SECRET_TEXT, messy
+
+DATA = "data messy.csv --arm treatment --gain outcome --person id"
+DECIDED = "--scale 0,100 --missing drop --missing-codes=-99 --unreadable drop --outside clip --out clean.csv"
+ADVISE = "advise clean.csv --epsilon 1 --gap 0.3 --trials 4 --algorithm DP-KLUCB --jobs 1"
+
+
+def test_a_messy_file_becomes_clean_and_is_advised_on(dp_bandit, tmp_path):
+    (tmp_path / "messy.csv").write_bytes(messy())
+    code, first, err = dp_bandit(*DATA.split(), "--out", "clean.csv")
+    assert code == 1 and err == "" and "--missing drop" in first and not (tmp_path / "clean.csv").exists()
+    code, second, err = dp_bandit(*DATA.split(), *DECIDED.split())
+    assert (code, err) == (0, "") and "--persons person" in second
+    assert not any(secret in first + second for secret in (SECRET_GAIN, SECRET_PERSON, SECRET_TEXT, "canary"))
+    assert json.loads((tmp_path / "clean.csv.json").read_text(encoding="utf-8"))["arm_names"] == ["A", "B", "placebo"]
+    code, out, err = dp_bandit(*ADVISE.split())
+    assert (code, err) == (0, "") and "all 20 rounds of a person" in out
+    assert "What to take" in out and "Privacy pays" in out and "no outcome was used" in out
+
+
+def test_a_clean_file_is_replaced_only_if_told_and_a_messy_one_never(dp_bandit, tmp_path):
+    (tmp_path / "messy.csv").write_bytes(messy())
+    assert dp_bandit(*DATA.split(), *DECIDED.split())[0] == 0
+    code, _, err = dp_bandit(*DATA.split(), *DECIDED.split())
+    assert code == 2 and "--force" in err
+    assert dp_bandit(*DATA.split(), *DECIDED.split(), "--force")[0] == 0
+    assert dp_bandit(*DATA.split(), "--out", "messy.csv", "--force")[0] == 2
+    assert (tmp_path / "messy.csv").read_bytes() == messy()
+
+
+def test_a_scale_from_the_data_is_one_line(dp_bandit, tmp_path):
+    (tmp_path / "messy.csv").write_bytes(messy())
+    code, _, err = dp_bandit(*DATA.split(), "--scale", "auto")
+    assert code == 2 and "protocol" in err and "Traceback" not in err
+
+
+def test_advice_needs_an_epsilon(dp_bandit):
+    code, _, err = dp_bandit("advise", "--arms", 4, "--horizon", 100)
+    assert code == 2 and "--epsilon" in err and "Traceback" not in err

@@ -1,0 +1,1 @@
+"""Messy files, and what becomes of them."""

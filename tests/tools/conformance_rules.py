@@ -1,0 +1,57 @@
+"""Reads the rules of the conformance checks from their source: the sentences with which an error can begin."""
+
+import ast
+from pathlib import Path
+
+from dp_bandit_envs import conformance
+
+FOLDER = Path(conformance.__path__[0])
+ARGUMENT = {"require": 1, "same": 1, "must_not_fail": 0}
+"""The place of the rule among the arguments of the functions that report one."""
+MODULES = {
+    "check_agent": ("agent_rules", "agent_reading", "agent_games", "point_agent_rules"),
+    "check_adversary": ("adversary_rules", "adversary_games"),
+    "check_wrapper": (
+        "wrapper_rules",
+        "mechanism_rules",
+        "wrapper_games",
+        "wrapper_neighbours",
+        "wrapper_noise",
+        "wrapper_secrets",
+        "wrapper_points",
+        "wrapper_vectors",
+    ),
+    "check_algorithm": ("algorithm_rules", "point_algorithm_rules"),
+    "all of them": ("rules", "same_games"),
+}
+"""The files of `dp_bandit_envs/conformance/` in which each check has its rules."""
+
+
+def rules_of(module: str) -> set[str]:
+    """Return the rules of a file as they are written there, with ... for what is put in."""
+    tree = ast.parse((FOLDER / f"{module}.py").read_text(encoding="utf-8"))
+    named: dict[str, list[ast.expr]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            named.setdefault(node.targets[0].id, []).append(node.value)
+    found = set()
+    for node in ast.walk(tree):
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ARGUMENT):
+            continue
+        rule = node.args[ARGUMENT[node.func.id]]
+        choices = named.get(rule.id, []) if isinstance(rule, ast.Name) else [rule]
+        ending = " must not fail" if node.func.id == "must_not_fail" else ""
+        found |= {written(one) + ending for one in choices if isinstance(one, (ast.Constant, ast.JoinedStr, ast.BinOp))}
+    # What only passes on another one's rule.
+    return {rule for rule in found if rule.strip(". ,") and rule != "with ..., ..."}
+
+
+def written(node: ast.expr) -> str:
+    """Return a text as it is written in the source, with ... for what is put in."""
+    if isinstance(node, ast.Constant):
+        return str(node.value)
+    if isinstance(node, ast.JoinedStr):
+        return "".join(str(part.value) if isinstance(part, ast.Constant) else "..." for part in node.values)
+    if isinstance(node, ast.BinOp):
+        return written(node.left) + written(node.right)
+    return "..."
