@@ -23,27 +23,6 @@ PLAIN = re.compile(
     r"source \.venv/bin/activate|\.venv\\Scripts\\Activate\.ps1|(python3|py) -m venv \.venv"
     r"|pip install ['\"]?[\w.-]*(\[\w+\])?( @ git\+<address>)?['\"]?"
 )
-# Pages that are written on other branches; the one who merges them deletes their names here.
-COMING = {
-    "docs/advice.md",
-    "docs/conformance.md",
-    "docs/recorded-data.md",
-    *(
-        f"docs/adapters/{name}.md"
-        for name in (
-            "cleanrl",
-            "foreign-environments",
-            "functions",
-            "mabwiser",
-            "minari",
-            "river",
-            "stable-baselines3",
-            "text-observations",
-            "torchrl",
-            "vowpal-wabbit",
-        )
-    ),
-}
 MADE_HERE = ("make ", "dp-bandit ", "python examples/")
 
 
@@ -108,14 +87,8 @@ def test_links_lead_to_files_and_headings(name):
             continue
         path, _, anchor = link.partition("#")
         target = (place / path).resolve() if path else ROOT / name
-        if target.relative_to(ROOT).as_posix() in COMING:
-            continue
         assert target.is_file(), link
         assert not anchor or anchor in anchors(target.read_text(encoding="utf-8")), link
-
-
-def test_pages_that_have_come_are_no_longer_expected():
-    assert [name for name in sorted(COMING) if (ROOT / name).exists()] == []
 
 
 def test_every_page_is_linked_from_the_index():
