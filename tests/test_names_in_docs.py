@@ -9,9 +9,13 @@ from pathlib import Path
 import pytest
 
 from tests.test_layers import LAYERS, MODULES
+from tests.tools.pages import OURS, PAGES, anchors, blocks, prose
 
 ROOT = Path(__file__).parents[1]
-DOCUMENTS = {name: (ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "CONTRIBUTING.md", "ERRATA.md")}
+ABOUT_OTHER_PROGRAMS = "docs/install.md"
+OTHER_DOCUMENTS = {name: (ROOT / name).read_text(encoding="utf-8") for name in ("CONTRIBUTING.md", "ERRATA.md")}
+# Pages about other packages name what those packages have.
+DOCUMENTS = {name: PAGES[name] for name in OURS} | OTHER_DOCUMENTS
 FOLDERS = ("dp_bandit_envs", "agents", "wrappers", "tests", "examples")
 SOURCES = {
     path: path.read_text(encoding="utf-8") for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))
@@ -21,13 +25,26 @@ PROGRAM = "\n".join(
     + [text for path, text in SOURCES.items() if not path.is_relative_to(ROOT / "tests")]
 )
 # Names that a reader chooses, and words of other programs.
-OTHERS = {"Mine", "MyAdversary", "agent", "algorithm", "outcome", "source", "activate", "venv", "PYTHON", "python3"}
+OTHERS = {
+    "Mine",
+    "MyAdversary",
+    "MyMechanism",
+    "agent",
+    "algorithm",
+    "outcome",
+    "source",
+    "activate",
+    "venv",
+    "PYTHON",
+    "python3",
+}
+# What stands in files of a reader's.
+OF_READERS = {"mine.py", "n/a", "NULL", "export PYTHONPATH=.", '$env:PYTHONPATH = "."'}
 
 
 def spans(document):
     """Return what stands between backticks outside of code blocks, each once."""
-    prose = re.sub(r"```.*?```", "", DOCUMENTS[document], flags=re.DOTALL)
-    return sorted(set(re.findall(r"`([^`]+)`", prose)))
+    return sorted(set(re.findall(r"`([^`]+)`", prose(DOCUMENTS[document]))) - OF_READERS)
 
 
 PATH = re.compile(r"[\w.-]*/[\w./-]*|\w+\.(?:py|md|toml|txt)")
@@ -62,13 +79,13 @@ def test_files_and_folders_exist(document):
     assert [path for path in paths if path.split("/")[0] not in made_by_commands and not exists(path)] == []
 
 
-@every_document
+@pytest.mark.parametrize("document", OTHER_DOCUMENTS)
 def test_links_lead_to_files_and_headings(document):
+    """Those of the README and of docs/ are checked in tests/docs/test_pages.py."""
     text = DOCUMENTS[document]
-    headings = {re.sub(r"[^\w -]", "", line.strip("# ")).lower().replace(" ", "-") for line in text.splitlines()}
     for link in re.findall(r"\]\(([^)\s]+)\)", text):
         if not link.startswith("http"):
-            assert link.removeprefix("#") in headings if link.startswith("#") else (ROOT / link).is_file(), link
+            assert link.removeprefix("#") in anchors(text) if link.startswith("#") else (ROOT / link).is_file(), link
 
 
 @pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md"])
@@ -80,13 +97,15 @@ def test_make_targets_exist(document):
         assert done.returncode == 0, done.stderr
 
 
-@every_document
+@pytest.mark.parametrize("document", [name for name in DOCUMENTS if name != ABOUT_OTHER_PROGRAMS])
 def test_every_name_stands_in_the_program(document):
     """A part that was renamed is named by its old name until someone looks."""
     words = " ".join(span for span in spans(document) if not PATH.fullmatch(span))
     names = set(re.findall(r"[A-Za-z_]\w{3,}", words))
     known = set(re.findall(r"\w+", PROGRAM)) | {path.stem for path in SOURCES} | OTHERS
     known |= {path.parent.name for path in SOURCES}
+    # The code of pages is run, so what it names is there.
+    known |= set(re.findall(r"\w+", "\n".join(code for page in OURS for code in blocks(page, "python"))))
     known |= {name for text in SOURCES.values() for name in re.findall(r"^def (test_\w+)", text, re.MULTILINE)}
     assert names - known == set()
 
@@ -117,5 +136,5 @@ def test_every_test_that_a_docstring_names_exists():
         for node in ast.walk(ast.parse(text))
         if isinstance(node, ast.FunctionDef)
     }
-    prose = "\n".join([*DOCUMENTS.values(), *SOURCES.values()])
-    assert set(re.findall(r"`(test_\w+)`", prose)) <= known
+    everything = "\n".join([*DOCUMENTS.values(), *SOURCES.values()])
+    assert set(re.findall(r"`(test_\w+)`", everything)) <= known

@@ -26,7 +26,7 @@ def lines(trials: int = TRIALS // 10, repetitions: int = 3) -> list[Line | Skipp
     import dask
     from distributed import Client, LocalCluster
 
-    # As the README says: dask's profiler takes a tenth of a core from each worker.
+    # As docs/cluster.md says: dask's profiler takes a tenth of a core from each worker.
     dask.config.set({"distributed.worker.profile.enabled": False})
     place = {"host": "127.0.0.1", "dashboard_address": None}
     with LocalCluster(n_workers=2, threads_per_worker=1, **place) as cluster, Client(cluster) as client:

@@ -1,0 +1,111 @@
+"""The code of the README and of every page of docs/ runs, and their commands and links are right."""
+
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from dp_bandit_envs.cli.app import app
+from tests.tools.pages import OURS, PAGES, ROOT, anchors, blocks, lines, prose
+
+# These pages read each other's files; test_pages_of_data, beside the tests of the command line, follows them.
+FOLLOWED = {"docs/advice.md", "docs/recorded-data.md"}
+ALONE = [name for name in OURS if name not in FOLLOWED]
+COMMANDS = sorted({line for name in OURS for line in lines(name, "dp-bandit ")})
+# The figures are drawn small in tests/cli/test_command_line.py.
+CHEAP = sorted({line for name in ALONE for line in lines(name, "dp-bandit ") if "bandit reproduce " not in line})
+PLAIN = re.compile(
+    r"source \.venv/bin/activate|\.venv\\Scripts\\Activate\.ps1|(python3|py) -m venv \.venv"
+    r"|pip install ['\"]?[\w.-]*(\[\w+\])?( @ git\+<address>)?['\"]?"
+)
+MADE_HERE = ("make ", "dp-bandit ", "python examples/")
+
+
+@pytest.mark.parametrize("name", [name for name in ALONE if blocks(name, "python")])
+def test_python_blocks_run_from_top_to_bottom(name, tmp_path):
+    code = "\n\n".join(blocks(name, "python"))
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], cwd=tmp_path, capture_output=True, encoding="utf-8"
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_block_has_a_language_that_is_checked(name):
+    assert set(blocks(name)) <= {"python", "bash", "powershell"} or name not in OURS
+    assert PAGES[name].count("```") == 2 * len(blocks(name))
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_every_line_for_a_shell_is_one_that_is_checked(name):
+    assert [line for line in lines(name) if not line.startswith(MADE_HERE) and not PLAIN.fullmatch(line)] == []
+
+
+def test_make_targets_exist():
+    targets = {line for name in OURS for line in lines(name, "make ")}
+    assert {"make figure-1", "make test"} <= targets
+    for line in sorted(targets):
+        done = subprocess.run(
+            ["make", "--dry-run", *shlex.split(line)[1:]], cwd=ROOT, capture_output=True, encoding="utf-8"
+        )
+        assert done.returncode == 0, done.stderr
+
+
+def test_named_examples_are_all_there_are():
+    named = {line.split()[1] for name in OURS for line in lines(name, "python examples/")}
+    assert named == {path.relative_to(ROOT).as_posix() for path in (ROOT / "examples").glob("*.py")}
+
+
+@pytest.mark.parametrize("line", COMMANDS)
+def test_commands_can_be_parsed(line):
+    name, *words = shlex.split(line)[1:]
+    typer.main.get_command(app).commands[name].make_context(name, words).close()
+
+
+@pytest.mark.parametrize("line", CHEAP)
+def test_commands_run_at_a_small_size(line, tmp_path):
+    words = shlex.split(line)[1:]
+    if words[0] == "run":
+        # The last one given counts, so the size written on the page gives way.
+        words += ["--trials", "2", "--horizon", "600", "--jobs", "1", "--out", str(tmp_path / "results")]
+    done = CliRunner().invoke(app, words, catch_exceptions=False)
+    assert done.exit_code == 0
+    assert words[0] != "run" or (tmp_path / "results" / "report.md").is_file()
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_links_lead_to_files_and_headings(name):
+    place = (ROOT / name).parent
+    for link in re.findall(r"\]\(([^)\s]+)\)", prose(PAGES[name])):
+        if re.match(r"https?://", link):
+            continue
+        path, _, anchor = link.partition("#")
+        target = (place / path).resolve() if path else ROOT / name
+        assert target.is_file(), link
+        assert not anchor or anchor in anchors(target.read_text(encoding="utf-8")), link
+
+
+def test_every_page_is_linked_from_the_index():
+    index = {(ROOT / "docs" / link).resolve() for link in re.findall(r"\]\(([^)#\s]+)\)", PAGES["docs/index.md"])}
+    assert [name for name in PAGES if name != "docs/index.md" and (ROOT / name).resolve() not in index] == []
+
+
+def test_the_readme_is_a_first_screen():
+    assert len(PAGES["README.md"].splitlines()) <= 150
+
+
+def test_extras_that_pages_name_exist():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    everything = "\n".join(PAGES[name] for name in OURS)
+    lists = re.findall(r"(?:\.|dp-bandit-envs)\[([\w,]+)\]", everything)
+    named = {extra for one in lists for extra in one.split(",")} | set(re.findall(r"extra `([\w-]+)`", everything))
+    table = re.findall(r"^\| (.+?) \|", "\n".join(PAGES["docs/install.md"].split("| extra |")[1:]), re.MULTILINE)
+    named |= {extra for cell in table for extra in re.findall(r"`([\w-]+)`", cell)}
+    assert {"all", "fast", "sb3"} <= named
+    assert named <= set(project["optional-dependencies"])

@@ -1,0 +1,38 @@
+"""The README and the pages of docs/, and what stands in them: code blocks, commands, links and headings."""
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PAGES = {
+    path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")
+    for path in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+}
+"""The text of each page by its path."""
+NEIGHBOURS = "docs/adapters/"
+"""Pages whose code needs other packages; tests/neighbours/ runs it."""
+OURS = [name for name in PAGES if not name.startswith(NEIGHBOURS)]
+"""The pages whose code needs nothing else."""
+
+
+def blocks(name: str, language: str | None = None) -> list[str]:
+    """Return a page's code blocks in a language; without one, the languages of all blocks."""
+    found = re.findall(r"^```(\S*)\n(.*?)^```", PAGES[name], re.DOTALL | re.MULTILINE)
+    return [each for each, _ in found] if language is None else [code for each, code in found if each == language]
+
+
+def lines(name: str, start: str = "") -> list[str]:
+    """Return the lines of a page's blocks for a shell that begin with a word."""
+    shells = [*blocks(name, "bash"), *blocks(name, "powershell")]
+    return [line for code in shells for line in code.strip().splitlines() if line.startswith(start)]
+
+
+def prose(text: str) -> str:
+    """Return a text without its code blocks."""
+    return re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
+
+
+def anchors(text: str) -> set[str]:
+    """Return the anchors of a text's headings, as GitHub and MyST make them."""
+    headings = re.findall(r"^#+ (.+)$", prose(text), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.strip()).lower().replace(" ", "-") for heading in headings}
