@@ -127,7 +127,6 @@ class GpuGames:
                 raise _refused(self._name, "the feedback graph has another number of edges in each game")
             self._layout.write(columns.T, place, game)
             plays = len(game.progress.pulls)
-            drawing: Any = adversary.by_rounds
             means.append(adversary.means_of(game.adversary))
         block = kernel.put(np.ascontiguousarray(columns.T))
         at = kernel.put(checkpoints)
