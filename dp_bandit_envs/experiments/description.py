@@ -1,5 +1,6 @@
 """Describes what an experiment plays in plain values, so that its results can be read without its code."""
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from dp_bandit_envs.privacy.data_units import UNITS, for_unit, rounds_of
@@ -34,18 +35,23 @@ def _result(spec: "AlgorithmSpec", player: "Algorithm", game: "BanditEnv") -> di
     guarantee = player.guarantee_in(game)
     level = level_of(guarantee, game.horizon)
     units = {
-        unit: list(level_of(for_unit(guarantee, unit), game.horizon))
+        unit: list(map(_plain, level_of(for_unit(guarantee, unit), game.horizon)))
         for unit in UNITS
         if guarantee.model != "none" and rounds_of(guarantee, unit) is not None
     }
     return {
         "name": player.name,
         "algorithm": spec.shown_as or player.name,
-        "asked": spec.asked,
-        "epsilon": level.epsilon,
+        "asked": None if spec.asked is None else _plain(spec.asked),
+        "epsilon": _plain(level.epsilon),
         "delta": level.delta,
         "model": guarantee.model,
         "covers": guarantee.covers,
         "guarantee": str(guarantee),
         "units": units,
     }
+
+
+def _plain(number: float) -> float | str:
+    """Return a number as JSON can hold it; `float` reads both."""
+    return number if math.isfinite(number) else str(number)

@@ -90,7 +90,7 @@ def test_no_arm_has_a_place_of_its_own():
     """An algorithm that stays with its first arm loses as much as arms at random.
 
     With epsilon = 0.001 the first block is longer than the game. Regret is 0 or .3 T; its mean has a standard error of
-    .3 T sqrt(3 / 16 / 400) = .0065 T, and four of them are a chance of 6e-5.
+    .3 T sqrt(3 / 16 / 400) = .0065 T, and four of them are a false alarm of 6e-5.
     """
     advice = advise(
         n_arms=4, horizon=100, epsilon=0.001, gap=0.3, algorithms=["DP-KLUCB"], trials=400, jobs=1, find_horizon=False

@@ -1,15 +1,28 @@
 """`compare`: every algorithm at every epsilon in every game, equal to `simulate`, with its real guarantee."""
 
+import gymnasium as gym
 import numpy as np
 import pytest
 
 from dp_bandit_envs import Algorithm, Exp3, LaplaceClipRescale, adversaries, compare, make_algorithm, simulate
+from dp_bandit_envs.envs import game_classes
+from dp_bandit_envs.envs.registration import GAMES, foreign_games
 from dp_bandit_envs.errors import LedgerError, UnknownNameError, WrongTypeError
 from dp_bandit_envs.privacy import Ledger
 from tests.tools.refusals import refused
 
 MEANS = "Stochastic:means=[.9,.5]"
 SMALL = {"horizon": 60, "trials": 3}
+
+
+@pytest.fixture(autouse=True)
+def no_game_of_one_test_in_another():
+    """A class that is compared is registered; other tests look at every game."""
+    yield
+    for game in foreign_games():
+        gym.registry.pop(GAMES.pop(game.id).id)
+        for kind in ("Env", "VectorEnv"):
+            vars(game_classes).pop(f"{game.name}{kind}", None)
 
 
 class FirstArm:

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.algorithms import paper_epsilon
+from dp_bandit_envs.comparison.compared import comparison_of
+from dp_bandit_envs.comparison.summary_table import COLUMNS, summary_csv
 from dp_bandit_envs.experiments import figure_1
 from dp_bandit_envs.experiments.claim import Note, Verdict
 from dp_bandit_envs.experiments.experiment import Results
 from dp_bandit_envs.experiments.report import report_md, table
-from dp_bandit_envs.experiments.summary_table import COLUMNS, summary_csv
 from dp_bandit_envs.metrics import median_of_means
 from tests.tools.refusals import missing
 
@@ -176,7 +177,11 @@ def test_cells_of_a_table_cannot_break_it():
 
 def test_the_summary_is_tidy():
     found = results(AS_MEASURED)
-    rows = list(csv.DictReader(io.StringIO(summary_csv(found))))
+    rows = list(
+        csv.DictReader(
+            io.StringIO(summary_csv(comparison_of(found.experiment.configuration(), found.arrays), "external_regret"))
+        )
+    )
     assert list(rows[0]) == list(COLUMNS)
     assert len(rows) == 5 * 3 * 2
     row = next(

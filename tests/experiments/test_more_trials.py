@@ -2,13 +2,14 @@
 
 import numpy as np
 
+from dp_bandit_envs.comparison.compared import comparison_of
+from dp_bandit_envs.comparison.summary_table import summary_csv
 from dp_bandit_envs.experiments.chunked_run import chunks_of, run
 from dp_bandit_envs.experiments.experiment import Experiment
 from dp_bandit_envs.experiments.figure_2 import figure_2_setup
 from dp_bandit_envs.experiments.figure_modern import modern_setup
 from dp_bandit_envs.experiments.results_folder import ResultsFolder
 from dp_bandit_envs.experiments.specs import AlgorithmSpec, GameSpec
-from dp_bandit_envs.experiments.summary_table import summary_csv
 from dp_bandit_envs.experiments.verdicts import errors_ahead, paired
 
 
@@ -32,7 +33,12 @@ def test_the_first_games_are_the_same_and_more_follow(tmp_path):
     panel = many.experiment.panels[0]
     assert [(one.first_trial, one.trials) for one in chunks_of(made(30), panel)] == [(0, 3), (3, 27)]
     assert errors_ahead(many, "coins", "UCB", "DP-IMED") == errors_ahead(few, "coins", "UCB", "DP-IMED")
-    counts = {line.split(",")[1]: line.split(",")[5] for line in summary_csv(many).splitlines()[1:]}
+    counts = {
+        line.split(",")[1]: line.split(",")[5]
+        for line in summary_csv(
+            comparison_of(many.experiment.configuration(), many.arrays), "external_regret"
+        ).splitlines()[1:]
+    }
     assert counts == {"UCB": "3", "DP-IMED": "30"}
 
 

@@ -7,6 +7,8 @@ import json
 import numpy as np
 import pytest
 
+from dp_bandit_envs.comparison.compared import comparison_of
+from dp_bandit_envs.comparison.summary_table import summary_csv
 from dp_bandit_envs.errors import ResultsError
 from dp_bandit_envs.experiments import chunked_run
 from dp_bandit_envs.experiments.chunked_run import run
@@ -14,7 +16,6 @@ from dp_bandit_envs.experiments.experiment import Experiment
 from dp_bandit_envs.experiments.report import report_md
 from dp_bandit_envs.experiments.results_folder import ResultsFolder
 from dp_bandit_envs.experiments.specs import AlgorithmSpec, GameSpec
-from dp_bandit_envs.experiments.summary_table import summary_csv
 from dp_bandit_envs.simulation import simulate
 from tests.tools.refusals import refused
 
@@ -101,7 +102,11 @@ def test_a_chunk_of_another_panel_is_refused(tmp_path, monkeypatch):
 
 def test_summary_and_report_follow(tmp_path):
     results = go(tmp_path / "out")
-    rows = list(csv.DictReader(io.StringIO(summary_csv(results, "pseudo_regret"))))
+    rows = list(
+        csv.DictReader(
+            io.StringIO(summary_csv(comparison_of(results.experiment.configuration(), results.arrays), "pseudo_regret"))
+        )
+    )
     assert {(row["panel"], row["algorithm"]) for row in rows} == {
         ("strong", "DP-EXP3-Lap"),
         ("strong", "EXP3"),

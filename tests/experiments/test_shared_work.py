@@ -92,7 +92,7 @@ def test_what_another_process_plays_comes_last(tmp_path):
     chunks = [chunk for panel in EXPERIMENT.panels for chunk in chunks_of(EXPERIMENT, panel)]
     for chunk in chunks[:3]:
         written(folder.path / f"{chunk.name}.claim", NODE, RUNNING)
-    queue = chunked_run._Queue(EXPERIMENT, folder, None)
+    queue = chunked_run._Queue(EXPERIMENT, folder, None, lambda prepared: prepared)
     assert queue.left == 60
     order = [task.owner for task in queue.tasks()]
     assert order == [*chunks[3:], *chunks[:3]]
