@@ -23,9 +23,11 @@ from tests.tools import thorough  # noqa: E402 (after the line above)
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests that `make quick` leaves out."""
-    listed = set(thorough.names())
+    """Mark the tests that `make quick` leaves out, and the cases that only `make test-slow` runs."""
+    listed, slow = set(thorough.names()), thorough.slow_cases()
     for item in items:
+        if item.nodeid in slow:
+            item.add_marker("slow")
         if thorough.function_of(item.nodeid) in listed:
             item.add_marker("thorough")
 

@@ -21,6 +21,15 @@ def test_listed_tests_exist_once_and_in_order():
     assert listed == sorted(set(listed))
 
 
+def test_slow_cases_are_cases_of_tests_that_have_others_or_a_neighbour():
+    """A case that was renamed would run in `make test` again, and nobody would see it."""
+    listed = thorough.slow_cases()
+    assert {thorough.function_of(name) for name in listed} <= set(ALL)
+    for name in listed:
+        part = thorough.function_of(name).partition("::")[0]
+        assert [other for other in ALL if other.startswith(f"{part}::") and other != name], name
+
+
 def test_every_part_keeps_most_of_its_tests():
     """Otherwise `make quick` would say nothing of that part."""
     all_of, left_out = (

@@ -66,7 +66,7 @@ class Entry:
     @property
     def trials(self) -> int:
         """Number of games."""
-        return len(self.measures["collected"])
+        return len(next(iter(self.measures.values())))
 
 
 class Named(Mapping[str, NDArray[Any]]):

@@ -43,11 +43,12 @@ def _names(code: CodeType) -> list[str]:
     return sorted({*code.co_names, *nested})
 
 
-def global_names(code: CodeType) -> list[str]:
+@functools.lru_cache(maxsize=4096)
+def global_names(code: CodeType) -> tuple[str, ...]:
     """Return the names of globals in a function; an attribute may have the name of some function by chance."""
     own = {one.argval for one in dis.get_instructions(code) if one.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
     nested = [name for const in code.co_consts if isinstance(const, CodeType) for name in global_names(const)]
-    return sorted({*own, *nested})
+    return tuple(sorted({*own, *nested}))
 
 
 def add(

@@ -90,7 +90,9 @@ def test_no_arm_has_a_place_of_its_own():
     """An algorithm that stays with its first arm loses as much as arms at random.
 
     With epsilon = 0.001 the first block is longer than the game. Regret is 0 or .3 T; its mean has a standard error of
-    .3 T sqrt(3 / 16 / 400) = .0065 T, and four of them are a false alarm of 6e-5.
+    .3 T sqrt(3 / 16 / 400) = .0065 T, and four of them are allowed.
+
+    False alarm: 6.4e-5 (four standard errors, two sides).
     """
     advice = advise(
         n_arms=4, horizon=100, epsilon=0.001, gap=0.3, algorithms=["DP-KLUCB"], trials=400, jobs=1, find_horizon=False
@@ -113,7 +115,10 @@ def test_the_games_keep_the_rules_of_adversaries(make):
 
 
 def test_the_drifting_arm_is_best_in_the_first_third_only():
-    """Means of 2,000 rounds have a standard error of at most .0112; five of them are .056."""
+    """Means of 2,000 rounds have a standard error of at most .0112; five of them are .056.
+
+    False alarm: 3.5e-6 (five standard errors, two sides, six means).
+    """
     game = FadingArms(3, 6_000, gap=0.4)
     game.begin(np.random.default_rng(1))
     gains = game.next_gains(6_000)

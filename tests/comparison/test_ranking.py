@@ -24,7 +24,7 @@ def test_few_signs_are_all_flipped():
 
 
 def test_the_test_keeps_its_level_and_finds_what_is_there():
-    """Of 400 samples of a symmetric law the 5 % test rejects Binomial(400, .05): false alarm 1e-4."""
+    """Of 400 samples of a symmetric law the 5 % test rejects Binomial(400, .05). False alarm: 1e-4."""
     rng = np.random.default_rng(0)
     draws = rng.standard_t(3, (400, 12))
     rejected = sum(sign_flip_p_value(one, 999) <= 0.05 for one in draws)
@@ -33,7 +33,7 @@ def test_the_test_keeps_its_level_and_finds_what_is_there():
 
 
 def test_intervals_cover_the_mean():
-    """BCa intervals from 40 exponential samples cover in more than 91 of 100 cases: false alarm below 1e-4."""
+    """BCa intervals from 40 exponential samples cover in more than 91 of 100 cases. False alarm: 1e-4."""
     rng = np.random.default_rng(1)
     found = [interval(rng.exponential(1.0, 40), 0.95) for _ in range(300)]
     assert sum(low <= 1.0 <= high for low, high in found) >= stats.binom.ppf(1e-4, 300, 0.91)

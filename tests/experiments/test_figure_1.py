@@ -177,11 +177,8 @@ def test_cells_of_a_table_cannot_break_it():
 
 def test_the_summary_is_tidy():
     found = results(AS_MEASURED)
-    rows = list(
-        csv.DictReader(
-            io.StringIO(summary_csv(comparison_of(found.experiment.configuration(), found.arrays), "external_regret"))
-        )
-    )
+    compared = comparison_of(found.experiment.configuration(), found.arrays)
+    rows = list(csv.DictReader(io.StringIO(summary_csv(compared, "external_regret"))))
     assert list(rows[0]) == list(COLUMNS)
     assert len(rows) == 5 * 3 * 2
     row = next(

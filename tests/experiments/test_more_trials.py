@@ -33,12 +33,8 @@ def test_the_first_games_are_the_same_and_more_follow(tmp_path):
     panel = many.experiment.panels[0]
     assert [(one.first_trial, one.trials) for one in chunks_of(made(30), panel)] == [(0, 3), (3, 27)]
     assert errors_ahead(many, "coins", "UCB", "DP-IMED") == errors_ahead(few, "coins", "UCB", "DP-IMED")
-    counts = {
-        line.split(",")[1]: line.split(",")[5]
-        for line in summary_csv(
-            comparison_of(many.experiment.configuration(), many.arrays), "external_regret"
-        ).splitlines()[1:]
-    }
+    text = summary_csv(comparison_of(many.experiment.configuration(), many.arrays), "external_regret")
+    counts = {line.split(",")[1]: line.split(",")[5] for line in text.splitlines()[1:]}
     assert counts == {"UCB": "3", "DP-IMED": "30"}
 
 

@@ -102,11 +102,8 @@ def test_a_chunk_of_another_panel_is_refused(tmp_path, monkeypatch):
 
 def test_summary_and_report_follow(tmp_path):
     results = go(tmp_path / "out")
-    rows = list(
-        csv.DictReader(
-            io.StringIO(summary_csv(comparison_of(results.experiment.configuration(), results.arrays), "pseudo_regret"))
-        )
-    )
+    compared = comparison_of(results.experiment.configuration(), results.arrays)
+    rows = list(csv.DictReader(io.StringIO(summary_csv(compared, "pseudo_regret"))))
     assert {(row["panel"], row["algorithm"]) for row in rows} == {
         ("strong", "DP-EXP3-Lap"),
         ("strong", "EXP3"),

@@ -1,4 +1,4 @@
-"""Which tests `make quick` leaves out: those that cost most, by name, in `tests/thorough.txt`.
+"""Which tests `make quick` leaves out: those that cost most, by name, in `tests/thorough.txt`; and slow cases of tests.
 
 `python -m pytest -n 2 --junitxml=times.xml && python -m tests.tools.thorough times.xml` writes the list anew.
 """
@@ -9,6 +9,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 LIST = Path(__file__).parents[1] / "thorough.txt"
+SLOW = LIST.with_name("slow.txt")
 SHARE = 0.85
 """Of the time of all tests; those that cost most are left out until the list takes this much."""
 
@@ -16,6 +17,12 @@ SHARE = 0.85
 def names() -> list[str]:
     """Return the listed tests as pytest names them, without parameters."""
     return [line for line in LIST.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")]
+
+
+def slow_cases() -> set[str]:
+    """Return the single cases that only `make test-slow` runs, as pytest names them."""
+    lines = SLOW.read_text(encoding="utf-8").splitlines()
+    return {line for line in lines if line and not line.startswith("#")}
 
 
 def function_of(node_id: str) -> str:
