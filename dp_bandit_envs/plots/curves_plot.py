@@ -192,11 +192,14 @@ def set_titles(grid: Sequence[Axes], titles: Sequence[str], notes: Sequence[str]
     below = [
         "" if note in title else fitting(figure, note, width, **SMALL) for note, title in zip(said, shown, strict=True)
     ]
+    lettered = [f"({chr(97 + index)}) {title}" if len(shown) > 1 else title for index, title in enumerate(shown)]
+    # Beside a long title there may be another one; a panel alone has its own room.
+    above = [fitting(figure, title, width, fontsize=10) if len(shown) > 1 else title for title in lettered]
     room = SMALL["fontsize"] * 1.3 * max((text.count("\n") + 1 for text in below if text), default=0)
-    figure.set_figheight(figure.get_figheight() + rows * room / 72)
-    for index, (axes, title, text) in enumerate(zip(grid, shown, below, strict=False)):
-        letter = f"({chr(97 + index)}) " if len(shown) > 1 else ""
-        axes.set_title(letter + title, loc="left", pad=6 + room + 2 * bool(room))
+    more = 12 * max(title.count("\n") for title in above)
+    figure.set_figheight(figure.get_figheight() + rows * (room + more) / 72)
+    for axes, title, text in zip(grid, above, below, strict=False):
+        axes.set_title(title, loc="left", pad=6 + room + 2 * bool(room))
         if text:
             points: Any = {"xycoords": "axes fraction", "textcoords": "offset points"}
             axes.annotate(text, (0, 1), xytext=(0, 4), **points, **SMALL)
