@@ -1,6 +1,7 @@
 """Saves comparisons into folders, and loads any finished folder of results."""
 
 import importlib.util
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -66,7 +67,15 @@ def write_tables(
     numbers = sum(entry.trials * len(entry.rounds) * len(MEASURES) for entry in comparison.entries)
     installed = all(importlib.util.find_spec(module) for module in ("xarray", "h5netcdf"))
     if netcdf and installed and numbers <= MOST_NUMBERS:
-        data = comparison.to_xarray()
-        encoding = {name: {"zlib": True, "complevel": 1} for name in MEASURES if name in data}
-        written.append(folder.write_again("results.nc", bytes(data.to_netcdf(engine="h5netcdf", encoding=encoding))))
+        written.append(folder.write_again("results.nc", _netcdf(comparison)))
     return written
+
+
+def _netcdf(comparison: Comparison) -> bytes:
+    data = comparison.to_xarray()
+    encoding = {name: {"zlib": True, "complevel": 1} for name in MEASURES if name in data}
+    with tempfile.TemporaryDirectory() as folder:
+        # Older versions of xarray return no bytes.
+        file = Path(folder) / "results.nc"
+        data.to_netcdf(file, engine="h5netcdf", encoding=encoding)
+        return file.read_bytes()
