@@ -2,6 +2,8 @@
 
 import gc
 import os
+import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +13,9 @@ for _name in ("COLUMNS", "LINES", "FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE", "
 
 # Else it would depend on what is on disk whether small simulations are compiled; see `simulation/small_jobs.py`.
 os.environ["DP_BANDIT_ENVS_COMPILE"] = "always"
+
+# The key for digests of private data is the user's own; tests have another one.
+os.environ["XDG_DATA_HOME"] = str(Path(tempfile.gettempdir()) / "dp-bandit-envs-tests")
 
 # A failed assert in a helper shows its values, as one in a test does.
 pytest.register_assert_rewrite("tests.tools")

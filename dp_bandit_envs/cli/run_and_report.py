@@ -88,7 +88,11 @@ def produce(
     for remark in notes:
         if remark.warning or remark.on_terminal:
             console.print(f"{remark.warning} {remark.text}".strip(), markup=False, highlight=False)
-    speed = f"{played:,} rounds in {seconds:,.1f} s, {rate(played / seconds)}. " if played else ""
+    speed = (
+        f"{played:,} rounds in {seconds:,.1f} s, {rate(played / seconds)}. "
+        if played
+        else "Nothing was played again: the results were there. "
+    )
     where = f"See {out / 'report.md'} and {out / 'figure.png'}."
     if not all(written):
         where = f"{out} is read-only: its figure, tables and report are those of an earlier run. {where}"

@@ -92,7 +92,7 @@ def run(
     out: Out = None,
 ) -> None:
     """Play algorithms in one or several environments, or on your own data, and write figure, tables and report."""
-    from dp_bandit_envs.cli.real_data import about_seed, interrupted
+    from dp_bandit_envs.cli.real_data import about_results, about_seed, interrupted
     from dp_bandit_envs.cli.run_and_report import produce
     from dp_bandit_envs.cli.run_arguments import about_epsilon, about_guarantees, experiment_of, numbers, sorted_words
     from dp_bandit_envs.comparison.asked_games import readable
@@ -130,7 +130,7 @@ def run(
     title = f"{names} on {readable(', '.join(environments))}"
     notes = [Note(about, on_terminal=True)] if about else []
     of_seed = about_seed(experiment)
-    notes += [of_seed] if of_seed else []
+    notes += [note for note in (of_seed, about_results(experiment)) if note]
     if of_seed and experiment.seed is None:
         console.print(of_seed.text, highlight=False)
     plan = Reproduction(experiment.name, title, (experiment,), view, notes=lambda _: notes)

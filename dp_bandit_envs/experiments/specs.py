@@ -8,6 +8,7 @@ from typing import Any
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import ALGORITHMS, Algorithm, make_algorithm
+from dp_bandit_envs.local_key import private_digest
 from dp_bandit_envs.written_values import written_value
 
 
@@ -86,18 +87,24 @@ class GameSpec:
     contestants: tuple[AlgorithmSpec, ...] | None = None
     environment: str = ""
 
-    def configuration(self) -> dict[str, Any]:
-        """Return all of it as plain JSON values; contestants only where the panel has its own."""
+    def configuration(self, *, secret: bool = False) -> dict[str, Any]:
+        """Return all of it as plain JSON values; contestants only where the panel has its own.
+
+        Args:
+            secret: Whether arguments that JSON cannot hold, such as arrays of private gains, are written as digests that
+                nobody else can compute.
+        """
         plain: dict[str, Any] = {name: getattr(self, name) for name in ("key", "title", "env_id", "environment")}
-        plain["env_kwargs"] = {name: plain_value(value) for name, value in self.env_kwargs.items()}
+        plain["env_kwargs"] = {name: plain_value(value, secret=secret) for name, value in self.env_kwargs.items()}
         if self.contestants is not None:
             plain["contestants"] = [one.configuration() for one in self.contestants]
         return plain
 
 
-def plain_value(value: Any) -> Any:
+def plain_value(value: Any, *, secret: bool = False) -> Any:
     """Return a value as JSON can hold it: as it is, or as text that differs for different values."""
     try:
         return json.loads(json.dumps(value))
     except (TypeError, ValueError):
-        return written_value(value)
+        text = written_value(value)
+        return private_digest(text.encode()) if secret else text
