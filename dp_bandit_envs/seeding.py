@@ -30,7 +30,7 @@ GRAPH: Final = 2**16
 """The role of feedback graphs, which are random like the gains, but public; no stack of wrappers is that deep."""
 KNOWN_SEED: Final = (
     "these data are real and the seed is known: whoever knows it (the default 0 is known to all), or finds it by"
-    " trying, can subtract the noise, so that nothing is protected. Use seed=None, or on the command line no --seed, for"
+    " trying, can subtract the noise, so that nothing is protected. Use seed=None, on the command line no --seed, for"
     " a secret one; such a run cannot be repeated."
 )
 

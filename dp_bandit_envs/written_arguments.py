@@ -3,6 +3,8 @@
 import ast
 from typing import Any
 
+SHOWN = 20
+"""The most letters of a wrong argument that an error shows."""
 WORDS = {"true": True, "false": False, "none": None}
 
 
@@ -15,15 +17,15 @@ def read_call(text: str) -> tuple[str, dict[str, Any]]:
         ValueError: If a part is not written as name=value, or an argument is given twice.
     """
     name, _, rest = text.partition(":")
-    return name, read_arguments(rest, text)
+    return name, read_arguments(rest, name)
 
 
-def read_arguments(written: str, whole: str) -> dict[str, Any]:
+def read_arguments(written: str, name: str) -> dict[str, Any]:
     """Return the arguments of `argument=value,argument=value`; commas within brackets are part of a value.
 
     Args:
         written: The text.
-        whole: The text around it, for the error.
+        name: What is before it, for the error, which shows no value: it may be a private one.
 
     Raises:
         ValueError: If a part is not written as name=value, or an argument is given twice.
@@ -32,9 +34,10 @@ def read_arguments(written: str, whole: str) -> dict[str, Any]:
     for part in filter(None, _parts(written)):
         key, equals, value = part.partition("=")
         if not equals:
-            raise ValueError(f"parameters must be written as name=value; received {part!r} in {whole!r}.")
+            shown = part if len(part) <= SHOWN else f"{part[:SHOWN]}..."
+            raise ValueError(f"parameters must be written as name=value; received {shown!r} after {name!r}.")
         if key.strip() in arguments:
-            raise ValueError(f"{key.strip()} must be given once; received {whole!r}.")
+            raise ValueError(f"{key.strip()} must be given once after {name!r}; received it twice.")
         arguments[key.strip()] = read_value(value.strip())
     return arguments
 

@@ -11,7 +11,7 @@ from dp_bandit_envs.adapters.reward_range import RewardRange
 from dp_bandit_envs.adversaries.adversary import Adversary
 from dp_bandit_envs.data_use import DataUse
 from dp_bandit_envs.envs.bandit_env import BanditEnv
-from dp_bandit_envs.errors import WrongTypeError
+from dp_bandit_envs.errors import StepOutsideGameError, WrongTypeError
 from dp_bandit_envs.protocols import Environment, FloatArray, Observation
 
 SEEDS: Final = 2**31
@@ -32,6 +32,8 @@ class ForeignRewards(Adversary):
 
     arm: int = 0
     """The arm of the next round, which the game sets."""
+    serves_once: bool = False
+    """Whether a record must not serve again, so that a game ends where an episode does."""
 
     def __init__(
         self,
@@ -62,6 +64,12 @@ class ForeignRewards(Adversary):
         if rounds != 1:
             raise ValueError(f"a foreign environment is played round by round; received a block of {rounds}.")
         if self._has_ended:
+            if self.serves_once:
+                raise StepOutsideGameError(
+                    "an episode of the foreign environment ended within a game on real data, and another one would"
+                    " serve its records again, which no guarantee here counts. Give from_gymnasium records=, the most"
+                    " rounds of a game in which one record serves, or a horizon of one episode."
+                )
             self._env.reset()
         _, reward, terminated, truncated, _ = self._env.step(self._first + self.arm)
         self._has_ended = bool(terminated or truncated)
@@ -97,6 +105,7 @@ def from_gymnasium(
     clip: bool = False,
     means: ArrayLike | None = None,
     is_real: bool = False,
+    records: SupportsIndex | None = None,
     persons: SupportsIndex | None = None,
     ledger: Any = None,
 ) -> ForeignEnv:
@@ -120,9 +129,10 @@ def from_gymnasium(
             are used for the pseudo-regret only.
         is_real: Whether rewards are real data; then the seed should be secret, and another ends in a
             `KnownSeedWarning`.
+        records: The most rounds of a game in which one record serves. By default 1, and on real data a game then ends
+            with an error where an episode does, because another one would serve its records again.
         persons: The most rounds of a game that belong to one person; None if it is not known.
-        ledger: A `dp_bandit_envs.Ledger` that counts the games on these data. It takes each round for a record that
-            serves once.
+        ledger: A `dp_bandit_envs.Ledger` that counts the games on these data.
 
     Raises:
         WrongTypeError: If it is no Gymnasium environment, its actions are no arms, or it is one of ours.
@@ -144,6 +154,10 @@ def from_gymnasium(
     known = None if means is None else np.asarray(means, dtype=np.float64)
     use = None
     if persons is not None or ledger is not None or checks.boolean("is_real", is_real):
-        use = DataUse(1, None if persons is None else checks.integer("persons", persons, at_least=1))
+        most = 1 if records is None else checks.integer("records", records, at_least=1)
+        use = DataUse(most, None if persons is None else checks.integer("persons", persons, at_least=most))
     rewards = RewardRange.checked(low, high, clip)
-    return ForeignEnv(ForeignRewards(env, horizon, rewards, known, use, ledger, bool(is_real)), block_length=1)
+    # Whoever says whose rewards are, or has a ledger for them, has real ones.
+    played = ForeignRewards(env, horizon, rewards, known, use, ledger, use is not None)
+    played.serves_once = use is not None and records is None
+    return ForeignEnv(played, block_length=1)

@@ -3,6 +3,8 @@
 import math
 from typing import Any, NoReturn, SupportsFloat, SupportsIndex, TypedDict
 
+import numpy as np
+
 from dp_bandit_envs import checks
 from dp_bandit_envs.adapters.fed_env import FedEnv
 from dp_bandit_envs.adapters.reward_range import RewardRange
@@ -10,7 +12,7 @@ from dp_bandit_envs.algorithms import Algorithm, make_algorithm
 from dp_bandit_envs.data_use import DataUse
 from dp_bandit_envs.errors import StepOutsideGameError, WrongTypeError
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
-from dp_bandit_envs.seeding import checked_seed, drawn_seed, warn_of_known_seed
+from dp_bandit_envs.seeding import FORKS, checked_seed, drawn_seed, warn_of_known_seed
 from dp_bandit_envs.simulation.beginning import begin
 from dp_bandit_envs.simulation.game import to_count
 from dp_bandit_envs.wrappers.below import layers_of
@@ -98,6 +100,7 @@ class OutsideGame:
         self._arm: int | None = None
         self._rounds = 0
         self._has_begun = self._has_failed = False
+        self._forks = FORKS[0]
 
     @property
     def guarantee(self) -> PrivacyGuarantee:
@@ -126,10 +129,7 @@ class OutsideGame:
             StepOutsideGameError: If all rounds have been played, or one failed.
             LedgerError: If the data have a ledger, and it refuses the game.
         """
-        if self._has_failed:
-            raise StepOutsideGameError(
-                f"a round of this game of {self._name} failed, which ended it; make another one."
-            )
+        self._refuse_what_has_ended()
         if self._rounds == self.horizon:
             raise StepOutsideGameError(
                 f"the game of {self._name} ended after round {self.horizon}, for which its noise is made; make another"
@@ -146,7 +146,7 @@ class OutsideGame:
                 player=self._player,
                 guarantees=self._to_count,
             )
-            self._has_begun = True
+            self._has_begun, self._forks = True, FORKS[0]
         if self._arm is None:
             self._arm = checks.arm(self._agent.select_arm(), self.n_arms)
         return self._arm
@@ -162,28 +162,45 @@ class OutsideGame:
             ValueError: If the arm is another one, or the reward is outside; the message does not show the reward.
             StepOutsideGameError: If no arm was chosen for this round.
         """
-        number = checks.arm(arm, self.n_arms)
+        self._refuse_what_has_ended()
         if self._arm is None:
             raise StepOutsideGameError(
                 "no arm was chosen for this reward; ask for one first, and give one reward each."
             )
-        if number != self._arm:
+        # What was received is not shown: arguments in the wrong order would show the reward.
+        if not isinstance(arm, (int, np.integer)) or arm != self._arm:
             raise ValueError(
-                f"the reward must be that of arm {self._arm}, which was chosen for this round; received one of arm"
-                f" {number}. Rewards of arms chosen by others would break the guarantee."
+                f"the reward must be that of arm {self._arm}, which was chosen for this round; received one of another"
+                " arm. Give learn(arm, reward) what next_arm() returned: rewards of arms chosen by others would break"
+                " the guarantee."
             )
-        self._feed.hand_in(number, self._rewards.gain_of(reward))
+        number, gain = self._arm, self._rewards.gain_of(reward)
+        # Until this is done there is no game to go on with: what fails or is interrupted may be half done.
+        self._has_failed = True
+        self._feed.hand_in(number, gain)
         self._rounds += 1
         if self._feed.waiting < self._batch and self._rounds < self.horizon:
+            self._has_failed = False
             return
-        # Until the step is done there is no game to go on with: what fails or is interrupted may be half done.
-        self._arm, self._has_failed = None, True
+        self._arm = None
         try:
             released = self._env.step(number)[0]
         finally:
             self._feed.forget()
         self._agent.update(number, released)
         self._has_failed = False
+
+    def _refuse_what_has_ended(self) -> None:
+        """Refuse to play on after a failure, and in a forked process, which would draw the same coins as its parent."""
+        if self._has_failed:
+            raise StepOutsideGameError(
+                f"a round of this game of {self._name} failed, which ended it; make another one."
+            )
+        if self._has_begun and self._forks != FORKS[0]:
+            raise StepOutsideGameError(
+                "a game cannot be played on in a forked process: it would draw what its parent draws, so that the two"
+                " together show gains. Make a game in each process."
+            )
 
     def __repr__(self) -> str:
         return (

@@ -118,16 +118,26 @@ def asked(algorithm: Any, label: str | None = None) -> Asked:
         raise WrongTypeError(WANTED.format(f"a {type(algorithm).__name__}"))
     name = str(label or getattr(algorithm, "__name__", type(algorithm).__name__))
     takes = inspect.signature(algorithm).parameters
+    # Noise follows from what plays, not from what it is called here.
+    own_name = getattr(algorithm, "__name__", type(algorithm).__name__)
+    bare = functools.partial(Algorithm, own_name, algorithm)
     if isinstance(algorithm, type):
-        return Asked(name, {}, name, {}, functools.partial(_without_wrapper, name, algorithm))
+        return Asked(name, {}, name, {}, bare)
     needed = [key for key, one in takes.items() if one.default is one.empty and one.kind in (0, 1, 3)]
     if set(needed) - {"epsilon", "delta"}:
         raise WrongTypeError(f"{name} must need no arguments but epsilon and delta; it needs {', '.join(needed)}.")
     made = algorithm(**{key: 1.0 if key == "epsilon" else 1e-6 for key in needed})
     if isinstance(made, Algorithm):
         return Asked(label or made.name, {}, label or made.name, takes, algorithm)
+    of_privacy = [key for key in ("epsilon", "delta") if key in takes]
+    if hasattr(made, "update") and of_privacy:
+        raise WrongTypeError(
+            f"{name} takes {' and '.join(of_privacy)} and must return an Algorithm with a privacy wrapper; it returns"
+            " an agent alone, which is not private. Return Algorithm('name', MyAgent, lambda env:"
+            " LaplaceClipRescale(env, epsilon=epsilon))."
+        )
     if hasattr(made, "update"):
-        return Asked(name, {}, name, {}, functools.partial(_without_wrapper, name, algorithm))
+        return Asked(name, {}, name, {}, bare)
     raise WrongTypeError(WANTED.format(f"a function that returns a {type(made).__name__}"))
 
 
@@ -210,7 +220,3 @@ def _of_text(text: str, label: str | None) -> Asked:
 
 def _itself(algorithm: Algorithm) -> Algorithm:
     return algorithm
-
-
-def _without_wrapper(name: str, make_agent: Callable[..., Any]) -> Algorithm:
-    return Algorithm(name, make_agent)

@@ -20,6 +20,7 @@ from dp_bandit_envs.written_arguments import in_brackets, read_arguments
 FILE_ENDINGS = (".npy", ".csv", ".csv.gz")
 SHOWN = 12
 """The most numbers of a list that a title shows."""
+PLAIN = (bool, int, float, str)
 Environments = str | type[Adversary] | tuple[str, Mapping[str, Any]]
 
 
@@ -54,7 +55,8 @@ def game_of(environment: Any, persons: str | None = None) -> GameSpec:
     module, id_ = _with_module(environment)
     written, _, rest = id_.partition(":")
     # With the module's name, so that other processes import it too.
-    return _game(_known(written), read_arguments(rest, environment), module)
+    arguments = {name: _table(value) for name, value in read_arguments(rest, written).items()}
+    return _game(_known(written), arguments, module)
 
 
 def sized(
@@ -114,17 +116,23 @@ def _game(id_: str, arguments: dict[str, Any], module: str = "") -> GameSpec:
 
 
 def _table(value: Any) -> Any:
-    """Return a value, with nested lists as arrays, which are never written into files: they may be private gains."""
-    nested = isinstance(value, (list, tuple)) and any(isinstance(one, (list, tuple, np.ndarray)) for one in value)
-    return np.asarray(value) if nested else value
+    """Return a value, with tables of any kind as arrays, which are never written out: they may be private gains."""
+    nested = isinstance(value, (list, tuple)) and not all(one is None or isinstance(one, PLAIN) for one in value)
+    if nested or (hasattr(value, "__array__") and not isinstance(value, np.generic)):
+        try:
+            table = np.asarray(value)
+        except ValueError:
+            return value
+        return value if table.dtype == object else table
+    return value
 
 
 def _shown(value: Any) -> Any:
     """Return a value as a title shows it: short ones as they are, others by their kind only."""
     if isinstance(value, np.ndarray):
         return f"array of {' x '.join(map(str, value.shape))}"
-    plain = value is None or isinstance(value, (bool, int, float, str))
-    if plain or (isinstance(value, (list, tuple)) and len(value) <= SHOWN):
+    few = isinstance(value, (list, tuple)) and len(value) <= SHOWN
+    if value is None or isinstance(value, PLAIN) or (few and all(isinstance(one, PLAIN) for one in value)):
         return value
     return getattr(value, "__name__", type(value).__name__)
 

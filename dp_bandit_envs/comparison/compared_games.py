@@ -1,7 +1,7 @@
 """One result of a comparison: the games of one algorithm, at one epsilon, in one environment."""
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from numpy.typing import NDArray
@@ -83,3 +83,18 @@ class Named(Mapping[str, NDArray[Any]]):
 
     def __len__(self) -> int:
         return len(self._names)
+
+
+def by_epsilon(entries: Sequence[Entry], title: Callable[[Entry], str]) -> Iterator[tuple[str, list[Entry]]]:
+    """Yield entries by title, and if several epsilons were asked for by these; others are with each epsilon.
+
+    Args:
+        entries: The entries.
+        title: Returns the title of an entry's group.
+    """
+    found = sorted({entry.asked for entry in entries if entry.asked is not None})
+    epsilons: Sequence[float | None] = found or [None]
+    for name in dict.fromkeys(map(title, entries)):
+        for epsilon in epsilons:
+            group = [entry for entry in entries if title(entry) == name and entry.asked in (None, epsilon)]
+            yield (f"{name}, epsilon = {epsilon:g}" if len(found) > 1 else name), group

@@ -88,12 +88,19 @@ def compare(
         checkpoints=checkpoints,
     )
     experiment.check()
+    if epsilon is not None and all(one.asked is None for one in experiment.all_contestants):
+        names = ", ".join(dict.fromkeys(one.shown_as or one.name for one in experiment.all_contestants))
+        raise ValueError(f"epsilon must be for an algorithm that takes one; none of {names} does. Leave it out.")
     if experiment.seed is not None:
         warn_of_known_seed(experiment.is_real)
     settings: dict[str, Any] = {"jobs": jobs, "progress": progress, "cluster": cluster, "device": device}
     if folder is not None:
         path = Path(folder)
-        made = _played(experiment, path, **settings)
+        try:
+            made = _played(experiment, path, **settings)
+        except KeyboardInterrupt as stop:
+            stop.add_note(f"Finished games are saved in {path}; the same call goes on from there.")
+            raise
         write_tables(made, ResultsFolder(path, made.configuration))
         return made
     with tempfile.TemporaryDirectory() as path_of_now:

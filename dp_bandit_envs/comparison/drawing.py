@@ -1,9 +1,10 @@
 """Draws comparisons: against the round, one panel a game; or the last round against epsilon, arms or horizon."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.comparison.compared_games import by_epsilon
 from dp_bandit_envs.plots.curves import Curve, Panel
 from dp_bandit_envs.plots.curves_plot import ROUND, curves_figure
 from dp_bandit_envs.privacy.levels import label_of
@@ -64,7 +65,7 @@ def _over_rounds(comparison: "Comparison", measure: str) -> list[Panel]:
     """Return a panel for each game, and if there are several epsilons, for each of them in it."""
     return [
         Panel(title, [_curve(one.algorithm, [one], one.rounds, one.values(measure)) for one in group])
-        for title, group in _grouped(comparison, lambda one: one.title)
+        for title, group in by_epsilon(comparison.entries, lambda one: one.title)
     ]
 
 
@@ -93,8 +94,8 @@ def _over_sizes(size: str) -> Callable[["Comparison", str], list[Panel]]:
         word = "T" if other == "horizon" else "K"
         several = len({getattr(one, other) for one in comparison.entries}) > 1
         found = []
-        for title, group in _grouped(
-            comparison,
+        for title, group in by_epsilon(
+            comparison.entries,
             lambda one: one.environment + (f", {word} = {getattr(one, other):,}" if several else ""),
         ):
             curves = []
@@ -106,15 +107,6 @@ def _over_sizes(size: str) -> Callable[["Comparison", str], list[Panel]]:
         return found
 
     return panels
-
-
-def _grouped(comparison: "Comparison", title: "Callable[[Entry], str]") -> Iterable[tuple[str, "list[Entry]"]]:
-    """Yield entries by title and epsilon; those that take no epsilon are in the group of each."""
-    epsilons: Sequence[float | None] = comparison.epsilons or [None]
-    for name in dict.fromkeys(map(title, comparison.entries)):
-        for epsilon in epsilons:
-            group = [one for one in comparison.entries if title(one) == name and one.asked in (None, epsilon)]
-            yield (f"{name}, epsilon = {epsilon:g}" if len(epsilons) > 1 else name), group
 
 
 def _curve(name: str, entries: "Sequence[Entry]", at: Any, samples: Any) -> Curve:

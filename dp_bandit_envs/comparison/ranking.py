@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.comparison.compared_games import by_epsilon
 from dp_bandit_envs.comparison.tables import amount, written
 from dp_bandit_envs.optional import require
 from dp_bandit_envs.protocols import FloatArray
@@ -74,7 +75,7 @@ class Standing(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Ranking:
-    """The algorithms of each game from best to worst, and every pair of them.
+    """The algorithms of each game, at each epsilon that was asked for, from best to worst, and every pair of them.
 
     In one trial all algorithms meet the same gains, so that each pair is compared by its differences trial by trial.
 
@@ -113,7 +114,7 @@ class Ranking:
         return written([*head, "better in"], rows, format)
 
     def __str__(self) -> str:
-        return self.table()
+        return f"{self.table()}\n\n{self.table_of_pairs()}"
 
     def _repr_html_(self) -> str:
         return self.table("html")
@@ -127,9 +128,8 @@ def ranking(entries: "Sequence[Entry]", measure: str, confidence: float) -> Rank
     """
     confidence = checks.in_range("confidence", confidence, 0.5, 0.9999)
     sign = -1.0 if measure in LARGER_IS_BETTER else 1.0
-    games: dict[str, list[Entry]] = {}
+    games = dict(by_epsilon(entries, lambda entry: entry.title))
     for entry in entries:
-        games.setdefault(entry.title, []).append(entry)
         if entry.trials < LEAST_TRIALS:
             raise ValueError(f"trials must be at least {LEAST_TRIALS} to rank algorithms; received {entry.trials}.")
     count = sum(len(group) * (len(group) - 1) // 2 for group in games.values())
@@ -151,7 +151,7 @@ def ranking(entries: "Sequence[Entry]", measure: str, confidence: float) -> Rank
         (pair.title, pair.worse): pair.adjusted for pair in pairs if pair.better == games[pair.title][0].name
     }
     standings = tuple(
-        _standing(entry, measure, confidence, against_best.get((title, entry.name), 1.0))
+        _standing(title, entry, measure, confidence, against_best.get((title, entry.name), 1.0))
         for title, group in games.items()
         for entry in group
     )
@@ -213,13 +213,13 @@ def holm(p_values: FloatArray) -> FloatArray:
     return adjusted
 
 
-def _standing(entry: "Entry", measure: str, confidence: float, against_best: float) -> Standing:
+def _standing(title: str, entry: "Entry", measure: str, confidence: float, against_best: float) -> Standing:
     last = _last(entry, measure)
     low, high = interval(last, confidence)
     median, ninety, ninety_nine = (float(value) for value in np.quantile(last, (0.5, 0.9, 0.99)))
     epsilon, delta = entry.level
     mean, tied = float(last.mean()), against_best > 1 - confidence
-    return Standing(entry.title, entry.name, epsilon, delta, mean, low, high, median, ninety, ninety_nine, tied)
+    return Standing(title, entry.name, epsilon, delta, mean, low, high, median, ninety, ninety_nine, tied)
 
 
 def _last(entry: "Entry", measure: str) -> FloatArray:

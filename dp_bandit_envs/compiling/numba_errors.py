@@ -69,4 +69,6 @@ def _words(text: str) -> str:
         words = next((line for line in lines if not _HEADER.match(line)), "unknown reason")
         words = re.sub(r" from '[^']*'|, defined$", "", _PLACE.sub("", words.partition(" Raised from ")[0]).strip())
         words = words.rstrip(".:,")
+    # A literal type holds a value, which may be a private one.
+    words = re.sub(r"Literal\[(\w+)\]\((?:[^()]|\([^()]*\))*\)", r"\1", words)
     return words if len(words) <= MOST_LETTERS else f"{words[:MOST_LETTERS]} ..."

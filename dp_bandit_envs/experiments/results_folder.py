@@ -24,6 +24,8 @@ DESCRIBED = "described"
 """The key of a configuration under which games and guarantees are stored in plain values."""
 RESULTS = "results"
 """The name of the archive with all results."""
+WORDS = {"contestants": "algorithms", "panels": "games"}
+"""Keys of a configuration as readers know them."""
 UNWRITABLE = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 
@@ -136,7 +138,7 @@ class ResultsFolder:
         if (found := file.read_bytes()) != text.encode():
             raise ResultsError(
                 f"{self.path}: the folder belongs to another configuration, see {CONFIGURATION} in it; nothing was"
-                f" changed. {_difference(found.decode(errors='replace'), text)}Choose another folder with --out, or"
+                f" changed. {_difference(found.decode(errors='replace'), text)}Choose another folder, or"
                 " delete this one if its results are no longer wanted."
             )
 
@@ -187,16 +189,30 @@ def _difference(old: str, new: str) -> str:
         return ""
     if not isinstance(before, dict):
         return ""
-    keys = [key for key in after if before.get(key) != after[key]]
-    shown = [f"{key}: {before.get(key)!r} there, {after[key]!r} here" for key in keys if key != MADE_BY]
-    short = [text for text in shown if len(text) < 120] or [key for key in keys if key != MADE_BY]
-    if MADE_BY in keys:
-        there, here = before.get(MADE_BY) or {}, after[MADE_BY]
-        others = [part for part in here if there.get(part) != here[part]]
-        short.append(
-            f"it was made by other code ({', '.join(others)}), whose numbers are not mixed with those of this one"
-        )
-    return f"Different: {'; '.join(short)}. " if short else ""
+    differ = [key for key in after if before.get(key) != after[key] and key not in (DESCRIBED, MADE_BY)]
+    # A name follows from the games and algorithms, unless it is all that differs.
+    keys = [key for key in differ if key != "name"] or differ
+    shown = [f"{WORDS.get(key, key)}: {before.get(key)!r} there, {after[key]!r} here" for key in keys]
+    parts = []
+    for key, text in zip(keys, shown, strict=True):
+        there, here = _names(key, before.get(key)), _names(key, after[key])
+        if here and there != here:
+            parts.append(f"{WORDS[key]}: {', '.join(there)} there, {', '.join(here)} here")
+        else:
+            parts.append(text if len(text) < 120 else f"{WORDS.get(key, key)}, in their parameters")
+    if before.get(MADE_BY) != after.get(MADE_BY):
+        there, here = before.get(MADE_BY) or {}, after.get(MADE_BY) or {}
+        others = [part for part in {**there, **here} if there.get(part) != here.get(part)]
+        parts.append(f"other code made it ({', '.join(others)}), whose numbers are not mixed with those of this one")
+    return f"Different: {'; '.join(parts)}. " if parts else ""
+
+
+def _names(key: str, value: Any) -> list[str]:
+    """Return the names of algorithms, or the titles of games, in a part of a configuration."""
+    field = {"contestants": "label", "panels": "title"}.get(key)
+    if field is None or not isinstance(value, list):
+        return []
+    return [str(one.get(field) or one.get("name")) for one in value if isinstance(one, dict)]
 
 
 def _is_half_a_configuration(name: str) -> bool:

@@ -1,15 +1,18 @@
 """What an experiment plays: an algorithm by name, and a game by id, with their arguments."""
 
 import dataclasses
-import functools
-import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import ALGORITHMS, Algorithm, make_algorithm
 from dp_bandit_envs.local_key import private_digest
+from dp_bandit_envs.simulation.code_digest import code_digest
 from dp_bandit_envs.written_values import written_value
+
+PLAIN = (bool, int, float, str)
+FEW = 1_000
+"""The most numbers of a list that are stored as they are, such as the means of arms."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,27 +44,31 @@ class AlgorithmSpec:
         if self.maker is None:
             extra = {} if self.label is None else {"label": self.label}
             return make_algorithm(self.name, **self.parameters, **extra)
-        # The same maker at two epsilons must not draw the same noise.
-        player = f"{self.name} {written_value(dict(self.parameters))}"
-        return dataclasses.replace(self.maker(**self.parameters), name=self.label or self.name, player=player)
+        made = self.maker(**self.parameters)
+        player = made.player
+        if any(made.parameters.get(name) != value for name, value in self.parameters.items()):
+            # The same maker at two epsilons must not draw the same noise, whether it declares its epsilon or not.
+            player = f"{player} {written_value(dict(self.parameters))}"
+        # Nor does it share noise with an algorithm of that name in the table.
+        return dataclasses.replace(made, name=self.label or self.name, player=f"own {player}")
 
     def configuration(self) -> dict[str, Any]:
         """Return all of it as plain JSON values, but for the maker."""
         plain = {field.name: getattr(self, field.name) for field in dataclasses.fields(self) if field.name != "maker"}
-        return {**plain, "parameters": dict(self.parameters)}
+        if self.maker is None:
+            return {**plain, "parameters": dict(self.parameters)}
+        made = self.make()
+        agents = [make() for make in (made.make_agent, made.make_point_agent) if make is not None]
+        declared = {**made.parameters, **self.parameters}
+        plain["parameters"] = {name: plain_value(value) for name, value in declared.items()}
+        return {**plain, "made": [code_digest(self.maker), written_value(agents)]}
 
     def code(self) -> list[Any]:
-        """Return the classes and functions that make it, some of which may be a third party's."""
+        """Return the classes and functions of a third party's that may make it."""
         if self.maker is None:
             return [ALGORITHMS[checks.known_name("algorithm", self.name, ALGORITHMS)]]
         made = self.make()
-        found: list[Any] = []
-        for one in (self.maker, made.make_agent, made.make_point_agent, made.wrapping):
-            while isinstance(one, functools.partial):
-                found += [part for part in (*one.args, *one.keywords.values()) if callable(part)]
-                one = one.func
-            found.append(getattr(one, "__func__", one))
-        return [one for one in found if hasattr(one, "__qualname__")]
+        return [one for one in (made.make_agent, made.make_point_agent, made.wrapping) if hasattr(one, "__qualname__")]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -91,8 +98,8 @@ class GameSpec:
         """Return all of it as plain JSON values; contestants only where the panel has its own.
 
         Args:
-            secret: Whether arguments that JSON cannot hold, such as arrays of private gains, are written as digests that
-                nobody else can compute.
+            secret: Whether arguments that are not written out, such as arrays of private gains, are written as digests
+                that nobody else can compute.
         """
         plain: dict[str, Any] = {name: getattr(self, name) for name in ("key", "title", "env_id", "environment")}
         plain["env_kwargs"] = {name: plain_value(value, secret=secret) for name, value in self.env_kwargs.items()}
@@ -103,8 +110,9 @@ class GameSpec:
 
 def plain_value(value: Any, *, secret: bool = False) -> Any:
     """Return a value as JSON can hold it: as it is, or as text that differs for different values."""
-    try:
-        return json.loads(json.dumps(value))
-    except (TypeError, ValueError):
-        text = written_value(value)
-        return private_digest(text.encode()) if secret else text
+    flat = isinstance(value, (list, tuple)) and len(value) <= FEW and all(isinstance(one, PLAIN) for one in value)
+    if value is None or flat or isinstance(value, PLAIN):
+        return list(value) if isinstance(value, tuple) else value
+    # Anything larger may be a table of private gains: a digest.
+    text = f"{type(value).__name__} {code_digest(value)}"
+    return f"{type(value).__name__} {private_digest(text.encode())}" if secret else text

@@ -4,16 +4,14 @@ import contextlib
 import functools
 import hashlib
 import platform
-import sys
 from collections.abc import Iterable, Iterator
 from importlib import import_module, metadata, resources
 from importlib.resources.abc import Traversable
-from pathlib import Path
-from types import FunctionType
 from typing import Any
 
 import dp_bandit_envs
 from dp_bandit_envs.byte_code import written_out
+from dp_bandit_envs.simulation.code_digest import code_digest, is_users
 
 WITHOUT_NUMBERS = ("cli", "comparison", "experiments", "plots")
 """Parts of the package that do not affect the numbers, except through an experiment's configuration."""
@@ -54,25 +52,8 @@ def _releases() -> dict[str, str]:
 
 
 def foreign_code(kinds: Iterable[Any]) -> dict[str, str]:
-    """Return a digest of the code of each third-party class or function: of its file, if there is one."""
-    own = f"{dp_bandit_envs.__name__}."
-    return {f"{kind.__module__}.{kind.__qualname__}": _digest_of(kind) for kind in kinds if not _within(kind, own)}
-
-
-def _within(kind: Any, package: str) -> bool:
-    return f"{kind.__module__}.".startswith(package)
-
-
-def _digest_of(kind: Any) -> str:
-    file = getattr(sys.modules.get(kind.__module__), "__file__", None)
-    if file is not None:
-        source = Path(file).read_bytes()
-        text = written_out(compile(source, kind.__module__, "exec", optimize=2, dont_inherit=True))
-    else:  # as in a notebook
-        parts = {"": kind} if isinstance(kind, FunctionType) else vars(kind)
-        methods = {name: part for name, part in parts.items() if isinstance(part, FunctionType)}
-        text = "".join(f"{name} {written_out(method.__code__)}" for name, method in sorted(methods.items()))
-    return hashlib.sha256(text.encode()).hexdigest()
+    """Return a digest of each third-party class or function: of its file, its code, and every value that it uses."""
+    return {f"{kind.__module__}.{kind.__qualname__}": code_digest(kind) for kind in kinds if is_users(kind.__module__)}
 
 
 def _files(name: str, folder: Traversable) -> Iterator[tuple[str, Traversable]]:

@@ -228,3 +228,25 @@ def test_other_things_are_refused(env, words):
     with refused(WrongTypeError, *(word for word in words if word != "Box")) as caught:
         adapted(env)
     assert all(word in str(caught.value) for word in words)
+
+
+def test_records_of_a_foreign_environment_do_not_serve_again_unseen():
+    """Five records served T / 5 times each were read to .02 behind a guarantee that counted one."""
+    short = {"env": Foreign(length=5), "horizon": 12, "is_real": True}
+    game = LaplaceClipRescale(adapted(**short), epsilon=1.0)
+    game.reset()
+    for _ in range(5):
+        game.step(0)
+    with pytest.raises(BoundaryError):
+        game.step(0)
+    counted = adapted(**short, records=3)
+    assert LaplaceClipRescale(counted, epsilon=1.0).guarantee.for_record().epsilon == pytest.approx(3.0)
+    counted.reset()
+    for _ in range(12):
+        counted.step(0)
+    with refused(ValueError, "persons"):
+        adapted(**short, records=3, persons=2)
+
+
+def test_whose_rewards_they_are_makes_them_real():
+    assert adapted(persons=2).adversary.is_real and not adapted().adversary.is_real

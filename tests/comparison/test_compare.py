@@ -1,5 +1,8 @@
 """`compare`: every algorithm at every epsilon in every game, equal to `simulate`, with its real guarantee."""
 
+import functools
+from array import array
+
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -7,7 +10,7 @@ import pytest
 from dp_bandit_envs import Algorithm, Exp3, LaplaceClipRescale, adversaries, compare, make_algorithm, simulate
 from dp_bandit_envs.envs import game_classes
 from dp_bandit_envs.envs.registration import GAMES, foreign_games
-from dp_bandit_envs.errors import LedgerError, UnknownNameError, WrongTypeError
+from dp_bandit_envs.errors import LedgerError, ResultsError, UnknownNameError, WrongTypeError
 from dp_bandit_envs.privacy import Ledger
 from tests.tools.refusals import refused
 
@@ -193,3 +196,106 @@ def test_a_ledger_is_refused(tmp_path):
 def test_an_importable_name_is_found():
     compared = compare("tests.comparison.test_compare:Halves", "tests.comparison.test_compare:FirstArm", **SMALL)
     assert (compared[0].title, compared[0].algorithm) == ("Halves", "FirstArm")
+
+
+class Share:
+    """Plays arm 0 with a probability."""
+
+    def __init__(self, share):
+        self.share = share
+
+    def begin(self, *, n_arms, horizon, rng):
+        """Keep the stream."""
+        self.rng = rng
+
+    def select_arm(self):
+        """Return arm 0 or 1."""
+        return int(self.rng.random() >= self.share)
+
+    def update(self, arm, observation):
+        """Learn nothing."""
+
+
+SHARE = 0.1
+
+
+def by_global(epsilon=1.0):
+    """Read a global."""
+    return Algorithm("Share", lambda: Share(SHARE), lambda env: LaplaceClipRescale(env, epsilon=epsilon))
+
+
+def closed_over(share):
+    """Return a function that closes over a number, and declares nothing."""
+    return lambda: Algorithm("Share", lambda: Share(share))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda share: {"mine": closed_over(share)},
+        lambda share: [Algorithm("Share", functools.partial(Share, share))],
+        lambda share: [Algorithm("Share", lambda: Share(share), parameters={"share": share})],
+        lambda share: {"mine": functools.partial(Share, share)},
+    ],
+)
+def test_a_folder_belongs_to_one_value_of_every_parameter(make, tmp_path):
+    """It used to return the numbers of the first value for the second one, without a word."""
+    compare(MEANS, make(0.1), **SMALL, folder=tmp_path / "mine")
+    compare(MEANS, make(0.1), **SMALL, folder=tmp_path / "mine")
+    with refused(ResultsError, str(tmp_path / "mine")):
+        compare(MEANS, make(0.9), **SMALL, folder=tmp_path / "mine")
+
+
+def test_a_folder_belongs_to_one_value_of_every_global(tmp_path, monkeypatch):
+    compare(MEANS, by_global, **SMALL, folder=tmp_path / "mine")
+    monkeypatch.setitem(globals(), "SHARE", 0.9)
+    with refused(ResultsError, str(tmp_path / "mine")):
+        compare(MEANS, by_global, **SMALL, folder=tmp_path / "mine")
+
+
+def test_what_an_agent_is_called_does_not_change_its_games():
+    given = [[noisy], {"label": noisy}, "tests.comparison.test_compare:noisy"]
+    games = [compare(MEANS, one, epsilon=1, **SMALL)[0].values("collected") for one in given]
+    assert np.array_equal(games[0], games[1]) and np.array_equal(games[0], games[2])
+
+
+def test_no_algorithm_of_ones_own_shares_noise_with_one_of_the_table():
+    """In a difference of two that share their noise, it cancels."""
+    from dp_bandit_envs.comparison.question import question
+
+    named = {"LDP-UCB-B": noisy, "theirs": "LDP-UCB-B"}
+    one, other = question(MEANS, named, epsilon=1, **SMALL).contestants
+    assert one.make().player != other.make().player
+
+
+def test_epsilon_for_nobody_is_refused():
+    with refused(ValueError, "epsilon", "UCB"):
+        compare(MEANS, "UCB", epsilon=1, **SMALL)
+    with refused(WrongTypeError, "Algorithm", "epsilon"):
+        compare(MEANS, lambda epsilon=1.0: FirstArm(), epsilon=1, **SMALL)
+
+
+@pytest.mark.parametrize(
+    "game",
+    [
+        "Replay:gains=[[.3125,.6875],[.3125,.6875]]",
+        ("Replay", {"gains": [array("d", [0.3125, 0.6875])] * 2}),
+        ("Replay", {"gains": [[0.3125, 0.6875]] * 2}),
+    ],
+)
+def test_no_form_of_gains_gets_into_a_title_or_a_file(game, tmp_path):
+    compared = compare(game, "Uniform", trials=1, seed=None, folder=tmp_path / "mine")
+    texts = [compared.table("latex"), compared.table("csv"), repr(compared), *compared.titles]
+    texts += [(tmp_path / "mine" / name).read_text(encoding="utf-8") for name in ("configuration.json", "summary.csv")]
+    assert not [text for text in texts if "3125" in text]
+
+
+def test_other_gains_in_the_same_folder_are_refused(tmp_path):
+    for pandas in (False, True):
+        folder = tmp_path / str(pandas)
+        frames = [np.full((20, 2), value) for value in (0.25, 0.75)]
+        if pandas:
+            frames = [pytest.importorskip("pandas").DataFrame(frame) for frame in frames]
+        compare(("Replay", {"gains": frames[0]}), "Uniform", trials=1, seed=None, folder=folder)
+        with refused(ResultsError, str(folder)):
+            compare(("Replay", {"gains": frames[1]}), "Uniform", trials=1, seed=None, folder=folder)

@@ -44,7 +44,7 @@ def test_a_folder_of_another_configuration_is_refused_and_untouched(key, finishe
     if finished:
         run(EXPERIMENT, folder)
     before = snapshot(tmp_path)
-    with refused(ResultsError, "configuration", key):
+    with refused(ResultsError, "configuration", {"panels": "games", "contestants": "algorithms"}.get(key, key)):
         folder_for(tmp_path / "out", dataclasses.replace(EXPERIMENT, **CHANGES[key]))
     assert snapshot(tmp_path) == before
 
