@@ -201,8 +201,9 @@ def _difference(old: str, new: str) -> str:
         else:
             parts.append(text if len(text) < 120 else f"{WORDS.get(key, key)}, in their parameters")
     if before.get(MADE_BY) != after.get(MADE_BY):
-        there, here = before.get(MADE_BY) or {}, after.get(MADE_BY) or {}
-        others = [part for part in {**there, **here} if there.get(part) != here.get(part)]
+        old_code: dict[str, str] = before.get(MADE_BY) or {}
+        new_code: dict[str, str] = after.get(MADE_BY) or {}
+        others = [part for part in {**old_code, **new_code} if old_code.get(part) != new_code.get(part)]
         parts.append(f"other code made it ({', '.join(others)}), whose numbers are not mixed with those of this one")
     return f"Different: {'; '.join(parts)}. " if parts else ""
 
