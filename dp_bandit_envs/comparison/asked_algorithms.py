@@ -117,7 +117,10 @@ def asked(algorithm: Any, label: str | None = None) -> Asked:
     if not callable(algorithm):
         raise WrongTypeError(WANTED.format(f"a {type(algorithm).__name__}"))
     name = str(label or getattr(algorithm, "__name__", type(algorithm).__name__))
-    takes = inspect.signature(algorithm).parameters
+    try:
+        takes = inspect.signature(algorithm).parameters
+    except ValueError:  # a class of Python's own, such as int
+        raise WrongTypeError(WANTED.format(name)) from None
     if isinstance(algorithm, type):
         return Asked(name, {}, name, {}, functools.partial(_without_wrapper, name, algorithm))
     needed = [key for key, one in takes.items() if one.default is one.empty and one.kind in (0, 1, 3)]

@@ -3,7 +3,7 @@
 import dataclasses
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -12,10 +12,13 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.comparison.asked_algorithms import Asked, asked, contestants
 from dp_bandit_envs.comparison.asked_games import game_of, sized
-from dp_bandit_envs.errors import LedgerError
+from dp_bandit_envs.errors import LedgerError, WrongTypeError
 from dp_bandit_envs.experiments.experiment import Experiment
 from dp_bandit_envs.experiments.specs import AlgorithmSpec, GameSpec
 from dp_bandit_envs.simulation.checkpoints import SPACINGS
+
+MOST_TRIALS = 10_000_000
+"""The most games of one algorithm; a gigabyte of results for each of its measures is a tenth of that."""
 
 
 def question(
@@ -54,7 +57,7 @@ def question(
         panels=(),
         contestants=(),
         horizon=horizons[0] if len(horizons) == 1 else None,
-        trials=checks.integer("trials", trials, at_least=1),
+        trials=checks.integer("trials", trials, at_least=1, at_most=MOST_TRIALS),
         seed=None if seed is None else checks.integer("seed", seed, at_least=0),
         checkpoints=checks.one_of("checkpoints", checkpoints, SPACINGS),
     )
@@ -87,6 +90,8 @@ def several(name: str, value: Any) -> list[Any]:
     """
     if value is None:
         return []
+    if isinstance(value, (Set, Iterator)):
+        raise WrongTypeError(f"{name} must be a number or a list; received a {type(value).__name__}. Use list(...).")
     values = list(value) if isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, str) else [value]
     if not values:
         raise ValueError(f"{name} must be a number or several; received none.")
@@ -107,6 +112,9 @@ def _listed(environments: Any) -> list[Any]:
 
 def _wanted(algorithms: Any) -> list[Asked]:
     if isinstance(algorithms, Mapping):
+        for label in algorithms:
+            if not isinstance(label, str) or not label.strip():
+                raise WrongTypeError(f"an algorithm's name for readers must be text; received {label!r}.")
         wanted = [asked(one, label) for label, one in algorithms.items()]
     else:
         one = isinstance(algorithms, (str, Algorithm)) or not isinstance(algorithms, Iterable)
