@@ -57,7 +57,9 @@ def main() -> None:
             sys.exit(2)
         if not isinstance(error, (ValueError, TypeError, OSError, RuntimeError, ImportError)):
             raise
-        errors.print(f"error: {in_words(str(error), sys.argv[1:])}", style="red", markup=False, highlight=False, soft_wrap=True)
+        errors.print(
+            f"error: {in_words(str(error), sys.argv[1:])}", style="red", markup=False, highlight=False, soft_wrap=True
+        )
         sys.exit(2)
 
 
@@ -101,7 +103,9 @@ def reproduce(
     ],
     epsilon: Annotated[
         float | None,
-        typer.Option(parser=number, metavar="NUMBER", help="figure-1 only: another privacy parameter, and more algorithms."),
+        typer.Option(
+            parser=number, metavar="NUMBER", help="figure-1 only: another privacy parameter, and more algorithms."
+        ),
     ] = None,
     modern: Annotated[bool, typer.Option("--modern", help="figure-2 only: add algorithms published since.")] = False,
     trials: Annotated[
@@ -140,9 +144,7 @@ def counters(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(
-            parser=picture, metavar="FILE", help="Save a plot of the errors against time here, .png or .svg."
-        ),
+        typer.Option(parser=picture, metavar="FILE", help="Save a plot of the errors against time here, .png or .svg."),
     ] = None,
 ) -> None:
     """Compare counters for private running sums, and say which has the least noise."""

@@ -79,7 +79,7 @@ def picture(text: Any) -> Path:
     """Return a file for a picture, or raise if it has another ending or is in no folder."""
     path = Path(text)
     if path.suffix not in (".png", ".svg") or not path.parent.is_dir() or path.is_dir():
-        raise ValueError(f"--out must be a .png or .svg file in a folder that exists; received {str(text)!r}.")
+        raise typer.BadParameter(f"it must be a .png or .svg file in a folder that exists; received {str(text)!r}")
     return path
 
 

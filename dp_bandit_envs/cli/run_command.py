@@ -106,7 +106,7 @@ def run(
     from dp_bandit_envs.cli.real_data import about_seed, interrupted
     from dp_bandit_envs.cli.run_and_report import produce
     from dp_bandit_envs.cli.run_arguments import about_epsilon, about_guarantees, experiment_of, numbers, sorted_words
-    from dp_bandit_envs.cli.run_refusals import refuse_unknown_measure, refuse_unused
+    from dp_bandit_envs.cli.run_refusals import refuse_unknown_measure
     from dp_bandit_envs.comparison.asked_games import readable
     from dp_bandit_envs.comparison.compared import comparison_of
     from dp_bandit_envs.comparison.compared_games import MEASURES
@@ -124,7 +124,7 @@ def run(
     if checks.one_of("against", against, AGAINST) != "round" and len(values[against] or ()) < 2:
         raise ValueError(f"--against {against} needs several values of it, such as --{against} {EXAMPLES_OF[against]}.")
     if persons is not None and not persons.strip():
-        raise ValueError("--persons must name a column, or be the most lines of a person; it is empty.")
+        raise ValueError("persons must name a column, or be the most lines of a person; it is empty.")
     view = View(measure, CENTRES[checks.one_of("band", band, tuple(CENTRES))], checks.one_of("scale", scale, SCALES))
     experiment = experiment_of(
         environments,
@@ -139,7 +139,6 @@ def run(
         spacing=spacing,
         persons=persons,
     )
-    refuse_unused(experiment, epsilons, delta, at_guarantee=at_guarantee)
     refuse_unknown_measure(experiment, measure)
     checks.one_of("--device", device, DEVICES)
     names = ", ".join(dict.fromkeys(one.shown_as or one.name for one in experiment.all_contestants))

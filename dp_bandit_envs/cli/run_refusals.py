@@ -1,33 +1,7 @@
-"""Refuses, before anything is played, what `dp-bandit run` could not use: an epsilon or a delta for nobody, a measure."""
-
-from collections.abc import Sequence
+"""Refuses, before anything is played, a measure that a game does not have."""
 
 from dp_bandit_envs.comparison.compared_games import MEASURES
 from dp_bandit_envs.experiments.experiment import Experiment
-
-
-def refuse_unused(
-    experiment: Experiment, epsilons: Sequence[float] | None, delta: float | None, *, at_guarantee: bool
-) -> None:
-    """Raise if no algorithm got --epsilon or --delta.
-
-    Raises:
-        ValueError: If so; with `at_guarantee` both are a target, which is never unused.
-    """
-    if at_guarantee:
-        return
-    players = experiment.all_contestants
-    names = ", ".join(dict.fromkeys(one.shown_as or one.name for one in players))
-    if epsilons and all(one.asked is None for one in players):
-        raise ValueError(
-            f"--epsilon must be for at least one algorithm; {names} would not get it, taking none or having it written"
-            " after the name. Leave --epsilon out, or add an algorithm that takes one, such as DP-KLUCB."
-        )
-    if delta is not None and all(one.parameters.get("delta") != delta for one in players):
-        raise ValueError(
-            f"--delta must be for at least one algorithm; {names} would not get it. Leave --delta out, or add an"
-            " algorithm that takes one, such as Private-UCB."
-        )
 
 
 def refuse_unknown_measure(experiment: Experiment, measure: str) -> None:

@@ -14,8 +14,12 @@ PHRASES = (
     ("seed=None", "no --seed"),
     ("math.inf", "inf"),
     ("with at_guarantee", "with --at-guarantee"),
+    ("Give compare several, such as epsilon=[0.1, 1]", "Give several, such as --epsilon 0.1,1"),
+    ("Give arms and horizon.", "Give --arms and --horizon."),
+    ("Leave arms out.", "Leave --arms out."),
+    ("Leave epsilon out", "Leave --epsilon out"),
+    ("Leave delta out", "Leave --delta out"),
     ("persons is for", "--persons is for"),
-    ("persons must", "--persons must"),
 )
 """Python's phrases and those of the command line."""
 OPTION_OF = {"n_arms": "--arms", "out": "--out", "checkpoints": "--spacing"}
@@ -29,6 +33,7 @@ def in_words(message: str, typed: Sequence[str]) -> str:
         message: What Python is told.
         typed: The words of the command, by which an argument that was given as an option gets the option's name.
     """
+    message = re.sub(r"(\w+?)Env\.__init__\(\) got an unexpected keyword argument", r"\1 has no argument", message)
     for python, ours in PHRASES:
         message = message.replace(python, ours)
     first = re.match(r"([a-z_]+)(?= (must|has|needs) )", message)

@@ -42,6 +42,8 @@ def game_of(environment: Any, persons: str | None = None) -> GameSpec:
     if isinstance(environment, type) and issubclass(environment, Adversary):
         return _game(_registered(environment), {})
     if isinstance(environment, tuple) and len(environment) == 2 and isinstance(environment[1], Mapping):
+        if not all(isinstance(name, str) for name in environment[1]):
+            raise WrongTypeError(f"arguments must have names; received {list(environment[1])}. Use {{'n_arms': 3}}.")
         return _game(_known(environment[0]), {name: _table(value) for name, value in environment[1].items()})
     if not isinstance(environment, str):
         raise WrongTypeError(
@@ -53,7 +55,9 @@ def game_of(environment: Any, persons: str | None = None) -> GameSpec:
     if persons is not None:
         raise ValueError(f"persons is for a file of gains, such as my.csv; received the environment {environment!r}.")
     module, id_ = _with_module(environment)
-    written, _, rest = id_.partition(":")
+    written, colon, rest = id_.partition(":")
+    if written and colon and not rest:
+        raise ValueError(f"arguments must follow a colon, as in Graph:graph=cycle; received {environment!r}.")
     # With the module's name, so that other processes import it too.
     return _game(_known(written), read_arguments(rest, environment), module)
 

@@ -3,7 +3,7 @@
 import dataclasses
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from numpy.typing import NDArray
 
@@ -35,6 +35,8 @@ class Comparison(Sequence[Entry]):
     configuration: Mapping[str, Any]
 
     def __getitem__(self, index: Any) -> Any:
+        if not isinstance(index, (SupportsIndex, slice)):
+            raise WrongTypeError(f"index must be a number or a slice; received {index!r}. Use select(algorithm=...).")
         return self.entries[index]
 
     def __len__(self) -> int:

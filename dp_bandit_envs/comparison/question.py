@@ -46,7 +46,7 @@ def question(
     sizes = [checks.integer("n_arms", one, at_least=2) for one in several("n_arms", n_arms)]
     if delta is not None:
         delta = 0.0 if at_guarantee and delta == 0 else checks.delta(delta)
-    if at_guarantee:
+    if checks.boolean("at_guarantee", at_guarantee):
         if not epsilons:
             raise ValueError("epsilon must be given with at_guarantee: it is the guarantee that is asked for.")
         if not all(0 < one < math.inf for one in epsilons):
@@ -69,6 +69,8 @@ def question(
         for game in games
     ]
     _refuse_doubles("environments", [panel.key for panel in panels])
+    if not at_guarantee:
+        _refuse_unused([one for panel in panels for one in panel.contestants or ()], epsilons, delta)
     same = all(panel.contestants == panels[0].contestants for panel in panels)
     shared = panels[0].contestants or ()
     if same:
@@ -142,6 +144,21 @@ def _players(
     return tuple(
         one for each in wanted for one in contestants(each, epsilons, delta, lambda: game, at_guarantee=at_guarantee)
     )
+
+
+def _refuse_unused(players: list[AlgorithmSpec], epsilons: list[float], delta: float | None) -> None:
+    """Raise if no algorithm got an epsilon or a delta that was given for all."""
+    names = ", ".join(dict.fromkeys(one.shown_as or one.name for one in players))
+    if epsilons and all(one.asked is None for one in players):
+        raise ValueError(
+            f"epsilon must be for at least one algorithm; {names} would not get it, taking none or having it written"
+            " after the name. Leave epsilon out, or add an algorithm that takes one, such as DP-KLUCB."
+        )
+    if delta is not None and all(one.parameters.get("delta") != delta for one in players):
+        raise ValueError(
+            f"delta must be for at least one algorithm; {names} would not get it. Leave delta out, or add an"
+            " algorithm that takes one, such as DP-UCB-INT."
+        )
 
 
 def _refuse_doubles(what: str, names: list[str]) -> None:

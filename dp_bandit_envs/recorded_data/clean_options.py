@@ -128,10 +128,12 @@ def _missing(missing: Any) -> Missing:
 
 def _values(values: Mapping[str, float] | str) -> dict[str, float]:
     try:
-        pairs = [part.split("=") for part in values.split(",")] if isinstance(values, str) else values.items()
+        pairs: Any = [part.split("=") for part in values.split(",")] if isinstance(values, str) else values.items()
         numbers = {str(word).strip().casefold(): float(value) for word, value in pairs}
     except (AttributeError, TypeError, ValueError):
         numbers = {"": math.nan}
     if not all(math.isfinite(value) for value in numbers.values()):
         raise ValueError("values must say which number each word is, as in no=0,yes=1; what was given does not.")
+    if len(numbers) < len(pairs):
+        raise ValueError("values must say of each word once which number it is; one is there twice. Leave one out.")
     return numbers

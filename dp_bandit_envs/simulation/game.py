@@ -98,8 +98,7 @@ def play(env: Environment, agent: Agent | PointAgent | Algorithm, *, seed: int |
             + (f" Use {name}()." if inspect.isclass(agent) else "")
         )
     number = checked_seed(seed)
-    if number is not None and current() is None:
-        warn_of_known_seed(game.adversary.is_real)
+    known = number is not None and current() is None
     if number is None:
         number = drawn_seed()
     trial = checks.integer("trial", trial, at_least=0)
@@ -128,6 +127,8 @@ def play(env: Environment, agent: Agent | PointAgent | Algorithm, *, seed: int |
             player=player or name_of(type(agent)),
             guarantees=guarantees,
         )
+        if known:  # not before, because a ledger may refuse the game
+            warn_of_known_seed(game.adversary.is_real)
         _loop(env, agent)
         game.report_block()
     finally:

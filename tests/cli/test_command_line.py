@@ -638,7 +638,7 @@ BAD = {
         ("run", "Stochastic", "DP-Lambda-Lap:outside=x", *SMALL, "--out", "new"),
         ("outside", "'reject'", "'clip'", "'x'"),
     ),
-    "epsilon 0": (("run", "Stochastic", "EXP3", "--epsilon", 0), ("epsilon", 0, 0.0, "math.inf")),
+    "epsilon 0": (("run", "Stochastic", "EXP3", "--epsilon", 0), ("--epsilon", 0, 0.0, "Use inf")),
     "epsilon nan": (("reproduce", "figure-1", "--epsilon", "nan"), ("epsilon", 0, "nan")),
     "a tiny epsilon": (("reproduce", "figure-1", "--epsilon", "1e-320", *SMALL, "--out", "new"), ("epsilon",)),
     "an epsilon beyond the horizon": (
