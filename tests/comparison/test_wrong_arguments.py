@@ -2,13 +2,12 @@
 
 import warnings
 
+import gymnasium as gym
 import numpy as np
 import pytest
 
 from dp_bandit_envs import Ledger, compare, load, make_algorithm, play, simulate
-from dp_bandit_envs.envs import ReplayEnv
-from dp_bandit_envs.errors import WrongGameError, WrongTypeError
-from dp_bandit_envs.privacy.ledger import LedgerError
+from dp_bandit_envs.errors import LedgerError, WrongGameError, WrongTypeError
 from dp_bandit_envs.seeding import KnownSeedWarning
 from tests.tools.refusals import refused
 
@@ -93,4 +92,4 @@ def test_a_ledger_refuses_a_known_seed_without_a_warning():
         with refused(LedgerError, "seed"):
             simulate("DPBandit-Replay-v0", "DP-EXP3-Lap", trials=1, seed=0, env_kwargs=data)
         with refused(LedgerError, "seed"):
-            play(ReplayEnv(**data), make_algorithm("DP-EXP3-Lap"), seed=0)
+            play(gym.make("DPBandit-Replay-v0", **data), make_algorithm("DP-EXP3-Lap"), seed=0)
