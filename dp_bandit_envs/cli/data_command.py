@@ -82,8 +82,6 @@ def show_data(console: Console, file: str, options: Mapping[str, Any], *, out: P
         raise ValueError(f"out must be a .csv file in a folder that exists; received {str(out)!r}.")
     if force and out is None:
         raise ValueError("--force must come with --out, whose file it replaces; there is none. Give both.")
-    if options.get("most_per_person") is not None and options.get("person") is None:
-        raise ValueError("--most-per-person must come with --person, the column of persons. Give both.")
     if out is not None and out.resolve() == Path(file).resolve():
         raise GainFileError(f"{out}: the clean file must not replace the messy one. Choose another name.")
     if out is not None and out.exists() and not force:

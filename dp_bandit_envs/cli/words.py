@@ -16,6 +16,7 @@ PHRASES = (
     ("with at_guarantee", "with --at-guarantee"),
     ("Give compare several, such as epsilon=[0.1, 1]", "Give several, such as --epsilon 0.1,1"),
     ("Give arms and horizon.", "Give --arms and --horizon."),
+    ("come with person,", "come with --person,"),
     ("Leave arms out.", "Leave --arms out."),
     ("Leave epsilon out", "Leave --epsilon out"),
     ("Leave delta out", "Leave --delta out"),

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal, TypeAlias, cast
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.errors import WrongTypeError
 from dp_bandit_envs.recorded_data.written_numbers import Decimal
 
 Missing: TypeAlias = Literal["refuse", "drop"] | float
@@ -63,6 +64,8 @@ def decisions(
     Raises:
         ValueError: If one is not among its choices.
     """
+    if not isinstance(missing_codes, (str, Sequence)):
+        raise WrongTypeError(f"missing_codes must be a list, such as [-99]; received a {type(missing_codes).__name__}.")
     worst, best = scale_of(scale)
     return Decisions(
         worst,

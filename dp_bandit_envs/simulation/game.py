@@ -4,6 +4,7 @@ import dataclasses
 import inspect
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 
 from dp_bandit_envs import checks
@@ -11,7 +12,7 @@ from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.algorithms.games_it_plays import HIDDEN, hides_gains, needs_all
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.point_env import PointEnv
-from dp_bandit_envs.errors import WrongGameError
+from dp_bandit_envs.errors import WrongGameError, WrongTypeError
 from dp_bandit_envs.metrics.regrets import external_regret, policy_regret, pseudo_regret
 from dp_bandit_envs.privacy.announced import current
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
@@ -76,7 +77,11 @@ def play(env: Environment, agent: Agent | PointAgent | Algorithm, *, seed: int |
         SeedRefusedError: If a wrapper has secure draws and `seed` is not None.
         LedgerError: If the data have a ledger, and it refuses the game.
     """
-    game = env.unwrapped
+    game = getattr(env, "unwrapped", None)
+    if not isinstance(game, gym.Env):
+        raise WrongTypeError(
+            f"play needs an environment; received a {type(env).__name__}. Use gymnasium.make('DPBandit-Stochastic-v0')."
+        )
     if not isinstance(game, BanditEnv):
         raise TypeError(f"play needs a DPBandit environment, which computes the regret; received {game}.")
     player = ""

@@ -96,6 +96,8 @@ WRONG = {
     "advise --epsilon 1": ("--arms", "--horizon"),
     "advise records.csv --epsilon 1 --arms 3": ("--arms", 2, 3),
     "advise --epsilon 1eps --arms 3 --horizon 100": ("--epsilon", "'1eps'"),
+    "advise --epsilon 1 --arms 3 --horizon 100 --gap 0.1 --gap 0.1": ("--gap", "once"),
+    "advise --epsilon 1 --arms 3 --horizon 100 --person id": ("--person", "file"),
     "advise --epsilon 1 --arms 3 --horizon 100 --gap 0.1,0.3": ("--gap", "'0.1,0.3'"),
 }
 

@@ -6,8 +6,10 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from dp_bandit_envs import Ledger, compare, load, make_algorithm, play, simulate
+from dp_bandit_envs import Ledger, advise, compare, load, make_algorithm, play, simulate
+from dp_bandit_envs.agents import Exp3
 from dp_bandit_envs.errors import LedgerError, WrongGameError, WrongTypeError
+from dp_bandit_envs.recorded_data import clean
 from dp_bandit_envs.seeding import KnownSeedWarning
 from tests.tools.refusals import refused
 
@@ -83,6 +85,26 @@ def test_wrong_places_are_refused(compared):
 def test_simulate_needs_algorithms(algorithms):
     with refused(WrongTypeError, "algorithms", type(algorithms).__name__):
         simulate("DPBandit-Stochastic-v0", algorithms, **SMALL)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: play("DPBandit-Stochastic-v0", Exp3()), WrongTypeError, ("environment", "str", "gymnasium.make")),
+        (lambda: advise(3, epsilon=1), WrongTypeError, ("path", "int")),
+        (lambda: advise(epsilon=1, n_arms=3, horizon=100, algorithms=3), ValueError, ("algorithms",)),
+        (lambda: advise(epsilon=1, n_arms=3, horizon=100, person="id"), ValueError, ("person", "file")),
+        (lambda: advise(epsilon=1, n_arms=3, horizon=100, gap=[0.1, 0.1]), ValueError, ("gap", "once")),
+        (lambda: clean(3, arm="arm", gain="gain"), WrongTypeError, ("path", "int")),
+        (lambda: clean("a.csv", arm=3, gain="gain"), WrongTypeError, ("arm", "column", "int")),
+        (lambda: clean("a.csv", arm="arm", gain=None), WrongTypeError, ("gain", "column")),
+        (lambda: clean("a.csv", arm="arm", gain="gain", missing_codes=-99), WrongTypeError, ("[-99]",)),
+        (lambda: clean("a.csv", arm="arm", gain="gain", most_per_person=2), ValueError, ("most_per_person", "person")),
+    ],
+)
+def test_other_functions_refuse_wrong_types(call, error, words):
+    with refused(error, *words):
+        call()
 
 
 def test_a_ledger_refuses_a_known_seed_without_a_warning():
