@@ -104,7 +104,6 @@ WRONG = {
 
 @pytest.fixture
 def here(dp_bandit, tmp_path, monkeypatch):
-    monkeypatch.setattr("sys.path", [*sys.path])
     (tmp_path / "mine_here.py").write_text(MODULE, encoding="utf-8")
     (tmp_path / "broken_here.py").write_text("1 / 0\n", encoding="utf-8")
     (tmp_path / "imports_here.py").write_text("import no_such_module\n", encoding="utf-8")
