@@ -178,7 +178,7 @@ def _trials(trials: SupportsIndex | None, rounds: int) -> int:
 
 def _names(algorithms: Sequence[str]) -> list[str]:
     listed = isinstance(algorithms, Sequence) and not isinstance(algorithms, str)
-    names = list(algorithms) if listed else [algorithms]
+    names: list[Any] = list(algorithms) if listed else [algorithms]
     if not names or not all(isinstance(name, str) for name in names):
         raise ValueError(
             "algorithms must be names, as in dp_bandit_envs.algorithm_names(); received others or none. Register an"
