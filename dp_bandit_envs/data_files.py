@@ -4,6 +4,7 @@ import dataclasses
 import gzip
 import hashlib
 import io
+import os
 import re
 import zlib
 from collections.abc import Iterator
@@ -53,8 +54,13 @@ class DataFile:
             error: The class of the errors to raise.
 
         Raises:
+            WrongTypeError: If `path` is no path.
             DataFileError: As an `error`, if there is no such file, or it is a folder, unreadable or too large.
         """
+        if not isinstance(path, (str, os.PathLike)):
+            raise WrongTypeError(
+                f"a file must be given by its path, such as 'my.csv'; received a {type(path).__name__}."
+            )
         try:
             if Path(path).is_dir():
                 raise error(f"{path}: must be a file; it is a folder. Give the path of a file in it.")

@@ -14,9 +14,11 @@ def read_call(text: str) -> tuple[str, dict[str, Any]]:
     A value is a Python literal, `inf`, `nan`, `true`, `false`, `none`, or else text; tuples become lists, as in JSON.
 
     Raises:
-        ValueError: If a part is not written as name=value, or an argument is given twice.
+        ValueError: If nothing follows the colon, a part is not written as name=value, or an argument is given twice.
     """
-    name, _, rest = text.partition(":")
+    name, colon, rest = text.partition(":")
+    if colon and not rest:
+        raise ValueError(f"parameters must follow a colon, as in name:parameter=value; received {text[:SHOWN]!r}.")
     return name, read_arguments(rest, name)
 
 

@@ -71,6 +71,8 @@ def advise(
         GainFileError: If the file is not of this form.
         UnreachableGuaranteeError: If no algorithm gives this guarantee.
     """
+    if data is None and person is not None:
+        raise ValueError(f"person must come with a file, whose column it is; received {person!r} and no file.")
     shape = None if data is None else shape_of(data, person)
     if look_at_gains and shape is None:
         raise ValueError("look_at_gains needs the data to look at; no file was given. Give one, or leave it out.")
@@ -163,7 +165,9 @@ def _gaps(gap: SupportsFloat | Sequence[SupportsFloat] | None) -> list[float]:
             "gap must be greater than 0 and at most 1; received 0 or none. With a gap of 0 all arms are equal, and any"
             " algorithm is as good as any other."
         )
-    return sorted(set(gaps))
+    if len(set(gaps)) < len(gaps):
+        raise ValueError(f"gap must have each value once; received {gaps}.")
+    return sorted(gaps)
 
 
 def _trials(trials: SupportsIndex | None, rounds: int) -> int:
@@ -173,7 +177,8 @@ def _trials(trials: SupportsIndex | None, rounds: int) -> int:
 
 
 def _names(algorithms: Sequence[str]) -> list[str]:
-    names = [algorithms] if isinstance(algorithms, str) else list(algorithms)
+    listed = isinstance(algorithms, Sequence) and not isinstance(algorithms, str)
+    names: list[Any] = list(algorithms) if listed else [algorithms]
     if not names or not all(isinstance(name, str) for name in names):
         raise ValueError(
             "algorithms must be names, as in dp_bandit_envs.algorithm_names(); received others or none. Register an"

@@ -29,7 +29,10 @@ def refusal_of(algorithm: Any, env: Environment) -> str | None:
     points = plays_points(env)
     if (algorithm.make_point_agent if points else algorithm.make_agent) is None:
         here, there = ("points", "arms") if points else ("arms", "points of a decision set")
-        return f"{algorithm.name} plays {there}; the actions of this game are {here}."
+        other = "OSMD" if points else "EXP3"
+        return (
+            f"{algorithm.name} plays {there}; the actions of this game are {here}. Use one for {here}, such as {other}."
+        )
     facts: Any = env.unwrapped
     if algorithm.feedback == "full" and hides_gains(env):
         return HIDDEN.format(algorithm.name)

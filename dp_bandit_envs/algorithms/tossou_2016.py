@@ -36,13 +36,19 @@ def dp_ucb_bound(
     """DP-UCB-BOUND (Tossou and Dimitrakakis 2016, algorithm 1): UCB with a bonus for the counter's noise.
 
     Private because a changed gain enters one arm's counter, all releases of which are epsilon-DP together. The
-    square-root counter is refused, because the bonus is for Laplace noise.
+    square-root counter is refused, because the bonus is for Laplace noise, and the logarithmic one, because its sums
+    are up to half a game old, which no bonus covers.
 
     Differs from the source in: each part of the hybrid counter has half of epsilon, as both are released
         (budget="paper" gives each all of it); levels are counted in base 2; and the bonus for noise is Chernoff's,
         about half of the printed one (formula="printed").
     """
     options = counter_options(counter, budget)
+    if counter == "logarithmic":
+        raise ValueError(
+            "counter must be one that releases after every gain; received 'logarithmic', which does so at powers of two"
+            " only. Use hybrid, segment-trees or k-ary."
+        )
     epsilon = checks.epsilon(epsilon)
     width = counter_width(counter, epsilon=epsilon, formula=formula, **options)
     follows_bits = counter in ("hybrid", "segment-trees", "binary") and formula == "chernoff"

@@ -17,10 +17,14 @@ from dp_bandit_envs.cli.options import (
     Version,
     command_line,
     cores,
+    find_modules_here,
+    number,
+    picture,
     whole,
 )
 from dp_bandit_envs.cli.run_command import EXAMPLES, run
 from dp_bandit_envs.cli.terminal import INTERRUPTED, console, errors, leave_at_once, write_any_letter
+from dp_bandit_envs.cli.words import in_words
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -32,6 +36,7 @@ app = typer.Typer(
 def main() -> None:
     """Run the command line; an error is one sentence, not a traceback."""
     write_any_letter()
+    find_modules_here()
     try:
         # Newer versions of typer turn Ctrl-C into the exit code 130, older ones into an exception.
         code = app(standalone_mode=False, prog_name="dp-bandit")
@@ -52,7 +57,9 @@ def main() -> None:
             sys.exit(2)
         if not isinstance(error, (ValueError, TypeError, OSError, RuntimeError, ImportError)):
             raise
-        errors.print(f"error: {error}", style="red", markup=False, highlight=False, soft_wrap=True)
+        errors.print(
+            f"error: {in_words(str(error), sys.argv[1:])}", style="red", markup=False, highlight=False, soft_wrap=True
+        )
         sys.exit(2)
 
 
@@ -95,7 +102,10 @@ def reproduce(
         ),
     ],
     epsilon: Annotated[
-        float | None, typer.Option(help="figure-1 only: another privacy parameter, and more algorithms.")
+        float | None,
+        typer.Option(
+            parser=number, metavar="NUMBER", help="figure-1 only: another privacy parameter, and more algorithms."
+        ),
     ] = None,
     modern: Annotated[bool, typer.Option("--modern", help="figure-2 only: add algorithms published since.")] = False,
     trials: Annotated[
@@ -125,9 +135,17 @@ def reproduce(
 @app.command()
 def counters(
     horizon: Annotated[int, typer.Option(parser=whole, metavar="NUMBER", help="Number of items T.")] = 100_000,
-    epsilon: Annotated[float, typer.Option(help="Privacy parameter of all releases together.")] = 1.0,
-    delta: Annotated[float | None, typer.Option(help="Also show the Gaussian counter at this delta.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Save a plot of the errors against time here, .png or .svg.")] = None,
+    epsilon: Annotated[
+        float, typer.Option(parser=number, metavar="NUMBER", help="Privacy parameter of all releases together.")
+    ] = 1.0,
+    delta: Annotated[
+        float | None,
+        typer.Option(parser=number, metavar="NUMBER", help="Also show the Gaussian counter at this delta."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(parser=picture, metavar="FILE", help="Save a plot of the errors against time here, .png or .svg."),
+    ] = None,
 ) -> None:
     """Compare counters for private running sums, and say which has the least noise."""
     from dp_bandit_envs.cli.counters_command import show_counters
@@ -141,7 +159,9 @@ def audit(
         str | None, typer.Argument(help="An algorithm, with parameters if you like: DP-UCB:epsilon=.5")
     ] = None,
     epsilon: Epsilon = None,
-    confidence: Annotated[float, typer.Option(help="Confidence of the sampled lower bound, in (0, 1).")] = 0.99,
+    confidence: Annotated[
+        float, typer.Option(parser=number, metavar="NUMBER", help="Confidence of the sampled lower bound, in (0, 1).")
+    ] = 0.99,
     horizon: Annotated[
         int, typer.Option(parser=whole, metavar="NUMBER", help="Number of rounds of each audited game.")
     ] = 12,
@@ -157,7 +177,10 @@ def audit(
     gallery: Annotated[
         bool, typer.Option("--gallery", help="Show parts that are broken on purpose, with what an attacker sees.")
     ] = False,
-    out: Annotated[Path | None, typer.Option(help="Save the bars as a plot here, .png or .svg.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(parser=picture, metavar="FILE", help="Save the bars as a plot here, .png or .svg."),
+    ] = None,
 ) -> None:
     """Compare the privacy that an algorithm declares with what its noise loses, and what arms and releases reveal."""
     if gallery:

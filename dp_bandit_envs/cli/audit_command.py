@@ -19,6 +19,8 @@ from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 
 REFUTED = "refuted: more is lost than declared"
 NOTHING = "nothing is declared"
+MOST_ROUNDS = 100_000
+"""The most rounds of an audited game: all its noise is held as a table."""
 BAR = 20
 """The length of the longest bar, in characters."""
 
@@ -53,11 +55,17 @@ def show_audit(
         seed: The seed.
         out: A `.png` or `.svg` file for the plot.
     """
-    horizon = checks.integer("horizon", horizon, at_least=2)
+    horizon = checks.integer("horizon", horizon, at_least=2, at_most=MOST_ROUNDS)
     games = checks.integer("games", games, at_least=0)
-    if out is not None and (out.suffix not in (".png", ".svg") or not out.parent.is_dir()):
-        raise ValueError(f"out must be a .png or .svg file in a folder that exists; received {str(out)!r}.")
+    seed = checks.integer("seed", seed, at_least=0)
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence must be in (0, 1); received {confidence!r}. Use 0.99, for example.")
     chosen = contestant(text, None if epsilon is None else checks.epsilon(epsilon), horizon)
+    if epsilon is not None and chosen.parameters.get("epsilon") != epsilon:
+        raise ValueError(
+            f"epsilon must be for an algorithm that takes one; {chosen.label} takes none, or has it written after its"
+            " name. Leave --epsilon out."
+        )
     algorithm = make_algorithm(chosen.name, **chosen.parameters)
     rows, declared, note = _audited(algorithm, confidence=confidence, horizon=horizon, games=games, seed=seed)
     if declared is not None:

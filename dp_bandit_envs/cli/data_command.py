@@ -78,6 +78,10 @@ def show_data(console: Console, file: str, options: Mapping[str, Any], *, out: P
         FileExistsError: If `out` exists, without `force`.
         typer.Exit: With code 1, if problems are open.
     """
+    if out is not None and (out.suffix != ".csv" or not out.parent.is_dir()):
+        raise ValueError(f"out must be a .csv file in a folder that exists; received {str(out)!r}.")
+    if force and out is None:
+        raise ValueError("--force must come with --out, whose file it replaces; there is none. Give both.")
     if out is not None and out.resolve() == Path(file).resolve():
         raise GainFileError(f"{out}: the clean file must not replace the messy one. Choose another name.")
     if out is not None and out.exists() and not force:

@@ -1,5 +1,6 @@
 """The options that several commands share, and how their words are read."""
 
+import math
 import os
 import re
 import shlex
@@ -34,25 +35,59 @@ def whole(text: Any) -> int:
     raise typer.BadParameter(f"{written!r} is no whole number, such as 1000 or 1e5")
 
 
-def wholes(texts: Sequence[str] | None) -> list[int] | None:
+def number(text: Any) -> float:
+    """Return a number, or inf if that is written."""
+    written = str(text).strip()
+    try:
+        found = float(written)
+    except ValueError:
+        raise typer.BadParameter(f"{written!r} is no number, such as 0.5 or 1e-6") from None
+    if math.isinf(found) and "inf" not in written.lower():
+        raise typer.BadParameter(f"{written!r} is larger than any number here; write inf if you mean that")
+    return found
+
+
+def wholes(name: str, texts: Sequence[str] | None) -> list[int] | None:
     """Return the whole numbers of an option that takes several: `1000,1e4`, or given twice; None if it is not given."""
     if not texts:
         return None
     for text in texts:
         if re.fullmatch(r"\d{1,3}(,\d{3})+", text.strip()):
-            raise typer.BadParameter(
-                f"{text!r} may be one number or several; write {text.replace(',', '')} for one, or give the option"
-                " again for each of several"
+            raise ValueError(
+                f"{name} {text} may be one number or several; write {text.replace(',', '')} for one, or give the option"
+                " again for each of several."
             )
-    return [whole(part) for text in texts for part in text.split(",")]
+    try:
+        return [whole(part) for text in texts for part in text.split(",")]
+    except typer.BadParameter as error:
+        raise ValueError(f"{name} must be a whole number, or several with commas; {error.message}.") from None
 
 
 def folder(text: Any) -> Path:
-    """Return a folder for results, or raise if it is named like a file."""
+    """Return a folder for results, or raise if it is named like a file, or is one."""
     path = Path(text)
+    if not str(text).strip():
+        raise typer.BadParameter("it must name a folder, such as results/mine; it is empty")
+    if path.is_file():
+        raise typer.BadParameter(f"it must be a folder; {str(path)!r} is a file. Choose another name")
     if path.suffix.lower() in ONE_FILE and not path.is_dir():
         raise typer.BadParameter(f"it is a folder, for figure, tables and report; {str(path)!r} is named like a file")
     return path
+
+
+def picture(text: Any) -> Path:
+    """Return a file for a picture, or raise if it has another ending or is in no folder."""
+    path = Path(text)
+    if path.suffix not in (".png", ".svg") or not path.parent.is_dir() or path.is_dir():
+        raise typer.BadParameter(f"it must be a .png or .svg file in a folder that exists; received {str(text)!r}")
+    return path
+
+
+def find_modules_here() -> None:
+    """Let `mine:Name` find a file `mine.py` in the working directory, after everything that is installed."""
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.append(here)
 
 
 def show_version(wanted: bool) -> None:
@@ -68,8 +103,10 @@ Version = Annotated[
 Epsilon = Annotated[
     float | None,
     typer.Option(
+        parser=number,
+        metavar="NUMBER",
         help="Privacy parameter of every algorithm that takes one (with delta = T^-2 if it takes a delta too);"
-        " by default each algorithm's own, see show. inf is no privacy."
+        " by default each algorithm's own, see show. inf is no privacy.",
     ),
 ]
 Epsilons = Annotated[
@@ -95,8 +132,11 @@ Arms = Annotated[
     list[str] | None,
     typer.Option(metavar="NUMBER[,NUMBER...]", help="Number of arms, or several; by default the environment's."),
 ]
-Seed = Annotated[int, typer.Option(help="The seed of everything random.")]
-Jobs = Annotated[int, typer.Option(help="Games to play at a time; 0 for as many as there are cores.")]
+Seed = Annotated[int, typer.Option(parser=whole, metavar="NUMBER", help="The seed of everything random.")]
+Jobs = Annotated[
+    int,
+    typer.Option(parser=whole, metavar="NUMBER", help="Games to play at a time; 0 for as many as there are cores."),
+]
 Cluster = Annotated[
     str | None, typer.Option(help="Address of a dask scheduler whose workers play all games, in place of --jobs.")
 ]

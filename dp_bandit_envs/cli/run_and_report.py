@@ -81,6 +81,10 @@ def produce(
     claims, notes = reproduction.claims(results), reproduction.notes(results)
     text = report_md(results, title=reproduction.title, command=command, view=view, notes=notes, claims=claims)
     written.append(folder.write_again("report.md", text))
+    what = in_words(view.measure)
+    console.print(
+        f"{what} after the last round: {view.centre} (median / 99 % quantile)", highlight=False, style="italic"
+    )
     console.print(_regret_table(results[0], view, console.width))
     console.print("The report explains why each guarantee holds.", highlight=False)
     for claim in claims:
@@ -142,8 +146,7 @@ def _regret_table(results: Results, view: View, width: int) -> Table:
     It shows each algorithm's guarantee, and median and 99 % quantile, because a few bad games may decide a mean.
     """
     what = in_words(view.measure)
-    title = f"{what} after the last round: {view.centre} (median / 99 % quantile)"
-    table = Table(title=title, title_justify="left")
+    table = Table()
     panels = results.experiment.panels
     units = {
         unit: {name: words.get(name, "") for name in results.names}
@@ -162,14 +165,20 @@ def _regret_table(results: Results, view: View, width: int) -> Table:
             ]
             table.add_row(name, words[name], *(of[name] for of in units.values()), *cells)
         return table
-    for column in ("game", "algorithm", "guarantee", *for_units):
+    several = len(panels) > 1
+    # On two lines, so that the columns are as narrow as what is in them.
+    for column in (*(["game"] if several else []), "algorithm", "guarantee", *(f"for a\n{unit}" for unit in units)):
         table.add_column(column, overflow="fold")
     table.add_column(what.lower(), justify="right", overflow="fold")
     for panel in panels:
         title = panel.title
         for name, level in levels_in(results.experiment, panel).items():
             table.add_row(
-                title, name, str(level), *(of[name] for of in units.values()), _in_a_cell(results, panel, name, view)
+                *([title] if several else []),
+                name,
+                str(level),
+                *(of[name] for of in units.values()),
+                _in_a_cell(results, panel, name, view),
             )
             title = ""
         table.add_section()

@@ -10,6 +10,7 @@ import typer
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries.adversary import Adversary
 from dp_bandit_envs.algorithms import ALGORITHMS
+from dp_bandit_envs.cli.options import number
 from dp_bandit_envs.comparison.asked_algorithms import asked
 from dp_bandit_envs.comparison.asked_games import FILE_ENDINGS, loaded, short_name
 from dp_bandit_envs.comparison.question import question
@@ -58,9 +59,13 @@ def numbers(name: str, texts: Sequence[str] | None) -> list[float] | None:
     if not texts:
         return None
     try:
-        return [float(part) for text in texts for part in text.split(",")]
-    except ValueError:
-        raise ValueError(f"{name} must be a number, or several as in 0.1,1; received {' '.join(texts)!r}.") from None
+        found = [number(part) for text in texts for part in text.split(",")]
+    except typer.BadParameter as error:
+        raise ValueError(f"{name} must be a number, or several as in 0.1,1; {error.message}.") from None
+    for text in texts:
+        if re.fullmatch(r"0+,\d+", text.strip()):
+            raise ValueError(f"{name} {text} would be 0 and another; write {text.replace(',', '.')} with a point.")
+    return found
 
 
 def experiment_of(

@@ -18,6 +18,8 @@ from dp_bandit_envs.cli.options import (
     Trials,
     command_line,
     cores,
+    number,
+    whole,
     wholes,
 )
 from dp_bandit_envs.cli.terminal import INTERRUPTED, console, errors, leave_at_once
@@ -46,7 +48,12 @@ def run(
     ],
     epsilon: Epsilons = None,
     delta: Annotated[
-        float | None, typer.Option(help="Delta of every algorithm that takes one beside its epsilon; by default T^-2.")
+        float | None,
+        typer.Option(
+            parser=number,
+            metavar="NUMBER",
+            help="Delta of every algorithm that takes one beside its epsilon; by default T^-2.",
+        ),
     ] = None,
     at_guarantee: Annotated[
         bool,
@@ -61,7 +68,11 @@ def run(
     arms: Arms = None,
     seed: Annotated[
         int | None,
-        typer.Option(help="The seed of everything random; by default 0, or if the data are real a secret one."),
+        typer.Option(
+            parser=whole,
+            metavar="NUMBER",
+            help="The seed of everything random; by default 0, or if the data are real a secret one.",
+        ),
     ] = None,
     jobs: Jobs = 0,
     cluster: Cluster = None,
@@ -95,6 +106,7 @@ def run(
     from dp_bandit_envs.cli.real_data import about_results, about_seed, interrupted
     from dp_bandit_envs.cli.run_and_report import produce
     from dp_bandit_envs.cli.run_arguments import about_epsilon, about_guarantees, experiment_of, numbers, sorted_words
+    from dp_bandit_envs.cli.run_refusals import refuse_unknown_measure
     from dp_bandit_envs.comparison.asked_games import readable
     from dp_bandit_envs.comparison.compared import comparison_of
     from dp_bandit_envs.comparison.compared_games import MEASURES
@@ -103,13 +115,16 @@ def run(
     from dp_bandit_envs.experiments.experiment import Results
     from dp_bandit_envs.experiments.reproduction import CENTRES, Reproduction, View
     from dp_bandit_envs.plots.curves_plot import SCALES
+    from dp_bandit_envs.simulation.gpu_games import DEVICES
 
     environments, algorithms = sorted_words(words)
-    epsilons, horizons, sizes = numbers("--epsilon", epsilon), wholes(horizon), wholes(arms)
+    epsilons, horizons, sizes = numbers("--epsilon", epsilon), wholes("--horizon", horizon), wholes("--arms", arms)
     checks.one_of("measure", measure, MEASURES)
     values = {"round": None, "epsilon": epsilons, "arms": sizes, "horizon": horizons}
     if checks.one_of("against", against, AGAINST) != "round" and len(values[against] or ()) < 2:
         raise ValueError(f"--against {against} needs several values of it, such as --{against} {EXAMPLES_OF[against]}.")
+    if persons is not None and not persons.strip():
+        raise ValueError("persons must name a column, or be the most lines of a person; it is empty.")
     view = View(measure, CENTRES[checks.one_of("band", band, tuple(CENTRES))], checks.one_of("scale", scale, SCALES))
     experiment = experiment_of(
         environments,
@@ -124,6 +139,8 @@ def run(
         spacing=spacing,
         persons=persons,
     )
+    refuse_unknown_measure(experiment, measure)
+    checks.one_of("--device", device, DEVICES)
     names = ", ".join(dict.fromkeys(one.shown_as or one.name for one in experiment.all_contestants))
     folder = out or Path("results") / f"{experiment.name}-{experiment.digest()}"
     about = about_guarantees(experiment) if at_guarantee else about_epsilon(experiment, epsilons)

@@ -12,12 +12,14 @@ from rich.console import Console
 
 from dp_bandit_envs import agents, checks, wrappers
 from dp_bandit_envs.adversaries import Stochastic
+from dp_bandit_envs.adversaries.adversary import Adversary
 from dp_bandit_envs.algorithms import ALGORITHMS, Algorithm, make_algorithm
 from dp_bandit_envs.cli.plain_text import plain
-from dp_bandit_envs.comparison.asked_games import short_name
+from dp_bandit_envs.comparison.asked_algorithms import asked
+from dp_bandit_envs.comparison.asked_games import loaded, short_name
 from dp_bandit_envs.decisions import DECISION_SETS
 from dp_bandit_envs.envs.bandit_env import BanditEnv
-from dp_bandit_envs.envs.registration import IDS
+from dp_bandit_envs.envs.registration import GAMES, IDS
 from dp_bandit_envs.privacy.counters import COUNTERS, make_counter
 from dp_bandit_envs.privacy.levels import level_of
 from dp_bandit_envs.privacy.mechanisms import MECHANISMS
@@ -75,6 +77,8 @@ def named(name: str) -> list[tuple[str, str, Any]]:
     Raises:
         UnknownNameError: If nothing has this name; the message suggests similar names.
     """
+    if ":" in name and name.partition(":")[0] not in {*ALGORITHMS, *IDS}:
+        return [_importable(name)]
     every = [(kind, known, thing) for kind, things in KINDS.items() for known, thing in things().items()]
     spellings = {spelling: None for kind, known, _ in every for spelling in {known, short_name(known)}}
     wanted = checks.known_name("name", name, spellings).lower()
@@ -83,14 +87,34 @@ def named(name: str) -> list[tuple[str, str, Any]]:
     return exact or found
 
 
+def _importable(text: str) -> tuple[str, str, Any]:
+    """Return kind, name and thing of `module:Name`.
+
+    Raises:
+        ValueError: If the module does not have it, or it is nothing to play.
+    """
+    module, _, name = text.partition(":")
+    found = getattr(loaded(module), name, None)
+    if name in GAMES:
+        return "environment", name, environments()[name]
+    if found is None:
+        raise ValueError(f"{module} must have {name}; received {text!r}, and it has none.")
+    if isinstance(found, type):
+        return "environment" if issubclass(found, Adversary) else "agent", name, found
+    one = asked(found)
+    if one.maker is None:
+        raise ValueError(f"{name} must be an algorithm, an agent or an adversary; received {text!r}.")
+    return "algorithm", name, found
+
+
 def about(kind: str, name: str, thing: Any) -> str:
     """Return everything known about a thing."""
     what, differs = declared(thing)
     lines = [f"{name}: {kind}", "", _reflowed(what), "", "Parameters", *parameters_of(thing, kind)]
     facts: dict[str, str] = {}
     if kind == "algorithm":
-        facts = _of_algorithm(name)
-        facts["Differs from the source in"] = differs
+        facts = _of_algorithm(make_algorithm(name) if name in ALGORITHMS else made_without_arguments(thing))
+        facts |= {"Differs from the source in": differs} if differs else {}
     elif kind == "wrapper":
         facts["Guarantee"] = _of_wrapper(name, thing)
     elif kind == "counter":
@@ -127,6 +151,8 @@ def declared(thing: Any) -> Declared:
 def parameters_of(thing: Any, kind: str) -> list[str]:
     """Return a line for each parameter, with its default."""
     lines = []
+    if isinstance(thing, Algorithm):
+        return ["  none"]
     for key, one in inspect.signature(thing).parameters.items():
         if key in ("label", "env", "rng") or one.kind in (one.VAR_KEYWORD, one.VAR_POSITIONAL):
             continue
@@ -139,8 +165,15 @@ def first_line(thing: Any) -> str:
     return plain(inspect.getdoc(thing) or "").split("\n", 1)[0]
 
 
-def _of_algorithm(name: str) -> dict[str, str]:
-    algorithm = make_algorithm(name)
+def made_without_arguments(thing: Any) -> Algorithm:
+    """Return the algorithm that an object is, or that a function makes: at epsilon 1, if it has no default."""
+    one = asked(thing)
+    assert one.maker is not None
+    needed = {key for key, each in one.takes.items() if each.default is each.empty}
+    return one.maker(**{key: 1.0 if key == "epsilon" else 1e-6 for key in needed & {"epsilon", "delta"}})
+
+
+def _of_algorithm(algorithm: Algorithm) -> dict[str, str]:
     size = {"n_arms": N_ARMS, "horizon": HORIZON}
     holds, claimed = algorithm.guarantee(**size), algorithm.paper_guarantee(**size)
     at = f"K = {N_ARMS}, T = {HORIZON:,}"

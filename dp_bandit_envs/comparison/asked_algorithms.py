@@ -117,7 +117,10 @@ def asked(algorithm: Any, label: str | None = None) -> Asked:
     if not callable(algorithm):
         raise WrongTypeError(WANTED.format(f"a {type(algorithm).__name__}"))
     name = str(label or getattr(algorithm, "__name__", type(algorithm).__name__))
-    takes = inspect.signature(algorithm).parameters
+    try:
+        takes = inspect.signature(algorithm).parameters
+    except ValueError:  # a class of Python's own, such as int
+        raise WrongTypeError(WANTED.format(name)) from None
     # Noise follows from what plays, not from what it is called here.
     own_name = getattr(algorithm, "__name__", type(algorithm).__name__)
     bare = functools.partial(Algorithm, own_name, algorithm)

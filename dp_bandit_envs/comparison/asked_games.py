@@ -1,6 +1,7 @@
 """Reads the games of a comparison: ids, files of gains, adversaries of your own, each in several sizes."""
 
 import importlib
+import inspect
 import os
 import re
 import unicodedata
@@ -12,7 +13,7 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries.adversary import Adversary
-from dp_bandit_envs.envs.registration import IDS, foreign_games, register_adversary
+from dp_bandit_envs.envs.registration import GAMES, IDS, foreign_games, register_adversary
 from dp_bandit_envs.errors import WrongTypeError
 from dp_bandit_envs.experiments.specs import GameSpec
 from dp_bandit_envs.written_arguments import in_brackets, read_arguments
@@ -42,6 +43,8 @@ def game_of(environment: Any, persons: str | None = None) -> GameSpec:
     if isinstance(environment, type) and issubclass(environment, Adversary):
         return _game(_registered(environment), {})
     if isinstance(environment, tuple) and len(environment) == 2 and isinstance(environment[1], Mapping):
+        if not all(isinstance(name, str) for name in environment[1]):
+            raise WrongTypeError(f"arguments must have names; received {list(environment[1])}. Use {{'n_arms': 3}}.")
         return _game(_known(environment[0]), {name: _table(value) for name, value in environment[1].items()})
     if not isinstance(environment, str):
         raise WrongTypeError(
@@ -53,7 +56,9 @@ def game_of(environment: Any, persons: str | None = None) -> GameSpec:
     if persons is not None:
         raise ValueError(f"persons is for a file of gains, such as my.csv; received the environment {environment!r}.")
     module, id_ = _with_module(environment)
-    written, _, rest = id_.partition(":")
+    written, colon, rest = id_.partition(":")
+    if written and colon and not rest:
+        raise ValueError(f"arguments must follow a colon, as in Graph:graph=cycle; received {environment!r}.")
     # With the module's name, so that other processes import it too.
     arguments = {name: _table(value) for name, value in read_arguments(rest, written).items()}
     return _game(_known(written), arguments, module)
@@ -76,6 +81,10 @@ def sized(
             extra: dict[str, Any] = {} if k is None else {"n_arms": k}
             if k is not None and "n_arms" in game.env_kwargs:
                 raise ValueError(f"n_arms must be given once; received {k} and {game.title}.")
+            if k is not None and not _takes_arms(game):
+                raise ValueError(
+                    f"n_arms must be left out for {game.title}, which has a number of arms of its own; received {k}."
+                )
             if t is not None and "horizon" in game.env_kwargs:
                 raise ValueError(f"horizon must be given once; received {t} and {game.title}.")
             if t is not None and own_horizon:
@@ -101,12 +110,32 @@ def loaded(module: str) -> Any:
     """Import a module by its name, which may be one in the working directory.
 
     Raises:
-        ValueError: If Python finds no such module.
+        ValueError: If Python finds no such module, or it cannot be imported.
     """
+    if module.endswith(".py"):
+        raise ValueError(f"a module is named without its ending; received {module!r}. Write {module[:-3]}:Name.")
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
-        raise ValueError(f"module must be one that Python finds; {error}. Put its folder into PYTHONPATH.") from None
+        way_out = (
+            f"Type the command in the folder of {module}.py, or put that folder into PYTHONPATH."
+            if error.name == module.split(".")[0]
+            else f"The module {module} imports it; install it."
+        )
+        raise ValueError(f"module must be one that Python finds; {error}. {way_out}") from None
+    except Exception as error:
+        raise ValueError(
+            f"module must be one that Python can import; {module} raises {type(error).__name__}: {error}. Correct it"
+            " first."
+        ) from error
+
+
+def _takes_arms(game: GameSpec) -> bool:
+    """Whether a game takes a number of arms."""
+    known = GAMES.get(game.env_id.rpartition(":")[2])
+    adversary = None if known is None else known.adversary_class
+    made_of: Any = adversary if adversary is not None else None if known is None else known.env_class
+    return made_of is None or "n_arms" in inspect.signature(made_of).parameters
 
 
 def _game(id_: str, arguments: dict[str, Any], module: str = "") -> GameSpec:

@@ -3,14 +3,16 @@
 import dataclasses
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from numpy.typing import NDArray
 
+from dp_bandit_envs import checks
 from dp_bandit_envs.comparison.compared_games import MEASURES, Entry, Named
 from dp_bandit_envs.comparison.labelled import to_pandas, to_xarray
 from dp_bandit_envs.comparison.ranking import Ranking, ranking
 from dp_bandit_envs.comparison.tables import table
+from dp_bandit_envs.errors import WrongTypeError
 from dp_bandit_envs.experiments.results_folder import DESCRIBED, MADE_BY
 from dp_bandit_envs.privacy.levels import Level
 
@@ -33,6 +35,8 @@ class Comparison(Sequence[Entry]):
     configuration: Mapping[str, Any]
 
     def __getitem__(self, index: Any) -> Any:
+        if not isinstance(index, (SupportsIndex, slice)):
+            raise WrongTypeError(f"index must be a number or a slice; received {index!r}. Use select(algorithm=...).")
         return self.entries[index]
 
     def __len__(self) -> int:
@@ -86,7 +90,17 @@ class Comparison(Sequence[Entry]):
         Raises:
             ValueError: If none does.
         """
-        names = [algorithm] if isinstance(algorithm, str) else algorithm
+        names = None if algorithm is None else [algorithm] if isinstance(algorithm, str) else _listed(algorithm)
+        for name in names or []:
+            if not any(name in (entry.algorithm, entry.name) for entry in self.entries):
+                raise ValueError(f"algorithm must be among {', '.join(self.algorithms)}; received {name!r}.")
+        if environment is not None and not any(environment in (one.environment, one.title) for one in self.entries):
+            raise ValueError(f"environment must be among {'; '.join(self.titles)}; received {environment!r}.")
+        if epsilon is not None and checks.epsilon(epsilon) not in self.epsilons:
+            raise ValueError(
+                f"epsilon must be among {', '.join(f'{one:g}' for one in self.epsilons) or 'none'}, as asked for;"
+                f" received {epsilon!r}. Leave it out for all."
+            )
         kept = tuple(
             entry
             for entry in self.entries
@@ -171,9 +185,15 @@ class Comparison(Sequence[Entry]):
         Raises:
             ResultsError: If the folder holds something else, or cannot be written.
         """
-        from dp_bandit_envs.comparison.saving import save
+        from dp_bandit_envs.comparison.saving import folder_of, save
 
-        return save(self, Path(folder))
+        return save(self, folder_of(folder))
+
+
+def _listed(algorithms: Any) -> list[str]:
+    if not isinstance(algorithms, Sequence):
+        raise WrongTypeError(f"algorithm must be a name or several; received a {type(algorithms).__name__}.")
+    return list(algorithms)
 
 
 def comparison_of(configuration: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Comparison:

@@ -5,15 +5,18 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.comparison.asked_games import Environments
 from dp_bandit_envs.comparison.compared import Comparison, comparison_of
 from dp_bandit_envs.comparison.question import question
-from dp_bandit_envs.comparison.saving import write_tables
+from dp_bandit_envs.comparison.saving import folder_of, write_tables
+from dp_bandit_envs.errors import WrongTypeError
 from dp_bandit_envs.experiments.chunked_run import run
 from dp_bandit_envs.experiments.experiment import Experiment
 from dp_bandit_envs.experiments.results_folder import ResultsFolder
 from dp_bandit_envs.seeding import warn_of_known_seed
+from dp_bandit_envs.simulation.gpu_games import DEVICES
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -88,6 +91,10 @@ def compare(
         checkpoints=checkpoints,
     )
     experiment.check()
+    checks.integer("jobs", jobs, at_least=1)
+    checks.one_of("device", device, DEVICES)
+    if not (progress is None or callable(progress)):
+        raise WrongTypeError(f"progress must be a function of two numbers; received {progress!r}.")
     if epsilon is not None and all(one.asked is None for one in experiment.all_contestants):
         names = ", ".join(dict.fromkeys(one.shown_as or one.name for one in experiment.all_contestants))
         raise ValueError(f"epsilon must be for an algorithm that takes one; none of {names} does. Leave it out.")
@@ -95,7 +102,7 @@ def compare(
         warn_of_known_seed(experiment.is_real)
     settings: dict[str, Any] = {"jobs": jobs, "progress": progress, "cluster": cluster, "device": device}
     if folder is not None:
-        path = Path(folder)
+        path = folder_of(folder)
         try:
             made = _played(experiment, path, **settings)
         except KeyboardInterrupt as stop:

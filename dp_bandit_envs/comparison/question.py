@@ -3,7 +3,7 @@
 import dataclasses
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -12,10 +12,13 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.comparison.asked_algorithms import Asked, asked, contestants
 from dp_bandit_envs.comparison.asked_games import game_of, sized
-from dp_bandit_envs.errors import LedgerError
+from dp_bandit_envs.errors import LedgerError, WrongTypeError
 from dp_bandit_envs.experiments.experiment import Experiment
 from dp_bandit_envs.experiments.specs import AlgorithmSpec, GameSpec
 from dp_bandit_envs.simulation.checkpoints import SPACINGS
+
+MOST_TRIALS = 10_000_000
+"""The most games of one algorithm; a gigabyte of results for each of its measures is a tenth of that."""
 
 
 def question(
@@ -43,7 +46,7 @@ def question(
     sizes = [checks.integer("n_arms", one, at_least=2) for one in several("n_arms", n_arms)]
     if delta is not None:
         delta = 0.0 if at_guarantee and delta == 0 else checks.delta(delta)
-    if at_guarantee:
+    if checks.boolean("at_guarantee", at_guarantee):
         if not epsilons:
             raise ValueError("epsilon must be given with at_guarantee: it is the guarantee that is asked for.")
         if not all(0 < one < math.inf for one in epsilons):
@@ -54,7 +57,7 @@ def question(
         panels=(),
         contestants=(),
         horizon=horizons[0] if len(horizons) == 1 else None,
-        trials=checks.integer("trials", trials, at_least=1),
+        trials=checks.integer("trials", trials, at_least=1, at_most=MOST_TRIALS),
         seed=None if seed is None else checks.integer("seed", seed, at_least=0),
         checkpoints=checks.one_of("checkpoints", checkpoints, SPACINGS),
     )
@@ -66,6 +69,8 @@ def question(
         for game in games
     ]
     _refuse_doubles("environments", [panel.key for panel in panels])
+    if not at_guarantee:
+        _refuse_unused([one for panel in panels for one in panel.contestants or ()], epsilons, delta)
     same = all(panel.contestants == panels[0].contestants for panel in panels)
     shared = panels[0].contestants or ()
     if same:
@@ -87,6 +92,8 @@ def several(name: str, value: Any) -> list[Any]:
     """
     if value is None:
         return []
+    if isinstance(value, (Set, Iterator)):
+        raise WrongTypeError(f"{name} must be a number or a list; received a {type(value).__name__}. Use list(...).")
     values = list(value) if isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, str) else [value]
     if not values:
         raise ValueError(f"{name} must be a number or several; received none.")
@@ -107,6 +114,9 @@ def _listed(environments: Any) -> list[Any]:
 
 def _wanted(algorithms: Any) -> list[Asked]:
     if isinstance(algorithms, Mapping):
+        for label in algorithms:
+            if not isinstance(label, str) or not label.strip():
+                raise WrongTypeError(f"an algorithm's name for readers must be text; received {label!r}.")
         wanted = [asked(one, label) for label, one in algorithms.items()]
     else:
         one = isinstance(algorithms, (str, Algorithm)) or not isinstance(algorithms, Iterable)
@@ -134,6 +144,21 @@ def _players(
     return tuple(
         one for each in wanted for one in contestants(each, epsilons, delta, lambda: game, at_guarantee=at_guarantee)
     )
+
+
+def _refuse_unused(players: list[AlgorithmSpec], epsilons: list[float], delta: float | None) -> None:
+    """Raise if no algorithm got an epsilon or a delta that was given for all."""
+    names = ", ".join(dict.fromkeys(one.shown_as or one.name for one in players))
+    if epsilons and all(one.asked is None for one in players):
+        raise ValueError(
+            f"epsilon must be for at least one algorithm; {names} would not get it, taking none or having it written"
+            " after the name. Leave epsilon out, or add an algorithm that takes one, such as DP-KLUCB."
+        )
+    if delta is not None and all(one.parameters.get("delta") != delta for one in players):
+        raise ValueError(
+            f"delta must be for at least one algorithm; {names} would not get it. Leave delta out, or add an"
+            " algorithm that takes one, such as DP-UCB-INT."
+        )
 
 
 def _refuse_doubles(what: str, names: list[str]) -> None:

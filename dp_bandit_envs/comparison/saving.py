@@ -1,6 +1,7 @@
 """Saves comparisons into folders, and loads any finished folder of results."""
 
 import importlib.util
+import os
 import tempfile
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import numpy as np
 from dp_bandit_envs.comparison.compared import Comparison, comparison_of
 from dp_bandit_envs.comparison.compared_games import MEASURES
 from dp_bandit_envs.comparison.summary_table import summary_csv
+from dp_bandit_envs.errors import WrongTypeError
 from dp_bandit_envs.experiments.results_folder import DESCRIBED, RESULTS, ResultsFolder, read_finished
 
 MOST_NUMBERS = 2**24
@@ -26,7 +28,16 @@ def load(folder: "str | Path") -> Comparison:
     Raises:
         ResultsError: If it is no such folder, or is not finished, damaged, or older than digests.
     """
-    return comparison_of(*read_finished(Path(folder)))
+    return comparison_of(*read_finished(folder_of(folder)))
+
+
+def folder_of(folder: "str | Path") -> Path:
+    """Return the path of a folder, or raise if it is none."""
+    if not isinstance(folder, (str, os.PathLike)):
+        raise WrongTypeError(f"folder must be a path, such as 'results/mine'; received a {type(folder).__name__}.")
+    if not os.fspath(folder):
+        raise ValueError("folder must be a path, such as 'results/mine'; received ''.")
+    return Path(folder)
 
 
 def save(comparison: Comparison, path: Path) -> Path:

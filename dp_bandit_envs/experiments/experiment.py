@@ -14,6 +14,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.data_files import DataFile
 from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.errors import WrongGameError
 from dp_bandit_envs.experiments.description import described
 from dp_bandit_envs.experiments.results_folder import DESCRIBED, MADE_BY
 from dp_bandit_envs.experiments.specs import AlgorithmSpec, GameSpec
@@ -123,7 +124,9 @@ class Experiment:
         for panel in self.panels:
             game = self.game(panel)
             for player in named_players(self.players(panel)).values():
-                player.check_game(game)
+                reason = player.refusal(game)
+                if reason is not None:
+                    raise WrongGameError(f"{reason} The game is {panel.title}: play it in a command of its own.")
                 player.wrap(game)
                 player.guarantee_in(game)
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal, TypeAlias, cast
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.errors import WrongTypeError
 from dp_bandit_envs.recorded_data.written_numbers import Decimal
 
 Missing: TypeAlias = Literal["refuse", "drop"] | float
@@ -63,6 +64,8 @@ def decisions(
     Raises:
         ValueError: If one is not among its choices.
     """
+    if not isinstance(missing_codes, (str, Sequence)):
+        raise WrongTypeError(f"missing_codes must be a list, such as [-99]; received a {type(missing_codes).__name__}.")
     worst, best = scale_of(scale)
     return Decisions(
         worst,
@@ -128,10 +131,12 @@ def _missing(missing: Any) -> Missing:
 
 def _values(values: Mapping[str, float] | str) -> dict[str, float]:
     try:
-        pairs = [part.split("=") for part in values.split(",")] if isinstance(values, str) else values.items()
+        pairs: Any = [part.split("=") for part in values.split(",")] if isinstance(values, str) else values.items()
         numbers = {str(word).strip().casefold(): float(value) for word, value in pairs}
     except (AttributeError, TypeError, ValueError):
         numbers = {"": math.nan}
     if not all(math.isfinite(value) for value in numbers.values()):
         raise ValueError("values must say which number each word is, as in no=0,yes=1; what was given does not.")
+    if len(numbers) < len(pairs):
+        raise ValueError("values must say of each word once which number it is; one is there twice. Leave one out.")
     return numbers

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dp_bandit_envs.data_files import DataFile
-from dp_bandit_envs.errors import GainFileError
+from dp_bandit_envs.errors import GainFileError, WrongTypeError
 from dp_bandit_envs.protocols import IntArray
 from dp_bandit_envs.recorded_data.arm_spellings import arms_of, person_key
 from dp_bandit_envs.recorded_data.clean_options import Decisions, decisions
@@ -68,6 +68,11 @@ def clean(
         ValueError: If an argument is none of its choices, or the scale is to be taken from the data.
         ImportError: For Parquet and Excel without the extra `data`.
     """
+    for name, column in (("arm", arm), ("gain", gain), ("person", "" if person is None else person)):
+        if not isinstance(column, str):
+            raise WrongTypeError(f"{name} must be the name of a column; received a {type(column).__name__}.")
+    if most_per_person is not None and person is None:
+        raise ValueError("most_per_person must come with person, the column of persons; it is not given. Give both.")
     decided = decisions(
         scale=scale,
         missing=missing,

@@ -4,6 +4,7 @@ import dataclasses
 import inspect
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 
 from dp_bandit_envs import checks
@@ -11,7 +12,7 @@ from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.algorithms.games_it_plays import HIDDEN, hides_gains, needs_all
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.point_env import PointEnv
-from dp_bandit_envs.errors import WrongGameError
+from dp_bandit_envs.errors import WrongGameError, WrongTypeError
 from dp_bandit_envs.metrics.regrets import external_regret, policy_regret, pseudo_regret
 from dp_bandit_envs.privacy.announced import current
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
@@ -76,7 +77,11 @@ def play(env: Environment, agent: Agent | PointAgent | Algorithm, *, seed: int |
         SeedRefusedError: If a wrapper has secure draws and `seed` is not None.
         LedgerError: If the data have a ledger, and it refuses the game.
     """
-    game = env.unwrapped
+    game = getattr(env, "unwrapped", None)
+    if not isinstance(game, gym.Env):
+        raise WrongTypeError(
+            f"play needs an environment; received a {type(env).__name__}. Use gymnasium.make('DPBandit-Stochastic-v0')."
+        )
     if not isinstance(game, BanditEnv):
         raise TypeError(f"play needs a DPBandit environment, which computes the regret; received {game}.")
     player = ""
@@ -98,8 +103,7 @@ def play(env: Environment, agent: Agent | PointAgent | Algorithm, *, seed: int |
             + (f" Use {name}()." if inspect.isclass(agent) else "")
         )
     number = checked_seed(seed)
-    if number is not None and current() is None:
-        warn_of_known_seed(game.adversary.is_real)
+    known = number is not None and current() is None
     if number is None:
         number = drawn_seed()
     trial = checks.integer("trial", trial, at_least=0)
@@ -128,6 +132,8 @@ def play(env: Environment, agent: Agent | PointAgent | Algorithm, *, seed: int |
             player=player or name_of(type(agent)),
             guarantees=guarantees,
         )
+        if known:  # not before, because a ledger may refuse the game
+            warn_of_known_seed(game.adversary.is_real)
         _loop(env, agent)
         game.report_block()
     finally:

@@ -2,7 +2,7 @@
 
 import dataclasses
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from dp_bandit_envs.algorithms import Algorithm, calibrate_in, make_algorithm
@@ -55,6 +55,10 @@ def named_players(algorithms: Algorithms) -> dict[str, Algorithm]:
     """Return algorithms by name, from any form that `simulate` accepts; their names must differ."""
     if isinstance(algorithms, (str, Algorithm)):
         algorithms = [algorithms]
+    if not isinstance(algorithms, Iterable):
+        raise WrongTypeError(
+            f"algorithms must be names, Algorithms, or a mapping to agents; received a {type(algorithms).__name__}."
+        )
     players: dict[str, Algorithm] = {}
     for entry in algorithms.items() if isinstance(algorithms, Mapping) else ((None, one) for one in algorithms):
         player = _player(*entry)

@@ -89,9 +89,9 @@ def simulate(
         at_guarantee=at_guarantee,
     )
     prepared = placed(prepared, trials=trials, jobs=jobs, cluster=cluster, device=device)
+    prepared = prepared.entered(trials)  # first, because a ledger may refuse
     if not prepared.secret:
         warn_of_known_seed(prepared.game.adversary.is_real)
-    prepared = prepared.entered(trials)
     tasks = prepared.tasks(range(first_trial, first_trial + trials))
     tables = prepared.tables(trials)
     done = 0

@@ -223,7 +223,7 @@ def test_delta_follows_the_horizon_of_the_game(dp_bandit, tmp_path):
         made = experiment_of([environment], ["EXP3-tau"], epsilon=30.0, trials=1, horizon=horizon, seed=0)
         assert made.contestants[0].parameters["delta"] == float(rounds) ** -2
     code, _, err = dp_bandit("run", "Stochastic", "EXP3-tau", "--epsilon", 1, "--horizon", 1, "--trials", 1)
-    assert code == 2 and missing(err, "horizon", 2, "EXP3-tau", 1) == []
+    assert code == 2 and missing(err, "--horizon", 2, "EXP3-tau", 1) == []
 
 
 def test_one_epsilon_is_the_guarantee_of_every_algorithm_everywhere(dp_bandit, tmp_path):
@@ -616,19 +616,19 @@ BAD = {
     ),
     "no rounds of figure 2": (
         ("reproduce", "figure-2", "--horizon", 0, "--out", "new"),
-        ("horizon", 1, 0),
+        ("--horizon", 1, 0),
     ),
     "no trials of figure-modern": (
         ("reproduce", "figure-modern", "--trials", 0, "--out", "new"),
-        ("trials", 1, 0),
+        ("--trials", 1, 0),
     ),
     "no trials of figure-graph": (
         ("reproduce", "figure-graph", "--trials", 0, "--out", "new"),
-        ("trials", 1, 0),
+        ("--trials", 1, 0),
     ),
     "no rounds of figure-graph": (
         ("reproduce", "figure-graph", "--horizon", 0, "--out", "new"),
-        ("horizon", 1, 0),
+        ("--horizon", 1, 0),
     ),
     "an unknown parameter": (("run", "Stochastic", "EXP3:rate=1"), ("EXP3", "'rate'", "exploration_rate")),
     "a parameter without value": (("run", "Stochastic", "EXP3:rate"), ("name=value", "'rate'")),
@@ -638,39 +638,39 @@ BAD = {
         ("run", "Stochastic", "DP-Lambda-Lap:outside=x", *SMALL, "--out", "new"),
         ("outside", "'reject'", "'clip'", "'x'"),
     ),
-    "epsilon 0": (("run", "Stochastic", "EXP3", "--epsilon", 0), ("epsilon", 0, 0.0, "math.inf")),
-    "epsilon nan": (("reproduce", "figure-1", "--epsilon", "nan"), ("epsilon", 0, "nan")),
-    "a tiny epsilon": (("reproduce", "figure-1", "--epsilon", "1e-320", *SMALL, "--out", "new"), ("epsilon",)),
+    "epsilon 0": (("run", "Stochastic", "EXP3", "--epsilon", 0), ("--epsilon", 0, 0.0, "Use inf")),
+    "epsilon nan": (("reproduce", "figure-1", "--epsilon", "nan"), ("--epsilon", 0, "nan")),
+    "a tiny epsilon": (("reproduce", "figure-1", "--epsilon", "1e-320", *SMALL, "--out", "new"), ("--epsilon",)),
     "an epsilon beyond the horizon": (
         ("reproduce", "figure-1", "--epsilon", "1e-9", *SMALL, "--out", "new"),
         ("EXP3-tau", "horizon"),
     ),
-    "no trials": (("run", "Stochastic", "EXP3", "--trials", 0), ("trials", 1, 0)),
+    "no trials": (("run", "Stochastic", "EXP3", "--trials", 0), ("--trials", 1, 0)),
     "no trials of figure 1": (
         ("reproduce", "figure-1", "--trials", 0, "--out", "new"),
-        ("trials", 1, 0),
+        ("--trials", 1, 0),
     ),
     "no rounds": (
         ("run", "Stochastic", "EXP3", "--horizon", 0),
-        ("horizon", 1, 0),
+        ("--horizon", 1, 0),
     ),
     "no rounds of figure 1": (
         ("reproduce", "figure-1", "--horizon", 0, "--out", "new"),
-        ("horizon", 0),
+        ("--horizon", 0),
     ),
     "too few rounds": (
         ("run", "Switching", "EXP3", "--horizon", 1, "--out", "new"),
-        ("horizon", 2, 1),
+        ("--horizon", 2, 1),
     ),
     "a negative seed": (
         ("reproduce", "figure-1", "--seed", -1, *SMALL, "--out", "new"),
-        ("seed", 0, -1),
+        ("--seed", 0, -1),
     ),
     "negative jobs": (
         ("run", "Stochastic", "EXP3", "--jobs", -1),
-        ("jobs", 0, -1),
+        ("--jobs", 0, -1),
     ),
-    "an unknown spacing": (("run", "Stochastic", "EXP3", "--spacing", "cubic"), ("spacing", "'cubic'")),
+    "an unknown spacing": (("run", "Stochastic", "EXP3", "--spacing", "cubic"), ("--spacing", "'cubic'")),
     "an algorithm twice": (
         ("run", "Stochastic", "EXP3", "exp3", *SMALL, "--out", "new"),
         ("algorithms", "'EXP3'"),
@@ -795,7 +795,7 @@ def test_an_environment_takes_arguments_after_a_colon(dp_bandit, tmp_path):
     ("environment", "words"),
     [
         ("Graph:cycle", ("name=value", "'cycle'")),
-        ("mine:Drifting", ("'mine'", "PYTHONPATH")),
+        ("nowhere:Drifting", ("'nowhere'", "PYTHONPATH")),
         ("Graph:grph=cycle", ("grph",)),
         ("Grph:graph=cycle", ("environment", "'Grph'")),
     ],
@@ -820,7 +820,7 @@ def test_a_plot_of_counters_goes_to_a_picture_in_a_folder_that_exists(dp_bandit,
         ("DP-IMED", 1e-30, ()),
         ("DP-KLUCB", 1e-300, ()),
         ("AdaP-UCB", 1e-300, ()),
-        ("LDP-UCB-L", 1e-160, ("epsilon", 1e-160)),
+        ("LDP-UCB-L", 1e-160, ("--epsilon", 1e-160)),
         ("DP-SE", 5e-324, (5e-324, "epsilon")),
     ],
 )

@@ -77,5 +77,5 @@ def test_unknown_words_are_refused(compared):
     switching = compare("Switching", "UCB", horizon=20, trials=2)
     with refused(ValueError, "pseudo_regret", "Switching", "external_regret"):
         switching.table(measure="pseudo_regret")
-    with refused(ValueError, "UCB", "Switching"):
+    with refused(ValueError, "environment", "'Nowhere'", "Switching"):
         switching.select(environment="Nowhere")

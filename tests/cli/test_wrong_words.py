@@ -1,0 +1,131 @@
+"""Wrong words of the command line: each gets one sentence in words of the command line, before anything is played."""
+
+import shlex
+import sys
+
+import pytest
+
+from tests.tools.refusals import missing
+
+MODULE = """
+from dp_bandit_envs import make_algorithm
+
+number = 3
+
+
+def private(epsilon=1.0):
+    \"\"\"Return mine.\"\"\"
+    return make_algorithm("DP-EXP3-Lap", epsilon=epsilon)
+
+
+def needs_size(size):
+    return size
+"""
+PYTHON = ("math.inf", "n_arms must", "at_guarantee", "seed=None", "persons=", "__init__", "Traceback", "device=")
+"""Words of Python, which nobody has typed."""
+WRONG = {
+    "run Stochastic EXP3 --out ''": ("--out", "empty"),
+    "run Stochastic EXP3 --out gains.csv": ("--out", "gains.csv"),
+    "run Stochastic EXP3 --out afile": ("--out", "afile", "is a file"),
+    "run Stochastic DP-KLUCB --epsilon 1,1.0": ("--epsilon", "once"),
+    "run Stochastic DP-KLUCB --epsilon 1 --epsilon 1": ("--epsilon", "once"),
+    "run Stochastic DP-KLUCB:epsilon=1 --epsilon 2": ("epsilon", "DP-KLUCB (epsilon=1)", "Leave --epsilon out"),
+    "run Stochastic EXP3 --epsilon 1": ("--epsilon", "EXP3", "Leave --epsilon out"),
+    "run Stochastic EXP3 --epsilon 1,2 --against epsilon": ("--epsilon", "EXP3"),
+    "run Stochastic EXP3 DP-KLUCB --delta 1e-6": ("--delta", "EXP3, DP-KLUCB", "DP-UCB-INT"),
+    "run Stochastic DP-KLUCB --epsilon 0,5": ("--epsilon", "0.5"),
+    "run Stochastic DP-KLUCB --epsilon 1e400": ("--epsilon", "'1e400'", "inf"),
+    "run Stochastic DP-KLUCB --epsilon 1eps": ("--epsilon", "'1eps'", "0.1,1"),
+    "run Stochastic DP-KLUCB --epsilon \u03b5": ("--epsilon", "0.1,1"),
+    "run Stochastic DP-KLUCB --epsilon nan": ("--epsilon", "nan", "Use inf"),
+    "run Stochastic DP-KLUCB --epsilon -1": ("--epsilon", -1.0, "Use inf"),
+    "run Stochastic DP-UCB-BOUND:counter=logarithmic": ("counter", "'logarithmic'", "hybrid"),
+    "run Trial EXP3 --arms 3": ("--arms", "Trial", 3),
+    "run gains.csv EXP3 --arms 3": ("--arms", "gains.csv", 3),
+    "run Graph:graph=karate-club EXP3 --arms 3": ("--arms", 34, 3),
+    "run Stochastic EXP3 --arms 1": ("--arms", 2, 1),
+    "run Stochastic EXP3 --arms 2.5": ("--arms", "'2.5'"),
+    "run Stochastic EXP3 --arms 2,2": ("--arms", "once"),
+    "run Stochastic EXP3 --horizon 10k": ("--horizon", "'10k'"),
+    "run Stochastic EXP3 --horizon 1,000": ("--horizon", "1,000", "1000"),
+    "run Stochastic EXP3 --trials 1e30": ("--trials", "10,000,000"),
+    "run Stochastic EXP3 --seed 1.5": ("--seed", "'1.5'"),
+    "run Stochastic EXP3 --jobs two": ("--jobs", "'two'"),
+    "run Stochastic EXP3 --device gpu": ("--device", "'gpu'", "'cpu'"),
+    "run Stochastic Switching EXP3 --measure pseudo_regret": ("--measure", "Switching", "external_regret"),
+    "run MemoryBounded EXP3 --measure pseudo_regret": ("--measure", "MemoryBounded"),
+    "run Ball SCRiBLe --measure pseudo_regret": ("--measure", "Ball"),
+    "run gains.csv EXP3 --measure pseudo_regret": ("--measure", "gains.csv"),
+    "run Stochastic Oblivious EXP3 --persons 2": ("--persons", "my.csv", "'Stochastic'"),
+    "run gains.csv EXP3 --persons ''": ("--persons", "empty"),
+    "run records.csv EXP3": ("records.csv", "--persons"),
+    "run Stochastic Simplex EXP3": ("EXP3", "points", "OSMD", "Simplex"),
+    "run Stochastic Hedge": ("Hedge", "feedback=full"),
+    "run Stochastic: EXP3": ("'Stochastic:'", "Graph:graph=cycle"),
+    "run Stochastic EXP3:": ("'EXP3:'", "name:parameter=value"),
+    "run Stochastic:size=3 EXP3": ("Stochastic has no argument 'size'", "means"),
+    "run Stochastic EXP3 --at-guarantee": ("--at-guarantee",),
+    "run Stochastic mine_here:number": ("algorithm", "int"),
+    "run Stochastic mine_here:needs_size": ("needs_size", "epsilon"),
+    "run Stochastic mine_here:Nobody": ("Nobody", "mine_here"),
+    "run Stochastic mine_here.py:private": ("mine_here:Name",),
+    "run Stochastic broken_here:x": ("broken_here", "ZeroDivisionError"),
+    "run Stochastic imports_here:x": ("no_such_module", "imports_here"),
+    "run Stochastic nowhere:x": ("'nowhere'", "nowhere.py"),
+    "show mine_here:Nobody": ("Nobody", "mine_here"),
+    "show mine_here:number": ("algorithm", "int"),
+    "audit DP-KLUCB --seed -1": ("--seed", -1),
+    "audit DP-KLUCB --horizon 1e30": ("--horizon", "100,000"),
+    "audit DP-KLUCB --epsilon 1eps": ("--epsilon", "'1eps'"),
+    "audit DP-KLUCB:epsilon=1 --epsilon 2": ("epsilon", "Leave --epsilon out"),
+    "audit EXP3 --epsilon 2": ("--epsilon", "EXP3"),
+    "audit DP-KLUCB --confidence 99": ("--confidence", "(0, 1)", 99.0),
+    "audit DP-KLUCB --confidence 99%": ("--confidence", "'99%'"),
+    "audit DP-KLUCB --out p.jpg": ("--out", "p.jpg", ".svg"),
+    "counters --horizon 1e13": ("--horizon", "2^40"),
+    "counters --epsilon inf": ("--epsilon", "finite"),
+    "counters --delta x": ("--delta", "'x'"),
+    "counters --out ''": ("--out", ".png"),
+    "reproduce figure-1 --epsilon 1,2": ("--epsilon", "'1,2'"),
+    "reproduce figure-1 --seed x": ("--seed", "'x'"),
+    "data records.csv --arm arm --gain gain --out clean.png": ("--out", "clean.png", ".csv"),
+    "data records.csv --arm arm --gain gain --out nowhere/clean.csv": ("--out", "nowhere/clean.csv", "folder"),
+    "data records.csv --arm arm --gain gain --force": ("--force", "--out"),
+    "data records.csv --arm arm --gain gain --most-per-person 1": ("--most-per-person", "--person"),
+    "data records.csv --arm arm --gain gain --values a=1,a=0": ("--values", "twice"),
+    "advise --epsilon 1": ("--arms", "--horizon"),
+    "advise records.csv --epsilon 1 --arms 3": ("--arms", 2, 3),
+    "advise --epsilon 1eps --arms 3 --horizon 100": ("--epsilon", "'1eps'"),
+    "advise --epsilon 1 --arms 3 --horizon 100 --gap 0.1 --gap 0.1": ("--gap", "once"),
+    "advise --epsilon 1 --arms 3 --horizon 100 --person id": ("--person", "file"),
+    "advise --epsilon 1 --arms 3 --horizon 100 --gap 0.1,0.3": ("--gap", "'0.1,0.3'"),
+}
+
+
+@pytest.fixture
+def here(dp_bandit, tmp_path, monkeypatch):
+    (tmp_path / "mine_here.py").write_text(MODULE, encoding="utf-8")
+    (tmp_path / "broken_here.py").write_text("1 / 0\n", encoding="utf-8")
+    (tmp_path / "imports_here.py").write_text("import no_such_module\n", encoding="utf-8")
+    (tmp_path / "gains.csv").write_text("0.1,0.2\n0.5,0.6\n", encoding="utf-8")
+    (tmp_path / "records.csv").write_text("arm,gain,person\n0,0.5,a\n1,0.7,b\n", encoding="utf-8")
+    (tmp_path / "afile").write_text("", encoding="utf-8")
+    for name in ("mine_here", "broken_here", "imports_here"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    return dp_bandit
+
+
+@pytest.mark.parametrize("line", WRONG)
+def test_a_wrong_word_gets_one_sentence_before_anything_is_played(line, here, tmp_path):
+    code, out, err = here(*shlex.split(line))
+    assert code == 2 and out == ""
+    last = err.strip().splitlines()[-1]
+    assert last.lower().startswith("error: ") and missing(last, *WRONG[line]) == [], err
+    assert [word for word in PYTHON if word in err] == []
+    assert not (tmp_path / "results").exists()
+
+
+def test_a_module_of_the_working_directory_is_found_and_shown(here, tmp_path):
+    assert here("run", "Stochastic", "mine_here:private", "--epsilon", 1, "--trials", 1, "--horizon", 5)[0] == 0
+    code, out, _ = here("show", "mine_here:private")
+    assert code == 0 and missing(out, "private: algorithm", "epsilon = 1.0", "Guarantee") == []

@@ -1,0 +1,117 @@
+"""Wrong arguments of comparisons: each is refused in a sentence of ours, not in one of Python's."""
+
+import warnings
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from dp_bandit_envs import Ledger, advise, compare, load, make_algorithm, play, simulate
+from dp_bandit_envs.agents import Exp3
+from dp_bandit_envs.errors import LedgerError, WrongGameError, WrongTypeError
+from dp_bandit_envs.recorded_data import clean
+from dp_bandit_envs.seeding import KnownSeedWarning
+from tests.tools.refusals import refused
+
+SMALL = {"horizon": 10, "trials": 1}
+
+
+@pytest.fixture(scope="module")
+def compared():
+    return compare("Stochastic", ["UCB", "DP-KLUCB"], epsilon=1, horizon=20, trials=2)
+
+
+@pytest.mark.parametrize(
+    ("environments", "algorithms", "more", "error", "words"),
+    [
+        ("Stochastic", "UCB", {"epsilon": 1}, ValueError, ("epsilon", "UCB", "DP-KLUCB")),
+        ("Stochastic", "UCB", {"delta": 1e-6}, ValueError, ("delta", "UCB", "DP-UCB-INT")),
+        ("Stochastic", "DP-KLUCB:epsilon=1", {"epsilon": 2}, ValueError, ("epsilon", "DP-KLUCB (epsilon=1)")),
+        ("Stochastic", "UCB", {"trials": 10**30}, ValueError, ("trials", "10,000,000")),
+        ("Stochastic", "DP-KLUCB", {"epsilon": {1, 2}}, WrongTypeError, ("epsilon", "set", "list(...)")),
+        ("Stochastic", "DP-KLUCB", {"epsilon": iter([1, 2])}, WrongTypeError, ("epsilon", "list(...)")),
+        ("Stochastic", "DP-KLUCB", {"epsilon": 1, "at_guarantee": "yes"}, WrongTypeError, ("at_guarantee", "'yes'")),
+        ("Stochastic", "UCB", {"jobs": 0}, ValueError, ("jobs", 1, 0)),
+        ("Stochastic", "UCB", {"jobs": "two"}, TypeError, ("jobs", "'two'")),
+        ("Stochastic", "UCB", {"jobs": 1.5}, TypeError, ("jobs", 1.5)),
+        ("Stochastic", "UCB", {"device": "gpu"}, ValueError, ("device", "'cuda'")),
+        ("Stochastic", "UCB", {"progress": 3}, WrongTypeError, ("progress", 3)),
+        ("Stochastic", "UCB", {"folder": ""}, ValueError, ("folder", "results/mine")),
+        ("Stochastic", "UCB", {"folder": 3}, WrongTypeError, ("folder", "int")),
+        ("Trial", "UCB", {"n_arms": 3}, ValueError, ("n_arms", "Trial", 3)),
+        (("Stochastic", {3: 3}), "UCB", {}, WrongTypeError, ("arguments", "n_arms")),
+        ("Stochastic", {"": "UCB"}, {}, WrongTypeError, ("name", "''")),
+        ("Stochastic", {3: "UCB"}, {}, WrongTypeError, ("name", 3)),
+        ("Stochastic", int, {}, WrongTypeError, ("agent's class", "int")),
+        ("Stochastic", "UCB:", {}, ValueError, ("colon", "'UCB:'")),
+        ("Stochastic", "DP-UCB-BOUND:counter=logarithmic", {}, ValueError, ("'logarithmic'", "hybrid")),
+        (["Stochastic", "Simplex"], "EXP3", {}, WrongGameError, ("EXP3", "OSMD", "Simplex")),
+    ],
+)
+def test_a_wrong_question_is_refused(environments, algorithms, more, error, words):
+    with refused(error, *words):
+        compare(environments, algorithms, **{**SMALL, **more})
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "words"),
+    [
+        ({"algorithm": "ucb"}, ValueError, ("algorithm", "UCB, DP-KLUCB", "'ucb'")),
+        ({"algorithm": ["UCB", "EXP3"]}, ValueError, ("algorithm", "'EXP3'")),
+        ({"algorithm": 3}, WrongTypeError, ("algorithm", "int")),
+        ({"environment": "stochastic"}, ValueError, ("environment", "Stochastic", "'stochastic'")),
+        ({"epsilon": 7}, ValueError, ("epsilon", 1, 7)),
+        ({"epsilon": "1"}, WrongTypeError, ("epsilon", "'1'")),
+    ],
+)
+def test_a_wrong_selection_is_refused(compared, given, error, words):
+    with refused(error, *words):
+        compared.select(**given)
+
+
+def test_wrong_places_are_refused(compared):
+    with refused(WrongTypeError, "index", "select"):
+        compared["UCB"]
+    for folder in (3, None):
+        with refused(WrongTypeError, "folder", "results/mine"):
+            load(folder)
+        with refused(WrongTypeError, "folder", "results/mine"):
+            compared.save(folder)
+    with refused(ValueError, "folder"):
+        load("")
+
+
+@pytest.mark.parametrize("algorithms", [None, 3])
+def test_simulate_needs_algorithms(algorithms):
+    with refused(WrongTypeError, "algorithms", type(algorithms).__name__):
+        simulate("DPBandit-Stochastic-v0", algorithms, **SMALL)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: play("DPBandit-Stochastic-v0", Exp3()), WrongTypeError, ("environment", "str", "gymnasium.make")),
+        (lambda: advise(3, epsilon=1), WrongTypeError, ("path", "int")),
+        (lambda: advise(epsilon=1, n_arms=3, horizon=100, algorithms=3), ValueError, ("algorithms",)),
+        (lambda: advise(epsilon=1, n_arms=3, horizon=100, person="id"), ValueError, ("person", "file")),
+        (lambda: advise(epsilon=1, n_arms=3, horizon=100, gap=[0.1, 0.1]), ValueError, ("gap", "once")),
+        (lambda: clean(3, arm="arm", gain="gain"), WrongTypeError, ("path", "int")),
+        (lambda: clean("a.csv", arm=3, gain="gain"), WrongTypeError, ("arm", "column", "int")),
+        (lambda: clean("a.csv", arm="arm", gain=None), WrongTypeError, ("gain", "column")),
+        (lambda: clean("a.csv", arm="arm", gain="gain", missing_codes=-99), WrongTypeError, ("[-99]",)),
+        (lambda: clean("a.csv", arm="arm", gain="gain", most_per_person=2), ValueError, ("most_per_person", "person")),
+    ],
+)
+def test_other_functions_refuse_wrong_types(call, error, words):
+    with refused(error, *words):
+        call()
+
+
+def test_a_ledger_refuses_a_known_seed_without_a_warning():
+    data = {"gains": np.full((20, 2), 0.5), "ledger": Ledger(epsilon=1.0)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", KnownSeedWarning)
+        with refused(LedgerError, "seed"):
+            simulate("DPBandit-Replay-v0", "DP-EXP3-Lap", trials=1, seed=0, env_kwargs=data)
+        with refused(LedgerError, "seed"):
+            play(gym.make("DPBandit-Replay-v0", **data), make_algorithm("DP-EXP3-Lap"), seed=0)
