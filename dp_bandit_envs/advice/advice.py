@@ -12,10 +12,6 @@ NOT_PRIVATE_ADVICE: Final = (
     "NOT PRIVATE: the outcomes in {} were looked at, and this advice depends on them; no noise protects them here."
     " Treat it as you treat the data, and publish neither the numbers nor the choice."
 )
-UNKNOWN_PERSONS: Final = (
-    "{} does not say whose its records are, so one round a person was assumed. If a person has more, give their number"
-    " (rounds per person), or name the column of persons: otherwise a person gets less privacy than this."
-)
 SHAPE_ONLY: Final = (
     "Of {} only the number of arms, the number of records and the most records of a person were used, which count as"
     " public; no outcome was used."
@@ -49,7 +45,6 @@ class Advice:
         left_out: Algorithms that do not meet the guarantee, and why.
         data: The name of the file; "" without one.
         looked_at_gains: Whether its gains were used, so that the advice is not private.
-        assumed_one_round: Whether the file does not say whose its records are, so that one round a person was assumed.
     """
 
     n_arms: int
@@ -68,7 +63,6 @@ class Advice:
     left_out: dict[str, str] = dataclasses.field(repr=False)
     data: str = ""
     looked_at_gains: bool = False
-    assumed_one_round: bool = False
 
     def ranking(self, situation: str) -> list[Standing]:
         """Return the standings in one situation, the least mean regret first.
@@ -85,8 +79,6 @@ class Advice:
         if self.left_out:
             parts.append(f"Not compared, as they do not give this guarantee: {', '.join(self.left_out)}.")
         if self.data:
-            if self.assumed_one_round:
-                parts.append(UNKNOWN_PERSONS.format(self.data))
             parts.append((NOT_PRIVATE_ADVICE if self.looked_at_gains else SHAPE_ONLY).format(self.data))
         return "\n\n".join(parts)
 

@@ -4,7 +4,7 @@ import math
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, SupportsFloat, SupportsIndex
+from typing import Any, Final, SupportsFloat, SupportsIndex
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.advice.advice import Advice
@@ -20,6 +20,10 @@ from dp_bandit_envs.data_files import DataFile
 MOST_TRIALS, LEAST_TRIALS = 200, 40
 ROUNDS = 5_000_000
 """About how many rounds are played by default for each algorithm in each situation."""
+UNKNOWN_PERSONS: Final = (
+    "{}: the file does not say whose lines these are, so nothing can be promised to a person. Give the most rounds of"
+    " one (--rounds-per-person 1 if nobody has two), or clean the file again with its column of persons (--person)."
+)
 
 
 def advise(
@@ -52,7 +56,8 @@ def advise(
         horizon: Number of rounds T, at least K.
         epsilon: What is guaranteed to a person, in (0, inf).
         delta: In [0, 1); 0 for pure differential privacy.
-        rounds_per_person: The most rounds of a person, from 1 to T; by default that of the data, or 1.
+        rounds_per_person: The most rounds of a person, from 1 to T; by default that of the data, or 1 without data.
+            Needed if the data do not say whose lines they are.
         gap: How far the best arm is ahead of the others, in (0, 1]; one or several. By default .05, .1 and .3.
         person: The name of the file's column of persons; by default `person`, if there is one.
         look_at_gains: Resample the file's outcomes in place of made-up ones. The advice then depends on them and is not
@@ -121,7 +126,6 @@ def advise(
         left_out=refused,
         data="" if shape is None else shape.name,
         looked_at_gains=look_at_gains,
-        assumed_one_round=shape is not None and shape.most is None and rounds_per_person is None,
     )
 
 
@@ -146,6 +150,8 @@ def _size(
         raise ValueError(
             f"horizon must be at least the number of arms, {arms}; received {rounds}. Play more rounds, or fewer arms."
         )
+    if rounds_per_person is None and shape is not None and shape.most is None:
+        raise ValueError(UNKNOWN_PERSONS.format(shape.name))
     if rounds_per_person is None:
         rounds_per_person = 1 if shape is None or shape.most is None else shape.most
     person = checks.integer("rounds_per_person", rounds_per_person, at_least=1)

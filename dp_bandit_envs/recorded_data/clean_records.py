@@ -105,6 +105,11 @@ class CleanRecords:
                 f"Replayed for {len(self.arms):,} rounds, one record serves in up to {use.record:,}{person}; for it, a"
                 " guarantee counts as many times."
             )
+        if self.persons is None:
+            lines.append(
+                "Whose the records are is not known, so nothing can be said for a person: name their column with"
+                f" {'--person' if command_line else 'person='}."
+            )
         return "\n".join(lines)
 
     def __str__(self) -> str:

@@ -147,13 +147,13 @@ def test_only_the_shape_of_data_is_used_by_default(records):
     assert "no outcome was used" in text and not any(gain in text for gain in ("123456", "234567", "987654"))
 
 
-def test_unknown_persons_are_said_to_be(records):
+def test_without_persons_their_rounds_must_be_given(records):
     lines = [line.rpartition(",")[0] for line in records.read_text(encoding="utf-8").splitlines()]
     records.write_text("\n".join(lines), encoding="utf-8")
     settings = {"epsilon": 1.0, "trials": 4, "find_horizon": False, **QUICK}
-    unknown, known = advise(records, **settings), advise(records, rounds_per_person=1, **settings)
-    assert unknown.rounds_per_person == 1 and "does not say whose" in str(unknown)
-    assert "does not say whose" not in str(known)
+    with refused(ValueError, "--rounds-per-person", "trial.csv"):
+        advise(records, **settings)
+    assert "all 2 rounds of a person" in str(advise(records, rounds_per_person=2, **settings))
 
 
 def test_to_look_at_gains_must_be_asked_for_and_is_said_not_to_be_private(records):

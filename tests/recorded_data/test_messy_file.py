@@ -236,3 +236,10 @@ def test_tables_of_pandas_give_the_same_records(tmp_path, ending):
     path.write_bytes(b"damaged")
     with refused(GainFileError, ending):
         clean(path, arm="arm", gain="gain")
+
+
+def test_without_persons_nothing_is_said_for_one():
+    columns = {**COLUMNS, "person": None}
+    records = clean(DataFile("messy.csv", messy()), **columns, **DECIDED)
+    assert "nothing can be said for a person" in str(records) and "--person" in records.report(command_line=True)
+    assert "nothing can be said" not in str(cleaned(**DECIDED))
