@@ -4,9 +4,11 @@ import dataclasses
 import math
 from typing import Final
 
+from dp_bandit_envs.advice.in_replay import InReplay
 from dp_bandit_envs.advice.picks import Pick
 from dp_bandit_envs.advice.privacy_pays import LARGEST, SHARE
 from dp_bandit_envs.advice.standings import Standing
+from dp_bandit_envs.algorithms import Algorithm
 
 NOT_PRIVATE_ADVICE: Final = (
     "NOT PRIVATE: the outcomes in {} were looked at, and this advice depends on them; no noise protects them here."
@@ -45,6 +47,7 @@ class Advice:
         left_out: Algorithms that do not meet the guarantee, and why.
         data: The name of the file; "" without one.
         looked_at_gains: Whether its gains were used, so that the advice is not private.
+        in_replay: What a replay of the file needs for the same guarantee; None without a file.
     """
 
     n_arms: int
@@ -63,6 +66,7 @@ class Advice:
     left_out: dict[str, str] = dataclasses.field(repr=False)
     data: str = ""
     looked_at_gains: bool = False
+    in_replay: InReplay | None = dataclasses.field(default=None, repr=False)
 
     def ranking(self, situation: str) -> list[Standing]:
         """Return the standings in one situation, the least mean regret first.
@@ -74,6 +78,8 @@ class Advice:
 
     def __str__(self) -> str:
         parts = [self._about(), *(self._table(name) for name, _ in self.situations), self._what_to_take()]
+        if self.in_replay:
+            parts.append(self._in_replay(self.in_replay))
         if self.pays_from:
             parts.append(self._where_it_pays())
         if self.left_out:
@@ -126,7 +132,7 @@ class Advice:
                 " arms at random cost no privacy."
             )
         low, high = chosen.interval
-        text = f"take {as_typed(chosen)}. It loses {chosen.share:.0%} ({low:.0%} to {high:.0%}) of what arms at random"
+        text = f"take {typed(chosen.algorithm)}. It loses {chosen.share:.0%} ({low:.0%} to {high:.0%}) of what arms at random"
         text += " lose" + (", less than any one arm throughout" if chosen.share < 0 else "")
         if key == "drifting":
             text += ", and its expected regret is bounded whatever the outcomes are"
@@ -139,6 +145,17 @@ class Advice:
             )
             text += " for a study that runs once"
         return f"{text}."
+
+    def _in_replay(self, replay: InReplay) -> str:
+        text = (
+            f"All this is for a NEW trial. A REPLAY of the {replay.records:,} records of {self.data} plays them again"
+            f" and again, so that one person serves in up to {replay.rounds:,} rounds."
+        )
+        if replay.algorithms:
+            return (
+                f"{text} For the same guarantee in a replay take {' or '.join(map(typed, replay.algorithms.values()))}."
+            )
+        return f"{text} No algorithm named above gives the same guarantee there."
 
     def _where_it_pays(self) -> str:
         *others, last = self.leaders
@@ -156,15 +173,15 @@ class Advice:
         return dict(self.situations)[one.situation] == kind
 
 
-def as_typed(chosen: Pick) -> str:
+def typed(algorithm: Algorithm) -> str:
     """Return an algorithm as `dp-bandit run` takes it, with the parameters that fix its privacy."""
-    has = chosen.algorithm.parameters
-    keys = ["batch_size"] if chosen.name == "EXP3-tau" else ["epsilon", "delta"]
-    written = [f"{key}={_rounded_down(has[key])}" for key in keys if has.get(key) is not None]
-    return f"{chosen.name}:{','.join(written)}" if written else chosen.name
+    has = algorithm.parameters
+    keys = ["batch_size"] if algorithm.name == "EXP3-tau" else ["epsilon", "delta"]
+    written = [f"{key}={rounded_down(has[key])}" for key in keys if has.get(key) is not None]
+    return f"{algorithm.name}:{','.join(written)}" if written else algorithm.name
 
 
-def _rounded_down(value: float) -> str:
+def rounded_down(value: float) -> str:
     """Return a number with six digits that is not larger, so that what is typed protects at least as much."""
     if isinstance(value, int):
         return str(value)

@@ -9,6 +9,7 @@ from typing import Any, Final, SupportsFloat, SupportsIndex
 from dp_bandit_envs import checks
 from dp_bandit_envs.advice.advice import Advice
 from dp_bandit_envs.advice.eligible import BEST_WHEN_LONG, NOT_PRIVATE, USUAL, eligible
+from dp_bandit_envs.advice.in_replay import in_replay
 from dp_bandit_envs.advice.picks import pick
 from dp_bandit_envs.advice.privacy_pays import pays_from
 from dp_bandit_envs.advice.situations import GAPS, Situation, drifting, made_up, of_records
@@ -109,6 +110,14 @@ def advise(
         for situation in situations
         if find_horizon and situation.kind == "stable"
     }
+    picks = [
+        pick(stable, by_name, list(by_name), uniform),
+        pick(drift, by_name, bounded, uniform),
+        pick(stable, by_name, local, uniform),
+    ]
+    replayed = None
+    if shape is not None:
+        replayed = in_replay(shape, person_rounds, picks, target, situations[0].game(shape.records))
     return Advice(
         n_arms=arms,
         horizon=rounds,
@@ -118,14 +127,15 @@ def advise(
         trials=games,
         situations=tuple((one.name, one.kind) for one in situations),
         standings=tuple(found),
-        stable=pick(stable, by_name, list(by_name), uniform),
-        drifting=pick(drift, by_name, bounded, uniform),
-        local=pick(stable, by_name, local, uniform),
+        stable=picks[0],
+        drifting=picks[1],
+        local=picks[2],
         pays_from=pays,
         leaders=tuple(leaders),
         left_out=refused,
         data="" if shape is None else shape.name,
         looked_at_gains=look_at_gains,
+        in_replay=replayed,
     )
 
 

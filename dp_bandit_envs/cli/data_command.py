@@ -98,7 +98,14 @@ def show_data(console: Console, file: str, options: Mapping[str, Any], *, out: P
         say("\nEverything is decided. Write the clean file with --out clean.csv.")
         return
     cleaned.save(out, force=force)
-    persons = "" if cleaned.persons is None else " --persons person"
-    say(f"\nWritten: {out}, and {out}.json, which says what was done. Next, for example:")
-    say(f"dp-bandit advise {shlex.quote(str(out))} --epsilon 1")
-    say(f"dp-bandit run {shlex.quote(str(out))} Batched-Lap-HTINF --epsilon 1{persons}")
+    from dp_bandit_envs.advice.advice import rounded_down
+
+    use, path = cleaned.use, shlex.quote(str(out))
+    whom, epsilon = ("record", 1 / use.record) if use.person is None else ("person", 1 / use.person)
+    say(
+        f"\nWritten: {out}, and {out}.json, which says what was done. Next, for example, with epsilon = 1 for a {whom}:"
+    )
+    # Without persons, a record is all that anything can be said for.
+    say(f"dp-bandit advise {path} --epsilon 1{' --rounds-per-person 1' if use.person is None else ''}  (a new trial)")
+    persons = "" if use.person is None else " --persons person"
+    say(f"dp-bandit run {path} Batched-Lap-HTINF --epsilon {rounded_down(epsilon)}{persons}  (a replay of this file)")

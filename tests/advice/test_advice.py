@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs import advise, make_algorithm
-from dp_bandit_envs.adversaries import Stochastic
+from dp_bandit_envs.adversaries import Replay, Stochastic
 from dp_bandit_envs.advice import FadingArms
-from dp_bandit_envs.advice.advice import as_typed
+from dp_bandit_envs.advice.advice import typed
 from dp_bandit_envs.advice.eligible import eligible, for_person
 from dp_bandit_envs.advice.picks import pick
 from dp_bandit_envs.advice.shuffled_arms import ShuffledCoins, ShuffledPools
@@ -59,7 +59,7 @@ def test_what_is_advised_guarantees_it_to_a_person(delta, rounds):
 def test_what_can_be_typed_protects_at_least_as_much():
     advice = advise(n_arms=3, horizon=100, epsilon=1.0, rounds_per_person=3, trials=4, find_horizon=False, **QUICK)
     for chosen in (advice.stable, advice.drifting, advice.local):
-        name, _, parameters = as_typed(chosen).partition(":")
+        name, _, parameters = typed(chosen.algorithm).partition(":")
         assert name == chosen.name
         if parameters:
             assert 0.33333 <= float(parameters.removeprefix("epsilon=")) <= 1 / 3
@@ -154,6 +154,21 @@ def test_without_persons_their_rounds_must_be_given(records):
     with refused(ValueError, "--rounds-per-person", "trial.csv"):
         advise(records, **settings)
     assert "all 2 rounds of a person" in str(advise(records, rounds_per_person=2, **settings))
+
+
+def test_a_replay_gets_a_parameter_of_its_own(records):
+    """Two of the 12 persons with records of every arm have two records of one; in a replay all serve more often."""
+    lines = records.read_text(encoding="utf-8").splitlines()
+    records.write_text("\n".join([*lines, *(["0,0.5,0"] * 20)]), encoding="utf-8")  # arm 0 has 40 records, others 20
+    advice = advise(records, epsilon=1.0, trials=40, horizon=8_000, find_horizon=False, **QUICK)
+    replay = advice.in_replay
+    game = BanditEnv(Replay(records, persons="person"))
+    assert (replay.records, replay.rounds) == (game.horizon, game.data_use.person) and replay.rounds > 24
+    assert advice.stable.name in replay.algorithms
+    for name, algorithm in replay.algorithms.items():
+        assert 0.999 < algorithm.guarantee_in(game).for_person().epsilon <= 1.0
+        assert typed(algorithm) in str(advice) and name in ("DP-KLUCB", "DP-IMED", *FEW)
+    assert "NEW trial" in str(advice)
 
 
 def test_to_look_at_gains_must_be_asked_for_and_is_said_not_to_be_private(records):

@@ -2,6 +2,7 @@
 
 import json
 
+from dp_bandit_envs.adversaries import Replay
 from tests.recorded_data.messy_trial import SECRET_GAIN, SECRET_PERSON, SECRET_TEXT, messy
 
 DATA = "data messy.csv --arm treatment --gain outcome --person id"
@@ -17,6 +18,10 @@ def test_a_messy_file_becomes_clean_and_is_advised_on(dp_bandit, tmp_path):
     assert (code, err) == (0, "") and "--persons person" in second
     assert not any(secret in first + second for secret in (SECRET_GAIN, SECRET_PERSON, SECRET_TEXT, "canary"))
     assert json.loads((tmp_path / "clean.csv.json").read_text(encoding="utf-8"))["arm_names"] == ["A", "B", "placebo"]
+    (run,) = [line for line in second.splitlines() if line.startswith("dp-bandit run")]
+    epsilon = float(run.split("--epsilon ")[1].split()[0])
+    served = Replay(tmp_path / "clean.csv", persons="person").data_use.person
+    assert 0.99 < epsilon * served <= 1 < served
     code, out, err = dp_bandit(*ADVISE.split())
     assert (code, err) == (0, "") and "all 20 rounds of a person" in out
     assert "What to take" in out and "Privacy pays" in out and "no outcome was used" in out
