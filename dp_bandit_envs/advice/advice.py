@@ -5,7 +5,7 @@ import math
 from typing import Final
 
 from dp_bandit_envs.advice.in_replay import InReplay
-from dp_bandit_envs.advice.picks import Pick
+from dp_bandit_envs.advice.picks import Pick, Safer
 from dp_bandit_envs.advice.privacy_pays import LARGEST, SHARE
 from dp_bandit_envs.advice.standings import Standing
 from dp_bandit_envs.algorithms import Algorithm
@@ -93,11 +93,13 @@ class Advice:
         whom = "a person, who has one round"
         if self.rounds_per_person > 1:
             whom = f"all {self.rounds_per_person} rounds of a person together, so that each round gets less"
+        below = "; where effects drift, a negative one is more than any one arm gains"
+        shown = below if any(one.mean < 0 for one in self.standings) else ""
         return (
             f"{self.n_arms} arms, {self.horizon:,} rounds; every private algorithm guarantees epsilon ="
             f" {self.epsilon:g}{at} for {whom}.\n"
-            "Regret is the gain lost against playing the best arm throughout; a success is a gain of 1. Means of"
-            f" {self.trials} simulated games\nwith their 95 % intervals; in one game of a hundred regret is above the"
+            f"Regret is the gain lost against playing the best arm throughout{shown}; a success is a gain of 1."
+            f" Means of {self.trials} simulated games\nwith their 95 % intervals; in one game of a hundred regret is above the"
             " 99 % quantile."
         )
 
@@ -132,18 +134,14 @@ class Advice:
                 " arms at random cost no privacy."
             )
         low, high = chosen.interval
-        text = f"take {typed(chosen.algorithm)}. It loses {chosen.share:.0%} ({low:.0%} to {high:.0%}) of what arms at random"
-        text += " lose" + (", less than any one arm throughout" if chosen.share < 0 else "")
+        safer = "" if chosen.safer is None else _safer_first(chosen, chosen.safer)
+        text = f"{safer}take {typed(chosen.algorithm)}. It loses {chosen.share:.0%} ({low:.0%} to {high:.0%})"
+        text += " of what arms at random lose" + (", less than any one arm throughout" if chosen.share < 0 else "")
         if key == "drifting":
             text += ", and its expected regret is bounded whatever the outcomes are"
             best = next(one for one in self.standings if self._is(one, "drifting") and one.role == "private")
             if best.algorithm != chosen.name:
                 text += f"; {best.algorithm} lost less in this one drift, but no bound covers it in others"
-        if chosen.safer:
-            text += (
-                f". {chosen.safer} loses a little more on average and much less in a bad game (99 % quantile): take it"
-            )
-            text += " for a study that runs once"
         return f"{text}."
 
     def _in_replay(self, replay: InReplay) -> str:
@@ -171,6 +169,15 @@ class Advice:
 
     def _is(self, one: Standing, kind: str) -> bool:
         return dict(self.situations)[one.situation] == kind
+
+
+def _safer_first(chosen: Pick, safer: Safer) -> str:
+    """Return which algorithm to take for a study that runs once, before the one that loses least on average."""
+    more = f", {safer.share / chosen.share - 1:.0%} more than {chosen.name}" if chosen.share > 0 else ""
+    return (
+        f"for a study that runs once, take {typed(safer.algorithm)}. It loses {safer.share:.0%} of what arms at random"
+        f" lose{more}, but much less in a bad game (99 % quantile). For the least loss averaged over many studies, "
+    )
 
 
 def typed(algorithm: Algorithm) -> str:

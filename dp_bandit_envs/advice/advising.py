@@ -150,8 +150,11 @@ def _size(
     shape: TrialShape | None,
 ) -> tuple[int, int, int]:
     if shape is None and (n_arms is None or horizon is None):
-        missing = "the number of arms" if n_arms is None else "the horizon"
-        raise ValueError(f"{missing} must be given, or a file that shows it; there is neither. Give arms and horizon.")
+        absent = [name for name, value in (("arms", n_arms), ("horizon", horizon)) if value is None]
+        raise ValueError(
+            f"{' and '.join(absent)} must be given, or a file that shows it; there is neither. Give"
+            f" {' and '.join(f'--{name}' for name in absent)}."
+        )
     if shape is not None and n_arms is not None and checks.integer("arms", n_arms, at_least=2) != shape.n_arms:
         raise ValueError(f"arms must be those of {shape.name}, {shape.n_arms}; received {n_arms}. Leave arms out.")
     arms = checks.integer("arms", shape.n_arms if n_arms is None and shape is not None else n_arms, at_least=2)  # type: ignore[arg-type]

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from dp_bandit_envs.cli.options import Jobs, Seed, whole
+from dp_bandit_envs.cli.options import Jobs, Seed, decimal, whole
 from dp_bandit_envs.cli.terminal import console
 
 EXAMPLES = (
@@ -18,8 +18,12 @@ def advise(
         str | None,
         typer.Argument(help="A file with the columns arm,gain, such as dp-bandit data writes; only its shape is used."),
     ] = None,
-    epsilon: Annotated[float | None, typer.Option(help="The privacy of a person, such as 1.")] = None,
-    delta: Annotated[float, typer.Option(help="At this delta; 0 for pure differential privacy.")] = 0.0,
+    epsilon: Annotated[
+        float | None, typer.Option(parser=decimal, metavar="NUMBER", help="The privacy of a person, such as 1.")
+    ] = None,
+    delta: Annotated[
+        float, typer.Option(parser=decimal, metavar="NUMBER", help="At this delta; 0 for pure differential privacy.")
+    ] = 0.0,
     arms: Annotated[int | None, typer.Option(parser=whole, metavar="NUMBER", help="Number of arms.")] = None,
     horizon: Annotated[
         int | None, typer.Option(parser=whole, metavar="NUMBER", help="Number of rounds, as 5000 or 1e5.")
@@ -32,7 +36,11 @@ def advise(
     ] = None,
     gap: Annotated[
         list[float] | None,
-        typer.Option(help="How far the best arm is ahead, in (0, 1]; may be repeated. By default 0.05, 0.1 and 0.3."),
+        typer.Option(
+            parser=decimal,
+            metavar="NUMBER",
+            help="How far the best arm is ahead, in (0, 1]; may be repeated. By default 0.05, 0.1 and 0.3.",
+        ),
     ] = None,
     person: Annotated[str | None, typer.Option(help="The file's column of persons, if it is not person.")] = None,
     look_at_gains: Annotated[

@@ -34,6 +34,17 @@ def whole(text: Any) -> int:
     raise typer.BadParameter(f"{written!r} is no whole number, such as 1000 or 1e5")
 
 
+def decimal(text: Any) -> float:
+    """Return a number with a decimal point; a decimal comma is refused in one sentence."""
+    written = str(text).strip()
+    try:
+        return float(written)
+    except ValueError:
+        comma = re.fullmatch(r"\d*,\d+", written)
+        hint = f"decimals begin with a point, as in {written.replace(',', '.')}" if comma else "give one such as 0.5"
+        raise typer.BadParameter(f"{written!r} is no number; {hint}") from None
+
+
 def wholes(texts: Sequence[str] | None) -> list[int] | None:
     """Return the whole numbers of an option that takes several: `1000,1e4`, or given twice; None if it is not given."""
     if not texts:

@@ -6,7 +6,7 @@ import pytest
 from dp_bandit_envs import advise, make_algorithm
 from dp_bandit_envs.adversaries import Replay, Stochastic
 from dp_bandit_envs.advice import FadingArms
-from dp_bandit_envs.advice.advice import typed
+from dp_bandit_envs.advice.advice import _safer_first, typed
 from dp_bandit_envs.advice.eligible import eligible, for_person
 from dp_bandit_envs.advice.picks import pick
 from dp_bandit_envs.advice.shuffled_arms import ShuffledCoins, ShuffledPools
@@ -78,10 +78,13 @@ def test_a_pick_is_clearly_better_than_arms_at_random_and_a_safer_one_is_named()
     lucky = [-5.0] * 100  # negative against a fixed arm, as in drifting games
     found = [standing("DP-IMED", imed), standing("DP-KLUCB", klucb), standing("Uniform", [100.0] * 100)]
     chosen = pick(found, algorithms, names[:2], uniform)
-    assert (chosen.name, chosen.safer) == ("DP-IMED", "DP-KLUCB") and chosen.share == pytest.approx(0.0595)
+    assert (chosen.name, chosen.safer.name) == ("DP-IMED", "DP-KLUCB") and chosen.share == pytest.approx(0.0595)
+    assert "DP-KLUCB" in _safer_first(chosen, chosen.safer) and "18% more than DP-IMED" in _safer_first(
+        chosen, chosen.safer
+    )  # .07 / .0595
     assert pick(found, algorithms, [], uniform) is None
     better = pick([standing("DP-IMED", lucky), *found[1:]], algorithms, names[:2], uniform)
-    assert (better.name, better.safer, better.share) == ("DP-IMED", "", pytest.approx(-0.05))
+    assert (better.name, better.safer, better.share) == ("DP-IMED", None, pytest.approx(-0.05))
     noisy = [standing("DP-IMED", [0.0, 190.0] * 50), standing("Uniform", [100.0] * 100)]
     assert pick(noisy, algorithms, ["DP-IMED"], uniform).name == "Uniform"
 

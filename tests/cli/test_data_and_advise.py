@@ -46,3 +46,11 @@ def test_a_scale_from_the_data_is_one_line(dp_bandit, tmp_path):
 def test_advice_needs_an_epsilon(dp_bandit):
     code, _, err = dp_bandit("advise", "--arms", 4, "--horizon", 100)
     assert code == 2 and "--epsilon" in err and "Traceback" not in err
+
+
+def test_a_decimal_comma_and_a_missing_horizon_are_named(dp_bandit):
+    for wrong in ("1,5", "0,5"):
+        code, _, err = dp_bandit("advise", "--arms", 4, "--horizon", 100, "--epsilon", wrong)
+        assert code == 2 and wrong.replace(",", ".") in err and "point" in err
+    code, _, err = dp_bandit("advise", "--arms", 4, "--epsilon", 1)
+    assert code == 2 and "--horizon" in err and "--arms" not in err
