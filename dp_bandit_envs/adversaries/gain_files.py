@@ -128,9 +128,11 @@ def _owner_column(file: DataFile, line: int, names: list[str], persons: str) -> 
     """Return the index of the column that says whose a line is."""
     wanted = persons.strip().lower()
     if names.count(wanted) != 1 or wanted in LONG_COLUMNS:
+        # Without one of its own names it may be somebody's record.
+        known = _short(", ".join(map(repr, names))) if set(LONG_COLUMNS) & set(names) else "none that are known"
         raise GainFileError(
-            f"{file.name}, line {line}: the first line must name one column of persons, {persons!r};"
-            f" received {_short(', '.join(map(repr, names))) or 'no names'}."
+            f"{file.name}, line {line}: the first line must name one column of persons, {persons!r}; its names are"
+            f" {known}. Check the name, or write a first line of names."
         )
     return names.index(wanted)
 

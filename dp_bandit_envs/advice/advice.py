@@ -99,8 +99,8 @@ class Advice:
             f"{self.n_arms} arms, {self.horizon:,} rounds; every private algorithm guarantees epsilon ="
             f" {self.epsilon:g}{at} for {whom}.\n"
             f"Regret is the gain lost against playing the best arm throughout{shown}; a success is a gain of 1."
-            f" Means of {self.trials} simulated games\nwith their 95 % intervals; in one game of a hundred regret is above the"
-            " 99 % quantile."
+            f" Means of {self.trials} simulated games\nwith their 95 % intervals; in one game of a hundred regret"
+            " is above the 99 % quantile."
         )
 
     def _table(self, situation: str) -> str:

@@ -13,7 +13,8 @@ from dp_bandit_envs.protocols import IntArray
 from dp_bandit_envs.recorded_data.arm_spellings import arms_of, person_key
 from dp_bandit_envs.recorded_data.clean_options import Decisions, decisions
 from dp_bandit_envs.recorded_data.clean_records import CleanRecords, rounds_of
-from dp_bandit_envs.recorded_data.file_cells import Record, Sheet, columns_of, sheet_of
+from dp_bandit_envs.recorded_data.column_names import columns_of
+from dp_bandit_envs.recorded_data.file_cells import Record, Sheet, sheet_of
 from dp_bandit_envs.recorded_data.file_lines import lines_of
 from dp_bandit_envs.recorded_data.file_problems import Findings, Problem
 from dp_bandit_envs.recorded_data.gain_column import gains_of
@@ -82,7 +83,7 @@ def clean(
     file = source if isinstance(source, DataFile) else DataFile.read(source, error=GainFileError)
     wanted = [arm, gain] if person is None else [arm, gain, person]
     sheet = _sheet(file, wanted, decided)
-    columns = columns_of(sheet.names, wanted, name=file.name)
+    columns = columns_of(sheet, wanted, name=file.name)
     if len(set(columns)) < len(columns):
         raise GainFileError(f"{file.name}: arm, gain and person must be different columns; received {wanted}.")
     return _cleaned(file, sheet, columns, wanted, decided)

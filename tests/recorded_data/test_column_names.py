@@ -1,0 +1,33 @@
+"""Names of columns help to find the right one, but a first line that may be a record is never shown."""
+
+import pytest
+
+from dp_bandit_envs.data_files import DataFile
+from dp_bandit_envs.errors import GainFileError
+from dp_bandit_envs.recorded_data import clean
+from tests.tools.refusals import refused
+
+
+def given(lines, **columns):
+    return clean(DataFile("trial.csv", "\n".join(lines).encode()), **{"arm": "drug", "gain": "effect", **columns})
+
+
+@pytest.mark.parametrize("first", ["P003,Ramipril,gut", "Meier,Ramipril,gut", "Meier,Ramipril,2.5.2024"])
+def test_a_record_in_the_first_line_is_withheld(first):
+    with refused(GainFileError, "line 1", "'drug'") as caught:
+        given([first, "P004,Enalapril,gut", "P005,Ramipril,schlecht"])
+    for cell in first.split(","):
+        assert cell not in str(caught.value)
+
+
+def test_names_are_shown_where_a_wanted_one_is_found_or_none_can_be_a_record():
+    records = ["P004,Enalapril,gut", "P005,Ramipril,schlecht"]
+    with refused(GainFileError, "'effects'", "'P12'"):
+        given(["P12,drug,effects", *records])
+    with refused(GainFileError, "'treatment'"):
+        given(["who,treatment,result", *records])
+
+
+def test_a_near_name_is_proposed():
+    with refused(GainFileError, "'effect'", "Did you mean 'Effects'?"):
+        given(["who,drug,Effects", "a,b,1", "c,d,0"])
