@@ -127,7 +127,10 @@ def _cleaned(
         counted = within_limit(counted, owners, lines, wanted[2], found, decided.most_per_person)
     problems += of_names(found, wanted, decided, () if hidden else arms.names)
     arms_counted = [arm_of[index] for index in counted]
-    problems += of_arms(wanted[0], arms.names, arms_counted, [lines[index] for index in counted], len(named))
+    of_the_arms = of_arms(wanted[0], arms.names, arms_counted, [lines[index] for index in counted], len(named))
+    # Without one number among the outcomes, arms and outcomes may be exchanged: then "few" would count outcomes.
+    only_words = all(math.isnan(gain) for gain in gains) and any(one.kind == "text" for one in of_gains)
+    problems += [one for one in of_the_arms if one.kind != "few" or not only_words]
     used = [] if any(one.is_open for one in problems) else counted
     return CleanRecords(
         source=file.path.name,

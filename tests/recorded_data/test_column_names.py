@@ -31,3 +31,9 @@ def test_names_are_shown_where_a_wanted_one_is_found_or_none_can_be_a_record():
 def test_a_near_name_is_proposed():
     with refused(GainFileError, "'effect'", "Did you mean 'Effects'?"):
         given(["who,drug,Effects", "a,b,1", "c,d,0"])
+
+
+def test_exchanged_columns_show_no_count_of_outcomes():
+    lines = ["drug,effect", *["Ramipril,gut"] * 30, *["Enalapril,gut"] * 4, *["Enalapril,schlecht"] * 3]
+    records = given(lines, arm="effect", gain="drug")
+    assert records.open_problems and "34 record" not in str(records) and "3 record" not in str(records)

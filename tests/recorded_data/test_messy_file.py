@@ -1,6 +1,8 @@
 """A file with every problem: all are reported at once with exact counts, and what is decided becomes a clean file."""
 
 import json
+import os
+import stat
 
 import numpy as np
 import pytest
@@ -130,6 +132,14 @@ def test_a_round_trip_plays(tmp_path):
         "DPBandit-Replay-v0", ["DP-EXP3-Lap"], seed=None, env_kwargs={"gains": path, "persons": "person"}
     )["DP-EXP3-Lap"]
     assert played.guarantee.for_person().epsilon == played.guarantee.epsilon * records.use.person
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has other permissions")
+@pytest.mark.parametrize("force", [False, True])
+def test_only_the_owner_reads_a_clean_file(tmp_path, force):
+    path = cleaned(**DECIDED).save(tmp_path / "clean.csv", force=force)
+    for file in (path, tmp_path / "clean.csv.json"):
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
 def test_a_clean_file_replaces_nothing_unless_told(tmp_path):
