@@ -37,7 +37,13 @@ def data(
     missing: Annotated[
         str, typer.Option(metavar="refuse|drop|GAIN", help="What a missing outcome is; 0 counts it as gain 0.")
     ] = "refuse",
-    missing_codes: Annotated[str, typer.Option(help="Numbers that mean missing, such as -99,999.")] = "",
+    missing_codes: Annotated[
+        str,
+        typer.Option(
+            help="Numbers and words that mean missing, such as -99,refused; for arms and persons only words and"
+            " negative numbers, as 99 may be the number of one."
+        ),
+    ] = "",
     outside: Annotated[
         str, typer.Option(metavar="refuse|drop|clip", help="What to do with gains outside [0, 1].")
     ] = "refuse",

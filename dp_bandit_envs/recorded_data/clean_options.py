@@ -2,14 +2,16 @@
 
 import dataclasses
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal, TypeAlias, cast
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.recorded_data.written_numbers import Decimal
+from dp_bandit_envs.recorded_data.written_numbers import MISSING_NAMES, Decimal
 
 Missing: TypeAlias = Literal["refuse", "drop"] | float
 FROM_DATA: Final = ("auto", "data", "minmax", "min-max", "min,max", "range", "normalize", "normalise")
+_UNSIGNED: Final = re.compile(r"\+?[\d.]+")
 WHY_PUBLIC: Final = (
     "scale must be known without the data, such as 0,100 for a score from 0 to 100; received {!r}. The smallest and"
     " largest value in the data are somebody's outcomes: all clean gains would depend on them, which no noise for one"
@@ -44,6 +46,11 @@ class Decisions:
     values: dict[str, float]
     missing_codes: frozenset[str]
     most_per_person: int | None
+
+    @property
+    def missing_names(self) -> frozenset[str]:
+        """Spellings of a missing arm or person: a code such as 99 is not, as it may be the number of one."""
+        return MISSING_NAMES | {code for code in self.missing_codes if not _UNSIGNED.fullmatch(code)}
 
 
 def decisions(

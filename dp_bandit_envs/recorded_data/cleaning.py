@@ -18,9 +18,8 @@ from dp_bandit_envs.recorded_data.file_cells import Record, Sheet, sheet_of
 from dp_bandit_envs.recorded_data.file_lines import lines_of
 from dp_bandit_envs.recorded_data.file_problems import Findings, Problem
 from dp_bandit_envs.recorded_data.gain_column import gains_of
-from dp_bandit_envs.recorded_data.name_columns import are_no_arms, of_arms, of_names, within_limit
+from dp_bandit_envs.recorded_data.name_columns import are_no_arms, of_arms, of_names, of_persons, within_limit
 from dp_bandit_envs.recorded_data.pandas_tables import ENDINGS, sheet_of_table
-from dp_bandit_envs.recorded_data.written_numbers import MISSING_NAMES
 
 
 def clean(
@@ -61,7 +60,8 @@ def clean(
         duplicates: For second and later copies of whole lines: `"keep"` or `"drop"`.
         decimal: The mark before decimals: `"point"`, `"comma"`, or `"auto"`.
         values: Outcomes that are words, `{"cured": 1, "not cured": 0}` or `"cured=1,not cured=0"`.
-        missing_codes: More spellings of a missing outcome, such as `[-99]`, or `"-99,999"`.
+        missing_codes: More spellings of a missing value, numbers or words, such as `[-99, "refused"]` or
+            `"-99,refused"`. Of arms and persons only words and negative numbers: 99 may be the number of one.
         most_per_person: Records of a person beyond this number are left out, the later ones in the file.
 
     Raises:
@@ -107,7 +107,7 @@ def _cleaned(
     gains, of_gains = gains_of(cells[1], lines, decided, column=wanted[1])
     named = list(range(len(records)))
     for column in (0, 2)[: len(columns) - 1]:
-        absent = {index for index, cell in enumerate(cells[column]) if cell.strip().casefold() in MISSING_NAMES}
+        absent = {index for index, cell in enumerate(cells[column]) if cell.strip().casefold() in decided.missing_names}
         for index in sorted(absent):
             found.add("missing", lines[index], wanted[column])
         named = [index for index in named if index not in absent]
@@ -124,6 +124,7 @@ def _cleaned(
     counted = named if open_yet else usable
     owners = [person_key(cell) for cell in cells[2]] if len(columns) > 2 else None
     if owners is not None:
+        of_persons(owners, cells[2], named, lines, wanted[2], found)
         counted = within_limit(counted, owners, lines, wanted[2], found, decided.most_per_person)
     problems += of_names(found, wanted, decided, () if hidden else arms.names)
     arms_counted = [arm_of[index] for index in counted]

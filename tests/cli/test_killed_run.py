@@ -17,7 +17,7 @@ from dp_bandit_envs import durable_files
 last, *sys.argv = sys.argv[1:]
 open_new = durable_files.open_new
 
-def killed(path, mode):
+def killed(path, mode=0o666):
     file = open_new(path, mode)
     if last.rpartition("/")[2] in path.name:
         file.write(bytes(100))
