@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from dp_bandit_envs import checks
 from dp_bandit_envs.data_files import DataFile
 from dp_bandit_envs.errors import GainFileError
 from dp_bandit_envs.protocols import IntArray
@@ -14,12 +15,11 @@ from dp_bandit_envs.recorded_data.arm_spellings import arms_of, person_key
 from dp_bandit_envs.recorded_data.clean_options import Decisions, decisions
 from dp_bandit_envs.recorded_data.clean_records import CleanRecords, rounds_of
 from dp_bandit_envs.recorded_data.column_names import columns_of
-from dp_bandit_envs.recorded_data.file_cells import Record, Sheet, sheet_of
-from dp_bandit_envs.recorded_data.file_lines import lines_of
+from dp_bandit_envs.recorded_data.file_cells import Record, Sheet
 from dp_bandit_envs.recorded_data.file_problems import Findings, Problem
 from dp_bandit_envs.recorded_data.gain_column import gains_of
 from dp_bandit_envs.recorded_data.name_columns import are_no_arms, of_arms, of_names, of_persons, within_limit
-from dp_bandit_envs.recorded_data.pandas_tables import ENDINGS, sheet_of_table
+from dp_bandit_envs.recorded_data.reading import read_sheet
 
 
 def clean(
@@ -37,6 +37,8 @@ def clean(
     values: Mapping[str, float] | str | None = None,
     missing_codes: Sequence[Any] | str = (),
     most_per_person: int | None = None,
+    header: int = 1,
+    sheet: str | None = None,
 ) -> CleanRecords:
     """Read a messy file with one recorded gain a line, and return clean records with all problems of the file.
 
@@ -63,6 +65,8 @@ def clean(
         missing_codes: More spellings of a missing value, numbers or words, such as `[-99, "refused"]` or
             `"-99,refused"`. Of arms and persons only words and negative numbers: 99 may be the number of one.
         most_per_person: Records of a person beyond this number are left out, the later ones in the file.
+        header: The line with the names of the columns, from 1; lines before it are not read.
+        sheet: The name of the sheet of an Excel file; by default the first.
 
     Raises:
         GainFileError: If there is no such file, or no such column in it, or no record.
@@ -82,19 +86,12 @@ def clean(
     )
     file = source if isinstance(source, DataFile) else DataFile.read(source, error=GainFileError)
     wanted = [arm, gain] if person is None else [arm, gain, person]
-    sheet = _sheet(file, wanted, decided)
-    columns = columns_of(sheet, wanted, name=file.name)
+    first = checks.integer("header", header, at_least=1)
+    found = read_sheet(file, wanted, drop_broken=decided.unreadable == "drop", header=first, sheet=sheet)
+    columns = columns_of(found, wanted, name=file.name)
     if len(set(columns)) < len(columns):
         raise GainFileError(f"{file.name}: arm, gain and person must be different columns; received {wanted}.")
-    return _cleaned(file, sheet, columns, wanted, decided)
-
-
-def _sheet(file: DataFile, wanted: Sequence[str], decided: Decisions) -> Sheet:
-    if file.path.suffix in ENDINGS:
-        return sheet_of_table(file)
-    lines, problems = lines_of(file.text_bytes(error=GainFileError))
-    sheet = sheet_of(lines, wanted, name=file.name, drop_broken=decided.unreadable == "drop")
-    return sheet._replace(problems=[*problems, *sheet.problems])
+    return _cleaned(file, found, columns, wanted, decided)
 
 
 def _cleaned(

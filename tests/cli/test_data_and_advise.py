@@ -54,3 +54,12 @@ def test_a_decimal_comma_and_a_missing_horizon_are_named(dp_bandit):
         assert code == 2 and wrong.replace(",", ".") in err and "point" in err
     code, _, err = dp_bandit("advise", "--arms", 4, "--epsilon", 1)
     assert code == 2 and "--horizon" in err and "--arms" not in err
+
+
+def test_without_an_arm_the_columns_are_listed_unless_they_may_be_a_record(dp_bandit, tmp_path):
+    (tmp_path / "trial.csv").write_text("who,drug,effect\nm,a,1\nn,b,0\n", encoding="utf-8")
+    code, out, _ = dp_bandit("data", "trial.csv")
+    assert code == 1 and "'who', 'drug', 'effect'" in out and "--arm COLUMN" in out
+    (tmp_path / "bare.csv").write_text("Meier,Ramipril,gut\nHuber,Ramipril,gut\n", encoding="utf-8")
+    code, out, err = dp_bandit("data", "bare.csv")
+    assert code == 2 and "--arm" in err and "Meier" not in out + err and "gut" not in out + err
