@@ -62,6 +62,9 @@ def data(
     most_per_person: Annotated[
         int | None, typer.Option(parser=whole, metavar="NUMBER", help="Keep at most so many records of a person.")
     ] = None,
+    arms_alike: Annotated[
+        str, typer.Option(help="Arms that are one, such as Plazebo=Placebo; unbekannt= is a missing arm.")
+    ] = "",
     header: Annotated[int, typer.Option(help="The line with the names of the columns.")] = 1,
     sheet: Annotated[str | None, typer.Option(help="The sheet of an Excel file; by default the first.")] = None,
     out: Annotated[Path | None, typer.Option(metavar="CLEAN.csv", help="Write the clean file here.")] = None,
@@ -75,6 +78,7 @@ def data(
         "duplicates": duplicates,
         "values": values,
         "most_per_person": most_per_person,
+        "arms_alike": arms_alike,
         "header": header,
         "sheet": sheet,
     }

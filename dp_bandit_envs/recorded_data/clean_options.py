@@ -34,6 +34,7 @@ class Decisions:
         values: Gains of outcomes that are words, by the word in lower case; before scaling.
         missing_codes: Spellings of a missing outcome, in lower case, beside the usual ones.
         most_per_person: Records of a person beyond this number are left out; None for no limit.
+        arms_alike: Names of arms that stand for another, by the name in lower case; "" is a missing arm.
     """
 
     worst: float | None
@@ -46,6 +47,7 @@ class Decisions:
     values: dict[str, float]
     missing_codes: frozenset[str]
     most_per_person: int | None
+    arms_alike: dict[str, str]
 
     @property
     def missing_names(self) -> frozenset[str]:
@@ -64,6 +66,7 @@ def decisions(
     values: Mapping[str, float] | str | None,
     missing_codes: Sequence[Any] | str,
     most_per_person: int | None,
+    arms_alike: Mapping[str, str] | str | None,
 ) -> Decisions:
     """Return the options of `clean`, checked; see there.
 
@@ -85,6 +88,7 @@ def decisions(
             for code in (missing_codes.split(",") if isinstance(missing_codes, str) else missing_codes)
         ),
         None if most_per_person is None else checks.integer("most_per_person", most_per_person, at_least=1),
+        _alike(arms_alike or {}),
     )
 
 
@@ -131,6 +135,19 @@ def _missing(missing: Any) -> Missing:
             f" {missing!r}. Use drop, or 0 where no outcome means no success."
         )
     return gain
+
+
+def _alike(arms_alike: Mapping[str, str] | str) -> dict[str, str]:
+    try:
+        pairs = (
+            [part.split("=") for part in arms_alike.split(",")] if isinstance(arms_alike, str) else arms_alike.items()
+        )
+        return {" ".join(str(one).split()).casefold(): str(other).strip() for one, other in pairs}
+    except (AttributeError, TypeError, ValueError):
+        raise ValueError(
+            "arms_alike must say which name stands for which, as in Plazebo=Placebo, or unbekannt= for none; what was"
+            " given does not."
+        ) from None
 
 
 def _values(values: Mapping[str, float] | str) -> dict[str, float]:

@@ -12,6 +12,7 @@ from dp_bandit_envs.data_files import DataFile
 from dp_bandit_envs.errors import GainFileError
 from dp_bandit_envs.protocols import IntArray
 from dp_bandit_envs.recorded_data.arm_spellings import arms_of, person_key
+from dp_bandit_envs.recorded_data.arms_alike import near_names, with_alike
 from dp_bandit_envs.recorded_data.clean_options import Decisions, decisions
 from dp_bandit_envs.recorded_data.clean_records import CleanRecords, rounds_of
 from dp_bandit_envs.recorded_data.column_names import columns_of
@@ -37,6 +38,7 @@ def clean(
     values: Mapping[str, float] | str | None = None,
     missing_codes: Sequence[Any] | str = (),
     most_per_person: int | None = None,
+    arms_alike: Mapping[str, str] | str | None = None,
     header: int = 1,
     sheet: str | None = None,
 ) -> CleanRecords:
@@ -65,6 +67,8 @@ def clean(
         missing_codes: More spellings of a missing value, numbers or words, such as `[-99, "refused"]` or
             `"-99,refused"`. Of arms and persons only words and negative numbers: 99 may be the number of one.
         most_per_person: Records of a person beyond this number are left out, the later ones in the file.
+        arms_alike: Names of arms that stand for another, `{"Plazebo": "Placebo"}` or `"Plazebo=Placebo"`; with nothing
+            behind it, `"unbekannt="`, the arm is missing.
         header: The line with the names of the columns, from 1; lines before it are not read.
         sheet: The name of the sheet of an Excel file; by default the first.
 
@@ -83,6 +87,7 @@ def clean(
         values=values,
         missing_codes=missing_codes,
         most_per_person=most_per_person,
+        arms_alike=arms_alike,
     )
     file = source if isinstance(source, DataFile) else DataFile.read(source, error=GainFileError)
     wanted = [arm, gain] if person is None else [arm, gain, person]
@@ -101,6 +106,7 @@ def _cleaned(
     records = _without_copies(sheet.records, found, decided)
     lines = [record.line for record in records]
     cells = [[record.cells[column] for record in records] for column in columns]
+    cells[0] = with_alike(cells[0], lines, wanted[0], decided.arms_alike, found)
     gains, of_gains = gains_of(cells[1], lines, decided, column=wanted[1])
     named = list(range(len(records)))
     for column in (0, 2)[: len(columns) - 1]:
@@ -126,6 +132,7 @@ def _cleaned(
     problems += of_names(found, wanted, decided, () if hidden else arms.names)
     arms_counted = [arm_of[index] for index in counted]
     of_the_arms = of_arms(wanted[0], arms.names, arms_counted, [lines[index] for index in counted], len(named))
+    of_the_arms += [] if hidden else near_names(wanted[0], arms.names)
     # Without one number among the outcomes, arms and outcomes may be exchanged: then "few" would count outcomes.
     only_words = all(math.isnan(gain) for gain in gains) and any(one.kind == "text" for one in of_gains)
     problems += [one for one in of_the_arms if one.kind != "few" or not only_words]

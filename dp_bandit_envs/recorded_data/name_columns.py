@@ -11,7 +11,7 @@ from dp_bandit_envs.recorded_data.file_problems import SHOWN_LINES, Findings, Pr
 
 _NEGATIVE: Final = re.compile(r"-\d+(\.0*)?")
 FEW_RECORDS = 10
-"""Arms with fewer records than this are reported."""
+"""Arms with fewer records than this, or than a hundredth of all, are reported."""
 MOST_NAMED_ARMS = 100
 """A column with more names than this is taken not to be that of the arms, and none of them is shown."""
 MANY = 5
@@ -96,6 +96,7 @@ def of_names(found: Findings, wanted: Sequence[str], decided: Decisions, names: 
         problems += found.problem("missing", "missing value[s]", gap, column=column, is_open=open_gap)
     spelled = f"taken to be one of {', '.join(names)}" if names else "taken to be the same"
     problems += found.problem("spelling", "name[s] with other spaces, case or a final point", spelled, column=wanted[0])
+    problems += found.problem("alike", "name[s] of arms that stand for another", "taken as you said", column=wanted[0])
     if len(wanted) > 2:
         most = decided.most_per_person
         many = (
@@ -134,13 +135,16 @@ def of_arms(column: str, names: Sequence[str], arms: Sequence[int], lines: Seque
     counts = Counter(arms)
     problems = []
     for arm, name in enumerate(names):
-        if counts[arm] >= FEW_RECORDS:
+        if counts[arm] >= max(FEW_RECORDS, len(arms) / 100):
             continue
         first = [line for line, other in zip(lines, arms, strict=True) if other == arm][:SHOWN_LINES]
-        remedy = "an arm without a record cannot be played; correct its lines or remove them"
+        remedy = f"an arm without a record cannot be played; correct its lines, or give {{arms_alike={name}=}}"
         if counts[arm]:
             passes = -(-len(arms) // counts[arm])
-            remedy = f"kept; a replay of all records plays each of them {passes} times, and epsilon counts as often"
+            remedy = f"kept; a replay of all records plays each of them {passes} times, and epsilon counts as"
+            remedy += (
+                f" often; {{arms_alike={name}=OTHER}} makes it one with another arm, {{arms_alike={name}=}} missing"
+            )
         what = f"record{'' if counts[arm] == 1 else 's'} of the arm {name}"
         problems.append(Problem("few", column, counts[arm], tuple(first), what, remedy, not counts[arm]))
     return problems
