@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,11 +19,11 @@ from dp_bandit_envs.recorded_data.file_cells import Record, Sheet
 from dp_bandit_envs.recorded_data.file_problems import Findings, Problem
 from dp_bandit_envs.recorded_data.gain_column import gains_of
 from dp_bandit_envs.recorded_data.name_columns import are_no_arms, of_arms, of_names, of_persons, within_limit
-from dp_bandit_envs.recorded_data.reading import read_sheet
+from dp_bandit_envs.recorded_data.reading import file_of, read_sheet
 
 
 def clean(
-    source: str | Path | DataFile,
+    source: Any,
     *,
     arm: str,
     gain: str,
@@ -50,8 +49,8 @@ def clean(
     the guarantee begins, and publish no counts of it that you would not publish otherwise.
 
     Args:
-        source: A file: `.csv`, `.csv.gz`, `.tsv` or `.txt` with a line of names first; `.parquet` or `.xlsx` with the
-            extra `data`.
+        source: A pandas DataFrame, in which line 2 is the first row; or a file: `.csv`, `.csv.gz`, `.tsv` or `.txt`
+            with a line of names first; `.parquet` or `.xlsx` with the extra `data`.
         arm: The name of the column that says which arm was played; numbers or words, upper and lower case are the same.
         gain: The name of the column of outcomes, larger ones better.
         person: The name of the column that says whose the record is. Clean files number persons anew.
@@ -73,6 +72,7 @@ def clean(
         sheet: The name of the sheet of an Excel file; by default the first.
 
     Raises:
+        WrongTypeError: If the source is neither a file nor a DataFrame.
         GainFileError: If there is no such file, or no such column in it, or no record.
         ValueError: If an argument is none of its choices, or the scale is to be taken from the data.
         ImportError: For Parquet and Excel without the extra `data`.
@@ -89,7 +89,7 @@ def clean(
         most_per_person=most_per_person,
         arms_alike=arms_alike,
     )
-    file = source if isinstance(source, DataFile) else DataFile.read(source, error=GainFileError)
+    file = file_of(source)
     wanted = [arm, gain] if person is None else [arm, gain, person]
     first = checks.integer("header", header, at_least=1)
     found = read_sheet(file, wanted, drop_broken=decided.unreadable == "drop", header=first, sheet=sheet)

@@ -1,16 +1,36 @@
 """Reads a messy file of any kind into a sheet of cells, beginning at the line with the names of its columns."""
 
 from collections.abc import Sequence
-from typing import Final
+from pathlib import Path
+from typing import Any, Final
 
 from dp_bandit_envs.data_files import DataFile
-from dp_bandit_envs.errors import GainFileError
+from dp_bandit_envs.errors import GainFileError, WrongTypeError
 from dp_bandit_envs.recorded_data.file_cells import Record, Sheet, sheet_of
 from dp_bandit_envs.recorded_data.file_lines import lines_of
 from dp_bandit_envs.recorded_data.pandas_tables import ENDINGS, sheet_of_table
 
 TITLES: Final = 30
 """Among so many first lines the one with the names is looked for."""
+
+
+def file_of(source: Any) -> DataFile:
+    """Return a file's content, or that of a pandas DataFrame as CSV.
+
+    Raises:
+        GainFileError: If there is no such file.
+        WrongTypeError: If it is something else.
+    """
+    if isinstance(source, DataFile):
+        return source
+    if isinstance(source, (str, Path)):
+        return DataFile.read(source, error=GainFileError)
+    if type(source).__name__ == "DataFrame" and callable(getattr(source, "to_csv", None)):
+        return DataFile("DataFrame.csv", source.to_csv(index=False).encode())
+    raise WrongTypeError(
+        f"source must be the path of a file, or a pandas DataFrame; received {type(source).__name__}. Write it to a CSV"
+        " file, and give its path."
+    )
 
 
 def read_sheet(

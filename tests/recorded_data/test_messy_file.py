@@ -253,3 +253,13 @@ def test_without_persons_nothing_is_said_for_one():
     records = clean(DataFile("messy.csv", messy()), **columns, **DECIDED)
     assert "nothing can be said for a person" in str(records) and "--person" in records.report(command_line=True)
     assert "nothing can be said" not in str(cleaned(**DECIDED))
+
+
+def test_a_dataframe_is_a_source_and_other_objects_are_refused_shortly():
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame({"drug": ["a", "b", "a"], "effect": [0.25, 1, None], "who": ["x, y", "z", "z"]})
+    records = clean(table, arm="drug", gain="effect", person="who", missing="drop")
+    assert records.gains.tolist() == [0.25, 1.0] and records.persons.tolist() == [0, 1]
+    with refused(TypeError, "DataFrame", "list") as caught:
+        clean([0.7719] * 1000, arm="drug", gain="effect")
+    assert len(str(caught.value)) < 200 and "0.7719" not in repr(caught.value)
