@@ -19,6 +19,8 @@ PARTIAL = re.compile(
 
 OWNER = re.compile(r"(?P<node>[0-9a-f]{8})-(?P<process>\d+)")
 """The content of a claim: the machine and the process."""
+PRIVATE = 0o600
+"""The permissions of a file with private data: only its owner reads it (not enforced on Windows)."""
 ATTEMPTS = 100
 """Number of attempts if other processes keep removing the folder."""
 EMPTY_LOOKS = 50
@@ -26,15 +28,19 @@ EMPTY_LOOKS = 50
 
 
 @contextlib.contextmanager
-def whole_file(target: Path) -> Iterator[IO[bytes]]:
+def whole_file(target: Path, mode: int = 0o666) -> Iterator[IO[bytes]]:
     """Open a new file, which gets the name `target` only once all of it is on the disk.
+
+    Args:
+        target: Its name.
+        mode: Its permissions, less those that the process withholds; `PRIVATE` for private data.
 
     Raises:
         OSError: If it cannot be written; `target` is then unchanged.
     """
     partial = _partial(target)
     try:
-        with open_new(partial) as file:
+        with open_new(partial, mode) as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -45,11 +51,11 @@ def whole_file(target: Path) -> Iterator[IO[bytes]]:
     sync_folder(target.parent)
 
 
-def create_once(target: Path, content: bytes) -> bool:
+def create_once(target: Path, content: bytes, mode: int = 0o666) -> bool:
     """Write a file unless it exists; return True for the one call, of all processes, that wrote it."""
     partial = _partial(target)
     try:
-        with open_new(partial) as file:
+        with open_new(partial, mode) as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
@@ -61,7 +67,7 @@ def create_once(target: Path, content: bytes) -> bool:
         except (OSError, NotImplementedError, AttributeError):
             # Some file systems have no links; then the file is still new, but a crash may leave it incomplete.
             try:
-                with open_new(target) as file:
+                with open_new(target, mode) as file:
                     file.write(content)
                     file.flush()
                     os.fsync(file.fileno())
@@ -108,15 +114,15 @@ def _owner(target: Path) -> re.Match[str] | None:
     return OWNER.fullmatch(text)
 
 
-def open_new(path: Path) -> IO[bytes]:
+def open_new(path: Path, mode: int = 0o666) -> IO[bytes]:
     """Open a new file for writing, and create its folder if needed."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     for _ in range(ATTEMPTS):
         make_folder(path.parent)
         # Another process may remove the folder, once it is empty, between these two lines.
         with contextlib.suppress(FileNotFoundError):
-            return os.fdopen(os.open(path, flags, 0o666), "wb")
-    return os.fdopen(os.open(path, flags, 0o666), "wb")
+            return os.fdopen(os.open(path, flags, mode), "wb")
+    return os.fdopen(os.open(path, flags, mode), "wb")
 
 
 def make_folder(path: Path) -> None:

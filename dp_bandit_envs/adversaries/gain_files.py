@@ -17,6 +17,7 @@ from dp_bandit_envs.errors import GainFileError
 from dp_bandit_envs.protocols import FloatArray
 
 LONG_COLUMNS = ("arm", "gain")
+CLEAN_FIRST = " If it is a messy file, clean it first: dp-bandit data FILE --arm COLUMN --gain COLUMN."
 Row: TypeAlias = tuple[int, list[str]]
 
 
@@ -128,9 +129,11 @@ def _owner_column(file: DataFile, line: int, names: list[str], persons: str) -> 
     """Return the index of the column that says whose a line is."""
     wanted = persons.strip().lower()
     if names.count(wanted) != 1 or wanted in LONG_COLUMNS:
+        # Without one of its own names it may be somebody's record.
+        known = _short(", ".join(map(repr, names))) if set(LONG_COLUMNS) & set(names) else "none that are known"
         raise GainFileError(
-            f"{file.name}, line {line}: the first line must name one column of persons, {persons!r};"
-            f" received {_short(', '.join(map(repr, names))) or 'no names'}."
+            f"{file.name}, line {line}: the first line must name one column of persons, {persons!r}; its names are"
+            f" {known}. Check the name, or write a first line of names."
         )
     return names.index(wanted)
 
@@ -161,7 +164,7 @@ def _table(file: DataFile, first: Row, rows: Iterator[Row], *, named: bool, owne
     if n_arms < 2:
         raise GainFileError(
             f"{file.name}, line {first[0]}: a table needs one column for each of at least 2 arms; received {n_arms}."
-            " A file of recorded gains needs the first line 'arm,gain'."
+            f" A file of recorded gains needs the first line 'arm,gain'.{CLEAN_FIRST}"
         )
     # A flat array takes an eighth of the memory of lists of Python floats.
     gains = array("d")
@@ -188,9 +191,15 @@ def _round(file: DataFile, row: Row, width: int, owner: int | None) -> list[floa
 
 def _pools(file: DataFile, names: list[str], first_line: int, rows: Iterator[Row], owner: int | None) -> Pools:
     if sorted(name for column, name in enumerate(names) if column != owner) != sorted(LONG_COLUMNS):
+        others = [name for name in names if name not in LONG_COLUMNS]
+        # With one more column, it probably says whose each line is.
+        one_more = owner is None and len(names) == len(LONG_COLUMNS) + 1 and len(others) == 1
+        way = "Rename or remove columns."
+        if one_more:
+            way = f"If {others[0]!r} says whose the lines are, give --persons {others[0]}; otherwise remove it."
         raise GainFileError(
             f"{file.name}, line {first_line}: a file of recorded gains has the columns 'arm' and 'gain' and no others,"
-            f" unless persons= names one; received {_short(', '.join(map(repr, names)))}. Rename or remove columns."
+            f" unless persons= names one; received {_short(', '.join(map(repr, names)))}. {way}"
         )
     arm_column, gain_column = names.index("arm"), names.index("gain")
     pools: dict[int, array[float]] = {}

@@ -4,17 +4,15 @@ import dataclasses
 import math
 from typing import Final
 
-from dp_bandit_envs.advice.picks import Pick
+from dp_bandit_envs.advice.in_replay import InReplay
+from dp_bandit_envs.advice.picks import Pick, Safer
 from dp_bandit_envs.advice.privacy_pays import LARGEST, SHARE
 from dp_bandit_envs.advice.standings import Standing
+from dp_bandit_envs.algorithms import Algorithm
 
 NOT_PRIVATE_ADVICE: Final = (
     "NOT PRIVATE: the outcomes in {} were looked at, and this advice depends on them; no noise protects them here."
     " Treat it as you treat the data, and publish neither the numbers nor the choice."
-)
-UNKNOWN_PERSONS: Final = (
-    "{} does not say whose its records are, so one round a person was assumed. If a person has more, give their number"
-    " (rounds per person), or name the column of persons: otherwise a person gets less privacy than this."
 )
 SHAPE_ONLY: Final = (
     "Of {} only the number of arms, the number of records and the most records of a person were used, which count as"
@@ -49,7 +47,7 @@ class Advice:
         left_out: Algorithms that do not meet the guarantee, and why.
         data: The name of the file; "" without one.
         looked_at_gains: Whether its gains were used, so that the advice is not private.
-        assumed_one_round: Whether the file does not say whose its records are, so that one round a person was assumed.
+        in_replay: What a replay of the file needs for the same guarantee; None without a file.
     """
 
     n_arms: int
@@ -68,7 +66,7 @@ class Advice:
     left_out: dict[str, str] = dataclasses.field(repr=False)
     data: str = ""
     looked_at_gains: bool = False
-    assumed_one_round: bool = False
+    in_replay: InReplay | None = dataclasses.field(default=None, repr=False)
 
     def ranking(self, situation: str) -> list[Standing]:
         """Return the standings in one situation, the least mean regret first.
@@ -80,13 +78,13 @@ class Advice:
 
     def __str__(self) -> str:
         parts = [self._about(), *(self._table(name) for name, _ in self.situations), self._what_to_take()]
+        if self.in_replay:
+            parts.append(self._in_replay(self.in_replay))
         if self.pays_from:
             parts.append(self._where_it_pays())
         if self.left_out:
             parts.append(f"Not compared, as they do not give this guarantee: {', '.join(self.left_out)}.")
         if self.data:
-            if self.assumed_one_round:
-                parts.append(UNKNOWN_PERSONS.format(self.data))
             parts.append((NOT_PRIVATE_ADVICE if self.looked_at_gains else SHAPE_ONLY).format(self.data))
         return "\n\n".join(parts)
 
@@ -95,12 +93,14 @@ class Advice:
         whom = "a person, who has one round"
         if self.rounds_per_person > 1:
             whom = f"all {self.rounds_per_person} rounds of a person together, so that each round gets less"
+        below = "; where effects drift, a negative one is more than any one arm gains"
+        shown = below if any(one.mean < 0 for one in self.standings) else ""
         return (
             f"{self.n_arms} arms, {self.horizon:,} rounds; every private algorithm guarantees epsilon ="
             f" {self.epsilon:g}{at} for {whom}.\n"
-            "Regret is the gain lost against playing the best arm throughout; a success is a gain of 1. Means of"
-            f" {self.trials} simulated games\nwith their 95 % intervals; in one game of a hundred regret is above the"
-            " 99 % quantile."
+            f"Regret is the gain lost against playing the best arm throughout{shown}; a success is a gain of 1."
+            f" Means of {self.trials} simulated games\nwith their 95 % intervals; in one game of a hundred regret"
+            " is above the 99 % quantile."
         )
 
     def _table(self, situation: str) -> str:
@@ -134,19 +134,26 @@ class Advice:
                 " arms at random cost no privacy."
             )
         low, high = chosen.interval
-        text = f"take {as_typed(chosen)}. It loses {chosen.share:.0%} ({low:.0%} to {high:.0%}) of what arms at random"
-        text += " lose" + (", less than any one arm throughout" if chosen.share < 0 else "")
+        safer = "" if chosen.safer is None else _safer_first(chosen, chosen.safer)
+        text = f"{safer}take {typed(chosen.algorithm)}. It loses {chosen.share:.0%} ({low:.0%} to {high:.0%})"
+        text += " of what arms at random lose" + (", less than any one arm throughout" if chosen.share < 0 else "")
         if key == "drifting":
             text += ", and its expected regret is bounded whatever the outcomes are"
             best = next(one for one in self.standings if self._is(one, "drifting") and one.role == "private")
             if best.algorithm != chosen.name:
                 text += f"; {best.algorithm} lost less in this one drift, but no bound covers it in others"
-        if chosen.safer:
-            text += (
-                f". {chosen.safer} loses a little more on average and much less in a bad game (99 % quantile): take it"
-            )
-            text += " for a study that runs once"
         return f"{text}."
+
+    def _in_replay(self, replay: InReplay) -> str:
+        text = (
+            f"All this is for a NEW trial. A REPLAY of the {replay.records:,} records of {self.data} plays them again"
+            f" and again, so that one person serves in up to {replay.rounds:,} rounds."
+        )
+        if replay.algorithms:
+            return (
+                f"{text} For the same guarantee in a replay take {' or '.join(map(typed, replay.algorithms.values()))}."
+            )
+        return f"{text} No algorithm named above gives the same guarantee there."
 
     def _where_it_pays(self) -> str:
         *others, last = self.leaders
@@ -164,15 +171,24 @@ class Advice:
         return dict(self.situations)[one.situation] == kind
 
 
-def as_typed(chosen: Pick) -> str:
+def _safer_first(chosen: Pick, safer: Safer) -> str:
+    """Return which algorithm to take for a study that runs once, before the one that loses least on average."""
+    more = f", {safer.share / chosen.share - 1:.0%} more than {chosen.name}" if chosen.share > 0 else ""
+    return (
+        f"for a study that runs once, take {typed(safer.algorithm)}. It loses {safer.share:.0%} of what arms at random"
+        f" lose{more}, but much less in a bad game (99 % quantile). For the least loss averaged over many studies, "
+    )
+
+
+def typed(algorithm: Algorithm) -> str:
     """Return an algorithm as `dp-bandit run` takes it, with the parameters that fix its privacy."""
-    has = chosen.algorithm.parameters
-    keys = ["batch_size"] if chosen.name == "EXP3-tau" else ["epsilon", "delta"]
-    written = [f"{key}={_rounded_down(has[key])}" for key in keys if has.get(key) is not None]
-    return f"{chosen.name}:{','.join(written)}" if written else chosen.name
+    has = algorithm.parameters
+    keys = ["batch_size"] if algorithm.name == "EXP3-tau" else ["epsilon", "delta"]
+    written = [f"{key}={rounded_down(has[key])}" for key in keys if has.get(key) is not None]
+    return f"{algorithm.name}:{','.join(written)}" if written else algorithm.name
 
 
-def _rounded_down(value: float) -> str:
+def rounded_down(value: float) -> str:
     """Return a number with six digits that is not larger, so that what is typed protects at least as much."""
     if isinstance(value, int):
         return str(value)

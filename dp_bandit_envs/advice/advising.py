@@ -4,11 +4,12 @@ import math
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, SupportsFloat, SupportsIndex
+from typing import Any, Final, SupportsFloat, SupportsIndex
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.advice.advice import Advice
 from dp_bandit_envs.advice.eligible import BEST_WHEN_LONG, NOT_PRIVATE, USUAL, eligible
+from dp_bandit_envs.advice.in_replay import in_replay
 from dp_bandit_envs.advice.picks import pick
 from dp_bandit_envs.advice.privacy_pays import pays_from
 from dp_bandit_envs.advice.situations import GAPS, Situation, drifting, made_up, of_records
@@ -20,6 +21,10 @@ from dp_bandit_envs.data_files import DataFile
 MOST_TRIALS, LEAST_TRIALS = 200, 40
 ROUNDS = 5_000_000
 """About how many rounds are played by default for each algorithm in each situation."""
+UNKNOWN_PERSONS: Final = (
+    "{}: the file does not say whose lines these are, so nothing can be promised to a person. Give the most rounds of"
+    " one (--rounds-per-person 1 if nobody has two), or clean the file again with its column of persons (--person)."
+)
 
 
 def advise(
@@ -52,7 +57,8 @@ def advise(
         horizon: Number of rounds T, at least K.
         epsilon: What is guaranteed to a person, in (0, inf).
         delta: In [0, 1); 0 for pure differential privacy.
-        rounds_per_person: The most rounds of a person, from 1 to T; by default that of the data, or 1.
+        rounds_per_person: The most rounds of a person, from 1 to T; by default that of the data, or 1 without data.
+            Needed if the data do not say whose lines they are.
         gap: How far the best arm is ahead of the others, in (0, 1]; one or several. By default .05, .1 and .3.
         person: The name of the file's column of persons; by default `person`, if there is one.
         look_at_gains: Resample the file's outcomes in place of made-up ones. The advice then depends on them and is not
@@ -106,6 +112,14 @@ def advise(
         for situation in situations
         if find_horizon and situation.kind == "stable"
     }
+    picks = [
+        pick(stable, by_name, list(by_name), uniform),
+        pick(drift, by_name, bounded, uniform),
+        pick(stable, by_name, local, uniform),
+    ]
+    replayed = None
+    if shape is not None:
+        replayed = in_replay(shape, person_rounds, picks, target, situations[0].game(shape.records))
     return Advice(
         n_arms=arms,
         horizon=rounds,
@@ -115,15 +129,15 @@ def advise(
         trials=games,
         situations=tuple((one.name, one.kind) for one in situations),
         standings=tuple(found),
-        stable=pick(stable, by_name, list(by_name), uniform),
-        drifting=pick(drift, by_name, bounded, uniform),
-        local=pick(stable, by_name, local, uniform),
+        stable=picks[0],
+        drifting=picks[1],
+        local=picks[2],
         pays_from=pays,
         leaders=tuple(leaders),
         left_out=refused,
         data="" if shape is None else shape.name,
         looked_at_gains=look_at_gains,
-        assumed_one_round=shape is not None and shape.most is None and rounds_per_person is None,
+        in_replay=replayed,
     )
 
 
@@ -138,8 +152,11 @@ def _size(
     shape: TrialShape | None,
 ) -> tuple[int, int, int]:
     if shape is None and (n_arms is None or horizon is None):
-        missing = "the number of arms" if n_arms is None else "the horizon"
-        raise ValueError(f"{missing} must be given, or a file that shows it; there is neither. Give arms and horizon.")
+        absent = [name for name, value in (("arms", n_arms), ("horizon", horizon)) if value is None]
+        raise ValueError(
+            f"{' and '.join(absent)} must be given, or a file that shows it; there is neither. Give"
+            f" {' and '.join(f'--{name}' for name in absent)}."
+        )
     if shape is not None and n_arms is not None and checks.integer("arms", n_arms, at_least=2) != shape.n_arms:
         raise ValueError(f"arms must be those of {shape.name}, {shape.n_arms}; received {n_arms}. Leave arms out.")
     arms = checks.integer("arms", shape.n_arms if n_arms is None and shape is not None else n_arms, at_least=2)  # type: ignore[arg-type]
@@ -148,6 +165,8 @@ def _size(
         raise ValueError(
             f"horizon must be at least the number of arms, {arms}; received {rounds}. Play more rounds, or fewer arms."
         )
+    if rounds_per_person is None and shape is not None and shape.most is None:
+        raise ValueError(UNKNOWN_PERSONS.format(shape.name))
     if rounds_per_person is None:
         rounds_per_person = 1 if shape is None or shape.most is None else shape.most
     person = checks.integer("rounds_per_person", rounds_per_person, at_least=1)

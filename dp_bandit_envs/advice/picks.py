@@ -3,7 +3,7 @@
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from dp_bandit_envs.advice.standings import Standing, interval_of, shares
 from dp_bandit_envs.algorithms import Algorithm
@@ -17,6 +17,14 @@ MUCH: Final = 0.5
 """Bad games are better if the 99 % quantile of regret is below this part of the first one's."""
 
 
+class Safer(NamedTuple):
+    """An algorithm whose bad games are much better, and its mean regret over that of uniform play."""
+
+    name: str
+    algorithm: Algorithm
+    share: float
+
+
 @dataclasses.dataclass(frozen=True)
 class Pick:
     """An algorithm to take.
@@ -26,14 +34,14 @@ class Pick:
         algorithm: The algorithm, calibrated to the guarantee; for uniform play too.
         share: Its mean regret over that of uniform play, averaged over the situations that count.
         interval: The 95 % interval of that share.
-        safer: The name of one with nearly the same mean whose bad games are much better; "" if there is none.
+        safer: One with nearly the same mean whose bad games are much better; None if there is none.
     """
 
     name: str
     algorithm: Algorithm
     share: float
     interval: tuple[float, float]
-    safer: str = ""
+    safer: Safer | None = None
 
 
 def pick(
@@ -58,7 +66,8 @@ def pick(
     if not high < CLEARLY:
         return Pick(uniform.name, uniform, 1.0, (1.0, 1.0))
     near = [name for name in parts if name != best and _mean(parts[name]) <= _mean(parts[best]) + NEAR]
-    safer = next((name for name in sorted(near, key=lambda name: _mean(parts[name])) if _safer(found, name, best)), "")
+    calm = next((name for name in sorted(near, key=lambda name: _mean(parts[name])) if _safer(found, name, best)), "")
+    safer = Safer(calm, algorithms[calm], _mean(parts[calm])) if calm else None
     return Pick(best, algorithms[best], _mean(parts[best]), (low, high), safer)
 
 

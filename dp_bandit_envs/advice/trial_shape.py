@@ -8,6 +8,7 @@ from typing import NamedTuple
 from dp_bandit_envs.adversaries import gain_files
 from dp_bandit_envs.adversaries.recorded_gains import Pools
 from dp_bandit_envs.data_files import DataFile
+from dp_bandit_envs.data_use import use_of_pools
 from dp_bandit_envs.errors import GainFileError
 from dp_bandit_envs.protocols import FloatArray
 
@@ -24,6 +25,7 @@ class TrialShape(NamedTuple):
         records: Number of records.
         most: The most records of a person; None if it is not known whose they are.
         pools: For each arm its gains. Private.
+        owners: For each arm whose its records are; empty if it is not known.
     """
 
     name: str
@@ -31,6 +33,17 @@ class TrialShape(NamedTuple):
     records: int
     most: int | None
     pools: list[FloatArray]
+    owners: list[list[str]]
+
+    def rounds_in_replay(self, most: int) -> int:
+        """Return in how many rounds one person serves, at most, if all records are replayed, one a round.
+
+        Args:
+            most: The most records of a person, which counts if it is not known whose they are.
+        """
+        use = use_of_pools([len(pool) for pool in self.pools], self.records, self.owners or most)
+        assert use.person is not None
+        return use.person
 
 
 def shape_of(source: str | Path | DataFile, person: str | None) -> TrialShape:
@@ -55,7 +68,7 @@ def shape_of(source: str | Path | DataFile, person: str | None) -> TrialShape:
     counts = Counter(owner for owners in recorded.owners for owner in owners)
     most = max(counts.values()) if counts else None
     pools = recorded.gains
-    return TrialShape(file.path.name, len(pools), sum(map(len, pools)), most, pools)
+    return TrialShape(file.path.name, len(pools), sum(map(len, pools)), most, pools, recorded.owners)
 
 
 def _names(file: DataFile) -> list[str]:

@@ -29,7 +29,10 @@ def advise(
         int | None, typer.Option(parser=whole, metavar="NUMBER", help="Number of rounds, as 5000 or 1e5.")
     ] = None,
     rounds_per_person: Annotated[
-        int | None, typer.Option(parser=whole, metavar="NUMBER", help="The most rounds of a person; by default 1.")
+        int | None,
+        typer.Option(
+            parser=whole, metavar="NUMBER", help="The most rounds of a person; by default the file's, or 1 without one."
+        ),
     ] = None,
     gap: Annotated[
         list[float] | None,

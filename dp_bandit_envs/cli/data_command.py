@@ -23,8 +23,12 @@ EXAMPLES = (
 
 def data(
     file: Annotated[str, typer.Argument(help="A file with one record a line: .csv, .tsv, .txt, .parquet or .xlsx.")],
-    arm: Annotated[str, typer.Option(help="The column that says which arm was played, such as the treatment.")],
-    gain: Annotated[str, typer.Option(help="The column of the outcomes, larger ones better unless --scale says so.")],
+    arm: Annotated[
+        str | None, typer.Option(help="The column that says which arm was played, such as the treatment.")
+    ] = None,
+    gain: Annotated[
+        str | None, typer.Option(help="The column of the outcomes, larger ones better unless --scale says so.")
+    ] = None,
     person: Annotated[str | None, typer.Option(help="The column that says whose the record is.")] = None,
     scale: Annotated[
         str | None,
@@ -37,7 +41,13 @@ def data(
     missing: Annotated[
         str, typer.Option(metavar="refuse|drop|GAIN", help="What a missing outcome is; 0 counts it as gain 0.")
     ] = "refuse",
-    missing_codes: Annotated[str, typer.Option(help="Numbers that mean missing, such as -99,999.")] = "",
+    missing_codes: Annotated[
+        str,
+        typer.Option(
+            help="Numbers and words that mean missing, such as -99,refused; for arms and persons only words and"
+            " negative numbers, as 99 may be the number of one."
+        ),
+    ] = "",
     outside: Annotated[
         str, typer.Option(metavar="refuse|drop|clip", help="What to do with gains outside [0, 1].")
     ] = "refuse",
@@ -52,15 +62,50 @@ def data(
     most_per_person: Annotated[
         int | None, typer.Option(parser=whole, metavar="NUMBER", help="Keep at most so many records of a person.")
     ] = None,
+    arms_alike: Annotated[
+        str, typer.Option(help="Arms that are one, such as Plazebo=Placebo; unbekannt= is a missing arm.")
+    ] = "",
+    header: Annotated[int, typer.Option(help="The line with the names of the columns.")] = 1,
+    sheet: Annotated[str | None, typer.Option(help="The sheet of an Excel file; by default the first.")] = None,
     out: Annotated[Path | None, typer.Option(metavar="CLEAN.csv", help="Write the clean file here.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the clean file if there is one.")] = False,
 ) -> None:
     """Report all problems of a messy file at once, without showing an outcome or an id, and write a clean one."""
+    if arm is None or gain is None:
+        show_columns(console, file, header, sheet)
     decided = {"scale": scale, "missing": missing, "outside": outside, "unreadable": unreadable, "decimal": decimal}
-    more = {"duplicates": duplicates, "values": values, "most_per_person": most_per_person}
+    more = {
+        "duplicates": duplicates,
+        "values": values,
+        "most_per_person": most_per_person,
+        "arms_alike": arms_alike,
+        "header": header,
+        "sheet": sheet,
+    }
     codes = [code for code in missing_codes.split(",") if code.strip()]
     columns = {"arm": arm, "gain": gain, "person": person}
     show_data(console, file, {**columns, **decided, **more, "missing_codes": codes}, out=out, force=force)
+
+
+def show_columns(console: Console, file: str, header: int, sheet: str | None) -> None:
+    """Print the columns of a file and how to name them, unless its first line may be a record.
+
+    Raises:
+        GainFileError: If the file cannot be read.
+        typer.Exit: With code 1, as arm and gain must be given.
+    """
+    from dp_bandit_envs.data_files import DataFile
+    from dp_bandit_envs.recorded_data.column_names import NO_NAMES, shown_names
+    from dp_bandit_envs.recorded_data.reading import read_sheet
+
+    found = read_sheet(DataFile.read(file, error=GainFileError), (), header=header, sheet=sheet)
+    shown = shown_names(found)
+    if not shown:
+        raise GainFileError(NO_NAMES.format(file, found.line, "; give --arm and --gain"))
+    text = f"The columns of {file}: {shown}.\nSay which are the arms, the outcomes and, if there is one, the persons:\n"
+    text += f"dp-bandit data {shlex.quote(file)} --arm COLUMN --gain COLUMN --person COLUMN"
+    console.print(text, markup=False, highlight=False, soft_wrap=True)
+    raise typer.Exit(OPEN)
 
 
 def show_data(console: Console, file: str, options: Mapping[str, Any], *, out: Path | None, force: bool) -> None:
@@ -102,7 +147,14 @@ def show_data(console: Console, file: str, options: Mapping[str, Any], *, out: P
         say("\nEverything is decided. Write the clean file with --out clean.csv.")
         return
     cleaned.save(out, force=force)
-    persons = "" if cleaned.persons is None else " --persons person"
-    say(f"\nWritten: {out}, and {out}.json, which says what was done. Next, for example:")
-    say(f"dp-bandit advise {shlex.quote(str(out))} --epsilon 1")
-    say(f"dp-bandit run {shlex.quote(str(out))} Batched-Lap-HTINF --epsilon 1{persons}")
+    from dp_bandit_envs.advice.advice import rounded_down
+
+    use, path = cleaned.use, shlex.quote(str(out))
+    whom, epsilon = ("record", 1 / use.record) if use.person is None else ("person", 1 / use.person)
+    say(
+        f"\nWritten: {out}, and {out}.json, which says what was done. Next, for example, with epsilon = 1 for a {whom}:"
+    )
+    # Without persons, a record is all that anything can be said for.
+    say(f"dp-bandit advise {path} --epsilon 1{' --rounds-per-person 1' if use.person is None else ''}  (a new trial)")
+    persons = "" if use.person is None else " --persons person"
+    say(f"dp-bandit run {path} Batched-Lap-HTINF --epsilon {rounded_down(epsilon)}{persons}  (a replay of this file)")

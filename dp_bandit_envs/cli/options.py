@@ -41,7 +41,9 @@ def number(text: Any) -> float:
     try:
         found = float(written)
     except ValueError:
-        raise typer.BadParameter(f"{written!r} is no number, such as 0.5 or 1e-6") from None
+        comma = re.fullmatch(r"\d*,\d+", written)
+        hint = f"; decimals begin with a point, as in {written.replace(',', '.')}" if comma else ", such as 0.5 or 1e-6"
+        raise typer.BadParameter(f"{written!r} is no number{hint}") from None
     if math.isinf(found) and "inf" not in written.lower():
         raise typer.BadParameter(f"{written!r} is larger than any number here; write inf if you mean that")
     return found

@@ -2,15 +2,17 @@
 
 import dataclasses
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal, TypeAlias, cast
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.errors import WrongTypeError
-from dp_bandit_envs.recorded_data.written_numbers import Decimal
+from dp_bandit_envs.recorded_data.written_numbers import MISSING_NAMES, Decimal
 
 Missing: TypeAlias = Literal["refuse", "drop"] | float
 FROM_DATA: Final = ("auto", "data", "minmax", "min-max", "min,max", "range", "normalize", "normalise")
+_UNSIGNED: Final = re.compile(r"\+?[\d.]+")
 WHY_PUBLIC: Final = (
     "scale must be known without the data, such as 0,100 for a score from 0 to 100; received {!r}. The smallest and"
     " largest value in the data are somebody's outcomes: all clean gains would depend on them, which no noise for one"
@@ -33,6 +35,7 @@ class Decisions:
         values: Gains of outcomes that are words, by the word in lower case; before scaling.
         missing_codes: Spellings of a missing outcome, in lower case, beside the usual ones.
         most_per_person: Records of a person beyond this number are left out; None for no limit.
+        arms_alike: Names of arms that stand for another, by the name in lower case; "" is a missing arm.
     """
 
     worst: float | None
@@ -45,6 +48,12 @@ class Decisions:
     values: dict[str, float]
     missing_codes: frozenset[str]
     most_per_person: int | None
+    arms_alike: dict[str, str]
+
+    @property
+    def missing_names(self) -> frozenset[str]:
+        """Spellings of a missing arm or person: a code such as 99 is not, as it may be the number of one."""
+        return MISSING_NAMES | {code for code in self.missing_codes if not _UNSIGNED.fullmatch(code)}
 
 
 def decisions(
@@ -58,6 +67,7 @@ def decisions(
     values: Mapping[str, float] | str | None,
     missing_codes: Sequence[Any] | str,
     most_per_person: int | None,
+    arms_alike: Mapping[str, str] | str | None,
 ) -> Decisions:
     """Return the options of `clean`, checked; see there.
 
@@ -81,6 +91,7 @@ def decisions(
             for code in (missing_codes.split(",") if isinstance(missing_codes, str) else missing_codes)
         ),
         None if most_per_person is None else checks.integer("most_per_person", most_per_person, at_least=1),
+        _alike(arms_alike or {}),
     )
 
 
@@ -127,6 +138,19 @@ def _missing(missing: Any) -> Missing:
             f" {missing!r}. Use drop, or 0 where no outcome means no success."
         )
     return gain
+
+
+def _alike(arms_alike: Mapping[str, str] | str) -> dict[str, str]:
+    try:
+        pairs = (
+            [part.split("=") for part in arms_alike.split(",")] if isinstance(arms_alike, str) else arms_alike.items()
+        )
+        return {" ".join(str(one).split()).casefold(): str(other).strip() for one, other in pairs}
+    except (AttributeError, TypeError, ValueError):
+        raise ValueError(
+            "arms_alike must say which name stands for which, as in Plazebo=Placebo, or unbekannt= for none; what was"
+            " given does not."
+        ) from None
 
 
 def _values(values: Mapping[str, float] | str) -> dict[str, float]:

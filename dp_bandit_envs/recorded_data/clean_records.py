@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from dp_bandit_envs.data_use import DataUse, use_of_pools
-from dp_bandit_envs.durable_files import create_once, whole_file
+from dp_bandit_envs.durable_files import PRIVATE, create_once, whole_file
 from dp_bandit_envs.errors import GainFileError
 from dp_bandit_envs.protocols import FloatArray, IntArray
 from dp_bandit_envs.recorded_data.file_problems import Problem, sentences
@@ -92,7 +92,9 @@ class CleanRecords:
         lines = [f"{self.source}: {self.lines:,} records; {state}."]
         lines += sentences(self.problems, command_line=command_line) or ["Nothing was wrong with it."]
         for arm, (name, count) in enumerate(zip(self.arm_names, self.records_of_arms, strict=False)):
-            lines.append(f"arm {arm}: {name} ({count:,} record{'' if count == 1 else 's'})")
+            # While something is open, the columns may be exchanged, and the counts those of outcomes.
+            records = "" if many else f" ({count:,} record{'' if count == 1 else 's'})"
+            lines.append(f"arm {arm}: {name}{records}")
         rounds = self.rounds_per_person
         if rounds is not None:
             lines.append(
@@ -105,6 +107,11 @@ class CleanRecords:
                 f"Replayed for {len(self.arms):,} rounds, one record serves in up to {use.record:,}{person}; for it, a"
                 " guarantee counts as many times."
             )
+        if self.persons is None:
+            lines.append(
+                "Whose the records are is not known, so nothing can be said for a person: name their column with"
+                f" {'--person' if command_line else 'person='}."
+            )
         return "\n".join(lines)
 
     def __str__(self) -> str:
@@ -114,7 +121,7 @@ class CleanRecords:
         """Write the columns `arm,gain`, and `person` if there are persons; and what was done, to `path` + `.json`.
 
         Both are written whole or not at all. Arms and persons are numbers; the notes have the arms' names. Gains stay
-        private: keep the file as you keep the data.
+        private: only you may read the files (mode 0600); keep them as you keep the data.
 
         Args:
             path: Must end in .csv.
@@ -137,9 +144,9 @@ class CleanRecords:
                 )
         for file, content in contents.items():
             if force:
-                with whole_file(file) as stream:
+                with whole_file(file, PRIVATE) as stream:
                     stream.write(content)
-            elif not create_once(file, content):
+            elif not create_once(file, content, PRIVATE):
                 raise FileExistsError(f"{file}: must be new; another process has just written it. Choose another name.")
         return target
 

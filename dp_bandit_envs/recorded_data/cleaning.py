@@ -2,28 +2,28 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from dp_bandit_envs import checks
 from dp_bandit_envs.data_files import DataFile
 from dp_bandit_envs.errors import GainFileError, WrongTypeError
 from dp_bandit_envs.protocols import IntArray
 from dp_bandit_envs.recorded_data.arm_spellings import arms_of, person_key
+from dp_bandit_envs.recorded_data.arms_alike import near_names, with_alike
 from dp_bandit_envs.recorded_data.clean_options import Decisions, decisions
 from dp_bandit_envs.recorded_data.clean_records import CleanRecords, rounds_of
-from dp_bandit_envs.recorded_data.file_cells import Record, Sheet, columns_of, sheet_of
-from dp_bandit_envs.recorded_data.file_lines import lines_of
+from dp_bandit_envs.recorded_data.column_names import columns_of
+from dp_bandit_envs.recorded_data.file_cells import Record, Sheet
 from dp_bandit_envs.recorded_data.file_problems import Findings, Problem
 from dp_bandit_envs.recorded_data.gain_column import gains_of
-from dp_bandit_envs.recorded_data.name_columns import are_no_arms, of_arms, of_names, within_limit
-from dp_bandit_envs.recorded_data.pandas_tables import ENDINGS, sheet_of_table
-from dp_bandit_envs.recorded_data.written_numbers import MISSING_NAMES
+from dp_bandit_envs.recorded_data.name_columns import are_no_arms, of_arms, of_names, of_persons, within_limit
+from dp_bandit_envs.recorded_data.reading import file_of, read_sheet
 
 
 def clean(
-    source: str | Path | DataFile,
+    source: Any,
     *,
     arm: str,
     gain: str,
@@ -37,6 +37,9 @@ def clean(
     values: Mapping[str, float] | str | None = None,
     missing_codes: Sequence[Any] | str = (),
     most_per_person: int | None = None,
+    arms_alike: Mapping[str, str] | str | None = None,
+    header: int = 1,
+    sheet: str | None = None,
 ) -> CleanRecords:
     """Read a messy file with one recorded gain a line, and return clean records with all problems of the file.
 
@@ -46,8 +49,8 @@ def clean(
     the guarantee begins, and publish no counts of it that you would not publish otherwise.
 
     Args:
-        source: A file: `.csv`, `.csv.gz`, `.tsv` or `.txt` with a line of names first; `.parquet` or `.xlsx` with the
-            extra `data`.
+        source: A pandas DataFrame, in which line 2 is the first row; or a file: `.csv`, `.csv.gz`, `.tsv` or `.txt`
+            with a line of names first; `.parquet` or `.xlsx` with the extra `data`.
         arm: The name of the column that says which arm was played; numbers or words, upper and lower case are the same.
         gain: The name of the column of outcomes, larger ones better.
         person: The name of the column that says whose the record is. Clean files number persons anew.
@@ -60,10 +63,16 @@ def clean(
         duplicates: For second and later copies of whole lines: `"keep"` or `"drop"`.
         decimal: The mark before decimals: `"point"`, `"comma"`, or `"auto"`.
         values: Outcomes that are words, `{"cured": 1, "not cured": 0}` or `"cured=1,not cured=0"`.
-        missing_codes: More spellings of a missing outcome, such as `[-99]`, or `"-99,999"`.
+        missing_codes: More spellings of a missing value, numbers or words, such as `[-99, "refused"]` or
+            `"-99,refused"`. Of arms and persons only words and negative numbers: 99 may be the number of one.
         most_per_person: Records of a person beyond this number are left out, the later ones in the file.
+        arms_alike: Names of arms that stand for another, `{"Plazebo": "Placebo"}` or `"Plazebo=Placebo"`; with nothing
+            behind it, `"unbekannt="`, the arm is missing.
+        header: The line with the names of the columns, from 1; lines before it are not read.
+        sheet: The name of the sheet of an Excel file; by default the first.
 
     Raises:
+        WrongTypeError: If the source is neither a file nor a DataFrame.
         GainFileError: If there is no such file, or no such column in it, or no record.
         ValueError: If an argument is none of its choices, or the scale is to be taken from the data.
         ImportError: For Parquet and Excel without the extra `data`.
@@ -83,22 +92,16 @@ def clean(
         values=values,
         missing_codes=missing_codes,
         most_per_person=most_per_person,
+        arms_alike=arms_alike,
     )
-    file = source if isinstance(source, DataFile) else DataFile.read(source, error=GainFileError)
+    file = file_of(source)
     wanted = [arm, gain] if person is None else [arm, gain, person]
-    sheet = _sheet(file, wanted, decided)
-    columns = columns_of(sheet.names, wanted, name=file.name)
+    first = checks.integer("header", header, at_least=1)
+    found = read_sheet(file, wanted, drop_broken=decided.unreadable == "drop", header=first, sheet=sheet)
+    columns = columns_of(found, wanted, name=file.name)
     if len(set(columns)) < len(columns):
         raise GainFileError(f"{file.name}: arm, gain and person must be different columns; received {wanted}.")
-    return _cleaned(file, sheet, columns, wanted, decided)
-
-
-def _sheet(file: DataFile, wanted: Sequence[str], decided: Decisions) -> Sheet:
-    if file.path.suffix in ENDINGS:
-        return sheet_of_table(file)
-    lines, problems = lines_of(file.text_bytes(error=GainFileError))
-    sheet = sheet_of(lines, wanted, name=file.name, drop_broken=decided.unreadable == "drop")
-    return sheet._replace(problems=[*problems, *sheet.problems])
+    return _cleaned(file, found, columns, wanted, decided)
 
 
 def _cleaned(
@@ -108,10 +111,11 @@ def _cleaned(
     records = _without_copies(sheet.records, found, decided)
     lines = [record.line for record in records]
     cells = [[record.cells[column] for record in records] for column in columns]
+    cells[0] = with_alike(cells[0], lines, wanted[0], decided.arms_alike, found)
     gains, of_gains = gains_of(cells[1], lines, decided, column=wanted[1])
     named = list(range(len(records)))
     for column in (0, 2)[: len(columns) - 1]:
-        absent = {index for index, cell in enumerate(cells[column]) if cell.strip().casefold() in MISSING_NAMES}
+        absent = {index for index, cell in enumerate(cells[column]) if cell.strip().casefold() in decided.missing_names}
         for index in sorted(absent):
             found.add("missing", lines[index], wanted[column])
         named = [index for index in named if index not in absent]
@@ -128,10 +132,15 @@ def _cleaned(
     counted = named if open_yet else usable
     owners = [person_key(cell) for cell in cells[2]] if len(columns) > 2 else None
     if owners is not None:
+        of_persons(owners, cells[2], named, lines, wanted[2], found)
         counted = within_limit(counted, owners, lines, wanted[2], found, decided.most_per_person)
     problems += of_names(found, wanted, decided, () if hidden else arms.names)
     arms_counted = [arm_of[index] for index in counted]
-    problems += of_arms(wanted[0], arms.names, arms_counted, [lines[index] for index in counted], len(named))
+    of_the_arms = of_arms(wanted[0], arms.names, arms_counted, [lines[index] for index in counted], len(named))
+    of_the_arms += [] if hidden else near_names(wanted[0], arms.names)
+    # Without one number among the outcomes, arms and outcomes may be exchanged: then "few" would count outcomes.
+    only_words = all(math.isnan(gain) for gain in gains) and any(one.kind == "text" for one in of_gains)
+    problems += [one for one in of_the_arms if one.kind != "few" or not only_words]
     used = [] if any(one.is_open for one in problems) else counted
     return CleanRecords(
         source=file.path.name,

@@ -8,7 +8,6 @@ from typing import Final, NamedTuple
 from dp_bandit_envs.errors import GainFileError
 from dp_bandit_envs.recorded_data.file_lines import Line
 from dp_bandit_envs.recorded_data.file_problems import Findings, Problem
-from dp_bandit_envs.recorded_data.written_numbers import looks_like_number
 
 SEPARATORS: Final = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 MOST_LINES_OF_A_RECORD: Final = 50
@@ -24,11 +23,12 @@ class Record(NamedTuple):
 
 
 class Sheet(NamedTuple):
-    """The names of the columns, the records with as many cells, and what was wrong with the lines."""
+    """The names of the columns, the records with as many cells, what was wrong with the lines, and the names' line."""
 
     names: list[str]
     records: list[Record]
     problems: list[Problem]
+    line: int = 1
 
 
 def sheet_of(lines: Sequence[Line], wanted: Sequence[str], *, name: str, drop_broken: bool) -> Sheet:
@@ -83,33 +83,8 @@ def sheet_of(lines: Sequence[Line], wanted: Sequence[str], *, name: str, drop_br
                 "broken", f"line[s] with more or fewer cells than names{hint}", broken, is_open=not drop_broken
             ),
         ],
+        lines[0].number,
     )
-
-
-def columns_of(names: Sequence[str], wanted: Sequence[str], *, name: str) -> list[int]:
-    """Return the index of each wanted column, whatever the case of the letters.
-
-    Raises:
-        GainFileError: If one is missing or there twice. Names are shown only if none of them looks like a number, as a
-            file without names begins with a record.
-    """
-    known = [one.casefold() for one in names]
-    for one in wanted:
-        times = known.count(one.strip().casefold())
-        if times == 1:
-            continue
-        if any(map(looks_like_number, names)):
-            raise GainFileError(
-                f"{name}: the first line must name the columns, {one!r} among them; it holds numbers (withheld, as they"
-                " may be private). Write a first line of names into the file."
-            )
-        shown = ", ".join(map(repr, names[:20])) + (", ..." if len(names) > 20 else "")
-        many = "no" if times == 0 else f"{times}"
-        raise GainFileError(
-            f"{name}: there must be one column {one!r}; there is {many} such among {shown}. Give the name of a column,"
-            " or rename columns in the file."
-        )
-    return [known.index(one.strip().casefold()) for one in wanted]
 
 
 def _separator(header: str, wanted: Sequence[str]) -> str:

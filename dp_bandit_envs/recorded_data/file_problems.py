@@ -2,6 +2,7 @@
 
 import dataclasses
 import re
+import shlex
 from collections.abc import Iterable
 from typing import Final
 
@@ -88,5 +89,5 @@ def sentences(problems: Iterable[Problem], *, command_line: bool) -> list[str]:
 
 def _options(text: str, command_line: bool) -> str:
     if command_line:
-        return _OPTION.sub(lambda found: f"--{found[1].replace('_', '-')} {found[2]}", text)
+        return _OPTION.sub(lambda found: f"--{found[1].replace('_', '-')} {shlex.quote(found[2])}", text)
     return _OPTION.sub(lambda found: f"{found[1]}={found[2]!r}", text)

@@ -79,7 +79,10 @@ def _problems(found: Findings, column: str, decided: Decisions) -> list[Problem]
     open_gap = decided.missing == "refuse"
     unread, open_unread = _READ[decided.unreadable], decided.unreadable == "refuse"
     text = (
-        unread if not open_unread else f"{unread}; if words are outcomes, say which gain each is: {{values=no=0,yes=1}}"
+        unread
+        if not open_unread
+        else f"{unread}; if words are outcomes, say which gain each is: {{values=no=0,yes=1}}; if they mean missing,"
+        " {missing_codes=refused}"
     )
     marks = "say which mark is that of decimals, {decimal=comma} or {decimal=point}" if open_unread else "left out"
     outside = {"drop": "left out", "clip": "set to 0 or 1"}.get(decided.outside) or (

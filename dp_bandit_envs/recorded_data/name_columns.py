@@ -1,14 +1,17 @@
 """The columns of arms and of persons: missing and unusual names, arms with few records, persons with many."""
 
+import re
 import statistics
 from collections import Counter
 from collections.abc import Sequence
+from typing import Final
 
 from dp_bandit_envs.recorded_data.clean_options import Decisions
 from dp_bandit_envs.recorded_data.file_problems import SHOWN_LINES, Findings, Problem
 
+_NEGATIVE: Final = re.compile(r"-\d+(\.0*)?")
 FEW_RECORDS = 10
-"""Arms with fewer records than this are reported."""
+"""Arms with fewer records than this, or than a hundredth of all, are reported."""
 MOST_NAMED_ARMS = 100
 """A column with more names than this is taken not to be that of the arms, and none of them is shown."""
 MANY = 5
@@ -49,6 +52,34 @@ def within_limit(
     return kept
 
 
+def of_persons(
+    owners: Sequence[str],
+    cells: Sequence[str],
+    indices: Sequence[int],
+    lines: Sequence[int],
+    column: str,
+    found: Findings,
+) -> None:
+    """Note ids that are written in several ways, and negative ones among others, which are codes and no persons.
+
+    Args:
+        owners: Of all records, whose they are.
+        cells: Of all records, the id as it is written.
+        indices: The records with an id.
+        lines: Of all records, their lines.
+        column: The name of the column of persons.
+        found: What it is added to.
+    """
+    first: dict[str, str] = {}
+    codes = {owner for owner in set(owners) if _NEGATIVE.fullmatch(owner)}
+    few = 2 * len(codes) < len(set(owners))
+    for index in indices:
+        if cells[index] != first.setdefault(owners[index], cells[index]):
+            found.add("spelling", lines[index], column)
+        if few and owners[index] in codes:
+            found.add("code", lines[index], column)
+
+
 def of_names(found: Findings, wanted: Sequence[str], decided: Decisions, names: Sequence[str]) -> list[Problem]:
     """Return the problems of the columns of arms and persons.
 
@@ -65,12 +96,19 @@ def of_names(found: Findings, wanted: Sequence[str], decided: Decisions, names: 
         problems += found.problem("missing", "missing value[s]", gap, column=column, is_open=open_gap)
     spelled = f"taken to be one of {', '.join(names)}" if names else "taken to be the same"
     problems += found.problem("spelling", "name[s] with other spaces, case or a final point", spelled, column=wanted[0])
+    problems += found.problem("alike", "name[s] of arms that stand for another", "taken as you said", column=wanted[0])
     if len(wanted) > 2:
         most = decided.most_per_person
         many = (
             f"at most {most} of each kept"
             if most
             else "kept; what holds for a person grows with the most records of one, and {most_per_person=5} keeps five"
+        )
+        same = "taken to be the same person as the id without them"
+        problems += found.problem("spelling", "id[s] with other spaces, case or a final point", same, column=wanted[2])
+        code = "if a code for an unknown person, give it as {missing_codes=-99}; otherwise write them without the sign"
+        problems += found.problem(
+            "code", "record[s] with a negative number as id", code, column=wanted[2], is_open=True
         )
         what = "person[s] with very many records, of whom the first are in"
         problems += found.problem("many", what, many, column=wanted[2])
@@ -97,13 +135,16 @@ def of_arms(column: str, names: Sequence[str], arms: Sequence[int], lines: Seque
     counts = Counter(arms)
     problems = []
     for arm, name in enumerate(names):
-        if counts[arm] >= FEW_RECORDS:
+        if counts[arm] >= max(FEW_RECORDS, len(arms) / 100):
             continue
         first = [line for line, other in zip(lines, arms, strict=True) if other == arm][:SHOWN_LINES]
-        remedy = "an arm without a record cannot be played; correct its lines or remove them"
+        remedy = f"an arm without a record cannot be played; correct its lines, or give {{arms_alike={name}=}}"
         if counts[arm]:
             passes = -(-len(arms) // counts[arm])
-            remedy = f"kept; a replay of all records plays each of them {passes} times, and epsilon counts as often"
+            remedy = f"kept; a replay of all records plays each of them {passes} times, and epsilon counts as"
+            remedy += (
+                f" often; {{arms_alike={name}=OTHER}} makes it one with another arm, {{arms_alike={name}=}} missing"
+            )
         what = f"record{'' if counts[arm] == 1 else 's'} of the arm {name}"
         problems.append(Problem("few", column, counts[arm], tuple(first), what, remedy, not counts[arm]))
     return problems

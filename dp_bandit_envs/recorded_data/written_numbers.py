@@ -5,10 +5,32 @@ import re
 from collections.abc import Iterable
 from typing import Final, Literal, NamedTuple
 
-MISSING: Final = frozenset(
-    ("", "na", "n/a", "n.a.", "#n/a", "#na", "<na>", "nat", "null", "#null!", "none", "nil", "-", "--", "---", "?", ".")
-) | frozenset(
-    ("..", "missing", "unknown", "not available", "not done", "#value!", "#div/0!", "#ref!", "#num!", "–", "—")
+MISSING: Final = (
+    frozenset(
+        (
+            "",
+            "na",
+            "n/a",
+            "n.a.",
+            "#n/a",
+            "#na",
+            "<na>",
+            "nat",
+            "null",
+            "#null!",
+            "none",
+            "nil",
+            "-",
+            "--",
+            "---",
+            "?",
+            ".",
+        )
+    )
+    | frozenset(
+        ("..", "missing", "unknown", "not available", "not done", "#value!", "#div/0!", "#ref!", "#num!", "–", "—")
+    )
+    | frozenset(("k.a.", "k. a.", "k.a", "keine angabe", "keine angaben", "unbekannt", "fehlt", "fehlend", "entfällt"))
 )
 """Spellings of a missing value, in lower case, in a column of numbers."""
 MISSING_NAMES: Final = MISSING - {"none", "nil"} | {"nan"}

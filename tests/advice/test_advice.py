@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs import advise, make_algorithm
-from dp_bandit_envs.adversaries import Stochastic
+from dp_bandit_envs.adversaries import Replay, Stochastic
 from dp_bandit_envs.advice import FadingArms
-from dp_bandit_envs.advice.advice import as_typed
+from dp_bandit_envs.advice.advice import _safer_first, typed
 from dp_bandit_envs.advice.eligible import eligible, for_person
 from dp_bandit_envs.advice.picks import pick
 from dp_bandit_envs.advice.shuffled_arms import ShuffledCoins, ShuffledPools
@@ -59,7 +59,7 @@ def test_what_is_advised_guarantees_it_to_a_person(delta, rounds):
 def test_what_can_be_typed_protects_at_least_as_much():
     advice = advise(n_arms=3, horizon=100, epsilon=1.0, rounds_per_person=3, trials=4, find_horizon=False, **QUICK)
     for chosen in (advice.stable, advice.drifting, advice.local):
-        name, _, parameters = as_typed(chosen).partition(":")
+        name, _, parameters = typed(chosen.algorithm).partition(":")
         assert name == chosen.name
         if parameters:
             assert 0.33333 <= float(parameters.removeprefix("epsilon=")) <= 1 / 3
@@ -78,10 +78,13 @@ def test_a_pick_is_clearly_better_than_arms_at_random_and_a_safer_one_is_named()
     lucky = [-5.0] * 100  # negative against a fixed arm, as in drifting games
     found = [standing("DP-IMED", imed), standing("DP-KLUCB", klucb), standing("Uniform", [100.0] * 100)]
     chosen = pick(found, algorithms, names[:2], uniform)
-    assert (chosen.name, chosen.safer) == ("DP-IMED", "DP-KLUCB") and chosen.share == pytest.approx(0.0595)
+    assert (chosen.name, chosen.safer.name) == ("DP-IMED", "DP-KLUCB") and chosen.share == pytest.approx(0.0595)
+    assert "DP-KLUCB" in _safer_first(chosen, chosen.safer) and "18% more than DP-IMED" in _safer_first(
+        chosen, chosen.safer
+    )  # .07 / .0595
     assert pick(found, algorithms, [], uniform) is None
     better = pick([standing("DP-IMED", lucky), *found[1:]], algorithms, names[:2], uniform)
-    assert (better.name, better.safer, better.share) == ("DP-IMED", "", pytest.approx(-0.05))
+    assert (better.name, better.safer, better.share) == ("DP-IMED", None, pytest.approx(-0.05))
     noisy = [standing("DP-IMED", [0.0, 190.0] * 50), standing("Uniform", [100.0] * 100)]
     assert pick(noisy, algorithms, ["DP-IMED"], uniform).name == "Uniform"
 
@@ -147,13 +150,28 @@ def test_only_the_shape_of_data_is_used_by_default(records):
     assert "no outcome was used" in text and not any(gain in text for gain in ("123456", "234567", "987654"))
 
 
-def test_unknown_persons_are_said_to_be(records):
+def test_without_persons_their_rounds_must_be_given(records):
     lines = [line.rpartition(",")[0] for line in records.read_text(encoding="utf-8").splitlines()]
     records.write_text("\n".join(lines), encoding="utf-8")
     settings = {"epsilon": 1.0, "trials": 4, "find_horizon": False, **QUICK}
-    unknown, known = advise(records, **settings), advise(records, rounds_per_person=1, **settings)
-    assert unknown.rounds_per_person == 1 and "does not say whose" in str(unknown)
-    assert "does not say whose" not in str(known)
+    with refused(ValueError, "--rounds-per-person", "trial.csv"):
+        advise(records, **settings)
+    assert "all 2 rounds of a person" in str(advise(records, rounds_per_person=2, **settings))
+
+
+def test_a_replay_gets_a_parameter_of_its_own(records):
+    """Two of the 12 persons with records of every arm have two records of one; in a replay all serve more often."""
+    lines = records.read_text(encoding="utf-8").splitlines()
+    records.write_text("\n".join([*lines, *(["0,0.5,0"] * 20)]), encoding="utf-8")  # arm 0 has 40 records, others 20
+    advice = advise(records, epsilon=1.0, trials=40, horizon=8_000, find_horizon=False, **QUICK)
+    replay = advice.in_replay
+    game = BanditEnv(Replay(records, persons="person"))
+    assert (replay.records, replay.rounds) == (game.horizon, game.data_use.person) and replay.rounds > 24
+    assert advice.stable.name in replay.algorithms
+    for name, algorithm in replay.algorithms.items():
+        assert 0.999 < algorithm.guarantee_in(game).for_person().epsilon <= 1.0
+        assert typed(algorithm) in str(advice) and name in ("DP-KLUCB", "DP-IMED", *FEW)
+    assert "NEW trial" in str(advice)
 
 
 def test_to_look_at_gains_must_be_asked_for_and_is_said_not_to_be_private(records):

@@ -2,6 +2,7 @@
 
 import json
 
+from dp_bandit_envs.adversaries import Replay
 from tests.recorded_data.messy_trial import SECRET_GAIN, SECRET_PERSON, SECRET_TEXT, messy
 
 DATA = "data messy.csv --arm treatment --gain outcome --person id"
@@ -17,6 +18,10 @@ def test_a_messy_file_becomes_clean_and_is_advised_on(dp_bandit, tmp_path):
     assert (code, err) == (0, "") and "--persons person" in second
     assert not any(secret in first + second for secret in (SECRET_GAIN, SECRET_PERSON, SECRET_TEXT, "canary"))
     assert json.loads((tmp_path / "clean.csv.json").read_text(encoding="utf-8"))["arm_names"] == ["A", "B", "placebo"]
+    (run,) = [line for line in second.splitlines() if line.startswith("dp-bandit run")]
+    epsilon = float(run.split("--epsilon ")[1].split()[0])
+    served = Replay(tmp_path / "clean.csv", persons="person").data_use.person
+    assert 0.99 < epsilon * served <= 1 < served
     code, out, err = dp_bandit(*ADVISE.split())
     assert (code, err) == (0, "") and "all 20 rounds of a person" in out
     assert "What to take" in out and "Privacy pays" in out and "no outcome was used" in out
@@ -41,3 +46,20 @@ def test_a_scale_from_the_data_is_one_line(dp_bandit, tmp_path):
 def test_advice_needs_an_epsilon(dp_bandit):
     code, _, err = dp_bandit("advise", "--arms", 4, "--horizon", 100)
     assert code == 2 and "--epsilon" in err and "Traceback" not in err
+
+
+def test_a_decimal_comma_and_a_missing_horizon_are_named(dp_bandit):
+    for wrong in ("1,5", "0,5"):
+        code, _, err = dp_bandit("advise", "--arms", 4, "--horizon", 100, "--epsilon", wrong)
+        assert code == 2 and wrong.replace(",", ".") in err and "point" in err
+    code, _, err = dp_bandit("advise", "--arms", 4, "--epsilon", 1)
+    assert code == 2 and "--horizon" in err and "--arms" not in err
+
+
+def test_without_an_arm_the_columns_are_listed_unless_they_may_be_a_record(dp_bandit, tmp_path):
+    (tmp_path / "trial.csv").write_text("who,drug,effect\nm,a,1\nn,b,0\n", encoding="utf-8")
+    code, out, _ = dp_bandit("data", "trial.csv")
+    assert code == 1 and "'who', 'drug', 'effect'" in out and "--arm COLUMN" in out
+    (tmp_path / "bare.csv").write_text("Meier,Ramipril,gut\nHuber,Ramipril,gut\n", encoding="utf-8")
+    code, out, err = dp_bandit("data", "bare.csv")
+    assert code == 2 and "--arm" in err and "Meier" not in out + err and "gut" not in out + err

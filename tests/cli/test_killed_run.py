@@ -17,8 +17,8 @@ from dp_bandit_envs import durable_files
 last, *sys.argv = sys.argv[1:]
 open_new = durable_files.open_new
 
-def killed(path):
-    file = open_new(path)
+def killed(path, mode=0o666):
+    file = open_new(path, mode)
     if last.rpartition("/")[2] in path.name:
         file.write(bytes(100))
         file.flush()

@@ -196,7 +196,7 @@ def test_a_folder_that_can_be_read_only_is_looked_at_again(tmp_path, monkeypatch
     """Root may write anywhere, so the file system's answer is staged."""
     expected = dict(go(tmp_path / "mine").arrays)
 
-    def not_allowed(path):
+    def not_allowed(path, mode=0o666):
         raise PermissionError(13, "Permission denied", str(path))
 
     monkeypatch.setattr(durable_files, "open_new", not_allowed)

@@ -1,6 +1,8 @@
 """A file with every problem: all are reported at once with exact counts, and what is decided becomes a clean file."""
 
 import json
+import os
+import stat
 
 import numpy as np
 import pytest
@@ -132,6 +134,14 @@ def test_a_round_trip_plays(tmp_path):
     assert played.guarantee.for_person().epsilon == played.guarantee.epsilon * records.use.person
 
 
+@pytest.mark.skipif(os.name != "posix", reason="Windows has other permissions")
+@pytest.mark.parametrize("force", [False, True])
+def test_only_the_owner_reads_a_clean_file(tmp_path, force):
+    path = cleaned(**DECIDED).save(tmp_path / "clean.csv", force=force)
+    for file in (path, tmp_path / "clean.csv.json"):
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
 def test_a_clean_file_replaces_nothing_unless_told(tmp_path):
     records = cleaned(**DECIDED)
     path = records.save(tmp_path / "clean.csv")
@@ -236,3 +246,20 @@ def test_tables_of_pandas_give_the_same_records(tmp_path, ending):
     path.write_bytes(b"damaged")
     with refused(GainFileError, ending):
         clean(path, arm="arm", gain="gain")
+
+
+def test_without_persons_nothing_is_said_for_one():
+    columns = {**COLUMNS, "person": None}
+    records = clean(DataFile("messy.csv", messy()), **columns, **DECIDED)
+    assert "nothing can be said for a person" in str(records) and "--person" in records.report(command_line=True)
+    assert "nothing can be said" not in str(cleaned(**DECIDED))
+
+
+def test_a_dataframe_is_a_source_and_other_objects_are_refused_shortly():
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame({"drug": ["a", "b", "a"], "effect": [0.25, 1, None], "who": ["x, y", "z", "z"]})
+    records = clean(table, arm="drug", gain="effect", person="who", missing="drop")
+    assert records.gains.tolist() == [0.25, 1.0] and records.persons.tolist() == [0, 1]
+    with refused(TypeError, "DataFrame", "list") as caught:
+        clean([0.7719] * 1000, arm="drug", gain="effect")
+    assert len(str(caught.value)) < 200 and "0.7719" not in repr(caught.value)
