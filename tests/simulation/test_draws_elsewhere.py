@@ -15,11 +15,11 @@ STREAM = np.random.default_rng(1)
 
 @numba.njit
 def tossed():
-    return np.random.random()
+    return np.random.random()  # noqa: NPY002
 
 
 def of_numpy(state, rng):
-    return int(np.random.random() * len(state.totals))  # here
+    return int(np.random.random() * len(state.totals))  # noqa: NPY002  # here
 
 
 def of_python(state, rng):
@@ -27,7 +27,7 @@ def of_python(state, rng):
 
 
 def by_name(state, rng):
-    return int(standard_normal() > 0)  # here
+    return int(standard_normal() > 0)  # noqa: NPY002  # here
 
 
 def of_its_own(state, rng):
@@ -39,7 +39,7 @@ def compiled_by_hand(state, rng):
 
 
 def helps(n):
-    return int(np.random.random() * n)  # here
+    return int(np.random.random() * n)  # noqa: NPY002  # here
 
 
 def through_another(state, rng):
