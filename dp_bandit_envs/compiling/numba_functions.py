@@ -15,8 +15,8 @@ from numba.extending import overload_method
 from dp_bandit_envs import arithmetic, draws
 from dp_bandit_envs.compiling import built_in, intrinsics
 from dp_bandit_envs.compiling.fingerprint import global_names, is_ours
-from dp_bandit_envs.compiling.whole_numbers import only_calls, whole
 from dp_bandit_envs.compiling.inlining import ForInlining
+from dp_bandit_envs.compiling.whole_numbers import only_calls, whole
 
 Options = tuple[tuple[str, Any], ...]
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}

@@ -69,6 +69,7 @@ class Base(FunctionalAgent):
     """Has the state above."""
 
     def initial_state(self, n_arms, horizon):
+        """Return the state before the first step."""
         return State(np.zeros(n_arms), np.zeros(1), 0)
 
 

@@ -151,7 +151,7 @@ def test_an_own_agent_that_is_compiled_is_announced_once(heard):
     for _ in range(2):
         assert simulate(GAME, made, horizon=20)["mine"].engine == "compiled"
     assert [text for text in heard.messages if "compiling" in text] == [
-        "compiling Mine: some seconds, once in each program that plays them"
+        "compiling Mine: some seconds, once in each process that plays it"
     ]
 
 
