@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.agents.own_functions import explain, no_state
 from dp_bandit_envs.errors import StepOutsideGameError, WrongObservationError, WrongTypeError
 from dp_bandit_envs.graphs import FeedbackGraph
 from dp_bandit_envs.observations import KEYS, Gains, Sums
@@ -137,7 +138,11 @@ class FunctionalAgent(abc.ABC):
         except AttributeError:
             self._check_begun()
             raise
-        return self.functions.select(state, rng)
+        try:
+            return self.functions.select(state, rng)
+        except (AttributeError, TypeError) as error:
+            explain(error, self, self.functions.select)
+            raise
 
     def update(self, arm: int, observation: Mapping[str, NDArray[Any]]) -> None:
         """Learn from the observation after `arm` was played."""
@@ -177,7 +182,14 @@ class FunctionalAgent(abc.ABC):
         else:
             seen.gains, seen.observed = values, counts
         self._step += 1
-        self._state = self.functions.after(self._state, arm, seen, self._step)
+        try:
+            state = self.functions.after(self._state, arm, seen, self._step)
+        except (AttributeError, TypeError) as error:
+            explain(error, self, self.functions.update)
+            raise
+        if state is None:
+            raise no_state(self)
+        self._state = state
 
     def _checked(self, part: Any, kinds: str) -> list[Any]:
         """Return an entry of an observation as a list, or raise."""

@@ -9,6 +9,7 @@ from dp_bandit_envs.adversaries.filling import fill_rounds
 from dp_bandit_envs.compiling.addresses import stream_address
 from dp_bandit_envs.compiling.built_in import streams_at
 from dp_bandit_envs.compiling.compiled import compile_with, obstacle
+from dp_bandit_envs.compiling.random_elsewhere import draws_elsewhere
 from dp_bandit_envs.protocols import FloatArray
 
 
@@ -18,11 +19,14 @@ def compiled(
     """Compile a loop like `fill_rounds` for arguments like these, for streams of SFC64; nothing is drawn.
 
     Returns:
-        The machine code, called like the loop; None if Numba is missing or switched off.
+        The machine code, called like the loop; None if Numba is missing or switched off, or if somebody else's
+        function in it draws from another generator.
     """
     if obstacle():
         return None
     entry = compile_with(enter, {"fill_rounds": loop})
+    if draws_elsewhere(entry.foreign, {}):
+        return None
 
     def fill(state: Any, first: int, gains: FloatArray, rng: np.random.Generator) -> None:
         entry(state, first, len(gains), gains, (stream_address(rng),))

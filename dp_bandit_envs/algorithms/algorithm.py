@@ -10,6 +10,7 @@ from dp_bandit_envs.adversaries import Deterministic
 from dp_bandit_envs.algorithms.game_bounds import cut, regret_bound_in
 from dp_bandit_envs.algorithms.games_it_plays import HIDDEN, hides_gains, needs_all, refusal_of
 from dp_bandit_envs.algorithms.own_coins import proofs_do_not_cover
+from dp_bandit_envs.algorithms.wrapping import check_wrapping, unchanged, wrapped
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.experts_env import ExpertsEnv
 from dp_bandit_envs.errors import WrongGameError
@@ -18,10 +19,6 @@ from dp_bandit_envs.protocols import AgentFactory, Environment, PointAgentFactor
 from dp_bandit_envs.theory.lower_bounds import arm_means
 from dp_bandit_envs.wrappers.data_below import data_use_below
 from dp_bandit_envs.written_values import written_value
-
-
-def _unchanged(env: Environment) -> Environment:
-    return env
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,7 +53,7 @@ class Algorithm:
 
     name: str
     make_agent: AgentFactory | None
-    wrapping: Callable[[Environment], Environment] = _unchanged
+    wrapping: Callable[[Environment], Environment] = unchanged
     make_point_agent: PointAgentFactory | None = None
     feedback: Literal["any", "full", "payoff"] = "any"
     decision_sets: tuple[str, ...] = ()
@@ -71,6 +68,7 @@ class Algorithm:
 
     def __post_init__(self) -> None:
         """Refuse an agent where something that makes agents is needed; name the player."""
+        check_wrapping(self.wrapping)
         makers: list[Any] = [one for one in (self.make_agent, self.make_point_agent) if one is not None]
         for one in makers or [None]:
             if callable(one):
@@ -89,7 +87,7 @@ class Algorithm:
 
     def wrap(self, env: Environment) -> Environment:
         """Return the environment in this algorithm's privacy wrappers."""
-        return self.wrapping(env)
+        return wrapped(self.wrapping, env)
 
     def agent(self, env: Environment | None = None) -> Any:
         """Return a fresh agent for a game; `play` and `simulate` pass it the noise of the wrappers (`see_noise`).

@@ -29,7 +29,7 @@ def say_compiling(names: Sequence[str], *, kept: bool) -> None:
         kept: Whether their machine code is kept on disk.
     """
     more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
-    once = "once on this machine" if kept else "once in each program that plays them"
+    once = "once on this machine" if kept else f"once in each process that plays {'it' if len(names) == 1 else 'them'}"
     say_once("compiling", f"compiling {', '.join(names[:MOST_NAMES])}{more}: some seconds, {once}")
 
 

@@ -16,10 +16,9 @@ from collections.abc import Callable, Mapping
 from types import FunctionType
 from typing import Any
 
-from dp_bandit_envs.compiling.fingerprint import add, fingerprint, global_names
+from dp_bandit_envs.compiling.fingerprint import add, fingerprint, global_names, is_ours
 from dp_bandit_envs.compiling.loading import MissingCodeError
 
-PACKAGE = "dp_bandit_envs"
 FAST = "pip install 'dp-bandit-envs[fast]'"
 """What installs Numba."""
 
@@ -138,11 +137,6 @@ class Compiled:
             with contextlib.suppress(RuntimeError, OSError):
                 dispatcher._cache = MachineCode(copy, key)
         return dispatcher
-
-
-def is_ours(function: Callable[..., Any]) -> bool:
-    """Return whether a function is of this package."""
-    return f"{function.__module__}.".startswith(f"{PACKAGE}.")
 
 
 def _reached(

@@ -13,6 +13,7 @@ import numpy as np
 from dp_bandit_envs import draws
 from dp_bandit_envs.byte_code import written_out
 
+PACKAGE = "dp_bandit_envs"
 COMPILER = ("numba", "llvmlite")
 """Packages that enter a fingerprint only through Numba's version, as their modules' contents change at run time."""
 
@@ -108,3 +109,8 @@ def _digest_value(
     elif objects is not None:
         digest.update(f"{id(value)} ".encode())
         objects.append(value)
+
+
+def is_ours(function: Callable[..., Any]) -> bool:
+    """Return whether a function is of this package."""
+    return f"{function.__module__}.".startswith(f"{PACKAGE}.")

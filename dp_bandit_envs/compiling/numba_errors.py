@@ -7,7 +7,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 MOST_LETTERS = 160
-WAY_OUT = "Use numbers, arrays and math there, or leave it to play"
+WAY_OUT = "Use numbers, arrays and math there, or accept that it is played in Python, slowly"
 _PLACE = re.compile(r'File "([^"\n]+)", line (\d+)|(?: at|Raised from) (\S+) \((\d+)\)')
 _CALLED = re.compile(r"<function (\w+) at ")
 _HEADER = re.compile(r"Failed in \w+ mode pipeline|During: |File \"|$")

@@ -14,8 +14,9 @@ from numba.extending import overload_method
 
 from dp_bandit_envs import arithmetic, draws
 from dp_bandit_envs.compiling import built_in, intrinsics
-from dp_bandit_envs.compiling.fingerprint import global_names
+from dp_bandit_envs.compiling.fingerprint import global_names, is_ours
 from dp_bandit_envs.compiling.inlining import ForInlining
+from dp_bandit_envs.compiling.whole_numbers import only_calls, whole
 
 Options = tuple[tuple[str, Any], ...]
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
@@ -70,6 +71,8 @@ def clone(
             namespace[name] = BUILT_IN.get(value) or _compiled(value, options)
         elif name in replacements:
             namespace[name] = value
+    if not is_ours(function) and only_calls(function.__code__, "int") and namespace.get("int", int) is int:
+        namespace["int"] = _compiled(whole, options)
     copy = FunctionType(function.__code__, namespace, function.__name__, function.__defaults__, function.__closure__)
     copy.__qualname__ = function.__qualname__
     copy.__module__ = function.__module__

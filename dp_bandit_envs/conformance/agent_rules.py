@@ -103,6 +103,8 @@ def _fresh(make_agent: AgentFactory) -> Agent:
     )
     with must_not_fail("make_agent()", "It is called without arguments; give parameters by functools.partial."):
         agent, again = make_agent(), make_agent()
+    way_out = "Give check_agent the agent's class; check_algorithm is for algorithms."
+    require(not isinstance(agent, Algorithm), "make_agent must make an agent", "one that makes an Algorithm", way_out)
     require(agent is not again, "make_agent must make a fresh agent each time", "one twice", "Pass the agent's class.")
     return agent
 

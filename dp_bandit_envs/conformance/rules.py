@@ -45,8 +45,13 @@ def must_not_fail(what: str, way_out: str, *, shown: bool = False) -> Iterator[N
     except ConformanceError:
         raise
     except Exception as error:
-        said = f" ({str(error).rstrip('.')})" if shown or isinstance(error, BoundaryError) else ""
+        said = f" ({str(error).rstrip('.')})" if shown or isinstance(error, BoundaryError) or _of_a_name(error) else ""
         raise ConformanceError(f"{what} must not fail; received a {type(error).__name__}{said}. {way_out}") from error
+
+
+def _of_a_name(error: Exception) -> bool:
+    """Whether an error shows nothing but a word of a program, such as a key that an observation does not have."""
+    return type(error) is KeyError and len(error.args) == 1 and str(error.args[0]).isidentifier()
 
 
 @contextlib.contextmanager

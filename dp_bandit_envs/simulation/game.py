@@ -1,7 +1,6 @@
 """Plays one game in ordinary Python: reset, then select, step and update until the end."""
 
 import dataclasses
-import inspect
 from typing import Any
 
 import gymnasium as gym
@@ -18,6 +17,7 @@ from dp_bandit_envs.privacy.announced import current
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.protocols import Agent, Environment, FloatArray, IntArray, PointAgent, plays_points
 from dp_bandit_envs.seeding import checked_seed, drawn_seed, warn_of_known_seed
+from dp_bandit_envs.simulation.agent_methods import check_methods, note_missing_key
 from dp_bandit_envs.simulation.beginning import begin
 from dp_bandit_envs.written_values import name_of
 
@@ -95,13 +95,7 @@ def play(env: Environment, agent: Agent | PointAgent | Algorithm, *, seed: int |
     elif needs_all(agent) and hides_gains(env):
         raise WrongGameError(HIDDEN.format(name_of(type(agent))))
     points = isinstance(game, PointEnv)
-    if inspect.isclass(agent) or not isinstance(agent, PointAgent if points else Agent):
-        name = agent.__name__ if inspect.isclass(agent) else type(agent).__name__
-        select = "select_point" if points else "select_arm"
-        raise TypeError(
-            f"agent must be an object with the methods begin, {select} and update; received {name}."
-            + (f" Use {name}()." if inspect.isclass(agent) else "")
-        )
+    check_methods(agent, points=points)
     number = checked_seed(seed)
     known = number is not None and current() is None
     if number is None:
@@ -194,7 +188,11 @@ def _loop(env: Environment, agent: Any) -> None:
         except ValueError:
             _refuse_arm(action, env, agent)
             raise
-        agent.update(action, observation)
+        try:
+            agent.update(action, observation)
+        except KeyError as error:
+            note_missing_key(error, observation)
+            raise
         ended = terminated or truncated
 
 

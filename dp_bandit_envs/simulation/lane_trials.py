@@ -9,7 +9,7 @@ import numpy as np
 from dp_bandit_envs.adversaries import Adversary
 from dp_bandit_envs.adversaries.round_by_round import RoundByRound
 from dp_bandit_envs.compiling.background import Stopped, never
-from dp_bandit_envs.compiling.compiled import is_ours
+from dp_bandit_envs.compiling.fingerprint import is_ours
 from dp_bandit_envs.errors import GainRangeError
 from dp_bandit_envs.metrics.regrets import external_regret, policy_regret, pseudo_regret
 from dp_bandit_envs.protocols import IntArray

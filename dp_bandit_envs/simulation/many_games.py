@@ -19,6 +19,7 @@ from dp_bandit_envs.compiling.background import in_background
 from dp_bandit_envs.compiling.built_in import streams_at
 from dp_bandit_envs.compiling.compiled import Compiled, compile_with
 from dp_bandit_envs.compiling.numba_errors import in_short
+from dp_bandit_envs.compiling.random_elsewhere import draws_elsewhere
 from dp_bandit_envs.protocols import FloatArray, IntArray
 from dp_bandit_envs.simulation.chain import NotCompilableError
 from dp_bandit_envs.simulation.entry import loop_of
@@ -118,6 +119,9 @@ class ManyGames:
         tape = tape_beside(state) if beside else state
         self._steps, self._released = len(tape.arms), tape.values.shape
         self._loop = _loop(tape_beside if beside else tape_itself, tuple(plan.parts.items()))
+        elsewhere = draws_elsewhere(self._loop.foreign, plan.owners)
+        if elsewhere:
+            raise NotCompilableError(elsewhere)
         try:
             in_background(lambda stopped: self.chunk(np.zeros((1, plan.n_arms)), 0, seed=0, trial=0))
         # Numba raises errors of many types here.

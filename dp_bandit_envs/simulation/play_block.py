@@ -14,6 +14,8 @@ from dp_bandit_envs.agents.functional import TIDY_EVERY
 from dp_bandit_envs.observations import Gains, Sums
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
+ARM: Final = 1
+"""The index in `Progress.counters` of the arm played last, or of the number chosen that is no arm."""
 FILLED: Final = 3
 """The index in `Progress.counters` of the number of rounds in the batch."""
 
@@ -204,6 +206,7 @@ def play_block(
         if filled == 0:
             chosen = choose(world, state, streams[0])
             if not 0 <= chosen < len(pulls):
+                counters[ARM] = chosen  # for the message
                 raise IndexError("select returned a number that is no arm.")
             if chosen != arm:
                 switches += arm >= 0

@@ -7,9 +7,10 @@ import numpy as np
 from dp_bandit_envs.graphs import FeedbackGraph
 from dp_bandit_envs.protocols import FloatArray, IntArray
 from dp_bandit_envs.simulation.graph_feedback import Rows
+from dp_bandit_envs.simulation.own_errors import explained
 from dp_bandit_envs.simulation.payoffs import new_history, read_only
 from dp_bandit_envs.simulation.plan import Plan
-from dp_bandit_envs.simulation.play_block import FILLED, Nothing, new_record
+from dp_bandit_envs.simulation.play_block import ARM, FILLED, Nothing, new_record
 from dp_bandit_envs.simulation.points import Points
 
 
@@ -55,6 +56,13 @@ class Seat:
         if self._plan.payoff is not None:
             gains = read_only(gains)
         world = self._world if graph is None else Rows(graph.starts, graph.revealed)
-        self.state = self._block(
-            self.state, self._states, world, gains, self._plan.rules, self._streams, self._progress, self.record
-        )
+        progress = self._progress
+        try:
+            self.state = self._block(
+                self.state, self._states, world, gains, self._plan.rules, self._streams, progress, self.record
+            )
+        except Exception as error:
+            better = explained(error, self._plan, int(progress.counters[ARM]))
+            if better is error:
+                raise
+            raise better from None

@@ -12,6 +12,7 @@ from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.compiling.announcing import say_compiling
 from dp_bandit_envs.compiling.background import Stopped, in_background, never
 from dp_bandit_envs.compiling.numba_errors import in_short
+from dp_bandit_envs.compiling.random_elsewhere import draws_elsewhere
 from dp_bandit_envs.decisions import DecisionSet
 from dp_bandit_envs.envs.ledger_of_many import counted
 from dp_bandit_envs.errors import GainRangeError
@@ -132,6 +133,9 @@ def check_compiles(plan: Plan, adversary: Adversary, source: GraphSource | None)
     """Compile a plan that has functions of somebody else's, or raise `NotCompilableError`; nothing of it is run."""
     foreign = plan.block.foreign
     if foreign:
+        elsewhere = draws_elsewhere(foreign, plan.owners)
+        if elsewhere:
+            raise RefusedByNumbaError(elsewhere)
         if not plan.block.ready:
             say_compiling([type(plan.agent).__name__], kept=False)
         trials = CompiledTrials(adversary, {"": plan}, 0, np.ones(1, np.int64), Terms(), source, plan.decision_set)

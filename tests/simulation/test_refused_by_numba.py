@@ -85,8 +85,13 @@ BROKEN = [
 
 
 def line_marked(function):
-    """Return the number of the line in a function that ends in `# here`."""
-    lines = Path(__file__).read_text(encoding="utf-8").splitlines()
+    """Return the number of the line in a function of this file that ends in `# here`."""
+    return line_marked_in(__file__, function)
+
+
+def line_marked_in(file, function):
+    """Return the number of the line in a function of a file that ends in `# here`."""
+    lines = Path(file).read_text(encoding="utf-8").splitlines()
     first = function.__code__.co_firstlineno
     return next(number for number in range(first, first + 9) if lines[number - 1].endswith("# here"))
 
@@ -146,7 +151,7 @@ def test_an_own_agent_that_is_compiled_is_announced_once(heard):
     for _ in range(2):
         assert simulate(GAME, made, horizon=20)["mine"].engine == "compiled"
     assert [text for text in heard.messages if "compiling" in text] == [
-        "compiling Mine: some seconds, once in each program that plays them"
+        "compiling Mine: some seconds, once in each process that plays it"
     ]
 
 

@@ -186,7 +186,9 @@ class Pries(Strays):
     functions = Functions(select_first, read_beyond)
 
 
-@pytest.mark.parametrize(("agent", "message"), [(Strays, r"\bselect\b"), (Pries, "out of bounds|out of range")])
+@pytest.mark.parametrize(
+    ("agent", "message"), [(Strays, r"\bStrays\.select\b.*\[0, 1\].*\b2\b"), (Pries, "out of bounds|out of range")]
+)
 def test_compiled_agents_stay_within_the_arms(agent, message):
     player = Algorithm("mine", agent, lambda env: LaplaceClipRescale(env, epsilon=0.5))
     with pytest.raises(IndexError, match=message):
