@@ -153,6 +153,8 @@ class Advice:
             return (
                 f"{text} For the same guarantee in a replay take {' or '.join(map(typed, replay.algorithms.values()))}."
             )
+        if all(one is None or one.name == "Uniform" for one in (self.stable, self.drifting, self.local)):
+            return f"{text} Arms at random protect everybody there, too."
         return f"{text} No algorithm named above gives the same guarantee there."
 
     def _where_it_pays(self) -> str:

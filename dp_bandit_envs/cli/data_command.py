@@ -155,6 +155,6 @@ def show_data(console: Console, file: str, options: Mapping[str, Any], *, out: P
         f"\nWritten: {out}, and {out}.json, which says what was done. Next, for example, with epsilon = 1 for a {whom}:"
     )
     # Without persons, a record is all that anything can be said for.
-    say(f"dp-bandit advise {path} --epsilon 1{' --rounds-per-person 1' if use.person is None else ''}  (a new trial)")
+    say(f"A new trial:\ndp-bandit advise {path} --epsilon 1{' --rounds-per-person 1' if use.person is None else ''}")
     persons = "" if use.person is None else " --persons person"
-    say(f"dp-bandit run {path} Batched-Lap-HTINF --epsilon {rounded_down(epsilon)}{persons}  (a replay of this file)")
+    say(f"A replay of this file:\ndp-bandit run {path} Batched-Lap-HTINF --epsilon {rounded_down(epsilon)}{persons}")

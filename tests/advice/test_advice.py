@@ -174,6 +174,12 @@ def test_a_replay_gets_a_parameter_of_its_own(records):
     assert "NEW trial" in str(advice)
 
 
+def test_arms_at_random_need_no_parameter_in_a_replay(records):
+    advice = advise(records, epsilon=0.01, trials=40, find_horizon=False, **QUICK)
+    assert advice.stable.name == "Uniform" and not advice.in_replay.algorithms
+    assert "Arms at random protect everybody" in str(advice)
+
+
 def test_to_look_at_gains_must_be_asked_for_and_is_said_not_to_be_private(records):
     advice = advise(records, epsilon=1.0, trials=4, look_at_gains=True, find_horizon=False, **QUICK)
     assert advice.looked_at_gains and "NOT PRIVATE" in str(advice) and "trial.csv" in advice.situations[0][0]
