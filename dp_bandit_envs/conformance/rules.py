@@ -51,7 +51,8 @@ def must_not_fail(what: str, way_out: str, *, shown: bool = False) -> Iterator[N
 
 def _of_a_name(error: Exception) -> bool:
     """Whether an error shows nothing but a word of a program, such as a key that an observation does not have."""
-    return type(error) is KeyError and len(error.args) == 1 and str(error.args[0]).isidentifier()
+    key = error.args[0] if type(error) is KeyError and error.args else None
+    return isinstance(key, str) and key.isidentifier()
 
 
 @contextlib.contextmanager

@@ -3,7 +3,7 @@
 from pathlib import PurePath
 from typing import Any, Final
 
-from dp_bandit_envs.errors import WrongTypeError
+from dp_bandit_envs.agents.own_functions import no_state
 
 NO_ARM: Final = "select returned a number that is no arm."
 """What the compiled loop says, which knows no names."""
@@ -24,10 +24,7 @@ def explained(error: Exception, plan: Any, chosen: int) -> Exception:
             " initial_state(n_arms, horizon) says how many arms there are."
         )
     if isinstance(error, TypeError) and str(error).endswith(", got None"):
-        function = plan.agent.functions.update
-        return WrongTypeError(
-            f"{function.__name__} of {agent} must return the state; it returned nothing: write return state."
-        )
+        return no_state(plan.agent)
     if foreign:
         places = [f"{one.__name__}{plan.owners.get(one, '')} ({_place(one.__code__)})" for one in foreign]
         error.add_note(
