@@ -92,8 +92,13 @@ def test_no_noise_means_no_guarantee(name):
     assert make_algorithm(name, epsilon=math.inf).guarantee(**SIZE).model == "none"
 
 
-@pytest.mark.parametrize("counter", ["segment-trees", "binary", "logarithmic", "k-ary", "honaker", "smooth-binary"])
-@pytest.mark.parametrize("name", ["DP-UCB-BOUND", "DP-UCB"])
+COUNTERS = ["segment-trees", "binary", "k-ary", "honaker", "smooth-binary"]
+
+
+@pytest.mark.parametrize(
+    ("name", "counter"),
+    [*((name, counter) for name in ("DP-UCB-BOUND", "DP-UCB") for counter in COUNTERS), ("DP-UCB", "logarithmic")],
+)
 def test_other_counters_keep_the_guarantee(name, counter):
     algorithm = make_algorithm(name, epsilon=0.7, counter=counter)
     assert algorithm.guarantee(**SIZE).epsilon == 0.7

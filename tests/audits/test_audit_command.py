@@ -4,11 +4,13 @@ import math
 import re
 
 import pytest
+import typer
 from matplotlib.colors import to_hex
 from rich.console import Console
 
 from dp_bandit_envs.algorithms import make_algorithm
 from dp_bandit_envs.cli.audit_command import BAR, show_audit
+from dp_bandit_envs.cli.options import picture
 from dp_bandit_envs.plots.audit_plot import MOST_WIDE, Bar, audit_figure
 from dp_bandit_envs.plots.plot_style import VERMILION
 from tests.tools.refusals import refused
@@ -35,7 +37,7 @@ def test_declared_and_exact_epsilon_are_shown(name):
 
 
 def test_parameters_follow_a_name():
-    assert numbers(shown("DP-UCB:epsilon=.3"), "exact") == "0.3"
+    assert numbers(shown("DP-UCB:epsilon=.3", epsilon=None), "exact") == "0.3"
 
 
 def test_the_sampled_bounds_are_shown_with_their_confidence():
@@ -61,8 +63,8 @@ def test_the_plot_is_saved(tmp_path, kind):
 
 
 def test_a_plot_that_cannot_be_saved_is_refused_before_anything_is_played(tmp_path):
-    with refused(ValueError, "out", "audit.txt"):
-        shown("AdaP-UCB", out=tmp_path / "audit.txt")
+    with refused(typer.BadParameter, ".png", "audit.txt"):
+        picture(tmp_path / "audit.txt")
 
 
 def test_a_refuted_claim_is_red_and_an_infinite_bar_ends_at_the_axis():

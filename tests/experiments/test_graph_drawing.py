@@ -50,7 +50,7 @@ def test_each_graph_has_a_panel_and_feedback_the_last():
     assert [one.get_title(loc="left") for one in axes] == [
         "(a) karate club, 34 arms",
         "(b) Les Misérables, 77 arms",
-        "(c) complete graph, 20 arms, $T=10^{5}$",
+        "(c) complete graph,\n20 arms, $T=10^{5}$",
     ]
     assert [one.get_xlabel() for one in axes] == ["round $t$", "round $t$", "gains revealed in a round"]
     assert {one.get_ylabel() for one in axes} == {"Bayesian regret (gain)"}

@@ -153,7 +153,7 @@ def test_a_folder_made_by_other_code_is_refused_and_kept(finish, tmp_path, monke
     finish(tmp_path / "mine")
     before = snapshot(tmp_path)
     other = {**EXPERIMENT.configuration(), "made_by": {**made_by(), "code": "0" * 64}}
-    with refused(ResultsError, "code", "--out"):
+    with refused(ResultsError, "code"):
         ResultsFolder(tmp_path / "mine", other)
     assert snapshot(tmp_path) == before
 

@@ -463,8 +463,8 @@ FROM_OUTSIDE = (
     Mutation(
         "a reward of an arm that others chose",
         f"{ADAPTERS}/outside_game.py",
-        "        if number != self._arm:",
-        "        if number < 0:",
+        "        if not isinstance(arm, (int, np.integer)) or arm != self._arm:",
+        "        if not isinstance(arm, (int, np.integer)):",
         (OUTSIDE, "-k", "chosen_arm"),
     ),
     Mutation(
