@@ -4,7 +4,7 @@ import ast
 from typing import Any
 
 SHOWN = 20
-"""The most letters of a wrong argument that an error shows."""
+"""The most letters of a wrong argument that an error shows, if it is a name: numbers may be private ones."""
 WORDS = {"true": True, "false": False, "none": None}
 
 
@@ -36,7 +36,7 @@ def read_arguments(written: str, name: str) -> dict[str, Any]:
     for part in filter(None, _parts(written)):
         key, equals, value = part.partition("=")
         if not equals:
-            shown = part if len(part) <= SHOWN else f"{part[:SHOWN]}..."
+            shown = part if part.isidentifier() and len(part) <= SHOWN else "..."
             raise ValueError(f"parameters must be written as name=value; received {shown!r} after {name!r}.")
         if key.strip() in arguments:
             raise ValueError(f"{key.strip()} must be given once after {name!r}; received it twice.")

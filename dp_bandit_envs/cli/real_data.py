@@ -1,6 +1,7 @@
 """What `dp-bandit run` says where data are real: about the seed, about what its results show, and about all games."""
 
 import math
+import re
 from pathlib import Path
 
 from dp_bandit_envs.experiments.claim import Note
@@ -25,6 +26,11 @@ def about_seed(experiment: Experiment) -> Note | None:
     if experiment.seed is None:
         return Note(SECRET_SEED)
     return Note(f"{KNOWN_SEED[0].upper()}{KNOWN_SEED[1:]}", warning="The noise can be subtracted.")
+
+
+def without_tables(text: str) -> str:
+    """Return a command, or words of one, without the lists in it: they may be the gains themselves."""
+    return re.sub(r"(?<==)[\[(].*[\])]", "[...]", text, flags=re.DOTALL)
 
 
 def about_results(experiment: Experiment) -> Note | None:

@@ -41,11 +41,12 @@ def sorted_words(words: Sequence[str]) -> tuple[list[str], list[str]]:
             environments.append(word)
         else:
             algorithms.append(word)
+    names = " ".join(word.partition(":")[0] for word in words)
     for what, found in (("environment", environments), ("algorithm", algorithms)):
         if not found:
             raise typer.BadParameter(
-                f"run needs at least one {what}; received {' '.join(words)!r}. For example: dp-bandit run Switching"
-                " EXP3 EXP3-tau. `dp-bandit list` shows the names."
+                f"run needs at least one {what}; received {names!r}. For example: dp-bandit run Switching EXP3"
+                " EXP3-tau. `dp-bandit list` shows the names."
             )
     return environments, algorithms
 

@@ -1,6 +1,6 @@
 """`dp-bandit run`: algorithms in one or several environments, or on a file of gains."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -103,7 +103,7 @@ def run(
     out: Out = None,
 ) -> None:
     """Play algorithms in one or several environments, or on your own data, and write figure, tables and report."""
-    from dp_bandit_envs.cli.real_data import about_results, about_seed, interrupted
+    from dp_bandit_envs.cli.real_data import about_results, about_seed, interrupted, without_tables
     from dp_bandit_envs.cli.run_and_report import produce
     from dp_bandit_envs.cli.run_arguments import about_epsilon, about_guarantees, experiment_of, numbers, sorted_words
     from dp_bandit_envs.cli.run_refusals import refuse_unknown_measure
@@ -144,7 +144,9 @@ def run(
     names = ", ".join(dict.fromkeys(one.shown_as or one.name for one in experiment.all_contestants))
     folder = out or Path("results") / f"{experiment.name}-{experiment.digest()}"
     about = about_guarantees(experiment) if at_guarantee else about_epsilon(experiment, epsilons)
-    title = f"{names} on {readable(', '.join(environments))}"
+    # A report may be shown to people who must not see the data.
+    shown: Callable[[str], str] = without_tables if experiment.is_real else str
+    title = shown(f"{names} on {readable(', '.join(environments))}")
     notes = [Note(about, on_terminal=True)] if about else []
     of_seed = about_seed(experiment)
     notes += [note for note in (of_seed, about_results(experiment)) if note]
@@ -158,7 +160,7 @@ def run(
 
     try:
         where: Any = {"cluster": cluster, "device": device}
-        produce(console, plan, folder, jobs=cores(jobs), command=command_line(), draw=draw, netcdf=True, **where)
+        produce(console, plan, folder, jobs=cores(jobs), command=shown(command_line()), draw=draw, netcdf=True, **where)
     except KeyboardInterrupt:
         if experiment.seed is not None:
             raise
