@@ -11,6 +11,10 @@ import pytest
 for _name in ("COLUMNS", "LINES", "FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "PYTHONIOENCODING"):
     os.environ.pop(_name, None)
 
+# With CI set, pytest compares two pictures that differ line by line, which takes it an hour.
+for _name in ("CI", "BUILD_NUMBER"):
+    os.environ.pop(_name, None)
+
 # Else it would depend on what is on disk whether small simulations are compiled; see `simulation/small_jobs.py`.
 os.environ["DP_BANDIT_ENVS_COMPILE"] = "always"
 

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 from dp_bandit_envs.plots.mathematics import typeset
 from dp_bandit_envs.plots.plot_style import BLACK, BLUE, GREY, LIGHT_GREY, ORANGE, RC, VERMILION
+from dp_bandit_envs.plots.rounded_layout import RoundedLayout
 
 COLOURS = {"declared": LIGHT_GREY, "exact": BLUE, "arms": ORANGE, "releases": ORANGE}
 MOST_WIDE = 1.25
@@ -51,7 +52,7 @@ def audit_figure(bars: Sequence[Bar], title: str) -> Figure:
     declared = next((bar.epsilon for bar in bars if bar.kind == "declared" and bar.epsilon is not None), math.inf)
     longest = longest_of(bars)
     with mpl.rc_context(RC):
-        figure = Figure(figsize=(7.6, 0.9 + 0.42 * len(bars)), layout="constrained")
+        figure = Figure(figsize=(7.6, 0.9 + 0.42 * len(bars)), layout=RoundedLayout())
         FigureCanvasAgg(figure)
         axes = figure.subplots()
         for place, bar in enumerate(bars):

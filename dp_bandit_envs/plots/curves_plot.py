@@ -19,6 +19,7 @@ from dp_bandit_envs.plots.figure_legend import NOTE, add_legend_and_note, fittin
 from dp_bandit_envs.plots.mathematics import typeset
 from dp_bandit_envs.plots.plot_axes import FEW, log_limits, outer_labels_only, places_axis, values_axis
 from dp_bandit_envs.plots.plot_style import RC, Style
+from dp_bandit_envs.plots.rounded_layout import RoundedLayout
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 CELL, ALONE = (3.3, 2.7), (6.0, 3.3)
@@ -123,7 +124,7 @@ def grid_of(number: int, columns: int | None = None, size: tuple[float, float] =
     across = columns or (2 if number == 4 else min(3, number))
     rows = math.ceil(number / across)
     width, height = ALONE if number == 1 else (size[0] * across, size[1] * rows)
-    figure = Figure(figsize=(width, height), layout="constrained")
+    figure = Figure(figsize=(width, height), layout=RoundedLayout())
     FigureCanvasAgg(figure)
     return figure, list(figure.subplots(rows, across, squeeze=False).ravel())
 

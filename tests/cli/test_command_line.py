@@ -21,6 +21,7 @@ from dp_bandit_envs.experiments.claim import Verdict
 from dp_bandit_envs.experiments.results_folder import ResultsFolder
 from dp_bandit_envs.plots.mathematics import typeset
 from dp_bandit_envs.privacy.counters import COUNTERS
+from tests.tools.folders import files
 from tests.tools.playable import BANDITS, FULL_INFORMATION, arguments_of, home_of, names_for
 from tests.tools.plays import POINT_IDS
 from tests.tools.refusals import missing
@@ -83,10 +84,10 @@ def test_the_results_do_not_depend_on_jobs(dp_bandit, tmp_path):
 def test_the_same_command_again_plays_nothing_and_changes_nothing(dp_bandit, tmp_path):
     command = ("run", "Stochastic", "EXP3", *SMALL, "--out", "mine")
     dp_bandit(*command)
-    before = {path.name: path.read_bytes() for path in (tmp_path / "mine").iterdir()}
+    before = files(tmp_path / "mine")
     code, out, _ = dp_bandit(*command)
     assert code == 0 and "rounds in " not in out
-    assert {path.name: path.read_bytes() for path in (tmp_path / "mine").iterdir() if path.is_file()} == before
+    assert files(tmp_path / "mine") == before
 
 
 @pytest.mark.parametrize("environment", ["DPBandit-Stochastic-v0", "Stochastic", "stochastic", "DPBandit-Stochastic"])
@@ -363,10 +364,10 @@ def test_figure_modern_writes_two_experiments_and_one_report(dp_bandit, tmp_path
     ):
         assert drawn(svg, text), text
     # The same command again plays nothing and changes nothing.
-    before = {file: file.read_bytes() for file in (tmp_path / "mine").rglob("*") if file.is_file()}
+    before = files(tmp_path / "mine")
     code, out, _ = dp_bandit(*command)
     assert code == 0 and "rounds in " not in out
-    assert {file: file.read_bytes() for file in (tmp_path / "mine").rglob("*") if file.is_file()} == before
+    assert files(tmp_path / "mine") == before
 
 
 @pytest.mark.slow
@@ -423,10 +424,10 @@ def test_figure_graph_writes_two_experiments_and_one_report(dp_bandit, tmp_path)
     arrays = arrays_in(tmp_path / "mine" / "feedback" / "results.npz")
     assert arrays["revealed-20/epsilon = 0.1/pulls"].sum() == 2 * 600
     # The same command again plays nothing and changes nothing.
-    before = {file: file.read_bytes() for file in (tmp_path / "mine").rglob("*") if file.is_file()}
+    before = files(tmp_path / "mine")
     code, out, _ = dp_bandit(*command)
     assert code == 0 and "rounds in " not in out
-    assert {file: file.read_bytes() for file in (tmp_path / "mine").rglob("*") if file.is_file()} == before
+    assert files(tmp_path / "mine") == before
 
 
 def test_figure_graph_goes_on_where_it_was_stopped(dp_bandit, tmp_path, monkeypatch):
@@ -465,10 +466,10 @@ def test_price_of_privacy_writes_four_experiments_and_one_report(dp_bandit, tmp_
     assert missing(report, 2, 16, 60, "1,048,576") == [] and "nan" not in report
     arrays = arrays_in(tmp_path / "mine" / "over-horizon" / "results.npz")
     assert arrays["experts-d10-T4/AS-FTRL/external_regret"].shape[0] == 2
-    before = {file: file.read_bytes() for file in (tmp_path / "mine").rglob("*") if file.is_file()}
+    before = files(tmp_path / "mine")
     code, out, _ = dp_bandit(*command)
     assert code == 0 and "rounds in " not in out
-    assert {file: file.read_bytes() for file in (tmp_path / "mine").rglob("*") if file.is_file()} == before
+    assert files(tmp_path / "mine") == before
 
 
 def test_a_single_round_of_figure_graph_works(dp_bandit, tmp_path):
@@ -706,11 +707,11 @@ def test_bad_input_is_one_line_and_leaves_nothing_behind(kind, dp_bandit, tmp_pa
 
 def test_a_folder_of_another_command_is_refused_and_untouched(dp_bandit, tmp_path):
     dp_bandit("run", "Stochastic", "EXP3", *SMALL, "--out", "mine")
-    before = {path.name: path.read_bytes() for path in (tmp_path / "mine").iterdir()}
+    before = files(tmp_path / "mine")
     code, _, err = dp_bandit("run", "Stochastic", "EXP3", *SMALL, "--out", "mine", "--seed", 9)
     assert code == 2 and err.count("\n") == 1
     assert missing(err, "mine", "seed", 0, 9) == []
-    assert {path.name: path.read_bytes() for path in (tmp_path / "mine").iterdir()} == before
+    assert files(tmp_path / "mine") == before
 
 
 def test_a_folder_with_other_files_is_refused_and_untouched(dp_bandit, tmp_path):

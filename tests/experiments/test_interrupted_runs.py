@@ -15,6 +15,7 @@ from dp_bandit_envs.experiments.results_folder import ResultsFolder
 from dp_bandit_envs.experiments.specs import AlgorithmSpec, GameSpec
 from dp_bandit_envs.simulation import simulate
 from tests.tools.faulty_disk import FaultyDisk, PowerCut, randomness
+from tests.tools.folders import files
 from tests.tools.refusals import refused
 
 EXPERIMENT = Experiment(
@@ -40,10 +41,6 @@ FEW_STEPS = Experiment(
 
 def go(path, experiment=EXPERIMENT, **given):
     return run(experiment, ResultsFolder(path, experiment.configuration()), **given)
-
-
-def files(path):
-    return {str(file.relative_to(path)): file.read_bytes() for file in path.rglob("*") if file.is_file()}
 
 
 @pytest.fixture
@@ -303,7 +300,7 @@ def test_whatever_bit_of_a_chunk_is_damaged_it_is_noticed_or_harmless(tmp_path):
 
 def test_damaged_results_are_named_too(whole, tmp_path):
     file = tmp_path / "whole" / "results.npz"
-    file.write_bytes(whole["results.npz"][:1000])
+    file.write_bytes(file.read_bytes()[:1000])
     with refused(ResultsError, "results.npz"):
         go(tmp_path / "whole")
     file.unlink()

@@ -13,13 +13,14 @@ from dp_bandit_envs.experiments.experiment import Experiment
 from dp_bandit_envs.experiments.results_folder import ResultsFolder
 from dp_bandit_envs.experiments.specs import AlgorithmSpec, GameSpec
 from dp_bandit_envs.simulation.provenance import made_by
+from tests.tools.folders import files
 from tests.tools.refusals import refused
 
 EXPERIMENT = Experiment("one", (GameSpec("a", "A", "DPBandit-Stochastic-v0"),), (AlgorithmSpec("EXP3"),), 20, 2)
 
 
 def snapshot(path):
-    return {file: (file.read_bytes() if file.is_file() else None) for file in path.rglob("*")}
+    return {str(file.relative_to(path)): "a folder" for file in path.rglob("*") if file.is_dir()} | files(path)
 
 
 def folder_for(path, experiment=EXPERIMENT):

@@ -14,6 +14,7 @@ from dp_bandit_envs.experiments.chunked_run import chunks_of, run
 from dp_bandit_envs.experiments.experiment import Experiment
 from dp_bandit_envs.experiments.results_folder import ResultsFolder
 from dp_bandit_envs.experiments.specs import AlgorithmSpec, GameSpec
+from tests.tools.folders import files
 
 EXPERIMENT = Experiment(
     "shared",
@@ -33,10 +34,6 @@ def small_chunks(monkeypatch):
 
 def go(path, experiment=EXPERIMENT, **given):
     return run(experiment, ResultsFolder(path, experiment.configuration()), **given)
-
-
-def files(path):
-    return {str(file.relative_to(path)): file.read_bytes() for file in path.rglob("*") if file.is_file()}
 
 
 def written(path, node, process):

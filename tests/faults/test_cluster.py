@@ -16,7 +16,8 @@ from dp_bandit_envs.simulation.provenance import made_by
 from dp_bandit_envs.simulation.tasks import Task
 from tests.simulation.test_registered_games_in_processes import forget, made
 from tests.tools.clusters import LocalCluster, needs_dask
-from tests.tools.processes import dp_bandit, files, finish, start
+from tests.tools.folders import files
+from tests.tools.processes import dp_bandit, finish, start
 from tests.tools.refusals import refused
 
 MEASURES = ("external_regret", "policy_regret", "collected", "switches", "pulls")

@@ -18,6 +18,7 @@ from dp_bandit_envs.experiments.experiment import Experiment
 from dp_bandit_envs.experiments.results_folder import ResultsFolder
 from dp_bandit_envs.experiments.specs import AlgorithmSpec, GameSpec
 from dp_bandit_envs.simulation.provenance import foreign_code, made_by
+from tests.tools.folders import files
 from tests.tools.refusals import refused
 
 ROOT = Path(__file__).parents[2]
@@ -55,19 +56,15 @@ def unfinished(path, experiment=EXPERIMENT):
     return path / "chunks" / "a-000000.npz"
 
 
-def snapshot(path):
-    return {file: file.read_bytes() for file in path.rglob("*") if file.is_file()}
-
-
 @pytest.mark.parametrize("change", OTHERS)
 def test_a_chunk_of_another_run_is_refused_by_name(change, tmp_path):
     mine = unfinished(tmp_path / "mine")
     other = unfinished(tmp_path / "other", dataclasses.replace(EXPERIMENT, **OTHERS[change]))
     shutil.copy(other, mine)
-    before = snapshot(tmp_path)
+    before = files(tmp_path)
     with refused(ResultsError, "a-000000.npz", "configuration"):
         go(tmp_path / "mine")
-    assert snapshot(tmp_path) == before
+    assert files(tmp_path) == before
 
 
 @pytest.mark.parametrize("change", OTHERS)
@@ -151,11 +148,11 @@ def test_words_and_the_command_line_are_not(edit, tmp_path):
 @pytest.mark.parametrize("finish", [go, unfinished], ids=["finished", "unfinished"])
 def test_a_folder_made_by_other_code_is_refused_and_kept(finish, tmp_path, monkeypatch):
     finish(tmp_path / "mine")
-    before = snapshot(tmp_path)
+    before = files(tmp_path)
     other = {**EXPERIMENT.configuration(), "made_by": {**made_by(), "code": "0" * 64}}
     with refused(ResultsError, "code"):
         ResultsFolder(tmp_path / "mine", other)
-    assert snapshot(tmp_path) == before
+    assert files(tmp_path) == before
 
 
 def test_a_folder_of_an_older_version_is_refused_and_kept(tmp_path):
@@ -164,10 +161,10 @@ def test_a_folder_of_an_older_version_is_refused_and_kept(tmp_path):
     version = configuration.pop("made_by")["version"]
     ResultsFolder(tmp_path / "old", {**configuration, "format": 1, "version": version})
     (tmp_path / "old" / "results.npz").write_bytes(b"years of work")
-    before = snapshot(tmp_path)
+    before = files(tmp_path)
     with refused(ResultsError, "version", "code"):
         go(tmp_path / "old")
-    assert snapshot(tmp_path) == before
+    assert files(tmp_path) == before
 
 
 def test_data_that_change_while_they_are_played_change_nothing(tmp_path):

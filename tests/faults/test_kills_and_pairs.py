@@ -5,7 +5,8 @@ import time
 
 import pytest
 
-from tests.tools.processes import POSIX, dp_bandit, files, finish, kill_group, start
+from tests.tools.folders import files
+from tests.tools.processes import POSIX, dp_bandit, finish, kill_group, start
 
 pytestmark = pytest.mark.skipif(not POSIX, reason="sends SIGKILL")
 

@@ -40,8 +40,3 @@ def kill_group(process):
     """Kill a program and its workers by SIGKILL."""
     os.killpg(process.pid, signal.SIGKILL)
     return finish(process)[0]
-
-
-def files(folder):
-    """Return the content of every file below a folder."""
-    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
