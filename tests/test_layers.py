@@ -30,6 +30,7 @@ LAYERS = (
         "optional",
         "specialise",
         "written_arguments",
+        "html_table",
         "written_values",
         "byte_code",
         "data_files",

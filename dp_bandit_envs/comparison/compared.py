@@ -11,7 +11,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.comparison.compared_games import MEASURES, Entry, Named
 from dp_bandit_envs.comparison.labelled import to_pandas, to_xarray
 from dp_bandit_envs.comparison.ranking import Ranking, ranking
-from dp_bandit_envs.comparison.tables import table
+from dp_bandit_envs.comparison.tables import table, wide_table
 from dp_bandit_envs.errors import WrongTypeError
 from dp_bandit_envs.experiments.results_folder import DESCRIBED, MADE_BY
 from dp_bandit_envs.privacy.levels import Level
@@ -117,14 +117,16 @@ class Comparison(Sequence[Entry]):
             )
         return dataclasses.replace(self, entries=kept)
 
-    def table(self, format: str = "markdown", *, measure: str = "external_regret") -> str:
+    def table(self, format: str = "markdown", *, measure: str = "external_regret", wide: bool = False) -> str:
         """Return a table of a measure after the last round, with every guarantee.
 
         Args:
             format: `"markdown"`, `"latex"` (for the package booktabs), `"csv"` or `"html"`.
             measure: One of `MEASURES`.
+            wide: Whether to write a column for each environment, with the mean and its standard error, and a row for
+                each algorithm and epsilon; by default each result has a row, with its statistics.
         """
-        return table(self.entries, format, measure)
+        return (wide_table if checks.boolean("wide", wide) else table)(self.entries, format, measure)
 
     def ranking(self, *, measure: str = "external_regret", confidence: float = 0.95) -> Ranking:
         """Compare the algorithms of each game pair by pair, on the same gains; see `Ranking`. Needs SciPy.

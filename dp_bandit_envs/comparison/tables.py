@@ -1,7 +1,6 @@
 """Tables of results, each with the guarantee behind every number: Markdown, LaTeX, HTML and CSV."""
 
 import csv
-import html
 import io
 import math
 from collections.abc import Callable, Sequence
@@ -9,10 +8,12 @@ from typing import TYPE_CHECKING, Final
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.experiments.report import table as markdown_table
+from dp_bandit_envs.html_table import html_table
 from dp_bandit_envs.metrics import mean_and_standard_error, median_and_tail
 
 if TYPE_CHECKING:
     from dp_bandit_envs.comparison.compared_games import Entry
+    from dp_bandit_envs.protocols import FloatArray
 
 Rows = Sequence[Sequence[str]]
 LETTERS: Final = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "±": r"$\pm$"} | {
@@ -41,6 +42,33 @@ def table(entries: "Sequence[Entry]", format: str, measure: str) -> str:
         "99 % quantile",
     ]
     return written(head, [_row(entry, measure, several, units, exact=format == "csv") for entry in entries], format)
+
+
+def wide_table(entries: "Sequence[Entry]", format: str, measure: str) -> str:
+    """Return a table with a row for each algorithm and guarantee, a column for each game; see `Comparison.table`."""
+    titles = list(dict.fromkeys(entry.title for entry in entries))
+    cells: dict[tuple[str, float | None], dict[str, Entry]] = {}
+    for entry in entries:
+        cells.setdefault((entry.algorithm, entry.asked), {})[entry.title] = entry
+    rows = []
+    for (algorithm, _), of in cells.items():
+        guarantees = dict.fromkeys(_guarantee(entry) for entry in of.values())
+        seen = [_mean_and_error(of[title].values(measure)[:, -1]) if title in of else "" for title in titles]
+        rows.append([algorithm, " / ".join(guarantees), *seen])
+    return written(["algorithm", "guarantee", *titles], rows, format)
+
+
+def _guarantee(entry: "Entry") -> str:
+    if entry.model == "none":
+        return "none"
+    epsilon, delta = entry.level
+    parts = [f"epsilon {epsilon:.4g}", *([f"delta {delta:.3g}"] if delta else [])]
+    return ", ".join([*parts, *(f"epsilon {level.epsilon:.4g} for a {unit}" for unit, level in entry.units.items())])
+
+
+def _mean_and_error(last: "FloatArray") -> str:
+    mean, error = mean_and_standard_error(last)
+    return f"{amount(float(mean))} ± {amount(float(error))}" if len(last) > 1 else amount(float(mean))
 
 
 def written(head: Sequence[str], rows: Rows, format: str) -> str:
@@ -88,13 +116,6 @@ def latex(head: Sequence[str], rows: Rows) -> str:
     return "\n".join([*parts, r"\bottomrule", r"\end{tabular}"])
 
 
-def in_html(head: Sequence[str], rows: Rows) -> str:
-    """Return an HTML table, as notebooks show it."""
-    top = "".join(f"<th>{html.escape(cell)}</th>" for cell in head)
-    body = "".join(f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
-    return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
-
-
 def comma_separated(head: Sequence[str], rows: Rows) -> str:
     """Return comma-separated text."""
     text = io.StringIO()
@@ -106,7 +127,7 @@ FORMATS: Final[dict[str, Callable[[Sequence[str], Rows], str]]] = {
     "markdown": markdown_table,
     "latex": latex,
     "csv": comma_separated,
-    "html": in_html,
+    "html": html_table,
 }
 """What writes a table, by format."""
 

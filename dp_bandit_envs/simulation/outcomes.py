@@ -11,7 +11,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.levels import label_of, level_of
 from dp_bandit_envs.protocols import FloatArray, IntArray
-from dp_bandit_envs.simulation.shown_outcomes import drawn_outcomes, html_table
+from dp_bandit_envs.simulation.shown_outcomes import drawn_outcomes, outcomes_table
 from dp_bandit_envs.simulation.tasks import Column
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ class Simulation(Mapping[str, Outcome]):
         return drawn_outcomes(list(self.outcomes.values()), measure, band)
 
     def _repr_html_(self) -> str:
-        return html_table(list(self.outcomes.values()))
+        return outcomes_table(list(self.outcomes.values()))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.outcomes)

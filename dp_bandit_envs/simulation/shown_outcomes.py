@@ -1,12 +1,12 @@
 """Shows outcomes as a figure, and as a small HTML table for notebooks."""
 
-import html
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.html_table import html_table
 from dp_bandit_envs.metrics import mean_and_standard_error, median_and_tail
 from dp_bandit_envs.privacy.levels import level_of
 
@@ -43,7 +43,7 @@ def drawn_outcomes(outcomes: Sequence["Outcome"], measure: str, band: str) -> "F
     return curves_figure([panel], across=ROUND, measure=measure, band=band, x_scale="log" if uneven else "linear")
 
 
-def html_table(outcomes: Sequence["Outcome"]) -> str:
+def outcomes_table(outcomes: Sequence["Outcome"]) -> str:
     """Return a table with a row for each outcome: its guarantee, and external regret after the last round."""
     rows = []
     for one in outcomes:
@@ -57,8 +57,6 @@ def html_table(outcomes: Sequence["Outcome"]) -> str:
             *(f"{float(x):,.1f}" for x in (mean, error, median, tail)),
         ]
         rows.append([one.name, *numbers, one.engine])
-    head = "".join(f"<th>{html.escape(column)}</th>" for column in COLUMNS)
-    body = "".join(f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
     first = outcomes[0]
     caption = f"External regret after {int(first.checkpoints[-1]):,} rounds, {len(first.collected):,} trials"
-    return f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return html_table(COLUMNS, rows, caption)

@@ -37,6 +37,25 @@ def test_every_row_says_what_is_guaranteed(compared, format):
     assert text.count(delta) == 2
 
 
+def test_a_wide_table_has_a_column_for_each_game():
+    compared = compare(
+        ["Stochastic:means=[.9,.5]", "Deterministic"], ["UCB", "DP-UCB"], epsilon=[2, 5], horizon=80, trials=9
+    )
+    (*rows,) = csv.DictReader(io.StringIO(compared.table("csv", wide=True)))
+    assert [row["algorithm"] for row in rows] == ["UCB", "DP-UCB", "DP-UCB"]
+    assert rows[0]["guarantee"] == "none"
+    for row, epsilon in zip(rows, (None, 2, 5), strict=True):
+        for title in compared.titles:
+            (entry,) = compared.select(environment=title, algorithm=row["algorithm"], epsilon=epsilon)
+            last = entry.values("external_regret")[:, -1]
+            mean, error = map(float, row[title].split(" ± "))
+            assert mean == pytest.approx(last.mean(), abs=0.06) and error == pytest.approx(
+                last.std(ddof=1) / 3, abs=0.06
+            )
+            if epsilon is not None:
+                assert row["guarantee"] == f"epsilon {entry.level.epsilon:.4g}" == f"epsilon {epsilon}"
+
+
 def test_latex_takes_every_letter():
     """Each special letter, by hand; a number column is set to the right."""
     text = latex(["epsilon", "a_b"], [["inf", "50 % & {more} #1 ~ ^ \\ $"], ["1,000", "x"]])
@@ -72,6 +91,8 @@ def test_names_cannot_put_markup_into_a_notebook():
 def test_unknown_words_are_refused(compared):
     with refused(ValueError, "format", "latex"):
         compared.table("text")
+    with refused(TypeError, "wide", "yes"):
+        compared.table(wide="yes")
     with refused(ValueError, "measure", "external_regret"):
         compared.table(measure="regret")
     switching = compare("Switching", "UCB", horizon=20, trials=2)
