@@ -63,7 +63,8 @@ def _guarantee(entry: "Entry") -> str:
         return "none"
     epsilon, delta = entry.level
     parts = [f"epsilon {epsilon:.4g}", *([f"delta {delta:.3g}"] if delta else [])]
-    return ", ".join([*parts, *(f"epsilon {level.epsilon:.4g} for a {unit}" for unit, level in entry.units.items())])
+    units = [f"epsilon {level.epsilon:.4g} for a {unit}" for unit, level in entry.units.items()]
+    return ", ".join([*parts, *units, entry.model])
 
 
 def _mean_and_error(last: "FloatArray") -> str:
