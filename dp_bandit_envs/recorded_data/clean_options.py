@@ -31,7 +31,7 @@ class Decisions:
         outside: What happens to gains outside [0, 1].
         unreadable: What happens to cells that are no number, and to lines of another number of cells.
         duplicates: Whether the second and later copies of a line are kept.
-        decimal: The mark before decimals; None to find it.
+        decimal: The mark before decimals; None if nobody said it.
         values: Gains of outcomes that are words, by the word in lower case; before scaling.
         missing_codes: Spellings of a missing outcome, in lower case, beside the usual ones.
         most_per_person: Records of a person beyond this number are left out; None for no limit.

@@ -61,7 +61,8 @@ def clean(
         outside: For gains outside [0, 1]: `"refuse"`, `"drop"` or `"clip"`.
         unreadable: For cells that are no number and lines of another number of cells: `"refuse"` or `"drop"`.
         duplicates: For second and later copies of whole lines: `"keep"` or `"drop"`.
-        decimal: The mark before decimals: `"point"`, `"comma"`, or `"auto"`.
+        decimal: The mark before decimals: `"point"`, `"comma"`, or `"auto"`, which reads what has one meaning, such as
+            0,5 or 12.34, and leaves 1,234 open, and in a column with decimal commas 1.234 too.
         values: Outcomes that are words, `{"cured": 1, "not cured": 0}` or `"cured=1,not cured=0"`.
         missing_codes: More spellings of a missing value, numbers or words, such as `[-99, "refused"]` or
             `"-99,refused"`. Of arms and persons only words and negative numbers: 99 may be the number of one.

@@ -1,12 +1,12 @@
 """The gains of a messy column: what is missing, no number, out of range, or written in an unusual way."""
 
 import math
-from collections.abc import Iterable, Sequence
-from typing import Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 from dp_bandit_envs.recorded_data.clean_options import Decisions
 from dp_bandit_envs.recorded_data.file_problems import Findings, Problem
-from dp_bandit_envs.recorded_data.written_numbers import decimal_of, read_number
+from dp_bandit_envs.recorded_data.written_numbers import has_decimal_comma, read_number
 
 _MISSING_HERE: Final = "give {missing=drop} to leave these lines out, or {missing=0} where no outcome is no success"
 _READ: Final = {"refuse": "correct these cells, or give {unreadable=drop} to leave the lines out", "drop": "left out"}
@@ -26,11 +26,14 @@ def gains_of(
     found = Findings()
     words = decided.values
     different = dict.fromkeys(cells)
-    decimal = decided.decimal or decimal_of(cell for cell in different if cell.strip().casefold() not in words)
-    mixed = decimal is None and _has_both(different)
+    # One record's cell may show how numbers are written here, but does not decide what other records' cells mean.
+    commas = decided.decimal is None and any(map(has_decimal_comma, different))
     gains, plain = [], []
     # A column has few different cells, and each is read once.
-    read = {cell: read_number(cell, decimal=decimal, mixed=mixed, codes=decided.missing_codes) for cell in different}
+    read = {
+        cell: read_number(cell, decimal=decided.decimal, commas=commas, codes=decided.missing_codes)
+        for cell in different
+    }
     for cell, line in zip(cells, lines, strict=True):
         text = cell.strip().casefold()
         if text in words:
@@ -67,10 +70,6 @@ def _scaled(value: float, line: int, decided: Decisions, column: str, found: Fin
     return math.nan
 
 
-def _has_both(cells: Iterable[str]) -> bool:
-    return {decimal_of([cell]) for cell in cells} >= {"comma", "point"}
-
-
 def _problems(found: Findings, column: str, decided: Decisions) -> list[Problem]:
     filled = isinstance(decided.missing, float)
     gap = (
@@ -97,7 +96,12 @@ def _problems(found: Findings, column: str, decided: Decisions) -> list[Problem]
         ("nan", "value[s] NaN", gap, open_gap),
         ("infinite", "infinite value[s]", unread, open_unread),
         ("text", "cell[s] with text in place of a number", text, open_unread),
-        ("ambiguous", "number[s] with thousands or decimals, which is not clear, as in 1,234", marks, open_unread),
+        (
+            "ambiguous",
+            "number[s] with thousands or decimals, which is not clear, as in 1,234",
+            marks,
+            open_unread,
+        ),
         ("outside", after, outside, decided.outside == "refuse"),
         ("no percent", "number[s] without % where others have it", "give {scale=percent} if all are percent", True),
         ("comma", "decimal comma[s]", "read as decimal points", False),

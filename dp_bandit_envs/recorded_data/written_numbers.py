@@ -2,7 +2,6 @@
 
 import math
 import re
-from collections.abc import Iterable
 from typing import Final, Literal, NamedTuple
 
 MISSING: Final = (
@@ -61,33 +60,26 @@ def looks_like_number(cell: str) -> bool:
     return read_number(cell, decimal="point").kind == "number"
 
 
-def decimal_of(cells: Iterable[str]) -> Decimal | None:
-    """Return which mark a column writes before decimals, by cells that leave no doubt; None if both or neither."""
-    seen = set()
-    for cell in cells:
-        text = _bare(cell)[0]
-        if _ONE_GROUP.fullmatch(text) or not any(mark in text for mark in ".,"):
-            continue
-        one = _read(text, None)
-        if one.kind == "number":
-            # In 1.234.567 and 1,234,567 the mark is none of decimals.
-            grouped = next((mark for mark in ".," if _GROUPS[mark].fullmatch(text)), None)
-            seen.add("comma" if one.comma or grouped == "." else "point")
-    if len(seen) != 1:
-        return None
-    return "comma" if "comma" in seen else "point"
+def has_decimal_comma(cell: str) -> bool:
+    """Return whether a cell shows, beyond doubt, that its column writes a comma before decimals."""
+    text = _bare(cell)[0]
+    if _ONE_GROUP.fullmatch(text) or not any(mark in text for mark in ".,"):
+        return False
+    one = _read(text, None)
+    # In 1.234.567 the point is none of decimals.
+    return one.kind == "number" and (one.comma or _GROUPS["."].fullmatch(text) is not None)
 
 
 def read_number(
-    cell: str, *, decimal: Decimal | None, mixed: bool = False, codes: frozenset[str] = frozenset()
+    cell: str, *, decimal: Decimal | None, commas: bool = False, codes: frozenset[str] = frozenset()
 ) -> Written:
     """Read one cell.
 
     Args:
         cell: Its text.
-        decimal: The mark before decimals, which decides what 1,234 and 1.234 are; None if it is not known: then 1,234
-            is ambiguous, and 1.234 is a little more than one.
-        mixed: Whether the column has both marks; then 1.234 is ambiguous too.
+        decimal: The mark before decimals, which decides what 1,234 and 1.234 are; None if nobody said it: then 1,234 is
+            ambiguous, and 1.234 is a little more than one.
+        commas: Whether the column has decimal commas; then 1.234 is ambiguous too.
         codes: More spellings of a missing value.
     """
     lower = cell.strip().casefold()
@@ -98,7 +90,7 @@ def read_number(
     text, percent = _bare(cell)
     if text in INFINITE:
         return Written("infinite")
-    if mixed and decimal is None and _ONE_GROUP.fullmatch(text):
+    if commas and decimal is None and _ONE_GROUP.fullmatch(text):
         return Written("ambiguous")
     return _read(text, decimal)._replace(percent=percent)
 

@@ -4,8 +4,10 @@ import math
 
 import pytest
 
+from dp_bandit_envs.data_files import DataFile
+from dp_bandit_envs.recorded_data import clean
 from dp_bandit_envs.recorded_data.arm_spellings import arms_of
-from dp_bandit_envs.recorded_data.written_numbers import decimal_of, read_number
+from dp_bandit_envs.recorded_data.written_numbers import has_decimal_comma, read_number
 
 
 @pytest.mark.parametrize(
@@ -56,15 +58,33 @@ def test_what_is_no_number(cell, kind):
 
 
 @pytest.mark.parametrize(
-    ("cells", "mark"),
-    [(["1,234", "0,5"], "comma"), (["1.234", "0.5"], "point"), (["0,5", "0.5"], None), (["1,234", "7"], None)],
+    ("cell", "shows"),
+    [("0,5", True), ("1.234.567", True), ("1.234,5", True), ("1,234", False), ("0.5", False), ("1,234.5", False)],
 )
-def test_a_column_shows_its_decimal_mark_by_cells_without_doubt(cells, mark):
-    assert decimal_of(cells) == mark
+def test_a_cell_shows_that_decimals_come_after_a_comma(cell, shows):
+    assert has_decimal_comma(cell) is shows
 
 
-def test_a_column_with_both_marks_leaves_one_group_open():
-    assert read_number("1.234", decimal=None, mixed=True).kind == "ambiguous"
+def test_in_a_column_with_decimal_commas_a_group_after_a_point_is_open():
+    assert read_number("1.234", decimal=None, commas=True).kind == "ambiguous"
+
+
+@pytest.mark.parametrize("group", ["1.234", "1,234"])
+@pytest.mark.parametrize("other", ["0,5", "0.5", "7"])
+def test_no_cell_decides_what_another_one_means(group, other):
+    """Else one record would change the gains of others; a cell that is open is read by nobody."""
+    alone, beside = (
+        clean(
+            DataFile("x.csv", "\n".join(["arm;gain", *(f"{arm};{cell}" for arm in "AB" for cell in cells)]).encode()),
+            arm="arm",
+            gain="gain",
+            scale=(0, 10_000),
+            unreadable="drop",
+        )
+        for cells in ([group, "3"], [group, "3", other])
+    )
+    read = {gain for gain in beside.gains if gain * 10_000 not in (0.5, 7)}
+    assert read <= set(alone.gains)
 
 
 def test_spellings_of_an_arm_are_one_arm_in_a_natural_order():
