@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from dp_bandit_envs.recorded_data.clean_options import Decisions
 from dp_bandit_envs.recorded_data.file_problems import Findings, Problem
