@@ -12,7 +12,7 @@ import reprlib
 import secrets
 import warnings
 from collections.abc import Mapping
-from typing import Any, Final, SupportsIndex
+from typing import Any, Final, Literal, SupportsIndex
 
 import numpy as np
 from numpy.random.bit_generator import ISpawnableSeedSequence
@@ -28,9 +28,11 @@ FIRST_WRAPPER: Final = 2
 """The role of the privacy wrapper next to the environment; the one above it has the next number, and so on."""
 GRAPH: Final = 2**16
 """The role of feedback graphs, which are random like the gains, but public; no stack of wrappers is that deep."""
+Seed = SupportsIndex | Literal["auto"] | None
+"""What a user gives as a seed: a number, None for a secret one, or `"auto"`; see `chosen_seed`."""
 KNOWN_SEED: Final = (
-    "these data are real and the seed is known: whoever knows it (the default 0 is known to all), or finds it by"
-    " trying, can subtract the noise, so that nothing is protected. Use seed=None, on the command line no --seed, for"
+    "these data are real and the seed is known: whoever knows it, or finds it by trying, can"
+    " subtract the noise, so that nothing is protected. Use seed=None, on the command line no --seed, for"
     " a secret one; such a run cannot be repeated."
 )
 
@@ -100,6 +102,13 @@ def checked_seed(seed: SupportsIndex | None) -> int | None:
     if number >= 2**128:
         raise ValueError(f"seed must be in [0, 2^128); received a number of {number.bit_length()} bits.")
     return number
+
+
+def chosen_seed(seed: Seed, is_real: bool) -> int | None:
+    """Return a seed as a number, or None for a secret one; `"auto"` is 0, or where data are real a secret one."""
+    if isinstance(seed, str) and seed == "auto":
+        return None if is_real else 0
+    return checked_seed(seed)  # type: ignore[arg-type]
 
 
 def drawn_seed() -> int:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dp_bandit_envs  # noqa: F401 - registers the ids
-from dp_bandit_envs import Algorithm, make_algorithm, play, simulate
+from dp_bandit_envs import Algorithm, compare, make_algorithm, play, simulate
 from dp_bandit_envs.adversaries import MemoryBounded, OutcomePools, Replay, Stochastic, Trial
 from dp_bandit_envs.agents import Exp3
 from dp_bandit_envs.envs.bandit_env import BanditEnv
@@ -73,6 +73,38 @@ def test_without_one_there_is_no_warning(way):
         WITH_A_SEED[way](None)
 
 
+AS_IT_COMES = {
+    "play": lambda given: play(replay(), make_algorithm("DP-IMED"), **given).gains,
+    "simulate": lambda given: simulate(REPLAY, ["DP-EXP3-Lap"], trials=9, env_kwargs={"gains": TABLE}, **given)[
+        "DP-EXP3-Lap"
+    ].collected[:, -1],
+    "compare": lambda given: compare((REPLAY, {"gains": TABLE}), "DP-EXP3-Lap", trials=9, **given)[0].values(
+        "external_regret"
+    )[:, -1],
+}
+
+
+@pytest.mark.parametrize("way", AS_IT_COMES)
+def test_by_default_the_seed_is_secret_where_data_are_real(way):
+    """False alarm: 2^-40 and less. Games with the seed 0 are equal, others differ in their arms."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        first, second = (AS_IT_COMES[way]({}) for _ in range(2))
+    with pytest.warns(KnownSeedWarning):
+        known, again = (AS_IT_COMES[way]({"seed": 0}) for _ in range(2))
+    assert np.array_equal(known, again)
+    assert not np.array_equal(first, second) and not np.array_equal(first, known)
+
+
+def test_by_default_the_seed_is_0_where_they_are_made_up():
+    env = gym.make("DPBandit-Stochastic-v0", horizon=50)
+    assert np.array_equal(play(env, Exp3()).arms, play(env, Exp3(), seed=0).arms)
+    assert simulate("DPBandit-Stochastic-v0", ["EXP3"], horizon=50).seed == 0
+    assert compare("Stochastic", "EXP3", horizon=50, trials=2).seed == 0
+    with refused(TypeError, "seed", "'secret'"):
+        play(env, Exp3(), seed="secret")
+
+
 def test_made_up_gains_are_no_real_data():
     assert Trial().is_real and Replay(TABLE).is_real and Replay().is_real
     assert not Stochastic().is_real and not OutcomePools([np.ones(2), np.ones(3)]).is_real
@@ -81,13 +113,6 @@ def test_made_up_gains_are_no_real_data():
         noisy(gym.make("DPBandit-Stochastic-v0")).reset(seed=1)
         simulate("DPBandit-Stochastic-v0", ["DP-EXP3-Lap"], seed=1, horizon=9)
         noisy(BanditEnv(OutcomePools([np.ones(2), np.ones(3)]))).reset(seed=1)
-
-
-def test_the_default_seed_is_as_known_as_any():
-    with pytest.warns(KnownSeedWarning):
-        play(replay(), make_algorithm("DP-IMED"))
-    with pytest.warns(KnownSeedWarning):
-        simulate(REPLAY, ["DP-EXP3-Lap"], env_kwargs={"gains": TABLE})
 
 
 def test_without_a_seed_each_simulation_has_another_one_and_does_not_say_which():

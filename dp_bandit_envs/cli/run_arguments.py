@@ -1,6 +1,5 @@
 """Reads the words of `dp-bandit run`: which are environments, which algorithms, and what is said about the epsilons."""
 
-import dataclasses
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -89,12 +88,10 @@ def experiment_of(
         asked_for: As for `question`.
     """
     checks.one_of("spacing", spacing, SPACINGS)
-    experiment = question(
-        list(environments), list(algorithms), epsilon=epsilon, seed=seed, checkpoints=spacing, **asked_for
+    chosen: Any = "auto" if seed is None else seed
+    return question(
+        list(environments), list(algorithms), epsilon=epsilon, seed=chosen, checkpoints=spacing, **asked_for
     )
-    if seed is None and not experiment.is_real:
-        experiment = dataclasses.replace(experiment, seed=0)
-    return experiment
 
 
 def contestant(text: str, epsilon: float | None, horizon: int) -> AlgorithmSpec:

@@ -15,7 +15,7 @@ from dp_bandit_envs.errors import WrongTypeError
 from dp_bandit_envs.experiments.chunked_run import run
 from dp_bandit_envs.experiments.experiment import Experiment
 from dp_bandit_envs.experiments.results_folder import ResultsFolder
-from dp_bandit_envs.seeding import warn_of_known_seed
+from dp_bandit_envs.seeding import Seed, warn_of_known_seed
 from dp_bandit_envs.simulation.gpu_games import DEVICES
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def compare(
     horizon: int | Sequence[int] | None = None,
     n_arms: int | Sequence[int] | None = None,
     trials: int = 100,
-    seed: int | None = 0,
+    seed: Seed = "auto",
     checkpoints: str = "linear",
     folder: str | Path | None = None,
     jobs: int = 1,
@@ -61,7 +61,7 @@ def compare(
         horizon: One or several numbers of rounds T; by default each environment's own.
         n_arms: One or several numbers of arms K; by default each environment's own.
         trials: Number of games of each.
-        seed: The seed; None for a secret one, as real data need. See `simulate`.
+        seed: The seed; None for a secret one. By default 0, and a secret one where data are real. See `simulate`.
         checkpoints: The spacing of the 100 rounds that are recorded, `"linear"` or `"log"`.
         folder: Where to keep the results while they are made. The same call continues where it was interrupted, and
             several processes share the work; `load` reads a finished folder. By default they are in memory only.

@@ -15,6 +15,7 @@ from dp_bandit_envs.comparison.asked_games import game_of, sized
 from dp_bandit_envs.errors import LedgerError, WrongTypeError
 from dp_bandit_envs.experiments.experiment import Experiment
 from dp_bandit_envs.experiments.specs import AlgorithmSpec, GameSpec
+from dp_bandit_envs.seeding import Seed, chosen_seed
 from dp_bandit_envs.simulation.checkpoints import SPACINGS
 
 MOST_TRIALS = 10_000_000
@@ -31,7 +32,7 @@ def question(
     horizon: Any = None,
     n_arms: Any = None,
     trials: int = 100,
-    seed: int | None = 0,
+    seed: Seed = "auto",
     checkpoints: str = "linear",
     persons: str | None = None,
     name: str | None = None,
@@ -58,7 +59,7 @@ def question(
         contestants=(),
         horizon=horizons[0] if len(horizons) == 1 else None,
         trials=checks.integer("trials", trials, at_least=1, at_most=MOST_TRIALS),
-        seed=None if seed is None else checks.integer("seed", seed, at_least=0),
+        seed=chosen_seed(seed, is_real=False),
         checkpoints=checks.one_of("checkpoints", checkpoints, SPACINGS),
     )
     size: Any = {"n_arms": sizes or [None], "horizons": horizons or [None], "own_horizon": own_horizon}
@@ -76,12 +77,13 @@ def question(
     if same:
         panels = [dataclasses.replace(panel, contestants=None) for panel in panels]
     words = [*(panel.key for panel in panels), *(one.label or one.name for one in shared)]
-    return dataclasses.replace(
+    experiment = dataclasses.replace(
         experiment,
         name=name or re.sub(r"[^\w.=-]+", "-", "-".join(["run", *words]))[:120],
         panels=tuple(panels),
         contestants=shared if same else (),
     )
+    return dataclasses.replace(experiment, seed=chosen_seed(seed, experiment.is_real))
 
 
 def several(name: str, value: Any) -> list[Any]:

@@ -16,7 +16,7 @@ from dp_bandit_envs.metrics.regrets import external_regret, policy_regret, pseud
 from dp_bandit_envs.privacy.announced import current
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.protocols import Agent, Environment, FloatArray, IntArray, PointAgent, plays_points
-from dp_bandit_envs.seeding import checked_seed, drawn_seed, warn_of_known_seed
+from dp_bandit_envs.seeding import Seed, chosen_seed, drawn_seed, warn_of_known_seed
 from dp_bandit_envs.simulation.agent_methods import check_methods, note_missing_key
 from dp_bandit_envs.simulation.beginning import begin
 from dp_bandit_envs.written_values import name_of
@@ -57,7 +57,7 @@ class Game:
         return np.cumsum(changes)
 
 
-def play(env: Environment, agent: Agent | PointAgent | Algorithm, *, seed: int | None = 0, trial: int = 0) -> Game:
+def play(env: Environment, agent: Agent | PointAgent | Algorithm, *, seed: Seed = "auto", trial: int = 0) -> Game:
     """Play one game.
 
     Args:
@@ -65,9 +65,9 @@ def play(env: Environment, agent: Agent | PointAgent | Algorithm, *, seed: int |
         agent: Any agent; or an algorithm, in whose wrappers `env` is then wrapped. If the agent has a method
             `see_noise`, it is passed the scale of the noise that the wrappers add, and its sensitivity.
         seed: The seed of all randomness, in [0, 2^128); each part draws from a stream of its own. Who knows or guesses
-            it can subtract the noise, and a small one is found from what is released by trying. Use None with real
-            data, and with secure draws: all randomness of the game then comes from the operating system and cannot be
-            repeated. Another seed on data of yours ends in a `KnownSeedWarning`.
+            it can subtract the noise, and a small one is found from what is released by trying. With None, as secure
+            draws need, all randomness of the game comes from the operating system and cannot be repeated. By default 0,
+            and None where the data are real; another seed there ends in a `KnownSeedWarning`.
         trial: The number of the game for that seed. `simulate` plays trials 0, 1, 2, ..., and each is exactly this
             game.
 
@@ -96,7 +96,7 @@ def play(env: Environment, agent: Agent | PointAgent | Algorithm, *, seed: int |
         raise WrongGameError(HIDDEN.format(name_of(type(agent))))
     points = isinstance(game, PointEnv)
     check_methods(agent, points=points)
-    number = checked_seed(seed)
+    seed = number = chosen_seed(seed, game.adversary.is_real)
     known = number is not None and current() is None
     if number is None:
         number = drawn_seed()

@@ -15,7 +15,7 @@ from dp_bandit_envs.compiling.compiled import missing
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import WrongTypeError
 from dp_bandit_envs.protocols import Environment, IntArray
-from dp_bandit_envs.seeding import checked_seed, drawn_seed
+from dp_bandit_envs.seeding import Seed, chosen_seed, drawn_seed
 from dp_bandit_envs.simulation.chain import NotCompilableError, RefusedByNumbaError
 from dp_bandit_envs.simulation.checkpoints import checked, spaced
 from dp_bandit_envs.simulation.game import to_count
@@ -146,7 +146,7 @@ def prepare(
     algorithms: Algorithms,
     *,
     horizon: SupportsIndex | None,
-    seed: SupportsIndex | None,
+    seed: Seed,
     checkpoints: Checkpoints,
     env_kwargs: Mapping[str, Any] | None,
     at_guarantee: tuple[float, float] | None = None,
@@ -157,9 +157,6 @@ def prepare(
         if "horizon" in arguments:
             raise ValueError(f"horizon must be given once; received {horizon} and {arguments['horizon']} (env_kwargs).")
         arguments["horizon"] = checks.integer("horizon", horizon, at_least=1)
-    number, secret = checked_seed(seed), seed is None
-    if number is None:
-        number = drawn_seed()
     if not callable(env_id) and not isinstance(env_id, str):
         kind = type(env_id).__name__
         raise WrongTypeError(f"env_id must be an id or a function that makes the environment; received a {kind}.")
@@ -170,6 +167,10 @@ def prepare(
     game = env.unwrapped
     if not isinstance(game, BanditEnv):
         raise TypeError(f"simulate needs a DPBandit environment, which computes the regret; received {game}.")
+    number = chosen_seed(seed, game.adversary.is_real)
+    secret = number is None
+    if number is None:
+        number = drawn_seed()
     rounds = _rounds(checkpoints, game.horizon)
     if at_guarantee is not None:
         if not isinstance(at_guarantee, Sequence) or isinstance(at_guarantee, str) or len(at_guarantee) != 2:

@@ -7,7 +7,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.compiling.announcing import announced
 from dp_bandit_envs.errors import ClusterError
 from dp_bandit_envs.protocols import Environment
-from dp_bandit_envs.seeding import warn_of_known_seed
+from dp_bandit_envs.seeding import Seed, warn_of_known_seed
 from dp_bandit_envs.simulation.outcomes import Simulation
 from dp_bandit_envs.simulation.players import Algorithms
 from dp_bandit_envs.simulation.prepared import SECRET, prepare
@@ -26,7 +26,7 @@ def simulate(
     *,
     horizon: SupportsIndex | None = None,
     trials: SupportsIndex = 1,
-    seed: SupportsIndex | None = 0,
+    seed: Seed = "auto",
     checkpoints: Iterable[int] | int | str | None = None,
     jobs: SupportsIndex = 1,
     env_kwargs: Mapping[str, Any] | None = None,
@@ -47,7 +47,8 @@ def simulate(
         seed: The seed of all randomness; whoever knows or guesses it can subtract the noise. Trial i does not depend on
             the other arguments, and is the game `play(env, algorithm, seed=seed, trial=i)`. In one trial algorithms
             share the gains and no noise. With None it is drawn from the operating system and written nowhere, so that
-            the simulation cannot be repeated, as real data need; any other one ends in a `KnownSeedWarning` there.
+            the simulation cannot be repeated. By default 0, and None where the data are real; any other one ends in a
+            `KnownSeedWarning` there.
         checkpoints: The rounds at which to record results; or a number of evenly spaced rounds, by default 100; or
             `"linear"` or `"log"` for 100 rounds with that spacing. T is always one of them.
         jobs: Number of trials to run in parallel: in threads, or in processes if something is not compiled. Games
@@ -77,8 +78,6 @@ def simulate(
     trials = checks.integer("trials", trials, at_least=1)
     first_trial = checks.integer("first_trial", first_trial, at_least=0)
     jobs = checks.integer("jobs", jobs, at_least=1)
-    if cluster is not None and seed is None:
-        raise ClusterError(SECRET)
     prepared = prepare(
         env_id,
         algorithms,
@@ -88,6 +87,8 @@ def simulate(
         env_kwargs=env_kwargs,
         at_guarantee=at_guarantee,
     )
+    if cluster is not None and prepared.secret:
+        raise ClusterError(SECRET)
     prepared = placed(prepared, trials=trials, jobs=jobs, cluster=cluster, device=device)
     prepared = prepared.entered(trials)  # first, because a ledger may refuse
     if not prepared.secret:
@@ -105,5 +106,5 @@ def simulate(
                 progress(done, trials * len(tables))
     outcomes = {name: prepared.outcome(name, table) for name, table in tables.items()}
     game = prepared.game
-    seed = None if prepared.secret else prepared.seed
-    return Simulation(outcomes, prepared.checkpoints, game.horizon, game.adversary.n_arms, seed, first_trial)
+    known = None if prepared.secret else prepared.seed
+    return Simulation(outcomes, prepared.checkpoints, game.horizon, game.adversary.n_arms, known, first_trial)
