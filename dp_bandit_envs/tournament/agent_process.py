@@ -10,7 +10,6 @@ import os
 import random
 import reprlib
 import sys
-import time
 import traceback
 from collections.abc import Callable
 from typing import Any, Final, NoReturn
@@ -26,6 +25,7 @@ from dp_bandit_envs.tournament.message_pipe import ARMS, DONE, FAILED, READY, Me
 OUT_OF_MEMORY: Final = 77
 """The exit code of a process that has no memory left to say so."""
 MOST_WORDS: Final = 400
+"""Characters of a reason that are kept."""
 
 
 def main() -> NoReturn:
@@ -118,7 +118,7 @@ def _rounds(pipe: MessagePipe, agents: list[Any], n_arms: int, horizon: int) -> 
             if left:
                 arm = select[game]()
                 arms[game] = arm if type(arm) is int and 0 <= arm < n_arms else _arm(arm, n_arms)
-    pipe.send(DONE, json.dumps(time.process_time()).encode())
+    pipe.send(DONE)
 
 
 def _arm(value: Any, n_arms: int) -> int:
@@ -135,7 +135,9 @@ def _words(error: BaseException, file: str) -> str:
     if isinstance(error, SubmissionError):
         return str(error)
     lines = _lines_in(error, file)
-    where = f" in line {lines[-1].lineno} ({lines[-1].name})" if lines else ""
+    where = f" in line {lines[-1].lineno}" if lines else ""
+    if lines and lines[-1].name != "<module>":
+        where += f" ({lines[-1].name})"
     if isinstance(error, SystemExit):
         return f"called sys.exit{where}; an agent plays to the end of its games"
     if isinstance(error, OSError) and error.errno == errno.EFBIG:
@@ -146,7 +148,7 @@ def _words(error: BaseException, file: str) -> str:
         said = ""
     if isinstance(error, KeyError) and lines and error.args and error.args[0] not in ("gain", "observed"):
         said += "; an observation has 'gain' and 'observed'"
-    return f"stopped with {type(error).__name__}{where}{': ' if said else ''}{said}"[:MOST_WORDS]
+    return f"stopped with {type(error).__name__}{where}{': ' if said else ''}{said}"
 
 
 def _lines_in(error: BaseException, file: str) -> list[traceback.FrameSummary]:

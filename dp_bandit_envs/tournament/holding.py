@@ -20,8 +20,8 @@ from dp_bandit_envs.tournament.submissions import Submission, submissions_in
 LEAST_HORIZON: Final = 50
 """In shorter games even uniform play may lose nothing."""
 LEAST_MEGABYTES: Final = 64
-MOST_ARMS: Final = 1_000
-"""Every game shows the gains of all arms in every message."""
+MOST_ARMS, MOST_GAMES = 1_000, 1_000
+"""A message has the gains of all arms in all games; there are five times as many games as there are of each kind."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -72,7 +72,7 @@ def hold(
     Args:
         folder: Has one file NAME.py for each agent.
         horizon: Number of rounds T of each game, at least 50.
-        games: Number of games of each of five kinds, at least 6.
+        games: Number of games of each of five kinds, in [6, 1000].
         n_arms: Number of arms K, in [2, 1000].
         epsilon: Every agent is behind `LaplaceClipRescale` of this epsilon, in (0, inf]; None for true gains.
         seed: The seed of all games, in [0, 2^128); by default drawn from the operating system.
@@ -87,7 +87,7 @@ def hold(
         ValueError: If an argument leaves its range, or there is no agent in the folder.
     """
     horizon = checks.integer("horizon", horizon, at_least=LEAST_HORIZON, at_most=checks.MOST_ROUNDS)
-    games = checks.integer("games", games, at_least=LEAST_TRIALS)
+    games = checks.integer("games", games, at_least=LEAST_TRIALS, at_most=MOST_GAMES)
     n_arms = checks.integer("n_arms", n_arms, at_least=2, at_most=MOST_ARMS)
     epsilon = None if epsilon is None else checks.epsilon(epsilon)
     given = checked_seed(seed)

@@ -11,7 +11,7 @@ import numpy as np
 
 from dp_bandit_envs.privacy.mechanism import noise_of
 from dp_bandit_envs.protocols import Environment, FloatArray, IntArray
-from dp_bandit_envs.tournament.agent_process import OUT_OF_MEMORY
+from dp_bandit_envs.tournament.agent_process import MOST_WORDS, OUT_OF_MEMORY
 from dp_bandit_envs.tournament.hidden_games import KINDS, HiddenGames
 from dp_bandit_envs.tournament.message_pipe import ARMS, DONE, FAILED, GAMES, READY, STEP
 from dp_bandit_envs.tournament.submissions import Submission, shown
@@ -53,6 +53,13 @@ def referee(submission: Submission, games: HiddenGames, limits: Limits, stopped:
     """Play all games with an agent; whatever it does ends in a `Match`, and so does `stopped` when it is set."""
     if submission.problem:
         return Match(submission, None, submission.problem)
+    try:
+        return _match(submission, games, limits, stopped)
+    except OSError as error:
+        return Match(submission, None, shown(f"its process could not be started: {error.strerror}"))
+
+
+def _match(submission: Submission, games: HiddenGames, limits: Limits, stopped: Event) -> Match:
     unlimited: tuple[str, ...] = ()
     with WatchedProcess(stopped) as process:
         regret, failure = None, ""
@@ -65,7 +72,7 @@ def referee(submission: Submission, games: HiddenGames, limits: Limits, stopped:
         except (EOFError, OSError):
             regret, failure = None, _why_it_ended(process, limits)
         process.left_by_itself()  # so that all of its output is there
-        return Match(submission, regret, shown(failure), process.output, process.waited, unlimited)
+        return Match(submission, regret, shown(failure[:MOST_WORDS]), process.output, process.waited, unlimited)
 
 
 def _announcement(submission: Submission, games: HiddenGames, limits: Limits) -> bytes:

@@ -28,7 +28,7 @@ STYLE: Final = """
   :root { --ink: #e6e8ec; --paper: #14171c; --faint: #9aa3b2; --line: #323843; --bar: #63a4e8; --other: #6b7586;
     --chance: #f59e66; }
 }
-body { margin: 0 auto; max-width: 54rem; padding: 1rem; color: var(--ink); background: var(--paper);
+body { margin: 0 auto; max-width: 58rem; padding: 1rem; color: var(--ink); background: var(--paper);
   font: 1rem/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
 h1 { font-size: 1.6rem; margin: .5rem 0; } h2 { font-size: 1.15rem; margin: 2rem 0 .5rem; }
 table { border-collapse: collapse; width: 100%; }
@@ -43,7 +43,7 @@ small { display: block; color: var(--faint); }
 .reference .bar i { background: var(--other); }
 .bar u { position: absolute; top: 35%; height: 30%; background: var(--ink); }
 .bar b { position: absolute; top: -.15rem; width: 2px; height: .9rem; background: var(--chance); }
-.wide { overflow-x: auto; } .wide td, .wide th { white-space: nowrap; }
+.wide { overflow-x: auto; font-size: .9rem; } .wide td:first-child { min-width: 8rem; }
 .note { color: var(--faint); font-size: .9rem; } li { margin: .3rem 0; }
 """
 

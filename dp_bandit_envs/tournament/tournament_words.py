@@ -13,12 +13,13 @@ NO_SANDBOX: Final = (
 )
 HOW_TO_READ: Final = (
     "The score is regret as a share of what choosing arms at random loses in the same kind of game, averaged over the"
-    " kinds: 0 % is the best arm throughout, 100 % is chance, and less is better.",
+    " kinds: 0 % is the best arm throughout, 100 % is chance, and less is better. Who changes arms in time can get below"
+    " 0.",
     "The interval beside a score is for the mean over all games that could have been drawn, with 95 % confidence (BCa"
     " bootstrap over the games); what chance loses is taken as it was in these games.",
     "Possible ranks: everybody plays the same games, so agents are compared by their differences, game by game. Two"
     " agents may be equally good unless a sign-flip test finds a difference; Holm's correction for all pairs keeps the"
-    " chance of any wrong verdict below 5 %.",
+    " chance of any wrong verdict at 5 % or less.",
     "References are known algorithms in the same games; they have no rank.",
 )
 
@@ -51,7 +52,7 @@ def privacy(one: Tournament) -> str:
 
 def about_seed(one: Tournament, command: str) -> str:
     """Return the seed, and how to play the same games again."""
-    repeat = command if "--seed" in command else f"{command} --seed {one.games.seed}"
+    repeat = command if " --seed" in command else f"{command} --seed {one.games.seed}"
     return f"The games came from the seed {one.games.seed}. To play the same games again: {repeat}"
 
 

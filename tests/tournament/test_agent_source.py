@@ -17,7 +17,7 @@ def no_module_is_left(monkeypatch):
 
 
 @pytest.mark.parametrize("name", UNREAD)
-def test_a_file_without_one_agent_isrefuse_eventd_by_name(name):
+def test_a_file_without_one_agent_is_refused_by_name(name):
     text, words = UNREAD[name]
     with refused(Error, f"{name}.py", *words) as caught:
         load_maker(text.encode(), f"{name}.py")
@@ -51,7 +51,7 @@ def test_methods_that_are_missing_are_named(text):
 
 
 @pytest.mark.parametrize("event", ["os.fork", "os.kill", "subprocess.Popen", "os.system", "socket.connect"])
-def test_processes_and_networks_arerefuse_eventd_and_the_rest_is_not(event):
+def test_processes_and_networks_are_refused_and_the_rest_is_not(event):
     with refused(ForbiddenError, event):
         refuse_event(event, ())
     refuse_event("open", ("x", "r", 0))
