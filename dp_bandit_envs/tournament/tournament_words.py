@@ -13,8 +13,8 @@ NO_SANDBOX: Final = (
 )
 HOW_TO_READ: Final = (
     "The score is regret as a share of what choosing arms at random loses in the same kind of game, averaged over the"
-    " kinds: 0 % is the best arm throughout, 100 % is chance, and less is better. Who changes arms in time can get below"
-    " 0.",
+    " kinds: 0 % is the best arm throughout, 100 % is chance, and less is better. Changing arms in time can give less"
+    " than 0.",
     "The interval beside a score is for the mean over all games that could have been drawn, with 95 % confidence (BCa"
     " bootstrap over the games); what chance loses is taken as it was in these games.",
     "Possible ranks: everybody plays the same games, so agents are compared by their differences, game by game. Two"

@@ -55,13 +55,13 @@ BAD = {
 """Files by name, with the words that must be said of each."""
 
 HUNGRY = {
-    "busy": (agent(select="while True: pass"), ["1 s", "processor time"]),
-    "asleep": (agent(select="import time; time.sleep(100)"), ["3 s", "clock"]),
+    "busy": (agent(select="while True: pass"), ["0.7 s", "processor time"]),
+    "asleep": (agent(select="import time; time.sleep(100)"), ["2.1 s", "clock"]),
     "large": (agent(begin="self.all = bytearray(2**40)"), ["64 MB", "memory"]),
     "growing": (agent(begin="self.all = []\nwhile True: self.all.append(bytearray(2**20))"), ["64 MB", "memory"]),
     "talks": (agent(begin="for _ in range(10**6): print('x' * 1000)"), ["printed", "1,000,000"]),
 }
-"""Files that use up what they may, with the words for 1 s and 64 MB."""
+"""Files that use up what they may, with the words for 0.7 s and 64 MB."""
 
 UNREAD = {
     "none": ("from dp_bandit_envs import Exp3\n", ["has none", "begin", "select_arm", "update", "make_agent()"]),

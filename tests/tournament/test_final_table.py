@@ -70,7 +70,8 @@ def held():
     number = len(KINDS)
     regrets = {UNIFORM: constant(*[10.0] * number), **{name: constant(*[5.0] * number) for name in names}}
     matches = [Match(Submission(name, name, f"{name}.py", b""), regrets[name], output=EVIL) for name in names]
-    matches.append(Match(Submission("b", "b", "b.py", b""), None, f"stopped: {EVIL}"))
+    bad = "<i>bad"
+    matches.append(Match(Submission(bad, bad, f"{bad}.py", b""), None, f"stopped: {EVIL}"))
     games = HiddenGames(50, 3, 20, 0.5, 7)
     return Tournament(games, Limits(1.0, 64), tuple(places(regrets, [UNIFORM])), tuple(matches))
 
@@ -97,6 +98,8 @@ def test_the_page_shows_names_as_they_are_and_needs_no_other_file():
     read = Tags()
     read.feed(page)
     assert "script" not in read.tags and "img" not in read.tags and "link" not in read.tags
+    # The bars have these tags: one for each player.
+    assert read.tags.count("i") == 3
     text = " ".join(read.text)
     for shown_there in (
         EVIL,
