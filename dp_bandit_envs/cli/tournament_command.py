@@ -67,8 +67,7 @@ def tournament(
 ) -> None:
     """Play everybody's agent in the same hidden games, and write a ranking with intervals, a page and a report.
 
-    Each agent plays in a process of its own with limits of time and memory. This is NO sandbox for hostile code: the
-    process has your rights. docs/tournament.md shows how to run it in a container.
+    An agent's process has limits of time and memory, and your rights: this is NO sandbox (see docs/tournament.md).
     """
     from dp_bandit_envs.tournament import hold
     from dp_bandit_envs.tournament.tournament_folder import PAGE, REPORT, reserved, unused_folder, write

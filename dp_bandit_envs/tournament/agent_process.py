@@ -67,10 +67,6 @@ def _play(pipe: MessagePipe, games: dict[str, Any]) -> None:
             agents.append(make())
             _begin(agents[-1], games["n_arms"], games["horizon"], noise, _stream(state))
         _rounds(pipe, agents, games["n_arms"], games["horizon"])
-    except (EOFError, BrokenPipeError) as error:
-        if not _lines_in(error, file):
-            raise
-        pipe.send(FAILED, _words(error, file).encode())
     except MemoryError:
         agents.clear()
         process_limits.free_memory_limit()
@@ -80,6 +76,8 @@ def _play(pipe: MessagePipe, games: dict[str, Any]) -> None:
         except MemoryError:
             os._exit(OUT_OF_MEMORY)
     except BaseException as error:
+        if isinstance(error, (EOFError, BrokenPipeError)) and not _lines_in(error, file):
+            raise
         words = _words(error, file)
         with contextlib.suppress(BaseException):
             traceback.print_exception(error)

@@ -5,7 +5,7 @@ import itertools
 from collections.abc import Iterator
 from pathlib import Path
 
-from dp_bandit_envs.durable_files import make_folder, whole_file
+from dp_bandit_envs.durable_files import make_folder, remove, whole_file
 from dp_bandit_envs.errors import ResultsError
 from dp_bandit_envs.tournament.holding import Tournament
 from dp_bandit_envs.tournament.tournament_page import page_of
@@ -45,9 +45,14 @@ def reserved(folder: Path) -> Iterator[None]:
 
 
 def write(folder: Path, one: Tournament, command: str) -> None:
-    """Write page, report and table, each complete or not at all."""
+    """Write page, report and table, all of them or none."""
     contents = {SUMMARY: summary_of(one), REPORT: report_of(one, command), PAGE: page_of(one, command)}
-    for name, text in contents.items():
-        with whole_file(folder / name) as file:
-            # A folder's name in the command may contain undecodable bytes.
-            file.write(text.encode(errors="replace"))
+    try:
+        for name, text in contents.items():
+            with whole_file(folder / name) as file:
+                # A folder's name in the command may contain undecodable bytes.
+                file.write(text.encode(errors="replace"))
+    except BaseException:
+        for name in contents:
+            remove(folder / name)
+        raise
