@@ -13,7 +13,7 @@ from typing import IO
 
 NODE = zlib.crc32(platform.node().encode(errors="replace"))
 PARTIAL = re.compile(
-    r"\.(?P<name>[\w-]+\.(npz|json|csv|md|png|svg))\.(?P<node>[0-9a-f]{8})-(?P<process>\d+)-[0-9a-f]{8}\.partial"
+    r"\.(?P<name>[\w-]+\.(npz|json|csv|md|png|svg|html))\.(?P<node>[0-9a-f]{8})-(?P<process>\d+)-[0-9a-f]{8}\.partial"
 )
 """The name of a file while it is being written, with the process and the machine that write it."""
 

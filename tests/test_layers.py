@@ -49,6 +49,7 @@ LAYERS = (
     {"conformance", "audits", "adapters", "advice"},
     {"experiments"},
     {"comparison"},
+    {"tournament"},
     {"cli"},
 )
 MAY_KNOW_EACH_OTHER = (0,)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 LEAST_RESAMPLES = 9_999
 LEAST_TRIALS = 6
 """With fewer trials no sign test can reach a p-value of 5 %."""
+ROUNDING = 1e-12
+"""Relative differences below this one are due to rounding, and have no spread to resample."""
 LARGER_IS_BETTER = ("collected",)
 
 
@@ -159,14 +161,14 @@ def ranking(entries: "Sequence[Entry]", measure: str, confidence: float) -> Rank
 
 
 def interval(samples: FloatArray, confidence: float) -> tuple[float, float]:
-    """Return a confidence interval of the mean by the BCa bootstrap; the mean twice if all samples are equal.
+    """Return a confidence interval of the mean by the BCa bootstrap; the first twice if all are equal but for rounding.
 
     Args:
         samples: Shape `(trials,)`.
         confidence: In (0, 1).
     """
     stats = require("scipy.stats", extra="audits")
-    if np.ptp(samples) == 0:
+    if np.ptp(samples) <= ROUNDING * np.abs(samples).max():
         return float(samples[0]), float(samples[0])
     found = stats.bootstrap(
         (samples,), np.mean, confidence_level=confidence, n_resamples=LEAST_RESAMPLES, rng=np.random.default_rng(0)

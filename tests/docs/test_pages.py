@@ -17,8 +17,9 @@ from tests.tools.pages import OURS, PAGES, ROOT, anchors, blocks, lines, prose
 FOLLOWED = {"docs/advice.md", "docs/recorded-data.md"}
 ALONE = [name for name in OURS if name not in FOLLOWED]
 COMMANDS = sorted({line for name in OURS for line in lines(name, "dp-bandit ")})
-# The figures are drawn small in tests/cli/test_command_line.py.
-CHEAP = sorted({line for name in ALONE for line in lines(name, "dp-bandit ") if "bandit reproduce " not in line})
+# The figures are drawn small in tests/cli/test_command_line.py, tournaments held in tests/cli/test_tournament.py.
+ELSEWHERE = ("dp-bandit reproduce ", "dp-bandit tournament ")
+CHEAP = sorted({line for name in ALONE for line in lines(name, "dp-bandit ") if not line.startswith(ELSEWHERE)})
 PLAIN = re.compile(
     r"source \.venv/bin/activate|\.venv\\Scripts\\Activate\.ps1|(python3|py) -m venv \.venv"
     r"|pip install ['\"]?[\w.-]*(\[\w+\])?( @ git\+<address>)?['\"]?"

@@ -1,0 +1,129 @@
+"""Holds a tournament: all submissions of a folder in the same hidden games, beside known algorithms."""
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
+from threading import Event
+from typing import Final
+
+from dp_bandit_envs import checks
+from dp_bandit_envs.comparison.ranking import LEAST_TRIALS
+from dp_bandit_envs.optional import require
+from dp_bandit_envs.seeding import checked_seed, drawn_seed
+from dp_bandit_envs.tournament.final_table import Place, places
+from dp_bandit_envs.tournament.hidden_games import HiddenGames
+from dp_bandit_envs.tournament.refereeing import Limits, Match, referee
+from dp_bandit_envs.tournament.reference_players import reference_regrets, references
+from dp_bandit_envs.tournament.submissions import Submission, submissions_in
+
+LEAST_HORIZON: Final = 50
+"""In shorter games even uniform play may lose nothing."""
+LEAST_MEGABYTES: Final = 64
+MOST_ARMS, MOST_GAMES = 1_000, 1_000
+"""A message has the gains of all arms in all games; there are five times as many games as there are of each kind."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Tournament:
+    """The result of a tournament.
+
+    Attributes:
+        games: The games that were played, with their seed.
+        limits: What each agent could use.
+        places: Players that played to the end, the best first.
+        matches: All submissions, by name.
+    """
+
+    games: HiddenGames
+    limits: Limits
+    places: tuple[Place, ...]
+    matches: tuple[Match, ...]
+
+    @property
+    def failures(self) -> list[Match]:
+        """The submissions that did not play to the end."""
+        return [match for match in self.matches if match.regret is None]
+
+    @property
+    def unlimited(self) -> list[str]:
+        """What this system could not limit, in words."""
+        return sorted({what for match in self.matches for what in match.unlimited})
+
+
+def hold(
+    folder: str | Path,
+    *,
+    horizon: int = 2_000,
+    games: int = 20,
+    n_arms: int = 5,
+    epsilon: float | None = None,
+    seed: int | None = None,
+    seconds: float = 60.0,
+    memory: int = 1_024,
+    jobs: int = 1,
+    progress: Callable[[Match], None] | None = None,
+) -> Tournament:
+    """Play every agent of a folder in the same hidden games, each in a process of its own.
+
+    This is no sandbox: a process with the rights of this one can read and change what this one can. The limits stop
+    mistakes, not attacks.
+
+    Args:
+        folder: Has one file NAME.py for each agent.
+        horizon: Number of rounds T of each game, at least 50.
+        games: Number of games of each of five kinds, in [6, 1000].
+        n_arms: Number of arms K, in [2, 1000].
+        epsilon: Every agent is behind `LaplaceClipRescale` of this epsilon, in (0, inf]; None for true gains.
+        seed: The seed of all games, in [0, 2^128); by default drawn from the operating system.
+        seconds: Processor time of an agent for all its games, greater than 0; by the clock it may take three times as
+            long.
+        memory: Megabytes that an agent may use, at least 64.
+        jobs: How many agents play at a time, at least 1.
+        progress: Called with each match that ends, from the calling thread.
+
+    Raises:
+        ImportError: If the extra `audits` (SciPy), which makes the intervals, is not installed.
+        ValueError: If an argument leaves its range, or there is no agent in the folder.
+    """
+    horizon = checks.integer("horizon", horizon, at_least=LEAST_HORIZON, at_most=checks.MOST_ROUNDS)
+    games = checks.integer("games", games, at_least=LEAST_TRIALS, at_most=MOST_GAMES)
+    n_arms = checks.integer("n_arms", n_arms, at_least=2, at_most=MOST_ARMS)
+    epsilon = None if epsilon is None else checks.epsilon(epsilon)
+    given = checked_seed(seed)
+    limits = Limits(
+        checks.greater_than("seconds", seconds, 0.0), checks.integer("memory", memory, at_least=LEAST_MEGABYTES)
+    )
+    jobs = checks.integer("jobs", jobs, at_least=1)
+    require("scipy.stats", extra="audits")
+    names = list(references(epsilon))
+    submissions = submissions_in(Path(folder), names)
+    hidden = HiddenGames(horizon, n_arms, games, epsilon, drawn_seed() if given is None else given)
+    matches = _matches(submissions, hidden, limits, jobs, progress)
+    regrets = reference_regrets(hidden)
+    for match in matches:
+        if match.regret is not None:
+            regrets[match.submission.name] = match.regret
+    return Tournament(hidden, limits, tuple(places(regrets, names)), tuple(matches))
+
+
+def _matches(
+    submissions: Sequence[Submission],
+    games: HiddenGames,
+    limits: Limits,
+    jobs: int,
+    progress: Callable[[Match], None] | None,
+) -> list[Match]:
+    """Return the match of each submission, in their order. An interrupt ends all processes at once."""
+    stopped = Event()
+    with ThreadPoolExecutor(jobs) as threads:
+        try:
+            futures = [threads.submit(referee, one, games, limits, stopped) for one in submissions]
+            for future in as_completed(futures):
+                if progress is not None:
+                    progress(future.result())
+        except BaseException:
+            stopped.set()
+            threads.shutdown(wait=True, cancel_futures=True)
+            raise
+    return [future.result() for future in futures]

@@ -1,0 +1,74 @@
+"""Whatever an agent does, it gets its line with words that fit, and the others play on as if it were not there."""
+
+import numpy as np
+import pytest
+
+from dp_bandit_envs.tournament import hold
+from tests.tools.processes import POSIX
+from tests.tools.refusals import missing
+from tests.tools.submitted_agents import BAD, EXP3, HUNGRY, LEADER, agent
+
+SMALL = {"horizon": 50, "games": 6, "n_arms": 3, "seed": 2**100 + 7, "seconds": 0.7, "memory": 64}
+RANDOM_STATE = agent(
+    top="import random\nimport numpy as np",
+    begin="random.seed(1); np.random.seed(1)\nself.n_arms = n_arms",
+    select="return random.randrange(self.n_arms)",
+)
+UNLIMITED = [] if POSIX else [*HUNGRY]
+
+
+def put(folder, files):
+    folder.mkdir(exist_ok=True)
+    for name, text in files.items():
+        (folder / f"{name}.py").write_text(text, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def small_simulations_are_played(monkeypatch):
+    monkeypatch.setenv("DP_BANDIT_ENVS_COMPILE", "auto")
+
+
+@pytest.fixture(scope="module")
+def held(tmp_path_factory):
+    """Return the matches among all bad agents, by name."""
+    bad = {name: text for name, (text, _) in {**BAD, **HUNGRY}.items() if name not in UNLIMITED}
+    folder = put(tmp_path_factory.mktemp("all"), {"leader": LEADER, "exp3": EXP3, "reseeds": RANDOM_STATE, **bad})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DP_BANDIT_ENVS_COMPILE", "auto")
+        return hold(folder, jobs=2, **SMALL)
+
+
+@pytest.mark.parametrize("name", [name for name in (*BAD, *HUNGRY) if name not in UNLIMITED])
+def test_a_bad_agent_gets_the_words_that_fit(name, held):
+    (match,) = [match for match in held.matches if match.submission.name == name]
+    assert match.regret is None
+    words = {**BAD, **HUNGRY}[name][1]
+    # On a busy machine the clock may be faster than the processor.
+    late = ["2.1 s", "clock"] if name == "busy" and "clock" in match.failure else words
+    assert missing(match.failure, *late) == []
+
+
+def test_the_others_play_to_the_end_and_the_same_without_them(held, tmp_path):
+    regrets = {match.submission.name: match.regret for match in held.matches}
+    alone = hold(put(tmp_path / "few", {"leader": LEADER, "exp3": EXP3}), **SMALL)
+    for match in alone.matches:
+        np.testing.assert_array_equal(match.regret, regrets[match.submission.name])
+    assert regrets["reseeds"] is not None
+    assert {place.name for place in held.places if not place.is_reference} == {"leader", "exp3", "reseeds"}
+
+
+def test_output_is_captured_and_cut(held):
+    output = {match.submission.name: match.output for match in held.matches}
+    assert "bytes left out" in output["talks"] and len(output["talks"]) < 3_000
+    assert "ZeroDivisionError" in output["raises"] and "1 / 0" in output["raises"]
+    assert output["leader"] == ""
+
+
+def test_files_that_cannot_be_read_or_are_too_long_get_a_line_too(tmp_path):
+    folder = put(tmp_path / "odd", {"long": "#" * 2**20 + "\n", "leader": LEADER, "_hidden": "1 / 0"})
+    (folder / "notes.txt").write_text("no agent")
+    (folder / "folder.py").mkdir()
+    failures = {match.submission.name: match.failure for match in hold(folder, **SMALL).failures}
+    assert set(failures) == {"long", "folder"}
+    assert missing(failures["long"], "1,048,576", "bytes") == []
