@@ -130,12 +130,36 @@ class Compiled:
             # A third party's function must not read outside of its arrays, and divides as Python does.
             options = {**options, "boundscheck": True, "error_model": "python"}
         copy = clone(self._function, self._replacements, tuple(options.items()))
-        dispatcher = numba.njit(**options)(copy)
+        # C has another way to call functions, which nobody uses.
+        dispatcher = numba.njit(**options, no_cfunc_wrapper=True)(copy)
         if ours:
             key = fingerprint(self._function, self._replacements) + ("-lean" if lean else "")
             # Without a folder to write to, as in a read-only container, every process compiles for itself.
             with contextlib.suppress(RuntimeError, OSError):
                 dispatcher._cache = MachineCode(copy, key)
+        return dispatcher
+
+
+class CompiledAt(Compiled):
+    """A function that machine code calls at its address; without what calls it from Python, it compiles faster.
+
+    It must return nothing and allocate no arrays.
+    """
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Raise: there is no code for it."""
+        raise TypeError(f"{self._function.__name__} is called by machine code only; use address.")
+
+    def address(self, *arguments: Any) -> int:
+        """Compile it for arguments of these types, or load it from disk; return the address for `built_in.call_at`."""
+        from numba import typeof, types
+
+        result = self._dispatcher.get_compile_result(types.none(*map(typeof, arguments)))
+        return int(result.library.get_pointer_to_function(result.fndesc.llvm_func_name))
+
+    def _made(self, *, lean: bool) -> Any:
+        dispatcher = super()._made(lean=lean)
+        dispatcher.targetoptions["no_cpython_wrapper"] = True
         return dispatcher
 
 
