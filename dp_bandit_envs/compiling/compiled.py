@@ -14,7 +14,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from types import FunctionType
-from typing import Any
+from typing import Any, ClassVar
 
 from dp_bandit_envs.compiling.fingerprint import add, fingerprint, global_names, is_ours
 from dp_bandit_envs.compiling.loading import MissingCodeError
@@ -79,6 +79,9 @@ def missing() -> str:
 class Compiled:
     """A function that is compiled at its first call, without Numba's runtime if it allocates no arrays."""
 
+    _without: ClassVar = {"no_cfunc_wrapper": True}
+    """Numba's options for the ways to call it that nobody uses: compiling them takes time."""
+
     def __init__(self, function: Callable[..., Any], replacements: dict[str, Callable[..., Any]]) -> None:
         self._function = function
         self._replacements = replacements
@@ -130,8 +133,8 @@ class Compiled:
             # A third party's function must not read outside of its arrays, and divides as Python does.
             options = {**options, "boundscheck": True, "error_model": "python"}
         copy = clone(self._function, self._replacements, tuple(options.items()))
-        # C has another way to call functions, which nobody uses.
-        dispatcher = numba.njit(**options, no_cfunc_wrapper=True)(copy)
+        dispatcher = numba.njit(**options)(copy)
+        dispatcher.targetoptions |= self._without
         if ours:
             key = fingerprint(self._function, self._replacements) + ("-lean" if lean else "")
             # Without a folder to write to, as in a read-only container, every process compiles for itself.
@@ -146,6 +149,8 @@ class CompiledAt(Compiled):
     It must return nothing and allocate no arrays.
     """
 
+    _without: ClassVar = {**Compiled._without, "no_cpython_wrapper": True}
+
     def __call__(self, *arguments: Any) -> Any:
         """Raise: there is no code for it."""
         raise TypeError(f"{self._function.__name__} is called by machine code only; use address.")
@@ -156,11 +161,6 @@ class CompiledAt(Compiled):
 
         result = self._dispatcher.get_compile_result(types.none(*map(typeof, arguments)))
         return int(result.library.get_pointer_to_function(result.fndesc.llvm_func_name))
-
-    def _made(self, *, lean: bool) -> Any:
-        dispatcher = super()._made(lean=lean)
-        dispatcher.targetoptions["no_cpython_wrapper"] = True
-        return dispatcher
 
 
 def _reached(

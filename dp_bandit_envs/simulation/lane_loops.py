@@ -54,7 +54,12 @@ class LaneLoop:
         if plan.agent.functions.tidy is not None:
             parts["tidy"] = plan.agent.functions.tidy
         self.compiled = _play_loop(self._layout.form, tuple(parts.items()))
-        self.words, self.row = self._layout.rows, self._places.gains.row
+        self.words = self._layout.rows
+
+    @property
+    def row(self) -> int:
+        """Where a round's gains are in a block: the first row."""
+        return int(self._places.gains.row)
 
     @functools.cached_property
     def address(self) -> int:
