@@ -21,7 +21,7 @@ from dp_bandit_envs.protocols import FloatArray, IntArray
 from dp_bandit_envs.seeding import ADVERSARY, stream
 from dp_bandit_envs.simulation import play_lanes
 from dp_bandit_envs.simulation.plan import Plan
-from dp_bandit_envs.simulation.play_lanes import CHECKPOINT, LANES, Broken, Drawn, Game, Own
+from dp_bandit_envs.simulation.play_lanes import BATCH_SIZE, LANES, Broken, Drawn, Game, Own
 from dp_bandit_envs.specialise import specialise
 
 AGENTS = (Exp3, Hedge, Uniform)
@@ -56,18 +56,10 @@ class LaneLoop:
         self.compiled = _play_loop(self._layout.form, tuple(parts.items()))
         self.words = self._layout.rows
 
-    @property
-    def row(self) -> int:
-        """Where a round's gains are in a block: the first row."""
-        return int(self._places.gains.row)
-
     @functools.cached_property
     def address(self) -> int:
         """The address of the machine code; compiled, or loaded from disk, when first asked for."""
-        n_arms = self._plan.n_arms
-        block, gains, clock = self._layout.block(), np.empty((0, n_arms, LANES), np.int64), np.zeros(6, np.int64)
-        records = np.zeros((1, LANES)), np.zeros((1, LANES), np.int64), np.zeros((1, n_arms, LANES), np.int64)
-        return self.compiled.address(block, block[:n_arms], gains, clock, np.ones(1, np.int64), *records)
+        return self.compiled.address(*_arguments(self._plan.n_arms))
 
     def begin(self, block: IntArray, seed: int, trials: range) -> list[int]:
         """Write the games into a block, and return their clock; lanes that are left over play the last trial again."""
@@ -91,7 +83,7 @@ class LaneLoop:
             progress = progress._replace(**one)
         own = Own(np.full(1, -1), np.zeros(1, np.int64), np.zeros(1, np.int64))
         broken = Broken(np.zeros(1, np.int64))
-        return Game(state, (*states, broken), streams, progress, own, np.zeros(self._plan.n_arms))
+        return Game(np.zeros(self._plan.n_arms), state, (*states, broken), streams, progress, own)
 
 
 class LaneGains:
@@ -102,17 +94,16 @@ class LaneGains:
         self._layout = Layout(self._game(stream(0, role=ADVERSARY)), LANES, same=True)
         self._places: Any = Drawn(*self._layout.form.inner)
         self.compiled = _draw_loop(self._layout.form, type(drawn).next_round)
+        self.words = self._layout.rows
 
     @functools.cached_property
     def address(self) -> int:
         """The address of the machine code; compiled, or loaded from disk, when first asked for."""
-        block, n_arms, clock = self._layout.block(), self._drawn.n_arms, np.zeros(CHECKPOINT + 1, np.int64)
-        gains, totals_at = np.empty((0, n_arms, LANES), np.int64), np.zeros((1, n_arms, LANES))
-        return self.compiled.address(block, block[:n_arms], gains, clock, np.ones(1, np.int64), totals_at)
+        return self.compiled.address(*_arguments(self._drawn.n_arms))
 
-    def games(self, seed: int, trials: range) -> tuple[IntArray, IntArray, IntArray, list[FloatArray | None]]:
-        """Return block, row, clock and means before round 1; lanes that are left over play the last trial again."""
-        block, means = self._layout.block(), []
+    def begin(self, block: IntArray, seed: int, trials: range) -> list[FloatArray | None]:
+        """Write the games into a block, and return their means; lanes that are left over play the last trial again."""
+        means = []
         for lane in range(LANES):
             game = self._game(stream(seed, trial=trials[min(lane, len(trials) - 1)], role=ADVERSARY))
             if lane == 0:
@@ -122,7 +113,7 @@ class LaneGains:
                 self._layout.write(block, lane, (game.state,), self._places.state)
                 self._layout.write(block, lane, (game.rng,), self._places.rng)
             means.append(self._adversary.means_of(game.state))
-        return block, _rows(block, self._places.gains), np.zeros(CHECKPOINT + 1, np.int64), means
+        return means
 
     def check(self, block: IntArray) -> None:
         """Raise if a gain was outside of [0, 1] in some game."""
@@ -132,7 +123,14 @@ class LaneGains:
     def _game(self, rng: np.random.Generator) -> Drawn:
         # The state first: what it draws comes before the first round.
         state, n_arms = self._drawn.first_round_state(rng), self._drawn.n_arms
-        return Drawn(state, np.zeros(n_arms), rng, np.zeros(n_arms), np.zeros(1, np.int64))
+        return Drawn(np.zeros(n_arms), state, rng, np.zeros(n_arms), np.zeros(1, np.int64))
+
+
+def _arguments(n_arms: int) -> tuple[Any, ...]:
+    """Return arguments of a loop, of the types that all have: no rounds of no games."""
+    block, gains = np.zeros((0, LANES), np.int64), np.zeros((0, n_arms, LANES), np.int64)
+    sums, counts = np.zeros((1, n_arms, LANES)), np.zeros((1, n_arms + 1, LANES), np.int64)
+    return block, gains, np.zeros(BATCH_SIZE + 1, np.int64), np.ones(1, np.int64), sums, counts
 
 
 def _rows(block: IntArray, place: Place) -> IntArray:
@@ -144,7 +142,7 @@ def _play_loop(form: Parts, parts: tuple[tuple[str, Callable[..., Any]], ...]) -
     """Return `play_lanes` with an algorithm's stages in it."""
     from dp_bandit_envs.compiling.layout_code import reader, writer
 
-    replaced: dict[str, Any] = {**dict(parts), "game_at": reader(form), "keep": writer(form.inner[0])}
+    replaced: dict[str, Any] = {**dict(parts), "game_at": reader(form), "keep": writer(Game(*form.inner).state)}
     stages = {
         stage.__name__: _with(stage, replaced)
         for stage in (play_lanes.begin_step, play_lanes.play_round, play_lanes.end_step, play_lanes.note)

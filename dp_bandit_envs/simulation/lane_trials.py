@@ -17,8 +17,8 @@ from dp_bandit_envs.protocols import FloatArray, IntArray
 from dp_bandit_envs.seeding import ADVERSARY, stream
 from dp_bandit_envs.simulation.lane_loops import LaneGains, LaneLoop
 from dp_bandit_envs.simulation.plan import Plan
-from dp_bandit_envs.simulation.play_lanes import BATCH_SIZE, CHECKPOINT, LANES
-from dp_bandit_envs.simulation.play_pieces import Seats, Source, play_pieces
+from dp_bandit_envs.simulation.play_lanes import BATCH_SIZE, LANES
+from dp_bandit_envs.simulation.play_pieces import Seats, play_pieces
 from dp_bandit_envs.simulation.tasks import Column, StoppedEarlyError
 from dp_bandit_envs.simulation.totals import add_up, all_in_range, compiled
 
@@ -34,52 +34,49 @@ LEAST_TRIALS = 3
 
 
 class Lanes:
-    """All algorithms in the games of a block: their states and their records, the same order in every array."""
+    """All that is in a block of games: the adversary if its loop is compiled, and the algorithms.
 
-    def __init__(self, loops: list[LaneLoop], seed: int, trials: range, checkpoints: IntArray, n_arms: int) -> None:
-        self._loops = loops
-        size, shape = len(loops), (len(loops), len(checkpoints))
+    Args:
+        gains: The loop that draws gains, if there is one.
+        loops: The loops of the algorithms.
+        seed, trials, checkpoints, n_arms: As in `LaneTrials`.
+    """
+
+    def __init__(
+        self,
+        gains: LaneGains | None,
+        loops: list[LaneLoop],
+        seed: int,
+        trials: range,
+        checkpoints: IntArray,
+        n_arms: int,
+    ) -> None:
+        first = 0 if gains is None else 1
+        self._parts: list[LaneGains | LaneLoop] = [*([] if gains is None else [gains]), *loops]
+        size, shape = len(self._parts), (len(self._parts), len(checkpoints))
         self.seats = Seats(
-            addresses=np.array([loop.address for loop in loops], np.int64),
-            rows=np.array([loop.row for loop in loops], np.int64),
-            blocks=empty_words(size, max((loop.words for loop in loops), default=0), LANES),
+            addresses=np.array([part.address for part in self._parts], np.int64),
+            blocks=empty_words(size, max((part.words for part in self._parts), default=0), LANES),
             clocks=np.zeros((size, BATCH_SIZE + 1), np.int64),
-            collected=np.zeros((*shape, LANES)),
-            switches=np.zeros((*shape, LANES), np.int64),
-            pulls=np.zeros((*shape, n_arms, LANES), np.int64),
+            sums=np.zeros((*shape, n_arms, LANES)),
+            counts=np.zeros((*shape, n_arms + 1, LANES), np.int64),
         )
-        for loop, block, clock in zip(loops, self.seats.blocks, self.seats.clocks, strict=True):
+        blocks = self.seats.blocks
+        self.means = None if gains is None else gains.begin(blocks[0], seed, trials)
+        self.algorithms = blocks[first:]
+        for loop, block, clock in zip(loops, self.algorithms, self.seats.clocks[first:], strict=True):
             clock[...] = loop.begin(block, seed, trials)
+        self.records = list(zip(self.seats.sums[first:, :, 0], self.seats.counts[first:], strict=True))
+        """What each algorithm collected, `(checkpoints, LANES)`, and its counts."""
 
     def check(self) -> None:
-        """Raise if a mechanism broke its word in some game."""
-        for loop, block in zip(self._loops, self.seats.blocks, strict=True):
-            loop.check(block)
-
-
-class DrawnGains:
-    """The gains of an adversary with a plain function of a round, and the totals of all arms at checkpoints."""
-
-    pieces = ROUNDS_AT_ONCE
-
-    def __init__(self, loop: LaneGains, seed: int, trials: range, checkpoints: IntArray) -> None:
-        self._loop = loop
-        block, row, clock, self.means = loop.games(seed, trials)
-        self.totals_at = np.zeros((len(checkpoints), *row.shape))
-        self.source = Source(loop.address, block, row, clock, self.totals_at)
-
-    def fill(self, gains: IntArray) -> None:
-        """Do nothing: machine code draws them, a piece at a time."""
-
-    def check(self) -> None:
-        """Raise if a gain was outside of [0, 1] in some game."""
-        self._loop.check(self.source.block)
+        """Raise if a gain was outside of [0, 1], or a mechanism broke its word, in some game."""
+        for part, block in zip(self._parts, self.seats.blocks, strict=True):
+            part.check(block)
 
 
 class FilledGains:
-    """The same for any other adversary, which fills the gains of one game after the other."""
-
-    pieces = 1
+    """The gains of an adversary that is not compiled, which fills those of one game after the other."""
 
     def __init__(self, adversary: Adversary, seed: int, trials: range, checkpoints: IntArray) -> None:
         self._adversary, self._checkpoints, self._round = adversary, checkpoints, 0
@@ -89,8 +86,6 @@ class FilledGains:
         self.means = [game.means for game in self._games]
         self._totals = np.zeros(adversary.n_arms * LANES)
         self.totals_at = np.zeros((len(checkpoints), adversary.n_arms, LANES))
-        nothing = np.empty((0, LANES), np.int64)
-        self.source = Source(0, nothing, nothing, np.zeros(CHECKPOINT + 1, np.int64), self.totals_at)
 
     def fill(self, gains: IntArray) -> None:
         """Write the gains of the next rounds, shape `(rounds, n_arms, LANES)`."""
@@ -106,9 +101,6 @@ class FilledGains:
         compiled(add_up)(rows, self._totals, self._round + 1, self._checkpoints, totals_at)
         self._round += len(gains)
 
-    def check(self) -> None:
-        """Do nothing: gains are checked as they are filled."""
-
 
 @dataclasses.dataclass
 class LaneTrials:
@@ -123,14 +115,14 @@ class LaneTrials:
     def compile(self, stopped: Stopped) -> None:
         """Compile everything, or load it from disk."""
         room = np.empty((1, self.adversary.n_arms, LANES), np.int64)
-        # No game of an adversary that is not compiled begins here.
-        source = self._source(range(0 if self._gains is None else 1))
-        source.fill(room[:0])
-        compiled(play_pieces)(0, room, self.checkpoints, source.source, self._lanes([], range(1)).seats)
-        for loop in self._loops:
+        if self._gains is None:
+            # No game begins here.
+            FilledGains(self.adversary, self.seed, range(0), self.checkpoints).fill(room[:0])
+        compiled(play_pieces)(0, room, self.checkpoints, self._lanes(range(1), None, []).seats)
+        for part in (self._gains, *self._loops):
             if stopped():
                 return
-            _ = loop.address
+            _ = part and part.address
 
     def run_all(self, trials: range, stopped: Stopped = never) -> list[dict[str, Column]]:
         """Play these trials, a block of them at a time."""
@@ -139,32 +131,28 @@ class LaneTrials:
 
     def _run(self, trials: range, stopped: Stopped) -> list[dict[str, Column]]:
         n_arms, horizon = self.adversary.n_arms, self.adversary.horizon
-        numbers = NUMBERS_FILLED if self._gains is None else NUMBERS_AT_ONCE
-        rows = min(horizon, max(1, numbers // (n_arms * LANES)))
+        lanes = self._lanes(trials, self._gains, self._loops)
+        filled = FilledGains(self.adversary, self.seed, trials, self.checkpoints) if lanes.means is None else None
+        rows = min(horizon, max(1, (NUMBERS_FILLED if filled else NUMBERS_AT_ONCE) // (n_arms * LANES)))
         room = np.empty((rows, n_arms, LANES), np.int64)
-        source, lanes = self._source(trials), self._lanes(self._loops, trials)
-        at_once = rows * min(source.pieces, max(1, ROUNDS_AT_ONCE // (rows * LANES * len(self.plans))))
-        for start in range(0, horizon, at_once):
+        pieces = 1 if filled else max(1, ROUNDS_AT_ONCE // (rows * LANES * len(self.plans)))
+        for start in range(0, horizon, rows * pieces):
             if stopped():
                 raise StoppedEarlyError
-            rounds = min(at_once, horizon - start)
-            source.fill(room[:rounds])
-            compiled(play_pieces)(rounds, room, self.checkpoints, source.source, lanes.seats)
-            source.check()
+            rounds = min(rows * pieces, horizon - start)
+            if filled:
+                filled.fill(room[:rounds])
+            compiled(play_pieces)(rounds, room, self.checkpoints, lanes.seats)
             lanes.check()
-        found = zip(lanes.seats.collected, lanes.seats.switches, lanes.seats.pulls, strict=True)
+        totals_at, means = (filled.totals_at, filled.means) if filled else (lanes.seats.sums[0], lanes.means or [])
         columns = {
-            name: _columns(source, *records, len(trials)) for name, records in zip(self.plans, found, strict=True)
+            name: _columns(totals_at, means, *records, len(trials))
+            for name, records in zip(self.plans, lanes.records, strict=True)
         }
         return [{name: own[place] for name, own in columns.items()} for place in range(len(trials))]
 
-    def _source(self, trials: range) -> "DrawnGains | FilledGains":
-        if self._gains is not None:
-            return DrawnGains(self._gains, self.seed, trials, self.checkpoints)
-        return FilledGains(self.adversary, self.seed, trials, self.checkpoints)
-
-    def _lanes(self, loops: list[LaneLoop], trials: range) -> Lanes:
-        return Lanes(loops, self.seed, trials, self.checkpoints, self.adversary.n_arms)
+    def _lanes(self, trials: range, gains: LaneGains | None, loops: list[LaneLoop]) -> Lanes:
+        return Lanes(gains, loops, self.seed, trials, self.checkpoints, self.adversary.n_arms)
 
     @functools.cached_property
     def _loops(self) -> list[LaneLoop]:
@@ -186,22 +174,22 @@ class LaneTrials:
 
 
 def _columns(
-    source: "DrawnGains | FilledGains", collected: FloatArray, switches: IntArray, pulls: IntArray, games: int
+    totals_at: FloatArray, means: list[FloatArray | None], collected: FloatArray, counts: IntArray, games: int
 ) -> list[Column]:
     """Return an algorithm's results in each game; copies, because a view would keep those of all."""
-    totals_at = np.moveaxis(source.totals_at, 1, -1)
+    totals_at = np.moveaxis(totals_at, 1, -1)
     external, policy = external_regret(totals_at, collected), policy_regret(totals_at, collected)
     columns = []
     for place in range(games):
-        own, means = pulls[..., place], source.means[place]
+        pulls, own = counts[:, :-1, place], means[place]
         columns.append(
             Column(
                 external[:, place].copy(),
                 policy[:, place].copy(),
-                None if means is None else pseudo_regret(own, means),
+                None if own is None else pseudo_regret(pulls, own),
                 collected[:, place].copy(),
-                switches[:, place].copy(),
-                own[-1].copy(),
+                counts[:, -1, place].copy(),
+                pulls[-1].copy(),
             )
         )
     return columns

@@ -37,8 +37,8 @@ def test_work_stops_before_the_next_block_of_rounds(monkeypatch):
     monkeypatch.setattr(Lanes, "check", lambda lanes: played.append(lanes.seats.clocks[:, ROUND].tolist()))
     with pytest.raises(StoppedEarlyError):
         work().run_all(range(40), lambda: len(played) >= 7)
-    # Seven calls of two pieces of five rounds, of both algorithms; the other trials were not begun.
-    assert played == [[10 * call, 10 * call] for call in range(1, 8)]
+    # Seven calls of two pieces of five rounds, of the adversary and both algorithms; the other trials were not begun.
+    assert played == [[10 * call] * 3 for call in range(1, 8)]
 
 
 def test_compiling_stops_between_two_algorithms(monkeypatch):

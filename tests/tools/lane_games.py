@@ -20,8 +20,8 @@ from dp_bandit_envs.simulation.trials import CompiledTrials
 class WatchedLanes(LaneTrials):
     """Keeps the lanes of each block."""
 
-    def _lanes(self, loops: list[LaneLoop], trials: range) -> Lanes:
-        made = super()._lanes(loops, trials)
+    def _lanes(self, trials: range, gains: Any, loops: list[LaneLoop]) -> Lanes:
+        made = super()._lanes(trials, gains, loops)
         vars(self).setdefault("blocks", []).append(made)
         return made
 
@@ -57,7 +57,7 @@ def side_by_side(env: BanditEnv, algorithms: list[Algorithm], seed: int, trials:
     games = [
         {
             name: _of_lane(loop, block[:, place % size])
-            for name, loop, block in zip(work.plans, work._loops, blocks[place // size].seats.blocks, strict=True)
+            for name, loop, block in zip(work.plans, work._loops, blocks[place // size].algorithms, strict=True)
         }
         for place in range(len(trials))
     ]
