@@ -11,3 +11,8 @@ def streams_at(addresses: tuple[int, ...]) -> Any:
 def plain_tuple(value: Any) -> Any:
     """Return nested NamedTuples as plain tuples."""
     raise NotImplementedError
+
+
+def call_at(address: int, arguments: tuple[Any, ...]) -> None:
+    """Call the machine code at an address (`Compiled.address`) that was compiled for arguments of these types."""
+    raise NotImplementedError

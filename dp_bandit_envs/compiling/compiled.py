@@ -14,7 +14,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from types import FunctionType
-from typing import Any
+from typing import Any, ClassVar
 
 from dp_bandit_envs.compiling.fingerprint import add, fingerprint, global_names, is_ours
 from dp_bandit_envs.compiling.loading import MissingCodeError
@@ -79,6 +79,9 @@ def missing() -> str:
 class Compiled:
     """A function that is compiled at its first call, without Numba's runtime if it allocates no arrays."""
 
+    _without: ClassVar = {"no_cfunc_wrapper": True}
+    """Numba's options for the ways to call it that nobody uses: compiling them takes time."""
+
     def __init__(self, function: Callable[..., Any], replacements: dict[str, Callable[..., Any]]) -> None:
         self._function = function
         self._replacements = replacements
@@ -131,12 +134,33 @@ class Compiled:
             options = {**options, "boundscheck": True, "error_model": "python"}
         copy = clone(self._function, self._replacements, tuple(options.items()))
         dispatcher = numba.njit(**options)(copy)
+        dispatcher.targetoptions |= self._without
         if ours:
             key = fingerprint(self._function, self._replacements) + ("-lean" if lean else "")
             # Without a folder to write to, as in a read-only container, every process compiles for itself.
             with contextlib.suppress(RuntimeError, OSError):
                 dispatcher._cache = MachineCode(copy, key)
         return dispatcher
+
+
+class CompiledAt(Compiled):
+    """A function that machine code calls at its address; without what calls it from Python, it compiles faster.
+
+    It must return nothing and allocate no arrays.
+    """
+
+    _without: ClassVar = {**Compiled._without, "no_cpython_wrapper": True}
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Raise: there is no code for it."""
+        raise TypeError(f"{self._function.__name__} is called by machine code only; use address.")
+
+    def address(self, *arguments: Any) -> int:
+        """Compile it for arguments of these types, or load it from disk; return the address for `built_in.call_at`."""
+        from numba import typeof, types
+
+        result = self._dispatcher.get_compile_result(types.none(*map(typeof, arguments)))
+        return int(result.library.get_pointer_to_function(result.fndesc.llvm_func_name))
 
 
 def _reached(

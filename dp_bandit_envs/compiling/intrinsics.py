@@ -1,5 +1,5 @@
 # mypy: disable-error-code="no-untyped-call, attr-defined, untyped-decorator"
-"""Numba intrinsics: random streams at given addresses, NamedTuples as plain tuples, and the bits of doubles.
+"""Numba intrinsics: streams and functions at given addresses, NamedTuples as plain tuples, and the bits of doubles.
 
 A stream in machine code is the address of the four words of an SFC64, a fixed number of words apart: 1 for the state of
 a NumPy generator, which goes on where machine code left it, and the number of lanes for games side by side.
@@ -8,7 +8,7 @@ a NumPy generator, which goes on where machine code left it, and the number of l
 from typing import Any
 
 from llvmlite import ir
-from numba.core import types
+from numba.core import cgutils, types
 from numba.core.imputils import impl_ret_borrowed
 from numba.extending import intrinsic, models, register_model
 
@@ -109,6 +109,23 @@ def _plain(kind: Any) -> Any:
     return types.Tuple([_plain(part) for part in kind.types]) if isinstance(kind, types.BaseTuple) else kind
 
 
+def _call_at(typing_context: Any, address: Any, arguments: Any) -> Any:
+    """Call machine code at an address; what it raises is raised here."""
+
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        kinds = tuple(arguments)
+        pointer = context.call_conv.get_function_type(types.none, kinds).as_pointer()
+        function = builder.inttoptr(values[0], pointer)
+        parts = cgutils.unpack_tuple(builder, values[1])
+        status, _ = context.call_conv.call_function(builder, function, types.none, kinds, parts)
+        with cgutils.if_unlikely(builder, status.is_error):
+            context.call_conv.return_status_propagate(builder, status)
+        return context.get_dummy_value()
+
+    return types.none(address, arguments), generate
+
+
+call_at: Any = intrinsic(_call_at)
 next_double: Any = intrinsic(_next_double)
 parted: Any = intrinsic(_parted)
 plain_tuple: Any = intrinsic(_plain_tuple)

@@ -100,12 +100,8 @@ class Layout:
         return Place(kind, self.rows - rows, self.lanes, dtype, size, self._same)
 
     def block(self) -> NDArray[np.int64]:
-        """Return an empty block, shape `(rows, lanes)`, that begins at a line of the processor's cache."""
-        words, size = LINE_BYTES // WORD_BYTES, self.rows * self.lanes
-        # Lines of their own before and behind it: no two threads write to one.
-        room = np.zeros(size + 4 * words, np.int64)
-        first = words + -room.ctypes.data % LINE_BYTES // WORD_BYTES
-        return room[first : first + size].reshape(self.rows, self.lanes)
+        """Return an empty block, shape `(rows, lanes)`."""
+        return empty_words(self.rows, self.lanes)
 
     def write(self, block: NDArray[np.int64], lane: int, values: tuple[Any, ...], form: Any = None) -> None:
         """Write the parts of one game, of the example's types and shapes, or a part that has this form."""
@@ -120,6 +116,15 @@ class Layout:
             else:
                 words = np.atleast_1d(np.asarray(part, place.dtype)).view(np.int64)
             block[place.row : place.row + len(words), lane] = words
+
+
+def empty_words(*shape: int) -> NDArray[np.int64]:
+    """Return zeros that begin at a line of the processor's cache."""
+    words, size = LINE_BYTES // WORD_BYTES, math.prod(shape)
+    # Lines of their own before and behind them: no two threads write to one.
+    room = np.zeros(size + 4 * words, np.int64)
+    first = words + -room.ctypes.data % LINE_BYTES // WORD_BYTES
+    return room[first : first + size].reshape(shape)
 
 
 @functools.cache

@@ -41,6 +41,7 @@ BUILT_IN: dict[Any, Any] = {
     arithmetic.parted: intrinsics.parted,
     built_in.streams_at: intrinsics.streams_at,
     built_in.plain_tuple: intrinsics.plain_tuple,
+    built_in.call_at: intrinsics.call_at,
 }
 """The functions that need the bits of a double or addresses, with what replaces them in machine code."""
 

@@ -13,7 +13,7 @@ import numpy as np
 from dp_bandit_envs.adversaries import Adversary
 from dp_bandit_envs.adversaries.round_by_round import RoundByRound
 from dp_bandit_envs.agents import Exp3, Hedge, Uniform
-from dp_bandit_envs.compiling.compiled import Compiled, compile_with
+from dp_bandit_envs.compiling.compiled import CompiledAt
 from dp_bandit_envs.compiling.layout import Layout, Parts, Place, Single
 from dp_bandit_envs.errors import GainRangeError
 from dp_bandit_envs.privacy.mechanisms import ExactSums, LaplaceClipRescale, MiniBatchAverage
@@ -21,7 +21,7 @@ from dp_bandit_envs.protocols import FloatArray, IntArray
 from dp_bandit_envs.seeding import ADVERSARY, stream
 from dp_bandit_envs.simulation import play_lanes
 from dp_bandit_envs.simulation.plan import Plan
-from dp_bandit_envs.simulation.play_lanes import CHECKPOINT, LANES, Broken, Drawn, Game, Own
+from dp_bandit_envs.simulation.play_lanes import BATCH_SIZE, LANES, Broken, Drawn, Game, Own
 from dp_bandit_envs.specialise import specialise
 
 AGENTS = (Exp3, Hedge, Uniform)
@@ -43,26 +43,32 @@ class LaneLoop:
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
-        self._layout = Layout(self._game(plan.streams(0, 0)), LANES)
+        game = self._game(plan.streams(0, 0))
+        self._layout = Layout(game, LANES)
         self._places: Any = Game(*self._layout.form.inner)
+        # All games begin alike but for their streams.
+        self._first = np.zeros((self._layout.rows, 1), np.int64)
+        self._layout.write(self._first, 0, game)
         parts = plan.parts_that(raising=False)
         parts.pop("tidied", None)
         if plan.agent.functions.tidy is not None:
             parts["tidy"] = plan.agent.functions.tidy
         self.compiled = _play_loop(self._layout.form, tuple(parts.items()))
+        self.words = self._layout.rows
 
-    def games(self, seed: int, trials: range) -> tuple[IntArray, IntArray, IntArray]:
-        """Return block, row and clock before round 1; lanes that are left over play the last trial again."""
-        block = self._layout.block()
-        self._layout.write(block, 0, self._game(self._plan.streams(seed, trials[0])))
-        block[...] = block[:, :1]
-        # All games begin alike but for their streams.
-        for lane in range(1, LANES):
+    @functools.cached_property
+    def address(self) -> int:
+        """The address of the machine code; compiled, or loaded from disk, when first asked for."""
+        return self.compiled.address(*_arguments(self._plan.n_arms))
+
+    def begin(self, block: IntArray, seed: int, trials: range) -> list[int]:
+        """Write the games into a block, and return their clock; lanes that are left over play the last trial again."""
+        block[: self.words] = self._first
+        for lane in range(LANES):
             streams = self._plan.streams(seed, trials[min(lane, len(trials) - 1)])
             self._layout.write(block, lane, streams, self._places.streams)
         rules = self._plan.rules
-        clock = np.array([0, 0, 0, rules.memory, rules.observe_charge, rules.batch_size])
-        return block, _rows(block, self._places.gains), clock
+        return [0, 0, 0, rules.memory, rules.observe_charge, rules.batch_size]
 
     def check(self, block: IntArray) -> None:
         """Raise if a release broke its mechanism's word in some game."""
@@ -77,7 +83,7 @@ class LaneLoop:
             progress = progress._replace(**one)
         own = Own(np.full(1, -1), np.zeros(1, np.int64), np.zeros(1, np.int64))
         broken = Broken(np.zeros(1, np.int64))
-        return Game(state, (*states, broken), streams, progress, own, np.zeros(self._plan.n_arms))
+        return Game(np.zeros(self._plan.n_arms), state, (*states, broken), streams, progress, own)
 
 
 class LaneGains:
@@ -88,10 +94,16 @@ class LaneGains:
         self._layout = Layout(self._game(stream(0, role=ADVERSARY)), LANES, same=True)
         self._places: Any = Drawn(*self._layout.form.inner)
         self.compiled = _draw_loop(self._layout.form, type(drawn).next_round)
+        self.words = self._layout.rows
 
-    def games(self, seed: int, trials: range) -> tuple[IntArray, IntArray, IntArray, list[FloatArray | None]]:
-        """Return block, row, clock and means before round 1; lanes that are left over play the last trial again."""
-        block, means = self._layout.block(), []
+    @functools.cached_property
+    def address(self) -> int:
+        """The address of the machine code; compiled, or loaded from disk, when first asked for."""
+        return self.compiled.address(*_arguments(self._drawn.n_arms))
+
+    def begin(self, block: IntArray, seed: int, trials: range) -> list[FloatArray | None]:
+        """Write the games into a block, and return their means; lanes that are left over play the last trial again."""
+        means = []
         for lane in range(LANES):
             game = self._game(stream(seed, trial=trials[min(lane, len(trials) - 1)], role=ADVERSARY))
             if lane == 0:
@@ -101,7 +113,7 @@ class LaneGains:
                 self._layout.write(block, lane, (game.state,), self._places.state)
                 self._layout.write(block, lane, (game.rng,), self._places.rng)
             means.append(self._adversary.means_of(game.state))
-        return block, _rows(block, self._places.gains), np.zeros(CHECKPOINT + 1, np.int64), means
+        return means
 
     def check(self, block: IntArray) -> None:
         """Raise if a gain was outside of [0, 1] in some game."""
@@ -111,7 +123,14 @@ class LaneGains:
     def _game(self, rng: np.random.Generator) -> Drawn:
         # The state first: what it draws comes before the first round.
         state, n_arms = self._drawn.first_round_state(rng), self._drawn.n_arms
-        return Drawn(state, np.zeros(n_arms), rng, np.zeros(n_arms), np.zeros(1, np.int64))
+        return Drawn(np.zeros(n_arms), state, rng, np.zeros(n_arms), np.zeros(1, np.int64))
+
+
+def _arguments(n_arms: int) -> tuple[Any, ...]:
+    """Return arguments of a loop, of the types that all have: no rounds of no games."""
+    block, gains = np.zeros((0, LANES), np.int64), np.zeros((0, n_arms, LANES), np.int64)
+    sums, counts = np.zeros((1, n_arms, LANES)), np.zeros((1, n_arms + 1, LANES), np.int64)
+    return block, gains, np.zeros(BATCH_SIZE + 1, np.int64), np.ones(1, np.int64), sums, counts
 
 
 def _rows(block: IntArray, place: Place) -> IntArray:
@@ -119,26 +138,26 @@ def _rows(block: IntArray, place: Place) -> IntArray:
 
 
 @functools.lru_cache(maxsize=256)
-def _play_loop(form: Parts, parts: tuple[tuple[str, Callable[..., Any]], ...]) -> Compiled:
+def _play_loop(form: Parts, parts: tuple[tuple[str, Callable[..., Any]], ...]) -> CompiledAt:
     """Return `play_lanes` with an algorithm's stages in it."""
     from dp_bandit_envs.compiling.layout_code import reader, writer
 
-    replaced: dict[str, Any] = {**dict(parts), "game_at": reader(form), "keep": writer(form.inner[0])}
+    replaced: dict[str, Any] = {**dict(parts), "game_at": reader(form), "keep": writer(Game(*form.inner).state)}
     stages = {
         stage.__name__: _with(stage, replaced)
         for stage in (play_lanes.begin_step, play_lanes.play_round, play_lanes.end_step, play_lanes.note)
     }
-    return compile_with(_with(play_lanes.play_lanes, {**replaced, **stages}), {})
+    return CompiledAt(_with(play_lanes.play_lanes, {**replaced, **stages}), {})
 
 
 @functools.lru_cache(maxsize=64)
-def _draw_loop(form: Parts, next_round: Callable[..., Any]) -> Compiled:
+def _draw_loop(form: Parts, next_round: Callable[..., Any]) -> CompiledAt:
     """Return `draw_lanes` with an adversary's function in it."""
     from dp_bandit_envs.compiling.layout_code import reader
 
     parts: dict[str, Any] = {"game_at": reader(form), "next_round": next_round}
     stages = {stage.__name__: _with(stage, parts) for stage in (play_lanes.draw_round, play_lanes.add_round)}
-    return compile_with(_with(play_lanes.draw_lanes, {**parts, **stages}), {})
+    return CompiledAt(_with(play_lanes.draw_lanes, {**parts, **stages}), {})
 
 
 def _with(function: Callable[..., Any], parts: Mapping[str, Any]) -> Callable[..., Any]:

@@ -10,55 +10,73 @@ from dp_bandit_envs.adversaries import Adversary
 from dp_bandit_envs.adversaries.round_by_round import RoundByRound
 from dp_bandit_envs.compiling.background import Stopped, never
 from dp_bandit_envs.compiling.fingerprint import is_ours
+from dp_bandit_envs.compiling.layout import empty_words
 from dp_bandit_envs.errors import GainRangeError
 from dp_bandit_envs.metrics.regrets import external_regret, policy_regret, pseudo_regret
-from dp_bandit_envs.protocols import IntArray
+from dp_bandit_envs.protocols import FloatArray, IntArray
 from dp_bandit_envs.seeding import ADVERSARY, stream
 from dp_bandit_envs.simulation.lane_loops import LaneGains, LaneLoop
 from dp_bandit_envs.simulation.plan import Plan
-from dp_bandit_envs.simulation.play_lanes import LANES
+from dp_bandit_envs.simulation.play_lanes import BATCH_SIZE, LANES
+from dp_bandit_envs.simulation.play_pieces import Seats, play_pieces
 from dp_bandit_envs.simulation.tasks import Column, StoppedEarlyError
 from dp_bandit_envs.simulation.totals import add_up, all_in_range, compiled
 
-NUMBERS_AT_ONCE = 2**18
-"""Gains in a block, two megabytes: with fewer, threads wait for the interpreter between the calls of machine code."""
+NUMBERS_AT_ONCE = 2**16
+"""Gains in a piece, half a megabyte: they stay in a core's own cache until they are played."""
+NUMBERS_FILLED = 2**18
+"""The same where Python fills them, which takes less time if it is called less often."""
+ROUNDS_AT_ONCE = 2**22
+"""Rounds in a call of machine code, of all games and algorithms together: some hundredths of a second, as Ctrl-C and
+other threads wait for its end."""
 LEAST_TRIALS = 3
 """A block of fewer games takes longer than one game after the other."""
 
 
-class Lane:
-    """One algorithm in the games of a block: their state and their records."""
+class Lanes:
+    """All that is in a block of games: the adversary if its loop is compiled, and the algorithms.
 
-    def __init__(self, loop: LaneLoop, seed: int, trials: range, checkpoints: IntArray, n_arms: int) -> None:
-        self._loop, self._checkpoints = loop, checkpoints
-        self._block, self._row, self._clock = loop.games(seed, trials)
-        shape = len(checkpoints), LANES
-        self.collected, self.switches = np.zeros(shape), np.zeros(shape, np.int64)
-        self.pulls = np.zeros((len(checkpoints), n_arms, LANES), np.int64)
+    Args:
+        gains: The loop that draws gains, if there is one.
+        loops: The loops of the algorithms.
+        seed, trials, checkpoints, n_arms: As in `LaneTrials`.
+    """
 
-    def play(self, gains: IntArray) -> None:
-        """Play one round for each row of `gains`, shape `(rounds, n_arms, LANES)`."""
-        records = self._checkpoints, self.collected, self.switches, self.pulls
-        self._loop.compiled(self._block, self._row, gains, self._clock, *records)
-        self._loop.check(self._block)
+    def __init__(
+        self,
+        gains: LaneGains | None,
+        loops: list[LaneLoop],
+        seed: int,
+        trials: range,
+        checkpoints: IntArray,
+        n_arms: int,
+    ) -> None:
+        first = 0 if gains is None else 1
+        self._parts: list[LaneGains | LaneLoop] = [*([] if gains is None else [gains]), *loops]
+        size, shape = len(self._parts), (len(self._parts), len(checkpoints))
+        self.seats = Seats(
+            addresses=np.array([part.address for part in self._parts], np.int64),
+            blocks=empty_words(size, max((part.words for part in self._parts), default=0), LANES),
+            clocks=np.zeros((size, BATCH_SIZE + 1), np.int64),
+            sums=np.zeros((*shape, n_arms, LANES)),
+            counts=np.zeros((*shape, n_arms + 1, LANES), np.int64),
+        )
+        blocks = self.seats.blocks
+        self.means = None if gains is None else gains.begin(blocks[0], seed, trials)
+        self.algorithms = blocks[first:]
+        for loop, block, clock in zip(loops, self.algorithms, self.seats.clocks[first:], strict=True):
+            clock[...] = loop.begin(block, seed, trials)
+        self.records = list(zip(self.seats.sums[first:, :, 0], self.seats.counts[first:], strict=True))
+        """What each algorithm collected, `(checkpoints, LANES)`, and its counts."""
 
-
-class DrawnGains:
-    """The gains of an adversary with a plain function of a round, and the totals of all arms at checkpoints."""
-
-    def __init__(self, loop: LaneGains, seed: int, trials: range, checkpoints: IntArray) -> None:
-        self._loop, self._checkpoints = loop, checkpoints
-        self._block, self._row, self._clock, self.means = loop.games(seed, trials)
-        self.totals_at = np.zeros((len(checkpoints), *self._row.shape))
-
-    def draw(self, gains: IntArray) -> None:
-        """Write the gains of the next rounds, shape `(rounds, n_arms, LANES)`."""
-        self._loop.compiled(self._block, self._row, gains, self._clock, self._checkpoints, self.totals_at)
-        self._loop.check(self._block)
+    def check(self) -> None:
+        """Raise if a gain was outside of [0, 1], or a mechanism broke its word, in some game."""
+        for part, block in zip(self._parts, self.seats.blocks, strict=True):
+            part.check(block)
 
 
 class FilledGains:
-    """The same for any other adversary, which fills the gains of one game after the other."""
+    """The gains of an adversary that is not compiled, which fills those of one game after the other."""
 
     def __init__(self, adversary: Adversary, seed: int, trials: range, checkpoints: IntArray) -> None:
         self._adversary, self._checkpoints, self._round = adversary, checkpoints, 0
@@ -69,7 +87,7 @@ class FilledGains:
         self._totals = np.zeros(adversary.n_arms * LANES)
         self.totals_at = np.zeros((len(checkpoints), adversary.n_arms, LANES))
 
-    def draw(self, gains: IntArray) -> None:
+    def fill(self, gains: IntArray) -> None:
         """Write the gains of the next rounds, shape `(rounds, n_arms, LANES)`."""
         numbers, own = gains.view(np.float64), np.empty(gains.shape[:2])
         for place in range(LANES):
@@ -96,13 +114,15 @@ class LaneTrials:
 
     def compile(self, stopped: Stopped) -> None:
         """Compile everything, or load it from disk."""
-        gains = np.empty((0, self.adversary.n_arms, LANES), np.int64)
-        # No game of an adversary that is not compiled begins here.
-        self._source(range(0 if self._gains is None else 1)).draw(gains)
-        for lane in self._lanes(range(1)).values():
+        room = np.empty((1, self.adversary.n_arms, LANES), np.int64)
+        if self._gains is None:
+            # No game begins here.
+            FilledGains(self.adversary, self.seed, range(0), self.checkpoints).fill(room[:0])
+        compiled(play_pieces)(0, room, self.checkpoints, self._lanes(range(1), None, []).seats)
+        for part in (self._gains, *self._loops):
             if stopped():
                 return
-            lane.play(gains)
+            _ = part and part.address
 
     def run_all(self, trials: range, stopped: Stopped = never) -> list[dict[str, Column]]:
         """Play these trials, a block of them at a time."""
@@ -111,30 +131,32 @@ class LaneTrials:
 
     def _run(self, trials: range, stopped: Stopped) -> list[dict[str, Column]]:
         n_arms, horizon = self.adversary.n_arms, self.adversary.horizon
-        rows = min(horizon, max(1, NUMBERS_AT_ONCE // (n_arms * LANES)))
-        room, source, lanes = np.empty((rows, n_arms, LANES), np.int64), self._source(trials), self._lanes(trials)
-        for start in range(0, horizon, rows):
+        lanes = self._lanes(trials, self._gains, self._loops)
+        filled = FilledGains(self.adversary, self.seed, trials, self.checkpoints) if lanes.means is None else None
+        rows = min(horizon, max(1, (NUMBERS_FILLED if filled else NUMBERS_AT_ONCE) // (n_arms * LANES)))
+        room = np.empty((rows, n_arms, LANES), np.int64)
+        pieces = 1 if filled else max(1, ROUNDS_AT_ONCE // (rows * LANES * len(self.plans)))
+        for start in range(0, horizon, rows * pieces):
             if stopped():
                 raise StoppedEarlyError
-            gains = room[: horizon - start]
-            source.draw(gains)
-            for lane in lanes.values():
-                lane.play(gains)
-        columns = {name: _columns(lane, source, len(trials)) for name, lane in lanes.items()}
+            rounds = min(rows * pieces, horizon - start)
+            if filled:
+                filled.fill(room[:rounds])
+            compiled(play_pieces)(rounds, room, self.checkpoints, lanes.seats)
+            lanes.check()
+        totals_at, means = (filled.totals_at, filled.means) if filled else (lanes.seats.sums[0], lanes.means or [])
+        columns = {
+            name: _columns(totals_at, means, *records, len(trials))
+            for name, records in zip(self.plans, lanes.records, strict=True)
+        }
         return [{name: own[place] for name, own in columns.items()} for place in range(len(trials))]
 
-    def _source(self, trials: range) -> "DrawnGains | FilledGains":
-        if self._gains is not None:
-            return DrawnGains(self._gains, self.seed, trials, self.checkpoints)
-        return FilledGains(self.adversary, self.seed, trials, self.checkpoints)
-
-    def _lanes(self, trials: range) -> dict[str, Lane]:
-        size = self.adversary.n_arms
-        return {name: Lane(loop, self.seed, trials, self.checkpoints, size) for name, loop in self._loops.items()}
+    def _lanes(self, trials: range, gains: LaneGains | None, loops: list[LaneLoop]) -> Lanes:
+        return Lanes(gains, loops, self.seed, trials, self.checkpoints, self.adversary.n_arms)
 
     @functools.cached_property
-    def _loops(self) -> dict[str, LaneLoop]:
-        return {name: LaneLoop(plan) for name, plan in self.plans.items()}
+    def _loops(self) -> list[LaneLoop]:
+        return [LaneLoop(plan) for plan in self.plans.values()]
 
     @functools.cached_property
     def _gains(self) -> LaneGains | None:
@@ -151,20 +173,22 @@ class LaneTrials:
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
 
 
-def _columns(lane: Lane, source: "DrawnGains | FilledGains", games: int) -> list[Column]:
-    """Return the results of each game; copies, because a view would keep those of all."""
-    totals_at = np.moveaxis(source.totals_at, 1, -1)
-    external, policy = external_regret(totals_at, lane.collected), policy_regret(totals_at, lane.collected)
+def _columns(
+    totals_at: FloatArray, means: list[FloatArray | None], collected: FloatArray, counts: IntArray, games: int
+) -> list[Column]:
+    """Return an algorithm's results in each game; copies, because a view would keep those of all."""
+    totals_at = np.moveaxis(totals_at, 1, -1)
+    external, policy = external_regret(totals_at, collected), policy_regret(totals_at, collected)
     columns = []
     for place in range(games):
-        pulls, means = lane.pulls[..., place], source.means[place]
+        pulls, own = counts[:, :-1, place], means[place]
         columns.append(
             Column(
                 external[:, place].copy(),
                 policy[:, place].copy(),
-                None if means is None else pseudo_regret(pulls, means),
-                lane.collected[:, place].copy(),
-                lane.switches[:, place].copy(),
+                None if own is None else pseudo_regret(pulls, own),
+                collected[:, place].copy(),
+                counts[:, -1, place].copy(),
                 pulls[-1].copy(),
             )
         )

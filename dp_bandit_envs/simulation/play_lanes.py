@@ -47,14 +47,14 @@ class Broken(NamedTuple):
 
 
 class Game(NamedTuple):
-    """All parts of a game: the agent's state, the mechanisms', the streams, progress, own numbers, a round's gains."""
+    """All parts of a game: a round's gains, the agent's state, the mechanisms', the streams, progress, own numbers."""
 
+    gains: FloatArray
     state: Any
     states: tuple[Any, ...]
     streams: tuple[Any, ...]
     progress: Progress
     own: Own
-    gains: FloatArray
 
 
 def game_at(block: IntArray, lane: int) -> Any:
@@ -112,26 +112,17 @@ def end_step(block: IntArray, lane: int, rules: Rules) -> None:
 
 
 def play_lanes(
-    block: IntArray,
-    row: IntArray,
-    gains: IntArray,
-    clock: IntArray,
-    checkpoints: IntArray,
-    collected: FloatArray,
-    switches: IntArray,
-    pulls: IntArray,
+    block: IntArray, gains: IntArray, clock: IntArray, checkpoints: IntArray, sums: FloatArray, counts: IntArray
 ) -> None:
     """Play one round for each row of `gains`.
 
     Args:
-        block: All games, shape `(words, LANES)`; changed in place.
-        row: The words of the block with a round's gains, `(n_arms, LANES)`.
+        block: All games, shape `(words, LANES)`, each beginning with a round's gains; changed in place.
         gains: The bits of the gains, shape `(rounds, n_arms, LANES)`.
         clock: See `ROUND`; changed in place.
         checkpoints: Rounds at which to record, ascending.
-        collected: The gains collected at checkpoints, `(checkpoints, LANES)`; changed in place.
-        switches: The same of changes of arm.
-        pulls: The record of pulls, `(checkpoints, n_arms, LANES)`; changed in place.
+        sums: In place 0 of axis 1 the gains collected at checkpoints, `(checkpoints, n_arms, LANES)`; changed in place.
+        counts: The pulls of each arm and, last, the changes of arm, `(checkpoints, n_arms + 1, LANES)`; changed too.
     """
     t, filled, checkpoint = clock[ROUND], clock[FILLED], clock[CHECKPOINT]
     rules = Rules(clock[MEMORY], clock[OBSERVE_CHARGE] != 0, clock[BATCH_SIZE])
@@ -139,9 +130,9 @@ def play_lanes(
     lanes = block.shape[1] >> 3 << 3
     for place in range(len(gains)):
         t += 1
-        for arm in range(len(row)):
+        for arm in range(gains.shape[1]):
             for lane in range(lanes):
-                row[arm, lane] = gains[place, arm, lane]
+                block[arm, lane] = gains[place, arm, lane]
         if rules.batch_size == 1:
             for lane in range(lanes):
                 begin_step(block, lane)
@@ -163,18 +154,19 @@ def play_lanes(
                 keep(block, lane, tidy(game_at(block, lane).state))
         if t == checkpoints[checkpoint]:
             for lane in range(lanes):
-                note(block, lane, collected[checkpoint], switches[checkpoint], pulls[checkpoint])
+                note(block, lane, sums[checkpoint], counts[checkpoint])
             checkpoint += 1
     clock[ROUND], clock[FILLED], clock[CHECKPOINT] = t, filled, checkpoint
 
 
-def note(block: IntArray, lane: int, collected: FloatArray, switches: IntArray, pulls: IntArray) -> None:
+def note(block: IntArray, lane: int, sums: FloatArray, counts: IntArray) -> None:
     """Record the results of a game at a checkpoint."""
     game = game_at(block, lane)
-    collected[lane] = game.progress.collected[0]
-    switches[lane] = game.own.switches[0]
-    for arm in range(len(game.progress.pulls)):
-        pulls[arm, lane] = game.progress.pulls[arm]
+    pulls = game.progress.pulls
+    sums[0, lane] = game.progress.collected[0]
+    for arm in range(len(pulls)):
+        counts[arm, lane] = pulls[arm]
+    counts[len(pulls), lane] = game.own.switches[0]
 
 
 def next_round(state: Any, t: int, row: FloatArray, rng: Any) -> None:
@@ -198,17 +190,17 @@ def add_round(block: IntArray, lane: int) -> None:
 
 
 def draw_lanes(
-    block: IntArray, row: IntArray, gains: IntArray, clock: IntArray, checkpoints: IntArray, totals_at: FloatArray
+    block: IntArray, gains: IntArray, clock: IntArray, checkpoints: IntArray, sums: FloatArray, counts: IntArray
 ) -> None:
     """Write an adversary's gains of the next rounds in many games, and record the totals of all arms.
 
     Args:
         block: As above.
-        row: As above.
         gains: As above; written.
-        clock: `ROUND` and `CHECKPOINT`; changed in place.
+        clock: Of which `ROUND` and `CHECKPOINT` are used; changed in place.
         checkpoints: As above.
-        totals_at: The totals at checkpoints, `(checkpoints, n_arms, LANES)`; changed in place.
+        sums: The totals of all arms at checkpoints, `(checkpoints, n_arms, LANES)`; changed in place.
+        counts: Not used.
     """
     t, checkpoint = clock[ROUND], clock[CHECKPOINT]
     lanes = block.shape[1] >> 3 << 3
@@ -218,14 +210,14 @@ def draw_lanes(
             draw_round(block, lane, t)
         for lane in range(lanes):
             add_round(block, lane)
-        for arm in range(len(row)):
+        for arm in range(gains.shape[1]):
             for lane in range(lanes):
-                gains[place, arm, lane] = row[arm, lane]
+                gains[place, arm, lane] = block[arm, lane]
         if t == checkpoints[checkpoint]:
             for lane in range(lanes):
                 totals = game_at(block, lane).totals
                 for arm in range(len(totals)):
-                    totals_at[checkpoint, arm, lane] = totals[arm]
+                    sums[checkpoint, arm, lane] = totals[arm]
             checkpoint += 1
     clock[ROUND], clock[CHECKPOINT] = t, checkpoint
 
@@ -234,15 +226,15 @@ class Drawn(NamedTuple):
     """The parts of an adversary in a game.
 
     Attributes:
-        state: Its state.
         gains: The gains of a round, `(n_arms,)`.
+        state: Its state.
         rng: Its stream.
         totals: The total gain of each arm, `(n_arms,)`.
         outside: How many gains were outside of [0, 1], `(1,)`.
     """
 
-    state: Any
     gains: FloatArray
+    state: Any
     rng: Any
     totals: FloatArray
     outside: IntArray

@@ -5,6 +5,8 @@ import statistics
 import time
 from collections.abc import Callable, Mapping
 
+Programs = Mapping[str, tuple[Callable[[], object], int]]
+
 
 @dataclasses.dataclass(frozen=True)
 class Line:
@@ -50,8 +52,18 @@ def seconds(work: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
-def median_rates(programs: Mapping[str, tuple[Callable[[], object], int]], repetitions: int = 7) -> dict[str, float]:
-    """Return the median number of rounds a second of each program.
+def median_rates(programs: Programs, repetitions: int = 7) -> dict[str, float]:
+    """Return the median number of rounds a second of each program; see `rates`."""
+    return {name: statistics.median(values) for name, values in rates(programs, repetitions).items()}
+
+
+def best_rates(programs: Programs, repetitions: int = 7) -> dict[str, float]:
+    """Return the largest number of rounds a second of each program; see `rates`."""
+    return {name: max(values) for name, values in rates(programs, repetitions).items()}
+
+
+def rates(programs: Programs, repetitions: int) -> dict[str, list[float]]:
+    """Return the numbers of rounds a second of each program.
 
     They take turns, so that a slow minute of the machine affects all of them, after one warm-up turn.
 
@@ -59,13 +71,13 @@ def median_rates(programs: Mapping[str, tuple[Callable[[], object], int]], repet
         programs: By name, what to do and the number of rounds in it.
         repetitions: Number of turns.
     """
-    rates: dict[str, list[float]] = {name: [] for name in programs}
+    found: dict[str, list[float]] = {name: [] for name in programs}
     for turn in range(repetitions + 1):
         for name, (work, rounds) in programs.items():
             rate = rounds / seconds(work)
             if turn > 0:
-                rates[name].append(rate)
-    return {name: statistics.median(values) for name, values in rates.items()}
+                found[name].append(rate)
+    return found
 
 
 def written(rate: float) -> str:

@@ -45,10 +45,13 @@ def test_any_order_and_any_choice_of_trials(env, alone, trials):
     assert_same_ends(side_by_side(env, PLAYERS, SEED, trials, CHECKPOINTS), part_of(alone, trials))
 
 
-@pytest.mark.parametrize("rounds", [0, 1, 6, 7, 64, 100, HORIZON - 1, HORIZON, 10**6])
-def test_blocks_of_rounds_of_any_length(env, alone, rounds, monkeypatch):
+@pytest.mark.parametrize("pieces", [1, 3, 1000])
+@pytest.mark.parametrize("rounds", [0, 1, 7, 64, 100, HORIZON - 1, HORIZON, 10**6])
+def test_pieces_and_calls_of_any_length(env, alone, rounds, pieces, monkeypatch):
     """They cut batches, and end before, at and after checkpoints; the shortest is one round."""
-    monkeypatch.setattr(lane_trials, "NUMBERS_AT_ONCE", rounds * 4 * LANES)
+    for name in ("NUMBERS_AT_ONCE", "NUMBERS_FILLED"):
+        monkeypatch.setattr(lane_trials, name, rounds * 4 * LANES)
+    monkeypatch.setattr(lane_trials, "ROUNDS_AT_ONCE", pieces * max(rounds, 1) * LANES * len(PLAYERS))
     trials = range(20)
     assert_same_ends(side_by_side(env, PLAYERS, SEED, trials, CHECKPOINTS), part_of(alone, trials))
 

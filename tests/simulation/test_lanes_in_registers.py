@@ -3,7 +3,6 @@
 import re
 
 import gymnasium as gym
-import numpy as np
 import pytest
 from numba.core.registry import cpu_target
 
@@ -12,7 +11,6 @@ from dp_bandit_envs.compiling import machine_code
 from dp_bandit_envs.simulation import lane_loops
 from dp_bandit_envs.simulation.lane_loops import LaneGains, LaneLoop
 from dp_bandit_envs.simulation.plan import make_plan
-from dp_bandit_envs.simulation.play_lanes import LANES
 
 TRIPLE, _, FEATURES = cpu_target.target_context.codegen().magic_tuple()
 pytestmark = [
@@ -36,20 +34,15 @@ def compiled_afresh(monkeypatch):
         monkeypatch.setattr(lane_loops, name, getattr(lane_loops, name).__wrapped__)
 
 
-def assembly(loop, *arguments):
-    """Return the machine code of a loop as text, compiled by playing 0 rounds."""
-    loop.compiled(*arguments)
-    assert loop.compiled._lean
+def assembly(loop):
+    """Return the machine code of a loop as text."""
+    assert loop.address
     (text,) = loop.compiled._dispatcher.inspect_asm().values()
     return text
 
 
 def of_algorithm(name, n_arms, env_id="DPBandit-Stochastic-v0"):
-    loop = LaneLoop(make_plan(make_algorithm(name), gym.make(env_id, n_arms=n_arms, horizon=100)))
-    block, row, clock = loop.games(0, range(1))
-    gains, at = np.empty((0, n_arms, LANES), np.int64), np.array([100])
-    records = np.zeros((1, LANES)), np.zeros((1, LANES), np.int64), np.zeros((1, n_arms, LANES), np.int64)
-    return assembly(loop, block, row, gains, clock, at, *records)
+    return assembly(LaneLoop(make_plan(make_algorithm(name), gym.make(env_id, n_arms=n_arms, horizon=100))))
 
 
 @pytest.mark.parametrize("name", ["EXP3", "DP-EXP3-Lap", "EXP3-tau"])
@@ -82,9 +75,6 @@ def test_they_are_for_every_number_of_arms(name, n_arms):
 @pytest.mark.parametrize("game", ["Stochastic", "FullyOblivious", "Oblivious", "Switching"])
 def test_nothing_is_fused_in_the_loops_of_gains(game):
     adversary = gym.make(f"DPBandit-{game}-v0", horizon=100).unwrapped.adversary
-    loop = LaneGains(adversary, adversary)
-    block, row, clock, _ = loop.games(0, range(1))
-    gains, totals_at = np.empty((0, 4, LANES), np.int64), np.zeros((1, 4, LANES))
-    text = assembly(loop, block, row, gains, clock, np.array([100]), totals_at)
+    text = assembly(LaneGains(adversary, adversary))
     assert not FUSED.search(text)
     assert re.search(r"\bv(add|sub|cmp\w*|mul)pd\s.*%[yz]mm", text)

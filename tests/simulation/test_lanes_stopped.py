@@ -16,7 +16,8 @@ from dp_bandit_envs.experiments.results_folder import ResultsFolder
 from dp_bandit_envs.experiments.specs import AlgorithmSpec, GameSpec
 from dp_bandit_envs.simulation import lane_trials
 from dp_bandit_envs.simulation.lane_loops import LaneLoop
-from dp_bandit_envs.simulation.lane_trials import LaneTrials
+from dp_bandit_envs.simulation.lane_trials import Lanes, LaneTrials
+from dp_bandit_envs.simulation.play_lanes import ROUND
 from dp_bandit_envs.simulation.tasks import StoppedEarlyError
 from tests.simulation.test_results_do_not_depend_on import assert_equal
 from tests.tools.lane_games import assert_same_columns, plans_of
@@ -30,26 +31,28 @@ def work(horizon=300, players=PLAYERS):
 
 
 def test_work_stops_before_the_next_block_of_rounds(monkeypatch):
-    monkeypatch.setattr(lane_trials, "NUMBERS_AT_ONCE", 10 * 4 * 16)
+    monkeypatch.setattr(lane_trials, "NUMBERS_AT_ONCE", 5 * 4 * 16)
+    monkeypatch.setattr(lane_trials, "ROUNDS_AT_ONCE", 10 * 2 * 16)
     played = []
-    monkeypatch.setattr(LaneLoop, "check", lambda loop, block: played.append(loop))
+    monkeypatch.setattr(Lanes, "check", lambda lanes: played.append(lanes.seats.clocks[:, ROUND].tolist()))
     with pytest.raises(StoppedEarlyError):
-        work().run_all(range(40), lambda: len(played) >= 2 * 7)
-    # Seven blocks of ten rounds, each of two algorithms; the other trials were not begun.
-    assert len(played) == 14
+        work().run_all(range(40), lambda: len(played) >= 7)
+    # Seven calls of two pieces of five rounds, of the adversary and both algorithms; the other trials were not begun.
+    assert played == [[10 * call] * 3 for call in range(1, 8)]
 
 
 def test_compiling_stops_between_two_algorithms(monkeypatch):
-    played = []
-    monkeypatch.setattr(LaneLoop, "check", lambda loop, block: played.append(loop))
-    work().compile(lambda: len(played) == 1)
-    assert len(played) == 1
+    compiled = []
+    monkeypatch.setattr(LaneLoop, "address", property(compiled.append))
+    work().compile(lambda: len(compiled) == 1)
+    assert len(compiled) == 1
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_an_interrupt_in_a_block_ends_everything_at_once(jobs, monkeypatch):
     """As Ctrl-C does when machine code returns; what was played before is counted."""
     monkeypatch.setattr(lane_trials, "NUMBERS_AT_ONCE", 10 * 4 * 16)
+    monkeypatch.setattr(lane_trials, "ROUNDS_AT_ONCE", 1)
     done, blocks = [], []
 
     def progress(games, of):

@@ -8,7 +8,8 @@ import numpy as np
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.compiling.layout import STREAM_WORDS, Parts
 from dp_bandit_envs.envs.bandit_env import BanditEnv
-from dp_bandit_envs.simulation.lane_trials import Lane, LaneTrials
+from dp_bandit_envs.simulation.lane_loops import LaneLoop
+from dp_bandit_envs.simulation.lane_trials import Lanes, LaneTrials
 from dp_bandit_envs.simulation.plan import make_plan
 from dp_bandit_envs.simulation.play_block import Progress
 from dp_bandit_envs.simulation.seat import Seat
@@ -17,10 +18,10 @@ from dp_bandit_envs.simulation.trials import CompiledTrials
 
 
 class WatchedLanes(LaneTrials):
-    """Keeps the lanes of each algorithm, block after block."""
+    """Keeps the lanes of each block."""
 
-    def _lanes(self, trials: range) -> dict[str, Lane]:
-        made = super()._lanes(trials)
+    def _lanes(self, trials: range, gains: Any, loops: list[LaneLoop]) -> Lanes:
+        made = super()._lanes(trials, gains, loops)
         vars(self).setdefault("blocks", []).append(made)
         return made
 
@@ -54,7 +55,10 @@ def side_by_side(env: BanditEnv, algorithms: list[Algorithm], seed: int, trials:
     blocks = vars(work)["blocks"]
     size = work.at_once
     games = [
-        {name: _of_lane(lane, place % size) for name, lane in blocks[place // size].items()}
+        {
+            name: _of_lane(loop, block[:, place % size])
+            for name, loop, block in zip(work.plans, work._loops, blocks[place // size].algorithms, strict=True)
+        }
         for place in range(len(trials))
     ]
     return Ends(columns, games)
@@ -91,9 +95,9 @@ def assert_same_columns(one: Column, other: Column, where: Any = None) -> None:
             assert left.tobytes() == right.tobytes(), (where, field)
 
 
-def _of_lane(lane: Lane, place: int) -> dict[str, bytes]:
+def _of_lane(loop: LaneLoop, words: Any) -> dict[str, bytes]:
     """Return the bits of all parts of one game of a block."""
-    game = _decoded(lane._loop._layout.form, lane._block[:, place])
+    game = _decoded(loop._layout.form, words)
     return _bits(game.state, game.states[:-1], game.streams, game.progress, tuple(game.own))
 
 
