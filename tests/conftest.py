@@ -3,6 +3,7 @@
 import gc
 import os
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,8 @@ for _name in ("CI", "BUILD_NUMBER"):
 
 # Else it would depend on what is on disk whether small simulations are compiled; see `simulation/small_jobs.py`.
 os.environ["DP_BANDIT_ENVS_COMPILE"] = "always"
+AS_FOR_USERS = ("advice", "cli", "comparison", "docs", "experiments", "faults")
+"""Folders of tests of what users see, who compile small simulations only if nothing is on disk; this is quicker."""
 
 # The key for digests of private data is the user's own; tests have another one.
 os.environ["XDG_DATA_HOME"] = str(Path(tempfile.gettempdir()) / "dp-bandit-envs-tests")
@@ -39,6 +42,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("slow")
         if thorough.function_of(item.nodeid) in listed:
             item.add_marker("thorough")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def as_for_users(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Let small simulations be played where it does not matter whether they are compiled."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.path.parent.name in AS_FOR_USERS:
+            patch.setenv("DP_BANDIT_ENVS_COMPILE", "auto")
+        yield
 
 
 def pytest_collection_finish() -> None:

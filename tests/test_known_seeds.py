@@ -86,7 +86,7 @@ AS_IT_COMES = {
 
 @pytest.mark.parametrize("way", AS_IT_COMES)
 def test_by_default_the_seed_is_secret_where_data_are_real(way):
-    """False alarm: 2^-40 and less. Games with the seed 0 are equal, others differ in their arms."""
+    """False alarm: 1e-12. Games with the seed 0 are equal, others differ in their arms."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         first, second = (AS_IT_COMES[way]({}) for _ in range(2))

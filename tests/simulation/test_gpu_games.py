@@ -54,7 +54,12 @@ def test_results_do_not_depend_on_batches_or_launches(monkeypatch):
 
 REFUSED = {
     "a secret seed": (STOCHASTIC, ["EXP3"], {"seed": None}, "needs a seed"),
-    "an adversary without rounds": ("DPBandit-Trial-v0", ["EXP3"], {}, "Trial does not draw its gains round by round"),
+    "an adversary without rounds": (
+        "DPBandit-Trial-v0",
+        ["EXP3"],
+        {"seed": 0},
+        "Trial does not draw its gains round by",
+    ),
     "points": ("DPBandit-Ball-v0", ["DP-FTRL"], {"env_kwargs": {"dimension": 3}}, "its actions are points"),
     "a payoff": (
         lambda: BanditEnv(MemoryBounded(2, 50, gains=Stochastic(2, 50), payoff=overfished)),

@@ -54,7 +54,7 @@ def test_jobs(env_id, monkeypatch):
 def test_jobs_with_a_table_of_gains(monkeypatch):
     monkeypatch.setattr(trials_module, "ROUNDS_AT_ONCE", 64)
     table = np.random.default_rng(0).random((4000, 3))
-    given = {"env_kwargs": {"gains": table}, "trials": 8, "checkpoints": 4}
+    given = {"env_kwargs": {"gains": table}, "trials": 8, "checkpoints": 4, "seed": 0}
     assert_equal(
         simulate("DPBandit-Replay-v0", ["EXP3"], jobs=1, **given),
         simulate("DPBandit-Replay-v0", ["EXP3"], jobs=4, **given),
