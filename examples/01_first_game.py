@@ -1,4 +1,8 @@
-"""A first game: an agent that knows nothing against coins that hide a better arm."""
+"""A first game
+============
+
+An agent that knows nothing against coins that hide a better arm.
+"""
 
 import gymnasium as gym
 import numpy as np

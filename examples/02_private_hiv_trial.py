@@ -1,4 +1,7 @@
-"""A real HIV trial, run by bandits: how many patients get the better treatments?
+"""A private HIV trial
+===================
+
+A real trial, run by bandits: how many patients get the better treatments?
 
 Patients arrive in random order, so an algorithm for stochastic games does best; adversarial ones would also cope with
 patients who change over the years. Both kinds are compared at the same privacy.

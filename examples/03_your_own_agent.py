@@ -1,4 +1,8 @@
-"""Your own agent in 20 lines: three methods, no base class, and private inside a wrapper."""
+"""Your own agent
+==============
+
+Twenty lines: three methods, no base class, and private inside a wrapper.
+"""
 
 import numpy as np
 

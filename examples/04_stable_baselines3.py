@@ -1,4 +1,8 @@
-"""A Stable-Baselines3 agent trained through the privacy boundary: it never sees a gain without noise."""
+"""Stable-Baselines3
+=================
+
+An agent trained through the privacy boundary: it never sees a gain without noise.
+"""
 
 import gymnasium as gym
 from stable_baselines3 import A2C

@@ -1,4 +1,8 @@
-"""The same in `make_vec`: one model trains on 64 private games at once, played as arrays."""
+"""Many games at once
+==================
+
+A model of Stable-Baselines3 trains on 64 private games at once, played as arrays.
+"""
 
 import gymnasium as gym
 import numpy as np

@@ -1,4 +1,7 @@
-"""A karate club as a bandit: what is it worth to see your friends' gains, and to play the best of them instead?
+"""A karate club
+=============
+
+What is it worth to see your friends' gains, and to play the best of them instead?
 
 Each of 34 members is an arm. Playing one also shows the gains of those who talk to them (Zachary 1977).
 """

@@ -1,4 +1,7 @@
-"""A question that nobody would answer in public: which private learner finds the best rule from secret answers?
+"""A private survey
+================
+
+A question that nobody would answer in public: which private learner finds the best rule from secret answers?
 
 6,366 women told a magazine in 1974 about their marriage, and whether they ever had an affair (Fair 1978). Here 78
 simple rules guess each answer in turn, such as "yes, if she rates her marriage 3 or lower". Her answer shows which

@@ -1,4 +1,7 @@
-"""Noise in floating-point numbers: which releases of gain 0 cannot come from gain 1, whatever epsilon promises?
+"""Noise in floating-point numbers
+===============================
+
+Which releases of gain 0 cannot come from gain 1, whatever epsilon promises?
 
 A double has 53 bits, and so has the uniform number behind a NumPy draw. `gain + rng.laplace()` therefore skips most
 doubles, and which ones depends on the gain (Mironov 2012). Here every release of gain 0 is asked whether any uniform
