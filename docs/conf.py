@@ -23,9 +23,10 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.napoleon",
-    "sphinx.ext.mathjax",
     "sphinx.ext.viewcode",
     "sphinx_gallery.gen_gallery",
+    "building.math_in_html",
+    "building.plain_words",
 ]
 root_doc = navigation.HOME
 include_patterns = ["README.md", "ERRATA.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/**"]
@@ -41,10 +42,13 @@ exclude_patterns = [
 myst_heading_anchors = 6
 myst_enable_extensions = ["dollarmath"]
 
-autosummary_generate = True
+autosummary_generate = False
+default_role = "named"
+toc_object_entries = False
+html_math_renderer = "mathml"
 autodoc_typehints = "signature"
 autodoc_member_order = "bysource"
-autodoc_default_options = {"members": True, "show-inheritance": True}
+autodoc_default_options = {"members": True, "show-inheritance": True, "no-value": True}
 napoleon_custom_sections = ["Differs from the source in"]
 napoleon_use_ivar = True
 napoleon_use_rtype = False

@@ -1,50 +1,28 @@
 """Writes the pages of the API: the package's public names by what they are for, then each subpackage's own names."""
 
 import importlib
+import inspect
 from pathlib import Path
 
 import dp_bandit_envs
 
 TOPICS = {
-    "Play, simulate, compare": ["play", "Game", "simulate", "Simulation", "compare", "Comparison", "load"],
-    "Algorithms": [
-        "make_algorithm",
-        "algorithm_names",
-        "Algorithm",
-        "register_algorithm",
-        "calibrate",
-        "advise",
-        "Advice",
-    ],
-    "Agents": [
-        "Agent",
-        "Exp3",
-        "Exp3Set",
-        "Htinf",
-        "Imed",
-        "KlUcb",
-        "SuccessiveElimination",
-        "ThompsonSampling",
-        "TsallisInf",
-        "TsMaxN",
-        "Ucb",
-        "UcbMaxN",
+    "games": ("Play, simulate, compare", "play Game simulate Simulation compare Comparison load"),
+    "choosing": (
+        "Algorithms by name",
+        "make_algorithm algorithm_names Algorithm register_algorithm calibrate advise Advice",
+    ),
+    "players": (
+        "Agents",
+        "Agent Exp3 Exp3Set Htinf Imed KlUcb SuccessiveElimination ThompsonSampling TsallisInf TsMaxN Ucb UcbMaxN "
         "Uniform",
-    ],
-    "Privacy": [
-        "PrivacyGuarantee",
-        "Ledger",
-        "LaplaceClipRescale",
-        "RandomizedResponse",
-        "MiniBatchAverage",
-        "BlockSums",
-        "CounterSums",
-        "ExactSums",
-        "HybridSums",
-        "IntervalSums",
-        "register_private",
-    ],
-    "Environments": ["BanditEnv", "BanditVectorEnv", "Adversary", "register_adversary"],
+    ),
+    "protection": (
+        "Privacy",
+        "PrivacyGuarantee Ledger LaplaceClipRescale RandomizedResponse MiniBatchAverage BlockSums CounterSums "
+        "ExactSums HybridSums IntervalSums register_private",
+    ),
+    "surroundings": ("Environments and adversaries", "BanditEnv BanditVectorEnv Adversary register_adversary"),
 }
 SUBPACKAGES = [
     "adapters",
@@ -68,58 +46,57 @@ SUBPACKAGES = [
 ]
 
 
-def first_sentence(module: str) -> str:
-    """Return what a module says it is, in one line."""
-    return (importlib.import_module(module).__doc__ or "").strip().splitlines()[0]
-
-
-def autosummary(module: str, names: list[str]) -> list[str]:
-    """Return a table of names, with a page for each."""
-    rows = [f"   {name}" for name in names]
-    return [
-        f".. currentmodule:: {module}",
-        "",
-        ".. autosummary::",
-        "   :toctree: names",
-        "   :nosignatures:",
-        "",
-        *rows,
-        "",
-    ]
-
-
 def titled(title: str, under: str) -> list[str]:
     """Return a heading."""
     return [title, under * len(title), ""]
 
 
 def own_names(subpackage: str) -> list[str]:
-    """Return a subpackage's public names that are not documented elsewhere: classes and functions, in order."""
+    """Return a subpackage's public classes and functions that the package itself does not have."""
     module = importlib.import_module(f"dp_bandit_envs.{subpackage}")
     return [name for name in module.__all__ if name not in dp_bandit_envs.__all__ and callable(getattr(module, name))]
 
 
-def index() -> str:
-    """Return the first page."""
-    lines = [*titled("API", "="), "Every public name. Those of the package itself come first:", ""]
-    for topic, names in TOPICS.items():
-        lines += [*titled(topic, "-"), *autosummary("dp_bandit_envs", names)]
-    lines += [*titled("In subpackages", "-"), ".. toctree::", "   :maxdepth: 1", ""]
-    lines += [f"   {name}" for name in SUBPACKAGES if own_names(name)]
-    return "\n".join([*lines, ""])
+def entries(module: str, names: list[str]) -> list[str]:
+    """Return a table of names, and below it what each of them is."""
+    lines = [f".. currentmodule:: {module}", "", ".. autosummary::", "   :nosignatures:", ""]
+    lines += [*(f"   {name}" for name in names), ""]
+    for name in names:
+        kind = "autoclass" if inspect.isclass(getattr(importlib.import_module(module), name)) else "autofunction"
+        lines += [*titled(name, "-"), f".. {kind}:: {name}", ""]
+    return lines
 
 
-def page(subpackage: str) -> str:
-    """Return the page of a subpackage."""
-    module = f"dp_bandit_envs.{subpackage}"
-    return "\n".join([*titled(module, "="), first_sentence(module), "", *autosummary(module, own_names(subpackage))])
+def pages() -> dict[str, str]:
+    """Return the text of each page by its name."""
+    written = {}
+    for page, (title, names) in TOPICS.items():
+        written[page] = [*titled(title, "="), *entries("dp_bandit_envs", names.split())]
+    for name in filter(own_names, SUBPACKAGES):
+        module = f"dp_bandit_envs.{name}"
+        said = inspect.getdoc(importlib.import_module(module)) or ""
+        written[name] = [*titled(name, "="), said.split("\n\n")[0], "", *entries(module, own_names(name))]
+    contents = [".. toctree::", "   :maxdepth: 1", ""]
+    written["index"] = [
+        *titled("API", "="),
+        "Every public name, with an example for each that ``dp_bandit_envs`` itself has:",
+        "",
+        *contents,
+        *(f"   {page}" for page in TOPICS),
+        "",
+        "In the subpackages, what is needed for parts of your own:",
+        "",
+        *contents,
+        *(f"   {name}" for name in SUBPACKAGES if name in written),
+        "",
+    ]
+    return {page: "\n".join(lines) for page, lines in written.items()}
 
 
 def write(folder: Path) -> None:
     """Write all pages; those that have not changed are left alone, so that a second build is quick."""
     folder.mkdir(parents=True, exist_ok=True)
-    pages = {"index": index()} | {name: page(name) for name in SUBPACKAGES if own_names(name)}
-    for name, text in pages.items():
-        path = folder / f"{name}.rst"
+    for page, text in pages().items():
+        path = folder / f"{page}.rst"
         if not path.is_file() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")
