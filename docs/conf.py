@@ -27,6 +27,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "building.math_in_html",
     "building.plain_words",
+    "generators",
 ]
 root_doc = navigation.HOME
 include_patterns = ["README.md", "ERRATA.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/**"]
@@ -71,7 +72,7 @@ sphinx_gallery_conf = {
 html_theme = "furo"
 html_title = "dp-bandit-envs"
 html_static_path = ["_static"]
-html_css_files = ["site.css"]
+html_css_files = ["site.css", "drawings.css"]
 html_additional_pages = {"index": "redirect.html"}
 templates_path = ["_templates"]
 html_show_sourcelink = False

@@ -149,8 +149,20 @@ def bound(algorithm: Algorithm, env: Any) -> str:
             where = f"in the first game below, T = {HORIZON:,}"
             if kind == "pseudo-regret":
                 where = f"with means .8, .5, .5 and .5, T = {HORIZON:,}"
-            found.append(f"Expected {kind} {where}: at most {value:,.0f}. {proof_of(functions[0])}")
+            said = f"Expected {kind} {where}: at most {value:,.0f}"
+            if value >= most(kind, env):
+                said += ", which no regret exceeds: in so short a game the bound says nothing"
+            found.append(f"{said}. {proof_of(functions[0])}")
     return "\n\n".join(found) or NO_BOUND
+
+
+def most(kind: str, env: Any) -> float:
+    """Return what no regret exceeds, from which a bound says something."""
+    if kind == "pseudo-regret":
+        means = COINS.arguments["means"]
+        return HORIZON * (max(means) - min(means)) * (1 - 1e-9)
+    values = env.get_wrapper_attr("values")
+    return HORIZON * float(getattr(values, "high", 1.0) - getattr(values, "low", 0.0)) * (1 - 1e-9)
 
 
 def traced(work_out: Callable[[], float]) -> tuple[float, list[Any]]:

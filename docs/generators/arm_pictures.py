@@ -44,12 +44,16 @@ def spread_out(places: list[float], apart: float = 13) -> list[float]:
     return [place - surplus / 2 for place in found]
 
 
-def first_rounds(game: Played, rounds: int, top: float, row: float, width: float = PLOT) -> list[str]:
-    """Return a row for each arm and a square for each round, the fuller the more it pays."""
-    gains = np.diff(game.totals[: rounds + 1], axis=0)
+def first_rounds(game: Played, rounds: int, top: float, row: float) -> list[str]:
+    """Return a row for each arm and a square for each of the first rounds, the fuller the more it pays."""
+    return squares(np.diff(game.totals[: rounds + 1], axis=0), colours_of(game.totals), top, row, PLOT)
+
+
+def squares(gains: FloatArray, colours: list[str], top: float, row: float, width: float) -> list[str]:
+    """Return a row for each arm and a square for each round of `gains`, shape `(rounds, n_arms)`."""
     low, high = float(gains.min()), float(gains.max())
     scaled = (gains - low) / (high - low) if high > low else np.zeros_like(gains)
-    step, colours, parts = width / len(gains), colours_of(game.totals), []
+    step, parts = width / len(gains), []
     for arm in range(gains.shape[1]):
         for t, share in enumerate(scaled[:, arm]):
             if share > 0.02:
@@ -99,11 +103,14 @@ def average_lines(panel: svg.Panel, at: FloatArray, values: FloatArray, game: Pl
 
 
 def thumbnail(name: str, title: str, game: Played) -> str:
-    """Return a small drawing: the gains of the first rounds."""
-    row = 120 / game.totals.shape[1]
-    rounds = min(36, len(game.regret))
-    parts = [f'<g transform="translate(-44 0)">{"".join(first_rounds(game, rounds, 4, row, svg.WIDTH - 36))}</g>']
-    return svg.drawing(name, title, 126, parts)
+    """Return a small drawing: the gains of the first rounds, or of a few of all rounds where the first are alike."""
+    gains = np.diff(game.totals, axis=0)
+    few = min(36, len(gains))
+    shown = gains[:few]
+    if np.all(shown.std(axis=0) < 0.25 * gains.std(axis=0) + 1e-12):
+        shown = gains[np.linspace(0, len(gains) - 1, few).round().astype(int)]
+    parts = squares(shown, colours_of(game.totals), 4, 120 / gains.shape[1], svg.WIDTH - 36)
+    return svg.drawing(name, title, 126, [f'<g transform="translate(-44 0)">{"".join(parts)}</g>'])
 
 
 def a_game_goes_by(name: str, title: str, games: list[Played]) -> str:

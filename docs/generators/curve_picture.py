@@ -7,12 +7,21 @@ import matplotlib as mpl
 
 from dp_bandit_envs.plots.curves import Curve, Panel
 from dp_bandit_envs.plots.curves_plot import ROUND, curves_figure
-from dp_bandit_envs.plots.plot_style import RC
+from dp_bandit_envs.plots.figure_legend import NOTE
+from dp_bandit_envs.plots.plot_style import BLACK, INDIGO, RC, WINE
 from generators.measured import SEED, Line
 from generators.settings import Measured
 
 INK = "#010203"
 """Stands for the colour of the page's text."""
+SHOWN = {
+    INK: "currentColor",
+    BLACK: "currentColor",
+    NOTE["color"]: "currentColor",
+    INDIGO.lower(): f"var(--indigo, {INDIGO})",
+    WINE.lower(): f"var(--wine, {WINE})",
+}
+"""What is dark, and so cannot be seen on a dark page, with what is shown instead; drawings.css has the two names."""
 INKED = ("text.color", "axes.labelcolor", "xtick.color", "ytick.color", "axes.edgecolor")
 
 
@@ -43,8 +52,10 @@ def inlined(text: str, name: str) -> str:
     )
     text = re.sub(r'(<svg [^>]*?)height="[^"]*pt" ?', r"\1", text, count=1)
     text = text.replace("*{stroke-linejoin", f"#{name} *{{stroke-linejoin")
-    for ink in (INK, "#000000"):
-        text = text.replace(ink, "currentColor")
+    for ink, shown in SHOWN.items():
+        text = text.replace(ink, shown)
     # Elements without a colour of their own are black unless the root says otherwise.
     text = text.replace("<svg ", '<svg fill="currentColor" ', 1)
-    return re.sub(r"(\d+\.\d{2})\d+", r"\1", re.sub(r"\n\s*\n", "\n", text))
+    # Two decimals are enough for lines; scales keep all of theirs.
+    text = re.sub(r'( d="[^"]*")', lambda path: re.sub(r"(\d+\.\d{2})\d+", r"\1", path[1]), text)
+    return re.sub(r"\n\s*\n", "\n", text)

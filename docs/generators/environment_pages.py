@@ -135,8 +135,9 @@ def index(cards: list[Card]) -> str:
     """Return the page with all environments."""
     lines = [
         "# All environments",
-        "Each small picture shows the gains of the first rounds: a row for an arm, a square for a round, the fuller the"
-        " more it pays; or the points played in their set, or the graph of who reveals whom.",
+        "Each small picture shows the gains of the first rounds, or of a few over the whole game: a row for an arm, a"
+        " square for a round, the fuller the more it pays. Other games show the points played in their set, or the"
+        " graph of who reveals whom.",
         grid(cards),
         contents([one.link.removesuffix(".html") for one in cards]),
     ]

@@ -118,7 +118,7 @@ def simulated(game: Measured, names: list[str], trials: int) -> str:
         # On points the centre earns nothing, so that its regret is what the best point earns.
         some = next(iter(outcomes.values()))
         best = some.collected + some.external_regret
-        found["centre"] = ["Uniform", "centre of the ball", some.checkpoints.tolist(), np.round(best, 2).tolist()]
+        found["centre"] = ["centre", "centre of the ball", some.checkpoints.tolist(), np.round(best, 2).tolist()]
     return json.dumps(found)
 
 

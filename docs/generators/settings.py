@@ -33,7 +33,7 @@ COINS = Measured(
     "DPBandit-Stochastic-v0",
     {"means": [0.8, 0.5, 0.5, 0.5], "horizon": HORIZON},
     "pseudo_regret",
-    "coins, means .8 and .5 (3 arms)",
+    "coins: .8, .5, .5, .5",
 )
 RHYTHMS = Measured(
     "DPBandit-Deterministic-v0", {"n_arms": 4, "horizon": HORIZON}, "external_regret", "deterministic, 4 arms"
