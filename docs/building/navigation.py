@@ -15,6 +15,7 @@ CAPTIONS = {
     "Start": ["docs/install", "docs/index"],
     "Tutorials": [
         "docs/first-game",
+        "docs/four-lines",
         "docs/own-agent",
         "docs/own-adversary",
         "docs/own-mechanism",
@@ -61,6 +62,7 @@ CAPTIONS = {
         "docs/reproductions/price-of-privacy",
         "ERRATA",
         "docs/benchmarks",
+        "docs/how-simulate-compiles",
         "docs/reliability",
     ],
     "Project": ["CONTRIBUTING", "CHANGELOG"],
