@@ -23,6 +23,7 @@ CAPTIONS = {
         "docs/experts-and-points",
         "docs/stable-baselines3",
         "docs/labs",
+        "docs/tournament",
         f"{GENERATED}/examples/index",
     ],
     "Guides": [
