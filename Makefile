@@ -16,7 +16,7 @@ quick: $(VENV)/.test
 test: lint
 	$(BIN)/python -m pytest -n auto
 
-test-slow: $(VENV)/.neighbours
+test-slow: $(VENV)/.neighbours $(VENV)/.docs
 	$(BIN)/python -m pytest -m slow
 	$(BIN)/python -m pytest -m '' -rs tests/neighbours
 

@@ -15,6 +15,9 @@ WORDS = [
 ]
 """What the converter does not know or does not do well, in words that it does."""
 
+BARS = "&#x0007C;|&#x02016;"
+"""The bars of |x| and of a norm, around which the converter leaves the room of an operator."""
+
 
 def mathml(latex: str, display: str = "inline") -> str:
     """Return a formula as MathML.
@@ -27,6 +30,9 @@ def mathml(latex: str, display: str = "inline") -> str:
     if display == "block" and ("\\\\" in latex or "&" in latex) and "\\begin" not in latex:
         latex = rf"\begin{{align*}}{latex}\end{{align*}}"
     written = converter.convert(latex, display=display)
+    written = re.sub(
+        r"<mo[^>]*>(&#x0007C;|&#x02016;|\||‖)</mo>", r'<mo stretchy="false" lspace="0" rspace="0">\1</mo>', written
+    )
     left = re.search(r">\s*(\\\w+|&)\s*<", written)
     if left:
         raise ValueError(f"the formula {latex!r} has {left[1]}, which docs/building/math_in_html.py does not know")

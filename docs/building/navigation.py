@@ -15,6 +15,7 @@ CAPTIONS = {
     "Start": ["docs/install", "docs/index"],
     "Tutorials": [
         "docs/first-game",
+        "docs/four-lines",
         "docs/own-agent",
         "docs/own-adversary",
         "docs/own-mechanism",
@@ -22,6 +23,7 @@ CAPTIONS = {
         "docs/experts-and-points",
         "docs/stable-baselines3",
         "docs/labs",
+        "docs/tournament",
         f"{GENERATED}/examples/index",
     ],
     "Guides": [
@@ -61,6 +63,7 @@ CAPTIONS = {
         "docs/reproductions/price-of-privacy",
         "ERRATA",
         "docs/benchmarks",
+        "docs/how-simulate-compiles",
         "docs/reliability",
     ],
     "Project": ["CONTRIBUTING", "CHANGELOG"],

@@ -1,6 +1,7 @@
-"""Reads single backticks in docstrings, which are plain text, as code, and as a link where they name a part of ours.
+"""Reads docstrings, which are plain text, as Sphinx wants them, and gives pictures their size.
 
-Pictures get their size, so that a click opens a large one.
+Single backticks are code, and a link where they name a part of ours; headings as Gymnasium writes them, and the words
+that begin a paragraph of ours, become bold; types of arrays become one word.
 """
 
 import re
@@ -9,6 +10,8 @@ from docutils import nodes
 from sphinx.domains.python import PyXRefRole
 
 NAME = re.compile(r"[A-Za-z_][\w.]*(\(\))?")
+BEGINNING = re.compile(r"(Source|Protects|Differs from [^:]+):(?= )")
+ARRAY = re.compile(r"~?numpy\.ndarray\[tuple\[~?typing\.Any, \.\.\.\], ~?numpy\.dtype\[[\w.~]+\]\]")
 
 
 def named(role, rawtext, text, lineno, inliner, options=None, content=()):
@@ -22,6 +25,25 @@ def named(role, rawtext, text, lineno, inliner, options=None, content=()):
 LINK = PyXRefRole(warn_dangling=False)
 
 
+def bold_beginnings(app, what, name, thing, options, lines):
+    """Set headings and the first words of paragraphs in bold."""
+    text = "\n".join(lines)
+    text = re.sub(r"^## (.+)$", r"\n**\1**\n", text, flags=re.MULTILINE)
+    lines[:] = re.sub(rf"^{BEGINNING.pattern}", r"**\1:**", text, flags=re.MULTILINE).split("\n")
+
+
+def short_signature(app, what, name, thing, options, signature, returned):
+    """Write arrays in one word; a protocol has no arguments of its own."""
+    if getattr(thing, "_is_protocol", False):
+        return "", None
+    return tuple(text and ARRAY.sub("numpy.ndarray", text) for text in (signature, returned))
+
+
+def without_functions(app, what, name, thing, skip, options):
+    """Leave out the functions of an agent, which its page shows as source."""
+    return True if name == "functions" else None
+
+
 def give_pictures_their_size(app, doctree):
     """Set a scale: a scaled picture has its size, and is a link to itself."""
     for image in doctree.findall(nodes.image):
@@ -32,5 +54,8 @@ def give_pictures_their_size(app, doctree):
 def setup(app):
     """Register the role, which conf.py makes the default one."""
     app.add_role("named", named)
+    app.connect("autodoc-process-docstring", bold_beginnings)
+    app.connect("autodoc-process-signature", short_signature)
+    app.connect("autodoc-skip-member", without_functions)
     app.connect("doctree-read", give_pictures_their_size)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
