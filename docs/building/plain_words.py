@@ -40,9 +40,10 @@ def short_signature(app, what, name, thing, options, signature, returned):
     return tuple(text and ARRAY.sub("numpy.ndarray", text) for text in (signature, returned))
 
 
-def without_functions(app, what, name, thing, skip, options):
-    """Leave out the functions of an agent, which its page shows as source."""
-    return True if name == "functions" else None
+def without_noise(app, what, name, thing, skip, options):
+    """Leave out an agent's table of functions, and fields that say no more than their number."""
+    field = (getattr(thing, "__doc__", None) or "").startswith("Alias for field number")
+    return True if name == "functions" or field else None
 
 
 def hide_colon(app, what, name, thing, options, lines):
@@ -80,6 +81,6 @@ def setup(app):
     app.connect("autodoc-process-docstring", bold_beginnings)
     app.connect("autodoc-process-bases", our_bases)
     app.connect("autodoc-process-signature", short_signature)
-    app.connect("autodoc-skip-member", without_functions)
+    app.connect("autodoc-skip-member", without_noise)
     app.connect("doctree-read", give_pictures_their_size)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
