@@ -49,9 +49,10 @@ toc_object_entries = False
 html_math_renderer = "mathml"
 autodoc_typehints = "signature"
 autodoc_member_order = "bysource"
-autodoc_default_options = {"members": True, "show-inheritance": True, "no-value": True}
+autodoc_default_options = {"members": True, "no-value": True}
 napoleon_custom_sections = ["Differs from the source in"]
 napoleon_use_ivar = True
+napoleon_attr_annotations = False
 napoleon_use_rtype = False
 
 sphinx_gallery_conf = {
@@ -62,6 +63,7 @@ sphinx_gallery_conf = {
     "within_subsection_order": "FileNameSortKey",
     "download_all_examples": False,
     "show_memory": False,
+    "show_signature": False,
     "min_reported_time": 10**6,
     "image_scrapers": ("matplotlib",),
     "nested_sections": False,

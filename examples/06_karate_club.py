@@ -29,7 +29,7 @@ def draw(arms: np.ndarray, graph: FeedbackGraph, best: int, regret: dict[str, fl
     look = {"node_size": [20 + 600 * plays[one] / len(arms) for one in friends], "edge_color": "#B0B0B0"}
     colours = ["#D55E00" if one == best else "#56B4E9" for one in friends]
     nx.draw(friends, nx.spring_layout(friends, seed=1), left, node_color=colours, **look)
-    left.set_title("one game of TS-MaxN: size = plays, red = the best")
+    left.set_title("who is played (red: the best)")
     places = np.arange(len(NAMES))
     right.bar(places - 0.2, [regret[f"{name} alone"] for name in NAMES], 0.4, label="alone")
     right.bar(places + 0.2, [regret[f"{name} with talk"] for name in NAMES], 0.4, label="with talk")

@@ -62,8 +62,10 @@ def entries(module: str, names: list[str]) -> list[str]:
     lines = [f".. currentmodule:: {module}", "", ".. autosummary::", "   :nosignatures:", ""]
     lines += [*(f"   {name}" for name in names), ""]
     for name in names:
-        kind = "autoclass" if inspect.isclass(getattr(importlib.import_module(module), name)) else "autofunction"
-        lines += [*titled(name, "-"), f".. {kind}:: {name}", ""]
+        thing = getattr(importlib.import_module(module), name)
+        kind = "autoclass" if inspect.isclass(thing) else "autofunction"
+        ours = inspect.isclass(thing) and any(base.__module__.startswith("dp_bandit_envs") for base in thing.__bases__)
+        lines += [*titled(name, "-"), f".. {kind}:: {name}", *["   :show-inheritance:"] * ours, ""]
     return lines
 
 

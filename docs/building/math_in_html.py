@@ -41,7 +41,7 @@ def mathml(latex: str, display: str = "inline") -> str:
 
 def visit_inline(writer, node):
     """Write a formula in a line."""
-    writer.body.append(mathml(node.astext()))
+    writer.body.append(f'<span class="inline-formula">{mathml(node.astext())}</span>')
     raise nodes.SkipNode
 
 
