@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 LOWEST := .venv-lowest
 
-.PHONY: figure-1 quick test test-slow test-lowest lint bench clean
+.PHONY: figure-1 quick test test-slow test-lowest lint bench docs docs-links clean
 
 figure-1: $(VENV)/.base
 	$(BIN)/dp-bandit reproduce figure-1 --out results/figure-1
@@ -16,7 +16,7 @@ quick: $(VENV)/.test
 test: lint
 	$(BIN)/python -m pytest -n auto
 
-test-slow: $(VENV)/.neighbours
+test-slow: $(VENV)/.neighbours $(VENV)/.docs
 	$(BIN)/python -m pytest -m slow
 	$(BIN)/python -m pytest -m '' -rs tests/neighbours
 
@@ -40,6 +40,13 @@ lint: $(VENV)/.test
 bench: $(VENV)/.bench
 	$(BIN)/python -m tests.benchmarks
 
+# The site, in docs/_build/html/index.html; a warning is an error. `docs-links` asks whether others' pages are still there.
+docs: $(VENV)/.docs
+	$(BIN)/sphinx-build -b html -c docs -d docs/_build/doctrees -W --keep-going . docs/_build/html
+
+docs-links: $(VENV)/.docs
+	$(BIN)/sphinx-build -b linkcheck -c docs -d docs/_build/doctrees . docs/_build/links
+
 $(VENV)/.base: pyproject.toml tests/tools/editor_links.py
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet -e '.[all]'
@@ -55,9 +62,13 @@ $(VENV)/.neighbours: $(VENV)/.test
 	$(BIN)/pip install --quiet -c constraints.txt -e '.[neighbours]'
 	touch $@
 
+$(VENV)/.docs: $(VENV)/.test
+	$(BIN)/pip install --quiet -c constraints.txt -e '.[docs]'
+	touch $@
+
 $(VENV)/.bench: $(VENV)/.base
 	$(BIN)/pip install --quiet -e '.[bench]'
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(LOWEST) .tc build *.egg-info .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(LOWEST) .tc build docs/_build docs/generated *.egg-info .mypy_cache .pytest_cache .ruff_cache

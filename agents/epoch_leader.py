@@ -69,7 +69,7 @@ def update(state: State, arm: int, seen: Gains) -> State:
 
 
 class EpochLeader(FunctionalAgent):
-    r"""Plays in epochs of 1, 1, 2, 4, 8, ... rounds one arm each, drawn by its gain S in the epoch before.
+    r"""Plays one arm in each epoch of 1, 1, 2, 4, 8 and so on rounds, drawn by its gain S in the epoch before.
 
     .. math:: p_i \propto \exp(\epsilon S_i / 2)
 

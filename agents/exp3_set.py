@@ -121,6 +121,14 @@ class Exp3Set(FunctionalAgent):
 
     Source: Alon, Cesa-Bianchi, Gentile and Mansour (2013), From Bandits to Experts: A Tale of Domination and
     Independence, NIPS, algorithm EXP3-SET; Alon, Cesa-Bianchi, Gentile, Mannor, Mansour and Shamir (2017), SICOMP.
+
+    Example:
+        >>> import gymnasium as gym
+        >>> from dp_bandit_envs import Exp3Set, play
+        >>> env = gym.make("DPBandit-Graph-v0", graph="star", n_arms=4, horizon=1000)
+        >>> game = play(env, Exp3Set(), seed=0)
+        >>> print(f"the best arm in {(game.arms == 3).mean():.0%} of all rounds")
+        the best arm in 88% of all rounds
     """
 
     functions = Functions(select, update)

@@ -104,6 +104,14 @@ class Imed(FunctionalAgent):
         lazy: Whether a chosen arm is played until its next release.
 
     Source: Honda and Takemura (2015), IMED; Azize, Wu, Honda, Orabona, Ito and Basu (2025), DP-IMED.
+
+    Example:
+        >>> import gymnasium as gym
+        >>> from dp_bandit_envs import ExactSums, Imed, play
+        >>> env = ExactSums(gym.make("DPBandit-Stochastic-v0", means=[0.2, 0.8], horizon=1000))
+        >>> game = play(env, Imed(), seed=0)
+        >>> print(f"the best arm in {(game.arms == 1).mean():.0%} of all rounds")
+        the best arm in 99% of all rounds
     """
 
     functions = Functions(select, update)

@@ -138,6 +138,14 @@ class KlUcb(FunctionalAgent):
 
     Source: Garivier and Cappé (2011), KL-UCB with c = 1 (without their 3 ln ln t, as in their experiments); Azize
     and Basu (2022), AdaP-KLUCB; Azize, Wu, Honda, Orabona, Ito and Basu (2025), DP-KLUCB.
+
+    Example:
+        >>> import gymnasium as gym
+        >>> from dp_bandit_envs import ExactSums, KlUcb, play
+        >>> env = ExactSums(gym.make("DPBandit-Stochastic-v0", means=[0.2, 0.8], horizon=1000))
+        >>> game = play(env, KlUcb(), seed=0)
+        >>> print(f"the best arm in {(game.arms == 1).mean():.0%} of all rounds")
+        the best arm in 99% of all rounds
     """
 
     functions = Functions(select, update)

@@ -114,8 +114,8 @@ class Scrible(FunctionalPointAgent):
               y_t = x_t \pm \lambda_i^{-1/2} v_i, \quad \hat g_t = \pm d z_t \lambda_i^{1/2} v_i
 
     with a uniform axis i of :math:`H(x_t) = \sum_i \lambda_i v_i v_i^T` and a fair sign; :math:`y_t` is played, inside
-    the set always, and :math:`z_t` is its payoff. R is -ln(1 - |x|^2) on the ball and -sum ln(1 - x_i^2) on the cube. A
-    round takes O(d) steps.
+    the set always, and :math:`z_t` is its payoff. R is :math:`-\ln(1 - |x|^2)` on the
+    ball and :math:`-\sum_i \ln(1 - x_i^2)` on the cube. A round takes O(d) steps.
 
     Above a `LaplaceClipRescale` it undoes the rescaling, so that estimates stay unbiased: a released payoff v is read
     as v (1 + b), with b the bound of that wrapper, which `play` and `simulate` pass to `see_noise`.

@@ -110,6 +110,16 @@ class SuccessiveElimination(FunctionalAgent):
     Source: Even-Dar, Mannor and Mansour (2002); Sajed and Sheffet (2019), algorithm 2 (DP-SE).
     Differs from the source in: the logarithms contain K instead of the number of arms left, so that the lengths of the
     epochs are known in advance.
+
+    Example:
+        >>> import gymnasium as gym
+        >>> from dp_bandit_envs import BlockSums, SuccessiveElimination, play
+        >>> from dp_bandit_envs.agents.successive_elimination import epoch_lengths
+        >>> lengths = epoch_lengths(n_arms=2, horizon=5000, epsilon=1)
+        >>> game = gym.make("DPBandit-Stochastic-v0", means=[0.2, 0.8], horizon=5000)
+        >>> arms = play(BlockSums(game, epsilon=1, lengths=lengths), SuccessiveElimination(epsilon=1), seed=0).arms
+        >>> print(f"the best arm in {(arms == 1).mean():.0%} of all rounds")
+        the best arm in 71% of all rounds
     """
 
     functions = Functions(select, update)

@@ -136,6 +136,14 @@ class Ucb(FunctionalAgent):
 
     Source: Auer, Cesa-Bianchi and Fischer (2002), UCB1; Tossou and Dimitrakakis (2016), algorithms 1 to 3; Azize and
     Basu (2022), AdaP-UCB.
+
+    Example:
+        >>> import gymnasium as gym
+        >>> from dp_bandit_envs import ExactSums, Ucb, play
+        >>> env = ExactSums(gym.make("DPBandit-Stochastic-v0", means=[0.2, 0.8], horizon=1000))
+        >>> game = play(env, Ucb(), seed=0)
+        >>> print(f"the best arm in {(game.arms == 1).mean():.0%} of all rounds")
+        the best arm in 97% of all rounds
     """
 
     functions = Functions(select, update)

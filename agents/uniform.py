@@ -26,7 +26,16 @@ def update(state: State, arm: int, seen: Gains) -> State:
 
 
 class Uniform(FunctionalAgent):
-    """Plays each arm with probability 1 / K and learns nothing: 0-DP without noise, and the regret to beat."""
+    """Plays each arm with probability 1 / K and learns nothing: 0-DP without noise, and the regret to beat.
+
+    Example:
+        >>> import gymnasium as gym
+        >>> from dp_bandit_envs import Uniform, play
+        >>> env = gym.make("DPBandit-Stochastic-v0", means=[0.2, 0.8], horizon=1000)
+        >>> game = play(env, Uniform(), seed=0)
+        >>> print(f"the best arm in {(game.arms == 1).mean():.0%} of all rounds")
+        the best arm in 50% of all rounds
+    """
 
     functions = Functions(select, update)
 

@@ -24,6 +24,17 @@ class Agent(Protocol):
 
     If it has a method `see_features(features)`, that is called before `begin` with the arms' public features, shape
     `(n_arms, dimension)`, or with None in games without.
+
+    Example:
+        >>> import itertools
+        >>> import gymnasium as gym
+        >>> from dp_bandit_envs import play
+        >>> class TakesTurns:
+        ...     def begin(self, *, n_arms, horizon, rng): self.arms = itertools.cycle(range(n_arms))
+        ...     def select_arm(self): return next(self.arms)
+        ...     def update(self, arm, observation): pass
+        >>> print(play(gym.make("DPBandit-Stochastic-v0", n_arms=3, horizon=7), TakesTurns()).arms)
+        [0 1 2 0 1 2 0]
     """
 
     def begin(self, *, n_arms: int, horizon: int, rng: np.random.Generator) -> None:

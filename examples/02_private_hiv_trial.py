@@ -1,11 +1,26 @@
-"""A real HIV trial, run by bandits: how many patients get the better treatments?
+"""A private HIV trial
+===================
+
+A real trial, run by bandits: how many patients get the better treatments?
 
 Patients arrive in random order, so an algorithm for stochastic games does best; adversarial ones would also cope with
 patients who change over the years. Both kinds are compared at the same privacy.
 """
 
+import matplotlib.pyplot as plt
+
 from dp_bandit_envs import make_algorithm, simulate
 from dp_bandit_envs.adversaries.trial import TREATMENTS, Trial
+
+
+def draw(better: dict[str, float], horizon: int) -> None:
+    """Draw the share of patients on the three better treatments."""
+    _, axes = plt.subplots(figsize=(8, 3), layout="constrained")
+    bars = axes.barh(list(better), [number / horizon for number in better.values()], color="#0072B2")
+    axes.bar_label(bars, fmt="{:.0%}", padding=3)
+    axes.axvline(0.75, color="black", linestyle=":")
+    axes.set(xlim=(0, 1.08), xlabel="patients on one of the three better treatments (dotted: chance)")
+    axes.invert_yaxis()
 
 
 def main(horizon: int = 2139, seed: int | None = None, trials: int = 400) -> dict[str, float]:
@@ -33,8 +48,10 @@ def main(horizon: int = 2139, seed: int | None = None, trials: int = 400) -> dic
     # The guarantee is for a round, and for a patient whose outcome serves again once those of the arm are used up. The
     # seed is secret (None), as the data are real; every re-run spends the guarantee again, for which there is a Ledger.
     print(f"chance gives 3 of 4 patients a better treatment: {0.75 * horizon:,.0f}")
+    draw(better, horizon)
     return better
 
 
 if __name__ == "__main__":
     main()
+    plt.show()

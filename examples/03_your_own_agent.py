@@ -1,5 +1,10 @@
-"""Your own agent in 20 lines: three methods, no base class, and private inside a wrapper."""
+"""Your own agent
+==============
 
+Twenty lines: three methods, no base class, and private inside a wrapper.
+"""
+
+import matplotlib.pyplot as plt
 import numpy as np
 
 from dp_bandit_envs import Algorithm, LaplaceClipRescale, make_algorithm, simulate
@@ -24,6 +29,16 @@ class EpsilonGreedy:
         self.counts += observation["observed"]
 
 
+def draw(results):
+    """Draw the regret of every game, and its mean."""
+    _, axes = plt.subplots(figsize=(7, 3.5), layout="constrained")
+    for colour, (name, outcome) in zip(("#0072B2", "#D55E00"), results.items(), strict=True):
+        axes.plot(results.checkpoints, outcome.external_regret.T, color=colour, alpha=0.25)
+        axes.plot(results.checkpoints, outcome.external_regret.mean(axis=0), color=colour, label=name)
+    axes.set(xlabel="round", ylabel="external regret (gain)", title="Both behind the same noise, epsilon = 1")
+    axes.legend()
+
+
 def main(horizon: int = 20_000, seed: int = 0, trials: int = 5) -> float:
     """Compare it with EXP3, both behind the same noise; return its regret over that of EXP3."""
     private = Algorithm("EpsilonGreedy", EpsilonGreedy, lambda env: LaplaceClipRescale(env, epsilon=1.0))
@@ -33,6 +48,7 @@ def main(horizon: int = 20_000, seed: int = 0, trials: int = 5) -> float:
         print(f"{name:14s} regret {outcome.external_regret[:, -1].mean():7,.1f}   {outcome.guarantee}")
     bound = exp3.regret_bound(n_arms=4, horizon=horizon)
     print(f"theory promises DP-EXP3-Lap at most {bound:,.0f} on average, and EpsilonGreedy nothing")
+    draw(results)
     return float(
         results["EpsilonGreedy"].external_regret[:, -1].mean() / results["DP-EXP3-Lap"].external_regret[:, -1].mean()
     )
@@ -40,3 +56,4 @@ def main(horizon: int = 20_000, seed: int = 0, trials: int = 5) -> float:
 
 if __name__ == "__main__":
     main()
+    plt.show()

@@ -1,6 +1,13 @@
-"""The same in `make_vec`: one model trains on 64 private games at once, played as arrays."""
+"""Many games at once
+==================
+
+A model of Stable-Baselines3 trains on 64 private games at once, played as arrays.
+"""
+
+from typing import Any
 
 import gymnasium as gym
+import matplotlib.pyplot as plt
 import numpy as np
 from stable_baselines3 import A2C
 
@@ -17,11 +24,26 @@ def private_envs(games: int, horizon: int) -> gym.vector.VectorEnv:
     return LaplaceClipRescale(envs, epsilon=2.0)
 
 
+def draw(training: list[float]) -> None:
+    """Draw the share of games that played the best arm, in each step of training."""
+    _, axes = plt.subplots(figsize=(7, 3.5), layout="constrained")
+    axes.plot(range(1, len(training) + 1), training)
+    axes.axhline(1 / len(MEANS), color="black", linestyle=":")
+    axes.set(xlabel="step of training", ylabel="games on the best arm", ylim=(0, 1.05), title="Dotted: arms at random")
+    axes.set_xscale("log")
+
+
 def main(horizon: int = 500, seed: int = 0, steps: int = 64_000, games: int = 64) -> float:
     """Train, then play all games once; return the share of rounds in which the best arm was played."""
     training = Sb3VecEnv(private_envs(games, horizon))
     model = A2C("MultiInputPolicy", training, gamma=0.0, ent_coef=0.0, learning_rate=0.005, seed=seed)
-    model.learn(steps)
+    shares: list[float] = []
+
+    def on_step(seen: dict[str, Any], _: dict[str, Any]) -> bool:
+        shares.append(float((seen["actions"] == 2).mean()))
+        return True
+
+    model.learn(steps, callback=on_step)
 
     envs = private_envs(games, horizon)
     observation, _ = envs.reset(seed=seed)
@@ -33,8 +55,10 @@ def main(horizon: int = 500, seed: int = 0, steps: int = 64_000, games: int = 64
     regret = envs.unwrapped.external_regret()
     print(f"mean regret of {games} games {regret.mean():,.1f}; uniform play would have {0.75 * 0.7 * horizon:,.1f}")
     print(f"best arm played in {np.mean(best):.0%} of all rounds; before training it was about 25%")
+    draw(shares)
     return float(np.mean(best))
 
 
 if __name__ == "__main__":
     main()
+    plt.show()

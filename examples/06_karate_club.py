@@ -1,4 +1,7 @@
-"""A karate club as a bandit: what is it worth to see your friends' gains, and to play the best of them instead?
+"""A karate club
+=============
+
+What is it worth to see your friends' gains, and to play the best of them instead?
 
 Each of 34 members is an arm. Playing one also shows the gains of those who talk to them (Zachary 1977).
 """
@@ -6,11 +9,33 @@ Each of 34 members is an arm. Playing one also shows the gains of those who talk
 import math
 
 import gymnasium as gym
+import matplotlib.pyplot as plt
+import networkx as nx
+import numpy as np
 
 from dp_bandit_envs import make_algorithm, play, simulate
+from dp_bandit_envs.graphs import FeedbackGraph
 
 GAME = "DPBandit-Graph-v0"
 NAMES = ["UCB-N", "UCB-MaxN", "TS-N", "TS-MaxN"]
+
+
+def draw(arms: np.ndarray, graph: FeedbackGraph, best: int, regret: dict[str, float]) -> None:
+    """Draw who was played in one game, and the mean regret of all."""
+    _, (left, right) = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
+    friends = nx.Graph((one, int(other)) for one in range(graph.n_arms) for other in graph.revealed_by(one))
+    friends.remove_edges_from([(member, member) for member in friends])
+    plays = np.bincount(arms, minlength=graph.n_arms)
+    look = {"node_size": [20 + 600 * plays[one] / len(arms) for one in friends], "edge_color": "#B0B0B0"}
+    colours = ["#D55E00" if one == best else "#56B4E9" for one in friends]
+    nx.draw(friends, nx.spring_layout(friends, seed=1), left, node_color=colours, **look)
+    left.set_title("who is played (red: the best)")
+    places = np.arange(len(NAMES))
+    right.bar(places - 0.2, [regret[f"{name} alone"] for name in NAMES], 0.4, label="alone")
+    right.bar(places + 0.2, [regret[f"{name} with talk"] for name in NAMES], 0.4, label="with talk")
+    right.set_xticks(places, NAMES)
+    right.set(ylabel="mean pseudo-regret (gain)", title="what talk is worth")
+    right.legend()
 
 
 def main(horizon: int = 5000, seed: int = 0, trials: int = 200) -> dict[str, float]:
@@ -37,8 +62,10 @@ def main(horizon: int = 5000, seed: int = 0, trials: int = 200) -> dict[str, flo
     cliques = len(graph.clique_cover)
     bound = math.sqrt(cliques * math.log(graph.n_arms) * horizon / 2)
     print(f"\n{cliques} cliques hold all {graph.n_arms} members: theory promises TS-N at most {bound:,.0f}")
+    draw(game.arms, graph, best, regret)
     return regret
 
 
 if __name__ == "__main__":
     main()
+    plt.show()

@@ -1,4 +1,7 @@
-"""A question that nobody would answer in public: which private learner finds the best rule from secret answers?
+"""A private survey
+================
+
+A question that nobody would answer in public: which private learner finds the best rule from secret answers?
 
 6,366 women told a magazine in 1974 about their marriage, and whether they ever had an affair (Fair 1978). Here 78
 simple rules guess each answer in turn, such as "yes, if she rates her marriage 3 or lower". Her answer shows which
@@ -8,6 +11,7 @@ statsmodels: `pip install statsmodels`.
 
 import functools
 
+import matplotlib.pyplot as plt
 import numpy as np
 from statsmodels.datasets import fair
 
@@ -46,6 +50,16 @@ class Survey(Adversary):
         return self.right[self.order[self.asked - rounds : self.asked]]
 
 
+def draw(worse: dict[str, float]) -> None:
+    """Draw how many more guesses are wrong than with the best rule."""
+    _, axes = plt.subplots(figsize=(8, 3.2), layout="constrained")
+    bars = axes.barh(list(worse), list(worse.values()), color=["#7F7F7F", *["#0072B2"] * (len(worse) - 2), "#7F7F7F"])
+    axes.bar_label(bars, fmt="{:,.0f}", padding=3)
+    axes.set(xlabel="more wrong guesses than the best rule (grey: not private, and at random)")
+    axes.margins(x=0.12)
+    axes.invert_yaxis()
+
+
 def main(trials: int = 40, epsilon: float = 1.0) -> dict[str, float]:
     """Play the survey with each learner; return the mean number of wrong guesses more than the best rule's."""
     names, right = rules()
@@ -68,8 +82,10 @@ def main(trials: int = 40, epsilon: float = 1.0) -> dict[str, float]:
     for name, more in worse.items():
         print(f"{name:38s} {more:6.0f} more wrong guesses; {results[name].guarantee.numbers()}")
     print("\nEpochs win because the women come in random order; against gains in the worst order they have no bound.")
+    draw(worse)
     return worse
 
 
 if __name__ == "__main__":
     main()
+    plt.show()

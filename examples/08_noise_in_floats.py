@@ -1,4 +1,7 @@
-"""Noise in floating-point numbers: which releases of gain 0 cannot come from gain 1, whatever epsilon promises?
+"""Noise in floating-point numbers
+===============================
+
+Which releases of gain 0 cannot come from gain 1, whatever epsilon promises?
 
 A double has 53 bits, and so has the uniform number behind a NumPy draw. `gain + rng.laplace()` therefore skips most
 doubles, and which ones depends on the gain (Mironov 2012). Here every release of gain 0 is asked whether any uniform
@@ -10,6 +13,7 @@ Secure draws need OpenDP: `pip install 'dp-bandit-envs[secure]'`.
 import math
 from collections.abc import Callable
 
+import matplotlib.pyplot as plt
 import numpy as np
 
 from dp_bandit_envs.adversaries import GainTable
@@ -61,13 +65,22 @@ def given_away(games: int, epsilon: float, how: str, seed: int) -> float:
     return share
 
 
+def draw(shares: dict[str, float]) -> None:
+    """Draw the share of releases that give their gain away."""
+    _, axes = plt.subplots(figsize=(7, 3.2), layout="constrained")
+    bars = axes.bar([name.replace(" at ", " draws,\nepsilon = ") for name in shares], list(shares.values()))
+    axes.bar_label(bars, fmt="{:.0%}")
+    axes.set(ylabel="releases that give the gain away", ylim=(0, 1))
+
+
 def main(games: int = 1000, seed: int = 0) -> dict[str, float]:
     """Attack naive, fast and secure noise; return the share of releases that give their gain away."""
-    return {
-        f"{how} at {epsilon:g}": given_away(games, epsilon, how, seed)
-        for how, epsilon in (("naive", 1.0), ("fast", 1.0), ("fast", 30.0), ("secure", 1.0), ("secure", 30.0))
-    }
+    asked = (("naive", 1.0), ("fast", 1.0), ("fast", 30.0), ("secure", 1.0), ("secure", 30.0))
+    shares = {f"{how} at {epsilon:g}": given_away(games, epsilon, how, seed) for how, epsilon in asked}
+    draw(shares)
+    return shares
 
 
 if __name__ == "__main__":
     main()
+    plt.show()

@@ -1,8 +1,9 @@
-"""Runs every example small; each returns the number that it prints beside what theory predicts."""
+"""Runs every example small; each draws a picture, and returns the number that it prints beside what theory predicts."""
 
 import importlib.util
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import pytest
 
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("[0-9]*.py"))
@@ -13,12 +14,16 @@ def run(number, **arguments):
     spec = importlib.util.spec_from_file_location(path.stem, path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return module.main(**arguments)
+    returned = module.main(**arguments)
+    (figure,) = [plt.figure(open_one) for open_one in plt.get_fignums()]
+    plt.close("all")
+    assert all(axes.has_data() for axes in figure.axes)
+    return returned
 
 
 def test_all_are_short_and_known_here():
     assert [path.name[:2] for path in EXAMPLES] == ["01", "02", "03", "04", "05", "06", "07", "08"]
-    assert all(len(path.read_text(encoding="utf-8").splitlines()) < 80 for path in EXAMPLES)
+    assert all(len(path.read_text(encoding="utf-8").splitlines()) < 100 for path in EXAMPLES)
 
 
 def test_first_game_stays_below_its_bound(capsys):

@@ -67,6 +67,14 @@ def register_private(
         UnknownArgumentError: If no wrapper takes an argument of this name.
         NameTakenError: If the id exists.
         ValueError: If the id has other characters than letters, digits and _ - . /.
+
+    Example:
+        >>> import gymnasium as gym
+        >>> from dp_bandit_envs import register_private
+        >>> register_private("Noisy-v0", game="DPBandit-Stochastic-v0", wrappers=["LaplaceClipRescale"], epsilon=0.5)
+        'Noisy-v0'
+        >>> gym.make("Noisy-v0", horizon=100).get_wrapper_attr("guarantee").epsilon
+        0.5
     """
     for name, text in (("id", id), ("game", game)):
         if not isinstance(text, str):

@@ -39,6 +39,16 @@ class Adversary(abc.ABC):
         ledger: The `Ledger` of these data, if there is one; by default that of an adversary among the attributes. An
             adversary over data sets both in `__init__`, and calls `enter_ledger()` first in `begin`.
         is_real: Whether gains are data of a user's, or of patients; then the seed should be secret.
+
+    Example:
+        >>> import numpy as np
+        >>> from dp_bandit_envs import Adversary, BanditEnv, Exp3, play
+        >>> class FirstArm(Adversary):
+        ...     def begin(self, rng): pass
+        ...     def next_gains(self, rounds): return np.tile([1.0, 0.0], (rounds, 1))
+        >>> game = play(BanditEnv(FirstArm(n_arms=2, horizon=1000)), Exp3(), seed=0)
+        >>> print(f"collected {game.gains.sum():.0f} of 1000")
+        collected 954 of 1000
     """
 
     memory: int = 0

@@ -48,6 +48,14 @@ class Advice:
         data: The name of the file; "" without one.
         looked_at_gains: Whether its gains were used, so that the advice is not private.
         in_replay: What a replay of the file needs for the same guarantee; None without a file.
+
+    Example:
+        >>> from dp_bandit_envs import advise
+        >>> advice = advise(
+        ...     n_arms=2, horizon=500, epsilon=1, gap=0.3, algorithms=["DP-IMED"], trials=20, find_horizon=False
+        ... )
+        >>> [standing.algorithm for standing in advice.standings][:3]
+        ['TS', 'DP-IMED', 'Tsallis-INF']
     """
 
     n_arms: int

@@ -76,6 +76,14 @@ def advise(
         ValueError: If an argument leaves its range, or is missing.
         GainFileError: If the file is not of this form.
         UnreachableGuaranteeError: If no algorithm gives this guarantee.
+
+    Example:
+        >>> from dp_bandit_envs import advise
+        >>> advice = advise(
+        ...     n_arms=2, horizon=500, epsilon=1, gap=0.3, algorithms=["DP-IMED"], trials=20, find_horizon=False
+        ... )
+        >>> print(advice.stable.name)
+        DP-IMED
     """
     if data is None and person is not None:
         raise ValueError(f"person must come with a file, whose column it is; received {person!r} and no file.")

@@ -1,4 +1,4 @@
-"""Algorithms by the names of their papers: one table of functions that return wrappers and an agent.
+"""Algorithms by the names of their papers: functions that return wrappers and an agent, in `algorithm_table`.
 
 Each paper has a file, named after its first author and year; `baseline` has what is from no paper.
 """
@@ -11,36 +11,10 @@ from collections.abc import Callable
 from typing import Any, SupportsFloat, SupportsIndex, TypeAlias
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.algorithms.abernethy_2008 import scrible
-from dp_bandit_envs.algorithms.agarwal_2017 import as_ftpl, as_ftrl
-from dp_bandit_envs.algorithms.agarwal_bandits_2017 import as_exp2, as_osmd, as_scrible
 from dp_bandit_envs.algorithms.algorithm import Algorithm, made_by
-from dp_bandit_envs.algorithms.alon_2013 import exp3_set
-from dp_bandit_envs.algorithms.asi_2023 import dp_epochs, lazy_hedge
-from dp_bandit_envs.algorithms.asi_2025 import batched_lap_exp3, batched_lap_htinf, batched_lap_scrible
-from dp_bandit_envs.algorithms.auer_2002 import ucb
-from dp_bandit_envs.algorithms.auer_2003 import exp3
-from dp_bandit_envs.algorithms.azize_2022 import adap_klucb, adap_ucb
-from dp_bandit_envs.algorithms.azize_2025 import dp_imed, dp_klucb
-from dp_bandit_envs.algorithms.baseline import uniform
-from dp_bandit_envs.algorithms.bubeck_2012 import exp2, osmd
+from dp_bandit_envs.algorithms.algorithm_table import ALGORITHMS
 from dp_bandit_envs.algorithms.calibration import calibrated_parameters
-from dp_bandit_envs.algorithms.caron_2012 import ucb_max_n, ucb_n
-from dp_bandit_envs.algorithms.freund_1997 import dp_hedge, hedge
-from dp_bandit_envs.algorithms.garivier_2011 import kl_ucb
-from dp_bandit_envs.algorithms.hu_2022 import dp_ts, lazy_dp_ts
-from dp_bandit_envs.algorithms.huang_2022 import htinf
-from dp_bandit_envs.algorithms.kairouz_2021 import dp_ftrl
-from dp_bandit_envs.algorithms.mishra_2015 import private_ucb
-from dp_bandit_envs.algorithms.ren_2020 import ldp_ucb_b, ldp_ucb_l
-from dp_bandit_envs.algorithms.sajed_2019 import dp_se
 from dp_bandit_envs.algorithms.secured_algorithm import secured
-from dp_bandit_envs.algorithms.thakurta_2013 import noisy_hedge
-from dp_bandit_envs.algorithms.thompson_1933 import ts
-from dp_bandit_envs.algorithms.tossou_2016 import dp_ucb, dp_ucb_bound, dp_ucb_int
-from dp_bandit_envs.algorithms.tossou_2017 import dp_exp3_lap, dp_lambda_lap, exp3_tau
-from dp_bandit_envs.algorithms.tossou_graphs_2017 import ts_max_n, ts_n
-from dp_bandit_envs.algorithms.zimmert_2021 import tsallis_inf
 from dp_bandit_envs.errors import NameTakenError, WrongTypeError
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.protocols import Environment
@@ -62,58 +36,16 @@ __all__ = [
 
 Target: TypeAlias = tuple[SupportsFloat, SupportsFloat]
 """An epsilon in (0, inf) and a delta in [0, 1)."""
-ALGORITHMS: dict[str, Callable[..., Algorithm]] = {
-    "EXP3": exp3,
-    "DP-EXP3-Lap": dp_exp3_lap,
-    "DP-Lambda-Lap": dp_lambda_lap,
-    "EXP3-tau": exp3_tau,
-    "Batched-Lap-EXP3": batched_lap_exp3,
-    "Batched-Lap-HTINF": batched_lap_htinf,
-    "Tsallis-INF": tsallis_inf,
-    "HTINF": htinf,
-    "UCB": ucb,
-    "KL-UCB": kl_ucb,
-    "TS": ts,
-    "DP-UCB-BOUND": dp_ucb_bound,
-    "DP-UCB": dp_ucb,
-    "DP-UCB-INT": dp_ucb_int,
-    "Private-UCB": private_ucb,
-    "DP-SE": dp_se,
-    "AdaP-UCB": adap_ucb,
-    "AdaP-KLUCB": adap_klucb,
-    "Lazy-DP-TS": lazy_dp_ts,
-    "DP-TS": dp_ts,
-    "DP-KLUCB": dp_klucb,
-    "DP-IMED": dp_imed,
-    "LDP-UCB-L": ldp_ucb_l,
-    "LDP-UCB-B": ldp_ucb_b,
-    "TS-N": ts_n,
-    "TS-MaxN": ts_max_n,
-    "UCB-N": ucb_n,
-    "UCB-MaxN": ucb_max_n,
-    "EXP3-SET": exp3_set,
-    "Hedge": hedge,
-    "DP-Hedge": dp_hedge,
-    "Lazy-Hedge": lazy_hedge,
-    "DP-Epochs": dp_epochs,
-    "Noisy-Hedge": noisy_hedge,
-    "AS-FTRL": as_ftrl,
-    "AS-FTPL": as_ftpl,
-    "DP-FTRL": dp_ftrl,
-    "EXP2": exp2,
-    "AS-EXP2": as_exp2,
-    "SCRiBLe": scrible,
-    "AS-SCRiBLe": as_scrible,
-    "Batched-Lap-SCRiBLe": batched_lap_scrible,
-    "OSMD": osmd,
-    "AS-OSMD": as_osmd,
-    "Uniform": uniform,
-}
-"""The one table of algorithms; the function in each row documents the parameters."""
 
 
 def algorithm_names() -> list[str]:
-    """Return every name that `make_algorithm` knows."""
+    """Return every name that `make_algorithm` knows.
+
+    Example:
+        >>> from dp_bandit_envs import algorithm_names
+        >>> algorithm_names()[:3]
+        ['EXP3', 'DP-EXP3-Lap', 'DP-Lambda-Lap']
+    """
     return list(ALGORITHMS)
 
 
@@ -129,6 +61,14 @@ def make_algorithm(name: str, **parameters: Any) -> Algorithm:
     Raises:
         UnknownNameError: If there is no such algorithm; the message suggests near names.
         TypeError: If the algorithm has no such parameter.
+
+    Example:
+        >>> from dp_bandit_envs import make_algorithm
+        >>> algorithm = make_algorithm("DP-KLUCB", epsilon=0.5)
+        >>> algorithm.guarantee(n_arms=4, horizon=10_000).epsilon
+        0.5
+        >>> round(make_algorithm("exp3").regret_bound(n_arms=4, horizon=10_000))
+        617
     """
     known = checks.known_name("algorithm", name, ALGORITHMS)
     takes = list(inspect.signature(ALGORITHMS[known]).parameters)
@@ -167,6 +107,14 @@ def calibrate(
     Raises:
         UnknownNameError: If there is no such algorithm.
         UnreachableGuaranteeError: If no value meets the target, such as for algorithms without privacy.
+
+    Example:
+        >>> from dp_bandit_envs import calibrate, make_algorithm
+        >>> make_algorithm("Private-UCB", epsilon=1).guarantee(n_arms=4, horizon=1000).epsilon
+        0.25
+        >>> equal = calibrate("Private-UCB", epsilon=1, n_arms=4, horizon=1000)
+        >>> equal.parameters["epsilon"], equal.guarantee(n_arms=4, horizon=1000).epsilon
+        (4.0, 1.0)
     """
     rounds = checks.integer("horizon", horizon, at_least=1)
     known, found = _calibrated(
@@ -227,6 +175,14 @@ def register_algorithm(name: str, maker: Callable[..., Algorithm]) -> None:
         WrongTypeError: If the name is no text, or `maker()` does not return an `Algorithm`.
         ValueError: If the name has other characters, or does not begin with a letter.
         NameTakenError: If an algorithm has this name, in upper or lower case.
+
+    Example:
+        >>> from dp_bandit_envs import Algorithm, Exp3, make_algorithm, register_algorithm
+        >>> def bold_exp3(*, exploration_rate=0.5):
+        ...     return Algorithm("Bold-EXP3", lambda: Exp3(exploration_rate=exploration_rate))
+        >>> register_algorithm("Bold-EXP3", bold_exp3)
+        >>> make_algorithm("bold-exp3").name
+        'Bold-EXP3'
     """
     if not isinstance(name, str):
         raise WrongTypeError(f"name must be text, such as 'My-EXP3'; received a {type(name).__name__}.")

@@ -44,9 +44,15 @@ def as_ftrl(
 ) -> Algorithm:
     """AS-FTRL (Agarwal and Singh 2017, algorithms 1 and 2): the regularised leader on private sums of gain vectors.
 
-    On experts it draws an arm from Hedge's mixture, on points it plays as `RegularizedLeader`. `counter="k-ary"` and
-    `noise="own-norm"` need much less noise for the same epsilon. `paper=True` plays the noise as printed, and the
-    guarantee states what it really is: 2.885 epsilon on the ball and the cube for 2^16 rounds.
+    Rule: a counter releases the noisy sum of all gain vectors after each round: a padded binary tree, each node with
+    Laplace noise of scale D m / epsilon in every coordinate, where D is the L1 distance of two gain vectors and m the
+    most nodes that hold a round. On experts `Hedge` draws an arm by that sum, on points `RegularizedLeader` plays.
+
+    Private because a changed round moves at most m nodes, each by at most D, and everything that is played depends on
+    these noisy nodes only.
+
+    `counter="k-ary"` and `noise="own-norm"` need much less noise for the same epsilon. `paper=True` plays the noise as
+    printed, and the guarantee states what it really is: 2.885 epsilon on the ball and the cube for 2^16 rounds.
 
     Differs from the source in: noise for the distance of two gain vectors and for the number of nodes, instead of the
         largest norm of one and ln T; the learning rate, which the paper leaves open.
@@ -97,12 +103,19 @@ def as_ftpl(
     delta: SupportsFloat = 1e-6,
     deviation: SupportsFloat | None = None,
 ) -> Algorithm:
-    """AS-FTPL (Agarwal and Singh 2017, algorithm 3): the best arm or point for sums with Gaussian noise.
+    r"""AS-FTPL (Agarwal and Singh 2017, algorithm 3): the best arm or point for sums with Gaussian noise.
 
-    The noise is the larger one of what privacy needs and of what keeps regret small. Where the second is larger,
-    privacy costs nothing: the plays are those of `epsilon=math.inf`, and the guarantee says how small epsilon really
-    is. `deviation` is the noise that keeps regret small, the standard deviation after the last round; by default
-    sqrt(T / (2 d)) on the ball, sqrt(T / (2 sqrt d)) on the cube and sqrt(T / 2) for experts.
+    Rule: a counter releases the sum S of all gain vectors with Gaussian noise after each round, and the best arm or
+    point for it is played: :math:`\arg\max_x \langle x, S \rangle`. The noise is the larger one of what privacy needs
+    and of what keeps regret small.
+
+    Private because a changed round moves the noisy sums by at most the L2 distance of two gain vectors, for which the
+    Gaussian noise is (epsilon, delta)-DP, and everything that is played depends on these sums only.
+
+    Where the noise that keeps regret small is the larger, privacy costs nothing: the plays are those of
+    `epsilon=math.inf`, and the guarantee says how small epsilon really is. `deviation` is that noise, the standard
+    deviation after the last round; by default sqrt(T / (2 d)) on the ball, sqrt(T / (2 sqrt d)) on the cube and sqrt(T
+    / 2) for experts.
 
     Differs from the source in: the square-root counter instead of padded trees; sqrt(T / (2 d)) on the ball, where the
         paper's sqrt(T / (2 sqrt d)) gives a bound larger by d^(1/4). The paper calls it epsilon-DP, but Gaussian noise

@@ -24,14 +24,17 @@ def as_scrible(
 ) -> Algorithm:
     r"""AS-SCRiBLe (Agarwal and Singh 2017, algorithm 4): SCRiBLe on payoffs with Laplace noise; local privacy.
 
-    A payoff in [-1, 1] gets noise of scale 2 / epsilon, is clipped where 1 / T of all games have such a payoff, and is
-    all that the agent ever sees of its round. For sets, and the cost of a round, see `Scrible`.
+    Rule: a payoff in [-1, 1] gets Laplace noise of scale 2 / epsilon, is clipped where 1 / T of all games have such a
+    payoff, and is all that `Scrible` ever sees of its round.
+
+    Private because two payoffs differ by at most 2, to which the noise is scaled, and each is released once. Nobody has
+    to store the true payoff, so this is local privacy.
 
     With `paper_noise` the noise is the paper's, :math:`\langle Z, x \rangle` with d Laplace draws of scale D1 / epsilon
     (D1 = 2 sqrt(d) on the ball, 2 on the cube, after correcting its sensitivity): the same guarantee with the variance
     :math:`8 d |x|^2 / \epsilon^2` on the ball and :math:`8 |x|^2 / \epsilon^2`, up to 8 d, on the cube, instead of
     :math:`8 / \epsilon^2`. It is put on the gain vector, so it needs games with `feedback="full"`, of which the agent
-    uses no more than the payoff.
+    uses no more than the payoff. For sets, and the cost of a round, see `Scrible`.
 
     Differs from the source in: the noise is on the payoff, by default. The rate's d^2 where theorem 4.5 prints d.
     """
@@ -82,6 +85,12 @@ def _bound_on_vectors(epsilon: float, env: Environment) -> float:
 def as_osmd(*, epsilon: SupportsFloat = 1.0, learning_rate: SupportsFloat | None = None) -> Algorithm:
     """AS-OSMD (Agarwal and Singh 2017, algorithm 4, around OSMD): payoffs on the ball with noise; local privacy.
 
+    Rule: a payoff in [-1, 1] gets Laplace noise of scale 2 / epsilon, is clipped where 1 / T of all games have such a
+    payoff, and is all that `BallOsmd` ever sees of its round.
+
+    Private because two payoffs differ by at most 2, to which the noise is scaled, and each is released once. Nobody has
+    to store the true payoff, so this is local privacy.
+
     Without noise its regret is half of SCRiBLe's. With noise both are of order d sqrt(T ln T) / epsilon, because the
     noise in an estimate counts d^2 times, where a payoff of gain vectors of length 1 counts d times.
 
@@ -111,7 +120,13 @@ def as_exp2(
 ) -> Algorithm:
     """AS-EXP2 (Agarwal and Singh 2017, algorithms 4 and 5): EXP2 on gains with Laplace noise; local privacy.
 
-    On arms it is EXP3 on losses with enough exploration for noisy losses; in games with features it is EXP2 on those.
+    Rule: the gain of the arm played gets Laplace noise of scale 1 / epsilon and is clipped far outside its range;
+    `Exp2` takes it for the gain, with enough exploration for noisy losses. In games with features it is EXP2 on those;
+    otherwise EXP3 on losses.
+
+    Private because a changed round changes one noisy value, whose law moves by a factor of at most e^epsilon, and
+    `Exp2` sees nothing else: local privacy.
+
     `rates="smallest-bound"` also counts what exploring costs: with 10 arms, 2^16 rounds and epsilon = 1 it explores a
     fifth as often as with the paper's rates, and its bound is about a third. See `exp2_rates`.
 

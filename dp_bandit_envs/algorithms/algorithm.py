@@ -8,7 +8,7 @@ from typing import Any, Literal, SupportsFloat, SupportsIndex
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries import Deterministic
 from dp_bandit_envs.algorithms.game_bounds import cut, regret_bound_in
-from dp_bandit_envs.algorithms.games_it_plays import HIDDEN, hides_gains, needs_all, refusal_of
+from dp_bandit_envs.algorithms.games_it_plays import HIDDEN, hides_gains, needs_all, refusal_of, size_of, width_of
 from dp_bandit_envs.algorithms.own_coins import proofs_do_not_cover
 from dp_bandit_envs.algorithms.wrapping import check_wrapping, unchanged, wrapped
 from dp_bandit_envs.envs.bandit_env import BanditEnv
@@ -49,6 +49,13 @@ class Algorithm:
         reference: Author (year) and theorem.
         player: Determines the random streams of agent and wrappers, together with the seed; by default name and
             parameters, whatever the results are called later. Algorithms with the same player share their noise.
+
+    Example:
+        >>> from dp_bandit_envs import Algorithm, Exp3, LaplaceClipRescale
+        >>> mine = Algorithm("mine", Exp3, lambda env: LaplaceClipRescale(env, epsilon=0.5))
+        >>> guarantee = mine.guarantee(n_arms=4, horizon=1000)
+        >>> guarantee.epsilon, guarantee.model, guarantee.covers
+        (0.5, 'local', 'arms and releases')
     """
 
     name: str
@@ -127,7 +134,7 @@ class Algorithm:
             sensitivity: That of the environment: 1, or on a feedback graph the largest number of gains that a round
                 reveals.
         """
-        k, t = _size(n_arms, horizon)
+        k, t = size_of(n_arms, horizon)
         game: BanditEnv
         if self.feedback == "full":
             game = ExpertsEnv(gains=Deterministic(k, t))
@@ -148,7 +155,7 @@ class Algorithm:
         inside = self.wrap(env)
         stated = inside.get_wrapper_attr("guarantee") if inside.has_wrapper_attr("guarantee") else None
         if self.own_guarantee is not None:
-            own = self.own_guarantee(_width(env), env.get_wrapper_attr("horizon"))
+            own = self.own_guarantee(width_of(env), env.get_wrapper_attr("horizon"))
         elif stated is not None:
             return stated  # type: ignore[no-any-return]
         else:
@@ -160,14 +167,14 @@ class Algorithm:
 
     def paper_guarantee(self, *, n_arms: SupportsIndex, horizon: SupportsIndex) -> PrivacyGuarantee:
         """Return what the paper claims, for comparison; `guarantee` is the one to rely on."""
-        k, t = _size(n_arms, horizon)
+        k, t = size_of(n_arms, horizon)
         return self.guarantee(n_arms=k, horizon=t) if self.paper_guarantee_of is None else self.paper_guarantee_of(k, t)
 
     def paper_guarantee_in(self, env: Environment) -> PrivacyGuarantee:
         """Return what the paper claims for a game, for comparison."""
         if self.paper_guarantee_of is None:
             return self.guarantee_in(env)
-        return self.paper_guarantee_of(_width(env), env.get_wrapper_attr("horizon"))
+        return self.paper_guarantee_of(width_of(env), env.get_wrapper_attr("horizon"))
 
     def regret_bound(
         self, *, n_arms: SupportsIndex, horizon: SupportsIndex, memory: SupportsIndex = 0, sensitivity: float = 1.0
@@ -184,7 +191,7 @@ class Algorithm:
             sensitivity: That of the environment; above 1, noise is larger than the bounds assume, but for algorithms
                 that need all gains.
         """
-        k, t = _size(n_arms, horizon)
+        k, t = size_of(n_arms, horizon)
         m = checks.integer("memory", memory, at_least=0)
         # Where every round reveals all gains, its noise is scaled to them in any case.
         louder = sensitivity > 1 and self.feedback != "full"
@@ -218,7 +225,7 @@ class Algorithm:
                 all gains.
         """
         numbers = arm_means(means)
-        _, t = _size(len(numbers), horizon)
+        _, t = size_of(len(numbers), horizon)
         # The proofs are for rounds that reveal one gain, or all of them.
         if self.stochastic_bound is None or (sensitivity > 1 and self.feedback != "full"):
             return math.inf
@@ -237,12 +244,3 @@ def made_by(recipe: Callable[[], Algorithm]) -> Algorithm:
     algorithm = recipe()
     object.__setattr__(algorithm, "_recipe", recipe)
     return algorithm
-
-
-def _width(env: Environment) -> int:
-    """Return the number of arms, or of coordinates of a point."""
-    return int(env.get_wrapper_attr("decision_set").dimension if plays_points(env) else env.get_wrapper_attr("n_arms"))
-
-
-def _size(n_arms: SupportsIndex, horizon: SupportsIndex) -> tuple[int, int]:
-    return checks.integer("n_arms", n_arms, at_least=2), checks.integer("horizon", horizon, at_least=1)

@@ -21,11 +21,17 @@ PAPER = "Asi, Feldman, Koren and Talwar (2023), Private Online Prediction from E
 def lazy_hedge(*, epsilon: SupportsFloat = 1.0, delta: SupportsFloat = 1e-6) -> Algorithm:
     """Lazy-Hedge (after Asi, Feldman, Koren and Talwar 2023): Hedge that draws an arm afresh in a few rounds only.
 
-    In every round its arm has exactly Hedge's law, but it mostly stays, and keeping an arm reveals nothing about
-    earlier rounds. With fewer draws each may be at a larger learning rate. The rate a, the probability p of a fresh
-    draw and the number of draws are those of the largest a that rho-zCDP allows, with rho from (epsilon, delta).
-    Against gains fixed in advance the regret is of order T^(1/3) ln K / sqrt(rho), without the factor K or sqrt(K) of
-    counters. The guarantee also holds if an adversary reacts to the arms; the regret bound does not.
+    Rule: keeps its arm with probability (1 - p) e^(-a (1 - g)), where g is the gain that the arm just had, and
+    otherwise draws it afresh with probability proportional to e^(a S), where S is an arm's sum so far; after n fresh
+    draws the arm stays. The rate a, p and n are those of the largest a that rho-zCDP allows, with rho from (epsilon,
+    delta).
+
+    Private because a changed round changes once how likely the arm is kept, and moves the laws of at most n later
+    draws: keeping an arm reveals nothing about earlier rounds.
+
+    In every round its arm has exactly Hedge's law. With fewer draws each may be at a larger learning rate. Against
+    gains fixed in advance the regret is of order T^(1/3) ln K / sqrt(rho), without the factor K or sqrt(K) of counters.
+    The guarantee also holds if an adversary reacts to the arms; the regret bound does not.
 
     Differs from the source in: the arm is kept with a probability that makes the law exact, with constants and
         accounting of its own (dp_bandit_envs.privacy.hedge_privacy).
@@ -69,8 +75,11 @@ def _setting(name: str, rho: float, n_arms: int, horizon: int) -> Any:
 def dp_epochs(*, epsilon: SupportsFloat = 1.0) -> Algorithm:
     """DP-Epochs (after Asi, Feldman, Koren and Talwar 2023): one private draw an epoch, for independent gains only.
 
-    Epochs have 1, 1, 2, 4, 8, ... rounds; in each it plays one arm, drawn by the exponential mechanism from the gains
-    of the epoch before. Every round counts in one draw, so all arms together are epsilon-DP, without a delta.
+    Rule: epochs have 1, 1, 2, 4, 8, ... rounds; in each it plays one arm, drawn with probability proportional to
+    e^(epsilon S / 2), where S is an arm's sum in the epoch before.
+
+    Private because the draw is the exponential mechanism, and every round counts in one draw: all arms together are
+    epsilon-DP, without a delta.
 
     Differs from the source in: constants; the source was read in its abstract only.
     """

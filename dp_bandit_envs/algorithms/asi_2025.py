@@ -20,6 +20,11 @@ def batched_lap_exp3(
 ) -> Algorithm:
     """Batched-Lap-EXP3 (Asi, Raman and Talwar 2025): EXP3 on averages of 1 / epsilon gains with Laplace noise.
 
+    Rule: each arm drawn is played for tau = ceil(1 / epsilon) rounds, or `batch_size`. The average of its gains gets
+    Laplace noise of scale 1 / (epsilon tau), is withheld or rescaled as in DP-EXP3-Lap, and is one gain for `Exp3`.
+
+    Private because a round is in one average, which it moves by at most 1 / tau, and each average is released once.
+
     Differs from the source in: 1 / epsilon is rounded up to whole rounds; noisy averages are rescaled to [0, 1] and
         rejected beyond, as in DP-EXP3-Lap; released values are rounded to a grid.
     """
@@ -35,6 +40,12 @@ def batched_lap_htinf(
 ) -> Algorithm:
     """Batched-Lap-HTINF (Asi, Raman and Talwar 2025): HTINF on averages with Laplace noise; sqrt(K T / epsilon).
 
+    Rule: each arm drawn is played for tau = ceil(1 / epsilon) rounds, or `batch_size`. The average of its gains gets
+    Laplace noise of scale 1 / (epsilon tau), is withheld or rescaled as in DP-EXP3-Lap, and is one gain for `Htinf`,
+    which undoes the rescaling and skips losses that are too large for their arm.
+
+    Private because a round is in one average, which it moves by at most 1 / tau, and each average is released once.
+
     Differs from the source in: 1 / epsilon is rounded up to whole rounds; noisy averages are rescaled to [0, 1], which
         the agent undoes, and rejected beyond; released values are rounded to a grid.
     """
@@ -44,8 +55,13 @@ def batched_lap_htinf(
 def batched_lap_scrible(*, epsilon: SupportsFloat = 1.0, batch_size: SupportsIndex | None = None) -> Algorithm:
     """Batched-Lap-SCRiBLe (Asi, Raman and Talwar 2025): SCRiBLe on averages of 1 / epsilon payoffs with Laplace noise.
 
-    A point is played for a whole batch, whose average payoff gets noise of scale 2 / (epsilon tau) for payoffs in
-    [-1, 1]. It helps where epsilon is small. Batches of one round are AS-SCRiBLe.
+    Rule: each point is played for tau = ceil(1 / epsilon) rounds, or `batch_size`. Its average payoff, in [-1, 1], gets
+    Laplace noise of scale 2 / (epsilon tau), is clipped where 1 / T of all games have such a payoff, and is one payoff
+    for `Scrible`.
+
+    Private because a round is in one average, which it moves by at most 2 / tau, and each average is released once.
+
+    It helps where epsilon is small. Batches of one round are AS-SCRiBLe.
 
     Differs from the source in: it is for arms; a point's average payoff is that of the average gain vector, so nothing
         else changes. 1 / epsilon is rounded up to whole rounds; released values are rounded to a grid.

@@ -13,6 +13,12 @@ from dp_bandit_envs.theory.printed_epsilons import exp3_printed_epsilon
 def exp3(*, exploration_rate: SupportsFloat | None = None) -> Algorithm:
     """EXP3 (Auer et al. 2003): regret at most 2 sqrt((e - 1) T K ln K); by itself hardly private.
 
+    Rule: `Exp3` learns from the gains themselves. It draws each arm with a probability that grows with the arm's
+    estimated gain, mixed with uniform play.
+
+    Hardly private because there are T draws. A changed gain moves the scores by at most 1 and the difference never
+    grows, so every later draw loses at most 1; all of them together protect nobody.
+
     Differs from the source in: nothing that is known.
     """
     rate = Exp3(exploration_rate=exploration_rate).rate

@@ -15,7 +15,12 @@ PAPER_ALPHA = 3.1
 
 
 def adap_ucb(*, epsilon: SupportsFloat = 1.0, alpha: SupportsFloat = PAPER_ALPHA) -> Algorithm:
-    """AdaP-UCB (Azize and Basu 2022): UCB in episodes that double an arm's count, on the last episode's mean.
+    r"""AdaP-UCB (Azize and Basu 2022): UCB in episodes that double an arm's count, on the last episode's mean.
+
+    Rule: an arm once chosen is played until it has twice as many gains, and the noisy mean :math:`\hat\mu_i` of these
+    last :math:`n_i` gains is released. Then the next arm is chosen: the one with the largest
+
+    .. math:: \hat\mu_i + \sqrt{\frac{\alpha \ln(2 t)}{2 n_i}} + \frac{\alpha \ln t}{\epsilon n_i}
 
     Private because a changed gain is in one block of one arm, whose sum is released once, with noise 1 / epsilon.
 
@@ -34,7 +39,13 @@ def adap_ucb(*, epsilon: SupportsFloat = 1.0, alpha: SupportsFloat = PAPER_ALPHA
 
 
 def adap_klucb(*, epsilon: SupportsFloat = 1.0, alpha: SupportsFloat = PAPER_ALPHA) -> Algorithm:
-    """AdaP-KLUCB (Azize and Basu 2022): KL-UCB in episodes that double an arm's count, on the last episode's mean.
+    r"""AdaP-KLUCB (Azize and Basu 2022): KL-UCB in episodes that double an arm's count, on the last episode's mean.
+
+    Rule: an arm once chosen is played until it has twice as many gains, and the noisy mean :math:`\hat\mu_i` of these
+    last :math:`n_i` gains is released. Then the next arm is chosen: the one with the largest q for which
+
+    .. math:: n_i \, \mathrm{kl}\Big(\text{clip}\Big(\hat\mu_i + \frac{\alpha \ln t}{\epsilon n_i}\Big), q\Big)
+              \le \alpha \ln t
 
     Private because a changed gain is in one block of one arm, whose sum is released once, with noise 1 / epsilon.
 

@@ -30,7 +30,13 @@ def dp_klucb(
     ratio: SupportsFloat = RATIO,
     first: SupportsIndex | None = None,
 ) -> Algorithm:
-    """DP-KLUCB (Azize et al. 2025): KL-UCB with the divergence that privacy leaves; optimal for Bernoulli arms.
+    r"""DP-KLUCB (Azize et al. 2025): KL-UCB with the divergence that privacy leaves; optimal for Bernoulli arms.
+
+    Rule: an arm once chosen is played for a block, ceil(4 / epsilon) gains at first and later as many as it has; then
+    the noisy mean :math:`\hat\mu_i` of all its :math:`n_i` gains is released, with one draw of noise for each block.
+    Then the arm with the largest q for which :math:`n_i \, d_\epsilon(\hat\mu_i, q) \le \ln t` is chosen, where
+
+    .. math:: d_\epsilon(p, q) = \inf_z \, \epsilon |z - p| + \mathrm{kl}(z, q)
 
     Private because a changed gain is in one block of one arm, whose sum is released once, with noise 1 / epsilon.
 
@@ -47,7 +53,13 @@ def dp_imed(
     ratio: SupportsFloat = RATIO,
     first: SupportsIndex | None = None,
 ) -> Algorithm:
-    """DP-IMED (Azize et al. 2025): IMED with the divergence that privacy leaves; optimal for Bernoulli arms.
+    r"""DP-IMED (Azize et al. 2025): IMED with the divergence that privacy leaves; optimal for Bernoulli arms.
+
+    Rule: an arm once chosen is played for a block, ceil(4 / epsilon) gains at first and later as many as it has; then
+    the noisy mean :math:`\hat\mu_i` of all its :math:`n_i` gains is released, with one draw of noise for each block.
+    Then the arm with the smallest :math:`n_i \, d_\epsilon(\hat\mu_i, \max_j \hat\mu_j) + \ln n_i` is chosen, where
+
+    .. math:: d_\epsilon(p, q) = \inf_z \, \epsilon |z - p| + \mathrm{kl}(z, q)
 
     Private because a changed gain is in one block of one arm, whose sum is released once, with noise 1 / epsilon.
 

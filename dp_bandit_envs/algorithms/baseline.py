@@ -9,6 +9,10 @@ from dp_bandit_envs.theory.adversarial_bounds import uniform_regret_bound, witho
 def uniform() -> Algorithm:
     """Uniform play: the baseline, which learns nothing and leaks nothing.
 
+    Rule: each round plays an arm at random, all equally likely.
+
+    Private because the arms do not depend on the gains at all: epsilon is 0.
+
     Differs from the source in: nothing; it has no source.
     """
     return Algorithm(

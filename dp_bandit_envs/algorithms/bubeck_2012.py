@@ -26,7 +26,10 @@ def osmd_on_ball(_: str, dimension: int, horizon: int, scale: float, clip: float
 def osmd(*, learning_rate: SupportsFloat | None = None) -> Algorithm:
     """OSMD (Bubeck, Cesa-Bianchi and Kakade 2012): linear bandits on the ball; regret sqrt(d T ln T).
 
-    Not private.
+    Rule: `BallOsmd` plays the direction of its estimates on the surface of the ball, or a random axis, from whose
+    payoff it estimates the gain vector.
+
+    Not private because it learns from exact payoffs, and nothing is known of what its own draws hide.
 
     Differs from the source in: gains instead of losses; the rate is capped at 1 / (2 d), which the paper asks of T.
     """
@@ -45,8 +48,13 @@ def osmd(*, learning_rate: SupportsFloat | None = None) -> Algorithm:
 def exp2(*, learning_rate: SupportsFloat | None = None, exploration_rate: SupportsFloat | None = None) -> Algorithm:
     """EXP2 (Bubeck, Cesa-Bianchi and Kakade 2012): arms with features of rank d; regret sqrt(d T ln K).
 
-    Not private. It uses the public features of `DPBandit-Linear-v0`. In games without features, every arm is a
-    dimension of its own, and it is EXP3 on losses.
+    Rule: draws each arm with a probability that grows with its estimated gain, mixed with an optimal design of the
+    public features of `DPBandit-Linear-v0`. The payoff of the arm played estimates the hidden vector of the round, and
+    so the gains of all arms.
+
+    Not private because it learns from exact payoffs, and nothing is known of what its own draws hide.
+
+    In games without features, every arm is a dimension of its own, and it is EXP3 on losses.
 
     Differs from the source in: a G-optimal design instead of John's exploration; the rates are those with the smallest
         bound for gains in [0, 1].

@@ -13,7 +13,13 @@ from dp_bandit_envs.wrappers import ExactSums
 
 
 def ucb_n() -> Algorithm:
-    """UCB-N (Caron, Kveton, Lelarge and Bhagat 2012): UCB that learns from every gain revealed.
+    r"""UCB-N (Caron, Kveton, Lelarge and Bhagat 2012): UCB that learns from every gain revealed.
+
+    Rule: plays the arm with the largest :math:`\hat\mu_i + \sqrt{2 \ln t / n_i}`, where :math:`n_i` counts all gains of
+    the arm that were revealed, and not only those of rounds in which it was played.
+
+    Not private because the arms follow from exact sums and nothing is random: one changed gain can change every later
+    arm.
 
     Differs from the source in: nothing that is known.
     """
@@ -22,6 +28,11 @@ def ucb_n() -> Algorithm:
 
 def ucb_max_n() -> Algorithm:
     """UCB-MaxN (Caron, Kveton, Lelarge and Bhagat 2012): plays the best arm that reveals UCB's choice.
+
+    Rule: chooses an arm as UCB-N does, and plays the one with the largest mean so far among the arms that reveal it.
+
+    Not private because the arms follow from exact sums and nothing is random: one changed gain can change every later
+    arm.
 
     Differs from the source in: an arm never seen counts as mean 1/2; and on directed graphs it plays an arm that
         reveals the one chosen.

@@ -19,7 +19,11 @@ from dp_bandit_envs.wrappers import ExactSums
 def hedge(*, learning_rate: SupportsFloat | None = None) -> Algorithm:
     """Hedge (Freund and Schapire 1997): regret at most sqrt(T ln K / 2) when every gain is revealed; hardly private.
 
-    Its own draws guarantee something even so: T a^2 / 2 zCDP at learning rate a, 4 ln K at the default one.
+    Rule: draws an arm with probability proportional to e^(a S), where S is the exact sum of all its gains so far and a
+    = sqrt(8 ln K / T).
+
+    Hardly private because there are T draws. Each is the exponential mechanism, and together they guarantee T a^2 / 2
+    zCDP at learning rate a, which is 4 ln K at the default one.
 
     Differs from the source in: gains for losses; the rate is that of Cesa-Bianchi and Lugosi (2006), sqrt(8 ln K / T).
     """
@@ -41,9 +45,14 @@ def hedge(*, learning_rate: SupportsFloat | None = None) -> Algorithm:
 def dp_hedge(*, epsilon: SupportsFloat = 1.0, delta: SupportsFloat = 1e-6) -> Algorithm:
     """DP-Hedge: Hedge without noise, at a learning rate so small that the arms it draws are (epsilon, delta)-DP.
 
-    Each draw is the exponential mechanism of McSherry and Talwar (2007) on the sums so far; T draws of bounded range
-    2 a are (T - 1) a^2 / 2 zCDP. The regret is of order sqrt(T ln(1 / delta)) ln K / epsilon. For few arms counters
-    have less, because any number of arms may be drawn from sums that are released once.
+    Rule: draws an arm with probability proportional to e^(a S), where S is the exact sum of all its gains so far, with
+    a = sqrt(2 rho / (T - 1)), at most Hedge's, and rho the zCDP that is within (epsilon, delta).
+
+    Private because each draw is the exponential mechanism of McSherry and Talwar (2007) on the sums so far; T draws of
+    bounded range 2 a are (T - 1) a^2 / 2 zCDP.
+
+    The regret is of order sqrt(T ln(1 / delta)) ln K / epsilon. For few arms counters have less, because any number of
+    arms may be drawn from sums that are released once.
 
     Finer accounting of zCDP would gain next to nothing. EXP3 forgets a changed gain, because its updates pull the
     scores of two games together; Hedge adds the same gains in both, and the difference stays. If round 1 is changed

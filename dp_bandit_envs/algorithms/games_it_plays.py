@@ -1,7 +1,8 @@
 """Which games an algorithm is for: arms or points, and how much of a round it needs to see."""
 
-from typing import Any, Final
+from typing import Any, Final, SupportsIndex
 
+from dp_bandit_envs import checks
 from dp_bandit_envs.protocols import Environment, plays_points
 
 HIDDEN: Final = (
@@ -44,3 +45,13 @@ def refusal_of(algorithm: Any, env: Environment) -> str | None:
     if points and algorithm.decision_sets and name not in algorithm.decision_sets:
         return f"{algorithm.name} is for the {' and the '.join(algorithm.decision_sets)}; this game is on the {name}."
     return None
+
+
+def width_of(env: Environment) -> int:
+    """Return the number of arms, or of coordinates of a point."""
+    return int(env.get_wrapper_attr("decision_set").dimension if plays_points(env) else env.get_wrapper_attr("n_arms"))
+
+
+def size_of(n_arms: SupportsIndex, horizon: SupportsIndex) -> tuple[int, int]:
+    """Return a game's number of arms and of rounds, or raise."""
+    return checks.integer("n_arms", n_arms, at_least=2), checks.integer("horizon", horizon, at_least=1)

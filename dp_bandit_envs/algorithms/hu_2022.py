@@ -17,7 +17,13 @@ from dp_bandit_envs.wrappers import BlockSums, HybridSums
 
 
 def lazy_dp_ts(*, epsilon: SupportsFloat = 1.0) -> Algorithm:
-    """Lazy-DP-TS (Hu and Hegde 2022): Thompson sampling on the last full block of 1, 2, 4, ... gains of each arm.
+    r"""Lazy-DP-TS (Hu and Hegde 2022): Thompson sampling on the last full block of 1, 2, 4, ... gains of each arm.
+
+    Rule: each arm's gains are summed in blocks of 1, 2, 4, ... gains; a full block's mean :math:`\hat\mu_i` of
+    :math:`n_i` gains is released with noise and replaces the one before. Played is the arm with the largest draw
+
+    .. math:: \theta_i \sim \mathrm{Beta}(1 + n_i \tilde{\mu}_i, 1 + n_i (1 - \tilde{\mu}_i)), \quad
+              \tilde{\mu}_i = \text{clip}\Big(\hat\mu_i + \frac{3 \ln t}{\epsilon n_i}\Big)
 
     Private because a changed gain is in one block of one arm, whose sum is released once, with noise 1 / epsilon.
 
@@ -39,12 +45,18 @@ def lazy_dp_ts(*, epsilon: SupportsFloat = 1.0) -> Algorithm:
 
 
 def dp_ts(*, epsilon: SupportsFloat = 1.0) -> Algorithm:
-    """DP-TS (Hu and Hegde 2022): Thompson sampling on sums of the hybrid counter, with a width for its noise.
+    r"""DP-TS (Hu and Hegde 2022): Thompson sampling on sums of the hybrid counter, with a width for its noise.
+
+    Rule: a hybrid counter releases a noisy mean :math:`\hat\mu_i` of each arm's :math:`n_i` gains after each of them.
+    Played is the arm with the largest draw
+
+    .. math:: \theta_i \sim \mathrm{Beta}(1 + n_i \tilde{\mu}_i, 1 + n_i (1 - \tilde{\mu}_i)), \quad
+              \tilde{\mu}_i = \text{clip}\Big(\hat\mu_i + \frac{6 \sqrt 8 \ln(n_i + 1) \ln t}{\epsilon n_i}\Big)
 
     Private because a changed gain enters one arm's counter, all releases of which are epsilon-DP together.
 
-    The width is taken to be 6 sqrt(8) ln(n + 1) ln t / (epsilon n), a bound on the hybrid counter's noise after n
-    items. We did not have the paper, and our notes on it do not show where the square root ends.
+    The width is taken to be a bound on the hybrid counter's noise after n items. We did not have the paper, and our
+    notes on it do not show where the square root ends.
 
     Differs from the source in: each part of the hybrid counter has half of epsilon, as both are released. The paper was
         not at hand: the width is taken to be as above, and gains between 0 and 1 count as fractions.

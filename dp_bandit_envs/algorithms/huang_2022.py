@@ -11,6 +11,11 @@ from dp_bandit_envs.theory.adversarial_bounds import htinf_regret_bound, without
 def htinf(*, sigma: SupportsFloat = 1.0) -> Algorithm:
     """HTINF (Huang, Dai and Huang 2022): Tsallis-INF for losses with heavy tails; not private by itself.
 
+    Rule: `Htinf` learns from the gains themselves, as Tsallis-INF does, but skips a loss that is too large for the
+    probability of its arm.
+
+    Not private because it learns from exact gains, and nothing is known of what its own draws hide.
+
     Differs from the source in: nothing that is known.
     """
     sigma = checks.greater_than("sigma", sigma, 0)

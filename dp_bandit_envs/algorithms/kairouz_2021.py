@@ -20,8 +20,13 @@ def dp_ftrl(
 ) -> Algorithm:
     """DP-FTRL (Kairouz and others 2021): the regularised leader on sums with Gaussian noise; (epsilon, delta)-DP.
 
-    On experts it draws an arm from Hedge's mixture, on points it plays as `RegularizedLeader`. On the ball it is what
-    learns language models with gradients clipped to length 1.
+    Rule: a counter releases the sum of all gain vectors with Gaussian noise after each round. On experts `Hedge` draws
+    an arm by it, on points `RegularizedLeader` plays.
+
+    Private because a changed round moves the noisy sums by at most the L2 distance of two gain vectors, for which the
+    Gaussian noise is (epsilon, delta)-DP, and everything that is played depends on these sums only.
+
+    On the ball it is what learns language models with gradients clipped to length 1.
 
     Differs from the source in: the square-root counter (Fichtenberger, Henzinger and Upadhyay 2023) instead of binary
         trees with Honaker's refinement, which `counter="honaker"` gives.

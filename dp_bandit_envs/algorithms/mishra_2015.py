@@ -21,7 +21,16 @@ def private_ucb(
     constants: str = "paper",
     failure_probability: SupportsFloat | None = None,
 ) -> Algorithm:
-    """Private-UCB (Mishra and Thakurta 2015): binary trees and a wide bonus; with the paper's constants or better.
+    r"""Private-UCB (Mishra and Thakurta 2015): binary trees and a wide bonus; with the paper's constants or better.
+
+    Rule: each arm has a binary tree, with noise for epsilon / K, that releases a noisy sum :math:`s_i` of its
+    :math:`n_i` gains. Played is the arm with the largest
+
+    .. math:: \frac{s_i}{n_i} + \sqrt{\frac{2 \ln t}{n_i}} + \frac{\Gamma_t}{n_i}, \quad
+              \Gamma_t = \frac{K \ln^2 T \ln(K T t^4 \ln T)}{\epsilon}
+
+    With `constants="improved"` each tree has all of epsilon, and in place of :math:`\Gamma_t` is the width of
+    DP-UCB-BOUND.
 
     Private because a changed gain enters one arm's binary tree: epsilon / K as printed, epsilon as improved.
 

@@ -17,9 +17,13 @@ from dp_bandit_envs.wrappers import BlockSums, ExactSums, RandomizedResponse
 def ldp_ucb_l(*, epsilon: SupportsFloat = 1.0, constants: str = "paper") -> Algorithm:
     r"""LDP-UCB-L (Ren et al. 2020): UCB on gains with Laplace noise each, with a bonus for the noise.
 
+    Rule: each gain gets Laplace noise of scale 1 / epsilon of its own. An arm with at most 4 ln(t + 1) gains is played
+    first; otherwise the arm with the largest :math:`\hat\mu_i + \sqrt{2 \ln t / n_i} + \sqrt{32 \ln t / (\epsilon^2
+    n_i)}`, with :math:`\hat\mu_i` the mean of its :math:`n_i` noisy gains.
+
     Private because a changed gain is released once, with Laplace noise of scale 1 / epsilon of its own.
 
-    Its indices, with `constants="paper"` and `"improved"`, are those of `dp_bandit_envs.agents.LocalUcb`.
+    The index with `constants="improved"` is that of `dp_bandit_envs.agents.LocalUcb`.
 
     Differs from the source in: t is the number of rounds played so far. The paper was not at hand: its constants are
         those of its authors' code and of a second program, and the proof of `ldp_ucb_l_paper_bound` requires the same
@@ -41,7 +45,11 @@ def ldp_ucb_l(*, epsilon: SupportsFloat = 1.0, constants: str = "paper") -> Algo
 
 
 def ldp_ucb_b(*, epsilon: SupportsFloat = 1.0) -> Algorithm:
-    """LDP-UCB-B (Ren et al. 2020): UCB on randomized responses, which only shrink the gaps between arms.
+    r"""LDP-UCB-B (Ren et al. 2020): UCB on randomized responses, which only shrink the gaps between arms.
+
+    Rule: a gain g becomes a coin that shows 1 with probability :math:`\frac{g (e^\epsilon - 1) + 1}{e^\epsilon + 1}`,
+    and UCB plays the arm with the largest :math:`\hat\mu_i + \sqrt{2 \ln t / n_i}`, with :math:`\hat\mu_i` the mean of
+    its :math:`n_i` coins.
 
     Private because a changed gain changes the probabilities of its one answer by a factor of at most e^epsilon.
 

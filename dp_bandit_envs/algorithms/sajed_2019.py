@@ -13,6 +13,10 @@ from dp_bandit_envs.wrappers import BlockSums
 def dp_se(*, epsilon: SupportsFloat = 1.0) -> Algorithm:
     """DP-SE (Sajed and Sheffet 2019): successive elimination with new noisy means in every epoch.
 
+    Rule: in epoch e each arm that is left is played equally often, and the sum of these gains is released with noise;
+    older gains are forgotten. An arm is dropped if its noisy mean is below the largest by more than twice the widths
+    for chance and for noise, each of which the length of the epoch makes 2^-e / 8 at most.
+
     Private because a changed gain is in one block of one arm, whose sum is released once, with noise 1 / epsilon.
 
     Differs from the source in: the logarithms use the number of all arms K, not the number of survivors |S|, so that

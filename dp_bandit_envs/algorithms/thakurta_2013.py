@@ -27,13 +27,16 @@ L1_DISTANCES: dict[str, Callable[[int], float]] = {
 def noisy_hedge(*, epsilon: SupportsFloat = 1.0) -> Algorithm:
     """Noisy-Hedge: Hedge on gains that get fresh Laplace noise of scale K / epsilon in every round, on every arm.
 
-    Agarwal and Singh (2017) and Tossou and Dimitrakakis (2017) take this form, with the rate of Thakurta and Smith
-    (2013), as the best before them. It is the simplest, and local: nobody ever stores a true gain. Its regret is of
-    order sqrt(T ln K) K / epsilon, so that privacy is never free; sums from a counter get the noise once, not T times.
-    On points it plays as `RegularizedLeader` does, on gain vectors with noise of scale D / epsilon in every coordinate,
-    with D their L1 distance: regret of order d sqrt(T) / epsilon on the ball and on the cube.
+    Rule: all K gains of a round get Laplace noise of scale K / epsilon, are clipped ln T times the scale outside their
+    range and rescaled, which the learning rate undoes. `Hedge` plays by their sums; on points `RegularizedLeader` does,
+    with noise of scale D / epsilon in every coordinate and D the L1 distance of two gain vectors.
 
-    A noisy gain is clipped ln T times the scale outside its range and rescaled, which the learning rate undoes.
+    Private because a changed round moves the gains by at most K in L1, to which the noise is scaled, and they are
+    released once. Nobody ever stores a true gain, so this is local privacy.
+
+    Agarwal and Singh (2017) and Tossou and Dimitrakakis (2017) take this form, with the rate of Thakurta and Smith
+    (2013), as the best before them. Its regret is of order sqrt(T ln K) K / epsilon, so that privacy is never free;
+    sums from a counter get the noise once, not T times. On the ball and on the cube it is of order d sqrt(T) / epsilon.
 
     Differs from the source in: Hedge for its regularised leader; Laplace noise, so that delta is 0; clipping.
     """

@@ -33,11 +33,19 @@ def dp_ucb_bound(
     budget: str = "split",
     formula: str = "chernoff",
 ) -> Algorithm:
-    """DP-UCB-BOUND (Tossou and Dimitrakakis 2016, algorithm 1): UCB with a bonus for the counter's noise.
+    r"""DP-UCB-BOUND (Tossou and Dimitrakakis 2016, algorithm 1): UCB with a bonus for the counter's noise.
 
-    Private because a changed gain enters one arm's counter, all releases of which are epsilon-DP together. The
-    square-root counter is refused, because the bonus is for Laplace noise, and the logarithmic one, because its sums
-    are up to half a game old, which no bonus covers.
+    Rule: each arm has a counter, which releases a noisy sum :math:`s_i` of its :math:`n_i` gains after each of them.
+    Played is the arm with the largest
+
+    .. math:: \frac{s_i}{n_i} + \sqrt{\frac{2 \ln t}{n_i}} + \frac{w(n_i, t^{-4})}{n_i}
+
+    with w(n, p) the width that the counter's noise exceeds with probability at most p.
+
+    Private because a changed gain enters one arm's counter, all releases of which are epsilon-DP together.
+
+    The square-root counter is refused, because the bonus is for Laplace noise, and the logarithmic one, because its
+    sums are up to half a game old, which no bonus covers.
 
     Differs from the source in: each part of the hybrid counter has half of epsilon, as both are released
         (budget="paper" gives each all of it); levels are counted in base 2; and the bonus for noise is Chernoff's,
@@ -68,7 +76,11 @@ def dp_ucb_bound(
 
 
 def dp_ucb(*, epsilon: SupportsFloat = 1.0, counter: str = "hybrid", budget: str = "split") -> Algorithm:
-    """DP-UCB (Tossou and Dimitrakakis 2016, algorithm 2): plain UCB; all counters advance together, padded with 0.
+    r"""DP-UCB (Tossou and Dimitrakakis 2016, algorithm 2): plain UCB; all counters advance together, padded with 0.
+
+    Rule: plays the arm with the largest :math:`s_i / n_i + \sqrt{2 \ln t / n_i}`, with :math:`s_i` a counter's noisy
+    sum of its :math:`n_i` gains. In every round the counters of the arms that were not played are fed a 0, so that all
+    have the same noise.
 
     Private because a changed gain enters one arm's counter; the zeros that pad the others are no data.
 
@@ -97,7 +109,11 @@ def dp_ucb_int(
     mode: str = "once",
     intervals: str = "lemma",
 ) -> Algorithm:
-    """DP-UCB-INT (Tossou and Dimitrakakis 2016, algorithm 3): UCB on means released at the ends of intervals.
+    r"""DP-UCB-INT (Tossou and Dimitrakakis 2016, algorithm 3): UCB on means released at the ends of intervals.
+
+    Rule: when an arm has :math:`n = W_1, W_2, \ldots` gains, their mean is released with Laplace noise of scale
+    :math:`n^{v/2 - 1}`. Played is the arm with the largest :math:`\hat\mu_i + \sqrt{2 \ln t / n_i}`, with
+    :math:`\hat\mu_i` its last release and :math:`n_i` the gains in it.
 
     Private because release j of an arm's mean is W_j^(-v/2)-DP, drawn once, and their squares add up to twice rho.
 

@@ -26,6 +26,12 @@ def dp_exp3_lap(
 ) -> Algorithm:
     """DP-EXP3-Lap (Tossou and Dimitrakakis 2017, algorithm 1): EXP3 on gains with Laplace noise, each on its own.
 
+    Rule: the gain g of the arm played gets Laplace noise N of scale 1 / epsilon. Outside of [-b, 1 + b], with b = ln T
+    / epsilon, g + N is withheld; otherwise `Exp3` takes (g + N + b) / (2 b + 1) for the gain.
+
+    Private because a changed round changes one noisy value, whose law moves by a factor of at most e^epsilon, and
+    `Exp3` sees nothing else. Nobody has to store the true gain, so this is local privacy.
+
     Differs from the source in: the noisy gain is rescaled, where theorem 3.1 prints the true one; released values are
         rounded to a grid.
     """
@@ -41,6 +47,12 @@ def dp_lambda_lap(
     outside: str = "reject",
 ) -> Algorithm:
     """DP-Lambda-Lap (Tossou and Dimitrakakis 2017, section 3.1): any base algorithm on gains with Laplace noise.
+
+    Rule: the gain g of the arm played gets Laplace noise N of scale 1 / epsilon. Outside of [-b, 1 + b], with b = ln T
+    / epsilon, g + N is withheld; otherwise the base takes (g + N + b) / (2 b + 1) for the gain.
+
+    Private because a changed round changes one noisy value, whose law moves by a factor of at most e^epsilon; what the
+    base makes of it is post-processing. Nobody has to store the true gain, so this is local privacy.
 
     Differs from the source in: the noisy gain is rescaled, where theorem 3.1 prints the true one; released values are
         rounded to a grid.
@@ -64,6 +76,12 @@ def exp3_tau(
     delta: SupportsFloat | None = None,
 ) -> Algorithm:
     """EXP3-tau (Tossou and Dimitrakakis 2017, section 3.2): EXP3 on batch averages; T^(2/3) with switching costs.
+
+    Rule: each arm drawn is played for tau rounds, and `Exp3` takes the average of its gains for one gain, in a game of
+    floor(T / tau) steps. By default tau is ceil((T / (7 K ln K))^(1/3)), the best against switching costs.
+
+    Private because a round moves one average by at most 1 / tau, which moves the laws of later draws by little: the
+    randomness of `Exp3` hides it, without any noise (proof in `dp_bandit_envs.privacy.exp3_loss`).
 
     Differs from the source in: batch sizes are rounded up to whole rounds; for a given (epsilon, delta) the batch is
         the smallest that the guarantee proved here allows (`private_batch_size`), not that of corollary 3.3.

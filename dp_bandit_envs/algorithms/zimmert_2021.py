@@ -8,6 +8,11 @@ from dp_bandit_envs.theory.adversarial_bounds import tsallis_regret_bound, witho
 def tsallis_inf() -> Algorithm:
     """Tsallis-INF (Zimmert and Seldin 2021): regret at most 4 sqrt(K T) + 1; not private.
 
+    Rule: `TsallisInf` learns from the gains themselves. It draws from the distribution that minimises its estimated
+    loss less a multiple of the sum of the square roots of its entries.
+
+    Not private because it learns from exact gains, and nothing is known of what its own draws hide.
+
     Differs from the source in: nothing that is known.
     """
     return Algorithm(

@@ -29,6 +29,14 @@ class Comparison(Sequence[Entry]):
     Attributes:
         entries: The entries, by environment.
         configuration: Everything that determined the numbers, as plain values.
+
+    Example:
+        >>> from dp_bandit_envs import compare
+        >>> comparison = compare("Stochastic", ["DP-KLUCB", "KL-UCB"], horizon=200, trials=5, epsilon=1)
+        >>> comparison.algorithms, comparison.epsilons
+        (['DP-KLUCB', 'KL-UCB'], [1.0])
+        >>> print(comparison.table("csv").splitlines()[1])
+        Stochastic,DP-KLUCB,1,1,0,central; arms and releases,5,7.2,1.462873884,6,12.72
     """
 
     entries: tuple[Entry, ...]

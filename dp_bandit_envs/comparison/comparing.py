@@ -77,6 +77,15 @@ def compare(
         ValueError: If something is given twice or out of range.
         WrongGameError: If an algorithm cannot play a game.
         WrongTypeError: If an environment or algorithm is of another type.
+
+    Example:
+        >>> from dp_bandit_envs import compare
+        >>> comparison = compare("Stochastic", ["Uniform", "DP-KLUCB"], epsilon=[0.1, 2], horizon=300, trials=20)
+        >>> for entry in comparison.entries:
+        ...     print(f"{entry.name}: mean regret {entry.values('external_regret')[:, -1].mean():.1f}")
+        Uniform: mean regret 15.1
+        DP-KLUCB (epsilon=0.1): mean regret 12.1
+        DP-KLUCB (epsilon=2): mean regret 9.9
     """
     experiment = question(
         environments,

@@ -27,6 +27,14 @@ def load(folder: "str | Path") -> Comparison:
 
     Raises:
         ResultsError: If it is no such folder, or is not finished, damaged, or older than digests.
+
+    Example:
+        >>> import tempfile
+        >>> from dp_bandit_envs import compare, load
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = compare("Stochastic", "Uniform", horizon=100, trials=2).save(f"{folder}/results")
+        ...     print(load(path))
+        Comparison(Uniform on Stochastic: 1 results, seed 0)
     """
     return comparison_of(*read_finished(folder_of(folder)))
 

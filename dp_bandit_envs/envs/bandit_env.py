@@ -12,6 +12,7 @@ from dp_bandit_envs.adversaries.adversary import Adversary
 from dp_bandit_envs.adversaries.linear_gains import features_of
 from dp_bandit_envs.adversaries.memory_bounded import counts
 from dp_bandit_envs.adversaries.payoff import payments_of
+from dp_bandit_envs.envs.arm_observations import empty_observation, observation_space
 from dp_bandit_envs.envs.block_length import BLOCK_NUMBERS, next_length
 from dp_bandit_envs.envs.evaluators_numbers import BlockListener, EvaluatorsNumbers
 from dp_bandit_envs.envs.ledger_of_many import counted
@@ -24,23 +25,10 @@ from dp_bandit_envs.protocols import FloatArray, Observation
 from dp_bandit_envs.seeding import ADVERSARY, EpisodeStreams, checked_options, checked_seed
 
 
-def observation_space(n_arms: int) -> spaces.Dict:
-    """Return the space of one round's observation: `gain` in [0, 1] and `observed` in {0, 1}, each `(n_arms,)`."""
-    return spaces.Dict(
-        gain=spaces.Box(0.0, 1.0, (n_arms,), np.float64),
-        observed=spaces.MultiBinary(n_arms),
-    )
-
-
 def refuse_vectors(adversary: Adversary) -> None:
     """Refuse gains below 0, which are coordinates of gain vectors, in a game of arms."""
     if adversary.lowest < 0:
         raise WrongGameError(f"{type(adversary).__name__} chooses gain vectors for points; arms need gains in [0, 1].")
-
-
-def empty_observation(n_arms: int) -> Observation:
-    """Return a fresh observation in which nothing was observed."""
-    return {"gain": np.zeros(n_arms), "observed": np.zeros(n_arms, np.int8)}
 
 
 class BanditEnv(EvaluatorsNumbers, gym.Env[Observation, int]):
@@ -75,6 +63,14 @@ class BanditEnv(EvaluatorsNumbers, gym.Env[Observation, int]):
         render_mode: None, `"rgb_array"` or `"ansi"`.
         block_length: The most rounds for which gains are fetched at once; it changes nothing but speed and memory.
         arguments: What the adversary of a registered id takes, such as `n_arms` and `horizon`.
+
+    Example:
+        >>> from dp_bandit_envs import BanditEnv
+        >>> from dp_bandit_envs.adversaries import GainTable
+        >>> env = BanditEnv(GainTable([[0.0, 1.0], [0.5, 0.25]]))
+        >>> observation, info = env.reset(seed=0)
+        >>> env.step(1)
+        ({'gain': array([0., 1.]), 'observed': array([0, 1], dtype=int8)}, 1.0, False, False, {'round': 1})
     """
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": ["rgb_array", "ansi"], "render_fps": 10}  # type: ignore[misc]

@@ -12,7 +12,8 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries.adversary import Adversary
 from dp_bandit_envs.adversaries.memory_bounded import counts
 from dp_bandit_envs.adversaries.payoff import payments_of
-from dp_bandit_envs.envs.bandit_env import BanditEnv, observation_space, refuse_vectors
+from dp_bandit_envs.envs.arm_observations import observation_space
+from dp_bandit_envs.envs.bandit_env import BanditEnv, refuse_vectors
 from dp_bandit_envs.envs.block_length import next_length
 from dp_bandit_envs.envs.ledger_of_many import counted
 from dp_bandit_envs.envs.made_adversary import make_adversary
@@ -42,6 +43,16 @@ class BanditVectorEnv(VectorEvaluatorsNumbers, gym.vector.VectorEnv[Observation,
         observe_charge: As in `BanditEnv`.
         render_mode: None, `"rgb_array"` or `"ansi"`.
         arguments: What the adversary of a registered id takes, such as `n_arms` and `horizon`.
+
+    Example:
+        >>> import gymnasium as gym
+        >>> envs = gym.make_vec("DPBandit-Deterministic-v0", num_envs=3, n_arms=2, horizon=10)
+        >>> observations, infos = envs.reset(seed=0)
+        >>> observations, rewards, terminated, truncated, infos = envs.step([0, 0, 1])
+        >>> observations["observed"]
+        array([[1, 0],
+               [1, 0],
+               [0, 1]], dtype=int8)
     """
 
     metadata: ClassVar[dict[str, Any]] = {  # type: ignore[misc]

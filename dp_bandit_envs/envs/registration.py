@@ -127,6 +127,17 @@ def register_adversary(name: str, adversary_class: "type[Adversary]") -> str:
         WrongTypeError: If the name is not text, or the class is not that of an adversary.
         ValueError: If the name is not as above, or the class has an argument that every environment has.
         NameTakenError: If a game of this name exists, ignoring case.
+
+    Example:
+        >>> import gymnasium as gym
+        >>> from dp_bandit_envs import register_adversary
+        >>> from dp_bandit_envs.adversaries import Stochastic
+        >>> class EasyCoins(Stochastic):
+        ...     def __init__(self, horizon=100): super().__init__(means=[0.1, 0.9], horizon=horizon)
+        >>> register_adversary("EasyCoins", EasyCoins)
+        'DPBandit-EasyCoins-v0'
+        >>> gym.make("DPBandit-EasyCoins-v0").unwrapped.horizon
+        100
     """
     from dp_bandit_envs.adversaries.adversary import Adversary
 

@@ -51,6 +51,14 @@ class PrivacyGuarantee:
         draws_distance: Total variation distance, at most, between what is published and the same with exact noise in
             all draws that one round influences, in [0, 1]; see `dp_bandit_envs.privacy.draws_distance`.
         data: Where the game is played on recorded data, in how many rounds a record, and a person, can serve.
+
+    Example:
+        >>> from dp_bandit_envs import make_algorithm
+        >>> guarantee = make_algorithm("DP-KLUCB", epsilon=1).guarantee(n_arms=4, horizon=1000)
+        >>> guarantee.epsilon, guarantee.model, guarantee.for_group(3).epsilon
+        (1.0, 'central', 3.0)
+        >>> print(guarantee.theorem.split(";")[0])
+        a gain is in one block, whose sum is released once (Laplace)
     """
 
     epsilon: float

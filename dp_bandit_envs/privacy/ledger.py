@@ -3,7 +3,6 @@
 import dataclasses
 import os
 import secrets
-import weakref
 from collections.abc import Mapping, Sequence
 from typing import Any, Self, SupportsFloat
 
@@ -14,6 +13,7 @@ from dp_bandit_envs.privacy.announced import Games, current
 from dp_bandit_envs.privacy.budget import Account, Budget, Cost, Spent, costs_of, total
 from dp_bandit_envs.privacy.data_units import UNITS, Unit, for_unit
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+from dp_bandit_envs.privacy.ledger_arrival import arrived, made_here
 from dp_bandit_envs.privacy.ledger_file import LedgerFile
 from dp_bandit_envs.privacy.ledger_memory import LedgerMemory
 
@@ -57,6 +57,15 @@ class Ledger:
 
     Raises:
         LedgerFileError: If the file cannot be used, or has another budget.
+
+    Example:
+        >>> import gymnasium as gym
+        >>> from dp_bandit_envs import Ledger, make_algorithm, play
+        >>> ledger = Ledger(epsilon=3)
+        >>> env = gym.make("DPBandit-Trial-v0", horizon=300, ledger=ledger)
+        >>> game = play(env, make_algorithm("DP-IMED", epsilon=1), seed=None)
+        >>> ledger.spent.games, ledger.spent.epsilon
+        (1, 1.0)
     """
 
     def __init__(
@@ -106,7 +115,7 @@ class Ledger:
     def _use(self, account: Account, store: LedgerFile | LedgerMemory) -> None:
         self._id, self._budget, self._store = account.id, account.budget, store
         if isinstance(store, LedgerMemory) and store.is_here:
-            _in_memory[self._id] = self
+            made_here[self._id] = self
 
     @property
     def budget(self) -> Budget:
@@ -232,17 +241,4 @@ class Ledger:
 
     def __reduce__(self) -> Any:
         """Be sent to another process as the file, or as a ledger that can only tell which games were counted before."""
-        return _sent, (type(self), Account(self._id, self._budget, {}), self._store.path)
-
-
-_in_memory: "weakref.WeakValueDictionary[str, Ledger]" = weakref.WeakValueDictionary()
-"""The ledgers without a file that this process made, by id: unpickled here, they are the same again."""
-
-
-def _sent(kind: type[Ledger], account: Account, path: os.PathLike[str] | None) -> Ledger:
-    here = _in_memory.get(account.id)
-    if path is None and here is not None:
-        return here
-    ledger = kind.__new__(kind)
-    ledger._use(account, LedgerMemory(None) if path is None else LedgerFile(path))
-    return ledger
+        return arrived, (type(self), Account(self._id, self._budget, {}), self._store.path)

@@ -77,6 +77,14 @@ class Simulation(Mapping[str, Outcome]):
         n_arms: Number of arms K.
         seed: The seed; None if it was secret.
         first_trial: The number of the first trial.
+
+    Example:
+        >>> from dp_bandit_envs import simulate
+        >>> simulation = simulate("DPBandit-Stochastic-v0", ["Uniform"], horizon=200, trials=5, checkpoints=4)
+        >>> simulation.checkpoints
+        array([ 50, 100, 150, 200])
+        >>> simulation["Uniform"].external_regret.shape
+        (5, 4)
     """
 
     outcomes: dict[str, Outcome]

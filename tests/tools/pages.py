@@ -4,9 +4,12 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+MADE = ("docs/_build/", "docs/generated/")
+"""What `make docs` writes; no page of ours."""
 PAGES = {
-    path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")
+    name: path.read_text(encoding="utf-8")
     for path in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    if not (name := path.relative_to(ROOT).as_posix()).startswith(MADE)
 }
 """The text of each page by its path."""
 NEIGHBOURS = "docs/adapters/"

@@ -63,6 +63,13 @@ class MiniBatchAverage(Mechanism):
         batch_size: Rounds in a batch (tau), from 1 to the horizon.
 
     Source: Dekel, Tewari and Arora (2012); Tossou and Dimitrakakis (2017), section 3.2.
+
+    Example:
+        >>> import gymnasium as gym
+        >>> from dp_bandit_envs import MiniBatchAverage, Uniform, play
+        >>> env = MiniBatchAverage(gym.make("DPBandit-Stochastic-v0", n_arms=3, horizon=14), batch_size=4)
+        >>> print(play(env, Uniform(), seed=0).arms)
+        [1 1 1 1 0 0 0 0 0 0 0 0 2 2]
     """
 
     release = staticmethod(release)

@@ -77,6 +77,14 @@ class BlockSums(ChoosesDraws):
 
     Source: Azize and Basu (2022) and Hu and Hegde (2022) for doubling blocks, only the last of which counts; Azize, Wu,
     Honda, Orabona, Ito and Basu (2025) for geometric blocks with `keep`; Sajed and Sheffet (2019) for `lengths`.
+
+    Example:
+        >>> import gymnasium as gym
+        >>> from dp_bandit_envs import BlockSums
+        >>> env = BlockSums(gym.make("DPBandit-Stochastic-v0", n_arms=2, horizon=20), epsilon=1)
+        >>> observation, info = env.reset(seed=0)
+        >>> [int(env.step(1)[0]["count"][1]) for _ in range(9)]
+        [1, 1, 1, 2, 2, 2, 2, 4, 4]
     """
 
     release = staticmethod(release)

@@ -2,9 +2,11 @@
 
 import dataclasses
 
+from dp_bandit_envs.errors import WrongGameError
 from dp_bandit_envs.privacy.counters import Counter
 from dp_bandit_envs.privacy.draws_distance import distance_of_all
 from dp_bandit_envs.privacy.guarantee import REPLACE_ONE_ROUND, PrivacyGuarantee
+from dp_bandit_envs.privacy.items import distance_l1, distance_l2, distance_own
 from dp_bandit_envs.privacy.mechanism import Below, for_rounds
 from dp_bandit_envs.privacy.mechanisms.secure_counters import secure_distance
 
@@ -46,3 +48,25 @@ def guarantee_for(
             else "a round influences the sum of one arm, so arms compose in parallel"
         )
     return dataclasses.replace(own, neighbours=REPLACE_ONE_ROUND, theorem=f"{own.theorem}; {reason}")
+
+
+def distance_for(noise: str, below: Below) -> float:
+    """Return how far the values of neighbouring rounds differ, in the norm that the noise is for.
+
+    Args:
+        noise: `"laplace"`, `"own-norm"` or `"gaussian"`.
+        below: Public facts about the values.
+
+    Raises:
+        WrongGameError: If the noise is own-norm noise, and the game has no norm of its own.
+    """
+    if noise == "gaussian":
+        return distance_l2(below)
+    if noise == "laplace":
+        return distance_l1(below)
+    if not (below.values.complete and below.values.norm):
+        raise WrongGameError(
+            "own-norm noise needs a game in which every round reveals every value, such as DPBandit-Experts-v0;"
+            " here it does not. Use noise='laplace' or noise='gaussian'."
+        )
+    return distance_own(below)

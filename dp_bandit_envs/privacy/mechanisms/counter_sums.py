@@ -9,13 +9,11 @@ from typing import Any, ClassVar, SupportsFloat
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.errors import WrongGameError
 from dp_bandit_envs.privacy.counters import COUNTERS, Counter, make_counter
 from dp_bandit_envs.privacy.counters.scales import gaussian_form
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
-from dp_bandit_envs.privacy.items import distance_l1, distance_l2, distance_own
 from dp_bandit_envs.privacy.mechanism import Below, Noise, Release
-from dp_bandit_envs.privacy.mechanisms.counter_guarantee import guarantee_for
+from dp_bandit_envs.privacy.mechanisms.counter_guarantee import distance_for, guarantee_for
 from dp_bandit_envs.privacy.mechanisms.counter_releases import (
     NoTogether,
     State,
@@ -64,6 +62,16 @@ class CounterSums(ChoosesDraws):
     algorithm 2, for sums of vectors; Hardt and Talwar (2010) for own-norm noise.
     Differs from Agarwal and Singh in: noise scaled to the L1 distance of neighbours times the number of nodes, where
     they have the largest L1 norm and ln T (which is (2 ceil(log2 T) / ln T) epsilon-DP), and no padding of nodes.
+
+    Example:
+        >>> import gymnasium as gym
+        >>> from dp_bandit_envs import CounterSums
+        >>> env = CounterSums(gym.make("DPBandit-Stochastic-v0", n_arms=2, horizon=9), counter="k-ary", epsilon=1)
+        >>> observation, info = env.reset(seed=0)
+        >>> [round(float(env.step(1)[0]["sum"][1]), 1) for _ in range(9)]
+        [-3.3, -5.4, -6.7, -4.7, -3.3, -3.5, -3.2, -2.4, -1.4]
+        >>> env.guarantee.epsilon, env.guarantee.model
+        (1.0, 'central')
     """
 
     releases_sums = True
@@ -175,7 +183,7 @@ class CounterSums(ChoosesDraws):
 
     def _factor_and_grid(self, below: Below) -> tuple[float, float]:
         """Return the multiplier of the counters' noise, and the step between sums that can be released."""
-        counter, factor = self._counter(below.horizon), self._factor(below)
+        counter, factor = self._counter(below.horizon), distance_for(self.noise_kind, below)
         if self._secure:
             grid, factor = grid_and_factor(counter, factor, below, l2=self.noise_kind == "gaussian")
             return factor, grid
@@ -197,18 +205,6 @@ class CounterSums(ChoosesDraws):
         """
         factor, grid = self._factor_and_grid(below)
         return guarantee_for(self.noise_kind, self._counter(below.horizon), factor, grid, below, secure=self._secure)
-
-    def _factor(self, below: Below) -> float:
-        if self.noise_kind == "gaussian":
-            return distance_l2(below)
-        if self.noise_kind == "laplace":
-            return distance_l1(below)
-        if not (below.values.complete and below.values.norm):
-            raise WrongGameError(
-                "own-norm noise needs a game in which every round reveals every value, such as DPBandit-Experts-v0;"
-                " here it does not. Use noise='laplace' or noise='gaussian'."
-            )
-        return distance_own(below)
 
     def _is_joint(self, below: Below) -> bool:
         """Return whether all coordinates share one position."""

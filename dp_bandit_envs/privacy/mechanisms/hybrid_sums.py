@@ -23,6 +23,14 @@ class HybridSums(CounterSums):
     Protects: one round's gains of all arms, centrally.
 
     Source: Chan, Shi and Song (2011); Tossou and Dimitrakakis (2016), algorithms 1 and 2.
+
+    Example:
+        >>> import gymnasium as gym
+        >>> from dp_bandit_envs import HybridSums, Ucb, play
+        >>> env = HybridSums(gym.make("DPBandit-Stochastic-v0", means=[0.2, 0.8], horizon=1000), epsilon=10)
+        >>> game = play(env, Ucb(), seed=0)
+        >>> print(f"the best arm in {(game.arms == 1).mean():.0%} of all rounds")
+        the best arm in 98% of all rounds
     """
 
     example: ClassVar[dict[str, Any]] = {"epsilon": 1.0}

@@ -86,6 +86,13 @@ class IntervalSums(ChoosesDraws):
     Protects: one round's gains of all arms, centrally.
 
     Source: Tossou and Dimitrakakis (2016), algorithm 3, theorem 3.4, lemma B.1.
+
+    Example:
+        >>> import gymnasium as gym
+        >>> from dp_bandit_envs import IntervalSums
+        >>> env = IntervalSums(gym.make("DPBandit-Stochastic-v0", n_arms=2, horizon=1000), epsilon=1, delta=1e-6)
+        >>> print(f"epsilon = {env.guarantee.epsilon_at(1e-6):.2f}")
+        epsilon = 0.22
     """
 
     release = staticmethod(release)

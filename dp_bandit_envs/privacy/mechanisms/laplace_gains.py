@@ -78,6 +78,14 @@ class LaplaceClipRescale(ChoosesDraws):
 
     Source: Tossou and Dimitrakakis (2017), algorithm 1 and theorem 3.2; above `MiniBatchAverage`, Asi, Raman and
     Talwar (2025).
+
+    Example:
+        >>> import gymnasium as gym
+        >>> from dp_bandit_envs import Exp3, LaplaceClipRescale, play
+        >>> env = LaplaceClipRescale(gym.make("DPBandit-Stochastic-v0", means=[0.2, 0.8], horizon=1000), epsilon=2)
+        >>> game = play(env, Exp3(), seed=0)
+        >>> print(f"the best arm in {(game.arms == 1).mean():.0%} of rounds, at epsilon = {env.guarantee.epsilon:g}")
+        the best arm in 64% of rounds, at epsilon = 2
     """
 
     release = staticmethod(release)

@@ -50,6 +50,14 @@ class RandomizedResponse(ChoosesDraws):
 
     Source: Warner (1965); for bandits, Ren, Zhou, Liu and Shroff (2020), Multi-Armed Bandits with Local Differential
     Privacy.
+
+    Example:
+        >>> import gymnasium as gym
+        >>> from dp_bandit_envs import RandomizedResponse
+        >>> env = RandomizedResponse(gym.make("DPBandit-Stochastic-v0", n_arms=2, horizon=8), epsilon=1)
+        >>> observation, info = env.reset(seed=0)
+        >>> [float(env.step(1)[0]["gain"][1]) for _ in range(8)]
+        [1.0, 0.0, 1.0, 1.0, 1.0, 0.0, 0.0, 1.0]
     """
 
     release = staticmethod(release)

@@ -1,0 +1,1 @@
+"""What Sphinx needs to build the site from pages that are plain Markdown, and from the code."""

@@ -1,0 +1,93 @@
+"""Sphinx's settings for the site that `make docs` builds from the README, docs/, the examples and the code.
+
+The source folder is the repository, so that the links between the pages are the same there and here.
+"""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from building import api_pages, navigation
+
+import dp_bandit_envs
+
+ROOT = navigation.ROOT
+project = "dp-bandit-envs"
+version = release = dp_bandit_envs.__version__
+author = "the authors of dp-bandit-envs"
+project_copyright = author
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.viewcode",
+    "sphinx_gallery.gen_gallery",
+    "building.math_in_html",
+    "building.plain_words",
+    "generators",
+]
+root_doc = navigation.HOME
+include_patterns = ["README.md", "ERRATA.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/**"]
+exclude_patterns = [
+    ".*",
+    "docs/_build",
+    "docs/_static",
+    "docs/building",
+    "docs/generators",
+    "docs/generated/examples/*.ipynb",
+]
+
+myst_heading_anchors = 6
+myst_enable_extensions = ["dollarmath"]
+
+autosummary_generate = False
+default_role = "named"
+toc_object_entries = False
+html_math_renderer = "mathml"
+autodoc_typehints = "signature"
+autodoc_member_order = "bysource"
+autodoc_default_options = {"members": True, "no-value": True}
+napoleon_custom_sections = ["Differs from the source in"]
+napoleon_use_ivar = True
+napoleon_attr_annotations = False
+napoleon_use_rtype = False
+
+sphinx_gallery_conf = {
+    "examples_dirs": "examples",
+    "gallery_dirs": f"{navigation.GENERATED}/examples",
+    "filename_pattern": r"/\d\d_",
+    "ignore_pattern": r"/labs/",
+    "within_subsection_order": "FileNameSortKey",
+    "download_all_examples": False,
+    "show_memory": False,
+    "show_signature": False,
+    "min_reported_time": 10**6,
+    "image_scrapers": ("matplotlib",),
+    "nested_sections": False,
+    "write_computation_times": False,
+    "remove_config_comments": True,
+}
+
+html_theme = "furo"
+html_title = "dp-bandit-envs"
+html_static_path = ["_static"]
+html_css_files = ["site.css", "drawings.css"]
+html_additional_pages = {"index": "redirect.html"}
+templates_path = ["_templates"]
+html_show_sourcelink = False
+html_copy_source = False
+linkcheck_timeout = 15
+
+
+def add_contents(app, page, source):
+    """Add the lists of pages, which the Markdown files do not have, to the text that Sphinx reads."""
+    source[0] += navigation.contents_of(page)
+
+
+def setup(app):
+    """Have pages written before, and lists of pages added while, Sphinx reads."""
+    api_pages.write(ROOT / navigation.GENERATED / "api")
+    app.connect("source-read", add_contents)

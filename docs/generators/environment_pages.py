@@ -1,0 +1,144 @@
+"""The page of each environment: what it does, what it takes, how to play it, and what a game looks like."""
+
+import re
+import warnings
+from types import ModuleType
+from typing import Any
+
+from dp_bandit_envs import adversaries
+from dp_bandit_envs.envs.registration import GAMES
+from dp_bandit_envs.errors import KnownSeedWarning
+from dp_bandit_envs.protocols import plays_points
+from generators import arm_pictures, docstrings, graph_pictures, point_pictures
+from generators.cards import Card, contents, grid, picture
+from generators.played import Played, played
+from generators.shown_games import Shown, shown
+
+OWN_PARTS = {
+    "Action Space": "Action space",
+    "Observation Space": "Observation space",
+    "Rewards": "Reward",
+    "Starting State": "Starting state",
+    "Episode End": "End",
+}
+
+
+def slug(id_: str) -> str:
+    """Return the page's name."""
+    return GAMES[id_].name.lower()
+
+
+def pictures_for(game: Played) -> ModuleType:
+    """Return the module that draws this kind of game."""
+    if plays_points(game.env):
+        return point_pictures
+    return graph_pictures if hasattr(game.env, "graph") else arm_pictures
+
+
+def games_of(id_: str) -> list[Played]:
+    """Play the games that a page shows."""
+    one = shown(id_)
+    with warnings.catch_warnings():
+        # The recorded data of the package are public, and so may be the seed.
+        warnings.simplefilter("ignore", KnownSeedWarning)
+        return [played(id_, one.values, player) for player in one.players]
+
+
+def card(id_: str, game: Played) -> Card:
+    """Return the card of an environment."""
+    drawing = pictures_for(game).thumbnail(f"small-{slug(id_)}", f"The first rounds of {id_}", game)
+    return Card(f"{slug(id_)}.html", GAMES[id_].name, first_line(id_), drawing)
+
+
+def first_line(id_: str) -> str:
+    """Return what an environment is, in one line of plain text."""
+    words = " ".join(docstrings.headings(GAMES[id_].env_class)[""].split("\n\n")[0].split())
+    words = words.partition(": :math:")[0]
+    return re.sub(r"[`]", "", words).rstrip(".") + "."
+
+
+def page(id_: str, games: list[Played]) -> str:
+    """Return the page."""
+    one, env_class = shown(id_), GAMES[id_].env_class
+    parts = docstrings.headings(env_class)
+    draw, name, players = pictures_for(games[0]), slug(id_), [game.label for game in games]
+    rounds = len(games[0].regret)
+    source, differs = parts.get("References", ""), ""
+    about, _, rest = parts.get("Description", "").partition(docstrings.DIFFERS)
+    if rest:
+        differs = docstrings.sentence(" ".join(rest.split()))
+    still = "what_is_gained" if draw is point_pictures else "what_arms_pay"
+    still = "what_is_revealed" if draw is graph_pictures else still
+    against = ", beside " + " and ".join(players[1:]) if players[1:] else ""
+    moving = f"One game of {rounds:,} rounds (seed 1) of {players[0]}{against}. A pointer on the picture stops it." + (
+        f" {one.note}" if one.note else ""
+    )
+    first = f"The same game: {id_} with {one.arguments}."
+    lines = [
+        f"# {GAMES[id_].name}",
+        docstrings.markdown([parts[""]]),
+        f"`{id_}`",
+        picture(draw.a_game_goes_by(f"game-{name}", f"A game of {id_}, round by round", games), moving),
+        "## What the adversary does",
+        docstrings.markdown([each for each in about.split("\n\n") if each.strip()]),
+        picture(getattr(draw, still)(f"still-{name}", f"What a round of {id_} pays", games[0]), first),
+        "## Play it",
+        f"```python\n{code(id_, one)}\n```",
+        "## Arguments",
+        arguments(parts.get("Arguments", "")),
+    ]
+    for heading, title in OWN_PARTS.items():
+        if heading in parts:
+            lines += [f"## {title}", docstrings.markdown(parts[heading].split("\n\n"))]
+    lines += ["## Source", docstrings.markdown(source.split("\n\n"))]
+    if differs:
+        lines += ["## Differs from the source", docstrings.markdown([differs])]
+    return "\n\n".join([*lines, "## In the API", api_links(env_class)]) + "\n"
+
+
+def code(id_: str, one: Shown) -> str:
+    """Return the code that plays the game of the page."""
+    (name, parameters), *_ = one.players
+    made = ", ".join([repr(name).replace("'", '"'), *(f"{key}={value}" for key, value in parameters.items())])
+    real = GAMES[id_].name == "Trial"
+    lines = ["import gymnasium as gym"] + (["import numpy as np"] if "np." in one.arguments else [])
+    lines += ["import dp_bandit_envs", "from dp_bandit_envs import make_algorithm, play", ""]
+    if len(one.arguments) < 70:
+        lines.append(f'env = gym.make("{id_}", {one.arguments})')
+    else:
+        lines += ["env = gym.make(", f'    "{id_}",', f"    {one.arguments},", ")"]
+    seed = "None" if real else "1"
+    lines += [f"game = play(env, make_algorithm({made}), seed={seed})", "print(game.policy_regret[-1])"]
+    return "\n".join(lines)
+
+
+def arguments(text: str) -> str:
+    """Return the arguments: a table of those that are listed line by line, or the prose that there is."""
+    entries = re.findall(r"^`(\w+)(?:=(.*?))?`: (.*(?:\n +.*)*)", text, re.MULTILINE)
+    if not entries:
+        return docstrings.markdown(text.split("\n\n"))
+    rows = [f"| `{name}` | `{default}` | {docstrings.prose(words)} |" for name, default, words in entries]
+    return "\n".join(["| argument | default | what it is |", "| --- | --- | --- |", *rows])
+
+
+def api_links(env_class: Any) -> str:
+    """Return links to the classes behind an environment."""
+    found = ["{py:obj}`dp_bandit_envs.BanditEnv`, the base of all environments"]
+    adversary = getattr(env_class, "adversary_class", None)
+    if adversary is not None and adversary.__name__ in adversaries.__all__:
+        found.append(f"{{py:obj}}`dp_bandit_envs.adversaries.{adversary.__name__}`, the adversary alone")
+    found.append("{py:obj}`dp_bandit_envs.play` and {py:obj}`dp_bandit_envs.simulate`, which play it")
+    return "\n".join(f"- {one}" for one in found)
+
+
+def index(cards: list[Card]) -> str:
+    """Return the page with all environments."""
+    lines = [
+        "# All environments",
+        "Each small picture shows the gains of the first rounds, or of a few over the whole game: a row for an arm, a"
+        " square for a round, the fuller the more it pays. Other games show the points played in their set, or the"
+        " graph of who reveals whom.",
+        grid(cards),
+        contents([one.link.removesuffix(".html") for one in cards]),
+    ]
+    return "\n\n".join(lines) + "\n"

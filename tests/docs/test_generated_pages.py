@@ -1,0 +1,264 @@
+"""The pages that are made from the code: none is missing, each has all of its parts, and its pictures are sound."""
+
+import importlib.util
+import math
+import re
+import sys
+import warnings
+from xml.etree import ElementTree
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from dp_bandit_envs import algorithm_names, make_algorithm
+from dp_bandit_envs.algorithms import ALGORITHMS
+from dp_bandit_envs.cli.reproduce_figures import FIGURES
+from dp_bandit_envs.envs.registration import GAMES
+from dp_bandit_envs.errors import KnownSeedWarning
+from tests.tools.pages import PAGES, ROOT
+
+# Sphinx finds the package beside conf.py; so do we.
+spec = importlib.util.spec_from_file_location(
+    "generators",
+    ROOT / "docs" / "generators" / "__init__.py",
+    submodule_search_locations=[str(ROOT / "docs" / "generators")],
+)
+sys.modules["generators"] = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(sys.modules["generators"])
+
+from generators import (  # noqa: E402 (after the lines above)
+    algorithm_pages,
+    arm_pictures,
+    curve_picture,
+    docstrings,
+    environment_pages,
+    graph_pictures,
+    kept,
+    measured,
+    pages,
+    point_pictures,
+    reproduction_pages,
+    settings,
+    shown_games,
+    svg,
+)
+
+OURS = [id_ for id_ in GAMES if isinstance(GAMES[id_].adversary, str) or GAMES[id_].adversary is None]
+PARTS = ("Rule", "Guarantee", "Regret bound", "Measured", "Differs from the source", "Play it")
+MOST_BYTES = 400_000
+
+
+def drawings(page):
+    """Return the drawings of a page, each of which must be sound XML and small."""
+    found = re.findall(r"<svg.*?</svg>", page, re.DOTALL)
+    for one in found:
+        ElementTree.fromstring(one)
+        assert len(one) < MOST_BYTES
+    return found
+
+
+def check_moving(drawing):
+    """Check that what moves has the animation that it names, only where motion is wanted, and stops under a pointer."""
+    ElementTree.fromstring(drawing)
+    named = set(re.findall(r"animation:([\w-]+) \d+s", drawing))
+    assert len(named) > 2 and named <= set(re.findall(r"@keyframes ([\w-]+)\{", drawing))
+    rules = drawing.partition("@media (prefers-reduced-motion:no-preference){")
+    assert "animation:" not in rules[0] and "animation-play-state:paused" in rules[2]
+
+
+@pytest.mark.parametrize("name", algorithm_names())
+def test_every_algorithm_has_a_page_with_all_its_parts(name):
+    parts = docstrings.algorithm_parts(ALGORITHMS[name])
+    page = algorithm_pages.page(name, "<svg></svg>")
+    assert re.findall(r"^## (.+)$", page, re.MULTILINE) == [
+        *PARTS[:4],
+        *(["What else to know"] if parts.notes else []),
+        *PARTS[4:],
+    ]
+    # The rule, the reason, and the differences are sentences of its docstring; the source is a paper.
+    assert len(parts.rule) > 50 and " because " in parts.reason and parts.differs.endswith(".")
+    assert all(part in page for part in (parts.rule, parts.reason, parts.differs))
+    assert "| source | " in page and settings.SETTINGS[settings.setting_of(name)] in page
+    declared = make_algorithm(name).guarantee(n_arms=4, horizon=1000) if settings.setting_of(name) != "points" else None
+    if declared is not None:
+        assert (declared.model == "none") == parts.reason.startswith("Not private")
+
+
+@pytest.mark.parametrize("name", algorithm_names())
+def test_every_algorithm_is_measured_where_it_can_play_beside_one_without_privacy(name):
+    assert settings.TWINS.get(name, name) in ALGORITHMS
+    for game in settings.GAMES[settings.setting_of(name)]:
+        env = gym.make(game.id, **game.arguments)
+        assert make_algorithm(name).refusal(env) is None
+        assert name in measured.players_of(game)
+        # Points have an uncalibrated leader in place of Hedge, which plays arms only.
+        twin = settings.TWINS.get(name, name)
+        assert twin in measured.players_of(game) or game is settings.BALL
+        env.close()
+    private = settings.can_be_calibrated(name)
+    assert private == (name in settings.TWINS) or settings.setting_of(name) == "graph"
+
+
+@pytest.mark.parametrize("id_", OURS)
+def test_every_environment_can_be_shown(id_):
+    one, parts = shown_games.shown(id_), docstrings.headings(GAMES[id_].env_class)
+    assert GAMES[id_].name in shown_games.SHOWN
+    assert {"Description", "Arguments", "References", *environment_pages.OWN_PARTS} <= set(parts)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", KnownSeedWarning)
+        env = gym.make(id_, **one.values)
+    assert 500 <= env.get_wrapper_attr("horizon") <= 20_000
+    for name, parameters in one.players:
+        assert make_algorithm(name, **parameters).refusal(env) is None
+    compile(environment_pages.code(id_, one), id_, "exec")
+    assert environment_pages.first_line(id_).endswith(".") and len(environment_pages.first_line(id_)) < 160
+
+
+def test_the_page_of_one_environment(monkeypatch):
+    row = shown_games.Shown("means=[0.9, 0.2, 0.1], horizon=600")
+    monkeypatch.setitem(shown_games.SHOWN, "Stochastic", row)
+    id_ = "DPBandit-Stochastic-v0"
+    games = environment_pages.games_of(id_)
+    page, card = environment_pages.page(id_, games), environment_pages.card(id_, games[0])
+    moving, still = drawings(page)
+    check_moving(moving)
+    assert "EXP3 (eps" in moving and "Uniform (eps 0)" in moving and "Average gain of each arm" in still
+    assert ["arm 0" in one for one in (moving, still)] == [True, True]
+    assert "| `horizon` | `2**18` | Number of rounds T, at least 1. |" in page
+    assert "Tossou and Dimitrakakis (2017)" in page and "means=[0.9, 0.2, 0.1], horizon=600" in page
+    assert card.link == "stochastic.html" and card.name == "Stochastic" and "coin" in card.text
+    # The totals are those of the game that was played: its regret follows from them and from the arms.
+    game = games[0]
+    collected = np.diff(game.totals, axis=0)[np.arange(600), game.actions.astype(int)].sum()
+    assert math.isclose(game.totals[-1].max() - collected, game.regret[-1], abs_tol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("id_", "arguments", "player", "draw", "still"),
+    [
+        ("DPBandit-Ball-v0", "dimension=2, horizon=200", "DP-FTRL", point_pictures, "what_is_gained"),
+        ("DPBandit-Simplex-v0", "dimension=3, horizon=200", "DP-FTRL", point_pictures, "what_is_gained"),
+        ("DPBandit-Graph-v0", "horizon=200", "TS-N", graph_pictures, "what_is_revealed"),
+        ("DPBandit-Switching-v0", "n_arms=9, horizon=200", "EXP3", arm_pictures, "what_arms_pay"),
+    ],
+)
+def test_pictures_of_each_kind_of_game(id_, arguments, player, draw, still, monkeypatch):
+    row = shown_games.Shown(arguments, ((player, {}),))
+    monkeypatch.setitem(shown_games.SHOWN, GAMES[id_].name, row)
+    games = environment_pages.games_of(id_)
+    assert environment_pages.pictures_for(games[0]) is draw
+    check_moving(draw.a_game_goes_by("one", "a title", games))
+    drawings(getattr(draw, still)("two", "a title", games[0]) + draw.thumbnail("three", "a title", games[0]))
+
+
+def test_a_measured_curve():
+    game = settings.RHYTHMS
+    lines = measured.lines_of(game.title, trials=2, only=("DP-EXP3-Lap", "Uniform"))
+    assert list(lines) == ["DP-EXP3-Lap at 1", "DP-EXP3-Lap at 0.1", "Uniform"]
+    assert [one.label for one in lines.values()] == [
+        "DP-EXP3-Lap (eps 1)",
+        "DP-EXP3-Lap (eps 0.1)",
+        "Uniform (eps 0)",
+    ]
+    assert lines["Uniform"].samples.shape == (2, measured.CHECKPOINTS) and lines["Uniform"].at[-1] == settings.HORIZON
+    shown = measured.lines_for("DP-EXP3-Lap", game, lines)
+    assert [one.label for one in shown] == [one.label for one in lines.values()]
+    picture = curve_picture.curve_picture("curve", [(game, shown)])
+    ElementTree.fromstring(picture)
+    assert 'id="curve"' in picture and len(picture) < MOST_BYTES
+    # Nothing is black on a dark page, and no rule of the picture reaches beyond it.
+    assert not re.search(r"#000000|#010203|>\*\{", picture) and "currentColor" in picture
+
+
+def test_a_bound_is_traced_to_the_function_that_has_its_proof():
+    value, functions = algorithm_pages.traced(lambda: make_algorithm("EXP3").regret_bound(n_arms=4, horizon=10_000))
+    assert [one.__name__ for one in functions] == ["exp3_regret_bound"]
+    # 2 sqrt((e - 1) T K ln K)
+    assert math.isclose(value, 2 * math.sqrt((math.e - 1) * 10_000 * 4 * math.log(4)))
+
+
+def test_docstrings_become_markdown_by_hand():
+    assert (
+        docstrings.prose("a gain in [0, 1],\nby :math:`x_1` and `a[0]`") == r"a gain in \[0, 1\], by $x_1$ and `a[0]`"
+    )
+    assert docstrings.paragraph(".. math:: a \\\n          b") == "```{math}\na \\ b\n```"
+    assert docstrings.paragraph("- one\n  more\n- two") == "- one more\n- two"
+
+
+def test_what_is_kept_is_made_again_when_its_key_changes(tmp_path):
+    made = iter("abc")
+    texts = [kept.kept("one", lambda: next(made), folder=tmp_path, key=key) for key in ("1", "1", "2", "1")]
+    assert texts == ["a", "a", "b", "c"]
+
+
+def test_ticks_are_round_and_at_least_two():
+    assert svg.ticks(0, 1, 4) == [0, 0.25, 0.5, 0.75, 1]
+    assert all(len(svg.ticks(low, low + width)) >= 2 for low in (0.4931, 3.3) for width in (0.004, 0.7, 900))
+
+
+def test_labels_are_spread_out_in_their_order():
+    places = arm_pictures.spread_out([50.0, 52.0, 10.0])
+    assert places[1] - places[0] == pytest.approx(13) and places[2] < places[0]
+
+
+def test_every_figure_has_its_page_with_picture_command_and_what_was_found():
+    assert {f"docs/reproductions/{name}.md" for name in reproduction_pages.PAGES} == {
+        name for name in PAGES if name.startswith("docs/reproductions/")
+    }
+    assert set(reproduction_pages.PAGES) == set(FIGURES)
+    index = reproduction_pages.index()
+    for name in reproduction_pages.PAGES:
+        text = PAGES[f"docs/reproductions/{name}.md"]
+        assert f"dp-bandit reproduce {name}" in text and "benchmarks.md" in text
+        assert f"](/docs/reproductions/{name}.md)" in index
+        picture = re.search(r"\((/examples/[\w-]+\.png)\)", reproduction_pages.picture_of(text))
+        assert picture is not None and (ROOT / picture[1][1:]).is_file() and picture[1] in index
+
+
+def run(code):
+    """Run the code of a page."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", KnownSeedWarning)
+        exec(compile(code, "page", "exec"), {})
+
+
+@pytest.mark.parametrize("name", ["DP-KLUCB", "AS-SCRiBLe", "Lazy-Hedge"])
+def test_the_code_of_an_algorithms_page_runs(name, capsys):
+    run(algorithm_pages.code(name))
+    assert "epsilon" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", algorithm_names())
+def test_the_code_of_every_algorithms_page_runs(name, capsys):
+    run(algorithm_pages.code(name))
+    assert len(capsys.readouterr().out.splitlines()) >= 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("id_", OURS)
+def test_the_page_of_every_environment(id_, capsys):
+    games = environment_pages.games_of(id_)
+    page = environment_pages.page(id_, games)
+    found = drawings(page)
+    assert len(found) == 2
+    check_moving(found[0])
+    drawings(environment_pages.card(id_, games[0]).picture)
+    run(re.search(r"```python\n(.*?)```", page, re.DOTALL)[1])
+    # The code of the page is the game in its pictures.
+    printed = float(capsys.readouterr().out)
+    assert GAMES[id_].name == "Trial" or math.isclose(printed, games[0].regret[-1], rel_tol=1e-9, abs_tol=1e-9)
+
+
+@pytest.mark.slow
+def test_all_pages_are_written_and_every_card_leads_to_one(tmp_path):
+    pages.write_all(tmp_path)
+    for index, names in (
+        ("environments", map(environment_pages.slug, GAMES)),
+        ("algorithms", map(str.lower, ALGORITHMS)),
+    ):
+        text = (tmp_path / index / "index.md").read_text(encoding="utf-8")
+        for name in names:
+            assert (tmp_path / index / f"{name}.md").is_file() and name in text
+    assert (tmp_path / "reproductions" / "index.md").is_file()
