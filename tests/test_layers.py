@@ -48,6 +48,7 @@ LAYERS = (
     {"conformance", "audits", "adapters", "advice"},
     {"experiments"},
     {"comparison"},
+    {"course"},
     {"cli"},
 )
 MAY_KNOW_EACH_OTHER = (0,)
