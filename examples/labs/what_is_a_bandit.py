@@ -91,27 +91,24 @@ def _(LONGEST, OPPONENTS, mo):
         ["none of the five", "one or two of them", "four of them", "all five"],
         label=f"After {LONGEST:,} rounds of four arms, UCB has less regret than EXP3 against ...",
     )
+    opponents = "\n".join(f"- {words}" for words in OPPONENTS)
     mo.vstack(
         [
-            mo.md(
-                """
-    ## Predict
+            mo.md(f"""
+## Predict
 
-    An **opponent** (an *adversary*) writes down beforehand what every arm pays in every round. **Regret** is what the
-    best single arm would have paid, less what you got. Here are five opponents:
+An **opponent** (an *adversary*) writes down beforehand what every arm pays in every round. **Regret** is what the best
+single arm would have paid, less what you got. Here are five opponents:
 
-    """
-                + "\n".join(f"    - {words}" for words in OPPONENTS).replace("    - ", "- ")
-                + """
+{opponents}
 
-    And two learners:
+And two learners:
 
-    - **UCB** follows averages. It plays the arm whose average, plus a bonus for arms tried rarely, is largest. There is
-      a proof that its regret is small if arms are coins with fixed chances; for other opponents there is none.
-    - **EXP3** draws an arm at random, likelier those with large (estimated) sums. There is a proof that its regret is
-      small against *every* opponent who writes everything down beforehand.
-    """
-            ),
+- **UCB** follows averages. It plays the arm whose average, plus a bonus for arms tried rarely, is largest. There is a
+  proof that its regret is small if arms are coins with fixed chances; for other opponents there is none.
+- **EXP3** draws an arm at random, likelier those with large (estimated) sums. There is a proof that its regret is small
+  on average against *every* opponent who writes everything down beforehand.
+"""),
             guess,
         ]
     )
@@ -126,13 +123,12 @@ def _(LEARNERS, LONGEST, OPPONENTS, TRIALS, guess, mo, simulate):
         return simulate(f"DPBandit-{who}-v0", LEARNERS, horizon=horizon, trials=TRIALS, seed=1)
 
     found = {}
-    with mo.status.progress_bar(
+    progress = mo.status.progress_bar(
         list(OPPONENTS.items()), title="Compiling three learners against five opponents: about 30 seconds, once"
-    ) as opponents:
-        for words, one_opponent in opponents:
-            found[words] = {
-                name: one.external_regret[:, -1].mean() for name, one in play_all(one_opponent, LONGEST).items()
-            }
+    )
+    for words, who_writes in progress:
+        games_of = play_all(who_writes, LONGEST)
+        found[words] = {name: one.external_regret[:, -1].mean() for name, one in games_of.items()}
     lines = [
         f"| {words} | {' | '.join(f'{regret:,.0f}' for regret in regrets.values())} |"
         for words, regrets in found.items()
@@ -195,7 +191,7 @@ def _(mo):
 @app.cell(hide_code=True)
 def _(mo):
     second_guess = mo.ui.radio(
-        ["small, about 100", "about 1,000", "about 3,000: the best arm pays 3,000 and UCB nothing"],
+        ["small, about 100", "about 1,000", "about 3,000"],
         label="UCB draws no random numbers. So an opponent who has its code can work out beforehand which arm UCB will"
         " play in each round, and let that arm pay 0 and all others 1. UCB's regret after 4,000 rounds is ...",
     )
@@ -208,7 +204,7 @@ def _(BanditEnv, LEARNERS, MindReader, mo, second_guess, simulate):
     mo.stop(second_guess.value is None, mo.md("*Choose one; then the answer appears.*"))
     read = simulate(lambda: BanditEnv(MindReader(4, 4_000)), LEARNERS, trials=20, seed=1)
     mo.md(
-        f"You said *{second_guess.value}*. "
+        f"You said *{second_guess.value}*. The best arm pays 3,000, and UCB gets nothing. Regrets: "
         + ", ".join(f"{name} has {one.external_regret[:, -1].mean():,.0f}" for name, one in read.items())
         + ". Whoever can be predicted can be cheated; EXP3 and Uniform draw their arms at random, and nobody can write"
         " down beforehand which. Randomness will protect in another way too: from lab 2 on, it hides what was learnt."
