@@ -50,6 +50,7 @@ LAYERS = (
     {"experiments"},
     {"comparison"},
     {"tournament"},
+    {"course"},
     {"cli"},
 )
 MAY_KNOW_EACH_OTHER = (0,)

@@ -1,0 +1,190 @@
+"""Calls a student's function and reads its answer, so that anything that can go wrong becomes plain words.
+
+A check is a function that raises `WrongAnswer` for what is wrong and returns the words of praise; `graded` makes a
+`Verdict` of both.
+"""
+
+import copy
+import functools
+import inspect
+import math
+import reprlib
+import traceback
+from collections.abc import Callable
+from typing import Any, ParamSpec
+
+import numpy as np
+
+from dp_bandit_envs.course.verdict import Verdict
+
+Arguments = ParamSpec("Arguments")
+
+
+class WrongAnswer(Exception):
+    """An answer is wrong; its text says why, to the student."""
+
+
+def graded(check: Callable[Arguments, str]) -> Callable[Arguments, Verdict]:
+    """Return a check that gives a `Verdict`: passed with the words returned, or failed with those of `WrongAnswer`.
+
+    Args:
+        check: Returns what to say about a right answer; raises `WrongAnswer` about a wrong one.
+    """
+
+    @functools.wraps(check)
+    def checked(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Verdict:
+        try:
+            return Verdict(True, check(*args, **kwargs))
+        except WrongAnswer as wrong:
+            return Verdict(False, str(wrong))
+
+    checked.__annotations__ = {**check.__annotations__, "return": Verdict}
+    return checked
+
+
+def call(function: Any, *arguments: Any, **named: Any) -> Any:
+    """Return what a student's function answers; it gets copies, so that changing its arguments changes nothing here.
+
+    Random generators are no copies: each call draws new numbers.
+
+    Args:
+        function: What the student wrote; it need not be a function.
+        arguments: What it is called with.
+        named: What it is called with by name.
+
+    Raises:
+        WrongAnswer: If it cannot be called, raises, or returns nothing.
+    """
+    if function is None or function is ... or unwritten(function):
+        raise WrongAnswer("There is no answer yet: write the function.")
+    if not callable(function):
+        raise WrongAnswer(f"This has to be a function; it is {kind(function)}. Give its name, without calling it.")
+    name = getattr(function, "__name__", "the function")
+    shown = ", ".join([*map(brief, arguments), *(f"{key}={brief(value)}" for key, value in named.items())])
+    arguments, named = tuple(map(copied, arguments)), {key: copied(value) for key, value in named.items()}
+    try:
+        inspect.signature(function).bind(*arguments, **named)
+    except TypeError as error:
+        raise WrongAnswer(f"{name} cannot be called as {name}({shown}): {error}.") from None
+    except ValueError:
+        pass  # some functions in C do not say what they take
+    try:
+        answer = function(*arguments, **named)
+    except (Exception, SystemExit) as error:
+        raise WrongAnswer(f"{name}({shown}) stops with {failure(error)}.") from None
+    if answer is None or answer is ...:
+        raise WrongAnswer(f"{name}({shown}) returns nothing (None). Is there a `return`?")
+    return answer
+
+
+def unwritten(function: Any) -> bool:
+    """Return whether a function is still `...` alone, or has nothing else either."""
+
+    def nothing() -> None: ...
+
+    code = getattr(function, "__code__", None)
+    return code is not None and code.co_code == nothing.__code__.co_code and code.co_consts[-1] in (None, ...)
+
+
+def copied(value: Any) -> Any:
+    """Return a copy of an argument, or the same random generator."""
+    return value if isinstance(value, np.random.Generator) else copy.deepcopy(value)
+
+
+def number(value: Any, what: str = "The answer") -> float:
+    """Return an answer as a float.
+
+    Args:
+        value: What the student answered.
+        what: Its name at the beginning of a sentence.
+
+    Raises:
+        WrongAnswer: If it is missing, text, a truth value, an array, complex, nan or infinite.
+    """
+    if value is None or value is ...:
+        raise WrongAnswer(f"{what} is missing: write a number.")
+    array = plain(value)
+    if array is None or array.ndim:
+        raise WrongAnswer(f"{what} has to be one number; it is {kind(value)}.")
+    found = float(array)
+    if not math.isfinite(found):
+        raise WrongAnswer(f"{what} has to be a finite number; it is {found}.")
+    return found
+
+
+def whole(value: Any, what: str = "The answer") -> int:
+    """Return an answer as an int; a float such as 3.0 will do.
+
+    Raises:
+        WrongAnswer: If it is no whole number.
+    """
+    found = number(value, what)
+    if not found.is_integer():
+        raise WrongAnswer(f"{what} has to be a whole number; it is {found:g}.")
+    return int(found)
+
+
+def numbers(value: Any, shape: tuple[int, ...], what: str = "The answer") -> np.ndarray:
+    """Return an answer as an array of floats.
+
+    Args:
+        value: What the student answered: a list, a tuple or an array.
+        shape: The shape it has to have.
+        what: Its name at the beginning of a sentence.
+
+    Raises:
+        WrongAnswer: If it is missing, no array of numbers, of another shape, or has a nan or an infinite number.
+    """
+    if value is None or value is ...:
+        raise WrongAnswer(f"{what} is missing: write {math.prod(shape)} numbers.")
+    array = plain(value)
+    if array is None:
+        raise WrongAnswer(f"{what} has to be an array of numbers; it is {kind(value)}.")
+    if array.shape != shape:
+        raise WrongAnswer(f"{what} has to have the shape {shape}; it has {array.shape}.")
+    if not np.isfinite(array).all():
+        raise WrongAnswer(f"{what} has to be finite; it has {int((~np.isfinite(array)).sum())} entries that are not.")
+    return array
+
+
+def plain(value: Any) -> np.ndarray | None:
+    """Return numbers as an array of floats, or None if they are something else: text, truth values, complex, ragged."""
+    try:
+        array = np.asarray(value)
+        return array.astype(float) if array.dtype.kind in "iuf" else None
+    except (TypeError, ValueError):
+        return None
+
+
+def kind(value: Any) -> str:
+    """Return what a value is, in words, such as `text ('1')` or `a list ([1, 2])`."""
+    if isinstance(value, str):
+        return f"text ({brief(value)})"
+    if isinstance(value, (bool, np.bool_)):
+        return f"a truth value ({value})"
+    if callable(value):
+        return f"a function ({getattr(value, '__name__', type(value).__name__)})"
+    if isinstance(value, np.ndarray):
+        return f"an array of shape {value.shape}"
+    name = type(value).__name__
+    return f"{'an' if name[0] in 'aeiou' else 'a'} {name} ({brief(value)})"
+
+
+def brief(value: Any) -> str:
+    """Return a value as text that fits into a sentence."""
+    if isinstance(value, np.random.Generator):
+        return "rng"
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    return reprlib.repr(value)
+
+
+def failure(error: BaseException) -> str:
+    """Return an error in words, with the line of the student's code where it came up."""
+    # The first frame is ours; below the student's last line may be others', such as NumPy's.
+    frames = traceback.extract_tb(error.__traceback__)[1:]
+    own = [frame for frame in frames if frame.line and "site-packages" not in frame.filename]
+    where = f", in the line `{own[-1].line}`" if own else ""
+    return f"{type(error).__name__}: {str(error).rstrip('.') or 'no words'}{where}"

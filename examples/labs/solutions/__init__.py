@@ -1,0 +1,1 @@
+"""Solutions of the labs' tasks, for teachers and tests."""

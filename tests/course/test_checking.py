@@ -1,0 +1,103 @@
+"""What can go wrong in a student's function becomes plain words, and never an error of ours."""
+
+import math
+
+import numpy as np
+import pytest
+
+from dp_bandit_envs.course.checking import WrongAnswer, call, graded, number, numbers, whole
+from dp_bandit_envs.course.verdict import Verdict
+
+
+def words(function, *arguments):
+    with pytest.raises(WrongAnswer) as caught:
+        function(*arguments)
+    return str(caught.value)
+
+
+def returns_nothing(epsilon):
+    epsilon + 1
+
+
+def still_dots(epsilon):
+    # epsilon is a number.
+    ...
+
+
+def divides_by_zero(epsilon):
+    return 1 / (epsilon - epsilon)
+
+
+def leaves(epsilon):
+    raise SystemExit(3)
+
+
+@pytest.mark.parametrize(
+    ("function", "said"),
+    [
+        (None, "no answer yet"),
+        (..., "no answer yet"),
+        (still_dots, "no answer yet"),
+        (lambda epsilon: 0.5 if epsilon < 0 else None, "returns nothing"),
+        (0.5, "has to be a function; it is a float (0.5)"),
+        (returns_nothing, "returns_nothing(2.0) returns nothing (None). Is there a `return`?"),
+        (divides_by_zero, "ZeroDivisionError: float division by zero, in the line `return 1 / (epsilon - epsilon)`"),
+        (leaves, "stops with SystemExit: 3"),
+        (lambda: 1, "cannot be called as <lambda>(2.0): too many positional arguments"),
+    ],
+)
+def test_a_broken_function_is_described(function, said):
+    assert said in words(call, function, 2.0)
+
+
+def test_a_function_cannot_change_what_it_is_given():
+    given = np.zeros(3)
+    assert call(lambda gains: gains.__iadd__(1).sum(), given) == 3
+    assert not given.any()
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (None, "The scale is missing"),
+        (..., "The scale is missing"),
+        ("2", "it is text ('2')"),
+        (True, "it is a truth value (True)"),
+        ([1.0, 2.0], "it is a list ([1.0, 2.0])"),
+        (np.ones(3), "it is an array of shape (3,)"),
+        (1j, "it is a complex (1j)"),
+        (len, "it is a function (len)"),
+        (math.nan, "finite number; it is nan"),
+        (np.float64("-inf"), "finite number; it is -inf"),
+    ],
+)
+def test_what_is_no_number_is_described(value, said):
+    assert said in words(number, value, "The scale")
+
+
+def test_numbers_of_every_kind_are_taken():
+    assert number(np.int64(3)) == number(3.0) == number(np.array(3)) == whole(3.0) == 3
+    assert "whole number; it is 2.5" in words(whole, 2.5)
+
+
+def test_arrays_are_checked_for_shape_and_content():
+    assert numbers([1, 2], (2,)).tolist() == [1.0, 2.0]
+    assert "shape (2,); it has (3,)" in words(numbers, [1, 2, 3], (2,))
+    assert "it is a list" in words(numbers, [[1], [2, 3]], (2,))
+    assert "1 entries" in words(numbers, [math.nan, 1], (2,))
+    assert "2 numbers" in words(numbers, None, (2,))
+
+
+def test_a_graded_check_gives_a_verdict_and_keeps_its_name():
+    @graded
+    def check_one(value):
+        """Whether it is one."""
+        if number(value) != 1:
+            raise WrongAnswer("It is <another> one.")
+        return "One it is."
+
+    assert check_one(1) == Verdict(True, "One it is.")
+    assert not check_one(2)
+    assert str(check_one(2)) == "Not yet. It is <another> one."
+    assert "It is &lt;another&gt; one." in check_one(2)._repr_html_()
+    assert check_one.__name__ == "check_one" and check_one.__doc__ == "Whether it is one."
