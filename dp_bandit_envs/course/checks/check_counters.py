@@ -17,8 +17,8 @@ from dp_bandit_envs.protocols import FloatArray
 CASES = [(horizon, epsilon) for horizon in (7, 1000, 4095, 4096, 1) for epsilon in (1.0, 0.5, 4.0)]
 SMALL, LARGE = 31, 4095
 MOST_NOISE = 600.0
-"""The largest sum of a release's scales that is accepted for 4,095 items and epsilon = 1. A binary tree has up to 144, 12
-nodes of scale 12; two levels of 63 blocks have 252; noise on every item, 4,095."""
+"""The largest sum of a release's scales that is accepted for 4,095 items and epsilon = 1. A binary tree has up to 144,
+12 nodes of scale 12; two levels of 63 blocks have 252; noise on every item, 4,095."""
 TOLERANCE = 1e-6
 
 
@@ -27,16 +27,17 @@ def levels(horizon: int) -> int:
     return horizon.bit_length()
 
 
+LN = "A level doubles the length of a node, so ln counts too few levels."
 MISTAKES: list[tuple[Callable[[int, float], float], str]] = [
     (lambda t, e: levels(t), "It does not depend on epsilon. What has to happen to the noise if epsilon is halved?"),
     (
         lambda t, e: levels(t) * e,
-        "Your noise grows with epsilon. A small epsilon means much privacy: more noise or less?",
+        "Your noise grows with epsilon. A small epsilon means more privacy: more noise or less?",
     ),
     (lambda t, e: 1 / e, "This is the noise for an item that is in one node only. In how many nodes is an item?"),
     (
         lambda t, e: t / e,
-        "This pays for T nodes for each item. An item is in one node of each level, not in all nodes.",
+        "This pays for T nodes for each item. An item is in one node of each level only.",
     ),
     (
         lambda t, e: math.sqrt(2) * levels(t) / e,
@@ -44,10 +45,10 @@ MISTAKES: list[tuple[Callable[[int, float], float], str]] = [
     ),
     (lambda t, e: 2 * (levels(t) / e) ** 2, "This is the variance of a node's noise; the task asks for its scale."),
     (lambda t, e: (levels(t) / e) ** 2, "This is the square of a scale."),
-    (lambda t, e: math.log(t) / e, "A level doubles the length of a node, so ln counts too few levels."),
+    (lambda t, e: math.log(t) / e, LN),
     (
         lambda t, e: (math.floor(math.log(t)) + 1) / e,
-        "A level doubles the length of a node, so ln counts too few levels.",
+        LN,
     ),
     (lambda t, e: math.log2(t) / e, "The number of levels is a whole number, and the single items are a level, too."),
     (
@@ -113,17 +114,15 @@ def check_private_sums(private_sums: Any) -> str:
     losses = {(horizon, epsilon): _loss(private_sums, horizon, epsilon) for horizon, epsilon in LOSS_CASES}
     refuted = {case: loss for case, loss in losses.items() if loss[0] > case[1] * (1 + TOLERANCE)}
     if refuted and not any(epsilon == 1 for _, epsilon in refuted):
-        raise WrongAnswer(
-            "It is private for epsilon = 1, but not for epsilon = 0.5. Does every draw depend on epsilon?"
-        )
+        raise WrongAnswer("It is private for epsilon = 1, but not for epsilon = 0.5. Does each draw depend on it?")
     for (horizon, epsilon), (loss, item, draws) in refuted.items():
         raise WrongAnswer(_what_is_lost(horizon, epsilon, loss, item, draws))
     sums = _play(private_sums, np.zeros(LARGE), 1.0, ScriptedDraws(after=1.0))
     most_noise = float(np.abs(sums).max())
     if most_noise > MOST_NOISE:
         raise WrongAnswer(
-            f"It is private, but noisy: for {LARGE:,} items and epsilon = 1, the scales of the draws in one sum add up to"
-            f" {most_noise:,.0f}. With a tree it is {levels(LARGE) ** 2} at most."
+            f"It is private, but noisy: for {LARGE:,} items and epsilon = 1, the scales of the draws in one sum add up"
+            f" to {most_noise:,.0f}. With a tree it is {levels(LARGE) ** 2} at most."
         )
     most = max(loss / epsilon for (_, epsilon), (loss, _, _) in losses.items())
     return f"All sums together lose at most {most:.3g} epsilon about an item, and a sum has the noise of few nodes."
@@ -139,12 +138,12 @@ def _what_is_lost(horizon: int, epsilon: float, loss: float, item: int, draws: i
         )
     if horizon > 1 and draws > 2 * horizon:
         return (
-            f"Your {horizon} sums use {draws} draws and lose {loss:.3g} about item {item + 1}, not {epsilon:g}. A tree has"
-            f" at most {2 * horizon} nodes: is the noise of a node drawn anew each time the node is used?"
+            f"Your {horizon} sums use {draws} draws and lose {loss:.3g} about item {item + 1}, not {epsilon:g}. A tree"
+            f" has at most {2 * horizon} nodes: is the noise of a node drawn anew each time the node is used?"
         )
     return (
-        f"All {horizon} sums together lose {loss:.3g} about item {item + 1}; at most {epsilon:g} is allowed. In how many"
-        " draws is that item, and what does each of them cost?"
+        f"All {horizon} sums together lose {loss:.3g} about item {item + 1}; at most {epsilon:g} is allowed. In how"
+        " many draws is that item, and what does each of them cost?"
     )
 
 
