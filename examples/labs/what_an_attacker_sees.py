@@ -75,7 +75,7 @@ def _(mo):
 @app.cell(hide_code=True)
 def _(attack, guess, make_algorithm, mo, neighbours, partial, right):
     mo.stop(guess.value is None, mo.md("*Choose one; then the games are played, the first time for a few seconds.*"))
-    with mo.status.spinner("Compiling AdaP-UCB, a few seconds, once"):
+    with mo.status.spinner(title="Compiling AdaP-UCB, a few seconds, once"):
         seen = attack(partial(make_algorithm, "AdaP-UCB", epsilon=1.0), neighbours("arm 1 pays", 0), 20_000, seed=1)
     shown = right(seen.more, seen.less, seen.games, 0.99)
     mo.md(
@@ -88,7 +88,8 @@ def _(attack, guess, make_algorithm, mo, neighbours, partial, right):
 
 
 @app.cell(hide_code=True)
-def _(TABLES, mo):
+def _(TABLES, guess, mo):
+    mo.stop(guess.value is None)
     name = mo.ui.dropdown(
         ["AdaP-UCB", "DP-KLUCB", "LDP-UCB-B", "DP-UCB", "EXP3 (no promise)"], value="AdaP-UCB", label="algorithm"
     )
@@ -138,7 +139,7 @@ def _(
 ):
     promises = "no promise" not in name.value
     make = partial(make_algorithm, name.value, epsilon=epsilon.value) if promises else partial(make_algorithm, "EXP3")
-    with mo.status.spinner("Playing; the first time an algorithm is compiled, a few seconds"):
+    with mo.status.spinner(title="Playing; the first time an algorithm is compiled, a few seconds"):
         counted = attack(make, neighbours(table.value, changed.value - 1), games.value, seed=look.value)
     bound = right(counted.more, counted.less, counted.games, 0.99)
     mo.vstack(
@@ -250,7 +251,7 @@ def _(CONFIDENCE, GAMES, mo):
 
 @app.cell(hide_code=True)
 def _(CONFIDENCE, epsilon_bound, mo, three_suspects, your_number):
-    with mo.status.spinner("The suspects play; the first time they are compiled, a few seconds"):
+    with mo.status.spinner(title="The suspects play; the first time they are compiled, a few seconds"):
         suspects = three_suspects(int(your_number.value))
     lines = []
     for each in suspects:
