@@ -1,15 +1,14 @@
 """Counters of the lab side by side: two simple ways to release running sums, and those of `privacy.counters`."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-import matplotlib as mpl
 import numpy as np
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from dp_bandit_envs.plots.plot_style import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, RC, VERMILION
+from dp_bandit_envs.course.panels import panel
+from dp_bandit_envs.plots.plot_style import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILION
 from dp_bandit_envs.privacy.counters import Counter, make_counter
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
@@ -75,34 +74,28 @@ def errors(way: Way, horizon: int, epsilon: float, seed: int) -> FloatArray:
     return found
 
 
-def picture(ways: Sequence[Way], horizon: int, epsilon: float, seed: int) -> Figure:
+def pictures(streams: Mapping[Way, FloatArray], horizon: int, epsilon: float) -> tuple[Figure, Figure]:
     """Draw the errors of one stream, and the exact standard deviations.
 
     Args:
-        ways: Some of `WAYS`.
+        streams: For some of `WAYS`, what `errors` returns.
         horizon: Number of items T.
         epsilon: What all releases together lose about one item.
-        seed: The seed of the noise.
     """
     at = np.unique(np.geomspace(1, horizon, POINTS).astype(np.int64))
-    times = np.arange(1, horizon + 1)
     shown = np.unique(np.linspace(0, horizon - 1, 2000).astype(np.int64))
-    with mpl.rc_context(RC):
-        figure = Figure(figsize=(9.2, 4.0), layout="constrained")
-        FigureCanvasAgg(figure)
-        left, right = figure.subplots(1, 2)
-        lines = []
-        for way in ways:
-            look: Any = {"color": way.colour, "label": way.words}
-            if way is not WAYS[0]:  # On this scale it would hide all others.
-                left.plot(times[shown], errors(way, horizon, epsilon, seed)[shown], **{**look, "linewidth": 1.0})
-            lines += right.plot(at, deviations(way, at, horizon, epsilon), **look)
-        left.axhline(0, color=ORANGE, linewidth=1.0)
-        left.set(title="One stream: released minus true sum", xlabel="items t", ylabel="error, in items")
-        right.set(title="Exact standard deviation", xlabel="items t", ylabel="in items", xscale="log", yscale="log")
-        if lines:
-            figure.legend(handles=lines, loc="outside lower center", ncols=2)
-        return figure
+    (one, left), (two, right) = panel(), panel()
+    for way, off in streams.items():
+        if way is not WAYS[0]:  # On this scale it would hide all others.
+            left.plot(shown + 1, off[shown], color=way.colour, linewidth=1.0)
+        right.plot(at, deviations(way, at, horizon, epsilon), color=way.colour, label=way.words)
+    left.axhline(0, color=ORANGE, linewidth=1.0)
+    left.set(title="One stream: released minus true sum", xlabel="items t", ylabel="error, in items")
+    right.set(title="Exact standard deviation", xlabel="items t", ylabel="in items", xscale="log", yscale="log")
+    if streams:
+        right.margins(y=0.25)
+        right.legend(loc="best", fontsize=7.5, frameon=True, framealpha=0.8, edgecolor="none")
+    return one, two
 
 
 def _counter(way: Way, horizon: int, epsilon: float, rng: np.random.Generator | None = None) -> Counter:

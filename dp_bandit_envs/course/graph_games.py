@@ -4,13 +4,12 @@ import functools
 import math
 from typing import Final, NamedTuple
 
-import matplotlib as mpl
 import numpy as np
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from dp_bandit_envs.algorithms import make_algorithm
-from dp_bandit_envs.plots.plot_style import BLACK, BLUE, GREY, LIGHT_GREY, ORANGE, RC, VERMILION
+from dp_bandit_envs.course.panels import panel
+from dp_bandit_envs.plots.plot_style import BLACK, BLUE, GREY, LIGHT_GREY, ORANGE, VERMILION
 from dp_bandit_envs.protocols import FloatArray, IntArray
 from dp_bandit_envs.simulation import simulate
 
@@ -87,34 +86,42 @@ def revealed(reveals: IntArray, most: int) -> int:
     return min(int(reveals.sum(axis=1).max()), most)
 
 
-def picture(reveals: IntArray, curves: dict[str, Curve]) -> Figure:
-    """Draw a graph, with what its busiest arm reveals, and regret against time.
+def graph_picture(reveals: IntArray, most: int) -> Figure:
+    """Draw a graph, with what its busiest arm reveals.
 
     Args:
         reveals: Who reveals whom.
-        curves: By their labels, up to four: with and without neighbours, first without privacy and then with it.
+        most: The most gains that a round may reveal.
     """
     angles = 2 * np.pi * np.arange(len(reveals)) / len(reveals)
     places = np.stack([np.cos(angles), np.sin(angles)], axis=1)
     busiest = int(reveals.sum(axis=1).argmax())
-    with mpl.rc_context(RC):
-        figure = Figure(figsize=(9.2, 4.2), layout="constrained")
-        FigureCanvasAgg(figure)
-        left, right = figure.subplots(1, 2, width_ratios=[1, 1.3])
-        for one, other in zip(*np.nonzero(np.triu(reveals, 1)), strict=True):
-            own = busiest in (one, other)
-            left.plot(*places[[one, other]].T, color=ORANGE if own else LIGHT_GREY, linewidth=1.6 if own else 0.6)
-        seen = reveals[busiest] == 1
-        left.scatter(*places.T, s=110, color=np.where(seen, ORANGE, GREY), zorder=3)
-        left.scatter(*places[busiest], s=110, color=VERMILION, zorder=4)
-        left.set(title=f"Playing the red arm reveals {seen.sum()} gains", aspect="equal")
-        left.axis("off")
-        looks = ((BLACK, "--"), (BLACK, "-"), (BLUE, "--"), (BLUE, "-"))
-        for (label, curve), (colour, line) in zip(curves.items(), looks, strict=False):
-            right.plot(curve.rounds, curve.mean, color=colour, linestyle=line, label=label)
-            band = curve.mean - 2 * curve.error, curve.mean + 2 * curve.error
-            right.fill_between(curve.rounds, *band, color=colour, alpha=0.12, linewidth=0)
-        right.set(title=f"Mean regret of {TRIALS} games, ± 2 standard errors", xlabel="rounds", yscale="log")
-        right.set_ylim(bottom=1)
-        right.legend(loc="lower right")
-        return figure
+    figure, axes = panel(width=3.8)
+    for one, other in zip(*np.nonzero(np.triu(reveals, 1)), strict=True):
+        own = busiest in (one, other)
+        axes.plot(*places[[one, other]].T, color=ORANGE if own else LIGHT_GREY, linewidth=1.6 if own else 0.6)
+    seen = reveals[busiest] == 1
+    axes.scatter(*places.T, s=110, color=np.where(seen, ORANGE, GREY), zorder=3)
+    axes.scatter(*places[busiest], s=110, color=VERMILION, zorder=4)
+    cut = f" (cut to {most})" if most < seen.sum() else ""
+    axes.set(title=f"Playing the red arm reveals {seen.sum()} gains{cut}", aspect="equal")
+    axes.axis("off")
+    return figure
+
+
+def regret_picture(curves: dict[str, Curve]) -> Figure:
+    """Draw regret against time.
+
+    Args:
+        curves: By their labels, up to four: with and without neighbours, first without privacy and then with it.
+    """
+    figure, axes = panel()
+    looks = ((BLACK, "--"), (BLACK, "-"), (BLUE, "--"), (BLUE, "-"))
+    for (label, curve), (colour, line) in zip(curves.items(), looks, strict=False):
+        axes.plot(curve.rounds, curve.mean, color=colour, linestyle=line, label=label)
+        band = curve.mean - 2 * curve.error, curve.mean + 2 * curve.error
+        axes.fill_between(curve.rounds, *band, color=colour, alpha=0.12, linewidth=0)
+    axes.set(title=f"Mean regret of {TRIALS} games, ± 2 standard errors", xlabel="rounds", yscale="log")
+    axes.set_ylim(bottom=1)
+    axes.legend(loc="lower right", fontsize=7.5, frameon=True, framealpha=0.8, edgecolor="none")
+    return figure

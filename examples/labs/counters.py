@@ -12,9 +12,9 @@ def _():
     import numpy as np
 
     from dp_bandit_envs.course.checks.check_counters import check_node_scale, check_private_sums
-    from dp_bandit_envs.course.counter_lines import BY_WORDS, WAYS, picture, worst
+    from dp_bandit_envs.course.counter_lines import BY_WORDS, WAYS, errors, pictures, worst
 
-    return BY_WORDS, WAYS, check_node_scale, check_private_sums, mo, np, picture, worst
+    return BY_WORDS, WAYS, check_node_scale, check_private_sums, errors, mo, np, pictures, worst
 
 
 @app.cell(hide_code=True)
@@ -83,17 +83,21 @@ def _(WAYS, guess, mo):
 
 
 @app.cell(hide_code=True)
-def _(BY_WORDS, epsilon, mo, picture, shown, size, stream, worst):
+def _(BY_WORDS, epsilon, errors, mo, pictures, shown, size, stream, worst):
     horizon = 2**size.value - 1
-    ways = [BY_WORDS[words] for words in shown.value]
-    numbers = "; ".join(f"{way.words} {worst(way, horizon, epsilon.value):,.1f}" for way in ways)
+    streams = {BY_WORDS[words]: errors(BY_WORDS[words], horizon, epsilon.value, stream.value) for words in shown.value}
+    numbers = "; ".join(
+        f"{way.words} {worst(way, horizon, epsilon.value):,.1f} (in this stream, the largest error is"
+        f" {abs(off).max():,.1f})"
+        for way, off in streams.items()
+    )
     mo.vstack(
         [
-            picture(ways, horizon, epsilon.value, stream.value),
             mo.Html(
                 f'<p id="answer">Worst standard deviation up to T = {horizon:,}, epsilon = {epsilon.value:g}:'
                 f" {numbers or 'choose a way above'}.</p>"
             ),
+            mo.hstack(pictures(streams, horizon, epsilon.value), justify="start", wrap=True),
         ]
     )
     return

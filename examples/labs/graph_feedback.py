@@ -14,7 +14,7 @@ def _():
     import marimo as mo
 
     from dp_bandit_envs.course.checks.check_graphs import check_clique_cover, check_noise_factor
-    from dp_bandit_envs.course.graph_games import ARMS, picture, random_graph, regret, revealed
+    from dp_bandit_envs.course.graph_games import ARMS, graph_picture, random_graph, regret, regret_picture, revealed
 
     # Tests make the games smaller.
     HORIZON = int(os.environ.get("LAB_HORIZON", "4000"))
@@ -25,9 +25,10 @@ def _():
         check_noise_factor,
         math,
         mo,
-        picture,
+        graph_picture,
         random_graph,
         regret,
+        regret_picture,
         revealed,
     )
 
@@ -98,7 +99,7 @@ def _(ARMS, guess, mo):
 
 
 @app.cell(hide_code=True)
-def _(ARMS, density, epsilon, math, mo, most, number, picture, play, random_graph, revealed):
+def _(ARMS, density, epsilon, graph_picture, math, mo, most, number, play, random_graph, regret_picture, revealed):
     reveals = random_graph(density.value, number.value)
     factor = revealed(reveals, most.value)
     curves = {
@@ -117,7 +118,7 @@ def _(ARMS, density, epsilon, math, mo, most, number, picture, play, random_grap
                 + ", ".join(f"{label} {curve.last:,.1f}" for label, curve in curves.items())
                 + ".</p>"
             ),
-            picture(reveals, curves),
+            mo.hstack([graph_picture(reveals, most.value), regret_picture(curves)], justify="start", wrap=True),
         ]
     )
     return

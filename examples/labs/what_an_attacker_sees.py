@@ -17,7 +17,7 @@ def _():
     from dp_bandit_envs.audits import exact_loss
     from dp_bandit_envs.audits.gallery import LESSONS
     from dp_bandit_envs.course.arms_attack import TABLES, attack, neighbours
-    from dp_bandit_envs.course.attack_pictures import counts_figure, losses_figure
+    from dp_bandit_envs.course.attack_pictures import counts_pictures, highest, losses_picture
     from dp_bandit_envs.course.checks.check_attacker import check_accused, check_epsilon_bound, right
     from dp_bandit_envs.course.suspects import CONFIDENCE, GAMES, three_suspects
 
@@ -29,9 +29,10 @@ def _():
         attack,
         check_accused,
         check_epsilon_bound,
-        counts_figure,
+        counts_pictures,
         exact_loss,
-        losses_figure,
+        highest,
+        losses_picture,
         make_algorithm,
         math,
         mo,
@@ -48,8 +49,8 @@ def _(mo):
     # What an attacker sees
 
     A private bandit algorithm promises **epsilon** for each round: change the gain of one round (one patient recovers
-    or not), and no event that others can see becomes more than e^epsilon times as probable. An attacker who knows the
-    gains of all other rounds still cannot tell well which of the two it was.
+    or not), and no event that others can see becomes more than $e^{\varepsilon}$ times as probable. An attacker who
+    knows the gains of all other rounds still cannot tell well which of the two it was.
 
     A promise can be wrong: a formula with one level too few, noise that is used twice. Nobody sees that in the regret.
     But one can attack: play many games on a table of gains, and many on its **neighbour**, in which one round differs;
@@ -64,7 +65,7 @@ def _(mo):
 @app.cell(hide_code=True)
 def _(mo):
     guess = mo.ui.radio(
-        ["nothing at all", "about a tenth", "about a half", "more than 3/4"],
+        ["nothing at all", "about a tenth", "about a half", "more than two thirds"],
         label="AdaP-UCB keeps epsilon = 1 by noise on the gains, and the attacker sees only which arms were played. How"
         " much of that epsilon can the attacker show?",
     )
@@ -124,7 +125,7 @@ def _(TABLES, guess, mo):
 def _(
     attack,
     changed,
-    counts_figure,
+    counts_pictures,
     epsilon,
     games,
     look,
@@ -144,10 +145,14 @@ def _(
     bound = right(counted.more, counted.less, counted.games, 0.99)
     mo.vstack(
         [
-            counts_figure(counted, epsilon.value if promises else math.inf, bound, 0.99),
             mo.Html(
                 f'<p id="answer">{counted.more:,} against {counted.less:,} of {counted.games:,} games: with confidence'
                 f" 99 %, epsilon is at least {bound:.3f}.</p>"
+            ),
+            mo.hstack(
+                counts_pictures(counted, epsilon.value if promises else math.inf, bound, 0.99),
+                justify="start",
+                wrap=True,
             ),
         ]
     )
@@ -183,12 +188,18 @@ def _(LESSONS, mo):
 
 
 @app.cell(hide_code=True)
-def _(LESSONS, declared, exact_loss, fault, losses_figure, mo):
+def _(LESSONS, declared, exact_loss, fault, highest, losses_picture, mo):
     lesson = LESSONS[fault.value]
+    names = (f"broken: {fault.value}", "repaired")
     losses = [exact_loss(part(declared.value), env=lesson.game()) for part in (lesson.broken, lesson.repaired)]
+    top = highest(losses, declared.value)
     mo.vstack(
         [
-            losses_figure(losses, [f"broken: {fault.value}", "repaired"], declared.value),
+            mo.hstack(
+                [losses_picture(*each, declared.value, top) for each in zip(losses, names, strict=True)],
+                justify="start",
+                wrap=True,
+            ),
             mo.Html(
                 f'<p id="exact">Declared: {declared.value:g}. The broken one loses {losses[0].epsilon:.4g}, the'
                 f" repaired one {losses[1].epsilon:.4g}.</p>"
