@@ -70,7 +70,7 @@ def _(BY_WORDS, guess, mo, worst):
 @app.cell(hide_code=True)
 def _(WAYS, guess, mo):
     mo.stop(guess.value is None)
-    size = mo.ui.slider(6, 14, value=12, label="T = 2 to the power of, less 1", show_value=True, debounce=True)
+    size = mo.ui.slider(6, 14, value=12, label="T = 2^k - 1, with k", show_value=True, debounce=True)
     epsilon = mo.ui.slider(
         steps=[0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0], value=1.0, label="epsilon", show_value=True, debounce=True
     )

@@ -162,8 +162,8 @@ def _(
 @app.cell(hide_code=True)
 def _(mo):
     mo.md(r"""
-    1. Few games and *other games*: how often is the grey ratio above the declared epsilon? Is the bound ever?
-    2. Which round and which gains in the other rounds give an algorithm away best? Why not the last round?
+    1. Move *other games*: how often is the grey ratio above the declared epsilon? Is the bound ever?
+    2. Which rounds give AdaP-UCB away, and why do the last ones show nothing?
     3. DP-UCB keeps its sums in trees. Its bound is low: is it more private than it says, or is the attack weak?
     4. EXP3 promises nothing and adds no noise. Why can the attacker still not be sure?
 
