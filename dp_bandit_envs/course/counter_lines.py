@@ -47,10 +47,10 @@ def deviations(way: Way, at: IntArray, horizon: int, epsilon: float) -> FloatArr
     """
     if way.counter:
         counter = _counter(way, horizon, epsilon)
-        return np.sqrt([counter.variance(int(t)) for t in at])
+        return np.array([math.sqrt(counter.variance(int(t))) for t in at])
     if way is WAYS[0]:  # An item enters up to T sums, which share epsilon.
         return np.full(len(at), math.sqrt(2) * horizon / epsilon)
-    return np.sqrt(2.0 * at) / epsilon
+    return np.array([math.sqrt(2 * t) / epsilon for t in at])
 
 
 def worst(way: Way, horizon: int, epsilon: float) -> float:

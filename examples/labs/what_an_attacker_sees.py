@@ -66,8 +66,8 @@ def _(mo):
 def _(mo):
     guess = mo.ui.radio(
         ["nothing at all", "about a tenth", "about a half", "more than two thirds"],
-        label="AdaP-UCB keeps epsilon = 1 by noise on the gains, and the attacker sees only which arms were played. How"
-        " much of that epsilon can the attacker show?",
+        label="AdaP-UCB keeps epsilon = 1 by noise on sums of gains, and the attacker sees only which arms were played."
+        " How much of that epsilon can the attacker show?",
     )
     mo.vstack([mo.md("## Predict"), guess])
     return (guess,)
