@@ -68,7 +68,7 @@ def wald(more, less, games, confidence):
         (lambda m, s, n, c: beta.ppf((1 - c) / 2, m, n - m + 1), "smaller than it can be"),
         (lambda m, s, n, c: math.log(low(m, n, (1 - c) / 2) / high(s, n, (1 - c) / 2)), "ValueError"),
         (lambda m, s, n, c: "1.0", "text"),
-        (lambda m, s, n, c: None, "return"),
+        (lambda m, s, n, c: [].append(1), "Is there a `return`"),
         (lambda m, s, n, c: math.nan, "finite"),
         (..., "no answer yet"),
     ],
