@@ -84,7 +84,7 @@ def pictures(streams: Mapping[Way, FloatArray], horizon: int, epsilon: float) ->
     """
     at = np.unique(np.geomspace(1, horizon, POINTS).astype(np.int64))
     shown = np.unique(np.linspace(0, horizon - 1, 2000).astype(np.int64))
-    (one, left), (two, right) = panel(), panel()
+    (one, left), (two, right) = panel(), panel(3.4 + 0.15 * len(streams))
     for way, off in streams.items():
         if way is not WAYS[0]:  # On this scale it would hide all others.
             left.plot(shown + 1, off[shown], color=way.colour, linewidth=1.0)
@@ -92,9 +92,9 @@ def pictures(streams: Mapping[Way, FloatArray], horizon: int, epsilon: float) ->
     left.axhline(0, color=ORANGE, linewidth=1.0)
     left.set(title="One stream: released minus true sum", xlabel="items t", ylabel="error, in items")
     right.set(title="Exact standard deviation", xlabel="items t", ylabel="in items", xscale="log", yscale="log")
+    right.minorticks_off()
     if streams:
-        right.margins(y=0.25)
-        right.legend(loc="best", fontsize=7.5, frameon=True, framealpha=0.8, edgecolor="none")
+        two.legend(loc="outside lower center", ncols=2, fontsize=7.5, frameon=False)
     return one, two
 
 
