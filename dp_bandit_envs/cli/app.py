@@ -1,4 +1,4 @@
-"""The commands: `list`, `show`, `run`, `data`, `advise`, `reproduce`, `counters` and `audit`."""
+"""The commands: `list`, `show`, `run`, `data`, `advise`, `reproduce`, `counters`, `audit` and `lab`."""
 
 import sys
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from dp_bandit_envs.cli import advise_command, data_command
+from dp_bandit_envs.cli import advise_command, data_command, lab_command
 from dp_bandit_envs.cli.options import (
     Cluster,
     Device,
@@ -197,3 +197,4 @@ def audit(
 
 app.command(epilog=data_command.EXAMPLES)(data_command.data)
 app.command(epilog=advise_command.EXAMPLES)(advise_command.advise)
+app.command(epilog=lab_command.EXAMPLES)(lab_command.lab)

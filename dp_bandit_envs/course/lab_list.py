@@ -1,8 +1,9 @@
 """The labs in the order of the course."""
 
+import difflib
 from typing import Final, NamedTuple
 
-from dp_bandit_envs import checks
+from dp_bandit_envs.errors import UnknownNameError
 
 
 class Lab(NamedTuple):
@@ -45,13 +46,25 @@ LABS: Final = (
 
 
 def find(name: str) -> Lab:
-    """Return a lab by its name, its file's name or its number from 1.
+    """Return a lab by its name, the beginning of its name, its file's name or its number from 1.
 
     Raises:
-        UnknownNameError: If there is none; the error names the nearest ones.
+        UnknownNameError: If there is none; the error names the nearest one.
     """
     word = name.strip().lower().removesuffix(".py").replace("_", "-").replace(" ", "-")
     if word.isdecimal() and 1 <= int(word) <= len(LABS):
         return LABS[int(word) - 1]
-    by_name = {lab.name: lab for lab in LABS}
-    return by_name[checks.known_name("lab", word, by_name)]
+    begin_so = [lab for lab in LABS if word and lab.name.startswith(word)]
+    if len(begin_so) == 1:
+        return begin_so[0]
+    nearest = max(LABS, key=lambda lab: likeness(word, lab.name))
+    if likeness(word, nearest.name) >= 0.5:
+        hint = f"Did you mean {nearest.name}?"
+    else:
+        hint = f"Known: {', '.join(lab.name for lab in LABS)}."
+    raise UnknownNameError(f"lab must be the name of a lab, or its number; received {name!r}. {hint}")
+
+
+def likeness(word: str, name: str) -> float:
+    """Return how much a word is like a name or one of the name's words, in [0, 1]."""
+    return max(difflib.SequenceMatcher(None, word, other).ratio() for other in (name, *name.split("-")))
