@@ -239,7 +239,7 @@ def _():
 
 
 @app.cell(hide_code=True)
-def _(play, step):
+def _(step):
     mo.stop(not step.passed, mo.md("*When your step is right, it plays a private game here.*"))
 
     class YourLearner:
@@ -280,8 +280,8 @@ def _(prices):
     - Noise on each *round* piles up like $\sqrt T$ and never becomes free; all $K$ gains of a round move together, so it is $K$ times that of one gain.
     - The guarantee belongs to what is published, not to the learner: Hedge is the same in all three.
 
-    **Read on:** [experts and points](https://github.com/) for more learners, and the price of privacy for larger games (`docs/experts-and-points.md`,
-    `docs/reproductions/price-of-privacy.md`). What lab 8 asks: who is protected when the data are real?
+    **Read on:** more learners are in `docs/experts-and-points.md`, longer games in `docs/reproductions/price-of-privacy.md`.
+    Lab 8 asks who is protected when the data are real.
     """)
     return
 
