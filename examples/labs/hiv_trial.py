@@ -1,11 +1,13 @@
-"""Lab 8, the HIV trial: what may one publish about the people of a real study?"""
+"""Lab 8: what may one publish about the people of a real study?"""
 
 import marimo
 
 __generated_with = "0.25.2"
 app = marimo.App(width="medium", app_title="A trial of HIV drugs")
 
-with app.setup:
+
+@app.cell(hide_code=True)
+def _():
     import gymnasium as gym
     import marimo as mo
 
@@ -14,246 +16,230 @@ with app.setup:
     from dp_bandit_envs.course.checks.check_hiv import CASES, check_epsilon_of_a_round, check_publishing
     from dp_bandit_envs.errors import BudgetSpentError
 
+    return (
+        BudgetSpentError,
+        CASES,
+        Ledger,
+        TREATMENTS,
+        Trial,
+        check_epsilon_of_a_round,
+        check_publishing,
+        gym,
+        make_algorithm,
+        mo,
+        play,
+        simulate,
+    )
+
 
 @app.cell(hide_code=True)
-def _():
-    study = Trial()
-    patients = [532, 522, 524, 561]
+def _(TREATMENTS, Trial, mo):
+    known = zip(TREATMENTS, (532, 522, 524, 561), Trial().means, strict=True)
     mo.md(
-        r"""
-    # Lab 8: a trial of HIV drugs
+        """
+    # A trial of HIV drugs
 
-    **What may one publish about the people of a real study?**
-
-    In 1996, 2,139 people with HIV were given one of four treatments by chance (ACTG 175, Hammer et al.). A gain of 1: no
-    event until the end of the study, which is that the CD4 count halves, AIDS, or death. These records have been public for years, so nothing that
-    you do here can harm anyone; we treat them as if they were secret.
+    In this trial 2,139 people with HIV were given one of four treatments by chance (ACTG 175, Hammer and others 1996).
+    A gain is 1 if a patient had no event: AIDS, death, or half of the CD4 cells lost. The records have been public for
+    years, so nothing that you do here can harm anyone. We treat them as if they were secret.
 
     | treatment | patients | without an event |
-    | --- | ---: | ---: |
+    | :-- | --: | --: |
     """
-        + "\n".join(
-            f"    | {name} | {number} | {mean:.1%} |"
-            for name, number, mean in zip(TREATMENTS, patients, study.means, strict=True)
-        )
+        + "\n".join(f"    | {name} | {number} | {mean:.1%} |" for name, number, mean in known)
         + r"""
 
-    A bandit runs the trial again: each round is a patient who arrives, each arm a treatment, and it pays the recorded outcomes of
-    its own patients, in random order. Three arms are better than the first. By chance three of four patients would get
-    one of them: 1,604 of 2,139.
+    A bandit runs the trial again. A round is a patient who arrives, an arm is a treatment, and it pays the recorded
+    outcomes of its own patients, in random order. Three treatments are better than the first; by chance, 1,604 of 2,139
+    patients would get one of them.
 
-    **What is published:** which treatment was given in each round. **What epsilon protects:** the outcome in one round, from whoever reads
-    that. But a record comes back when those of its arm are used up: 522 records for up to 2,139 rounds.
-    One patient can serve in five rounds, and what holds for a patient is $5\,\epsilon$.
+    **Which treatment was given in each round is published.** Epsilon protects the outcome in one round from whoever
+    reads that list. But when the records of an arm are used up, they come back: 522 records have to do for up to 2,139
+    rounds, so one patient can serve in five of them. For a patient, epsilon is five times that of a round.
     """
     )
     return
 
 
 @app.cell(hide_code=True)
-def _():
-    prediction = mo.ui.radio(
-        {"about 1,600: no better than chance": 1600, "about 1,850": 1850, "about 2,100: nearly all": 2100},
-        label="Of 2,139 patients, one of the better treatments goes to …",
+def _(mo):
+    guess = mo.ui.radio(
+        ["about 1,600, no better than chance", "about 1,850", "about 2,100, nearly all"],
+        label="You promise every patient epsilon = 1, so that a round may cost 0.2, and let DP-KLUCB choose the"
+        " treatments. How many of 2,139 patients get one of the three better ones, on average?",
     )
-    mo.vstack(
-        [
-            mo.md(r"""
-            ## Predict first
-
-            You promise every *patient* $\epsilon = 1$, so that a round may cost 0.2, and let DP-KLUCB choose the treatments. On
-            average, how many patients get one of the three better ones?
-            """),
-            prediction,
-        ]
-    )
-    return (prediction,)
+    mo.vstack([mo.md("## Predict"), guess])
+    return (guess,)
 
 
-@app.cell
-def _():
-    # The seed is secret and never written down, as it has to be for real data: each run of this page is a new one.
-    def rerun_trial(name, promise, trials=100):
-        """Let an algorithm choose the treatments in many re-runs, at this epsilon for a patient."""
+@app.cell(hide_code=True)
+def _(guess, make_algorithm, mo, simulate):
+    mo.stop(guess.value is None, mo.md("*Choose one; then the answer appears.*"))
+
+    # The seed is secret and written nowhere (None), as it has to be with real data: every run of this page is new.
+    def run_again(name, promise):
         algorithm = make_algorithm(name, epsilon=promise / 5)
-        return simulate("DPBandit-Trial-v0", [algorithm], trials=trials, seed=None)[name]
+        return simulate("DPBandit-Trial-v0", [algorithm], trials=100, seed=None)[name]
 
-    def better(outcome):
-        """Return how many patients got one of the three better treatments, on average over the re-runs."""
-        return outcome.pulls[:, 1:].sum(axis=1).mean()
+    def on_better(outcome):
+        return outcome.pulls[:, 1:].sum(axis=1)
 
-    return better, rerun_trial
-
-
-@app.cell(hide_code=True)
-def _(better, prediction, rerun_trial):
-    mo.stop(
-        prediction.value is None and mo.app_meta().mode != "script",
-        mo.md("*Choose an answer, and the trial is run 100 times. Compiling takes about five seconds, once.*"),
-    )
-    with mo.status.spinner("compiling, about 5 seconds, once; then playing"):
-        asked = better(rerun_trial("DP-KLUCB", 1.0))
-        per_round = better(rerun_trial("DP-KLUCB", 5.0))
+    with mo.status.spinner(title="Compiling a learner: about 5 seconds, once on this machine"):
+        kept, broken = (on_better(run_again("DP-KLUCB", promise)).mean() for promise in (1, 5))
     mo.md(
-        f"**{asked:,.0f}** of 2,139, in the mean of 100 re-runs. Had you put $\\epsilon = 1$ into the algorithm as it"
-        f" stands, it would be {per_round:,.0f}; but that is $\\epsilon = 5$ for a patient: what they told you could make a"
-        " published list $e^5 \\approx 148$ times as likely, instead of $e \\approx 2.7$ times."
+        f"You said *{guess.value}*. In the mean of 100 re-runs it is **{kept:,.0f}**. With epsilon = 1 for a *round* it"
+        f" would be {broken:,.0f}; but that is epsilon = 5 for a patient. One outcome could then make a list 148 times"
+        " as likely, instead of 2.7 times."
     )
-    return (asked,)
+    return on_better, run_again
 
 
 @app.cell(hide_code=True)
-def _(asked):
-    assert asked  # the sliders come after the prediction
-    algorithm = mo.ui.dropdown(
-        ["DP-KLUCB", "DP-IMED", "Batched-Lap-HTINF", "DP-EXP3-Lap"], value="DP-KLUCB", label="algorithm"
+def _(mo):
+    learner = mo.ui.dropdown(
+        ["DP-KLUCB", "DP-IMED", "Batched-Lap-HTINF", "DP-EXP3-Lap"], value="DP-KLUCB", label="learner"
     )
-    promise = mo.ui.slider(steps=[0.25, 0.5, 1.0, 2.5, 5.0, 10.0], value=1.0, label="epsilon of a patient", show_value=True)
-    spent = []
-    mo.vstack(
-        [
-            mo.md("""
-            ## Try it
-
-            Which algorithm would you recommend to the doctors, and at which epsilon? Look at the bad re-runs as well: a trial is run once.
-            """),
-            algorithm,
-            promise,
-        ]
+    promise = mo.ui.slider(
+        steps=[0.25, 0.5, 1.0, 2.5, 5.0, 10.0],
+        value=1.0,
+        label="epsilon of a patient",
+        show_value=True,
+        debounce=True,
     )
-    return algorithm, promise, spent
+    shown = []  # the epsilon of a patient in each game that this page has shown
+    return learner, promise, shown
 
 
 @app.cell(hide_code=True)
-def _(algorithm, better, promise, rerun_trial, spent):
-    outcome = rerun_trial(algorithm.value, promise.value)
-    spent.append(100 * promise.value)
-    mo.vstack(
-        [
-            treatments_given(outcome),
-            mo.Html(
-                f'<p id="answer">On average <b>{better(outcome):,.1f}</b> of 2,139 patients get a better treatment'
-                f" (chance: 1,604). Epsilon is {promise.value:g} for a patient, {promise.value / 5:g} a round."
-                f" This page has shown {100 * len(spent):,} games of these patients since you predicted: if all were published, epsilon"
-                f" = {sum(spent):,.0f} for a patient, which protects nobody.</p>"
-            ),
-        ]
-    )
-    return
-
-
-@app.function(hide_code=True)
-def treatments_given(outcome):
-    """Draw in how many patients of each re-run got a better treatment."""
+def _(learner, mo, on_better, promise, run_again, shown):
     from matplotlib.figure import Figure
 
+    numbers = on_better(run_again(learner.value, promise.value))
+    shown.extend([promise.value] * len(numbers))
     figure = Figure(figsize=(6, 2.4), layout="constrained")
     axes = figure.subplots()
-    axes.hist(outcome.pulls[:, 1:].sum(axis=1), bins=range(700, 2160, 20), color="#0072B2")
+    axes.hist(numbers, bins=range(700, 2160, 20), color="#0072B2")
     axes.axvline(1604, color="#7F7F7F", linestyle="--")
     axes.text(1604, 0.97, "chance ", ha="right", va="top", transform=axes.get_xaxis_transform())
     axes.set(xlabel="patients on one of the better treatments", ylabel="re-runs of 100", xlim=(700, 2139))
-    return figure
+    mo.vstack(
+        [
+            mo.md("## Try it"),
+            mo.hstack([learner, promise], justify="start", wrap=True),
+            mo.Html(
+                f'<p id="answer">Patients on a better treatment: {numbers.mean():,.1f} on average, {min(numbers):,} in'
+                f" the worst of 100 re-runs. Epsilon: {promise.value:g} for a patient, {promise.value / 5:g} for a"
+                " round.</p>"
+            ),
+            figure,
+            mo.md(
+                f"This page has run the trial {len(shown):,} times for you. If you published all of it, epsilon would"
+                f" be {sum(shown):,.0f} for a patient: nobody would be protected."
+            ),
+            mo.md("""
+    Find out, and write down:
+
+    1. Which learner would you recommend to the doctors, and at which epsilon? A trial is run once: look at bad
+       re-runs, too.
+    2. Down to which promise is each learner clearly better than chance?
+    3. You have now looked at many settings. May you run the trial once more with the best one and publish that, as
+       one game? What would you have had to do before?
+    """),
+        ]
+    )
+    return
 
 
 @app.cell(hide_code=True)
-def _(asked):
-    assert asked
+def _(mo):
     mo.md(r"""
     ## A budget that says no
 
-    The number of games in the last line was for you to count. A *ledger* counts by itself: it belongs to the data, every game enters it before its first
-    round, and it refuses a game that would break the promise, or one with a seed that somebody knows.
+    A **ledger** belongs to the data. Every game is entered before its first round, and the ledger refuses a game that
+    would break the promise, one without a guarantee, and one whose seed is known. Here the promise to every patient is
+    epsilon = 3, and each game costs 1.
     """)
     return
 
 
 @app.cell
-def _(asked):
-    assert asked
+def _(BudgetSpentError, Ledger, gym, make_algorithm, mo, play):
     ledger = Ledger(epsilon=3, unit="person")
     trial = gym.make("DPBandit-Trial-v0", ledger=ledger)
     lines = []
-    for game in (1, 2, 3, 4):
+    for number in (1, 2, 3, 4):
         try:
             play(trial, make_algorithm("DP-KLUCB", epsilon=0.2), seed=None)
-            lines.append(f"{game}. played; spent so far: epsilon = {ledger.spent.epsilon:.3g} for a patient")
+            lines.append(f"{number}. played; spent so far: epsilon = {ledger.spent.epsilon:.3g} for a patient")
         except BudgetSpentError as refusal:
-            lines.append(f"{game}. refused: {refusal}")
+            lines.append(f"{number}. refused: {refusal}")
     mo.md("\n".join(lines))
     return
 
 
 @app.cell(hide_code=True)
-def _(asked):
-    assert asked
+def _(mo):
     mo.md(r"""
     ## Task 1: the epsilon of a round
 
-    Other doctors have other numbers. You promise `promise` to every patient; `patients` is a list of how many records
-    each treatment has; there are `rounds` rounds; an arm goes through all of its records before one comes back. What
-    is the largest epsilon that a round may cost? For this trial: `epsilon_of_a_round(1.0, [532, 522, 524, 561], 2139)` is 0.2.
-
-    (To write code, open this lab with `dp-bandit lab hiv-trial`; a read-only page takes no code.)
+    Other studies have other numbers. `promise` is the epsilon of every patient, `patients` a list with the number of
+    records of each treatment, and there are `rounds` rounds. Each treatment goes through all of its records before one
+    of them comes back. Write the largest epsilon that a round may cost: for this trial,
+    `epsilon_of_a_round(1.0, [532, 522, 524, 561], 2139)` is 0.2. (Open the lab with `dp-bandit lab hiv-trial` to edit;
+    a read-only page does not let you.)
     """)
     return
 
 
-@app.function
-def epsilon_of_a_round(promise, patients, rounds):
-    """Return the epsilon of a round that keeps the promise to every patient."""
-    return ...
+@app.cell
+def _():
+    def epsilon_of_a_round(promise, patients, rounds):
+        # Return one number.
+        ...
+
+    return (epsilon_of_a_round,)
 
 
 @app.cell(hide_code=True)
-def _():
+def _(check_epsilon_of_a_round, epsilon_of_a_round):
     check_epsilon_of_a_round(epsilon_of_a_round)
     return
 
 
 @app.cell(hide_code=True)
-def _(asked):
-    assert asked
+def _(CASES, mo):
     mo.md(
         "## Task 2: may this be published?\n\n"
-        "Write True if what they claim is true for every patient, else False. (Draws of noise are floats and add a delta"
-        " below 1e-8; leave that aside.)\n\n" + "\n".join(f"- **{letter}.** {case.says}" for letter, case in CASES.items())
+        "Write True if the claim holds for every patient, so that it may be published, and False if not. (Noise that a"
+        " computer draws adds a delta below 1e-8 to these epsilons; leave that aside.)\n\n"
+        + "\n".join(f"- **{letter}.** {case.says}" for letter, case in CASES.items())
     )
     return
 
 
 @app.cell
 def _():
-    decisions = {
-        "A": None,
-        "B": None,
-        "C": None,
-        "D": None,
-        "E": None,
-        "F": None,
-        "G": None,
-    }
+    decisions = {"A": None, "B": None, "C": None, "D": None, "E": None, "F": None, "G": None}
     return (decisions,)
 
 
 @app.cell(hide_code=True)
-def _(decisions):
+def _(check_publishing, decisions):
     check_publishing(decisions)
     return
 
 
 @app.cell(hide_code=True)
-def _(asked):
-    assert asked
+def _(mo):
     mo.md(r"""
     ## What you have seen
 
-    - A guarantee for a round is not one for a person: count in how many rounds they can serve, and divide.
-    - Every game on the same data costs again, also those that you only looked at; a ledger counts them.
-    - Noise protects if its seed is secret (`seed=None`), and only what went through it: exact numbers beside it are not covered.
+    - A guarantee for a round is not one for a person: count in how many rounds a person can serve, and divide.
+    - Every game on the same data costs again, even one that you only looked at; a ledger counts them all.
+    - Noise protects if nobody knows its seed, and only what went through it: exact numbers beside it do not.
 
-    **Read on:** `docs/real-data.md` (your own data), `docs/ledger.md`, `docs/advice.md` (which algorithm for a study of your
-    size), `docs/guarantees.md`.
+    Read on: the pages `docs/real-data.md` and `docs/ledger.md`, and `docs/advice.md` for which learner a study of your
+    size should take.
     """)
     return
 

@@ -1,11 +1,13 @@
-"""Lab 9, your own agent: can you beat the algorithms of the papers?"""
+"""Lab 9: can you beat the algorithms of the papers?"""
 
 import marimo
 
 __generated_with = "0.25.2"
 app = marimo.App(width="medium", app_title="Your own agent")
 
-with app.setup:
+
+@app.cell(hide_code=True)
+def _():
     import math
     from typing import NamedTuple
 
@@ -21,134 +23,154 @@ with app.setup:
     from dp_bandit_envs.course.leagues import hidden_game
     from dp_bandit_envs.course.submission_file import save_submission
 
+    return (
+        Algorithm,
+        FunctionalAgent,
+        Functions,
+        Greedy,
+        LaplaceClipRescale,
+        NamedTuple,
+        check_own_agent,
+        exp,
+        hidden_game,
+        log,
+        make_algorithm,
+        math,
+        mo,
+        np,
+        save_submission,
+        simulate,
+    )
+
 
 @app.cell(hide_code=True)
-def _():
+def _(mo):
     mo.md(r"""
-    # Lab 9: your own agent
+    # Your own agent
 
-    **Can you beat the algorithms of the papers?**
+    Four coins with unknown chances, new ones in each game, and 10,000 rounds. A round pays 1 or 0, but an agent never
+    sees that gain. A **wrapper** adds Laplace noise to it, throws away what is far outside, and rescales the rest to
+    [0, 1]: only this number is released.
 
-    Four coins with unknown chances, new ones in every game; 10,000 rounds; a round pays what the arm shows, 0 or 1. Your
-    agent never sees a gain. It sees the gain with Laplace noise, cut and rescaled to $[0, 1]$: that is what is *released*.
+    **Epsilon** protects the gains of each round, from whoever sees all released numbers and all arms. The wrapper sees
+    to that. Nothing that you write in an agent can break it, as long as the agent sees released numbers only: what is
+    computed from them is post-processing. So try whatever you like.
 
-    *What epsilon protects*: the gains of one round, from whoever sees all released gains and all arms. The wrapper does that, and
-    nothing that you write in an agent can undo it, as long as the agent sees released gains only. So you are free to try
-    anything.
-
-    The agent to beat is **greedy**: it plays the arm with the best average so far, and in one round of ten any arm.
+    The agent to beat is **greedy**. It plays the arm with the best average so far, and in one round of ten any arm.
     """)
     return
 
 
 @app.cell(hide_code=True)
-def _():
-    prediction = mo.ui.radio(
-        {
-            "never: the noise makes it look around enough": 0.0,
-            "in one round of twenty": 0.05,
-            "in one round of three: noise needs many looks": 0.33,
-        },
-        label="Greedy loses least at ε = 1 if it tries any arm …",
+def _(mo):
+    guess = mo.ui.radio(
+        [
+            "never: noise makes it look around enough",
+            "in one round of twenty",
+            "in one round of three: noise takes many looks",
+        ],
+        label="How often should greedy play any arm, instead of the best so far, to have the least regret at"
+        " epsilon = 1?",
     )
-    mo.vstack([mo.md("## Predict first\n\nHow often should greedy try any arm, rather than the best so far?"), prediction])
-    return (prediction,)
+    mo.vstack([mo.md("## Predict"), guess])
+    return (guess,)
 
 
-@app.cell
-def _():
-    def private(epsilon):
-        """Return the wrapper that puts noise on every gain."""
-        return lambda env: LaplaceClipRescale(env, epsilon=epsilon)
+@app.cell(hide_code=True)
+def _(Algorithm, Greedy, LaplaceClipRescale, guess, hidden_game, make_algorithm, mo, simulate):
+    mo.stop(guess.value is None, mo.md("*Choose one; then the answer appears.*"))
 
-    def play_greedy(shares, epsilon, trials=100):
-        """Play greedy at some shares of exploration in the same games, and DP-EXP3-Lap beside it."""
-        players = {
-            f"greedy, {share:.0%}": Algorithm(f"greedy {share}", lambda share=share: Greedy(share), private(epsilon))
-            for share in shares
-        }
+    def play_greedy(shares, epsilon, trials):
+        def private(env):
+            return LaplaceClipRescale(env, epsilon=epsilon)
+
+        players = {f"greedy {share:g}": Algorithm("Greedy", lambda s=share: Greedy(s), private) for share in shares}
         players["DP-EXP3-Lap"] = make_algorithm("DP-EXP3-Lap", epsilon=epsilon)
-        return simulate(hidden_game, players, trials=trials, seed=9)
+        return simulate(hidden_game, players, trials=trials, checkpoints=40, seed=9)
 
-    def regret(outcome):
-        """Return the mean regret at the end."""
+    def mean_regret(outcome):
         return outcome.pseudo_regret[:, -1].mean()
 
-    return play_greedy, private, regret
-
-
-@app.cell(hide_code=True)
-def _(play_greedy, prediction, regret):
-    mo.stop(
-        prediction.value is None and mo.app_meta().mode != "script",
-        mo.md("*Choose an answer, and the games are played. Compiling takes about five seconds, once.*"),
-    )
-    with mo.status.spinner("compiling, about 5 seconds, once; then playing"):
-        three = play_greedy((0.0, 0.05, 0.33), 1.0, trials=400)
-    told = ", ".join(f"{name}: **{regret(outcome):,.0f}**" for name, outcome in three.items())
+    with mo.status.spinner(title="Compiling two learners: about 5 seconds, once on this machine"):
+        first = play_greedy((0, 0.05, 0.33), 1.0, 200)
+    never, seldom, often, exp3 = map(mean_regret, first.values())
     mo.md(
-        f"Mean regret of 400 games: {told}. Without exploration, one bad look at the best arm is enough to leave it for"
-        " good; with much of it, the agent goes on paying for what it knows. DP-EXP3-Lap would cope with an adversary"
-        " as well, and pays for that here."
+        f"You said *{guess.value}*. The mean regret is {never:,.0f} if it never does, **{seldom:,.0f}** in one round of"
+        f" twenty, and {often:,.0f} in one of three. Without looking around, a few bad numbers at the beginning are"
+        " enough to leave the best arm for good. With too much of it, the agent pays to the end for what it knows by"
+        f" then. DP-EXP3-Lap has {exp3:,.0f}: it is made for opponents that are no coins."
     )
-    return (three,)
+    return mean_regret, play_greedy
 
 
 @app.cell(hide_code=True)
-def _(three):
-    assert three  # the sliders come after the prediction
-    share = mo.ui.slider(steps=[0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5], value=0.1, label="any arm", show_value=True)
-    privacy = mo.ui.slider(steps=[0.1, 0.3, 1.0, 3.0, 10.0], value=1.0, label="epsilon", show_value=True)
-    mo.vstack([mo.md("## Try it\n\nDoes the best share depend on epsilon? Why?"), share, privacy])
-    return privacy, share
+def _(mo):
+    share = mo.ui.slider(
+        steps=[0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5],
+        value=0.1,
+        label="share of rounds with any arm",
+        show_value=True,
+        debounce=True,
+    )
+    epsilon = mo.ui.slider(
+        steps=[0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0], value=1.0, label="epsilon", show_value=True, debounce=True
+    )
+    return epsilon, share
 
 
 @app.cell(hide_code=True)
-def _(play_greedy, privacy, regret, share):
-    games = play_greedy((share.value,), privacy.value)
-    own, exp3 = games.values()
+def _(epsilon, mean_regret, mo, play_greedy, share):
+    games = play_greedy((share.value,), epsilon.value, 100)
+    greedy, other = games.values()
     mo.vstack(
         [
-            games.plot("pseudo_regret"),
+            mo.md("## Try it"),
+            mo.hstack([share, epsilon], justify="start", wrap=True),
             mo.Html(
-                f'<p id="answer">Mean regret of greedy: <b>{regret(own):,.1f}</b>, of DP-EXP3-Lap:'
-                f" {regret(exp3):,.1f}; 100 games.</p>"
+                f'<p id="answer">Mean regret of 100 games: greedy {mean_regret(greedy):,.1f}, DP-EXP3-Lap'
+                f" {mean_regret(other):,.1f}; the worst game of greedy {greedy.pseudo_regret[:, -1].max():,.0f}.</p>"
             ),
+            games.plot("pseudo_regret"),
+            mo.md("""
+    Find out, and write down:
+
+    1. Which share is best at epsilon = 0.2, and which at 10? Why?
+    2. Greedy's line is straight after a while. What would an agent look like whose line bends down further?
+    3. Where is the mean small but the worst game bad? Which of the two counts if you play once?
+    """),
         ]
     )
     return
 
 
 @app.cell(hide_code=True)
-def _(three):
-    assert three
+def _(mo):
     mo.md(r"""
-    ## Task: your agent
+    ## Task: beat greedy
 
-    The next cell holds greedy. Change it until it beats greedy. There are three parts:
+    The next cell holds greedy. Change it until it wins. (Open the lab with `dp-bandit lab your-own-agent` to edit; a
+    read-only page does not let you.)
 
-    - `State`: what the agent remembers, arrays of float64 or int64 and numbers. A number that changes is an array of length 1.
-    - `select(state, rng)` returns an arm; every random number comes from `rng`.
-    - `update(state, arm, seen)` learns: `seen.gains[arm]` is the released gain, if `seen.observed[arm]` is 1.
+    - `State` is what the agent remembers: arrays and numbers. A number that changes is an array of length 1.
+    - `select(state, rng)` returns an arm; all random numbers come from `rng`.
+    - `update(state, arm, seen)` learns: `seen.gains[arm]` was released if `seen.observed[arm]` is 1.
 
-    They are compiled: use single numbers, `math`, `exp`, `log`, loops; no `state.sums + 1`, no lists, no dicts. The check
-    first lets `check_agent` look for broken rules, then plays 40 *leagues* of 25 hidden games against greedy. The smaller
-    mean regret wins a league; 33 have to be won. It takes about ten seconds.
+    The functions are compiled. Use single numbers, loops, conditions, `math.sqrt`, `exp` and `log`; no lists, no dicts,
+    no arithmetic with whole arrays.
 
-    Ideas: try every arm for a while, and then only the best. Or be optimistic: add to each average a width that shrinks
-    as the arm is played. How wide is the noise after it is cut and rescaled?
-
-    (To write code, open this lab with `dp-bandit lab your-own-agent`; a read-only page takes no code.)
+    The check looks for broken rules first. Then your agent plays 40 leagues of 25 games against greedy, in games that
+    you do not know. The smaller mean regret wins a league, and 33 have to be won. Two ideas: try all arms for a while
+    and then only the best; or add to each average a width that shrinks with the number of looks at that arm.
     """)
     return
 
 
 @app.cell
-def _():
+def _(FunctionalAgent, Functions, NamedTuple, np):
     class State(NamedTuple):
-        sums: np.ndarray  # released gains, one number an arm
+        sums: np.ndarray  # of the released gains of each arm
         counts: np.ndarray  # how many they are
-        round: np.ndarray  # rounds played, one number
+        rounds: np.ndarray  # played so far: one number
 
     def select(state, rng):
         n_arms = len(state.sums)
@@ -156,13 +178,13 @@ def _():
             return int(rng.random() * n_arms)
         best, highest = 0, -1.0
         for arm in range(n_arms):
-            average = state.sums[arm] / state.counts[arm] if state.counts[arm] > 0 else 2.0
-            if average > highest:
-                best, highest = arm, average
+            value = state.sums[arm] / state.counts[arm] if state.counts[arm] > 0 else 2.0
+            if value > highest:
+                best, highest = arm, value
         return best
 
     def update(state, arm, seen):
-        state.round[0] += 1.0
+        state.rounds[0] += 1.0
         if seen.observed[arm] == 1:
             state.sums[arm] += seen.gains[arm]
             state.counts[arm] += 1.0
@@ -177,49 +199,42 @@ def _():
     return (MyAgent,)
 
 
-@app.cell
-def _():
+@app.cell(hide_code=True)
+def _(mo):
     check_now = mo.ui.run_button(label="Check my agent")
-    check_now
-    return (check_now,)
+    file_name = mo.ui.text(label="Name of the file", value="my_agent")
+    save_now = mo.ui.run_button(label="Save it for the tournament")
+    mo.vstack([check_now, mo.hstack([file_name, save_now], justify="start", wrap=True)])
+    return check_now, file_name, save_now
 
 
 @app.cell(hide_code=True)
-def _(MyAgent, check_now):
-    mo.stop(not check_now.value, mo.md("*Press the button when your agent is ready.*"))
-    with mo.status.spinner("compiling your agent, then 1,000 games: about ten seconds"):
+def _(MyAgent, check_now, check_own_agent, mo):
+    mo.stop(not check_now.value, mo.md("*Press the first button when your agent is ready.*"))
+    with mo.status.spinner(title="Compiling your agent, then 1,000 games: about 10 seconds"):
         checked = check_own_agent(MyAgent)
     mo.vstack([checked])
     return
 
 
 @app.cell(hide_code=True)
-def _(three):
-    assert three
-    file_name = mo.ui.text(label="Name of your agent", value="my_agent")
-    save_now = mo.ui.run_button(label="Save for the tournament")
-    mo.vstack([mo.md("## Enter the tournament"), file_name, save_now])
-    return file_name, save_now
-
-
-@app.cell(hide_code=True)
-def _(MyAgent, file_name, save_now):
-    mo.stop(not save_now.value, mo.md("*The file goes to the folder `submissions`; hand it in, or play it there.*"))
+def _(MyAgent, file_name, mo, save_now, save_submission):
+    mo.stop(not save_now.value, mo.md("*The file goes to the folder `submissions`. It holds the whole cell above.*"))
     mo.vstack([save_submission(MyAgent, file_name.value)])
     return
 
 
 @app.cell(hide_code=True)
-def _(three):
-    assert three
+def _(mo):
     mo.md(r"""
     ## What you have seen
 
-    - Noise makes each look at an arm worth less: exploring has to be longer, but it still has to end.
-    - A mean of a few games says little; leagues and intervals say who is better.
-    - The guarantee is the wrapper's: it holds for your agent as it does for those of the papers.
+    - Noise makes each look at an arm worth less: an agent has to look longer, but it still has to stop.
+    - A few games say little about who is better; leagues, or intervals, say more.
+    - The guarantee is the wrapper's: it holds for your agent as for those of the papers.
 
-    **Read on:** `docs/own-agent.md` (agents that learn from sums, which lose much less), `docs/conformance.md`, `docs/tournament.md`.
+    Read on: the pages `docs/own-agent.md`, also for agents that learn from private sums, which lose much less where
+    somebody may be trusted to add up gains, and `docs/tournament.md`.
     """)
     return
 
