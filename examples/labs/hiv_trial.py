@@ -156,20 +156,20 @@ def _(mo):
     ## A budget that says no
 
     A **ledger** belongs to the data. Every game is entered before its first round, and the ledger refuses a game that
-    would break the promise, one without a guarantee, and one whose seed is known. Here the promise to every patient is
-    epsilon = 3, and each game costs 1.
+    would break the promise, one without a guarantee, and one whose seed is known. Here every patient is promised
+    epsilon = 8, and a game at 0.5 a round costs 2.5.
     """)
     return
 
 
 @app.cell
 def _(BudgetSpentError, Ledger, gym, make_algorithm, mo, play):
-    ledger = Ledger(epsilon=3, unit="person")
+    ledger = Ledger(epsilon=8, unit="person")
     trial = gym.make("DPBandit-Trial-v0", ledger=ledger)
     lines = []
     for number in (1, 2, 3, 4):
         try:
-            play(trial, make_algorithm("DP-KLUCB", epsilon=0.2), seed=None)
+            play(trial, make_algorithm("DP-KLUCB", epsilon=0.5), seed=None)
             lines.append(f"{number}. played; spent so far: epsilon = {ledger.spent.epsilon:.3g} for a patient")
         except BudgetSpentError as refusal:
             lines.append(f"{number}. refused: {refusal}")
