@@ -45,6 +45,8 @@ def graded(check: Callable[Arguments, str]) -> Callable[Arguments, Verdict]:
 def call(function: Any, *arguments: Any, **named: Any) -> Any:
     """Return what a student's function answers; it gets copies, so that changing its arguments changes nothing here.
 
+    Random generators are no copies: each call draws new numbers.
+
     Args:
         function: What the student wrote; it need not be a function.
         arguments: What it is called with.
@@ -53,13 +55,13 @@ def call(function: Any, *arguments: Any, **named: Any) -> Any:
     Raises:
         WrongAnswer: If it cannot be called, raises, or returns nothing.
     """
-    if function is None or function is ...:
+    if function is None or function is ... or unwritten(function):
         raise WrongAnswer("There is no answer yet: write the function.")
     if not callable(function):
         raise WrongAnswer(f"This has to be a function; it is {kind(function)}. Give its name, without calling it.")
     name = getattr(function, "__name__", "the function")
     shown = ", ".join([*map(brief, arguments), *(f"{key}={brief(value)}" for key, value in named.items())])
-    arguments, named = copy.deepcopy(arguments), copy.deepcopy(named)
+    arguments, named = tuple(map(copied, arguments)), {key: copied(value) for key, value in named.items()}
     try:
         inspect.signature(function).bind(*arguments, **named)
     except TypeError as error:
@@ -73,6 +75,20 @@ def call(function: Any, *arguments: Any, **named: Any) -> Any:
     if answer is None or answer is ...:
         raise WrongAnswer(f"{name}({shown}) returns nothing (None). Is there a `return`?")
     return answer
+
+
+def unwritten(function: Any) -> bool:
+    """Return whether a function is still `...` alone, or has nothing else either."""
+
+    def nothing() -> None: ...
+
+    code = getattr(function, "__code__", None)
+    return code is not None and code.co_code == nothing.__code__.co_code and code.co_consts[-1] in (None, ...)
+
+
+def copied(value: Any) -> Any:
+    """Return a copy of an argument, or the same random generator."""
+    return value if isinstance(value, np.random.Generator) else copy.deepcopy(value)
 
 
 def number(value: Any, what: str = "The answer") -> float:

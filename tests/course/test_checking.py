@@ -19,6 +19,11 @@ def returns_nothing(epsilon):
     epsilon + 1
 
 
+def still_dots(epsilon):
+    # epsilon is a number.
+    ...
+
+
 def divides_by_zero(epsilon):
     return 1 / (epsilon - epsilon)
 
@@ -32,6 +37,8 @@ def leaves(epsilon):
     [
         (None, "no answer yet"),
         (..., "no answer yet"),
+        (still_dots, "no answer yet"),
+        (lambda epsilon: 0.5 if epsilon < 0 else None, "returns nothing"),
         (0.5, "has to be a function; it is a float (0.5)"),
         (returns_nothing, "returns_nothing(2.0) returns nothing (None). Is there a `return`?"),
         (divides_by_zero, "ZeroDivisionError: float division by zero, in the line `return 1 / (epsilon - epsilon)`"),

@@ -1,0 +1,154 @@
+"""Checks of lab 2, the price of privacy: the scale of Laplace noise on an average, and the release itself."""
+
+import math
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from dp_bandit_envs.course.checking import WrongAnswer, call, graded, number
+from dp_bandit_envs.protocols import FloatArray
+
+CASES: Final = ((1, 1.0), (10, 1.0), (1, 0.5), (10, 0.1), (7, 4.0), (100, 2.0))
+"""Numbers of gains and epsilons at which the scale is asked for."""
+MISTAKES: Final[tuple[tuple[Callable[[int, float], float], str], ...]] = (
+    (lambda n, e: 1 / n, "Your scale does not depend on epsilon. Less privacy loss has to take more noise."),
+    (lambda n, e: e / n, "Your scale grows with epsilon. Is a small epsilon more privacy, or less?"),
+    (lambda n, e: 1 / e, "That is enough noise for one gain. How far can one of n gains move their average?"),
+    (lambda n, e: n / e, "Your scale grows with n. Does one gain move an average of many more, or less?"),
+    (lambda n, e: n * e, "Your scale grows with n and with epsilon. What should more of either do to the noise?"),
+    (
+        lambda n, e: 2 / (n * e) ** 2,
+        "That is the variance of the noise. The scale b is asked for: what is the variance of a draw of scale b?",
+    ),
+    (lambda n, e: math.sqrt(2) / (n * e), "That is the standard deviation of the noise; the scale b is asked for."),
+    (lambda n, e: 1 / (n * e) ** 2, "That is a square too much: the scale is in the units of the average."),
+    (
+        lambda n, e: 1 / (n * e * e),
+        "Epsilon is in it once too often: in the density, b and epsilon are in an exponent.",
+    ),
+    (lambda n, e: 1 / (n * n * e), "n is in it once too often: how far can one of n gains move their average?"),
+    (
+        lambda n, e: 1 / (math.sqrt(n) * e),
+        "A square root of n is right for what varies by chance; here one gain changes.",
+    ),
+    (lambda n, e: 2 / (n * e), "It is private, but with twice the noise needed: gains lie in [0, 1], not in [-1, 1]."),
+)
+"""Formulas that students write, and what to say about each."""
+DRAWS: Final = 4_000
+SETTINGS: Final = ((1.0, (0.0, 1.0, 1.0, 0.5)), (0.2, (1.0, 0.4)))
+"""Epsilons and gains with which the release is called `DRAWS` times each."""
+FAR: Final = 0.08
+"""How far the mean size of the noise may be from the scale, as a share of it."""
+APART: Final = 0.036
+"""How far the share of draws below any value may be from that of Laplace noise."""
+
+
+@graded
+def check_noise_scale(noise_scale: Any) -> str:
+    """Check the scale of Laplace noise on an average of n gains, 1 / (n epsilon). No false alarms.
+
+    Args:
+        noise_scale: The student's function of n and epsilon.
+    """
+    answers = [number(call(noise_scale, n, epsilon), f"noise_scale({n}, {epsilon})") for n, epsilon in CASES]
+    wanted = [1 / (n * epsilon) for n, epsilon in CASES]
+    right = [math.isclose(answer, want, rel_tol=1e-6) for answer, want in zip(answers, wanted, strict=True)]
+    if all(right):
+        return (
+            "One of n gains moves the average by at most 1 / n, and a draw of scale b that can be moved by that much"
+            " loses 1 / (n b)."
+        )
+    for formula, says in MISTAKES:
+        guesses = [formula(n, epsilon) for n, epsilon in CASES]
+        if np.allclose(answers, guesses, rtol=1e-6, atol=0):
+            raise WrongAnswer(says)
+    if all(one for one, (_, epsilon) in zip(right, CASES, strict=True) if epsilon == 1):
+        raise WrongAnswer("It is right for epsilon = 1, and not for others: what does epsilon do to the noise?")
+    if all(one for one, (n, _) in zip(right, CASES, strict=True) if n == 1):
+        raise WrongAnswer("It is right for a single gain, and not for averages of several.")
+    first = right.index(False)
+    n, epsilon = CASES[first]
+    which = "too small: the release would not be private" if answers[first] < wanted[first] else "larger than needed"
+    raise WrongAnswer(f"For n = {n} and epsilon = {epsilon:g} your scale of {answers[first]:g} is {which}.")
+
+
+@graded
+def check_release(release: Any, seed: int = 0) -> str:
+    """Check by its draws that a release is the average with Laplace noise of scale 1 / (n epsilon).
+
+    In each of two settings, of 4,000 draws of noise x:
+
+    - The mean of |x| / b is within 8 % of 1: it is a sum of 4,000 exponential variables, and by Chernoff's bound,
+      P(beyond a share r above) <= exp(-4000 (r - ln(1 + r))) < 5.3e-6, and below is less likely.
+    - The distribution of x / b is within .036 of Laplace's everywhere: by the inequality of Dvoretzky, Kiefer,
+      Wolfowitz and Massart, P(beyond) <= 2 exp(-2 4000 .036^2) = 6.3e-5.
+
+    A false alarm for a right solution: at most 1.5e-4 in all; nothing else in the check is random.
+
+    Args:
+        release: The student's function of gains, epsilon and rng.
+        seed: The seed of the numbers that it gets.
+    """
+    for epsilon, gains in SETTINGS:
+        noise = draws(release, np.array(gains), epsilon, seed)
+        scale = 1 / (len(gains) * epsilon)
+        at = f"With {len(gains)} gains at epsilon = {epsilon:g}"
+        size = float(np.abs(noise).mean()) / scale
+        check_centre(noise, size * scale, at)
+        if not abs(size - 1) <= FAR:
+            raise WrongAnswer(f"{at}, {size_in_words(size, epsilon, len(gains))}")
+        if distance_from_laplace(noise / scale) > APART:
+            raise WrongAnswer(
+                f"{at}, the noise has the right mean size, but another distribution than Laplace noise. Noise of"
+                " another shape may lose more than epsilon, as normal noise does in its tails."
+            )
+    return "It has the right mean, and noise of the right size and shape, at each epsilon tried."
+
+
+def draws(release: Any, gains: FloatArray, epsilon: float, seed: int) -> FloatArray:
+    """Return the noise of many releases; two from equal generators have to be equal."""
+    first, second = (number(call(release, gains, epsilon, np.random.default_rng(seed)), "A release") for _ in range(2))
+    if first != second:
+        raise WrongAnswer("Two releases from the same rng differ: take all random numbers from rng.")
+    rng = np.random.default_rng(seed)
+    released = np.array([number(call(release, gains, epsilon, rng), "A release") for _ in range(DRAWS)])
+    if np.ptp(released) == 0:
+        where = "has no noise" if math.isclose(released[0], gains.mean()) else "is always the same number"
+        raise WrongAnswer(f"The release {where}. What may an attacker learn who knows all gains but one?")
+    if {released.min(), released.max()} & {0.0, 1.0}:
+        raise WrongAnswer("Releases are cut at 0 or 1. That stays private, but is wrong on average: leave them uncut.")
+    return released - gains.mean()
+
+
+def check_centre(noise: FloatArray, size: float, at: str) -> None:
+    """Refuse noise that lies on one side, which Laplace noise of any scale does with far less than 1e-6.
+
+    The mean of 4,000 draws has a standard error of sqrt(2 / 4000) = .022 scales; .15 are more than six of them.
+    """
+    away = float(noise.mean()) / size
+    if abs(away) > 0.15:
+        raise WrongAnswer(
+            f"{at}, the releases are {'above' if away > 0 else 'below'} the average on average: is it the"
+            " average of the gains, and is the noise on both sides?"
+        )
+
+
+def size_in_words(size: float, epsilon: float, n: int) -> str:
+    """Return what to say about noise whose mean size is `size` times the right one."""
+    if size > 1:
+        known = " You may have forgotten that one of n gains moves an average by less than a sum."
+        return f"the noise is {size:.2g} times as large as it has to be." + known * math.isclose(size, n, rel_tol=FAR)
+    return (
+        f"there is too little noise: {size:.2g} times what is needed. The release loses about {epsilon / size:.2g}"
+        f" instead of {epsilon:g}."
+    )
+
+
+def distance_from_laplace(noise: FloatArray) -> float:
+    """Return the largest distance between the share of draws below a value and that of Laplace noise of scale 1."""
+    ordered = np.sort(noise)
+    half = np.exp(-np.abs(ordered)) / 2
+    below = np.where(ordered < 0, half, 1 - half)
+    steps = np.arange(len(ordered) + 1) / len(ordered)
+    return float(max((steps[1:] - below).max(), (below - steps[:-1]).max()))
