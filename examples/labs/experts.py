@@ -110,15 +110,21 @@ def _(ROUNDS, SUMS, epsilon, length, mo, over_hedge, play_all):
                 f" {over_hedge(games, ROUNDS):.2f} with noise on rounds, in {2**length.value:,} rounds.</p>"
             ),
             games.plot("pseudo_regret"),
-            mo.md("""
+        ]
+    )
+    return
+
+
+@app.cell(hide_code=True)
+def _(guess, mo):
+    mo.stop(guess.value is None)
+    mo.md("""
     Find out, and write down:
 
     1. Which slider makes noise on sums cheaper? Which of them helps noise on rounds?
-    2. At T = 2^14, from which epsilon on is the regret with noise on sums less than 1.5 times that of Hedge?
+    2. At T = 2^14, from which epsilon on is the regret with noise on sums less than twice that of Hedge?
     3. A regret of 4 times that of Hedge is that of following rules at random. Who has it, and where?
-    """),
-        ]
-    )
+    """)
     return
 
 

@@ -136,7 +136,15 @@ def _(learner, mo, on_better, promise, run_again, shown):
                 f"This page has run the trial {len(shown):,} times for you. If you published all of it, epsilon would"
                 f" be {sum(shown):,.0f} for a patient: nobody would be protected."
             ),
-            mo.md("""
+        ]
+    )
+    return
+
+
+@app.cell(hide_code=True)
+def _(guess, mo):
+    mo.stop(guess.value is None)
+    mo.md("""
     Find out, and write down:
 
     1. Which learner would you recommend to the doctors, and at which epsilon? A trial is run once: look at bad
@@ -144,9 +152,7 @@ def _(learner, mo, on_better, promise, run_again, shown):
     2. Down to which promise is each learner clearly better than chance?
     3. You have now looked at many settings. May you run the trial once more with the best one and publish that, as
        one game? What would you have had to do before?
-    """),
-        ]
-    )
+    """)
     return
 
 

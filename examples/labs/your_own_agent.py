@@ -131,15 +131,21 @@ def _(epsilon, mean_regret, mo, play_greedy, share):
                 f" {mean_regret(other):,.1f}; the worst game of greedy {greedy.pseudo_regret[:, -1].max():,.0f}.</p>"
             ),
             games.plot("pseudo_regret"),
-            mo.md("""
+        ]
+    )
+    return
+
+
+@app.cell(hide_code=True)
+def _(guess, mo):
+    mo.stop(guess.value is None)
+    mo.md("""
     Find out, and write down:
 
     1. Which share is best at epsilon = 0.2, and which at 10? Why?
     2. Greedy's line is straight after a while. What would an agent look like whose line bends down further?
     3. Where is the mean small but the worst game bad? Which of the two counts if you play once?
-    """),
-        ]
-    )
+    """)
     return
 
 
