@@ -9,6 +9,7 @@ app = marimo.App(width="medium", app_title="Experts")
 @app.cell(hide_code=True)
 def _():
     import math
+    import os
 
     import marimo as mo
     import numpy as np
@@ -16,7 +17,20 @@ def _():
     from dp_bandit_envs import Algorithm, CounterSums, make_algorithm, simulate
     from dp_bandit_envs.course.checks.check_experts import check_noise_scale, check_probabilities
 
-    return Algorithm, CounterSums, check_noise_scale, check_probabilities, make_algorithm, math, mo, np, simulate
+    # Tests make the games shorter.
+    LONGEST = int(os.environ.get("LAB_HORIZON", 2**16))
+    return (
+        Algorithm,
+        CounterSums,
+        LONGEST,
+        check_noise_scale,
+        check_probabilities,
+        make_algorithm,
+        math,
+        mo,
+        np,
+        simulate,
+    )
 
 
 @app.cell(hide_code=True)
@@ -57,7 +71,7 @@ def _(mo):
 
 
 @app.cell(hide_code=True)
-def _(guess, make_algorithm, math, mo, simulate):
+def _(LONGEST, guess, make_algorithm, math, mo, simulate):
     mo.stop(guess.value is None, mo.md("*Choose one; then the answer appears.*"))
     SUMS, ROUNDS = "noise on sums", "noise on rounds"
 
@@ -75,9 +89,9 @@ def _(guess, make_algorithm, math, mo, simulate):
     def over_hedge(games, name):
         return games[name].pseudo_regret[:, -1].mean() / games["Hedge"].pseudo_regret[:, -1].mean()
 
-    lengths = [2**10, 2**12, 2**14, 2**16]
+    lengths = [LONGEST // 64, LONGEST // 16, LONGEST // 4, LONGEST]
     with mo.status.spinner(title="Compiling three learners: about 10 seconds, once on this machine"):
-        first = [play_all(length, 1.0, max(20, 2**18 // length)) for length in lengths]
+        first = [play_all(length, 1.0, max(20, 4 * LONGEST // length)) for length in lengths]
     rows = [f"| {name} | " + " | ".join(f"{over_hedge(games, name):.1f}" for games in first) for name in (SUMS, ROUNDS)]
     table = "\n".join(
         ["| regret over that of Hedge | " + " | ".join(f"T = {n:,}" for n in lengths), "| :-- |" + " --: |" * 4, *rows]
@@ -90,8 +104,9 @@ def _(guess, make_algorithm, math, mo, simulate):
 
 
 @app.cell(hide_code=True)
-def _(mo):
-    length = mo.ui.slider(10, 14, value=12, label="T = 2 to the power of", show_value=True, debounce=True)
+def _(LONGEST, mo):
+    most = int(LONGEST).bit_length() - 3
+    length = mo.ui.slider(most - 4, most, value=most - 2, label="T = 2 to the power of", show_value=True, debounce=True)
     epsilon = mo.ui.slider(
         steps=[0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0], value=1.0, label="epsilon", show_value=True, debounce=True
     )

@@ -4,11 +4,14 @@ from typing import Any
 
 import numpy as np
 
+from dp_bandit_envs.adversaries.bernoulli_prior import BernoulliPrior
 from dp_bandit_envs.agents import FunctionalAgent
 from dp_bandit_envs.conformance import check_agent
 from dp_bandit_envs.course.checking import WrongAnswer, failure, graded, kind
 from dp_bandit_envs.course.leagues import ENOUGH, LEAGUES, Played, play_leagues
+from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import ConformanceError
+from dp_bandit_envs.simulation import play
 
 
 @graded
@@ -37,6 +40,8 @@ def check_it_plays(make_agent: Any) -> None:
         what = "an agent" if isinstance(make_agent, FunctionalAgent) else kind(make_agent)
         raise WrongAnswer(f"Give the agent's class, or a function that makes a new agent; this is {what}.")
     try:
+        # First, because its errors name the line; check_agent names the broken rule.
+        play(BanditEnv(BernoulliPrior(4, 200)), make_agent(), seed=0)
         check_agent(make_agent)
     except ConformanceError as broken:
         raise WrongAnswer(f"A rule for agents is broken. {broken}") from None
