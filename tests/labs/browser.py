@@ -30,7 +30,7 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-PATIENCE = 180
+PATIENCE = 120
 """Seconds to wait for a page before giving up: compiling may take a minute on a busy machine. No test measures time."""
 IN_SHADOWS = """
 const all = (root, selector) => [...root.querySelectorAll(selector),

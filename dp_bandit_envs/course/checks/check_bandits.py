@@ -1,0 +1,104 @@
+"""Check of lab 1, what a bandit is: the regret of one game."""
+
+import math
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from dp_bandit_envs.course.checking import WrongAnswer, call, graded, number
+from dp_bandit_envs.protocols import FloatArray, IntArray
+
+Game = tuple[FloatArray, IntArray]
+
+
+def collected(gains: FloatArray, arms: IntArray) -> float:
+    """Return what the arms played paid."""
+    return float(gains[np.arange(len(arms)), arms].sum())
+
+
+def external_regret(gains: FloatArray, arms: IntArray) -> float:
+    """Return what the best single arm would have paid, less what the arms played paid."""
+    return float(gains.sum(axis=0).max()) - collected(gains, arms)
+
+
+def seen_only(gains: FloatArray, arms: IntArray) -> float:
+    """Return the regret of somebody who counts the payments of each arm in its own rounds only."""
+    own = np.bincount(arms, gains[np.arange(len(arms)), arms], gains.shape[1])
+    return float(own.max()) - collected(gains, arms)
+
+
+MISTAKES: Final[tuple[tuple[Callable[[FloatArray, IntArray], float], str], ...]] = (
+    (
+        lambda gains, arms: float(gains.max(axis=1).sum()) - collected(gains, arms),
+        "You compare with the best arm of each round. What would one and the same arm have paid in all rounds?",
+    ),
+    (
+        lambda gains, arms: -external_regret(gains, arms),
+        "The sign is wrong: regret is large when another arm would have paid more.",
+    ),
+    (
+        lambda gains, arms: external_regret(gains, arms) / len(arms),
+        "That is the regret per round; the regret of the whole game is asked for.",
+    ),
+    (
+        lambda gains, arms: float(gains.sum(axis=0).max()),
+        "That is what the best arm would have paid. What did the player get?",
+    ),
+    (collected, "That is what the player got. What would the best arm have paid?"),
+    (
+        lambda gains, arms: max(external_regret(gains, arms), 0.0),
+        "It is right as long as the regret is not negative. Somebody who changes arms may beat every single arm.",
+    ),
+    (seen_only, "You count what an arm paid when it was played. What would it have paid in all rounds?"),
+    (
+        lambda gains, arms: float(gains.sum(axis=0).mean()) - collected(gains, arms),
+        "You compare with the average of all arms, which is what somebody gets who plays at random.",
+    ),
+    (
+        lambda gains, arms: external_regret(gains, arms - 1),
+        "Arms are numbered from 0: arm 1 is the second column.",
+    ),
+    (
+        lambda gains, arms: float(gains.sum(axis=0).max() - gains.sum(axis=0)[np.bincount(arms).argmax()]),
+        "You compare with the arm that was played most. What did the player get in the rounds with other arms?",
+    ),
+)
+"""What students compute instead, and what to say about each."""
+
+
+def games() -> list[Game]:
+    """Return games on which the mistakes above give different numbers; in the second one the regret is negative."""
+    rng = np.random.default_rng(20_261)
+    alternating = np.tile(np.eye(2), (4, 1))
+    found = [
+        (np.array([[1.0, 0.0, 0.5], [0.0, 1.0, 0.5], [1.0, 0.0, 0.25]]), np.array([1, 1, 2])),
+        (alternating, np.tile([0, 1], 4)),
+        (np.array([[0.25, 0.75]]), np.array([0])),
+    ]
+    for rounds, n_arms in ((20, 2), (50, 5), (7, 10)):
+        found.append((rng.integers(0, 9, (rounds, n_arms)) / 8, rng.integers(0, n_arms, rounds)))
+    return found
+
+
+@graded
+def check_regret(regret: Any) -> str:
+    """Check the external regret of a game. No false alarms: nothing is random, and sums may differ by 1e-9.
+
+    Args:
+        regret: The student's function of gains, shape `(T, K)`, and arms, shape `(T,)`.
+    """
+    asked = games()
+    answers = [number(call(regret, *game), "The regret") for game in asked]
+    if np.allclose(answers, [external_regret(*game) for game in asked], rtol=0, atol=1e-9):
+        return "It compares with the best arm in hindsight, which nobody knows while playing; it may be negative."
+    for mistake, says in MISTAKES:
+        if np.allclose(answers, [mistake(*game) for game in asked], rtol=0, atol=1e-9):
+            raise WrongAnswer(says)
+    for (gains, arms), answer in zip(asked, answers, strict=True):
+        if not math.isclose(answer, external_regret(gains, arms), abs_tol=1e-9):
+            raise WrongAnswer(
+                f"With gains {gains[:3].tolist()}{' ...' * (len(gains) > 3)} and arms {arms[:3].tolist()}"
+                f"{' ...' * (len(arms) > 3)} you have {answer:g}; work it out by hand."
+            )
+    raise AssertionError("an answer that is not close is far from one game")

@@ -1,0 +1,208 @@
+"""Lab 3: which learner is best when every change of arm costs a round?"""
+
+import marimo
+
+__generated_with = "0.25.2"
+app = marimo.App(width="medium", app_title="Switching costs")
+
+
+@app.cell(hide_code=True)
+def _():
+    import os
+
+    import marimo as mo
+    import matplotlib.pyplot as plt
+    import numpy as np
+
+    from dp_bandit_envs import make_algorithm, simulate
+    from dp_bandit_envs.adversaries import Stochastic
+    from dp_bandit_envs.course.checks.check_switching import check_best_batch
+
+    # Tests make the games smaller.
+    HORIZON = int(os.environ.get("LAB_HORIZON", "10000"))
+    TRIALS = 60
+    N_ARMS = 4
+    BATCHES = [size for size in (1, 2, 5, 10, 20, 50, 100, 200, 500) if size <= HORIZON]
+    return BATCHES, HORIZON, N_ARMS, Stochastic, TRIALS, check_best_batch, make_algorithm, mo, np, plt, simulate
+
+
+@app.cell(hide_code=True)
+def _(mo):
+    mo.md(r"""
+    # Switching costs
+
+    To change the treatment, a hospital has to train its staff: in the first round with another arm than before, nothing
+    is gained. Each change of arm costs its round.
+
+    A learner can change arms rarely by playing **batches**: the same arm for $\tau$ rounds, and then it learns from
+    their average. Three learners draw their arms as EXP3 does:
+
+    - **EXP3** learns after every round; no noise, no privacy to speak of.
+    - **EXP3-tau** is EXP3 on batches of $\tau$ rounds, without noise. An average of $\tau$ gains moves by $1 / \tau$ if
+      one gain changes, so the larger $\tau$ is, the less its arms give away: the legend has its epsilon.
+    - **Batched-Lap-EXP3** is EXP3 on batches of $1 / \varepsilon$ rounds whose averages get Laplace noise: its epsilon
+      is pure and proven for any agent. A smaller epsilon has longer batches.
+    """)
+    return
+
+
+@app.cell(hide_code=True)
+def _(HORIZON, mo):
+    guess = mo.ui.radio(
+        ["EXP3, then epsilon = 1, then epsilon = 0.1", "epsilon = 0.1, then EXP3, then epsilon = 1", "all about equal"],
+        label=f"Arms are coins that pay with chances .6, .5, .5, .5; {HORIZON:,} rounds; every change of arm costs its"
+        " round. From the least regret to the largest, EXP3 without privacy and Batched-Lap-EXP3 at epsilon = 1 and 0.1"
+        " come in this order:",
+    )
+    mo.vstack([mo.md("## Predict"), guess])
+    return (guess,)
+
+
+@app.cell(hide_code=True)
+def _(HORIZON, N_ARMS, Stochastic, TRIALS, guess, mo, simulate):
+    mo.stop(guess.value is None, mo.md("*Choose one; then the answer appears.*"))
+
+    def play_all(algorithms, gap, costs):
+        coins = Stochastic(means=[0.5 + gap, *[0.5] * (N_ARMS - 1)], horizon=HORIZON)
+        # A gain counts only if the arms of the last `memory` rounds were the same.
+        game = {"gains": coins, "memory": int(costs)}
+        return simulate(
+            "DPBandit-MemoryBounded-v0", algorithms, horizon=HORIZON, trials=TRIALS, env_kwargs=game, seed=1
+        )
+
+    names = ["EXP3", "Batched-Lap-EXP3:epsilon=1", "Batched-Lap-EXP3:epsilon=0.1"]
+    with mo.status.spinner(title="Compiling three learners: about 15 seconds, once on this machine"):
+        with_costs, without = (play_all(names, 0.1, costs) for costs in (True, False))
+    lines = []
+    for name in names:
+        regrets = (games_of[name].policy_regret[:, -1].mean() for games_of in (with_costs, without))
+        changes = with_costs[name].switches[:, -1].mean()
+        lines.append(f"| {name} | {' | '.join(f'{regret:,.0f}' for regret in regrets)} | {changes:,.0f} |")
+    mo.md(
+        f"You said *{guess.value}*. Mean regret of {TRIALS} games:\n\n"
+        + "\n".join(["| | changes cost | changes are free | changes of arm |", "| :-- | --: | --: | --: |", *lines])
+        + "\n\nWhere changes cost a round, **more privacy has less regret**, and even less than none: what is good for"
+        " privacy, to look at many gains at once and move rarely, is good against switching costs, too. Where changes"
+        " are free, the order is the usual one."
+    )
+    return (play_all,)
+
+
+@app.cell(hide_code=True)
+def _(BATCHES, mo):
+    size = mo.ui.slider(steps=BATCHES, value=BATCHES[3], label="batch size τ", show_value=True, debounce=True)
+    gap = mo.ui.slider(
+        steps=[0.05, 0.1, 0.2, 0.3], value=0.2, label="gap: how much the best is ahead", show_value=True, debounce=True
+    )
+    costs = mo.ui.switch(value=True, label="a change of arm costs its round")
+    return costs, gap, size
+
+
+@app.cell(hide_code=True)
+def _(costs, gap, make_algorithm, mo, play_all, size):
+    private = make_algorithm("Batched-Lap-EXP3", epsilon=1 / size.value)
+    games = play_all(["EXP3", make_algorithm("EXP3-tau", batch_size=size.value), private], gap.value, costs.value)
+    words = "; ".join(
+        f"{name} {one.policy_regret[:, -1].mean():,.0f} ({one.switches[:, -1].mean():,.0f} changes)"
+        for name, one in games.items()
+    )
+    mo.vstack(
+        [
+            mo.md("## Try it"),
+            mo.hstack([size, gap, costs], justify="start", wrap=True),
+            mo.Html(f'<p id="answer">Mean regret: {words}.</p>'),
+            games.plot("policy_regret"),
+        ]
+    )
+    return
+
+
+@app.cell(hide_code=True)
+def _(mo):
+    mo.md(r"""
+    (The regret here is **policy regret**: against playing one arm throughout, who never pays for a change. The
+    guarantee of EXP3-tau comes from its own draws; Batched-Lap-EXP3 is played at $\varepsilon = 1 / \tau$.)
+
+    Find out, and write down:
+
+    1. With gap 0.3 and costs, which batch size is best for EXP3-tau? Which one with gap 0.1? Which one without costs?
+    2. Why does Batched-Lap-EXP3 change its arm in nearly every batch, and EXP3-tau less and less?
+    3. A batch size is chosen before the game. What would you choose if you knew neither the gap nor the gains?
+    """)
+    return
+
+
+@app.cell(hide_code=True)
+def _(mo):
+    mo.md(r"""
+    ## Task: the best batch, in the worst case
+
+    Batches of $\tau$ rounds make a game of $T / \tau$ steps whose gains reach up to $\tau$. EXP3's regret in it is at
+    most $2 \tau \sqrt{(e - 1) (T / \tau) K \ln K}$, and there are at most $T / \tau$ changes of arm, which cost at most
+    1 each. Together,
+
+    $$\text{regret}(\tau) \le 2 \sqrt{(e - 1)\, \tau\, T K \ln K} + T / \tau.$$
+
+    Write the $\tau$ at which this is least: a number, which need not be whole. (Open the lab with
+    `dp-bandit lab switching-costs` to edit; a read-only page does not let you.)
+    """)
+    return
+
+
+@app.cell
+def _():
+    def best_batch(horizon, n_arms):
+        # horizon: T. n_arms: K, at least 2. Return one number.
+        ...
+
+    return (best_batch,)
+
+
+@app.cell(hide_code=True)
+def _(best_batch, check_best_batch):
+    verdict = check_best_batch(best_batch)
+    verdict
+    return (verdict,)
+
+
+@app.cell(hide_code=True)
+def _(BATCHES, HORIZON, N_ARMS, best_batch, gap, make_algorithm, mo, np, play_all, plt, verdict):
+    mo.stop(not verdict.passed)
+    by_size = [make_algorithm("EXP3-tau", batch_size=batch) for batch in BATCHES]
+    measured = [next(iter(play_all([one], gap.value, True).values())).policy_regret[:, -1].mean() for one in by_size]
+    own = best_batch(HORIZON, N_ARMS)
+    picture, axes = plt.subplots(figsize=(6, 3), layout="constrained")
+    axes.semilogx(BATCHES, measured, "o-", label="measured: EXP3-tau, changes cost their round")
+    axes.axvline(own, color="black", linestyle="--", label=f"your τ = {own:.1f}, for the worst case")
+    axes.set(xlabel="batch size τ", ylabel="mean policy regret (gain)", ylim=(0, None), title=f"gap {gap.value:g}")
+    axes.legend(frameon=False)
+    plt.close(picture)
+    mo.vstack(
+        [
+            picture,
+            mo.md(
+                f"Measured at this gap (move its slider), the best of these batch sizes is"
+                f" {BATCHES[int(np.argmin(measured))]}. A worst case is no forecast, but yours is not far off anywhere."
+            ),
+        ]
+    )
+    return
+
+
+@app.cell(hide_code=True)
+def _(mo):
+    mo.md(r"""
+    ## What you have seen
+
+    - Where a change of arm costs something, regret cannot stay near $\sqrt{T}$: against the worst opponent it grows as
+      $T^{2/3}$, and batches of about $T^{1/3}$ rounds reach that.
+    - Batches also hide single gains, so that more privacy may cost nothing, or less than nothing.
+    - Which learner is best depends on what is charged: say which regret you mean.
+
+    Read on: `docs/environments.md`, `docs/reproductions/figure-1.md`, and `dp-bandit show EXP3-tau`.
+    """)
+    return
+
+
+if __name__ == "__main__":
+    app.run()

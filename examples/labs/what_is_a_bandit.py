@@ -1,0 +1,258 @@
+"""Lab 1: is there one best way to play against five different opponents?"""
+
+import marimo
+
+__generated_with = "0.25.2"
+app = marimo.App(width="medium", app_title="What is a bandit?")
+
+
+@app.cell(hide_code=True)
+def _():
+    import os
+
+    import marimo as mo
+    import numpy as np
+
+    from dp_bandit_envs import make_algorithm, simulate
+    from dp_bandit_envs.course.checks.check_bandits import check_regret
+    from dp_bandit_envs.course.mind_reader import MindReader
+    from dp_bandit_envs.envs.bandit_env import BanditEnv
+
+    # Tests make the games smaller.
+    LONGEST = int(os.environ.get("LAB_HORIZON", "10000"))
+    TRIALS = 60
+    LEARNERS = ["UCB", "EXP3", "Uniform"]
+    OPPONENTS = {
+        "Coins: each arm pays 1 with a chance of its own": "Stochastic",
+        "Coins whose chances change every round": "FullyOblivious",
+        "Coins that show each outcome for 200 rounds": "Oblivious",
+        "Rhythms: arms pay every second or third round": "Deterministic",
+        "A random walk, and a change of arm pays nothing": "Switching",
+    }
+    return BanditEnv, LEARNERS, LONGEST, MindReader, OPPONENTS, TRIALS, check_regret, make_algorithm, mo, np, simulate
+
+
+@app.cell(hide_code=True)
+def _(mo):
+    mo.md("""
+    # What is a bandit?
+
+    There are three slot machines, the **arms**. In each **round** you pull one of them, and see what it pays: 1 or 0.
+    What the others would have paid you never see. That is the whole game, and it is played wherever one of several
+    options is chosen again and again: treatments in a clinic, advertisements on a page, routes of a packet.
+
+    Play 30 rounds. You trade off two things: trying arms to learn about them, and playing the one that looks best.
+    """)
+    return
+
+
+@app.cell(hide_code=True)
+def _(mo, np):
+    luck = np.random.default_rng()
+    payments = luck.random((30, 3)) < luck.permutation([0.3, 0.5, 0.7])
+    get_pulled, set_pulled = mo.state([])
+    return get_pulled, payments, set_pulled
+
+
+@app.cell(hide_code=True)
+def _(mo, payments, set_pulled):
+    def pull(arm):
+        set_pulled(lambda before: [*before, arm] if len(before) < len(payments) else before)
+
+    arm_buttons = [mo.ui.button(label=f"pull arm {arm}", on_change=lambda _, arm=arm: pull(arm)) for arm in range(3)]
+    mo.hstack(arm_buttons, justify="start")
+    return (arm_buttons,)
+
+
+@app.cell(hide_code=True)
+def _(get_pulled, mo, np, payments):
+    pulled = np.array(get_pulled(), int)
+    got = payments[np.arange(len(pulled)), pulled]
+    table = [f"| arm {arm} | {(pulled == arm).sum()} | {got[pulled == arm].sum()} |" for arm in range(3)]
+    last = f"The last pull paid **{int(got[-1])}**. " if len(pulled) else ""
+    over = ""
+    if len(pulled) == len(payments):
+        totals = payments.sum(axis=0)
+        over = (
+            f"\n\nArm {totals.argmax()}, played throughout, would have paid {totals.max()}. Your **regret** is"
+            f" {totals.max()} - {got.sum()} = **{totals.max() - got.sum()}**. Reload the page for another game."
+        )
+    mo.md(
+        f"{last}Rounds left: {len(payments) - len(pulled)}.\n\n"
+        + "\n".join(["| | pulls | paid in all |", "| :-- | --: | --: |", *table])
+        + over
+    )
+    return
+
+
+@app.cell(hide_code=True)
+def _(LONGEST, OPPONENTS, mo):
+    guess = mo.ui.radio(
+        ["none of the five", "one or two of them", "four of them", "all five"],
+        label=f"After {LONGEST:,} rounds of four arms, UCB has less regret than EXP3 against ...",
+    )
+    opponents = "\n".join(f"- {words}" for words in OPPONENTS)
+    mo.vstack(
+        [
+            mo.md(f"""
+## Predict
+
+An **opponent** (an *adversary*) writes down beforehand what every arm pays in every round. **Regret** is what the best
+single arm would have paid, less what you got. Here are five opponents:
+
+{opponents}
+
+And two learners:
+
+- **UCB** follows averages. It plays the arm whose average, plus a bonus for arms tried rarely, is largest. There is a
+  proof that its regret is small if arms are coins with fixed chances; for other opponents there is none.
+- **EXP3** draws an arm at random, likelier those with large (estimated) sums. There is a proof that its regret is small
+  on average against *every* opponent who writes everything down beforehand.
+"""),
+            guess,
+        ]
+    )
+    return (guess,)
+
+
+@app.cell(hide_code=True)
+def _(LEARNERS, LONGEST, OPPONENTS, TRIALS, guess, mo, simulate):
+    mo.stop(guess.value is None, mo.md("*Choose one; then the answer appears.*"))
+
+    def play_all(who, horizon):
+        return simulate(f"DPBandit-{who}-v0", LEARNERS, horizon=horizon, trials=TRIALS, seed=1)
+
+    found = {}
+    progress = mo.status.progress_bar(
+        list(OPPONENTS.items()), title="Compiling three learners against five opponents: about 30 seconds, once"
+    )
+    for words, who_writes in progress:
+        games_of = play_all(who_writes, LONGEST)
+        found[words] = {name: one.external_regret[:, -1].mean() for name, one in games_of.items()}
+    lines = [
+        f"| {words} | {' | '.join(f'{regret:,.0f}' for regret in regrets.values())} |"
+        for words, regrets in found.items()
+    ]
+    better = sum(regrets["UCB"] < regrets["EXP3"] for regrets in found.values())
+    mo.md(
+        f"You said *{guess.value}*. Mean regret in {TRIALS} games:\n\n"
+        + "\n".join([f"| | {' | '.join(LEARNERS)} |", "| :-- | --: | --: | --: |", *lines])
+        + f"\n\nUCB is better than EXP3 against **{better} of 5**. Uniform draws every arm alike and learns nothing."
+    )
+    return (play_all,)
+
+
+@app.cell(hide_code=True)
+def _(LONGEST, OPPONENTS, mo):
+    opponent = mo.ui.dropdown(OPPONENTS, value=next(iter(OPPONENTS)), label="opponent")
+    horizon = mo.ui.slider(
+        steps=[LONGEST // share for share in (20, 10, 5, 2, 1)],
+        value=LONGEST,
+        label="rounds T",
+        show_value=True,
+        debounce=True,
+    )
+    return horizon, opponent
+
+
+@app.cell(hide_code=True)
+def _(LEARNERS, horizon, make_algorithm, mo, opponent, play_all):
+    games = play_all(opponent.value, horizon.value)
+    bound = make_algorithm("EXP3").regret_bound(n_arms=4, horizon=horizon.value)
+    regrets_now = ", ".join(f"{name} {games[name].external_regret[:, -1].mean():,.1f}" for name in LEARNERS)
+    charge = " (EXP3's proof does not count what changes of arm cost.)" if opponent.value == "Switching" else ""
+    mo.vstack(
+        [
+            mo.md("## Try it"),
+            mo.hstack([opponent, horizon], justify="start", wrap=True),
+            mo.Html(
+                f'<p id="answer">Mean regret after {horizon.value:,} rounds: {regrets_now}. EXP3 is proven to stay'
+                f" below {bound:,.0f}.{charge}</p>"
+            ),
+            games.plot("external_regret"),
+        ]
+    )
+    return
+
+
+@app.cell(hide_code=True)
+def _(mo):
+    mo.md("""
+    Find out, and write down:
+
+    1. From T to 2T, does UCB's regret double? EXP3's? That of Uniform?
+    2. Against which opponent is a regret negative, and how can that be? (What does regret compare with?)
+    3. EXP3 is far from its proven bound everywhere. Why would one still want the proof?
+    4. Why is EXP3 so bad when a change of arm pays nothing? (That is lab 3.)
+    """)
+    return
+
+
+@app.cell(hide_code=True)
+def _(mo):
+    second_guess = mo.ui.radio(
+        ["small, about 100", "about 1,000", "about 3,000"],
+        label="UCB draws no random numbers. So an opponent who has its code can work out beforehand which arm UCB will"
+        " play in each round, and let that arm pay 0 and all others 1. UCB's regret after 4,000 rounds is ...",
+    )
+    mo.vstack([mo.md("## A sixth opponent: the mind reader"), second_guess])
+    return (second_guess,)
+
+
+@app.cell(hide_code=True)
+def _(BanditEnv, LEARNERS, MindReader, mo, second_guess, simulate):
+    mo.stop(second_guess.value is None, mo.md("*Choose one; then the answer appears.*"))
+    read = simulate(lambda: BanditEnv(MindReader(4, 4_000)), LEARNERS, trials=20, seed=1)
+    mo.md(
+        f"You said *{second_guess.value}*. The best arm pays 3,000, and UCB gets nothing. Regrets: "
+        + ", ".join(f"{name} has {one.external_regret[:, -1].mean():,.0f}" for name, one in read.items())
+        + ". Whoever can be predicted can be cheated; EXP3 and Uniform draw their arms at random, and nobody can write"
+        " down beforehand which. Randomness will protect in another way too: from lab 2 on, it hides what was learnt."
+    )
+    return
+
+
+@app.cell(hide_code=True)
+def _(mo):
+    mo.md("""
+    ## Task: regret
+
+    Write the regret of one game. (Open the lab with `dp-bandit lab what-is-a-bandit` to edit; a read-only page does not
+    let you.)
+    """)
+    return
+
+
+@app.cell
+def _():
+    def regret(gains, arms):
+        # gains: array (T, K), what each of K arms would have paid in each of T rounds, in [0, 1].
+        # arms: array (T,), the arms that were played, numbers from 0 to K - 1. Return one number.
+        ...
+
+    return (regret,)
+
+
+@app.cell(hide_code=True)
+def _(check_regret, regret):
+    check_regret(regret)
+    return
+
+
+@app.cell(hide_code=True)
+def _(mo):
+    mo.md("""
+    ## What you have seen
+
+    - A bandit learner sees the gain of its own arm only, and is judged by regret: against the best *single* arm.
+    - Following averages is best when arms are coins, and good against much else; but whoever can be predicted can lose
+      everything, and randomness protects.
+    - A proof "against every opponent" is about the worst one, and says little about a given one.
+
+    Read on: `docs/first-game.md`, `docs/environments.md`, and `dp-bandit show EXP3`.
+    """)
+    return
+
+
+if __name__ == "__main__":
+    app.run()
