@@ -3,7 +3,7 @@
 from typing import Any, Final, NamedTuple
 
 from dp_bandit_envs.adversaries.bernoulli_prior import BernoulliPrior
-from dp_bandit_envs.algorithms import Algorithm
+from dp_bandit_envs.algorithms import Algorithm, make_algorithm
 from dp_bandit_envs.course.greedy_agent import Greedy
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.protocols import AgentFactory, Environment, FloatArray
@@ -61,7 +61,7 @@ def play_leagues(make_agent: AgentFactory, seed: int, leagues: int = LEAGUES) ->
     players = {
         "own": Algorithm("own", make_agent, behind_noise),
         "greedy": Algorithm("greedy", Greedy, behind_noise),
-        "chance": "Uniform",
+        "chance": make_algorithm("Uniform"),
     }
     played: Any = simulate(hidden_game, players, trials=leagues * GAMES, seed=seed, checkpoints=QUARTERS)
     regret = {name: outcome.pseudo_regret for name, outcome in played.items()}

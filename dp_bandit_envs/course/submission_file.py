@@ -6,7 +6,7 @@ import os
 import re
 import textwrap
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 import gymnasium as gym
 
@@ -56,7 +56,7 @@ def save_submission(agent_class: Any, name: str, folder: str | os.PathLike[str] 
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise WrongAnswer(f"{path} cannot be written: {error.strerror}.") from None
-    return f"Saved as {path}. Play it against others with: dp-bandit tournament {Path(folder)}"
+    return f"Saved as {path}. Play it against others with: dp-bandit tournament {Path(folder)} --epsilon 1"
 
 
 def cell_source(agent_class: type[FunctionalAgent]) -> str:
@@ -80,7 +80,7 @@ def cell_source(agent_class: type[FunctionalAgent]) -> str:
     return text.strip()
 
 
-def is_cell(node: ast.stmt) -> bool:
+def is_cell(node: ast.stmt) -> TypeGuard[ast.FunctionDef]:
     """Return whether a statement is a function with a decorator of marimo, such as `@app.cell`."""
     return isinstance(node, ast.FunctionDef) and any("app.cell" in ast.unparse(one) for one in node.decorator_list)
 

@@ -82,8 +82,8 @@ def check_probabilities(probabilities: Callable[[FloatArray, float], FloatArray]
             if not same(answer, right):
                 raise WrongAnswer(wrong_step(np.array(sums), rate, answer, right))
     for sums in FAR:
-        answer = far_answer(probabilities, np.array(sums))
-        if answer is None or not same(answer, softmax(np.array(sums), 1.0)):
+        far = far_answer(probabilities, np.array(sums))
+        if far is None or not same(far, softmax(np.array(sums), 1.0)):
             raise WrongAnswer(
                 f"With sums {list(sums)} and rate 1 the exponentials leave the range of floats. Which number may be"
                 " taken from all sums without changing any probability?"

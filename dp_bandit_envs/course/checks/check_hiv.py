@@ -3,7 +3,7 @@
 import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from dp_bandit_envs.course.checking import WrongAnswer, brief, call, graded, kind, number
 
@@ -160,7 +160,7 @@ CASES: Final = {
 
 
 @graded
-def check_publishing(decisions: Mapping[str, bool]) -> str:
+def check_publishing(decisions: Any) -> str:
     """Check the decisions about `CASES`: True for what may be published, by the letter of the case.
 
     Nothing is drawn: the rate of false alarms is 0.
