@@ -51,7 +51,7 @@ def lab(
     require("marimo", extra="labs")
     copied = copy_labs(folder)
     if copied:
-        console.print(f"Copied {len(copied)} notebooks to {folder}.", highlight=False, markup=False)
+        console.print(f"Copied {len(copied)} notebooks to {folder}.", highlight=False, markup=False, soft_wrap=True)
     with served(folder, page, read_only=read_only, host=host, port=port) as (address, process):
         console.print(f"The labs are open at {address}", highlight=False, markup=False, soft_wrap=True)
         console.print("Press Ctrl-C here to close them.", highlight=False)
@@ -60,7 +60,7 @@ def lab(
         try:
             process.wait()
         except KeyboardInterrupt:
-            console.print(f"\nClosed. Your copies are in {folder}.", highlight=False, markup=False)
+            console.print(f"\nClosed. Your copies are in {folder}.", highlight=False, markup=False, soft_wrap=True)
 
 
 def show_labs() -> None:

@@ -1,0 +1,85 @@
+"""Copies of the labs, and marimo's process: started with a password, ended with all that it started."""
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+
+import pytest
+
+from dp_bandit_envs.course import opening
+from dp_bandit_envs.course.lab_copies import START_PAGE, copy_labs
+from dp_bandit_envs.optional import installed
+from tests.tools.refusals import refused
+
+needs_marimo = pytest.mark.skipif(not installed("marimo"), reason="there is no marimo: pip install -e '.[labs]'")
+
+
+def test_a_copy_is_never_overwritten(tmp_path):
+    folder = tmp_path / "labs"
+    assert START_PAGE in copy_labs(folder)
+    for name in ("price_of_privacy.py", "pyproject.toml"):
+        (folder / name).write_text("mine", encoding="utf-8")
+    (folder / START_PAGE).unlink()
+    assert copy_labs(folder) == [START_PAGE]
+    assert {(folder / name).read_text() for name in ("price_of_privacy.py", "pyproject.toml")} == {"mine"}
+
+
+def test_a_port_that_is_taken_is_refused_and_another_one_found():
+    with socket.socket() as one:
+        one.bind((opening.LOOPBACK, 0))
+        one.listen()
+        taken = one.getsockname()[1]
+        with refused(ValueError, f"port {taken}", "--port"):
+            opening.free_port(opening.LOOPBACK, taken)
+    assert opening.free_port(opening.LOOPBACK, None) >= opening.FIRST_PORT
+
+
+def test_marimo_is_asked_for_by_the_name_of_the_extra(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "marimo", None)
+    with refused(ImportError, "dp-bandit-envs[labs]"), opening.served(tmp_path, START_PAGE):
+        pass
+
+
+def alive_in(group):
+    """Return the processes of a group that still run; dead ones stay listed until somebody asks for them."""
+    import psutil  # comes with marimo
+
+    found = []
+    for one in psutil.process_iter():
+        with contextlib.suppress(psutil.NoSuchProcess, ProcessLookupError):
+            if os.getpgid(one.pid) == group and one.status() != psutil.STATUS_ZOMBIE:
+                found.append(one.name())
+    return found
+
+
+@needs_marimo
+def test_whoever_lacks_the_password_sees_nothing_and_nothing_is_left_running(tmp_path):
+    copy_labs(tmp_path)
+    with opening.served(tmp_path, START_PAGE) as (address, process):
+        assert urllib.request.urlopen(address).status == 200
+        password = address.rpartition("=")[2]
+        assert len(password) > 10 and password not in " ".join(process.args)
+        with urllib.request.urlopen(address.partition("&")[0]) as answer:
+            assert "/auth/login" in answer.url
+    with pytest.raises(OSError):
+        urllib.request.urlopen(address)
+    assert not alive_in(process.pid)
+
+
+@needs_marimo
+def test_ctrl_c_ends_the_command(tmp_path):
+    command = [sys.executable, "-c", "from dp_bandit_envs.cli import main; main()"]
+    options = ["lab", "price", "--folder", tmp_path / "mine", "--headless", "--read-only"]
+    with subprocess.Popen(
+        [*command, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", start_new_session=True
+    ) as process:
+        lines = [process.stdout.readline() for _ in range(3)]
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate()
+    assert "price_of_privacy.py" in lines[1] and "Ctrl-C" in lines[2]
+    assert "Closed" in out and (process.returncode, err) == (0, "")

@@ -1,0 +1,38 @@
+"""Each lab has all its parts, and its notebook runs as a program, up to the question and after it."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dp_bandit_envs.course.lab_list import LABS
+
+FOLDER = Path(__file__).parents[2] / "examples" / "labs"
+NOTEBOOKS = sorted(path.name for path in FOLDER.glob("*.py") if path.name != "__init__.py")
+NAMES = [lab.file.removesuffix(".py") for lab in LABS]
+
+
+def test_the_list_and_the_folder_have_the_same_labs():
+    assert sorted([*(lab.file for lab in LABS), "all_labs.py"]) == NOTEBOOKS
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_lab_has_a_solution_and_a_page_for_the_teacher(name):
+    assert ast.get_docstring(ast.parse((FOLDER / "solutions" / f"{name}.py").read_text(encoding="utf-8")))
+    page = (FOLDER / "teacher" / f"{name}.md").read_text(encoding="utf-8")
+    assert "minutes" in page and "false alarm" in page.lower()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_notebook_asks_first_and_shows_an_answer(name):
+    source = (FOLDER / f"{name}.py").read_text(encoding="utf-8")
+    assert "mo.stop(" in source and 'id="answer"' in source and "What you have seen" in source
+
+
+def test_marimo_finds_no_fault_in_the_notebooks():
+    pytest.importorskip("marimo")
+    command = [sys.executable, "-m", "marimo", "check", "--strict", *(FOLDER / name for name in NOTEBOOKS)]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8")
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -1,0 +1,78 @@
+"""Lab 2: the scale of Laplace noise, and the release."""
+
+import numpy as np
+import pytest
+
+from dp_bandit_envs.course.checks.check_price import MISTAKES, check_noise_scale, check_release
+from dp_bandit_envs.labs.solutions.price_of_privacy import noise_scale, release
+
+
+def test_the_solutions_pass():
+    assert check_noise_scale(noise_scale)
+    assert check_release(release)
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (lambda n, epsilon: 1 / n, "does not depend on epsilon"),
+        (lambda n, epsilon: 1 / (n * epsilon) ** 2, "a square too much"),
+        (lambda n, epsilon: 2 / (n * epsilon) ** 2, "the variance"),
+        (lambda n, epsilon: "1 / (n epsilon)", "it is text"),
+        (lambda n, epsilon: None if epsilon < 9 else 1, "returns nothing"),
+        (lambda n, epsilon: 1 / n if epsilon == 1 else 3 / n, "right for epsilon = 1, and not for others"),
+        (lambda n, epsilon: 1 / epsilon if n == 1 else 3 / epsilon, "right for a single gain"),
+        (lambda n, epsilon: 0.9 / (n * epsilon), "too small: the release would not be private"),
+        (lambda n, epsilon: 1 / (n - 1), "ZeroDivisionError"),
+    ],
+)
+def test_a_wrong_scale_gets_the_words_that_fit(answer, said):
+    verdict = check_noise_scale(answer)
+    assert not verdict and said in verdict.says
+
+
+@pytest.mark.parametrize(("formula", "says"), MISTAKES)
+def test_every_mistake_that_is_known_gets_its_own_words(formula, says):
+    assert check_noise_scale(formula).says == says
+
+
+def another_source(gains, epsilon, rng):
+    return gains.mean() + np.random.default_rng().laplace(scale=1 / (len(gains) * epsilon))
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (lambda gains, epsilon, rng: gains.mean(), "has no noise"),
+        (another_source, "take all random numbers from rng"),
+        (lambda gains, epsilon, rng: gains.mean() + rng.laplace(scale=1 / epsilon), "4 times as large"),
+        (lambda gains, epsilon, rng: gains.mean() + rng.laplace(scale=1 / len(gains)), "loses about 1 instead of 0.2"),
+        (
+            lambda gains, epsilon, rng: gains.mean() + rng.normal(scale=np.sqrt(np.pi / 2) / (len(gains) * epsilon)),
+            "another distribution than Laplace noise",
+        ),
+        (lambda gains, epsilon, rng: min(max(release(gains, epsilon, rng), 0), 1), "cut at 0 or 1"),
+        (lambda gains, epsilon, rng: release(gains, epsilon, rng) + 0.5, "above the average"),
+        (lambda gains, epsilon, rng: gains + rng.laplace(), "an array of shape (4,)"),
+    ],
+)
+def test_a_wrong_release_gets_the_words_that_fit(answer, said):
+    verdict = check_release(answer)
+    assert not verdict and said in verdict.says
+
+
+def by_signs(gains, epsilon, rng):
+    size = rng.exponential() / (len(gains) * epsilon)
+    return sum(gains) / len(gains) + (size if rng.random() < 0.5 else -size)
+
+
+def by_a_difference(gains, epsilon, rng):
+    one, other = rng.standard_exponential(2)
+    return np.mean(gains) + np.float64(one - other) / (len(gains) * epsilon)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("answer", [release, by_signs, by_a_difference])
+def test_right_releases_pass_at_two_hundred_seeds(answer):
+    """A false alarm has a probability of at most 1.5e-4 a seed, 600 of them 9 %; with these seeds there is none."""
+    assert all(check_release(answer, seed=seed) for seed in range(200))

@@ -1,0 +1,46 @@
+"""Lab 3: the batch size at which a bound on regret is least."""
+
+import numpy as np
+import pytest
+
+from dp_bandit_envs.course.checks.check_switching import MISTAKES, bound, check_best_batch
+from dp_bandit_envs.labs.solutions.switching_costs import best_batch
+
+
+def by_search(horizon, n_arms):
+    sizes = np.geomspace(1e-2, horizon, 20_000)
+    return sizes[np.argmin([bound(size, horizon, n_arms) for size in sizes])]
+
+
+def test_the_solution_passes_and_so_does_a_search():
+    assert check_best_batch(best_batch)
+    assert check_best_batch(by_search)
+
+
+@pytest.mark.parametrize(("mistake", "says"), MISTAKES)
+def test_every_mistake_that_is_known_gets_its_own_words(mistake, says):
+    verdict = check_best_batch(mistake)
+    assert not verdict and verdict.says == says
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (lambda horizon, n_arms: round(best_batch(horizon, n_arms)), "That is rounded"),
+        (lambda horizon, n_arms: best_batch(10_000, 4), "right for T = 10,000 and K = 4, but not for T = 1,000"),
+        (lambda horizon, n_arms: "10", "it is text ('10')"),
+        (lambda horizon, n_arms: -1.0, "more than 0 rounds"),
+        (lambda horizon, n_arms: 5.0, "the bound is 3,380 with your batches of 5 rounds"),
+        (lambda horizon: 5.0, "cannot be called"),
+    ],
+)
+def test_other_wrong_answers_get_the_words_that_fit(answer, said):
+    verdict = check_best_batch(answer)
+    assert not verdict and said in verdict.says
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(200))
+def test_right_answers_pass_within_the_precision_of_a_search(seed):
+    share = np.random.default_rng(seed).uniform(-1.9e-3, 1.9e-3)
+    assert check_best_batch(lambda horizon, n_arms: best_batch(horizon, n_arms) * (1 + share))

@@ -1,0 +1,75 @@
+"""Lab 1: the regret of one game, and the opponent that reads UCB's mind."""
+
+import numpy as np
+import pytest
+
+from dp_bandit_envs import make_algorithm, play
+from dp_bandit_envs.conformance import check_adversary
+from dp_bandit_envs.course.checks.check_bandits import MISTAKES, check_regret
+from dp_bandit_envs.course.mind_reader import MindReader
+from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.labs.solutions.what_is_a_bandit import regret
+
+
+def test_the_solution_passes():
+    assert check_regret(regret)
+
+
+@pytest.mark.parametrize(("mistake", "says"), MISTAKES)
+def test_every_mistake_that_is_known_gets_its_own_words(mistake, says):
+    verdict = check_regret(mistake)
+    assert not verdict and verdict.says == says
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (lambda gains, arms: None if len(arms) else 0, "returns nothing"),
+        (lambda gains, arms: gains.sum(axis=0).max() - np.cumsum(gains[:, 0]), "it is an array of shape (3,)"),
+        (lambda gains, arms: str(regret(gains, arms)), "it is text ('"),
+        (lambda gains, arms: gains[arms].sum(), "work it out by hand"),
+        (lambda gains: 0, "cannot be called"),
+    ],
+)
+def test_other_wrong_answers_get_the_words_that_fit(answer, said):
+    assert said in check_regret(answer).says
+
+
+def by_loops(gains, arms):
+    totals = [0.0] * gains.shape[1]
+    got = 0.0
+    for row, arm in zip(gains.tolist(), arms.tolist(), strict=True):
+        got += row[arm]
+        totals = [total + gain for total, gain in zip(totals, row, strict=True)]
+    return max(totals) - got
+
+
+def by_differences(gains, arms):
+    return np.max([(gains[:, arm] - gains[range(len(arms)), arms]).sum() for arm in range(gains.shape[1])])
+
+
+@pytest.mark.parametrize("answer", [by_loops, by_differences])
+def test_other_right_answers_pass(answer):
+    assert check_regret(answer)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(200))
+def test_right_answers_pass_whatever_the_order_of_their_sums(seed):
+    rng = np.random.default_rng(seed)
+
+    def shuffled(gains, arms):
+        order = rng.permutation(len(arms))
+        return [by_loops, by_differences, regret][seed % 3](gains[order], arms[order])
+
+    assert check_regret(shuffled)
+
+
+def test_the_mind_reader_takes_everything_from_ucb():
+    """UCB tries all arms alike: each pays in three of four rounds, and it gets nothing."""
+    game = play(BanditEnv(MindReader(4, 400)), make_algorithm("UCB"), seed=1)
+    assert game.gains.sum() == 0 and game.external_regret[-1] == 300
+
+
+def test_the_mind_reader_is_an_adversary():
+    check_adversary(MindReader)
