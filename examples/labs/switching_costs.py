@@ -182,7 +182,7 @@ def _(BATCHES, HORIZON, N_ARMS, best_batch, gap, make_algorithm, mo, np, play_al
             picture,
             mo.md(
                 f"Measured at this gap (move its slider), the best of these batch sizes is"
-                f" {BATCHES[int(np.argmin(measured))]}. A worst case is no forecast, but yours is not far off anywhere."
+                f" {BATCHES[int(np.argmin(measured))]}. A worst case is no forecast of a given game."
             ),
         ]
     )
