@@ -11,10 +11,10 @@ figure-1: $(VENV)/.base
 
 # A sixth of the tests' time, nearly all of the tests: see tests/thorough.txt for the others.
 quick: $(VENV)/.test
-	$(BIN)/python -m pytest -n auto -m 'not slow and not thorough'
+	$(BIN)/python -m pytest -n auto --dist loadfile -m 'not slow and not thorough'
 
 test: lint
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 test-slow: $(VENV)/.neighbours $(VENV)/.docs
 	$(BIN)/python -m pytest -m slow
@@ -29,7 +29,7 @@ test-lowest:
 	# pip chooses the build of torch by its own settings; see constraints.txt.
 	sed -E '/^(torch|triton|cuda|nvidia)/d' $(LOWEST)/all.txt > $(LOWEST)/lowest.txt
 	$(LOWEST)/bin/pip install --quiet -c constraints.txt -r $(LOWEST)/lowest.txt -e '.[sb3,test]'
-	$(LOWEST)/bin/python -m pytest -n auto -m 'not slow and not thorough' -o filterwarnings=default
+	$(LOWEST)/bin/python -m pytest -n auto --dist loadfile -m 'not slow and not thorough' -o filterwarnings=default
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
