@@ -108,7 +108,7 @@ def chosen_seed(seed: Seed, is_real: bool) -> int | None:
     """Return a seed as a number, or None for a secret one; `"auto"` is 0, or where data are real a secret one."""
     if isinstance(seed, str) and seed == "auto":
         return None if is_real else 0
-    return checked_seed(seed)  # type: ignore[arg-type]
+    return checked_seed(seed)
 
 
 def drawn_seed() -> int:

@@ -19,5 +19,6 @@ class RoundedLayout(ConstrainedLayoutEngine):
         super().execute(fig)
         for axes in fig.axes:
             if axes.get_in_layout() and axes.get_subplotspec() is not None:
-                axes.set_position([round(edge, DIGITS) for edge in axes.get_position(original=True).bounds])
+                left, bottom, width, height = (round(edge, DIGITS) for edge in axes.get_position(original=True).bounds)
+                axes.set_position((left, bottom, width, height))
                 axes.set_in_layout(True)  # which a position set by hand ends
