@@ -7,6 +7,7 @@ A check is a function that raises `WrongAnswer` for what is wrong and returns th
 import copy
 import functools
 import inspect
+import linecache
 import math
 import reprlib
 import traceback
@@ -183,8 +184,13 @@ def brief(value: Any) -> str:
 
 def failure(error: BaseException) -> str:
     """Return an error in words, with the line of the student's code where it came up."""
-    # The first frame is ours; below the student's last line may be others', such as NumPy's.
-    frames = traceback.extract_tb(error.__traceback__)[1:]
-    own = [frame for frame in frames if frame.line and "site-packages" not in frame.filename]
-    where = f", in the line `{own[-1].line}`" if own else ""
+    frames = traceback.walk_tb(error.__traceback__)
+    own = [
+        (frame.f_code.co_filename, line)
+        for frame, line in frames
+        if not frame.f_globals.get("__name__", "").startswith("dp_bandit_envs.")
+        and "site-packages" not in frame.f_code.co_filename
+    ]
+    line = linecache.getline(*own[-1]).strip() if own else ""
+    where = f", in the line `{line}`" if line else ""
     return f"{type(error).__name__}: {str(error).rstrip('.') or 'no words'}{where}"

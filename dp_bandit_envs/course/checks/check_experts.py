@@ -1,0 +1,133 @@
+"""Lab 7, experts: the noise on every gain of a round, and the step of exponential weights."""
+
+import math
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from dp_bandit_envs.course.checking import WrongAnswer, call, graded, number, numbers
+from dp_bandit_envs.protocols import FloatArray
+
+SIZES: Final = ((10, 1.0), (10, 0.5), (4, 2.0), (2, 0.1), (100, 3.0))  # experts and epsilon
+SLIPS: Final[tuple[tuple[Callable[[int, float], float], str], ...]] = (
+    (lambda k, e: k, "This does not depend on epsilon: stronger privacy has to mean more noise."),
+    (lambda k, e: k * e, "This grows with epsilon. Which epsilon is the stronger promise, a small or a large one?"),
+    (
+        lambda k, e: 1 / e,
+        "That is enough for one published gain. How far can all gains of a round move together if it changes?",
+    ),
+    (
+        lambda k, e: math.sqrt(k) / e,
+        "The square root is the L2 distance of two rounds, for normal noise. Laplace noise counts in L1.",
+    ),
+    (
+        lambda k, e: 2 * (k / e) ** 2,
+        "That is the variance of the noise, which is 2 b^2; asked for is the scale b itself.",
+    ),
+    (
+        lambda k, e: math.sqrt(2) * k / e,
+        "That is the standard deviation, which is sqrt(2) b; asked for is the scale b itself.",
+    ),
+    (
+        lambda k, e: 2 * k / e,
+        "That is private, but twice the noise that is needed: how far apart can two gains in [0, 1] be?",
+    ),
+    (lambda k, e: k / e**2, "Epsilon has entered twice: half the epsilon needs twice the noise, not four times."),
+)
+
+
+@graded
+def check_noise_scale(noise_scale: Callable[[int, float], float]) -> str:
+    """Check the scale of the Laplace noise on each gain of a round, `noise_scale(n_experts, epsilon)`.
+
+    Right is K / epsilon, to a relative 1e-6. Nothing is drawn: the rate of false alarms is 0.
+    """
+    answers = np.array([number(call(noise_scale, k, epsilon), "The scale") for k, epsilon in SIZES])
+    right = np.array([k / epsilon for k, epsilon in SIZES])
+    if same(answers, right):
+        return "All K gains of a round can move by 1 each, K in L1: with 10 experts at epsilon 1, noise of scale 10."
+    for slip, words in SLIPS:
+        if same(answers, np.array([slip(k, epsilon) for k, epsilon in SIZES])):
+            raise WrongAnswer(words)
+    strong = np.array([epsilon == 1.0 for _, epsilon in SIZES])
+    if same(answers[strong], right[strong]):
+        raise WrongAnswer("It is right at epsilon = 1, but not at other epsilons.")
+    (k, epsilon), answer = next(
+        (size, answer) for size, answer, wanted in zip(SIZES, answers, right, strict=True) if not same(answer, wanted)
+    )
+    wrong = "less noise than epsilon allows, so that it is not private" if answer < k / epsilon else "too much noise"
+    raise WrongAnswer(
+        f"For {k} experts at epsilon {epsilon:g} your scale {answer:.4g} is {wrong}. How far does a round's vector of"
+        " gains move in L1 if the round changes?"
+    )
+
+
+RATES: Final = (0.3, 0.05, 1.0)
+SUMS: Final = ((1.0, 2.0, 4.0), (-3.0, 0.5), (10.0, 11.0, 9.0, 10.5, 7.0), (5.0, 5.0))
+FAR: Final = ((5000.0, 5001.0, 4000.0), (-9000.0, -9001.0), (0.0, 20_000.0))
+
+
+@graded
+def check_probabilities(probabilities: Callable[[FloatArray, float], FloatArray]) -> str:
+    """Check the step of exponential weights, `probabilities(sums, learning_rate)`, shape `(n_experts,)`.
+
+    Right is exp(a S_i) / sum_j exp(a S_j), to 1e-6 each, for sums of either sign and as large as 20,000. Nothing is
+    drawn: the rate of false alarms is 0.
+    """
+    for sums in SUMS:
+        for rate in RATES:
+            answer = numbers(call(probabilities, np.array(sums), rate), (len(sums),), "The vector of probabilities")
+            right = softmax(np.array(sums), rate)
+            if not same(answer, right):
+                raise WrongAnswer(wrong_step(np.array(sums), rate, answer, right))
+    for sums in FAR:
+        far = far_answer(probabilities, np.array(sums))
+        if far is None or not same(far, softmax(np.array(sums), 1.0)):
+            raise WrongAnswer(
+                f"With sums {list(sums)} and rate 1 the exponentials leave the range of floats. Which number may be"
+                " taken from all sums without changing any probability?"
+            )
+    return "Only differences of sums matter, and noise may make sums negative or large: your step copes with all of it."
+
+
+def far_answer(probabilities: Callable[[FloatArray, float], FloatArray], sums: FloatArray) -> FloatArray | None:
+    """Return the answer for large sums at rate 1, or None if it failed or is not made of finite numbers."""
+    try:
+        with np.errstate(all="ignore"):
+            return numbers(call(probabilities, sums, 1.0), sums.shape)
+    except WrongAnswer:
+        return None
+
+
+def wrong_step(sums: FloatArray, rate: float, answer: FloatArray, right: FloatArray) -> str:
+    """Return what is wrong with the probabilities for moderate sums."""
+    given = f"For sums {sums.tolist()} and rate {rate:g}"
+    if same(answer, softmax(sums, -rate)):
+        return f"{given} the expert with the smallest sum is the likeliest. Sums are gains: more is better."
+    if same(answer, softmax(sums, 1.0)):
+        return f"{given} the rate changes nothing. A small rate must stay close to equal probabilities."
+    if same(answer, (answer == answer.max()) * 1.0) and answer.sum() == 1:
+        return (
+            f"{given} you always take the leader. Which expert leads may change with one person's gains; the"
+            " exponential makes its probability change a little instead."
+        )
+    if sums.sum() and same(answer, sums / sums.sum()):
+        return f"{given} the probabilities follow the sums themselves, and are negative where a noisy sum is."
+    if not math.isclose(answer.sum(), 1.0, abs_tol=1e-6):
+        return f"{given} your probabilities add up to {answer.sum():.4g}, not to 1."
+    if answer.min() < 0:
+        return f"{given} a probability is negative: {answer.min():.4g}."
+    return f"{given} the ratio of two probabilities is not e to the rate times the difference of their sums."
+
+
+def softmax(sums: FloatArray, rate: float) -> FloatArray:
+    """Return the right answer."""
+    weights = np.exp(rate * sums - np.max(rate * sums))
+    found: FloatArray = weights / weights.sum()
+    return found
+
+
+def same(answer: Any, right: Any) -> bool:
+    """Return whether two answers agree to a relative and an absolute 1e-6."""
+    return bool(np.allclose(answer, right, rtol=1e-6, atol=1e-9))

@@ -1,0 +1,197 @@
+"""Lab 8, the HIV trial: the epsilon of a round that keeps a promise to patients, and what may be published."""
+
+import math
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from dp_bandit_envs.course.checking import WrongAnswer, brief, call, graded, kind, number
+
+# The promise, the patients of each treatment, and the rounds.
+STUDIES: Final[tuple[tuple[float, tuple[int, ...], int], ...]] = (
+    (1.0, (532, 522, 524, 561), 2139),
+    (0.5, (300, 100), 900),
+    (2.0, (100, 350), 900),
+    (1.0, (50, 60, 70), 50),
+    (3.0, (40, 20, 10), 41),
+    (1.0, (200, 400, 300), 400),
+)
+
+
+def most_rounds(patients: Sequence[int], rounds: int) -> int:
+    """Return in how many rounds one patient can serve at most."""
+    return -(-rounds // min(patients))
+
+
+# For the words of each slip: how many rounds it takes a patient to serve in, or what it does with the promise.
+SLIPS: Final[tuple[tuple[Callable[[float, Sequence[int], int], float], str], ...]] = (
+    (
+        lambda promise, patients, rounds: promise,
+        "This is the promise itself. It would do if a patient served in one round; count in how many one can serve.",
+    ),
+    (
+        lambda promise, patients, rounds: promise * most_rounds(patients, rounds),
+        "This is more than the promise: each round in which a patient serves costs another epsilon.",
+    ),
+    (
+        lambda promise, patients, rounds: promise / max(1, rounds // min(patients)),
+        "Almost: some patients serve once more. Rounds are left over after the last complete pass through the records.",
+    ),
+    (
+        lambda promise, patients, rounds: promise / (rounds / min(patients)),
+        "Almost: a patient serves in a whole number of rounds. What is left of the last pass counts for some of them.",
+    ),
+    (
+        lambda promise, patients, rounds: promise / most_rounds([max(patients)], rounds),
+        "You have looked at the treatment with the most patients. Whose records are used up first, and begin again?",
+    ),
+    (
+        lambda promise, patients, rounds: promise / math.ceil(rounds / statistics.mean(patients)),
+        "You have taken the average treatment. The promise is to every patient, those of the smallest one as well.",
+    ),
+    (
+        lambda promise, patients, rounds: promise / most_rounds([patients[0]], rounds),
+        "You have looked at the first treatment only. The promise is to the patients of all of them.",
+    ),
+    (
+        lambda promise, patients, rounds: promise / math.ceil(rounds / sum(patients)),
+        "Records are not shared by the treatments: when all rounds go to one of them, its own patients serve in all.",
+    ),
+    (
+        lambda promise, patients, rounds: promise / rounds,
+        "A patient would have to serve in every round for that. Records come in turn: nobody serves twice in one pass.",
+    ),
+    (
+        lambda promise, patients, rounds: promise / len(patients),
+        "The number of treatments is not what counts: a patient was given one. How often can that record come back?",
+    ),
+)
+
+
+@graded
+def check_epsilon_of_a_round(epsilon_of_a_round: Callable[[float, Sequence[int], int], float]) -> str:
+    """Check the largest epsilon of a round that keeps a promise, `epsilon_of_a_round(promise, patients, rounds)`.
+
+    Right is the promise over the most rounds of a patient, which is rounds / (patients of the smallest treatment),
+    rounded up. Answers are compared to a relative 1e-6. Nothing is drawn: the rate of false alarms is 0.
+    """
+    answers = [number(call(epsilon_of_a_round, *study), "The epsilon of a round") for study in STUDIES]
+    right = [promise / most_rounds(patients, rounds) for promise, patients, rounds in STUDIES]
+    if same(answers, right):
+        return "In the real trial a patient can serve in 5 rounds, so a round may cost a fifth of what is promised."
+    for slip, words in SLIPS:
+        if same(answers, [slip(*study) for study in STUDIES]):
+            raise WrongAnswer(words)
+    study, answer, wanted = next(
+        one for one in zip(STUDIES, answers, right, strict=True) if not math.isclose(one[1], one[2], rel_tol=1e-6)
+    )
+    promise, patients, rounds = study
+    if not answer > 0:
+        raise WrongAnswer(
+            f"For {rounds} rounds of {list(patients)} patients you answer {answer:g}; it has to be positive."
+        )
+    broken = f"breaks the promise of {promise:g}" if answer > wanted else "keeps the promise, but more of it was free"
+    raise WrongAnswer(
+        f"For {rounds} rounds and treatments of {list(patients)} patients, epsilon = {answer:.4g} {broken}. Count the"
+        " passes through the records of each treatment."
+    )
+
+
+def same(answers: Sequence[float], right: Sequence[float]) -> bool:
+    """Return whether all answers are right to a relative 1e-6."""
+    return all(math.isclose(one, other, rel_tol=1e-6) for one, other in zip(answers, right, strict=True))
+
+
+class Case(NamedTuple):
+    """Something that a group wants to publish.
+
+    Attributes:
+        says: What they did and what they claim.
+        may: Whether the claim is true, so that it may be published.
+        hint: What to think about again, for a wrong decision.
+    """
+
+    says: str
+    may: bool
+    hint: str
+
+
+CASES: Final = {
+    "A": Case(
+        "We played once with seed=None at epsilon = 0.2 a round. A patient serves in at most 5 rounds. We publish which"
+        ' treatment was given in each round: "epsilon = 1 for every patient".',
+        True,
+        "what is published, how often a patient serves, and who knows the noise",
+    ),
+    "B": Case(
+        "The same, with seed=0, so that referees can repeat the game.",
+        False,
+        "what a reader can do who knows the seed and has the code",
+    ),
+    "C": Case(
+        "We played 20 games at epsilon = 0.2 a round, with different settings, and publish the best one:"
+        ' "epsilon = 1 for every patient".',
+        False,
+        "what the other 19 games looked at, and how the best one was chosen",
+    ),
+    "D": Case(
+        "The game of A; beside the treatments we print how many patients had an event in it, to the patient.",
+        False,
+        "which of the two things that are printed went through the noise",
+    ),
+    "E": Case(
+        "The game of A, and in addition any table that can be worked out from the published treatments alone.",
+        True,
+        "post-processing: what can be done with published numbers without looking at the data again",
+    ),
+    "F": Case(
+        "A budget of 1 for every patient was set before the first game; a ledger counted every game and refused the"
+        " last one. We publish the treatments of all games that were played, with seed=None.",
+        True,
+        "what a ledger adds up, and when it says no",
+    ),
+    "G": Case(
+        'We played EXP3 without a wrapper: "it draws its arms at random, so nobody can learn anything of a patient".',
+        False,
+        "whether random arms alone give an epsilon that is worth anything, over 2,139 rounds",
+    ),
+}
+"""What to decide about, in the order of the lab."""
+
+
+@graded
+def check_publishing(decisions: Any) -> str:
+    """Check the decisions about `CASES`: True for what may be published, by the letter of the case.
+
+    Nothing is drawn: the rate of false alarms is 0.
+    """
+    if decisions is None or decisions is ...:
+        raise WrongAnswer("There are no decisions yet.")
+    if not isinstance(decisions, Mapping):
+        raise WrongAnswer(f"The decisions have to be a dict from letters to True or False; this is {kind(decisions)}.")
+    unknown = sorted(str(letter) for letter in decisions if letter not in CASES)
+    if unknown:
+        raise WrongAnswer(f"There is no case {', '.join(unknown)}; the cases are {', '.join(CASES)}.")
+    open_cases = [letter for letter in CASES if decisions.get(letter) is None]
+    if open_cases:
+        raise WrongAnswer(f"Not decided yet: {', '.join(open_cases)}.")
+    for letter, answer in decisions.items():
+        if not isinstance(answer, bool):
+            raise WrongAnswer(f"The decision about {letter} has to be True or False; it is {brief(answer)}.")
+    wrong = [letter for letter, case in CASES.items() if decisions[letter] != case.may]
+    if not wrong:
+        return "A guarantee covers what went through the noise, once, with a secret seed; all else has to be counted."
+    if len(wrong) == len(CASES):
+        raise WrongAnswer("All of them are the other way round: True means that it may be published.")
+    if not any(decisions.values()):
+        raise WrongAnswer(
+            "Nothing may be published? Then a guarantee would be worth nothing. One question: " + asked(wrong)
+        )
+    if all(decisions.values()):
+        raise WrongAnswer("Everything may be published? Some of these claims are false. One question: " + asked(wrong))
+    raise WrongAnswer(f"{len(wrong)} of {len(CASES)} are wrong. One question for one of them: {asked(wrong)}")
+
+
+def asked(wrong: Sequence[str]) -> str:
+    """Return the hint for the first wrong case, without its letter."""
+    return f"{CASES[wrong[0]].hint}?"

@@ -1,0 +1,253 @@
+"""Lab 9: can you beat the algorithms of the papers?"""
+
+import marimo
+
+__generated_with = "0.25.2"
+app = marimo.App(width="medium", app_title="Your own agent")
+
+
+@app.cell(hide_code=True)
+def _():
+    import math
+    from typing import NamedTuple
+
+    import marimo as mo
+    import numpy as np
+
+    from dp_bandit_envs import Algorithm, LaplaceClipRescale, make_algorithm, simulate
+    from dp_bandit_envs.agents import FunctionalAgent
+    from dp_bandit_envs.agents.functional import Functions
+    from dp_bandit_envs.arithmetic import exp, log
+    from dp_bandit_envs.course.checks.check_own_agent import check_own_agent
+    from dp_bandit_envs.course.greedy_agent import Greedy
+    from dp_bandit_envs.course.leagues import hidden_game
+    from dp_bandit_envs.course.submission_file import save_submission
+
+    return (
+        Algorithm,
+        FunctionalAgent,
+        Functions,
+        Greedy,
+        LaplaceClipRescale,
+        NamedTuple,
+        check_own_agent,
+        exp,
+        hidden_game,
+        log,
+        make_algorithm,
+        math,
+        mo,
+        np,
+        save_submission,
+        simulate,
+    )
+
+
+@app.cell(hide_code=True)
+def _(mo):
+    mo.md(r"""
+    # Your own agent
+
+    Four coins with unknown chances, new ones in each game, and 10,000 rounds. A round pays 1 or 0, but an agent never
+    sees that gain. A **wrapper** adds Laplace noise to it, throws away what is far outside, and rescales the rest to
+    [0, 1]: only this number is released.
+
+    **Epsilon** protects the gains of each round, from whoever sees all released numbers and all arms. The wrapper sees
+    to that. Nothing that you write in an agent can break it, as long as the agent sees released numbers only: what is
+    computed from them is post-processing. So try whatever you like.
+
+    The agent to beat is **greedy**. It plays the arm with the best average so far, and in one round of ten any arm.
+    """)
+    return
+
+
+@app.cell(hide_code=True)
+def _(mo):
+    guess = mo.ui.radio(
+        [
+            "never: noise makes it look around enough",
+            "in one round of twenty",
+            "in one round of three: noise takes many looks",
+        ],
+        label="How often should greedy play any arm, instead of the best so far, to have the least regret at"
+        " epsilon = 1?",
+    )
+    mo.vstack([mo.md("## Predict"), guess])
+    return (guess,)
+
+
+@app.cell(hide_code=True)
+def _(Algorithm, Greedy, LaplaceClipRescale, guess, hidden_game, make_algorithm, mo, simulate):
+    mo.stop(guess.value is None, mo.md("*Choose one; then the answer appears.*"))
+
+    def play_greedy(shares, epsilon, trials):
+        def private(env):
+            return LaplaceClipRescale(env, epsilon=epsilon)
+
+        players = {f"greedy {share:g}": Algorithm("Greedy", lambda s=share: Greedy(s), private) for share in shares}
+        players["DP-EXP3-Lap"] = make_algorithm("DP-EXP3-Lap", epsilon=epsilon)
+        return simulate(hidden_game, players, trials=trials, checkpoints=40, seed=9)
+
+    def mean_regret(outcome):
+        return outcome.pseudo_regret[:, -1].mean()
+
+    with mo.status.spinner(title="Compiling two learners: about 5 seconds, once on this machine"):
+        first = play_greedy((0, 0.05, 0.33), 1.0, 200)
+    never, seldom, often, exp3 = map(mean_regret, first.values())
+    mo.md(
+        f"You said *{guess.value}*. The mean regret is {never:,.0f} if it never does, **{seldom:,.0f}** in one round of"
+        f" twenty, and {often:,.0f} in one of three. Without looking around, a few bad numbers at the beginning are"
+        " enough to leave the best arm for good. With too much of it, the agent pays to the end for what it knows by"
+        f" then. DP-EXP3-Lap has {exp3:,.0f}: it is made for opponents that are no coins."
+    )
+    return mean_regret, play_greedy
+
+
+@app.cell(hide_code=True)
+def _(mo):
+    share = mo.ui.slider(
+        steps=[0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5],
+        value=0.1,
+        label="share of rounds with any arm",
+        show_value=True,
+        debounce=True,
+    )
+    epsilon = mo.ui.slider(
+        steps=[0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0], value=1.0, label="epsilon", show_value=True, debounce=True
+    )
+    return epsilon, share
+
+
+@app.cell(hide_code=True)
+def _(epsilon, mean_regret, mo, play_greedy, share):
+    games = play_greedy((share.value,), epsilon.value, 100)
+    greedy, other = games.values()
+    mo.vstack(
+        [
+            mo.md("## Try it"),
+            mo.hstack([share, epsilon], justify="start", wrap=True),
+            mo.Html(
+                f'<p id="answer">Mean regret of 100 games: greedy {mean_regret(greedy):,.1f}, DP-EXP3-Lap'
+                f" {mean_regret(other):,.1f}; the worst game of greedy {greedy.pseudo_regret[:, -1].max():,.0f}.</p>"
+            ),
+            games.plot("pseudo_regret"),
+        ]
+    )
+    return
+
+
+@app.cell(hide_code=True)
+def _(guess, mo):
+    mo.stop(guess.value is None)
+    mo.md("""
+    Find out, and write down:
+
+    1. Which share is best at epsilon = 0.2, and which at 10? Why?
+    2. Greedy's line is straight after a while. What would an agent look like whose line bends down further?
+    3. Where is the mean small but the worst game bad? Which of the two counts if you play once?
+    """)
+    return
+
+
+@app.cell(hide_code=True)
+def _(mo):
+    mo.md(r"""
+    ## Task: beat greedy
+
+    The next cell holds greedy. Change it until it wins. (Open the lab with `dp-bandit lab your-own-agent` to edit; a
+    read-only page does not let you.)
+
+    - `State` is what the agent remembers: arrays and numbers. A number that changes is an array of length 1.
+    - `select(state, rng)` returns an arm; all random numbers come from `rng`.
+    - `update(state, arm, seen)` learns: `seen.gains[arm]` was released if `seen.observed[arm]` is 1.
+
+    The functions are compiled. Use single numbers, loops, conditions, `math.sqrt`, `exp` and `log`; no lists, no dicts,
+    no arithmetic with whole arrays.
+
+    The check looks for broken rules first. Then your agent plays 40 leagues of 25 games against greedy, in games that
+    you do not know. The smaller mean regret wins a league, and 33 have to be won. Two ideas: try all arms for a while
+    and then only the best; or add to each average a width that shrinks with the number of looks at that arm.
+    """)
+    return
+
+
+@app.cell
+def _(FunctionalAgent, Functions, NamedTuple, np):
+    class State(NamedTuple):
+        sums: np.ndarray  # of the released gains of each arm
+        counts: np.ndarray  # how many they are
+        rounds: np.ndarray  # played so far: one number
+
+    def select(state, rng):
+        n_arms = len(state.sums)
+        if rng.random() < 0.1:
+            return int(rng.random() * n_arms)
+        best, highest = 0, -1.0
+        for arm in range(n_arms):
+            value = state.sums[arm] / state.counts[arm] if state.counts[arm] > 0 else 2.0
+            if value > highest:
+                best, highest = arm, value
+        return best
+
+    def update(state, arm, seen):
+        state.rounds[0] += 1.0
+        if seen.observed[arm] == 1:
+            state.sums[arm] += seen.gains[arm]
+            state.counts[arm] += 1.0
+        return state
+
+    class MyAgent(FunctionalAgent):
+        functions = Functions(select, update)
+
+        def initial_state(self, n_arms, horizon):
+            return State(np.zeros(n_arms), np.zeros(n_arms), np.zeros(1))
+
+    return (MyAgent,)
+
+
+@app.cell(hide_code=True)
+def _(mo):
+    read_only = mo.app_meta().mode == "run"  # of a lecture: strangers then write no files here
+    check_now = mo.ui.run_button(label="Check my agent", disabled=read_only)
+    file_name = mo.ui.text(label="Name of the file", value="my_agent", disabled=read_only)
+    save_now = mo.ui.run_button(label="Save it for the tournament", disabled=read_only)
+    mo.vstack([check_now, mo.hstack([file_name, save_now], justify="start", wrap=True)])
+    return check_now, file_name, read_only, save_now
+
+
+@app.cell(hide_code=True)
+def _(MyAgent, check_now, check_own_agent, mo, read_only):
+    mo.stop(read_only or not check_now.value, mo.md("*Press the first button when your agent is ready.*"))
+    with mo.status.spinner(title="Compiling your agent, then 1,000 games: about 10 seconds"):
+        checked = check_own_agent(MyAgent)
+    mo.vstack([checked])
+    return
+
+
+@app.cell(hide_code=True)
+def _(MyAgent, file_name, mo, read_only, save_now, save_submission):
+    mo.stop(
+        read_only or not save_now.value,
+        mo.md("*The file goes to the folder `submissions`. It holds the whole cell above.*"),
+    )
+    mo.vstack([save_submission(MyAgent, file_name.value)])
+    return
+
+
+@app.cell(hide_code=True)
+def _(mo):
+    mo.md(r"""
+    ## What you have seen
+
+    - Noise makes each look at an arm worth less: an agent has to look longer, but it still has to stop.
+    - A few games say little about who is better; leagues, or intervals, say more.
+    - The guarantee is the wrapper's: it holds for your agent as for those of the papers.
+
+    Read on: the pages `docs/own-agent.md`, also for agents that learn from private sums, which lose much less where
+    somebody may be trusted to add up gains, and `docs/tournament.md`.
+    """)
+    return
+
+
+if __name__ == "__main__":
+    app.run()

@@ -1,0 +1,87 @@
+"""The checks of the lab on experts: solutions pass, and each kind of wrong answer gets the words that fit."""
+
+import math
+
+import numpy as np
+import pytest
+
+from dp_bandit_envs.course.checks.check_experts import SIZES, check_noise_scale, check_probabilities
+from dp_bandit_envs.labs.solutions.experts import noise_scale, probabilities
+
+
+def test_the_solution_passes_both_checks():
+    assert check_noise_scale(noise_scale).passed
+    assert check_probabilities(probabilities).passed
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (lambda k, epsilon: k, "does not depend on epsilon"),
+        (lambda k, epsilon: k * epsilon, "grows with epsilon"),
+        (lambda k, epsilon: 1 / epsilon, "enough for one published gain"),
+        (lambda k, epsilon: math.sqrt(k) / epsilon, "L2 distance"),
+        (lambda k, epsilon: 2 * (k / epsilon) ** 2, "variance"),
+        (lambda k, epsilon: math.sqrt(2) * k / epsilon, "standard deviation"),
+        (lambda k, epsilon: 2 * k / epsilon, "twice the noise"),
+        (lambda k, epsilon: k / epsilon**2, "entered twice"),
+        (lambda k, epsilon: k / epsilon**3, "right at epsilon = 1, but"),
+        (lambda k, epsilon: 0.9 * k / epsilon, "not private"),
+        (lambda k, epsilon: 1.1 * k / epsilon, "too much noise"),
+        (lambda k, epsilon: "10", "text"),
+        (lambda k, epsilon: None, "no answer yet"),
+        (lambda k, epsilon: math.nan, "finite"),
+        (lambda k: k, "cannot be called"),
+    ],
+)
+def test_a_wrong_scale_is_explained(wrong, said):
+    verdict = check_noise_scale(wrong)
+    assert not verdict.passed
+    assert said in verdict.says
+    assert not any(f"scale {k / epsilon:g} " in verdict.says for k, epsilon in SIZES)
+
+
+def shares(weights):
+    return weights / weights.sum()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (lambda sums, rate: shares(np.exp(-rate * (sums - sums.min()))), "more is better"),
+        (lambda sums, rate: shares(np.exp(sums - sums.max())), "the rate changes nothing"),
+        (lambda sums, rate: np.eye(len(sums))[np.argmax(sums)], "take the leader"),
+        (lambda sums, rate: sums / sums.sum(), "follow the sums themselves"),
+        (lambda sums, rate: np.exp(rate * (sums - sums.max())), "add up to"),
+        (lambda sums, rate: shares(np.exp(rate * sums)), "leave the range of floats"),
+        (lambda sums, rate: shares(2.0 ** (rate * (sums - sums.max()))), "ratio of two probabilities"),
+        (lambda sums, rate: np.exp(rate * sums).sum(), "it has ()"),
+        (lambda sums, rate: [0.5, 0.5], "shape"),
+        (lambda sums, rate: "softmax", "text"),
+        (lambda sums, rate: None, "no answer yet"),
+        (lambda sums, rate: sums * math.nan, "finite"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_a_wrong_step_is_explained(wrong, said):
+    verdict = check_probabilities(wrong)
+    assert not verdict.passed
+    assert said in verdict.says
+
+
+@pytest.mark.slow
+def test_two_hundred_ways_to_write_the_solution_pass():
+    """Nothing is drawn by the checks: none may fail, whatever rounding does to a right formula."""
+    rng = np.random.default_rng(11)
+    for shift, unit in zip(rng.uniform(-3, 3, 200), rng.uniform(0.1, 10, 200), strict=True):
+
+        def scale(k, epsilon, unit=unit):
+            return np.float32(k * unit) / (epsilon * unit) if unit > 5 else (k * unit) / (epsilon * unit)
+
+        def step(sums, rate, shift=shift, unit=unit):
+            weights = np.exp(rate * (sums - sums.max()) + shift) * unit
+            found = weights / weights.sum()
+            return found.tolist() if shift > 0 else found
+
+        assert check_noise_scale(scale).passed
+        assert check_probabilities(step).passed

@@ -1,0 +1,100 @@
+"""The checks of the lab on the HIV trial: solutions pass, and each kind of wrong answer gets the words that fit."""
+
+import itertools
+import math
+import statistics
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+import dp_bandit_envs  # noqa: F401 (registers the games)
+from dp_bandit_envs.course.checks.check_hiv import (
+    CASES,
+    STUDIES,
+    check_epsilon_of_a_round,
+    check_publishing,
+    most_rounds,
+)
+from dp_bandit_envs.data_use import use_of_pools
+from dp_bandit_envs.labs.solutions.hiv_trial import decisions, epsilon_of_a_round
+
+
+def test_the_solution_passes_both_checks():
+    assert check_epsilon_of_a_round(epsilon_of_a_round).passed
+    assert check_publishing(decisions).passed
+
+
+def test_rounds_of_a_patient_are_those_that_the_environment_states():
+    trial = gym.make("DPBandit-Trial-v0").unwrapped.adversary
+    assert trial.data_use.person == most_rounds((532, 522, 524, 561), 2139) == 5
+    for _, patients, rounds in STUDIES:
+        assert use_of_pools(patients, rounds, persons=1).person == most_rounds(patients, rounds)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (lambda promise, patients, rounds: promise, "the promise itself"),
+        (lambda promise, patients, rounds: promise * math.ceil(rounds / min(patients)), "more than the promise"),
+        (lambda promise, patients, rounds: promise / max(1, rounds // min(patients)), "once more"),
+        (lambda promise, patients, rounds: promise * min(patients) / rounds, "whole number of rounds"),
+        (lambda promise, patients, rounds: promise / math.ceil(rounds / max(patients)), "most patients"),
+        (lambda promise, patients, rounds: promise / math.ceil(rounds / statistics.mean(patients)), "average"),
+        (lambda promise, patients, rounds: promise / math.ceil(rounds / patients[0]), "first treatment only"),
+        (lambda promise, patients, rounds: promise / math.ceil(rounds / sum(patients)), "not shared"),
+        (lambda promise, patients, rounds: promise / rounds, "in every round"),
+        (lambda promise, patients, rounds: promise / len(patients), "number of treatments"),
+        (lambda promise, patients, rounds: promise / 10, "more of it was free"),
+        (lambda promise, patients, rounds: promise / 3, "breaks the promise"),
+        (lambda promise, patients, rounds: -promise, "positive"),
+        (lambda promise, patients, rounds: "0.2", "text"),
+        (lambda promise, patients, rounds: None, "no answer yet"),
+        (lambda promise, patients: promise, "cannot be called"),
+    ],
+)
+def test_a_wrong_epsilon_is_explained(wrong, said):
+    verdict = check_epsilon_of_a_round(wrong)
+    assert not verdict.passed
+    assert said in verdict.says
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (None, "no decisions yet"),
+        ([True] * 7, "have to be a dict"),
+        (decisions | {"H": True}, "no case H"),
+        (decisions | {"C": None}, "Not decided yet: C"),
+        (decisions | {"C": "no"}, "the decision about C has to be True or False; it is 'no'"),
+        ({letter: not may for letter, may in decisions.items()}, "the other way round"),
+        (dict.fromkeys(CASES, True), "Everything may be published?"),
+        (dict.fromkeys(CASES, False), "Nothing may be published?"),
+        (decisions | {"B": True}, "1 of 7 are wrong. One question for one of them: what a reader can do"),
+        (decisions | {"C": True, "D": True}, "2 of 7 are wrong. One question for one of them: what the other 19"),
+    ],
+)
+def test_wrong_decisions_are_explained(wrong, said):
+    verdict = check_publishing(wrong)
+    assert not verdict.passed
+    assert said.lower() in verdict.says.lower()
+
+
+def test_one_answer_of_all_passes_and_no_hint_names_its_case():
+    answers = [dict(zip(CASES, each, strict=True)) for each in itertools.product((True, False), repeat=len(CASES))]
+    assert [answer for answer in answers if check_publishing(answer).passed] == [decisions]
+    assert not any(f" {letter} " in f" {case.hint} " for letter, case in CASES.items() if letter != "A")
+
+
+@pytest.mark.slow
+def test_two_hundred_ways_to_write_the_solution_pass():
+    """Nothing is drawn by the check: none may fail, whatever rounding does to a right formula."""
+    rng = np.random.default_rng(12)
+    for unit, way in zip(rng.uniform(0.1, 10, 200), itertools.cycle(range(3)), strict=False):
+
+        def answer(promise, patients, rounds, unit=unit, way=way):
+            passes = max(-(-rounds // n) for n in patients) if way else int(np.ceil(rounds / np.min(patients)))
+            found = promise * unit / (passes * unit)
+            return np.float64(found) if way == 1 else found
+
+        assert check_epsilon_of_a_round(answer).passed
