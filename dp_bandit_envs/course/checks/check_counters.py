@@ -1,0 +1,195 @@
+"""Checks of the lab on counters: the noise of a tree's nodes, and private running sums.
+
+Both work out what an answer does, without chance: their rate of false alarms is 0.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from dp_bandit_envs.audits.linear_noise import LinearNoise, cheapest_change
+from dp_bandit_envs.course.checking import WrongAnswer, call, graded, number, numbers
+from dp_bandit_envs.course.scripted_draws import ScriptedDraws
+from dp_bandit_envs.protocols import FloatArray
+
+CASES = [(horizon, epsilon) for horizon in (7, 1000, 4095, 4096, 1) for epsilon in (1.0, 0.5, 4.0)]
+SMALL, LARGE = 31, 4095
+MOST_NOISE = 600.0
+"""The largest sum of a release's scales that is accepted for 4,095 items and epsilon = 1. A binary tree has up to 144,
+12 nodes of scale 12; two levels of 63 blocks have 252; noise on every item, 4,095."""
+TOLERANCE = 1e-6
+
+
+def levels(horizon: int) -> int:
+    """Return the number of levels of a binary tree over so many items, without nodes that never fill."""
+    return horizon.bit_length()
+
+
+LN = "A level doubles the length of a node, so ln counts too few levels."
+MISTAKES: list[tuple[Callable[[int, float], float], str]] = [
+    (lambda t, e: levels(t), "It does not depend on epsilon. What has to happen to the noise if epsilon is halved?"),
+    (
+        lambda t, e: levels(t) * e,
+        "Your noise grows with epsilon. A small epsilon means more privacy: more noise or less?",
+    ),
+    (lambda t, e: 1 / e, "This is the noise for an item that is in one node only. In how many nodes is an item?"),
+    (
+        lambda t, e: t / e,
+        "This pays for T nodes for each item. An item is in one node of each level only.",
+    ),
+    (
+        lambda t, e: math.sqrt(2) * levels(t) / e,
+        "This is the standard deviation of a node's noise. The scale is the b in the density exp(-|x| / b) / (2 b).",
+    ),
+    (lambda t, e: 2 * (levels(t) / e) ** 2, "This is the variance of a node's noise; the task asks for its scale."),
+    (lambda t, e: (levels(t) / e) ** 2, "This is the square of a scale."),
+    (lambda t, e: math.log(t) / e, LN),
+    (
+        lambda t, e: (math.floor(math.log(t)) + 1) / e,
+        LN,
+    ),
+    (lambda t, e: math.log2(t) / e, "The number of levels is a whole number, and the single items are a level, too."),
+    (
+        lambda t, e: (levels(t) - 1) / e,
+        "One level is missing. For T = 7 draw all nodes above item 1 that can fill, and count them.",
+    ),
+    (
+        lambda t, e: math.ceil(math.log2(t)) / e,
+        "Too small for T = 4,096, a power of two: then one node holds all items. Count the levels for T = 4.",
+    ),
+    (
+        lambda t, e: (math.ceil(math.log2(t)) + 1) / e,
+        "More noise than needed: for T = 7 no node of 8 items ever fills, so it is never released and costs nothing.",
+    ),
+]
+
+
+@graded
+def check_node_scale(node_scale: Any) -> str:
+    """Check the Laplace scale of a node of the binary tree, (floor(lg T) + 1) / epsilon.
+
+    Rate of false alarms: 0.
+
+    Args:
+        node_scale: `node_scale(horizon, epsilon)`, what the student wrote.
+    """
+    given = [number(call(node_scale, t, e), f"node_scale({t}, {e:g})") for t, e in CASES]
+    if _close(given, [levels(t) / e for t, e in CASES]):
+        return "Each of an item's nodes costs 1 / scale, and together they cost epsilon."
+    at_one = [(place, case) for place, case in enumerate(CASES) if case[1] == 1]
+    for wrong, words in MISTAKES:
+        if _close(given, [wrong(t, e) if t > 1 else given[place] for place, (t, e) in enumerate(CASES)]):
+            raise WrongAnswer(words)
+    if _close([given[place] for place, _ in at_one], [levels(t) for _, (t, _) in at_one]):
+        raise WrongAnswer("It is right for epsilon = 1 only. Try epsilon = 0.5: an item may lose half as much.")
+    for (t, e), found in zip(CASES, given, strict=True):
+        right = levels(t) / e
+        if not math.isclose(found, right, rel_tol=TOLERANCE):
+            side = "too little noise" if found < right else "more noise than needed"
+            raise WrongAnswer(f"For T = {t:,} and epsilon = {e:g}, {found:.6g} is {side}.")
+    raise AssertionError("unreachable: all cases agree")
+
+
+def _close(one: list[float], other: list[Any]) -> bool:
+    return bool(np.allclose(one, np.array(other, float), rtol=TOLERANCE, atol=0))
+
+
+@graded
+def check_private_sums(private_sums: Any) -> str:
+    """Check private running sums by the exact privacy loss of what was written, for any way to combine Laplace draws.
+
+    The function gets draws chosen here, one after the other, which shows how each draw enters each sum; the loss of an
+    item is the least change of the draws that hides it. Accepted are trees of any shape whose noise is not much larger
+    than that of the binary tree.
+
+    Rate of false alarms: 0.
+
+    Args:
+        private_sums: `private_sums(items, epsilon, rng)`, what the student wrote.
+    """
+    for horizon in (SMALL, 6, 1):
+        _check_sums(private_sums, horizon)
+    losses = {(horizon, epsilon): _loss(private_sums, horizon, epsilon) for horizon, epsilon in LOSS_CASES}
+    refuted = {case: loss for case, loss in losses.items() if loss[0] > case[1] * (1 + TOLERANCE)}
+    if refuted and not any(epsilon == 1 for _, epsilon in refuted):
+        raise WrongAnswer("It is private for epsilon = 1, but not for epsilon = 0.5. Does each draw depend on it?")
+    for (horizon, epsilon), (loss, item, draws) in refuted.items():
+        raise WrongAnswer(_what_is_lost(horizon, epsilon, loss, item, draws))
+    sums = _play(private_sums, np.zeros(LARGE), 1.0, ScriptedDraws(after=1.0))
+    most_noise = float(np.abs(sums).max())
+    if most_noise > MOST_NOISE:
+        raise WrongAnswer(
+            f"It is private, but noisy: for {LARGE:,} items and epsilon = 1, the scales of the draws in one sum add up"
+            f" to {most_noise:,.0f}. With a tree it is {levels(LARGE) ** 2} at most."
+        )
+    most = max(loss / epsilon for (_, epsilon), (loss, _, _) in losses.items())
+    return f"All sums together lose at most {most:.3g} epsilon about an item, and a sum has the noise of few nodes."
+
+
+LOSS_CASES = [(SMALL, 1.0), (SMALL, 0.5), (20, 1.0), (1, 1.0)]
+
+
+def _what_is_lost(horizon: int, epsilon: float, loss: float, item: int, draws: int) -> str:
+    if math.isinf(loss):
+        return (
+            f"Item {item + 1} of {horizon} can be read from your sums: some of their differences have no noise at all."
+        )
+    if horizon > 1 and draws > 2 * horizon:
+        return (
+            f"Your {horizon} sums use {draws} draws and lose {loss:.3g} about item {item + 1}, not {epsilon:g}. A tree"
+            f" has at most {2 * horizon} nodes: is the noise of a node drawn anew each time the node is used?"
+        )
+    return (
+        f"All {horizon} sums together lose {loss:.3g} about item {item + 1}; at most {epsilon:g} is allowed. In how"
+        " many draws is that item, and what does each of them cost?"
+    )
+
+
+def _play(private_sums: Any, items: FloatArray, epsilon: float, draws: ScriptedDraws) -> FloatArray:
+    return numbers(call(private_sums, items, epsilon, draws), items.shape, "What private_sums returns")
+
+
+def _check_sums(private_sums: Any, horizon: int) -> None:
+    """Refuse sums that are not the exact ones if all draws are 0, and noise that comes from elsewhere."""
+    items = np.arange(1, horizon + 1) % 4 / 4
+    silent = ScriptedDraws()
+    sums = _play(private_sums, items, 1.0, silent)
+    if not np.array_equal(sums, _play(private_sums, items, 1.0, ScriptedDraws())):
+        raise WrongAnswer("Two calls with the same draws of rng differ: draw all noise from the rng that is given.")
+    exact = np.cumsum(items)
+    if not np.allclose(sums, exact, atol=1e-9):
+        t = int(np.argmax(np.abs(sums - exact) > 1e-9))
+        hint = ""
+        if horizon > 1 and np.allclose(sums[1:], exact[:-1], atol=1e-9):
+            hint = " It is the sum before that item."
+        elif np.allclose(sums, items, atol=1e-9):
+            hint = " It is the item itself."
+        raise WrongAnswer(
+            f"With every draw 0, the sum after item {t + 1} of {horizon} is {sums[t]:g}, not {exact[t]:g}.{hint}"
+        )
+    if not silent.scales:
+        raise WrongAnswer("No noise is drawn at all: use rng.laplace(scale=...).")
+    others = ScriptedDraws()
+    _play(private_sums, 1 - items, 1.0, others)
+    if others.scales != silent.scales:
+        raise WrongAnswer(
+            "The scales or the number of the draws depend on the items, so the noise itself gives them away."
+        )
+
+
+def _loss(private_sums: Any, horizon: int, epsilon: float) -> tuple[float, int, int]:
+    """Return the largest exact loss of an item, its place from 0, and the number of draws."""
+    zeros, silent = np.zeros(horizon), ScriptedDraws()
+    _play(private_sums, zeros, epsilon, silent)
+    draws = len(silent.scales)
+    noise = np.array([_play(private_sums, zeros, epsilon, ScriptedDraws(row)) for row in np.eye(draws)]).T
+    some = np.cos(np.arange(draws))
+    if not np.allclose(_play(private_sums, zeros, epsilon, ScriptedDraws(some)), noise @ some, rtol=1e-6, atol=1e-6):
+        raise WrongAnswer("Your sums are not the exact ones plus draws: leave them as they are, without clipping.")
+    found = LinearNoise(noise, np.tril(np.ones((horizon, horizon)))[:, :, None], "laplace", [0] * horizon)
+    changes = [cheapest_change(found, found.moves[:, item, 0]) for item in range(horizon)]
+    losses = [math.inf if change is None else float(np.abs(change).sum()) for change in changes]
+    item = int(np.argmax(losses))
+    return losses[item], item, draws
