@@ -23,11 +23,11 @@ def _():
     TRIALS = 60
     LEARNERS = ["UCB", "EXP3", "Uniform"]
     OPPONENTS = {
-        "Coins: each arm pays 1 with a chance of its own": "Stochastic",
-        "Coins whose chances change every round": "FullyOblivious",
-        "Coins that show each outcome for 200 rounds": "Oblivious",
-        "Rhythms: arms pay every second or third round": "Deterministic",
-        "A random walk, and a change of arm pays nothing": "Switching",
+        "Coins with fixed chances": "Stochastic",
+        "Coins, new chances every round": "FullyOblivious",
+        "Coins, each outcome lasts 200 rounds": "Oblivious",
+        "Rhythms: every second or third round": "Deterministic",
+        "Random walk; a change pays nothing": "Switching",
     }
     return BanditEnv, LEARNERS, LONGEST, MindReader, OPPONENTS, TRIALS, check_regret, make_algorithm, mo, np, simulate
 

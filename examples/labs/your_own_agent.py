@@ -207,16 +207,17 @@ def _(FunctionalAgent, Functions, NamedTuple, np):
 
 @app.cell(hide_code=True)
 def _(mo):
-    check_now = mo.ui.run_button(label="Check my agent")
-    file_name = mo.ui.text(label="Name of the file", value="my_agent")
-    save_now = mo.ui.run_button(label="Save it for the tournament")
+    read_only = mo.app_meta().mode == "run"  # of a lecture: strangers then write no files here
+    check_now = mo.ui.run_button(label="Check my agent", disabled=read_only)
+    file_name = mo.ui.text(label="Name of the file", value="my_agent", disabled=read_only)
+    save_now = mo.ui.run_button(label="Save it for the tournament", disabled=read_only)
     mo.vstack([check_now, mo.hstack([file_name, save_now], justify="start", wrap=True)])
-    return check_now, file_name, save_now
+    return check_now, file_name, read_only, save_now
 
 
 @app.cell(hide_code=True)
-def _(MyAgent, check_now, check_own_agent, mo):
-    mo.stop(not check_now.value, mo.md("*Press the first button when your agent is ready.*"))
+def _(MyAgent, check_now, check_own_agent, mo, read_only):
+    mo.stop(read_only or not check_now.value, mo.md("*Press the first button when your agent is ready.*"))
     with mo.status.spinner(title="Compiling your agent, then 1,000 games: about 10 seconds"):
         checked = check_own_agent(MyAgent)
     mo.vstack([checked])
@@ -224,8 +225,11 @@ def _(MyAgent, check_now, check_own_agent, mo):
 
 
 @app.cell(hide_code=True)
-def _(MyAgent, file_name, mo, save_now, save_submission):
-    mo.stop(not save_now.value, mo.md("*The file goes to the folder `submissions`. It holds the whole cell above.*"))
+def _(MyAgent, file_name, mo, read_only, save_now, save_submission):
+    mo.stop(
+        read_only or not save_now.value,
+        mo.md("*The file goes to the folder `submissions`. It holds the whole cell above.*"),
+    )
     mo.vstack([save_submission(MyAgent, file_name.value)])
     return
 

@@ -93,7 +93,8 @@ class LabPage:
 
     def __init__(self, driver, address, name):
         self.driver = driver
-        self.errors_before = 0
+        driver.get("about:blank")
+        driver.get_log("browser")  # the last page's server may be gone; what it said then is not of this page
         driver.get(address.replace("file=", f"file={find(name).file}"))
 
     def script(self, code, *arguments):

@@ -57,6 +57,9 @@ def test_the_cell_with_the_agent_is_saved_for_the_tournament(tmp_path, monkeypat
     monkeypatch.chdir(tmp_path)
     pressed, free = types.SimpleNamespace(value=True), types.SimpleNamespace(value=False)
     buttons = {"check_now": free, "save_now": pressed, "file_name": types.SimpleNamespace(value="mine")}
+    _, text = run("your_own_agent", **buttons, read_only=True)
+    assert "Saved as" not in text and not (tmp_path / "submissions").exists()
+    buttons["read_only"] = False
     _, text = run("your_own_agent", **GUESS, **buttons)
     assert "Saved as submissions" in text
     saved = (tmp_path / "submissions" / "mine.py").read_text(encoding="utf-8")
