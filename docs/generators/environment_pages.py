@@ -118,7 +118,7 @@ def arguments(text: str) -> str:
     listed = all(re.match(r"`\w+(=.*?)?`: |    ", one) for one in text.splitlines())
     if not (entries and listed):
         items = re.split(r"\n(?=`\w+=)", text)
-        if len(items) > 2:
+        if len(items) > 2 and items[0].startswith("`"):
             return "\n".join(f"- {docstrings.prose(item)}" for item in items)
         return docstrings.markdown(text.split("\n\n"))
     defaults = [f"`{default}`" if default else "none" for _, default, _ in entries]

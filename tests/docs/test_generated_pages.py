@@ -201,6 +201,9 @@ def test_arguments_become_a_table_only_where_each_has_a_line():
     ]
     told = "`horizon=9`: rounds, and\n`gap=1`: how far."
     assert environment_pages.arguments(f"Both matter.\n{told}").startswith("Both matter. `horizon=9`")
+    assert environment_pages.arguments("`a=1`: one\nor two.\n`b=2`: b.\n`c=3`: c.") == (
+        "- `a=1`: one or two.\n- `b=2`: b.\n- `c=3`: c."
+    )
 
 
 def test_ticks_are_round_and_at_least_two():
