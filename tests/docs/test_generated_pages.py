@@ -152,6 +152,12 @@ def test_pictures_of_each_kind_of_game(id_, arguments, player, draw, still, monk
     drawings(getattr(draw, still)("two", "a title", games[0]) + draw.thumbnail("three", "a title", games[0]))
 
 
+def test_captions_speak_of_private_algorithms_only_where_there_are_some():
+    assert "real guarantee is epsilon = 1 and 0.1" in algorithm_pages.caption("DP-TS")
+    assert "Private relatives" in algorithm_pages.caption("UCB")
+    assert "rivate" not in algorithm_pages.caption("TS-N") + algorithm_pages.caption("Uniform")
+
+
 def test_a_measured_curve():
     game = settings.RHYTHMS
     lines = measured.lines_of(game.title, trials=2, only=("DP-EXP3-Lap", "Uniform"))
