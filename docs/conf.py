@@ -3,9 +3,12 @@
 The source folder is the repository, so that the links between the pages are the same there and here.
 """
 
+import os
 import sys
 from pathlib import Path
 
+# PyTorch on small networks: on a busy machine several threads wait for each other, six times as long.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 sys.path.insert(0, str(Path(__file__).parent))
 
 from building import api_pages, navigation

@@ -19,7 +19,7 @@ from generators import docstrings
 from generators.cards import contents, picture
 from generators.curve_picture import curve_picture
 from generators.measured import TRIALS, lines_for, lines_of
-from generators.settings import COINS, GAMES, HORIZON, SETTINGS, can_be_calibrated, setting_of, takes
+from generators.settings import COINS, GAMES, HORIZON, SETTINGS, TWINS, can_be_calibrated, setting_of, takes
 
 THEORY = "dp_bandit_envs.theory."
 HELPERS = ("clip_bound", "optimistic_bound")
@@ -67,7 +67,9 @@ def page(name: str, curve: str) -> str:
         table(
             {
                 "for": SETTINGS[setting_of(name)],
-                "guarantee": f"{level_of(holds, HORIZON)}, with its defaults in the game measured below",
+                "guarantee": "none"
+                if holds.model == "none"
+                else f"{level_of(holds, HORIZON)}, with its defaults in the game measured below",
                 "privacy": model_of(holds),
                 "source": docstrings.escaped(algorithm.reference),
             }
@@ -96,6 +98,8 @@ def table(rows: dict[str, str]) -> str:
 
 def model_of(holds: PrivacyGuarantee) -> str:
     """Return who has to be trusted."""
+    if holds.epsilon == 0:
+        return "nobody's gains are used"
     return {
         "none": "none",
         "local": "local: noise before anything is stored",
@@ -202,12 +206,14 @@ def caption(name: str) -> str:
     games = GAMES[setting_of(name)]
     played = "; ".join(f"{game.id} with {words_of(game.arguments)}" for game in games)
     private = can_be_calibrated(name)
-    how = (
-        " Private algorithms have the parameter at which their real guarantee is epsilon = 1 and 0.1, at the"
-        " delta that their label says."
-        if private
-        else " Private relatives beside it have the parameter at which their real guarantee is epsilon = 1."
-    )
+    how = ""
+    if private:
+        how = (
+            " Private algorithms have the parameter at which their real guarantee is epsilon = 1 and 0.1, at the delta"
+            " that their label says."
+        )
+    elif any(TWINS.get(one) == name and can_be_calibrated(one) for one in ALGORITHMS):
+        how = " Private relatives beside it have the parameter at which their real guarantee is epsilon = 1."
     return f"Played: {played}; {TRIALS} games each, the same gains for all.{how}"
 
 

@@ -76,9 +76,9 @@ def paragraph(text: str) -> str:
     if formula:
         inner = " ".join(body.split())
         return (prose(before) + "\n\n" if before.strip() else "") + f"```{{math}}\n{inner}\n```"
-    if text.lstrip().startswith("- "):
-        items = re.split(r"\n(?=- )", inspect.cleandoc(text))
-        return "\n".join(prose(item) for item in items)
+    if re.match(r"\s*[-*] ", text):
+        items = re.split(r"^[-*] ", inspect.cleandoc(text), flags=re.MULTILINE)
+        return "\n".join(f"- {prose(item)}" for item in items if item)
     return prose(text)
 
 

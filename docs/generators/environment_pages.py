@@ -115,9 +115,17 @@ def code(id_: str, one: Shown) -> str:
 def arguments(text: str) -> str:
     """Return the arguments: a table of those that are listed line by line, or the prose that there is."""
     entries = re.findall(r"^`(\w+)(?:=(.*?))?`: (.*(?:\n +.*)*)", text, re.MULTILINE)
-    if not entries:
+    listed = all(re.match(r"`\w+(=.*?)?`: |    ", one) for one in text.splitlines())
+    if not (entries and listed):
+        items = re.split(r"\n(?=`\w+=)", text)
+        if len(items) > 2 and items[0].startswith("`"):
+            return "\n".join(f"- {docstrings.prose(item)}" for item in items)
         return docstrings.markdown(text.split("\n\n"))
-    rows = [f"| `{name}` | `{default}` | {docstrings.prose(words)} |" for name, default, words in entries]
+    defaults = [f"`{default}`" if default else "none" for _, default, _ in entries]
+    rows = [
+        f"| `{name}` | {shown_default} | {docstrings.prose(words)} |"
+        for (name, _, words), shown_default in zip(entries, defaults, strict=True)
+    ]
     return "\n".join(["| argument | default | what it is |", "| --- | --- | --- |", *rows])
 
 

@@ -2,6 +2,7 @@
 
 import re
 
+from generators.docstrings import sentence
 from generators.kept import ROOT
 
 FOLDER = ROOT / "docs" / "reproductions"
@@ -26,8 +27,9 @@ def about(text: str) -> str:
     found = re.search(r"^\*(?!\*)((?:.|\n)+?)\*$", text, re.MULTILINE)
     if found is not None:
         return found[1]
-    blocks = [one for one in text.split("\n\n")[1:] if re.match(r"\w", one)]
-    return blocks[0]
+    blocks = [one for one in text.split("\n\n")[1:] if re.match(r"[^\W\d_]", one)]
+    whole = re.match(r"(?:.|\n)*\.(?=\s|$)", blocks[0])
+    return sentence(blocks[0] if whole is None else whole[0])
 
 
 def index() -> str:

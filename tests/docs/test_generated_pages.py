@@ -152,6 +152,12 @@ def test_pictures_of_each_kind_of_game(id_, arguments, player, draw, still, monk
     drawings(getattr(draw, still)("two", "a title", games[0]) + draw.thumbnail("three", "a title", games[0]))
 
 
+def test_captions_speak_of_private_algorithms_only_where_there_are_some():
+    assert "real guarantee is epsilon = 1 and 0.1" in algorithm_pages.caption("DP-TS")
+    assert "Private relatives" in algorithm_pages.caption("UCB")
+    assert "rivate" not in algorithm_pages.caption("TS-N") + algorithm_pages.caption("Uniform")
+
+
 def test_a_measured_curve():
     game = settings.RHYTHMS
     lines = measured.lines_of(game.title, trials=2, only=("DP-EXP3-Lap", "Uniform"))
@@ -184,12 +190,26 @@ def test_docstrings_become_markdown_by_hand():
     )
     assert docstrings.paragraph(".. math:: a \\\n          b") == "```{math}\na \\ b\n```"
     assert docstrings.paragraph("- one\n  more\n- two") == "- one more\n- two"
+    assert docstrings.paragraph("* one\n  more\n* two") == "- one more\n- two"
 
 
 def test_what_is_kept_is_made_again_when_its_key_changes(tmp_path):
     made = iter("abc")
     texts = [kept.kept("one", lambda: next(made), folder=tmp_path, key=key) for key in ("1", "1", "2", "1")]
     assert texts == ["a", "a", "b", "c"]
+
+
+def test_arguments_become_a_table_only_where_each_has_a_line():
+    listed = "`horizon=9`: Number of rounds,\n    at least 1.\n`gap`: In [0, 1]."
+    assert environment_pages.arguments(listed).splitlines()[2:] == [
+        "| `horizon` | `9` | Number of rounds, at least 1. |",
+        r"| `gap` | none | In \[0, 1\]. |",
+    ]
+    told = "`horizon=9`: rounds, and\n`gap=1`: how far."
+    assert environment_pages.arguments(f"Both matter.\n{told}").startswith("Both matter. `horizon=9`")
+    assert environment_pages.arguments("`a=1`: one\nor two.\n`b=2`: b.\n`c=3`: c.") == (
+        "- `a=1`: one or two.\n- `b=2`: b.\n- `c=3`: c."
+    )
 
 
 def test_ticks_are_round_and_at_least_two():
