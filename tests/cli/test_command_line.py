@@ -1,5 +1,6 @@
 """`dp-bandit`: what it writes, what it refuses, and that an error is one line with exit code 2."""
 
+import csv
 import errno
 import json
 import math
@@ -120,11 +121,18 @@ def test_lists_pairs_and_yes_or_no_can_be_written(dp_bandit):
         assert dp_bandit("run", environment, "TS-N", "UCB", "--horizon", 30, "--trials", 2)[0] == 0
 
 
-@pytest.mark.parametrize("name", algorithm_names())
-def test_every_algorithm_runs(dp_bandit, name):
+def game_of(name):
     given = "".join(f":{key}={value}" for key, value in arguments_of(name).items())
-    game = "Oblivious" if name in BANDITS else home_of(name) + given
-    assert dp_bandit("run", game, name, "--horizon", 40, "--trials", 2)[0] == 0
+    return "Oblivious" if name in BANDITS else home_of(name) + given
+
+
+@pytest.mark.parametrize("game", sorted({game_of(name) for name in algorithm_names()}))
+def test_every_algorithm_runs(dp_bandit, tmp_path, game):
+    names = [name for name in algorithm_names() if game_of(name) == game]
+    code, _, err = dp_bandit("run", game, *names, "--horizon", 40, "--trials", 2, "--out", "all")
+    assert (code, err) == (0, "")
+    rows = csv.DictReader((tmp_path / "all" / "summary.csv").read_text(encoding="utf-8").splitlines())
+    assert {row["algorithm"].split(" (")[0] for row in rows} == {*names}
 
 
 @pytest.mark.parametrize("name", algorithm_names())
