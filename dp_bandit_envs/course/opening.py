@@ -12,7 +12,7 @@ import webbrowser
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from dp_bandit_envs.optional import require
 
@@ -68,7 +68,7 @@ def served(
             stop(process)
 
 
-def apart() -> dict[str, int | bool]:
+def apart() -> dict[str, Any]:
     """Return the arguments that keep Ctrl-C from a child: it is ours to end it, without its questions."""
     if sys.platform == "win32":
         return {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}

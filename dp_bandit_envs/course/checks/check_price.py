@@ -118,7 +118,7 @@ def draws(release: Any, gains: FloatArray, epsilon: float, seed: int) -> FloatAr
         raise WrongAnswer(f"The release {where}. What may an attacker learn who knows all gains but one?")
     if {released.min(), released.max()} & {0.0, 1.0}:
         raise WrongAnswer("Releases are cut at 0 or 1. That stays private, but is wrong on average: leave them uncut.")
-    return released - gains.mean()
+    return np.asarray(released - gains.mean(), dtype=float)
 
 
 def check_centre(noise: FloatArray, size: float, at: str) -> None:

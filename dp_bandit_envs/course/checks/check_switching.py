@@ -26,7 +26,7 @@ def bound(size: float, horizon: int, n_arms: int) -> float:
 
 def best(horizon: int, n_arms: int) -> float:
     """Return the size at which the bound is least, where its derivative sqrt(load T / size) - T / size^2 is 0."""
-    return (horizon / load(n_arms)) ** (1 / 3)
+    return math.pow(horizon / load(n_arms), 1 / 3)
 
 
 MISTAKES: Final[tuple[tuple[Callable[[int, int], float], str], ...]] = (
