@@ -18,6 +18,12 @@ WORDS = [
 BARS = "&#x0007C;|&#x02016;"
 """The bars of |x| and of a norm, around which the converter leaves the room of an operator."""
 
+NAMES = r"<mi>(?:ln|log|exp)</mi>"
+ENDS = "</mi>|</mn>|</msub>|</msup>|</msqrt>|</mfrac>"
+BEGINNINGS = "<mi>|<mn>|<msub>|<msup>|<msqrt>|<mfrac>"
+GAP = '<mspace width="0.167em"></mspace>'
+"""The room between a factor, the name of a function, and what follows without brackets, which the converter omits."""
+
 
 def mathml(latex: str, display: str = "inline") -> str:
     """Return a formula as MathML.
@@ -33,6 +39,9 @@ def mathml(latex: str, display: str = "inline") -> str:
     written = re.sub(
         r"<mo[^>]*>(&#x0007C;|&#x02016;|\||‖)</mo>", r'<mo stretchy="false" lspace="0" rspace="0">\1</mo>', written
     )
+    written = re.sub(f"({ENDS})({NAMES})", rf"\1{GAP}\2", written)
+    # Inside of log_2, a third child would be wrong.
+    written = re.sub(f"(?<!<msub>)(?<!<msup>)({NAMES})(?={BEGINNINGS})", rf"\1{GAP}", written)
     left = re.search(r">\s*(\\\w+|&)\s*<", written)
     if left:
         raise ValueError(f"the formula {latex!r} has {left[1]}, which docs/building/math_in_html.py does not know")

@@ -64,6 +64,7 @@ def test_every_formula_of_a_docstring_can_be_written():
     formulas = [one for one in re.findall(r":math:`([^`\[]+)`", text) if "formula" not in one]
     assert len(formulas) > 300
     assert all(mathml(formula).startswith("<math") for formula in set(formulas))
+    assert mathml(r"\alpha \ln t").count("<mspace") == 2 and "<mspace" not in mathml(r"\ln(t) + \log_2(t)")
     with pytest.raises(ValueError, match="bogus"):
         mathml(r"\bogus x")
 
