@@ -42,6 +42,8 @@ def mathml(latex: str, display: str = "inline") -> str:
     written = re.sub(f"({ENDS})({NAMES})", rf"\1{GAP}\2", written)
     # Inside of log_2, a third child would be wrong.
     written = re.sub(f"(?<!<msub>)(?<!<msup>)({NAMES})(?={BEGINNINGS})", rf"\1{GAP}", written)
+    # As in "2 ln t": the converter leaves no room around a function's name.
+    written = re.sub(r"<mi>(ln|log|exp)</mi>", r'<mo lspace="0.17em" rspace="0.17em">\1</mo>', written)
     left = re.search(r">\s*(\\\w+|&)\s*<", written)
     if left:
         raise ValueError(f"the formula {latex!r} has {left[1]}, which docs/building/math_in_html.py does not know")
