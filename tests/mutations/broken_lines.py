@@ -111,7 +111,7 @@ NOISE = (
     ),
     Mutation(
         "L2 for L1",
-        f"{PRIVACY}/mechanisms/counter_sums.py",
+        f"{PRIVACY}/mechanisms/counter_guarantee.py",
         "return distance_l1(below)",
         "return distance_l2(below)",
     ),
