@@ -41,6 +41,7 @@ SUBPACKAGES = [
     "privacy.mechanisms",
     "recorded_data",
     "simulation",
+    "tournament",
     "wrappers",
     "wrappers.vector",
 ]
