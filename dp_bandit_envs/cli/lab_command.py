@@ -1,5 +1,6 @@
 """Opens the labs of the course: `dp-bandit lab`."""
 
+import signal
 from pathlib import Path
 from typing import Annotated
 
@@ -52,6 +53,8 @@ def lab(
     copied = copy_labs(folder)
     if copied:
         console.print(f"Copied {len(copied)} notebooks to {folder}.", highlight=False, markup=False, soft_wrap=True)
+    # Else whoever ends this command by a signal leaves marimo running.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     with served(folder, page, read_only=read_only, host=host, port=port) as (address, process):
         console.print(f"The labs are open at {address}", highlight=False, markup=False, soft_wrap=True)
         console.print("Press Ctrl-C here to close them.", highlight=False)
