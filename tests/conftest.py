@@ -18,7 +18,7 @@ for _name in ("CI", "BUILD_NUMBER"):
 
 # Else it would depend on what is on disk whether small simulations are compiled; see `simulation/small_jobs.py`.
 os.environ["DP_BANDIT_ENVS_COMPILE"] = "always"
-AS_FOR_USERS = ("advice", "cli", "comparison", "course", "docs", "experiments", "faults", "labs")
+AS_FOR_USERS = ("advice", "cli", "comparison", "course", "docs", "faults", "labs")
 """Folders of tests of what users see, who compile small simulations only if nothing is on disk; this is quicker."""
 
 # The key for digests of private data is the user's own; tests have another one.

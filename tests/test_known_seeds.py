@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import dp_bandit_envs  # noqa: F401 - registers the ids
-from dp_bandit_envs import Algorithm, compare, make_algorithm, play, simulate
-from dp_bandit_envs.adversaries import MemoryBounded, OutcomePools, Replay, Stochastic, Trial
+from dp_bandit_envs import Algorithm, Ledger, compare, make_algorithm, play, simulate
+from dp_bandit_envs.adversaries import GainTable, MemoryBounded, OutcomePools, Replay, Stochastic, Trial
 from dp_bandit_envs.agents import Exp3
+from dp_bandit_envs.data_use import DataUse
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import ClusterError, KnownSeedWarning
 from dp_bandit_envs.privacy.mechanism import noise_label
@@ -74,7 +75,7 @@ def test_without_one_there_is_no_warning(way):
 
 
 AS_IT_COMES = {
-    "play": lambda given: play(replay(), make_algorithm("DP-IMED"), **given).gains,
+    "play": lambda given: play(replay(), make_algorithm("DP-EXP3-Lap"), **given).arms,
     "simulate": lambda given: simulate(REPLAY, ["DP-EXP3-Lap"], trials=9, env_kwargs={"gains": TABLE}, **given)[
         "DP-EXP3-Lap"
     ].collected[:, -1],
@@ -94,6 +95,42 @@ def test_by_default_the_seed_is_secret_where_data_are_real(way):
         known, again = (AS_IT_COMES[way]({"seed": 0}) for _ in range(2))
     assert np.array_equal(known, again)
     assert not np.array_equal(first, second) and not np.array_equal(first, known)
+
+
+class Recorded(Stochastic):
+    """Recorded data, as an adversary of one's own says so."""
+
+    def __init__(self, **facts):
+        super().__init__(2, 40)
+        for name, value in facts.items():
+            setattr(self, name, value)
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda: Recorded(data_use=DataUse(1, 2)),
+        lambda: Recorded(is_real=True),
+        lambda: OutcomePools([np.ones(40), np.zeros(40)], 40, persons=1),
+        lambda: GainTable(TABLE, persons=2),
+    ],
+    ids=["persons are counted", "it says so", "pools with persons", "a table with persons"],
+)
+def test_data_of_persons_are_real(made):
+    assert made().is_real
+    assert simulate(lambda: BanditEnv(made()), ["EXP3"]).seed is None
+    with pytest.warns(KnownSeedWarning):
+        play(BanditEnv(made()), Exp3(), seed=3)
+
+
+def test_a_ledger_gets_a_secret_seed_by_default():
+    ledger = Ledger(epsilon=10, draws_delta=1e-3)
+    made = OutcomePools([np.ones(40), np.zeros(40)], 40)
+    assert not made.is_real
+    made.ledger = ledger
+    assert made.is_real
+    play(BanditEnv(made), make_algorithm("DP-IMED", epsilon=0.01))
+    assert ledger.spent.games == 1
 
 
 def test_by_default_the_seed_is_0_where_they_are_made_up():

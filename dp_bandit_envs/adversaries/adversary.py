@@ -8,6 +8,8 @@ from typing import Any, Self, SupportsIndex
 import numpy as np
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.adversaries.attributes import among, of_another_game
+from dp_bandit_envs.compiling.fingerprint import is_ours
 from dp_bandit_envs.data_use import DataUse, use_together
 from dp_bandit_envs.errors import GainRangeError, WrongTypeError
 from dp_bandit_envs.protocols import FloatArray
@@ -38,7 +40,9 @@ class Adversary(abc.ABC):
             them together, in which the same record may serve.
         ledger: The `Ledger` of these data, if there is one; by default that of an adversary among the attributes. An
             adversary over data sets both in `__init__`, and calls `enter_ledger()` first in `begin`.
-        is_real: Whether gains are data of a user's, or of patients; then the seed should be secret.
+        is_real: Whether gains are data of a user's, or of patients, so that the seed is secret unless one is given. By
+            default those with a ledger, or with a `data_use` that counts persons, and those of such an adversary among
+            the attributes; set it in `__init__` for others.
 
     Example:
         >>> import numpy as np
@@ -58,7 +62,7 @@ class Adversary(abc.ABC):
     lowest: float = 0.0
     _data_use: DataUse | None = None
     _ledger: Any = None
-    _is_real: bool = False
+    _is_real: bool | None = None
 
     def __init__(self, n_arms: SupportsIndex = 4, horizon: SupportsIndex = 2**18) -> None:
         self.n_arms = checks.integer("n_arms", n_arms, at_least=2, at_most=checks.MOST_ARMS)
@@ -90,7 +94,14 @@ class Adversary(abc.ABC):
     @property
     def is_real(self) -> bool:
         """Whether gains are real data."""
-        return self._is_real or any(part.is_real for part in self._inner())
+        if self._is_real is not None:
+            return self._is_real
+        counts_persons = self._data_use is not None and self._data_use.person is not None
+        return counts_persons or self._ledger is not None or any(part.is_real for part in self._inner())
+
+    @is_real.setter
+    def is_real(self, is_real: bool) -> None:
+        self._is_real = checks.boolean("is_real", is_real)
 
     def enter_ledger(self) -> None:
         """Count the game that begins in this adversary's own ledger, if it has one; without its leave none begins.
@@ -102,7 +113,7 @@ class Adversary(abc.ABC):
             self._ledger.enter(self.data_use)
 
     def _inner(self) -> "Iterator[Adversary]":
-        return iter({id(part): part for part in vars(self).values() if isinstance(part, Adversary)}.values())
+        return iter({id(part): part for part in among(vars(self).values(), Adversary)}.values())
 
     @property
     def by_rounds(self) -> Any:
@@ -118,13 +129,22 @@ class Adversary(abc.ABC):
         return all(getattr(type(self), name) is getattr(kind, name) for name in ("begin", "next_gains", "fill"))
 
     def __copy__(self) -> Self:
-        """Return an adversary for another game: attributes are shared, but inner adversaries are copied.
+        """Return an adversary for another game, which may be played at the same time.
 
-        `begin` must therefore create anew every attribute that a game modifies.
+        Attributes are deep copies, but for read-only arrays, which are shared: make large tables read-only by
+        `table.flags.writeable = False`. Adversaries of this package, whose `begin` creates anew what a game changes,
+        share their attributes, but inner adversaries are copied.
         """
-        clone = object.__new__(type(self))
-        for name, value in vars(self).items():
-            setattr(clone, name, copy.copy(value) if isinstance(value, Adversary) else value)
+        return self.__deepcopy__({})
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """Return the same as `copy.copy`: a ledger, too, is for all games on its data."""
+        memo[id(self)] = clone = object.__new__(type(self))
+        if is_ours(type(self)):
+            for name, value in vars(self).items():
+                setattr(clone, name, copy.deepcopy(value, memo) if isinstance(value, Adversary) else value)
+        else:
+            vars(clone).update(of_another_game(vars(self), memo))
         return clone
 
     @abc.abstractmethod

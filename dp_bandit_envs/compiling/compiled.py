@@ -133,10 +133,12 @@ class Compiled:
             # A third party's function must not read outside of its arrays, and divides as Python does.
             options = {**options, "boundscheck": True, "error_model": "python"}
         copy = clone(self._function, self._replacements, tuple(options.items()))
+        key = fingerprint(self._function, self._replacements) + ("-lean" if lean else "") if ours else ""
+        # Machine code from disk is found by its name, which Numba numbers by process: by content no two are alike.
+        copy.__qualname__ += f"_{key[:12]}"
         dispatcher = numba.njit(**options)(copy)
         dispatcher.targetoptions |= self._without
         if ours:
-            key = fingerprint(self._function, self._replacements) + ("-lean" if lean else "")
             # Without a folder to write to, as in a read-only container, every process compiles for itself.
             with contextlib.suppress(RuntimeError, OSError):
                 dispatcher._cache = MachineCode(copy, key)

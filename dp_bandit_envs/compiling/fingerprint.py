@@ -111,6 +111,6 @@ def _digest_value(
         objects.append(value)
 
 
-def is_ours(function: Callable[..., Any]) -> bool:
-    """Return whether a function is of this package."""
+def is_ours(function: Callable[..., Any] | type[Any]) -> bool:
+    """Return whether a function or class is of this package."""
     return f"{function.__module__}.".startswith(f"{PACKAGE}.")

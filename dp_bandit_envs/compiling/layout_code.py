@@ -6,6 +6,7 @@
 """
 
 import functools
+import hashlib
 import math
 from typing import Any
 
@@ -20,6 +21,11 @@ from dp_bandit_envs.compiling.lanes import Lane, Slot
 from dp_bandit_envs.compiling.layout import Parts, Place
 
 DTYPES = {"float64": types.float64, "int64": types.int64}
+
+
+def _name(what: str, form: Parts) -> str:
+    """Return a name of its own for each layout: of two functions of one name from disk, a process sees the first."""
+    return f"{what}_{hashlib.sha256(repr(form).encode()).hexdigest()[:12]}"
 
 
 def _type_of(form: Any) -> Any:
@@ -80,6 +86,7 @@ def reader(form: Parts) -> Any:
 
         return returned(block, types.intp), generate
 
+    game_at.__qualname__ = _name("game_at", form)
     return intrinsic(game_at)
 
 
@@ -106,4 +113,5 @@ def writer(form: Parts) -> Any:
 
         return types.void(block, types.intp, value), generate
 
+    keep.__qualname__ = _name("keep", form)
     return intrinsic(keep)

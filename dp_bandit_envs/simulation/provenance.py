@@ -13,7 +13,7 @@ import dp_bandit_envs
 from dp_bandit_envs.byte_code import written_out
 from dp_bandit_envs.simulation.code_digest import code_digest, is_users
 
-WITHOUT_NUMBERS = ("cli", "comparison", "experiments", "plots")
+WITHOUT_NUMBERS = ("cli", "comparison", "course", "experiments", "labs", "plots", "tournament")
 """Parts of the package that do not affect the numbers, except through an experiment's configuration."""
 ELSEWHERE = ("agents", "wrappers")
 """Parts that are in folders of their own in an editable installation."""

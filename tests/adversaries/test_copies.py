@@ -1,0 +1,102 @@
+"""Games of one adversary that are played at the same time have nothing in common, however its class keeps its state."""
+
+import copy
+
+import numpy as np
+import pytest
+
+from dp_bandit_envs import Adversary, Ledger, make_algorithm, play, simulate
+from dp_bandit_envs.adversaries import Oblivious, Replay
+from dp_bandit_envs.envs.bandit_env import BanditEnv
+
+
+class Buffer(Adversary):
+    """Keeps one array for all games."""
+
+    def __init__(self):
+        super().__init__(2, 50)
+        self.place = np.zeros(2)
+
+    def begin(self, rng):
+        """Set it to zero."""
+        self.rng = rng
+        self.place[:] = 0
+
+    def next_gains(self, rounds):
+        """Walk on."""
+        gains = np.empty((rounds, 2))
+        for row in gains:
+            self.place += self.rng.random(2)
+            self.place %= 1
+            row[:] = self.place
+        return gains
+
+
+class History(Buffer):
+    """Keeps a list for all games, and shows it in the gains."""
+
+    def __init__(self):
+        super().__init__()
+        self.seen = []
+        self.own = {"list": self.seen}
+
+    def begin(self, rng):
+        """Forget all."""
+        super().begin(rng)
+        self.seen.clear()
+
+    def next_gains(self, rounds):
+        """Return gains that depend on how much is remembered."""
+        gains = np.empty((rounds, 2))
+        for row in gains:
+            self.seen.append(self.rng.random())
+            row[:] = np.mean(self.own["list"]), 1 / len(self.seen)
+        return gains
+
+
+class Inside(Adversary):
+    """Has another adversary in a list."""
+
+    def __init__(self):
+        super().__init__(3, 50)
+        self.parts = [Oblivious(3, 50)]
+
+    def begin(self, rng):
+        """Begin its game."""
+        self.parts[0].begin(rng)
+
+    def next_gains(self, rounds):
+        """Return its gains."""
+        return self.parts[0].next_gains(rounds)
+
+
+@pytest.mark.parametrize("made", [Buffer, History, Inside])
+def test_games_side_by_side_are_those_of_play(made):
+    found = simulate(lambda: BanditEnv(made()), ["EXP3", "Uniform"], trials=5, seed=1)
+    for name, outcome in found.items():
+        for trial in range(5):
+            game = play(BanditEnv(made()), make_algorithm(name), seed=1, trial=trial)
+            assert outcome.external_regret[trial, -1] == game.external_regret[-1], (outcome.engine, trial)
+
+
+def test_read_only_tables_and_ledgers_are_shared():
+    one = Buffer()
+    one.table, one.other = np.ones(5), np.ones(5)
+    one.table.flags.writeable = False
+    one.bound, one.ledger = one.next_gains, Ledger(epsilon=1)
+    two = copy.copy(one)
+    assert two.table is one.table and two.ledger is one.ledger and two.other is not one.other
+    assert two.bound.__self__ is two
+
+
+def test_what_cannot_be_copied_is_shared(tmp_path):
+    one = Buffer()
+    with (tmp_path / "open").open("w") as one.file:
+        assert copy.copy(one).file is one.file
+
+
+def test_data_in_a_list_are_real_too():
+    made = Inside()
+    assert not made.is_real
+    made.parts.append(Replay(np.ones((60, 3))))
+    assert made.is_real and made.data_use.record == 1
