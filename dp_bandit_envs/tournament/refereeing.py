@@ -57,6 +57,9 @@ def referee(submission: Submission, games: HiddenGames, limits: Limits, stopped:
         return _match(submission, games, limits, stopped)
     except OSError as error:
         return Match(submission, None, shown(f"its process could not be started: {error.strerror}"))
+    except Exception as error:  # the others play on
+        words = f"the referee could not go on: {type(error).__name__}: {error}"
+        return Match(submission, None, shown(words[:MOST_WORDS]))
 
 
 def _match(submission: Submission, games: HiddenGames, limits: Limits, stopped: Event) -> Match:
@@ -139,5 +142,13 @@ def _why_it_ended(process: WatchedProcess, limits: Limits) -> str:
     if code == OUT_OF_MEMORY:
         return f"needed more than {limits.megabytes:,} MB of memory"
     if code < 0:
-        return f"its process was ended by the signal {signal.Signals(-code).name}"
+        return f"its process was ended by the signal {_signal(-code)}"
     return f"its process ended in the middle of a game, with exit code {code}"
+
+
+def _signal(number: int) -> str:
+    """Return the name of a signal, or its number: those for real-time use have no names."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return str(number)

@@ -48,6 +48,7 @@ BAD = {
     "raises_when_loaded": ("import nothing_of_this_name\n", ["ModuleNotFoundError", "line 1", "nothing_of_this_name"]),
     "sums": ("from dp_bandit_envs import Ucb\nmake_agent = Ucb\n", ["WrongObservationError", "running sums"]),
     "forks": (agent(select="import os\nwhile True: os.fork()"), ["ForbiddenError", "processes", "os.fork"]),
+    "nested": (agent(begin="import os\nfor _ in range(1500): os.mkdir('d'); os.chdir('d')\n1 / 0"), ["division"]),
     "calls": (agent(begin="import socket; socket.create_connection(('localhost', 9))"), ["ForbiddenError", "network"]),
 }
 """Files by name, with the words that must be said of each."""
