@@ -33,7 +33,7 @@ class Place(NamedTuple):
         is_reference: Whether it is an algorithm of this package, which has no rank: `rank`, `first` and `last` are 0.
         rank: By mean share, 1 for the best submission; equal ones share a rank.
         first, last: The ranks that are possible: submissions that differ from it significantly are before or behind it.
-            With probability 95 % they are right for all submissions at once.
+            The test is that of `comparison.ranking`: of symmetric differences, not of equal means.
         share: Regret as a share of uniform play's mean regret in the same kind of game, averaged over kinds.
         regret: The mean regret in each kind of game.
     """
