@@ -22,6 +22,10 @@ LEAST_TRIALS = 6
 ROUNDING = 1e-12
 """Relative differences below this one are due to rounding, and have no spread to resample."""
 LARGER_IS_BETTER = ("collected",)
+WHAT_IS_TESTED = (
+    "p: sign-flip test of symmetric differences, not of equal means. An algorithm that is slightly better in most"
+    " trials and far worse in a few often gets a small p although the means are equal; look at the quantiles too."
+)
 
 
 class Pair(NamedTuple):
@@ -33,7 +37,9 @@ class Pair(NamedTuple):
         difference: Mean over trials of the worse one's measure minus the better one's, at the last round; for gains
             the other way around, so that it is never negative.
         low, high: Its confidence interval, BCa bootstrap over trials.
-        p_value: That of the sign-flip permutation test of the mean difference, two-sided.
+        p_value: That of the sign-flip permutation test with the mean difference, two-sided. The hypothesis tested is
+            that differences are symmetric about 0, as they are where the two are alike in distribution. Skewed
+            differences with mean 0 do not satisfy it, and can give small values far more often than the level.
         adjusted: The same after Holm's correction for all pairs of the ranking.
         wins: In which part of the trials the better one was strictly better.
     """
@@ -59,7 +65,8 @@ class Standing(NamedTuple):
         mean: Mean over trials at the last round.
         low, high: Its confidence interval, BCa bootstrap over trials.
         median, quantile_90, quantile_99: Quantiles over trials, because a few games may decide a mean.
-        tied: Whether the difference to the best of its game is not significant after the correction.
+        tied: Whether the difference to the best of its game is not significant after the correction; see `Pair.p_value`
+            for what is tested.
     """
 
     title: str
@@ -80,6 +87,7 @@ class Ranking:
     """The algorithms of each game, at each epsilon that was asked for, from best to worst, and every pair of them.
 
     In one trial all algorithms meet the same gains, so that each pair is compared by its differences trial by trial.
+    The test is of symmetric differences, not of equal means; see `Pair.p_value`.
 
     Attributes:
         measure: What is compared.
@@ -116,7 +124,7 @@ class Ranking:
         return written([*head, "better in"], rows, format)
 
     def __str__(self) -> str:
-        return f"{self.table()}\n\n{self.table_of_pairs()}"
+        return f"{self.table()}\n\n{self.table_of_pairs()}\n\n{WHAT_IS_TESTED}"
 
     def _repr_html_(self) -> str:
         return self.table("html")
@@ -179,7 +187,8 @@ def interval(samples: FloatArray, confidence: float) -> tuple[float, float]:
 def sign_flip_p_value(differences: FloatArray, resamples: int) -> float:
     """Return the two-sided p-value of "differences are symmetric about 0", by flipping the signs of trials at random.
 
-    Exact where there are no more flips than `resamples`.
+    Exact where there are no more flips than `resamples`. It is no test of "the mean difference is 0": if one algorithm
+    is slightly better in most trials and far worse in a few, equal means are often rejected.
 
     Args:
         differences: Shape `(trials,)`.

@@ -78,9 +78,16 @@ def _is_agent(value: Any) -> bool:
 
 def _checked(make: Callable[[], Any], name: str, file: str) -> Callable[[], Any]:
     """Return a function that makes an agent and looks for its methods; those of the class `Agent` do nothing."""
+    made: dict[int, Any] = {}
 
     def checked() -> Any:
         agent = make()
+        if id(agent) in made:
+            raise SubmissionError(
+                f"{file}: {name}() must return a new agent at every call, one for each game; it returned the same one"
+                " twice."
+            )
+        made[id(agent)] = agent  # kept, so that no other object gets its id
         kind = type(agent)
         missing = [
             method

@@ -33,7 +33,7 @@ class Place(NamedTuple):
         is_reference: Whether it is an algorithm of this package, which has no rank: `rank`, `first` and `last` are 0.
         rank: By mean share, 1 for the best submission; equal ones share a rank.
         first, last: The ranks that are possible: submissions that differ from it significantly are before or behind it.
-            With probability 95 % they are right for all submissions at once.
+            The test is that of `comparison.ranking`: of symmetric differences, not of equal means.
         share: Regret as a share of uniform play's mean regret in the same kind of game, averaged over kinds.
         regret: The mean regret in each kind of game.
     """
@@ -57,12 +57,7 @@ def places(regrets: Mapping[str, FloatArray], references: Sequence[str]) -> list
     Raises:
         ValueError: If uniform play has no regret in some kind of game, so that nothing can be compared with it.
     """
-    uniform = regrets[UNIFORM].mean(axis=1)
-    if not np.all(uniform > 0):
-        raise ValueError(
-            "horizon and games must be large enough that uniform play loses on average; here it does not in every kind"
-            " of game. Use a larger --horizon or more --games."
-        )
+    uniform = losses_of_chance(regrets)
     shares = {name: (regret / uniform[:, np.newaxis]).mean(axis=0) for name, regret in regrets.items()}
     found = ranking([_entry(name, share) for name, share in shares.items()], MEASURE, CONFIDENCE)
     ranked = {one.name: one.mean for one in found.standings if one.name not in references}
@@ -80,6 +75,24 @@ def places(regrets: Mapping[str, FloatArray], references: Sequence[str]) -> list
         means = tuple(mean_of(row) for row in regrets[name])
         table.append(Place(name, name in references, *ranks, share, means))
     return table
+
+
+def losses_of_chance(regrets: Mapping[str, FloatArray]) -> FloatArray:
+    """Return the mean regret of uniform play in each kind of game, shape `(kinds,)`.
+
+    Args:
+        regrets: As in `places`.
+
+    Raises:
+        ValueError: If it is not greater than 0 in some kind of game, so that nothing can be compared with it.
+    """
+    losses: FloatArray = regrets[UNIFORM].mean(axis=1)
+    if not np.all(losses > 0):
+        raise ValueError(
+            "horizon and games must be large enough that uniform play loses on average; here it does not in every kind"
+            " of game. Use a larger --horizon, more --games or another seed."
+        )
+    return losses
 
 
 def can_tell_apart(players: int, games: int) -> bool:

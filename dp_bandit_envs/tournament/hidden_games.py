@@ -9,7 +9,7 @@ import numpy as np
 
 from dp_bandit_envs.adversaries import Adversary, Deterministic, FullyOblivious, Oblivious, Stochastic, SwitchingCost
 from dp_bandit_envs.envs.bandit_env import BanditEnv
-from dp_bandit_envs.protocols import Environment, FloatArray
+from dp_bandit_envs.protocols import Environment, FloatArray, IntArray
 from dp_bandit_envs.seeding import ADVERSARY, AGENT, stream
 from dp_bandit_envs.wrappers import LaplaceClipRescale
 
@@ -110,15 +110,29 @@ class HiddenGames:
     epsilon: float | None
     seed: int
 
-    @property
-    def trials(self) -> list[int]:
-        """The numbers of all games for the seed, in the order in which an agent's process has them.
+    def trials(self, player: str) -> list[int]:
+        """Return the numbers of all games for the seed, in the order in which a player's process has them.
 
-        Game i of kind k has the number k * games + i. The order is drawn, so that no agent knows a kind by its place.
+        Game i of kind k has the number k * games + i. The order is drawn for each player, so that no agent knows a kind
+        by its place, or a game by what another agent saw at the same place.
         """
-        order = stream(self.seed, role=ADVERSARY, part="order of a tournament's games")
+        order = stream(self.seed, role=ADVERSARY, player=player, part="order of a tournament's games")
         numbers: list[int] = order.permutation(self.games * len(KINDS)).tolist()
         return numbers
+
+    def arms(self, player: str) -> IntArray:
+        """Return which arm of the environment each arm of a player is, shape `(all games, n_arms)`, in its order.
+
+        It is drawn for each player and game, so that what one agent learns of an arm is of little use to another.
+        """
+        part = "order of a player's arms"
+        orders: IntArray = np.array(
+            [
+                stream(self.seed, trial=trial, role=ADVERSARY, player=player, part=part).permutation(self.n_arms)
+                for trial in self.trials(player)
+            ]
+        )
+        return orders
 
     def environment(self, kind: int, *, private: bool = True) -> Environment:
         """Return a game of a kind, with `private` as agents see it."""
@@ -130,8 +144,8 @@ class HiddenGames:
         return env if self.epsilon is None else LaplaceClipRescale(env, epsilon=self.epsilon)
 
     def begun(self, player: str) -> Iterator[Environment]:
-        """Yield all games in order, begun: the same gains for everybody, noise of each player's own."""
-        for trial in self.trials:
+        """Yield all games in a player's order, begun: the same gains for everybody, noise of each player's own."""
+        for trial in self.trials(player):
             env = self.environment(trial // self.games)
             env.reset(seed=self.seed, options={"trial": trial, "player": player})
             yield env
@@ -139,7 +153,7 @@ class HiddenGames:
     def agent_streams(self, player: str) -> list[list[int]]:
         """Return the state of the random stream of a player's agent in each game; it says nothing of the seed."""
         states = []
-        for trial in self.trials:
+        for trial in self.trials(player):
             bits = stream(self.seed, trial=trial, role=AGENT, player=player).bit_generator
             states.append([int(word) for word in bits.state["state"]["state"]])
         return states

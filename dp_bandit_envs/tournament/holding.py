@@ -11,7 +11,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.comparison.ranking import LEAST_TRIALS
 from dp_bandit_envs.optional import require
 from dp_bandit_envs.seeding import checked_seed, drawn_seed
-from dp_bandit_envs.tournament.final_table import Place, places
+from dp_bandit_envs.tournament.final_table import Place, losses_of_chance, places
 from dp_bandit_envs.tournament.hidden_games import HiddenGames
 from dp_bandit_envs.tournament.refereeing import Limits, Match, referee
 from dp_bandit_envs.tournament.reference_players import reference_regrets, references
@@ -84,7 +84,8 @@ def hold(
 
     Raises:
         ImportError: If the extra `audits` (SciPy), which makes the intervals, is not installed.
-        ValueError: If an argument leaves its range, or there is no agent in the folder.
+        ValueError: If an argument leaves its range, there is no agent in the folder, or uniform play loses nothing in
+            some kind of game; nobody has played then.
     """
     horizon = checks.integer("horizon", horizon, at_least=LEAST_HORIZON, at_most=checks.MOST_ROUNDS)
     games = checks.integer("games", games, at_least=LEAST_TRIALS, at_most=MOST_GAMES)
@@ -99,8 +100,10 @@ def hold(
     names = list(references(epsilon))
     submissions = submissions_in(Path(folder), names)
     hidden = HiddenGames(horizon, n_arms, games, epsilon, drawn_seed() if given is None else given)
-    matches = _matches(submissions, hidden, limits, jobs, progress)
+    # First, so that games which cannot be scored are refused before anybody has played them.
     regrets = reference_regrets(hidden)
+    losses_of_chance(regrets)
+    matches = _matches(submissions, hidden, limits, jobs, progress)
     for match in matches:
         if match.regret is not None:
             regrets[match.submission.name] = match.regret

@@ -1,10 +1,12 @@
-"""What an agent's process may use: time, memory, files, no other processes, no network. No sandbox for hostile code."""
+"""What an agent's process may use: time, memory, files; ordinary calls for processes and networks fail. No sandbox."""
 
 import contextlib
+import importlib
 import math
 import os
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,7 +26,16 @@ PROCESSES: Final = (
     "pty.spawn",
     "subprocess.Popen",
 )
-NETWORK: Final = ("socket.bind", "socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto")
+NETWORK: Final = (
+    "socket.bind",
+    "socket.connect",
+    "socket.getaddrinfo",
+    "socket.gethostbyname",
+    "socket.sendmsg",
+    "socket.sendto",
+)
+UNAUDITED: Final = (("_posixsubprocess", "fork_exec"), ("signal", "pidfd_send_signal"))
+"""Modules and functions for processes of which Python tells no audit hook."""
 
 
 class ForbiddenError(RuntimeError):
@@ -39,6 +50,8 @@ def set_limits(seconds: float, megabytes: int) -> list[str]:
         megabytes: Memory, beyond what is used already.
     """
     sys.addaudithook(refuse_event)
+    for module, function in UNAUDITED:
+        _refuse_function(module, function)
     try:
         import resource
     except ImportError:
@@ -84,17 +97,42 @@ def _address_space() -> int | None:
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
-def refuse_event(event: str, arguments: tuple[Any, ...]) -> None:
+def _refuse_function(module: str, function: str) -> None:
+    """Let a function raise in this process from now on, where there is one."""
+    event = f"{module}.{function}"
+
+    def refused(*_: Any, **__: Any) -> None:
+        refuse_event(event, (), processes=(event,))
+
+    with contextlib.suppress(ImportError):
+        place = importlib.import_module(module)
+        if hasattr(place, function):
+            setattr(place, function, refused)
+
+
+def refuse_event(
+    event: str,
+    arguments: tuple[Any, ...],
+    processes: Sequence[str] = PROCESSES,
+    network: Sequence[str] = NETWORK,
+    error: type[Exception] = ForbiddenError,
+) -> None:
     """Raise for what agents must not do; an audit hook of Python.
+
+    This stops mistakes. Code that means to can get around it.
 
     Args:
         event: Its name, as in Python's table of audit events.
         arguments: Its arguments.
+        processes: Events that are refused because they start or end processes; not read from the module when called,
+            so that an agent which changes the module changes nothing.
+        network: The same for networks.
+        error: What is raised.
 
     Raises:
         ForbiddenError: If it starts or ends a process, or uses a network.
     """
-    if event in PROCESSES:
-        raise ForbiddenError(f"agents must not start or end processes ({event})")
-    if event in NETWORK:
-        raise ForbiddenError(f"agents must not use a network ({event})")
+    if event in processes:
+        raise error(f"agents must not start or end processes ({event})")
+    if event in network:
+        raise error(f"agents must not use a network ({event})")

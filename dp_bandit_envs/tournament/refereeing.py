@@ -57,6 +57,9 @@ def referee(submission: Submission, games: HiddenGames, limits: Limits, stopped:
         return _match(submission, games, limits, stopped)
     except OSError as error:
         return Match(submission, None, shown(f"its process could not be started: {error.strerror}"))
+    except Exception as error:  # the others play on
+        words = f"the referee could not go on: {type(error).__name__}: {error}"
+        return Match(submission, None, shown(words[:MOST_WORDS]))
 
 
 def _match(submission: Submission, games: HiddenGames, limits: Limits, stopped: Event) -> Match:
@@ -93,37 +96,46 @@ def _announcement(submission: Submission, games: HiddenGames, limits: Limits) ->
 def _games(process: WatchedProcess, submission: Submission, games: HiddenGames) -> tuple[FloatArray | None, str]:
     """Play the games side by side; return the regrets, or why there are none."""
     envs = list(games.begun(submission.player))
+    own = games.arms(submission.player)
     letter, content = process.ask()
     for _ in range(games.horizon):
         arms = _arms(letter, content, games) if letter == ARMS else None
         if arms is None:
             return None, _said(letter, content)
-        letter, content = process.ask(STEP, _step(envs, arms, games.n_arms))
+        letter, content = process.ask(STEP, _step(envs, arms, own))
     if letter != DONE:
         return None, _said(letter, content)
     regret = np.empty(len(envs))
-    for trial, env in zip(games.trials, envs, strict=True):
+    for trial, env in zip(games.trials(submission.player), envs, strict=True):
         regret[trial] = env.unwrapped.external_regret()  # type: ignore[attr-defined]
     return regret.reshape(len(KINDS), games.games), ""
 
 
-def _arms(letter: bytes, content: bytearray, games: HiddenGames) -> list[int] | None:
-    """Return the arms of a message, or None if they are not one arm for each game."""
+def _arms(letter: bytes, content: bytearray, games: HiddenGames) -> IntArray | None:
+    """Return the arms of a message, as the agent counts them, or None if they are not one arm for each game."""
     if letter != ARMS or len(content) != 4 * len(KINDS) * games.games:
         return None
     arms: IntArray = np.frombuffer(content, np.int32)
-    return arms.tolist() if arms.min() >= 0 and arms.max() < games.n_arms else None
+    return arms if arms.min() >= 0 and arms.max() < games.n_arms else None
 
 
-def _step(envs: list[Environment], arms: list[int], n_arms: int) -> bytes:
-    """Play a round of every game and return what was released: all gains, then which were observed."""
-    gains = np.empty((len(envs), n_arms))
-    observed = np.empty((len(envs), n_arms), np.int8)
+def _step(envs: list[Environment], arms: IntArray, own: IntArray) -> bytes:
+    """Play a round of every game and return what was released: all gains, then which were observed.
+
+    Args:
+        envs: The games.
+        arms: The arm that the agent plays in each, as it counts them.
+        own: Which arm of the environment each arm of the agent is, shape `(games, n_arms)`.
+    """
+    gains = np.empty(own.shape)
+    observed = np.empty(own.shape, np.int8)
+    played: list[int] = own[np.arange(len(envs)), arms].tolist()
     for game, env in enumerate(envs):
-        seen = env.step(arms[game])[0]
+        seen = env.step(played[game])[0]
         gains[game] = seen["gain"]
         observed[game] = seen["observed"]
-    return gains.tobytes() + observed.tobytes()
+    released = (np.take_along_axis(values, own, axis=1) for values in (gains, observed))
+    return b"".join(values.tobytes() for values in released)
 
 
 def _said(letter: bytes, content: bytearray) -> str:
@@ -139,5 +151,13 @@ def _why_it_ended(process: WatchedProcess, limits: Limits) -> str:
     if code == OUT_OF_MEMORY:
         return f"needed more than {limits.megabytes:,} MB of memory"
     if code < 0:
-        return f"its process was ended by the signal {signal.Signals(-code).name}"
+        return f"its process was ended by the signal {_signal(-code)}"
     return f"its process ended in the middle of a game, with exit code {code}"
+
+
+def _signal(number: int) -> str:
+    """Return the name of a signal, or its number: those for real-time use have no names."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return str(number)

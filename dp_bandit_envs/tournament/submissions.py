@@ -1,12 +1,15 @@
 """The submitted files of a folder, and the names under which everybody reads them."""
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 MOST_BYTES = 2**20
 """The longest file, which is read into memory."""
 MOST_LETTERS = 60
+FLAGS: Final = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
+"""Nobody waits for a writer to a named pipe."""
 
 
 class Submission(NamedTuple):
@@ -69,8 +72,11 @@ def different(names: list[str], taken: Iterable[str] = ()) -> list[str]:
 def _read(path: Path, name: str) -> Submission:
     source, problem = b"", ""
     try:
-        with path.open("rb") as file:
-            source = file.read(MOST_BYTES + 1)
+        if path.is_file():
+            with os.fdopen(os.open(path, FLAGS), "rb") as file:
+                source = file.read(MOST_BYTES + 1)
+        else:
+            problem = "cannot be read: it is no regular file"
     except OSError as error:
         problem = f"cannot be read: {error.strerror}"
     if len(source) > MOST_BYTES:

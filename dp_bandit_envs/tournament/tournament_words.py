@@ -18,8 +18,10 @@ HOW_TO_READ: Final = (
     "The interval beside a score is for the mean over all games that could have been drawn, with 95 % confidence (BCa"
     " bootstrap over the games); what chance loses is taken as it was in these games.",
     "Possible ranks: everybody plays the same games, so agents are compared by their differences, game by game. Two"
-    " agents may be equally good unless a sign-flip test finds a difference; Holm's correction for all pairs keeps the"
-    " chance of any wrong verdict at 5 % or less.",
+    " agents share ranks unless a sign-flip test, corrected for all pairs by Holm's method, finds a difference. If the"
+    " differences of a pair are as often above 0 as below by as much (symmetric), the chance of any such verdict is at"
+    " most 5 %. It is no test of means alone: of two agents with equal means, one that is slightly better in most games"
+    " and far worse in a few can be ranked before the other far more often than that.",
     "References are known algorithms in the same games; they have no rank.",
 )
 
@@ -45,8 +47,10 @@ def privacy(one: Tournament) -> str:
         return "Agents saw gains through LaplaceClipRescale with epsilon = inf, which adds no noise."
     return (
         f"Every agent saw gains through LaplaceClipRescale with epsilon = {epsilon:g}, so that the arms it plays in a"
-        f" game are {epsilon:g}-differentially private for one changed round, whatever it does. Scores are computed"
-        " from true gains, and are not private; the gains are made up."
+        f" game are {epsilon:g}-differentially private for one changed round, whatever it does. This is said of one"
+        " agent, and holds unless agents exchange what they saw: all see the same gains, each with noise of its own,"
+        " and two that pool it have up to twice the epsilon. Scores are computed from true gains, and are not private;"
+        " the gains are made up."
     )
 
 

@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import Final, Self
 
 import dp_bandit_envs
+from dp_bandit_envs.tournament.folder_removal import remove_folder
 from dp_bandit_envs.tournament.message_pipe import MessagePipe
 
 SECONDS_TO_START: Final = 120.0
@@ -49,9 +50,8 @@ class WatchedProcess:
     def __enter__(self) -> Self:
         self._rooms = contextlib.ExitStack()
         try:
-            folder = self._rooms.enter_context(
-                tempfile.TemporaryDirectory(prefix="dp-bandit-", ignore_cleanup_errors=True)
-            )
+            folder = tempfile.mkdtemp(prefix="dp-bandit-")
+            self._rooms.callback(remove_folder, folder)
             self._output = self._rooms.enter_context(tempfile.TemporaryFile())
             self._process = subprocess.Popen(
                 [sys.executable, "-P", "-c", f"{PROGRAM}; agent_process.main()", _package_folder()],

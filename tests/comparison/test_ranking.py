@@ -7,8 +7,16 @@ import pytest
 from scipy import stats
 
 from dp_bandit_envs import compare
-from dp_bandit_envs.comparison.ranking import holm, interval, sign_flip_p_value
+from dp_bandit_envs.comparison.ranking import Ranking, holm, interval, sign_flip_p_value
 from tests.tools.refusals import refused
+
+
+def test_skewed_differences_with_mean_0_are_told_apart_and_the_ranking_says_so():
+    """19 trials of -1 and one of 19 have mean 0, so any signs are as extreme; of 19 equal ones only two of 2^19 are."""
+    common = np.full(19, -1.0)
+    assert sign_flip_p_value(np.append(common, 19.0), 9_999) > 0.9
+    assert sign_flip_p_value(common, 9_999) < 0.001
+    assert "not of equal means" in str(Ranking("external_regret", 0.95, (), ()))
 
 
 def test_holm_by_hand():

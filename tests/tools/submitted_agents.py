@@ -37,6 +37,16 @@ def agent(*, begin="pass", select="return 0", update="pass", top=""):
     return "\n".join(lines) + "\n"
 
 
+SPAWN = "import multiprocessing.util as util\nutil.spawnv_passfds(b'/bin/true', [b'/bin/true'], [])"
+"""Python tells no audit hook of this."""
+SEND = """
+import dp_bandit_envs.tournament.process_limits as limits
+limits.NETWORK = limits.PROCESSES = ()
+import socket
+socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendmsg([b'x'], [], 0, ('127.0.0.1', 9))
+"""
+"""Changing the module of the limits changes nothing."""
+
 BAD = {
     "raises": (agent(update="1 / 0"), ["ZeroDivisionError", "update", "line 9", "division by zero"]),
     "nan": (agent(select="return float('nan')"), ["select_arm", "[0, 2]", "nan"]),
@@ -48,6 +58,9 @@ BAD = {
     "raises_when_loaded": ("import nothing_of_this_name\n", ["ModuleNotFoundError", "line 1", "nothing_of_this_name"]),
     "sums": ("from dp_bandit_envs import Ucb\nmake_agent = Ucb\n", ["WrongObservationError", "running sums"]),
     "forks": (agent(select="import os\nwhile True: os.fork()"), ["ForbiddenError", "processes", "os.fork"]),
+    "spawns": (agent(begin=SPAWN), ["ForbiddenError", "processes", "_posixsubprocess.fork_exec"]),
+    "sends": (agent(begin=SEND), ["ForbiddenError", "network", "socket.sendmsg"]),
+    "nested": (agent(begin="import os\nfor _ in range(1500): os.mkdir('d'); os.chdir('d')\n1 / 0"), ["division"]),
     "calls": (agent(begin="import socket; socket.create_connection(('localhost', 9))"), ["ForbiddenError", "network"]),
 }
 """Files by name, with the words that must be said of each."""

@@ -50,6 +50,13 @@ def test_methods_that_are_missing_are_named(text):
         load_maker(code.encode(), "mine.py")()
 
 
+def test_a_maker_that_returns_one_agent_for_all_games_is_refused():
+    make = load_maker((agent() + "one = Mine()\ndef make_agent(): return one\n").encode(), "mine.py")
+    make()
+    with refused(Error, "mine.py", "make_agent()", "new agent", "same"):
+        make()
+
+
 @pytest.mark.parametrize("event", ["os.fork", "os.kill", "subprocess.Popen", "os.system", "socket.connect"])
 def test_processes_and_networks_are_refused_and_the_rest_is_not(event):
     with refused(ForbiddenError, event):

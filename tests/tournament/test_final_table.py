@@ -117,6 +117,8 @@ def test_the_report_escapes_and_the_summary_begins_no_formula():
     report = report_of(held(), "dp-bandit tournament x")
     report = re.sub(r"^    .*$", "", report, flags=re.MULTILINE)  # code, which is shown as it is
     assert "<script" not in report
+    # Neither a guarantee nor a verdict is claimed for more than it holds for.
+    assert "unless agents exchange what they saw" in report and "no test of means alone" in report
     assert "\\*x\\*" in report and "](b)" not in report.replace("\\](b)", "")
     rows = list(csv.reader(io.StringIO(summary_of(held()))))
     assert len({len(row) for row in rows}) == 1

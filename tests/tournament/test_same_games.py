@@ -1,12 +1,13 @@
 """A submitted agent plays exactly the games that `play` plays, and its process knows nothing of what is hidden."""
 
+import functools
 import json
 import threading
 
 import numpy as np
 import pytest
 
-from dp_bandit_envs import Algorithm, Exp3, play
+from dp_bandit_envs import Agent, Algorithm, Exp3, play
 from dp_bandit_envs.tournament import refereeing
 from dp_bandit_envs.tournament.hidden_games import KINDS, HiddenArms, HiddenGames
 from dp_bandit_envs.tournament.message_pipe import GAMES, MessagePipe
@@ -28,17 +29,44 @@ def leader_class():
     return names["Leader"]
 
 
+class Renamed(Agent):
+    """Another agent, for which the arms have other numbers: its arm i is arm `order[i]` of the game."""
+
+    def __init__(self, agent, order):
+        self.agent, self.order = agent, np.asarray(order)
+
+    def see_noise(self, noise):
+        """Pass on the noise."""
+        if hasattr(self.agent, "see_noise"):
+            self.agent.see_noise(noise)
+
+    def begin(self, *, n_arms, horizon, rng):
+        """Begin a game."""
+        self.agent.begin(n_arms=n_arms, horizon=horizon, rng=rng)
+
+    def select_arm(self):
+        """Return the arm as the game counts it."""
+        self.arm = self.agent.select_arm()
+        return int(self.order[self.arm])
+
+    def update(self, arm, observation):
+        """Learn from an observation in the agent's own order."""
+        self.agent.update(self.arm, {name: observation[name][self.order] for name in ("gain", "observed")})
+
+
 @pytest.mark.parametrize("epsilon", [None, 0.5])
 @pytest.mark.parametrize(("text", "make"), [(LEADER, leader_class()), (EXP3, Exp3)], ids=["leader", "exp3"])
 def test_regrets_are_those_of_play(text, make, epsilon):
-    """The gains, the noise and the agent's own draws are all the same: they depend on seed, trial and player."""
+    """Gains, noise and the agent's own draws are the same, but for the numbers by which it knows the arms."""
     games = HiddenGames(60, 3, 2, epsilon, SEED)
     match = referee(submitted(text), games, LIMITS, threading.Event())
     assert match.failure == ""
-    player = Algorithm("mine", make, games.behind_boundary, player="mine")
+    orders = dict(zip(games.trials("mine"), games.arms("mine"), strict=True))
     for kind in range(len(KINDS)):
         for game in range(games.games):
             trial = kind * games.games + game
+            renamed = functools.partial(Renamed, make(), orders[trial])
+            player = Algorithm("mine", renamed, games.behind_boundary, player="mine")
             alone = play(games.environment(kind, private=False), player, seed=SEED, trial=trial)
             assert match.regret[kind, game] == alone.external_regret[-1]
 
@@ -93,8 +121,19 @@ def test_every_game_has_its_own_arms_and_no_place_gives_a_kind_away():
             adversary.begin(np.random.default_rng(trial))
             best.add(int(adversary.next_gains(400).sum(axis=0).argmax()))
         assert best == {0, 1, 2, 3}, kind.name
-    first = [HiddenGames(50, 3, 6, None, seed).trials for seed in (1, 2)]
-    assert sorted(first[0]) == sorted(first[1]) == list(range(30)) and first[0] != first[1]
+    games = [HiddenGames(50, 3, 6, None, seed) for seed in (1, 2)]
+    orders = [games[0].trials("a"), games[0].trials("b"), games[1].trials("a")]
+    assert all(sorted(order) == list(range(30)) for order in orders)
+    assert len({tuple(order) for order in orders}) == 3
+
+
+def test_every_player_has_its_own_names_of_the_arms_in_every_game():
+    """30 games of 6 orders: that two players, or all games, have the same ones has probability 6^-29 at most."""
+    games = HiddenGames(50, 3, 6, None, SEED)
+    own = [games.arms(player) for player in ("a", "b")]
+    assert all((np.sort(one, axis=1) == np.arange(3)).all() for one in own)
+    by_trial = [one[np.argsort(games.trials(player))] for one, player in zip(own, "ab", strict=True)]
+    assert not np.array_equal(*by_trial) and len(np.unique(own[0], axis=0)) > 1
 
 
 def test_a_referee_that_is_stopped_ends_the_process():

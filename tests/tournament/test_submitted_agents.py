@@ -1,11 +1,15 @@
 """Whatever an agent does, it gets its line with words that fit, and the others play on as if it were not there."""
 
+import os
+import signal
+
 import numpy as np
 import pytest
 
 from dp_bandit_envs.tournament import hold
+from dp_bandit_envs.tournament.hidden_games import HiddenGames
 from tests.tools.processes import POSIX
-from tests.tools.refusals import missing
+from tests.tools.refusals import missing, refused
 from tests.tools.submitted_agents import BAD, EXP3, HUNGRY, LEADER, agent
 
 SMALL = {"horizon": 50, "games": 6, "n_arms": 3, "seed": 2**100 + 7, "seconds": 0.7, "memory": 64}
@@ -69,6 +73,43 @@ def test_files_that_cannot_be_read_or_are_too_long_get_a_line_too(tmp_path):
     folder = put(tmp_path / "odd", {"long": "#" * 2**20 + "\n", "leader": LEADER, "_hidden": "1 / 0"})
     (folder / "notes.txt").write_text("no agent")
     (folder / "folder.py").mkdir()
+    odd = {"long", "folder"}
+    if POSIX:
+        os.mkfifo(folder / "pipe.py")  # whoever opens it waits for a writer
+        odd.add("pipe")
     failures = {match.submission.name: match.failure for match in hold(folder, **SMALL).failures}
-    assert set(failures) == {"long", "folder"}
+    assert set(failures) == odd
     assert missing(failures["long"], "1,048,576", "bytes") == []
+    assert all("no regular file" in failures[name] for name in odd - {"long"})
+
+
+def test_games_in_which_chance_loses_nothing_are_refused_before_anybody_plays(tmp_path):
+    """With this seed, found by trying, uniform play beats the best arm on average in one kind of game."""
+    played = []
+    with refused(ValueError, "uniform play", "--horizon", "--games"):
+        hold(put(tmp_path, {"leader": LEADER}), horizon=50, n_arms=2, games=6, seed=662, progress=played.append)
+    assert played == []
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGRTMIN"), reason="this system has no signals without names")
+def test_a_signal_without_a_name_ends_one_agent_only(tmp_path):
+    number = signal.SIGRTMIN + 1
+    signals = agent(top=f"import signal; signal.raise_signal({number})")
+    found = hold(put(tmp_path / "signals", {"signals": signals, "leader": LEADER}), **SMALL)
+    assert {match.submission.name: match.failure for match in found.matches} == {
+        "signals": f"its process was ended by the signal {number}",
+        "leader": "",
+    }
+
+
+def test_an_error_of_the_referee_ends_one_agent_only(tmp_path, monkeypatch):
+    """Whatever goes wrong, nothing that others have played is lost."""
+    begin = HiddenGames.begun
+
+    def begun(self, player):
+        return 1 // 0 if player == "unlucky" else begin(self, player)
+
+    monkeypatch.setattr(HiddenGames, "begun", begun)
+    found = hold(put(tmp_path / "two", {"leader": LEADER, "unlucky": LEADER}), **SMALL)
+    failures = {match.submission.name: match.failure for match in found.matches}
+    assert failures["leader"] == "" and missing(failures["unlucky"], "referee", "ZeroDivisionError") == []
