@@ -22,6 +22,7 @@ def test_the_solutions_pass():
         (lambda n, epsilon: None if epsilon < 9 else 1, "returns nothing"),
         (lambda n, epsilon: 1 / n if epsilon == 1 else 3 / n, "right for epsilon = 1, and not for others"),
         (lambda n, epsilon: 1 / epsilon if n == 1 else 3 / epsilon, "right for a single gain"),
+        (lambda n, epsilon: round(1 / (n * epsilon), 2), "right, but rounded"),
         (lambda n, epsilon: 0.9 / (n * epsilon), "too small: the release would not be private"),
         (lambda n, epsilon: 1 / (n - 1), "ZeroDivisionError"),
     ],
@@ -58,7 +59,10 @@ def another_source(gains, epsilon, rng):
         (lambda gains, epsilon, rng: gains.mean(), "has no noise"),
         (another_source, "take all random numbers from rng"),
         (lambda gains, epsilon, rng: gains.mean() + rng.laplace(scale=1 / epsilon), "4 times as large"),
-        (lambda gains, epsilon, rng: gains.mean() + rng.laplace(scale=1 / len(gains)), "there is too little noise: 0.2 times"),
+        (
+            lambda gains, epsilon, rng: gains.mean() + rng.laplace(scale=1 / len(gains)),
+            "there is too little noise: 0.2 times",
+        ),
         (
             lambda gains, epsilon, rng: normal(gains, epsilon, rng, np.sqrt(np.pi / 2)),
             "the right mean size, but another distribution than Laplace noise",

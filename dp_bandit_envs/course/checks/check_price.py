@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from dp_bandit_envs.course.checking import WrongAnswer, call, graded, number
+from dp_bandit_envs.course.checking import WrongAnswer, call, graded, number, only_rounded
 from dp_bandit_envs.protocols import FloatArray
 
 CASES: Final = ((1, 1.0), (10, 1.0), (1, 0.5), (10, 0.1), (7, 4.0), (100, 2.0))
@@ -63,6 +63,8 @@ def check_noise_scale(noise_scale: Any) -> str:
         guesses = [formula(n, epsilon) for n, epsilon in CASES]
         if np.allclose(answers, guesses, rtol=1e-6, atol=0):
             raise WrongAnswer(says)
+    if only_rounded(answers, wanted):
+        raise WrongAnswer("It is right, but rounded: give it with all its digits. Rounded down, it is not private.")
     if all(one for one, (_, epsilon) in zip(right, CASES, strict=True) if epsilon == 1):
         raise WrongAnswer("It is right for epsilon = 1, and not for others: what does epsilon do to the noise?")
     if all(one for one, (n, _) in zip(right, CASES, strict=True) if n == 1):
