@@ -11,7 +11,9 @@ import linecache
 import math
 import reprlib
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from numbers import Real
 from typing import Any, ParamSpec
 
 import numpy as np
@@ -149,12 +151,32 @@ def numbers(value: Any, shape: tuple[int, ...], what: str = "The answer") -> np.
 
 
 def plain(value: Any) -> np.ndarray | None:
-    """Return numbers as an array of floats, or None if they are something else: text, truth values, complex, ragged."""
+    """Return numbers as an array of floats, or None if they are something else: text, truth values, complex, ragged.
+
+    Fractions and decimals are numbers.
+    """
     try:
         array = np.asarray(value)
-        return array.astype(float) if array.dtype.kind in "iuf" else None
-    except (TypeError, ValueError):
+        exact = array.dtype == object and all(
+            isinstance(each, (Real, Decimal)) and not isinstance(each, bool) for each in array.flat
+        )
+        return array.astype(float) if exact or array.dtype.kind in "iuf" else None
+    except (TypeError, ValueError, OverflowError):
         return None
+
+
+def only_rounded(answers: Sequence[float], right: Sequence[float]) -> bool:
+    """Return whether all answers are the right ones, up or down to a whole number of units, tenths, ... or millionths.
+
+    Answers that are as good as right are not rounded; ask about wrong ones only.
+    """
+    return any(
+        all(
+            abs(answer - wanted) < 1 / unit and math.isclose(answer * unit, round(answer * unit), abs_tol=1e-6)
+            for answer, wanted in zip(answers, right, strict=True)
+        )
+        for unit in (1, 10, 100, 1_000, 10_000, 100_000, 1_000_000)
+    )
 
 
 def kind(value: Any) -> str:

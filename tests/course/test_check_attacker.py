@@ -102,6 +102,13 @@ def test_a_wrong_accusation_is_explained(wrong, said):
     assert said in verdict.says
 
 
+@pytest.mark.parametrize(("student", "said"), [(-5, "at least 0; it is -5"), (2.5, "whole number"), (None, "missing")])
+def test_a_wrong_number_of_a_student_is_explained(student, said):
+    verdict = check_accused("A", student)
+    assert not verdict.passed
+    assert said in verdict.says
+
+
 def test_the_broken_one_loses_two():
     game = bandit(neighbours("both arms pay 1", 0).one)
     assert exact_loss(half_the_noise(), env=game).epsilon == pytest.approx(2, rel=1e-9)

@@ -93,6 +93,16 @@ def noise_by_data(items, epsilon, rng):
     return private_sums(items, epsilon * (1 + items[0]), rng)
 
 
+def noise_times_the_largest(items, epsilon, rng):
+    sums = np.cumsum(items)
+    return sums + (private_sums(items, epsilon, rng) - sums) * (items.max() or 1)
+
+
+def a_level_too_few_at_powers_of_two(items, epsilon, rng):
+    horizon = len(items)
+    return private_sums(items, epsilon * horizon.bit_length() / max(1, math.ceil(math.log2(horizon))), rng)
+
+
 def normal_noise(items, epsilon, rng):
     return np.cumsum(items) + rng.normal(0, 1, len(items))
 
@@ -116,6 +126,8 @@ def last_sum(items, epsilon, rng):
         (right_for_one, "not for epsilon = 0.5"),
         (clipped, "without clipping"),
         (noise_by_data, "depend on the items"),
+        (noise_times_the_largest, "the noise itself gives the items away"),
+        (a_level_too_few_at_powers_of_two, "loses 2 for 2, a power of two"),
         (normal_noise, "rng.laplace(scale=...) only"),
         (last_sum, "shape"),
         (lambda items, epsilon, rng: [].append(1), "Is there a `return`"),

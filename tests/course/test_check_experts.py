@@ -26,6 +26,7 @@ def test_the_solution_passes_both_checks():
         (lambda k, epsilon: 2 * k / epsilon, "twice the noise"),
         (lambda k, epsilon: k / epsilon**2, "entered twice"),
         (lambda k, epsilon: k / epsilon**3, "right at epsilon = 1, but"),
+        (lambda k, epsilon: round(k / epsilon, 2), "right, but rounded"),
         (lambda k, epsilon: 0.9 * k / epsilon, "not private"),
         (lambda k, epsilon: 1.1 * k / epsilon, "too much noise"),
         (lambda k, epsilon: "10", "text"),

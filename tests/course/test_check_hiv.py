@@ -23,6 +23,7 @@ from dp_bandit_envs.labs.solutions.hiv_trial import decisions, epsilon_of_a_roun
 def test_the_solution_passes_both_checks():
     assert check_epsilon_of_a_round(epsilon_of_a_round).passed
     assert check_publishing(decisions).passed
+    assert check_publishing({letter: np.bool_(may) for letter, may in decisions.items()}).passed
 
 
 def test_rounds_of_a_patient_are_those_that_the_environment_states():
@@ -45,6 +46,7 @@ def test_rounds_of_a_patient_are_those_that_the_environment_states():
         (lambda promise, patients, rounds: promise / math.ceil(rounds / sum(patients)), "not shared"),
         (lambda promise, patients, rounds: promise / rounds, "in every round"),
         (lambda promise, patients, rounds: promise / len(patients), "number of treatments"),
+        (lambda promise, patients, rounds: round(epsilon_of_a_round(promise, patients, rounds), 2), "but rounded"),
         (lambda promise, patients, rounds: promise / 10, "more of it was free"),
         (lambda promise, patients, rounds: promise / 3, "breaks the promise"),
         (lambda promise, patients, rounds: -promise, "positive"),

@@ -1,11 +1,13 @@
 """What can go wrong in a student's function becomes plain words, and never an error of ours."""
 
 import math
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from dp_bandit_envs.course.checking import WrongAnswer, call, graded, number, numbers, whole
+from dp_bandit_envs.course.checking import WrongAnswer, call, graded, number, numbers, only_rounded, whole
 from dp_bandit_envs.course.verdict import Verdict
 
 
@@ -77,7 +79,32 @@ def test_what_is_no_number_is_described(value, said):
 
 def test_numbers_of_every_kind_are_taken():
     assert number(np.int64(3)) == number(3.0) == number(np.array(3)) == whole(3.0) == 3
+    assert number(Fraction(1, 4)) == number(Decimal("0.25")) == 0.25
+    assert numbers([1, Fraction(1, 2), Decimal("0.25")], (3,)).tolist() == [1.0, 0.5, 0.25]
     assert "whole number; it is 2.5" in words(whole, 2.5)
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (Fraction(10**400), "it is a Fraction"),
+        (Decimal("nan"), "finite number; it is nan"),
+        (np.array([True, None]), "it is an array"),
+        (np.array([Fraction(1, 2), True]), "it is an array"),
+        (np.array(True, dtype=object), "it is an array"),
+    ],
+)
+def test_objects_that_are_no_finite_numbers_are_described(value, said):
+    assert said in words(number, value)
+
+
+def test_rounded_answers_are_told_from_wrong_ones():
+    right = [1 / 28, 1 / 3, 2.0]
+    for digits in (2, 3, 6):
+        assert only_rounded([round(each, digits) for each in right], right)
+        assert only_rounded([math.floor(each * 10**digits) / 10**digits for each in right], right)
+    assert not only_rounded([1 / 28, 1 / 3, 2.001], right)
+    assert not only_rounded([0.04, 0.33, 2.02], right)
 
 
 def test_arrays_are_checked_for_shape_and_content():

@@ -27,6 +27,16 @@ def test_every_mistake_that_is_known_gets_its_own_words(mistake, says):
         (lambda gains, arms: None if len(arms) else 0, "returns nothing"),
         (lambda gains, arms: gains.sum(axis=0).max() - np.cumsum(gains[:, 0]), "it is an array of shape (3,)"),
         (lambda gains, arms: str(regret(gains, arms)), "it is text ('"),
+        (lambda gains, arms: regret(gains, arms) + 1, "and arms [1, 1, 2] you have 1.75; work"),
+        (lambda gains, arms: abs(regret(gains, arms)), "and arms [0, 1, 0, 1, 0, 1, 0, 1] you have 4; work"),
+        (
+            lambda gains, arms: regret(gains, arms) * (gains.shape[1] != 5),
+            "[[0.875, 0.125, 0.75, 0.5, 1.0]] and arms [0] you have 0; work",
+        ),
+        (
+            lambda gains, arms: regret(gains[:19], arms[:19]),
+            "right for short games, but not for one of 20 rounds and 2 arms",
+        ),
         (lambda gains, arms: gains[arms].sum(), "work it out by hand"),
         (lambda gains: 0, "cannot be called"),
     ],

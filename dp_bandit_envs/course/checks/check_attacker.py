@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from dp_bandit_envs.audits.event_bounds import least_epsilon
-from dp_bandit_envs.course.checking import WrongAnswer, call, graded, kind, number
+from dp_bandit_envs.course.checking import WrongAnswer, call, graded, kind, number, whole
 from dp_bandit_envs.course.suspects import CONFIDENCE, DECLARED, GAMES, LETTERS, order, three_suspects
 from dp_bandit_envs.optional import require
 
@@ -152,9 +152,12 @@ def check_accused(accused: Any, student: Any) -> str:
     letter = accused.strip().upper()
     if letter not in LETTERS:
         raise WrongAnswer(f"The suspects are A, B and C; {accused!r} is none of them. Exactly one of them is broken.")
-    broken = order(int(number(student, "Your number")))[0]
+    own = whole(student, "Your number")
+    if own < 0:
+        raise WrongAnswer(f"Your number has to be at least 0; it is {own}.")
+    broken = order(own)[0]
     if letter != broken:
-        counts = next(each.counts for each in three_suspects(int(student)) if each.letter == letter)
+        counts = next(each.counts for each in three_suspects(own) if each.letter == letter)
         bound = right(counts.more, counts.less, GAMES, CONFIDENCE)
         raise WrongAnswer(
             f"{letter}'s counts fit epsilon = {DECLARED:g}: with confidence {CONFIDENCE}, no more than {bound:.2f}"

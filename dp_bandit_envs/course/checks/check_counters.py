@@ -115,6 +115,12 @@ def check_private_sums(private_sums: Any) -> str:
     refuted = {case: loss for case, loss in losses.items() if loss[0] > case[1] * (1 + TOLERANCE)}
     if refuted and not any(epsilon == 1 for _, epsilon in refuted):
         raise WrongAnswer("It is private for epsilon = 1, but not for epsilon = 0.5. Does each draw depend on it?")
+    if refuted and all(case[0] in POWERS and math.isfinite(loss[0]) for case, loss in refuted.items()):
+        (horizon, _), (loss, _, _) = next(iter(refuted.items()))
+        raise WrongAnswer(
+            f"It is private for {SMALL} items, but loses {loss:.3g} for {horizon}, a power of two: then one node holds"
+            " all items. Count the levels for T = 4."
+        )
     for (horizon, epsilon), (loss, item, draws) in refuted.items():
         raise WrongAnswer(_what_is_lost(horizon, epsilon, loss, item, draws))
     sums = _play(private_sums, np.zeros(LARGE), 1.0, ScriptedDraws(after=1.0))
@@ -128,7 +134,8 @@ def check_private_sums(private_sums: Any) -> str:
     return f"All sums together lose at most {most:.3g} epsilon about an item, and a sum has the noise of few nodes."
 
 
-LOSS_CASES = [(SMALL, 1.0), (SMALL, 0.5), (20, 1.0), (1, 1.0)]
+POWERS = (2, 4, 32)
+LOSS_CASES = [(SMALL, 1.0), (SMALL, 0.5), (20, 1.0), *((power, 1.0) for power in POWERS), (1, 1.0)]
 
 
 def _what_is_lost(horizon: int, epsilon: float, loss: float, item: int, draws: int) -> str:
@@ -188,6 +195,14 @@ def _loss(private_sums: Any, horizon: int, epsilon: float) -> tuple[float, int, 
     some = np.cos(np.arange(draws))
     if not np.allclose(_play(private_sums, zeros, epsilon, ScriptedDraws(some)), noise @ some, rtol=1e-6, atol=1e-6):
         raise WrongAnswer("Your sums are not the exact ones plus draws: leave them as they are, without clipping.")
+    rising = np.arange(1, horizon + 1) % 4 / 4
+    for items in (rising, 1 - rising, np.ones(horizon)):
+        seen = _play(private_sums, items, epsilon, ScriptedDraws(some)) - np.cumsum(items)
+        if not np.allclose(seen, noise @ some, rtol=1e-6, atol=1e-6):
+            raise WrongAnswer(
+                "The same draws add other noise if the items are others, so the noise itself gives the items away: it"
+                " may depend on T and epsilon only."
+            )
     found = LinearNoise(noise, np.tril(np.ones((horizon, horizon)))[:, :, None], "laplace", [0] * horizon)
     changes = [cheapest_change(found, found.moves[:, item, 0]) for item in range(horizon)]
     losses = [math.inf if change is None else float(np.abs(change).sum()) for change in changes]

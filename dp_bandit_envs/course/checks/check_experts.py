@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from dp_bandit_envs.course.checking import WrongAnswer, call, graded, number, numbers
+from dp_bandit_envs.course.checking import WrongAnswer, call, graded, number, numbers, only_rounded
 from dp_bandit_envs.protocols import FloatArray
 
 SIZES: Final = ((10, 1.0), (10, 0.5), (4, 2.0), (2, 0.1), (100, 3.0))  # experts and epsilon
@@ -50,6 +50,8 @@ def check_noise_scale(noise_scale: Callable[[int, float], float]) -> str:
     for slip, words in SLIPS:
         if same(answers, np.array([slip(k, epsilon) for k, epsilon in SIZES])):
             raise WrongAnswer(words)
+    if only_rounded(answers.tolist(), right.tolist()):
+        raise WrongAnswer("It is right, but rounded: give it with all its digits. Rounded down, it is not private.")
     strong = np.array([epsilon == 1.0 for _, epsilon in SIZES])
     if same(answers[strong], right[strong]):
         raise WrongAnswer("It is right at epsilon = 1, but not at other epsilons.")

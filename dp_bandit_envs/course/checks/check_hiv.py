@@ -5,7 +5,9 @@ import statistics
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from dp_bandit_envs.course.checking import WrongAnswer, brief, call, graded, kind, number
+import numpy as np
+
+from dp_bandit_envs.course.checking import WrongAnswer, brief, call, graded, kind, number, only_rounded
 
 # The promise, the patients of each treatment, and the rounds.
 STUDIES: Final[tuple[tuple[float, tuple[int, ...], int], ...]] = (
@@ -82,6 +84,8 @@ def check_epsilon_of_a_round(epsilon_of_a_round: Callable[[float, Sequence[int],
     for slip, words in SLIPS:
         if same(answers, [slip(*study) for study in STUDIES]):
             raise WrongAnswer(words)
+    if only_rounded(answers, right):
+        raise WrongAnswer("It is right, but rounded: give it with all its digits. Rounded up, it breaks the promise.")
     study, answer, wanted = next(
         one for one in zip(STUDIES, answers, right, strict=True) if not math.isclose(one[1], one[2], rel_tol=1e-6)
     )
@@ -176,7 +180,7 @@ def check_publishing(decisions: Any) -> str:
     if open_cases:
         raise WrongAnswer(f"Not decided yet: {', '.join(open_cases)}.")
     for letter, answer in decisions.items():
-        if not isinstance(answer, bool):
+        if not isinstance(answer, (bool, np.bool_)):
             raise WrongAnswer(f"The decision about {letter} has to be True or False; it is {brief(answer)}.")
     wrong = [letter for letter, case in CASES.items() if decisions[letter] != case.may]
     if not wrong:

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from dp_bandit_envs.course.checking import WrongAnswer, call, graded, number
+from dp_bandit_envs.course.checking import WrongAnswer, call, graded, number, only_rounded
 from dp_bandit_envs.protocols import FloatArray
 
 CASES: Final = ((1, 1.0), (10, 1.0), (1, 0.5), (10, 0.1), (7, 4.0), (100, 2.0))
@@ -35,12 +35,12 @@ MISTAKES: Final[tuple[tuple[Callable[[int, float], float], str], ...]] = (
     (lambda n, e: 2 / (n * e), "It is private, but with twice the noise needed: gains lie in [0, 1], not in [-1, 1]."),
 )
 """Formulas that students write, and what to say about each."""
-DRAWS: Final = 4_000
-SETTINGS: Final = ((1.0, (0.0, 1.0, 1.0, 0.5)), (0.2, (1.0, 0.4)))
-"""Epsilons and gains with which the release is called `DRAWS` times each."""
+DRAWS: Final = 5_000
+SETTINGS: Final = ((1.0, (0.0, 1.0, 1.0, 0.5)), (0.2, (1.0, 0.4)), (2.0, (0.3, 0.4)))
+"""Epsilons and gains with which the release is called `DRAWS` times each; in the last one no gain is near 0 or 1."""
 FAR: Final = 0.08
 """How far the mean size of the noise may be from the scale, as a share of it."""
-APART: Final = 0.036
+APART: Final = 0.035
 """How far the share of draws below any value may be from that of Laplace noise."""
 
 
@@ -63,6 +63,8 @@ def check_noise_scale(noise_scale: Any) -> str:
         guesses = [formula(n, epsilon) for n, epsilon in CASES]
         if np.allclose(answers, guesses, rtol=1e-6, atol=0):
             raise WrongAnswer(says)
+    if only_rounded(answers, wanted):
+        raise WrongAnswer("It is right, but rounded: give it with all its digits. Rounded down, it is not private.")
     if all(one for one, (_, epsilon) in zip(right, CASES, strict=True) if epsilon == 1):
         raise WrongAnswer("It is right for epsilon = 1, and not for others: what does epsilon do to the noise?")
     if all(one for one, (n, _) in zip(right, CASES, strict=True) if n == 1):
@@ -77,14 +79,14 @@ def check_noise_scale(noise_scale: Any) -> str:
 def check_release(release: Any, seed: int = 0) -> str:
     """Check by its draws that a release is the average with Laplace noise of scale 1 / (n epsilon).
 
-    In each of two settings, of 4,000 draws of noise x:
+    In each of three settings, of 5,000 draws of noise x:
 
-    - The mean of |x| / b is within 8 % of 1: it is a sum of 4,000 exponential variables, and by Chernoff's bound,
-      P(beyond a share r above) <= exp(-4000 (r - ln(1 + r))) < 5.3e-6, and below is less likely.
-    - The distribution of x / b is within .036 of Laplace's everywhere: by the inequality of Dvoretzky, Kiefer,
-      Wolfowitz and Massart, P(beyond) <= 2 exp(-2 4000 .036^2) = 6.3e-5.
+    - The mean of |x| / b is within 8 % of 1: it is a sum of 5,000 exponential variables, and by Chernoff's bound,
+      P(beyond a share r above) <= exp(-5000 (r - ln(1 + r))) < 2.6e-7, and below is less likely.
+    - The distribution of x / b is within .035 of Laplace's everywhere: by the inequality of Dvoretzky, Kiefer,
+      Wolfowitz and Massart, P(beyond) <= 2 exp(-2 5000 .035^2) < 9.6e-6.
 
-    A false alarm for a right solution: at most 1.5e-4 in all; nothing else in the check is random.
+    A false alarm for a right solution: at most 3.1e-5 in all; nothing else in the check is random.
 
     Args:
         release: The student's function of gains, epsilon and rng.
@@ -96,13 +98,20 @@ def check_release(release: Any, seed: int = 0) -> str:
         at = f"With {len(gains)} gains at epsilon = {epsilon:g}"
         size = float(np.abs(noise).mean()) / scale
         check_centre(noise, size * scale, at)
-        if not abs(size - 1) <= FAR:
-            raise WrongAnswer(f"{at}, {size_in_words(size, epsilon, len(gains))}")
-        if distance_from_laplace(noise / scale) > APART:
+        sized = abs(size - 1) <= FAR
+        if sized and distance_from_laplace(noise / scale) <= APART:
+            continue
+        if depends_on_gains(release, np.array(gains), epsilon, seed):
             raise WrongAnswer(
-                f"{at}, the noise has the right mean size, but another distribution than Laplace noise. Noise of"
-                " another shape may lose more than epsilon, as normal noise does in its tails."
+                f"{at}, the noise depends on the gains: from equal rngs, other gains get other noise. Then its size"
+                " gives the gains away; it may depend on n and epsilon only."
             )
+        if distance_from_laplace(noise / (size * scale)) > APART:
+            raise WrongAnswer(
+                f"{at}, the noise {'has the right mean size, but' * sized or 'has'} another distribution than Laplace"
+                " noise. Noise of another shape may lose more than epsilon, as normal noise does in its tails."
+            )
+        raise WrongAnswer(f"{at}, {size_in_words(size, epsilon, len(gains))}")
     return "It has the right mean, and noise of the right size and shape, at each epsilon tried."
 
 
@@ -124,7 +133,7 @@ def draws(release: Any, gains: FloatArray, epsilon: float, seed: int) -> FloatAr
 def check_centre(noise: FloatArray, size: float, at: str) -> None:
     """Refuse noise that lies on one side, which Laplace noise of any scale does with far less than 1e-6.
 
-    The mean of 4,000 draws has a standard error of sqrt(2 / 4000) = .022 scales; .15 are more than six of them.
+    The mean of 5,000 draws has a standard error of sqrt(2 / 5000) = .02 scales; .15 are more than seven of them.
     """
     away = float(noise.mean()) / size
     if abs(away) > 0.15:
@@ -132,6 +141,15 @@ def check_centre(noise: FloatArray, size: float, at: str) -> None:
             f"{at}, the releases are {'above' if away > 0 else 'below'} the average on average: is it the"
             " average of the gains, and is the noise on both sides?"
         )
+
+
+def depends_on_gains(release: Any, gains: FloatArray, epsilon: float, seed: int) -> bool:
+    """Return whether equal generators give other noise for as many other gains; asked only about a wrong release."""
+    noise = [
+        number(call(release, other, epsilon, np.random.default_rng(seed)), "A release") - float(other.mean())
+        for other in (gains, gains / 2, 1 - gains)
+    ]
+    return not np.allclose(noise, noise[0], rtol=1e-6, atol=1e-9)
 
 
 def size_in_words(size: float, epsilon: float, n: int) -> str:
