@@ -8,6 +8,7 @@ app = marimo.App(width="medium", app_title="Switching costs")
 
 @app.cell(hide_code=True)
 def _():
+    import math
     import os
 
     import marimo as mo
@@ -17,13 +18,17 @@ def _():
     from dp_bandit_envs import make_algorithm, simulate
     from dp_bandit_envs.adversaries import Stochastic
     from dp_bandit_envs.course.checks.check_switching import check_best_batch
+    from dp_bandit_envs.course.unannounced import leave_compiling_to_spinners
 
     # Tests make the games smaller.
     HORIZON = int(os.environ.get("LAB_HORIZON", "10000"))
     TRIALS = 60
     N_ARMS = 4
     BATCHES = [size for size in (1, 2, 5, 10, 20, 50, 100, 200, 500) if size <= HORIZON]
-    return BATCHES, HORIZON, N_ARMS, Stochastic, TRIALS, check_best_batch, make_algorithm, mo, np, plt, simulate
+
+    if mo.running_in_notebook():
+        leave_compiling_to_spinners()
+    return BATCHES, HORIZON, N_ARMS, Stochastic, TRIALS, check_best_batch, make_algorithm, math, mo, np, plt, simulate
 
 
 @app.cell(hide_code=True)
@@ -81,11 +86,11 @@ def _(HORIZON, N_ARMS, Stochastic, TRIALS, guess, mo, simulate):
     mo.md(
         f"You said *{guess.value}*. Mean regret of {TRIALS} games:\n\n"
         + "\n".join(["| | changes cost | changes are free | changes of arm |", "| :-- | --: | --: | --: |", *lines])
-        + "\n\nWhere changes cost a round, **epsilon = 0.1 has the least regret**, less than without privacy, because its"
-        " batches of ten rounds change arms a tenth as often as those of one round at epsilon = 1. That is not learning:"
-        f" choosing at random (Uniform) has {free['Uniform']:,.0f} where changes are free, and the private learners have"
-        f" hardly less, {free[names[1]]:,.0f} and {free[names[2]]:,.0f}. Long batches are good against switching costs,"
-        " and privacy asks for them, too."
+        + "\n\nWhere changes cost a round, **epsilon = 0.1 has the least regret**, less than without privacy, because"
+        " its batches of ten rounds change arms a tenth as often as those of one round at epsilon = 1. That is not"
+        f" learning: choosing at random (Uniform) has {free['Uniform']:,.0f} where changes are free, and the private"
+        f" learners have hardly less, {free[names[1]]:,.0f} and {free[names[2]]:,.0f}. Long batches are good against"
+        " switching costs, and privacy asks for them, too."
     )
     return (play_all,)
 
@@ -154,6 +159,7 @@ def _(mo):
 
 @app.cell
 def _():
+    # np and math are imported already; do not import them again.
     def best_batch(horizon, n_arms):
         # horizon: T. n_arms: K, at least 2. Return one number.
         ...
