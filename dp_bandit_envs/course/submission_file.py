@@ -4,6 +4,7 @@ import ast
 import linecache
 import os
 import re
+import shlex
 import textwrap
 from pathlib import Path
 from typing import Any, Final, TypeGuard
@@ -12,6 +13,7 @@ import gymnasium as gym
 
 from dp_bandit_envs.agents import FunctionalAgent
 from dp_bandit_envs.course.checking import WrongAnswer, failure, graded
+from dp_bandit_envs.course.verdict import Verdict
 from dp_bandit_envs.simulation import play
 
 FIRST_LINE: Final = "# An agent for `dp-bandit tournament`, saved by lab 9; edit it there or here."
@@ -31,8 +33,7 @@ from dp_bandit_envs.arithmetic import exp, log
 NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,39}")
 
 
-@graded
-def save_submission(agent_class: Any, name: str, folder: str | os.PathLike[str] = "submissions") -> str:
+def save_submission(agent_class: Any, name: str, folder: str | os.PathLike[str] = "submissions") -> Verdict:
     """Save the cell in which an agent is defined as `folder/name.py`, if the file can play on its own.
 
     A file saved before under this name is replaced; any other file is left alone. The rate of false alarms is 0.
@@ -42,13 +43,20 @@ def save_submission(agent_class: Any, name: str, folder: str | os.PathLike[str] 
         name: The file's name without `.py`: letters, digits and _, at most 40.
         folder: Where to; it is made if it is not there.
     """
+    return saved(agent_class, name, folder)._replace(word="Saved")
+
+
+@graded
+def saved(agent_class: Any, name: str, folder: str | os.PathLike[str]) -> str:
+    """Save the cell and return how to play its file, or raise `WrongAnswer`."""
     if not (isinstance(agent_class, type) and issubclass(agent_class, FunctionalAgent)):
         raise WrongAnswer("Give the agent's class, one that inherits FunctionalAgent.")
     if not NAME.fullmatch(name):
         raise WrongAnswer("The name has to begin with a letter and be made of at most 40 letters, digits and _.")
     text = HEADER + cell_source(agent_class) + "\n"
     check_alone(text, agent_class.__name__)
-    path = Path(folder) / f"{name}.py"
+    # Absolute: a lab works in its own folder, and the student's terminal is elsewhere.
+    path = Path(folder).resolve() / f"{name}.py"
     try:
         if path.exists() and not path.read_text(encoding="utf-8").startswith(FIRST_LINE):
             raise WrongAnswer(f"{path} is there already, and this lab did not write it. Take another name.")
@@ -56,7 +64,7 @@ def save_submission(agent_class: Any, name: str, folder: str | os.PathLike[str] 
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise WrongAnswer(f"{path} cannot be written: {error.strerror}.") from None
-    return f"Saved as {path}. Play it against others with: dp-bandit tournament {Path(folder)} --epsilon 1"
+    return f"The file is {path}. Play it with: dp-bandit tournament {shlex.quote(str(path.parent))} --epsilon 1"
 
 
 def cell_source(agent_class: type[FunctionalAgent]) -> str:

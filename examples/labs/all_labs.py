@@ -21,11 +21,16 @@ def _(LABS, mo):
         f"| {place} | [{lab.title}](?file={lab.file}) | {lab.question} | {lab.minutes} |"
         for place, lab in enumerate(LABS, 1)
     ]
+    mine = ""
+    if mo.app_meta().mode != "run":  # who reads a lecture's pages has no copies
+        mine = " Your copies are in the folder `labs`, if you chose no other; they are yours to change."
     mo.md(
         "# Nine labs on private bandits\n\n"
         "Each has a question to predict first, sliders to find the answer, and a task that checks itself."
-        " Your copies are in the folder that you started this in; they are yours to change.\n\n"
+        f"{mine}\n\n"
         + "\n".join(["| | lab | question | minutes |", "| --: | :-- | :-- | --: |", *lines])
+        + "\n\nPages such as `docs/counters.md`, where a lab says *Read on*, are in the folder `docs` of the repository"
+        " that you installed this from."
     )
     return
 

@@ -8,13 +8,15 @@ app = marimo.App(width="medium", app_title="Counters")
 
 @app.cell(hide_code=True)
 def _():
+    import math
+
     import marimo as mo
     import numpy as np
 
     from dp_bandit_envs.course.checks.check_counters import check_node_scale, check_private_sums
     from dp_bandit_envs.course.counter_lines import BY_WORDS, WAYS, errors, pictures, worst
 
-    return BY_WORDS, WAYS, check_node_scale, check_private_sums, errors, mo, np, pictures, worst
+    return BY_WORDS, WAYS, check_node_scale, check_private_sums, errors, math, mo, np, pictures, worst
 
 
 @app.cell(hide_code=True)
@@ -111,8 +113,7 @@ def _(mo):
     1. For which T is noise on every item better than a binary tree? Does epsilon matter for that?
     2. Why does the tree's error jump up and down? At which t is it smallest?
     3. *Tree with many children* has fewer, wider levels: what does an item save, and what does a sum pay?
-    4. *Matrix factorisation* has the smallest error of all for large T. What does it promise less? (Its Gaussian noise
-       gives (epsilon, delta) with delta = 10⁻⁶, a weaker promise than the others' pure epsilon.)
+    4. *Matrix factorisation* has the smallest error of all for large T. What does it promise less?
     5. The *hybrid* counter need not know T. What does that cost?
 
     The stream of noise has a seed here, because the items are made up. With real data nobody may know the seed: whoever
@@ -129,6 +130,7 @@ def _(mo):
 
 @app.cell
 def _():
+    # np and math are imported already; do not import them again.
     def node_scale(horizon, epsilon):
         # horizon: T, a whole number from 1. epsilon: greater than 0. Return one number.
         ...
@@ -160,6 +162,7 @@ def _(mo):
 
 @app.cell
 def _(np):
+    # np and math are imported already; do not import them again.
     def private_sums(items, epsilon, rng):
         # items: an array of T numbers in [0, 1]. Return an array of T sums.
         sums = np.cumsum(items)  # exact, so not yet private

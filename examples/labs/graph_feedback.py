@@ -12,20 +12,26 @@ def _():
     import os
 
     import marimo as mo
+    import numpy as np
 
     from dp_bandit_envs.course.checks.check_graphs import check_clique_cover, check_noise_factor
     from dp_bandit_envs.course.graph_games import ARMS, graph_picture, random_graph, regret, regret_picture, revealed
+    from dp_bandit_envs.course.unannounced import leave_compiling_to_spinners
 
     # Tests make the games smaller.
     HORIZON = int(os.environ.get("LAB_HORIZON", "4000"))
+
+    if mo.running_in_notebook():
+        leave_compiling_to_spinners()
     return (
         ARMS,
         HORIZON,
         check_clique_cover,
         check_noise_factor,
+        graph_picture,
         math,
         mo,
-        graph_picture,
+        np,
         random_graph,
         regret,
         regret_picture,
@@ -148,6 +154,7 @@ def _(mo):
 
 @app.cell
 def _():
+    # np and math are imported already; do not import them again.
     def noise_factor(reveals):
         # reveals: an array of shape (n_arms, n_arms). Return one number.
         ...
@@ -178,6 +185,7 @@ def _(mo):
 
 @app.cell
 def _():
+    # np and math are imported already; do not import them again.
     def clique_cover(reveals):
         # reveals: an array of shape (n_arms, n_arms). Return a list of lists of arms, such as [[0, 2], [1]].
         ...

@@ -8,14 +8,20 @@ app = marimo.App(width="medium", app_title="A trial of HIV drugs")
 
 @app.cell(hide_code=True)
 def _():
+    import math
+
     import gymnasium as gym
     import marimo as mo
+    import numpy as np
 
     from dp_bandit_envs import Ledger, make_algorithm, play, simulate
     from dp_bandit_envs.adversaries.trial import TREATMENTS, Trial
     from dp_bandit_envs.course.checks.check_hiv import CASES, check_epsilon_of_a_round, check_publishing
+    from dp_bandit_envs.course.unannounced import leave_compiling_to_spinners
     from dp_bandit_envs.errors import BudgetSpentError
 
+    if mo.running_in_notebook():
+        leave_compiling_to_spinners()
     return (
         BudgetSpentError,
         CASES,
@@ -26,7 +32,9 @@ def _():
         check_publishing,
         gym,
         make_algorithm,
+        math,
         mo,
+        np,
         play,
         simulate,
     )
@@ -199,6 +207,7 @@ def _(mo):
 
 @app.cell
 def _():
+    # np and math are imported already; do not import them again.
     def epsilon_of_a_round(promise, patients, rounds):
         # Return one number.
         ...

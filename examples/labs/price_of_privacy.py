@@ -8,6 +8,7 @@ app = marimo.App(width="medium", app_title="The price of privacy")
 
 @app.cell(hide_code=True)
 def _():
+    import math
     import os
 
     import marimo as mo
@@ -15,12 +16,16 @@ def _():
 
     from dp_bandit_envs import compare, make_algorithm, simulate
     from dp_bandit_envs.course.checks.check_price import check_noise_scale, check_release
+    from dp_bandit_envs.course.unannounced import leave_compiling_to_spinners
 
     # Tests make the games smaller.
     HORIZON = int(os.environ.get("LAB_HORIZON", "10000"))
     TRIALS = 60
     TWINS = {"DP-KLUCB": "KL-UCB", "DP-UCB": "UCB", "LDP-UCB-L": "UCB", "DP-EXP3-Lap": "EXP3"}
-    return HORIZON, TRIALS, TWINS, check_noise_scale, check_release, compare, make_algorithm, mo, np, simulate
+
+    if mo.running_in_notebook():
+        leave_compiling_to_spinners()
+    return HORIZON, TRIALS, TWINS, check_noise_scale, check_release, compare, make_algorithm, math, mo, np, simulate
 
 
 @app.cell(hide_code=True)
@@ -163,6 +168,7 @@ def _(mo):
 
 @app.cell
 def _():
+    # np and math are imported already; do not import them again.
     def noise_scale(n, epsilon):
         # n: number of gains, a whole number from 1. epsilon: greater than 0. Return one number.
         ...
@@ -189,6 +195,7 @@ def _(mo):
 
 @app.cell
 def _():
+    # np and math are imported already; do not import them again.
     def release(gains, epsilon, rng):
         # Return the average of the gains, with noise that makes it epsilon-private.
         ...

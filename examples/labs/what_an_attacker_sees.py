@@ -12,6 +12,7 @@ def _():
     from functools import partial
 
     import marimo as mo
+    import numpy as np
 
     from dp_bandit_envs import make_algorithm
     from dp_bandit_envs.audits import exact_loss
@@ -20,7 +21,10 @@ def _():
     from dp_bandit_envs.course.attack_pictures import counts_pictures, highest, losses_picture
     from dp_bandit_envs.course.checks.check_attacker import check_accused, check_epsilon_bound, right
     from dp_bandit_envs.course.suspects import CONFIDENCE, GAMES, three_suspects
+    from dp_bandit_envs.course.unannounced import leave_compiling_to_spinners
 
+    if mo.running_in_notebook():
+        leave_compiling_to_spinners()
     return (
         CONFIDENCE,
         GAMES,
@@ -37,6 +41,7 @@ def _():
         math,
         mo,
         neighbours,
+        np,
         partial,
         right,
         three_suspects,
@@ -229,6 +234,7 @@ def _(mo):
 
 @app.cell
 def _():
+    # np and math are imported already; do not import them again.
     def epsilon_bound(more, less, games, confidence):
         # three whole numbers, and a number between 0 and 1; return one number
         ...
@@ -277,6 +283,7 @@ def _(CONFIDENCE, epsilon_bound, mo, three_suspects, your_number):
 
 @app.cell
 def _():
+    # np and math are imported already; do not import them again.
     accused = None  # a letter, such as "A"
     return (accused,)
 

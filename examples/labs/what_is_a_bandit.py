@@ -8,6 +8,7 @@ app = marimo.App(width="medium", app_title="What is a bandit?")
 
 @app.cell(hide_code=True)
 def _():
+    import math
     import os
 
     import marimo as mo
@@ -16,6 +17,7 @@ def _():
     from dp_bandit_envs import make_algorithm, simulate
     from dp_bandit_envs.course.checks.check_bandits import check_regret
     from dp_bandit_envs.course.mind_reader import MindReader
+    from dp_bandit_envs.course.unannounced import leave_compiling_to_spinners
     from dp_bandit_envs.envs.bandit_env import BanditEnv
 
     # Tests make the games smaller.
@@ -29,7 +31,23 @@ def _():
         "Rhythms: every second or third round": "Deterministic",
         "Random walk; a change pays nothing": "Switching",
     }
-    return BanditEnv, LEARNERS, LONGEST, MindReader, OPPONENTS, TRIALS, check_regret, make_algorithm, mo, np, simulate
+
+    if mo.running_in_notebook():
+        leave_compiling_to_spinners()
+    return (
+        BanditEnv,
+        LEARNERS,
+        LONGEST,
+        MindReader,
+        OPPONENTS,
+        TRIALS,
+        check_regret,
+        make_algorithm,
+        math,
+        mo,
+        np,
+        simulate,
+    )
 
 
 @app.cell(hide_code=True)
@@ -47,7 +65,14 @@ def _(mo):
 
 
 @app.cell(hide_code=True)
-def _(mo, np):
+def _(mo):
+    new_game = mo.ui.run_button(label="New game")
+    return (new_game,)
+
+
+@app.cell(hide_code=True)
+def _(mo, new_game, np):
+    _ = new_game.value  # whoever presses the button runs this cell again
     luck = np.random.default_rng()
     payments = luck.random((30, 3)) < luck.permutation([0.3, 0.5, 0.7])
     get_pulled, set_pulled = mo.state([])
@@ -55,12 +80,12 @@ def _(mo, np):
 
 
 @app.cell(hide_code=True)
-def _(mo, payments, set_pulled):
+def _(mo, new_game, payments, set_pulled):
     def pull(arm):
         set_pulled(lambda before: [*before, arm] if len(before) < len(payments) else before)
 
     arm_buttons = [mo.ui.button(label=f"pull arm {arm}", on_change=lambda _, arm=arm: pull(arm)) for arm in range(3)]
-    mo.hstack(arm_buttons, justify="start")
+    mo.hstack([*arm_buttons, new_game], justify="start", wrap=True)
     return (arm_buttons,)
 
 
@@ -75,7 +100,7 @@ def _(get_pulled, mo, np, payments):
         totals = payments.sum(axis=0)
         over = (
             f"\n\nArm {totals.argmax()}, played throughout, would have paid {totals.max()}. Your **regret** is"
-            f" {totals.max()} - {got.sum()} = **{totals.max() - got.sum()}**. Reload the page for another game."
+            f" {totals.max()} - {got.sum()} = **{totals.max() - got.sum()}**. Press *New game* for another one."
         )
     mo.md(
         f"{last}Rounds left: {len(payments) - len(pulled)}.\n\n"
@@ -102,10 +127,12 @@ single arm would have paid, less what you got. Here are five opponents:
 
 {opponents}
 
-And two learners:
+The fifth also looks whether you changed your arm, which no list written beforehand can do; EXP3's proof does not count
+that. And two learners:
 
 - **UCB** follows averages. It plays the arm whose average, plus a bonus for arms tried rarely, is largest. There is a
-  proof that its regret is small if arms are coins with fixed chances; for other opponents there is none.
+  proof that its regret is small on average if the rounds are independent and an arm's mean gain never changes: the
+  first two opponents. It says nothing about the others.
 - **EXP3** draws an arm at random, likelier those with large (estimated) sums. There is a proof that its regret is small
   on average against *every* opponent who writes everything down beforehand.
 """),
@@ -160,6 +187,9 @@ def _(LEARNERS, horizon, make_algorithm, mo, opponent, play_all):
     games = play_all(opponent.value, horizon.value)
     bound = make_algorithm("EXP3").regret_bound(n_arms=4, horizon=horizon.value)
     regrets_now = ", ".join(f"{name} {games[name].external_regret[:, -1].mean():,.1f}" for name in LEARNERS)
+    picture = games.plot("external_regret")
+    for text in picture.legends[0].get_texts():
+        text.set_text(text.get_text().split(" (")[0])  # without epsilon, which lab 2 introduces
     charge = " (EXP3's proof does not count what changes of arm cost.)" if opponent.value == "Switching" else ""
     mo.vstack(
         [
@@ -169,7 +199,7 @@ def _(LEARNERS, horizon, make_algorithm, mo, opponent, play_all):
                 f'<p id="answer">Mean regret after {horizon.value:,} rounds: {regrets_now}. EXP3 is proven to stay'
                 f" below {bound:,.0f}.{charge}</p>"
             ),
-            games.plot("external_regret"),
+            picture,
         ]
     )
     return
@@ -182,7 +212,7 @@ def _(mo):
 
     1. From T to 2T, does UCB's regret double? EXP3's? That of Uniform?
     2. Against which opponent is a regret negative, and how can that be? (What does regret compare with?)
-    3. EXP3 is far from its proven bound everywhere. Why would one still want the proof?
+    3. Where changes of arm are free, EXP3 stays well below its bound. Why would one still want the proof?
     4. Why is EXP3 so bad when a change of arm pays nothing? (That is lab 3.)
     """)
     return
@@ -225,6 +255,7 @@ def _(mo):
 
 @app.cell
 def _():
+    # np and math are imported already; do not import them again.
     def regret(gains, arms):
         # gains: array (T, K), what each of K arms would have paid in each of T rounds, in [0, 1].
         # arms: array (T,), the arms that were played, numbers from 0 to K - 1. Return one number.

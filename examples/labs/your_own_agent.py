@@ -9,6 +9,7 @@ app = marimo.App(width="medium", app_title="Your own agent")
 @app.cell(hide_code=True)
 def _():
     import math
+    from pathlib import Path
     from typing import NamedTuple
 
     import marimo as mo
@@ -22,7 +23,10 @@ def _():
     from dp_bandit_envs.course.greedy_agent import Greedy
     from dp_bandit_envs.course.leagues import hidden_game
     from dp_bandit_envs.course.submission_file import save_submission
+    from dp_bandit_envs.course.unannounced import leave_compiling_to_spinners
 
+    if mo.running_in_notebook():
+        leave_compiling_to_spinners()
     return (
         Algorithm,
         FunctionalAgent,
@@ -30,6 +34,7 @@ def _():
         Greedy,
         LaplaceClipRescale,
         NamedTuple,
+        Path,
         check_own_agent,
         exp,
         hidden_game,
@@ -161,8 +166,8 @@ def _(mo):
     - `select(state, rng)` returns an arm; all random numbers come from `rng`.
     - `update(state, arm, seen)` learns: `seen.gains[arm]` was released if `seen.observed[arm]` is 1.
 
-    The functions are compiled. Use single numbers, loops, conditions, `math.sqrt`, `exp` and `log`; no lists, no dicts,
-    no arithmetic with whole arrays.
+    The functions are compiled. Single numbers, loops, conditions, `math.sqrt`, `exp` and `log` are sure to work; lists,
+    dicts and arithmetic with whole arrays may not be, and the check says so.
 
     The check looks for broken rules first. Then your agent plays 40 leagues of 25 games against greedy, in games that
     you do not know. The smaller mean regret wins a league, and 33 have to be won. Two ideas: try all arms for a while
@@ -173,6 +178,7 @@ def _(mo):
 
 @app.cell
 def _(FunctionalAgent, Functions, NamedTuple, np):
+    # np and math are imported already; do not import them again.
     class State(NamedTuple):
         sums: np.ndarray  # of the released gains of each arm
         counts: np.ndarray  # how many they are
@@ -225,10 +231,15 @@ def _(MyAgent, check_now, check_own_agent, mo, read_only):
 
 
 @app.cell(hide_code=True)
-def _(MyAgent, file_name, mo, read_only, save_now, save_submission):
+def _(MyAgent, Path, file_name, mo, read_only, save_now, save_submission):
+    submissions = "submissions" if read_only else Path("submissions").resolve()
     mo.stop(
         read_only or not save_now.value,
-        mo.md("*The file goes to the folder `submissions`. It holds the whole cell above.*"),
+        mo.md(
+            f"*The file goes to the folder `{submissions}`, and holds the whole cell above. The tournament's games are"
+            " others: 5 arms, 2,000 rounds, and five kinds of opponents. Make shares of `horizon`, not numbers of"
+            " rounds.*"
+        ),
     )
     mo.vstack([save_submission(MyAgent, file_name.value)])
     return

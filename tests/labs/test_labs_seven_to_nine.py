@@ -1,11 +1,17 @@
 """The labs on experts, the HIV trial and own agents run from top to bottom, with the solutions and without."""
 
 import importlib
+import inspect
+import logging
+import math
 import types
 
 import pytest
 
+from dp_bandit_envs.compiling import announcing
+from dp_bandit_envs.course.unannounced import unless_compiling
 from dp_bandit_envs.course.verdict import Verdict
+from dp_bandit_envs.privacy.counters import make_counter
 
 TASKS = {"experts": ["noise_scale", "probabilities"], "hiv_trial": ["epsilon_of_a_round", "decisions"]}
 GUESS = {"guess": types.SimpleNamespace(value="a guess")}
@@ -34,6 +40,16 @@ def test_solutions_pass_in_the_notebook(name):
     assert '<p id="answer">' in text
 
 
+def test_the_table_of_noise_is_that_of_the_counter():
+    """In a node, one of ten gains has the variance 44 b^2: E[R^2] / 3 with R ~ Gamma(11, b), uniform in a box."""
+    source = inspect.getsource(importlib.import_module("dp_bandit_envs.labs.experts"))
+    for horizon in (1_024, 4_096, 16_384, 65_536):
+        of_sums = math.sqrt(44 * make_counter("k-ary", horizon=horizon, epsilon=1.0).variance(horizon) / 2)
+        of_rounds = math.sqrt(2 * horizon) * 10
+        regret = math.sqrt(horizon * math.log(10) / 2)
+        assert f"| {horizon:,} | {of_sums:.0f} | {of_rounds:,.0f} | {regret:.0f} |" in source
+
+
 def test_a_right_step_of_hedge_plays_private_games():
     solutions = importlib.import_module("dp_bandit_envs.labs.solutions.experts")
     _, text = run("experts", **{task: getattr(solutions, task) for task in TASKS["experts"]})
@@ -58,10 +74,24 @@ def test_the_cell_with_the_agent_is_saved_for_the_tournament(tmp_path, monkeypat
     pressed, free = types.SimpleNamespace(value=True), types.SimpleNamespace(value=False)
     buttons = {"check_now": free, "save_now": pressed, "file_name": types.SimpleNamespace(value="mine")}
     _, text = run("your_own_agent", **buttons, read_only=True)
-    assert "Saved as" not in text and not (tmp_path / "submissions").exists()
+    assert "The file is" not in text and not (tmp_path / "submissions").exists()
     buttons["read_only"] = False
     _, text = run("your_own_agent", **GUESS, **buttons)
-    assert "Saved as submissions" in text
+    assert "<b>Saved.</b>" in text
+    assert f"dp-bandit tournament {tmp_path / 'submissions'} --epsilon 1" in text
     saved = (tmp_path / "submissions" / "mine.py").read_text(encoding="utf-8")
     assert "class MyAgent(FunctionalAgent):" in saved
     assert "app.cell" not in saved
+
+
+def test_a_spinner_says_what_is_compiled_and_the_log_says_the_rest(caplog, monkeypatch):
+    monkeypatch.setattr(announcing, "_said", set())
+    logger = logging.getLogger("dp_bandit_envs")
+    with caplog.at_level("WARNING", logger="dp_bandit_envs"):
+        logger.addFilter(unless_compiling)
+        try:
+            announcing.say_compiling(["UCB"], kept=True)
+            logger.warning("the rest")
+        finally:
+            logger.removeFilter(unless_compiling)
+    assert caplog.messages == ["the rest"]
