@@ -16,7 +16,8 @@ import gymnasium as gym
 from dp_bandit_envs import make_algorithm, play, simulate
 for n_arms in map(int, sys.argv[1:]):
     found = simulate("DPBandit-Stochastic-v0", ["Uniform"], horizon=40, trials=4, env_kwargs={"n_arms": n_arms})
-    game = play(gym.make("DPBandit-Stochastic-v0", horizon=40, n_arms=n_arms), make_algorithm("Uniform"), seed=0, trial=3)
+    env = gym.make("DPBandit-Stochastic-v0", horizon=40, n_arms=n_arms)
+    game = play(env, make_algorithm("Uniform"), seed=0, trial=3)
     assert found["Uniform"].engine == "lanes", found["Uniform"].reason
     assert found["Uniform"].collected[3, -1] == game.gains.sum(), n_arms
 """
