@@ -57,10 +57,10 @@ def lab(
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with served(folder, page, read_only=read_only, host=host, port=port) as (address, process):
         console.print(f"The labs are open at {address}", highlight=False, markup=False, soft_wrap=True)
-        console.print("Press Ctrl-C here to close them.", highlight=False)
-        if not headless and not show_in_browser(address):
-            console.print("There is no browser here: open the address yourself.", highlight=False)
         try:
+            console.print("Press Ctrl-C here to close them.", highlight=False)
+            if not headless and not show_in_browser(address):
+                console.print("There is no browser here: open the address yourself.", highlight=False)
             process.wait()
         except KeyboardInterrupt:
             console.print(f"\nClosed. Your copies are in {folder}.", highlight=False, markup=False, soft_wrap=True)

@@ -3,6 +3,7 @@
 import functools
 import random
 import threading
+from typing import ClassVar
 
 import gymnasium as gym
 import numpy as np
@@ -256,11 +257,13 @@ class ForgetsInCopies(Good):
 
 
 class SharedState(Good):
-    """Its copy writes to the same list."""
+    """Its copy writes to the same list, which is not the adversary's but the class's."""
+
+    at: ClassVar = [0]
 
     def __init__(self, n_arms=3, horizon=400):
         super().__init__(n_arms, horizon)
-        self.means, self.at = None, [0]
+        self.means = None
 
     def begin(self, rng):
         super().begin(rng)
@@ -313,8 +316,8 @@ BROKEN = {
     WrongMeans: r"means must be the expected gains of every round, .* received others for arms \[0, 1, 2\]",
     DriftingMeans: r"expected gains of every round, round 1 included; received others for arms \[0, 1, 2\]",
     MeansOfOneArm: r"means must be an array of 3 numbers in \[0, 1\]; received shape \(1,\)",
-    Locked: "making a deep copy of an adversary must not fail",
-    ForgetsInCopies: "a deep copy must play like the original",
+    Locked: "making a pickled copy of an adversary must not fail",
+    ForgetsInCopies: "a pickled copy must play like the original",
     SharedState: r"copy.copy\(adversary\) and begin must leave the original's game alone",
     FourArms: "made with n_arms=2 and horizon=2 must have them; received 4 and 2",
     LongHorizon: "must have them; received 2 and 400",

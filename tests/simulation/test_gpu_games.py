@@ -115,7 +115,7 @@ def test_data_with_a_ledger_are_refused_and_nothing_is_spent(monkeypatch):
         return BanditEnv(adversary)
 
     with pytest.raises(DeviceError, match="the data have a ledger"):
-        simulate_on(monkeypatch, OneThread, make, ["DP-EXP3-Lap"])
+        simulate_on(monkeypatch, OneThread, make, ["DP-EXP3-Lap"], seed=0)
     assert ledger.spent.epsilon == 0.0
 
 
