@@ -5,9 +5,10 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.agents.beta_draws import UNKNOWN
+from dp_bandit_envs.agents import largest_of_many
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
-from dp_bandit_envs.agents.largest_beta import MANY, among_many, one_by_one
+from dp_bandit_envs.agents.largest_beta import one_by_one
+from dp_bandit_envs.agents.largest_of_many import MANY, Search, among_many, changed
 from dp_bandit_envs.agents.noise_width import NoiseWidth, WidthFor, checked_width, smooth, weight
 from dp_bandit_envs.arithmetic import log
 from dp_bandit_envs.observations import Sums
@@ -24,8 +25,7 @@ class State(NamedTuple):
 
     Attributes:
         alphas, betas: The parameters of each arm's posterior.
-        scales: The `log_scale` of each posterior, where it was needed.
-        chances: Room for bounds on each arm's chance to win.
+        search: What the search for the largest of many draws keeps.
         releases: Number of releases of each arm.
         counts: Number of gains in its posterior; 0 before the first release.
         weights: w(n) of the noise width.
@@ -38,8 +38,7 @@ class State(NamedTuple):
 
     alphas: Any
     betas: Any
-    scales: Any
-    chances: Any
+    search: Search
     releases: IntArray
     counts: IntArray
     weights: FloatArray
@@ -53,8 +52,8 @@ def start(n_arms: int, lazy: bool, each_first: bool, width: NoiseWidth) -> State
     status = np.array([0, -1, n_arms if each_first else 0, 0])
     counts, releases = np.zeros(n_arms, np.int64), np.zeros(n_arms, np.int64)
     alphas, betas = np.ones(n_arms), np.ones(n_arms)
-    scales, chances, weights = np.full(n_arms, UNKNOWN), np.zeros(n_arms), np.zeros(n_arms)
-    return State(alphas, betas, scales, chances, releases, counts, weights, status, lazy, width)
+    search, weights = largest_of_many.start(n_arms), np.zeros(n_arms)
+    return State(alphas, betas, search, releases, counts, weights, status, lazy, width)
 
 
 def select(state: State, rng: np.random.Generator) -> int:
@@ -68,7 +67,7 @@ def select(state: State, rng: np.random.Generator) -> int:
                 return arm
     if len(state.counts) < MANY or state.width.slope > 0.0:
         return one_by_one(state.alphas, state.betas, status[LAST_ARM], rng)
-    return among_many(state.alphas, state.betas, state.scales, state.chances, status[LAST_ARM], rng)
+    return among_many(state.alphas, state.betas, state.search, rng)
 
 
 def update(state: State, arm: int, seen: Sums) -> State:
@@ -95,7 +94,7 @@ def update(state: State, arm: int, seen: Sums) -> State:
         total = min(max(seen.sums[each] + n * reach * state.weights[each], 0.0), float(n))
         state.alphas[each] = 1.0 + total
         state.betas[each] = 1.0 + (n - total)
-        state.scales[each] = UNKNOWN
+        changed(state.search, each)
     return state
 
 

@@ -1,52 +1,65 @@
 """The arm with the largest Beta draw: its law against drawing all arms, in all ways to find it."""
 
+import functools
 import math
 
 import numpy as np
 import pytest
 
 from dp_bandit_envs.agents.beta_draws import UNKNOWN, log_scale
-from dp_bandit_envs.agents.largest_beta import among_many, one_by_one
+from dp_bandit_envs.agents.largest_beta import one_by_one
+from dp_bandit_envs.agents.largest_of_many import AT_FLOOR, LEADER, among_many, changed, start
 from dp_bandit_envs.compiling.compiled import compile_with
 from dp_bandit_envs.compiling.intrinsics import streams_at
 from dp_bandit_envs.draws import Stream
 from dp_bandit_envs.simulation.entry import stream_address
 
 
-def one_by_one_often(addresses, alphas, betas, scales, chances, first, counts, calls, keep):
+def one_by_one_often(addresses, alphas, betas, search, first, counts, calls, changes):
     """Add up how often each arm has the largest draw."""
     (rng,) = streams_at(addresses)
     for _ in range(calls):
         counts[one_by_one(alphas, betas, first, rng)] += 1
 
 
-def among_many_often(addresses, alphas, betas, scales, chances, first, counts, calls, keep):
-    """Add up how often each arm has the largest draw; unless the scales are kept, all posteriors count as changed."""
+def among_many_often(addresses, alphas, betas, search, first, counts, calls, changes):
+    """Add up how often each arm has the largest draw; before each call, some arms' posteriors count as changed."""
     (rng,) = streams_at(addresses)
-    for _ in range(calls):
-        if not keep:
-            for arm in range(len(scales)):
-                scales[arm] = UNKNOWN
-        counts[among_many(alphas, betas, scales, chances, first, rng)] += 1
+    for call in range(calls):
+        for arm in range(changes):
+            changed(search, (call + arm) % len(alphas))
+        counts[among_many(alphas, betas, search, rng)] += 1
 
 
 ONE_BY_ONE, AMONG_MANY = compile_with(one_by_one_often, {}), compile_with(among_many_often, {})
-WAYS = {"one by one": (ONE_BY_ONE, False), "many": (AMONG_MANY, True), "many, all changed": (AMONG_MANY, False)}
+WAYS = {
+    "one by one": (ONE_BY_ONE, 0),
+    "many": (AMONG_MANY, 0),
+    "many, one changed": (AMONG_MANY, 1),
+    "many, all changed": (AMONG_MANY, 50),
+}
+
+
+def search_from(n_arms, first):
+    """Return the state before a search that is led by an arm."""
+    search = start(n_arms)
+    search.status[LEADER] = first
+    return search
 
 
 def shares(way, alphas, betas, first, calls, seed):
     """Return how often each arm has the largest of its draws, as a share."""
-    find, keep = WAYS[way]
+    find, changes = WAYS[way]
     alphas, betas = np.array(alphas, float), np.array(betas, float)
-    scales, chances, counts = np.full(len(alphas), UNKNOWN), np.zeros(len(alphas)), np.zeros(len(alphas))
+    search, counts = search_from(len(alphas), first), np.zeros(len(alphas))
     rng = Stream(np.random.SFC64(seed))
-    find((stream_address(rng),), alphas, betas, scales, chances, first, counts, calls, keep)
+    find((stream_address(rng),), alphas, betas, search, first, counts, calls, changes)
     return counts / calls
 
 
 def test_one_arm_is_the_largest():
     assert one_by_one([2.0], [3.0], 0, Stream(np.random.SFC64(7))) == 0
-    assert among_many([2.0], [3.0], [UNKNOWN], [0.0], 0, Stream(np.random.SFC64(7))) == 0
+    assert among_many([2.0], [3.0], start(1), Stream(np.random.SFC64(7))) == 0
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -79,7 +92,15 @@ POSTERIORS = {
     "a million": ([1e6, 1e6, 1e5, 300.0], [1e5, 1.002e5, 1.01e4, 40.0]),
     "a leader and its followers": ([7000.0, 60.0, 110.0, 12.0, 210.0, 1.0], [3000.0, 40.0, 60.0, 9.0, 100.0, 2.0]),
     "many alike": ([30.0] * 12, [70.0] * 12),
+    "forty, two of them good": ([700.0, 66.0, *[20.0] * 38], [300.0, 34.0, *np.linspace(20, 80, 38)]),
 }
+
+
+@functools.cache
+def expected_shares(alphas, betas, calls):
+    """Return how often NumPy's draw of each arm is the largest, as a share."""
+    draws = np.random.default_rng(10).beta(alphas, betas, size=(calls, len(alphas)))
+    return np.bincount(draws.argmax(axis=1), minlength=len(alphas)) / calls
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -89,12 +110,11 @@ def test_the_largest_has_the_same_law_as_numpys_draws_of_all(alphas, betas, way)
 
     The three are for rare ones, whose counts are not normal.
 
-    False alarm: 3e-5 (five standard errors, two sides, up to twelve arms and four times).
+    False alarm: 3e-5 (five standard errors, two sides, up to forty arms and three times).
     """
-    n, m, n_arms = 200_000, 400_000, len(alphas)
-    draws = np.random.default_rng(10).beta(alphas, betas, size=(m, n_arms))
-    expected = np.bincount(draws.argmax(axis=1), minlength=n_arms) / m
-    for first in {0, 1, n_arms // 2, n_arms - 1}:
+    n, m, n_arms = 100_000, 400_000, len(alphas)
+    expected = expected_shares(tuple(alphas), tuple(betas), m)
+    for first in {0, 1, n_arms - 1}:
         found = shares(way, alphas, betas, first, n, 11 + first)
         # One choice more in either sample where both would claim certainty.
         variance = expected * (1 - expected) * (1 / n + 1 / m) + 1 / (n * m)
@@ -111,11 +131,44 @@ def test_arms_far_behind_cost_nothing_but_the_uniform_numbers():
     assert rng.random() == other.random()
 
 
+def test_far_behind_among_many_even_their_uniform_numbers_are_saved():
+    """Of the leader's span every coin is looked at, as its own falls on heads; of the other three spans none is."""
+    alphas, betas = [500.0, *[20.0] * 49], [500.0, *[80.0] * 49]
+    search, rng, other = search_from(50, 0), Stream(np.random.SFC64(4)), Stream(np.random.SFC64(4))
+    for _ in range(20):
+        assert among_many(alphas, betas, search, rng) == 0
+        assert search.status[AT_FLOOR] == 0
+        other.beta(500.0, 500.0)
+        other.random()
+        other.random()
+    assert rng.random() == other.random()
+
+
+def test_a_line_is_at_the_floor_while_many_arms_are_alike():
+    search, rng = start(40), Stream(np.random.SFC64(4))
+    winners = {among_many([3.0] * 40, [5.0] * 40, search, rng) for _ in range(20)}
+    assert search.status[AT_FLOOR] == 1 and len(winners) > 5
+
+
 def test_scales_are_computed_where_they_are_needed_and_kept():
-    """Arm 1 is close to the first, arm 2 far behind."""
-    rng, scales = Stream(np.random.SFC64(4)), [UNKNOWN] * 3
-    among_many([60.0, 58.0, 3.0], [40.0, 42.0, 300.0], scales, [0.0] * 3, 0, rng)
-    assert scales == [UNKNOWN, log_scale(58.0, 42.0), UNKNOWN]
+    """Arm 1 is close to the leader, arms from 2 on far behind."""
+    search = start(40)
+    among_many([60.0, 58.0, *[3.0] * 38], [40.0, 42.0, *[300.0] * 38], search, Stream(np.random.SFC64(4)))
+    assert search.scales.tolist() == [UNKNOWN, log_scale(58.0, 42.0), *[UNKNOWN] * 38]
+
+
+def test_a_changed_posterior_has_a_new_chance():
+    """Arm 3 catches up with the leader between two calls: from then on it wins about every second time.
+
+    False alarm: 6e-7 (five standard errors of 400 fair coins, two sides; the draws are alike).
+    """
+    alphas, betas = np.array([500.0, *[20.0] * 39]), np.array([500.0, *[80.0] * 39])
+    search, rng = start(40), Stream(np.random.SFC64(5))
+    assert {among_many(alphas, betas, search, rng) for _ in range(10)} == {0}
+    alphas[3], betas[3] = 500.0, 500.0
+    changed(search, 3)
+    wins = sum(among_many(alphas, betas, search, rng) == 3 for _ in range(400))
+    assert abs(wins - 200) < 50
 
 
 def test_compiled_and_interpreted_agree_bit_for_bit():
@@ -127,21 +180,21 @@ def test_compiled_and_interpreted_agree_bit_for_bit():
         top = 10 ** setting.uniform(0, 7, n_arms)
         alphas = 1 + np.floor(top * setting.random(n_arms)) * (call % 3 > 0) + setting.random(n_arms) * (call % 2)
         betas = 1 + np.floor(top * setting.random(n_arms)) * (call % 5 > 0)
-        scales, chances = np.full(n_arms, UNKNOWN), np.zeros(n_arms)
         first = int(setting.integers(n_arms))
-        given, lists = (alphas.tolist(), betas.tolist()), (scales.tolist(), chances.tolist())
+        search, twin = search_from(n_arms, first), search_from(n_arms, first)
+        given = (alphas.tolist(), betas.tolist())
         counts = np.zeros(n_arms)
         for _ in range(3):
             counts[one_by_one(*given, first, one)] += 1
-            counts[among_many(*given, *lists, first, one)] += 1
+            counts[among_many(*given, twin, one)] += 1
         for _ in range(3):
             for find in (ONE_BY_ONE, AMONG_MANY):
                 found = np.zeros(n_arms)
-                find(address, alphas, betas, scales, chances, first, found, 1, True)
+                find(address, alphas, betas, search, first, found, 1, 0)
                 counts -= found
                 winners.add(int(found.argmax()))
         assert not counts.any()
-        assert scales.tolist() == lists[0]
-        assert chances.tolist() == lists[1]
+        for array, other_array in zip(search, twin, strict=True):
+            assert array.tolist() == other_array.tolist()
     assert one.random() == other.random()
     assert len(winners) > 30

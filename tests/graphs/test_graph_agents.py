@@ -11,8 +11,8 @@ import pytest
 from dp_bandit_envs import play
 from dp_bandit_envs.adversaries import MemoryBounded, Stochastic
 from dp_bandit_envs.agents import Htinf, Imed, KlUcb, LocalUcb, ThompsonSampling, Ucb
-from dp_bandit_envs.agents.beta_draws import UNKNOWN
-from dp_bandit_envs.agents.largest_beta import MANY, among_many, one_by_one
+from dp_bandit_envs.agents.largest_beta import one_by_one
+from dp_bandit_envs.agents.largest_of_many import MANY, among_many, changed, start
 from dp_bandit_envs.agents.max_n import TsMaxN, UcbMaxN
 from dp_bandit_envs.agents.noise_width import counter_width, log_width
 from dp_bandit_envs.algorithms import Algorithm, make_algorithm
@@ -234,7 +234,7 @@ class Naive:
         self.seen = [[] for _ in range(n_arms)]
         self.rng, self.thompson, self.max_n = rng, thompson, max_n
         self.last, self.t = 0, 0
-        self.scales = [UNKNOWN] * n_arms
+        self.search = start(n_arms)
 
     def choose(self, columns):
         """Return the arm to play, and the one that was wanted."""
@@ -245,7 +245,7 @@ class Naive:
             if len(sums) < MANY:
                 wanted = one_by_one(alphas, betas, self.last, self.rng)
             else:
-                wanted = among_many(alphas, betas, self.scales, [0.0] * len(sums), self.last, self.rng)
+                wanted = among_many(alphas, betas, self.search, self.rng)
         elif 0 in counts:
             wanted = counts.index(0)
         else:
@@ -262,7 +262,7 @@ class Naive:
         self.last = arm
         for each, gain in gains.items():
             self.seen[each].append(gain)
-            self.scales[each] = UNKNOWN
+            changed(self.search, each)
 
 
 GRAPHS = {
