@@ -29,6 +29,9 @@ pytest.register_assert_rewrite("tests.tools")
 
 # Workers share the cores already; PyTorch would start as many threads in each.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# And so would each start processes that compile beside it, which takes a third more time than to compile alone.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("LOKY_MAX_CPU_COUNT", "1")
 
 from tests.tools import thorough  # noqa: E402 (after the line above)
 
