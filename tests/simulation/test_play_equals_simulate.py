@@ -57,6 +57,11 @@ ORDERS = {
     "the same, clipped inside": lambda env: laplace(batch(laplace(env, bound=0.1, outside="clip"), 2), 1.0, bound=0.2),
     "the same, clipped outside": lambda env: laplace(batch(laplace(env, bound=0.4), 2), 1.0, bound=0.2, outside="clip"),
 }
+# Batches and noise alone, each around the other, and both around both, rejecting and clipping.
+SOME = [
+    *("Laplace, small bound", "batch", "Laplace around batch, clipped", "batch around Laplace"),
+    *("Laplace around batch around Laplace", "the same, clipped"),
+]
 AGENTS = {"EXP3": Exp3, "Tsallis-INF": TsallisInf, "HTINF": lambda: Htinf(sigma=1.2), "Uniform": Uniform}
 
 
@@ -179,11 +184,21 @@ class LastBit(FunctionalAgent):
         return Bits(0, n_arms)
 
 
-def test_what_an_agent_is_told_is_equal_to_the_last_bit():
-    algorithms = [Algorithm(order, LastBit, ORDERS[order]) for order in ORDERS]
+def told_to_the_last_bit(orders):
+    algorithms = [Algorithm(order, LastBit, ORDERS[order]) for order in orders]
     assert_same("DPBandit-Stochastic-v0", {}, algorithms)
     assert_same("DPBandit-Switching-v0", {}, algorithms)
     assert_same("DPBandit-MemoryBounded-v0", {"memory": 2, "observe_charge": False}, algorithms)
+
+
+def test_what_an_agent_is_told_is_equal_to_the_last_bit():
+    """An agent of a test is compiled anew in every process; EXP3 meets the other orders above."""
+    told_to_the_last_bit(["bare", *SOME])
+
+
+@pytest.mark.slow
+def test_what_an_agent_is_told_in_any_order_is_equal_to_the_last_bit():
+    told_to_the_last_bit(ORDERS)
 
 
 def test_the_orders_of_wrappers_are_really_different():
