@@ -16,6 +16,9 @@ for _name in ("COLUMNS", "LINES", "FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE", "
 for _name in ("CI", "BUILD_NUMBER"):
     os.environ.pop(_name, None)
 
+# Processes that tests start, some hundred, would each translate all modules of the package again.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 # Else it would depend on what is on disk whether small simulations are compiled; see `simulation/small_jobs.py`.
 os.environ["DP_BANDIT_ENVS_COMPILE"] = "always"
 AS_FOR_USERS = ("advice", "cli", "comparison", "course", "docs", "faults", "labs")
