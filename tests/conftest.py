@@ -16,6 +16,9 @@ for _name in ("COLUMNS", "LINES", "FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE", "
 for _name in ("CI", "BUILD_NUMBER"):
     os.environ.pop(_name, None)
 
+# Processes that tests start, some hundred, would each translate all modules of the package again.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 # Else it would depend on what is on disk whether small simulations are compiled; see `simulation/small_jobs.py`.
 os.environ["DP_BANDIT_ENVS_COMPILE"] = "always"
 AS_FOR_USERS = ("advice", "cli", "comparison", "course", "docs", "faults", "labs")
@@ -27,21 +30,35 @@ os.environ["XDG_DATA_HOME"] = str(Path(tempfile.gettempdir()) / "dp-bandit-envs-
 # A failed assert in a helper shows its values, as one in a test does.
 pytest.register_assert_rewrite("tests.tools")
 
-# Workers share the cores already; PyTorch would start as many threads in each.
+SHARED = "PYTEST_XDIST_WORKER" in os.environ
+"""Whether this process shares the cores with other workers."""
+
+# PyTorch would start as many threads as there are cores in each.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# And each would start processes that compile beside it, which takes a third more time in all than to compile alone.
+if SHARED:
+    os.environ.setdefault("LOKY_MAX_CPU_COUNT", "1")
 
 from tests.tools import thorough  # noqa: E402 (after the line above)
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep the order below; xdist would begin with the files of most tests, and end with those of few long ones."""
+    config.option.loadscopereorder = False
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests that `make quick` leaves out, and the cases that only `make test-slow` runs."""
+    """Mark the tests that `make quick` leaves out, and the cases that only `make test-slow` runs; long files first."""
     listed, slow = set(thorough.names()), thorough.slow_cases()
     for item in items:
         if item.nodeid in slow:
             item.add_marker("slow")
         if thorough.function_of(item.nodeid) in listed:
             item.add_marker("thorough")
+    if SHARED:
+        long = {item.path for item in items if "thorough" in item.keywords}
+        items.sort(key=lambda item: item.path not in long)  # so that no worker waits for another's long file
 
 
 @pytest.fixture(autouse=True, scope="module")

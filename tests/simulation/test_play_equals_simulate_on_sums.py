@@ -114,9 +114,12 @@ class BitsOfSums(FunctionalAgent):
         return Bits(0, n_arms)
 
 
-# An agent of a test is compiled anew in every process, a second for each kind of chain; one counter stands for all.
+# An agent of a test is compiled anew in every process, a second for each kind of chain; each mechanism is here once.
 OTHER_COUNTERS = [f"CounterSums, {name}" for name in COUNTERS if name != "hybrid"]
-SOME = [order for order in ORDERS if order not in (*OTHER_COUNTERS, "CounterSums, logarithmic, padded")][::2]
+SOME = [
+    *("ExactSums", "CounterSums, k-ary, Gaussian", "HybridSums, paper's budget", "IntervalSums, redrawn"),
+    *("BlockSums of single gains", "ExactSums around Laplace, batch, responses"),
+]
 
 
 def bits_of(orders):
