@@ -143,7 +143,7 @@ def update_any(state: State, arm: int, seen: Sums) -> State:
 
 
 PLAIN: Final = Functions(select, update)
-"""The functions of UCB without a noise width, arms that are held and arms that are forced: fit for many games at once."""
+"""The functions of UCB without a noise width, held arms and forced arms; lanes carry them."""
 
 
 class Ucb(FunctionalAgent):

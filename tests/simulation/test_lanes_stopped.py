@@ -73,7 +73,8 @@ def test_an_interrupt_in_a_block_ends_everything_at_once(jobs, monkeypatch):
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_progress_counts_each_game_once(jobs):
     told = []
-    simulate(GAME, [*PLAYERS, "DP-UCB"], horizon=50, trials=21, jobs=jobs, progress=lambda *numbers: told.append(numbers))
+    players = [*PLAYERS, "DP-UCB"]
+    simulate(GAME, players, horizon=50, trials=21, jobs=jobs, progress=lambda *numbers: told.append(numbers))
     assert {of for _, of in told} == {63}
     done = [games for games, _ in told]
     # Two algorithms in lanes and one beside them.
