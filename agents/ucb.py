@@ -7,7 +7,7 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
-from dp_bandit_envs.agents.noise_width import NoiseWidth, WidthFor, checked_width, weight
+from dp_bandit_envs.agents.noise_width import NoiseWidth, WidthFor, checked_width, no_width, weight
 from dp_bandit_envs.arithmetic import log
 from dp_bandit_envs.observations import Sums
 from dp_bandit_envs.protocols import FloatArray, IntArray
@@ -15,21 +15,19 @@ from dp_bandit_envs.protocols import FloatArray, IntArray
 ROUND: Final = 0
 WIDTH_STEP: Final = 1
 HELD_ARM: Final = 2
-ARMS_UNRELEASED: Final = 3
 
 
 class State(NamedTuple):
     """The state of UCB.
 
     Attributes:
-        means: Released mean of each arm.
+        means: Released mean of each arm; inf before the first release, so that such arms are played first.
         counts: Number n of gains in that mean; 0 before the first release.
-        inverses, roots: 1 / n and 1 / sqrt(n); 0 before the first release.
+        inverses, roots: 1 / n and 1 / sqrt(n).
         weights: w(n) of the noise width.
         releases: Number of releases of each arm; updated only if `lazy`.
         status: `ROUND`, the number of rounds played; `WIDTH_STEP`, the width's step of t; `HELD_ARM`, the arm to play
-            until its next release, or -1; `ARMS_UNRELEASED`, the number of arms without a release. One array, because
-            compiled code can write to arrays only.
+            until its next release, or -1. One array, because compiled code can write to arrays only.
         exploration: alpha.
         log_factor: ln f.
         lazy: Whether an arm is held until its next release.
@@ -55,8 +53,9 @@ def start(
     n_arms: int, exploration: float, log_factor: float, lazy: bool, width: NoiseWidth, forced: float = 0.0
 ) -> State:
     """Return the state before the first round."""
-    means, inverses, roots, weights = (np.zeros(n_arms) for _ in range(4))
-    status = np.array([0, 0, -1, n_arms])
+    # Not 0 times a bonus that may be infinite, which is no number.
+    inverses, roots, weights = (np.ones(n_arms) for _ in range(3))
+    means, status = np.full(n_arms, math.inf), np.array([0, 0, -1])
     counts, releases = np.zeros(n_arms, np.int64), np.zeros(n_arms, np.int64)
     return State(
         means, counts, inverses, roots, weights, releases, status, exploration, log_factor, lazy, width, forced
@@ -64,20 +63,10 @@ def start(
 
 
 def select(state: State, rng: np.random.Generator) -> int:
-    """Return the held arm, the first without a release or with too few gains, or the first with the largest index."""
-    means, roots, weights, status = state.means, state.roots, state.weights, state.status
-    if status[HELD_ARM] >= 0:
-        return int(status[HELD_ARM])
-    if status[ARMS_UNRELEASED] > 0:
-        for arm in range(len(means)):
-            if state.counts[arm] == 0:
-                return arm
-    if state.forced > 0.0:
-        enough = state.forced * log(status[ROUND] + 1)
-        for arm in range(len(means)):
-            if state.counts[arm] <= enough:
-                return arm
-    log_t = log(status[ROUND])
+    """Return the arm with the largest index, the first of equal ones; without a release, an index is infinite."""
+    means, roots, weights = state.means, state.roots, state.weights
+    # In round 0 all indices are infinite, and the logarithm does not matter.
+    log_t = log(max(state.status[ROUND], 1))
     spread = math.sqrt(state.exploration * (log_t + state.log_factor))
     reach = state.width.slope * log_t + state.width.offset
     best = 0
@@ -91,30 +80,70 @@ def select(state: State, rng: np.random.Generator) -> int:
 
 
 def update(state: State, arm: int, seen: Sums) -> State:
-    """Store the released sums, and recompute what depends on a count or a width step where it has changed."""
-    counts, status, until = state.counts, state.status, state.width.until
+    """Store the released sums, and recompute what depends on a count where it has changed."""
+    state.status[ROUND] += 1
+    for each in range(len(state.counts)):
+        n = seen.counts[each]
+        if n != state.counts[each]:
+            recount(state, each, n)
+    average(state, seen)
+    return state
+
+
+def recount(state: State, arm: int, n: int) -> None:
+    """Store the number of gains in an arm's mean, and what depends on it."""
+    inverse = 1.0 / n
+    state.counts[arm] = n
+    state.inverses[arm] = inverse
+    state.roots[arm] = math.sqrt(inverse)
+
+
+def average(state: State, seen: Sums) -> None:
+    """Store the released means. In lanes this loop is apart from the others, as LLVM writes out short ones only."""
+    for arm in range(len(state.counts)):
+        if state.counts[arm] > 0:
+            state.means[arm] = seen.sums[arm] * state.inverses[arm]
+
+
+def select_any(state: State, rng: np.random.Generator) -> int:
+    """Return the held arm, or the first with too few gains once all have a release, or what `select` returns."""
+    if state.status[HELD_ARM] >= 0:
+        return int(state.status[HELD_ARM])
+    best = select(state, rng)
+    if state.forced > 0.0 and state.counts[best] > 0:
+        enough = state.forced * log(state.status[ROUND] + 1)
+        for arm in range(len(state.counts)):
+            if state.counts[arm] <= enough:
+                return arm
+    return best
+
+
+def update_any(state: State, arm: int, seen: Sums) -> State:
+    """Hold the arm until its release if `lazy`; otherwise do as `update` does, with weights of the noise width."""
+    status, until = state.status, state.width.until
     status[ROUND] += 1
-    if state.lazy and seen.releases[arm] == state.releases[arm]:
-        status[HELD_ARM] = arm
-        return state
-    status[HELD_ARM] = -1
+    if state.lazy:
+        if seen.releases[arm] == state.releases[arm]:
+            status[HELD_ARM] = arm
+            return state
+        status[HELD_ARM] = -1
+        for each in range(len(state.releases)):
+            state.releases[each] = seen.releases[each]
     stale = False
     while status[ROUND] > until[status[WIDTH_STEP]]:
         status[WIDTH_STEP] += 1
         stale = True
-    if state.lazy:
-        for each in range(len(counts)):
-            state.releases[each] = seen.releases[each]
-    for each in range(len(counts)):
+    for each in range(len(state.counts)):
         n = seen.counts[each]
-        if n != counts[each] or (stale and n > 0):
-            status[ARMS_UNRELEASED] -= counts[each] == 0
-            counts[each] = n
-            state.inverses[each] = 1.0 / n
-            state.roots[each] = math.sqrt(state.inverses[each])
+        if n != state.counts[each] or (stale and n > 0):
+            recount(state, each, n)
             state.weights[each] = weight(state.width, n, status[WIDTH_STEP])
-        state.means[each] = seen.sums[each] * state.inverses[each]
+    average(state, seen)
     return state
+
+
+PLAIN: Final = Functions(select, update)
+"""The functions of UCB without a noise width, held arms and forced arms; lanes carry them."""
 
 
 class Ucb(FunctionalAgent):
@@ -146,7 +175,7 @@ class Ucb(FunctionalAgent):
         the best arm in 97% of all rounds
     """
 
-    functions = Functions(select, update)
+    functions = Functions(select_any, update_any)
     learns_from = Sums
     waits = True
 
@@ -164,6 +193,9 @@ class Ucb(FunctionalAgent):
         self.width = checked_width(width)
         self.lazy = checks.boolean("lazy", lazy)
         self.forced = checks.at_least("forced", forced, 0)
+        # A subclass may have a state of its own, or functions.
+        if type(self) is Ucb and self.width is no_width and not self.lazy and self.forced == 0.0:
+            self.functions = PLAIN
 
     def initial_state(self, n_arms: int, horizon: int) -> State:
         """Return the state before the first step."""

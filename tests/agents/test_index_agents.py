@@ -11,7 +11,7 @@ from dp_bandit_envs import make_algorithm
 from dp_bandit_envs.agents import Imed, KlUcb, ThompsonSampling, Ucb
 from dp_bandit_envs.agents.noise_width import counter_width as from_table
 from dp_bandit_envs.agents.noise_width import log_width
-from dp_bandit_envs.agents.ucb import ROUND, select, update
+from dp_bandit_envs.agents.ucb import ROUND, select_any, update_any
 from dp_bandit_envs.observations import Sums
 from dp_bandit_envs.privacy.counters import HybridCounter, SegmentTreesCounter
 from dp_bandit_envs.privacy.counters.width import laplace_width
@@ -241,8 +241,8 @@ def test_ldp_ucb_l_as_printed_by_hand():
         agent = agent_of("LDP-UCB-L", epsilon=2.0)
         state = agent.initial_state(3, 1000)
         state.status[ROUND] = sum(counts) - 1
-        state = update(state, 0, Sums([float(one) for one in sums], list(counts), [1] * 3))
-        return select(state, np.random.default_rng(0)), state
+        state = update_any(state, 0, Sums([float(one) for one in sums], list(counts), [1] * 3))
+        return select_any(state, np.random.default_rng(0)), state
 
     assert plays([1, 9, 9], [14, 13, 13])[0] == 0
     assert plays([1, 1, 9], [15, 13, 12])[0] == 1

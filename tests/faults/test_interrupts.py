@@ -50,12 +50,12 @@ def interrupted(folder, jobs, wait, horizon, kind, *algorithms, **environment):
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_an_interrupt_inside_compiled_code_leaves_a_living_process(jobs, tmp_path):
-    interrupted(tmp_path, jobs, 0.7, 1e9, "warm", "EXP3", "UCB")
+    interrupted(tmp_path, jobs, 0.7, 1e9, "warm", "EXP3", "DP-UCB")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("jobs", [1, 2])
-@pytest.mark.parametrize("algorithms", [("EXP3", "DP-EXP3-Lap"), ("UCB",)], ids=" ".join)
+@pytest.mark.parametrize("algorithms", [("EXP3", "DP-EXP3-Lap"), ("DP-UCB",)], ids=" ".join)
 def test_twenty_interrupts_inside_compiled_code_leave_twenty_living_processes(jobs, algorithms, tmp_path):
     rng = random.Random(1)
     late = [interrupted(tmp_path, jobs, rng.uniform(0.3, 2), 1e9, "warm", *algorithms) for _ in range(20)]

@@ -13,7 +13,7 @@ from tests.tools.lane_games import Ends, assert_same_columns, assert_same_ends, 
 
 HORIZON, SEED = 331, 8
 CHECKPOINTS = [1, 6, 7, 8, 64, 224, 330, HORIZON]
-PLAYERS = [make_algorithm("DP-EXP3-Lap"), make_algorithm("EXP3-tau", batch_size=7)]
+PLAYERS = [make_algorithm("DP-EXP3-Lap"), make_algorithm("EXP3-tau", batch_size=7), make_algorithm("UCB")]
 GAMES = {"drawn": "DPBandit-Switching-v0", "filled": "DPBandit-Trial-v0"}
 
 
@@ -79,7 +79,7 @@ def test_company_changes_nothing(env, alone):
 @pytest.mark.parametrize("horizon", [1, 2, 3, 31, 32, 33])
 def test_the_shortest_games(horizon):
     env = gym.make("DPBandit-Stochastic-v0", horizon=horizon)
-    players = [make_algorithm("EXP3"), make_algorithm("Batched-Lap-EXP3", batch_size=min(horizon, 2))]
+    players = [*map(make_algorithm, ("EXP3", "UCB")), make_algorithm("Batched-Lap-EXP3", batch_size=min(horizon, 2))]
     arguments = env, players, SEED, range(17), range(1, horizon + 1)
     assert_same_ends(side_by_side(*arguments), one_at_a_time(*arguments))
 
@@ -100,4 +100,4 @@ def test_simulations_of_some_trials_are_those_of_all():
     for first, trials in ((0, 9), (7, 2), (9, 17), (39, 1)):
         some = simulate("DPBandit-Stochastic-v0", names, trials=trials, first_trial=first, **given)
         assert_equal(whole, some, slice(first, first + trials))
-        assert some["EXP3"].engine == ("lanes" if trials > 2 else "compiled")
+        assert some["EXP3"].engine == some["UCB"].engine == ("lanes" if trials > 2 else "compiled")

@@ -7,14 +7,24 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from dp_bandit_envs import Exp3, LaplaceClipRescale, MiniBatchAverage, Uniform, make_algorithm, play, simulate
+from dp_bandit_envs import (
+    Exp3,
+    LaplaceClipRescale,
+    MiniBatchAverage,
+    RandomizedResponse,
+    Ucb,
+    Uniform,
+    make_algorithm,
+    play,
+    simulate,
+)
 from dp_bandit_envs.adversaries import MemoryBounded, Replay, Stochastic
 from dp_bandit_envs.agents import Hedge
 from dp_bandit_envs.agents.exp3 import MOST_AHEAD
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.simulation import lane_loops
-from dp_bandit_envs.simulation.lane_loops import carries
+from dp_bandit_envs.simulation.lane_loops import Carried, carries
 from dp_bandit_envs.simulation.plan import make_plan
 from dp_bandit_envs.simulation.tasks import Column
 from dp_bandit_envs.wrappers import ExactSums
@@ -34,6 +44,8 @@ def bandits(epsilon=1.0):
         make_algorithm("DP-EXP3-Lap", epsilon=epsilon),
         make_algorithm("DP-Lambda-Lap", epsilon=epsilon, base="Uniform"),
         make_algorithm("EXP3-tau", batch_size=7),
+        make_algorithm("UCB"),
+        Algorithm("UCB on noisy bits", lambda: Ucb(exploration=0.5, log_factor=3), lambda env: bits(env, epsilon)),
         Algorithm(
             "pairs at rate 1", lambda: Exp3(exploration_rate=1.0), lambda env: MiniBatchAverage(env, batch_size=2)
         ),
@@ -50,6 +62,7 @@ def experts(epsilon=1.0):
         # Its scores move by 50 every ten rounds or so, and then all weights are taken afresh.
         Algorithm("fast Hedge", lambda: Hedge(learning_rate=5.0), ExactSums),
         Algorithm("noisy Hedge", lambda: Hedge(learning_rate=2.0), lambda env: ExactSums(noisy(env, epsilon))),
+        Algorithm("noisy UCB", Ucb, lambda env: ExactSums(noisy(env, epsilon))),
         Algorithm("batched Hedge", Hedge, lambda env: ExactSums(MiniBatchAverage(env, batch_size=5))),
         *bandits(epsilon)[-2:],
     ]
@@ -57,6 +70,10 @@ def experts(epsilon=1.0):
 
 def noisy(env, epsilon):
     return LaplaceClipRescale(env, epsilon=epsilon)
+
+
+def bits(env, epsilon):
+    return ExactSums(RandomizedResponse(MiniBatchAverage(env, batch_size=3), epsilon=epsilon))
 
 
 def assert_same_three_ways(make, algorithms, trials=range(3)):
@@ -127,10 +144,16 @@ def test_they_are_with_few_and_many_arms(n_arms):
         assert all(np.frombuffer(reference)[0] >= MOST_AHEAD for reference in references)
 
 
+def test_ucb_is_played_with_twelve_arms():
+    """All arms are played within the games, and each again."""
+    found = assert_same_three_ways(made("Oblivious", n_arms=12), [make_algorithm("UCB")])
+    assert all(columns["UCB"].pulls.min() > 1 for columns in found.columns)
+
+
 @pytest.mark.parametrize("order", ["Laplace, small bound", "batch around Laplace"])
 def test_what_an_agent_is_told_is_equal_to_the_last_bit(order, monkeypatch):
     """This agent's state is numbers, which every update replaces; lanes take it here only."""
-    monkeypatch.setattr(lane_loops, "AGENTS", (LastBit,))
+    monkeypatch.setattr(lane_loops, "AGENTS", {LastBit: Carried(LastBit.functions)})
     for function in LastBit.functions[:2]:
         monkeypatch.setattr(function, "__module__", Exp3.functions.update.__module__)
     for game in ("Switching", "Replay"):

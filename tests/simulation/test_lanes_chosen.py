@@ -6,27 +6,30 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from dp_bandit_envs import Exp3, LaplaceClipRescale, Ledger, RandomizedResponse, make_algorithm, play, simulate
+from dp_bandit_envs import Exp3, LaplaceClipRescale, Ledger, Ucb, make_algorithm, play, simulate
 from dp_bandit_envs.adversaries import Adversary, MemoryBounded, Replay, Stochastic, overfished
-from dp_bandit_envs.agents import exp3
+from dp_bandit_envs.agents import LocalUcb, exp3
 from dp_bandit_envs.agents.functional import Functions
+from dp_bandit_envs.agents.noise_width import log_width
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import BudgetSpentError
 from dp_bandit_envs.privacy.mechanisms import laplace_gains
+from dp_bandit_envs.simulation.lane_loops import carries
 from dp_bandit_envs.simulation.lane_trials import LEAST_TRIALS
-from dp_bandit_envs.wrappers import PrivacyBoundary
+from dp_bandit_envs.simulation.plan import make_plan
+from dp_bandit_envs.wrappers import BlockSums, ExactSums, PrivacyBoundary
 from tests.tools.playable import BANDITS
 
 GAME = "DPBandit-Stochastic-v0"
-LANES = ["EXP3", "DP-EXP3-Lap", "DP-Lambda-Lap", "EXP3-tau", "Batched-Lap-EXP3", "Uniform"]
+LANES = ["EXP3", "DP-EXP3-Lap", "DP-Lambda-Lap", "EXP3-tau", "Batched-Lap-EXP3", "Uniform", "UCB", "UCB-N", "LDP-UCB-B"]
 
 
 def engines(game, algorithms, trials=LEAST_TRIALS, **options):
     return {name: outcome.engine for name, outcome in simulate(game, algorithms, trials=trials, **options).items()}
 
 
-def test_the_family_of_exp3_is_played_side_by_side_and_nothing_else():
+def test_the_family_of_exp3_and_ucb_are_played_side_by_side_and_nothing_else():
     found = engines(GAME, BANDITS, horizon=20)
     assert found == {name: "lanes" if name in LANES else "compiled" for name in BANDITS}
 
@@ -40,13 +43,35 @@ def test_so_is_hedge_where_all_gains_are_revealed():
 @pytest.mark.parametrize("trials", [1, LEAST_TRIALS - 1, LEAST_TRIALS, 20])
 def test_few_trials_go_one_by_one(trials):
     expected = "lanes" if trials >= LEAST_TRIALS else "compiled"
-    assert engines(GAME, ["EXP3", "UCB"], trials, horizon=20) == {"EXP3": expected, "UCB": "compiled"}
+    assert engines(GAME, ["EXP3", "DP-UCB"], trials, horizon=20) == {"EXP3": expected, "DP-UCB": "compiled"}
     assert engines(GAME, ["EXP3"], trials, horizon=20, first_trial=7) == {"EXP3": expected}
 
 
 @pytest.mark.parametrize(("n_arms", "engine"), [(2, "lanes"), (8, "lanes"), (9, "compiled"), (40, "compiled")])
 def test_many_arms_go_one_by_one(n_arms, engine):
     assert engines(GAME, "Uniform", horizon=20, env_kwargs={"n_arms": n_arms}) == {"Uniform": engine}
+
+
+class ChildOfUcb(Ucb):
+    """A user's agent that may have a state of its own."""
+
+
+@pytest.mark.parametrize(
+    ("agent", "n_arms", "fit"),
+    [
+        (Ucb(), 12, True),
+        (Ucb(exploration=3, log_factor=2), 2, True),
+        (Ucb(), 13, False),
+        (Ucb(lazy=True), 2, False),
+        (Ucb(forced=1), 2, False),
+        (Ucb(width=log_width(1)), 2, False),
+        (ChildOfUcb(), 2, False),
+        (LocalUcb(), 2, False),
+    ],
+)
+def test_ucb_is_carried_without_a_width_and_held_or_forced_arms(agent, n_arms, fit):
+    env = gym.make(GAME, n_arms=n_arms, horizon=20)
+    assert carries(make_plan(Algorithm("UCB", lambda: agent, ExactSums), env)) == fit
 
 
 def test_graphs_points_and_payoffs_go_one_by_one():
@@ -96,10 +121,6 @@ class Quieter(laplace_gains.LaplaceClipRescale):
     """A user's mechanism."""
 
 
-class Always(RandomizedResponse):
-    """Not carried, and neither is what it inherits."""
-
-
 def louder(state, arm, gain, rng):
     return gain / 2, 1
 
@@ -118,7 +139,7 @@ OWN = {
         "child of a mechanism", Exp3, lambda env: PrivacyBoundary(env, Quieter(epsilon=1.0))
     ),
     "release of an object": Algorithm("release of an object", Exp3, with_own_release),
-    "another mechanism": Algorithm("another mechanism", Exp3, lambda env: Always(env, epsilon=1.0)),
+    "another mechanism": Algorithm("another mechanism", Ucb, lambda env: BlockSums(env, epsilon=1.0)),
 }
 
 

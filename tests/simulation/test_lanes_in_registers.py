@@ -18,7 +18,7 @@ pytestmark = [
         not (TRIPLE.startswith("x86_64") and "+avx2" in FEATURES), reason="instructions of x86-64 with AVX2"
     )
 ]
-WIDE = {name: re.compile(rf"\bv{name}pd\s.*%[yz]mm") for name in ("div", "mul")}
+WIDE = {name: re.compile(rf"\bv{name}pd\s.*%[yz]mm") for name in ("div", "mul", "sqrt")}
 FUSED = re.compile(r"\bvf(n?m(add|sub)|maddsub|msubadd)\w+")
 
 
@@ -50,6 +50,15 @@ def test_games_are_divided_side_by_side(name):
     """EXP3 divides twice a round, so that a loop without vectors has no such division."""
     text = of_algorithm(name, 4)
     assert len(WIDE["div"].findall(text)) >= 2
+    assert not FUSED.search(text)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_arms", [2, 4, 12])
+def test_ucb_takes_roots_side_by_side(n_arms):
+    """In a round, those of all arms, and one of the logarithm."""
+    text = of_algorithm("UCB", n_arms)
+    assert len(WIDE["sqrt"].findall(text)) > n_arms
     assert not FUSED.search(text)
 
 

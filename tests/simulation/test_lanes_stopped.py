@@ -73,7 +73,8 @@ def test_an_interrupt_in_a_block_ends_everything_at_once(jobs, monkeypatch):
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_progress_counts_each_game_once(jobs):
     told = []
-    simulate(GAME, [*PLAYERS, "UCB"], horizon=50, trials=21, jobs=jobs, progress=lambda *numbers: told.append(numbers))
+    players = [*PLAYERS, "DP-UCB"]
+    simulate(GAME, players, horizon=50, trials=21, jobs=jobs, progress=lambda *numbers: told.append(numbers))
     assert {of for _, of in told} == {63}
     done = [games for games, _ in told]
     # Two algorithms in lanes and one beside them.
@@ -107,10 +108,10 @@ def test_pickled_work_plays_the_same_games_before_and_after_it_has_played():
 def test_chunks_in_lanes_and_leftovers_are_put_together(tmp_path):
     """A chunk of 32 trials, and one of 2, which are played one by one."""
     experiment = Experiment(
-        "x", (GameSpec("a", "A", GAME),), (AlgorithmSpec("EXP3"), AlgorithmSpec("UCB")), horizon=60, trials=34
+        "x", (GameSpec("a", "A", GAME),), (AlgorithmSpec("EXP3"), AlgorithmSpec("DP-UCB")), horizon=60, trials=34
     )
     found = run(experiment, ResultsFolder(tmp_path, experiment.configuration()), jobs=2)
-    whole = simulate(GAME, ["EXP3", "UCB"], horizon=60, trials=34)
+    whole = simulate(GAME, ["EXP3", "DP-UCB"], horizon=60, trials=34)
     for name in whole:
         for measure in ("external_regret", "collected", "pulls"):
             assert np.array_equal(found.arrays[f"a/{name}/{measure}"], getattr(whole[name], measure))
