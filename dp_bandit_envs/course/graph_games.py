@@ -102,9 +102,9 @@ def graph_picture(reveals: IntArray, most: int) -> Figure:
         axes.plot(*places[[one, other]].T, color=ORANGE if own else LIGHT_GREY, linewidth=1.6 if own else 0.6)
     seen = reveals[busiest] == 1
     axes.scatter(*places.T, s=110, color=np.where(seen, ORANGE, GREY), zorder=3)
-    axes.scatter(*places[busiest], s=110, color=VERMILION, zorder=4)
+    axes.scatter(*places[busiest], s=320, color=VERMILION, zorder=4)
     cut = f" (cut to {most})" if most < seen.sum() else ""
-    axes.set(title=f"Playing the red arm reveals {seen.sum()} gains{cut}", aspect="equal")
+    axes.set(title=f"Playing the large arm reveals {seen.sum()} gains{cut}", aspect="equal")
     axes.axis("off")
     return figure
 

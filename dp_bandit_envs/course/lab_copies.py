@@ -17,11 +17,22 @@ enabled = false
 
 [tool.marimo.display]
 theme = "system"
+custom_css = ["labs.css"]
+"""
+STYLE: Final = """\
+/* Pictures are drawn on white. On a dark page they are turned dark, and their hues are kept. */
+.dark img[src^="data:image/png"] {
+  filter: invert(0.9) hue-rotate(180deg);
+}
+/* A question must not hide in a box that scrolls. */
+.output-area {
+  max-height: none !important;
+}
 """
 
 
 def copy_labs(folder: Path) -> list[str]:
-    """Copy the labs into a folder, and settings of marimo beside them; a file that is there already is left as it is.
+    """Copy the labs into a folder, with marimo's settings and a style; a file that is there already is left as it is.
 
     Args:
         folder: Where to; it is made if it is not there.
@@ -39,7 +50,7 @@ def copy_labs(folder: Path) -> list[str]:
             if not (folder / name).exists():
                 shutil.copyfile(labs / name, folder / name)
                 copied.append(name)
-    settings = folder / "pyproject.toml"
-    if not settings.exists():
-        settings.write_text(SETTINGS, encoding="utf-8")
+    for name, text in (("pyproject.toml", SETTINGS), ("labs.css", STYLE)):
+        if not (folder / name).exists():
+            (folder / name).write_text(text, encoding="utf-8")
     return copied

@@ -1,7 +1,8 @@
 """Three algorithms that declare the same epsilon, one of which does not keep it: whom do the arms accuse?"""
 
 import dataclasses
-from typing import Final, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -50,3 +51,20 @@ def three_suspects(number: int) -> list[Suspect]:
     # The events are the same for all students, so that the probability of a wrong verdict is known.
     counted = [attack(make, pair, GAMES, 3 * number + place, choice=0) for place, make in enumerate(makers)]
     return sorted(Suspect(letter, counts) for letter, counts in zip(order(number), counted, strict=True))
+
+
+def suspects_table(suspects: Sequence[Suspect], epsilon_bound: Callable[..., Any]) -> str:
+    """Return the counts of the three, with a student's bound for each, in Markdown.
+
+    Args:
+        suspects: As of `three_suspects`.
+        epsilon_bound: The student's function, which may raise or return anything.
+    """
+    lines = ["| suspect | more | less | your bound |", "| :-- | --: | --: | --: |"]
+    for each in suspects:
+        try:
+            bound = f"{epsilon_bound(*each.counts[:3], CONFIDENCE):.3f}"
+        except Exception:
+            bound = "(solve task 1)"
+        lines.append(f"| {each.letter} | {each.counts.more:,} | {each.counts.less:,} | {bound} |")
+    return "\n".join(lines)

@@ -43,6 +43,7 @@ small { display: block; color: var(--faint); }
 .reference .bar i { background: var(--other); }
 .bar u { position: absolute; top: 35%; height: 30%; background: var(--ink); }
 .bar b { position: absolute; top: -.15rem; width: 2px; height: .9rem; background: var(--chance); }
+.bar s { position: absolute; top: -.15rem; width: 1px; height: .9rem; background: var(--ink); }
 .wide { overflow-x: auto; font-size: .9rem; } .wide td:first-child { min-width: 8rem; }
 .note { color: var(--faint); font-size: .9rem; } li { margin: .3rem 0; }
 """
@@ -77,22 +78,28 @@ def page_of(one: Tournament, command: str) -> str:
 
 
 def _ranking(one: Tournament) -> str:
+    lowest = min(0.0, *(place.share.low for place in one.places))
     widest = max(WIDEST, *(place.share.high for place in one.places))
     head = "<th class='number'>rank</th><th class='name'>agent</th><th class='number'>score</th>"
-    rows = "".join(_row(place, widest) for place in one.places)
+    rows = "".join(_row(place, lowest, widest) for place in one.places)
+    zero = "; thin upright line: 0 %, the best arm; bars to its left are below 0" if lowest < 0 else ""
     legend = (
         "<p class='note'>Below a rank: the ranks that are possible. Bar: score; thin line: 95 % interval; upright line:"
-        " chance, 100 %.</p>"
+        f" chance, 100 %{zero}.</p>"
     )
     return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{legend}"
 
 
-def _row(place: Place, widest: float) -> str:
+def _row(place: Place, lowest: float, widest: float) -> str:
     kind, rank = (" class='reference'", "") if place.is_reference else ("", str(place.rank))
-    value, low, high = (100 * min(max(part, 0.0), widest) / widest for part in place.share)
+    value, low, high, zero, chance = (
+        100 * (min(max(part, lowest), widest) - lowest) / (widest - lowest) for part in (*place.share, 0.0, 1.0)
+    )
     bar = (
-        f"<div class='bar'><i style='width:{value:.2f}%'></i>"
-        f"<u style='left:{low:.2f}%;width:{high - low:.2f}%'></u><b style='left:{100 / widest:.2f}%'></b></div>"
+        f"<div class='bar'><i style='left:{min(zero, value):.2f}%;width:{abs(value - zero):.2f}%'></i>"
+        f"<u style='left:{low:.2f}%;width:{high - low:.2f}%'></u><b style='left:{chance:.2f}%'></b>"
+        + (f"<s style='left:{zero:.2f}%'></s>" if lowest < 0 else "")
+        + "</div>"
     )
     score = f"{percent(place.share.value)} %<small>{spread(place.share)}</small>"
     return (

@@ -14,8 +14,8 @@ def _():
     import marimo as mo
     import numpy as np
 
-    from dp_bandit_envs import Algorithm, CounterSums, make_algorithm, simulate
     from dp_bandit_envs.course.checks.check_experts import check_noise_scale, check_probabilities
+    from dp_bandit_envs.course.expert_games import ROUNDS, SUMS, last_regret, over_hedge, play_all, play_own_step
     from dp_bandit_envs.course.unannounced import leave_compiling_to_spinners
 
     # Tests make the games shorter.
@@ -24,16 +24,18 @@ def _():
     if mo.running_in_notebook():
         leave_compiling_to_spinners()
     return (
-        Algorithm,
-        CounterSums,
         LONGEST,
+        ROUNDS,
+        SUMS,
         check_noise_scale,
         check_probabilities,
-        make_algorithm,
+        last_regret,
         math,
         mo,
         np,
-        simulate,
+        over_hedge,
+        play_all,
+        play_own_step,
     )
 
 
@@ -75,24 +77,8 @@ def _(mo):
 
 
 @app.cell(hide_code=True)
-def _(LONGEST, guess, make_algorithm, math, mo, simulate):
+def _(LONGEST, ROUNDS, SUMS, guess, mo, over_hedge, play_all):
     mo.stop(guess.value is None, mo.md("*Choose one; then the answer appears.*"))
-    SUMS, ROUNDS = "noise on sums", "noise on rounds"
-
-    def play_all(rounds, epsilon, trials):
-        learners = [
-            make_algorithm("Hedge"),
-            make_algorithm("AS-FTRL", epsilon=epsilon, counter="k-ary", noise="own-norm", label=SUMS),
-            make_algorithm("Noisy-Hedge", epsilon=epsilon, label=ROUNDS),
-        ]
-        gap = 2 * math.sqrt(math.log(10) / rounds)
-        means = {"means": [0.5 + gap / 2] + [0.5 - gap / 2] * 9}
-        options = {"horizon": rounds, "trials": trials, "env_kwargs": means, "checkpoints": 40, "seed": 7}
-        return simulate("DPBandit-Experts-v0", learners, **options)
-
-    def over_hedge(games, name):
-        return games[name].pseudo_regret[:, -1].mean() / games["Hedge"].pseudo_regret[:, -1].mean()
-
     lengths = [LONGEST // 64, LONGEST // 16, LONGEST // 4, LONGEST]
     with mo.status.spinner(title="Compiling three learners: about 10 seconds, once on this machine"):
         first = [play_all(length, 1.0, max(20, 4 * LONGEST // length)) for length in lengths]
@@ -104,11 +90,12 @@ def _(LONGEST, guess, make_algorithm, math, mo, simulate):
         f"You said *{guess.value}*. It is **{over_hedge(first[-1], SUMS):.1f} times as large**:\n\n{table}\n\n"
         "With noise on rounds nothing gets better, however long the game is."
     )
-    return ROUNDS, SUMS, over_hedge, play_all
+    return
 
 
 @app.cell(hide_code=True)
-def _(LONGEST, mo):
+def _(LONGEST, guess, mo):
+    mo.stop(guess.value is None)
     most = int(LONGEST).bit_length() - 3
     length = mo.ui.slider(most - 4, most, value=most - 2, label="T = 2 to the power of", show_value=True, debounce=True)
     epsilon = mo.ui.slider(
@@ -233,38 +220,16 @@ def _(check_probabilities, mo, probabilities):
 
 
 @app.cell(hide_code=True)
-def _(Algorithm, CounterSums, math, mo, np, probabilities, simulate, step):
+def _(last_regret, mo, play_own_step, probabilities, step):
     mo.stop(not step.passed, mo.md("*When your step is right, it plays private games here.*"))
 
-    class YourLearner:
-        feedback = "full"
-
-        def begin(self, *, n_arms, horizon, rng):
-            self.sums, self.rng = np.zeros(n_arms), rng
-            self.rate = math.sqrt(8 * math.log(n_arms) / horizon)
-
-        def select_arm(self):
-            return int(self.rng.choice(len(self.sums), p=probabilities(self.sums, self.rate)))
-
-        def update(self, arm, observation):
-            self.sums = observation["sum"]
-
-    yours = Algorithm(
-        "your learner",
-        YourLearner,
-        lambda env: CounterSums(env, counter="k-ary", noise="own-norm", epsilon=10.0),
-    )
     with mo.status.spinner(title="Your learner plays ten private games, in Python"):
-        lead = 2 * math.sqrt(math.log(10) / 1024)
-        coins = {"means": [0.5 + lead / 2] + [0.5 - lead / 2] * 9}
-        own = simulate(
-            "DPBandit-Experts-v0", [yours, "Hedge", "Uniform"], horizon=1024, trials=10, env_kwargs=coins, seed=1
-        )
-    ends = {name: outcome.pseudo_regret[:, -1].mean() for name, outcome in own.items()}
+        own = play_own_step(probabilities)
     mo.md(
         f"Ten games as above, of 1,024 rounds at epsilon = 10: your learner has a mean regret of"
-        f" **{ends['your learner']:.0f}**, Hedge without noise {ends['Hedge']:.0f}, and following rules at random"
-        f" {ends['Uniform']:.0f}. The guarantee is the wrapper's: it would hold for any step that you had written."
+        f" **{last_regret(own, 'your learner'):.0f}**, Hedge without noise {last_regret(own, 'Hedge'):.0f}, and"
+        f" following rules at random {last_regret(own, 'Uniform'):.0f}. The guarantee is the wrapper's: it would hold"
+        " for any step that you had written."
     )
     return
 

@@ -17,6 +17,7 @@ def _():
     from dp_bandit_envs import Ledger, make_algorithm, play, simulate
     from dp_bandit_envs.adversaries.trial import TREATMENTS, Trial
     from dp_bandit_envs.course.checks.check_hiv import CASES, check_epsilon_of_a_round, check_publishing
+    from dp_bandit_envs.course.rerun_picture import histogram
     from dp_bandit_envs.course.unannounced import leave_compiling_to_spinners
     from dp_bandit_envs.errors import BudgetSpentError
 
@@ -31,6 +32,7 @@ def _():
         check_epsilon_of_a_round,
         check_publishing,
         gym,
+        histogram,
         make_algorithm,
         math,
         mo,
@@ -119,17 +121,9 @@ def _(mo):
 
 
 @app.cell(hide_code=True)
-def _(learner, mo, on_better, promise, run_again, shown):
-    from matplotlib.figure import Figure
-
+def _(histogram, learner, mo, on_better, promise, run_again, shown):
     numbers = on_better(run_again(learner.value, promise.value))
     shown.extend([promise.value] * len(numbers))
-    figure = Figure(figsize=(6, 2.4), layout="constrained")
-    axes = figure.subplots()
-    axes.hist(numbers, bins=range(700, 2160, 20), color="#0072B2")
-    axes.axvline(1604, color="#7F7F7F", linestyle="--")
-    axes.text(1604, 0.97, "chance ", ha="right", va="top", transform=axes.get_xaxis_transform())
-    axes.set(xlabel="patients on one of the better treatments", ylabel="re-runs of 100", xlim=(700, 2139))
     mo.vstack(
         [
             mo.md("## Try it"),
@@ -139,7 +133,7 @@ def _(learner, mo, on_better, promise, run_again, shown):
                 f" the worst of 100 re-runs. Epsilon: {promise.value:g} for a patient, {promise.value / 5:g} for a"
                 " round.</p>"
             ),
-            figure,
+            histogram(numbers, chance=1604, most=2139),
             mo.md(
                 f"This page has run the trial {len(shown):,} times for you. If you published all of it, epsilon would"
                 f" be {sum(shown):,.0f} for a patient: nobody would be protected."

@@ -20,7 +20,7 @@ def _():
     from dp_bandit_envs.course.arms_attack import TABLES, attack, neighbours
     from dp_bandit_envs.course.attack_pictures import counts_pictures, highest, losses_picture
     from dp_bandit_envs.course.checks.check_attacker import check_accused, check_epsilon_bound, right
-    from dp_bandit_envs.course.suspects import CONFIDENCE, GAMES, three_suspects
+    from dp_bandit_envs.course.suspects import CONFIDENCE, GAMES, suspects_table, three_suspects
     from dp_bandit_envs.course.unannounced import leave_compiling_to_spinners
 
     if mo.running_in_notebook():
@@ -44,6 +44,7 @@ def _():
         np,
         partial,
         right,
+        suspects_table,
         three_suspects,
     )
 
@@ -267,17 +268,10 @@ def _(CONFIDENCE, GAMES, mo):
 
 
 @app.cell(hide_code=True)
-def _(CONFIDENCE, epsilon_bound, mo, three_suspects, your_number):
+def _(epsilon_bound, mo, suspects_table, three_suspects, your_number):
     with mo.status.spinner(title="The suspects play; the first time they are compiled, a few seconds"):
         suspects = three_suspects(int(your_number.value))
-    lines = []
-    for each in suspects:
-        try:
-            of_yours = f"{epsilon_bound(*each.counts[:3], CONFIDENCE):.3f}"
-        except Exception:
-            of_yours = "(solve task 1)"
-        lines.append(f"| {each.letter} | {each.counts.more:,} | {each.counts.less:,} | {of_yours} |")
-    mo.md("\n".join(["| suspect | more | less | your bound |", "| :-- | --: | --: | --: |", *lines]))
+    mo.md(suspects_table(suspects, epsilon_bound))
     return
 
 

@@ -15,7 +15,8 @@ def _():
     import numpy as np
 
     from dp_bandit_envs import make_algorithm, simulate
-    from dp_bandit_envs.course.checks.check_bandits import check_regret
+    from dp_bandit_envs.course.checks.check_bandits import check_regret, check_six_rounds
+    from dp_bandit_envs.course.hand_game import new_payments, scoreboard, six_rounds
     from dp_bandit_envs.course.mind_reader import MindReader
     from dp_bandit_envs.course.unannounced import leave_compiling_to_spinners
     from dp_bandit_envs.envs.bandit_env import BanditEnv
@@ -42,11 +43,15 @@ def _():
         OPPONENTS,
         TRIALS,
         check_regret,
+        check_six_rounds,
         make_algorithm,
         math,
         mo,
+        new_payments,
         np,
+        scoreboard,
         simulate,
+        six_rounds,
     )
 
 
@@ -71,10 +76,9 @@ def _(mo):
 
 
 @app.cell(hide_code=True)
-def _(mo, new_game, np):
+def _(mo, new_game, new_payments):
     _ = new_game.value  # whoever presses the button runs this cell again
-    luck = np.random.default_rng()
-    payments = luck.random((30, 3)) < luck.permutation([0.3, 0.5, 0.7])
+    payments = new_payments()
     get_pulled, set_pulled = mo.state([])
     return get_pulled, payments, set_pulled
 
@@ -90,23 +94,36 @@ def _(mo, new_game, payments, set_pulled):
 
 
 @app.cell(hide_code=True)
-def _(get_pulled, mo, np, payments):
-    pulled = np.array(get_pulled(), int)
-    got = payments[np.arange(len(pulled)), pulled]
-    table = [f"| arm {arm} | {(pulled == arm).sum()} | {got[pulled == arm].sum()} |" for arm in range(3)]
-    last = f"The last pull paid **{int(got[-1])}**. " if len(pulled) else ""
-    over = ""
-    if len(pulled) == len(payments):
-        totals = payments.sum(axis=0)
-        over = (
-            f"\n\nArm {totals.argmax()}, played throughout, would have paid {totals.max()}. Your **regret** is"
-            f" {totals.max()} - {got.sum()} = **{totals.max() - got.sum()}**. Press *New game* for another one."
-        )
-    mo.md(
-        f"{last}Rounds left: {len(payments) - len(pulled)}.\n\n"
-        + "\n".join(["| | pulls | paid in all |", "| :-- | --: | --: |", *table])
-        + over
-    )
+def _(get_pulled, mo, payments, scoreboard):
+    mo.md(scoreboard(payments, get_pulled()))
+    return
+
+
+@app.cell(hide_code=True)
+def _(mo, six_rounds):
+    mo.md(f"""
+## Task 1: a regret by hand
+
+**Regret** is what the best single arm would have paid in all rounds, less what the player got. Here are six rounds of
+somebody else. The player got the numbers in bold, and never saw the others.
+
+{six_rounds()}
+
+What is the regret? Type it in place of `None`, and press Ctrl + Enter (on a Mac, ⌘ + Enter) to run the cell. (A
+read-only page does not let you; open the lab with `dp-bandit lab what-is-a-bandit`.)
+""")
+    return
+
+
+@app.cell
+def _():
+    my_answer = None
+    return (my_answer,)
+
+
+@app.cell(hide_code=True)
+def _(check_six_rounds, my_answer):
+    check_six_rounds(my_answer)
     return
 
 
@@ -122,8 +139,7 @@ def _(LONGEST, OPPONENTS, mo):
             mo.md(f"""
 ## Predict
 
-An **opponent** (an *adversary*) writes down beforehand what every arm pays in every round. **Regret** is what the best
-single arm would have paid, less what you got. Here are five opponents:
+An **opponent** (an *adversary*) writes down beforehand what every arm pays in every round. Here are five:
 
 {opponents}
 
@@ -245,10 +261,9 @@ def _(BanditEnv, LEARNERS, MindReader, mo, second_guess, simulate):
 @app.cell(hide_code=True)
 def _(mo):
     mo.md("""
-    ## Task: regret
+    ## Task 2: regret of any game
 
-    Write the regret of one game. (Open the lab with `dp-bandit lab what-is-a-bandit` to edit; a read-only page does not
-    let you.)
+    Write the regret of one game as a function.
     """)
     return
 

@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tomllib
 import urllib.error
 import urllib.request
 
@@ -22,11 +23,19 @@ needs_marimo = pytest.mark.skipif(not installed("marimo"), reason="there is no m
 def test_a_copy_is_never_overwritten(tmp_path):
     folder = tmp_path / "labs"
     assert START_PAGE in copy_labs(folder)
-    for name in ("price_of_privacy.py", "pyproject.toml"):
+    for name in ("price_of_privacy.py", "pyproject.toml", "labs.css"):
+        assert (folder / name).exists()
         (folder / name).write_text("mine", encoding="utf-8")
     (folder / START_PAGE).unlink()
     assert copy_labs(folder) == [START_PAGE]
-    assert {(folder / name).read_text() for name in ("price_of_privacy.py", "pyproject.toml")} == {"mine"}
+    assert {(folder / name).read_text() for name in ("price_of_privacy.py", "pyproject.toml", "labs.css")} == {"mine"}
+
+
+def test_the_settings_name_the_style_that_lies_beside_them(tmp_path):
+    copy_labs(tmp_path)
+    settings = tomllib.loads((tmp_path / "pyproject.toml").read_text(encoding="utf-8"))
+    styles = settings["tool"]["marimo"]["display"]["custom_css"]
+    assert styles and all((tmp_path / name).is_file() for name in styles)
 
 
 def test_a_port_that_is_taken_is_refused_and_another_one_found():

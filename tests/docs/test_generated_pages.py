@@ -30,6 +30,7 @@ spec.loader.exec_module(sys.modules["generators"])
 from generators import (  # noqa: E402 (after the lines above)
     algorithm_pages,
     arm_pictures,
+    bounds,
     curve_picture,
     docstrings,
     environment_pages,
@@ -178,7 +179,7 @@ def test_a_measured_curve():
 
 
 def test_a_bound_is_traced_to_the_function_that_has_its_proof():
-    value, functions = algorithm_pages.traced(lambda: make_algorithm("EXP3").regret_bound(n_arms=4, horizon=10_000))
+    value, functions = bounds.traced(lambda: make_algorithm("EXP3").regret_bound(n_arms=4, horizon=10_000))
     assert [one.__name__ for one in functions] == ["exp3_regret_bound"]
     # 2 sqrt((e - 1) T K ln K)
     assert math.isclose(value, 2 * math.sqrt((math.e - 1) * 10_000 * 4 * math.log(4)))

@@ -88,14 +88,15 @@ class LabPage:
     Args:
         driver: The browser.
         address: The address of the labs, as of `labs_served`.
-        name: The lab's name.
+        name: The lab's name, or a file's name with .py.
     """
 
     def __init__(self, driver, address, name):
         self.driver = driver
         driver.get("about:blank")
         driver.get_log("browser")  # the last page's server may be gone; what it said then is not of this page
-        driver.get(address.replace("file=", f"file={find(name).file}"))
+        file = name if name.endswith(".py") else find(name).file
+        driver.get(address.replace("file=", f"file={file}"))
 
     def script(self, code, *arguments):
         """Run JavaScript in which `all(document, selector)` finds elements, and return what it returns."""

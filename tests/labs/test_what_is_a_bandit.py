@@ -5,14 +5,54 @@ import pytest
 
 from dp_bandit_envs import make_algorithm, play
 from dp_bandit_envs.conformance import check_adversary
-from dp_bandit_envs.course.checks.check_bandits import MISTAKES, check_regret
+from dp_bandit_envs.course.checks.check_bandits import MISTAKES, check_regret, check_six_rounds
+from dp_bandit_envs.course.hand_game import new_payments, scoreboard, six_rounds
 from dp_bandit_envs.course.mind_reader import MindReader
 from dp_bandit_envs.envs.bandit_env import BanditEnv
-from dp_bandit_envs.labs.solutions.what_is_a_bandit import regret
+from dp_bandit_envs.labs.solutions.what_is_a_bandit import my_answer, regret
 
 
-def test_the_solution_passes():
+def test_the_solutions_pass():
+    assert check_six_rounds(my_answer)
     assert check_regret(regret)
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (2, "best arm of each round"),
+        (-1, "The sign is wrong"),
+        (5, "What did the player get?"),
+        (4, "What would the best arm have paid?"),
+        (0, "the arm that was played most"),
+        (-2, "when it was played"),
+        (0.17, "per round"),
+        (3, "Add up each column"),
+        ("1", "it is text"),
+        (None, "missing"),
+    ],
+)
+def test_wrong_answers_by_hand_get_the_words_that_fit(answer, said):
+    """The bold numbers are 1, 0, 0, 1, 1, 1, the columns add up to 5, 3 and 2, and every round has an arm that pays."""
+    verdict = check_six_rounds(answer)
+    assert not verdict and said in verdict.says
+
+
+def test_the_table_of_the_six_rounds_shows_one_gain_of_each_round_in_bold():
+    rows = six_rounds().splitlines()[2:]
+    assert [row.count("**") for row in rows] == [2] * 6
+    assert [row.split("**")[1] for row in rows] == ["1", "0", "0", "1", "1", "1"]
+
+
+def test_the_scoreboard_counts_pulls_and_ends_with_the_regret():
+    payments = np.array([[1.0, 0.0, 0.0], [1.0, 1.0, 0.0]])
+    early = scoreboard(payments, [1])
+    assert "paid **0**" in early and "left: 1." in early and "| arm 1 | 1 | 0 |" in early and "regret" not in early
+    assert "Arm 0, played throughout, would have paid 2. Your **regret** is 2 - 1 = **1**" in scoreboard(
+        payments, [1, 1]
+    )
+    assert "Rounds left: 2." in scoreboard(payments, [])
+    assert new_payments().shape == (30, 3) and set(np.unique(new_payments(200))) == {0.0, 1.0}
 
 
 @pytest.mark.parametrize(("mistake", "says"), MISTAKES)

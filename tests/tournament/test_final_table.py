@@ -1,6 +1,7 @@
 """Scores by hand, ranks that the games can tell apart, and files in which no name does harm."""
 
 import csv
+import dataclasses
 import html.parser
 import io
 import re
@@ -8,7 +9,7 @@ import re
 import numpy as np
 import pytest
 
-from dp_bandit_envs.tournament.final_table import can_tell_apart, places
+from dp_bandit_envs.tournament.final_table import Mean, can_tell_apart, places
 from dp_bandit_envs.tournament.hidden_games import KINDS, HiddenGames
 from dp_bandit_envs.tournament.holding import Tournament
 from dp_bandit_envs.tournament.refereeing import Limits, Match
@@ -111,6 +112,16 @@ def test_the_page_shows_names_as_they_are_and_needs_no_other_file():
     ):
         assert shown_there in text
     assert "prefers-color-scheme: dark" in page and "width=device-width" in page
+
+
+def test_a_score_below_zero_has_a_bar_to_the_left_of_zero():
+    """From -50 % to 120 %, zero is at 50 / 170 of the width, and the bar of -50 % ends there."""
+    one = held()
+    best = one.places[0]._replace(share=Mean(-0.5, -0.5, -0.5))
+    page = page_of(dataclasses.replace(one, places=(best, *one.places[1:])), "dp-bandit tournament x")
+    assert "<i style='left:0.00%;width:29.41%'></i>" in page
+    assert page.count("<s style='left:29.41%'></s>") == len(one.places) and "bars to its left are below 0" in page
+    assert "<s " not in page_of(one, "x") and "<i style='left:0.00%;width:41.67%'></i>" in page_of(one, "x")
 
 
 def test_the_report_escapes_and_the_summary_begins_no_formula():

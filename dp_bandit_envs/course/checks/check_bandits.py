@@ -1,4 +1,4 @@
-"""Check of lab 1, what a bandit is: the regret of one game."""
+"""Checks of lab 1, what a bandit is: the regret of one game, by hand and as a function."""
 
 import math
 from collections.abc import Callable
@@ -7,6 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from dp_bandit_envs.course.checking import WrongAnswer, call, graded, number
+from dp_bandit_envs.course.hand_game import ARMS_OF_SIX, SIX_ROUNDS
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 Game = tuple[FloatArray, IntArray]
@@ -26,6 +27,11 @@ def seen_only(gains: FloatArray, arms: IntArray) -> float:
     """Return the regret of somebody who counts the payments of each arm in its own rounds only."""
     own = np.bincount(arms, gains[np.arange(len(arms)), arms], gains.shape[1])
     return float(own.max()) - collected(gains, arms)
+
+
+def shifted(gains: FloatArray, arms: IntArray) -> float:
+    """Return the regret of somebody who numbers arms from 1."""
+    return external_regret(gains, arms - 1)
 
 
 MISTAKES: Final[tuple[tuple[Callable[[FloatArray, IntArray], float], str], ...]] = (
@@ -56,7 +62,7 @@ MISTAKES: Final[tuple[tuple[Callable[[FloatArray, IntArray], float], str], ...]]
         "You compare with the average of all arms, which is what somebody gets who plays at random.",
     ),
     (
-        lambda gains, arms: external_regret(gains, arms - 1),
+        shifted,
         "Arms are numbered from 0: arm 1 is the second column.",
     ),
     (
@@ -65,6 +71,22 @@ MISTAKES: Final[tuple[tuple[Callable[[FloatArray, IntArray], float], str], ...]]
     ),
 )
 """What students compute instead, and what to say about each."""
+
+
+@graded
+def check_six_rounds(answer: Any) -> str:
+    """Check the regret of the six rounds of task 1, a number. No false alarms: it is compared with 1e-9 to spare.
+
+    Args:
+        answer: The student's number.
+    """
+    said = number(answer)
+    if math.isclose(said, external_regret(SIX_ROUNDS, ARMS_OF_SIX), abs_tol=1e-9):
+        return "Arm 0 would have paid 5 in all, and the player got 4."
+    for mistake, says in MISTAKES:
+        if mistake is not shifted and math.isclose(said, mistake(SIX_ROUNDS, ARMS_OF_SIX), abs_tol=0.01):
+            raise WrongAnswer(says)
+    raise WrongAnswer("Add up each column, and the numbers in bold. Which two of these four sums does regret compare?")
 
 
 SHOWN: Final = 16
