@@ -135,9 +135,21 @@ Arms = Annotated[
     typer.Option(metavar="NUMBER[,NUMBER...]", help="Number of arms, or several; by default the environment's."),
 ]
 Seed = Annotated[int, typer.Option(parser=whole, metavar="NUMBER", help="The seed of everything random.")]
+SecretSeed = Annotated[
+    int | None,
+    typer.Option(
+        parser=whole,
+        metavar="NUMBER",
+        help="The seed of everything random; by default 0, or a secret one where data are real or games are hidden.",
+    ),
+]
 Jobs = Annotated[
     int,
-    typer.Option(parser=whole, metavar="NUMBER", help="Games to play at a time; 0 for as many as there are cores."),
+    typer.Option(
+        parser=whole,
+        metavar="NUMBER",
+        help="Games (in a tournament: agents) to play at a time; 0 for as many as there are cores.",
+    ),
 ]
 Cluster = Annotated[
     str | None, typer.Option(help="Address of a dask scheduler whose workers play all games, in place of --jobs.")

@@ -15,11 +15,11 @@ from dp_bandit_envs.cli.options import (
     Horizons,
     Jobs,
     Out,
+    SecretSeed,
     Trials,
     command_line,
     cores,
     number,
-    whole,
     wholes,
 )
 from dp_bandit_envs.cli.terminal import INTERRUPTED, console, errors, leave_at_once
@@ -66,14 +66,7 @@ def run(
     trials: Trials = None,
     horizon: Horizons = None,
     arms: Arms = None,
-    seed: Annotated[
-        int | None,
-        typer.Option(
-            parser=whole,
-            metavar="NUMBER",
-            help="The seed of everything random; by default 0, or if the data are real a secret one.",
-        ),
-    ] = None,
+    seed: SecretSeed = None,
     jobs: Jobs = 0,
     cluster: Cluster = None,
     device: Device = "cpu",
