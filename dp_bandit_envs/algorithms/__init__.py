@@ -119,6 +119,7 @@ def calibrate(
         >>> equal.parameters["epsilon"], equal.guarantee(n_arms=4, horizon=1000).epsilon
         (4.0, 1.0)
     """
+    checks.integer("n_arms", n_arms, at_least=2)
     rounds = checks.integer("horizon", horizon, at_least=1)
     found = _calibrated(
         name,

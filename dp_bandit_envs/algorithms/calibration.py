@@ -89,8 +89,8 @@ def calibrated_parameters(
         whom = f" for a person with {group:,} rounds" if group > 1 else ""
         raise UnreachableGuaranteeError(
             f"{name} must have a guarantee of at most the target{searched} here; received epsilon = {epsilon:g}, delta"
-            f" = {delta:g}{whom}. Use a larger epsilon or delta, or a private algorithm; `dp-bandit show {name}` says what it"
-            " guarantees."
+            f" = {delta:g}{whom}. Use a larger epsilon or delta, or a private algorithm; `dp-bandit show {name}` says"
+            " what it guarantees."
         )
     return {**parameters, **({} if best is None else {knob: best})}
 

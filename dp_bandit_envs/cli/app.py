@@ -1,4 +1,4 @@
-"""The commands: `list`, `show`, `run`, `data`, `advise`, `reproduce`, `counters`, `audit`, `tournament` and `lab`."""
+"""The commands, from `list` to `lab`; those with many options have a file of their own."""
 
 import sys
 from pathlib import Path
@@ -6,7 +6,14 @@ from typing import Annotated
 
 import typer
 
-from dp_bandit_envs.cli import advise_command, data_command, lab_command, tournament_command
+from dp_bandit_envs.cli import (
+    advise_command,
+    calibrate_command,
+    data_command,
+    lab_command,
+    ledger_command,
+    tournament_command,
+)
 from dp_bandit_envs.cli.options import (
     Cluster,
     Device,
@@ -197,5 +204,7 @@ def audit(
 
 app.command(epilog=data_command.EXAMPLES)(data_command.data)
 app.command(epilog=advise_command.EXAMPLES)(advise_command.advise)
+app.command(epilog=calibrate_command.EXAMPLES)(calibrate_command.calibrate)
+app.command(epilog=ledger_command.EXAMPLES)(ledger_command.ledger)
 app.command(epilog=tournament_command.EXAMPLES)(tournament_command.tournament)
 app.command(epilog=lab_command.EXAMPLES)(lab_command.lab)

@@ -135,6 +135,14 @@ Arms = Annotated[
     typer.Option(metavar="NUMBER[,NUMBER...]", help="Number of arms, or several; by default the environment's."),
 ]
 Seed = Annotated[int, typer.Option(parser=whole, metavar="NUMBER", help="The seed of everything random.")]
+RoundsPerPerson = Annotated[
+    int | None,
+    typer.Option(
+        parser=whole,
+        metavar="NUMBER",
+        help="The most rounds of one person, whom the guarantee is asked for; by default it is asked for a round.",
+    ),
+]
 SecretSeed = Annotated[
     int | None,
     typer.Option(

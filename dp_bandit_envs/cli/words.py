@@ -21,6 +21,9 @@ PHRASES = (
     ("Leave epsilon out", "Leave --epsilon out"),
     ("Leave delta out", "Leave --delta out"),
     ("persons is for", "--persons is for"),
+    ("a ledger is for", "--ledger is for"),
+    ("rounds_per_person is for", "--rounds-per-person is for"),
+    ("Use Ledger.load(path), or another file for other data.", "Leave --epsilon out, or name another file."),
 )
 """Python's phrases and those of the command line."""
 OPTION_OF = {"n_arms": "--arms", "out": "--out", "checkpoints": "--spacing"}
