@@ -143,5 +143,9 @@ class LedgerFileError(LedgerError):
     """A ledger's file is missing, damaged, of another ledger, or cannot be written; nothing was played."""
 
 
+class LateDataError(ValueError):
+    """An adversary got real data in `begin`, when the seed was chosen and the guarantees were made without them."""
+
+
 class KnownSeedWarning(UserWarning):
     """A game on real data was given a seed: whoever knows it or finds it by trying can subtract all noise."""

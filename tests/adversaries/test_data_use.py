@@ -63,6 +63,8 @@ def test_a_row_of_a_table_serves_once(tmp_path):
     assert Replay(np.zeros((4, 2))).data_use == DataUse(1)
     assert Replay(np.zeros((4, 2)), persons=9).data_use == DataUse(1, 4)
     assert VectorTable(np.zeros((4, 2))).data_use == DataUse(1)
+    assert VectorTable(np.zeros((4, 2)), persons=9).data_use == DataUse(1, 4)
+    assert VectorTable(np.zeros((4, 2)), persons=["a", "b", "a", "a"], horizon=3).data_use == DataUse(1, 2)
 
 
 def test_the_column_of_persons_changes_no_gain(tmp_path):

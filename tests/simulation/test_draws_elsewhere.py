@@ -53,7 +53,7 @@ def learns_by_chance(state, arm, seen):
 
 def under_another_name(state, rng):
     n = np
-    return int(n.random.random() * len(state.totals))  # noqa: NPY002  # here
+    return int(n.random.random() * len(state.totals))  # here
 
 
 def names_reused(state, rng):
