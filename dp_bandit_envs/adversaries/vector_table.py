@@ -15,8 +15,8 @@ class VectorTable(Adversary):
     """Plays a table of gain vectors, one row a round, on the ball, the cube or the simplex.
 
     They count as real data, so that the seed is a secret one unless one is given: set `is_real` to False for made-up
-    vectors. The game refuses rows outside of its set of gain vectors: L2 norm at most 1 for the ball, L1 norm at most 1 for the
-    cube, entries in [0, 1] for the simplex.
+    vectors. The game refuses rows outside of its set of gain vectors: L2 norm at most 1 for the ball, L1 norm at most 1
+    for the cube, entries in [0, 1] for the simplex.
 
     Args:
         vectors: Gain vectors, shape `(rounds, dimension)`, entries in [-1, 1], at least 2 columns.

@@ -8,8 +8,8 @@ from dp_bandit_envs.errors import LateDataError
 from dp_bandit_envs.privacy.announced import current
 
 LATE = (
-    "{} must have its real data when it is made, before a seed is chosen; its begin made some, such as a Replay. Make them"
-    " in __init__, and let begin only begin them."
+    "{} must have its real data when it is made, before a seed is chosen; its begin made some, such as a Replay. Make"
+    " them in __init__, and let begin only begin them."
 )
 
 
