@@ -31,7 +31,7 @@ from dp_bandit_envs.cli.options import (
 )
 from dp_bandit_envs.cli.run_command import EXAMPLES, run
 from dp_bandit_envs.cli.terminal import INTERRUPTED, console, errors, leave_at_once, write_any_letter
-from dp_bandit_envs.cli.words import in_words
+from dp_bandit_envs.cli.words import in_words, users_line
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -62,11 +62,11 @@ def main() -> None:
         if callable(show):
             show()
             sys.exit(2)
-        if not isinstance(error, (ValueError, TypeError, OSError, RuntimeError, ImportError)):
+        where = users_line(error)
+        if not where and not isinstance(error, (ValueError, TypeError, OSError, RuntimeError, ImportError)):
             raise
-        errors.print(
-            f"error: {in_words(str(error), sys.argv[1:])}", style="red", markup=False, highlight=False, soft_wrap=True
-        )
+        said = f"{where} raises {type(error).__name__}: {error}" if where else in_words(str(error), sys.argv[1:])
+        errors.print(f"error: {said}", style="red", markup=False, highlight=False, soft_wrap=True)
         sys.exit(2)
 
 

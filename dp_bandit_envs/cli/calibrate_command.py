@@ -61,7 +61,7 @@ def _line(text: str, target: tuple[float, float], size: tuple[int, int], rounds:
     if one.maker is None:
         of_game: Any = {"n_arms": size[0], "horizon": size[1], "rounds_per_person": rounds or 1}
         made = calibrated(one.name, epsilon=target[0], delta=target[1], **of_game, **one.parameters)
-        parameters = made.parameters
+        parameters: Mapping[str, Any] = made.parameters
     else:
         made, parameters = _of_mine(one, target, size, rounds)
     told = ",".join(f"{key}={value}" for key, value in parameters.items() if value is not None)

@@ -131,7 +131,12 @@ def asked(algorithm: Any, label: str | None = None, given: Mapping[str, Any] | N
     needed = [key for key in needed if key not in given]
     if set(needed) - {"epsilon", "delta"}:
         raise WrongTypeError(f"{name} must need no arguments but epsilon and delta; it needs {', '.join(needed)}.")
-    made = algorithm(**{key: 1.0 if key == "epsilon" else 1e-6 for key in needed}, **given)
+    try:
+        made = algorithm(**{key: 1.0 if key == "epsilon" else 1e-6 for key in needed}, **given)
+    except (ValueError, TypeError, ImportError, OSError):
+        raise  # they say what is wrong
+    except Exception as error:
+        raise ValueError(f"{name} must return an Algorithm; it raises {type(error).__name__}: {error}.") from error
     if isinstance(made, Algorithm):
         name = label or made.name
         return Asked(name, given, f"{name}{in_brackets(given)}", takes, algorithm)
