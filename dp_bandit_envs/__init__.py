@@ -15,8 +15,8 @@ except ModuleNotFoundError as error:
         raise
     raise ModuleNotFoundError(
         f"dp_bandit_envs must be installed with {error.name}, which this Python does not have. In the clone,"
-        " type python3 -m venv .venv and .venv/bin/pip install . (Windows: py -m venv .venv and .venv\\Scripts\\pip install .),"
-        " and use the Python in .venv.",
+        " type python3 -m venv .venv and .venv/bin/pip install . (Windows: py -m venv .venv and"
+        " .venv\\Scripts\\pip install .), and use the Python in .venv.",
         name=error.name,
     ) from None
 

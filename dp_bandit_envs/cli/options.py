@@ -121,7 +121,11 @@ Epsilons = Annotated[
 ]
 Trials = Annotated[
     int | None,
-    typer.Option(parser=whole, metavar="NUMBER", help="Number of games of each algorithm in each environment."),
+    typer.Option(
+        parser=whole,
+        metavar="NUMBER",
+        help="Number of games of each algorithm in each environment; by default 100, with --ledger 1.",
+    ),
 ]
 Horizons = Annotated[
     list[str] | None,
@@ -140,7 +144,7 @@ RoundsPerPerson = Annotated[
     typer.Option(
         parser=whole,
         metavar="NUMBER",
-        help="The most rounds of one person, whom the guarantee is asked for; by default it is asked for a round.",
+        help="Ask for the guarantee of a person with so many rounds at most; by default it is that of one round.",
     ),
 ]
 SecretSeed = Annotated[

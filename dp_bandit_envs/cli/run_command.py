@@ -98,7 +98,7 @@ def run(
     ledger: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Count all games on a file of gains in this ledger (see ledger); by default one trial."
+            metavar="FILE", help="Count all games on a file of gains in this ledger, which dp-bandit ledger makes."
         ),
     ] = None,
     out: Out = None,
