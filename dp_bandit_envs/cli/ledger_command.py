@@ -28,6 +28,12 @@ def ledger(
     delta: Annotated[
         float, typer.Option(parser=number, metavar="NUMBER", help="The delta of that budget, as 1e-6.")
     ] = 0.0,
+    draws_delta: Annotated[
+        float,
+        typer.Option(
+            parser=number, metavar="NUMBER", help="What fast draws may add to that delta, by all games together."
+        ),
+    ] = 1e-6,
     unit: Annotated[
         str, typer.Option(help="Whom the budget is for: record, or person (games then need --persons).")
     ] = "record",
@@ -39,7 +45,13 @@ def ledger(
 
     checks.one_of("--unit", unit, UNITS)
     if epsilon is not None:
-        made = Ledger(epsilon=epsilon, delta=delta, unit="person" if unit == "person" else "record", path=file)
+        made = Ledger(
+            epsilon=epsilon,
+            delta=delta,
+            draws_delta=draws_delta,
+            unit="person" if unit == "person" else "record",
+            path=file,
+        )
     elif delta or unit != "record":
         raise ValueError("--epsilon must be given to make a ledger; --delta and --unit go with it.")
     else:

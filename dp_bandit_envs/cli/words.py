@@ -13,6 +13,10 @@ PHRASES = (
     ("feedback='full'", "feedback=full"),
     ("device='cuda'", "--device cuda"),
     ("device='cpu'", "--device cpu"),
+    (
+        "Use draws='secure', or a ledger with a smaller epsilon or a larger draws_delta.",
+        "Use a new ledger with a smaller --epsilon or a larger --draws-delta.",
+    ),
     ("draws='fast'", "draws=fast"),
     ("seed=None", "no --seed"),
     ("math.inf", "inf"),

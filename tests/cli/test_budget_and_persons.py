@@ -61,10 +61,12 @@ def test_all_games_of_a_run_are_counted_before_the_first(dp_bandit, tmp_path):
         (["ledger", "budget.json", "--unit", "person"], ["--epsilon", "--unit"]),
         (["ledger", "new.json", "--epsilon", "1", "--unit", "patient"], ["--unit", "'patient'"]),
         (["ledger", "new.json"], ["new.json", "--epsilon"]),
+        ([*GAME, "--ledger", "strict.json"], ["--draws-delta"]),
     ],
 )
 def test_a_wrong_ledger_is_one_sentence_and_spends_nothing(dp_bandit, tmp_path, words, named):
     dp_bandit("ledger", "budget.json", "--epsilon", 1, "--unit", "person")
+    dp_bandit("ledger", "strict.json", "--epsilon", 1, "--unit", "person", "--draws-delta", 0)
     code, _, err = dp_bandit(*words)
     assert code == 2 and missing(err, *named) == [] and "Traceback" not in err
     assert Ledger.load(tmp_path / "budget.json").spent.games == 0
