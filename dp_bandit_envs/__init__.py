@@ -8,7 +8,17 @@ import importlib.util
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dp_bandit_envs.envs.registration import register
+try:
+    from dp_bandit_envs.envs.registration import register
+except ModuleNotFoundError as error:
+    if error.name not in ("numpy", "gymnasium"):
+        raise
+    raise ModuleNotFoundError(
+        f"dp_bandit_envs must be installed with {error.name}, which this Python does not have. In the clone,"
+        " type python3 -m venv .venv and .venv/bin/pip install . (Windows: py -m venv .venv and"
+        " .venv\\Scripts\\pip install .), and use the Python in .venv.",
+        name=error.name,
+    ) from None
 
 if TYPE_CHECKING:
     from dp_bandit_envs.adversaries import Adversary

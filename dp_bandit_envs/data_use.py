@@ -2,9 +2,12 @@
 
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from typing import NamedTuple, SupportsIndex
+from typing import Any, NamedTuple, SupportsIndex
+
+import numpy as np
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.errors import WrongTypeError
 
 
 class DataUse(NamedTuple):
@@ -42,10 +45,11 @@ def use_of_table(rounds: int, rows: int, persons: SupportsIndex | Sequence[Hasha
     """
     if persons is None:
         return DataUse(1)
-    if not isinstance(persons, Sequence):
-        return DataUse(1, min(checks.integer("persons", persons, at_least=1), rounds))
-    _check_length(persons, rows)
-    return DataUse(1, max(Counter(persons[:rounds]).values()))
+    owners = checked_persons(persons)
+    if isinstance(owners, int):
+        return DataUse(1, min(owners, rounds))
+    _check_length(owners, rows)
+    return DataUse(1, max(Counter(owners[:rounds]).values()))
 
 
 def use_of_pools(
@@ -64,11 +68,12 @@ def use_of_pools(
     passes = [-(-rounds // size) for size in sizes]
     if persons is None:
         return DataUse(max(passes))
-    if not isinstance(persons, Sequence):
-        return DataUse(max(passes), min(rounds, checks.integer("persons", persons, at_least=1) * max(passes)))
-    _check_length(persons, len(sizes))
+    owned = checked_persons(persons)
+    if isinstance(owned, int):
+        return DataUse(max(passes), min(rounds, owned * max(passes)))
+    _check_length(owned, len(sizes))
     served: Counter[Hashable] = Counter()
-    for turns, size, owners in zip(passes, sizes, persons, strict=True):
+    for turns, size, owners in zip(passes, sizes, owned, strict=True):
         _check_length(owners, size)
         for owner in owners:
             served[owner] += turns
@@ -85,6 +90,24 @@ def use_together(uses: Sequence[DataUse], rounds: int) -> DataUse:
     persons = [use.person for use in uses if use.person is not None]
     person = min(rounds, sum(persons)) if len(persons) == len(uses) else None
     return DataUse(min(rounds, sum(use.record for use in uses)), person)
+
+
+def checked_persons(persons: Any) -> int | Sequence[Any]:
+    """Return the most records of a person as an int, or whose records are whose as a sequence.
+
+    Raises:
+        WrongTypeError: If it is neither; the message shows no person.
+    """
+    if isinstance(persons, np.ndarray):
+        persons = persons.tolist()
+    if isinstance(persons, Sequence) and not isinstance(persons, (str, bytes)):
+        return persons
+    if not hasattr(persons, "__index__") and not isinstance(persons, float):
+        raise WrongTypeError(
+            "persons must be the most records of one person, or a list that says whose each record is; received a"
+            f" {type(persons).__name__}."
+        )
+    return checks.integer("persons", persons, at_least=1)
 
 
 def _check_length(owners: Sequence[object], records: int) -> None:

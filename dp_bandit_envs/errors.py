@@ -143,5 +143,24 @@ class LedgerFileError(LedgerError):
     """A ledger's file is missing, damaged, of another ledger, or cannot be written; nothing was played."""
 
 
+class WrongGainsError(ValueError):
+    """An adversary returned gains of another shape than it was asked for."""
+
+    def __init__(self, adversary: str, asked: tuple[int, ...], received: tuple[int, ...]) -> None:
+        super().__init__(adversary, asked, received)
+
+    def __str__(self) -> str:
+        adversary, asked, received = self.args
+        return (
+            f"{adversary}.next_gains({asked[0]}) must return a fresh array of shape {asked}, a row for each round and a"
+            f" column for each arm; received shape {received}. Say in super().__init__(n_arms, horizon) how many arms"
+            " there are."
+        )
+
+
+class LateDataError(ValueError):
+    """An adversary got real data in `begin`, when the seed was chosen and the guarantees were made without them."""
+
+
 class KnownSeedWarning(UserWarning):
     """A game on real data was given a seed: whoever knows it or finds it by trying can subtract all noise."""

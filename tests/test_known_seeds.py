@@ -9,11 +9,11 @@ import pytest
 
 import dp_bandit_envs  # noqa: F401 - registers the ids
 from dp_bandit_envs import Algorithm, Ledger, compare, make_algorithm, play, simulate
-from dp_bandit_envs.adversaries import GainTable, MemoryBounded, OutcomePools, Replay, Stochastic, Trial
+from dp_bandit_envs.adversaries import GainTable, MemoryBounded, OutcomePools, Replay, Stochastic, Trial, VectorTable
 from dp_bandit_envs.agents import Exp3
 from dp_bandit_envs.data_use import DataUse
 from dp_bandit_envs.envs.bandit_env import BanditEnv
-from dp_bandit_envs.errors import ClusterError, KnownSeedWarning
+from dp_bandit_envs.errors import ClusterError, KnownSeedWarning, LateDataError
 from dp_bandit_envs.privacy.mechanism import noise_label
 from dp_bandit_envs.seeding import FIRST_WRAPPER, stream
 from dp_bandit_envs.simulation import game as game_module
@@ -43,6 +43,10 @@ class Plain(Exp3):
         super().update(arm, observation)
 
 
+def points():
+    return gym.make("DPBandit-Ball-v0", gains=TABLE / 2)
+
+
 WITH_A_SEED = {
     "play": lambda seed: play(replay(), make_algorithm("DP-IMED"), seed=seed),
     "simulate": lambda seed: simulate(REPLAY, ["DP-EXP3-Lap"], seed=seed, env_kwargs={"gains": TABLE}),
@@ -53,6 +57,7 @@ WITH_A_SEED = {
         seed=seed
     ),
     "trial": lambda seed: noisy(gym.make("DPBandit-Trial-v0")).reset(seed=seed),
+    "vectors": lambda seed: play(points(), make_algorithm("AS-FTPL"), seed=seed),
     "nested": lambda seed: noisy(BanditEnv(MemoryBounded(gains=Replay(TABLE), memory=1))).reset(seed=seed),
 }
 
@@ -133,6 +138,26 @@ def test_a_ledger_gets_a_secret_seed_by_default():
     assert ledger.spent.games == 1
 
 
+class Late(Stochastic):
+    """Makes its data when a game begins."""
+
+    def begin(self, rng):
+        """Make them."""
+        super().begin(rng)
+        self.data = Replay(TABLE)
+        self.data.begin(rng)
+
+
+@pytest.mark.parametrize("seed", ["auto", 3])
+@pytest.mark.parametrize("algorithm", ["UCB", "DP-EXP3-Lap", "EXP3"])
+def test_data_that_are_there_too_late_are_refused(algorithm, seed):
+    """The seed 0 was chosen without them; UCB is played in one game after the other, EXP3 in lanes."""
+    with refused(LateDataError, "Late", "__init__", "begin"):
+        play(BanditEnv(Late(2, 40)), make_algorithm(algorithm), seed=seed)
+    with refused(LateDataError, "Late", "__init__", "begin"):
+        simulate(lambda: BanditEnv(Late(2, 40)), [algorithm], trials=20, seed=seed)
+
+
 def test_by_default_the_seed_is_0_where_they_are_made_up():
     env = gym.make("DPBandit-Stochastic-v0", horizon=50)
     assert np.array_equal(play(env, Exp3()).arms, play(env, Exp3(), seed=0).arms)
@@ -143,7 +168,7 @@ def test_by_default_the_seed_is_0_where_they_are_made_up():
 
 
 def test_made_up_gains_are_no_real_data():
-    assert Trial().is_real and Replay(TABLE).is_real and Replay().is_real
+    assert Trial().is_real and Replay(TABLE).is_real and Replay().is_real and VectorTable(TABLE).is_real
     assert not Stochastic().is_real and not OutcomePools([np.ones(2), np.ones(3)]).is_real
     with warnings.catch_warnings():
         warnings.simplefilter("error")

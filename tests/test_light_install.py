@@ -170,3 +170,12 @@ def test_a_clone_that_is_not_installed_is_found_as_a_whole(tmp_path):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
     out, _ = light(UNINSTALLED, cwd=tmp_path)
     assert [Path(line).parents[1] for line in out] == [tmp_path, tmp_path]
+
+
+def test_a_python_without_numpy_and_gymnasium_is_told_what_to_type():
+    """The last line of the traceback; -S leaves out everything that is installed."""
+    words = [sys.executable, "-S", "-c", "import dp_bandit_envs.agents"]
+    done = subprocess.run(words, capture_output=True, encoding="utf-8", cwd=ROOT)
+    last = done.stderr.splitlines()[-1]
+    assert done.returncode == 1 and "gymnasium" in last and "pip install ." in last
+    assert "During handling" not in done.stderr

@@ -11,7 +11,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries.attributes import among, of_another_game
 from dp_bandit_envs.compiling.fingerprint import is_ours
 from dp_bandit_envs.data_use import DataUse, use_together
-from dp_bandit_envs.errors import GainRangeError, WrongTypeError
+from dp_bandit_envs.errors import GainRangeError, WrongGainsError, WrongTypeError
 from dp_bandit_envs.protocols import FloatArray
 
 
@@ -165,7 +165,10 @@ class Adversary(abc.ABC):
         piece = max(1, 16384 // self.n_arms)
         for start in range(0, len(gains), piece):
             part = gains[start : start + piece]
-            part[...] = fresh = self.next_gains(len(part))
+            fresh = self.next_gains(len(part))
+            if np.shape(fresh) != part.shape:
+                raise WrongGainsError(type(self).__name__, part.shape, np.shape(fresh))
+            part[...] = fresh
             if check:
                 self.check_range(fresh)
 

@@ -14,7 +14,7 @@ from dp_bandit_envs.adversaries.recorded_gains import Pools
 from dp_bandit_envs.adversaries.trial import Trial
 from dp_bandit_envs.data_files import DataFile
 from dp_bandit_envs.data_use import use_of_table
-from dp_bandit_envs.errors import GainFileError
+from dp_bandit_envs.errors import GainFileError, WrongTypeError
 from dp_bandit_envs.protocols import FloatArray
 
 
@@ -93,6 +93,11 @@ class Replay(Adversary):
         if horizon is not None:
             horizon = checks.integer("horizon", horizon, at_least=1)
         if persons is not None and not isinstance(persons, str):
+            if isinstance(persons, (Sequence, np.ndarray)):
+                raise WrongTypeError(
+                    "persons must be the most records of one person, or the name of a file's column that says whose"
+                    f" they are; received a {type(persons).__name__}. For an array, count them."
+                )
             persons = checks.integer("persons", persons, at_least=1)
         self._source = self._read(gains, horizon, persons)
         super().__init__(self._source.n_arms, self._source.horizon)

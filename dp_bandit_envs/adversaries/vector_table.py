@@ -1,5 +1,6 @@
 """A user's own gain vectors, one row a round, for games whose actions are points."""
 
+from collections.abc import Hashable, Sequence
 from typing import Any, SupportsIndex
 
 import numpy as np
@@ -13,16 +14,25 @@ from dp_bandit_envs.protocols import FloatArray
 class VectorTable(Adversary):
     """Plays a table of gain vectors, one row a round, on the ball, the cube or the simplex.
 
-    The game refuses rows outside of its set of gain vectors: L2 norm at most 1 for the ball, L1 norm at most 1 for the
-    cube, entries in [0, 1] for the simplex.
+    They count as real data, so that the seed is a secret one unless one is given: set `is_real` to False for made-up
+    vectors. The game refuses rows outside of its set of gain vectors: L2 norm at most 1 for the ball, L1 norm at most 1
+    for the cube, entries in [0, 1] for the simplex.
 
     Args:
         vectors: Gain vectors, shape `(rounds, dimension)`, entries in [-1, 1], at least 2 columns.
         horizon: Number of rounds T, from 1 to the number of rows, which is the default.
+        persons: The most rows of a person; or whose each row is, one entry a row. None if it is not known.
         ledger: A `dp_bandit_envs.Ledger`, which counts every game on these data and keeps them within its budget.
     """
 
-    def __init__(self, vectors: Any, horizon: SupportsIndex | None = None, *, ledger: Any = None) -> None:
+    def __init__(
+        self,
+        vectors: Any,
+        horizon: SupportsIndex | None = None,
+        *,
+        persons: SupportsIndex | Sequence[Hashable] | None = None,
+        ledger: Any = None,
+    ) -> None:
         try:
             table = np.array(vectors, dtype=np.float64)
         except (TypeError, ValueError):
@@ -42,8 +52,9 @@ class VectorTable(Adversary):
         if self.horizon > len(table):
             raise ValueError(f"horizon must be at most the {len(table)} rows; received {self.horizon}.")
         self.lowest = 0.0 if table.min() >= 0 else -1.0
-        self.data_use = use_of_table(self.horizon, len(table))
+        self.data_use = use_of_table(self.horizon, len(table), persons)
         self.ledger = ledger
+        self._is_real = True
 
     def begin(self, rng: np.random.Generator) -> None:
         """Start a new game at round 1; nothing is random."""

@@ -160,10 +160,10 @@ def _size(
     shape: TrialShape | None,
 ) -> tuple[int, int, int]:
     if shape is None and (n_arms is None or horizon is None):
-        absent = [name for name, value in (("arms", n_arms), ("horizon", horizon)) if value is None]
+        absent = [name for name, value in (("n_arms", n_arms), ("horizon", horizon)) if value is None]
         raise ValueError(
             f"{' and '.join(absent)} must be given, or a file that shows it; there is neither. Give"
-            f" {' and '.join(f'--{name}' for name in absent)}."
+            f" {' and '.join(f'{name}=' for name in absent)}."
         )
     if shape is not None and n_arms is not None and checks.integer("arms", n_arms, at_least=2) != shape.n_arms:
         raise ValueError(f"arms must be those of {shape.name}, {shape.n_arms}; received {n_arms}. Leave arms out.")

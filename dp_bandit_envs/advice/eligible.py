@@ -1,14 +1,9 @@
 """Which algorithms can be advised: those that play arms and give one person the guarantee that was asked for."""
 
-import functools
-import inspect
-import math
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
-from dp_bandit_envs import checks
-from dp_bandit_envs.algorithms import ALGORITHMS, Algorithm, make_algorithm
-from dp_bandit_envs.algorithms.calibration import calibrated_parameters
+from dp_bandit_envs.algorithms import Algorithm, calibrate_in
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import UnreachableGuaranteeError
 
@@ -44,22 +39,7 @@ def for_person(name: str, target: tuple[float, float], rounds: int, game: Bandit
         WrongGameError: If it does not play arms.
         UnreachableGuaranteeError: If no parameter meets the target.
     """
-    known = checks.known_name("algorithm", name, ALGORITHMS)
-    maker = ALGORITHMS[known]
-    make = functools.partial(make_algorithm, known)
-    make().check_game(game)
-    epsilon, delta = target
-    given: dict[str, Any] = {}
-    takes = inspect.signature(maker).parameters
-    if rounds > 1 and delta > 0 and "delta" in takes and takes["delta"].default is not None:
-        # A group of r has r e^((r - 1) epsilon / r) times the delta of one; a little is left for fast draws.
-        given["delta"] = 0.9 * delta / (rounds * math.exp((rounds - 1) * epsilon / rounds))
-
-    def measure(one: Algorithm) -> Any:
-        return one.guarantee_in(game).for_group(rounds)
-
-    found = calibrated_parameters(make, maker, known, target, measure, game.horizon, given)
-    return make(**found)
+    return calibrate_in(name, target, game, rounds_per_person=rounds)
 
 
 def eligible(

@@ -85,6 +85,7 @@ def calibrate(
     delta: SupportsFloat = 0.0,
     n_arms: SupportsIndex,
     horizon: SupportsIndex,
+    rounds_per_person: SupportsIndex = 1,
     **parameters: Any,
 ) -> Algorithm:
     """Make an algorithm whose real guarantee is (epsilon, delta), so that algorithms can be compared at equal privacy.
@@ -102,6 +103,8 @@ def calibrate(
         delta: In [0, 1); 0 for pure differential privacy.
         n_arms: Number of arms K, at least 2.
         horizon: Number of rounds T, at least 1.
+        rounds_per_person: The most rounds of one person, whom the target is for, at least 1: it is
+            `guarantee.for_group(rounds_per_person)` that meets it.
         parameters: The other parameters of the algorithm; a parameter that is given is not searched for.
 
     Raises:
@@ -116,20 +119,29 @@ def calibrate(
         >>> equal.parameters["epsilon"], equal.guarantee(n_arms=4, horizon=1000).epsilon
         (4.0, 1.0)
     """
+    checks.integer("n_arms", n_arms, at_least=2)
     rounds = checks.integer("horizon", horizon, at_least=1)
-    known, found = _calibrated(
-        name, (epsilon, delta), lambda one: one.guarantee(n_arms=n_arms, horizon=rounds), rounds, parameters
+    found = _calibrated(
+        name,
+        (epsilon, delta),
+        lambda one: one.guarantee(n_arms=n_arms, horizon=rounds),
+        rounds,
+        parameters,
+        rounds_per_person,
     )
-    return make_algorithm(known, **found)
+    return make_algorithm(name, **found)
 
 
-def calibrate_in(name: str, target: Target, env: Environment, **parameters: Any) -> Algorithm:
+def calibrate_in(
+    name: str, target: Target, env: Environment, *, rounds_per_person: SupportsIndex = 1, **parameters: Any
+) -> Algorithm:
     """Make an algorithm whose guarantee in one game meets a target (epsilon, delta); see `calibrate`.
 
     Args:
         name: One of `algorithm_names()`.
         target: (epsilon, delta).
         env: The game, without the algorithm's wrappers.
+        rounds_per_person: As for `calibrate`.
         parameters: The other parameters of the algorithm; a parameter that is given is not searched for.
 
     Raises:
@@ -137,14 +149,16 @@ def calibrate_in(name: str, target: Target, env: Environment, **parameters: Any)
         UnreachableGuaranteeError: If no value meets the target in this game.
         WrongGameError: If the algorithm cannot play this game.
     """
-    return make_algorithm(name, **calibrated_in(name, target, env, **parameters))
+    return make_algorithm(name, **calibrated_in(name, target, env, rounds_per_person=rounds_per_person, **parameters))
 
 
-def calibrated_in(name: str, target: Target, env: Environment, **parameters: Any) -> dict[str, Any]:
+def calibrated_in(
+    name: str, target: Target, env: Environment, *, rounds_per_person: SupportsIndex = 1, **parameters: Any
+) -> dict[str, Any]:
     """Return the parameters of `calibrate_in`, those given among them."""
     make_algorithm(name, **parameters).check_game(env)
     rounds = env.get_wrapper_attr("horizon")
-    return _calibrated(name, target, lambda one: one.guarantee_in(env), rounds, parameters)[1]
+    return _calibrated(name, target, lambda one: one.guarantee_in(env), rounds, parameters, rounds_per_person)
 
 
 def _calibrated(
@@ -153,12 +167,14 @@ def _calibrated(
     measure: Callable[[Algorithm], PrivacyGuarantee],
     horizon: int,
     parameters: dict[str, Any],
-) -> tuple[str, dict[str, Any]]:
+    rounds_per_person: SupportsIndex,
+) -> dict[str, Any]:
     known = checks.known_name("algorithm", name, ALGORITHMS)
     epsilon, delta = target
     checked = (checks.greater_than("epsilon", epsilon, 0.0), 0.0 if delta == 0 else checks.delta(delta))
     make = functools.partial(make_algorithm, known)
-    return known, calibrated_parameters(make, ALGORITHMS[known], known, checked, measure, horizon, parameters)
+    group = checks.integer("rounds_per_person", rounds_per_person, at_least=1)
+    return calibrated_parameters(make, ALGORITHMS[known], known, checked, measure, horizon, parameters, group)
 
 
 def register_algorithm(name: str, maker: Callable[..., Algorithm]) -> None:

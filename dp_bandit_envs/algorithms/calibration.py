@@ -27,6 +27,7 @@ def calibrated_parameters(
     measure: Callable[[Algorithm], PrivacyGuarantee],
     most_rounds: int,
     parameters: dict[str, Any],
+    group: int = 1,
 ) -> dict[str, Any]:
     """Return the parameters at which an algorithm's guarantee meets the target as closely as possible from below.
 
@@ -38,6 +39,7 @@ def calibrated_parameters(
         measure: Returns the guarantee that counts.
         most_rounds: The horizon, which no batch size exceeds.
         parameters: The other parameters.
+        group: The most rounds of a person, whom the target is for: `guarantee.for_group(group)` meets it.
     """
     epsilon, delta = target
     takes = inspect.signature(maker).parameters
@@ -46,16 +48,19 @@ def calibrated_parameters(
     has_delta = "delta" in takes and (takes["delta"].default is not None or parameters.get("noise") == "gaussian")
     if has_delta and delta > 0 and "delta" not in parameters:
         parameters = {**parameters, "delta": delta}
-
-        parameters["delta"] -= _for_draws(
-            lambda: measure(make(**parameters, **({knob: epsilon} if free else {}))), target
-        )
+        if group > 1:
+            # A group of r has r e^((r - 1) epsilon / r) times the delta of one; a little is left for fast draws.
+            parameters["delta"] *= 0.9 / (group * math.exp((group - 1) * epsilon / group))
+        else:
+            parameters["delta"] -= _for_draws(
+                lambda: measure(make(**parameters, **({knob: epsilon} if free else {}))), target
+            )
     private = False
 
     def reached(value: Any) -> float:
         nonlocal private
         try:
-            guarantee = measure(make(**parameters, **({} if value is None else {knob: value})))
+            guarantee = measure(make(**parameters, **({} if value is None else {knob: value}))).for_group(group)
         except ValueError:
             return math.inf  # a value that this algorithm cannot have in this game
         if guarantee.model == "none":
@@ -81,10 +86,11 @@ def calibrated_parameters(
         )
     if not met:
         searched = f" with any {knob}" if knob in takes and knob not in parameters else ""
+        whom = f" for a person with {group:,} rounds" if group > 1 else ""
         raise UnreachableGuaranteeError(
             f"{name} must have a guarantee of at most the target{searched} here; received epsilon = {epsilon:g}, delta"
-            f" = {delta:g}. Use a larger epsilon or delta, or a private algorithm; `dp-bandit show {name}` says what it"
-            " guarantees."
+            f" = {delta:g}{whom}. Use a larger epsilon or delta, or a private algorithm; `dp-bandit show {name}` says"
+            " what it guarantees."
         )
     return {**parameters, **({} if best is None else {knob: best})}
 

@@ -61,6 +61,11 @@ def advise(
 
     if epsilon is None:
         raise ValueError("--epsilon must be given, the privacy of a person; it is not. Give --epsilon 1, for example.")
+    absent = [option for option, value in (("--arms", arms), ("--horizon", horizon)) if value is None]
+    if data is None and absent:
+        raise ValueError(
+            f"{' and '.join(absent)} must be given, or a file that shows it, such as clean.csv; there is neither."
+        )
     advice = simulated_advice(
         data,
         n_arms=arms,

@@ -1,4 +1,4 @@
-"""The commands: `list`, `show`, `run`, `data`, `advise`, `reproduce`, `counters`, `audit`, `tournament` and `lab`."""
+"""The commands, from `list` to `lab`; those with many options have a file of their own."""
 
 import sys
 from pathlib import Path
@@ -6,7 +6,14 @@ from typing import Annotated
 
 import typer
 
-from dp_bandit_envs.cli import advise_command, data_command, lab_command, tournament_command
+from dp_bandit_envs.cli import (
+    advise_command,
+    calibrate_command,
+    data_command,
+    lab_command,
+    ledger_command,
+    tournament_command,
+)
 from dp_bandit_envs.cli.options import (
     Cluster,
     Device,
@@ -24,7 +31,7 @@ from dp_bandit_envs.cli.options import (
 )
 from dp_bandit_envs.cli.run_command import EXAMPLES, run
 from dp_bandit_envs.cli.terminal import INTERRUPTED, console, errors, leave_at_once, write_any_letter
-from dp_bandit_envs.cli.words import in_words
+from dp_bandit_envs.cli.words import in_words, users_line
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -55,11 +62,11 @@ def main() -> None:
         if callable(show):
             show()
             sys.exit(2)
-        if not isinstance(error, (ValueError, TypeError, OSError, RuntimeError, ImportError)):
+        where = users_line(error)
+        if not where and not isinstance(error, (ValueError, TypeError, OSError, RuntimeError, ImportError)):
             raise
-        errors.print(
-            f"error: {in_words(str(error), sys.argv[1:])}", style="red", markup=False, highlight=False, soft_wrap=True
-        )
+        said = f"{where} raises {type(error).__name__}: {error}" if where else in_words(str(error), sys.argv[1:])
+        errors.print(f"error: {said}", style="red", markup=False, highlight=False, soft_wrap=True)
         sys.exit(2)
 
 
@@ -197,5 +204,7 @@ def audit(
 
 app.command(epilog=data_command.EXAMPLES)(data_command.data)
 app.command(epilog=advise_command.EXAMPLES)(advise_command.advise)
+app.command(epilog=calibrate_command.EXAMPLES)(calibrate_command.calibrate)
+app.command(epilog=ledger_command.EXAMPLES)(ledger_command.ledger)
 app.command(epilog=tournament_command.EXAMPLES)(tournament_command.tournament)
 app.command(epilog=lab_command.EXAMPLES)(lab_command.lab)

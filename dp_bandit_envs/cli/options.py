@@ -121,7 +121,11 @@ Epsilons = Annotated[
 ]
 Trials = Annotated[
     int | None,
-    typer.Option(parser=whole, metavar="NUMBER", help="Number of games of each algorithm in each environment."),
+    typer.Option(
+        parser=whole,
+        metavar="NUMBER",
+        help="Number of games of each algorithm in each environment; by default 100, with --ledger 1.",
+    ),
 ]
 Horizons = Annotated[
     list[str] | None,
@@ -135,9 +139,29 @@ Arms = Annotated[
     typer.Option(metavar="NUMBER[,NUMBER...]", help="Number of arms, or several; by default the environment's."),
 ]
 Seed = Annotated[int, typer.Option(parser=whole, metavar="NUMBER", help="The seed of everything random.")]
+RoundsPerPerson = Annotated[
+    int | None,
+    typer.Option(
+        parser=whole,
+        metavar="NUMBER",
+        help="Ask for the guarantee of a person with so many rounds at most; by default it is that of one round.",
+    ),
+]
+SecretSeed = Annotated[
+    int | None,
+    typer.Option(
+        parser=whole,
+        metavar="NUMBER",
+        help="The seed of everything random; by default 0, or a secret one where data are real or games are hidden.",
+    ),
+]
 Jobs = Annotated[
     int,
-    typer.Option(parser=whole, metavar="NUMBER", help="Games to play at a time; 0 for as many as there are cores."),
+    typer.Option(
+        parser=whole,
+        metavar="NUMBER",
+        help="Games (in a tournament: agents) to play at a time; 0 for as many as there are cores.",
+    ),
 ]
 Cluster = Annotated[
     str | None, typer.Option(help="Address of a dask scheduler whose workers play all games, in place of --jobs.")

@@ -15,11 +15,12 @@ from dp_bandit_envs.cli.options import (
     Horizons,
     Jobs,
     Out,
+    RoundsPerPerson,
+    SecretSeed,
     Trials,
     command_line,
     cores,
     number,
-    whole,
     wholes,
 )
 from dp_bandit_envs.cli.terminal import INTERRUPTED, console, errors, leave_at_once
@@ -63,17 +64,11 @@ def run(
             " parameter for it.",
         ),
     ] = False,
+    rounds_per_person: RoundsPerPerson = None,
     trials: Trials = None,
     horizon: Horizons = None,
     arms: Arms = None,
-    seed: Annotated[
-        int | None,
-        typer.Option(
-            parser=whole,
-            metavar="NUMBER",
-            help="The seed of everything random; by default 0, or if the data are real a secret one.",
-        ),
-    ] = None,
+    seed: SecretSeed = None,
     jobs: Jobs = 0,
     cluster: Cluster = None,
     device: Device = "cpu",
@@ -100,9 +95,17 @@ def run(
         str | None,
         typer.Option(help="A file's column that says whose each line is, or the most lines of a person."),
     ] = None,
+    ledger: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Count all games on a file of gains in this ledger, which dp-bandit ledger makes."
+        ),
+    ] = None,
     out: Out = None,
 ) -> None:
     """Play algorithms in one or several environments, or on your own data, and write figure, tables and report."""
+    from dp_bandit_envs.cli.ledger_command import about as about_ledger
+    from dp_bandit_envs.cli.ledger_command import opened
     from dp_bandit_envs.cli.real_data import about_results, about_seed, interrupted, without_tables
     from dp_bandit_envs.cli.run_and_report import produce
     from dp_bandit_envs.cli.run_arguments import about_epsilon, about_guarantees, experiment_of, numbers, sorted_words
@@ -125,6 +128,12 @@ def run(
         raise ValueError(f"--against {against} needs several values of it, such as --{against} {EXAMPLES_OF[against]}.")
     if persons is not None and not persons.strip():
         raise ValueError("persons must name a column, or be the most lines of a person; it is empty.")
+    if ledger is not None and seed is not None:
+        raise ValueError(
+            "--ledger counts games with secret noise only: that of a known seed cancels in a difference of two games."
+            " Leave --seed out."
+        )
+    budget = None if ledger is None else opened(ledger)
     view = View(measure, CENTRES[checks.one_of("band", band, tuple(CENTRES))], checks.one_of("scale", scale, SCALES))
     experiment = experiment_of(
         environments,
@@ -132,12 +141,14 @@ def run(
         epsilon=epsilons,
         delta=delta,
         at_guarantee=at_guarantee,
-        trials=100 if trials is None else trials,
+        rounds_per_person=rounds_per_person,
+        trials=(100 if budget is None else 1) if trials is None else trials,
         horizon=horizons,
         n_arms=sizes,
         seed=seed,
         spacing=spacing,
         persons=persons,
+        ledger=budget,
     )
     refuse_unknown_measure(experiment, measure)
     checks.one_of("--device", device, DEVICES)
@@ -152,7 +163,13 @@ def run(
     notes += [note for note in (of_seed, about_results(experiment)) if note]
     if of_seed and experiment.seed is None:
         console.print(of_seed.text, highlight=False)
-    plan = Reproduction(experiment.name, title, (experiment,), view, notes=lambda _: notes)
+
+    def remarks(_: object) -> list[Note]:
+        """Return all notes; what is spent of a budget is known after the games."""
+        spent = [] if budget is None or ledger is None else [Note(about_ledger(budget, ledger), on_terminal=True)]
+        return [*notes, *spent]
+
+    plan = Reproduction(experiment.name, title, (experiment,), view, notes=remarks)
 
     def draw(_: Reproduction, results: "Sequence[Results]") -> "Figure":
         compared = comparison_of(experiment.configuration(), results[0].arrays)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dp_bandit_envs.cli.options import Out, command_line, cores, number, whole
+from dp_bandit_envs.cli.options import Jobs, Out, SecretSeed, command_line, cores, number, whole
 from dp_bandit_envs.cli.terminal import INTERRUPTED, console, errors, leave_at_once
 
 if TYPE_CHECKING:
@@ -38,14 +38,7 @@ def tournament(
         int, typer.Option(parser=whole, metavar="NUMBER", help="Number of games of each of the five kinds.")
     ] = 20,
     arms: Annotated[int, typer.Option(parser=whole, metavar="NUMBER", help="Number of arms of each game.")] = 5,
-    seed: Annotated[
-        int | None,
-        typer.Option(
-            parser=whole,
-            metavar="NUMBER",
-            help="The seed of the hidden games; by default a secret one, which the report names afterwards.",
-        ),
-    ] = None,
+    seed: SecretSeed = None,
     seconds: Annotated[
         float,
         typer.Option(
@@ -57,12 +50,7 @@ def tournament(
     memory: Annotated[
         int, typer.Option(parser=whole, metavar="MEGABYTES", help="Memory that an agent may use.")
     ] = 1_024,
-    jobs: Annotated[
-        int,
-        typer.Option(
-            parser=whole, metavar="NUMBER", help="Agents to play at a time; 0 for as many as there are cores."
-        ),
-    ] = 0,
+    jobs: Jobs = 0,
     out: Out = None,
 ) -> None:
     """Play everybody's agent in the same hidden games, and write a ranking with intervals, a page and a report.

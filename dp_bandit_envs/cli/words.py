@@ -1,7 +1,10 @@
 """Says errors in the words of the command line: `--arms` for `n_arms`, `inf` for `math.inf`."""
 
 import re
+import sys
+import traceback
 from collections.abc import Sequence
+from pathlib import PurePath
 
 PHRASES = (
     ("Use inf (math.inf in Python) for no noise.", "Use inf for no noise."),
@@ -10,17 +13,23 @@ PHRASES = (
     ("feedback='full'", "feedback=full"),
     ("device='cuda'", "--device cuda"),
     ("device='cpu'", "--device cpu"),
+    (
+        "Use draws='secure', or a ledger with a smaller epsilon or a larger draws_delta.",
+        "Use a new ledger with a smaller --epsilon or a larger --draws-delta.",
+    ),
     ("draws='fast'", "draws=fast"),
     ("seed=None", "no --seed"),
     ("math.inf", "inf"),
     ("with at_guarantee", "with --at-guarantee"),
     ("Give compare several, such as epsilon=[0.1, 1]", "Give several, such as --epsilon 0.1,1"),
-    ("Give arms and horizon.", "Give --arms and --horizon."),
     ("come with person,", "come with --person,"),
     ("Leave arms out.", "Leave --arms out."),
     ("Leave epsilon out", "Leave --epsilon out"),
     ("Leave delta out", "Leave --delta out"),
     ("persons is for", "--persons is for"),
+    ("a ledger is for", "--ledger is for"),
+    ("rounds_per_person is for", "--rounds-per-person is for"),
+    ("Use Ledger.load(path), or another file for other data.", "Leave --epsilon out, or name another file."),
 )
 """Python's phrases and those of the command line."""
 OPTION_OF = {"n_arms": "--arms", "out": "--out", "checkpoints": "--spacing"}
@@ -43,3 +52,21 @@ def in_words(message: str, typed: Sequence[str]) -> str:
     option = OPTION_OF.get(first[1], f"--{first[1].replace('_', '-')}")
     given = any(word == option or word.startswith(f"{option}=") for word in typed)
     return option + message[first.end() :] if given else message
+
+
+def users_line(error: BaseException) -> str:
+    """Return which line of a file of the user's raised an error, as "mine.py, line 7,"; "" if it was none of theirs."""
+    from dp_bandit_envs.simulation.code_digest import INSTALLED
+
+    places = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
+    # What a worker process raised comes with its traceback as text.
+    places += re.findall(r'File "(.+?)", line (\d+)', str(error.__cause__ or ""))
+    if not places:
+        return ""
+    file, line = places[-1]
+    ours = {
+        getattr(module, "__file__", "") for name, module in sys.modules.items() if name.startswith("dp_bandit_envs")
+    }
+    if file in ours or file.startswith(("<", *INSTALLED)):
+        return ""
+    return f"{PurePath(file).name}, line {line},"

@@ -3,16 +3,14 @@
 import functools
 import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.algorithms import ALGORITHMS, Algorithm, calibrated_in, make_algorithm
+from dp_bandit_envs.algorithms import ALGORITHMS, Algorithm
 from dp_bandit_envs.comparison.asked_games import loaded
-from dp_bandit_envs.envs.bandit_env import BanditEnv
-from dp_bandit_envs.errors import UnreachableGuaranteeError, WrongTypeError
-from dp_bandit_envs.experiments.specs import AlgorithmSpec
-from dp_bandit_envs.written_arguments import in_brackets, read_call
+from dp_bandit_envs.errors import WrongTypeError
+from dp_bandit_envs.written_arguments import in_brackets, read_arguments, read_call
 
 FIXED_BY = {"EXP3-tau": "batch_size"}
 """The parameter that fixes the privacy of an algorithm in place of epsilon and delta."""
@@ -90,14 +88,15 @@ def usual_delta(name: str, horizon: int) -> float:
     return float(horizon) ** -2
 
 
-def asked(algorithm: Any, label: str | None = None) -> Asked:
+def asked(algorithm: Any, label: str | None = None, given: Mapping[str, Any] | None = None) -> Asked:
     """Return what is asked for by a name, an object or a function.
 
     Args:
-        algorithm: `NAME`, `NAME:parameter=value,parameter=value`, or `module:Name` for something importable; an
-            `Algorithm`; an agent's class, which plays without a wrapper; or a function that returns an `Algorithm` and
-            takes, if it likes, `epsilon` and `delta`.
+        algorithm: `NAME`, `NAME:parameter=value,parameter=value`, or `module:Name` for something importable, which may
+            have parameters, too; an `Algorithm`; an agent's class, which plays without a wrapper; or a function that
+            returns an `Algorithm` and takes, if it likes, `epsilon` and `delta`.
         label: Its name for readers; by default its own.
+        given: Parameters for a class or a function.
 
     Raises:
         UnknownNameError: If there is no such algorithm.
@@ -105,14 +104,13 @@ def asked(algorithm: Any, label: str | None = None) -> Asked:
         WrongTypeError: If it is none of these.
     """
     if isinstance(algorithm, str):
-        module = re.fullmatch(r"([\w.]+):([A-Za-z_]\w*)", algorithm)
+        module = re.fullmatch(r"([\w.]+):([A-Za-z_]\w*)(?::(.*))?", algorithm)
         if module and module[1].lower() not in {known.lower() for known in ALGORITHMS}:
-            found = getattr(loaded(module[1]), module[2], None)
-            if found is None:
-                raise ValueError(f"{module[1]} must have {module[2]}; received {algorithm!r}, and it has none.")
-            return asked(found, label or module[2])
+            return _imported(module[1], module[2], module[3], label)
         return _of_text(algorithm, label)
+    given = dict(given or {})
     if isinstance(algorithm, Algorithm):
+        _refuse_unknown(algorithm.name, given, {})
         return Asked(label or algorithm.name, {}, label or algorithm.name, {}, functools.partial(_itself, algorithm))
     if not callable(algorithm):
         raise WrongTypeError(WANTED.format(f"a {type(algorithm).__name__}"))
@@ -124,14 +122,24 @@ def asked(algorithm: Any, label: str | None = None) -> Asked:
     # Noise follows from what plays, not from what it is called here.
     own_name = getattr(algorithm, "__name__", type(algorithm).__name__)
     bare = functools.partial(Algorithm, own_name, algorithm)
+    _refuse_unknown(own_name, given, takes)
+    shown = f"{name}{in_brackets(given)}"
     if isinstance(algorithm, type):
-        return Asked(name, {}, name, {}, bare)
+        made_with = functools.partial(_agent_with, own_name, algorithm) if given else bare
+        return Asked(name, given, shown, {}, made_with)
     needed = [key for key, one in takes.items() if one.default is one.empty and one.kind in (0, 1, 3)]
+    needed = [key for key in needed if key not in given]
     if set(needed) - {"epsilon", "delta"}:
         raise WrongTypeError(f"{name} must need no arguments but epsilon and delta; it needs {', '.join(needed)}.")
-    made = algorithm(**{key: 1.0 if key == "epsilon" else 1e-6 for key in needed})
+    try:
+        made = algorithm(**{key: 1.0 if key == "epsilon" else 1e-6 for key in needed}, **given)
+    except (ValueError, TypeError, ImportError, OSError):
+        raise  # they say what is wrong
+    except Exception as error:
+        raise ValueError(f"{name} must return an Algorithm; it raises {type(error).__name__}: {error}.") from error
     if isinstance(made, Algorithm):
-        return Asked(label or made.name, {}, label or made.name, takes, algorithm)
+        name = label or made.name
+        return Asked(name, given, f"{name}{in_brackets(given)}", takes, algorithm)
     of_privacy = [key for key in ("epsilon", "delta") if key in takes]
     if hasattr(made, "update") and of_privacy:
         raise WrongTypeError(
@@ -140,86 +148,41 @@ def asked(algorithm: Any, label: str | None = None) -> Asked:
             " LaplaceClipRescale(env, epsilon=epsilon))."
         )
     if hasattr(made, "update"):
-        return Asked(name, {}, name, {}, bare)
+        return Asked(name, given, shown, {}, functools.partial(_agent_with, own_name, algorithm) if given else bare)
     raise WrongTypeError(WANTED.format(f"a function that returns a {type(made).__name__}"))
-
-
-def contestants(
-    one: Asked,
-    epsilons: list[float],
-    delta: float | None,
-    game: Callable[[], BanditEnv],
-    *,
-    at_guarantee: bool = False,
-) -> Iterator[AlgorithmSpec]:
-    """Yield an algorithm at each epsilon at which it plays a game: once, if it takes none.
-
-    Args:
-        one: The algorithm.
-        epsilons: For all algorithms that take one; none for each algorithm's own.
-        delta: For all algorithms that take one, or None for T^-2.
-        game: Makes the game.
-        at_guarantee: Whether each epsilon, with `delta` or else 0, is a guarantee that its real one has to meet as
-            closely as possible from below.
-
-    Raises:
-        UnreachableGuaranteeError: If its guarantee cannot meet the target. One that never guarantees anything plays as
-            it is, for comparison.
-        WrongTypeError: If an algorithm that is in no table would have to be calibrated.
-    """
-    levels: list[float | None] = [*epsilons]
-    for epsilon in levels or [None]:
-        if at_guarantee and epsilon is not None:
-            parameters = _calibrated(one, (epsilon, delta or 0.0), game())
-            played: float | None = None if parameters is None else epsilon
-            parameters = one.parameters if parameters is None else parameters
-        else:
-            parameters = one.at(epsilon, delta, lambda: game().horizon)
-            played = epsilon if one.takes_epsilon else None
-        several = len(epsilons) > 1 and played is not None
-        label = one.label({"epsilon": f"{played:g}"} if several else {})
-        yield AlgorithmSpec(one.name, parameters, label, shown_as=one.shown_as, asked=played, maker=one.maker)
-        if played is None:
-            return
-
-
-def _calibrated(one: Asked, target: tuple[float, float], game: BanditEnv) -> dict[str, Any] | None:
-    """Return the parameters that meet a guarantee; None for an algorithm that guarantees nothing."""
-    never = one.maker is None and not one.takes_epsilon
-    if one.maker is None:
-        made = make_algorithm(one.name, **one.parameters)
-        made.check_game(game)
-        if never and made.guarantee_in(game).model == "none":
-            return None
-        return calibrated_in(one.name, target, game, **one.parameters)
-    made = one.maker()
-    guarantee = made.guarantee_in(game)
-    if guarantee.model == "none":
-        return None
-    if "epsilon" in one.takes:
-        raise WrongTypeError(
-            f"{one.shown_as} must be registered to be calibrated; received a function. Use register_algorithm, and give"
-            " its name."
-        )
-    reached = guarantee.epsilon_at(target[1]) if target[1] > 0 else guarantee.pure_epsilon
-    if not reached <= target[0]:
-        raise UnreachableGuaranteeError(
-            f"{one.shown_as} must have a guarantee of at most the target; it has epsilon = {reached:g}, and the target"
-            f" is {target[0]:g}. Use another parameter for it."
-        )
-    return {}
 
 
 def _of_text(text: str, label: str | None) -> Asked:
     written, parameters = read_call(text)
     name = checks.known_name("algorithm", written, ALGORITHMS)
     takes = {key: one for key, one in inspect.signature(ALGORITHMS[name]).parameters.items() if key != "label"}
-    unknown = sorted(set(parameters) - set(takes))
+    _refuse_unknown(name, parameters, takes)
+    return Asked(name, parameters, label or f"{name}{in_brackets(parameters)}", takes)
+
+
+def _imported(module: str, name: str, written: str | None, label: str | None) -> Asked:
+    found = getattr(loaded(module), name, None)
+    if found is None:
+        raise ValueError(f"{module} must have {name}; received '{module}:{name}', and it has none.")
+    if written == "":
+        raise ValueError(f"parameters must follow the second colon, as in {module}:{name}:parameter=value; none do.")
+    given = read_arguments(written or "", name)
+    one = asked(found, name, given)
+    return one if label is None else one._replace(shown_as=label)
+
+
+def _refuse_unknown(name: str, given: Mapping[str, Any], takes: Mapping[str, inspect.Parameter]) -> None:
+    if any(one.kind is one.VAR_KEYWORD for one in takes.values()):
+        return
+    unknown = sorted(set(given) - set(takes))
     if unknown:
         known = ", ".join(sorted(takes)) or "none"
         raise ValueError(f"{name} has no parameter {unknown[0]!r}. Known: {known}.")
-    return Asked(name, parameters, label or f"{name}{in_brackets(parameters)}", takes)
 
 
 def _itself(algorithm: Algorithm) -> Algorithm:
     return algorithm
+
+
+def _agent_with(name: str, make: Callable[..., Any], **parameters: Any) -> Algorithm:
+    return Algorithm(name, functools.partial(make, **parameters), parameters=parameters)

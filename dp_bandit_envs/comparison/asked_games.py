@@ -1,5 +1,6 @@
 """Reads the games of a comparison: ids, files of gains, adversaries of your own, each in several sizes."""
 
+import dataclasses
 import importlib
 import inspect
 import os
@@ -14,7 +15,7 @@ import numpy as np
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries.adversary import Adversary
 from dp_bandit_envs.envs.registration import GAMES, IDS, foreign_games, register_adversary
-from dp_bandit_envs.errors import WrongTypeError
+from dp_bandit_envs.errors import LedgerError, WrongTypeError
 from dp_bandit_envs.experiments.specs import GameSpec
 from dp_bandit_envs.written_arguments import in_brackets, read_arguments
 
@@ -25,7 +26,7 @@ PLAIN = (bool, int, float, str)
 Environments = str | type[Adversary] | tuple[str, Mapping[str, Any]]
 
 
-def game_of(environment: Any, persons: str | None = None) -> GameSpec:
+def game_of(environment: Any, persons: str | None = None, ledger: Any = None) -> GameSpec:
     """Return one game.
 
     Args:
@@ -34,6 +35,7 @@ def game_of(environment: Any, persons: str | None = None) -> GameSpec:
             module's name, `mine:DPBandit-Drifting-v0`; or a class that inherits `Adversary`, itself or as
             `mine:Drifting`; or a file of gains; or a pair of an id and a mapping of arguments.
         persons: For a file of gains: the most records of a person, or the name of the column that says whose they are.
+        ledger: For a file of gains: the `Ledger` that counts its games.
 
     Raises:
         UnknownNameError: If there is no such environment; the message suggests near names.
@@ -52,7 +54,9 @@ def game_of(environment: Any, persons: str | None = None) -> GameSpec:
             f" inherits Adversary, or a file of gains; received a {type(environment).__name__}."
         )
     if environment.endswith(FILE_ENDINGS):
-        return _file(environment, persons)
+        return dataclasses.replace(_file(environment, persons), ledger=ledger)
+    if ledger is not None:
+        raise LedgerError(f"a ledger is for a file of gains, such as my.csv; received the environment {environment!r}.")
     if persons is not None:
         raise ValueError(f"persons is for a file of gains, such as my.csv; received the environment {environment!r}.")
     module, id_ = _with_module(environment)
@@ -92,7 +96,8 @@ def sized(
             shown = ([] if len(n_arms) == 1 else [f"K = {k}"]) + ([] if len(horizons) == 1 else [f"T = {t:,}"])
             title = ", ".join([game.title, *shown])
             key = "-".join([game.key, *(f"{name}={value}" for name, value in extra.items())])
-            made.append(GameSpec(key, title, game.env_id, {**game.env_kwargs, **extra}, environment=game.title))
+            more: dict[str, Any] = {"env_kwargs": {**game.env_kwargs, **extra}, "environment": game.title}
+            made.append(dataclasses.replace(game, key=key, title=title, **more))
     return made
 
 

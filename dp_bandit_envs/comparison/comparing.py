@@ -11,6 +11,7 @@ from dp_bandit_envs.comparison.asked_games import Environments
 from dp_bandit_envs.comparison.compared import Comparison, comparison_of
 from dp_bandit_envs.comparison.question import question
 from dp_bandit_envs.comparison.saving import folder_of, write_tables
+from dp_bandit_envs.comparison.shown_progress import ShownProgress
 from dp_bandit_envs.errors import WrongTypeError
 from dp_bandit_envs.experiments.chunked_run import run
 from dp_bandit_envs.experiments.experiment import Experiment
@@ -32,6 +33,7 @@ def compare(
     epsilon: float | Sequence[float] | None = None,
     delta: float | None = None,
     at_guarantee: bool = False,
+    rounds_per_person: int | None = None,
     horizon: int | Sequence[int] | None = None,
     n_arms: int | Sequence[int] | None = None,
     trials: int = 100,
@@ -39,7 +41,7 @@ def compare(
     checkpoints: str = "linear",
     folder: str | Path | None = None,
     jobs: int = 1,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Callable[[int, int], None] | bool = True,
     cluster: "str | Client | None" = None,
     device: str = "cpu",
 ) -> Comparison:
@@ -58,6 +60,7 @@ def compare(
         delta: For every algorithm that takes one beside an epsilon; by default T^-2.
         at_guarantee: Whether each epsilon, with `delta` or else 0, is a guarantee that every algorithm's real one meets
             as closely as possible from below, as with `calibrate`. Algorithms that guarantee nothing play as they are.
+        rounds_per_person: The most rounds of one person, whom that guarantee is for; by default it is for a round.
         horizon: One or several numbers of rounds T; by default each environment's own.
         n_arms: One or several numbers of arms K; by default each environment's own.
         trials: Number of games of each.
@@ -66,7 +69,8 @@ def compare(
         folder: Where to keep the results while they are made. The same call continues where it was interrupted, and
             several processes share the work; `load` reads a finished folder. By default they are in memory only.
         jobs: Number of games to play at a time.
-        progress: Called with (rounds played, rounds in all).
+        progress: Whether to show on stderr how far it is, if that takes more than some seconds: one line in a terminal,
+            a few lines in a file or a notebook. Or a function that is called with (rounds played, rounds in all).
         cluster: As for `simulate`.
         device: As for `simulate`.
 
@@ -93,6 +97,7 @@ def compare(
         epsilon=epsilon,
         delta=delta,
         at_guarantee=at_guarantee,
+        rounds_per_person=rounds_per_person,
         horizon=horizon,
         n_arms=n_arms,
         trials=trials,
@@ -102,8 +107,8 @@ def compare(
     experiment.check()
     checks.integer("jobs", jobs, at_least=1)
     checks.one_of("device", device, DEVICES)
-    if not (progress is None or callable(progress)):
-        raise WrongTypeError(f"progress must be a function of two numbers; received {progress!r}.")
+    if not (progress is None or isinstance(progress, bool) or callable(progress)):
+        raise WrongTypeError(f"progress must be True, False or a function of two numbers; received {progress!r}.")
     if epsilon is not None and all(one.asked is None for one in experiment.all_contestants):
         names = ", ".join(dict.fromkeys(one.shown_as or one.name for one in experiment.all_contestants))
         raise ValueError(f"epsilon must be for an algorithm that takes one; none of {names} does. Leave it out.")
@@ -127,19 +132,25 @@ def _played(
     experiment: Experiment,
     path: Path,
     *,
-    progress: Callable[[int, int], None] | None,
+    progress: Callable[[int, int], None] | bool | None,
     keep: bool = False,
     **settings: Any,
 ) -> Comparison:
     """Play what is missing in a folder; `keep` all arrays in memory, because the folder will be gone."""
     configuration = experiment.configuration()
     done, total = 0, experiment.rounds
+    shown = ShownProgress() if progress is True else None
+    tell = shown or (progress if callable(progress) else None)
 
     def advance(_: str | None, rounds: int) -> None:
         nonlocal done
         done += rounds
-        if progress is not None:
-            progress(done, total)
+        if tell is not None:
+            tell(done, total)
 
-    arrays = run(experiment, ResultsFolder(path, configuration), progress=advance, **settings).arrays
+    try:
+        arrays = run(experiment, ResultsFolder(path, configuration), progress=advance, **settings).arrays
+    finally:
+        if shown is not None:
+            shown.end()
     return comparison_of(configuration, dict(arrays) if keep else arrays)

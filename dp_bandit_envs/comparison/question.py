@@ -10,7 +10,8 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import Algorithm
-from dp_bandit_envs.comparison.asked_algorithms import Asked, asked, contestants
+from dp_bandit_envs.comparison.asked_algorithms import Asked, asked
+from dp_bandit_envs.comparison.asked_epsilons import Wanted, contestants
 from dp_bandit_envs.comparison.asked_games import game_of, sized
 from dp_bandit_envs.errors import LedgerError, WrongTypeError
 from dp_bandit_envs.experiments.experiment import Experiment
@@ -29,17 +30,20 @@ def question(
     epsilon: Any = None,
     delta: float | None = None,
     at_guarantee: bool = False,
+    rounds_per_person: int | None = None,
     horizon: Any = None,
     n_arms: Any = None,
     trials: int = 100,
     seed: Seed = "auto",
     checkpoints: str = "linear",
     persons: str | None = None,
+    ledger: Any = None,
     name: str | None = None,
 ) -> Experiment:
     """Return the experiment; the arguments are those of `compare`.
 
     `persons` is for a file of gains: the most records of a person, or the name of the column that says whose they are.
+    `ledger` is for one file of gains, too, and counts its games.
     `name` is the experiment's; by default one made of its games and algorithms.
     """
     epsilons = [checks.epsilon(one) for one in several("epsilon", epsilon)]
@@ -52,6 +56,11 @@ def question(
             raise ValueError("epsilon must be given with at_guarantee: it is the guarantee that is asked for.")
         if not all(0 < one < math.inf for one in epsilons):
             raise ValueError(f"epsilon must be finite and greater than 0 with at_guarantee; received {epsilons}.")
+    if rounds_per_person is not None and not at_guarantee:
+        raise ValueError("rounds_per_person is for the guarantee that is asked for with at_guarantee; leave it out.")
+    if rounds_per_person is not None:
+        rounds_per_person = checks.integer("rounds_per_person", rounds_per_person, at_least=1)
+    privacy = Wanted(epsilons, delta, at_guarantee, rounds_per_person)
     own_horizon = len(horizons) > 1
     experiment = Experiment(
         name=name or "compare",
@@ -63,12 +72,14 @@ def question(
         checkpoints=checks.one_of("checkpoints", checkpoints, SPACINGS),
     )
     size: Any = {"n_arms": sizes or [None], "horizons": horizons or [None], "own_horizon": own_horizon}
-    games = [game for one in _listed(environments) for game in sized(game_of(one, persons), **size)]
+    games = [game for one in _listed(environments) for game in sized(game_of(one, persons, ledger), **size)]
+    if ledger is not None and len(games) > 1:
+        raise LedgerError(
+            f"a ledger is for one game on one file, so that all of it counts, or nothing; received {len(games)}"
+            " games. Play each in a command of its own."
+        )
     wanted = _wanted(algorithms)  # after the games, whose modules may register algorithms
-    panels = [
-        dataclasses.replace(game, contestants=_players(wanted, epsilons, delta, experiment, game, at_guarantee))
-        for game in games
-    ]
+    panels = [dataclasses.replace(game, contestants=_players(wanted, privacy, experiment, game)) for game in games]
     _refuse_doubles("environments", [panel.key for panel in panels])
     if not at_guarantee:
         _refuse_unused([one for panel in panels for one in panel.contestants or ()], epsilons, delta)
@@ -130,22 +141,15 @@ def _wanted(algorithms: Any) -> list[Asked]:
 
 
 def _players(
-    wanted: list[Asked],
-    epsilons: list[float],
-    delta: float | None,
-    experiment: Experiment,
-    panel: GameSpec,
-    at_guarantee: bool,
+    wanted: list[Asked], privacy: Wanted, experiment: Experiment, panel: GameSpec
 ) -> tuple[AlgorithmSpec, ...]:
     game = experiment.game(panel)
-    if game.adversary.ledger is not None:
+    if game.adversary.ledger is not None and panel.ledger is None:
         raise LedgerError(
             "compare plays no data with a ledger, as a budget is for games that are meant to count. Use simulate, or"
             " leave the ledger out."
         )
-    return tuple(
-        one for each in wanted for one in contestants(each, epsilons, delta, lambda: game, at_guarantee=at_guarantee)
-    )
+    return tuple(one for each in wanted for one in contestants(each, privacy, lambda: game))
 
 
 def _refuse_unused(players: list[AlgorithmSpec], epsilons: list[float], delta: float | None) -> None:

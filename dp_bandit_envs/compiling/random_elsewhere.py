@@ -58,11 +58,22 @@ def _found(function: Any, seen: set[Any]) -> Iterator[tuple[str, int]]:
 
 
 def _loaded(code: CodeType, known: Mapping[str, Any]) -> Iterator[tuple[str, Any, int]]:
-    """Yield what a function loads: global names, and attributes of modules, as `np.random.normal`."""
+    """Yield what a function loads: global names, and attributes of modules, as `np.random.normal`.
+
+    A variable of its own stands for the module that was last put into it, as in `n = np; n.random.normal()`.
+    """
     name, value, line = "", None, code.co_firstlineno
+    own: dict[str, tuple[str, Any]] = {}
     for step in dis.get_instructions(code):
         line = step.positions.lineno if step.positions and step.positions.lineno else line
-        if step.opname in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF"):
+        stores, loads = _variables(step)
+        if stores and isinstance(value, ModuleType):
+            own |= dict.fromkeys(stores, (name, value))
+        elif stores:
+            own = {key: one for key, one in own.items() if key not in stores}
+        if loads in own:
+            name, value = own[loads]
+        elif step.opname in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF"):
             name, value = step.argval, known.get(step.argval)
         elif step.opname in ("LOAD_ATTR", "LOAD_METHOD") and isinstance(value, ModuleType):
             name, value = f"{name}.{step.argval}", getattr(value, step.argval, None)
@@ -72,7 +83,17 @@ def _loaded(code: CodeType, known: Mapping[str, Any]) -> Iterator[tuple[str, Any
             name, value = "", None
     for const in code.co_consts:
         if isinstance(const, CodeType):
-            yield from _loaded(const, known)
+            yield from _loaded(const, {**known, **{key: one for key, (_, one) in own.items()}})
+
+
+def _variables(step: dis.Instruction) -> tuple[tuple[str, ...], str]:
+    """Return which of the function's own variables an instruction writes, and which it leaves on the stack."""
+    names = step.argval if isinstance(step.argval, tuple) else (step.argval,)
+    if step.opname.startswith(("STORE_FAST_LOAD", "STORE_FAST_MAYBE_NULL_LOAD")):
+        return names[:1], names[-1]
+    if step.opname.startswith(("STORE_FAST", "STORE_DEREF")):
+        return names, ""
+    return (), names[-1] if step.opname.startswith(("LOAD_FAST", "LOAD_DEREF")) else ""
 
 
 def _is_random(value: Any) -> bool:

@@ -27,7 +27,8 @@ def make_adversary(env_class: type, adversary: Adversary | None, arguments: dict
     known = list(inspect.signature(adversary_class).parameters)
     unknown = [name for name in arguments if name not in known]
     if unknown:
-        raise UnknownArgumentError(f"{env_class.__name__}.__init__()", unknown[0], f"Known: {', '.join(known)}.")
+        hint = f"Known: {', '.join(known)}." if known else "An adversary's __init__ passes it to super().__init__()."
+        raise UnknownArgumentError(f"{env_class.__name__}.__init__()", unknown[0], hint)
     return adversary_class(**arguments)
 
 

@@ -217,7 +217,7 @@ class _Queue:
             common = {name: getattr(experiment, name) for name in ("horizon", "seed", "checkpoints")}
             players, env_kwargs = experiment.players(panel, first), experiment.env_kwargs(panel)
             prepared = prepare(panel.env_id, players, **common, env_kwargs=env_kwargs)
-            self._prepared[panel.key, first] = self._there(prepared)
+            self._prepared[panel.key, first] = self._there(prepared).entered(experiment.trials)
         return self._prepared[panel.key, first]
 
 

@@ -63,7 +63,8 @@ class Experiment:
 
     def env_kwargs(self, panel: GameSpec) -> dict[str, Any]:
         """Return a panel's arguments with files' content instead of their names, so that what is hashed is played."""
-        return {
+        counted = {} if panel.ledger is None else {"ledger": panel.ledger}
+        return counted | {
             key: self.files.get(value, value) if isinstance(value, str) and key != "persons" else value
             for key, value in panel.env_kwargs.items()
         }

@@ -85,6 +85,8 @@ class GameSpec:
             if the experiment has none.
         contestants: The algorithms that play it; None for those of the experiment.
         environment: Its name without number of arms and horizon, in a comparison over these; "" for the title.
+        ledger: Counts the games on its data, of an experiment whose only game it is. It changes no result, and is not
+            stored.
     """
 
     key: str
@@ -93,6 +95,7 @@ class GameSpec:
     env_kwargs: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     contestants: tuple[AlgorithmSpec, ...] | None = None
     environment: str = ""
+    ledger: Any = None
 
     def configuration(self, *, secret: bool = False) -> dict[str, Any]:
         """Return all of it as plain JSON values; contestants only where the panel has its own.

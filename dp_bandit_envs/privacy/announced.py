@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 from dp_bandit_envs.data_use import DataUse
-from dp_bandit_envs.errors import LedgerError
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 
 Games: TypeAlias = Sequence[Sequence[PrivacyGuarantee]]
@@ -28,12 +27,12 @@ class Shared:
 
     Attributes:
         paid: For each ledger's `id` the beginnings that were counted before: for which data, and how many.
-        refusal: The error with which a ledger refused to begin.
+        refusal: The error with which a game was refused to begin, by a ledger or because its data came too late.
         seed: A secret seed, for the first boundary that begins without one; wrappers above it are public.
     """
 
     paid: dict[str, dict[DataUse, int]] = dataclasses.field(default_factory=dict)
-    refusal: LedgerError | None = None
+    refusal: Exception | None = None
     seed: int | None = dataclasses.field(default=None, repr=False)
 
 
@@ -78,7 +77,7 @@ class Announced:
         return bool(enough)
 
     def raise_refusal(self) -> None:
-        """Raise the ledger's error anew, if it refused: its own traceback leads to frames with private gains."""
+        """Raise the error of a refused game anew: its own traceback leads to frames with private gains."""
         if self.shared.refusal is not None:
             raise type(self.shared.refusal)(*self.shared.refusal.args)
 

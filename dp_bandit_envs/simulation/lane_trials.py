@@ -11,6 +11,7 @@ from dp_bandit_envs.adversaries.round_by_round import RoundByRound
 from dp_bandit_envs.compiling.background import Stopped, never
 from dp_bandit_envs.compiling.fingerprint import is_ours
 from dp_bandit_envs.compiling.layout import empty_words
+from dp_bandit_envs.envs.ledger_of_many import counted
 from dp_bandit_envs.errors import GainRangeError
 from dp_bandit_envs.metrics.regrets import external_regret, policy_regret, pseudo_regret
 from dp_bandit_envs.protocols import FloatArray, IntArray
@@ -82,7 +83,8 @@ class FilledGains:
         self._adversary, self._checkpoints, self._round = adversary, checkpoints, 0
         self._games = [copy.copy(adversary) for _ in trials]
         for game, trial in zip(self._games, trials, strict=True):
-            game.begin(stream(seed, trial=trial, role=ADVERSARY))
+            with counted(game):
+                game.begin(stream(seed, trial=trial, role=ADVERSARY))
         self.means = [game.means for game in self._games]
         self._totals = np.zeros(adversary.n_arms * LANES)
         self.totals_at = np.zeros((len(checkpoints), adversary.n_arms, LANES))

@@ -65,6 +65,9 @@ class Outcome:
         """Draw a measure against the round; the arguments are those of `Simulation.plot`."""
         return drawn_outcomes([self], measure, band)
 
+    def _repr_html_(self) -> str:
+        return outcomes_table([self])
+
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Simulation(Mapping[str, Outcome]):

@@ -6,9 +6,9 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from dp_bandit_envs.adversaries import MemoryBounded, OutcomePools, Replay, Stochastic, Trial, VectorTable
+from dp_bandit_envs.adversaries import GainTable, MemoryBounded, OutcomePools, Replay, Stochastic, Trial, VectorTable
 from dp_bandit_envs.data_use import DataUse
-from dp_bandit_envs.errors import GainFileError
+from dp_bandit_envs.errors import GainFileError, WrongTypeError
 from tests.tools.refusals import refused
 
 LONG = "arm,gain,who\n0,.1,ann\n0,.2,bob\n1,.3,ann\n1,.4,ann\n1,.5,cleo\n"
@@ -63,6 +63,9 @@ def test_a_row_of_a_table_serves_once(tmp_path):
     assert Replay(np.zeros((4, 2))).data_use == DataUse(1)
     assert Replay(np.zeros((4, 2)), persons=9).data_use == DataUse(1, 4)
     assert VectorTable(np.zeros((4, 2))).data_use == DataUse(1)
+    assert GainTable(np.zeros((4, 2)), persons=np.array([1, 2, 2, 2])).data_use == DataUse(1, 3)
+    assert VectorTable(np.zeros((4, 2)), persons=9).data_use == DataUse(1, 4)
+    assert VectorTable(np.zeros((4, 2)), persons=["a", "b", "a", "a"], horizon=3).data_use == DataUse(1, 2)
 
 
 def test_the_column_of_persons_changes_no_gain(tmp_path):
@@ -121,3 +124,18 @@ def test_other_wrong_persons_are_refused(tmp_path):
             Replay(np.zeros((4, 2)), persons=persons)
     with refused(ValueError, "persons", 3, 2):
         OutcomePools([np.zeros(3), np.zeros(2)], persons=[["a", "b"], ["c", "d"]])
+
+
+@pytest.mark.parametrize("persons", ["anne", {"anne", "bert"}, {"anne": 2}])
+@pytest.mark.parametrize("kind", [GainTable, VectorTable, lambda table, persons: OutcomePools(table, persons=persons)])
+def test_persons_are_a_number_or_a_list_and_never_shown(kind, persons):
+    """The letters of a name are as many as the rows."""
+    with refused(WrongTypeError, "persons", type(persons).__name__) as caught:
+        kind(np.zeros((4, 2)), persons=persons)
+    assert "anne" not in str(caught.value)
+
+
+def test_a_list_of_persons_is_not_shown_by_replay():
+    with refused(WrongTypeError, "persons", "list") as caught:
+        Replay(np.zeros((2, 2)), persons=["anne", "bert"])
+    assert "anne" not in str(caught.value)

@@ -199,7 +199,7 @@ def test_a_made_up_game_has_the_gap_that_was_given():
     ("wrong", "words"),
     [
         ({"n_arms": 1}, ["arms", 2, 1]),
-        ({"n_arms": None}, ["arms"]),
+        ({"n_arms": None}, ["n_arms"]),
         ({"horizon": None}, ["horizon"]),
         ({"horizon": 3}, ["horizon", 4, 3]),
         ({"epsilon": 0}, ["epsilon", 0]),

@@ -776,11 +776,10 @@ def test_ctrl_c_says_that_nothing_is_lost(dp_bandit, monkeypatch):
 
 def test_our_own_bugs_keep_their_traceback(dp_bandit, monkeypatch):
     """An error that is nobody's input must not be dressed up as one."""
-
-    def broken(*given):
-        raise AssertionError("a bug")
-
-    monkeypatch.setattr(run_command, "cores", broken)
+    names = {}
+    bug = "def broken(*given):\n    raise AssertionError('a bug')\n"
+    exec(compile(bug, run_command.__file__, "exec"), names)
+    monkeypatch.setattr(run_command, "cores", names["broken"])
     with pytest.raises(AssertionError, match="a bug"):
         dp_bandit("run", "Stochastic", "EXP3", *SMALL)
 

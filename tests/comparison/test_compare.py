@@ -47,6 +47,20 @@ def noisy(*, epsilon=1.0):
     return Algorithm("Noisy", Exp3, lambda env: LaplaceClipRescale(env, epsilon=epsilon))
 
 
+class Chosen(FirstArm):
+    """Always plays one arm, by default the second."""
+
+    def __init__(self, arm=1):
+        self.arm = arm
+
+    def select_arm(self):
+        """Return the arm."""
+        return self.arm
+
+
+FIXED = noisy(epsilon=3.0)
+
+
 class Halves(adversaries.Adversary):
     """All gains are a half."""
 
@@ -104,6 +118,29 @@ def test_own_agents_algorithms_functions_and_adversaries_are_welcome():
     assert np.all(only(compared, environment="Halves", algorithm="first").values("external_regret") == 0)
     at_two = [compared.select(algorithm="noisy", epsilon=epsilon)[0].values("collected") for epsilon in (0.5, 2.0)]
     assert not np.array_equal(*at_two)
+
+
+def test_parameters_follow_a_name_in_a_module():
+    """Arm 0 has the mean 0.9 and arm 1 the mean 0.5; the same agent with other parameters is another entry."""
+    asked = [f"{__name__}:Chosen", f"{__name__}:Chosen:arm=0", f"{__name__}:noisy:epsilon=3", f"{__name__}:noisy"]
+    compared = compare(MEANS, asked, epsilon=[0.5, 2], **SMALL)
+    assert {(entry.algorithm, entry.asked, entry.level.epsilon) for entry in compared} == {
+        ("Chosen", None, np.inf),
+        ("Chosen (arm=0)", None, np.inf),
+        ("noisy (epsilon=3)", None, 3.0),
+        ("noisy", 0.5, 0.5),
+        ("noisy", 2.0, 2.0),
+    }
+    regret = {
+        name: only(compared, algorithm=name).values("pseudo_regret")[:, -1] for name in ("Chosen", "Chosen (arm=0)")
+    }
+    assert np.allclose(regret["Chosen"], 60 * 0.4) and np.allclose(regret["Chosen (arm=0)"], 0)
+
+
+def test_an_algorithm_of_ones_own_is_found_at_its_guarantee():
+    """Four rounds of a person at a quarter of the epsilon that is asked for."""
+    compared = compare("Stochastic", noisy, epsilon=[0.5, 2], at_guarantee=True, rounds_per_person=4, **SMALL)
+    assert [entry.level.epsilon for entry in compared] == pytest.approx([0.125, 0.5])
 
 
 def test_two_epsilons_of_one_function_have_noise_of_their_own():
@@ -174,11 +211,10 @@ def test_gains_are_played_and_never_written(kind, tmp_path):
         (("Stochastic", lambda size: None, {}), WrongTypeError, ("size",)),
         (("Stochastic", "no.such.module:Name", {}), ValueError, ("no",)),
         (("Stochastic", "tests.comparison.test_compare:Missing", {}), ValueError, ("Missing",)),
-        (
-            ("Stochastic", {"noisy": noisy}, {"epsilon": 1, "at_guarantee": True}),
-            WrongTypeError,
-            ("register_algorithm",),
-        ),
+        (("Stochastic", f"{__name__}:Chosen:arms=1", {}), ValueError, ("Chosen", "'arms'", "arm")),
+        (("Stochastic", f"{__name__}:noisy:", {}), ValueError, ("noisy", "parameter=value")),
+        (("Stochastic", f"{__name__}:noisy:epsilon", {}), ValueError, ("'epsilon'", "name=value")),
+        (("Stochastic", f"{__name__}:FIXED:epsilon=1", {}), ValueError, ("'epsilon'",)),
     ],
 )
 def test_wrong_words_are_refused(words, error, named):

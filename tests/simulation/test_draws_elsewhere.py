@@ -51,8 +51,19 @@ def learns_by_chance(state, arm, seen):
     return state
 
 
+def under_another_name(state, rng):
+    n = np
+    return int(n.random.random() * len(state.totals))  # here
+
+
+def names_reused(state, rng):
+    n = np
+    n = rng
+    return int(n.random() * len(state.totals))
+
+
 CHOOSE = [(of_numpy, "np.random"), (of_python, "random.random"), (by_name, "standard_normal"), (of_its_own, "STREAM")]
-CHOOSE += [(compiled_by_hand, "tossed")]
+CHOOSE += [(compiled_by_hand, "tossed"), (under_another_name, "np.random")]
 
 
 @pytest.mark.parametrize("choose, named", CHOOSE, ids=[choose.__name__ for choose, _ in CHOOSE])

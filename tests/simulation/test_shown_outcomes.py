@@ -45,6 +45,11 @@ def rows_of(table):
     return [[cell.text for cell in row] for row in rows]
 
 
+def test_an_outcome_alone_is_its_line_of_the_table():
+    one, other = outcome(), outcome("UCB", scale=2.0)
+    assert rows_of(other._repr_html_())[1:] == rows_of(simulation(one, other)._repr_html_())[2:]
+
+
 def test_the_table_has_guarantee_and_regret_of_each_algorithm():
     """The last regrets are 10 times 0.5, 0.75, 1, 1.25, 1.5.
 

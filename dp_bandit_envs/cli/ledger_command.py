@@ -1,0 +1,85 @@
+"""`dp-bandit ledger`: makes the file that keeps a budget for data, or says what is left of it."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dp_bandit_envs.cli.options import number
+from dp_bandit_envs.cli.terminal import console
+
+if TYPE_CHECKING:
+    from dp_bandit_envs.privacy.ledger import Ledger
+
+EXAMPLES = (
+    "Examples: dp-bandit ledger budget.json --epsilon 3 --unit person; dp-bandit run clean.csv DP-KLUCB --epsilon 0.1"
+    " --persons person --ledger budget.json; dp-bandit ledger budget.json"
+)
+
+
+def ledger(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The ledger: one file for each data set.")],
+    epsilon: Annotated[
+        float | None,
+        typer.Option(
+            parser=number, metavar="NUMBER", help="Make the file, with this budget for all games on the data together."
+        ),
+    ] = None,
+    delta: Annotated[
+        float, typer.Option(parser=number, metavar="NUMBER", help="The delta of that budget, as 1e-6.")
+    ] = 0.0,
+    draws_delta: Annotated[
+        float,
+        typer.Option(
+            parser=number, metavar="NUMBER", help="What fast draws may add to that delta, by all games together."
+        ),
+    ] = 1e-6,
+    unit: Annotated[
+        str, typer.Option(help="Whom the budget is for: record, or person (games then need --persons).")
+    ] = "record",
+) -> None:
+    """Make a budget for all games on the same data (--epsilon), or say what is left of one."""
+    from dp_bandit_envs import checks
+    from dp_bandit_envs.privacy.data_units import UNITS
+    from dp_bandit_envs.privacy.ledger import Ledger
+
+    checks.one_of("--unit", unit, UNITS)
+    if epsilon is not None:
+        made = Ledger(
+            epsilon=epsilon,
+            delta=delta,
+            draws_delta=draws_delta,
+            unit="person" if unit == "person" else "record",
+            path=file,
+        )
+    elif delta or unit != "record":
+        raise ValueError("--epsilon must be given to make a ledger; --delta and --unit go with it.")
+    else:
+        made = opened(file)
+    console.print(about(made, file), markup=False, highlight=False, soft_wrap=True)
+
+
+def opened(file: Path) -> "Ledger":
+    """Return the ledger of a file.
+
+    Raises:
+        ValueError: If there is no such file.
+    """
+    from dp_bandit_envs.privacy.ledger import Ledger
+
+    if not file.exists():
+        raise ValueError(
+            f"--ledger must be a file that exists; there is no {str(file)!r}. Make it once for these data: dp-bandit"
+            f" ledger {file} --epsilon 3, where 3 is all that games on them may ever spend."
+        )
+    return Ledger.load(file)
+
+
+def about(one: "Ledger", file: Path) -> str:
+    """Return what may be spent, and what was."""
+    spent = one.spent
+    games = f"{spent.games:,} game{'' if spent.games == 1 else 's'}"
+    return (
+        f"{file}: the budget is {one.budget}. Spent by {games} so far: epsilon = {spent.epsilon:.6g}, delta ="
+        f" {spent.delta:.3g}; epsilon = {max(0.0, one.budget.epsilon - spent.epsilon):.6g} is left."
+    )

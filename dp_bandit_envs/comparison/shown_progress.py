@@ -1,0 +1,50 @@
+"""Shows on stderr how far a comparison is, if it takes seconds: one line in a terminal, a few lines elsewhere."""
+
+import sys
+import time
+from collections.abc import Callable
+from typing import TextIO
+
+QUIET = 3.0
+"""Seconds before the first word, so that what is quick stays silent."""
+BETWEEN = 0.5
+"""Seconds between two looks of the line in a terminal."""
+FIRST_LINE = 10.0
+"""Seconds before the first line where lines stay, as in a file or a notebook; each further one after twice as long."""
+
+
+class ShownProgress:
+    """Writes how many of the rounds are played.
+
+    Args:
+        stream: Where to write; by default stderr as it is now.
+        clock: Returns seconds.
+    """
+
+    def __init__(self, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+        self._stream = sys.stderr if stream is None else stream
+        self._clock, self._began = clock, clock()
+        self._rewrites = self._stream is not None and self._stream.isatty()
+        self._next = QUIET if self._rewrites else FIRST_LINE
+        self._width = 0
+
+    def __call__(self, done: int, total: int) -> None:
+        """Take the rounds played, or found in the folder, and those in all."""
+        seconds = self._clock() - self._began
+        if self._stream is None or seconds < self._next or done >= total:
+            return
+        text = f"compare: {100 * done // total}% of {total:,} rounds, {seconds:,.0f} s"
+        if self._rewrites:
+            self._stream.write("\r" + text.ljust(self._width))
+            self._next, self._width = seconds + BETWEEN, len(text)
+        else:
+            self._stream.write(text + "\n")
+            self._next = 2 * seconds
+        self._stream.flush()
+
+    def end(self) -> None:
+        """Take the line of a terminal away."""
+        if self._width and self._stream is not None:
+            self._stream.write("\r" + " " * self._width + "\r")
+            self._stream.flush()
+            self._width = 0

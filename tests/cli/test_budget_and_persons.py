@@ -1,0 +1,125 @@
+"""`dp-bandit ledger`, `run --ledger`, `calibrate` and `--rounds-per-person`: what a person is promised."""
+
+import pytest
+
+from dp_bandit_envs import Ledger, calibrate, make_algorithm
+from dp_bandit_envs.cli.run_arguments import experiment_of
+from tests.tools.refusals import missing, refused
+
+LINES = "arm,gain,who\n" + "".join(f"{i % 2},{i % 3 / 2},p{i % 4}\n" for i in range(8))
+GAME = ["run", "mine.csv", "DP-EXP3-Lap", "--epsilon", "0.05", "--horizon", "16", "--persons", "who"]
+"""p0 has two of the four records of arm 0, each of which serves in 4 of 16 rounds, so that a person serves in 8."""
+
+
+@pytest.fixture(autouse=True)
+def mine(tmp_path):
+    """A file of records, and a module with an algorithm, in the folder in which the command line runs."""
+    (tmp_path / "mine.csv").write_text(LINES, encoding="utf-8")
+    (tmp_path / "ledger_parts.py").write_text(
+        "from dp_bandit_envs import Algorithm, Exp3, LaplaceClipRescale\n"
+        "def noisy(rate=0.5, epsilon=1.0):\n"
+        "    return Algorithm('Noisy', lambda: Exp3(exploration_rate=rate),\n"
+        "                     lambda env: LaplaceClipRescale(env, epsilon=2 * epsilon))\n",
+        encoding="utf-8",
+    )
+
+
+def test_a_run_counts_its_games_and_stops_at_the_budget(dp_bandit, tmp_path):
+    """8 rounds at 0.05 are 0.4 for a person; two more games of 0.4 do not fit into the 0.6 that are left."""
+    assert dp_bandit("ledger", "budget.json", "--epsilon", 1, "--unit", "person")[0] == 0
+    code, out, err = dp_bandit(*GAME, "--ledger", "budget.json", "--out", "one")
+    assert (code, err) == (0, "") and missing(" ".join(out.split()), "1 game", "epsilon = 0.4") == []
+    assert "budget.json" in (tmp_path / "one" / "report.md").read_text(encoding="utf-8")
+    code, _, err = dp_bandit(*GAME, "--ledger", "budget.json", "--out", "two", "--trials", 2)
+    assert code == 2 and missing(err, "budget", "2 more", "1.2") == []
+    assert not (tmp_path / "two" / "report.md").exists()
+    spent = Ledger.load(tmp_path / "budget.json").spent
+    assert (spent.games, spent.epsilon) == (1, pytest.approx(0.4))
+    code, out, _ = dp_bandit("ledger", "budget.json")
+    assert code == 0 and missing(out, "1 game", "epsilon = 0.6") == []
+
+
+def test_all_games_of_a_run_are_counted_before_the_first(dp_bandit, tmp_path):
+    dp_bandit("ledger", "budget.json", "--epsilon", 5, "--unit", "person")
+    both = ["run", "mine.csv", "DP-EXP3-Lap", "DP-IMED", *GAME[3:]]
+    assert dp_bandit(*both, "--trials", 3, "--ledger", "budget.json", "--out", "one")[0] == 0
+    assert Ledger.load(tmp_path / "budget.json").spent.games == 6
+    again = dp_bandit(*both, "--trials", 3, "--ledger", "budget.json", "--out", "one")
+    assert again[0] == 0 and Ledger.load(tmp_path / "budget.json").spent.games == 6  # nothing was played again
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        ([*GAME, "--ledger", "none.json"], ["none.json", "dp-bandit ledger"]),
+        ([*GAME, "--ledger", "budget.json", "--seed", "3"], ["--ledger", "--seed"]),
+        ([*GAME, "mine.csv", "--ledger", "budget.json"], ["--ledger", "2"]),
+        (["run", "Stochastic", "DP-IMED", "--ledger", "budget.json"], ["--ledger", "Stochastic"]),
+        (["run", "mine.csv", "Tsallis-INF", "--persons", "who", "--ledger", "budget.json"], ["guaranteed"]),
+        (["run", "mine.csv", "DP-IMED", "--persons", "who", "--ledger", "mine.csv"], ["mine.csv"]),
+        (["ledger", "budget.json", "--epsilon", "2"], ["budget", "--epsilon"]),
+        (["ledger", "budget.json", "--unit", "person"], ["--epsilon", "--unit"]),
+        (["ledger", "new.json", "--epsilon", "1", "--unit", "patient"], ["--unit", "'patient'"]),
+        (["ledger", "new.json"], ["new.json", "--epsilon"]),
+        ([*GAME, "--ledger", "strict.json"], ["--draws-delta"]),
+    ],
+)
+def test_a_wrong_ledger_is_one_sentence_and_spends_nothing(dp_bandit, tmp_path, words, named):
+    dp_bandit("ledger", "budget.json", "--epsilon", 1, "--unit", "person")
+    dp_bandit("ledger", "strict.json", "--epsilon", 1, "--unit", "person", "--draws-delta", 0)
+    code, _, err = dp_bandit(*words)
+    assert code == 2 and missing(err, *named) == [] and "Traceback" not in err
+    assert Ledger.load(tmp_path / "budget.json").spent.games == 0
+
+
+def test_calibrate_prints_what_python_finds_for_a_person(dp_bandit):
+    size = {"n_arms": 3, "horizon": 500}
+    words = ["--epsilon", "1", "--delta", "1e-6", "--arms", "3", "--horizon", "500", "--rounds-per-person", "4"]
+    code, out, err = dp_bandit("calibrate", "EXP3-tau", "Private-UCB", "DP-UCB-INT", *words)
+    assert (code, err) == (0, "")
+    for name, line in zip(("EXP3-tau", "Private-UCB", "DP-UCB-INT"), out.splitlines(), strict=True):
+        one = calibrate(name, epsilon=1, delta=1e-6, rounds_per_person=4, **size)
+        found = {key: value for key, value in one.parameters.items() if value is not None}
+        assert line.startswith(f"{name}:{','.join(f'{key}={value}' for key, value in found.items())} ")
+        assert 0.9 < one.guarantee(**size).for_group(4).epsilon_at(1e-6) <= 1
+    # Without persons it is for a round, which is protected less.
+    assert calibrate("Private-UCB", epsilon=1, **size).parameters["epsilon"] == pytest.approx(3)
+
+
+def test_an_algorithm_of_mine_is_calibrated_too(dp_bandit):
+    words = "--epsilon 1 --arms 3 --horizon 50 --rounds-per-person 2"
+    code, out, _ = dp_bandit("calibrate", "ledger_parts:noisy:rate=0.2", *words.split())
+    written, _, said = out.partition("   ")
+    name, _, value = written.rpartition("=")
+    assert (code, name) == (0, "ledger_parts:noisy:rate=0.2,epsilon") and "epsilon = 1," in said
+    assert float(value) == pytest.approx(0.25)  # it makes noise for twice its epsilon
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        ("calibrate DP-IMED --epsilon 1 --arms 3", ["--horizon"]),
+        ("calibrate DP-IMED:epsilon=2 --epsilon 1 --arms 3 --horizon 9", ["DP-IMED", "epsilon"]),
+        ("calibrate UCB --epsilon 1 --arms 3 --horizon 9", ["UCB", "private"]),
+        ("calibrate DP-IMED --epsilon 1 --arms 1 --horizon 9", ["--arms", "2", "1"]),
+        ("calibrate DP-IMED --epsilon 1 --arms 3 --horizon 9 --rounds-per-person 0", ["--rounds-per-person", "1", "0"]),
+        ("calibrate EXP3 --epsilon 1 --arms 3 --horizon 9 --rounds-per-person 7", ["EXP3", "7 rounds"]),
+        ("run Stochastic DP-IMED --epsilon 1 --rounds-per-person 2", ["--rounds-per-person", "--at-guarantee"]),
+        (
+            "run mine.csv DP-IMED --epsilon 1 --at-guarantee --rounds-per-person 2 --persons who --horizon 16",
+            ["8", "2"],
+        ),
+    ],
+)
+def test_a_wrong_question_is_one_sentence(dp_bandit, words, named):
+    code, _, err = dp_bandit(*words.split())
+    assert code == 2 and missing(err, *named) == [] and "Traceback" not in err
+
+
+def test_at_guarantee_is_for_a_person_if_their_rounds_are_given():
+    asked_for = {"epsilon": 1.0, "at_guarantee": True, "horizon": 300, "trials": 2}
+    (one,) = experiment_of(["Stochastic"], ["DP-IMED"], rounds_per_person=3, **asked_for).contestants
+    guarantee = make_algorithm(one.name, **one.parameters).guarantee(n_arms=4, horizon=300)
+    assert guarantee.epsilon == pytest.approx(1 / 3) and guarantee.for_group(3).epsilon <= 1
+    with refused(ValueError, "rounds_per_person", "1", "0"):
+        experiment_of(["Stochastic"], ["DP-IMED"], rounds_per_person=0, **asked_for)

@@ -1,0 +1,65 @@
+"""Progress of `compare` on stderr: silent if quick, one line in a terminal, a handful of lines in an hour elsewhere."""
+
+import io
+
+import pytest
+
+from dp_bandit_envs import compare
+from dp_bandit_envs.comparison import shown_progress
+from dp_bandit_envs.comparison.shown_progress import ShownProgress
+
+
+class Terminal(io.StringIO):
+    """A stream that says that it is a terminal."""
+
+    def isatty(self):
+        """Return that it is one."""
+        return True
+
+
+def after(stream, seconds, done=50):
+    """Return progress that was told something once each second."""
+    now = [0.0]
+    shown = ShownProgress(stream, clock=lambda: now[0])
+    for second in range(1, seconds + 1):
+        now[0] = float(second)
+        shown(done, 100)
+    return shown
+
+
+@pytest.mark.parametrize("stream", [io.StringIO, Terminal])
+def test_what_is_quick_is_silent(stream):
+    text = stream()
+    after(text, 2).end()
+    assert text.getvalue() == ""
+
+
+def test_a_terminal_has_one_line_which_goes_away():
+    text = Terminal()
+    shown = after(text, 60)
+    written = text.getvalue()
+    assert "\n" not in written and written.count("\r") == 58 and written.endswith("compare: 50% of 100 rounds, 60 s")
+    shown.end()
+    assert text.getvalue().endswith(" \r") and text.getvalue().rsplit("\r", 2)[1].isspace()
+
+
+def test_a_file_or_a_notebook_has_a_line_after_10_20_40_seconds():
+    """An hour has nine: 10 * 2**8 = 2,560 seconds."""
+    text = io.StringIO()
+    after(text, 3600).end()
+    lines = text.getvalue().splitlines()
+    assert [line.split(", ")[1] for line in lines[:3]] == ["10 s", "20 s", "40 s"] and len(lines) == 9
+    assert "\r" not in text.getvalue()
+
+
+def test_a_program_without_a_stderr_is_silent(monkeypatch):
+    """As of pythonw on Windows."""
+    monkeypatch.setattr("sys.stderr", None)
+    after(None, 60).end()
+
+
+@pytest.mark.parametrize("progress, written", [(True, True), (False, False), (lambda *_: None, False)])
+def test_compare_shows_it_unless_told_otherwise(progress, written, monkeypatch, capsys):
+    monkeypatch.setattr(shown_progress, "FIRST_LINE", 0.0)
+    compare("Stochastic", "EXP3", horizon=20, trials=3, progress=progress)
+    assert ("compare: " in capsys.readouterr().err) == written
