@@ -144,17 +144,17 @@ class LedgerFileError(LedgerError):
 
 
 class WrongGainsError(ValueError):
-    """An adversary returned gains of another shape than it was asked for."""
+    """An adversary returned gains of another shape than it was asked for, or (received None) what are no numbers."""
 
-    def __init__(self, adversary: str, asked: tuple[int, ...], received: tuple[int, ...]) -> None:
+    def __init__(self, adversary: str, asked: tuple[int, ...], received: tuple[int, ...] | None) -> None:
         super().__init__(adversary, asked, received)
 
     def __str__(self) -> str:
         adversary, asked, received = self.args
+        what = f"shape {received}" if received is not None else "what is no table of numbers"
         return (
             f"{adversary}.next_gains({asked[0]}) must return a fresh array of shape {asked}, a row for each round and a"
-            f" column for each arm; received shape {received}. Say in super().__init__(n_arms, horizon) how many arms"
-            " there are."
+            f" column for each arm; received {what}. Say in super().__init__(n_arms, horizon) how many arms there are."
         )
 
 

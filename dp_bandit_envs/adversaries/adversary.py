@@ -166,11 +166,16 @@ class Adversary(abc.ABC):
         for start in range(0, len(gains), piece):
             part = gains[start : start + piece]
             fresh = self.next_gains(len(part))
-            if np.shape(fresh) != part.shape:
-                raise WrongGainsError(type(self).__name__, part.shape, np.shape(fresh))
+            try:
+                fresh = np.asarray(fresh, float)
+            except (TypeError, ValueError):
+                # NumPy's words would show a gain.
+                raise WrongGainsError(type(self).__name__, part.shape, None) from None
+            if fresh.shape != part.shape:
+                raise WrongGainsError(type(self).__name__, part.shape, fresh.shape)
             part[...] = fresh
             if check:
-                self.check_range(fresh)
+                self.check_range(part)
 
     def check_range(self, gains: FloatArray) -> None:
         """Raise GainRangeError if gains are outside [lowest, 1], or NaN."""

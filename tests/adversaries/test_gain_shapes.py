@@ -33,6 +33,26 @@ def test_gains_of_another_shape_are_refused(shape):
         simulate(lambda: BanditEnv(Shaped(shape)), {"uniform": Uniform}, trials=4, seed=0)
 
 
+class Written(Shaped):
+    """Returns something else."""
+
+    def next_gains(self, rounds):
+        """Return what was given."""
+        return self.shape
+
+
+@pytest.mark.parametrize(
+    "values", [[["cell-17", 0, 1]] * 9, [[0.5, 0.5, {}]] * 9, [[0.5, 0.5], [0.5]], {"cell-17": 1}, "cell-17"]
+)
+def test_what_is_no_table_of_numbers_is_refused_without_showing_it(values):
+    with refused(WrongGainsError, "Written", "(9, 3)") as error:
+        play(BanditEnv(Written(values)), Uniform(), seed=0)
+    assert "cell-17" not in str(error.value)
+    with refused(WrongGainsError, "Written") as error:
+        simulate(lambda: BanditEnv(Written(values)), {"uniform": Uniform}, trials=4, seed=0)
+    assert "cell-17" not in str(error.value)
+
+
 def test_the_right_shape_is_played_and_a_boundary_withholds_the_error():
     assert play(BanditEnv(Shaped((9, 3))), Uniform(), seed=0).gains.sum() == 0
     with pytest.raises(BoundaryError):
@@ -42,3 +62,5 @@ def test_the_right_shape_is_played_and_a_boundary_withholds_the_error():
 def test_the_error_comes_back_from_another_process():
     error = WrongGainsError("Shaped", (9, 3), (9, 1))
     assert str(pickle.loads(pickle.dumps(error))) == str(error)
+    unreadable = WrongGainsError("Shaped", (9, 3), None)
+    assert str(pickle.loads(pickle.dumps(unreadable))) == str(unreadable)
