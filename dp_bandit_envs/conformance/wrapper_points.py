@@ -48,11 +48,11 @@ def check_points(wrap: Wrap, rounds: int) -> None:
     table[:, 1] = PLANTED
     points = [Cube(DIMENSION).project(row * 4) for row in np.random.default_rng(1).standard_normal((rounds, DIMENSION))]
     try:
-        wrap(PointEnv(VectorTable(table), Cube(DIMENSION)))
+        wrap(PointEnv(_made_up(table), Cube(DIMENSION)))
     except WrongGameError:
         return  # a mechanism further below needs gains in [0, 1]
     for feedback in FEEDBACKS:
-        game = PointEnv(VectorTable(table), Cube(DIMENSION), feedback=feedback)
+        game = PointEnv(_made_up(table), Cube(DIMENSION), feedback=feedback)
         env: Any = wrapped(wrap, game)
         steps = run(env, points, 3)
         for number, step in enumerate(steps[1:]):
@@ -65,6 +65,12 @@ def check_points(wrap: Wrap, rounds: int) -> None:
         _check_set(wrap, game, points[0])
         _check_withheld(wrap, table, feedback, points)
         _check_sensitivity(wrap, table, feedback, points)
+
+
+def _made_up(table: FloatArray) -> VectorTable:
+    adversary = VectorTable(table)
+    adversary.is_real = False
+    return adversary
 
 
 def _check_reward(seen: Any, reward: Any, point: FloatArray, feedback: str) -> None:
@@ -97,7 +103,7 @@ def _check_set(wrap: Wrap, game: PointEnv, point: FloatArray) -> None:
 
 def _check_withheld(wrap: Wrap, table: FloatArray, feedback: str, points: list[FloatArray]) -> None:
     for kind in (_Failing, _OutOfRange):
-        env = wrapped(wrap, kind(VectorTable(table), Cube(DIMENSION), feedback=feedback))
+        env = wrapped(wrap, kind(_made_up(table), Cube(DIMENSION), feedback=feedback))
         env.reset(seed=1)
         caught: Exception | None = None
         try:
@@ -114,7 +120,7 @@ def _check_sensitivity(wrap: Wrap, table: FloatArray, feedback: str, points: lis
     """Require that one changed gain vector moves released gains by at most the sensitivity, with the noise fixed."""
     one, other = table.copy(), table.copy()
     one[1], other[1] = (1.0, 0.0, 0.0), (-1.0, 0.0, 0.0)
-    envs = [wrapped(wrap, PointEnv(VectorTable(part), Cube(DIMENSION), feedback=feedback)) for part in (one, other)]
+    envs = [wrapped(wrap, PointEnv(_made_up(part), Cube(DIMENSION), feedback=feedback)) for part in (one, other)]
     declared = float(envs[0].get_wrapper_attr("sensitivity"))
     if math.isinf(declared):
         return
