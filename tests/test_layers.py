@@ -106,17 +106,23 @@ def test_every_part_has_a_layer_and_every_layer_its_parts():
     assert len(MODULES) > 40
 
 
-@pytest.mark.parametrize("module", [module for module in MODULES if part_of(module) != "__init__"])
-def test_imports_go_down_only(module):
+def test_imports_go_down_only():
+    wrong = [fault for module in MODULES if part_of(module) != "__init__" for fault in imports_upwards(module)]
+    assert not wrong, "\n".join(wrong)
+
+
+def imports_upwards(module):
+    """Return a line for each import of a part that is not below the module's own."""
     own = part_of(module)
     for part, names in imported_parts(MODULES[module]):
         if part == "__init__":
             # The top of the package is above everything; only its version may be asked for.
-            assert names in (["__init__"], ["__version__"]), f"{module} imports {names} from the top of the package"
-            continue
-        if part != own:
+            if names not in (["__init__"], ["__version__"]):
+                yield f"{module} imports {names} from the top of the package"
+        elif part != own:
             same = LEVEL[part] == LEVEL[own] and LEVEL[own] in MAY_KNOW_EACH_OTHER
-            assert LEVEL[part] < LEVEL[own] or same, f"{module} ({own}) imports {part}"
+            if not (LEVEL[part] < LEVEL[own] or same):
+                yield f"{module} ({own}) imports {part}"
 
 
 def test_a_file_says_by_its_name_where_one_is():
@@ -125,9 +131,9 @@ def test_a_file_says_by_its_name_where_one_is():
     assert not {name for name in names if names.count(name) > 1}
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_a_file_is_one_idea_long(module):
-    assert len(MODULES[module].read_text(encoding="utf-8").splitlines()) <= MOST_LINES
+def test_a_file_is_one_idea_long():
+    lines = {module: len(path.read_text(encoding="utf-8").splitlines()) for module, path in MODULES.items()}
+    assert not {module: number for module, number in lines.items() if number > MOST_LINES}
 
 
 def test_the_top_of_the_package_loads_the_registration_only():
@@ -261,13 +267,20 @@ def definitions(tree):
                 )
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_every_public_thing_has_a_docstring(module):
-    tree = ast.parse(MODULES[module].read_text(encoding="utf-8"))
-    assert ast.get_docstring(tree), module
+def test_every_public_thing_has_a_docstring():
+    without = [name for module, path in MODULES.items() for name in without_docstring(module, path)]
+    assert not without, "\n".join(without)
+
+
+def without_docstring(module, path):
+    """Return the names of a file's public parts that have no docstring, and its own if it has none."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    if not ast.get_docstring(tree):
+        yield module
     for node in definitions(tree):
         setter = any(ast.unparse(decorator).endswith(".setter") for decorator in node.decorator_list)
-        assert setter or ast.get_docstring(node), f"{module}: {node.name}"
+        if not (setter or ast.get_docstring(node)):
+            yield f"{module}: {node.name}"
 
 
 def test_the_installed_package_is_the_one_in_this_folder():

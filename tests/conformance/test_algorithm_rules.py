@@ -23,10 +23,16 @@ from dp_bandit_envs.algorithms import ALGORITHMS
 from dp_bandit_envs.conformance import ConformanceError, check_algorithm
 from dp_bandit_envs.wrappers import ExactSums
 
+ONE_OF_EACH_KIND = (
+    *("EXP3", "DP-EXP3-Lap", "EXP3-tau", "Tsallis-INF", "UCB", "DP-UCB", "DP-SE", "AdaP-KLUCB", "TS", "DP-KLUCB"),
+    *("LDP-UCB-B", "UCB-MaxN", "EXP3-SET", "Hedge", "DP-Hedge", "Lazy-Hedge", "AS-FTRL", "AS-EXP2", "AS-SCRiBLe"),
+    *("OSMD", "Uniform"),
+)
 
-@pytest.mark.parametrize("name", algorithm_names())
+
+@pytest.mark.parametrize("name", ONE_OF_EACH_KIND)
 def test_algorithms_of_ours_pass(name):
-    """With fewer games than by default; False alarm: 5e-7."""
+    """With fewer games than by default, which all of them play below; False alarm: 5e-7."""
     assert check_algorithm(name, games=100) is None
 
 
