@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from dp_bandit_envs.cli.options import Jobs, Seed, number, whole
+from dp_bandit_envs.cli.options import Jobs, NumberOfArms, NumberOfRounds, Seed, TargetDelta, number, whole
 from dp_bandit_envs.cli.terminal import console
 
 EXAMPLES = (
@@ -21,13 +21,9 @@ def advise(
     epsilon: Annotated[
         float | None, typer.Option(parser=number, metavar="NUMBER", help="The privacy of a person, such as 1.")
     ] = None,
-    delta: Annotated[
-        float, typer.Option(parser=number, metavar="NUMBER", help="At this delta; 0 for pure differential privacy.")
-    ] = 0.0,
-    arms: Annotated[int | None, typer.Option(parser=whole, metavar="NUMBER", help="Number of arms.")] = None,
-    horizon: Annotated[
-        int | None, typer.Option(parser=whole, metavar="NUMBER", help="Number of rounds, as 5000 or 1e5.")
-    ] = None,
+    delta: TargetDelta = 0.0,
+    arms: NumberOfArms = None,
+    horizon: NumberOfRounds = None,
     rounds_per_person: Annotated[
         int | None,
         typer.Option(

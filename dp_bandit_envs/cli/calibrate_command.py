@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.cli.options import RoundsPerPerson, number, whole
+from dp_bandit_envs.cli.options import NumberOfArms, NumberOfRounds, RoundsPerPerson, TargetDelta, number
 from dp_bandit_envs.cli.terminal import console
 from dp_bandit_envs.privacy.data_units import in_rounds
 
@@ -28,13 +28,9 @@ def calibrate(
     epsilon: Annotated[
         float | None, typer.Option(parser=number, metavar="NUMBER", help="What is to be guaranteed, such as 1.")
     ] = None,
-    delta: Annotated[
-        float, typer.Option(parser=number, metavar="NUMBER", help="At this delta; 0 for pure differential privacy.")
-    ] = 0.0,
-    arms: Annotated[int | None, typer.Option(parser=whole, metavar="NUMBER", help="Number of arms.")] = None,
-    horizon: Annotated[
-        int | None, typer.Option(parser=whole, metavar="NUMBER", help="Number of rounds, as 5000 or 1e5.")
-    ] = None,
+    delta: TargetDelta = 0.0,
+    arms: NumberOfArms = None,
+    horizon: NumberOfRounds = None,
     rounds_per_person: RoundsPerPerson = None,
 ) -> None:
     """Find the parameters at which algorithms really guarantee an epsilon, for a round or for a person."""

@@ -139,6 +139,13 @@ Arms = Annotated[
     typer.Option(metavar="NUMBER[,NUMBER...]", help="Number of arms, or several; by default the environment's."),
 ]
 Seed = Annotated[int, typer.Option(parser=whole, metavar="NUMBER", help="The seed of everything random.")]
+TargetDelta = Annotated[
+    float, typer.Option(parser=number, metavar="NUMBER", help="At this delta; 0 for pure differential privacy.")
+]
+NumberOfArms = Annotated[int | None, typer.Option(parser=whole, metavar="NUMBER", help="Number of arms.")]
+NumberOfRounds = Annotated[
+    int | None, typer.Option(parser=whole, metavar="NUMBER", help="Number of rounds, as 5000 or 1e5.")
+]
 RoundsPerPerson = Annotated[
     int | None,
     typer.Option(
