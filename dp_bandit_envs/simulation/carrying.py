@@ -1,14 +1,18 @@
 """Sends what is played, and the games that a user has registered, to other processes, which keep it for later tasks."""
 
+import contextlib
 import dataclasses
 import functools
 import hashlib
+import sys
 import threading
 from collections import OrderedDict
+from collections.abc import Iterator
 from typing import Any
 
 from dp_bandit_envs.envs.registration import Game, foreign_games, register_here
 from dp_bandit_envs.errors import NotSendableError
+from dp_bandit_envs.simulation.code_digest import INSTALLED, is_users
 from dp_bandit_envs.simulation.tasks import Played, Work, play_all
 
 WAY_OUT = (
@@ -23,11 +27,12 @@ MOST_KEPT = 16
 class Carried:
     """Pickled work, with the games registered in the process that pickled it.
 
-    It is pickled here so that a worker that cannot unpickle it raises an error with a message; with joblib's own
-    pickling the worker would die.
+    What a user's own files define is in it as it is in this process now: a worker that lives on may have imported an
+    older state of a file, or been started where it could not find it. It is pickled here so that a worker that cannot
+    unpickle it raises an error with a message; with joblib's own pickling the worker would die.
 
     Attributes:
-        work: The pickled work. What a worker can import is in it by name only.
+        work: The pickled work. What is installed is in it by name only.
         games: Name and pickled adversary class of each game; instead of a class that cannot be pickled, the error.
     """
 
@@ -113,9 +118,41 @@ def _unpacked_once(carried: Carried) -> _Unpacked:
         return unpacked
 
 
+_packing = threading.Lock()
+
+
+@contextlib.contextmanager
+def _own_files_by_value() -> Iterator[None]:
+    """Let cloudpickle send what the user's own modules define, not their names."""
+    from cloudpickle import list_registry_pickle_by_value, register_pickle_by_value, unregister_pickle_by_value
+
+    with _packing:
+        known = list_registry_pickle_by_value()
+        own = [module for name, module in list(sys.modules.items()) if name not in known and _is_own(name, module)]
+        try:
+            for module in own:
+                register_pickle_by_value(module)
+            yield
+        finally:
+            for name in list_registry_pickle_by_value() - known:
+                unregister_pickle_by_value(sys.modules[name])
+
+
+def _is_own(name: str, module: Any) -> bool:
+    file = str(getattr(module, "__file__", None))
+    # Nearly all are told by their folder; following links takes longer.
+    return (
+        file.endswith(".py") and not file.startswith(INSTALLED) and is_users(name) and name == vars(module)["__name__"]
+    )
+
+
 def _packed(part: Any, name: str) -> bytes:
     import cloudpickle
 
+    # A file of the user's may hold what cannot be pickled; a worker can still import it by name.
+    with contextlib.suppress(Exception), _own_files_by_value():
+        whole: bytes = cloudpickle.dumps(part)
+        return whole
     try:
         packed: bytes = cloudpickle.dumps(part)
     except Exception as error:

@@ -9,17 +9,11 @@ from dp_bandit_envs.simulation import carrying
 from dp_bandit_envs.simulation.carrying import Carried
 
 
-class Counting:
-    """Work that counts how often it is unpacked."""
-
-    unpacked = 0
+class Numbered:
+    """Work that returns its number."""
 
     def __init__(self, number):
         self.number = number
-
-    def __setstate__(self, state):
-        Counting.unpacked += 1
-        self.__dict__.update(state)
 
     def run_all(self, trials, stopped):
         """Return number and trial of each."""
@@ -27,33 +21,42 @@ class Counting:
 
 
 @pytest.fixture(autouse=True)
-def fresh(monkeypatch):
+def unpacked(monkeypatch):
+    """What has been unpacked since the test began, in a process that has kept nothing."""
+    made = []
+
+    class Noted(carrying._Unpacked):
+        def __init__(self, carried):
+            super().__init__(carried)
+            made.append(self.work.number)
+
     monkeypatch.setattr(carrying, "_kept", OrderedDict())
-    monkeypatch.setattr(Counting, "unpacked", 0)
+    monkeypatch.setattr(carrying, "_Unpacked", Noted)
+    return made
 
 
 def play(number):
     """Play two trials of work that arrives pickled, as in a worker."""
-    return pickle.loads(pickle.dumps(Carried.of(Counting(number)))).play(range(4, 6)).columns
+    return pickle.loads(pickle.dumps(Carried.of(Numbered(number)))).play(range(4, 6)).columns
 
 
-def test_equal_work_is_unpacked_once():
+def test_equal_work_is_unpacked_once(unpacked):
     for _ in range(3):
         assert play(7) == [{"number": 7, "trial": 4}, {"number": 7, "trial": 5}]
-    assert Counting.unpacked == 1
+    assert unpacked == [7]
 
 
-def test_other_work_is_other_work():
+def test_other_work_is_other_work(unpacked):
     assert [play(number)[0]["number"] for number in (1, 2, 1)] == [1, 2, 1]
-    assert Counting.unpacked == 2
+    assert unpacked == [1, 2]
 
 
-def test_only_the_last_used_is_kept(monkeypatch):
+def test_only_the_last_used_is_kept(monkeypatch, unpacked):
     monkeypatch.setattr(carrying, "MOST_KEPT", 2)
     for number in (1, 2, 1, 3):
         play(number)
-    assert (len(carrying._kept), Counting.unpacked) == (2, 3)
+    assert (len(carrying._kept), unpacked) == (2, [1, 2, 3])
     play(1)
-    assert Counting.unpacked == 3
+    assert unpacked == [1, 2, 3]
     play(2)
-    assert Counting.unpacked == 4
+    assert unpacked == [1, 2, 3, 2]

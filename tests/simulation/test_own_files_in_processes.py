@@ -1,0 +1,86 @@
+"""Processes that live on play what a user's file says in the process that asks, not what they read of it before."""
+
+import importlib
+import sys
+
+import numpy as np
+import pytest
+
+from dp_bandit_envs import simulate
+from dp_bandit_envs.errors import NotSendableError
+from tests.tools.refusals import refused
+
+FILE = """import threading
+
+ARM = {arm}
+lock = threading.Lock()
+
+
+class Fixed:
+    def begin(self, *, n_arms, horizon, rng):
+        pass
+
+    def select_arm(self):
+        return ARM
+
+    def update(self, arm, observation):
+        pass
+
+
+class Locked(Fixed):
+    def select_arm(self):
+        with lock:
+            return ARM
+"""
+
+
+class Waiting:
+    """Starts workers that have not seen the file, and do not look for it where it will be."""
+
+    def begin(self, *, n_arms, horizon, rng):
+        """Nothing."""
+
+    def select_arm(self):
+        """Return arm 0."""
+        return 0
+
+    def update(self, arm, observation):
+        """Nothing."""
+
+
+def arm_of(player):
+    """Return the arm that an agent pulls in two processes."""
+    outcome = simulate("DPBandit-Stochastic-v0", {"a": player}, horizon=9, trials=4, jobs=2)["a"]
+    assert outcome.engine == "play" and np.all(outcome.pulls.max(axis=1) == 9)
+    return int(outcome.pulls[0].argmax())
+
+
+@pytest.fixture
+def written(tmp_path, monkeypatch):
+    """Return a function that writes `fixed_arm.py` and imports it."""
+    arm_of(Waiting)
+    monkeypatch.syspath_prepend(tmp_path)
+    # Byte code is kept for a file of this second and this size.
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+
+    def write(arm):
+        (tmp_path / "fixed_arm.py").write_text(FILE.format(arm=arm), encoding="utf-8")
+        return importlib.reload(importlib.import_module("fixed_arm"))
+
+    yield write
+    sys.modules.pop("fixed_arm", None)
+
+
+def test_a_file_that_was_changed_and_loaded_again_is_played_as_it_is_now(written):
+    assert [arm_of(written(arm).Fixed) for arm in (0, 1, 0)] == [0, 1, 0]
+
+
+def test_a_file_that_is_changed_but_not_loaded_again_is_played_as_it_was(written, tmp_path):
+    agent = written(1).Fixed
+    (tmp_path / "fixed_arm.py").write_text(FILE.format(arm=0), encoding="utf-8")
+    assert arm_of(agent) == 1
+
+
+def test_what_can_neither_be_sent_nor_found_there_says_so(written):
+    with refused(NotSendableError, "importable", "fixed_arm", "top level", "jobs=1"):
+        arm_of(written(1).Locked)
