@@ -15,7 +15,6 @@ import numpy as np
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.audits.held_game import HeldGame, Layer
-from dp_bandit_envs.audits.held_plays import HeldArms, HeldArmsOnSums, HeldPoint, HeldPointOnPayoffs, HeldPointOnSums
 from dp_bandit_envs.envs.graph_env import GraphEnv
 from dp_bandit_envs.privacy.mechanism import noise_label
 from dp_bandit_envs.privacy.mechanisms import LaplaceClipRescale, MiniBatchAverage
@@ -23,6 +22,7 @@ from dp_bandit_envs.protocols import Environment, FloatArray, Observation, plays
 from dp_bandit_envs.seeding import ADVERSARY, FIRST_WRAPPER, GRAPH, stream
 from dp_bandit_envs.simulation.plan import make_plan
 from dp_bandit_envs.simulation.seat import Seat
+from dp_bandit_envs.simulation.taping import HeldGains, HeldPoint, HeldPointOnPayoffs, HeldPointOnSums, HeldSums
 from dp_bandit_envs.wrappers import vector
 
 GAMES: Final = 3
@@ -159,7 +159,7 @@ def _stacked(held: Held, shown: Sequence[Observation]) -> Shown:
 def _compiled(held: Held, seed: int) -> Shown:
     top, below = held.layers[-1]
     points, sums = plays_points(held.env), top.releases_sums
-    kind: Any = HeldArmsOnSums if sums else HeldArms
+    kind: Any = HeldSums if sums else HeldGains
     if points:
         payoffs = held.env.get_wrapper_attr("feedback") == "bandit"
         kind = HeldPointOnPayoffs if payoffs else HeldPointOnSums if sums else HeldPoint
@@ -180,8 +180,7 @@ def _compiled(held: Held, seed: int) -> Shown:
         core.source.begin(stream(seed, role=GRAPH))
         graph = core.source.graph
     seat.play(gains, graph)
-    shape = (-1, below.n_values)
-    return _cut(held, seat.state.values.reshape(shape), seat.state.counts.reshape(shape).astype(float))
+    return _cut(held, seat.state.values, seat.state.counts.astype(float))
 
 
 DRIVERS: Final[dict[str, Callable[[Held, int], Shown]]] = {"scalar": _scalar, "vector": _vector, "compiled": _compiled}

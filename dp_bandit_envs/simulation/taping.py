@@ -1,4 +1,4 @@
-"""Agents that write down what one game shows: the arms that another agent plays, or what is released for given arms."""
+"""Agents that write down what one game shows: another agent's arms, or what is released for given arms or a point."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -7,6 +7,7 @@ import numpy as np
 
 from dp_bandit_envs.agents import FunctionalAgent
 from dp_bandit_envs.agents.functional import Functions
+from dp_bandit_envs.agents.functional_points import FunctionalPointAgent
 from dp_bandit_envs.observations import Gains, Sums
 from dp_bandit_envs.protocols import FloatArray, IntArray
 from dp_bandit_envs.specialise import specialise
@@ -17,13 +18,14 @@ class Tape(NamedTuple):
 
     Attributes:
         step: Number of arms chosen so far, `(1,)`.
-        arms: The arm of each step, `(steps,)`; one more step than releases if the last batch of rounds is not full.
+        arms: The arm of each step, `(steps,)`; one more step than releases if the last batch of rounds is not full. Or
+            the point of all steps, `(dimension,)`.
         values: The released gains or sums after each step, `(releases, n_values)`.
         counts: Which gains were released, or the numbers of gains in the sums, `(releases, n_values)`.
     """
 
     step: IntArray
-    arms: IntArray
+    arms: Any
     values: FloatArray
     counts: IntArray
 
@@ -72,7 +74,14 @@ def tidy_own(state: Taped) -> Taped:
 def select_held(state: Tape, rng: np.random.Generator) -> int:
     """Return the arm that is to be played in this step."""
     state.step[0] += 1
-    return state.arms[state.step[0] - 1]  # type: ignore[no-any-return]
+    return int(state.arms[state.step[0] - 1])
+
+
+def select_held_point(state: Tape, point: FloatArray, rng: np.random.Generator) -> None:
+    """Play the point."""
+    state.step[0] += 1
+    for place in range(len(point)):
+        point[place] = state.arms[place]
 
 
 def note_gains(state: Tape, arm: int, seen: Gains) -> Tape:
@@ -140,6 +149,37 @@ class HeldSums(HeldGains):
     learns_from = Sums
 
 
-def _tape(arms: IntArray, releases: int, n_values: int) -> Tape:
+class HeldPoint(FunctionalPointAgent):
+    """Plays a given point and writes down the gains that are released.
+
+    Args:
+        point: The point, `(dimension,)`.
+        n_values: Number of values that a round can reveal.
+    """
+
+    functions = Functions(select_held_point, note_gains)  # type: ignore[arg-type]
+
+    def __init__(self, point: FloatArray, n_values: int) -> None:
+        self._point, self._n_values = point, n_values
+
+    def initial_state(self, dimension: int, horizon: int) -> Tape:
+        """Return a tape with the point."""
+        return _tape(self._point.copy(), horizon, self._n_values)
+
+
+class HeldPointOnSums(HeldPoint):
+    """Plays a given point and writes down the sums that are released; arguments as for `HeldPoint`."""
+
+    functions = Functions(select_held_point, note_sums)  # type: ignore[arg-type]
+    learns_from = Sums
+
+
+class HeldPointOnPayoffs(HeldPoint):
+    """The same as `HeldPoint` where a round reveals the payoff alone."""
+
+    feedback = "payoff"
+
+
+def _tape(arms: Any, releases: int, n_values: int) -> Tape:
     size = (releases, n_values)
     return Tape(np.zeros(1, np.int64), arms, np.zeros(size), np.zeros(size, np.int64))
