@@ -1,69 +1,30 @@
 """Runs an experiment as one queue of trials, saves each chunk of them as it is finished, and joins the chunks."""
 
 import contextlib
-import dataclasses
 import functools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from numpy.typing import NDArray
 
 from dp_bandit_envs.errors import ResultsError
+from dp_bandit_envs.experiments.chunks import Chunk, chunks_of, joined_to_one_task
 from dp_bandit_envs.experiments.experiment import Experiment, Results
 from dp_bandit_envs.experiments.results_archive import Archive, joined
-from dp_bandit_envs.experiments.results_folder import CHUNKS, RESULTS, ResultsFolder
+from dp_bandit_envs.experiments.results_folder import RESULTS, ResultsFolder
 from dp_bandit_envs.experiments.secret_run import alone
-from dp_bandit_envs.experiments.specs import GameSpec
 from dp_bandit_envs.simulation.outcomes import Table
 from dp_bandit_envs.simulation.prepared import Prepared, prepare
 from dp_bandit_envs.simulation.small_jobs import placed
 from dp_bandit_envs.simulation.spreading import spread
 from dp_bandit_envs.simulation.tasks import Column, Task
 
-CHUNK = 32
-"""The number of trials in a chunk of short games."""
-CHUNK_ROUNDS = 2**27
-"""The number of rounds in a chunk: about a second's work, so that an interruption loses little."""
-LEAST_CHUNK = 16
-"""The number of trials in a chunk of long games, so that several cores have work; both are whole blocks of lanes."""
 Progress = Callable[[str | None, int], None]
 """Called with the title of the panel that was played (None for results already saved) and a number of rounds."""
 
 
 class _ChunkGoneError(Exception):
     """A saved chunk is no longer in the folder."""
-
-
-@dataclasses.dataclass(frozen=True)
-class Chunk:
-    """Trials of one panel that are saved together."""
-
-    panel: GameSpec
-    first_trial: int
-    trials: int
-
-    @property
-    def name(self) -> str:
-        """Its name in the folder."""
-        return f"{CHUNKS}/{self.panel.key}-{self.first_trial:06d}"
-
-    def load(self, folder: ResultsFolder) -> Archive | None:
-        """Return its results, or None if they are not in the folder; raise if they are damaged or of another origin."""
-        return folder.load(self.name, first_trial=self.first_trial, trials=self.trials)
-
-    def save(self, folder: ResultsFolder, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Write its results."""
-        pieces = ((key, [array]) for key, array in arrays.items())
-        folder.save(self.name, pieces, first_trial=self.first_trial, trials=self.trials)
-
-
-def chunks_of(experiment: Experiment, panel: GameSpec) -> list[Chunk]:
-    """Return the chunks of a panel, in the order of trials."""
-    chunks = []
-    for start, end in experiment.stretches(panel):
-        size = CHUNK if CHUNK * experiment.rounds_in_a_trial(panel, start) <= CHUNK_ROUNDS else LEAST_CHUNK
-        chunks += [Chunk(panel, first, min(size, end - first)) for first in range(start, end, size)]
-    return chunks
 
 
 def run(
@@ -114,8 +75,8 @@ def _run_chunks(queue: "_Queue", jobs: int, cluster: Any) -> Archive:
         where = {"in_threads": queue.in_threads, "on_gpu": queue.on_gpu, "cluster": cluster}
         played = spread(queue.tasks(), jobs, **where, left=queue.left)
         with contextlib.closing(played):
-            for chunk, trial, columns in played:
-                queue.put(chunk, trial, columns)
+            for chunks, trial, columns in played:
+                queue.put(chunks, trial, columns)
     finally:
         queue.release()
     if not folder.has(RESULTS):
@@ -155,8 +116,24 @@ class _Queue:
         self._open: dict[str, tuple[dict[str, Table], int]] = {}
 
     def tasks(self) -> Iterator[Task]:
-        """Yield what nobody has saved or claimed, and then what others have claimed: they may be gone."""
-        others = []
+        """Yield what nobody has saved or claimed, and then what others have claimed: they may be gone.
+
+        A task's owner is the list of its chunks.
+        """
+        others: list[Chunk] = []
+        free = self._claimed(others)
+        # What is played in Python takes so long that other processes should find chunks to claim.
+        for chunks in joined_to_one_task(self.experiment, free) if self.in_threads else ([one] for one in free):
+            yield from self._tasks_of(chunks)
+        for chunk in others:
+            if self.folder.has(RESULTS):
+                return
+            if not self._is_saved(chunk):
+                self._start(chunk)
+                yield from self._tasks_of([chunk])
+
+    def _claimed(self, others: list[Chunk]) -> Iterator[Chunk]:
+        """Yield each chunk that is claimed and started here; add to `others` what other processes have claimed."""
         for chunk in self._chunks:
             if self.folder.has(RESULTS):
                 return  # another process has joined the chunks
@@ -167,15 +144,15 @@ class _Queue:
             elif self.folder.has(chunk.name) and self._is_saved(chunk):  # since the last look
                 self.folder.release(chunk.name)
             else:
-                yield from self._opened(chunk)
-        for chunk in others:
-            if self.folder.has(RESULTS):
-                return
-            if not self._is_saved(chunk):
-                yield from self._opened(chunk)
+                self._start(chunk)
+                yield chunk
 
-    def put(self, chunk: Chunk, trial: int, columns: Mapping[str, Column]) -> None:
-        """Take the results of a trial; save the chunk when it is complete."""
+    def _tasks_of(self, chunks: list[Chunk]) -> list[Task]:
+        return self._prepare(chunks[0]).tasks(range(chunks[0].first_trial, chunks[-1].end), chunks)
+
+    def put(self, chunks: Sequence[Chunk], trial: int, columns: Mapping[str, Column]) -> None:
+        """Take the results of a trial of a task; save its chunk when it is complete."""
+        chunk = chunks[(trial - chunks[0].first_trial) // chunks[0].trials]
         prepared = self._prepare(chunk)
         tables, games = self._open[chunk.name]
         for name, column in columns.items():
@@ -198,10 +175,9 @@ class _Queue:
         for name in self._open:
             self.folder.release(name)
 
-    def _opened(self, chunk: Chunk) -> list[Task]:
+    def _start(self, chunk: Chunk) -> None:
         prepared = self._prepare(chunk)
         self._open[chunk.name] = prepared.tables(chunk.trials), len(prepared.players) * chunk.trials
-        return prepared.tasks(range(chunk.first_trial, chunk.first_trial + chunk.trials), chunk)
 
     def _is_saved(self, chunk: Chunk) -> bool:
         saved = _checked(chunk.load(self.folder))

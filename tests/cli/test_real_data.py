@@ -5,7 +5,7 @@ import zipfile
 
 import pytest
 
-from dp_bandit_envs.experiments import chunked_run
+from dp_bandit_envs.experiments import chunks
 from dp_bandit_envs.experiments.results_folder import ResultsFolder
 from dp_bandit_envs.simulation import prepared
 
@@ -111,7 +111,7 @@ def test_a_given_seed_is_warned_of_on_the_terminal_and_in_the_report(dp_bandit, 
 
 def test_an_interrupted_run_with_a_secret_seed_cannot_go_on_and_says_so(dp_bandit, tmp_path, monkeypatch):
     """It stops when the first of three chunks is saved."""
-    save = chunked_run.Chunk.save
+    save = chunks.Chunk.save
 
     def interrupted(chunk, folder, arrays):
         save(chunk, folder, arrays)
@@ -119,7 +119,7 @@ def test_an_interrupted_run_with_a_secret_seed_cannot_go_on_and_says_so(dp_bandi
 
     more = [*PLAIN, "--trials", 72, "--jobs", 1]
     with monkeypatch.context() as patch:
-        patch.setattr(chunked_run.Chunk, "save", interrupted)
+        patch.setattr(chunks.Chunk, "save", interrupted)
         code, _, err = dp_bandit(*more)
     assert code == 130 and "cannot be continued" in err and "same command continues" not in err
     before = written(tmp_path / "out")
@@ -127,7 +127,7 @@ def test_an_interrupted_run_with_a_secret_seed_cannot_go_on_and_says_so(dp_bandi
     assert code == 2 and "secret seed" in err and "--out" in err
     assert written(tmp_path / "out") == before
     with monkeypatch.context() as patch:
-        patch.setattr(chunked_run.Chunk, "save", interrupted)
+        patch.setattr(chunks.Chunk, "save", interrupted)
         known = [*more, "--out", "known", "--seed", 1]
         code, _, err = dp_bandit(*known)
     assert code == 130 and "same command continues" in err

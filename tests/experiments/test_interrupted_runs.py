@@ -8,7 +8,7 @@ import pytest
 
 from dp_bandit_envs import durable_files
 from dp_bandit_envs.errors import ResultsError
-from dp_bandit_envs.experiments import chunked_run
+from dp_bandit_envs.experiments import chunks
 from dp_bandit_envs.experiments.chunked_run import run
 from dp_bandit_envs.experiments.experiment import Experiment, Results
 from dp_bandit_envs.experiments.results_folder import ResultsFolder
@@ -30,7 +30,7 @@ CHUNKS = ["a-000000", "a-000003", "a-000006", "b-000000", "b-000003", "b-000006"
 
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch):
-    monkeypatch.setattr(chunked_run, "CHUNK", 3)
+    monkeypatch.setattr(chunks, "CHUNK", 3)
 
 
 FEW_STEPS = Experiment(

@@ -4,7 +4,8 @@ import numpy as np
 
 from dp_bandit_envs.comparison.compared import comparison_of
 from dp_bandit_envs.comparison.summary_table import summary_csv
-from dp_bandit_envs.experiments.chunked_run import chunks_of, run
+from dp_bandit_envs.experiments.chunked_run import run
+from dp_bandit_envs.experiments.chunks import chunks_of, joined_to_one_task
 from dp_bandit_envs.experiments.experiment import Experiment
 from dp_bandit_envs.experiments.figure_2 import figure_2_setup
 from dp_bandit_envs.experiments.figure_modern import modern_setup
@@ -31,7 +32,10 @@ def test_the_first_games_are_the_same_and_more_follow(tmp_path):
     assert made(30).rounds == 50 * (3 + 30) and made(2).rounds == 50 * 6
     assert (made(30).more_trials, made(3).more_trials) == ("30 of DP-IMED", "")
     panel = many.experiment.panels[0]
-    assert [(one.first_trial, one.trials) for one in chunks_of(made(30), panel)] == [(0, 3), (3, 27)]
+    chunks = chunks_of(made(30), panel)
+    assert [(one.first_trial, one.trials) for one in chunks] == [(0, 3), (3, 27)]
+    # Other players are another task.
+    assert list(joined_to_one_task(made(30), chunks)) == [[chunks[0]], [chunks[1]]]
     assert errors_ahead(many, "coins", "UCB", "DP-IMED") == errors_ahead(few, "coins", "UCB", "DP-IMED")
     text = summary_csv(comparison_of(many.experiment.configuration(), many.arrays), "external_regret")
     counts = {line.split(",")[1]: line.split(",")[5] for line in text.splitlines()[1:]}

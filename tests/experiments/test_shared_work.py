@@ -1,5 +1,6 @@
 """Processes in one results folder share its chunks, and nobody waits for a process that is gone."""
 
+import dataclasses
 import os
 import subprocess
 import sys
@@ -9,8 +10,9 @@ import pytest
 
 from dp_bandit_envs import durable_files
 from dp_bandit_envs.durable_files import NODE, claim
-from dp_bandit_envs.experiments import chunked_run
-from dp_bandit_envs.experiments.chunked_run import chunks_of, run
+from dp_bandit_envs.experiments import chunked_run, chunks
+from dp_bandit_envs.experiments.chunked_run import run
+from dp_bandit_envs.experiments.chunks import chunks_of
 from dp_bandit_envs.experiments.experiment import Experiment
 from dp_bandit_envs.experiments.results_folder import ResultsFolder
 from dp_bandit_envs.experiments.specs import AlgorithmSpec, GameSpec
@@ -29,7 +31,7 @@ GONE, RUNNING = 2**22 + 1, os.getppid()
 
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch):
-    monkeypatch.setattr(chunked_run, "CHUNK", 5)
+    monkeypatch.setattr(chunks, "CHUNK", 5)
 
 
 def go(path, experiment=EXPERIMENT, **given):
@@ -91,7 +93,7 @@ def test_what_another_process_plays_comes_last(tmp_path):
         written(folder.path / f"{chunk.name}.claim", NODE, RUNNING)
     queue = chunked_run._Queue(EXPERIMENT, folder, None, lambda prepared: prepared)
     assert queue.left == 60
-    order = [task.owner for task in queue.tasks()]
+    order = [chunk for task in queue.tasks() for chunk in task.owner]
     assert order == [*chunks[3:], *chunks[:3]]
     queue.release()
     played = []
@@ -155,7 +157,7 @@ def test_all_panels_are_one_queue(tmp_path, monkeypatch):
     def spread(tasks, *given, **more):
         def watched():
             for task in tasks:
-                taken.append((task.owner.panel.key, len(saved)))
+                taken.append((task.owner[0].panel.key, len(saved)))
                 yield task
 
         for result in real(watched(), *given, **more):
@@ -165,3 +167,41 @@ def test_all_panels_are_one_queue(tmp_path, monkeypatch):
     monkeypatch.setattr(chunked_run, "spread", spread)
     go(tmp_path / "out", jobs=2)
     assert next(done for panel, done in taken if panel == "b") < 30
+
+
+def sizes(trials, horizon):
+    """Return the trials of each task, by panel."""
+    experiment = dataclasses.replace(EXPERIMENT, trials=trials, horizon=horizon)
+    made = [chunk for panel in experiment.panels for chunk in chunks_of(experiment, panel)]
+    found = {}
+    for together in chunks.joined_to_one_task(experiment, made):
+        found.setdefault(together[0].panel.key, []).append(together[-1].end - together[0].first_trial)
+    return found
+
+
+def test_chunks_of_short_games_are_one_task(monkeypatch):
+    assert sizes(23, 40) == {"a": [23], "b": [23]}
+    monkeypatch.setattr(chunks, "MOST_CHUNKS", 2)
+    assert sizes(23, 40) == {"a": [10, 10, 3], "b": [10, 10, 3]}
+
+
+def test_a_task_of_several_chunks_has_so_many_rounds_at_most(monkeypatch):
+    monkeypatch.setattr(chunks, "TASK_ROUNDS", 15 * 2 * 40)
+    assert sizes(23, 40) == {"a": [15, 8], "b": [15, 8]}
+    assert sizes(23, 41) == {"a": [10, 13], "b": [10, 13]}
+
+
+def test_chunks_of_a_task_are_saved_each_when_it_is_complete(tmp_path, monkeypatch):
+    """Also in whatever order its trials come."""
+    folder = ResultsFolder(tmp_path / "out", EXPERIMENT.configuration())
+    queue = chunked_run._Queue(EXPERIMENT, folder, None, lambda prepared: prepared)
+    task = next(queue.tasks())
+    assert len(task.owner) == 6 and task.trials == range(30)
+    played = dict(zip(task.trials, task.work.run_all(task.trials), strict=True))
+    for trial in [*range(20, 25), *range(6, 20), *range(6)]:
+        queue.put(task.owner, trial, played[trial])
+        done = [chunk.first_trial for chunk in task.owner if folder.has(chunk.name)]
+        if trial == 24:
+            assert done == [20]
+    assert done == [0, 5, 10, 15, 20]
+    queue.release()

@@ -12,7 +12,7 @@ import pytest
 
 from dp_bandit_envs import durable_files
 from dp_bandit_envs.errors import ResultsError
-from dp_bandit_envs.experiments import chunked_run
+from dp_bandit_envs.experiments import chunked_run, chunks
 from dp_bandit_envs.experiments.chunked_run import run
 from dp_bandit_envs.experiments.experiment import Experiment
 from dp_bandit_envs.experiments.results_folder import ResultsFolder
@@ -36,7 +36,7 @@ OTHERS = {
 
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch):
-    monkeypatch.setattr(chunked_run, "CHUNK", 3)
+    monkeypatch.setattr(chunks, "CHUNK", 3)
 
 
 def go(path, experiment=EXPERIMENT):
