@@ -3,6 +3,7 @@
 
 import functools
 import inspect
+import sys
 from collections.abc import Callable, Mapping
 from types import FunctionType
 from typing import Any
@@ -76,7 +77,9 @@ def clone(
         namespace["int"] = _compiled(whole, options)
     copy = FunctionType(function.__code__, namespace, function.__name__, function.__defaults__, function.__closure__)
     copy.__qualname__ = function.__qualname__
-    copy.__module__ = function.__module__
+    # Numba imports a function's module; of those that another process has sent, it must not run the file.
+    known = is_ours(function) or function.__module__ in sys.modules
+    copy.__module__ = function.__module__ if known else None  # type: ignore[assignment]
     return copy
 
 

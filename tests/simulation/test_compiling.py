@@ -282,6 +282,15 @@ def test_two_processes_that_compile_at_once_do_not_swap_their_code(tmp_path, mon
         assert compile_with(plus, {"stand_in": function})(1.0) == expected
 
 
+def test_the_file_of_a_function_that_was_sent_is_not_run(tmp_path, monkeypatch):
+    """A process that gets a function gets it without its module, whose file may do anything once more."""
+    (tmp_path / "runs_once.py").write_text("raise RuntimeError('run again')", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    sent = {"__name__": "runs_once"}
+    exec("def half(x):\n    return x / 2\n\n\ndef quarter(x):\n    return half(half(x))\n", sent)
+    assert compile_with(sent["quarter"], {})(3.0) == 0.75
+
+
 class Heard:
     """Keeps what a fingerprint is made of."""
 

@@ -3,6 +3,7 @@
 import importlib
 import sys
 
+import joblib
 import numpy as np
 import pytest
 
@@ -11,6 +12,12 @@ from dp_bandit_envs.errors import NotSendableError
 from tests.tools.refusals import refused
 
 FILE = """import threading
+from typing import NamedTuple
+
+import numpy as np
+
+from dp_bandit_envs.agents import FunctionalAgent
+from dp_bandit_envs.agents.functional import Functions
 
 ARM = {arm}
 lock = threading.Lock()
@@ -25,6 +32,29 @@ class Fixed:
 
     def update(self, arm, observation):
         pass
+
+
+class State(NamedTuple):
+    sums: np.ndarray
+
+
+def select(state, rng):
+    return arm_of_all(state)
+
+
+def arm_of_all(state):
+    return min(ARM, len(state.sums) - 1)
+
+
+def update(state, arm, seen):
+    return state
+
+
+class Compiled(FunctionalAgent):
+    functions = Functions(select, update)
+
+    def initial_state(self, n_arms, horizon):
+        return State(np.zeros(n_arms))
 
 
 class Locked(Fixed):
@@ -48,10 +78,11 @@ class Waiting:
         """Nothing."""
 
 
-def arm_of(player):
+def arm_of(player, engine="play"):
     """Return the arm that an agent pulls in two processes."""
-    outcome = simulate("DPBandit-Stochastic-v0", {"a": player}, horizon=9, trials=4, jobs=2)["a"]
-    assert outcome.engine == "play" and np.all(outcome.pulls.max(axis=1) == 9)
+    with joblib.parallel_config(backend="loky"):
+        outcome = simulate("DPBandit-Stochastic-v0", {"a": player}, horizon=9, trials=4, jobs=2)["a"]
+    assert outcome.engine == engine and np.all(outcome.pulls.max(axis=1) == 9)
     return int(outcome.pulls[0].argmax())
 
 
@@ -73,6 +104,10 @@ def written(tmp_path, monkeypatch):
 
 def test_a_file_that_was_changed_and_loaded_again_is_played_as_it_is_now(written):
     assert [arm_of(written(arm).Fixed) for arm in (0, 1, 0)] == [0, 1, 0]
+
+
+def test_so_are_functions_that_are_compiled_there(written):
+    assert [arm_of(written(arm).Compiled, "compiled") for arm in (0, 1)] == [0, 1]
 
 
 def test_a_file_that_is_changed_but_not_loaded_again_is_played_as_it_was(written, tmp_path):
