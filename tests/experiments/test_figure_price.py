@@ -295,8 +295,8 @@ def test_a_small_run_has_what_claims_and_drawing_look_for(tmp_path):
 
 @pytest.mark.slow
 def test_noise_for_today_costs_less_than_the_papers(tmp_path):
-    """At a sixteenth of the figure's length, with a fifth of its games, on experts and ball. False alarm: 1e-4."""
-    over_t = setup.experiments(horizon=2**16, trials=12)[0]
+    """At a sixteenth of the figure's length, with its number of games, on experts and ball. False alarm: 1e-4."""
+    over_t = setup.experiments(horizon=2**16)[0]
     wanted = (EXPERTS.key(2**16), BALL.key(2**16))
     short = dataclasses.replace(over_t, panels=tuple(panel for panel in over_t.panels if panel.key in wanted))
     played = run(short, ResultsFolder(tmp_path, short.configuration()), jobs=2)
