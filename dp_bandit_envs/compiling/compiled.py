@@ -16,8 +16,10 @@ from collections.abc import Callable, Mapping
 from types import FunctionType
 from typing import Any, ClassVar
 
+from dp_bandit_envs.compiling.background import Stopped, in_background
 from dp_bandit_envs.compiling.fingerprint import add, fingerprint, global_names, is_ours
 from dp_bandit_envs.compiling.loading import MissingCodeError
+from dp_bandit_envs.optional import installed
 
 FAST = "pip install 'dp-bandit-envs[fast]'"
 """What installs Numba."""
@@ -67,13 +69,19 @@ def obstacle() -> str:
 @functools.cache
 def missing() -> str:
     """Return why Numba is not there, and what installs it; empty if it is there."""
-    try:
-        importlib.import_module("numba")
-    except ModuleNotFoundError:
+    if not installed("numba"):
         return f"numba, which compiles, is not installed: {FAST}"
+    try:
+        # Not in this thread: Ctrl-C would leave half of Numba, which a second import does not mend.
+        in_background(_load)
     except ImportError as error:  # as of a Numba that is older than NumPy
         return f"numba, which compiles, cannot be imported ({error}): {FAST}"
     return ""
+
+
+def _load(stopped: Stopped) -> None:
+    importlib.import_module("numba")
+    importlib.import_module("dp_bandit_envs.compiling.numba_functions")
 
 
 class Compiled:
