@@ -4,6 +4,7 @@ import contextlib
 import dataclasses
 import functools
 import hashlib
+import pickle
 import sys
 import threading
 from collections import OrderedDict
@@ -14,6 +15,7 @@ from dp_bandit_envs.envs.registration import Game, foreign_games, register_here
 from dp_bandit_envs.errors import NotSendableError
 from dp_bandit_envs.simulation.code_digest import INSTALLED, is_users
 from dp_bandit_envs.simulation.tasks import Played, Work, play_all
+from dp_bandit_envs.simulation.unpickling import Apart, this_process
 
 WAY_OUT = (
     "Put it at the top level of a module that the workers can import, or use jobs=1, or threads:"
@@ -34,10 +36,12 @@ class Carried:
     Attributes:
         work: The pickled work. What is installed is in it by name only.
         games: Name and pickled adversary class of each game; instead of a class that cannot be pickled, the error.
+        maker: The process that pickled it. Where that unpickles it, too, classes are those that it has.
     """
 
     work: bytes
     games: tuple[tuple[str, bytes], ...]
+    maker: str = dataclasses.field(default_factory=this_process)
 
     @classmethod
     def of(cls, work: Work, env_id: str | None = None) -> "Carried":
@@ -88,11 +92,11 @@ class _Unpacked:
         self._games: list[tuple[str, Any]] = []
         for name, adversary in carried.games:
             try:
-                self._games.append((name, _unpacked(adversary, f"the adversary of {Game(name).id}")))
+                self._games.append((name, _unpacked(carried, adversary, f"the adversary of {Game(name).id}")))
             except NotSendableError as error:
                 self.missing = error
         self.register_games()
-        self.work: Work = _unpacked(carried.work, "the environment and its players")
+        self.work: Work = _unpacked(carried, carried.work, "the environment and its players")
 
     def register_games(self) -> None:
         """Register the games; other work may have registered older or newer ones by the same names."""
@@ -163,11 +167,11 @@ def _packed(part: Any, name: str) -> bytes:
     return packed
 
 
-def _unpacked(packed: bytes, name: str) -> Any:
-    import cloudpickle
-
+def _unpacked(carried: Carried, packed: bytes, name: str) -> Any:
     try:
-        return cloudpickle.loads(packed)
+        if carried.maker == this_process():
+            return pickle.loads(packed)
+        return Apart(packed, carried.fingerprint).load()
     except Exception as error:
         raise NotSendableError(
             f"{name} must be importable in other processes to be played there; it is not"
