@@ -21,6 +21,8 @@ WAY_OUT = (
     "Put it at the top level of a module that the workers can import, or use jobs=1, or threads:"
     " joblib.parallel_config(backend='threading')."
 )
+BY_NAME = b"dp_bandit_envs.simulation.by_name"
+"""Is in a pickle with names, which is not kept: a module that is loaded again changes what was made of it before."""
 MOST_KEPT = 16
 """How much work a process keeps unpacked: more than is ever played at a time."""
 
@@ -116,7 +118,8 @@ def _unpacked_once(carried: Carried) -> _Unpacked:
             unpacked = _Unpacked(carried)
         else:
             unpacked.register_games()
-        _kept[carried.fingerprint] = unpacked
+        if BY_NAME not in carried.work + b"".join(packed for _, packed in carried.games):
+            _kept[carried.fingerprint] = unpacked
         if len(_kept) > MOST_KEPT:
             _kept.popitem(last=False)
         return unpacked
@@ -155,10 +158,12 @@ def _packed(part: Any, name: str) -> bytes:
 
     # A file of the user's may hold what cannot be pickled; a worker can still import it by name.
     with contextlib.suppress(Exception), _own_files_by_value():
-        whole: bytes = cloudpickle.dumps(part)
-        return whole
-    try:
         packed: bytes = cloudpickle.dumps(part)
+        return packed
+    try:
+        from dp_bandit_envs.simulation.by_name import dumps_by_name
+
+        packed = dumps_by_name(part)
     except Exception as error:
         raise NotSendableError(
             f"{name} must be picklable to be played in other processes; it is not"
@@ -172,6 +177,8 @@ def _unpacked(carried: Carried, packed: bytes, name: str) -> Any:
         if carried.maker == this_process():
             return pickle.loads(packed)
         return Apart(packed, carried.fingerprint).load()
+    except NotSendableError:
+        raise
     except Exception as error:
         raise NotSendableError(
             f"{name} must be importable in other processes to be played there; it is not"

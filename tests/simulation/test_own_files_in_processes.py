@@ -2,6 +2,8 @@
 
 import dataclasses
 import importlib
+import os
+import subprocess
 import sys
 
 import gymnasium as gym
@@ -90,6 +92,40 @@ def test_a_file_that_is_changed_but_not_loaded_again_is_played_as_it_was(written
 def test_what_can_neither_be_sent_nor_found_there_says_so(written):
     with refused(NotSendableError, "importable", "fixed_arm", "top level", "jobs=1"):
         arm_of(written(1).Locked)
+
+
+PROGRAM = """
+import importlib, os, pathlib, sys
+from dp_bandit_envs import simulate
+from dp_bandit_envs.errors import NotSendableError
+
+def arm_of(player):
+    outcome = simulate("DPBandit-Stochastic-v0", {{"a": player}}, horizon=9, trials=4, jobs=2)["a"]
+    return int(outcome.pulls[0].argmax())
+
+if __name__ == "__main__":
+    arms = []
+    for arm in (0, 1, 0):
+        pathlib.Path("fixed_arm.py").write_text({file!r}.replace("ARM = 0", f"ARM = {{arm}}"))
+        module = importlib.reload(importlib.import_module("fixed_arm"))
+        arms.append(arm_of(module.Locked))
+    module.ARM = 2
+    try:
+        arms.append(arm_of(module.Locked))
+    except NotSendableError as error:
+        arms.append("fixed_arm.Locked" in str(error) and "jobs=1" in str(error))
+    print(arms)
+"""
+
+
+def test_what_has_to_travel_by_name_is_what_it_is_here_or_refused(tmp_path):
+    """A worker that lives on has imported the file before: it plays no older state, and no value of the file's."""
+    (tmp_path / "program.py").write_text(PROGRAM.format(file=FILE.format(arm=0)), encoding="utf-8")
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(
+        [sys.executable, "program.py"], cwd=tmp_path, env=environment, capture_output=True, encoding="utf-8"
+    )
+    assert done.stdout.strip() == "[0, 1, 0, True]", done.stderr
 
 
 def made():
