@@ -50,8 +50,8 @@ def same_as_there(module: str, name: str, digest: str) -> Any:
             found = _found(module, name)
     if found is None or code_digest(found) != digest:
         raise NotSendableError(
-            f"{module}.{name} uses what cannot be pickled, and must then be the same where a worker imports it; its code,"
-            " or a value that it uses, is another one there. Load the file again, or use jobs=1."
+            f"{module}.{name} uses what cannot be pickled, and must then be the same where a worker imports it; its"
+            " code, or a value that it uses, is another one there. Load the file again, or use jobs=1."
         )
     return found
 
