@@ -13,6 +13,7 @@ from dp_bandit_envs import Algorithm, BanditEnv, play, simulate
 from dp_bandit_envs.adversaries import MemoryBounded
 from dp_bandit_envs.agents import FunctionalAgent, Uniform
 from dp_bandit_envs.agents.functional import Functions
+from dp_bandit_envs.audits import sampled_loss
 from dp_bandit_envs.compiling.compiled import compile_with
 from dp_bandit_envs.privacy import PrivacyGuarantee
 from dp_bandit_envs.privacy.mechanism import Mechanism
@@ -176,7 +177,7 @@ def paid(gains, arms, t):
     return PAID
 
 
-@pytest.mark.parametrize("name", ["STEP", "ANSWER", "PAID"])
+@pytest.mark.parametrize("name", ["STEP", *(pytest.param(name, marks=pytest.mark.slow) for name in ("ANSWER", "PAID"))])
 def test_simulate_plays_as_play_does_after_a_global_changed(name, monkeypatch):
     """An agent, a mechanism, a payoff function: their functions are the same objects before and after."""
 
@@ -200,3 +201,29 @@ def test_simulate_plays_as_play_does_after_a_global_changed(name, monkeypatch):
         assert outcome.collected[0, -1] == game.collected[-1]
         seen.append((*outcome.pulls[0], outcome.collected[0, -1]))
     assert seen[0] != seen[1]
+
+
+TRUTH = 0.75
+
+
+def toss(state, arm, gain, rng):
+    """Tell the truth with that chance."""
+    return (1.0 if rng.random() < (TRUTH if gain > 0.5 else 1.0 - TRUTH) else 0.0), 1
+
+
+class Coin(Answers):
+    """Declares more privacy than it has once it tells the truth more often."""
+
+    release = staticmethod(toss)
+
+    def guarantee(self, below):
+        """Return what holds for the first chance."""
+        return PrivacyGuarantee(epsilon=math.log(3.0), model="local", covers="releases")
+
+
+def test_an_audit_refutes_a_mechanism_that_leaks_more_since_a_global_changed(monkeypatch):
+    """At a confidence of 1 - 1e-6, a claim that holds is refuted by chance once in a million; seeds are fixed."""
+    options = {"of": "releases", "games": 2_000, "horizon": 2, "confidence": 1 - 1e-6}
+    assert sampled_loss(Coin(), **options).holds
+    monkeypatch.setattr(sys.modules[__name__], "TRUTH", 0.99)
+    assert not sampled_loss(Coin(), **options).holds
