@@ -2,10 +2,12 @@
 
 import copy
 import pickle
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from dp_bandit_envs import BanditEnv
+from dp_bandit_envs import BanditEnv, play
 from dp_bandit_envs.adversaries import Stochastic
 from dp_bandit_envs.errors import BoundaryError, StepOutsideGameError
 from dp_bandit_envs.wrappers import LaplaceClipRescale
@@ -66,3 +68,56 @@ def test_an_environment_that_is_gone_hinders_none():
     BanditEnv(adversary).reset(seed=1)
     one.reset(seed=0)
     assert gains(one) == alone(0)
+
+
+def test_a_game_that_was_begun_in_between_counts_though_its_environment_is_gone():
+    adversary = Stochastic(2, 100)
+    one = BanditEnv(adversary)
+    one.reset(seed=0)
+    BanditEnv(adversary).reset(seed=1)
+    with refused(StepOutsideGameError, "Stochastic"):
+        one.step(0)
+
+
+class Meeting:
+    """An agent that waits in its first round for a second game to begin, or to be refused."""
+
+    def __init__(self, *events):
+        self.here, self.go_on = events
+
+    def begin(self, *, n_arms, horizon, rng):
+        """Nothing."""
+
+    def select_arm(self):
+        """Say that a game is in progress, and wait."""
+        self.here.set()
+        self.go_on.wait()
+        return 0
+
+    def update(self, arm, observation):
+        """Nothing."""
+
+
+@pytest.mark.parametrize("shared", ["BanditEnv", "Stochastic", "Meeting"])
+def test_no_second_thread_plays_with_what_is_in_a_game(shared):
+    here, go_on, free = threading.Event(), threading.Event(), threading.Event()
+    free.set()
+    adversary, agent = Stochastic(2, 20), Meeting(here, go_on)
+    env = BanditEnv(adversary)
+    others = {
+        "BanditEnv": (env, Meeting(here, free)),
+        "Stochastic": (BanditEnv(adversary), Meeting(here, free)),
+        "Meeting": (BanditEnv(Stochastic(2, 20)), agent),
+    }
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(play, env, agent, seed=0)
+        try:
+            assert here.wait(60)
+            with refused(StepOutsideGameError, shared):
+                play(*others[shared], seed=0)
+        finally:
+            go_on.set()
+        played = first.result()
+    assert played.gains.tolist() == play(BanditEnv(Stochastic(2, 20)), agent, seed=0).gains.tolist()
+    # Afterwards all of it is free.
+    play(*others[shared], seed=0)
