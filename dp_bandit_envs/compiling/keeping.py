@@ -8,22 +8,21 @@ import contextlib
 import functools
 from collections.abc import Callable, Mapping
 from types import CellType, FunctionType
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from dp_bandit_envs.compiling.fingerprint import global_names, is_ours
 
-Arguments = ParamSpec("Arguments")
 Made = TypeVar("Made")
 
 
-def kept(make: Callable[Arguments, Made]) -> Callable[Arguments, Made]:
+def kept(make: Callable[..., Made]) -> Callable[..., Made]:
     """Let a function of plain functions return the same again for the same ones, if all that they call is ours."""
     once = functools.lru_cache(maxsize=256)(make)
 
     @functools.wraps(make)
-    def made(*parts: Arguments.args, **named: Arguments.kwargs) -> Made:
+    def made(*parts: Any, **named: Any) -> Made:
         return (once if all(map(calls_only_ours, (*parts, *named.values()))) else make)(*parts, **named)
 
     return made

@@ -20,7 +20,7 @@ from dp_bandit_envs.simulation.code_digest import code_digest, is_users
 _importing = threading.Lock()
 
 
-class _ByName(cloudpickle.Pickler):
+class _ByName(cloudpickle.Pickler):  # type: ignore[misc]
     def reducer_override(self, obj: Any) -> Any:
         """Return how a function or a class of a user's module is found; leave all else to cloudpickle."""
         if isinstance(obj, (type, FunctionType)) and obj.__module__ != "__main__" and is_users(obj.__module__):

@@ -96,7 +96,8 @@ def _add_object(thing: Any, digest: Any, seen: dict[int, Any]) -> None:
         return
     slots = [name for one in kind.__mro__ for name in getattr(one, "__slots__", ()) if hasattr(thing, name)]
     attributes: Any = {name: getattr(thing, name) for name in slots} | getattr(thing, "__dict__", {})
-    if not attributes or kind.__reduce__ is not object.__reduce__:
+    reduces: Any = kind.__reduce__
+    if not attributes or reduces is not object.__reduce__:
         # What is written in C may hide its values, such as a deque or a generator of random numbers; a lock has none.
         with contextlib.suppress(Exception):
             made = thing.__reduce_ex__(4)
