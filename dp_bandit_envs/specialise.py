@@ -6,19 +6,24 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
+from dp_bandit_envs.compiling.fingerprint import is_ours
 
-@functools.lru_cache(maxsize=1024)
+
 def specialise(function: Callable[..., Any], name: str, part: Any) -> Callable[..., Any]:
     """Return a copy of `function` whose global `name` is `part`.
 
     A closure would do the same in ordinary Python, but the simulator could not compile it. The same arguments give
-    the same copy, so that it is compiled once.
+    the same copy, so that it is compiled once; but for a function of somebody else's, whose globals may have changed.
 
     Args:
         function: A plain function of a module.
         name: A placeholder of that module, which it uses.
         part: What it uses instead: a function that it calls, or a number.
     """
+    return (_kept if is_ours(function) else _specialised)(function, name, part)
+
+
+def _specialised(function: Callable[..., Any], name: str, part: Any) -> Callable[..., Any]:
     assert isinstance(function, FunctionType)
     assert name in function.__code__.co_names
     namespace = {**function.__globals__, name: part}
@@ -29,6 +34,9 @@ def specialise(function: Callable[..., Any], name: str, part: Any) -> Callable[.
     digest = hashlib.sha256(f"{function.__qualname__}[{name}={shown}]".encode()).hexdigest()[:12]
     copy.__qualname__ = f"{function.__name__}_{digest}"
     return copy
+
+
+_kept = functools.lru_cache(maxsize=1024)(_specialised)
 
 
 def specialise_within(function: Callable[..., Any], name: str, part: Any) -> Callable[..., Any]:

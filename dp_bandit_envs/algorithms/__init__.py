@@ -15,6 +15,7 @@ from dp_bandit_envs.algorithms.algorithm import Algorithm, made_by
 from dp_bandit_envs.algorithms.algorithm_table import ALGORITHMS
 from dp_bandit_envs.algorithms.calibration import calibrated_parameters
 from dp_bandit_envs.algorithms.secured_algorithm import secured
+from dp_bandit_envs.envs.registration import is_defined_again
 from dp_bandit_envs.errors import NameTakenError, WrongTypeError
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.protocols import Environment
@@ -180,6 +181,8 @@ def _calibrated(
 def register_algorithm(name: str, maker: Callable[..., Algorithm]) -> None:
     """Add an algorithm of your own to the table that `make_algorithm`, `simulate` and `dp-bandit run` use.
 
+    A function that is defined again, as by a cell of a notebook that is run again, takes the place of the older one.
+
     Each process has a table of its own; `register_adversary` explains how other processes find yours.
 
     Args:
@@ -190,7 +193,7 @@ def register_algorithm(name: str, maker: Callable[..., Algorithm]) -> None:
     Raises:
         WrongTypeError: If the name is no text, or `maker()` does not return an `Algorithm`.
         ValueError: If the name has other characters, or does not begin with a letter.
-        NameTakenError: If an algorithm has this name, in upper or lower case.
+        NameTakenError: If an algorithm has this name, in upper or lower case, unless it is defined again.
 
     Example:
         >>> from dp_bandit_envs import Algorithm, Exp3, make_algorithm, register_algorithm
@@ -204,7 +207,8 @@ def register_algorithm(name: str, maker: Callable[..., Algorithm]) -> None:
         raise WrongTypeError(f"name must be text, such as 'My-EXP3'; received a {type(name).__name__}.")
     if not re.fullmatch("[A-Za-z][A-Za-z0-9-]*", name):
         raise ValueError(f"name must be letters, digits and hyphens, such as 'My-EXP3'; received {name!r}.")
-    same = [known for known in ALGORITHMS if known.lower() == name.lower()]
+    again = name in ALGORITHMS and is_defined_again(ALGORITHMS[name], maker)
+    same = [known for known in ALGORITHMS if known.lower() == name.lower() and not again]
     if same:
         raise NameTakenError(f"name must be new; received {name!r}, but there is {same[0]}. Use another name.")
     made = maker() if callable(maker) and not isinstance(maker, type) else None

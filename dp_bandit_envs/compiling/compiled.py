@@ -13,11 +13,11 @@ import importlib
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from types import FunctionType
 from typing import Any, ClassVar
 
 from dp_bandit_envs.compiling.background import Stopped, in_background
-from dp_bandit_envs.compiling.fingerprint import add, fingerprint, global_names, is_ours
+from dp_bandit_envs.compiling.fingerprint import add, fingerprint, is_ours
+from dp_bandit_envs.compiling.keeping import as_it_is_now, reached
 from dp_bandit_envs.compiling.loading import MissingCodeError
 from dp_bandit_envs.optional import installed
 
@@ -39,11 +39,12 @@ def compile_with(function: Callable[..., Any], replacements: Mapping[str, Callab
         replacements: Plain functions to which global names in it are rebound.
 
     Returns:
-        The compiled function. Its machine code is cached on disk if all parts belong to this package. If not, equal
-        functions get the same compiled one: those of a notebook are unpickled again for each simulation in a worker.
+        The compiled function, with the values that its parts use now. Its machine code is cached on disk if all parts
+        belong to this package. If not, equal functions get the same compiled one: those of a notebook are unpickled
+        again for each simulation in a worker.
     """
     parts = dict(replacements)
-    if all(map(is_ours, _reached(function, parts, set()))):
+    if all(map(is_ours, reached(function, parts, set()))):
         return Compiled(function, parts)
     objects: list[Any] = []
     digest = hashlib.sha256()
@@ -93,9 +94,12 @@ class Compiled:
     def __init__(self, function: Callable[..., Any], replacements: dict[str, Callable[..., Any]]) -> None:
         self._function = function
         self._replacements = replacements
-        foreign = [part for part in _reached(function, replacements, set()) if not is_ours(part)]
+        foreign = [part for part in reached(function, replacements, set()) if not is_ours(part)]
         self.foreign = sorted(foreign, key=lambda part: (part.__name__, part.__qualname__))
         """The functions that it calls from outside of this package."""
+        if foreign:
+            # Compiled at the first call for each signature, perhaps after what they use has changed.
+            self._function, self._replacements = as_it_is_now(function, replacements), {}
         self._lean = True
 
     def __call__(self, *arguments: Any) -> Any:
@@ -171,16 +175,3 @@ class CompiledAt(Compiled):
 
         result = self._dispatcher.get_compile_result(types.none(*map(typeof, arguments)))
         return int(result.library.get_pointer_to_function(result.fndesc.llvm_func_name))
-
-
-def _reached(
-    function: Callable[..., Any], replacements: Mapping[str, Callable[..., Any]], reached: set[Callable[..., Any]]
-) -> set[Callable[..., Any]]:
-    """Return the function and all plain functions that it calls, directly or not."""
-    reached.add(function)
-    assert isinstance(function, FunctionType)
-    for name in global_names(function.__code__):
-        value = replacements.get(name, function.__globals__.get(name))
-        if isinstance(value, FunctionType) and value not in reached:
-            _reached(value, {}, reached)
-    return reached

@@ -1,5 +1,6 @@
 """Fingerprints of functions: what their machine code depends on, by content, the same in every process."""
 
+import contextlib
 import dis
 import functools
 import hashlib
@@ -75,7 +76,10 @@ def add(
     seen[function] = len(seen)
     code = function.__code__
     digest.update(written_out(code).encode())
-    cells = [cell.cell_contents for cell in function.__closure__ or ()]
+    cells = []
+    for cell in function.__closure__ or ():
+        with contextlib.suppress(ValueError):  # it has no value yet
+            cells.append(cell.cell_contents)
     for value in (function.__defaults__, function.__kwdefaults__, *cells):
         _digest_value("", value, code, digest, seen, objects)
     for name in global_names(code):
@@ -94,12 +98,15 @@ def _digest_value(
         add(value._defn, {}, digest, seen, objects)
     elif isinstance(value, ModuleType) and value.__name__.partition(".")[0] not in COMPILER:
         for attribute in _names(code):
-            if hasattr(value, attribute) and not isinstance(getattr(value, attribute), ModuleType):
-                full = f"{value.__name__}.{attribute}"
-                _digest_value(full, getattr(value, attribute), code, digest, seen, objects)
+            part = getattr(value, attribute, None)
+            # Of a module in a module as well, such as package.settings.RATE; but not of what a module imports.
+            if hasattr(value, attribute) and (not isinstance(part, ModuleType) or _is_within(part, value)):
+                _digest_value(f"{value.__name__}.{attribute}", part, code, digest, seen, objects)
     elif isinstance(value, (np.ndarray, np.generic)):
-        digest.update(f"{value.dtype.str}{value.shape}".encode() + np.ascontiguousarray(value).tobytes())
+        digest.update(f"{value.dtype!r}{value.shape}".encode() + np.ascontiguousarray(value).tobytes())
     elif objects is not None and isinstance(value, (tuple, dict)):
+        # Two NamedTuples may hold the same numbers by other names.
+        digest.update(f"{type(value).__name__}{getattr(value, '_fields', ())!r} ".encode())
         for part in (*value, *(value.values() if isinstance(value, dict) else ())):
             _digest_value(f"{len(value)} ", part, code, digest, seen, objects)
     elif isinstance(value, type) and objects is None:
@@ -109,6 +116,10 @@ def _digest_value(
     elif objects is not None:
         digest.update(f"{id(value)} ".encode())
         objects.append(value)
+
+
+def _is_within(module: ModuleType, package: ModuleType) -> bool:
+    return module.__name__.startswith(f"{package.__name__}.")
 
 
 def is_ours(function: Callable[..., Any] | type[Any]) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import gymnasium as gym
 
+from dp_bandit_envs.compiling.fingerprint import is_ours
 from dp_bandit_envs.errors import NameTakenError, WrongTypeError
 
 if TYPE_CHECKING:
@@ -28,12 +29,14 @@ class Game:
             whose environments are classes of their own.
         env: The class of one game.
         vector_env: The class of many games in lockstep.
+        sent: Whether another process registered it, whose games are played here.
     """
 
     name: str
     adversary: "str | type[Adversary] | None" = None
     env: str = ""
     vector_env: str = ""
+    sent: bool = False
 
     @property
     def id(self) -> str:
@@ -111,6 +114,9 @@ def register_adversary(name: str, adversary_class: "type[Adversary]") -> str:
     class's arguments and their defaults become the environment's, and so does its docstring: the first line, the
     description, `Args`, and a paragraph `Source: ...`.
 
+    A class that is defined again, as by a cell that is run again or by `importlib.reload`, takes the place of the older
+    one; environments that were made before keep that.
+
     Each process has its own table. `simulate(..., jobs=2)` repeats the registration in its workers, and so does a
     pickled environment or its class; the adversary must then be importable there, or be sent by cloudpickle. For other
     processes (`dp-bandit`) put the class and this call at the top level of a module `mine` that they can import, and
@@ -126,7 +132,8 @@ def register_adversary(name: str, adversary_class: "type[Adversary]") -> str:
     Raises:
         WrongTypeError: If the name is not text, or the class is not that of an adversary.
         ValueError: If the name is not as above, or the class has an argument that every environment has.
-        NameTakenError: If a game of this name exists, ignoring case.
+        NameTakenError: If a game of this name exists, ignoring case, and it is not that of a class of the same name at
+            the top level of the same module.
 
     Example:
         >>> import gymnasium as gym
@@ -165,12 +172,35 @@ def register_adversary(name: str, adversary_class: "type[Adversary]") -> str:
             f" {adversary_class.__name__} takes {', '.join(taken)}. Rename it."
         )
     game = Game(name, adversary_class)
+    known = GAMES.get(game.id, game)
+    if known.sent:  # such as by a module that is imported here and there
+        return known.id
+    if known is not game and is_defined_again(known.adversary, adversary_class):
+        _forget(known)
     same = [one for one in (*GAMES, *gym.registry) if one.lower() == game.id.lower()]
     if same:
-        raise NameTakenError(f"name must be new; received {name!r}, but {same[0]} exists. Use another name.")
+        raise NameTakenError(
+            f"name must be new; received {name!r}, but {same[0]} exists. Use another name, or define"
+            " the class at the top level of a module or notebook to register it again."
+        )
     GAMES[game.id] = game
     game.register()
     return game.id
+
+
+def is_defined_again(older: Any, newer: Any) -> bool:
+    """Return whether it is that of the same name at the top level of the same module, which is not ours."""
+    names = [(getattr(one, "__module__", None), getattr(one, "__qualname__", "<")) for one in (older, newer)]
+    return names[0] == names[1] and "<" not in names[0][1] and not is_ours(newer)
+
+
+def _forget(game: Game) -> None:
+    from dp_bandit_envs.envs import game_classes
+
+    del GAMES[game.id]
+    gym.registry.pop(game.id, None)
+    for kind in ("Env", "VectorEnv"):
+        vars(game_classes).pop(f"{game.name}{kind}", None)
 
 
 def foreign_games() -> list[Game]:
@@ -183,17 +213,13 @@ def register_here(name: str, adversary_class: "type[Adversary]") -> None:
 
     Workers outlive a simulation; the class may have been edited and registered again since.
     """
-    from dp_bandit_envs.envs import game_classes
-
     known = next((game for game in foreign_games() if game.name == name), None)
     if known is not None and known.adversary is not adversary_class:
-        del GAMES[known.id]
-        gym.registry.pop(known.id, None)
-        for kind in ("Env", "VectorEnv"):
-            vars(game_classes).pop(f"{name}{kind}", None)
+        _forget(known)
         known = None
     if known is None:
-        register_adversary(name, adversary_class)
+        id_ = register_adversary(name, adversary_class)
+        GAMES[id_] = dataclasses.replace(GAMES[id_], sent=True)
 
 
 def sized_adversaries() -> "dict[str, type[Adversary]]":

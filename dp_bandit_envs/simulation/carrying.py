@@ -4,6 +4,7 @@ import contextlib
 import dataclasses
 import functools
 import hashlib
+import pickle
 import sys
 import threading
 from collections import OrderedDict
@@ -14,11 +15,14 @@ from dp_bandit_envs.envs.registration import Game, foreign_games, register_here
 from dp_bandit_envs.errors import NotSendableError
 from dp_bandit_envs.simulation.code_digest import INSTALLED, is_users
 from dp_bandit_envs.simulation.tasks import Played, Work, play_all
+from dp_bandit_envs.simulation.unpickling import Apart, this_process
 
 WAY_OUT = (
     "Put it at the top level of a module that the workers can import, or use jobs=1, or threads:"
     " joblib.parallel_config(backend='threading')."
 )
+BY_NAME = b"dp_bandit_envs.simulation.by_name"
+"""Is in a pickle with names, which is not kept: a module that is loaded again changes what was made of it before."""
 MOST_KEPT = 16
 """How much work a process keeps unpacked: more than is ever played at a time."""
 
@@ -34,10 +38,12 @@ class Carried:
     Attributes:
         work: The pickled work. What is installed is in it by name only.
         games: Name and pickled adversary class of each game; instead of a class that cannot be pickled, the error.
+        maker: The process that pickled it. Where that unpickles it, too, classes are those that it has.
     """
 
     work: bytes
     games: tuple[tuple[str, bytes], ...]
+    maker: str = dataclasses.field(default_factory=this_process)
 
     @classmethod
     def of(cls, work: Work, env_id: str | None = None) -> "Carried":
@@ -88,11 +94,11 @@ class _Unpacked:
         self._games: list[tuple[str, Any]] = []
         for name, adversary in carried.games:
             try:
-                self._games.append((name, _unpacked(adversary, f"the adversary of {Game(name).id}")))
+                self._games.append((name, _unpacked(carried, adversary, f"the adversary of {Game(name).id}")))
             except NotSendableError as error:
                 self.missing = error
         self.register_games()
-        self.work: Work = _unpacked(carried.work, "the environment and its players")
+        self.work: Work = _unpacked(carried, carried.work, "the environment and its players")
 
     def register_games(self) -> None:
         """Register the games; other work may have registered older or newer ones by the same names."""
@@ -112,7 +118,8 @@ def _unpacked_once(carried: Carried) -> _Unpacked:
             unpacked = _Unpacked(carried)
         else:
             unpacked.register_games()
-        _kept[carried.fingerprint] = unpacked
+        if BY_NAME not in carried.work + b"".join(packed for _, packed in carried.games):
+            _kept[carried.fingerprint] = unpacked
         if len(_kept) > MOST_KEPT:
             _kept.popitem(last=False)
         return unpacked
@@ -151,10 +158,12 @@ def _packed(part: Any, name: str) -> bytes:
 
     # A file of the user's may hold what cannot be pickled; a worker can still import it by name.
     with contextlib.suppress(Exception), _own_files_by_value():
-        whole: bytes = cloudpickle.dumps(part)
-        return whole
-    try:
         packed: bytes = cloudpickle.dumps(part)
+        return packed
+    try:
+        from dp_bandit_envs.simulation.by_name import dumps_by_name
+
+        packed = dumps_by_name(part)
     except Exception as error:
         raise NotSendableError(
             f"{name} must be picklable to be played in other processes; it is not"
@@ -163,11 +172,13 @@ def _packed(part: Any, name: str) -> bytes:
     return packed
 
 
-def _unpacked(packed: bytes, name: str) -> Any:
-    import cloudpickle
-
+def _unpacked(carried: Carried, packed: bytes, name: str) -> Any:
     try:
-        return cloudpickle.loads(packed)
+        if carried.maker == this_process():
+            return pickle.loads(packed)
+        return Apart(packed, carried.fingerprint).load()
+    except NotSendableError:
+        raise
     except Exception as error:
         raise NotSendableError(
             f"{name} must be importable in other processes to be played there; it is not"

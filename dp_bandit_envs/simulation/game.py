@@ -19,6 +19,7 @@ from dp_bandit_envs.protocols import Agent, Environment, FloatArray, IntArray, P
 from dp_bandit_envs.seeding import Seed, chosen_seed, drawn_seed, warn_of_known_seed
 from dp_bandit_envs.simulation.agent_methods import check_methods, note_missing_key
 from dp_bandit_envs.simulation.beginning import begin
+from dp_bandit_envs.simulation.one_game import in_one_game
 from dp_bandit_envs.written_values import name_of
 
 
@@ -85,6 +86,7 @@ def play(env: Environment, agent: Agent | PointAgent | Algorithm, *, seed: Seed 
         WrongGameError: If the agent needs the gains of all arms and the game does not reveal them.
         SeedRefusedError: If a wrapper has secure draws and `seed` is not None.
         LedgerError: If the data have a ledger, and it refuses the game.
+        StepOutsideGameError: If the environment, its adversary or the agent is in another game, in another thread.
 
     Example:
         >>> import gymnasium as gym
@@ -134,23 +136,24 @@ def play(env: Environment, agent: Agent | PointAgent | Algorithm, *, seed: Seed 
         best_fixed = best("fixed", fixed)
         blocks.append((arms, gains, best_fixed, best_fixed if constant is fixed else best("constant", constant)))
 
-    game.on_block = keep
-    try:
-        begin(
-            env,
-            agent,
-            number=number,
-            seed=seed,
-            trial=trial,
-            player=player or name_of(type(agent)),
-            guarantees=guarantees,
-        )
-        if known:  # not before, because a ledger may refuse the game
-            warn_of_known_seed(game.adversary.is_real)
-        _loop(env, agent)
-        game.report_block()
-    finally:
-        game.on_block = None
+    with in_one_game(game, game.adversary, agent):
+        game.on_block = keep
+        try:
+            begin(
+                env,
+                agent,
+                number=number,
+                seed=seed,
+                trial=trial,
+                player=player or name_of(type(agent)),
+                guarantees=guarantees,
+            )
+            if known:  # not before, because a ledger may refuse the game
+                warn_of_known_seed(game.adversary.is_real)
+            _loop(env, agent)
+            game.report_block()
+        finally:
+            game.on_block = None
     arms, gains, best_fixed, best_constant = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
     collected = np.cumsum(gains)
     means = None if points or game.adversary.payoff is not None else game.adversary.means

@@ -5,9 +5,8 @@ Games of one chunk go on with the same random streams, those of the trial with t
 as no random number is used twice, but only the first of them is a game that `play` and `simulate` would play.
 """
 
-import functools
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
@@ -18,6 +17,7 @@ from dp_bandit_envs.compiling.addresses import stream_address
 from dp_bandit_envs.compiling.background import in_background
 from dp_bandit_envs.compiling.built_in import streams_at
 from dp_bandit_envs.compiling.compiled import Compiled, compile_with
+from dp_bandit_envs.compiling.keeping import kept
 from dp_bandit_envs.compiling.numba_errors import in_short
 from dp_bandit_envs.compiling.random_elsewhere import draws_elsewhere
 from dp_bandit_envs.protocols import FloatArray, IntArray
@@ -118,7 +118,7 @@ class ManyGames:
         state, _, _ = plan.first.copy()
         tape = tape_beside(state) if beside else state
         self._steps, self._released = len(tape.arms), tape.values.shape
-        self._loop = _loop(tape_beside if beside else tape_itself, tuple(plan.parts.items()))
+        self._loop = _loop(tape_beside if beside else tape_itself, **plan.parts)
         elsewhere = draws_elsewhere(self._loop.foreign, plan.owners)
         if elsewhere:
             raise NotCompilableError(elsewhere)
@@ -171,7 +171,6 @@ def trials_of(games: int) -> int:
     return -(-games // CHUNK)
 
 
-@functools.lru_cache(maxsize=256)
-def _loop(find: Callable[..., Any], parts: tuple[tuple[str, Callable[..., Any]], ...]) -> Compiled:
-    named: Mapping[str, Callable[..., Any]] = dict(parts)
-    return compile_with(enter_many, {"play_block": loop_of(named), "tape_of": find})
+@kept
+def _loop(find: Callable[..., Any], **parts: Callable[..., Any]) -> Compiled:
+    return compile_with(enter_many, {"play_block": loop_of(parts), "tape_of": find})

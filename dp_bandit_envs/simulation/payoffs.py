@@ -1,6 +1,5 @@
 """The stages of the compiled loop for an adversary with a payoff function, and the comparisons for its regrets."""
 
-import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -10,6 +9,7 @@ from dp_bandit_envs.adversaries import Adversary
 from dp_bandit_envs.adversaries.payoff import python_function
 from dp_bandit_envs.compiling.background import in_background
 from dp_bandit_envs.compiling.compiled import compile_with
+from dp_bandit_envs.compiling.keeping import kept
 from dp_bandit_envs.compiling.numba_errors import in_short
 from dp_bandit_envs.errors import PayoffRangeError
 from dp_bandit_envs.protocols import FloatArray, IntArray
@@ -122,7 +122,7 @@ def add_up_constant(gains: FloatArray, first: int, constant: History) -> None:
                 checkpoint += 1
 
 
-@functools.lru_cache(maxsize=256)
+@kept
 def compiled_constant(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return `add_up_constant` for a payoff function, compiled at its first call."""
     return compile_with(specialise(add_up_constant, "payoff", function), {})

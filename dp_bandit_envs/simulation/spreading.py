@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from dp_bandit_envs.compiling.background import in_background
 from dp_bandit_envs.optional import installed
+from dp_bandit_envs.seeding import FORKS
 from dp_bandit_envs.simulation.carrying import Carried
 from dp_bandit_envs.simulation.compiling_beside import compile_all
 from dp_bandit_envs.simulation.cutting import Cutter
@@ -17,6 +18,9 @@ from dp_bandit_envs.simulation.trials import PlayedTrials
 
 SECONDS_IN_THREADS, SECONDS_ELSEWHERE = 0.1, 2.0
 """What a task takes: so long that sending it costs little, so short that an interruption loses little."""
+
+_pools: set[int] = set()
+"""`FORKS` of the processes, up to this one, that have used joblib's workers."""
 
 
 def spread(
@@ -81,9 +85,14 @@ def _way(jobs: int, in_threads: bool) -> Literal["here", "threads", "joblib"]:
     from joblib.parallel import SequentialBackend, ThreadingBackend, get_active_backend
 
     backend, _ = get_active_backend(prefer="threads" if in_threads else "processes")
-    if isinstance(backend, (SequentialBackend, ThreadingBackend)):
+    if isinstance(backend, (SequentialBackend, ThreadingBackend)) or _pool_is_of_parent():
         return alone
     return "here" if backend.effective_n_jobs(jobs) == 1 else "joblib"
+
+
+def _pool_is_of_parent() -> bool:
+    """Whether this process was forked from one with a pool, whose copy here would wait for workers for ever."""
+    return any(forks != FORKS[0] for forks in _pools)
 
 
 def _in_threads(tasks: Iterable[Task], jobs: int, left: int) -> Iterator[Result]:
@@ -149,6 +158,7 @@ def _with_joblib(tasks: Cutter, jobs: int, in_threads: bool) -> Iterator[Result]
     """Play in the workers of joblib's backend, which takes tasks in a thread of its own."""
     from joblib import Parallel, delayed
 
+    _pools.add(FORKS[0])
     under_way: dict[int, Task] = {}
     carried = once_for_each_work(lambda task: Carried.of(task.work, task.env_id))
 

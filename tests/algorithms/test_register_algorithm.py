@@ -60,6 +60,22 @@ def test_the_command_line_runs_it_and_remembers_its_code(registered, tmp_path):
     assert results.names == ["My-EXP3 (epsilon=2)", "EXP3"]
 
 
+def test_a_function_that_is_defined_again_takes_the_place_of_the_older_one():
+    """As where a cell of a notebook is edited and run again."""
+    names = {"__name__": "a_notebook", "Algorithm": Algorithm, "Exp3": Exp3}
+    try:
+        for rate in (0.5, 0.25):
+            exec(f"def made(): return Algorithm('Cell', lambda: Exp3(exploration_rate={rate}))", names)
+            register_algorithm("Cell", names["made"])
+            assert make_algorithm("Cell").agent().exploration_rate == rate
+        with refused(NameTakenError, "'cell'", "Cell"):
+            register_algorithm("cell", names["made"])
+        with refused(NameTakenError, "'Cell'"):
+            register_algorithm("Cell", mine)
+    finally:
+        del ALGORITHMS["Cell"]
+
+
 @pytest.mark.parametrize(
     ("name", "maker", "error", "words"),
     [

@@ -13,7 +13,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 import dp_bandit_envs
-from dp_bandit_envs import Exp3, adversaries, register_adversary, simulate
+from dp_bandit_envs import Exp3, adversaries, make_algorithm, play, register_adversary, simulate
 from dp_bandit_envs.envs import game_classes
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.registration import GAMES, IDS
@@ -188,6 +188,35 @@ def test_names_of_this_project_are_taken(name):
 def test_a_name_is_taken_once_it_is_registered(drifting):
     with refused(NameTakenError, "'DRifting'", "DPBandit-Drifting-v0"):
         register_adversary("DRifting", Drifting)
+
+
+CELL = """
+class Cell(Drifting):
+    def next_gains(self, rounds):
+        return super().next_gains(rounds) * {factor}
+"""
+
+
+def test_a_class_that_is_defined_again_takes_the_place_of_the_older_one():
+    """As where a cell of a notebook is edited and run again."""
+    names = {"__name__": "a_notebook", "Drifting": Drifting}
+    try:
+        gains = []
+        for factor in (1.0, 0.5):
+            exec(CELL.format(factor=factor), names)
+            id_ = register_adversary("Cell", names["Cell"])
+            assert register_adversary("Cell", names["Cell"]) == id_
+            env, many = gym.make(id_), gym.make_vec(id_, num_envs=2)
+            assert type(env.unwrapped.adversary) is type(many.unwrapped.adversaries[0]) is names["Cell"]
+            gains.append(gains_of(env))
+            played = simulate(id_, ["EXP3"], trials=2, seed=0)["EXP3"].external_regret[-1, -1]
+            assert played == play(env, make_algorithm("EXP3"), seed=0, trial=1).external_regret[-1]
+        assert gains[1] == [gain / 2 for gain in gains[0]]
+        # Another class is not that one again.
+        with refused(NameTakenError, "'Cell'"):
+            register_adversary("Cell", Drifting)
+    finally:
+        gym.registry.pop(GAMES.pop("DPBandit-Cell-v0").id)
 
 
 @pytest.mark.parametrize("wrong", [Exp3, dict, adversaries.Adversary])

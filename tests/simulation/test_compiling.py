@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from numba.core.caching import CacheImpl, IndexDataCacheFile
 
+from dp_bandit_envs import specialise as specialising
 from dp_bandit_envs.agents import exp3, tsallis_inf, uniform
 from dp_bandit_envs.algorithms import make_algorithm
 from dp_bandit_envs.compiling.compiled import compile_with, fingerprint
@@ -24,7 +25,6 @@ from dp_bandit_envs.simulation import totals
 from dp_bandit_envs.simulation.chain import stages
 from dp_bandit_envs.simulation.lane_loops import LaneGains, LaneLoop, carries
 from dp_bandit_envs.simulation.plan import make_plan
-from dp_bandit_envs.specialise import specialise
 
 SOURCE = """
     import math
@@ -128,7 +128,7 @@ def test_a_value_from_an_enclosing_function_is_noticed():
 
 def test_a_fingerprint_covers_what_stands_for_select_and_update():
     def parts(select, update):
-        return {"choose": specialise(loop.choose, "select", select), "update": update}
+        return {"choose": specialising.specialise(loop.choose, "select", select), "update": update}
 
     functions = parts(exp3.select, exp3.update)
     whole = fingerprint(loop.play_block, functions)
@@ -178,9 +178,9 @@ def test_an_edit_of_the_mechanism_is_noticed(monkeypatch):
         assert of_loop() != before
     assert of_loop() == before
     monkeypatch.setattr(laplace_gains, "noisy", edited(laplace, "noisy", "value + draw", "value - draw"))
-    specialise.cache_clear()
+    specialising._kept.cache_clear()
     assert of_loop() != before
-    specialise.cache_clear()
+    specialising._kept.cache_clear()
 
 
 def test_an_edit_of_a_counter_inside_the_sums_is_noticed(monkeypatch):

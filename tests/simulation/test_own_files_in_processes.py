@@ -1,14 +1,22 @@
 """Processes that live on play what a user's file says in the process that asks, not what they read of it before."""
 
+import dataclasses
 import importlib
+import os
+import subprocess
 import sys
 
+import gymnasium as gym
 import joblib
 import numpy as np
 import pytest
 
-from dp_bandit_envs import simulate
+from dp_bandit_envs import Adversary, register_adversary, simulate
+from dp_bandit_envs.envs.registration import GAMES
 from dp_bandit_envs.errors import NotSendableError
+from dp_bandit_envs.simulation import carrying
+from dp_bandit_envs.simulation.carrying import Carried
+from dp_bandit_envs.simulation.trials import PlayedTrials
 from tests.tools.refusals import refused
 
 FILE = """import threading
@@ -119,3 +127,94 @@ def test_a_file_that_is_changed_but_not_loaded_again_is_played_as_it_was(written
 def test_what_can_neither_be_sent_nor_found_there_says_so(written):
     with refused(NotSendableError, "importable", "fixed_arm", "top level", "jobs=1"):
         arm_of(written(1).Locked)
+
+
+PROGRAM = """
+import importlib, os, pathlib, sys
+from dp_bandit_envs import simulate
+from dp_bandit_envs.errors import NotSendableError
+
+def arm_of(player):
+    outcome = simulate("DPBandit-Stochastic-v0", {{"a": player}}, horizon=9, trials=4, jobs=2)["a"]
+    return int(outcome.pulls[0].argmax())
+
+if __name__ == "__main__":
+    arms = []
+    for arm in (0, 1, 0):
+        pathlib.Path("fixed_arm.py").write_text({file!r}.replace("ARM = 0", f"ARM = {{arm}}"))
+        module = importlib.reload(importlib.import_module("fixed_arm"))
+        arms.append(arm_of(module.Locked))
+    module.ARM = 2
+    try:
+        arms.append(arm_of(module.Locked))
+    except NotSendableError as error:
+        arms.append("fixed_arm.Locked" in str(error) and "jobs=1" in str(error))
+    print(arms)
+"""
+
+
+def test_what_has_to_travel_by_name_is_what_it_is_here_or_refused(tmp_path):
+    """A worker that lives on has imported the file before: it plays no older state, and no value of the file's."""
+    (tmp_path / "program.py").write_text(PROGRAM.format(file=FILE.format(arm=0)), encoding="utf-8")
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(
+        [sys.executable, "program.py"], cwd=tmp_path, env=environment, capture_output=True, encoding="utf-8"
+    )
+    assert done.stdout.strip() == "[0, 1, 0, True]", done.stderr
+
+
+def made():
+    """Return an agent's class that travels by value, as one of a notebook does."""
+
+    class Set(Waiting):
+        arm = 0
+
+        def select_arm(self):
+            return self.arm + getattr(self, "more", 0)
+
+    return Set
+
+
+def test_an_attribute_of_a_class_that_was_changed_and_changed_back_is_played_as_it_is_now():
+    """The workers have seen the class before, by the same id, and keep what they have unpacked."""
+    agent, arms = made(), []
+    for agent.arm in (0, 1, 0):
+        arms.append(arm_of(agent))
+    assert arms == [0, 1, 0]
+
+
+def test_an_attribute_of_a_class_that_is_gone_is_gone():
+    agent = made()
+    agent.more = 2
+    assert arm_of(agent) == 2
+    del agent.more
+    assert arm_of(agent) == 0
+
+
+def test_a_registered_game_is_played_as_it_is_now():
+    class Best(Adversary):
+        best = 0
+
+        def begin(self, rng):
+            pass
+
+        def next_gains(self, rounds):
+            return np.tile(np.arange(self.n_arms) == self.best, (rounds, 1)).astype(float)
+
+    id_, regrets = register_adversary("BestOfNow", Best), []
+    try:
+        for Best.best in (0, 1, 0):
+            outcome = simulate(id_, {"a": Waiting}, horizon=9, trials=4, jobs=2)["a"]
+            regrets.append(outcome.external_regret[0, -1])
+    finally:
+        gym.registry.pop(GAMES.pop(id_).id)
+    assert regrets == [0, 9, 0]
+
+
+def test_work_that_comes_back_to_its_own_process_has_the_classes_that_are_here():
+    """As where a cluster's workers are threads: a game registered there would else be another one than here."""
+    agent = made()
+    sent = Carried.of(PlayedTrials(None, {"a": agent}, 0, np.ones(1, np.int64)))
+    assert carrying._unpacked_once(sent).work.algorithms["a"] is agent
+    sent = dataclasses.replace(sent, maker="another", games=(("New", b"no pickle"),))
+    assert carrying._unpacked_once(sent).work.algorithms["a"] is not agent
