@@ -170,7 +170,7 @@ class Ledger:
         Args:
             games: For each game the guarantees that hold for a round of it, any of which may be counted.
             use: In how many rounds of a game a record, and a person, can serve.
-            times: How often each of them is played.
+            times: How often each of them is played, at least 1.
             secret: Whether nobody knows the seed of their noise.
 
         Raises:
@@ -178,6 +178,7 @@ class Ledger:
             UnprotectedGameError: If one of them has no guarantee, or the seed is known.
             LedgerFileError: If the file cannot be read and written.
         """
+        checks.integer("times", times, at_least=1)
         if not secret:
             raise UnprotectedGameError(
                 "a game on data with a ledger must have a secret seed: a given one repeats its noise, which cancels in"
