@@ -10,7 +10,7 @@ from dp_bandit_envs.privacy.data_units import for_unit, units_in_words
 from dp_bandit_envs.privacy.draws_distance import added_delta
 from dp_bandit_envs.privacy.possible_numbers import refuse_others
 from dp_bandit_envs.privacy.renyi import RenyiCurve, curve_of_group
-from dp_bandit_envs.privacy.rounding import multiply_up, root_up, times_up
+from dp_bandit_envs.privacy.rounding import half_square_up, root_up, times_up
 from dp_bandit_envs.privacy.what_follows import least_delta, least_epsilon
 
 REPLACE_ONE_ROUND: Final = "replace the gains of all arms in one round"
@@ -189,8 +189,7 @@ class PrivacyGuarantee:
         rho = self.rho
         pure = self.pure_epsilon
         if math.isfinite(pure):
-            squared = multiply_up(pure, pure) / 2
-            rho = squared if rho is None else min(rho, squared)
+            rho = half_square_up(pure) if rho is None else min(rho, half_square_up(pure))
         changed = dataclasses.replace(
             self,
             rho=None if rho is None else times_up(games, rho),

@@ -40,3 +40,8 @@ def multiply_up(one: float, other: float) -> float:
 def times_up(number: int, value: float) -> float:
     """Return the product, rounded up; inf if it is too large."""
     return math.inf if math.isinf(number * value) else multiply_up(float(number), value)
+
+
+def half_square_up(number: float) -> float:
+    """Return half the square of a number of at least 0, rounded up: never 0 for another one, and inf if too large."""
+    return math.inf if math.isinf(number * number) else multiply_up(multiply_up(number, number), 0.5)
