@@ -142,8 +142,8 @@ NOISE = (
     Mutation(
         "averages declare half of what they move by",
         f"{PRIVACY}/mechanisms/batch_average.py",
-        "return divide_up(below.sensitivity, self.batch_size)",
-        "return divide_up(below.sensitivity, 2 * self.batch_size)",
+        "return divide_up(distance_l1(below), self.batch_size)",
+        "return divide_up(distance_l1(below), 2 * self.batch_size)",
     ),
     Mutation(
         "a batch's sum for its average",
