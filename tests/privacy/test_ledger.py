@@ -16,6 +16,7 @@ from dp_bandit_envs.data_use import DataUse
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import BudgetSpentError, LedgerError, StepOutsideGameError, UnprotectedGameError
 from dp_bandit_envs.privacy import PrivacyGuarantee
+from dp_bandit_envs.privacy.announced import announced
 from dp_bandit_envs.wrappers import ExactSums, LaplaceClipRescale, MiniBatchAverage
 from dp_bandit_envs.wrappers import vector as of_many
 from tests.tools.refusals import missing, refused
@@ -342,6 +343,8 @@ def test_nothing_pays_a_budget_back(times):
     ledger = Ledger(epsilon=1.0)
     with refused((ValueError, TypeError), "times", times):
         ledger.spend([[PrivacyGuarantee(0.5)]], DataUse(1), times, secret=True)
+    with announced([[PrivacyGuarantee(0.5)]], secret=True), refused((ValueError, TypeError), "beginnings", times):
+        ledger.enter(DataUse(1), times)
     assert at(ledger) == (0, 0.0)
 
 
