@@ -226,10 +226,24 @@ OTHERS = (
     ),
     Mutation(
         "range check dropped",
-        "wrappers/boundary.py",
-        "            if not low <= gain <= high:",
-        "            if not low <= gain <= high and gain < 0:",
+        "wrappers/withheld.py",
+        "        if not low <= gain <= high:",
+        "        if not low <= gain <= high and gain < 0:",
         (PLANTED, "-k", "outside or nan"),
+    ),
+    Mutation(
+        "a round reveals as many gains as it likes",
+        "wrappers/withheld.py",
+        "    if sum(map(bool, observed)) > below.gains_in_a_round:",
+        "    if sum(map(bool, observed)) > below.n_values:",
+        (FOREIGN, "-k", "more_gains_than_it_declares"),
+    ),
+    Mutation(
+        "a round of many games reveals as many gains as it likes",
+        "wrappers/vector/vector_boundary.py",
+        "axis=-1) > self._below.gains_in_a_round):",
+        "axis=-1) > self._below.n_values):",
+        (FOREIGN, "-k", "more_gains_than_it_declares"),
     ),
     Mutation(
         "range check of many games dropped",
