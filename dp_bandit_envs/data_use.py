@@ -49,7 +49,9 @@ def use_of_table(rounds: int, rows: int, persons: SupportsIndex | Sequence[Hasha
     if isinstance(owners, int):
         return DataUse(1, min(owners, rounds))
     _check_length(owners, rows)
-    return DataUse(1, max(Counter(owners[:rounds]).values()))
+    served: Counter[Hashable] = Counter()
+    _serve(served, owners[:rounds], 1)
+    return DataUse(1, _most(served))
 
 
 def use_of_pools(
@@ -75,9 +77,8 @@ def use_of_pools(
     served: Counter[Hashable] = Counter()
     for turns, size, owners in zip(passes, sizes, owned, strict=True):
         _check_length(owners, size)
-        for owner in owners:
-            served[owner] += turns
-    return DataUse(max(passes), min(rounds, max(served.values())))
+        _serve(served, owners, turns)
+    return DataUse(max(passes), min(rounds, _most(served)))
 
 
 def use_together(uses: Sequence[DataUse], rounds: int) -> DataUse:
@@ -113,3 +114,35 @@ def checked_persons(persons: Any) -> int | Sequence[Any]:
 def _check_length(owners: Sequence[object], records: int) -> None:
     if len(owners) != records:
         raise ValueError(f"persons must have one entry for each of {records}; received {len(owners)}.")
+
+
+def _serve(served: Counter[Hashable], owners: Sequence[Hashable], turns: int) -> None:
+    """Add to how many rounds each owner's records serve in, for records that serve so many times."""
+    try:
+        for owner in owners:
+            served[owner] += turns
+    except TypeError:
+        raise WrongTypeError(
+            "persons must be ids, such as numbers or texts; one of them is a list or the like."
+        ) from None
+
+
+def _most(served: Counter[Hashable]) -> int:
+    """Return the most rounds of a person; refuse ids that would make one person several."""
+    if any(_is_missing(owner) for owner in served):
+        raise ValueError(
+            "persons must say whose each record is; for some it is missing (None or NaN), which may all be the same"
+            " person's. Leave these records out, or give the most records of one person as a number."
+        )
+    if len({isinstance(owner, str) for owner in served}) > 1:
+        raise ValueError(
+            "persons must be all texts, or none; 7 and '7' would be two persons. Write all of them in the same way."
+        )
+    return max(served.values())
+
+
+def _is_missing(owner: Any) -> bool:
+    try:
+        return owner is None or bool(owner != owner)
+    except (TypeError, ValueError):
+        return True  # as pandas.NA, which is neither equal to itself nor not

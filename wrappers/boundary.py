@@ -28,7 +28,7 @@ from dp_bandit_envs.wrappers.below import (
 from dp_bandit_envs.wrappers.public_face import PublicFace, checked_mechanism
 from dp_bandit_envs.wrappers.released import Released, nothing_yet, rewards_of_points, sums_space
 from dp_bandit_envs.wrappers.secure_streams import seed_below, streams_of
-from dp_bandit_envs.wrappers.withheld import RefusedError, Result, attempt, ends_by_itself, outside_the_range
+from dp_bandit_envs.wrappers.withheld import RefusedError, Result, attempt, ends_by_itself, gains_and_observed
 
 
 class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int]):  # type: ignore[override]
@@ -234,13 +234,7 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
         if self._counts_rounds and bool(terminated) != (self._round_below == self._rounds):
             raise RefusedError(ends_by_itself(type(self).__name__))
         seen = unflattened(observation, self.n_values)
-        low, high = self._below.values.low, self._below.values.high
-        gains: list[float] = seen["gain"].tolist()
-        for gain in gains:
-            # NaN fails, too.
-            if not low <= gain <= high:
-                raise RefusedError(outside_the_range(type(self).__name__, low, high))
-        return gains, seen["observed"].tolist(), bool(terminated), bool(truncated)
+        return *gains_and_observed(seen, self._below, type(self).__name__), bool(terminated), bool(truncated)
 
     def _check_started(self) -> None:
         if self._rng is None:

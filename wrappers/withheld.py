@@ -4,6 +4,8 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from dp_bandit_envs.errors import BoundaryError
+from dp_bandit_envs.privacy.mechanism import Below
+from dp_bandit_envs.protocols import Observation
 
 Result = TypeVar("Result")
 
@@ -59,10 +61,36 @@ def attempt(
     return None, BoundaryError(WITHHELD.format(wrapper) if message is None else message)
 
 
+def gains_and_observed(seen: Observation, below: Below, wrapper: str) -> tuple[list[float], list[int]]:
+    """Return the gains of one round, and which of them are revealed.
+
+    Raises:
+        RefusedError: If a gain is outside of its range, or more are revealed than the noise is scaled to.
+    """
+    low, high = below.values.low, below.values.high
+    gains: list[float] = seen["gain"].tolist()
+    for gain in gains:
+        # NaN fails, too.
+        if not low <= gain <= high:
+            raise RefusedError(outside_the_range(wrapper, low, high))
+    observed: list[int] = seen["observed"].tolist()
+    if sum(map(bool, observed)) > below.gains_in_a_round:
+        raise RefusedError(too_many_gains(wrapper, below.gains_in_a_round))
+    return gains, observed
+
+
 def outside_the_range(wrapper: str, low: float, high: float) -> str:
     """Return the message for a gain outside its range, without the gain."""
     return (
         f"{wrapper} received a gain outside [{low:g}, {high:g}]; it is withheld. Rescale the gains below the wrapper."
+    )
+
+
+def too_many_gains(wrapper: str, most: int) -> str:
+    """Return the message for a round that reveals more gains than the noise is scaled to."""
+    return (
+        f"{wrapper} received more gains of one round than the {most} that the sensitivity of the game below stands for."
+        " Declare a larger sensitivity there, or values with complete=True if every round reveals all of them."
     )
 
 

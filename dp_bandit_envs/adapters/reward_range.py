@@ -38,7 +38,9 @@ class RewardRange(NamedTuple):
         """
         try:
             number = float(reward)
-        except (TypeError, ValueError, OverflowError):
+        except OverflowError:
+            number = math.inf if reward > 0 else -math.inf
+        except (TypeError, ValueError):
             number = math.nan
         if self.clip and not math.isnan(number):
             number = min(max(number, self.low), self.high)

@@ -19,6 +19,8 @@ class OutcomePools(Adversary):
     (group privacy): `data_use` and the guarantee's `for_record()` and `for_person()` say so. The number of outcomes of
     each arm, and whose they are, is public.
 
+    They count as made up, so that the seed is a known one, unless persons are given. Play real data by `Replay`.
+
     Args:
         pools: For each arm its recorded gains, each of shape `(outcomes,)` with at least one, in [0, 1].
         horizon: Number of rounds T, at least 1; by default the number of outcomes over all arms.

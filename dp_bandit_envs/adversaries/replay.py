@@ -21,6 +21,8 @@ from dp_bandit_envs.protocols import FloatArray
 class GainTable(Adversary):
     """Plays a table of gains, one row a round.
 
+    They count as made up, so that the seed is a known one, unless persons are given. Play real data by `Replay`.
+
     Args:
         table: Gains, shape `(rounds, n_arms)`, in [0, 1].
         horizon: Number of rounds T, from 1 to the number of rows, which is the default.

@@ -25,6 +25,9 @@ class VectorTable(Adversary):
         ledger: A `dp_bandit_envs.Ledger`, which counts every game on these data and keeps them within its budget.
     """
 
+    lowest = -1.0
+    """Whatever the vectors are: were it taken from them, games of arms would refuse some tables and play others."""
+
     def __init__(
         self,
         vectors: Any,
@@ -51,7 +54,6 @@ class VectorTable(Adversary):
         super().__init__(table.shape[1], len(table) if horizon is None else horizon)
         if self.horizon > len(table):
             raise ValueError(f"horizon must be at most the {len(table)} rows; received {self.horizon}.")
-        self.lowest = 0.0 if table.min() >= 0 else -1.0
         self.data_use = use_of_table(self.horizon, len(table), persons)
         self.ledger = ledger
         self._is_real = True

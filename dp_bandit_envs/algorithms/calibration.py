@@ -50,7 +50,7 @@ def calibrated_parameters(
         parameters = {**parameters, "delta": delta}
         if group > 1:
             # A group of r has r e^((r - 1) epsilon / r) times the delta of one; a little is left for fast draws.
-            parameters["delta"] *= 0.9 / (group * math.exp((group - 1) * epsilon / group))
+            parameters["delta"] *= 0.9 / (group * math.exp(min((group - 1) * epsilon / group, 700.0)))
         else:
             parameters["delta"] -= _for_draws(
                 lambda: measure(make(**parameters, **({knob: epsilon} if free else {}))), target

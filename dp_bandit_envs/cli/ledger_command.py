@@ -15,6 +15,8 @@ EXAMPLES = (
     "Examples: dp-bandit ledger budget.json --epsilon 3 --unit person; dp-bandit run clean.csv DP-KLUCB --epsilon 0.1"
     " --persons person --ledger budget.json; dp-bandit ledger budget.json"
 )
+DELTA, DRAWS_DELTA = 0.0, 1e-6
+"""What a budget has by default."""
 
 
 def ledger(
@@ -26,34 +28,44 @@ def ledger(
         ),
     ] = None,
     delta: Annotated[
-        float, typer.Option(parser=number, metavar="NUMBER", help="The delta of that budget, as 1e-6.")
-    ] = 0.0,
-    draws_delta: Annotated[
-        float,
+        float | None,
         typer.Option(
-            parser=number, metavar="NUMBER", help="What fast draws may add to that delta, by all games together."
+            parser=number, metavar="NUMBER", help="The delta of that budget, as 1e-6.", show_default=f"{DELTA:g}"
         ),
-    ] = 1e-6,
+    ] = None,
+    draws_delta: Annotated[
+        float | None,
+        typer.Option(
+            parser=number,
+            metavar="NUMBER",
+            help="What fast draws may add to that delta, by all games together.",
+            show_default=f"{DRAWS_DELTA:g}",
+        ),
+    ] = None,
     unit: Annotated[
-        str, typer.Option(help="Whom the budget is for: record, or person (games then need --persons).")
-    ] = "record",
+        str | None,
+        typer.Option(
+            help="Whom the budget is for: record, or person (games then need --persons).", show_default="record"
+        ),
+    ] = None,
 ) -> None:
     """Make a budget for all games on the same data (--epsilon), or say what is left of one."""
     from dp_bandit_envs import checks
     from dp_bandit_envs.privacy.data_units import UNITS
     from dp_bandit_envs.privacy.ledger import Ledger
 
-    checks.one_of("--unit", unit, UNITS)
+    if unit is not None:
+        checks.one_of("--unit", unit, UNITS)
     if epsilon is not None:
         made = Ledger(
             epsilon=epsilon,
-            delta=delta,
-            draws_delta=draws_delta,
+            delta=DELTA if delta is None else delta,
+            draws_delta=DRAWS_DELTA if draws_delta is None else draws_delta,
             unit="person" if unit == "person" else "record",
             path=file,
         )
-    elif delta or unit != "record":
-        raise ValueError("--epsilon must be given to make a ledger; --delta and --unit go with it.")
+    elif not all(one is None for one in (delta, draws_delta, unit)):
+        raise ValueError("--epsilon must be given to make a ledger; --delta, --draws-delta and --unit go with it.")
     else:
         made = opened(file)
     console.print(about(made, file), markup=False, highlight=False, soft_wrap=True)

@@ -155,7 +155,7 @@ def run(
     names = ", ".join(dict.fromkeys(one.shown_as or one.name for one in experiment.all_contestants))
     folder = out or Path("results") / f"{experiment.name}-{experiment.digest()}"
     about = about_guarantees(experiment) if at_guarantee else about_epsilon(experiment, epsilons)
-    # A report may be shown to people who must not see the data.
+    # A report is not private, but the gains themselves have no place in it.
     shown: Callable[[str], str] = without_tables if experiment.is_real else str
     title = shown(f"{names} on {readable(', '.join(environments))}")
     notes = [Note(about, on_terminal=True)] if about else []

@@ -61,8 +61,10 @@ def zcdp_delta(rho: float, epsilon: float) -> float:
         return 0.0
     if math.isinf(rho):
         return 1.0
+    # Beyond this delta is below all doubles, and it falls with epsilon.
+    epsilon = min(epsilon, 2 * rho + 1e4 * math.sqrt(rho))
     beta = _root(lambda beta: (1 + 2 * beta) * rho - math.log1p(1 / beta) - epsilon)
-    terms = (beta * rho, beta * beta * rho, -beta * epsilon, -beta * math.log1p(1 / beta), -math.log1p(beta))
+    terms = (beta * rho, beta * (beta * rho), -beta * epsilon, -beta * math.log1p(1 / beta), -math.log1p(beta))
     log = math.fsum(terms) + ROUNDING * math.fsum(map(abs, terms))
     return math.exp(log) * (1 + ROUNDING) if log < 0 else 1.0
 

@@ -8,8 +8,9 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.data_use import DataUse
 from dp_bandit_envs.privacy.data_units import for_unit, units_in_words
 from dp_bandit_envs.privacy.draws_distance import added_delta
+from dp_bandit_envs.privacy.possible_numbers import refuse_others
 from dp_bandit_envs.privacy.renyi import RenyiCurve, curve_of_group
-from dp_bandit_envs.privacy.rounding import multiply_up, root_up
+from dp_bandit_envs.privacy.rounding import half_square_up, root_up, times_up
 from dp_bandit_envs.privacy.what_follows import least_delta, least_epsilon
 
 REPLACE_ONE_ROUND: Final = "replace the gains of all arms in one round"
@@ -76,6 +77,10 @@ class PrivacyGuarantee:
     draws_distance: float = 0.0
     data: DataUse | None = dataclasses.field(default=None, compare=False)
 
+    def __post_init__(self) -> None:
+        """Refuse numbers that no guarantee has."""
+        refuse_others(self)
+
     @classmethod
     def none(cls, reason: str) -> "PrivacyGuarantee":
         """Make the statement that nothing is guaranteed, with the reason."""
@@ -136,16 +141,16 @@ class PrivacyGuarantee:
         r = checks.integer("rounds", rounds, at_least=1)
         if r == 1 or self.model == "none":
             return self
-        epsilon, exponent = _times(r, self.epsilon), _times(r - 1, self.epsilon)
-        delta = _times(r, self.delta) * math.exp(min(exponent, 700.0)) * (1 + 1e-12) if self.delta else 0.0
+        epsilon, exponent = times_up(r, self.epsilon), times_up(r - 1, self.epsilon)
+        delta = times_up(r, self.delta) * math.exp(min(exponent, 700.0)) * (1 + 1e-12) if self.delta else 0.0
         one = self.neighbours == REPLACE_ONE_ROUND
         changed = dataclasses.replace(
             self,
-            rho=None if self.rho is None else _times(r * r, self.rho),
+            rho=None if self.rho is None else times_up(r * r, self.rho),
             sigma=None if self.sigma is None else math.nextafter(self.sigma / r, 0.0),
             renyi=None if self.renyi is None else curve_of_group(self.renyi, r),
-            pure=None if self.pure is None else _times(r, self.pure),
-            draws_distance=min(1.0, _times(r, self.draws_distance)),
+            pure=None if self.pure is None else times_up(r, self.pure),
+            draws_distance=min(1.0, times_up(r, self.draws_distance)),
             data=None,
             neighbours=f"replace the gains of all arms in up to {r} rounds" if one else f"{self.neighbours}, {r} times",
         )
@@ -184,18 +189,17 @@ class PrivacyGuarantee:
         rho = self.rho
         pure = self.pure_epsilon
         if math.isfinite(pure):
-            squared = multiply_up(pure, pure) / 2
-            rho = squared if rho is None else min(rho, squared)
+            rho = half_square_up(pure) if rho is None else min(rho, half_square_up(pure))
         changed = dataclasses.replace(
             self,
-            rho=None if rho is None else _times(games, rho),
+            rho=None if rho is None else times_up(games, rho),
             sigma=None if self.sigma is None else math.nextafter(self.sigma / root_up(games), 0.0),
-            renyi=None if self.renyi is None else tuple((order, _times(games, lost)) for order, lost in self.renyi),
-            pure=None if self.pure is None else _times(games, self.pure),
-            draws_distance=min(1.0, _times(games, self.draws_distance)),
+            renyi=None if self.renyi is None else tuple((order, times_up(games, lost)) for order, lost in self.renyi),
+            pure=None if self.pure is None else times_up(games, self.pure),
+            draws_distance=min(1.0, times_up(games, self.draws_distance)),
         )
         why = f"composition of {games} games with independent noise: epsilon, delta and rho times {games}"
-        return changed._with(_times(games, self.epsilon), _times(games, self.delta), why)
+        return changed._with(times_up(games, self.epsilon), times_up(games, self.delta), why)
 
     def _with(self, epsilon: float, delta: float, why: str) -> "PrivacyGuarantee":
         """Return it with this pair, if it says anything, and one more step."""
@@ -234,11 +238,6 @@ class PrivacyGuarantee:
         if self.model == "none":
             return f"none: {self.theorem}"
         return f"{self.numbers()} ({self.scope()}): {self.theorem}{units_in_words(self)}"
-
-
-def _times(number: int, value: float) -> float:
-    """Return the product, rounded up; inf if it is too large."""
-    return math.inf if math.isinf(number * value) else multiply_up(float(number), value)
 
 
 def with_agent(own: PrivacyGuarantee, layers: tuple[str, ...]) -> PrivacyGuarantee:

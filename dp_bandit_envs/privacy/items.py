@@ -16,6 +16,8 @@ from dp_bandit_envs.privacy.rounding import multiply_up, root_up
 
 STEP = 2.0**-30
 STEPS = 2.0**30
+TO_STEPS = 1.5 * 2.0**22
+"""Adding and subtracting it rounds a double up to 2^20 to the nearest multiple of 2^-30, in vector registers, too."""
 
 
 def to_item(gain: float) -> float:

@@ -142,7 +142,7 @@ class Ledger:
 
         Args:
             use: In how many rounds of a game a record, and a person, can serve; None counts as unknown.
-            beginnings: How many games.
+            beginnings: How many games, at least 1.
             ahead: Whether the adversary's `begin`, which calls this again, then finds its games counted.
 
         Raises:
@@ -150,6 +150,7 @@ class Ledger:
             UnprotectedGameError: If nothing private is announced, or the seed is known.
             LedgerFileError: If the file cannot be read and written.
         """
+        checks.integer("beginnings", beginnings, at_least=1)
         game = current()
         if game is not None and game.was_paid(self._id, use, beginnings, take=not ahead):
             return
@@ -170,7 +171,7 @@ class Ledger:
         Args:
             games: For each game the guarantees that hold for a round of it, any of which may be counted.
             use: In how many rounds of a game a record, and a person, can serve.
-            times: How often each of them is played.
+            times: How often each of them is played, at least 1.
             secret: Whether nobody knows the seed of their noise.
 
         Raises:
@@ -178,6 +179,7 @@ class Ledger:
             UnprotectedGameError: If one of them has no guarantee, or the seed is known.
             LedgerFileError: If the file cannot be read and written.
         """
+        checks.integer("times", times, at_least=1)
         if not secret:
             raise UnprotectedGameError(
                 "a game on data with a ledger must have a secret seed: a given one repeats its noise, which cancels in"

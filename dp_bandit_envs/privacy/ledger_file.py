@@ -26,7 +26,8 @@ _most_seen: dict[str, int] = {}
 class LedgerFile:
     """The file of a ledger, and a second one beside it, `NAME.lock`, which is locked while the first is in use.
 
-    The lock is the operating system's: it ends with its process, however that ends, and excludes threads, too.
+    The lock is the operating system's: it ends with its process, however that ends, and excludes threads, too. The file
+    itself is locked as well, as somebody may delete `NAME.lock` while it is in use; Windows lets nobody do that.
 
     A file has one name: writing it anew under another one, a link, would leave the first as it was, and each would have
     the whole budget. Symbolic links are followed, and a file with several names (hard links) is refused.
@@ -49,6 +50,24 @@ class LedgerFile:
             raise self._failed("must be in a folder that can be written", error) from None
         with lock:
             _lock(lock)
+            with self._itself_locked():
+                yield
+
+    @contextlib.contextmanager
+    def _itself_locked(self) -> Iterator[None]:
+        """Lock the file that has the name now; nothing where there is none, or a file in use cannot be replaced."""
+        with contextlib.ExitStack() as held:
+            while sys.platform != "win32":
+                try:
+                    file = held.enter_context(self.path.open("r+b"))
+                    _lock(file)
+                    if os.path.samestat(os.fstat(file.fileno()), self.path.stat()):
+                        break
+                except FileNotFoundError:
+                    break
+                except OSError as error:
+                    raise self._failed("must be writable", error) from None
+                held.close()  # it was replaced while this one waited
             yield
 
     def exists(self) -> bool:

@@ -35,3 +35,13 @@ def multiply_up(one: float, other: float) -> float:
         raise ValueError(f"{one!r} times {other!r} is too large for a noise scale; use a larger epsilon.")
     exact = Fraction(one) * Fraction(other)
     return product if Fraction(product) >= exact else math.nextafter(product, math.inf)
+
+
+def times_up(number: int, value: float) -> float:
+    """Return the product, rounded up; inf if it is too large."""
+    return math.inf if math.isinf(number * value) else multiply_up(float(number), value)
+
+
+def half_square_up(number: float) -> float:
+    """Return half the square of a number of at least 0, rounded up: never 0 for another one, and inf if too large."""
+    return math.inf if math.isinf(number * number) else multiply_up(multiply_up(number, number), 0.5)

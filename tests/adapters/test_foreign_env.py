@@ -20,6 +20,7 @@ from dp_bandit_envs import (
     simulate,
 )
 from dp_bandit_envs.adapters import from_function, from_gymnasium
+from dp_bandit_envs.adapters.reward_range import RewardRange
 from dp_bandit_envs.adversaries import GainTable
 from dp_bandit_envs.data_use import DataUse
 from dp_bandit_envs.errors import BoundaryError, BudgetSpentError, StepOutsideGameError, WrongTypeError
@@ -116,6 +117,9 @@ def test_clipped_rewards_count_as_the_nearer_end():
     env = from_gymnasium(Foreign(table), horizon=4, low=-1, high=3, clip=True)
     env.reset(seed=1)
     assert [env.step(0)[1] for _ in range(4)] == [0.0, 1.0, 1.0, 0.5]
+    # No reward, however large, ends a game that clips: whether it goes on would show it.
+    rewards = RewardRange.checked(-1, 3, True)
+    assert [rewards.gain_of(10**400), rewards.gain_of(-(10**400))] == [1.0, 0.0]
 
 
 NO_NUMBERS = (math.nan, f"{PLANTED}x", None)

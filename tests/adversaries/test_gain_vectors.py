@@ -7,7 +7,8 @@ import pytest
 
 from dp_bandit_envs.adversaries import Alternating, Leaning, OneAxis, VectorTable
 from dp_bandit_envs.decisions import Ball, Cube
-from dp_bandit_envs.errors import GainFileError
+from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.errors import GainFileError, WrongGameError
 from tests.tools.refusals import refused
 
 ROUNDS = 700
@@ -104,7 +105,14 @@ def test_a_table_is_played_row_by_row_and_not_shared():
     adversary.begin(np.random.default_rng(0))
     adversary.next_gains(5)[:] = 0.0
     np.testing.assert_array_equal(gains_in_blocks(adversary, [50]), TABLE)
-    assert VectorTable([[0.0, 1.0]]).lowest == 0.0
+
+
+def test_what_a_table_says_of_itself_depends_on_no_entry():
+    """Nor is an error: one negative coordinate would show in which games refuse the table."""
+    for table in ([[0.0, 1.0], [0.5, 0.5]], [[0.0, 1.0], [-0.5, 0.5]]):
+        assert VectorTable(table).lowest == -1.0
+        with refused(WrongGameError, "VectorTable"):
+            BanditEnv(VectorTable(table))
 
 
 @pytest.mark.parametrize(

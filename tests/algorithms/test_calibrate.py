@@ -122,3 +122,10 @@ def test_simulate_at_a_guarantee_needs_names_and_private_algorithms():
         simulate("DPBandit-Stochastic-v0", [make_algorithm("DP-SE")], at_guarantee=(1.0, 0.0), horizon=50)
     with refused(UnreachableGuaranteeError, "UCB"):
         simulate("DPBandit-Stochastic-v0", ["UCB"], at_guarantee=(1.0, 0.0), horizon=50)
+
+
+@pytest.mark.parametrize("epsilon", [1500.0, 1e9])
+def test_a_huge_target_for_a_group_is_met_too(epsilon):
+    """e^(epsilon / 2) is more than any double; next to nothing is left of delta, and the target is met without it."""
+    found = calibrate("DP-UCB-INT", epsilon=epsilon, delta=0.1, n_arms=2, horizon=50, rounds_per_person=2)
+    assert found.guarantee(n_arms=2, horizon=50).for_group(2).epsilon_at(0.1) <= epsilon

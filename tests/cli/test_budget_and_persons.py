@@ -59,6 +59,8 @@ def test_all_games_of_a_run_are_counted_before_the_first(dp_bandit, tmp_path):
         (["run", "mine.csv", "DP-IMED", "--persons", "who", "--ledger", "mine.csv"], ["mine.csv"]),
         (["ledger", "budget.json", "--epsilon", "2"], ["budget", "--epsilon"]),
         (["ledger", "budget.json", "--unit", "person"], ["--epsilon", "--unit"]),
+        (["ledger", "budget.json", "--unit", "record"], ["--epsilon", "--unit"]),
+        (["ledger", "budget.json", "--draws-delta", "1e-3"], ["--epsilon", "--draws-delta"]),
         (["ledger", "new.json", "--epsilon", "1", "--unit", "patient"], ["--unit", "'patient'"]),
         (["ledger", "new.json"], ["new.json", "--epsilon"]),
         ([*GAME, "--ledger", "strict.json"], ["--draws-delta"]),

@@ -184,7 +184,7 @@ BROKEN = {
     ),
     "other guarantee": (OtherGuarantee("x", Exp3, laplace), "must be that of the outermost wrapper, or own_guarantee"),
     "no guarantee": (changed(own_guarantee=lambda k, t: 0.5), "a guarantee must be a PrivacyGuarantee"),
-    "negative epsilon": (changed(own_guarantee=own(-1.0)), "with epsilon >= 0"),
+    "negative epsilon": (changed(own_guarantee=own(-1.0)), r"guarantee\(n_arms=2, horizon=2\) must not fail"),
     "delta 1": (changed(own_guarantee=own(1.0, delta=1.0)), r"delta in \[0, 1\)"),
     "no theorem": (changed(own_guarantee=own(1.0, theorem="")), "and a theorem"),
     "guarantee fails": (changed(own_guarantee=lambda k: None), r"guarantee\(n_arms=2, horizon=2\) must not fail"),

@@ -78,8 +78,8 @@ class NoGuarantee(HandMade):
     guarantee = property(lambda self: 0.5)
 
 
-class Negative(HandMade):
-    guarantee = property(lambda self: PrivacyGuarantee(-1.0))
+class DeltaOne(HandMade):
+    guarantee = property(lambda self: PrivacyGuarantee(1.0, delta=1.0))
 
 
 class LongHorizon(HandMade):
@@ -428,7 +428,7 @@ BROKEN = {
     OtherGame: "unwrapped must be the game below",
     NoSensitivity: "must declare sensitivity, .* received sensitivity = 0.0",
     NoGuarantee: "received guarantee = 0.5",
-    Negative: "a guarantee has epsilon >= 0",
+    DeltaOne: "a guarantee has epsilon >= 0",
     LongHorizon: "received horizon = 25",
     ShortHorizon: "must end after its declared horizon of 12 steps, .* received 24 steps and 24 rounds",
     Undeclared: "reading n_arms of a wrapper must not fail",

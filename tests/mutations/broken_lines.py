@@ -142,8 +142,8 @@ NOISE = (
     Mutation(
         "averages declare half of what they move by",
         f"{PRIVACY}/mechanisms/batch_average.py",
-        "return divide_up(below.sensitivity, self.batch_size)",
-        "return divide_up(below.sensitivity, 2 * self.batch_size)",
+        "return divide_up(distance_l1(below), self.batch_size)",
+        "return divide_up(distance_l1(below), 2 * self.batch_size)",
     ),
     Mutation(
         "a batch's sum for its average",
@@ -226,10 +226,24 @@ OTHERS = (
     ),
     Mutation(
         "range check dropped",
-        "wrappers/boundary.py",
-        "            if not low <= gain <= high:",
-        "            if not low <= gain <= high and gain < 0:",
+        "wrappers/withheld.py",
+        "        if not low <= gain <= high:",
+        "        if not low <= gain <= high and gain < 0:",
         (PLANTED, "-k", "outside or nan"),
+    ),
+    Mutation(
+        "a round reveals as many gains as it likes",
+        "wrappers/withheld.py",
+        "    if sum(map(bool, observed)) > below.gains_in_a_round:",
+        "    if sum(map(bool, observed)) > below.n_values:",
+        (FOREIGN, "-k", "more_gains_than_it_declares"),
+    ),
+    Mutation(
+        "a round of many games reveals as many gains as it likes",
+        "wrappers/vector/vector_boundary.py",
+        "axis=-1) > self._below.gains_in_a_round):",
+        "axis=-1) > self._below.n_values):",
+        (FOREIGN, "-k", "more_gains_than_it_declares"),
     ),
     Mutation(
         "range check of many games dropped",
@@ -395,7 +409,7 @@ OTHERS = (
     Mutation(
         "many games cost one",
         f"{PRIVACY}/guarantee.py",
-        "return changed._with(_times(games, self.epsilon), _times(games, self.delta), why)",
+        "return changed._with(times_up(games, self.epsilon), times_up(games, self.delta), why)",
         "return changed._with(self.epsilon, self.delta, why)",
         ("tests/privacy/test_groups_and_games.py", "-k", "by_hand"),
     ),

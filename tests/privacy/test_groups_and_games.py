@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from dp_bandit_envs.privacy import PrivacyGuarantee
 from dp_bandit_envs.privacy.laplace_composition import LaplaceComposition
 from dp_bandit_envs.privacy.renyi import ORDERS
+from dp_bandit_envs.privacy.rounding import half_square_up
 from tests.tools.refusals import refused
 
 PURE = PrivacyGuarantee(0.5, theorem="pure")
@@ -191,3 +193,12 @@ def test_a_pair_with_a_pure_epsilon_in_games_holds_for_dp_accounting(number):
     for delta in (0.01 * number, 1e-3, 1e-9):
         assert games.get_epsilon_for_delta(delta) <= stated.epsilon_at(delta) + 1e-3
     assert stated.epsilon_at(0.01 * number) < together.pure * number
+
+
+@pytest.mark.parametrize("epsilon", [5e-324, 1e-310, 1e-200, 1e-160, 1e160, 1e300])
+def test_the_square_of_an_extreme_epsilon_is_rounded_up(epsilon):
+    """A rho of 0 would say that any number of games is free; one beyond all doubles is inf, and epsilons add up."""
+    many = PrivacyGuarantee(epsilon).for_games(3)
+    assert many.rho >= Fraction(epsilon) ** 2 * 3 / 2
+    assert many.epsilon == many.epsilon_at(5e-324) >= 3 * Fraction(epsilon)
+    assert half_square_up(0.0) == 0.0 and half_square_up(1.5) == 1.125

@@ -12,8 +12,11 @@ import dp_bandit_envs  # noqa: F401 - registers the ids
 from dp_bandit_envs import Algorithm, Ledger, make_algorithm, play, simulate
 from dp_bandit_envs.adversaries import MemoryBounded, Replay, Trial, VectorTable
 from dp_bandit_envs.agents import Exp3
+from dp_bandit_envs.data_use import DataUse
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import BudgetSpentError, LedgerError, StepOutsideGameError, UnprotectedGameError
+from dp_bandit_envs.privacy import PrivacyGuarantee
+from dp_bandit_envs.privacy.announced import announced
 from dp_bandit_envs.wrappers import ExactSums, LaplaceClipRescale, MiniBatchAverage
 from dp_bandit_envs.wrappers import vector as of_many
 from tests.tools.refusals import missing, refused
@@ -333,6 +336,35 @@ def test_a_budget_must_be_one(wrong):
         Ledger(epsilon=1.0, unit="week")
     with refused(ValueError, "zcdp_delta"):
         Ledger(epsilon=1.0, delta=1e-6, zcdp_delta=1e-5)
+
+
+@pytest.mark.parametrize("times", [0, -1, 1.5, math.nan])
+def test_nothing_pays_a_budget_back(times):
+    ledger = Ledger(epsilon=1.0)
+    with refused((ValueError, TypeError), "times", times):
+        ledger.spend([[PrivacyGuarantee(0.5)]], DataUse(1), times, secret=True)
+    with announced([[PrivacyGuarantee(0.5)]], secret=True), refused((ValueError, TypeError), "beginnings", times):
+        ledger.enter(DataUse(1), times)
+    assert at(ledger) == (0, 0.0)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"epsilon": -1.0},
+        {"epsilon": math.nan},
+        {"epsilon": 1.0, "delta": -1e-6},
+        {"epsilon": 1.0, "rho": -0.5},
+        {"epsilon": 1.0, "pure": -2.0, "delta": 1e-6},
+        {"epsilon": 1.0, "draws_distance": -1e-9},
+        {"epsilon": 1.0, "sigma": math.nan},
+    ],
+)
+def test_a_guarantee_has_possible_numbers(wrong):
+    """A mechanism of somebody's own could otherwise give back what other games have spent."""
+    name, number = next((name, number) for name, number in wrong.items() if not number >= 0)
+    with refused(ValueError, name, number):
+        PrivacyGuarantee(**wrong)
 
 
 def test_a_ledger_must_be_one():

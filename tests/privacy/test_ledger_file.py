@@ -6,6 +6,7 @@ import os
 import pickle
 import subprocess
 import sys
+import threading
 
 import gymnasium as gym
 import numpy as np
@@ -90,6 +91,26 @@ def test_threads_lose_no_game(path):
         with ThreadPoolExecutor(4) as pool:
             list(pool.map(lambda _, ledger=ledger: spend(ledger), range(40)))
         assert ledger.spent.games == 40
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there, an open file cannot be deleted")
+def test_a_lock_that_somebody_deletes_loses_no_game(path, monkeypatch):
+    """A second one begins while the first is between reading and writing; it waits, or else is overwritten."""
+    first, second = Ledger(epsilon=9.0, path=path), Ledger.load(path)
+    reads, others = first._store.read, []
+
+    def reads_while_another_begins():
+        account = reads()
+        path.with_name("mine.json.lock").unlink()
+        others.append(threading.Thread(target=spend, args=(second,)))
+        others[0].start()
+        others[0].join(1.0)
+        return account
+
+    monkeypatch.setattr(first._store, "read", reads_while_another_begins)
+    spend(first)
+    others[0].join()
+    assert Ledger.load(path).spent.games == 2
 
 
 def test_a_game_is_on_the_disk_before_it_begins(path, monkeypatch):

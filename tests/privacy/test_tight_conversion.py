@@ -78,6 +78,14 @@ def test_limits_of_the_conversions():
     assert zcdp_epsilon(1e-300, 5e-324) < 1e-140
 
 
+@pytest.mark.parametrize("rho", [5e-324, 1e-300, 1e-10, 1.0, 1e12, 1e40, 1e150, 1e308])
+def test_no_delta_remains_at_a_huge_epsilon(rho):
+    """Far above rho, delta is at most exp(-(epsilon - rho)^2 / (4 rho)), which no double holds."""
+    for epsilon in (2 * rho + 2e4 * math.sqrt(rho), 1e100 * max(rho, 1.0), 1e308):
+        if epsilon >= 2 * rho + 1e4 * math.sqrt(rho):
+            assert zcdp_delta(rho, epsilon) == 0.0
+
+
 @pytest.mark.parametrize("sigma", [0.3, 1.0, 7.0, 50.0])
 @pytest.mark.parametrize("delta", [1e-3, 1e-6, 1e-12])
 def test_epsilon_of_a_gaussian_mechanism_is_its_exact_curve(sigma, delta):

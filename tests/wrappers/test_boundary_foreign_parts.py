@@ -9,6 +9,7 @@ import pytest
 from dp_bandit_envs.adversaries.replay import GainTable
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
+from dp_bandit_envs.errors import BoundaryError
 from dp_bandit_envs.wrappers import LaplaceClipRescale, MiniBatchAverage, vector
 from tests.tools.boundary_games import MARK, PLANTED, around, error_of, everything_in, game, games
 from tests.tools.refusals import missing, refused
@@ -283,6 +284,8 @@ def test_noise_grows_with_the_number_of_gains_that_a_round_reveals():
 class RevealsByRound(BanditEnv):
     """A changing public graph: arm 1 is revealed in odd rounds only, arm 2 never."""
 
+    sensitivity = 2.0
+
     def step(self, action):
         """Reveal arm 0, and arm 1 in odd rounds."""
         observation, reward, terminated, truncated, info = super().step(action)
@@ -304,3 +307,39 @@ def test_an_average_is_released_only_for_arms_revealed_in_every_round_of_the_bat
     one = MiniBatchAverage(RevealsByRound(GainTable(table)), batch_size=1)
     one.reset(seed=1)
     assert [one.step(0)[0]["observed"].tolist() for _ in range(2)] == [[1, 1, 0], [1, 0, 0]]
+
+
+class RevealsTwo(BanditEnv):
+    """A foreign environment that reveals two gains in a round, and declares the sensitivity of one."""
+
+    def step(self, action):
+        """Reveal the next arm's gain, too."""
+        observation, *rest = super().step(action)
+        observation["gain"][(action + 1) % 3], observation["observed"][(action + 1) % 3] = PLANTED, 1
+        return observation, *rest
+
+
+@pytest.mark.parametrize("form", ["scalar", "vector"])
+def test_a_round_that_reveals_more_gains_than_it_declares_ends_the_game(form):
+    """Each of the two would get noise for one: epsilon twice, where the guarantee says once."""
+
+    def make(sensitivity):
+        env = RevealsTwo(GainTable(TABLE))
+        env.sensitivity = sensitivity
+        return env
+
+    def private(sensitivity):
+        if form == "scalar":
+            return LaplaceClipRescale(make(sensitivity), epsilon=1.0)
+        several = gym.vector.SyncVectorEnv([lambda: make(sensitivity)] * 2)
+        return vector.LaplaceClipRescale(several, epsilon=1.0)
+
+    arms = 0 if form == "scalar" else np.zeros(2, np.int64)
+    env = private(1.0)
+    env.reset(seed=1)
+    with refused(BoundaryError, "sensitivity", 1) as error:
+        env.step(arms)
+    assert MARK not in everything_in(error.value)
+    env = private(2.0)
+    env.reset(seed=1)
+    assert np.all(np.asarray(env.step(arms)[0]["observed"]).sum(axis=-1) == 2)

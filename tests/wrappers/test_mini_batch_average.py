@@ -1,6 +1,7 @@
 """MiniBatchAverage: T // tau averages, each over tau rounds of one arm, and what it declares."""
 
 import math
+from fractions import Fraction
 
 import gymnasium as gym
 import numpy as np
@@ -92,8 +93,25 @@ def test_rounding_does_not_carry_an_average_past_one(form):
             env.reset(seed=0)
             value = step(env, 0)[2]
             assert 0 <= value <= 1
-            # size additions and a division, each rounded by at most 2**-53 of a number of at most size
-            assert value == pytest.approx(gain, abs=(size + 1) * 2.0**-53)
+            # Each gain is rounded to a multiple of 2**-30; then nothing but the division is.
+            assert value == pytest.approx(gain, abs=2.0**-31 + 2.0**-53)
+
+
+def test_a_changed_gain_moves_an_average_by_one_over_tau_exactly(form):
+    """Made-up gains: one total is just below 2^9 and its neighbour above, where half a step is added 511 times.
+
+    Without rounding gains first, each of these additions rounds up in one game only, and the average moves by more.
+    """
+    wrapper, make = form
+    size = 2**10
+    table = np.repeat(np.concatenate([np.ones(2**9), np.full(2**9, 2.0**-44 + 2.0**-60)])[:, np.newaxis], 2, axis=1)
+    averages = []
+    for first in (0.0, 1.0):
+        table[0] = first
+        env = wrapper(make(table), batch_size=size)
+        env.reset(seed=0)
+        averages.append(Fraction(step(env, 0)[2]))
+    assert averages[1] - averages[0] == Fraction(1, size) == Fraction(env.sensitivity)
 
 
 @pytest.mark.parametrize("size", [0, -1, -(10**30)])
@@ -135,7 +153,9 @@ def test_sensitivity_is_one_over_tau(form, size):
     env = wrapper(make(np.zeros((40, 2))), batch_size=size)
     assert env.sensitivity == pytest.approx(1 / size, rel=2**-52)
     twice = wrapper(env, batch_size=2)
-    assert twice.sensitivity == pytest.approx(1 / (2 * size), rel=2**-51)
+    # An average is rounded to a multiple of 2^-30 before it is averaged again, unless it moves by all of [0, 1].
+    apart = 1.0 if size == 1 else 1 / size + 2.0**-30
+    assert twice.sensitivity == pytest.approx(apart / 2, rel=2**-51)
     assert twice.horizon == 40 // size // 2
 
 

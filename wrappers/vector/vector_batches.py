@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dp_bandit_envs.privacy import mechanisms
+from dp_bandit_envs.privacy.mechanisms.batch_average import rounder_of
 from dp_bandit_envs.protocols import IntArray, Observation, VectorEnvironment
 from dp_bandit_envs.wrappers.vector.vector_boundary import VectorPrivacyBoundary
 
@@ -22,11 +23,12 @@ class MiniBatchAverage(VectorPrivacyBoundary):
         super().__init__(env, mechanisms.MiniBatchAverage(batch_size=batch_size))
 
     def _advance(self, arms: IntArray) -> tuple[Observation, NDArray[np.bool_], NDArray[np.bool_]]:
+        rounder = rounder_of(self._rounds_a_step)
         totals = np.zeros((self.num_envs, self.n_values))
         revealed = np.zeros((self.num_envs, self.n_values), np.int64)
         for _ in range(self._rounds_a_step):
             private, terminated, truncated = self._step_below(arms)
-            totals += private["gain"]
+            totals += private["gain"] + rounder - rounder
             revealed += private["observed"]
             if (terminated | truncated).any():
                 break

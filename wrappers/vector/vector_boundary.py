@@ -26,7 +26,7 @@ from dp_bandit_envs.wrappers.public_face import PublicFace, checked_mechanism
 from dp_bandit_envs.wrappers.released import Released, nothing_yet, rewards_of_points, sums_space
 from dp_bandit_envs.wrappers.secure_streams import seed_below, streams_of
 from dp_bandit_envs.wrappers.vector.games_alike import games_alike
-from dp_bandit_envs.wrappers.withheld import RefusedError, attempt, ends_by_itself, outside_the_range
+from dp_bandit_envs.wrappers.withheld import RefusedError, attempt, ends_by_itself, outside_the_range, too_many_gains
 
 
 class VectorPrivacyBoundary(PublicFace, VectorWrapper):  # type: ignore[override]
@@ -226,6 +226,8 @@ class VectorPrivacyBoundary(PublicFace, VectorWrapper):  # type: ignore[override
         low, high = self._below.values.low, self._below.values.high
         if not np.all((seen["gain"] >= low) & (seen["gain"] <= high)):
             raise RefusedError(outside_the_range(type(self).__name__, low, high))
+        if np.any(np.count_nonzero(seen["observed"], axis=-1) > self._below.gains_in_a_round):
+            raise RefusedError(too_many_gains(type(self).__name__, self._below.gains_in_a_round))
         counted = self._round_below + 1 if self._counts_rounds else np.asarray(info["round"], np.int64)
         self._round_below = counted
         if self._counts_rounds and not np.array_equal(terminated, counted == self._rounds):

@@ -7,6 +7,7 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+from dp_bandit_envs.privacy.items import TO_STEPS, distance_l1, distance_l2, distance_own
 from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Noise
 from dp_bandit_envs.privacy.rounding import divide_up
 from dp_bandit_envs.privacy.values import Values
@@ -20,6 +21,7 @@ class State(NamedTuple):
         totals: Sum of each arm's gains in the batch, `(n_arms,)`.
         revealed: In how many rounds of the batch each arm's gain was revealed, `(n_arms,)`.
         batch_size: Rounds in a batch (tau).
+        rounder: What is added to a gain and subtracted, so that totals are exact; 0 where there is nothing to add up.
         low: The smallest possible gain.
         high: The largest possible gain.
     """
@@ -27,13 +29,14 @@ class State(NamedTuple):
     totals: FloatArray
     revealed: IntArray
     batch_size: int
+    rounder: float
     low: float
     high: float
 
 
 def release(state: State, arm: int, gain: float, rng: np.random.Generator) -> tuple[float, int]:
     """Add a gain to its arm's batch; release the average if all rounds of the batch have revealed the arm."""
-    total = state.totals[arm] + gain
+    total = state.totals[arm] + (gain + state.rounder - state.rounder)
     revealed = state.revealed[arm] + 1
     state.totals[arm] = total
     state.revealed[arm] = revealed
@@ -85,17 +88,23 @@ class MiniBatchAverage(Mechanism):
     def new_state(self, below: Below) -> State:
         """Return an empty batch."""
         totals, revealed = np.zeros(below.n_values), np.zeros(below.n_values, np.int64)
-        return State(totals, revealed, self.batch_size, below.values.low, below.values.high)
+        return State(
+            totals, revealed, self.batch_size, rounder_of(self.batch_size), below.values.low, below.values.high
+        )
 
     def sensitivity(self, below: Below) -> float:
-        """Return the sensitivity below, divided by tau."""
-        return divide_up(below.sensitivity, self.batch_size)
+        """Return the sensitivity below, with what rounding gains may add to it, divided by tau."""
+        if self.batch_size == 1:
+            return below.sensitivity
+        return divide_up(distance_l1(below), self.batch_size)
 
     def values(self, below: Below) -> Values:
         """Return the facts below, with distances divided by tau."""
         values = below.values
-        own = values.own if math.isinf(values.own) else divide_up(values.own, self.batch_size)
-        return values._replace(l2=divide_up(values.l2, self.batch_size), own=own)
+        if self.batch_size == 1:
+            return values
+        own = values.own if math.isinf(values.own) else divide_up(distance_own(below), self.batch_size)
+        return values._replace(l2=divide_up(distance_l2(below), self.batch_size), own=own)
 
     def horizon(self, below: Below) -> int:
         """Return T // tau; the last T mod tau rounds are one more step, which releases nothing."""
@@ -108,6 +117,15 @@ class MiniBatchAverage(Mechanism):
     def guarantee(self, below: Below) -> PrivacyGuarantee:
         """Return none: averaging adds nothing to the guarantee below."""
         return PrivacyGuarantee.none("an average without noise guarantees nothing for an arbitrary agent")
+
+
+def rounder_of(batch_size: int) -> float:
+    """Return what rounds gains that are added up to multiples of 2^-30, as those of sums are: totals are then exact.
+
+    Otherwise a changed gain changes how all later additions round. With made-up gains and batches of 2^20 rounds, an
+    average then moves by 1.00003 / tau; up to batches of 2^22 rounds there is now no rounding at all.
+    """
+    return TO_STEPS if batch_size > 1 else 0.0
 
 
 def batch_size_within(batch_size: SupportsIndex, horizon: int) -> int:

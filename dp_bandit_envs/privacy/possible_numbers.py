@@ -1,0 +1,26 @@
+"""The numbers that a guarantee can have: a ledger would add up any others, and a negative epsilon would pay it back."""
+
+import math
+from typing import Any, Final
+
+LARGEST: Final = {
+    "epsilon": math.inf,
+    "delta": 1,
+    "rho": math.inf,
+    "sigma": math.inf,
+    "pure": math.inf,
+    "draws_distance": 1,
+}
+"""The largest that each number of a guarantee can be; the smallest is 0."""
+
+
+def refuse_others(guarantee: Any) -> None:
+    """Raise if a number of a guarantee is none that it can have.
+
+    Raises:
+        ValueError: If one is negative, too large or NaN.
+    """
+    for name, most in LARGEST.items():
+        number = getattr(guarantee, name)
+        if number is not None and not 0 <= number <= most:
+            raise ValueError(f"{name} of a guarantee must be in [0, {most:g}]; received {number!r}.")
