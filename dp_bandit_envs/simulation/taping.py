@@ -160,11 +160,11 @@ class HeldPoint(FunctionalPointAgent):
     functions = Functions(select_held_point, note_gains)  # type: ignore[arg-type]
 
     def __init__(self, point: FloatArray, n_values: int) -> None:
-        self._point, self._n_values = point, n_values
+        self._held, self._n_values = point, n_values
 
     def initial_state(self, dimension: int, horizon: int) -> Tape:
         """Return a tape with the point."""
-        return _tape(self._point.copy(), horizon, self._n_values)
+        return _tape(self._held.copy(), horizon, self._n_values)
 
 
 class HeldPointOnSums(HeldPoint):
