@@ -19,7 +19,7 @@ PARTIAL = re.compile(
 
 OWNER = re.compile(r"(?P<node>[0-9a-f]{8})-(?P<process>\d+)")
 """The content of a claim: the machine and the process."""
-PRIVATE = 0o600
+PRIVATE, PRIVATE_FOLDER = 0o600, 0o700
 """The permissions of a file with private data: only its owner reads it (not enforced on Windows)."""
 ATTEMPTS = 100
 """Number of attempts if other processes keep removing the folder."""
@@ -125,13 +125,13 @@ def open_new(path: Path, mode: int = 0o666) -> IO[bytes]:
     return os.fdopen(os.open(path, flags, mode), "wb")
 
 
-def make_folder(path: Path) -> None:
-    """Create a folder and its parents, and sync their names to the disk."""
+def make_folder(path: Path, mode: int = 0o777) -> None:
+    """Create a folder, with a mode, and its parents, and sync their names to the disk."""
     if path.is_dir():
         return
     make_folder(path.parent)
     with contextlib.suppress(FileExistsError):
-        os.mkdir(path)
+        os.mkdir(path, mode)
     sync_folder(path.parent)
 
 

@@ -22,6 +22,7 @@ def described(experiment: "Experiment") -> list[dict[str, Any]]:
             "environment": panel.environment or panel.title,
             "n_arms": game.adversary.n_arms,
             "horizon": game.horizon,
+            "is_real": game.adversary.is_real,
             "results": [
                 _result(one, player, game)
                 for one, player in zip(experiment.contestants_of(panel), experiment.players(panel), strict=True)

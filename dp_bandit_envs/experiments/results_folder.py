@@ -45,7 +45,9 @@ class ResultsFolder:
         text = json.dumps(configuration, indent=2, sort_keys=True) + "\n"
         self._digest = hashlib.sha256(text.encode()).hexdigest()
         try:
-            durable_files.make_folder(path)
+            # Results on real data are not private.
+            real = any(game.get("is_real") for game in configuration.get(DESCRIBED, ()))
+            durable_files.make_folder(path, durable_files.PRIVATE_FOLDER if real else 0o777)
             self._claim(text)
         except (OSError, ValueError) as error:
             raise ResultsError(

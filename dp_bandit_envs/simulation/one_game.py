@@ -22,11 +22,12 @@ def in_one_game(*parts: Any) -> Iterator[None]:
     """
     own = {(FORKS[0], id(part)): part for part in parts}
     with _changing:
-        for key in own.keys() & _playing.keys():
+        taken = next((part for key, part in own.items() if key in _playing), None)
+        if taken is not None:
             raise StepOutsideGameError(
-                f"an environment, its adversary and an agent play one game at a time; this {type(own[key]).__name__} is"
-                " in another one. Make new ones for each game: a function that is given must return a new object at"
-                " each call. Or play the games one after the other."
+                f"an environment, its adversary and an agent play one game at a time; this {type(taken).__name__} is in"
+                " another one. Make new ones for each game: a function that is given must return a new object at each"
+                " call. Or play the games one after the other."
             )
         _playing.update(own)
     try:

@@ -1,10 +1,13 @@
 """`dp-bandit run` on a file of real data: what holds for a record and a person, and that the seed stays secret."""
 
 import json
+import stat
+import sys
 import zipfile
 
 import pytest
 
+from dp_bandit_envs.comparison import load
 from dp_bandit_envs.experiments import chunks
 from dp_bandit_envs.experiments.results_folder import ResultsFolder
 from dp_bandit_envs.simulation import prepared
@@ -132,6 +135,18 @@ def test_an_interrupted_run_with_a_secret_seed_cannot_go_on_and_says_so(dp_bandi
         code, _, err = dp_bandit(*known)
     assert code == 130 and "same command continues" in err
     assert dp_bandit(*known)[0] == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such modes")
+def test_nobody_else_can_open_the_results_on_real_data(dp_bandit, tmp_path):
+    assert dp_bandit(*PLAIN)[0] == 0
+    assert stat.S_IMODE((tmp_path / "out").stat().st_mode) == 0o700
+    load(tmp_path / "out").save(tmp_path / "again")
+    assert stat.S_IMODE((tmp_path / "again").stat().st_mode) == 0o700
+    assert dp_bandit("run", "Stochastic", "Uniform", "--trials", 1, "--horizon", 8, "--out", "coins")[0] == 0
+    assert stat.S_IMODE((tmp_path / "coins").stat().st_mode) & 0o500 == 0o500
+    (tmp_path / "plain").mkdir()
+    assert (tmp_path / "coins").stat().st_mode == (tmp_path / "plain").stat().st_mode
 
 
 def test_two_processes_do_not_share_a_run_with_a_secret_seed(dp_bandit, tmp_path, monkeypatch):

@@ -61,6 +61,7 @@ def test_no_row_loses_more_than_the_declared_rho(graph, name):
     assert 0 < rho_of(graph_map(graph, gaussian(name))) <= declared.rho * (1 + 1e-6)
 
 
+@pytest.mark.usefixtures("lies_are_believed")
 @pytest.mark.parametrize("name", EVERY_COUNTER)
 @pytest.mark.parametrize("graph", ["complete", pytest.param("directed", marks=pytest.mark.slow)])
 def test_noise_for_one_gain_is_too_little_and_noise_times_s_more_than_needed(graph, name):

@@ -138,6 +138,7 @@ def test_around_batches_no_row_loses_more_than_epsilon(graph, kind):
     assert set(np.unique(found.moves)) <= {0.0, 0.5}
 
 
+@pytest.mark.usefixtures("lies_are_believed")
 @pytest.mark.parametrize("kind", ["hybrid, hybrid", "hybrid, k-ary", "blocks, kept", "blocks, forgotten", "intervals"])
 @pytest.mark.parametrize("rounds_a_step", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_noise_for_one_arm_is_seen_to_be_too_little(kind, rounds_a_step):
@@ -154,6 +155,7 @@ def test_noise_for_one_arm_is_seen_to_be_too_little(kind, rounds_a_step):
     assert broken[1].max() > declared("complete", wrap, rounds_a_step) * 1.5
 
 
+@pytest.mark.usefixtures("lies_are_believed")
 @pytest.mark.parametrize("graph", ["directed", "capped", "changing and capped"])
 def test_a_counter_for_each_arm_is_not_enough_on_any_graph(graph):
     """All these have sensitivity 2: blocks of one gain lose exactly epsilon, and twice that in the broken copy."""
@@ -260,6 +262,7 @@ def test_noise_on_averages_loses_epsilon_for_all_that_a_round_reveals(graph):
     assert np.array_equal(pairs[:, 0], pairs[:, 1])
 
 
+@pytest.mark.usefixtures("lies_are_believed")
 @pytest.mark.parametrize("step", [1, 2])
 def test_noise_on_gains_for_one_arm_is_seen_to_be_too_little(step):
     wrap = without_the_graphs_sensitivity(noisy if step == 1 else around_batches(noisy))
@@ -360,6 +363,7 @@ def test_coins_lose_no_more_than_epsilon(graph, rounds_a_step):
         assert losses == pytest.approx(EPSILON, rel=1e-9)
 
 
+@pytest.mark.usefixtures("lies_are_believed")
 def test_coins_for_one_arm_are_seen_to_tell_too_much():
     losses = coin_losses(without_the_graphs_sensitivity(coins), "directed", 1)
     assert losses == pytest.approx(2 * EPSILON, rel=1e-9)
