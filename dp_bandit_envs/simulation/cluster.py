@@ -14,6 +14,8 @@ from dp_bandit_envs.simulation.tasks import Played, Task, once_for_each_work
 
 REACHED, PATIENCE = 10.0, 60.0
 """Seconds to wait for the scheduler, and for its first worker."""
+COPIED = 2.0
+"""Seconds to wait until all workers have what is played; without that they play it, too, but share it less evenly."""
 LOOK_AGAIN = 1.0
 """Seconds after which workers are counted again."""
 ATTEMPTS = 10
@@ -97,7 +99,11 @@ class Crew:
         return self._distributed.Client(address, set_as_default=False, timeout=REACHED)
 
     def _sent(self, task: Task) -> Any:
-        return self._client.submit(_unchanged, Carried.of(task.work, task.env_id), pure=False)
+        parcel = self._client.submit(_unchanged, Carried.of(task.work, task.env_id), pure=False)
+        # To all workers that are there now: dask gives tasks first to those that hold what they need, until they queue.
+        with contextlib.suppress(Exception):
+            self._client.replicate(parcel, callback_timeout=COPIED)
+        return parcel
 
 
 def _unchanged(carried: Carried) -> Carried:

@@ -163,7 +163,7 @@ def test_workers_killed_thirty_times_lose_nothing(tmp_path):
 
 
 def command(*more):
-    return ["run", "Stochastic", "EXP3", "UCB", "--trials", 96, "--horizon", 200_000, "--out", "o", *more]
+    return ["run", "Stochastic", "EXP3", "UCB", "--trials", 480, "--horizon", 200_000, "--out", "o", *more]
 
 
 def kill_scheduler(folder, whole, waits):
