@@ -8,7 +8,7 @@ from typing import Any, Self, SupportsIndex
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.adversaries.attributes import among, of_another_game
+from dp_bandit_envs.adversaries.attributes import NEW_GAME, among, of_another_game
 from dp_bandit_envs.compiling.fingerprint import is_ours
 from dp_bandit_envs.data_use import DataUse, use_together
 from dp_bandit_envs.errors import GainRangeError, WrongGainsError, WrongTypeError
@@ -129,18 +129,21 @@ class Adversary(abc.ABC):
         return all(getattr(type(self), name) is getattr(kind, name) for name in ("begin", "next_gains", "fill"))
 
     def __copy__(self) -> Self:
-        """Return an adversary for another game, which may be played at the same time.
+        """Return an adversary to `begin` another game with, which may be played at the same time.
 
-        Attributes are deep copies, but for read-only arrays, which are shared: make large tables read-only by
-        `table.flags.writeable = False`. Adversaries of this package, whose `begin` creates anew what a game changes,
-        share their attributes, but inner adversaries are copied.
+        It is a deep copy, but what cannot be copied, such as an open file, is shared. Adversaries of this package,
+        whose `begin` creates anew what a game changes, share their attributes, but inner adversaries are copied.
         """
-        return self.__deepcopy__({})
+        return self.__deepcopy__({NEW_GAME: True})
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        """Return the same as `copy.copy`: a ledger, too, is for all games on its data."""
+        """Return an adversary in the same round of a game of its own, with the same gains to come.
+
+        Read-only arrays are shared: make large tables read-only by `table.flags.writeable = False`. So is a ledger,
+        which is for all games on its data.
+        """
         memo[id(self)] = clone = object.__new__(type(self))
-        if is_ours(type(self)):
+        if NEW_GAME in memo and is_ours(type(self)):
             for name, value in vars(self).items():
                 setattr(clone, name, copy.deepcopy(value, memo) if isinstance(value, Adversary) else value)
         else:

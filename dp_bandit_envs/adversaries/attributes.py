@@ -1,33 +1,38 @@
 """The attributes of adversaries: those of another game, and what is among them."""
 
-import contextlib
 import copy
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
-MOST_DEEP = 3
+MOST_DEEP: Final = 3
 """How deep lists and dictionaries are searched."""
+NEW_GAME: Final = -1
+"""A key of the memo of copies, where no id is: they begin a new game before they are played."""
 
 
 def of_another_game(attributes: Mapping[str, Any], memo: dict[int, Any]) -> dict[str, Any]:
     """Return copies of attributes that have nothing in common with them that a game can change.
 
-    Arrays that are read-only are shared, and so is what cannot be copied, such as an open file.
+    Arrays that are read-only are shared, and for a new game what cannot be copied, such as an open file.
 
     Args:
         attributes: The attributes.
         memo: What replaces an object wherever it occurs, by its identity, as for `copy.deepcopy`; added to.
     """
-    for value in attributes.values():
-        if isinstance(value, np.ndarray) and not value.flags.writeable:
-            memo[id(value)] = value
+    for array in among(attributes.values(), np.ndarray):
+        if not array.flags.writeable:
+            memo[id(array)] = array
     copies = {}
     for name, value in attributes.items():
-        copies[name] = value
-        with contextlib.suppress(Exception):
+        try:
             copies[name] = copy.deepcopy(value, memo)
+        except Exception:
+            # In the middle of a game, such as a generator, sharing it would move the original.
+            if NEW_GAME not in memo:
+                raise
+            copies[name] = value
     return copies
 
 

@@ -40,6 +40,7 @@ class OutcomePools(Adversary):
                 raise ValueError(
                     f"the pool of arm {arm} must be a list of at least one gain, all in [0, 1]; it is not."
                 )
+            pool.flags.writeable = False  # copies share it
         super().__init__(len(pools), sum(map(len, self._pools)) if horizon is None else horizon)
         self.means = np.array([pool.mean() for pool in self._pools])
         self.data_use = use_of_pools([len(pool) for pool in self._pools], self.horizon, persons)

@@ -37,6 +37,7 @@ class GainTable(Adversary):
         persons: SupportsIndex | Sequence[Hashable] | None = None,
     ) -> None:
         self._table = gain_files.check_table(table, "gains")
+        self._table.flags.writeable = False  # copies share it
         super().__init__(self._table.shape[1], len(self._table) if horizon is None else horizon)
         if self.horizon > len(self._table):
             raise ValueError(

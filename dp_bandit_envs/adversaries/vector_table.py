@@ -50,6 +50,7 @@ class VectorTable(Adversary):
                 f"every coordinate of a gain vector must be in [-1, 1]; row {wrong[0] + 1} breaks this ({wrong.size}"
                 " rows in all). Rescale the vectors."
             )
+        table.flags.writeable = False  # copies share it
         self._table = table
         super().__init__(table.shape[1], len(table) if horizon is None else horizon)
         if self.horizon > len(table):

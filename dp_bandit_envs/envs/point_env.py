@@ -140,7 +140,11 @@ class PointEnv(PointFacts, BanditEnv):
         return {"gain": self._shown().copy(), "observed": np.ones(self.dimension, np.int8)}
 
     def _new_scoreboard(self) -> Any:
-        return PointBoard(self.decision_set, self.horizon, lambda: self._point, self.best_point)
+        return PointBoard(self.decision_set, self.horizon, self._point_played, self.best_point)
+
+    def _point_played(self) -> list[float] | None:
+        """Return the point that was played last."""
+        return self._point
 
 
 class NamedSetEnv(PointEnv):

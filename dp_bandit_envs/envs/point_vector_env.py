@@ -69,12 +69,16 @@ class PointVectorEnv(PointFacts, BanditVectorEnv):
             self.decision_set,
             self.horizon,
             functools.partial(self._point_of, game),
-            lambda: self.decision_set.best_point(self.cumulative_gains[game]),
+            functools.partial(self._best_point_of, game),
         )
 
     def _point_of(self, game: int) -> list[float] | None:
         """Return the point that a game played last."""
         return None if self._points is None else self._points[game].tolist()
+
+    def _best_point_of(self, game: int) -> FloatArray:
+        """Return the best fixed point of a game so far."""
+        return self.decision_set.best_point(self.cumulative_gains[game])
 
 
 class NamedSetVectorEnv(PointVectorEnv):

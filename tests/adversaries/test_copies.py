@@ -1,6 +1,7 @@
 """Games of one adversary that are played at the same time have nothing in common, however its class keeps its state."""
 
 import copy
+import pickle
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from dp_bandit_envs import Adversary, Ledger, make_algorithm, play, simulate
 from dp_bandit_envs.adversaries import Oblivious, Replay
 from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.wrappers import LaplaceClipRescale
 
 
 class Buffer(Adversary):
@@ -89,10 +91,37 @@ def test_read_only_tables_and_ledgers_are_shared():
     assert two.bound.__self__ is two
 
 
-def test_what_cannot_be_copied_is_shared(tmp_path):
-    one = Buffer()
-    with (tmp_path / "open").open("w") as one.file:
-        assert copy.copy(one).file is one.file
+def test_what_cannot_be_copied_is_shared_with_a_new_game_but_not_in_the_middle_of_one(tmp_path):
+    one = Inside()
+    with (tmp_path / "open").open("w") as one.parts[0].file:
+        assert copy.copy(one).parts[0].file is one.parts[0].file
+        with pytest.raises(TypeError):
+            copy.deepcopy(one)
+
+
+@pytest.mark.parametrize("made", [Buffer, History, Inside])
+def test_a_copy_in_the_middle_of_a_game_goes_on_by_itself(made):
+    one, alone = made(), made()
+    for each in (one, alone):
+        each.begin(np.random.default_rng(2))
+        each.next_gains(10)
+    expected = alone.next_gains(40).tolist()
+    for copied in (copy.deepcopy(one), pickle.loads(pickle.dumps(one))):
+        assert copied.next_gains(40).tolist() == expected
+    assert one.next_gains(40).tolist() == expected
+
+
+def test_copies_share_the_ledger_and_cost_no_game():
+    ledger = Ledger(epsilon=3)
+    env = LaplaceClipRescale(BanditEnv(Replay(np.tile([0.2, 0.6], (20, 1)), ledger=ledger)), epsilon=1)
+    env.reset()
+    below = env.unwrapped
+    copied = copy.deepcopy(below)
+    assert [copied.step(1)[1] for _ in range(20)] == [below.step(1)[1] for _ in range(20)] == [0.6] * 20
+    assert copied.adversary.ledger is ledger
+    assert ledger.spent.games == 1
+    env.reset()
+    assert ledger.spent.games == 2
 
 
 def test_data_in_a_list_are_real_too():

@@ -316,7 +316,7 @@ BROKEN = {
     WrongMeans: r"means must be the expected gains of every round, .* received others for arms \[0, 1, 2\]",
     DriftingMeans: r"expected gains of every round, round 1 included; received others for arms \[0, 1, 2\]",
     MeansOfOneArm: r"means must be an array of 3 numbers in \[0, 1\]; received shape \(1,\)",
-    Locked: "making a pickled copy of an adversary must not fail",
+    Locked: "making a deep copy of an adversary must not fail",
     ForgetsInCopies: "a pickled copy must play like the original",
     SharedState: r"copy.copy\(adversary\) and begin must leave the original's game alone",
     FourArms: "made with n_arms=2 and horizon=2 must have them; received 4 and 2",

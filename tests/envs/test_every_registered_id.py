@@ -1,5 +1,7 @@
 """Every registered id keeps Gymnasium's contract and this project's own."""
 
+import copy
+import functools
 import inspect
 import pickle
 import subprocess
@@ -236,6 +238,32 @@ class NoStream:
 
     def __getattr__(self, name):
         raise AssertionError(f"{name} was asked for")
+
+
+@pytest.mark.parametrize("made", [gym.make, functools.partial(gym.make_vec, num_envs=2)], ids=["scalar", "vector"])
+@pytest.mark.parametrize(("block", "rounds"), [(1, 450), (7, 450), (4096, 4200)])
+@every_id
+def test_copies_in_the_middle_of_a_game_are_games_of_their_own(id_, block, rounds, made):
+    """The same plays bring all of them what they bring an environment without copies, whichever plays first."""
+    mode = "ansi" if block == 7 else None
+    plays = [play(made(id_, horizon=2), number) for number in range(4)]
+
+    def begun():
+        env = made(id_, horizon=rounds, render_mode=mode)
+        env.unwrapped._block_length = block
+        env.reset(seed=3)
+        for t in range(230):
+            env.step(plays[t // 20 % 4])
+        return env
+
+    def the_rest(env):
+        observations, rewards, *_ = zip(*(env.step(plays[t // 20 % 4]) for t in range(230, rounds)), strict=True)
+        gains = np.array([observation["gain"] for observation in observations])
+        return gains, np.array(rewards), env.unwrapped.external_regret(), mode and env.render()
+
+    expected, env = the_rest(begun()), begun()
+    for one in (copy.deepcopy(env), pickle.loads(pickle.dumps(env)), env):
+        np.testing.assert_equal(the_rest(one), expected)
 
 
 def test_registering_twice_changes_nothing():

@@ -57,9 +57,10 @@ def test_a_copy_in_the_middle_of_a_game_plays_on(copied):
     env.reset(seed=0)
     first = gains(env, 5)
     other = copied(env)
+    assert first + gains(other, 15) == first + gains(env, 15) == alone(0)
     other.reset(seed=1)
-    assert first + gains(env, 15) == alone(0)
-    assert gains(other) == alone(1)
+    env.reset(seed=1)
+    assert gains(other) == gains(env) == alone(1)
 
 
 def test_an_environment_that_is_gone_hinders_none():

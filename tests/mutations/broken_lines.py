@@ -504,6 +504,16 @@ FROM_OUTSIDE = (
     ),
 )
 
-MUTATIONS = (*NOISE, *OTHERS, *FROM_OUTSIDE)
+GAMES = (
+    Mutation(
+        "a copied game moves the original",
+        "dp_bandit_envs/adversaries/adversary.py",
+        "if NEW_GAME in memo and is_ours(type(self)):",
+        "if is_ours(type(self)):",
+        ("tests/envs/test_shared_adversary.py", "-k", "middle"),
+    ),
+)
+
+MUTATIONS = (*NOISE, *OTHERS, *FROM_OUTSIDE, *GAMES)
 FEW = ("noise halved", "one draw for all coordinates", "total in info", "every episode has the same noise")
 """What `make test-slow` plays; the whole list takes minutes."""
