@@ -158,6 +158,10 @@ class WrongGainsError(ValueError):
         )
 
 
+class NotRepeatableError(ValueError):
+    """An adversary or a mechanism gave two games for one random stream; the message names it, and no gain."""
+
+
 class LateDataError(ValueError):
     """An adversary got real data in `begin`, when the seed was chosen and the guarantees were made without them."""
 

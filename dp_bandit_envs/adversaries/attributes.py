@@ -36,8 +36,8 @@ def of_another_game(attributes: Mapping[str, Any], memo: dict[int, Any]) -> dict
     return copies
 
 
-def among(values: Any, kind: type[Any], depth: int = MOST_DEEP) -> Iterator[Any]:
-    """Yield the objects of a class among some values, and in lists, tuples, sets and dictionaries among them."""
+def among(values: Any, kind: type[Any] | tuple[type[Any], ...], depth: int = MOST_DEEP) -> Iterator[Any]:
+    """Yield the objects of a class (or of several) among some values, and in the containers among them."""
     for value in values:
         if isinstance(value, kind):
             yield value

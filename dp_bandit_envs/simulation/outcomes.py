@@ -36,7 +36,8 @@ class Outcome:
         pulls: Number of rounds in which each arm was played in the whole game, shape `(trials, n_arms)`.
         engine: `"lanes"` for compiled games side by side, `"compiled"` for compiled games one at a time, `"cuda"` for
             games on a GPU, or `"play"` for parts that the compiled loop does not support.
-        reason: Why it was not compiled, such as for few rounds without machine code on disk; empty if it was.
+        reason: Why it was not compiled, such as for few rounds without machine code on disk; and if the adversary
+            cannot be copied, that nobody checked whether it draws from its `rng` only. Empty if there is neither.
         guarantee: The privacy guarantee of each game.
     """
 

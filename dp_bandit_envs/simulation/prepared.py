@@ -30,6 +30,7 @@ from dp_bandit_envs.simulation.players import (
     refuse_secure,
     refuse_shared_noise,
 )
+from dp_bandit_envs.simulation.repeatable import check_repeatable
 from dp_bandit_envs.simulation.tasks import Task, Terms, Work
 from dp_bandit_envs.simulation.trials import CompiledTrials, PlayedTrials, check_compiles
 
@@ -55,6 +56,7 @@ class Prepared:
         make_env: Makes another such environment.
         works: What has to be played in each trial: the compiled algorithms together, the others together.
         on_gpu: Whether a GPU plays them.
+        unchecked: Why it was not checked whether the game can be repeated; empty if it was.
     """
 
     game: BanditEnv
@@ -67,6 +69,7 @@ class Prepared:
     make_env: Callable[[], Environment] = dataclasses.field(repr=False)
     works: tuple[CompiledTrials | PlayedTrials, ...]
     on_gpu: bool = False
+    unchecked: str = ""
 
     def works_of(self, trials: int) -> tuple[Work, ...]:
         """Return what has to be played in so many trials: side by side what lanes carry, if that pays."""
@@ -136,7 +139,7 @@ class Prepared:
             checkpoints=self.checkpoints,
             **measures,
             engine="cuda" if self.on_gpu else "play" if reason else engine,
-            reason=reason,
+            reason="; ".join(filter(None, (reason, self.unchecked))),
             guarantee=self.players[name].guarantee_in(self.env),
         )
 
@@ -182,11 +185,14 @@ def prepare(
     players = named_players(algorithms)
     compiled: dict[str, Plan] = {}
     reasons: dict[str, str] = {}
+    wrapped = []
     for player in players.values():
         player.check_game(env)
-        refuse_secure(player.wrap(env))
+        wrapped.append(player.wrap(env))
+        refuse_secure(wrapped[-1])
     if game.adversary.ledger is not None:
         refuse_shared_noise(players)
+    unchecked = check_repeatable(env, make_env, zip(players.values(), wrapped, strict=True))
     source, decision_set = getattr(game, "source", None), getattr(game, "decision_set", None)
     for name, player in players.items():
         try:
@@ -206,7 +212,7 @@ def prepare(
         works.append(CompiledTrials(game.adversary, compiled, number, rounds, terms, source, decision_set))
     if reasons:
         works.append(PlayedTrials(make_env, {name: players[name] for name in reasons}, number, rounds, Terms(secret)))
-    return Prepared(game, env, number, secret, rounds, players, reasons, make_env, tuple(works))
+    return Prepared(game, env, number, secret, rounds, players, reasons, make_env, tuple(works), unchecked=unchecked)
 
 
 def _rounds(checkpoints: Checkpoints, horizon: int) -> IntArray:

@@ -73,6 +73,8 @@ def simulate(
         DeviceError: If there is no GPU, or it cannot play one of the algorithms in this game; nothing is played then.
         ImportError: If `cluster` is given and the extra `cluster` is not installed, or `"cuda"` and the extra `gpu`.
         LedgerError: If the data have a ledger, and it refuses these games; all of them are counted before the first.
+        NotRepeatableError: If an adversary or a mechanism of somebody else's draws from elsewhere than its `rng`, or
+            keeps something from game to game, as far as its first 256 rounds show; nothing is played then.
         NotSendableError: If trials run in other processes and a part cannot be pickled or imported there.
 
     Example:

@@ -512,6 +512,13 @@ GAMES = (
         "if is_ours(type(self)):",
         ("tests/envs/test_shared_adversary.py", "-k", "middle"),
     ),
+    Mutation(
+        "an adversary that draws from np.random",
+        "dp_bandit_envs/simulation/repeatable.py",
+        "np.random.seed(number)",
+        "np.random.seed(0)",
+        ("tests/simulation/test_repeatable.py", "-k", "rng_only"),
+    ),
 )
 
 MUTATIONS = (*NOISE, *OTHERS, *FROM_OUTSIDE, *GAMES)
