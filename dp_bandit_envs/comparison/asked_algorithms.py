@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import ALGORITHMS, Algorithm
 from dp_bandit_envs.comparison.asked_games import loaded
+from dp_bandit_envs.compiling.fingerprint import is_ours
 from dp_bandit_envs.errors import WrongTypeError
 from dp_bandit_envs.written_arguments import in_brackets, read_arguments, read_call
 
@@ -60,7 +61,9 @@ class Asked(NamedTuple):
         return FIXED_BY.get(self.name) in self.parameters
 
     def at(self, epsilon: float | None, delta: float | None, horizon: Callable[[], int]) -> dict[str, Any]:
-        """Return its parameters, with the epsilon if it takes one, and with a delta, T^-2 unless given, if it has one.
+        """Return its parameters, with the epsilon if it takes one, and with a delta if it has one.
+
+        The delta is T^-2 unless it is given or the default of somebody else's function.
 
         Args:
             epsilon: The epsilon for all algorithms, or None.
@@ -68,12 +71,14 @@ class Asked(NamedTuple):
             horizon: Returns the game's horizon T.
         """
         found = dict(self.parameters)
+        # Beside an epsilon that is written with the name, a paper's own delta stands; that of somebody else's always.
+        needs_delta = self.wants_delta and self.takes["delta"].default in (None, inspect.Parameter.empty)
         if epsilon is not None and self.takes_epsilon:
             found["epsilon"] = epsilon
-            needs_delta = self.wants_delta
+            ours = self.maker is None and is_ours(ALGORITHMS[self.name])
+            needs_delta = self.wants_delta and (ours or needs_delta)
         else:
-            # Beside an epsilon that is written with the name, a paper's own delta stands.
-            needs_delta = self.wants_delta and "epsilon" in found and self.takes["delta"].default is None
+            needs_delta = needs_delta and "epsilon" in found
         if delta is not None and self.wants_delta and not self._fixed:
             found.setdefault("delta", delta)
         elif needs_delta:
