@@ -20,6 +20,14 @@ WANTED = (
 )
 
 
+class Own(NamedTuple):
+    """What `module:Name:parameter=value` names: a thing in the module, or else an algorithm that it registers."""
+
+    name: str
+    thing: Any
+    given: dict[str, Any]
+
+
 class Asked(NamedTuple):
     """An algorithm as it was asked for, before it is known at which epsilons it plays.
 
@@ -97,9 +105,9 @@ def asked(algorithm: Any, label: str | None = None, given: Mapping[str, Any] | N
     """Return what is asked for by a name, an object or a function.
 
     Args:
-        algorithm: `NAME`, `NAME:parameter=value,parameter=value`, or `module:Name` for something importable, which may
-            have parameters, too; an `Algorithm`; an agent's class, which plays without a wrapper; or a function that
-            returns an `Algorithm` and takes, if it likes, `epsilon` and `delta`.
+        algorithm: `NAME`, `NAME:parameter=value,parameter=value`, or `module:Name` for something in a module, or a name
+            that the module registers; both may have parameters, too; an `Algorithm`; an agent's class, which plays
+            without a wrapper; or a function that returns an `Algorithm` and takes, if it likes, `epsilon` and `delta`.
         label: Its name for readers; by default its own.
         given: Parameters for a class or a function.
 
@@ -109,13 +117,16 @@ def asked(algorithm: Any, label: str | None = None, given: Mapping[str, Any] | N
         WrongTypeError: If it is none of these.
     """
     if isinstance(algorithm, str):
-        module = re.fullmatch(r"([\w.]+):([A-Za-z_]\w*)(?::(.*))?", algorithm)
-        if module and module[1].lower() not in {known.lower() for known in ALGORITHMS}:
-            return _imported(module[1], module[2], module[3], label)
-        return _of_text(algorithm, label)
+        own = imported(algorithm)
+        if own is None:
+            return _of_table(*read_call(algorithm), label)
+        if own.thing is None:
+            return _of_table(own.name, own.given, label)
+        one = asked(own.thing, own.name, own.given)
+        return one if label is None else one._replace(shown_as=label)
     given = dict(given or {})
     if isinstance(algorithm, Algorithm):
-        _refuse_unknown(algorithm.name, given, {})
+        refuse_unknown(algorithm.name, given, {})
         return Asked(label or algorithm.name, {}, label or algorithm.name, {}, functools.partial(_itself, algorithm))
     if not callable(algorithm):
         raise WrongTypeError(WANTED.format(f"a {type(algorithm).__name__}"))
@@ -127,7 +138,7 @@ def asked(algorithm: Any, label: str | None = None, given: Mapping[str, Any] | N
     # Noise follows from what plays, not from what it is called here.
     own_name = getattr(algorithm, "__name__", type(algorithm).__name__)
     bare = functools.partial(Algorithm, own_name, algorithm)
-    _refuse_unknown(own_name, given, takes)
+    refuse_unknown(own_name, given, takes)
     shown = f"{name}{in_brackets(given)}"
     if isinstance(algorithm, type):
         made_with = functools.partial(_agent_with, own_name, algorithm) if given else bare
@@ -157,26 +168,35 @@ def asked(algorithm: Any, label: str | None = None, given: Mapping[str, Any] | N
     raise WrongTypeError(WANTED.format(f"a function that returns a {type(made).__name__}"))
 
 
-def _of_text(text: str, label: str | None) -> Asked:
-    written, parameters = read_call(text)
+def _of_table(written: str, parameters: dict[str, Any], label: str | None) -> Asked:
     name = checks.known_name("algorithm", written, ALGORITHMS)
     takes = {key: one for key, one in inspect.signature(ALGORITHMS[name]).parameters.items() if key != "label"}
-    _refuse_unknown(name, parameters, takes)
+    refuse_unknown(name, parameters, takes)
     return Asked(name, parameters, label or f"{name}{in_brackets(parameters)}", takes)
 
 
-def _imported(module: str, name: str, written: str | None, label: str | None) -> Asked:
+def imported(text: str) -> Own | None:
+    """Return what a text of the form `module:Name` or `module:Name:parameter=value` names; None if it has another form.
+
+    Raises:
+        ValueError: If there is no such module, or nothing of this name in it.
+    """
+    parts = re.fullmatch(r"([\w.]+):([A-Za-z_][\w-]*)(?::(.*))?", text)
+    if parts is None or parts[1].lower() in {known.lower() for known in ALGORITHMS}:
+        return None
+    module, name, written = parts.groups()
     found = getattr(loaded(module), name, None)
-    if found is None:
-        raise ValueError(f"{module} must have {name}; received '{module}:{name}', and it has none.")
+    # What it registers, and not what this package has anyway.
+    known = next((one for one, make in ALGORITHMS.items() if one.lower() == name.lower() and not is_ours(make)), None)
+    if found is None and known is None:
+        raise ValueError(f"{module} must have {name}, or register it; received '{module}:{name}', and it does neither.")
     if written == "":
         raise ValueError(f"parameters must follow the second colon, as in {module}:{name}:parameter=value; none do.")
-    given = read_arguments(written or "", name)
-    one = asked(found, name, given)
-    return one if label is None else one._replace(shown_as=label)
+    return Own(name if found is not None else str(known), found, read_arguments(written or "", name))
 
 
-def _refuse_unknown(name: str, given: Mapping[str, Any], takes: Mapping[str, inspect.Parameter]) -> None:
+def refuse_unknown(name: str, given: Mapping[str, Any], takes: Mapping[str, inspect.Parameter]) -> None:
+    """Raise if a parameter is not among those of a function."""
     if any(one.kind is one.VAR_KEYWORD for one in takes.values()):
         return
     unknown = sorted(set(given) - set(takes))
