@@ -2,7 +2,7 @@
 
 import contextlib
 import functools
-import math
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -56,8 +56,8 @@ def run(
     """
     # Few games are played in this process, and those of all other panels with them.
     few = jobs == 1 or all(is_few(experiment.game(panel).horizon, experiment.trials) for panel in experiment.panels)
-    terms: dict[str, Any] = {"trials": experiment.trials if few else math.inf, "cluster": cluster, "device": device}
-    ways = {"there": functools.partial(placed, **terms), "small": smaller_than_compiling(**terms)}
+    terms: dict[str, Any] = {"trials": experiment.trials if few else sys.maxsize, "cluster": cluster, "device": device}
+    ways: dict[str, Any] = {"there": functools.partial(placed, **terms), "small": smaller_than_compiling(**terms)}
     whole = folder.load(RESULTS)
     if whole is None and experiment.seed is None:
         with alone(folder, RESULTS, cluster):

@@ -216,10 +216,11 @@ def _difference(old: str, new: str) -> str:
     if before.get(MADE_BY) != after.get(MADE_BY):
         old_code: dict[str, str] = before.get(MADE_BY) or {}
         new_code: dict[str, str] = after.get(MADE_BY) or {}
+        pairs = {part: (old_code.get(part), new_code.get(part)) for part in {**old_code, **new_code}}
         others = [
-            f"{part} {there} there, {here} here" if len(f"{there}{here}") <= VERSIONS else part
-            for part in {**old_code, **new_code}
-            if (there := old_code.get(part)) != (here := new_code.get(part))
+            f"{part} {one} there, {other} here" if len(f"{one}{other}") <= VERSIONS else part
+            for part, (one, other) in pairs.items()
+            if one != other
         ]
         parts.append(f"other code made it ({'; '.join(others)}), whose numbers are not mixed with those of this one")
     return f"Different: {'; '.join(parts)}. " if parts else ""

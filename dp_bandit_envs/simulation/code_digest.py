@@ -91,7 +91,10 @@ class Walk:
             self._write(thing.__module__, thing.__qualname__)
             if id(thing) not in self._seen and self._counts(thing.__module__ or ""):
                 self._seen[id(thing)] = thing
-                (self._add_class if isinstance(thing, type) else self._add_function)(thing)
+                if isinstance(thing, type):
+                    self._add_class(thing)
+                else:
+                    self._add_function(thing)
         elif isinstance(thing, ModuleType):
             self._write(thing.__name__)
             self._counts(thing.__name__)
@@ -130,7 +133,7 @@ class Walk:
         if versions and not self._home & set(versions):
             return False
         there = sys.modules.get(module)
-        if getattr(there, "__file__", None) is not None:
+        if there is not None and getattr(there, "__file__", None) is not None:
             self.sources[f"{MODULE}{module}"] = source_of(there)[0]
         return True
 
@@ -155,7 +158,9 @@ class Walk:
 
     def _add_code(self, function: FunctionType) -> None:
         """Add which function of its module it is; its source, if that is not in the module's file."""
-        code, module = function.__code__, sys.modules.get(function.__module__ or "")
+        code, name = function.__code__, function.__globals__.get("__name__") or ""
+        self._counts(name)  # a decorator's module, where `functools.wraps` says otherwise
+        module = sys.modules.get(name)
         codes = () if module is None else source_of(module)[1]
         if code in codes:
             self._write(codes.index(code))

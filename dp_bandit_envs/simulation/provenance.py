@@ -69,7 +69,9 @@ def foreign_code(kinds: Iterable[Any], more: Iterable[Any] = ()) -> dict[str, st
 def installed_code(work: Any) -> dict[str, str]:
     """Return of what plays only that which other processes have to import: what is installed."""
     plans, algorithms = getattr(work, "plans", {}).values(), getattr(work, "algorithms", {}).values()
-    kinds = [type(part) for plan in plans for part in (plan.agent, *(mechanism for mechanism, _ in plan.mechanisms))]
+    kinds: list[Any] = [
+        type(part) for plan in plans for part in (plan.agent, *(mechanism for mechanism, _ in plan.mechanisms))
+    ]
     kinds += [type(one.agent()) for one in algorithms] + [type(getattr(work, "adversary", None))]
     kinds += [game.adversary_class for game in foreign_games()]
     walk = Walk(kinds)

@@ -44,13 +44,13 @@ def always_compiled() -> Iterator[None]:
         _all_compiled.reset(token)
 
 
-def is_few(horizon: int, trials: float) -> bool:
+def is_few(horizon: int, trials: int) -> bool:
     """Return whether so many games may be played instead of compiled at all."""
     compiled = _all_compiled.get() or os.environ.get(ALWAYS_COMPILE) == "always"
     return not compiled and trials * (horizon + ROUNDS_TO_BEGIN) <= MOST_ROUNDS
 
 
-def smaller_than_compiling(trials: float, *, cluster: Any, device: str) -> Callable[[Plan, Adversary], bool]:
+def smaller_than_compiling(trials: int, *, cluster: Any, device: str) -> Callable[[Plan, Adversary], bool]:
     """Return what says for `prepare` whether a plan is played, so often, in less time than it takes to compile it."""
 
     def small(plan: Plan, adversary: Adversary) -> bool:
@@ -66,12 +66,12 @@ def jobs_for(reasons: Iterable[str], jobs: int) -> int:
     return 1 if TOO_FEW_ROUNDS in reasons else jobs
 
 
-def placed(prepared: Prepared, *, trials: float, cluster: Any, device: str) -> Prepared:
+def placed(prepared: Prepared, *, trials: int, cluster: Any, device: str) -> Prepared:
     """Return the simulation as it is best played: on a GPU if that is asked for, small ones here by `play`.
 
     Args:
         prepared: The simulation.
-        trials: Number of trials; infinity where nothing is few.
+        trials: Number of trials.
         cluster: As for `simulate`, and the device too.
         device: `"cpu"` or `"cuda"`.
     """
@@ -79,7 +79,7 @@ def placed(prepared: Prepared, *, trials: float, cluster: Any, device: str) -> P
     return played_if_small(prepared, trials) if cluster is None and device == "cpu" else prepared
 
 
-def played_if_small(prepared: Prepared, trials: float) -> Prepared:
+def played_if_small(prepared: Prepared, trials: int) -> Prepared:
     """Return the simulation with those algorithms played that are small and have no machine code on disk."""
     work = next((work for work in prepared.works if isinstance(work, CompiledTrials)), None)
     if work is None or work.adversary.ledger is not None or not is_few(work.adversary.horizon, trials):
@@ -107,7 +107,7 @@ def played_if_small(prepared: Prepared, trials: float) -> Prepared:
     return dataclasses.replace(prepared, works=tuple(works), reasons=reasons)
 
 
-def _counted(plan: Plan, rounds: float) -> bool:
+def _counted(plan: Plan, rounds: int) -> bool:
     """Count rounds of a plan that are played instead of compiled; return False if they are too many."""
     if _played[plan.block] + rounds > MOST_ROUNDS:
         return False

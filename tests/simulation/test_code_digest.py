@@ -159,6 +159,17 @@ class Mine(Base):
         assert {key for key in first if first[key] != second[key]} == {f"module {name}"}
 
 
+def test_the_module_of_a_decorator_counts(written):
+    decorator = """import functools
+def twice(f):
+    @functools.wraps(f)
+    def inner(): return 2 * f()
+    return inner
+"""
+    mine = written(zz_decorators=decorator, zz_mine="import zz_decorators\n@zz_decorators.twice\ndef f(): return 1\n")
+    assert {"module zz_decorators", "module zz_mine"} <= set(foreign_code([mine.f]))
+
+
 def test_a_file_that_was_changed_after_it_was_loaded_is_not_what_plays(written):
     old = written(zz_mine="def f(): return 0\n").f
     written(load=False, zz_mine="def f(): return 1\n")
