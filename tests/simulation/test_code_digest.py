@@ -10,6 +10,7 @@ import types
 import pytest
 
 from dp_bandit_envs import compare
+from dp_bandit_envs.byte_code import written_out
 from dp_bandit_envs.errors import ResultsError
 from dp_bandit_envs.simulation.code_digest import NO_SOURCE, code_digest, installed_as
 from dp_bandit_envs.simulation.provenance import foreign_code
@@ -125,6 +126,16 @@ def install(folder, name, version, *, editable=False):
 def test_every_edit_of_what_is_done_counts(before, after, written):
     first, second = (foreign_code([written(zz_mine=f"def f(a):\n {body}\n").f]) for body in (before, after))
     assert first["module zz_mine"] != second["module zz_mine"]
+
+
+@pytest.mark.parametrize(("before", "after"), EDITS.values(), ids=EDITS)
+def test_machine_code_is_not_that_of_before(before, after):
+    """Keys of machine code are made of byte code, which has instructions for all but handlers and arguments."""
+    assert _key(before) != _key(after)
+
+
+def _key(body):
+    return written_out(compile(f"def f(a):\n {body}\n return y\n", "m", "exec"))
 
 
 def test_comments_and_layout_do_not(written):
