@@ -81,9 +81,7 @@ class Walk:
     def add(self, thing: Any) -> None:
         """Add an object and all that it uses."""
         inner = getattr(thing, "__wrapped__", getattr(thing, "py_func", None))
-        if isinstance(thing, functools.partial):
-            self.add((thing.func, thing.args, thing.keywords))
-        elif isinstance(thing, MethodType):
+        if isinstance(thing, MethodType):
             self.add((thing.__func__, thing.__self__))
         elif isinstance(thing, property):
             self.add((thing.fget, thing.fset))
@@ -118,8 +116,10 @@ class Walk:
             self._seen[id(thing)] = thing
             self._counts(getattr(thing, "__module__", None) or "")
             self.add(type(thing))
+            made: Iterable[Any] = ()
             with contextlib.suppress(Exception):  # a lock has no values
-                self.add([list(one) if isinstance(one, Iterator) else one for one in thing.__reduce_ex__(4)])
+                made = thing.__reduce_ex__(4)
+            self.add([list(one) if isinstance(one, Iterator) else one for one in made])
 
     def _write(self, *words: object) -> None:
         self._values.update(f"{' '.join(map(str, words))} ".encode())

@@ -50,6 +50,23 @@ HIDDEN = {
 }
 
 
+def test_plain_values_in_closures_defaults_and_partials_count():
+    """The same source is another agent at another temperature."""
+
+    def make(value, default):
+        def used(first, second=default, *, third=default):
+            return first, value
+
+        return used
+
+    def partly(value):
+        return functools.partial(make(0, 0), [value])
+
+    makers = [make(0, 0), make(1, 0), make(0, 1), make([0], 0), partly(0), partly(1)]
+    assert len({code_digest(one) for one in makers}) == len({code_digest(one, sources=False) for one in makers}) == 6
+    assert code_digest(partly(1)) == code_digest(partly(1)) and code_digest(make([0], 0)) == code_digest(makers[3])
+
+
 @pytest.mark.parametrize(("code", "change"), HIDDEN.values(), ids=HIDDEN)
 def test_what_is_hidden_counts(code, change):
     names = {"__name__": "a_notebook"}
