@@ -4,9 +4,10 @@ from types import CodeType
 
 
 def written_out(code: CodeType) -> str:
-    """Return instructions, constants and names as text, without file names and line numbers."""
+    """Return instructions, constants, names, arguments and handlers as text, without file names and line numbers."""
     constants = [_constant(const) for const in code.co_consts]
-    return repr((code.co_code, constants, code.co_names, code.co_varnames))
+    arguments = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags)
+    return repr((code.co_code, code.co_exceptiontable, constants, code.co_names, code.co_varnames, arguments))
 
 
 def _constant(const: object) -> str:

@@ -72,9 +72,24 @@ def advise(
         gap=gap or None,
         person=person,
         look_at_gains=look_at_gains,
-        algorithms=algorithm or USUAL,
+        algorithms=[_registered(text) for text in algorithm or USUAL],
         trials=trials,
         seed=seed,
         jobs=jobs,
     )
     console.print(str(advice), markup=False, highlight=False, soft_wrap=True)
+
+
+def _registered(text: str) -> str:
+    """Return the name of an algorithm in the table, into which `mine:Name` may have to put it first."""
+    from dp_bandit_envs.comparison.asked_algorithms import imported
+
+    own = imported(text)
+    if own is None:
+        return text
+    if own.thing is not None or own.given:
+        raise ValueError(
+            f"advise needs an algorithm that its module registers, without parameters; received {text!r}. Call"
+            " register_algorithm in the module."
+        )
+    return own.name

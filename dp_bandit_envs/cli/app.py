@@ -163,7 +163,10 @@ def counters(
 @app.command(epilog="Examples: dp-bandit audit DP-KLUCB --epsilon 1 --out audit.png; dp-bandit audit --gallery")
 def audit(
     name: Annotated[
-        str | None, typer.Argument(help="An algorithm, with parameters if you like: DP-UCB:epsilon=.5")
+        str | None,
+        typer.Argument(
+            help="An algorithm, with parameters if you like: DP-UCB:epsilon=.5; or mine:Name, also of a mechanism."
+        ),
     ] = None,
     epsilon: Epsilon = None,
     confidence: Annotated[

@@ -9,13 +9,14 @@ from rich.console import Console
 from rich.table import Table
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.algorithms import Algorithm, make_algorithm
+from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.audits import ExactLoss, SampledLoss, exact_loss, sampled_loss
-from dp_bandit_envs.cli.run_arguments import contestant
+from dp_bandit_envs.cli.run_arguments import audited
 from dp_bandit_envs.errors import NotAuditedError
 from dp_bandit_envs.plots.audit_plot import Bar, audit_figure, longest_of
 from dp_bandit_envs.plots.figure_bytes import as_bytes
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+from dp_bandit_envs.privacy.mechanism import Mechanism
 
 REFUTED = "refuted: more is lost than declared"
 NOTHING = "nothing is declared"
@@ -47,7 +48,7 @@ def show_audit(
 
     Args:
         console: Where to print.
-        text: An algorithm's name, with parameters after a colon if wanted.
+        text: As for `audited`.
         epsilon: For an algorithm with this parameter whose text does not set it.
         confidence: That of each sampled bound, in (0, 1).
         horizon: Number of rounds, at least 2.
@@ -60,20 +61,19 @@ def show_audit(
     seed = checks.integer("seed", seed, at_least=0)
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must be in (0, 1); received {confidence!r}. Use 0.99, for example.")
-    chosen = contestant(text, None if epsilon is None else checks.epsilon(epsilon), horizon)
-    if epsilon is not None and chosen.parameters.get("epsilon") != epsilon:
+    algorithm, name, parameters = audited(text, None if epsilon is None else checks.epsilon(epsilon), horizon)
+    if epsilon is not None and parameters.get("epsilon") != epsilon:
         raise ValueError(
-            f"epsilon must be for an algorithm that takes one; {chosen.label} takes none, or has it written after its"
+            f"epsilon must be for an algorithm that takes one; {name} takes none, or has it written after its"
             " name. Leave --epsilon out."
         )
-    algorithm = make_algorithm(chosen.name, **chosen.parameters)
     rows, declared, note = _audited(algorithm, confidence=confidence, horizon=horizon, games=games, seed=seed)
     if declared is not None:
         total = declared.delta_with_draws
         delta = f"delta = {total:.3g}" + ("" if declared.delta > 0 else " from fast draws") if total > 0 else ""
         rows.insert(0, Row(Bar("declared", "declared", declared.epsilon), delta))
     bars = [row.bar for row in rows]
-    title = f"Privacy of {chosen.label or chosen.name}, T = {horizon:,}, K = 2"
+    title = f"Privacy of {name}, T = {horizon:,}, K = 2"
     longest, block = longest_of(bars), "#" if console.options.ascii_only else "█"
     table = Table(title=title, title_justify="left")
     for column in ("loss for a round", "epsilon", "", " "):
@@ -94,7 +94,7 @@ def show_audit(
 
 
 def _audited(
-    algorithm: Algorithm, *, confidence: float, horizon: int, games: int, seed: int
+    algorithm: Algorithm | Mechanism, *, confidence: float, horizon: int, games: int, seed: int
 ) -> tuple[list[Row], PrivacyGuarantee | None, str]:
     """Return a row for each audit, the guarantee, and why games were not compiled."""
     rows: list[Row] = []

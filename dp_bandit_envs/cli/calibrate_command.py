@@ -49,19 +49,20 @@ def calibrate(
 def _line(text: str, target: tuple[float, float], size: tuple[int, int], rounds: int | None) -> str:
     """Return an algorithm with its parameters, as `run` reads them, and what it guarantees."""
     from dp_bandit_envs.algorithms import calibrate as calibrated
-    from dp_bandit_envs.comparison.asked_algorithms import asked
+    from dp_bandit_envs.comparison.asked_algorithms import asked, imported
 
     one = asked(text)
     if "epsilon" in one.parameters:
         raise ValueError(f"calibrate finds the epsilon; leave it out after {text.partition(':epsilon')[0]}.")
-    if one.maker is None:
+    own = imported(text) is not None
+    if not own:
         of_game: Any = {"n_arms": size[0], "horizon": size[1], "rounds_per_person": rounds or 1}
         made = calibrated(one.name, epsilon=target[0], delta=target[1], **of_game, **one.parameters)
         parameters: Mapping[str, Any] = made.parameters
     else:
         made, parameters = _of_mine(one, target, size, rounds)
     told = ",".join(f"{key}={value}" for key, value in parameters.items() if value is not None)
-    name = one.name if one.maker is None else ":".join(text.split(":")[:2])
+    name = ":".join(text.split(":")[:2]) if own else one.name
     guarantee = made.guarantee(n_arms=size[0], horizon=size[1])
     line = f"{name}{f':{told}' if told else ''}   a round: {guarantee.numbers()}"
     if rounds is None:

@@ -1,5 +1,6 @@
 """Reads the words of `dp-bandit run`: which are environments, which algorithms, and what is said about the epsilons."""
 
+import inspect
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -8,16 +9,20 @@ import typer
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries.adversary import Adversary
-from dp_bandit_envs.algorithms import ALGORITHMS
+from dp_bandit_envs.agents import Uniform
+from dp_bandit_envs.algorithms import ALGORITHMS, Algorithm
 from dp_bandit_envs.cli.options import number
-from dp_bandit_envs.comparison.asked_algorithms import asked
+from dp_bandit_envs.comparison.asked_algorithms import asked, imported, refuse_unknown
 from dp_bandit_envs.comparison.asked_games import FILE_ENDINGS, loaded, short_name
 from dp_bandit_envs.comparison.question import question
 from dp_bandit_envs.envs.registration import IDS
 from dp_bandit_envs.experiments.experiment import Experiment
 from dp_bandit_envs.experiments.privacy_levels import labels_of
 from dp_bandit_envs.experiments.specs import AlgorithmSpec
+from dp_bandit_envs.privacy.mechanism import Mechanism
 from dp_bandit_envs.simulation.checkpoints import SPACINGS
+from dp_bandit_envs.wrappers import PrivacyBoundary
+from dp_bandit_envs.written_arguments import in_brackets
 
 
 def sorted_words(words: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -106,6 +111,33 @@ def contestant(text: str, epsilon: float | None, horizon: int) -> AlgorithmSpec:
     return AlgorithmSpec(one.name, one.at(epsilon, None, lambda: horizon), one.shown_as, maker=one.maker)
 
 
+def audited(text: str, epsilon: float | None, horizon: int) -> tuple[Algorithm | Mechanism, str, dict[str, Any]]:
+    """Return what an audit of `NAME`, or of `mine:Name`, looks at, its name for readers, and its parameters.
+
+    Args:
+        text: An algorithm as for `contestant`; or a mechanism, or the class of one or of a wrapper, in a module.
+        epsilon: For what takes one, if the text does not set it.
+        horizon: The game's horizon T.
+    """
+    own = imported(text)
+    kind = own.thing if own is not None else None
+    if isinstance(kind, Mechanism):
+        return kind, type(kind).__name__, {}
+    if own is None or not (isinstance(kind, type) and issubclass(kind, (Mechanism, PrivacyBoundary))):
+        spec = contestant(text, epsilon, horizon)
+        return spec.make(), spec.label or spec.name, dict(spec.parameters)
+    takes = {key: one for key, one in inspect.signature(kind).parameters.items() if key != "env"}
+    refuse_unknown(own.name, own.given, takes)
+    given = {**({"epsilon": epsilon} if epsilon is not None and "epsilon" in takes else {}), **own.given}
+    needed = [key for key, one in takes.items() if one.default is one.empty and one.kind in (0, 1, 3)]
+    if missing := [key for key in needed if key not in given]:
+        raise ValueError(f"{own.name} needs {', '.join(missing)}; write {text.rstrip(':')}:{missing[0]}=VALUE.")
+    name = f"{own.name}{in_brackets(given)}"
+    if issubclass(kind, Mechanism):
+        return kind(**given), name, given
+    return Algorithm(name, Uniform, lambda env: kind(env, **given), parameters=given), name, given
+
+
 def about_epsilon(experiment: Experiment, epsilons: Sequence[float] | None) -> str:
     """Return a sentence on which algorithms got --epsilon, with which delta, and which have another guarantee."""
     if not epsilons:
@@ -162,7 +194,10 @@ def _kind(word: str) -> str:
         return ""
     if importable[2].startswith("DPBandit-"):
         return "environment"
-    found = getattr(loaded(importable[1]), importable[2], None)
-    if isinstance(found, type) and issubclass(found, Adversary):
-        return "environment"
-    return "algorithm" if found is not None else ""
+    try:
+        own = imported(word)
+    except ValueError:
+        loaded(importable[1])
+        return ""
+    is_game = own is not None and isinstance(own.thing, type) and issubclass(own.thing, Adversary)
+    return "environment" if is_game else "algorithm"

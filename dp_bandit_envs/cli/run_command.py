@@ -53,7 +53,7 @@ def run(
         typer.Option(
             parser=number,
             metavar="NUMBER",
-            help="Delta of every algorithm that takes one beside its epsilon; by default T^-2.",
+            help="Delta of every algorithm that takes one beside its epsilon; by default T^-2, or your function's own.",
         ),
     ] = None,
     at_guarantee: Annotated[

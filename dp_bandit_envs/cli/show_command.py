@@ -15,7 +15,7 @@ from dp_bandit_envs.adversaries import Stochastic
 from dp_bandit_envs.adversaries.adversary import Adversary
 from dp_bandit_envs.algorithms import ALGORITHMS, Algorithm, make_algorithm
 from dp_bandit_envs.cli.plain_text import plain
-from dp_bandit_envs.comparison.asked_algorithms import asked
+from dp_bandit_envs.comparison.asked_algorithms import asked, imported
 from dp_bandit_envs.comparison.asked_games import loaded, short_name
 from dp_bandit_envs.decisions import DECISION_SETS
 from dp_bandit_envs.envs.bandit_env import BanditEnv
@@ -94,11 +94,15 @@ def _importable(text: str) -> tuple[str, str, Any]:
         ValueError: If the module does not have it, or it is nothing to play.
     """
     module, _, name = text.partition(":")
-    found = getattr(loaded(module), name, None)
+    loaded(module)
     if name in GAMES:
         return "environment", name, environments()[name]
+    own = imported(text)
+    if own is None or own.given:
+        raise ValueError(f"show takes a name without parameters, such as mine:Name; received {text!r}.")
+    name, found = own.name, own.thing
     if found is None:
-        raise ValueError(f"{module} must have {name}; received {text!r}, and it has none.")
+        return "algorithm", name, ALGORITHMS[name]
     if isinstance(found, type):
         return "environment" if issubclass(found, Adversary) else "agent", name, found
     one = asked(found)

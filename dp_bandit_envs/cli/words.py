@@ -56,7 +56,7 @@ def in_words(message: str, typed: Sequence[str]) -> str:
 
 def users_line(error: BaseException) -> str:
     """Return which line of a file of the user's raised an error, as "mine.py, line 7,"; "" if it was none of theirs."""
-    from dp_bandit_envs.simulation.code_digest import INSTALLED
+    from dp_bandit_envs.simulation.code_digest import is_users
 
     places = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
     # What a worker process raised comes with its traceback as text.
@@ -64,9 +64,7 @@ def users_line(error: BaseException) -> str:
     if not places:
         return ""
     file, line = places[-1]
-    ours = {
-        getattr(module, "__file__", "") for name, module in sys.modules.items() if name.startswith("dp_bandit_envs")
-    }
-    if file in ours or file.startswith(("<", *INSTALLED)):
+    names = [name for name, module in list(sys.modules.items()) if getattr(module, "__file__", "") == file]
+    if file.startswith("<") or not all(map(is_users, names)):
         return ""
     return f"{PurePath(file).name}, line {line},"

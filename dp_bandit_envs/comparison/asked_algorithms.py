@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import ALGORITHMS, Algorithm
 from dp_bandit_envs.comparison.asked_games import loaded
+from dp_bandit_envs.compiling.fingerprint import is_ours
 from dp_bandit_envs.errors import WrongTypeError
 from dp_bandit_envs.written_arguments import in_brackets, read_arguments, read_call
 
@@ -17,6 +18,14 @@ FIXED_BY = {"EXP3-tau": "batch_size"}
 WANTED = (
     "an algorithm must be a name, an Algorithm, an agent's class, or a function that returns an Algorithm; received {}."
 )
+
+
+class Own(NamedTuple):
+    """What `module:Name:parameter=value` names: a thing in the module, or else an algorithm that it registers."""
+
+    name: str
+    thing: Any
+    given: dict[str, Any]
 
 
 class Asked(NamedTuple):
@@ -60,7 +69,9 @@ class Asked(NamedTuple):
         return FIXED_BY.get(self.name) in self.parameters
 
     def at(self, epsilon: float | None, delta: float | None, horizon: Callable[[], int]) -> dict[str, Any]:
-        """Return its parameters, with the epsilon if it takes one, and with a delta, T^-2 unless given, if it has one.
+        """Return its parameters, with the epsilon if it takes one, and with a delta if it has one.
+
+        The delta is T^-2 unless it is given or the default of somebody else's function.
 
         Args:
             epsilon: The epsilon for all algorithms, or None.
@@ -68,12 +79,14 @@ class Asked(NamedTuple):
             horizon: Returns the game's horizon T.
         """
         found = dict(self.parameters)
+        # Beside an epsilon that is written with the name, a paper's own delta stands; that of somebody else's always.
+        needs_delta = self.wants_delta and self.takes["delta"].default in (None, inspect.Parameter.empty)
         if epsilon is not None and self.takes_epsilon:
             found["epsilon"] = epsilon
-            needs_delta = self.wants_delta
+            ours = self.maker is None and is_ours(ALGORITHMS[self.name])
+            needs_delta = self.wants_delta and (ours or needs_delta)
         else:
-            # Beside an epsilon that is written with the name, a paper's own delta stands.
-            needs_delta = self.wants_delta and "epsilon" in found and self.takes["delta"].default is None
+            needs_delta = needs_delta and "epsilon" in found
         if delta is not None and self.wants_delta and not self._fixed:
             found.setdefault("delta", delta)
         elif needs_delta:
@@ -92,9 +105,9 @@ def asked(algorithm: Any, label: str | None = None, given: Mapping[str, Any] | N
     """Return what is asked for by a name, an object or a function.
 
     Args:
-        algorithm: `NAME`, `NAME:parameter=value,parameter=value`, or `module:Name` for something importable, which may
-            have parameters, too; an `Algorithm`; an agent's class, which plays without a wrapper; or a function that
-            returns an `Algorithm` and takes, if it likes, `epsilon` and `delta`.
+        algorithm: `NAME`, `NAME:parameter=value,parameter=value`, or `module:Name` for something in a module, or a name
+            that the module registers; both may have parameters, too; an `Algorithm`; an agent's class, which plays
+            without a wrapper; or a function that returns an `Algorithm` and takes, if it likes, `epsilon` and `delta`.
         label: Its name for readers; by default its own.
         given: Parameters for a class or a function.
 
@@ -104,13 +117,16 @@ def asked(algorithm: Any, label: str | None = None, given: Mapping[str, Any] | N
         WrongTypeError: If it is none of these.
     """
     if isinstance(algorithm, str):
-        module = re.fullmatch(r"([\w.]+):([A-Za-z_]\w*)(?::(.*))?", algorithm)
-        if module and module[1].lower() not in {known.lower() for known in ALGORITHMS}:
-            return _imported(module[1], module[2], module[3], label)
-        return _of_text(algorithm, label)
+        own = imported(algorithm)
+        if own is None:
+            return _of_table(*read_call(algorithm), label)
+        if own.thing is None:
+            return _of_table(own.name, own.given, label)
+        one = asked(own.thing, own.name, own.given)
+        return one if label is None else one._replace(shown_as=label)
     given = dict(given or {})
     if isinstance(algorithm, Algorithm):
-        _refuse_unknown(algorithm.name, given, {})
+        refuse_unknown(algorithm.name, given, {})
         return Asked(label or algorithm.name, {}, label or algorithm.name, {}, functools.partial(_itself, algorithm))
     if not callable(algorithm):
         raise WrongTypeError(WANTED.format(f"a {type(algorithm).__name__}"))
@@ -122,7 +138,7 @@ def asked(algorithm: Any, label: str | None = None, given: Mapping[str, Any] | N
     # Noise follows from what plays, not from what it is called here.
     own_name = getattr(algorithm, "__name__", type(algorithm).__name__)
     bare = functools.partial(Algorithm, own_name, algorithm)
-    _refuse_unknown(own_name, given, takes)
+    refuse_unknown(own_name, given, takes)
     shown = f"{name}{in_brackets(given)}"
     if isinstance(algorithm, type):
         made_with = functools.partial(_agent_with, own_name, algorithm) if given else bare
@@ -152,26 +168,35 @@ def asked(algorithm: Any, label: str | None = None, given: Mapping[str, Any] | N
     raise WrongTypeError(WANTED.format(f"a function that returns a {type(made).__name__}"))
 
 
-def _of_text(text: str, label: str | None) -> Asked:
-    written, parameters = read_call(text)
+def _of_table(written: str, parameters: dict[str, Any], label: str | None) -> Asked:
     name = checks.known_name("algorithm", written, ALGORITHMS)
     takes = {key: one for key, one in inspect.signature(ALGORITHMS[name]).parameters.items() if key != "label"}
-    _refuse_unknown(name, parameters, takes)
+    refuse_unknown(name, parameters, takes)
     return Asked(name, parameters, label or f"{name}{in_brackets(parameters)}", takes)
 
 
-def _imported(module: str, name: str, written: str | None, label: str | None) -> Asked:
+def imported(text: str) -> Own | None:
+    """Return what a text of the form `module:Name` or `module:Name:parameter=value` names; None if it has another form.
+
+    Raises:
+        ValueError: If there is no such module, or nothing of this name in it.
+    """
+    parts = re.fullmatch(r"([\w.]+):([A-Za-z_][\w-]*)(?::(.*))?", text)
+    if parts is None or parts[1].lower() in {known.lower() for known in ALGORITHMS}:
+        return None
+    module, name, written = parts.groups()
     found = getattr(loaded(module), name, None)
-    if found is None:
-        raise ValueError(f"{module} must have {name}; received '{module}:{name}', and it has none.")
+    # What it registers, and not what this package has anyway.
+    known = next((one for one, make in ALGORITHMS.items() if one.lower() == name.lower() and not is_ours(make)), None)
+    if found is None and known is None:
+        raise ValueError(f"{module} must have {name}, or register it; received '{module}:{name}', and it does neither.")
     if written == "":
         raise ValueError(f"parameters must follow the second colon, as in {module}:{name}:parameter=value; none do.")
-    given = read_arguments(written or "", name)
-    one = asked(found, name, given)
-    return one if label is None else one._replace(shown_as=label)
+    return Own(name if found is not None else str(known), found, read_arguments(written or "", name))
 
 
-def _refuse_unknown(name: str, given: Mapping[str, Any], takes: Mapping[str, inspect.Parameter]) -> None:
+def refuse_unknown(name: str, given: Mapping[str, Any], takes: Mapping[str, inspect.Parameter]) -> None:
+    """Raise if a parameter is not among those of a function."""
     if any(one.kind is one.VAR_KEYWORD for one in takes.values()):
         return
     unknown = sorted(set(given) - set(takes))

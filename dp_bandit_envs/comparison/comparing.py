@@ -57,7 +57,7 @@ def compare(
             for readers to these names them.
         epsilon: One or several, for every algorithm that takes one and does not have it written after its name; by
             default each algorithm's own. Others play once.
-        delta: For every algorithm that takes one beside an epsilon; by default T^-2.
+        delta: For every algorithm that takes one beside an epsilon; by default T^-2, or that of your own function.
         at_guarantee: Whether each epsilon, with `delta` or else 0, is a guarantee that every algorithm's real one meets
             as closely as possible from below, as with `calibrate`. Algorithms that guarantee nothing play as they are.
         rounds_per_person: The most rounds of one person, whom that guarantee is for; by default it is for a round.
@@ -149,7 +149,9 @@ def _played(
             tell(done, total)
 
     try:
-        arrays = run(experiment, ResultsFolder(path, configuration), progress=advance, **settings).arrays
+        arrays = run(
+            experiment, ResultsFolder(path, configuration, goes_on=not keep), progress=advance, **settings
+        ).arrays
     finally:
         if shown is not None:
             shown.end()

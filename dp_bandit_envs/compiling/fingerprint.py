@@ -39,9 +39,9 @@ def _beneath() -> str:
     return digest.hexdigest()
 
 
-def _names(code: CodeType) -> list[str]:
+def all_names(code: CodeType) -> list[str]:
     """Return all names in a function: of globals and of attributes."""
-    nested = [name for const in code.co_consts if isinstance(const, CodeType) for name in _names(const)]
+    nested = [name for const in code.co_consts if isinstance(const, CodeType) for name in all_names(const)]
     return sorted({*code.co_names, *nested})
 
 
@@ -97,7 +97,7 @@ def _digest_value(
     elif type(value).__module__.startswith("numba.") and hasattr(value, "_defn"):  # an intrinsic
         add(value._defn, {}, digest, seen, objects)
     elif isinstance(value, ModuleType) and value.__name__.partition(".")[0] not in COMPILER:
-        for attribute in _names(code):
+        for attribute in all_names(code):
             part = getattr(value, attribute, None)
             # Of a module in a module as well, such as package.settings.RATE; but not of what a module imports.
             if hasattr(value, attribute) and (not isinstance(part, ModuleType) or _is_within(part, value)):

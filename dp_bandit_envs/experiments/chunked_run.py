@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -15,7 +16,7 @@ from dp_bandit_envs.experiments.results_folder import RESULTS, ResultsFolder
 from dp_bandit_envs.experiments.secret_run import alone
 from dp_bandit_envs.simulation.outcomes import Table
 from dp_bandit_envs.simulation.prepared import Prepared, prepare
-from dp_bandit_envs.simulation.small_jobs import placed
+from dp_bandit_envs.simulation.small_jobs import is_few, jobs_for, placed, smaller_than_compiling
 from dp_bandit_envs.simulation.spreading import spread
 from dp_bandit_envs.simulation.tasks import Column, Task
 
@@ -53,13 +54,16 @@ def run(
         ResultsError: If a run with a secret seed has begun in the folder.
         ClusterError: If the seed is secret and a cluster is given.
     """
-    there = functools.partial(placed, trials=experiment.trials, jobs=jobs, cluster=cluster, device=device)
+    # Few games are played in this process, and those of all other panels with them.
+    few = jobs == 1 or all(is_few(experiment.game(panel).horizon, experiment.trials) for panel in experiment.panels)
+    terms: dict[str, Any] = {"trials": experiment.trials if few else sys.maxsize, "cluster": cluster, "device": device}
+    ways: dict[str, Any] = {"there": functools.partial(placed, **terms), "small": smaller_than_compiling(**terms)}
     whole = folder.load(RESULTS)
     if whole is None and experiment.seed is None:
         with alone(folder, RESULTS, cluster):
-            whole = _run_chunks(_Queue(experiment, folder, progress, there), jobs, cluster)
+            whole = _run_chunks(_Queue(experiment, folder, progress, **ways), jobs, cluster)
     elif whole is None:
-        whole = _run_chunks(_Queue(experiment, folder, progress, there), jobs, cluster)
+        whole = _run_chunks(_Queue(experiment, folder, progress, **ways), jobs, cluster)
     elif progress is not None:
         progress(None, experiment.rounds)
     if folder.has_chunks:
@@ -73,7 +77,7 @@ def _run_chunks(queue: "_Queue", jobs: int, cluster: Any) -> Archive:
     folder = queue.folder
     try:
         where = {"in_threads": queue.in_threads, "on_gpu": queue.on_gpu, "cluster": cluster}
-        played = spread(queue.tasks(), jobs, **where, left=queue.left)
+        played = spread(queue.tasks(), jobs_for(queue.reasons, jobs), **where, left=queue.left)
         with contextlib.closing(played):
             for chunks, trial, columns in played:
                 queue.put(chunks, trial, columns)
@@ -96,6 +100,7 @@ class _Queue:
         left: The number of trials that are not in the folder, once for each work of a panel.
         in_threads: Whether all of it is compiled.
         on_gpu: Whether a GPU plays it.
+        reasons: Why something is played instead of compiled.
     """
 
     def __init__(
@@ -104,8 +109,9 @@ class _Queue:
         folder: ResultsFolder,
         progress: Progress | None,
         there: Callable[[Prepared], Prepared],
+        small: Callable[..., bool] = lambda *_: False,
     ) -> None:
-        self.experiment, self.folder, self._there = experiment, folder, there
+        self.experiment, self.folder, self._there, self._small = experiment, folder, there, small
         self._progress = progress
         self._chunks = [chunk for panel in experiment.panels for chunk in chunks_of(experiment, panel)]
         self._prepared: dict[tuple[str, int], Prepared] = {}
@@ -113,6 +119,7 @@ class _Queue:
         self.left = sum(len(prepared.works_of(chunk.trials)) * chunk.trials for prepared, chunk in missing)
         self.in_threads = all(prepared.in_threads for prepared, _ in missing)
         self.on_gpu = any(prepared.on_gpu for prepared, _ in missing)
+        self.reasons = [reason for prepared, _ in missing for reason in prepared.reasons.values()]
         self._open: dict[str, tuple[dict[str, Table], int]] = {}
 
     def tasks(self) -> Iterator[Task]:
@@ -192,7 +199,7 @@ class _Queue:
         if (panel.key, first) not in self._prepared:
             common = {name: getattr(experiment, name) for name in ("horizon", "seed", "checkpoints")}
             players, env_kwargs = experiment.players(panel, first), experiment.env_kwargs(panel)
-            prepared = prepare(panel.env_id, players, **common, env_kwargs=env_kwargs)
+            prepared = prepare(panel.env_id, players, **common, env_kwargs=env_kwargs, small=self._small)
             self._prepared[panel.key, first] = self._there(prepared).entered(experiment.trials)
         return self._prepared[panel.key, first]
 

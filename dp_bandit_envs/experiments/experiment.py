@@ -85,7 +85,7 @@ class Experiment:
             "contestants": [contestant.configuration() for contestant in self.contestants],
             "format": FORMAT,
             DESCRIBED: described(self),
-            MADE_BY: {**made_by(), **foreign_code(self._parts())},
+            MADE_BY: {**made_by(), **foreign_code(self._playing(), self._given())},
             **self._digests_of_files(),
         }
 
@@ -97,15 +97,21 @@ class Experiment:
             return {"data_hmac": {name: private_digest(file.content) for name, file in self.files.items()}}
         return {"data_sha256": {name: file.sha256 for name, file in self.files.items()}}
 
-    def _parts(self) -> Iterator[Any]:
-        """Yield the parts that may be a third party's: adversaries, functions, makers of algorithms, agents."""
+    def _playing(self) -> Iterator[Any]:
+        """Yield the classes and functions that play, and may be a third party's."""
         for panel in self.panels:
             yield type(self.game(panel).adversary)
-            yield from filter(callable, panel.env_kwargs.values())
             for player in self.players(panel):
                 yield type(player.agent())
             for one in self.contestants_of(panel):
                 yield from one.code()
+
+    def _given(self) -> Iterator[Any]:
+        """Yield objects that hold what may be a third party's."""
+        for panel in self.panels:
+            yield from panel.env_kwargs.values()
+        for one in self.all_contestants:
+            yield (one.maker, dict(one.parameters))
 
     @property
     def all_contestants(self) -> list[AlgorithmSpec]:

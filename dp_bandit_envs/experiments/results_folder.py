@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from dp_bandit_envs import durable_files
 from dp_bandit_envs.errors import ResultsError
 from dp_bandit_envs.experiments.results_archive import Archive, has_digests, write_archive
+from dp_bandit_envs.simulation.code_digest import NO_SOURCE
 
 CONFIGURATION = "configuration.json"
 CHUNKS = "chunks"
@@ -26,6 +27,8 @@ RESULTS = "results"
 """The name of the archive with all results."""
 WORDS = {"contestants": "algorithms", "panels": "games"}
 """Keys of a configuration as readers know them."""
+VERSIONS = 60
+"""The most letters of two versions; a digest has more."""
 UNWRITABLE = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 
@@ -35,13 +38,21 @@ class ResultsFolder:
     Args:
         path: The folder; it is created if needed.
         configuration: Everything that determines the results, as plain JSON values.
+        goes_on: Whether another process may ever continue it.
 
     Raises:
-        ResultsError: If the folder belongs to another configuration or to something else, or cannot be written.
+        ResultsError: If the folder belongs to another configuration or to something else, or cannot be written; if
+            what it is to be continued by has no source.
     """
 
-    def __init__(self, path: Path, configuration: Mapping[str, Any]) -> None:
+    def __init__(self, path: Path, configuration: Mapping[str, Any], *, goes_on: bool = True) -> None:
         self.path = path
+        nameless = [name for name, code in configuration.get(MADE_BY, {}).items() if code == NO_SOURCE]
+        if goes_on and nameless:
+            raise ResultsError(
+                f"{path}: what plays must have a source, so that its results are not taken for those of other code;"
+                f" {', '.join(nameless)} has none. Put it into a file, or leave the folder out."
+            )
         text = json.dumps(configuration, indent=2, sort_keys=True) + "\n"
         self._digest = hashlib.sha256(text.encode()).hexdigest()
         try:
@@ -205,8 +216,13 @@ def _difference(old: str, new: str) -> str:
     if before.get(MADE_BY) != after.get(MADE_BY):
         old_code: dict[str, str] = before.get(MADE_BY) or {}
         new_code: dict[str, str] = after.get(MADE_BY) or {}
-        others = [part for part in {**old_code, **new_code} if old_code.get(part) != new_code.get(part)]
-        parts.append(f"other code made it ({', '.join(others)}), whose numbers are not mixed with those of this one")
+        pairs = {part: (old_code.get(part), new_code.get(part)) for part in {**old_code, **new_code}}
+        others = [
+            f"{part} {one} there, {other} here" if len(f"{one}{other}") <= VERSIONS else part
+            for part, (one, other) in pairs.items()
+            if one != other
+        ]
+        parts.append(f"other code made it ({'; '.join(others)}), whose numbers are not mixed with those of this one")
     return f"Different: {'; '.join(parts)}. " if parts else ""
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from dp_bandit_envs.envs.registration import Game, foreign_games, register_here
 from dp_bandit_envs.errors import NotSendableError
-from dp_bandit_envs.simulation.code_digest import INSTALLED, is_users
+from dp_bandit_envs.simulation.code_digest import is_users
 from dp_bandit_envs.simulation.tasks import Played, Work, play_all
 from dp_bandit_envs.simulation.unpickling import Apart, this_process
 
@@ -147,10 +147,7 @@ def _own_files_by_value() -> Iterator[None]:
 
 def _is_own(name: str, module: Any) -> bool:
     file = str(getattr(module, "__file__", None))
-    # Nearly all are told by their folder; following links takes longer.
-    return (
-        file.endswith(".py") and not file.startswith(INSTALLED) and is_users(name) and name == vars(module)["__name__"]
-    )
+    return file.endswith(".py") and is_users(name) and name == vars(module)["__name__"]
 
 
 def _packed(part: Any, name: str) -> bytes:

@@ -9,7 +9,7 @@ from dp_bandit_envs.errors import ClusterError
 from dp_bandit_envs.optional import require
 from dp_bandit_envs.simulation.carrying import Carried
 from dp_bandit_envs.simulation.freed_memory import keep_freed_memory
-from dp_bandit_envs.simulation.provenance import made_by
+from dp_bandit_envs.simulation.provenance import installed_code, made_by, source_here
 from dp_bandit_envs.simulation.tasks import Played, Task, once_for_each_work
 
 REACHED, PATIENCE = 10.0, 60.0
@@ -79,7 +79,8 @@ class Crew:
 
     def submit(self, task: Task) -> "Future[Played]":
         """Send a task; its work goes to each worker once."""
-        played: Future[Played] = self._executor.submit(_play, self._parcel(task), made_by(), task.trials)
+        parcel, made = self._parcel(task)
+        played: Future[Played] = self._executor.submit(_play, parcel, made, task.trials)
         return played
 
     def recover(self, task: Task, error: BaseException) -> None:
@@ -100,10 +101,11 @@ class Crew:
 
     def _sent(self, task: Task) -> Any:
         parcel = self._client.submit(_unchanged, Carried.of(task.work, task.env_id), pure=False)
+        made = {**made_by(), **installed_code(task.work)}
         # To all workers that are there now: dask gives tasks first to those that hold what they need, until they queue.
         with contextlib.suppress(Exception):
             self._client.replicate(parcel, callback_timeout=COPIED)
-        return parcel
+        return parcel, made
 
 
 def _unchanged(carried: Carried) -> Carried:
@@ -112,7 +114,7 @@ def _unchanged(carried: Carried) -> Carried:
 
 def _play(carried: Carried, made: dict[str, str], trials: range) -> Played:
     """Play trials on a worker, if its code is that of the client."""
-    here = made_by()
+    here = {**{name: source_here(name) for name in made}, **made_by()}
     if here != made:
         other = ", ".join(f"{part} {here[part]} instead of {made[part]}" for part in made if here[part] != made[part])
         raise ClusterError(

@@ -1,139 +1,250 @@
-"""Digests of other people's code with all values that it uses: closures, defaults, globals, parts of modules.
+"""Says what somebody else's code is, so that a run is only continued by what began it: modules, and plain values.
 
-A run may only be continued by what began it. Code alone does not show that: `lambda: Agent(temperature)` is the same
-code at every temperature.
+A module counts by its syntax tree, as comments and layout must not refuse hours of work; an extension module by its
+bytes; a notebook's cell by the source of its functions; an installed distribution by its version, and that of what
+plays by source as well. Values count besides: `lambda: Agent(temperature)` is one source for every temperature.
 """
 
+import ast
 import contextlib
+import dis
 import functools
 import hashlib
+import importlib.machinery
+import importlib.util
+import inspect
+import os
 import sys
-import sysconfig
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from importlib import metadata
 from pathlib import Path
-from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, Final
 
 import numpy as np
 
-import dp_bandit_envs
 from dp_bandit_envs.byte_code import written_out
-from dp_bandit_envs.compiling.fingerprint import global_names
+from dp_bandit_envs.compiling.fingerprint import PACKAGE, all_names, global_names
 from dp_bandit_envs.written_values import written_value
 
-INSTALLED: Final = tuple(
-    str(Path(sysconfig.get_paths()[name]).resolve()) for name in ("stdlib", "platstdlib", "purelib", "platlib")
-)
-"""Folders of Python's own and of installed modules, which count by their names."""
+NO_SOURCE: Final = "no source"
+"""Stands in place of a digest."""
+INSTALLED: Final = "installed "
+"""Comes before the name of a distribution, and `MODULE` before that of a module."""
+MODULE: Final = "module "
 WRITTEN: Final = (type(None), bool, int, float, complex, str, bytes, np.generic, set, frozenset, BuiltinFunctionType)
 """What is written out as it is."""
 
 
-def code_digest(thing: Any) -> str:
-    """Return a digest of a class, a function, or a `functools.partial`, and of what it uses."""
-    digest = hashlib.sha256()
-    _add(thing, digest, {})
-    return digest.hexdigest()
+def code_digest(thing: Any, *, sources: bool = True) -> str:
+    """Return a digest of a class, a function or another object: of the values that it uses, and of all sources."""
+    walk = Walk([thing] if isinstance(thing, (type, FunctionType)) else ())
+    walk.add(thing)
+    return hashlib.sha256(f"{walk.values()} {sorted(walk.sources.items()) if sources else ''}".encode()).hexdigest()
 
 
 def is_users(module: str) -> bool:
-    """Return whether a module is neither this package's, nor Python's, nor an installed one."""
-    if f"{module}.".startswith(f"{dp_bandit_envs.__name__}."):
-        return False
+    """Return whether a module is neither this package's, nor Python's, nor of a package that is installed for good."""
+    return not _is_known(module) and not installed_as(module)
+
+
+def installed_as(module: str) -> dict[str, str]:
+    """Return the distributions that a module may be of, with their versions; one installed as editable is none."""
     file = getattr(sys.modules.get(module), "__file__", None)
-    if file is None:  # a notebook, or built in
-        return module not in sys.builtin_module_names
-    return not str(Path(file).resolve()).startswith(INSTALLED)
+    owners = _owners(module.partition(".")[0], tuple(sys.path))
+    # The user's own tests.py is not of the distribution that has installed a package of that name.
+    return {name: version for name, version, folder in owners if file is None or file.startswith(folder)}
 
 
-def _add(thing: Any, digest: Any, seen: dict[int, Any]) -> None:
-    if isinstance(thing, functools.partial):
-        for part in (thing.func, *thing.args, *(value for _, value in sorted(thing.keywords.items()))):
-            _add(part, digest, seen)
-    elif isinstance(thing, MethodType):
-        _add(thing.__func__, digest, seen)
-        _add(thing.__self__, digest, seen)
-    elif isinstance(thing, (staticmethod, classmethod)):
-        _add(thing.__func__, digest, seen)
-    elif isinstance(thing, property):
-        _add(thing.fget, digest, seen)
-    elif isinstance(thing, (FunctionType, type, ModuleType)):
-        name = thing.__name__ if isinstance(thing, ModuleType) else thing.__module__
-        digest.update(f"{name} {getattr(thing, '__qualname__', '')} ".encode())
-        if id(thing) not in seen and is_users(name):
-            seen[id(thing)] = thing
-            _add_file(name, digest)
-            if isinstance(thing, FunctionType):
-                _add_function(thing, digest, seen)
-            elif isinstance(thing, type):
-                _add_class(thing, digest, seen)
-    elif isinstance(thing, (list, tuple, Mapping)):
-        digest.update(f"{type(thing).__name__} {len(thing)} ".encode())
-        for part in (*thing, *(thing.values() if isinstance(thing, Mapping) else ())):
-            _add(part, digest, seen)
-    elif hasattr(thing, "__array__") or isinstance(thing, (array, memoryview)):
-        table = np.asarray(thing)
-        digest.update(f"{table.dtype.str} {table.shape} ".encode())
-        if table.dtype == object:
-            _add(table.tolist(), digest, seen)
+class Walk:
+    """Collects what objects are made of.
+
+    Args:
+        playing: Classes and functions whose distribution counts by its source, too.
+
+    Attributes:
+        sources: `"module NAME"` to a digest, `"installed NAME"` to a version; of what has no source, its name to
+            `NO_SOURCE`.
+    """
+
+    def __init__(self, playing: Iterable[Any] = ()) -> None:
+        self.sources: dict[str, str] = {}
+        self._home = {name for one in playing for name in installed_as(getattr(one, "__module__", ""))}
+        self._values = hashlib.sha256()
+        self._seen: dict[Any, Any] = {}
+
+    def values(self) -> str:
+        """Return a digest of all plain values so far."""
+        return self._values.hexdigest()
+
+    def add(self, thing: Any) -> None:
+        """Add an object and all that it uses."""
+        inner = getattr(thing, "__wrapped__", getattr(thing, "py_func", None))
+        if isinstance(thing, MethodType):
+            self.add((thing.__func__, thing.__self__))
+        elif isinstance(thing, property):
+            self.add((thing.fget, thing.fset))
+        elif isinstance(thing, (FunctionType, type)):
+            self._write(thing.__module__, thing.__qualname__)
+            if id(thing) not in self._seen and self._counts(thing.__module__ or ""):
+                self._seen[id(thing)] = thing
+                if isinstance(thing, type):
+                    self._add_class(thing)
+                else:
+                    self._add_function(thing)
+        elif isinstance(thing, ModuleType):
+            self._write(thing.__name__)
+            self._counts(thing.__name__)
+        elif isinstance(inner, FunctionType):  # in functools.cache or numba.njit, which keep results beside it
+            self.add(inner)
+        elif isinstance(thing, (list, tuple, Mapping)):
+            self._write(type(thing).__name__, len(thing))
+            for part in (*thing, *(thing.values() if isinstance(thing, Mapping) else ())):
+                self.add(part)
+        elif hasattr(thing, "__array__") or isinstance(thing, (array, memoryview)):
+            table = np.asarray(thing)
+            self._write(table.dtype.str, table.shape)
+            if table.dtype == object:
+                self.add(table.tolist())
+            else:
+                self._values.update(np.ascontiguousarray(table).tobytes())
+        elif isinstance(thing, WRITTEN) or id(thing) in self._seen:
+            self._write(written_value(thing if isinstance(thing, WRITTEN) else type(thing)))
+            self._counts(getattr(thing, "__module__", None) or "")  # of a function of an extension module
         else:
-            digest.update(np.ascontiguousarray(table).tobytes())
-    elif isinstance(thing, WRITTEN) or id(thing) in seen:
-        digest.update(written_value(thing if isinstance(thing, WRITTEN) else type(thing)).encode())
-    else:
-        seen[id(thing)] = thing
-        _add_object(thing, digest, seen)
+            self._seen[id(thing)] = thing
+            self._counts(getattr(thing, "__module__", None) or "")
+            self.add(type(thing))
+            made: Iterable[Any] = ()
+            with contextlib.suppress(Exception):  # a lock has no values
+                made = thing.__reduce_ex__(4)
+            self.add([list(one) if isinstance(one, Iterator) else one for one in made])
+
+    def _write(self, *words: object) -> None:
+        self._values.update(f"{' '.join(map(str, words))} ".encode())
+
+    def _counts(self, module: str) -> bool:
+        """Add a module; return whether its functions and classes are looked into."""
+        if _is_known(module):
+            return False
+        versions = installed_as(module)
+        self.sources |= {f"{INSTALLED}{name}": version for name, version in versions.items()}
+        if versions and not self._home & set(versions):
+            return False
+        there = sys.modules.get(module)
+        if there is not None and getattr(there, "__file__", None) is not None:
+            self.sources[f"{MODULE}{module}"] = source_of(there)[0]
+        return True
+
+    def _add_function(self, function: FunctionType) -> None:
+        self._add_code(function)
+        for cell in function.__closure__ or ():
+            with contextlib.suppress(ValueError):  # not filled yet
+                self.add(cell.cell_contents)
+        self.add((function.__defaults__, function.__kwdefaults__))
+        code = function.__code__
+        for name in global_names(code):
+            if name in function.__globals__:
+                self._write(name)
+                self._add_used(function.__globals__[name], code)
+        for name in _imported(code, function.__globals__.get("__package__")):
+            # It is imported when the function is called, if not before.
+            if is_users(name):
+                with contextlib.suppress(Exception):
+                    self._add_used(importlib.import_module(name), code)
+            else:
+                self._counts(name)
+
+    def _add_code(self, function: FunctionType) -> None:
+        """Add which function of its module it is; its source, if that is not in the module's file."""
+        code, name = function.__code__, function.__globals__.get("__name__") or ""
+        self._counts(name)  # a decorator's module, where `functools.wraps` says otherwise
+        module = sys.modules.get(name)
+        codes = () if module is None else source_of(module)[1]
+        if code in codes:
+            self._write(codes.index(code))
+            return
+        text = ""
+        with contextlib.suppress(OSError, SyntaxError):
+            inspect.findsource(code)
+            text = written_out(code)  # several lambdas may be in one line, in the middle of a statement
+            if function.__name__ != "<lambda>":
+                source = inspect.getsource(code)
+                text = ast.dump(ast.parse(f"if 1:\n{source}" if source[0].isspace() else source))
+        self._write(text or written_out(code))
+        # What a dataclass or a NamedTuple makes, such as __init__, has no source.
+        if not (text or codes or function.__name__.startswith("__")):
+            self.sources[f"{function.__module__}.{function.__qualname__}"] = NO_SOURCE
+
+    def _add_used(self, thing: Any, code: CodeType) -> None:
+        """Add an object; of a module, what the code names of it."""
+        self.add(thing)
+        if isinstance(thing, ModuleType) and is_users(thing.__name__) and (id(thing), code) not in self._seen:
+            self._seen[id(thing), code] = thing
+            for name in sorted({*all_names(code)} & set(vars(thing))):
+                self._write(name)
+                self._add_used(vars(thing)[name], code)
+
+    def _add_class(self, kind: type) -> None:
+        self.add((*kind.__bases__, type(kind)))
+        for name, part in sorted(vars(kind).items()):
+            inner = getattr(part, "__func__", part)  # of a static method or a class method
+            if not name.startswith("__") or isinstance(inner, FunctionType):
+                self._write(name)
+                self.add(inner)
 
 
-def _add_object(thing: Any, digest: Any, seen: dict[int, Any]) -> None:
-    """Add an object's class, its attributes and the functions in it, such as that of a cache or of a descriptor."""
-    kind = type(thing)
-    _add(kind, digest, seen)
-    inner = getattr(thing, "__wrapped__", getattr(thing, "py_func", None))
-    if isinstance(inner, FunctionType):  # of functools.cache or numba.njit, which keep results beside it
-        _add(inner, digest, seen)
-        return
-    slots = [name for one in kind.__mro__ for name in getattr(one, "__slots__", ()) if hasattr(thing, name)]
-    attributes: Any = {name: getattr(thing, name) for name in slots} | getattr(thing, "__dict__", {})
-    reduces: Any = kind.__reduce__
-    if not attributes or reduces is not object.__reduce__:
-        # What is written in C may hide its values, such as a deque or a generator of random numbers; a lock has none.
-        with contextlib.suppress(Exception):
-            made = thing.__reduce_ex__(4)
-            attributes = {"": [list(one) if isinstance(one, Iterator) else one for one in made], **attributes}
-    for name, value in sorted(attributes.items()):
-        digest.update(f"{name} ".encode())
-        _add(value, digest, seen)
+def _is_known(module: str) -> bool:
+    """Return whether a module is this package's, whose code counts as a whole, or Python's own."""
+    top = module.partition(".")[0]
+    file = getattr(sys.modules.get(module), "__file__", None) or os.__file__
+    return top == PACKAGE or (top in sys.stdlib_module_names and file.startswith(os.path.dirname(os.__file__)))
 
 
-def _add_function(function: FunctionType, digest: Any, seen: dict[int, Any]) -> None:
-    digest.update(written_out(function.__code__).encode())
-    cells = []
-    for cell in function.__closure__ or ():
-        try:
-            cells.append(cell.cell_contents)
-        except ValueError:  # not filled yet
-            continue
-    names = [name for name in global_names(function.__code__) if name in function.__globals__]
-    for value in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values(), *cells):
-        _add(value, digest, seen)
-    for name in names:
-        digest.update(f"{name} ".encode())
-        _add(function.__globals__[name], digest, seen)
+@functools.cache
+def _owners(top: str, path: tuple[str, ...]) -> tuple[tuple[str, str, str], ...]:
+    """Return name, version and folder of the distributions that have installed a package, on Python's path."""
+    found = [metadata.distribution(name) for name in sorted(set(_packages(path).get(top, ())))]
+    kept = [one for one in found if '"editable": true' not in (one.read_text("direct_url.json") or "")]
+    return tuple((one.name, one.version, str(one.locate_file(""))) for one in kept)
 
 
-def _add_class(kind: type, digest: Any, seen: dict[int, Any]) -> None:
-    for base in (*kind.__bases__, type(kind)):
-        _add(base, digest, seen)
-    for name, part in sorted(vars(kind).items()):
-        if not name.startswith("__") or isinstance(part, FunctionType):
-            digest.update(f"{name} ".encode())
-            _add(part, digest, seen)
+@functools.cache
+def _packages(path: tuple[str, ...]) -> Mapping[str, list[str]]:
+    return metadata.packages_distributions()
 
 
-def _add_file(module: str, digest: Any) -> None:
-    file = getattr(sys.modules.get(module), "__file__", None)
-    if file is not None and file.endswith(".py"):
-        source = Path(file).read_bytes()
-        digest.update(written_out(compile(source, module, "exec", optimize=2, dont_inherit=True)).encode())
+def source_of(module: ModuleType) -> tuple[str, tuple[CodeType, ...]]:
+    """Return a digest of a module's source, and the code in it."""
+    file = Path(getattr(module, "__file__", None) or "")
+    try:
+        content = file.read_bytes()
+        if file.name.endswith(tuple(importlib.machinery.EXTENSION_SUFFIXES)):
+            return hashlib.sha256(content).hexdigest(), ()
+        return _read(content)
+    except (OSError, SyntaxError, ValueError):
+        return NO_SOURCE, ()
+
+
+@functools.lru_cache(maxsize=256)
+def _read(source: bytes) -> tuple[str, tuple[CodeType, ...]]:
+    code = compile(source, "", "exec", dont_inherit=True)
+    return hashlib.sha256(ast.dump(ast.parse(source)).encode()).hexdigest(), tuple(_codes(code))
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for const in code.co_consts:
+        if isinstance(const, CodeType):
+            yield from _codes(const)
+
+
+def _imported(code: CodeType, package: str | None) -> Iterator[str]:
+    """Yield the modules that a function imports."""
+    for one in _codes(code):
+        steps = list(dis.get_instructions(one))
+        for level, _, step in zip(steps, steps[1:], steps[2:], strict=False):
+            if step.opname == "IMPORT_NAME":
+                with contextlib.suppress(ImportError, ValueError):
+                    yield importlib.util.resolve_name("." * level.argval + step.argval, package)

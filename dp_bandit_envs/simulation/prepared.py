@@ -9,6 +9,7 @@ import gymnasium as gym
 import numpy as np
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.adversaries import Adversary
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.compiling.announcing import say_once
 from dp_bandit_envs.compiling.compiled import missing
@@ -153,8 +154,12 @@ def prepare(
     checkpoints: Checkpoints,
     env_kwargs: Mapping[str, Any] | None,
     at_guarantee: tuple[float, float] | None = None,
+    small: Callable[[Plan, Adversary], bool] = lambda plan, adversary: False,
 ) -> Prepared:
-    """Make the game and find out which algorithms can be compiled; the arguments are those of `simulate`."""
+    """Make the game and find out which algorithms can be compiled; the arguments are those of `simulate`.
+
+    Where `small` says so, those of somebody else's are not compiled to find it out.
+    """
     arguments = dict(env_kwargs or {})
     if horizon is not None:
         if "horizon" in arguments:
@@ -197,7 +202,7 @@ def prepare(
     for name, player in players.items():
         try:
             plan = make_plan(player, env)
-            check_compiles(plan, game.adversary, source)
+            check_compiles(plan, game.adversary, source, small)
             compiled[name] = plan
         except NotCompilableError as obstacle:
             reasons[name] = str(obstacle)

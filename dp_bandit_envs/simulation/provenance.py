@@ -11,7 +11,8 @@ from typing import Any
 
 import dp_bandit_envs
 from dp_bandit_envs.byte_code import written_out
-from dp_bandit_envs.simulation.code_digest import code_digest, is_users
+from dp_bandit_envs.envs.registration import foreign_games
+from dp_bandit_envs.simulation.code_digest import INSTALLED, MODULE, Walk, code_digest, installed_as, source_of
 
 WITHOUT_NUMBERS = ("cli", "comparison", "course", "experiments", "labs", "plots", "tournament")
 """Parts of the package that do not affect the numbers, except through an experiment's configuration."""
@@ -51,9 +52,48 @@ def _releases() -> dict[str, str]:
     return found
 
 
-def foreign_code(kinds: Iterable[Any]) -> dict[str, str]:
-    """Return a digest of each third-party class or function: of its file, its code, and every value that it uses."""
-    return {f"{kind.__module__}.{kind.__qualname__}": code_digest(kind) for kind in kinds if is_users(kind.__module__)}
+def foreign_code(kinds: Iterable[Any], more: Iterable[Any] = ()) -> dict[str, str]:
+    """Return what somebody else's code is, by name: its modules and distributions, and the values of what plays.
+
+    Args:
+        kinds: The classes and functions that play.
+        more: Other objects, whose values are digested elsewhere.
+    """
+    foreign = [kind for kind in kinds if _is_foreign(kind.__module__)]
+    walk = Walk(foreign)
+    walk.add([*foreign, *more])
+    values = {f"{kind.__module__}.{kind.__qualname__}": code_digest(kind, sources=False) for kind in foreign}
+    return {**values, **walk.sources}
+
+
+def installed_code(work: Any) -> dict[str, str]:
+    """Return of what plays only that which other processes have to import: what is installed."""
+    plans, algorithms = getattr(work, "plans", {}).values(), getattr(work, "algorithms", {}).values()
+    kinds: list[Any] = [
+        type(part) for plan in plans for part in (plan.agent, *(mechanism for mechanism, _ in plan.mechanisms))
+    ]
+    kinds += [type(one.agent()) for one in algorithms] + [type(getattr(work, "adversary", None))]
+    kinds += [game.adversary_class for game in foreign_games()]
+    walk = Walk(kinds)
+    walk.add([kinds, *algorithms, getattr(work, "make_env", None)])
+    return {
+        name: code
+        for name, code in walk.sources.items()
+        if name.startswith(INSTALLED) or (name.startswith(MODULE) and installed_as(name.removeprefix(MODULE)))
+    }
+
+
+def source_here(name: str) -> str:
+    """Return the version or the digest that this process has under a name of `foreign_code`; "none" if it has none."""
+    with contextlib.suppress(Exception):
+        if name.startswith(INSTALLED):
+            return metadata.version(name.removeprefix(INSTALLED))
+        return source_of(import_module(name.removeprefix(MODULE)))[0]
+    return "none"
+
+
+def _is_foreign(module: str) -> bool:
+    return not f"{module}.".startswith(f"{dp_bandit_envs.__name__}.")
 
 
 def _files(name: str, folder: Traversable) -> Iterator[tuple[str, Traversable]]:

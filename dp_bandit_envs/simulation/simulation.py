@@ -11,7 +11,7 @@ from dp_bandit_envs.seeding import Seed, warn_of_known_seed
 from dp_bandit_envs.simulation.outcomes import Simulation
 from dp_bandit_envs.simulation.players import Algorithms
 from dp_bandit_envs.simulation.prepared import SECRET, prepare
-from dp_bandit_envs.simulation.small_jobs import placed
+from dp_bandit_envs.simulation.small_jobs import jobs_for, placed, smaller_than_compiling
 from dp_bandit_envs.simulation.spreading import spread
 
 if TYPE_CHECKING:
@@ -96,10 +96,12 @@ def simulate(
         checkpoints=checkpoints,
         env_kwargs=env_kwargs,
         at_guarantee=at_guarantee,
+        small=smaller_than_compiling(trials, cluster=cluster, device=device),
     )
     if cluster is not None and prepared.secret:
         raise ClusterError(SECRET)
-    prepared = placed(prepared, trials=trials, jobs=jobs, cluster=cluster, device=device)
+    prepared = placed(prepared, trials=trials, cluster=cluster, device=device)
+    jobs = jobs_for(prepared.reasons.values(), jobs)
     prepared = prepared.entered(trials)  # first, because a ledger may refuse
     if not prepared.secret:
         warn_of_known_seed(prepared.game.adversary.is_real)

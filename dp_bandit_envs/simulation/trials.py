@@ -20,7 +20,7 @@ from dp_bandit_envs.graphs import FeedbackGraph, GraphSource
 from dp_bandit_envs.metrics.regrets import external_regret, policy_regret, pseudo_regret
 from dp_bandit_envs.protocols import Environment, FloatArray, IntArray
 from dp_bandit_envs.seeding import ADVERSARY, GRAPH, stream
-from dp_bandit_envs.simulation.chain import RefusedByNumbaError
+from dp_bandit_envs.simulation.chain import NotCompilableError, RefusedByNumbaError
 from dp_bandit_envs.simulation.first_state import FirstState
 from dp_bandit_envs.simulation.game import play
 from dp_bandit_envs.simulation.payoffs import History, compiled_constant, new_history, read_only
@@ -29,6 +29,9 @@ from dp_bandit_envs.simulation.seat import Seat
 from dp_bandit_envs.simulation.tasks import Column, StoppedEarlyError, Terms
 from dp_bandit_envs.simulation.totals import add_up, all_in_range, compiled
 
+TOO_FEW_ROUNDS = (
+    "it is faster to play so few rounds than to compile the loop; once compiled, it is used for few rounds, too"
+)
 ROUNDS_AT_ONCE = 2**14
 NUMBERS_AT_ONCE = 2**18
 """The largest number of gains (rounds times arms) in a block."""
@@ -129,14 +132,25 @@ class CompiledTrials:
         return {name: Seat(plan, self.seed, trial, self.checkpoints) for name, plan in self.plans.items()}
 
 
-def check_compiles(plan: Plan, adversary: Adversary, source: GraphSource | None) -> None:
-    """Compile a plan that has functions of somebody else's, or raise `NotCompilableError`; nothing of it is run."""
+def check_compiles(
+    plan: Plan, adversary: Adversary, source: GraphSource | None, small: Callable[[Plan, Adversary], bool]
+) -> None:
+    """Compile a plan that has functions of somebody else's, or raise `NotCompilableError`; nothing of it is run.
+
+    Args:
+        plan: The plan.
+        adversary: The adversary.
+        source: The source of graphs, if there is one.
+        small: Whether it takes longer to compile a plan than to play it.
+    """
     foreign = plan.block.foreign
     if foreign:
         elsewhere = draws_elsewhere(foreign, plan.owners)
         if elsewhere:
             raise RefusedByNumbaError(elsewhere)
         if not plan.block.ready:
+            if small(plan, adversary):
+                raise NotCompilableError(TOO_FEW_ROUNDS)
             say_compiling([type(plan.agent).__name__], kept=False)
         trials = CompiledTrials(adversary, {"": plan}, 0, np.ones(1, np.int64), Terms(), source, plan.decision_set)
         try:

@@ -1,10 +1,16 @@
 """Mistakes in a file of one's own: one sentence that names the file and the line, not a traceback."""
 
+import sys
+
 import pytest
 
+from dp_bandit_envs.algorithms import ALGORITHMS
 from tests.tools.refusals import missing
 
-FILE = """from dp_bandit_envs import Algorithm, Exp3, LaplaceClipRescale
+FILE = """import math
+
+from dp_bandit_envs import Algorithm, Exp3, LaplaceClipRescale, register_algorithm
+from dp_bandit_envs.privacy.mechanisms.randomized_response import RandomizedResponse as RandomizedResponseMechanism
 
 
 class Forgetful:
@@ -12,7 +18,7 @@ class Forgetful:
         self.table = {}
 
     def select_arm(self):
-        return self.table["x"]  # line 9
+        return self.table["x"]  # line 12
 
     def update(self, arm, observation):
         pass
@@ -24,6 +30,18 @@ def fails(epsilon=1.0):
 
 def noisy(rate=0.5, epsilon=1.0):
     return Algorithm("Noisy", lambda: Exp3(exploration_rate=rate), lambda env: LaplaceClipRescale(env, epsilon=epsilon))
+
+
+register_algorithm("Private-Noisy", noisy)
+
+
+class Coin(RandomizedResponseMechanism):
+    def __init__(self, *, honest):
+        super().__init__(epsilon=math.log((1 + honest) / (1 - honest)))
+
+
+class Wrapper(LaplaceClipRescale):
+    pass
 """
 
 
@@ -35,7 +53,7 @@ def mine(tmp_path):
 def test_a_line_that_fails_is_named_from_worker_processes_too(dp_bandit):
     words = ("run", "Stochastic", "mistaken:Forgetful", "--trials", 2, "--horizon", 9, "--jobs", 2)
     code, _, err = dp_bandit(*words)
-    assert code == 2 and missing(err, "mistaken.py, line 9", "KeyError", "'x'") == [] and "Traceback" not in err
+    assert code == 2 and missing(err, "mistaken.py, line 12", "KeyError", "'x'") == [] and "Traceback" not in err
 
 
 @pytest.mark.parametrize(
@@ -48,6 +66,14 @@ def test_a_line_that_fails_is_named_from_worker_processes_too(dp_bandit):
         ("run Stochastic mistaken:noisy:rate=7 --trials 1 --horizon 9", ["7"]),
         ("run Stochastic mistaken:noisy:epsilon=-1 --trials 1 --horizon 9", ["epsilon", "0", "-1"]),
         ("calibrate mistaken:Forgetful --epsilon 1 --arms 2 --horizon 9", ["Forgetful", "private"]),
+        (
+            "advise --epsilon 1 --arms 3 --horizon 9 --algorithm mistaken:noisy",
+            ["mistaken:noisy", "register_algorithm"],
+        ),
+        ("audit mistaken:noisy:rat=1", ["noisy", "'rat'", "rate"]),
+        ("audit mistaken:Coin", ["Coin", "honest"]),
+        ("audit mistaken:Coin:honest=.5 --epsilon 1", ["--epsilon", "Coin"]),
+        ("show mistaken:Nothing", ["mistaken", "Nothing", "register"]),
         ("advise --epsilon 1 --arms 3", ["--horizon"]),
         ("advise --epsilon 1", ["--arms", "--horizon"]),
     ],
@@ -55,3 +81,51 @@ def test_a_line_that_fails_is_named_from_worker_processes_too(dp_bandit):
 def test_wrong_words_about_parts_of_ones_own_are_one_sentence(dp_bandit, words, named):
     code, _, err = dp_bandit(*words.split())
     assert code == 2 and missing(err, *named) == [] and "Traceback" not in err
+
+
+@pytest.fixture
+def forgotten():
+    """What the file registers is known in this process only until the test ends."""
+    yield
+    ALGORITHMS.pop("Private-Noisy", None)
+    sys.modules.pop("mistaken", None)
+
+
+SMALL = "--trials 2 --horizon 20"
+
+
+@pytest.mark.parametrize("name", ["mistaken:Private-Noisy", "mistaken:private-noisy:rate=.3"])
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (f"run Stochastic NAME --epsilon 0.5 {SMALL}", ["Private-Noisy", "0.5"]),
+        ("show NAME", ["Private-Noisy: algorithm", "rate = 0.5", "epsilon = 1"]),
+        ("calibrate NAME --epsilon 0.5 --arms 2 --horizon 9", ["epsilon=0.5"]),
+        ("audit NAME --epsilon 0.5 --games 0", ["Private-Noisy", "within the claim"]),
+        ("advise --epsilon 1 --arms 2 --horizon 20 --gap 0.3 --algorithm NAME --trials 2", ["Private-Noisy"]),
+    ],
+    ids=lambda words: words[:4] if isinstance(words, str) else "",
+)
+def test_what_a_module_registers_is_named_with_it(dp_bandit, forgotten, words, named, name):
+    code, out, err = dp_bandit(*words.replace("NAME", name).split())
+    if ":rate" in name and words.startswith(("show", "advise")):
+        assert code == 2 and missing(err, "without parameters") == []
+        return
+    assert code == 0, err
+    assert missing(out, *named) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        ("mistaken:noisy --epsilon 0.5", ["noisy", "declared", "0.5", "within the claim"]),
+        ("mistaken:noisy:rate=.3,epsilon=2", ["rate=0.3", "within the claim"]),
+        ("mistaken:Coin:honest=.5", ["Coin", "1.09861", "within the claim"]),
+        ("mistaken:Wrapper --epsilon 2", ["Wrapper", "within the claim"]),
+        ("mistaken:Forgetful", ["Forgetful", "sampled_loss"]),
+    ],
+)
+def test_parts_of_ones_own_are_audited(dp_bandit, forgotten, words, named):
+    code, out, err = dp_bandit("audit", *words.split(), "--games", 0)
+    assert code == 0, err
+    assert missing(out + err, *named) == []

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs import Algorithm, Exp3, LaplaceClipRescale, adversaries, compare, make_algorithm, simulate
+from dp_bandit_envs.algorithms import ALGORITHMS
+from dp_bandit_envs.comparison.question import question
 from dp_bandit_envs.envs import game_classes
 from dp_bandit_envs.envs.registration import GAMES, foreign_games
 from dp_bandit_envs.errors import LedgerError, ResultsError, UnknownNameError, WrongTypeError
@@ -145,8 +147,6 @@ def test_an_algorithm_of_ones_own_is_found_at_its_guarantee():
 
 def test_two_epsilons_of_one_function_have_noise_of_their_own():
     """With the same noise the difference of two releases would show gains; `player` decides it."""
-    from dp_bandit_envs.comparison.question import question
-
     one, other = question(MEANS, noisy, epsilon=[0.5, 2], **SMALL).contestants
     assert one.make().player != other.make().player
 
@@ -165,6 +165,26 @@ def test_a_delta_reaches_those_that_take_one():
     private, pure, fixed = entries
     assert private.level.epsilon <= 5 and private.asked == pure.asked == 5 and fixed.asked is None
     assert make_algorithm("EXP3-tau", epsilon=5, delta=1e-3).guarantee(n_arms=2, horizon=60) is not None
+
+
+def with_delta(*, epsilon=1.0, delta=1e-6):
+    """Return DP-UCB-INT with another default."""
+    return make_algorithm("DP-UCB-INT", epsilon=epsilon, delta=delta)
+
+
+def test_the_delta_of_somebody_elses_function_is_its_own(monkeypatch):
+    """Unless one is given, as with epsilon; T^-2 where the function leaves it open."""
+    monkeypatch.setitem(ALGORITHMS, "Mine", with_delta)
+
+    def open_delta(*, epsilon=1.0, delta=None):
+        return with_delta(epsilon=epsilon, delta=delta or 0.5)
+
+    both = {"a": with_delta, "b": "Mine", "c": open_delta, "d": "DP-UCB-INT"}
+    for given, expected in (({}, [1e-6, 1e-6, 60**-2, 60**-2]), ({"delta": 1e-3}, [1e-3] * 4)):
+        found = [
+            one.make().parameters["delta"] for one in question(MEANS, both, epsilon=1, **given, **SMALL).contestants
+        ]
+        assert found == pytest.approx(expected)
 
 
 def test_a_folder_resumes_and_refuses_another_question(tmp_path):
@@ -297,8 +317,6 @@ def test_what_an_agent_is_called_does_not_change_its_games():
 
 def test_no_algorithm_of_ones_own_shares_noise_with_one_of_the_table():
     """In a difference of two that share their noise, it cancels."""
-    from dp_bandit_envs.comparison.question import question
-
     named = {"LDP-UCB-B": noisy, "theirs": "LDP-UCB-B"}
     one, other = question(MEANS, named, epsilon=1, **SMALL).contestants
     assert one.make().player != other.make().player

@@ -12,8 +12,9 @@ from dp_bandit_envs import Algorithm, Exp3, make_algorithm, simulate
 from dp_bandit_envs.errors import ClusterError
 from dp_bandit_envs.simulation import cluster as cluster_module
 from dp_bandit_envs.simulation.carrying import Carried
-from dp_bandit_envs.simulation.provenance import made_by
+from dp_bandit_envs.simulation.provenance import installed_code, made_by
 from dp_bandit_envs.simulation.tasks import Task
+from dp_bandit_envs.simulation.trials import PlayedTrials
 from tests.simulation.test_registered_games_in_processes import forget, made
 from tests.tools.clusters import LocalCluster, needs_dask
 from tests.tools.folders import files
@@ -239,3 +240,18 @@ def test_without_dask_the_extra_is_named(monkeypatch):
 def test_a_worker_with_other_code_refuses_to_play():
     with refused(ClusterError, "code", "other", made_by()["code"]):
         cluster_module._play(Carried(b"", ()), {**made_by(), "code": "other"}, range(1))
+
+
+def test_a_worker_with_another_version_of_an_installed_agent_refuses_to_play():
+    """What is installed is sent by name, so that the worker's own would play."""
+    from numpy.random import Generator
+
+    def wrapping(env):
+        return Generator
+
+    sent = installed_code(PlayedTrials(None, {"a": Algorithm("a", played_agent(), wrapping)}, 0, np.ones(1, np.int64)))
+    assert sent == {"installed numpy": np.__version__}
+    with refused(ClusterError, "installed numpy", np.__version__, "0.9"):
+        cluster_module._play(Carried(b"", ()), {**made_by(), "installed numpy": "0.9"}, range(1))
+    with refused(ClusterError, f"module {__name__}", "none"):
+        cluster_module._play(Carried(b"", ()), {**made_by(), f"module {__name__}.gone": "0" * 64}, range(1))

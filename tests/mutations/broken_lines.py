@@ -455,6 +455,13 @@ OTHERS = (
         "13731.693765509561125",
         (LAWS,),
     ),
+    Mutation(
+        "an installed agent of any version",
+        "dp_bandit_envs/simulation/code_digest.py",
+        'self.sources |= {f"{INSTALLED}{name}": version for name, version in versions.items()}',
+        'self.sources |= {f"{INSTALLED}{name}": "" for name, version in versions.items()}',
+        ("tests/simulation/test_code_digest.py", "-k", "another_version_of_a_package"),
+    ),
 )
 
 ADAPTERS = "dp_bandit_envs/adapters"

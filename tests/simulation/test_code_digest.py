@@ -1,11 +1,20 @@
 """A digest of code notices whatever the code uses, wherever that is hidden, and is the same in every process."""
 
+import functools
+import importlib
+import linecache
 import subprocess
 import sys
+import types
 
 import pytest
 
-from dp_bandit_envs.simulation.code_digest import code_digest
+from dp_bandit_envs import compare
+from dp_bandit_envs.byte_code import written_out
+from dp_bandit_envs.errors import ResultsError
+from dp_bandit_envs.simulation.code_digest import NO_SOURCE, code_digest, installed_as
+from dp_bandit_envs.simulation.provenance import foreign_code
+from tests.tools.refusals import refused
 
 BEGIN = """
 import collections, functools, random, threading
@@ -41,6 +50,23 @@ HIDDEN = {
 }
 
 
+def test_plain_values_in_closures_defaults_and_partials_count():
+    """The same source is another agent at another temperature."""
+
+    def make(value, default):
+        def used(first, second=default, *, third=default):
+            return first, value
+
+        return used
+
+    def partly(value):
+        return functools.partial(make(0, 0), [value])
+
+    makers = [make(0, 0), make(1, 0), make(0, 1), make([0], 0), partly(0), partly(1)]
+    assert len({code_digest(one) for one in makers}) == len({code_digest(one, sources=False) for one in makers}) == 6
+    assert code_digest(partly(1)) == code_digest(partly(1)) and code_digest(make([0], 0)) == code_digest(makers[3])
+
+
 @pytest.mark.parametrize(("code", "change"), HIDDEN.values(), ids=HIDDEN)
 def test_what_is_hidden_counts(code, change):
     names = {"__name__": "a_notebook"}
@@ -62,3 +88,209 @@ def test_it_is_the_same_in_another_process():
     exec(code, names)
     names["cached"]()
     assert done.stdout.strip() == code_digest(names["use"])
+
+
+EDITS = {
+    "moved out of try": (
+        "try:\n  x=g()\n  y=h(x)\n except E:\n  return 0",
+        "try:\n  x=g()\n except E:\n  return 0\n else:\n  y=h(x)",
+    ),
+    "an assert": ("assert a > 0", "assert a > 1"),
+    "a keyword only": ("def g(a, b): pass", "def g(a, *, b): pass"),
+    "a position only": ("def g(a, b): pass", "def g(a, b, /): pass"),
+    "many positions": ("def g(a): pass", "def g(*a): pass"),
+    "many keywords": ("def g(a): pass", "def g(**a): pass"),
+    "-0.0": ("return 0.0", "return -0.0"),
+}
+
+
+@pytest.fixture
+def written(tmp_path, monkeypatch):
+    """Return a function that writes modules of `sources` by name and loads the last one."""
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    names = set()
+
+    def write(load=True, **sources):
+        for name, source in sources.items():
+            (tmp_path / f"{name}.py").write_text(source, encoding="utf-8")
+            names.add(name)
+            if load:
+                sys.modules.pop(name, None)
+                importlib.invalidate_caches()
+                loaded = importlib.import_module(name)
+        return loaded if load else None
+
+    yield write
+    for name in names:
+        sys.modules.pop(name, None)
+
+
+def install(folder, name, version, *, editable=False):
+    """Make a distribution of a module in a folder."""
+    info = folder / f"{name}_dist-{version}.dist-info"
+    info.mkdir(exist_ok=True)
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}-dist\nVersion: {version}\n")
+    (info / "top_level.txt").write_text(name)
+    if editable:
+        (info / "direct_url.json").write_text('{"url": "file:///x", "dir_info": {"editable": true}}')
+    for cached in vars(importlib.import_module(installed_as.__module__)).values():
+        if isinstance(cached, functools._lru_cache_wrapper) and cached.__name__ in ("_owners", "_packages"):
+            cached.cache_clear()
+
+
+@pytest.mark.parametrize(("before", "after"), EDITS.values(), ids=EDITS)
+def test_every_edit_of_what_is_done_counts(before, after, written):
+    first, second = (foreign_code([written(zz_mine=f"def f(a):\n {body}\n").f]) for body in (before, after))
+    assert first["module zz_mine"] != second["module zz_mine"]
+
+
+@pytest.mark.parametrize(("before", "after"), EDITS.values(), ids=EDITS)
+def test_machine_code_is_not_that_of_before(before, after):
+    """Keys of machine code are made of byte code, which has instructions for all but handlers and arguments."""
+    assert _key(before) != _key(after)
+
+
+def _key(body):
+    return written_out(compile(f"def f(a):\n {body}\n return y\n", "m", "exec"))
+
+
+def test_comments_and_layout_do_not(written):
+    plain = written(zz_mine="def f(a):\n    if a: return [1, 2]\n    return lambda: a\n").f
+    first = foreign_code([plain])
+    words = (
+        "# New.\ndef f(a):  # why\n\n    if a:\n        return [\n            1, 2]\n    return (\n        lambda: a)\n"
+    )
+    assert foreign_code([written(zz_mine=words).f]) == first
+
+
+def test_what_the_functions_reach_counts_by_name(written):
+    """A helper beside it, one that is imported in a function, one that is reached through a module."""
+    mine = """import zz_module
+import numpy
+from zz_base import Base
+
+class Mine(Base):
+    def select_arm(self):
+        from zz_lazy import arm
+        return arm() + zz_module.arm() + numpy.random.random()
+"""
+    helpers = {"zz_deep": "def deep(): return 0", "zz_module": "from zz_deep import deep\ndef arm(): return deep()"}
+    helpers |= {"zz_lazy": "def arm(): return 0", "zz_base": "class Base: pass", "zz_unused": "x = 1"}
+    first = foreign_code([written(**helpers, zz_mine=mine).Mine])
+    assert first["installed numpy"] == sys.modules["numpy"].__version__
+    reached = [f"module {name}" for name in ("zz_base", "zz_deep", "zz_lazy", "zz_mine", "zz_module")]
+    assert sorted(name for name in first if name.startswith("module")) == reached
+    for name in ("zz_base", "zz_deep", "zz_lazy", "zz_module"):
+        changed = {**helpers, name: f"{helpers[name]}\nx = 1"}
+        second = foreign_code([written(**changed, zz_mine=mine).Mine])
+        assert {key for key in first if first[key] != second[key]} == {f"module {name}"}
+
+
+def test_the_module_of_a_decorator_counts(written):
+    decorator = """import functools
+def twice(f):
+    @functools.wraps(f)
+    def inner(): return 2 * f()
+    return inner
+"""
+    mine = written(zz_decorators=decorator, zz_mine="import zz_decorators\n@zz_decorators.twice\ndef f(): return 1\n")
+    assert {"module zz_decorators", "module zz_mine"} <= set(foreign_code([mine.f]))
+
+
+def test_a_file_that_was_changed_after_it_was_loaded_is_not_what_plays(written):
+    old = written(zz_mine="def f(): return 0\n").f
+    written(load=False, zz_mine="def f(): return 1\n")
+    before = foreign_code([old])
+    assert before != foreign_code([written(zz_mine="def f(): return 1\n").f])
+
+
+def test_a_value_that_another_file_gives_counts(written, tmp_path):
+    source = (
+        f"import pathlib\nRATE = float(pathlib.Path({str(tmp_path / 'rate')!r}).read_text())\ndef f(): return RATE\n"
+    )
+    found = []
+    for rate in ("0.1", "0.2", "0.1"):
+        (tmp_path / "rate").write_text(rate)
+        found.append(foreign_code([written(zz_mine=source).f]))
+    assert found[0] == found[2] != found[1]
+
+
+AGENT = """class Greedy:
+    def begin(self, *, n_arms, horizon, rng): pass
+    def select_arm(self): return {arm}
+    def update(self, arm, observation): pass
+"""
+
+
+def kept(agent, folder):
+    return compare("Deterministic", [agent], horizon=20, trials=2, folder=folder)
+
+
+def test_an_agent_of_another_version_of_a_package_is_refused_by_name(written, tmp_path):
+    """Source and version count; for a package that does not play the version only; if editable the source only."""
+    agent = written(zz_agents=AGENT.format(arm=0)).Greedy
+    install(tmp_path, "zz_agents", "1.0")
+    kept(agent, tmp_path / "out")
+    kept(agent, tmp_path / "out")
+    with refused(ResultsError, "module zz_agents"):
+        kept(written(zz_agents=AGENT.format(arm=1)).Greedy, tmp_path / "out")
+    (tmp_path / "zz_agents_dist-1.0.dist-info").rename(tmp_path / "zz_agents_dist-2.0.dist-info")
+    install(tmp_path, "zz_agents", "2.0")
+    with refused(ResultsError, "installed zz_agents-dist 1.0 there, 2.0 here"):
+        kept(written(zz_agents=AGENT.format(arm=0)).Greedy, tmp_path / "out")
+    uses = "import zz_agents\nclass Mine(zz_agents.Greedy): pass\n"
+    found = foreign_code([written(zz_mine=uses).Mine])
+    assert found["installed zz_agents-dist"] == "2.0" and "module zz_agents" not in found
+    install(tmp_path, "zz_agents", "2.0", editable=True)
+    found = foreign_code([written(zz_mine=uses).Mine])
+    assert "installed zz_agents-dist" not in found and "module zz_agents" in found
+
+
+def test_a_users_file_with_the_name_of_a_package_is_the_users(written, tmp_path):
+    (tmp_path / "site").mkdir()
+    sys.path.append(str(tmp_path / "site"))
+    try:
+        install(tmp_path / "site", "zz_mine", "1.0")
+        assert "module zz_mine" in foreign_code([written(zz_mine="def f(): pass").f])
+    finally:
+        sys.path.remove(str(tmp_path / "site"))
+
+
+def test_an_extension_module_counts_by_its_bytes(tmp_path, monkeypatch):
+    module = types.ModuleType("zz_fast")
+    module.__file__ = str(tmp_path / f"zz_fast{importlib.machinery.EXTENSION_SUFFIXES[-1]}")
+    monkeypatch.setitem(sys.modules, "zz_fast", module)
+    found = []
+    for content in (b"\x7fELF\x00", b"\x7fELF\x01"):
+        (tmp_path / module.__file__).write_bytes(content)
+        found.append(foreign_code([], [module])["module zz_fast"])
+    assert found[0] != found[1] and NO_SOURCE not in found
+
+
+def cell(number, source):
+    """Run a cell of a notebook, as Jupyter does."""
+    file = f"/tmp/ipykernel_1/{number}.py"
+    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+    names = {"__name__": "a_notebook"}
+    exec(compile(source, file, "exec"), names)
+    return names["Mine"]
+
+
+def test_a_cell_of_a_notebook_counts_by_its_source(tmp_path):
+    source = (
+        "import dataclasses\n@dataclasses.dataclass\nclass Mine:\n    number: int = 0\n    def f(self):\n        {}\n"
+    )
+    first = foreign_code([cell(1, source.format("return 0"))])
+    assert foreign_code([cell(2, "\n# A comment\n" + source.format("return (\n 0)"))]) == first
+    assert foreign_code([cell(3, source.format("assert True\n        return 0"))]) != first
+    assert NO_SOURCE not in first.values()
+
+
+def test_what_has_no_source_is_refused_for_a_folder(tmp_path):
+    names = {"__name__": "a_notebook"}
+    exec(AGENT.format(arm=0), names)
+    with refused(ResultsError, "a_notebook.Greedy.select_arm", "source"):
+        kept(names["Greedy"], tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    assert kept(names["Greedy"], None).entries

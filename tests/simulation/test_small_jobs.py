@@ -1,13 +1,17 @@
 """Small simulations without machine code on disk are played; the games are the same, and compiled in the end."""
 
+import itertools
 import json
 import os
 import subprocess
 import sys
 
 import numpy as np
+import pytest
 
-from dp_bandit_envs import simulate
+from dp_bandit_envs import Algorithm, Exp3, compare, simulate
+from dp_bandit_envs.agents.functional import Functions
+from dp_bandit_envs.experiments import chunked_run
 from dp_bandit_envs.simulation import small_jobs
 from dp_bandit_envs.simulation.small_jobs import ALWAYS_COMPILE, MOST_ROUNDS, ROUNDS_TO_BEGIN, always_compiled
 
@@ -70,7 +74,61 @@ def test_an_algorithm_is_played_for_so_many_rounds_in_all(monkeypatch):
 def test_what_is_not_small_is_compiled(monkeypatch):
     assert engines(monkeypatch, ["EXP3"], horizon=MOST_ROUNDS) == [("compiled", "compiled")]
     assert engines_again(monkeypatch, ["EXP3"], trials=100) == [("lanes", "lanes")]
-    assert engines_again(monkeypatch, ["EXP3"], jobs=2, trials=2) == [("compiled", "compiled")]
+    assert engines_again(monkeypatch, ["EXP3"], jobs=2, trials=2) == [("play", "compiled")]
+    assert engines_again(monkeypatch, ["EXP3"], jobs=2, trials=100) == [("lanes", "lanes")]
     with always_compiled():
         assert engines_again(monkeypatch, ["EXP3"]) == [("compiled", "compiled")]
     assert engines_again(monkeypatch, ["EXP3"]) == [("play", "compiled")]
+
+
+NEW = itertools.count()
+
+
+def own_agent():
+    """Return EXP3 with functions that no test has compiled: those of equal content are compiled once."""
+    number = next(NEW)
+
+    def select(state, rng):
+        return int(rng.random() * len(state.weights)) if number >= 0 else 0
+
+    class Own(Exp3):
+        """EXP3 with arms at random."""
+
+        functions = Functions(select, Exp3.functions.update)
+
+    return Own
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_few_rounds_of_an_agent_of_ones_own_are_not_compiled(jobs, monkeypatch):
+    """It would be compiled only to learn whether it can be; once it is compiled, it stays so."""
+    monkeypatch.delenv(ALWAYS_COMPILE)
+    given = {"env_id": GAME["env_id"], "algorithms": {"own": own_agent()}, "jobs": jobs}
+    found = [simulate(**given, horizon=horizon)["own"] for horizon in (300, MOST_ROUNDS, 300)]
+    assert [one.engine for one in found] == ["play", "compiled", "compiled"]
+    assert "few rounds" in found[0].reason
+    assert np.array_equal(found[0].collected, found[2].collected)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize(("horizons", "plays"), [([300], True), ([300, MOST_ROUNDS], None), ([MOST_ROUNDS], False)])
+def test_so_are_small_runs_in_folders_and_on_the_command_line(jobs, horizons, plays, monkeypatch, tmp_path):
+    """With several jobs no game is played apart from larger ones."""
+    monkeypatch.delenv(ALWAYS_COMPILE)
+    monkeypatch.setattr(small_jobs, "missing_in", lambda work: list(work.plans))
+    monkeypatch.setattr(small_jobs, "_played", type(small_jobs._played)())
+    real, played = chunked_run.spread, []
+
+    def spread(tasks, jobs, **where):
+        tasks = list(tasks)
+        played.append((jobs, {type(task.work).__name__ for task in tasks}))
+        return real(tasks, jobs, **where)
+
+    monkeypatch.setattr(chunked_run, "spread", spread)
+    own = Algorithm("Own", own_agent())
+    compare("Stochastic", ["EXP3", own], horizon=horizons, trials=2, jobs=jobs, folder=tmp_path / "out")
+    both = {"PlayedTrials", "CompiledTrials"}
+    if plays is None:
+        assert played == [(1, both)] if jobs == 1 else played == [(2, {"CompiledTrials"})]
+    else:
+        assert played == [(1, {"PlayedTrials"}) if plays else (jobs, {"CompiledTrials"})]
