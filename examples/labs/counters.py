@@ -13,10 +13,9 @@ def _():
     import marimo as mo
     import numpy as np
 
-    from dp_bandit_envs.course.checks.check_counters import check_node_scale, check_private_sums
     from dp_bandit_envs.course.counter_lines import BY_WORDS, WAYS, errors, pictures, worst
 
-    return BY_WORDS, WAYS, check_node_scale, check_private_sums, errors, math, mo, np, pictures, worst
+    return BY_WORDS, WAYS, errors, math, mo, np, pictures, worst
 
 
 @app.cell(hide_code=True)
@@ -85,12 +84,12 @@ def _(WAYS, guess, mo):
 
 
 @app.cell(hide_code=True)
-def _(BY_WORDS, epsilon, errors, mo, pictures, shown, size, stream, worst):
+def _(BY_WORDS, epsilon, errors, mo, np, pictures, shown, size, stream, worst):
     horizon = 2**size.value - 1
     streams = {BY_WORDS[words]: errors(BY_WORDS[words], horizon, epsilon.value, stream.value) for words in shown.value}
     numbers = "; ".join(
-        f"{way.words} {worst(way, horizon, epsilon.value):,.1f} (in this stream, the largest error is"
-        f" {abs(off).max():,.1f})"
+        f"{way.words} {worst(way, horizon, epsilon.value):,.1f} (the errors of this stream have a root mean square of"
+        f" {np.sqrt((off**2).mean()):,.1f}; the largest is {abs(off).max():,.1f})"
         for way, off in streams.items()
     )
     mo.vstack(
@@ -115,17 +114,29 @@ def _(mo):
     3. *Tree with many children* has fewer, wider levels: what does an item save, and what does a sum pay?
     4. *Matrix factorisation* has the smallest error of all for large T. What does it promise less?
     5. The *hybrid* counter need not know T. What does that cost?
+    6. At T = 4,095 the tree has the smaller standard deviation, and mostly the smaller root mean square, but its
+       largest error is above that of noise on every item in all 21 streams. Is that a contradiction? (In which of the
+       two ways have neighbouring sums nearly the same error? How many chances to be far off has each?)
 
     The stream of noise has a seed here, because the items are made up. With real data nobody may know the seed: whoever
     has it can subtract the noise.
+    """)
+    return
 
+
+@app.cell(hide_code=True)
+def _(mo):
+    mo.stop(mo.app_meta().mode == "run", mo.md("*Read-only: the tasks are in `dp-bandit lab counters`.*"))
+    from dp_bandit_envs.course.checks.check_counters import check_node_scale, check_private_sums
+
+    mo.md(r"""
     ## Task 1: the noise of a node
 
     Write the Laplace scale of each node of a binary tree over T items so that all sums together lose epsilon about an
-    item. The tree has levels of nodes of 1, 2, 4, ... items, as long as one such node fits into T. (Open the lab with
-    `dp-bandit lab counters` to edit; a read-only page does not let you.)
+    item. The tree has levels of nodes of 1, 2, 4, ... items, as long as one such node fits into T. (A loop without end
+    is stopped by the square at the bottom right, or by Ctrl + I.)
     """)
-    return
+    return check_node_scale, check_private_sums
 
 
 @app.cell
@@ -146,6 +157,7 @@ def _(check_node_scale, node_scale):
 
 @app.cell(hide_code=True)
 def _(mo):
+    mo.stop(mo.app_meta().mode == "run")
     mo.md(r"""
     ## Task 2: private running sums
 

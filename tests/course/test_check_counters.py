@@ -111,9 +111,41 @@ def last_sum(items, epsilon, rng):
     return private_sums(items, epsilon, rng)[-1]
 
 
+def exact_after_32_items(items, epsilon, rng):
+    return np.concatenate([private_sums(items, epsilon, rng)[:32], np.cumsum(items)[32:]])
+
+
+def exact_steps_after_32_items(items, epsilon, rng):
+    sums = private_sums(items, epsilon, rng)
+    return np.concatenate([sums[:32], sums[:32][-1] - items[:32].sum() + np.cumsum(items)[32:]])
+
+
+def exact_for_many_items(items, epsilon, rng):
+    return private_sums(items, epsilon, rng) if len(items) <= 32 else np.cumsum(items)
+
+
+def exact_for_a_hundred_items(items, epsilon, rng):
+    return private_sums(items, epsilon, rng) if len(items) != 100 else np.cumsum(items)
+
+
+def noise_used_again(items, epsilon, rng):
+    few = private_sums(np.zeros(min(len(items), 64)), epsilon * 7 / 12, rng)
+    return np.cumsum(items) + np.resize(few, len(items))
+
+
+def always_six_levels(items, epsilon, rng):
+    return private_sums(items, epsilon * len(items).bit_length() / 6, rng)
+
+
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
+        (exact_after_32_items, "The sum of items 1 to 33 of 100 can be read"),
+        (exact_steps_after_32_items, "Item 33 of 100 can be read"),
+        (exact_for_many_items, "No noise is drawn"),
+        (exact_for_a_hundred_items, "No noise is drawn"),
+        (noise_used_again, "The sum of items 2 to 65 of 100 can be read"),
+        (always_six_levels, "loses at least 1.17 about item 1 of 100"),
         (noise_of_one_node, "lose 5 about item 1; at most 1"),
         (levels_by_ln, "lose 1.46 about item 1"),
         (redrawn, "drawn anew each time"),

@@ -1,9 +1,9 @@
 """The labs on experts, the HIV trial and own agents run from top to bottom, with the solutions and without."""
 
 import importlib
-import inspect
 import logging
 import math
+import re
 import types
 
 import pytest
@@ -40,14 +40,22 @@ def test_solutions_pass_in_the_notebook(name):
     assert '<p id="answer">' in text
 
 
-def test_the_table_of_noise_is_that_of_the_counter():
-    """In a node, one of ten gains has the variance 44 b^2: E[R^2] / 3 with R ~ Gamma(11, b), uniform in a box."""
-    source = inspect.getsource(importlib.import_module("dp_bandit_envs.labs.experts"))
-    for horizon in (1_024, 4_096, 16_384, 65_536):
-        of_sums = math.sqrt(44 * make_counter("k-ary", horizon=horizon, epsilon=1.0).variance(horizon) / 2)
-        of_rounds = math.sqrt(2 * horizon) * 10
-        regret = math.sqrt(horizon * math.log(10) / 2)
-        assert f"| {horizon:,} | {of_sums:.0f} | {of_rounds:,.0f} | {regret:.0f} |" in source
+def test_the_table_of_noise_follows_from_the_lab_on_counters():
+    """A binary tree over 2^m rounds has m + 1 levels, and the sum after 2^m - 1 rounds m nodes; ten times that noise.
+
+    With joint noise one of ten gains has the variance 44 b^2 in a node: E[R^2] / 3 with R ~ Gamma(11, b), in a cube.
+    """
+    _, text = run("experts", **GUESS)
+    row = re.compile(r"<td[^>]*>([\d,]+)</td>(\s*<td[^>]*>[\d,]+</td>){5}")
+    rows = {found.group(1): found.group(0) for found in row.finditer(text)}
+    for power in (10, 12, 14, 16, 20, 24):
+        horizon = 2**power
+        counter = make_counter("k-ary", horizon=horizon, epsilon=1.0)
+        wide = math.sqrt(max(counter.variance(t) for t in counter.peaks(horizon) if t))
+        expected = [math.sqrt(2 * power) * (power + 1) * 10, 10 * wide, math.sqrt(44 / 2) * wide]
+        expected += [math.sqrt(2 * horizon) * 10, math.sqrt(horizon * math.log(10) / 2)]
+        assert re.findall(r">([\d,]+)<", rows[f"{horizon:,}"])[1:] == [f"{each:,.0f}" for each in expected]
+    assert "2.8 times less noise" in text and "another 2.1 times less" in text
 
 
 def test_a_right_step_of_hedge_plays_private_games():
@@ -63,6 +71,13 @@ def test_the_answer_waits_for_a_guess_and_tasks_for_a_solution(name):
     assert '<p id="answer">' not in text
 
 
+def test_the_count_of_games_has_those_of_the_prediction():
+    """100 games at epsilon = 1 and 100 at 5 for the prediction, then 100 at 1 for the sliders."""
+    _, text = run("hiv_trial", **GUESS)
+    assert "has run the trial 300 times for you" in text and "epsilon would be 700 for a patient" in text
+    assert "played; spent so far: epsilon = 7.5 for a patient" in text
+
+
 def test_the_budget_refuses_the_fourth_game():
     _, text = run("hiv_trial")
     assert text.count("spent so far") == 3
@@ -73,9 +88,6 @@ def test_the_cell_with_the_agent_is_saved_for_the_tournament(tmp_path, monkeypat
     monkeypatch.chdir(tmp_path)
     pressed, free = types.SimpleNamespace(value=True), types.SimpleNamespace(value=False)
     buttons = {"check_now": free, "save_now": pressed, "file_name": types.SimpleNamespace(value="mine")}
-    _, text = run("your_own_agent", **buttons, read_only=True)
-    assert "The file is" not in text and not (tmp_path / "submissions").exists()
-    buttons["read_only"] = False
     _, text = run("your_own_agent", **GUESS, **buttons)
     assert "<b>Saved.</b>" in text
     assert f"dp-bandit tournament {tmp_path / 'submissions'} --epsilon 1" in text

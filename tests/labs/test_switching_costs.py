@@ -1,9 +1,11 @@
 """Lab 3: the batch size at which a bound on regret is least."""
 
+import math
+
 import numpy as np
 import pytest
 
-from dp_bandit_envs.course.checks.check_switching import MISTAKES, bound, check_best_batch
+from dp_bandit_envs.course.checks.check_switching import MISTAKES, bound, check_best_batch, load
 from dp_bandit_envs.labs.solutions.switching_costs import best_batch
 
 
@@ -12,9 +14,21 @@ def by_search(horizon, n_arms):
     return sizes[np.argmin([bound(size, horizon, n_arms) for size in sizes])]
 
 
+def on_a_grid(step, start):
+    """Return the size with the least bound among `start`, `start + step`, ..."""
+
+    def answer(horizon, n_arms):
+        sizes = np.arange(start, horizon, step)
+        return sizes[np.argmin(2 * np.sqrt(sizes * horizon * load(n_arms)) + horizon / sizes)]
+
+    return answer
+
+
 def test_the_solution_passes_and_so_does_a_search():
     assert check_best_batch(best_batch)
     assert check_best_batch(by_search)
+    for start in (0.1, 0.05, 1.0):
+        assert check_best_batch(on_a_grid(0.1, start)), start
 
 
 @pytest.mark.parametrize(("mistake", "says"), MISTAKES)
@@ -27,6 +41,8 @@ def test_every_mistake_that_is_known_gets_its_own_words(mistake, says):
     ("answer", "said"),
     [
         (lambda horizon, n_arms: round(best_batch(horizon, n_arms)), "That is rounded"),
+        (on_a_grid(1, 1), "That is rounded"),
+        (lambda horizon, n_arms: math.floor(best_batch(horizon, n_arms)), "That is rounded"),
         (lambda horizon, n_arms: best_batch(10_000, 4), "right for T = 10,000 and K = 4, but not for T = 1,000"),
         (lambda horizon, n_arms: "10", "it is text ('10')"),
         (lambda horizon, n_arms: -1.0, "more than 0 rounds"),
