@@ -114,8 +114,8 @@ def _(mo):
     3. *Tree with many children* has fewer, wider levels: what does an item save, and what does a sum pay?
     4. *Matrix factorisation* has the smallest error of all for large T. What does it promise less?
     5. The *hybrid* counter need not know T. What does that cost?
-    6. At T = 4,095 the tree has the smaller standard deviation, and mostly the smaller root mean square, but its
-       largest error is above that of noise on every item in all 21 streams. Is that a contradiction? (In which of the
+    6. At T = 4,095 the tree has the smaller standard deviation, and in 13 of 21 streams the smaller root mean square;
+       but in all 21 its largest error is above that of noise on every item. Is that a contradiction? (In which of the
        two ways have neighbouring sums nearly the same error? How many chances to be far off has each?)
 
     The stream of noise has a seed here, because the items are made up. With real data nobody may know the seed: whoever
@@ -133,8 +133,9 @@ def _(mo):
     ## Task 1: the noise of a node
 
     Write the Laplace scale of each node of a binary tree over T items so that all sums together lose epsilon about an
-    item. The tree has levels of nodes of 1, 2, 4, ... items, as long as one such node fits into T. (A loop without end
-    is stopped by the square at the bottom right, or by Ctrl + I.)
+    item. The tree has levels of nodes of 1, 2, 4, ... items, as long as one such node fits into T.
+
+    A loop that never ends is stopped by the yellow square at the bottom right, marimo's stop button.
     """)
     return check_node_scale, check_private_sums
 

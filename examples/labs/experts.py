@@ -205,7 +205,9 @@ def _(mo):
 
     All K gains of a round are published, each with Laplace noise of its own, of the same scale. One reader's answer
     decides all K of them, and each gain is in [0, 1]. Write the smallest scale at which publishing the round is
-    epsilon-differentially private. (A loop without end is stopped by the square at the bottom right, or by Ctrl + I.)
+    epsilon-differentially private.
+
+    A loop that never ends is stopped by the yellow square at the bottom right, marimo's stop button.
     """)
     return check_noise_scale, check_probabilities
 

@@ -154,8 +154,9 @@ def _(mo):
 
     `reveals` is a matrix of 0 and 1: `reveals[i, j]` is 1 if playing arm i reveals the gain of arm j. Edges may lead
     one way only. Each gain that a round reveals gets Laplace noise of its own, independent of the others. By which
-    factor must its scale grow, compared with rounds that reveal one gain? (A loop without end is stopped by the square
-    at the bottom right, or by Ctrl + I.)
+    factor must its scale grow, compared with rounds that reveal one gain?
+
+    A loop that never ends is stopped by the yellow square at the bottom right, marimo's stop button.
     """)
     return check_clique_cover, check_noise_factor
 

@@ -199,8 +199,9 @@ def _(mo):
     Other studies have other numbers. `promise` is the epsilon of every patient, `patients` a list with the number of
     records of each treatment, and there are `rounds` rounds. Each treatment goes through all of its records before one
     of them comes back. Write the largest epsilon that a round may cost: for this trial,
-    `epsilon_of_a_round(1.0, [532, 522, 524, 561], 2139)` is 0.2. (A loop without end is stopped by the square at the
-    bottom right, or by Ctrl + I.)
+    `epsilon_of_a_round(1.0, [532, 522, 524, 561], 2139)` is 0.2.
+
+    A loop that never ends is stopped by the yellow square at the bottom right, marimo's stop button.
     """)
     return CASES, check_epsilon_of_a_round, check_publishing
 

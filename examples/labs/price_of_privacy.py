@@ -162,8 +162,9 @@ def _(mo):
 
     A clinic releases the **average** of n gains, each in [0, 1], with Laplace noise. One of the n gains may change from
     0 to 1, or back; the release has to be epsilon-differentially private. Laplace noise of **scale** b has the density
-    $e^{-|x|/b} / 2b$. Write the smallest scale that will do. (A loop without end is stopped by the square at the bottom
-    right, or by Ctrl + I.)
+    $e^{-|x|/b} / 2b$. Write the smallest scale that will do.
+
+    A loop that never ends is stopped by the yellow square at the bottom right, marimo's stop button.
     """)
     return check_noise_scale, check_release
 

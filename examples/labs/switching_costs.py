@@ -156,8 +156,9 @@ def _(mo):
 
     $$\text{regret}(\tau) \le 2 \sqrt{(e - 1)\, \tau\, T K \ln K} + T / \tau.$$
 
-    Write the $\tau$ at which this is least: a number, which need not be whole. (A loop without end is stopped by the
-    square at the bottom right, or by Ctrl + I.)
+    Write the $\tau$ at which this is least: a number, which need not be whole.
+
+    A loop that never ends is stopped by the yellow square at the bottom right, marimo's stop button.
     """)
     return (check_best_batch,)
 

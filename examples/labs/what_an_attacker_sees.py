@@ -228,8 +228,9 @@ def _(mo):
     The whole statement may fail with probability 1 - confidence, so each of its two bounds with half of that.
 
     The lower bound for k hits in n games that fails with probability a is `beta.ppf(a, k, n - k + 1)` (0 for k = 0),
-    the upper one `beta.ppf(1 - a, k + 1, n - k)` (1 for k = n), with `from scipy.stats import beta`. (A loop without
-    end is stopped by the square at the bottom right, or by Ctrl + I.)
+    the upper one `beta.ppf(1 - a, k + 1, n - k)` (1 for k = n), with `from scipy.stats import beta`.
+
+    A loop that never ends is stopped by the yellow square at the bottom right, marimo's stop button.
     """)
     return check_accused, check_epsilon_bound
 

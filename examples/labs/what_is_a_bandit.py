@@ -263,8 +263,9 @@ def _(mo):
     mo.md("""
     ## Task 2: regret of any game
 
-    Write the regret of one game as a function. A loop without end is stopped by the square at the bottom right, or by
-    Ctrl + I.
+    Write the regret of one game as a function.
+
+    A loop that never ends is stopped by the yellow square at the bottom right, marimo's stop button.
     """)
     return
 

@@ -160,8 +160,9 @@ def _(mo):
     mo.md(r"""
     ## Task: beat greedy
 
-    The next cell holds greedy. Change it until it wins. (A loop without end is stopped by the square at the bottom
-    right, or by Ctrl + I.)
+    The next cell holds greedy. Change it until it wins.
+
+    A loop that never ends is stopped by the yellow square at the bottom right, marimo's stop button.
 
     - `State` is what the agent remembers: arrays and numbers. A number that changes is an array of length 1.
     - `select(state, rng)` returns an arm; all random numbers come from `rng`.

@@ -8,7 +8,9 @@ import types
 
 import pytest
 
+from dp_bandit_envs.algorithms import make_algorithm
 from dp_bandit_envs.compiling import announcing
+from dp_bandit_envs.course.expert_games import BETTER, ROUNDS, TREE, over_hedge, play_all, played
 from dp_bandit_envs.course.unannounced import unless_compiling
 from dp_bandit_envs.course.verdict import Verdict
 from dp_bandit_envs.privacy.counters import make_counter
@@ -56,6 +58,26 @@ def test_the_table_of_noise_follows_from_the_lab_on_counters():
         expected += [math.sqrt(2 * horizon) * 10, math.sqrt(horizon * math.log(10) / 2)]
         assert re.findall(r">([\d,]+)<", rows[f"{horizon:,}"])[1:] == [f"{each:,.0f}" for each in expected]
     assert "2.8 times less noise" in text and "another 2.1 times less" in text
+
+
+@pytest.mark.slow
+def test_what_lab_7_and_its_teacher_say_of_the_games():
+    """A mean of 20 games has a standard error of about .06 of Hedge's regret, and .1 to .15 in the longest games."""
+
+    def over(power, epsilon, trials):
+        games = play_all(2**power, epsilon, trials)
+        return [over_hedge(games, name) for name in (TREE, BETTER, ROUNDS)]
+
+    assert over(16, 1.0, 20) == pytest.approx([3.4, 1.5, 4.2], abs=0.25)
+    assert over(10, 1.0, 256) == pytest.approx([3.8, 3.1, 3.9], abs=0.25)
+    assert over(12, 1.0, 64)[0] == pytest.approx(3.9, abs=0.25)
+    at_14 = {epsilon: over(14, epsilon, 20) for epsilon in (0.1, 1.0, 2.0, 5.0, 10.0)}
+    assert [each[1] for each in at_14.values()] == pytest.approx([4.0, 2.2, 1.5, 1.0, 1.0], abs=0.25)
+    assert [each[0] for each in at_14.values()] == pytest.approx([4.1, 3.8, 3.5, 2.4, 1.6], abs=0.25)
+    assert [at_14[0.1][2], at_14[2.0][2], at_14[10.0][2]] == pytest.approx([4.2, 3.8, 2.9], abs=0.25)
+    learners = ["Hedge", make_algorithm("AS-FTRL", epsilon=1.0, counter="binary", label=TREE)]
+    assert over_hedge(played(learners, 2**20, 20, seed=7), TREE) == pytest.approx(2.3, abs=0.4)
+    assert over_hedge(played(learners, 2**22, 12, seed=7), TREE) == pytest.approx(1.6, abs=0.4)
 
 
 def test_a_right_step_of_hedge_plays_private_games():
