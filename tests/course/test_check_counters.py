@@ -210,6 +210,32 @@ def test_trees_of_other_shapes_pass(base):
     assert check_private_sums(tree(base, 0, True)).passed
 
 
+def by_subtraction(items, epsilon, rng):
+    """Return sums by a tree with four children to a node; three of them are their parent without the fourth."""
+    horizon = len(items)
+    height = 1
+    while 4**height <= horizon:
+        height += 1
+    spans = [(start, 4**level) for level in range(height) for start in range(0, horizon + 1 - 4**level, 4**level)]
+    noise = dict(zip(spans, rng.laplace(scale=height / epsilon, size=len(spans)), strict=True))
+    released = np.cumsum(items)
+    for t in range(1, horizon + 1):
+        start = 0
+        for length in (4**level for level in reversed(range(height))):
+            children = (t - start) // length
+            if children == 3 and (start, 4 * length) in noise:
+                released[t - 1] += noise[start, 4 * length] - noise[start + 3 * length, length]
+            else:
+                released[t - 1] += sum(noise[start + child * length, length] for child in range(children))
+            start += children * length
+    return released
+
+
+@pytest.mark.filterwarnings("error")
+def test_sums_that_subtract_nodes_pass():
+    assert check_private_sums(by_subtraction).passed
+
+
 @pytest.mark.slow
 def test_no_false_alarm_for_200_correct_solutions():
     rng = np.random.default_rng(15)

@@ -206,7 +206,8 @@ def _noise_of_long(private_sums: Any, horizon: int) -> float:
             which = f"Item {t}" if first == t else f"The sum of items {first} to {t}"
             raise WrongAnswer(f"{which} of {horizon:,} can be read from your sums: no noise is left on it.")
         seen[each] = t
-    factors = noise[:, :2] / noise[:, 2:]
+    with np.errstate(divide="ignore", invalid="ignore"):  # 0 where draws cancel, which is no single one
+        factors = noise[:, :2] / noise[:, 2:]
     order = np.argsort(known[0])
     draw = order[np.searchsorted(known[0][order], factors[:, 0] - 1e-9).clip(max=len(order) - 1)]
     alone = np.abs(known[:, draw].T - factors).max(axis=1) < 1e-9
