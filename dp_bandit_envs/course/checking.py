@@ -62,22 +62,22 @@ def call(function: Any, *arguments: Any, **named: Any) -> Any:
         raise WrongAnswer("There is no answer yet: write the function.")
     if not callable(function):
         raise WrongAnswer(f"This has to be a function; it is {kind(function)}. Give its name, without calling it.")
+    try:
+        answer = function(*map(copied, arguments), **{key: copied(value) for key, value in named.items()})
+        problem = "returns nothing (None). Is there a `return`?" if answer is None or answer is ... else ""
+    except (Exception, SystemExit) as error:
+        problem = f"stops with {failure(error)}."
+    if not problem:
+        return answer
     name = getattr(function, "__name__", "the function")
     shown = ", ".join([*map(brief, arguments), *(f"{key}={brief(value)}" for key, value in named.items())])
-    arguments, named = tuple(map(copied, arguments)), {key: copied(value) for key, value in named.items()}
     try:
         inspect.signature(function).bind(*arguments, **named)
     except TypeError as error:
         raise WrongAnswer(f"{name} cannot be called as {name}({shown}): {error}.") from None
     except ValueError:
         pass  # some functions in C do not say what they take
-    try:
-        answer = function(*arguments, **named)
-    except (Exception, SystemExit) as error:
-        raise WrongAnswer(f"{name}({shown}) stops with {failure(error)}.") from None
-    if answer is None or answer is ...:
-        raise WrongAnswer(f"{name}({shown}) returns nothing (None). Is there a `return`?")
-    return answer
+    raise WrongAnswer(f"{name}({shown}) {problem}")
 
 
 def unwritten(function: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Games of lab 7: a rule that is ahead by little, Hedge with two kinds of noise, and a student's own step."""
+"""Games of lab 7: a rule that is ahead by little, Hedge with three kinds of noise, and a student's own step."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -7,15 +7,17 @@ from typing import Any, Final
 import numpy as np
 
 from dp_bandit_envs.algorithms import Algorithm, make_algorithm
+from dp_bandit_envs.course.counter_lines import BY_WORDS, worst
 from dp_bandit_envs.protocols import FloatArray
 from dp_bandit_envs.simulation import simulate
 from dp_bandit_envs.simulation.outcomes import Simulation
 from dp_bandit_envs.wrappers import CounterSums
 
 EXPERTS: Final = 10
-SUMS: Final = "noise on sums"
+TREE: Final = "binary tree"
+BETTER: Final = "wide tree, joint noise"
 ROUNDS: Final = "noise on rounds"
-"""The names of the two private learners."""
+"""The names of the three private learners."""
 
 
 def means(rounds: int) -> list[float]:
@@ -29,7 +31,7 @@ def means(rounds: int) -> list[float]:
 
 
 def play_all(rounds: int, epsilon: float, trials: int) -> Simulation:
-    """Return games of Hedge, and of Hedge with noise on sums and on rounds.
+    """Return games of Hedge, and of Hedge with noise on sums, from two trees, and on rounds.
 
     Args:
         rounds: Number of rounds T.
@@ -38,10 +40,30 @@ def play_all(rounds: int, epsilon: float, trials: int) -> Simulation:
     """
     learners = [
         make_algorithm("Hedge"),
-        make_algorithm("AS-FTRL", epsilon=epsilon, counter="k-ary", noise="own-norm", label=SUMS),
+        make_algorithm("AS-FTRL", epsilon=epsilon, counter="binary", label=TREE),
+        make_algorithm("AS-FTRL", epsilon=epsilon, counter="k-ary", noise="own-norm", label=BETTER),
         make_algorithm("Noisy-Hedge", epsilon=epsilon, label=ROUNDS),
     ]
     return played(learners, rounds, trials, seed=7)
+
+
+def deviations(rounds: int) -> dict[str, float]:
+    """Return the standard deviations of an expert's sum where it is noisiest, at epsilon = 1, in gains.
+
+    A node's Laplace noise is as wide for ten gains as for ten items that all change together: 10 times that of lab 4.
+    Joint noise is a point drawn uniformly from a cube of half side R ~ Gamma(11, b), where one gain alone has scale b:
+    its variance is E[R^2] / 3 = 44 b^2, that of a Laplace draw 2 b^2.
+
+    Args:
+        rounds: Number of rounds T.
+    """
+    binary, wide = (BY_WORDS[words] for words in ("binary tree", "tree with many children"))
+    return {
+        TREE: EXPERTS * worst(binary, rounds, 1.0),
+        "wide tree": EXPERTS * worst(wide, rounds, 1.0),
+        BETTER: math.sqrt((EXPERTS + 1) * (EXPERTS + 2) / 3 / 2) * worst(wide, rounds, 1.0),
+        ROUNDS: EXPERTS * worst(BY_WORDS["noise on every item"], rounds, 1.0),
+    }
 
 
 def played(learners: list[Any], rounds: int, trials: int, seed: int) -> Simulation:

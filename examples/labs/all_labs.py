@@ -21,13 +21,14 @@ def _(LABS, mo):
         f"| {place} | [{lab.title}](?file={lab.file}) | {lab.question} | {lab.minutes} |"
         for place, lab in enumerate(LABS, 1)
     ]
-    mine = ""
-    if mo.app_meta().mode != "run":  # who reads a lecture's pages has no copies
-        mine = " Your copies are in the folder `labs`, if you chose no other; they are yours to change."
+    mine = "and sliders to find the answer."
+    if mo.app_meta().mode != "run":  # who reads a lecture's pages has no copies, and is asked for no answers
+        mine = (
+            "sliders to find the answer, and a task that checks itself. Your copies are in the folder `labs`, if you"
+            " chose no other; they are yours to change."
+        )
     mo.md(
-        "# Nine labs on private bandits\n\n"
-        "Each has a question to predict first, sliders to find the answer, and a task that checks itself."
-        f"{mine}\n\n"
+        f"# Nine labs on private bandits\n\nEach has a question to predict first, {mine}\n\n"
         + "\n".join(["| | lab | question | minutes |", "| --: | :-- | :-- | --: |", *lines])
         + "\n\nPages such as `docs/counters.md`, where a lab says *Read on*, are in the folder `docs` of the repository"
         " that you installed this from."

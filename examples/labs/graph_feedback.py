@@ -14,7 +14,6 @@ def _():
     import marimo as mo
     import numpy as np
 
-    from dp_bandit_envs.course.checks.check_graphs import check_clique_cover, check_noise_factor
     from dp_bandit_envs.course.graph_games import ARMS, graph_picture, random_graph, regret, regret_picture, revealed
     from dp_bandit_envs.course.unannounced import leave_compiling_to_spinners
 
@@ -26,8 +25,6 @@ def _():
     return (
         ARMS,
         HORIZON,
-        check_clique_cover,
-        check_noise_factor,
         graph_picture,
         math,
         mo,
@@ -86,7 +83,8 @@ def _(ARMS, HORIZON, guess, math, mo, random_graph, regret, revealed):
     mo.md(
         f"You said *{guess.value}*. TS-N's regret goes from {ends[0][0]:.0f} to {ends[0][1]:.0f}, DP-KLUCB's from"
         f" {ends[1][0]:.0f} to {ends[1][1]:.0f}, **{ends[1][1] / ends[1][0]:.1f} times as much**. One arm of this graph"
-        f" reveals {revealed(random_graph(0.5, 0), ARMS)} gains, so the noise in every sum is that many times wider."
+        f" reveals {revealed(random_graph(0.5, 0), ARMS)} gains, and each has Laplace noise of its own, so the noise in"
+        " every sum is that many times wider."
     )
     return (play,)
 
@@ -142,14 +140,25 @@ def _(mo):
     4. One may look at fewer gains than the graph reveals. At density 0.5 and epsilon = 10, which cap is best? At 1?
 
     This says what *these* learners lose. It is no proof that every private learner must.
+    """)
+    return
 
+
+@app.cell(hide_code=True)
+def _(mo):
+    mo.stop(mo.app_meta().mode == "run", mo.md("*Read-only: the tasks are in `dp-bandit lab graph-feedback`.*"))
+    from dp_bandit_envs.course.checks.check_graphs import check_clique_cover, check_noise_factor
+
+    mo.md(r"""
     ## Task 1: what privacy costs on a graph
 
     `reveals` is a matrix of 0 and 1: `reveals[i, j]` is 1 if playing arm i reveals the gain of arm j. Edges may lead
-    one way only. By which factor must the scale of Laplace noise grow, compared with rounds that reveal one gain? (Open
-    the lab with `dp-bandit lab graph-feedback` to edit; a read-only page does not let you.)
+    one way only. Each gain that a round reveals gets Laplace noise of its own, independent of the others. By which
+    factor must its scale grow, compared with rounds that reveal one gain?
+
+    A loop that never ends is stopped by the yellow square at the bottom right, marimo's stop button.
     """)
-    return
+    return check_clique_cover, check_noise_factor
 
 
 @app.cell
@@ -170,6 +179,7 @@ def _(check_noise_factor, noise_factor):
 
 @app.cell(hide_code=True)
 def _(mo):
+    mo.stop(mo.app_meta().mode == "run")
     mo.md(r"""
     ## Task 2: what a graph is worth
 
@@ -219,7 +229,8 @@ def _(mo):
     ## What you have seen
 
     - Without privacy, seeing more never hurt; a graph counts as few arms as cliques that hold them all.
-    - With privacy, a round that reveals s gains needs s times the noise: at a small epsilon, seeing more can hurt.
+    - With privacy, a round that reveals s gains needs s times the noise, if each gain has Laplace noise of its own: at
+      a small epsilon, seeing more can hurt. Noise that is drawn for all s together needs less (lab 7).
     - What one looks at is a choice: a cap on the gains of a round trades chance against noise.
 
     Read on: the pages `docs/graphs.md` and `docs/reproductions/figure-graph.md`; `examples/06_karate_club.py` plays on

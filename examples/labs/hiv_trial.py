@@ -16,7 +16,6 @@ def _():
 
     from dp_bandit_envs import Ledger, make_algorithm, play, simulate
     from dp_bandit_envs.adversaries.trial import TREATMENTS, Trial
-    from dp_bandit_envs.course.checks.check_hiv import CASES, check_epsilon_of_a_round, check_publishing
     from dp_bandit_envs.course.rerun_picture import histogram
     from dp_bandit_envs.course.unannounced import leave_compiling_to_spinners
     from dp_bandit_envs.errors import BudgetSpentError
@@ -25,12 +24,9 @@ def _():
         leave_compiling_to_spinners()
     return (
         BudgetSpentError,
-        CASES,
         Ledger,
         TREATMENTS,
         Trial,
-        check_epsilon_of_a_round,
-        check_publishing,
         gym,
         histogram,
         make_algorithm,
@@ -83,12 +79,19 @@ def _(mo):
 
 
 @app.cell(hide_code=True)
-def _(guess, make_algorithm, mo, simulate):
+def _():
+    spent = []  # the epsilon of a patient in each game that this page has played
+    return (spent,)
+
+
+@app.cell(hide_code=True)
+def _(guess, make_algorithm, mo, simulate, spent):
     mo.stop(guess.value is None, mo.md("*Choose one; then the answer appears.*"))
 
     # The seed is secret and written nowhere (None), as it has to be with real data: every run of this page is new.
     def run_again(name, promise):
         algorithm = make_algorithm(name, epsilon=promise / 5)
+        spent.extend([promise] * 100)
         return simulate("DPBandit-Trial-v0", [algorithm], trials=100, seed=None)[name]
 
     def on_better(outcome):
@@ -116,14 +119,12 @@ def _(mo):
         show_value=True,
         debounce=True,
     )
-    shown = []  # the epsilon of a patient in each game that this page has shown
-    return learner, promise, shown
+    return learner, promise
 
 
 @app.cell(hide_code=True)
-def _(histogram, learner, mo, on_better, promise, run_again, shown):
+def _(histogram, learner, mo, on_better, promise, run_again, spent):
     numbers = on_better(run_again(learner.value, promise.value))
-    shown.extend([promise.value] * len(numbers))
     mo.vstack(
         [
             mo.md("## Try it"),
@@ -135,8 +136,10 @@ def _(histogram, learner, mo, on_better, promise, run_again, shown):
             ),
             histogram(numbers, chance=1604, most=2139),
             mo.md(
-                f"This page has run the trial {len(shown):,} times for you. If you published all of it, epsilon would"
-                f" be {sum(shown):,.0f} for a patient: nobody would be protected."
+                f"This page has run the trial {len(spent):,} times for you; a prediction takes 200 of them, half with"
+                " epsilon = 1 for a patient and half with 5. If you published all of it, epsilon would be"
+                f" {sum(spent):,.0f} for a patient: nobody would be protected. (The three games of the ledger below add"
+                " 7.5.)"
             ),
         ]
     )
@@ -187,16 +190,20 @@ def _(BudgetSpentError, Ledger, gym, make_algorithm, mo, play):
 
 @app.cell(hide_code=True)
 def _(mo):
+    mo.stop(mo.app_meta().mode == "run", mo.md("*Read-only: the tasks are in `dp-bandit lab hiv-trial`.*"))
+    from dp_bandit_envs.course.checks.check_hiv import CASES, check_epsilon_of_a_round, check_publishing
+
     mo.md(r"""
     ## Task 1: the epsilon of a round
 
     Other studies have other numbers. `promise` is the epsilon of every patient, `patients` a list with the number of
     records of each treatment, and there are `rounds` rounds. Each treatment goes through all of its records before one
     of them comes back. Write the largest epsilon that a round may cost: for this trial,
-    `epsilon_of_a_round(1.0, [532, 522, 524, 561], 2139)` is 0.2. (Open the lab with `dp-bandit lab hiv-trial` to edit;
-    a read-only page does not let you.)
+    `epsilon_of_a_round(1.0, [532, 522, 524, 561], 2139)` is 0.2.
+
+    A loop that never ends is stopped by the yellow square at the bottom right, marimo's stop button.
     """)
-    return
+    return CASES, check_epsilon_of_a_round, check_publishing
 
 
 @app.cell

@@ -15,7 +15,6 @@ def _():
     import numpy as np
 
     from dp_bandit_envs import compare, make_algorithm, simulate
-    from dp_bandit_envs.course.checks.check_price import check_noise_scale, check_release
     from dp_bandit_envs.course.unannounced import leave_compiling_to_spinners
 
     # Tests make the games smaller.
@@ -25,7 +24,7 @@ def _():
 
     if mo.running_in_notebook():
         leave_compiling_to_spinners()
-    return HORIZON, TRIALS, TWINS, check_noise_scale, check_release, compare, make_algorithm, math, mo, np, simulate
+    return HORIZON, TRIALS, TWINS, compare, make_algorithm, math, mo, np, simulate
 
 
 @app.cell(hide_code=True)
@@ -155,15 +154,19 @@ def _(HORIZON, TRIALS, TWINS, against, compare, gap, learner, mo):
 
 @app.cell(hide_code=True)
 def _(mo):
+    mo.stop(mo.app_meta().mode == "run", mo.md("*Read-only: the tasks are in `dp-bandit lab price-of-privacy`.*"))
+    from dp_bandit_envs.course.checks.check_price import check_noise_scale, check_release
+
     mo.md(r"""
     ## Task 1: how much noise?
 
     A clinic releases the **average** of n gains, each in [0, 1], with Laplace noise. One of the n gains may change from
     0 to 1, or back; the release has to be epsilon-differentially private. Laplace noise of **scale** b has the density
-    $e^{-|x|/b} / 2b$. Write the smallest scale that will do. (Open the lab with `dp-bandit lab price-of-privacy` to
-    edit; a read-only page does not let you.)
+    $e^{-|x|/b} / 2b$. Write the smallest scale that will do.
+
+    A loop that never ends is stopped by the yellow square at the bottom right, marimo's stop button.
     """)
-    return
+    return check_noise_scale, check_release
 
 
 @app.cell
@@ -184,6 +187,7 @@ def _(check_noise_scale, noise_scale):
 
 @app.cell(hide_code=True)
 def _(mo):
+    mo.stop(mo.app_meta().mode == "run")
     mo.md("""
     ## Task 2: release it
 

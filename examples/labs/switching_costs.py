@@ -17,7 +17,6 @@ def _():
 
     from dp_bandit_envs import make_algorithm, simulate
     from dp_bandit_envs.adversaries import Stochastic
-    from dp_bandit_envs.course.checks.check_switching import check_best_batch
     from dp_bandit_envs.course.unannounced import leave_compiling_to_spinners
 
     # Tests make the games smaller.
@@ -28,7 +27,7 @@ def _():
 
     if mo.running_in_notebook():
         leave_compiling_to_spinners()
-    return BATCHES, HORIZON, N_ARMS, Stochastic, TRIALS, check_best_batch, make_algorithm, math, mo, np, plt, simulate
+    return BATCHES, HORIZON, N_ARMS, Stochastic, TRIALS, make_algorithm, math, mo, np, plt, simulate
 
 
 @app.cell(hide_code=True)
@@ -40,13 +39,14 @@ def _(mo):
     is gained. Each change of arm costs its round.
 
     A learner can change arms rarely by playing **batches**: the same arm for $\tau$ rounds, and then it learns from
-    their average. Three learners draw their arms as EXP3 does:
+    their average. Three learners, which all draw their arms at random:
 
     - **EXP3** learns after every round; no noise, no privacy to speak of.
     - **EXP3-tau** is EXP3 on batches of $\tau$ rounds, without noise. An average of $\tau$ gains moves by $1 / \tau$ if
       one gain changes, so the larger $\tau$ is, the less its arms give away: the legend has its epsilon.
-    - **Batched-Lap-EXP3** is EXP3 on batches of $1 / \varepsilon$ rounds whose averages get Laplace noise: its epsilon
-      is proven for any agent (no delta). A smaller epsilon has longer batches.
+    - **Batched-Lap-HTINF** plays batches of $1 / \varepsilon$ rounds whose averages get Laplace noise: its epsilon is
+      proven for any agent (no delta). A smaller epsilon has longer batches. It draws its arms by HTINF, which tries bad
+      arms less often than EXP3 and skips losses that noise has made too large.
     """)
     return
 
@@ -54,10 +54,10 @@ def _(mo):
 @app.cell(hide_code=True)
 def _(HORIZON, mo):
     guess = mo.ui.radio(
-        ["EXP3, then epsilon = 1, then epsilon = 0.1", "epsilon = 0.1, then EXP3, then epsilon = 1", "all about equal"],
+        ["EXP3, then epsilon = 1, then epsilon = 0.1", "epsilon = 0.1, then epsilon = 1, then EXP3", "all about equal"],
         label=f"Arms are coins that pay with chances .6, .5, .5, .5; {HORIZON:,} rounds; every change of arm costs its"
-        " round. From the least regret to the largest, EXP3 without privacy and Batched-Lap-EXP3 at epsilon = 1 and 0.1"
-        " come in this order:",
+        " round. From the least regret to the largest, EXP3 without privacy and Batched-Lap-HTINF at epsilon = 1 and"
+        " 0.1 come in this order:",
     )
     mo.vstack([mo.md("## Predict"), guess])
     return (guess,)
@@ -75,8 +75,9 @@ def _(HORIZON, N_ARMS, Stochastic, TRIALS, guess, mo, simulate):
             "DPBandit-MemoryBounded-v0", algorithms, horizon=HORIZON, trials=TRIALS, env_kwargs=game, seed=1
         )
 
-    names = ["EXP3", "Batched-Lap-EXP3:epsilon=1", "Batched-Lap-EXP3:epsilon=0.1", "Uniform"]
-    with mo.status.spinner(title="Compiling four learners: about 15 seconds, once on this machine"):
+    private = ["Batched-Lap-HTINF:epsilon=1", "Batched-Lap-HTINF:epsilon=0.1"]
+    names = ["EXP3", "HTINF", *private, "Uniform"]
+    with mo.status.spinner(title="Compiling five learners: about 15 seconds, once on this machine"):
         with_costs, without = (play_all(names, 0.1, costs) for costs in (True, False))
     lines, free = [], {}
     for name in names:
@@ -86,11 +87,11 @@ def _(HORIZON, N_ARMS, Stochastic, TRIALS, guess, mo, simulate):
     mo.md(
         f"You said *{guess.value}*. Mean regret of {TRIALS} games:\n\n"
         + "\n".join(["| | changes cost | changes are free | changes of arm |", "| :-- | --: | --: | --: |", *lines])
-        + "\n\nWhere changes cost a round, **epsilon = 0.1 has the least regret**, less than without privacy, because"
-        " its batches of ten rounds change arms a tenth as often as those of one round at epsilon = 1. That is not"
-        f" learning: choosing at random (Uniform) has {free['Uniform']:,.0f} where changes are free, and the private"
-        f" learners have hardly less, {free[names[1]]:,.0f} and {free[names[2]]:,.0f}. Long batches are good against"
-        " switching costs, and privacy asks for them, too."
+        + "\n\nWhere changes cost a round, **epsilon = 0.1 has the least regret**, less than EXP3 and HTINF without"
+        " privacy: in batches of ten rounds an arm is changed once in ten rounds at most. Where changes are free the"
+        f" order is turned round: EXP3 has {free['EXP3']:,.0f}, epsilon = 1 has {free[private[0]]:,.0f}, and epsilon ="
+        f" 0.1 has {free[private[1]]:,.0f}, still less than by choosing at random (Uniform, {free['Uniform']:,.0f})."
+        " Long batches are good against switching costs, and privacy asks for them, too."
     )
     return (play_all,)
 
@@ -107,8 +108,8 @@ def _(BATCHES, mo):
 
 @app.cell(hide_code=True)
 def _(costs, gap, make_algorithm, mo, play_all, size):
-    private = make_algorithm("Batched-Lap-EXP3", epsilon=1 / size.value)
-    games = play_all(["EXP3", make_algorithm("EXP3-tau", batch_size=size.value), private], gap.value, costs.value)
+    noisy = make_algorithm("Batched-Lap-HTINF", epsilon=1 / size.value)
+    games = play_all(["EXP3", make_algorithm("EXP3-tau", batch_size=size.value), noisy], gap.value, costs.value)
     words = "; ".join(
         f"{name} {one.policy_regret[:, -1].mean():,.0f} ({one.switches[:, -1].mean():,.0f} changes)"
         for name, one in games.items()
@@ -129,12 +130,13 @@ def _(guess, mo):
     mo.stop(guess.value is None)
     mo.md(r"""
     (The regret here is **policy regret**: against playing one arm throughout, which never pays for a change. The
-    guarantee of EXP3-tau comes from its own draws; Batched-Lap-EXP3 is played at $\varepsilon = 1 / \tau$.)
+    guarantee of EXP3-tau comes from its own draws; Batched-Lap-HTINF is played at $\varepsilon = 1 / \tau$.)
 
     Find out, and write down:
 
     1. With gap 0.3 and costs, which batch size is best for EXP3-tau? Which one with gap 0.1? Which one without costs?
-    2. Why does Batched-Lap-EXP3 change its arm in nearly every batch, and EXP3-tau less and less?
+    2. With gap 0.3, at which epsilon does Batched-Lap-HTINF lose least, with costs and without? Is it the noise that
+       helps, or the batches? (EXP3-tau has the same batches.)
     3. A batch size is chosen before the game. What would you choose if you knew neither the gap nor the gains?
     """)
     return
@@ -142,6 +144,9 @@ def _(guess, mo):
 
 @app.cell(hide_code=True)
 def _(mo):
+    mo.stop(mo.app_meta().mode == "run", mo.md("*Read-only: the task is in `dp-bandit lab switching-costs`.*"))
+    from dp_bandit_envs.course.checks.check_switching import check_best_batch
+
     mo.md(r"""
     ## Task: the best batch, in the worst case
 
@@ -151,10 +156,11 @@ def _(mo):
 
     $$\text{regret}(\tau) \le 2 \sqrt{(e - 1)\, \tau\, T K \ln K} + T / \tau.$$
 
-    Write the $\tau$ at which this is least: a number, which need not be whole. (Open the lab with
-    `dp-bandit lab switching-costs` to edit; a read-only page does not let you.)
+    Write the $\tau$ at which this is least: a number, which need not be whole.
+
+    A loop that never ends is stopped by the yellow square at the bottom right, marimo's stop button.
     """)
-    return
+    return (check_best_batch,)
 
 
 @app.cell

@@ -19,7 +19,7 @@ def _():
     from dp_bandit_envs.audits.gallery import LESSONS
     from dp_bandit_envs.course.arms_attack import TABLES, attack, neighbours
     from dp_bandit_envs.course.attack_pictures import counts_pictures, highest, losses_picture
-    from dp_bandit_envs.course.checks.check_attacker import check_accused, check_epsilon_bound, right
+    from dp_bandit_envs.course.checks.check_attacker import right
     from dp_bandit_envs.course.suspects import CONFIDENCE, GAMES, suspects_table, three_suspects
     from dp_bandit_envs.course.unannounced import leave_compiling_to_spinners
 
@@ -31,8 +31,6 @@ def _():
         LESSONS,
         TABLES,
         attack,
-        check_accused,
-        check_epsilon_bound,
         counts_pictures,
         exact_loss,
         highest,
@@ -218,6 +216,9 @@ def _(LESSONS, declared, exact_loss, fault, highest, losses_picture, mo):
 
 @app.cell(hide_code=True)
 def _(mo):
+    mo.stop(mo.app_meta().mode == "run", mo.md("*Read-only: the tasks are in `dp-bandit lab what-an-attacker-sees`.*"))
+    from dp_bandit_envs.course.checks.check_attacker import check_accused, check_epsilon_bound
+
     mo.md(r"""
     ## Task 1: a bound that you can trust
 
@@ -227,10 +228,11 @@ def _(mo):
     The whole statement may fail with probability 1 - confidence, so each of its two bounds with half of that.
 
     The lower bound for k hits in n games that fails with probability a is `beta.ppf(a, k, n - k + 1)` (0 for k = 0),
-    the upper one `beta.ppf(1 - a, k + 1, n - k)` (1 for k = n), with `from scipy.stats import beta`. (Open the lab with
-    `dp-bandit lab what-an-attacker-sees` to edit.)
+    the upper one `beta.ppf(1 - a, k + 1, n - k)` (1 for k = n), with `from scipy.stats import beta`.
+
+    A loop that never ends is stopped by the yellow square at the bottom right, marimo's stop button.
     """)
-    return
+    return check_accused, check_epsilon_bound
 
 
 @app.cell
@@ -251,6 +253,7 @@ def _(check_epsilon_bound, epsilon_bound):
 
 @app.cell(hide_code=True)
 def _(CONFIDENCE, GAMES, mo):
+    mo.stop(mo.app_meta().mode == "run")
     your_number = mo.ui.number(start=0, stop=100_000, value=1, step=1, label="your number")
     mo.vstack(
         [

@@ -15,7 +15,6 @@ def _():
     import numpy as np
 
     from dp_bandit_envs import make_algorithm, simulate
-    from dp_bandit_envs.course.checks.check_bandits import check_regret, check_six_rounds
     from dp_bandit_envs.course.hand_game import new_payments, scoreboard, six_rounds
     from dp_bandit_envs.course.mind_reader import MindReader
     from dp_bandit_envs.course.unannounced import leave_compiling_to_spinners
@@ -42,8 +41,6 @@ def _():
         MindReader,
         OPPONENTS,
         TRIALS,
-        check_regret,
-        check_six_rounds,
         make_algorithm,
         math,
         mo,
@@ -101,6 +98,9 @@ def _(get_pulled, mo, payments, scoreboard):
 
 @app.cell(hide_code=True)
 def _(mo, six_rounds):
+    mo.stop(mo.app_meta().mode == "run", mo.md("*Read-only: the tasks are in `dp-bandit lab what-is-a-bandit`.*"))
+    from dp_bandit_envs.course.checks.check_bandits import check_regret, check_six_rounds
+
     mo.md(f"""
 ## Task 1: a regret by hand
 
@@ -109,10 +109,9 @@ somebody else. The player got the numbers in bold, and never saw the others.
 
 {six_rounds()}
 
-What is the regret? Type it in place of `None`, and press Ctrl + Enter (on a Mac, ⌘ + Enter) to run the cell. (A
-read-only page does not let you; open the lab with `dp-bandit lab what-is-a-bandit`.)
+What is the regret? Type it in place of `None`, and press Ctrl + Enter (on a Mac, ⌘ + Enter) to run the cell.
 """)
-    return
+    return check_regret, check_six_rounds
 
 
 @app.cell
@@ -260,10 +259,13 @@ def _(BanditEnv, LEARNERS, MindReader, mo, second_guess, simulate):
 
 @app.cell(hide_code=True)
 def _(mo):
+    mo.stop(mo.app_meta().mode == "run")
     mo.md("""
     ## Task 2: regret of any game
 
     Write the regret of one game as a function.
+
+    A loop that never ends is stopped by the yellow square at the bottom right, marimo's stop button.
     """)
     return
 

@@ -156,11 +156,13 @@ def _(guess, mo):
 
 @app.cell(hide_code=True)
 def _(mo):
+    mo.stop(mo.app_meta().mode == "run", mo.md("*Read-only: the task is in `dp-bandit lab your-own-agent`.*"))
     mo.md(r"""
     ## Task: beat greedy
 
-    The next cell holds greedy. Change it until it wins. (Open the lab with `dp-bandit lab your-own-agent` to edit; a
-    read-only page does not let you.)
+    The next cell holds greedy. Change it until it wins.
+
+    A loop that never ends is stopped by the yellow square at the bottom right, marimo's stop button.
 
     - `State` is what the agent remembers: arrays and numbers. A number that changes is an array of length 1.
     - `select(state, rng)` returns an arm; all random numbers come from `rng`.
@@ -213,17 +215,17 @@ def _(FunctionalAgent, Functions, NamedTuple, np):
 
 @app.cell(hide_code=True)
 def _(mo):
-    read_only = mo.app_meta().mode == "run"  # of a lecture: strangers then write no files here
-    check_now = mo.ui.run_button(label="Check my agent", disabled=read_only)
-    file_name = mo.ui.text(label="Name of the file", value="my_agent", disabled=read_only)
-    save_now = mo.ui.run_button(label="Save it for the tournament", disabled=read_only)
+    mo.stop(mo.app_meta().mode == "run")  # a lecture: strangers then write no files here
+    check_now = mo.ui.run_button(label="Check my agent")
+    file_name = mo.ui.text(label="Name of the file", value="my_agent")
+    save_now = mo.ui.run_button(label="Save it for the tournament")
     mo.vstack([check_now, mo.hstack([file_name, save_now], justify="start", wrap=True)])
-    return check_now, file_name, read_only, save_now
+    return check_now, file_name, save_now
 
 
 @app.cell(hide_code=True)
-def _(MyAgent, check_now, check_own_agent, mo, read_only):
-    mo.stop(read_only or not check_now.value, mo.md("*Press the first button when your agent is ready.*"))
+def _(MyAgent, check_now, check_own_agent, mo):
+    mo.stop(not check_now.value, mo.md("*Press the first button when your agent is ready.*"))
     with mo.status.spinner(title="Compiling your agent, then 1,000 games: about 10 seconds"):
         checked = check_own_agent(MyAgent)
     mo.vstack([checked])
@@ -231,10 +233,10 @@ def _(MyAgent, check_now, check_own_agent, mo, read_only):
 
 
 @app.cell(hide_code=True)
-def _(MyAgent, Path, file_name, mo, read_only, save_now, save_submission):
-    submissions = "submissions" if read_only else Path("submissions").resolve()
+def _(MyAgent, Path, file_name, mo, save_now, save_submission):
+    submissions = Path("submissions").resolve()
     mo.stop(
-        read_only or not save_now.value,
+        not save_now.value,
         mo.md(
             f"*The file goes to the folder `{submissions}`, and holds the whole cell above. The tournament's games are"
             " others: 5 arms, 2,000 rounds, and five kinds of opponents. Make shares of `horizon`, not numbers of"

@@ -111,9 +111,41 @@ def last_sum(items, epsilon, rng):
     return private_sums(items, epsilon, rng)[-1]
 
 
+def exact_after_32_items(items, epsilon, rng):
+    return np.concatenate([private_sums(items, epsilon, rng)[:32], np.cumsum(items)[32:]])
+
+
+def exact_steps_after_32_items(items, epsilon, rng):
+    sums = private_sums(items, epsilon, rng)
+    return np.concatenate([sums[:32], sums[:32][-1] - items[:32].sum() + np.cumsum(items)[32:]])
+
+
+def exact_for_many_items(items, epsilon, rng):
+    return private_sums(items, epsilon, rng) if len(items) <= 32 else np.cumsum(items)
+
+
+def exact_for_a_hundred_items(items, epsilon, rng):
+    return private_sums(items, epsilon, rng) if len(items) != 100 else np.cumsum(items)
+
+
+def noise_used_again(items, epsilon, rng):
+    few = private_sums(np.zeros(min(len(items), 64)), epsilon * 7 / 12, rng)
+    return np.cumsum(items) + np.resize(few, len(items))
+
+
+def always_six_levels(items, epsilon, rng):
+    return private_sums(items, epsilon * len(items).bit_length() / 6, rng)
+
+
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
+        (exact_after_32_items, "The sum of items 1 to 33 of 100 can be read"),
+        (exact_steps_after_32_items, "Item 33 of 100 can be read"),
+        (exact_for_many_items, "No noise is drawn"),
+        (exact_for_a_hundred_items, "No noise is drawn"),
+        (noise_used_again, "The sum of items 2 to 65 of 100 can be read"),
+        (always_six_levels, "loses at least 1.17 about item 1 of 100"),
         (noise_of_one_node, "lose 5 about item 1; at most 1"),
         (levels_by_ln, "lose 1.46 about item 1"),
         (redrawn, "drawn anew each time"),
@@ -176,6 +208,32 @@ def tree(base, order, ahead):
 @pytest.mark.parametrize("base", [2, 64])
 def test_trees_of_other_shapes_pass(base):
     assert check_private_sums(tree(base, 0, True)).passed
+
+
+def by_subtraction(items, epsilon, rng):
+    """Return sums by a tree with four children to a node; three of them are their parent without the fourth."""
+    horizon = len(items)
+    height = 1
+    while 4**height <= horizon:
+        height += 1
+    spans = [(start, 4**level) for level in range(height) for start in range(0, horizon + 1 - 4**level, 4**level)]
+    noise = dict(zip(spans, rng.laplace(scale=height / epsilon, size=len(spans)), strict=True))
+    released = np.cumsum(items)
+    for t in range(1, horizon + 1):
+        start = 0
+        for length in (4**level for level in reversed(range(height))):
+            children = (t - start) // length
+            if children == 3 and (start, 4 * length) in noise:
+                released[t - 1] += noise[start, 4 * length] - noise[start + 3 * length, length]
+            else:
+                released[t - 1] += sum(noise[start + child * length, length] for child in range(children))
+            start += children * length
+    return released
+
+
+@pytest.mark.filterwarnings("error")
+def test_sums_that_subtract_nodes_pass():
+    assert check_private_sums(by_subtraction).passed
 
 
 @pytest.mark.slow

@@ -52,6 +52,16 @@ def test_a_broken_function_is_described(function, said):
     assert said in words(call, function, 2.0)
 
 
+def test_a_loop_that_the_stop_button_ends_is_no_answer():
+    """The button raises KeyboardInterrupt in the notebook, which a check lets through, so that its cell stops."""
+
+    def endless(epsilon):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        call(endless, 2.0)
+
+
 def test_a_function_cannot_change_what_it_is_given():
     given = np.zeros(3)
     assert call(lambda gains: gains.__iadd__(1).sum(), given) == 3

@@ -101,15 +101,16 @@ def check_private_sums(private_sums: Any) -> str:
     """Check private running sums by the exact privacy loss of what was written, for any way to combine Laplace draws.
 
     The function gets draws chosen here, one after the other, which shows how each draw enters each sum; the loss of an
-    item is the least change of the draws that hides it. Accepted are trees of any shape whose noise is not much larger
-    than that of the binary tree.
+    item is the least change of the draws that hides it. That is exact for up to 32 items; for 100 and 4,095, what can
+    be read and what is lost about the first item are bounds from below. Accepted are trees of any shape whose noise is
+    not much larger than that of the binary tree.
 
     Rate of false alarms: 0.
 
     Args:
         private_sums: `private_sums(items, epsilon, rng)`, what the student wrote.
     """
-    for horizon in (SMALL, 6, 1):
+    for horizon in (SMALL, 6, 1, *LONG):
         _check_sums(private_sums, horizon)
     losses = {(horizon, epsilon): _loss(private_sums, horizon, epsilon) for horizon, epsilon in LOSS_CASES}
     refuted = {case: loss for case, loss in losses.items() if loss[0] > case[1] * (1 + TOLERANCE)}
@@ -123,8 +124,7 @@ def check_private_sums(private_sums: Any) -> str:
         )
     for (horizon, epsilon), (loss, item, draws) in refuted.items():
         raise WrongAnswer(_what_is_lost(horizon, epsilon, loss, item, draws))
-    sums = _play(private_sums, np.zeros(LARGE), 1.0, ScriptedDraws(after=1.0))
-    most_noise = float(np.abs(sums).max())
+    most_noise = max(_noise_of_long(private_sums, horizon) for horizon in LONG)
     if most_noise > MOST_NOISE:
         raise WrongAnswer(
             f"It is private, but noisy: for {LARGE:,} items and epsilon = 1, the scales of the draws in one sum add up"
@@ -134,6 +134,7 @@ def check_private_sums(private_sums: Any) -> str:
     return f"All sums together lose at most {most:.3g} epsilon about an item, and a sum has the noise of few nodes."
 
 
+LONG = (100, LARGE)
 POWERS = (2, 4, 32)
 LOSS_CASES = [(SMALL, 1.0), (SMALL, 0.5), (20, 1.0), *((power, 1.0) for power in POWERS), (1, 1.0)]
 
@@ -184,6 +185,40 @@ def _check_sums(private_sums: Any, horizon: int) -> None:
         raise WrongAnswer(
             "The scales or the number of the draws depend on the items, so the noise itself gives them away."
         )
+
+
+def _noise_of_long(private_sums: Any, horizon: int) -> float:
+    """Return the most noise of a sum if every draw is 1 scale; refuse what can be read, and a loss above 1 for item 1.
+
+    Three plays show the sums whose noise is the same, and those whose noise is one draw alone, times the same c in each
+    play. Such sums of different draws together lose the sum of 1 / |c| about item 1, whatever else is released.
+    """
+    zeros, silent = np.zeros(horizon), ScriptedDraws()
+    _play(private_sums, zeros, 1.0, silent)
+    known = np.random.default_rng(0).uniform(1, 2, (2, len(silent.scales)))
+    plays = [_play(private_sums, zeros, 1.0, ScriptedDraws(row, after=1.0)) for row in (known[0], known[1], ())]
+    noise = np.column_stack(plays)
+    _, kind_of = np.unique(np.round(np.vstack([np.zeros(3), noise]), 9), axis=0, return_inverse=True)
+    seen: dict[int, int] = {}
+    for t, each in enumerate(kind_of.ravel().tolist()):
+        if each in seen:
+            first = seen[each] + 1
+            which = f"Item {t}" if first == t else f"The sum of items {first} to {t}"
+            raise WrongAnswer(f"{which} of {horizon:,} can be read from your sums: no noise is left on it.")
+        seen[each] = t
+    with np.errstate(divide="ignore", invalid="ignore"):  # 0 where draws cancel, which is no single one
+        factors = noise[:, :2] / noise[:, 2:]
+    order = np.argsort(known[0])
+    draw = order[np.searchsorted(known[0][order], factors[:, 0] - 1e-9).clip(max=len(order) - 1)]
+    alone = np.abs(known[:, draw].T - factors).max(axis=1) < 1e-9
+    widths = dict(zip(draw[alone].tolist(), np.abs(noise[alone, 2]).tolist(), strict=True))
+    loss = sum(1 / width for width in widths.values())
+    if loss > 1 + TOLERANCE:
+        raise WrongAnswer(
+            f"It is private for {SMALL} items, but loses at least {loss:.3g} about item 1 of {horizon:,}; at most 1 is"
+            " allowed. In how many draws is that item now, and what does each of them cost?"
+        )
+    return float(np.abs(noise[:, 2]).max())
 
 
 def _loss(private_sums: Any, horizon: int, epsilon: float) -> tuple[float, int, int]:

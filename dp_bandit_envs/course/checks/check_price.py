@@ -7,6 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from dp_bandit_envs.course.checking import WrongAnswer, call, graded, number, only_rounded
+from dp_bandit_envs.course.scripted_draws import ScriptedDraws
 from dp_bandit_envs.protocols import FloatArray
 
 CASES: Final = ((1, 1.0), (10, 1.0), (1, 0.5), (10, 0.1), (7, 4.0), (100, 2.0))
@@ -36,12 +37,23 @@ MISTAKES: Final[tuple[tuple[Callable[[int, float], float], str], ...]] = (
 )
 """Formulas that students write, and what to say about each."""
 DRAWS: Final = 5_000
-SETTINGS: Final = ((1.0, (0.0, 1.0, 1.0, 0.5)), (0.2, (1.0, 0.4)), (2.0, (0.3, 0.4)))
-"""Epsilons and gains with which the release is called `DRAWS` times each; in the last one no gain is near 0 or 1."""
+SETTINGS: Final = (
+    (1.0, (0.0, 1.0, 1.0, 0.5)),
+    (0.2, (1.0, 0.4)),
+    (2.0, (0.3, 0.4)),
+    (1.0, (0.5, 0.5, 0.5)),
+    (0.5, (0.0, 0.0)),
+    (2.0, (1.0,)),
+)
+"""Epsilons and gains with which the release is called `DRAWS` times each; in the last three all gains are equal."""
 FAR: Final = 0.08
 """How far the mean size of the noise may be from the scale, as a share of it."""
 APART: Final = 0.035
 """How far the share of draws below any value may be from that of Laplace noise."""
+REACH: Final = 6.0
+"""How many scales the largest of `DRAWS` draws has to reach."""
+FAR_OUT: Final = 30.0
+"""A draw of `rng.laplace` that is tried, in scales."""
 
 
 @graded
@@ -79,27 +91,31 @@ def check_noise_scale(noise_scale: Any) -> str:
 def check_release(release: Any, seed: int = 0) -> str:
     """Check by its draws that a release is the average with Laplace noise of scale 1 / (n epsilon).
 
-    In each of three settings, of 5,000 draws of noise x:
+    In each of six settings, of 5,000 draws of noise x:
 
     - The mean of |x| / b is within 8 % of 1: it is a sum of 5,000 exponential variables, and by Chernoff's bound,
       P(beyond a share r above) <= exp(-5000 (r - ln(1 + r))) < 2.6e-7, and below is less likely.
     - The distribution of x / b is within .035 of Laplace's everywhere: by the inequality of Dvoretzky, Kiefer,
       Wolfowitz and Massart, P(beyond) <= 2 exp(-2 5000 .035^2) < 9.6e-6.
+    - The largest |x| / b reaches 6, so that noise cut at 4 or 5 scales is found: P(not) = (1 - e^-6)^5000 < 4.2e-6.
+    - No release comes more than six times and twice as often as any other, so that an answer without noise at times is
+      found; with noise of 53 bits, or rounded to a grid, P(yes) < 1e-12.
 
-    A false alarm for a right solution: at most 3.1e-5 in all; nothing else in the check is random.
+    A false alarm for a right solution: at most 8.5e-5 in all. One draw of `rng.laplace` far out is not random.
 
     Args:
         release: The student's function of gains, epsilon and rng.
         seed: The seed of the numbers that it gets.
     """
     for epsilon, gains in SETTINGS:
-        noise = draws(release, np.array(gains), epsilon, seed)
+        at = f"With the gains {list(gains)} at epsilon = {epsilon:g}"
+        noise = draws(release, np.array(gains), epsilon, seed, at)
         scale = 1 / (len(gains) * epsilon)
-        at = f"With {len(gains)} gains at epsilon = {epsilon:g}"
         size = float(np.abs(noise).mean()) / scale
         check_centre(noise, size * scale, at)
         sized = abs(size - 1) <= FAR
         if sized and distance_from_laplace(noise / scale) <= APART:
+            check_ends(release, np.array(gains), epsilon, float(np.abs(noise).max()) / scale, at)
             continue
         if depends_on_gains(release, np.array(gains), epsilon, seed):
             raise WrongAnswer(
@@ -115,8 +131,8 @@ def check_release(release: Any, seed: int = 0) -> str:
     return "It has the right mean, and noise of the right size and shape, at each epsilon tried."
 
 
-def draws(release: Any, gains: FloatArray, epsilon: float, seed: int) -> FloatArray:
-    """Return the noise of many releases; two from equal generators have to be equal."""
+def draws(release: Any, gains: FloatArray, epsilon: float, seed: int, at: str) -> FloatArray:
+    """Return the noise of many releases; two from equal generators have to be equal, and others rarely are."""
     first, second = (number(call(release, gains, epsilon, np.random.default_rng(seed)), "A release") for _ in range(2))
     if first != second:
         raise WrongAnswer("Two releases from the same rng differ: take all random numbers from rng.")
@@ -124,10 +140,32 @@ def draws(release: Any, gains: FloatArray, epsilon: float, seed: int) -> FloatAr
     released = np.array([number(call(release, gains, epsilon, rng), "A release") for _ in range(DRAWS)])
     if np.ptp(released) == 0:
         where = "has no noise" if math.isclose(released[0], gains.mean()) else "is always the same number"
-        raise WrongAnswer(f"The release {where}. What may an attacker learn who knows all gains but one?")
+        raise WrongAnswer(f"{at}, the release {where}. What may an attacker learn who knows all gains but one?")
     if {released.min(), released.max()} & {0.0, 1.0}:
         raise WrongAnswer("Releases are cut at 0 or 1. That stays private, but is wrong on average: leave them uncut.")
+    second, most = np.sort(np.unique(released, return_counts=True)[1])[-2:]
+    if most > 2 * second + 6:
+        raise WrongAnswer(
+            f"{at}, {most} of {DRAWS:,} releases are the very same number: was the noise left out? Noise that is"
+            " missing in some calls protects nobody in these."
+        )
     return np.asarray(released - gains.mean(), dtype=float)
+
+
+def check_ends(release: Any, gains: FloatArray, epsilon: float, reach: float, at: str) -> None:
+    """Refuse noise that is cut: by how far its draws reach, and by a draw far out, if `rng.laplace` is what it uses."""
+    if reach >= REACH:
+        try:
+            far = number(call(release, gains, epsilon, ScriptedDraws(after=FAR_OUT))) - float(gains.mean())
+        except WrongAnswer:
+            return  # it gets its noise in another way
+        reach = abs(far) * len(gains) * epsilon
+        if reach > 0.9 * FAR_OUT:
+            return
+    raise WrongAnswer(
+        f"{at}, the noise is cut off at {reach:.2g} times its scale. Then there are releases that one value of a gain"
+        " makes possible and another one does not, and no epsilon covers that. Laplace noise has no end."
+    )
 
 
 def check_centre(noise: FloatArray, size: float, at: str) -> None:
