@@ -22,6 +22,7 @@ from dp_bandit_envs.metrics import mean_and_standard_error, median_and_tail, med
 from dp_bandit_envs.plots.curves import Curve, Panel
 from dp_bandit_envs.plots.curves_plot import ROUND, curves_figure
 from dp_bandit_envs.plots.figure_bytes import as_bytes
+from dp_bandit_envs.privacy.levels import CONVENTION
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -85,7 +86,9 @@ def produce(
     written.append(folder.write_again("numbers.json", numbers))
     what = in_words(view.measure)
     console.print(
-        f"{what} after the last round: {view.centre} (median / 99 % quantile)", highlight=False, style="italic"
+        f"{what} after the last round: {view.centre} (median / 99 % quantile); {CONVENTION}",
+        highlight=False,
+        style="italic",
     )
     console.print(_regret_table(results[0], view, console.width))
     console.print("The report explains why each guarantee holds.", highlight=False)

@@ -14,6 +14,7 @@ from dp_bandit_envs.experiments.privacy_levels import level_in, units_of
 from dp_bandit_envs.experiments.reproduction import AS_IN_2017, Numbers, View
 from dp_bandit_envs.metrics import gini_below_and_above, mean_and_standard_error, median_and_tail, median_of_means
 from dp_bandit_envs.privacy.data_units import UNITS
+from dp_bandit_envs.privacy.levels import CONVENTION
 from dp_bandit_envs.protocols import FloatArray
 
 EXTREMES = "least to greatest"
@@ -54,7 +55,7 @@ def report_md(
     for one in results:
         where = f", {one.experiment.name}" if len(results) > 1 else ""
         parts.append(f"## {in_words(view.measure)} after the last round{where}\n\n{_regrets(one, view)}")
-    parts.append(f"## Privacy guarantees\n\n{_guarantees(results)}\n\n{ABOUT_GUARANTEES}")
+    parts.append(f"## Privacy guarantees: {CONVENTION}\n\n{_guarantees(results)}\n\n{ABOUT_GUARANTEES}")
     if claims:
         rows = [(claim.says, claim.seen, claim.answer) for claim in claims]
         head = (f"{view.claimed_by[0].lower()}{view.claimed_by[1:]} says", "seen here", "holds?")
@@ -175,7 +176,7 @@ def _regrets(results: Results, view: View) -> str:
     head = (
         "game",
         "algorithm",
-        "guarantee",
+        f"guarantee ({CONVENTION})",
         "trials",
         "median of means",
         f"its interval ({level:.3f})",
@@ -207,21 +208,19 @@ def _guarantees(results: Sequence[Results]) -> str:
         units = units_of([one.experiment])
         for panel in one.experiment.panels:
             game = one.experiment.game(panel)
-            t = game.horizon
             for algorithm in one.experiment.players(panel):
                 holds = algorithm.guarantee_in(game)
                 claimed = algorithm.paper_guarantee_in(game)
-                at = f"{holds.epsilon_at(t**-2):.4g} at delta = T^-2" if holds.rho is not None and t > 1 else ""
                 paper = f"{claimed.epsilon:.6g}" + (f", delta = {claimed.delta:.2g}" if claimed.delta else "")
                 paper = paper if algorithm.reference else ""
                 of_units = [units.get(unit, {}).get(algorithm.name, "") for unit in UNITS]
-                row = (algorithm.name, f"{holds.epsilon:.6g}", *of_units, at, paper, str(holds))
+                row = (algorithm.name, str(level_in(game, algorithm)), *of_units, paper, str(holds))
                 rows.setdefault(row, []).append(panel.title)
                 games[algorithm.name] = games.get(algorithm.name, 0) + 1
     cells = [
         (*row[:-1], "all" if len(titles) == games[row[0]] else "; ".join(dict.fromkeys(titles)), row[-1])
         for row, titles in rows.items()
     ]
-    head = ("algorithm", "epsilon", *FOR_UNITS, "by zCDP", "the paper's figure", "games", "guarantee and reason")
+    head = ("algorithm", "guaranteed", *FOR_UNITS, "the paper's figure", "games", "guarantee and reason")
     kept = [index for index, title in enumerate(head) if title not in FOR_UNITS or any(row[index] for row in cells)]
     return table([head[index] for index in kept], [[row[index] for index in kept] for row in cells])

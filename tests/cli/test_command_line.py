@@ -515,7 +515,7 @@ def test_list_names_everything_there_is_in_80_columns(dp_bandit, monkeypatch, co
     assert max(map(len, lines)) <= 80 and len(lines) < 90
     row = {line.split()[0]: line for line in lines if line.startswith("  ")}
     assert " eps 1 " in row["DP-EXP3-Lap"] and " (no privacy) " in row["UCB"]
-    assert " eps 1.436, delta 1.46e-11 " in row["EXP3-tau"]
+    assert " eps 0.851, delta 1e-06 " in row["EXP3-tau"]
 
 
 def test_what_is_listed_can_be_shown(dp_bandit):
