@@ -311,3 +311,36 @@ def test_noise_for_today_costs_less_than_the_papers(tmp_path):
         )
         assert paper.value - 4 * paper.error > own.value + 4 * own.error
         assert gaussian.value + 4 * gaussian.error < 1.5
+
+
+def test_the_numbers_of_the_page_are_those_of_the_claims():
+    """Ratios of external regret, exponents beside the paper's, and from which T on privacy is nearly free."""
+    found, judged = figure_price.numbers(*results()), claims(*results())
+    assert found["ratio/AS-EXP2, arms/1048576"]["mean"] == pytest.approx(2.0, rel=0.01)
+    assert found[f"ratio/{setup.SMALLEST}, arms/4096"]["mean"] == pytest.approx(2.4, rel=0.01)
+    for price, one in judged[0].statistic.ends.items():
+        assert found[f"ratio/{price}/{2**20}"] == {"mean": one.value, "error": one.error}
+    row = judged[8].statistic
+    for price, each in row.regret.items():
+        for quantity, power in each.items():
+            entry = found[f"exponent/{price}/{quantity}"]
+            assert (entry["mean"], entry["paper"]) == (power.measured.value, power.paper)
+    assert found["exactly free"] == {"d = 10": 2**15, "d = 100": 2**19}
+    assert found["nearly free/DP-FTRL, ball"]["from"] == 2**10
+    # No bound is known for today's noise.
+    assert found[f"nearly free/{setup.OWN}, ball"]["by bound"] == math.inf
+
+
+def test_the_previous_best_is_drawn_and_noise_on_each_round_is_a_baseline():
+    lines = {price.private: price for price in setup.PANELS["experts"]}
+    assert lines["DP-Hedge"] == ("DP-Hedge", "Hedge", MANY) and MANY.hard(2**14) == EXPERTS.hard(2**14)
+    said = claims(*results())[4].says
+    assert "DP-Hedge for experts, of the order of table 1's previous best, sqrt(T ln N) / epsilon" in said
+    assert "(Noisy-Hedge, a baseline)" in said and "best before the paper" not in said
+    assert [row.before for row in ROWS] == [
+        "sqrt(T ln N) / epsilon",
+        "sqrt(N T) / epsilon",
+        "sqrt(N T) / epsilon",
+        "T^(2/3) / epsilon",
+        "N T^(2/3) / epsilon",
+    ]

@@ -11,6 +11,7 @@ from dp_bandit_envs.experiments.figure_price import price_free as free
 from dp_bandit_envs.experiments.figure_price import price_many as many
 from dp_bandit_envs.experiments.figure_price import price_words as words
 from dp_bandit_envs.experiments.figure_price.price_numbers import Estimate
+from dp_bandit_envs.experiments.figure_price.price_numbers import over_horizon as ratios_over_horizon
 from dp_bandit_envs.experiments.figure_price.price_setup import COINS, FRESH, GAUSSIAN, OWN, PANELS, PAPER, Price
 from dp_bandit_envs.experiments.verdicts import judged
 
@@ -49,7 +50,7 @@ def numbers(
     """Return what the page quotes: ratios of regrets, from which T on privacy is nearly free, exponents."""
     found: dict[str, Mapping[str, float]] = {}
     for price in (price for prices in PANELS.values() for price in prices):
-        for length, ratio in free.over_horizon(over_horizon, price).items():
+        for length, ratio in ratios_over_horizon(over_horizon, price).items():
             found[f"ratio/{price}/{length}"] = _plain(ratio)
     for name in LEADERS:
         nearly, _ = free.nearly_free(over_horizon, _of(name))
