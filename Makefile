@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 LOWEST := .venv-lowest
 
-.PHONY: figure-1 quick test test-slow test-lowest lint bench docs docs-links clean
+.PHONY: figure-1 quick test test-slow test-lowest lint bench reproductions docs docs-links clean
 
 figure-1: $(VENV)/.base
 	$(BIN)/dp-bandit reproduce figure-1 --out results/figure-1
@@ -39,6 +39,13 @@ lint: $(VENV)/.test
 
 bench: $(VENV)/.bench
 	$(BIN)/python -m tests.benchmarks
+
+# Plays all reproductions, about ten minutes, and puts their numbers and pictures into the pages. Results of older code
+# are refused: remove results/ first.
+reproductions: $(VENV)/.base
+	for what in "figure-1" "figure-1 --epsilon 1" "figure-1 --epsilon 0.1" "figure-2 --modern" figure-modern figure-graph \
+		price-of-privacy; do $(BIN)/dp-bandit reproduce $$what || exit 1; done
+	$(BIN)/python docs/generators results
 
 # The site, in docs/_build/html/index.html; a warning is an error. `docs-links` asks whether others' pages are still there.
 docs: $(VENV)/.docs

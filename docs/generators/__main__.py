@@ -1,4 +1,7 @@
-"""Writes the pages without building the site: `python docs/generators`."""
+"""Writes the pages without building the site: `python docs/generators`.
+
+`python docs/generators results [NAME ...]` takes the numbers and pictures of reproductions from results, and no more.
+"""
 
 import sys
 from pathlib import Path
@@ -6,6 +9,11 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 if __name__ == "__main__":
-    from generators.pages import write_all
+    if sys.argv[1:]:
+        from generators.reproduction_pages import PAGES, remake
 
-    write_all()
+        remake(Path(sys.argv[1]), tuple(sys.argv[2:]) or PAGES)
+    else:
+        from generators.pages import write_all
+
+        write_all()

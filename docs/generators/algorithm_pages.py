@@ -9,7 +9,7 @@ import dp_bandit_envs
 from dp_bandit_envs import agents
 from dp_bandit_envs.algorithms import ALGORITHMS, Algorithm, make_algorithm
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
-from dp_bandit_envs.privacy.levels import level_of
+from dp_bandit_envs.privacy.levels import CONVENTION, level_of
 from generators import docstrings
 from generators.bounds import bound
 from generators.cards import contents, picture
@@ -61,7 +61,7 @@ def page(name: str, curve: str) -> str:
                 "for": SETTINGS[setting_of(name)],
                 "guarantee": "none"
                 if holds.model == "none"
-                else f"{level_of(holds, HORIZON)}, with its defaults in the game measured below",
+                else f"{level_of(holds)}, with its defaults in the game measured below ({CONVENTION})",
                 "privacy": model_of(holds),
                 "source": docstrings.escaped(algorithm.reference),
             }
@@ -115,7 +115,7 @@ def guarantee(name: str, algorithm: Algorithm, holds: PrivacyGuarantee, env: Any
     if holds.steps:
         lines.append("What it declares, layer by layer, with its defaults in the game measured below:")
         lines.append("\n".join(f"- {docstrings.prose(step)}" for step in holds.steps))
-    lines.append(f"In numbers: {docstrings.prose(holds.numbers())} ({docstrings.prose(holds.scope())}).")
+    lines.append(f"In numbers: {level_of(holds)} ({docstrings.prose(holds.scope())}).")
     declared = [f"`{one}`" for one in ("epsilon", "delta") if one in takes(name)]
     if can_be_calibrated(name):
         lines.append(
@@ -181,13 +181,13 @@ def index(names: list[str]) -> str:
         env = game_of(name)
         holds = algorithm.guarantee_in(env)
         env.close()
-        model = "none" if holds.model == "none" else f"{holds.model}, {level_of(holds, HORIZON)}"
+        model = "none" if holds.model == "none" else f"{holds.model}, {level_of(holds)}"
         paper = docstrings.escaped(algorithm.reference)
         rows.append(f"| [{name}]({slug(name)}.md) | {SETTINGS[setting_of(name)]} | {model} | {paper} |")
     lines = [
         "# All algorithms",
-        f"The guarantee is that of the defaults in the game measured on each page, T = {HORIZON:,}. Which to take is"
-        " said under [algorithms](/docs/algorithms.md).",
+        f"The guarantee is that of the defaults in the game measured on each page, T = {HORIZON:,}; {CONVENTION}."
+        " Which to take is said under [algorithms](/docs/algorithms.md).",
         "\n".join(["| algorithm | for | guarantee | source |", "| --- | --- | --- | --- |", *rows]),
         contents([slug(name) for name in names]),
     ]

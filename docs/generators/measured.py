@@ -81,10 +81,10 @@ def versions_of(name: str, env: Any) -> dict[str, Algorithm]:
     return found
 
 
-def label_for(key: str, name: str, holds: PrivacyGuarantee, rounds: int) -> str:
+def label_for(key: str, name: str, holds: PrivacyGuarantee) -> str:
     """Return a line's label: a calibrated algorithm's with its epsilon at the delta that it is measured at."""
     if key == name or holds.model == "none":
-        return label_of(name, [level_of(holds, rounds)])
+        return label_of(name, [level_of(holds)])
     delta = delta_of(name)
     epsilon = holds.epsilon_at(delta) if delta else holds.pure_epsilon
     return label_of(name, [Level(float(f"{epsilon:.3g}"), delta)])
@@ -97,7 +97,6 @@ def simulated(game: Measured, names: list[str], trials: int) -> str:
     if game.id == "DPBandit-Ball-v0":
         versions["AS-FTRL without noise"] = make_algorithm("AS-FTRL", epsilon=float("inf"))
         versions = {key: made for key, made in versions.items() if made.refusal(env) is None}
-    rounds = env.get_wrapper_attr("horizon")
     outcomes = simulate(
         game.id,
         versions,
@@ -112,7 +111,7 @@ def simulated(game: Measured, names: list[str], trials: int) -> str:
     for key, outcome in outcomes.items():
         name = key.partition(" at ")[0].removesuffix(" without noise")
         samples = getattr(outcome, game.measure)
-        label = label_for(key, name, outcome.guarantee, rounds)
+        label = label_for(key, name, outcome.guarantee)
         found[key] = [name, label, outcome.checkpoints.tolist(), np.round(samples, 2).tolist()]
     if "Uniform" not in found:
         # On points the centre earns nothing, so that its regret is what the best point earns.

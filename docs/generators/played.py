@@ -52,7 +52,7 @@ def played(id_: str, arguments: dict[str, Any], algorithm: tuple[str, dict[str, 
     name, parameters = algorithm
     env = Recorded(gym.make(id_, disable_env_checker=True, **arguments))
     made = make_algorithm(name, **parameters)
-    label = label_of(name, [level_of(made.guarantee_in(env), env.get_wrapper_attr("horizon"))])
+    label = label_of(name, [level_of(made.guarantee_in(env))])
     game = play(env, made, seed=SEED)
     totals = np.array([*env.totals, env.unwrapped.cumulative_gains])  # type: ignore[attr-defined]
     return Played(label, np.array(env.actions), totals, game.policy_regret, env.unwrapped)

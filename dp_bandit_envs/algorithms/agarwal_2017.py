@@ -55,7 +55,8 @@ def as_ftrl(
     printed, and the guarantee states what it really is: 2.885 epsilon on the ball and the cube for 2^16 rounds.
 
     Differs from the source in: noise for the distance of two gain vectors and for the number of nodes, instead of the
-        largest norm of one and ln T; the learning rate, which the paper leaves open.
+        largest norm of one and ln T; the first play, which uses no noise (algorithm 1, line 3 draws a noisy sum for it,
+        too, which is as private); the learning rate, which the paper leaves open.
     """
     epsilon = checks.epsilon(epsilon)
     delta = None if delta is None else checks.delta(delta)

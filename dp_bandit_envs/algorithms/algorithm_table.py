@@ -22,9 +22,9 @@ from dp_bandit_envs.algorithms.hu_2022 import dp_ts, lazy_dp_ts
 from dp_bandit_envs.algorithms.huang_2022 import htinf
 from dp_bandit_envs.algorithms.kairouz_2021 import dp_ftrl
 from dp_bandit_envs.algorithms.mishra_2015 import private_ucb
+from dp_bandit_envs.algorithms.noise_each_round import noisy_hedge
 from dp_bandit_envs.algorithms.ren_2020 import ldp_ucb_b, ldp_ucb_l
 from dp_bandit_envs.algorithms.sajed_2019 import dp_se
-from dp_bandit_envs.algorithms.thakurta_2013 import noisy_hedge
 from dp_bandit_envs.algorithms.thompson_1933 import ts
 from dp_bandit_envs.algorithms.tossou_2016 import dp_ucb, dp_ucb_bound, dp_ucb_int
 from dp_bandit_envs.algorithms.tossou_2017 import dp_exp3_lap, dp_lambda_lap, exp3_tau

@@ -8,7 +8,7 @@ from rich.console import Console
 from dp_bandit_envs.algorithms import make_algorithm
 from dp_bandit_envs.cli.show_command import HORIZON, KINDS, N_ARMS, WIDTH, first_line
 from dp_bandit_envs.comparison.asked_games import short_name
-from dp_bandit_envs.privacy.levels import level_of
+from dp_bandit_envs.privacy.levels import CONVENTION, level_of
 
 
 def show_all(console: Console) -> None:
@@ -21,9 +21,9 @@ def listed() -> list[str]:
     """Return the lines, none longer than 80 characters."""
     lines = ["Environments (DPBandit-...-v0)"]
     lines += [_line(short_name(name), "", 14, 0, first_line(thing)) for name, thing in KINDS["environment"]().items()]
-    lines += ["", f"Algorithms, with their default guarantees at K = {N_ARMS}, T = {HORIZON:,}"]
+    lines += ["", f"Algorithms, with their default guarantees at K = {N_ARMS}, T = {HORIZON:,};", CONVENTION]
     for name, maker in KINDS["algorithm"]().items():
-        level = level_of(make_algorithm(name).guarantee(n_arms=N_ARMS, horizon=HORIZON), HORIZON)
+        level = level_of(make_algorithm(name).guarantee(n_arms=N_ARMS, horizon=HORIZON))
         what = first_line(maker).partition(": ")[2]
         lines.append(_line(name, str(level), 18, 26, what))
     for kind in ("agent", "wrapper", "counter"):

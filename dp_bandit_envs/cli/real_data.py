@@ -63,7 +63,7 @@ def _that_protect_nobody(experiment: Experiment) -> list[str]:
     found: dict[str, None] = {}
     for game in described(experiment):
         for one in game["results"]:
-            levels = {"a round": one["epsilon"], **{f"a {unit}": level[0] for unit, level in one["units"].items()}}
+            levels = {"a round": one["level"][0], **{f"a {unit}": level[0] for unit, level in one["units"].items()}}
             what, worst = max(levels.items(), key=lambda pair: float(pair[1]))
             if float(worst) >= HARDLY:
                 level = "none" if one["model"] == "none" else f"{worst:.4g} for {what}"

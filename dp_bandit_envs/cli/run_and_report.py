@@ -14,7 +14,7 @@ from dp_bandit_envs.comparison.saving import write_tables
 from dp_bandit_envs.experiments.chunked_run import run
 from dp_bandit_envs.experiments.experiment import Experiment, Results
 from dp_bandit_envs.experiments.privacy_levels import labels_in, levels_in, units_of, words_of
-from dp_bandit_envs.experiments.report import in_words, report_md
+from dp_bandit_envs.experiments.report import in_words, numbers_json, report_md
 from dp_bandit_envs.experiments.reproduction import Reproduction, View
 from dp_bandit_envs.experiments.results_folder import ResultsFolder
 from dp_bandit_envs.experiments.specs import GameSpec
@@ -22,6 +22,7 @@ from dp_bandit_envs.metrics import mean_and_standard_error, median_and_tail, med
 from dp_bandit_envs.plots.curves import Curve, Panel
 from dp_bandit_envs.plots.curves_plot import ROUND, curves_figure
 from dp_bandit_envs.plots.figure_bytes import as_bytes
+from dp_bandit_envs.privacy.levels import CONVENTION
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -81,9 +82,13 @@ def produce(
     claims, notes = reproduction.claims(results), reproduction.notes(results)
     text = report_md(results, title=reproduction.title, command=command, view=view, notes=notes, claims=claims)
     written.append(folder.write_again("report.md", text))
+    numbers = numbers_json(results, view, reproduction.numbers(results))
+    written.append(folder.write_again("numbers.json", numbers))
     what = in_words(view.measure)
     console.print(
-        f"{what} after the last round: {view.centre} (median / 99 % quantile)", highlight=False, style="italic"
+        f"{what} after the last round: {view.centre} (median / 99 % quantile); {CONVENTION}",
+        highlight=False,
+        style="italic",
     )
     console.print(_regret_table(results[0], view, console.width))
     console.print("The report explains why each guarantee holds.", highlight=False)

@@ -21,7 +21,7 @@ from dp_bandit_envs.decisions import DECISION_SETS
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.registration import GAMES, IDS
 from dp_bandit_envs.privacy.counters import COUNTERS, make_counter
-from dp_bandit_envs.privacy.levels import level_of
+from dp_bandit_envs.privacy.levels import CONVENTION, level_of
 from dp_bandit_envs.privacy.mechanisms import MECHANISMS
 
 N_ARMS, HORIZON = 4, 2**18
@@ -197,8 +197,8 @@ def _of_algorithm(algorithm: Algorithm) -> dict[str, str]:
     games = _games_of(algorithm)
     return {
         **({"Games": games} if games else {}),
-        "Guarantee": f"with the defaults, {at}: {level_of(holds, HORIZON)}"
-        + ("" if holds.model == "none" else f"\n{holds.numbers()} ({holds.scope()})")
+        "Guarantee": f"with the defaults, {at}: {level_of(holds)} ({CONVENTION})"
+        + ("" if holds.model == "none" else f"\n{holds.scope()}")
         + ("" if holds == claimed else f"\n{paper}"),
         "It covers": holds.covers,
         "Layer by layer": "\n".join(holds.steps),

@@ -223,13 +223,18 @@ def comparison_of(configuration: Mapping[str, Any], arrays: Mapping[str, NDArray
                     algorithm=one["algorithm"],
                     name=one["name"],
                     asked=None if one["asked"] is None else float(one["asked"]),
-                    level=Level(float(one["epsilon"]), one["delta"]),
+                    level=_level(one["level"]),
                     model=one["model"],
                     covers=one["covers"],
                     guarantee=one["guarantee"],
-                    units={unit: Level(*map(float, level)) for unit, level in one["units"].items()},
+                    units={unit: _level(level) for unit, level in one["units"].items()},
                     rounds=arrays[f"{game['key']}/checkpoints"],
                     measures=Named(arrays, names),
                 )
             )
     return Comparison(tuple(entries), configuration)
+
+
+def _level(stored: Sequence[Any]) -> Level:
+    epsilon, delta, exact = stored
+    return Level(float(epsilon), delta, exact)

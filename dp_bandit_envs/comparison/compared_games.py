@@ -26,7 +26,7 @@ class Entry:
         algorithm: The algorithm, at whichever epsilon.
         name: The algorithm, with its epsilon where a comparison has several.
         asked: The epsilon that was asked for; None if the algorithm takes none, or has its own.
-        level: The guaranteed (epsilon, delta), by exact noise; epsilon is inf if nothing is guaranteed.
+        level: The guaranteed (epsilon, delta), as `level_of` shows it; epsilon is inf if nothing is guaranteed.
         model: `"local"`, `"central"` or `"none"`.
         covers: What the guarantee covers, such as `"arms"`.
         guarantee: The guarantee in words, with its reason.

@@ -80,7 +80,7 @@ def _over_epsilons(comparison: "Comparison", measure: str) -> list[Panel]:
             free = own[0].asked is None
             at = comparison.epsilons if free else [one.asked for one in own]
             last = [one.values(measure)[:, -1] for one in own]
-            exact = all(one.level == (one.asked, 0.0) for one in own)  # the axis says it
+            exact = all(one.level[:2] == (one.asked, 0.0) for one in own)  # the axis says it
             curve = _curve(name, own, at, last * len(at) if free else last)
             curves.append(curve._replace(label=name) if exact else curve)
         panels.append(Panel(title, curves))

@@ -64,7 +64,7 @@ def to_xarray(
             if entry.asked is not None and entry.asked != level:
                 continue
             cell = (row, names.index(entry.algorithm), place)
-            guaranteed["epsilon"][cell], guaranteed["delta"][cell] = entry.level
+            guaranteed["epsilon"][cell], guaranteed["delta"][cell] = entry.level[:2]
             words[cell] = entry.guarantee
             for measure in known:
                 if measure in entry.measures:

@@ -228,7 +228,7 @@ def _standing(title: str, entry: "Entry", measure: str, confidence: float, again
     last = _last(entry, measure)
     low, high = interval(last, confidence)
     median, ninety, ninety_nine = (float(value) for value in np.quantile(last, (0.5, 0.9, 0.99)))
-    epsilon, delta = entry.level
+    epsilon, delta, _ = entry.level
     mean, tied = float(last.mean()), against_best > 1 - confidence
     return Standing(title, entry.name, epsilon, delta, mean, low, high, median, ninety, ninety_nine, tied)
 

@@ -43,7 +43,7 @@ def summary_csv(entries: "Sequence[Entry]", measure: str) -> str:
         below, above = gini_below_and_above(values, middle.value)
         mean, error = mean_and_standard_error(values)
         columns = (middle.value, middle.low, middle.high, below, above, mean, error, *median_and_tail(values))
-        level = [f"{number:.10g}" for number in entry.level]
+        level = [f"{number:.10g}" for number in entry.level[:2]]
         for index, round_ in enumerate(entry.rounds):
             numbers = (f"{column[index]:.10g}" for column in columns)
             writer.writerow([entry.key, entry.name, *level, int(round_), entry.trials, *numbers])

@@ -10,6 +10,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.experiments.report import table as markdown_table
 from dp_bandit_envs.html_table import html_table
 from dp_bandit_envs.metrics import mean_and_standard_error, median_and_tail
+from dp_bandit_envs.privacy.levels import CONVENTION, WITH_EXACT_NOISE
 
 if TYPE_CHECKING:
     from dp_bandit_envs.comparison.compared_games import Entry
@@ -55,14 +56,16 @@ def wide_table(entries: "Sequence[Entry]", format: str, measure: str) -> str:
         guarantees = dict.fromkeys(_guarantee(entry) for entry in of.values())
         seen = [_mean_and_error(of[title].values(measure)[:, -1]) if title in of else "" for title in titles]
         rows.append([algorithm, " / ".join(guarantees), *seen])
-    return written(["algorithm", "guarantee", *titles], rows, format)
+    guarantee = "guarantee" if format == "csv" else f"guarantee ({CONVENTION})"
+    return written(["algorithm", guarantee, *titles], rows, format)
 
 
 def _guarantee(entry: "Entry") -> str:
     if entry.model == "none":
         return "none"
-    epsilon, delta = entry.level
-    parts = [f"epsilon {epsilon:.4g}", *([f"delta {delta:.3g}"] if delta else [])]
+    epsilon, delta, exact = entry.level
+    noise = f" {WITH_EXACT_NOISE}" if exact else ""
+    parts = [f"epsilon {epsilon:.4g}{noise}", *([f"delta {delta:.3g}"] if delta else [])]
     units = [f"epsilon {level.epsilon:.4g} for a {unit}" for unit, level in entry.units.items()]
     return ", ".join([*parts, *units, entry.model])
 
@@ -85,7 +88,7 @@ def _row(entry: "Entry", measure: str, several: bool, units: Sequence[str], *, e
     of_units = [f"{entry.units[unit].epsilon:.4g}" if unit in entry.units else "" for unit in units]
     what = "none" if entry.model == "none" else f"{entry.model}; {entry.covers}"
     numbers = [f"{value:.10g}" if exact else amount(float(value)) for value in (mean, error, median, tail)]
-    epsilon, delta = entry.level
+    epsilon, delta, _ = entry.level
     return [
         entry.title,
         entry.algorithm,

@@ -4,7 +4,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from dp_bandit_envs.privacy.data_units import UNITS, for_unit, rounds_of
-from dp_bandit_envs.privacy.levels import level_of
+from dp_bandit_envs.privacy.levels import Level, level_of
 
 if TYPE_CHECKING:
     from dp_bandit_envs.algorithms import Algorithm
@@ -34,9 +34,9 @@ def described(experiment: "Experiment") -> list[dict[str, Any]]:
 
 def _result(spec: "AlgorithmSpec", player: "Algorithm", game: "BanditEnv") -> dict[str, Any]:
     guarantee = player.guarantee_in(game)
-    level = level_of(guarantee, game.horizon)
+    level = level_of(guarantee)
     units = {
-        unit: list(map(_plain, level_of(for_unit(guarantee, unit), game.horizon)))
+        unit: _plain_level(level_of(for_unit(guarantee, unit)))
         for unit in UNITS
         if guarantee.model != "none" and rounds_of(guarantee, unit) is not None
     }
@@ -44,13 +44,16 @@ def _result(spec: "AlgorithmSpec", player: "Algorithm", game: "BanditEnv") -> di
         "name": player.name,
         "algorithm": spec.shown_as or player.name,
         "asked": None if spec.asked is None else _plain(spec.asked),
-        "epsilon": _plain(level.epsilon),
-        "delta": level.delta,
+        "level": _plain_level(level),
         "model": guarantee.model,
         "covers": guarantee.covers,
         "guarantee": str(guarantee),
         "units": units,
     }
+
+
+def _plain_level(level: Level) -> list[float | str]:
+    return [_plain(level.epsilon), level.delta, level.exact]
 
 
 def _plain(number: float) -> float | str:

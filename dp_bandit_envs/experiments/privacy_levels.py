@@ -12,7 +12,7 @@ from dp_bandit_envs.privacy.levels import Level, in_words, label_of, level_of
 
 def level_in(game: BanditEnv, algorithm: Algorithm) -> Level:
     """Return the level of an algorithm in a game."""
-    return level_of(algorithm.guarantee_in(game), game.horizon)
+    return level_of(algorithm.guarantee_in(game))
 
 
 def levels_in(experiment: Experiment, panel: GameSpec) -> dict[str, Level]:
@@ -34,7 +34,7 @@ def units_of(experiments: Iterable[Experiment]) -> dict[str, dict[str, str]]:
                 for algorithm in experiment.players(panel):
                     guarantee = algorithm.guarantee_in(game)
                     if guarantee.model != "none" and rounds_of(guarantee, unit) is not None:
-                        level = level_of(for_unit(guarantee, unit), game.horizon)
+                        level = level_of(for_unit(guarantee, unit))
                         found.setdefault(unit, {}).setdefault(algorithm.name, {})[level] = None
     return {unit: {name: in_words(levels) for name, levels in names.items()} for unit, names in found.items()}
 

@@ -1,18 +1,21 @@
 """The report of an experiment: the exact command, the results, the guarantees, and which claims hold."""
 
 import importlib.metadata
+import json
 import math
 import platform
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.experiments.claim import Claim, Note
 from dp_bandit_envs.experiments.experiment import Experiment, Results
 from dp_bandit_envs.experiments.privacy_levels import level_in, units_of
-from dp_bandit_envs.experiments.reproduction import AS_IN_2017, View
+from dp_bandit_envs.experiments.reproduction import AS_IN_2017, Numbers, View
 from dp_bandit_envs.metrics import gini_below_and_above, mean_and_standard_error, median_and_tail, median_of_means
 from dp_bandit_envs.privacy.data_units import UNITS
+from dp_bandit_envs.privacy.levels import CONVENTION
+from dp_bandit_envs.protocols import FloatArray
 
 EXTREMES = "least to greatest"
 FOR_UNITS = tuple(f"for a {unit}" for unit in UNITS)
@@ -52,7 +55,7 @@ def report_md(
     for one in results:
         where = f", {one.experiment.name}" if len(results) > 1 else ""
         parts.append(f"## {in_words(view.measure)} after the last round{where}\n\n{_regrets(one, view)}")
-    parts.append(f"## Privacy guarantees\n\n{_guarantees(results)}\n\n{ABOUT_GUARANTEES}")
+    parts.append(f"## Privacy guarantees: {CONVENTION}\n\n{_guarantees(results)}\n\n{ABOUT_GUARANTEES}")
     if claims:
         rows = [(claim.says, claim.seen, claim.answer) for claim in claims]
         head = (f"{view.claimed_by[0].lower()}{view.claimed_by[1:]} says", "seen here", "holds?")
@@ -60,6 +63,7 @@ def report_md(
     files = (
         "`results.npz`: raw arrays, named `panel/algorithm/measure`, shape (trials, checkpoints).\n"
         "`summary.csv`: one row for each panel, algorithm and checkpoint. `figure.png`, `figure.svg`: the figure.\n"
+        "`numbers.json`: these tables' numbers with all digits, and further ones that claims compare.\n"
         "`configuration.json`: everything that determines the numbers."
     )
     if len(results) > 1:
@@ -67,6 +71,37 @@ def report_md(
         files += f"\nNumbers and tables are in {folders}, one experiment each."
     parts.append(f"## Files\n\n{files}")
     return "\n\n".join(parts) + "\n"
+
+
+def numbers_json(results: Sequence[Results], view: View, more: Mapping[str, Numbers]) -> str:
+    """Return the numbers of a report, and more, as JSON: an entry a line, named `experiment/panel/algorithm`.
+
+    Args:
+        results: The raw numbers of each experiment; a single one is left out of the names.
+        view: How to show regret.
+        more: Further numbers, by name.
+    """
+    found: dict[str, Numbers] = {
+        f"{one.experiment.name + '/' if len(results) > 1 else ''}{panel.key}/{name}": _at_the_end(
+            one.regret(panel.key, name, view.measure)[:, -1]
+        )
+        for one in results
+        for panel in one.experiment.panels
+        for name in one.names_in(panel)
+    }
+    lines = []
+    for name, entry in {**found, **more}.items():
+        # JSON has no NaN, as the error of a single trial is.
+        plain = {key: value if math.isfinite(value) else None for key, value in entry.items()}
+        lines.append(f"{json.dumps(name)}: {json.dumps(plain)}")
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _at_the_end(last: FloatArray) -> Numbers:
+    mean, error = mean_and_standard_error(last)
+    median, tail = median_and_tail(last)
+    found = {"mean": mean, "error": error, "median": median, "tail": tail, "least": last.min(), "most": last.max()}
+    return {"trials": len(last), **{name: float(value) for name, value in found.items()}}
 
 
 def in_words(measure: str) -> str:
@@ -121,8 +156,7 @@ def _regrets(results: Results, view: View) -> str:
             middle = median_of_means(last)
             level = middle.confidence
             below, above = gini_below_and_above(last, middle.value)
-            mean, error = mean_and_standard_error(last)
-            median, tail = median_and_tail(last)
+            end = _at_the_end(last)
             bounds.append(_bound(algorithm, game, view))
             rows.append(
                 (
@@ -133,16 +167,16 @@ def _regrets(results: Results, view: View) -> str:
                     f"{middle.value:,.1f}",
                     f"{middle.low:,.1f} to {middle.high:,.1f}",
                     f"{float(below):,.1f} / {float(above):,.1f}",
-                    f"{mean:,.1f} ± {error:,.1f}",
-                    f"{median:,.1f} / {tail:,.1f}",
-                    f"{last.min():,.1f} to {last.max():,.1f}",
+                    f"{end['mean']:,.1f} ± {end['error']:,.1f}",
+                    f"{end['median']:,.1f} / {end['tail']:,.1f}",
+                    f"{end['least']:,.1f} to {end['most']:,.1f}",
                     f"{bounds[-1]:,.0f}" if bounds[-1] < math.inf else "none known",
                 )
             )
     head = (
         "game",
         "algorithm",
-        "guarantee",
+        f"guarantee ({CONVENTION})",
         "trials",
         "median of means",
         f"its interval ({level:.3f})",
@@ -174,21 +208,19 @@ def _guarantees(results: Sequence[Results]) -> str:
         units = units_of([one.experiment])
         for panel in one.experiment.panels:
             game = one.experiment.game(panel)
-            t = game.horizon
             for algorithm in one.experiment.players(panel):
                 holds = algorithm.guarantee_in(game)
                 claimed = algorithm.paper_guarantee_in(game)
-                at = f"{holds.epsilon_at(t**-2):.4g} at delta = T^-2" if holds.rho is not None and t > 1 else ""
                 paper = f"{claimed.epsilon:.6g}" + (f", delta = {claimed.delta:.2g}" if claimed.delta else "")
                 paper = paper if algorithm.reference else ""
                 of_units = [units.get(unit, {}).get(algorithm.name, "") for unit in UNITS]
-                row = (algorithm.name, f"{holds.epsilon:.6g}", *of_units, at, paper, str(holds))
+                row = (algorithm.name, str(level_in(game, algorithm)), *of_units, paper, str(holds))
                 rows.setdefault(row, []).append(panel.title)
                 games[algorithm.name] = games.get(algorithm.name, 0) + 1
     cells = [
         (*row[:-1], "all" if len(titles) == games[row[0]] else "; ".join(dict.fromkeys(titles)), row[-1])
         for row, titles in rows.items()
     ]
-    head = ("algorithm", "epsilon", *FOR_UNITS, "by zCDP", "the paper's figure", "games", "guarantee and reason")
+    head = ("algorithm", "guaranteed", *FOR_UNITS, "the paper's figure", "games", "guarantee and reason")
     kept = [index for index, title in enumerate(head) if title not in FOR_UNITS or any(row[index] for row in cells)]
     return table([head[index] for index in kept], [[row[index] for index in kept] for row in cells])

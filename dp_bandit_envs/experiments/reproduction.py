@@ -1,8 +1,8 @@
 """The description of a paper's experiment for `dp-bandit reproduce`, and how to show its regret."""
 
 import dataclasses
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from dp_bandit_envs.experiments.claim import Claim, Note
 from dp_bandit_envs.experiments.experiment import Experiment, Results
@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+Numbers: TypeAlias = Mapping[str, float]
+"""Numbers by name, such as a `"mean"` and its standard `"error"`."""
 CENTRES = {"ci": "mean", "quantiles": "median", "spread": "median of means"}
 """The statistic of a line, by the kind of its band."""
 
@@ -53,6 +55,7 @@ class Reproduction:
         view: How to show regret.
         notes: Returns the notes that precede the results, from the results of all experiments.
         claims: Returns every claim with its verdict, from the same.
+        numbers: Returns what `numbers.json` has beside regrets, by name.
         draw: Draws the results; None for lines over time, a panel for each game.
     """
 
@@ -62,4 +65,5 @@ class Reproduction:
     view: View = AS_IN_2017
     notes: Callable[[Sequence[Results]], Sequence[Note]] = lambda _: ()
     claims: Callable[[Sequence[Results]], list[Claim]] = lambda _: []
+    numbers: Callable[[Sequence[Results]], Mapping[str, Numbers]] = lambda _: {}
     draw: "Callable[[Reproduction, Sequence[Results]], Figure] | None" = None

@@ -43,7 +43,7 @@ def counters_figure(rows: list[Row], horizon: int) -> Figure:
         labelled = {}
         for row in sorted(rows, key=lambda row: -row.maximum):
             line = "--" if row.counter.needs_horizon else "-"
-            label = typeset(label_of(row.name, [level_of(row.counter.guarantee, 1)]))
+            label = typeset(label_of(row.name, [level_of(row.counter.guarantee)]))
             # An error stays the worst until a worse one.
             look: Any = {"color": COLOURS[row.name], "linestyle": line, "drawstyle": "steps-post", "label": label}
             labelled[label] = axes.plot(at, worst[row.name], **look)[0]

@@ -60,7 +60,7 @@ class Outcome:
     @property
     def label(self) -> str:
         """The name with its guarantee, as legends show it."""
-        return label_of(self.name, [level_of(self.guarantee, int(self.checkpoints[-1]))])
+        return label_of(self.name, [level_of(self.guarantee)])
 
     def plot(self, measure: str = "external_regret", band: str = "ci") -> "Figure":
         """Draw a measure against the round; the arguments are those of `Simulation.plot`."""

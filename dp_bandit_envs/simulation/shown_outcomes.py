@@ -50,7 +50,7 @@ def outcomes_table(outcomes: Sequence["Outcome"]) -> str:
         last = one.external_regret[:, -1]
         mean, error = mean_and_standard_error(last)
         median, tail = median_and_tail(last)
-        level = level_of(one.guarantee, int(one.checkpoints[-1]))
+        level = level_of(one.guarantee)
         numbers = [
             f"{level.epsilon:.4g}",
             f"{level.delta:.3g}",

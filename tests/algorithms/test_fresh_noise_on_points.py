@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.algorithms import make_algorithm
+from dp_bandit_envs.algorithms.agarwal_2017 import as_ftrl
+from dp_bandit_envs.algorithms.noise_each_round import noisy_hedge
 from dp_bandit_envs.simulation import play, simulate
 from dp_bandit_envs.theory.leader_bounds import fresh_noise_bound, fresh_noise_rate
 
@@ -66,3 +68,21 @@ def test_regret_is_within_the_bound(name):
     regret = out["Noisy-Hedge"].external_regret[:, -1]
     bound = algorithm.regret_bound_in(gym.make(env_id, horizon=4096))
     assert 0 < regret.mean() + 4 * regret.std() / math.sqrt(12) < bound < 4096 * 2
+
+
+def test_it_is_a_baseline_and_no_papers_algorithm():
+    """Thakurta and Smith read sums from a tree; table 1's previous best for experts has the order of DP-Hedge."""
+    algorithm = make_algorithm("Noisy-Hedge")
+    assert "Thakurta" not in algorithm.reference and "A baseline, and no paper's best" in noisy_hedge.__doc__
+    assert "previous best" in noisy_hedge.__doc__ and "`DP-Hedge`" in noisy_hedge.__doc__
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_the_first_play_of_as_ftrl_uses_no_noise(seed):
+    """Line 3 of algorithm 1 draws noise for it, too; its docstring says where the two differ."""
+    env = make_algorithm("AS-FTRL").wrap(gym.make("DPBandit-Ball-v0", horizon=2, dimension=3))
+    observation, _ = env.reset(seed=seed)
+    assert not np.any(observation["sum"])
+    observation, *_ = env.step(np.zeros(3))
+    assert np.all(observation["sum"])
+    assert "the first play, which uses no noise" in as_ftrl.__doc__

@@ -38,8 +38,9 @@ def test_terminal_and_report_say_what_holds_for_a_record_and_a_person(dp_bandit,
     for words in ("record", "person", "eps 2", "eps 4"):
         assert words in out
     report = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
-    assert "| algorithm | epsilon | for a record | for a person |" in report
-    assert "| DP-EXP3-Lap | 0.5 | eps 2 | eps 4 |" in report and "| Tsallis-INF | inf |  |  |" in report
+    assert "| algorithm | guaranteed | for a record | for a person |" in report
+    assert "| DP-EXP3-Lap | eps 0.5 | eps 2 | eps 4 |" in report
+    assert "| Tsallis-INF | (no privacy) |  |  |" in report
     assert "for a person, which can serve in up to 8 rounds: epsilon = 4" in report
 
 
@@ -88,7 +89,16 @@ def test_without_a_seed_it_is_secret_and_written_nowhere(dp_bandit, tmp_path, mo
     for form in (str(SECRET).encode(), f"{SECRET:x}".encode(), in_bytes, in_bytes[::-1]):
         assert form not in everything
     assert {path.name for path in (tmp_path / "out").iterdir()} == {
-        *("configuration.json", "results.npz", "summary.csv", "figure.png", "figure.svg", "report.md", "results.nc")
+        *(
+            "configuration.json",
+            "results.npz",
+            "summary.csv",
+            "figure.png",
+            "figure.svg",
+            "report.md",
+            "numbers.json",
+            "results.nc",
+        )
     }
 
 

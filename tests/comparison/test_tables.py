@@ -25,7 +25,7 @@ def test_numbers_are_those_of_the_games(compared):
         assert float(row["mean external regret"]) == pytest.approx(last.mean())
         assert float(row["standard error"]) == pytest.approx(last.std(ddof=1) / 3)
         assert float(row["99 % quantile"]) == pytest.approx(np.quantile(last, 0.99))
-        assert (float(row["epsilon"]), float(row["delta"])) == pytest.approx(entry.level)
+        assert (float(row["epsilon"]), float(row["delta"])) == pytest.approx(entry.level[:2])
         assert row["asked epsilon"] == ("" if entry.asked is None else f"{entry.asked:g}")
 
 
@@ -33,8 +33,7 @@ def test_numbers_are_those_of_the_games(compared):
 def test_every_row_says_what_is_guaranteed(compared, format):
     text = compared.table(format, measure="switches")
     assert "mean switches" in text and "central; arms" in text and "none" in text
-    delta = f"{80**-2:.3g}"
-    assert text.count(delta) == 2
+    assert text.count("1e-06") == 2
 
 
 def test_a_wide_table_has_a_column_for_each_game():

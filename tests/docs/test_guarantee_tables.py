@@ -6,6 +6,7 @@ import pytest
 
 from dp_bandit_envs import algorithm_names, make_algorithm
 from dp_bandit_envs.envs.registration import IDS
+from dp_bandit_envs.privacy.levels import CONVENTION, DELTA, PURE, level_of
 from tests.tools.pages import PAGES
 from tests.tools.playable import FULL_INFORMATION
 
@@ -14,6 +15,18 @@ PAGE = PAGES["docs/algorithms.md"]
 
 def test_every_environment_is_in_the_table():
     assert all(f"| `{id_}` |" in PAGES["docs/environments.md"] for id_ in IDS)
+
+
+def shown(guarantee):
+    """Return what a table says of a guarantee: the level that every other table shows, too."""
+    epsilon, delta, exact = level_of(guarantee)
+    return f"epsilon = {epsilon:.3g}" + (" at delta = 1e-6" if delta == DELTA else "") + (" with exact noise" * exact)
+
+
+def test_every_table_of_guarantees_names_its_convention():
+    heads = [line for line in PAGE.splitlines() if line.startswith("| algorithm |") and "guarantee" in line]
+    assert len(heads) == 4 and all("| guarantee (pure up to 30, else at delta = 1e-6) |" in line for line in heads)
+    assert (PURE, DELTA) == (30, 1e-6) and "pure up to 30" in CONVENTION and "delta = 1e-6" in CONVENTION
 
 
 @pytest.mark.parametrize(
@@ -25,22 +38,22 @@ def test_every_environment_is_in_the_table():
         ("`Batched-Lap-EXP3`", "Batched-Lap-EXP3", {"epsilon": 0.1}),
         ("`Batched-Lap-HTINF`", "Batched-Lap-HTINF", {"epsilon": 0.1}),
         ("`Uniform`", "Uniform", {}),
+        ("`EXP3-tau`", "EXP3-tau", {}),
     ],
 )
 def test_the_table_states_the_guarantee(row, name, parameters):
     line = next(line for line in PAGE.splitlines() if line.startswith(f"| {row}"))
     guarantee = make_algorithm(name, **parameters).guarantee(n_arms=4, horizon=2**18)
-    assert f"epsilon = {guarantee.epsilon:g}" in line
+    assert f"| {shown(guarantee)}" in line
     assert "local" not in line or guarantee.model == "local"
 
 
-def test_the_table_states_the_guarantee_of_exp3_tau_and_the_papers_figures():
+def test_the_table_states_the_papers_figures():
     table = PAGE.split("<!-- guarantees")[1].split("<!-- end of guarantees")[0]
     lines = {line.split("`")[1]: line for line in table.splitlines() if line.startswith("| `")}
     tau = make_algorithm("EXP3-tau")
     exp3 = make_algorithm("EXP3")
     size = {"n_arms": 4, "horizon": 2**18}
-    assert f"epsilon = {tau.guarantee(**size).epsilon_at(2.0**-36):.2f} at delta" in lines["EXP3-tau"]
     assert f"| {tau.paper_guarantee(**size).epsilon:.0f} |" in lines["EXP3-tau"]
     assert f"| {exp3.paper_guarantee(**size).epsilon:.0f} |" in lines["EXP3"]
 
@@ -62,8 +75,9 @@ def test_the_second_table_states_the_guarantees_of_stochastic_algorithms():
             if guarantee.model == "none":
                 assert stated.strip() == "none"
                 continue
-            assert stated.strip().startswith(f"epsilon = {guarantee.epsilon:.3g}")
-            assert f"{guarantee.model}" in stated or guarantee.delta > 0
+            assert stated.strip().startswith(shown(guarantee)) and guarantee.model in stated
+            # The pair that DP-UCB-INT was asked for.
+            assert guarantee.delta == 0 or f"({guarantee.epsilon:.3g} at delta = e⁻¹⁰)" in stated
             paper = algorithm.paper_guarantee(n_arms=4, horizon=2**18).epsilon
             assert paper == 1.0 and (claimed.strip().startswith("the same") == (guarantee.epsilon == 1.0))
 
@@ -74,10 +88,7 @@ def test_the_third_table_states_the_guarantees_of_full_information():
     assert sorted(rows) == sorted(FULL_INFORMATION)
     for name, stated in rows.items():
         guarantee = make_algorithm(name).guarantee(n_arms=4, horizon=2**18)
-        at = "at delta = 1e-6" in stated
-        epsilon = guarantee.epsilon_at(1e-6) if at else guarantee.epsilon
-        assert stated.strip().startswith(f"epsilon = {epsilon:.3g}")
-        assert guarantee.delta <= (1e-6 if at else 0)
+        assert stated.strip().startswith(shown(guarantee))
         assert guarantee.model in stated or name == "Hedge"
 
 

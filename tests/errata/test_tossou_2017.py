@@ -1,5 +1,6 @@
 """Counterexamples to Tossou and Dimitrakakis (2017) that have no place elsewhere: see ERRATA.md."""
 
+import itertools
 import math
 
 import gymnasium as gym
@@ -9,6 +10,7 @@ from scipy import stats
 
 import dp_bandit_envs  # noqa: F401 registers the environments
 from dp_bandit_envs import make_algorithm
+from dp_bandit_envs.agents.exp3 import default_exploration_rate
 from tests.tools.fair_coins import best_of_coins
 
 
@@ -61,6 +63,38 @@ def test_a_draw_of_exp3_loses_far_less_than_its_worst_case(rate):
     assert 0.03 * rate / 4 < found < 0.3 * rate / 4
 
 
+@pytest.mark.parametrize("power", [14, 18, 22])
+def test_one_history_of_exp3_loses_in_every_later_draw(power):
+    """K = 4. Arm 1 pays 1 until arm 0 has p = 1.8 eta; arm 0 then pays 0 or 1 once, and nothing pays again."""
+    horizon, n_arms = 2**power, 4
+    rate = default_exploration_rate(n_arms, horizon)
+    eta = rate / n_arms
+
+    def law(scores):
+        weights = np.exp(scores - scores.max())
+        return (1 - rate) * weights / weights.sum() + eta
+
+    scores, rounds = np.zeros(n_arms), 1
+    while law(scores)[0] > 1.8 * eta:
+        scores[1] += eta / law(scores)[1]
+        rounds += 1
+    changed = scores + np.array([eta / law(scores)[0], 0, 0, 0])
+    # Arm 0 in all later rounds: with gains of 0 no score moves, so each round loses the same.
+    loss = math.log(law(changed)[0] / law(scores)[0])
+    assert 0.28 < loss < 0.342 and rounds < horizon / 4
+    declared = make_algorithm("EXP3").guarantee(n_arms=n_arms, horizon=horizon).pure_epsilon
+    assert 0.6 * declared < loss * (horizon - rounds) < declared
+
+
+def test_exp3_loses_less_than_linearly_at_a_delta():
+    """At 1e-6 the loss grows with T like its regret or more slowly, at most by 2 when T grows by 4."""
+    found = [
+        make_algorithm("EXP3").guarantee(n_arms=4, horizon=2**power).epsilon_at(1e-6) for power in range(14, 23, 2)
+    ]
+    assert found[0] == pytest.approx(33.8, abs=0.1) and found[-1] == pytest.approx(255, abs=0.5)
+    assert all(later < 2 * earlier for earlier, later in itertools.pairwise(found))
+
+
 def epsilon_of_theorem_3_5(k, epsilon, log):
     """Return the advanced composition of k mechanisms (Dwork, Rothblum and Vadhan 2010, theorem III.3)."""
     return k * epsilon * math.expm1(epsilon) + math.sqrt(2 * k * log) * epsilon
@@ -88,6 +122,10 @@ def test_corollary_3_3_does_not_follow_from_theorem_3_5(epsilon):
     x = epsilon**2 / (4 * epsilon + 2 * log)
     assert 4 * x + math.sqrt(8 * x * log) > 1.98 * epsilon
     assert x + math.sqrt(2 * x * log) < epsilon
+    # As printed, with T / tau^3 outside of the root, far less than epsilon: .336 at epsilon = 1 and delta = T^-2.
+    at_horizon = epsilon**2 / (4 * epsilon + 4 * math.log(2**18))
+    printed = 4 * at_horizon + math.sqrt(16 * math.log(2**18)) * at_horizon
+    assert printed < 0.34 * epsilon and (epsilon < 1 or printed == pytest.approx(0.336, abs=0.001))
     horizon = 2**18
     tau = make_algorithm("EXP3-tau", epsilon=epsilon, delta=1e-6).wrap(
         gym.make("DPBandit-Stochastic-v0", horizon=horizon)

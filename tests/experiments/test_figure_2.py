@@ -215,7 +215,7 @@ def test_the_report_explains_without_our_own_numbering():
     assert "SPEC" not in text and "erratum" not in text and "nan" not in text
     assert "lemma B.2" in text
     assert "## Pseudo-regret after the last round\n" in text
-    assert "Private-UCB | 0.5 " in text and "DP-UCB-BOUND | 0.1 " in text
+    assert "Private-UCB | eps 0.5 " in text and "DP-UCB-BOUND | eps 0.1 " in text
     assert "| least to greatest |" in text
 
 

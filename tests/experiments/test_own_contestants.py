@@ -114,7 +114,7 @@ def test_summary_and_report_follow(tmp_path):
     assert float(last["mean"]) == pytest.approx(results.regret("weak", "DP-EXP3-Lap", "pseudo_regret")[:, -1].mean())
     text = report_md([results], title="T", command="c")
     guarantees = text.partition("## Privacy guarantees")[2].partition("A guarantee covers")[0]
-    for beginning in ("DP-EXP3-Lap | 0.1 ", "DP-EXP3-Lap | 10 ", "EXP3 | ", "Uniform | 0 "):
+    for beginning in ("DP-EXP3-Lap | eps 0.1 ", "DP-EXP3-Lap | eps 10 ", "EXP3 | ", "Uniform | eps 0 "):
         assert sum(line.startswith(f"| {beginning}") for line in guarantees.splitlines()) == 1, beginning
 
 

@@ -5,8 +5,9 @@ from dp_bandit_envs.algorithms import paper_epsilon
 from dp_bandit_envs.experiments.claim import Note
 from dp_bandit_envs.experiments.experiment import Results
 from dp_bandit_envs.experiments.figure_1.figure_1_claims import claims
-from dp_bandit_envs.experiments.figure_1.figure_1_setup import HORIZON, N_ARMS, TRIALS, experiment
-from dp_bandit_envs.experiments.reproduction import Reproduction
+from dp_bandit_envs.experiments.figure_1.figure_1_setup import HORIZON, N_ARMS, PANELS, TRIALS, experiment
+from dp_bandit_envs.experiments.figure_1.figure_1_statistics import shares_of_bounds
+from dp_bandit_envs.experiments.reproduction import Numbers, Reproduction
 from dp_bandit_envs.experiments.sentences import smaller_than
 
 
@@ -22,7 +23,22 @@ def reproduction(
         experiments=(experiment(epsilon=epsilon, horizon=horizon, trials=trials, seed=seed),),
         notes=lambda results: notes(results[0], epsilon),
         claims=lambda results: claims(results[0]),
+        numbers=lambda results: numbers(results[0], epsilon),
     )
+
+
+def numbers(results: Results, epsilon: float | None) -> dict[str, Numbers]:
+    """Return what the page quotes: the paper's epsilon and the real one, shares of bounds, or EXP3-tau's batches."""
+    horizon = results.experiment.horizon or HORIZON
+    tau = next(one.make() for one in results.experiment.contestants if one.name == "EXP3-tau")
+    if epsilon is not None:
+        env = tau.wrap(results.experiment.game(PANELS[0]))
+        return {"EXP3-tau": {"batch": env.get_wrapper_attr("mechanism").batch_size}}
+    return {
+        "EXP3-tau": {"epsilon": tau.guarantee(n_arms=N_ARMS, horizon=horizon).epsilon_at(horizon**-2)},
+        "DP-EXP3-Lap": {"epsilon": paper_epsilon(N_ARMS, horizon)},
+        "share of bound": shares_of_bounds(results)[0].shares,
+    }
 
 
 def notes(results: Results, epsilon: float | None) -> list[Note]:

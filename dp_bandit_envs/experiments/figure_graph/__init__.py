@@ -17,6 +17,7 @@ from dp_bandit_envs.experiments.figure_graph.graph_setup import (
     VIEW,
     experiments,
 )
+from dp_bandit_envs.experiments.figure_graph.graph_statistics import regret_over_that_of_one
 from dp_bandit_envs.experiments.reproduction import Reproduction
 from dp_bandit_envs.experiments.sentences import smaller_than
 from dp_bandit_envs.graphs import REAL
@@ -31,6 +32,7 @@ def reproduction(*, horizon: int = HORIZON, trials: int = TRIALS, seed: int = 0)
         view=VIEW,
         notes=notes,
         claims=lambda results: claims(*results),
+        numbers=lambda results: regret_over_that_of_one(results[1]),
         draw=draw_graph,
     )
 

@@ -137,6 +137,23 @@ def bayesian_bound(results: Results) -> tuple[BayesianBound, Verdict]:
     return found, Verdict.NO if found.over else Verdict.YES
 
 
+def regret_over_that_of_one(results: Results) -> dict[str, Mapping[str, float]]:
+    """Return mean regret for each number of gains revealed over that for one, by level; and the largest by noise."""
+    found: dict[str, Mapping[str, float]] = {}
+    for epsilon in (*setup.LEVELS, None):
+        means = setup.by_feedback(results, setup.label_at(epsilon)).mean(axis=0)
+        found[f"feedback over one/{setup.label_at(epsilon)}"] = {
+            str(most): float(mean / means[0]) for most, mean in zip(setup.REVEALED, means, strict=True)
+        }
+    partial = [
+        found[f"feedback over one/{setup.label_at(epsilon)}"][str(most)]
+        for epsilon in setup.LEVELS
+        if epsilon <= 1
+        for most in setup.REVEALED[1:-1]
+    ]
+    return {**found, "feedback over one/partial, epsilon at most 1": {"most": max(partial)}}
+
+
 def feedback(results: Results) -> tuple[Feedback, Verdict]:
     """Compare the largest partial feedback and full information with bandit feedback, at each level."""
     levels = {}

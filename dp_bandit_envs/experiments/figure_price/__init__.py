@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dp_bandit_envs.experiments.claim import Note
 from dp_bandit_envs.experiments.experiment import Results
 from dp_bandit_envs.experiments.figure_price import price_setup as setup
-from dp_bandit_envs.experiments.figure_price.price_claims import claims
+from dp_bandit_envs.experiments.figure_price.price_claims import claims, numbers
 from dp_bandit_envs.experiments.figure_price.price_drawing import draw_price
 from dp_bandit_envs.experiments.figure_price.price_games import EASY
 from dp_bandit_envs.experiments.figure_price.price_setup import HORIZON, TRIALS, VIEW, experiments
@@ -22,6 +22,7 @@ def reproduction(*, horizon: int = HORIZON, trials: int = TRIALS, seed: int = 0)
         view=VIEW,
         notes=notes,
         claims=lambda results: claims(*results),
+        numbers=lambda results: numbers(*results),
         draw=draw_price,
     )
 

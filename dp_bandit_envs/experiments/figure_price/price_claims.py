@@ -1,5 +1,7 @@
 """Compares the claims on the price of privacy with the results of price-of-privacy."""
 
+import math
+from collections.abc import Mapping
 from functools import partial
 
 from dp_bandit_envs.experiments.claim import Claim
@@ -8,7 +10,9 @@ from dp_bandit_envs.experiments.figure_price import price_exponents as exponents
 from dp_bandit_envs.experiments.figure_price import price_free as free
 from dp_bandit_envs.experiments.figure_price import price_many as many
 from dp_bandit_envs.experiments.figure_price import price_words as words
-from dp_bandit_envs.experiments.figure_price.price_setup import FRESH, GAUSSIAN, OWN, PANELS, PAPER, Price
+from dp_bandit_envs.experiments.figure_price.price_numbers import Estimate
+from dp_bandit_envs.experiments.figure_price.price_numbers import over_horizon as ratios_over_horizon
+from dp_bandit_envs.experiments.figure_price.price_setup import COINS, FRESH, GAUSSIAN, OWN, PANELS, PAPER, Price
 from dp_bandit_envs.experiments.verdicts import judged
 
 LEADERS = (PAPER, OWN, GAUSSIAN)
@@ -27,10 +31,10 @@ def claims(over_horizon: Results, over_epsilon: Results, for_exponents: Results,
             words.exactly_free,
             fewest=0,
         ),
-        judged(over_horizon, partial(free.constant_factor, prices=_of(FRESH)), words.fresh_noise),
+        judged(over_horizon, partial(free.constant_factor, prices=_of(COINS) + _of(FRESH)), words.before_the_paper),
         *(
             judged(over_horizon, partial(free.constant_factor, prices=prices), words.bandits)
-            for prices in (PANELS["bandits"][:1], PANELS["bandits"][1:])
+            for prices in (PANELS["bandits"][:1], PANELS["bandits"][1:2], PANELS["bandits"][2:])
         ),
         *(
             judged(for_exponents, partial(exponents.measured, levels=over_epsilon, row=row), words.exponents)
@@ -38,6 +42,41 @@ def claims(over_horizon: Results, over_epsilon: Results, for_exponents: Results,
         ),
         judged(many_experts, many.crossing, words.crossing),
     ]
+
+
+def numbers(
+    over_horizon: Results, over_epsilon: Results, for_exponents: Results, many_experts: Results
+) -> dict[str, Mapping[str, float]]:
+    """Return what the page quotes: ratios of regrets, from which T on privacy is nearly free, exponents."""
+    found: dict[str, Mapping[str, float]] = {}
+    for price in (price for prices in PANELS.values() for price in prices):
+        for length, ratio in ratios_over_horizon(over_horizon, price).items():
+            found[f"ratio/{price}/{length}"] = _plain(ratio)
+    for name in LEADERS:
+        nearly, _ = free.nearly_free(over_horizon, _of(name))
+        for price, first in nearly.first.items():
+            by_bound = nearly.by_bound.get(price)
+            found[f"nearly free/{price}"] = {
+                "from": first or math.inf,
+                "by bound": math.inf if by_bound is None else 2.0**by_bound,
+            }
+    exact, _ = free.exactly_free(over_horizon, DIMENSIONS)
+    found["exactly free"] = {f"d = {size}": since or math.inf for size, since in exact.horizons.items()}
+    for row in exponents.ROWS:
+        one, _ = exponents.measured(for_exponents, over_epsilon, row)
+        for prices, of in ((one.regret, ""), (one.extra, ", extra")):
+            for price, each in prices.items():
+                for quantity, power in each.items():
+                    found[f"exponent/{price}{of}/{quantity}"] = {**_plain(power.measured), "paper": power.paper}
+        found[f"exponent/without privacy, {row.game.name}/T"] = _plain(one.free.measured)
+    for name, ends in many.crossing(many_experts)[0].ratios.items():
+        for size, ratio in zip(("few", "many"), ends, strict=True):
+            found[f"{size} experts/{name}"] = _plain(ratio)
+    return found
+
+
+def _plain(one: Estimate) -> Mapping[str, float]:
+    return {"mean": one.value, "error": one.error}
 
 
 def _of(name: str) -> tuple[Price, ...]:

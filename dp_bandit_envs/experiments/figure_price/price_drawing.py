@@ -39,6 +39,10 @@ def draw_price(reproduction: Reproduction, results: Sequence[Results]) -> Figure
     ]
     labels = labels_of([over_t.experiment, many.experiment])
     labels |= {price.private: f"{labels[price.private]}, {price.game.name}" for price in setup.PANELS["bandits"]}
+    labels |= {
+        setup.COINS: f"{labels[setup.COINS]}, table 1's previous best",
+        setup.FRESH: f"{labels[setup.FRESH]}, baseline",
+    }
     trials = over_t.experiment.trials
     note = (
         f"line: ratio (d: difference) of mean regrets of {trials} games ({many.experiment.trials} in e) on the same"

@@ -45,12 +45,14 @@ class Row(NamedTuple):
     Attributes:
         game: The game.
         says: The bound.
+        before: The previous best by the same table, logarithms left out.
         terms: The terms of the bound; with full information the second is the price of privacy.
         sized: Whether the paper states how it depends on the size.
     """
 
     game: Game
     says: str
+    before: str
     terms: tuple[Term, ...]
     sized: bool = True
 
@@ -59,6 +61,7 @@ ROWS = (
     Row(
         EXPERTS,
         "sqrt(T ln N) + N ln N ln^2 T / epsilon",
+        "sqrt(T ln N) / epsilon",
         (
             lambda t, d, e: math.sqrt(t * math.log(d)),
             lambda t, d, e: d * math.log(d) * math.log(t) ** 2 / e,
@@ -67,22 +70,26 @@ ROWS = (
     Row(
         BALL,
         "sqrt(T) + N ln^2 T / epsilon",
+        "sqrt(N T) / epsilon",
         (lambda t, d, e: math.sqrt(t), lambda t, d, e: d * math.log(t) ** 2 / e),
     ),
     Row(
         CUBE,
         "sqrt(N T) + N ln^2 T / epsilon",
+        "sqrt(N T) / epsilon",
         (lambda t, d, e: math.sqrt(d * t), lambda t, d, e: d * math.log(t) ** 2 / e),
     ),
     Row(
         PAYOFFS,
         "sqrt(T) / epsilon, logarithms and N left out",
+        "T^(2/3) / epsilon",
         (lambda t, d, e: d * math.sqrt(t * math.log(t)) / e,),
         sized=False,
     ),
     Row(
         ARMS,
         "sqrt(T N ln N) / epsilon, logarithms left out",
+        "N T^(2/3) / epsilon",
         (lambda t, d, e: math.sqrt(t * d * math.log(d)) / e,),
     ),
 )

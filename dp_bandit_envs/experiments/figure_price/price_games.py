@@ -71,7 +71,7 @@ PAYOFFS = Game(
     lambda d, t: 14 * math.sqrt(d / t),
     arguments=(("feedback", "bandit"),),
 )
-MANY = Game("drawn experts", "Experts, drawn", "DPBandit-Experts-v0", "d", 10, lambda d, t: 0.5, means=True)
+MANY = Game("drawn experts", "Experts, drawn", "DPBandit-Experts-v0", "d", 10, EXPERTS.hard_gap, means=True)
 FULL = (EXPERTS, BALL, CUBE)
 """Games in which a round reveals its whole gain vector."""
 EASY = 0.5

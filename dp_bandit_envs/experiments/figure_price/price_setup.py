@@ -45,11 +45,13 @@ PAPER, K_ARY, OWN, GAUSSIAN = "AS-FTRL", "AS-FTRL, k-ary", "AS-FTRL, k-ary own-n
 PERTURBED, FRESH = "AS-FTPL", "Noisy-Hedge"
 FREE, LOST = "FTRL", "no learning"
 HEDGE, COINS, LAZY, EPOCHS = "Hedge", "DP-Hedge", "Lazy-Hedge", "DP-Epochs"
+SMALLEST = "AS-EXP2, smallest-bound"
 PARAMETERS: dict[str, tuple[str, dict[str, Any]]] = {
     FREE: ("AS-FTRL", {"epsilon": math.inf, "counter": "binary"}),
     LOST: ("AS-FTRL", {"epsilon": math.inf, "counter": "binary", "learning_rate": 1e-9}),
     K_ARY: ("AS-FTRL", {"counter": "k-ary"}),
     OWN: ("AS-FTRL", {"counter": "k-ary", "noise": "own-norm"}),
+    SMALLEST: ("AS-EXP2", {"rates": "smallest-bound"}),
 }
 """The algorithm and parameters of labels that are not just an algorithm's name."""
 
@@ -66,21 +68,26 @@ class Price(NamedTuple):
 
 
 PANELS = {
-    "experts": tuple(Price(name, FREE, EXPERTS) for name in (PAPER, K_ARY, OWN, GAUSSIAN, FRESH)),
+    "experts": (
+        *(Price(name, FREE, EXPERTS) for name in (PAPER, K_ARY, OWN, GAUSSIAN)),
+        Price(COINS, HEDGE, MANY),
+        Price(FRESH, FREE, EXPERTS),
+    ),
     "ball": tuple(Price(name, FREE, BALL) for name in (PAPER, K_ARY, OWN, GAUSSIAN, PERTURBED, FRESH)),
     "bandits": (
         Price("AS-EXP2", "EXP3", ARMS),
+        Price(SMALLEST, "EXP3", ARMS),
         Price("AS-SCRiBLe", "SCRiBLe", PAYOFFS),
         Price("AS-OSMD", "OSMD", PAYOFFS),
     ),
 }
-"""The lines of the panels over T."""
+"""The lines of the panels over T; DP-Hedge is private by the draws of its experts, so they are drawn."""
 OVER_EPSILON = (PAPER, OWN)
 """Algorithms of the panel over epsilon, in the games with full information."""
 OVER_DIMENSION = tuple(Price(name, HEDGE, MANY) for name in (OWN, COINS, LAZY, EPOCHS))
 MEASURED = {
     **{game: tuple(Price(name, FREE, game) for name in OVER_EPSILON) for game in FULL},
-    PAYOFFS: PANELS["bandits"][1:],
+    PAYOFFS: PANELS["bandits"][2:],
     ARMS: PANELS["bandits"][:1],
 }
 """The algorithms whose exponents are measured, by game; the first one decides."""
@@ -120,7 +127,7 @@ def over_horizon(horizon: int) -> tuple[GameSpec, ...]:
         for game in dict.fromkeys(price.game for price in prices):
             names = _with_free([price for price in prices if price.game is game])
             lost = "Uniform" if game is ARMS else LOST
-            names += [] if game is PAYOFFS else [lost]
+            names += [] if game in (PAYOFFS, MANY) else [lost]
             found += [game_spec(game, length, _specs(names)) for length in lengths(horizon, LENGTHS)]
     return tuple(found)
 

@@ -17,7 +17,7 @@ from dp_bandit_envs.experiments.figure_price.price_free import (
 from dp_bandit_envs.experiments.figure_price.price_games import FULL
 from dp_bandit_envs.experiments.figure_price.price_many import Crossing
 from dp_bandit_envs.experiments.figure_price.price_numbers import Estimate
-from dp_bandit_envs.experiments.figure_price.price_setup import EPOCHS, GAUSSIAN, OWN, PAPER, Price
+from dp_bandit_envs.experiments.figure_price.price_setup import COINS, EPOCHS, FRESH, GAUSSIAN, OWN, PAPER, Price
 from dp_bandit_envs.experiments.sentences import joined, with_names
 
 NOISE = {
@@ -57,11 +57,12 @@ def exactly_free(found: ExactlyFree) -> Words:
     )
 
 
-def fresh_noise(found: ConstantFactor) -> Words:
-    """Return the words for fresh noise on each round."""
+def before_the_paper(found: ConstantFactor) -> Words:
+    """Return the words for the previous best, and for fresh noise on each round."""
     return Words(
-        says="With noise on each round, the best before the paper, privacy costs a constant factor, however long the"
-        " game.",
+        says=f"Without the paper's sums privacy costs a constant factor, however long the game: {COINS} for experts, of"
+        " the order of table 1's previous best, sqrt(T ln N) / epsilon, and noise on each round"
+        f" ({FRESH}, a baseline).",
         seen=_factors(found),
         yes=f"the exponents are within {FLAT:g} of 0",
         no=_changing(found),
@@ -72,9 +73,8 @@ def fresh_noise(found: ConstantFactor) -> Words:
 def bandits(found: ConstantFactor) -> Words:
     """Return the words for bandits."""
     return Words(
-        says=f"With bandit feedback, {joined(list(dict.fromkeys(one.game.name for one in found.ends)))}, privacy"
-        " costs a constant factor (the paper's algorithm 4, which adds noise to each payoff and so is local, which it"
-        " does not say).",
+        says=f"With bandit feedback, {joined([str(price) for price in found.ends])}, privacy costs a constant factor"
+        " (the paper's algorithm 4, which adds noise to each payoff and so is local, which it does not say).",
         seen=_factors(found),
         yes=f"the exponents are within {FLAT:g} of 0",
         no=_changing(found),
@@ -91,7 +91,7 @@ def exponents(found: Measured) -> Words:
     theorem = "; for d, which table 2 hides, the paper's is that of theorem 4.5 with noise on the payoff"
     hidden = "" if row.sized else theorem
     return Words(
-        says=f"Table {table}, {game.name}: regret at most of order {row.says}.",
+        says=f"Table {table}, {game.name}: regret at most of order {row.says} (the previous best: {row.before}).",
         seen=f"exponents, measured (the paper's): {'; '.join(parts)}; of T without privacy: {_exponent(found.free)}"
         f"{hidden}",
         yes=f"none is clearly larger than the paper's by more than {TOLERANCE:g}",

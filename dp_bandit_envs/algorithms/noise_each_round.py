@@ -1,4 +1,4 @@
-"""Noisy-Hedge: fresh noise on every round's gains, the form of Thakurta and Smith (2013)."""
+"""Noisy-Hedge: fresh noise on every round's gains, a baseline."""
 
 import functools
 import math
@@ -34,11 +34,12 @@ def noisy_hedge(*, epsilon: SupportsFloat = 1.0) -> Algorithm:
     Private because a changed round moves the gains by at most K in L1, to which the noise is scaled, and they are
     released once. Nobody ever stores a true gain, so this is local privacy.
 
-    Agarwal and Singh (2017) and Tossou and Dimitrakakis (2017) take this form, with the rate of Thakurta and Smith
-    (2013), as the best before them. Its regret is of order sqrt(T ln K) K / epsilon, so that privacy is never free;
-    sums from a counter get the noise once, not T times. On the ball and on the cube it is of order d sqrt(T) / epsilon.
+    A baseline, and no paper's best: its regret is of order sqrt(T ln K) K / epsilon, so that privacy is never free,
+    where sums from a counter get the noise once, not T times. On the ball and on the cube it is of order
+    d sqrt(T) / epsilon. The previous best of Agarwal and Singh's table 1 for experts is sqrt(T ln K) / epsilon, the
+    order of `DP-Hedge`; Thakurta and Smith (2013) read sums from a tree, too.
 
-    Differs from the source in: Hedge for its regularised leader; Laplace noise, so that delta is 0; clipping.
+    Differs from the source in: there is none; this is the Laplace mechanism on each round, with clipping, and Hedge.
     """
     epsilon = checks.epsilon(epsilon)
 
@@ -64,7 +65,7 @@ def noisy_hedge(*, epsilon: SupportsFloat = 1.0) -> Algorithm:
         feedback="full",
         bound_in=bound,
         parameters={"epsilon": epsilon},
-        reference="Thakurta and Smith (2013), (Nearly) Optimal Algorithms for Private Online Learning; bound derived",
+        reference="Dwork and Roth (2014), theorem 3.6 (Laplace mechanism), on each round; bound derived",
     )
 
 
