@@ -61,12 +61,13 @@ def check_hidden(game: HeldGame, rows: list[RowLoss]) -> None:
     whole = np.ones(len(rows))
     for pair in range(PAIRS):
         # Zeros and ones against other tables, then random ones against each other; at the ends of the range, or inside.
-        first = (-whole, whole)[pair] if pair < 2 else rng.uniform(-1, 1, len(rows))
-        second = rng.uniform(-1, 1, len(rows))
+        first, second = rng.integers(-(2**20), 2**20, (2, len(rows))) / 2**20
+        first = (-whole, whole)[pair] if pair < 2 else first
         if pair % 4 < 2:
             first, second = np.copysign(1.0, first), np.copysign(1.0, second)
         check(first, second, rng.normal(0.0, 2.0, number), "the same noisy numbers")
-    for t in np.flatnonzero(known & (np.abs(hiding).max(axis=1, initial=0.0) > 0)):
+    # Rounds that are hidden by the same draws, as those of a block are, are looked at once.
+    for t in {draws.tobytes(): t for t, draws in enumerate(hiding) if draws.any()}.values():
         ends = np.zeros((2, len(rows)))
         ends[:, t] = -1, 1
         for side in (1.0, -1.0):

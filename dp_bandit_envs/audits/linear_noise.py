@@ -87,7 +87,8 @@ def linear_noise(game: HeldGame) -> LinearNoise:
         raise NotAuditedError("what it releases is not linear in its draws")
     rng = np.random.default_rng(0)
     for table in range(2 * TABLES):
-        step = rng.uniform(-half, half, base_gains.shape)
+        # Multiples that sums of gains do not round.
+        step = half * (rng.integers(-(2**20), 2**20, base_gains.shape) / 2**20)
         step = np.copysign(half, step) if table % 2 else step
         if not same(moved(base_gains + step, np.zeros(0)), np.tensordot(moves, step)):
             raise NotAuditedError("what it releases is not linear in the gains")

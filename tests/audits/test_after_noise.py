@@ -1,4 +1,4 @@
-"""Noise that is clipped after it was added is judged by what is left of it; a gain that shows beside it is not passed."""
+"""Clipped noise is judged by what clipping leaves of it; a gain that shows beside its noise is not passed."""
 
 import math
 
