@@ -161,8 +161,8 @@ class Sampler:
         for env, trial in ((one, first), (other, second)):
             found = plays.play(env, games, seed=self._seed, first_trial=trial, threads=threads)
             if self.last:
-                values, counts = (part[:, -self.last :].copy() for part in (found.values, found.counts))
-                found = found._replace(values=values, counts=counts)
+                end = slice(-self.last, None)
+                found = found._replace(values=found.values[:, end].copy(), counts=found.counts[:, end].copy())
             shown.append(found)
             self._told(games, candidate)
         return shown[0], shown[1]

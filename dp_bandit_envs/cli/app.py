@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -203,7 +203,7 @@ def audit(
         raise ValueError("audit needs the name of an algorithm, as in list; or --gallery.")
     from dp_bandit_envs.cli.audit_command import show_audit
 
-    settings = {"confidence": confidence, "horizon": horizon, "games": games, "seed": seed}
+    settings: dict[str, Any] = {"confidence": confidence, "horizon": horizon, "games": games, "seed": seed}
     if code := show_audit(console, name, epsilon=epsilon, out=out, **settings):
         raise typer.Exit(code)
 

@@ -94,9 +94,8 @@ def show_audit(
         # A delta of T^-2 changes with T, and so may the first release.
         longer = horizon_with_release(lambda rounds: _made(at(rounds)), horizon, seed)
         way_out = f"in {longer:,} something is: --horizon {longer}" if longer else "nor in longer games"
-        rows = [
-            Row(Bar("exact", "exact, of the noise", None), f"nothing was released in {horizon:,} rounds; {way_out}")
-        ]
+        why = f"nothing was released in {horizon:,} rounds; {way_out}"
+        rows, declared, note, code = [Row(Bar("exact", "exact, of the noise", None), why)], None, "", NOT_AUDITED_CODE
     if declared is not None:
         total = declared.delta_with_draws
         delta = f"delta = {total:.3g}" + ("" if declared.delta > 0 else " from fast draws") if total > 0 else ""
