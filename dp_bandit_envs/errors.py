@@ -54,6 +54,10 @@ class NotAuditedError(ValueError):
     """No audit here covers a mechanism or an algorithm; the message says why and what to use instead."""
 
 
+class NothingReleasedError(NotAuditedError):
+    """Nothing was released in an audited game; the message says in which games something is."""
+
+
 class WrongPointError(ValueError):
     """A point is outside the decision set, or no point at all; the message shows no gain."""
 

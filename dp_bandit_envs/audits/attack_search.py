@@ -40,6 +40,8 @@ LAST = 4
 """How many candidates are looked at with as many games as the test has."""
 AT_ONCE = 2**16
 """The most games that are kept in memory for a test, and in which an event of releases is chosen."""
+SHORT = 16
+"""Games of so many rounds and fewer are kept in such numbers."""
 FEWEST = 100
 """The fewest games of a look."""
 
@@ -49,6 +51,11 @@ class Candidate(NamedTuple):
 
     pair: Pair
     held: tuple[int, ...] = ()
+
+
+def at_once(candidate: Candidate) -> int:
+    """Return the most games of a candidate's length that are kept in memory: fewer of long ones."""
+    return max(2**10, AT_ONCE * SHORT // max(SHORT, len(candidate.pair.one)))
 
 
 Attack = tuple[ArmEvent | ReleaseEvent, Candidate]
@@ -62,12 +69,22 @@ class Sampler:
         game: Makes a game of a table of gains.
         releases: Whether arms are held and releases looked at; otherwise the arms are.
         seed: The seed of everything.
+        last: If above 0, how many steps at the end are looked at; otherwise all are.
+        told: Called after each piece of work with the number of games played and the candidate.
     """
 
     def __init__(
-        self, algorithm: Algorithm, game: Callable[[FloatArray], BanditEnv], releases: bool, seed: int
+        self,
+        algorithm: Algorithm,
+        game: Callable[[FloatArray], BanditEnv],
+        releases: bool,
+        seed: int,
+        *,
+        last: int = 0,
+        told: Callable[[int, "Candidate"], None] = lambda games, candidate: None,
     ) -> None:
         self.algorithm, self.game, self.releases = algorithm, game, releases
+        self.last, self._told = last, told
         self.rng = np.random.default_rng(seed)
         self._seed, self._next = seed, 0
         self._games: dict[tuple[int, ...], ShownGames] = {}
@@ -89,7 +106,7 @@ class Sampler:
             delta: What the guarantee allows besides epsilon.
             last: Whether the events are chosen for the test, which takes longer.
         """
-        first_games = games if last and not self.releases else min(games, AT_ONCE)
+        first_games = games if last and not self.releases else min(games, at_once(candidates[0]))
         firsts = [(self._reserve(each, first_games), self._reserve(each, games)) for each in candidates]
 
         def found(place: int) -> ArmEvent | ReleaseEvent | None:
@@ -120,16 +137,17 @@ class Sampler:
         self, candidate: Candidate, games: int, first: int, *, threads: int = 1
     ) -> Iterator[tuple[Shown, Shown]]:
         """Yield games on both tables, some at a time."""
-        for start in range(0, games, AT_ONCE):
-            number = min(AT_ONCE, games - start)
+        most = at_once(candidate)
+        for start in range(0, games, most):
+            number = min(most, games - start)
             yield self._both(candidate, number, first, threads)
             first += self._trials(candidate, number)
 
     def _reserve(self, candidate: Candidate, games: int) -> int:
         """Return the first of the trials whose streams the games on both tables use."""
         first = self._next
-        whole, rest = divmod(games, AT_ONCE)
-        self._next += whole * self._trials(candidate, AT_ONCE) + self._trials(candidate, rest)
+        whole, rest = divmod(games, at_once(candidate))
+        self._next += whole * self._trials(candidate, at_once(candidate)) + self._trials(candidate, rest)
         return first
 
     def _trials(self, candidate: Candidate, games: int) -> int:
@@ -139,10 +157,15 @@ class Sampler:
         plays, pair = self._plays(candidate), candidate.pair
         one, other = self.game(pair.one), self.game(pair.other)
         second = first + self._trials(candidate, games) // 2
-        return (
-            plays.play(one, games, seed=self._seed, first_trial=first, threads=threads),
-            plays.play(other, games, seed=self._seed, first_trial=second, threads=threads),
-        )
+        shown = []
+        for env, trial in ((one, first), (other, second)):
+            found = plays.play(env, games, seed=self._seed, first_trial=trial, threads=threads)
+            if self.last:
+                end = slice(-self.last, None)
+                found = found._replace(values=found.values[:, end].copy(), counts=found.counts[:, end].copy())
+            shown.append(found)
+            self._told(games, candidate)
+        return shown[0], shown[1]
 
 
 def first_candidates(sampler: Sampler, rounds: int, n_arms: int) -> list[Candidate]:
@@ -150,12 +173,35 @@ def first_candidates(sampler: Sampler, rounds: int, n_arms: int) -> list[Candida
     if not sampler.releases:
         return [Candidate(pair) for pair in candidate_pairs(rounds, n_arms, sampler.rng)]
     # What noise loses hardly depends on the gains of other rounds, but it does on the arms.
-    pairs = candidate_pairs(rounds, n_arms, sampler.rng, tables=0, plain=1)
+    late = [
+        rounds - back for back in (1, 2, 3, max(1, min(sampler.last, rounds)), rounds // 6, rounds // 3, rounds // 2)
+    ]
+    changed = sorted({at for at in late if 0 <= at < rounds}) if sampler.last else None
+    pairs = candidate_pairs(rounds, n_arms, sampler.rng, tables=0, plain=1, changed=changed)
     steps = steps_of(sampler.game(pairs[0].one), sampler.algorithm)
     turns = [
         tuple(step * n_arms // steps if once else step % n_arms for step in range(steps)) for once in (True, False)
     ]
     return [Candidate(pair, held) for held in ((0,) * steps, *turns) for pair in pairs]
+
+
+def games_in_all(candidates: int, games: int, *, releases: bool, tested: int) -> int:
+    """Return about how many games `best_attacks` and the test of some attacks play, on both tables.
+
+    Args:
+        candidates: Their number at the beginning.
+        games: The number of games of the test.
+        releases: Whether releases are looked at.
+        tested: The number of attacks that are tested.
+    """
+    effort = FROM_RELEASES if releases else FROM_ARMS
+    total, tries = 0, FEWEST
+    for share, keep in effort.looks:
+        tries = min(max(FEWEST, games // share), effort.most)
+        total, candidates = total + 4 * tries * candidates, min(keep, candidates)
+    total += effort.generations * effort.children * candidates * 4 * tries
+    total += 4 * min(max(FEWEST, games // 5), AT_ONCE) * candidates
+    return total + 4 * games * min(LAST, candidates) + 2 * games * tested
 
 
 def best_attacks(sampler: Sampler, candidates: Sequence[Candidate], games: int, *, delta: float) -> list[Attack]:

@@ -12,6 +12,8 @@ from dp_bandit_envs.errors import NotAuditedError
 from dp_bandit_envs.protocols import FloatArray
 
 Outcome = tuple[float, int]
+GAMES = 8
+"""Random games, half of them with gains at the ends of the range only."""
 
 
 class _Uniform:
@@ -47,6 +49,7 @@ def law_losses(game: HeldGame, draw: str) -> FloatArray:
         _law(lambda u, gain=gain: mechanism.release(state, 0, gain, _Uniform(u)))  # type: ignore[misc]
         for gain in (below.values.low, below.values.high)
     )
+    _check_forgets(game)
     loss = 0.0
     for outcome in {*low, *high}:
         one, other = low.get(outcome, 0.0), high.get(outcome, 0.0)
@@ -54,6 +57,22 @@ def law_losses(game: HeldGame, draw: str) -> FloatArray:
         if math.isinf(loss):
             break
     return np.array([loss * len(seen) for seen in game.revealed])
+
+
+def _check_forgets(game: HeldGame) -> None:
+    """Check on random games that what is released for a gain and a draw is the same after other gains."""
+    mechanism, below = game.layers[0]
+    rng = np.random.default_rng(0)
+    for table in range(GAMES):
+        state = mechanism.new_state(below)
+        for seen in game.revealed:
+            for value in seen:
+                gain, u = rng.uniform(below.values.low, below.values.high), rng.random()
+                if table % 2:
+                    gain = rng.choice([below.values.low, below.values.high])
+                first = mechanism.release(mechanism.new_state(below), value, float(gain), _Uniform(u))
+                if mechanism.release(state, value, float(gain), _Uniform(u)) != first:
+                    raise NotAuditedError("what it releases of a gain depends on other gains")
 
 
 def _law(result: Callable[[float], Outcome]) -> dict[Outcome, float]:

@@ -2,33 +2,34 @@
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any, SupportsIndex
+from typing import SupportsIndex
 
-import gymnasium as gym
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.adversaries import GainTable
 from dp_bandit_envs.algorithms import Algorithm, make_algorithm
+from dp_bandit_envs.audits.after_noise import check_hidden, clipped_loss, is_shown
 from dp_bandit_envs.audits.agent_draws import USUAL_NUMBERS, draw_losses
+from dp_bandit_envs.audits.audited_games import check_something_released, game_of, held_in, usual_game
 from dp_bandit_envs.audits.bit_laws import law_losses
 from dp_bandit_envs.audits.driver_releases import Held, differing
 from dp_bandit_envs.audits.exact_result import ExactLoss
-from dp_bandit_envs.audits.held_game import HeldGame, Layer, UnknownDrawError, layers_of_game
+from dp_bandit_envs.audits.held_game import HeldGame, UnknownDrawError, layers_of_game
 from dp_bandit_envs.audits.laplace_curve import dominates, epsilon_of_moves
-from dp_bandit_envs.audits.linear_noise import LinearNoise, RowLoss, check_far_out, linear_noise, row_loss
+from dp_bandit_envs.audits.linear_noise import LinearNoise, RowLoss, linear_noise, row_loss
 from dp_bandit_envs.audits.own_norm_noise import own_norm_losses
-from dp_bandit_envs.envs.bandit_env import BanditEnv
-from dp_bandit_envs.envs.experts_env import ExpertsEnv
 from dp_bandit_envs.errors import NotAuditedError, WrongTypeError
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.mechanism import Mechanism
+from dp_bandit_envs.privacy.mechanisms import ExactSums
 from dp_bandit_envs.protocols import Environment, FloatArray, plays_points
-from dp_bandit_envs.simulation import play
 from dp_bandit_envs.wrappers import PrivacyBoundary
 
 ROUNDS = 16
 """The usual number of rounds; fewer for an agent's own draws, where all tables of gains are played."""
+
+IN_CURVE = 0.01
+"""By how much a loss at delta may be too large: see `laplace_curve`."""
 
 
 def exact_loss(
@@ -68,6 +69,7 @@ def exact_loss(
         WrongTypeError: If `algorithm` is none of these, such as a wrapper's class.
         NotAuditedError: If a draw is of no known kind, if releases are not linear in the draws, or if an agent draws
             more than arms; the message says why.
+        NothingReleasedError: If nothing is released in the game, so that nothing can be said.
         ImportError: If SciPy is needed and missing (extra `audits`).
 
     Source: Hardt and Talwar (2010) for the loss of additive noise; Denisov, McMahan, Rush, Smith and Thakurta (2022)
@@ -77,42 +79,28 @@ def exact_loss(
         algorithm = make_algorithm(algorithm)
     k = checks.integer("n_arms", n_arms, at_least=2)
     t = ROUNDS if horizon is None else checks.integer("horizon", horizon, at_least=1)
-    if isinstance(algorithm, Mechanism):
-        return _of_mechanism(algorithm, env or _random_game(k, t, seed), drivers)
-    if not isinstance(algorithm, Algorithm):
+    if not isinstance(algorithm, (Algorithm, Mechanism)):
         raise WrongTypeError(
             "exact_loss audits an algorithm, its name, or a mechanism; received"
             f" {getattr(algorithm, '__name__', type(algorithm).__name__)}. Put your wrapper into"
             " Algorithm('mine', Uniform, lambda env: MyWrapper(env, ...))."
         )
-    game = _game_for(algorithm, k, t, seed) if env is None else env
-    layers = layers_of_game(algorithm.wrap(game))
-    if algorithm.own_guarantee is not None or not layers:
-        if env is None and horizon is None and algorithm.make_agent is not None:
-            game = _game_for(algorithm, k, max(1, USUAL_NUMBERS // k), seed)
-        return _of_draws(algorithm, game)
-    declared = algorithm.guarantee_in(game)
-    arms = tuple(play(game, algorithm, seed=seed).arms.tolist())
-    loss = _loss(algorithm.name, declared, layers, game, arms, seed, algorithm.player)
-    held = Held(algorithm.wrapping, algorithm.player, game, layers, arms)
-    return dataclasses.replace(loss, differs=differing(held, drivers, seed))
-
-
-def _game_for(algorithm: Algorithm, n_arms: int, horizon: int, seed: int) -> Environment:
-    if algorithm.make_agent is None:
-        return _points(horizon, algorithm.feedback)
-    return _random_game(n_arms, horizon, seed, everything=algorithm.feedback == "full")
-
-
-def _random_game(n_arms: int, horizon: int, seed: int, *, everything: bool = False) -> BanditEnv:
-    gains = GainTable(np.random.default_rng(seed).random((horizon, n_arms)))
-    return ExpertsEnv(gains=gains) if everything else BanditEnv(gains)
-
-
-def _points(horizon: int, feedback: str) -> Environment:
-    seen = "bandit" if feedback == "payoff" else "full"
-    game: Environment = gym.make("DPBandit-Ball-v0", dimension=2, horizon=horizon, feedback=seen)
-    return game
+    part = algorithm
+    game = usual_game(part, k, t, seed) if env is None else env
+    if isinstance(part, Mechanism):
+        name, declared = type(part).__name__, PrivacyBoundary(game, part).guarantee
+    else:
+        if part.own_guarantee is not None or not layers_of_game(part.wrap(game)):
+            if env is None and horizon is None and part.make_agent is not None:
+                game = usual_game(part, k, max(1, USUAL_NUMBERS // k), seed)
+            return _of_draws(part, game)
+        name, declared = part.name, part.guarantee_in(game)
+    games = held_in(part, game, seed)
+    longer = None if env is not None else lambda rounds: usual_game(part, k, rounds, seed)
+    check_something_released(name, part, games, seed, longer)
+    losses = [_loss(name, declared, held, seed) for held in games]
+    differs = differing(games[-1], drivers, seed)
+    return dataclasses.replace(max(losses, key=lambda each: each.epsilon), differs=differs)
 
 
 def _of_draws(algorithm: Algorithm, env: Environment) -> ExactLoss:
@@ -125,27 +113,8 @@ def _of_draws(algorithm: Algorithm, env: Environment) -> ExactLoss:
     return ExactLoss(algorithm.name, declared, found.by_round, False, found.arms, found.rho)
 
 
-def _of_mechanism(mechanism: Mechanism, env: Environment, drivers: Sequence[str]) -> ExactLoss:
-    wrapped = PrivacyBoundary(env, mechanism)
-    declared, layers = wrapped.guarantee, layers_of_game(wrapped)
-    rounds, step = int(env.get_wrapper_attr("horizon")), mechanism.batch_size
-    n_arms = 1 if plays_points(env) else int(env.get_wrapper_attr("n_arms"))
-    tries = [tuple([0] * rounds), tuple((t // step) % n_arms for t in range(rounds))]
-    losses = [_loss(type(mechanism).__name__, declared, layers, env, arms, 0, "") for arms in tries]
-    differs = differing(Held(lambda game: PrivacyBoundary(game, mechanism), "", env, layers, tries[1]), drivers, 0)
-    return dataclasses.replace(max(losses, key=lambda each: float(each.by_round.max())), differs=differs)
-
-
-def _loss(
-    name: str,
-    declared: PrivacyGuarantee,
-    layers: list[Layer],
-    env: Environment,
-    arms: tuple[int, ...],
-    seed: int,
-    player: str,
-) -> ExactLoss:
-    game = HeldGame(layers, _revealed(env, arms, layers[0][1].n_values, seed, player))
+def _loss(name: str, declared: PrivacyGuarantee, held: Held, seed: int) -> ExactLoss:
+    game, arms = game_of(held, seed), held.arms
     try:
         try:
             found = linear_noise(game)
@@ -153,29 +122,38 @@ def _loss(
             kind = draw.args[0]
             own_norm = kind in ("standard_gamma", "standard_normal")
             losses = own_norm_losses(game) if own_norm else law_losses(game, kind)
-            return ExactLoss(name, declared, losses, False, arms)
+            # Of random bits, what is done above them may show less.
+            shown = own_norm or all(isinstance(mechanism, ExactSums) for mechanism, _ in held.layers[1:])
+            return ExactLoss(name, declared, losses, False, arms, attained=shown)
         rows = [row_of(found, game, t) for t in range(len(game.revealed))]
+        check_hidden(game, rows)
+        losses = np.array([row.loss for row in rows])
+        worst = int(losses.argmax())
+        shown = is_shown(game, found, worst, rows[worst])
+        loss = ExactLoss(name, declared, losses, found.kind == "normal", arms, attained=shown)
+        if not shown and not (loss.holds and loss.gaussian and declared.rho is not None):
+            clipped = [clipped_loss(game, found, t, row, declared.delta) for t, row in enumerate(rows)]
+            if None not in clipped:
+                return ExactLoss(name, declared, np.array(clipped), False, arms)
+        if loss.holds or loss.gaussian or not declared.delta > 0 or not np.isfinite(losses).all():
+            return loss
+        if np.linalg.matrix_rank(found.noise) < found.noise.shape[1]:
+            raise NotAuditedError(
+                f"the loss at delta = 0 is {loss.epsilon:g}, and where draws outnumber releases no audit here gives"
+                f" that of Laplace noise at delta = {declared.delta:g}"
+            )
     except NotAuditedError as error:
         raise NotAuditedError(f"{name}: {error}. Use sampled_loss.") from None
-    losses = np.array([row.loss for row in rows])
-    loss = ExactLoss(name, declared, losses, found.kind == "normal", arms)
-    if loss.holds or loss.gaussian or not declared.delta > 0 or not np.isfinite(losses).all():
-        return loss
-    if np.linalg.matrix_rank(found.noise) < found.noise.shape[1]:
-        raise NotAuditedError(
-            f"{name}: the loss at delta = 0 is {loss.epsilon:g}, and where draws outnumber releases no audit here gives"
-            f" that of Laplace noise at delta = {declared.delta:g}. Use sampled_loss."
-        )
-    return dataclasses.replace(loss, by_round=at_delta(rows, declared.delta))
+    lower = at_delta(rows, declared.delta)
+    attained = shown and float(lower.max()) > (1 + IN_CURVE) * declared.epsilon
+    return dataclasses.replace(loss, by_round=lower, attained=attained)
 
 
 def row_of(found: LinearNoise, game: HeldGame, t: int) -> RowLoss:
     """Return the loss of round t for the worst change of its row; rho for normal draws."""
     if not found.moves[:, t].any():
         return RowLoss(0.0, np.zeros(found.moves.shape[2]), np.zeros(found.noise.shape[1]))
-    row = row_loss(found, t, game.revealed[t], game.layers[0][1].values)
-    check_far_out(game, t, row)
-    return row
+    return row_loss(found, t, game.revealed[t], game.layers[0][1].values)
 
 
 def at_delta(rows: list[RowLoss], delta: float) -> FloatArray:
@@ -192,12 +170,3 @@ def at_delta(rows: list[RowLoss], delta: float) -> FloatArray:
         # A round that another one dominates loses at most as much as that one, and at most what it does at 0.
         losses[t] = min(found, rows[t].loss)
     return losses
-
-
-def _revealed(env: Environment, arms: tuple[int, ...], n_values: int, seed: int, player: str) -> list[list[int]]:
-    """Return the numbers of the values that each round of the game reveals, by playing its arms again."""
-    if plays_points(env):
-        return [list(range(n_values))] * len(arms)
-    options: dict[str, Any] = {"trial": 0, "player": player} if player else {"trial": 0}
-    env.reset(seed=seed, options=options)
-    return [np.flatnonzero(env.step(arm)[0]["observed"]).tolist() for arm in arms]

@@ -27,6 +27,7 @@ class ExactLoss:
             that tell neighbours apart best.
         drawn_rho: For an agent's own draws, the largest Renyi divergence over its order; otherwise None.
         differs: The drivers that released something else for the same draws, of those that were asked for.
+        attained: Whether so much is really lost; otherwise it is an upper bound, as where noisy numbers are clipped.
     """
 
     name: str
@@ -36,12 +37,26 @@ class ExactLoss:
     arms: tuple[int, ...]
     drawn_rho: float | None = None
     differs: tuple[str, ...] = ()
+    attained: bool = True
 
     def __str__(self) -> str:
-        what = (
-            "nothing is declared" if self.declared.model == "none" else "within the claim" if self.holds else "refuted"
-        )
-        return f"{self.name}: declared epsilon = {self.declared.epsilon:.6g}, exact {self.epsilon:.6g}: {what}"
+        exact = "exact" if self.attained else "at most"
+        claim = f"declared epsilon = {self.declared.epsilon:.6g}"
+        return f"{self.name}: {claim}, {exact} {self.epsilon:.6g}: {self.verdict}"
+
+    @property
+    def verdict(self) -> str:
+        """What follows, in words."""
+        if self.declared.model == "none" and not self.differs:
+            return "nothing is declared"
+        if self.holds:
+            return "within the claim"
+        return "refuted" if self.refuted else "neither within the claim nor refuted; use sampled_loss"
+
+    @property
+    def refuted(self) -> bool:
+        """Whether more than is declared is really lost, or a driver releases something else."""
+        return not self.holds and (self.attained or bool(self.differs))
 
     @property
     def rho(self) -> float | None:

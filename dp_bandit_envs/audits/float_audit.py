@@ -1,23 +1,33 @@
-"""Releases that reveal a gain because of how floating-point numbers are spaced, whatever epsilon is."""
+"""Releases that reveal a gain because of how floating-point numbers are spaced, whatever epsilon is.
+
+Nothing here knows how draws are made, but that they lie within `held_game.REACH`, and releases rise or fall with them.
+"""
 
 import dataclasses
 import math
-from typing import Any, SupportsFloat, SupportsIndex
+from collections.abc import Callable
+from typing import NamedTuple, SupportsFloat, SupportsIndex
 
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.adversaries import GainTable
+from dp_bandit_envs.algorithms import Algorithm, make_algorithm
+from dp_bandit_envs.audits.audited_games import first_release, game_of, held_in, usual_game
+from dp_bandit_envs.audits.held_game import Draw, Draws, HeldGame, layers_of_game
 from dp_bandit_envs.draws import Stream
-from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import NotAuditedError
 from dp_bandit_envs.optional import require
-from dp_bandit_envs.privacy.mechanism import Below, Mechanism
+from dp_bandit_envs.privacy.mechanism import Mechanism
 from dp_bandit_envs.privacy.secure_draws import takes_no_seed
+from dp_bandit_envs.protocols import FloatArray
 from dp_bandit_envs.wrappers import PrivacyBoundary
 
-FARTHEST = 37.0
-"""Fast Laplace draws end before this many scales, at 53 ln 2 = 36.8."""
+OTHERS = 40
+"""How often the other draws of a release are drawn anew, before it counts as one that they might explain."""
+LOOKS = 33
+"""At how many places it is checked that a release rises or falls with its draw."""
+MOST_STEPS = 2_000_000
+"""About how many gains are released at most: games in which the first release is late are looked at less often."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -25,8 +35,8 @@ class FloatLoss:
     """How often a release rules the other gain out with certainty.
 
     Attributes:
-        name: The mechanism's name.
-        impossible: Releases of the smallest gain that no draw can produce from the largest one.
+        name: The mechanism's or algorithm's name.
+        impossible: Releases of a gain at one end of its range that no draw can produce from the one at the other end.
         games: Releases that were looked at.
         delta: With the confidence, no finite epsilon holds with a delta below this; at least 0.
         declared_delta: The delta that is declared, with what the draws add.
@@ -45,86 +55,172 @@ class FloatLoss:
 
 
 def float_loss(
-    mechanism: Mechanism,
+    part: Mechanism | Algorithm | str,
     *,
     games: SupportsIndex = 1000,
     confidence: SupportsFloat = 0.99,
-    horizon: SupportsIndex = 4,
+    horizon: SupportsIndex = 16,
     seed: int = 0,
 ) -> FloatLoss:
     """Release the smallest gain many times, and look for a draw that gives the same number from the largest gain.
 
-    The first release of a mechanism is a function of one Laplace draw that never decreases, so a draw that gives a
-    number, if there is one, is found by bisection over all doubles. Fast draws are 2^53 of them, so more releases may
-    be impossible than are counted.
+    The game is played up to the first release. If that is a function of one draw that never changes direction, a draw
+    that gives a number, if there is one, is found by bisection over all doubles. Fast draws are fewer, so more releases
+    may be impossible than are counted. In every second game the two gains change places.
 
     Args:
-        mechanism: A mechanism whose first gain is released with one Laplace draw.
-        games: Number of releases, at least 1.
+        part: A mechanism, an algorithm or the name of one.
+        games: Number of releases, at least 1; fewer are looked at where the first one is late.
         confidence: In (0, 1).
-        horizon: Number of rounds that the mechanism is told.
+        horizon: Number of rounds of the game; if nothing is released in it, a longer one is played.
         seed: The seed of the draws.
 
     Raises:
-        NotAuditedError: If the first gain is not released, or not with one Laplace draw.
-        ImportError: If SciPy is missing (extra `audits`).
+        NotAuditedError: If the first release has draws of another kind, or several that might explain it.
+        ImportError: If SciPy is needed and missing (extra `audits`).
 
     Source: Mironov (2012), On Significance of the Least Significant Bits For Differential Privacy.
     """
-    if takes_no_seed(mechanism):
-        raise NotAuditedError(f"{type(mechanism).__name__} has secure draws, which are exact: nothing is impossible.")
     number, rounds = checks.integer("games", games, at_least=1), checks.integer("horizon", horizon, at_least=1)
     sure = float(checks.greater_than("confidence", confidence, 0))
     if not sure < 1:
         raise ValueError(f"confidence must be in (0, 1); received {confidence!r}.")
-    wrapped = PrivacyBoundary(BanditEnv(GainTable(np.zeros((rounds, 2)))), mechanism)
-    below, rng = wrapped.below, Stream(np.random.SFC64(seed))
+    chosen = make_algorithm(part) if isinstance(part, str) else part
+    name = chosen.name if isinstance(chosen, Algorithm) else type(chosen).__name__
+    env = usual_game(chosen, 2, rounds, seed)
+    layers = layers_of_game(chosen.wrap(env) if isinstance(chosen, Algorithm) else PrivacyBoundary(env, chosen))
+    if not layers or (isinstance(chosen, Algorithm) and chosen.own_guarantee is not None):
+        raise NotAuditedError(f"{name} is to hide gains from those who see its arms, which have no low bits.")
+    if any(takes_no_seed(mechanism) for mechanism, _ in layers):
+        raise NotAuditedError(f"{name} has secure draws, which are exact: nothing is impossible.")
+    try:
+        held = first_release(chosen, held_in(chosen, env, seed), seed, lambda t: usual_game(chosen, 2, t, seed))
+        if held is None:
+            raise NotAuditedError(f"nothing was released in {rounds:,} rounds, nor in longer games")
+        impossible, number = count_impossible(game_of(held, seed), number, seed)
+    except NotAuditedError as error:
+        raise NotAuditedError(f"{name}: {error}.") from None
+    delta = 0.0
+    if impossible:
+        delta = float(require("scipy.stats", extra="audits").beta.ppf(1 - sure, impossible, number - impossible + 1))
+    declared = held.wrapping(held.env).get_wrapper_attr("guarantee")
+    return FloatLoss(name, impossible, number, delta, declared.delta_with_draws)
+
+
+def count_impossible(game: HeldGame, games: int, seed: int) -> tuple[int, int]:
+    """Return how many first releases rule out that one gain was at the other end, and how many were looked at.
+
+    Args:
+        game: A game in which something is released; it is played on the grid, up to its first release.
+        games: How often at most.
+        seed: The seed of the draws.
+
+    Raises:
+        NotAuditedError: See `float_loss`.
+    """
+    first = _first_release(game, seed)
+    looked_at = min(games, max(20, MOST_STEPS // (40 * len(first.game.revealed))))
     impossible = 0
-    for _ in range(number):
-        draw = _OneDraw(rng=rng)
-        released = _first(mechanism, below, below.values.low, draw)
-        if draw.scale <= 0:
-            raise NotAuditedError(f"{type(mechanism).__name__} does not draw Laplace noise for the first gain.")
+    for number in range(looked_at):
+        rng = Stream(np.random.SFC64([seed, number]))
+        one, other = first.tables if number % 2 == 0 else first.tables[::-1]
+        made = Draws(rng=rng)
+        released = first.released(one, made)
         if math.isfinite(released):
-            impossible += not _can_be(released, mechanism, below, draw.scale)
-    least = require("scipy.stats", extra="audits").beta.ppf(1 - sure, impossible, number - impossible + 1)
-    delta = float(least) if impossible else 0.0
-    return FloatLoss(type(mechanism).__name__, impossible, number, delta, wrapped.guarantee.delta_with_draws)
+            impossible += not _can_be(first, other, released, made.made, rng)
+    return impossible, looked_at
 
 
-class _OneDraw:
-    """A random generator with one Laplace draw: a given one, or a true one."""
+class _First(NamedTuple):
+    """A game up to its first release, the step and the value of that, and two tables that differ in one gain of it."""
 
-    def __init__(self, value: float = 0.0, rng: np.random.Generator | None = None) -> None:
-        self._value, self._rng, self.scale = value, rng, 0.0
+    game: HeldGame
+    step: int
+    value: int
+    tables: tuple[FloatArray, FloatArray]
 
-    def laplace(self, loc: float = 0.0, scale: float = 1.0) -> float:
-        """Return the draw."""
-        if self.scale > 0:
-            raise NotAuditedError("the first gain is released with more than one draw.")
-        self.scale = scale
-        return self._value if self._rng is None else self._rng.laplace(loc, scale)
-
-    def __getattr__(self, name: str) -> Any:
-        raise NotAuditedError(f"the first gain is released with a draw of the kind {name}, not Laplace.")
+    def released(self, table: FloatArray, draws: Draws) -> float:
+        """Return the release, or nan if it is withheld."""
+        shown = self.game.play(table, draws)
+        found = (number for place, number in zip(shown.places, shown.values, strict=True) if place[:2] == self[1:3])
+        return float(next(found, math.nan))
 
 
-def _first(mechanism: Mechanism, below: Below, gain: float, draw: _OneDraw) -> float:
-    """Return the first release of a gain, or nan if it is withheld."""
-    value, count = mechanism.release(mechanism.new_state(below), 0, gain, draw)
-    return float(value) if count else math.nan
+def _first_release(game: HeldGame, seed: int) -> _First:
+    values, step_rounds = game.layers[0][1].values, math.prod(mechanism.batch_size for mechanism, _ in game.layers)
+    low = np.full((len(game.revealed), game.layers[0][1].n_values), values.low)
+    places = game.play(low, Stream(np.random.SFC64(seed))).places
+    if not places:
+        raise NotAuditedError(f"nothing was released in {len(game.revealed):,} rounds")
+    step, value, _ = places[0]
+    rounds = game.revealed[: (step + 1) * step_rounds]
+    changed = max((t for t, seen in enumerate(rounds) if value in seen), default=len(rounds) - 1)
+    high = low[: len(rounds)].copy()
+    high[changed, value] = values.high
+    return _First(HeldGame(game.layers, rounds, on_grid=True), step, value, (low[: len(rounds)], high))
 
 
-def _can_be(released: float, mechanism: Mechanism, below: Below, scale: float) -> bool:
-    """Whether some draw releases this number for the largest gain."""
-    reach = FARTHEST * scale + below.values.width
-    low, high = -reach, reach
-    while low < (middle := (low + high) / 2) < high:
-        value = _first(mechanism, below, below.values.high, _OneDraw(middle))
-        if value == released:
+def _can_be(first: _First, table: FloatArray, released: float, made: list[Draw], rng: Stream) -> bool:
+    """Whether some draws release this number from a table: as they were, but for one of them.
+
+    Raises:
+        NotAuditedError: If no such draws are found, and there may be others.
+    """
+    by_one = 0
+    for place in reversed(range(len(made))):
+        release = _of_one_draw(first, table, made, place)
+        if _reaches(release, made[place], released):
             return True
-        # Where a number is withheld for being outside, it is above the range for positive draws.
-        too_small = middle < 0 if math.isnan(value) else value < released
-        low, high = (middle, high) if too_small else (low, middle)
-    ends = (_first(mechanism, below, below.values.high, _OneDraw(end)) for end in (low, high))
-    return released in ends
+        direction = _direction(release, made[place])
+        if direction == 0:
+            continue
+        by_one += 1 if direction in (-1, 1) else 2
+    if by_one == 1:
+        return False
+    for _ in range(OTHERS if by_one else 0):
+        fresh = Draws(rng=rng)
+        first.released(table, fresh)
+        for place in reversed(range(len(fresh.made))):
+            if _reaches(_of_one_draw(first, table, fresh.made, place), fresh.made[place], released):
+                return True
+    if by_one == 0:
+        return False
+    raise NotAuditedError("no single draw explains its first release, which has several, or rises and falls with one")
+
+
+def _of_one_draw(first: _First, table: FloatArray, made: list[Draw], place: int) -> Callable[[float], float]:
+    """Return the release as a function of one draw."""
+    given = [draw.value for draw in made]
+
+    def release(value: float) -> float:
+        given[place] = value
+        return first.released(table, Draws(given))
+
+    return release
+
+
+def _direction(release: Callable[[float], float], draw: Draw) -> int:
+    """Return 1 or -1 if a release rises or falls with a draw, 0 if it does not depend on it, and 2 for both."""
+    near = (draw.high - draw.low) * np.geomspace(1e-4, 0.1, LOOKS // 3)
+    places = np.concatenate([np.linspace(draw.low, draw.high, LOOKS), draw.value - near, draw.value + near])
+    seen = np.array([release(float(each)) for each in np.sort(np.clip(places, draw.low, draw.high))])
+    steps = np.diff(seen[np.isfinite(seen)])
+    rises, falls = bool((steps > 0).any()), bool((steps < 0).any())
+    return 2 if rises and falls else int(rises) - int(falls)
+
+
+def _reaches(release: Callable[[float], float], draw: Draw, released: float) -> bool:
+    """Whether some draw releases this number, if releases rise with draws, or if they fall."""
+    centre = (draw.low + draw.high) / 2
+    for sign in (1, -1):
+        low, high = draw.low, draw.high
+        while low < (middle := (low + high) / 2) < high:
+            value = release(middle)
+            if value == released:
+                return True
+            # Where a number is withheld for being outside, it is outside on the side of the draw.
+            too_small = middle < centre if math.isnan(value) else sign * value < sign * released
+            low, high = (middle, high) if too_small else (low, middle)
+        if released in (release(low), release(high)):
+            return True
+    return False

@@ -1,17 +1,29 @@
 """What the mechanisms of one game release when the arms are held, the gains are given and the noise is a fake's."""
 
 import copy
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any, Final, NamedTuple
 
 import gymnasium as gym
 import numpy as np
 
+from dp_bandit_envs.errors import NotAuditedError
 from dp_bandit_envs.privacy.mechanism import Below, Mechanism
 from dp_bandit_envs.protocols import Environment, FloatArray
 from dp_bandit_envs.wrappers import PrivacyBoundary
 
 Layer = tuple[Mechanism, Below]
+REACH: Final = {
+    "laplace": (-45.0, 45.0),
+    "normal": (-45.0, 45.0),
+    "standard_normal": (-45.0, 45.0),
+    "standard_exponential": (0.0, 45.0),
+    "exponential": (0.0, 45.0),
+    "standard_gamma": (0.0, 1000.0),
+    "random": (0.0, 1.0 - 2.0**-53),
+}
+"""Between which numbers draws of scale 1 lie, by the generator's method; wider does no harm."""
 
 
 class FakeDraws:
@@ -45,6 +57,67 @@ class FakeDraws:
 
     def __getattr__(self, name: str) -> Any:
         raise UnknownDrawError(name)
+
+
+class Draw(NamedTuple):
+    """One draw, and between which numbers it lies."""
+
+    value: float
+    low: float
+    high: float
+
+
+class Draws:
+    """A random generator that returns given draws, as they are, and then true ones; it keeps them all.
+
+    Args:
+        given: The first draws.
+        rng: Draws the others; without it there are none.
+    """
+
+    def __init__(self, given: Sequence[float] = (), rng: Any = None) -> None:
+        self._given, self._rng = given, rng
+        self.made: list[Draw] = []
+        self.asked: list[tuple[str, float]] = []
+
+    def laplace(self, loc: float = 0.0, scale: float = 1.0) -> float:
+        """Return a draw."""
+        return self._draw("laplace", loc, scale, loc, scale)
+
+    def laplaces(self, numbers: FloatArray, scale: float) -> None:
+        """Write draws."""
+        for place in range(len(numbers)):
+            numbers[place] = self.laplace(0.0, scale)
+
+    def normal(self, loc: float = 0.0, scale: float = 1.0) -> float:
+        """Return a draw."""
+        return self._draw("normal", loc, scale, loc, scale)
+
+    def exponential(self, scale: float = 1.0) -> float:
+        """Return a draw."""
+        return self._draw("exponential", 0.0, scale, scale)
+
+    def standard_gamma(self, shape: float) -> float:
+        """Return a draw."""
+        return self._draw("standard_gamma", 0.0, 1.0 + shape, shape)
+
+    def __getattr__(self, kind: str) -> Callable[[], float]:
+        """Return a method that draws one number and has no parameters."""
+        if kind not in REACH:
+            raise NotAuditedError(f"its first release has draws of the kind {kind}")
+        return functools.partial(self._draw, kind, 0.0, 1.0)
+
+    def _draw(self, kind: str, loc: float, scale: float, *parameters: float) -> float:
+        number = len(self.made)
+        if number < len(self._given):
+            value = self._given[number]
+        elif self._rng is None:
+            raise NotAuditedError("how many draws its first release has depends on gains or noise")
+        else:
+            value = float(getattr(self._rng, kind)(*parameters))
+        low, high = REACH[kind]
+        self.made.append(Draw(value, loc + low * scale, loc + high * scale))
+        return value
 
 
 class UnknownDrawError(Exception):

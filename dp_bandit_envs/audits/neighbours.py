@@ -27,7 +27,13 @@ class Pair(NamedTuple):
 
 
 def candidate_pairs(
-    rounds: int, n_arms: int, rng: np.random.Generator, *, plain: int = 7, tables: int = RANDOM_TABLES
+    rounds: int,
+    n_arms: int,
+    rng: np.random.Generator,
+    *,
+    plain: int = 7,
+    tables: int = RANDOM_TABLES,
+    changed: list[int] | None = None,
 ) -> list[Pair]:
     """Return pairs that are worth a look: tables of several kinds, with an early or a later round changed.
 
@@ -40,6 +46,7 @@ def candidate_pairs(
         rng: Draws the random tables, whose gains are 0, 1/2 or 1.
         plain: How many of the tables that are constant or alternate to begin with: zeros, ones, halves, and so on.
         tables: How many random tables there are.
+        changed: The rounds that are changed; by default early ones, one in the middle and the last.
     """
     lead = np.zeros(n_arms)
     lead[0] = 1.0
@@ -47,7 +54,7 @@ def candidate_pairs(
     known = [np.tile(row, (rounds, 1)) for row in rows]
     known += [np.array([rows[3 + (t + start) % 2] for t in range(rounds)]) for start in (0, 1)]
     known = known[:plain] + [rng.choice(GAINS, (rounds, n_arms)) for _ in range(tables)]
-    changed = sorted({*range(min(rounds, 5)), rounds // 3, rounds // 2, rounds - 1})
+    changed = changed or sorted({*range(min(rounds, 5)), rounds // 3, rounds // 2, rounds - 1})
     changes = [(np.zeros(n_arms), np.ones(n_arms)), (lead, 1 - lead)]
     pairs = []
     for table, at, (low, high) in itertools.product(known, changed, changes):

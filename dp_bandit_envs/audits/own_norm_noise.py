@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from dp_bandit_envs.audits.held_game import HeldGame, Released
-from dp_bandit_envs.audits.linear_noise import SAME, LinearNoise, cheapest_change
+from dp_bandit_envs.audits.linear_noise import SAME, TABLES, LinearNoise, cheapest_change, same
 from dp_bandit_envs.errors import NotAuditedError
 from dp_bandit_envs.protocols import FloatArray
 
@@ -96,15 +96,22 @@ def own_norm_losses(game: HeldGame) -> FloatArray:
     for node, (height, axis) in some.items():
         expected[:, axis] += noise[:, node] * height
     # A second route to the same numbers, with all coordinates and nodes at once.
-    if np.abs(moved(base_gains, some) - expected).max(initial=0.0) > SAME * (1 + np.abs(expected).max(initial=0.0)):
+    if not same(moved(base_gains, some), expected):
         raise NotAuditedError("what it releases is not linear in its nodes, or differs from coordinate to coordinate")
-    losses = np.zeros(len(game.revealed))
+    losses, moves = np.zeros(len(game.revealed)), np.zeros((len(noise), len(game.revealed)))
     for t in range(len(losses)):
         steps = [_step(moved, base_gains, t, axis, values.width) for axis in range(d)]
         if any(np.abs(step - steps[0]).max(initial=0.0) > SAME for step in steps):
             raise NotAuditedError("a round moves its coordinates by different maps")
         change = cheapest_change(LinearNoise(noise, np.zeros(0), "laplace", []), steps[0])
         losses[t] = np.inf if change is None else float(np.abs(change).sum()) * values.own
+        moves[:, t] = steps[0]
+    rng, near = np.random.default_rng(0), {node: (height / HEIGHT, axis) for node, (height, axis) in some.items()}
+    for table in range(2 * TABLES):
+        step = rng.uniform(-values.width / 2, values.width / 2, base_gains.shape)
+        step = np.copysign(values.width / 2, step) if table % 2 else step
+        if not same(moved(base_gains + step, near), expected / HEIGHT + moves @ step):
+            raise NotAuditedError("what it releases is not linear in the gains")
     return losses
 
 

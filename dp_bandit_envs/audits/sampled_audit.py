@@ -1,6 +1,8 @@
 """A lower bound on the privacy loss from many games on two neighbouring tables: from arms alone, or from releases."""
 
 import dataclasses
+import sys
+import time
 from collections.abc import Callable
 from typing import Any, Literal, SupportsFloat, SupportsIndex
 
@@ -9,7 +11,7 @@ from dp_bandit_envs.adversaries import GainTable
 from dp_bandit_envs.agents import Uniform
 from dp_bandit_envs.algorithms import Algorithm, make_algorithm
 from dp_bandit_envs.audits.arm_events import ArmEvent
-from dp_bandit_envs.audits.attack_search import Candidate, Sampler, best_attacks, first_candidates
+from dp_bandit_envs.audits.attack_search import Candidate, Sampler, best_attacks, first_candidates, games_in_all
 from dp_bandit_envs.audits.event_bounds import least_epsilon
 from dp_bandit_envs.audits.neighbours import Pair
 from dp_bandit_envs.audits.release_events import ReleaseEvent
@@ -25,6 +27,11 @@ Games = Callable[[FloatArray], BanditEnv]
 Of = Literal["arms", "releases"]
 TESTED = 2
 """How many events are tested in fresh games."""
+USUAL_GAMES = 200_000
+GAMES_IN_PYTHON = 1_000
+"""The usual number of games where they cannot be compiled: each then takes some thousand times as long."""
+QUIET = 3.0
+"""Seconds before the first word on stderr; each further one comes after twice as long."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,12 +75,14 @@ def sampled_loss(
     algorithm: Algorithm | Mechanism | str,
     *,
     of: Of = "arms",
-    games: SupportsIndex = 200_000,
+    games: SupportsIndex | None = None,
     confidence: SupportsFloat = 0.99,
     horizon: SupportsIndex = 12,
     n_arms: SupportsIndex = 2,
     game: Games | None = None,
     seed: int = 0,
+    last: SupportsIndex = 0,
+    progress: bool = True,
 ) -> SampledLoss:
     """Attack an algorithm: find neighbouring tables and an event that tells them apart.
 
@@ -88,12 +97,15 @@ def sampled_loss(
         algorithm: An algorithm that plays arms, or the name of one; or a mechanism, of which releases are attacked.
         of: `"arms"` or `"releases"`, that is, what the attacker sees.
         games: Fresh games on each table for each event, at least 100; the search takes about 40 times as many in all.
+            By default 200,000, and 1,000 for what cannot be compiled.
         confidence: In (0, 1).
         horizon: Number of rounds T, at least 2. From arms, long enough for several releases of each arm.
         n_arms: Number of arms, at least 2.
         game: Makes a game of a table of gains, `(rounds, n_arms)`; by default one that reveals the arm played, or all
             arms if the algorithm needs them.
         seed: The seed of tables and games, which are the same whatever the number of cores.
+        last: Of releases, only those of so many steps at the end are looked at, as in long games; 0 for all.
+        progress: Whether to say on stderr how far games are that cannot be compiled, and take long.
 
     Raises:
         NotAuditedError: If the algorithm plays no arms, or releases are asked for that its guarantee does not cover.
@@ -106,15 +118,22 @@ def sampled_loss(
     algorithm = _as_algorithm(algorithm, of)
     if algorithm.make_agent is None:
         raise NotAuditedError(f"{algorithm.name} plays points; only games with arms are sampled here.")
-    number = checks.integer("games", games, at_least=100)
+    number = checks.integer("games", USUAL_GAMES if games is None else games, at_least=100)
+    steps = checks.integer("last", last, at_least=0)
     k, t = checks.integer("n_arms", n_arms, at_least=2), checks.integer("horizon", horizon, at_least=2)
     sure = checks.greater_than("confidence", confidence, 0)
     if not sure < 1:
         raise ValueError(f"confidence must be in (0, 1); received {confidence!r}.")
-    sampler = Sampler(
-        algorithm, game or (_experts if algorithm.feedback == "full" else _bandit), of == "releases", seed
-    )
+    shown = PlayedInPython(algorithm.name)
+    make = game or (_experts if algorithm.feedback == "full" else _bandit)
+    told = shown if progress else lambda games, candidate: None
+    sampler = Sampler(algorithm, make, of == "releases", seed, last=steps, told=told)
     candidates = first_candidates(sampler, t, k)
+    note = sampler.note(candidates[0])
+    if note and games is None:
+        number = GAMES_IN_PYTHON
+    if note:
+        shown.begins(note, number, games_in_all(len(candidates), number, releases=sampler.releases, tested=TESTED))
     declared = algorithm.guarantee_in(sampler.game(candidates[0].pair.one))
     if of == "releases" and "releases" not in declared.covers:
         raise NotAuditedError(
@@ -139,6 +158,37 @@ def sampled_loss(
         candidate.held,
         sampler.note(candidate),
     )
+
+
+class PlayedInPython:
+    """Says on stderr that games are played in ordinary Python, how long that will take, and how far it is.
+
+    Args:
+        name: What is audited.
+        clock: Returns seconds.
+    """
+
+    def __init__(self, name: str, clock: Callable[[], float] = time.monotonic) -> None:
+        self._name, self._clock, self._began = name, clock, clock()
+        self._next, self._done, self._total, self._why = QUIET, 0, 0, ""
+
+    def begins(self, why: str, games: int, total: int) -> None:
+        """Take why nothing is compiled, the games of each test, and about how many games there are in all."""
+        self._why, self._total = f"sampled_loss: {self._name} is played in ordinary Python: {why}", total
+        self._games = games
+
+    def __call__(self, games: int, candidate: Candidate) -> None:
+        """Take some more games."""
+        self._done += games
+        seconds = self._clock() - self._began
+        if not self._total or seconds < self._next or sys.stderr is None:
+            return
+        left = seconds * max(self._total / self._done - 1, 0)
+        if self._next == QUIET:
+            print(f"{self._why}. Of about {self._total:,} games; games={self._games:,} sets it.", file=sys.stderr)
+        self._next = 2 * seconds
+        share = min(100 * self._done // self._total, 99)
+        print(f"{share}% played in {seconds:,.0f} s, about {left:,.0f} s left", file=sys.stderr, flush=True)
 
 
 def _as_algorithm(given: Algorithm | Mechanism | str, of: Of) -> Algorithm:

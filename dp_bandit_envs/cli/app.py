@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -176,13 +176,14 @@ def audit(
         int, typer.Option(parser=whole, metavar="NUMBER", help="Number of rounds of each audited game.")
     ] = 12,
     games: Annotated[
-        int,
+        int | None,
         typer.Option(
             parser=whole,
             metavar="NUMBER",
-            help="Games on each table for each test, at least 100; 0 leaves sampling out.",
+            help="Games on each table for each test, at least 100; 0 leaves sampling out. By default 200000, or 1000 if"
+            " they cannot be compiled.",
         ),
-    ] = 200_000,
+    ] = None,
     seed: Seed = 0,
     gallery: Annotated[
         bool, typer.Option("--gallery", help="Show parts that are broken on purpose, with what an attacker sees.")
@@ -192,7 +193,10 @@ def audit(
         typer.Option(parser=picture, metavar="FILE", help="Save the bars as a plot here, .png or .svg."),
     ] = None,
 ) -> None:
-    """Compare the privacy that an algorithm declares with what its noise loses, and what arms and releases reveal."""
+    """Compare the privacy that an algorithm declares with what its noise loses, and what arms and releases reveal.
+
+    The exit code is 1 if a claim is refuted, and 3 if nothing could be judged.
+    """
     if gallery:
         from dp_bandit_envs.cli.gallery_command import show_gallery
 
@@ -202,7 +206,9 @@ def audit(
         raise ValueError("audit needs the name of an algorithm, as in list; or --gallery.")
     from dp_bandit_envs.cli.audit_command import show_audit
 
-    show_audit(console, name, epsilon=epsilon, confidence=confidence, horizon=horizon, games=games, seed=seed, out=out)
+    settings: dict[str, Any] = {"confidence": confidence, "horizon": horizon, "games": games, "seed": seed}
+    if code := show_audit(console, name, epsilon=epsilon, out=out, **settings):
+        raise typer.Exit(code)
 
 
 app.command(epilog=data_command.EXAMPLES)(data_command.data)

@@ -10,9 +10,10 @@ from rich.table import Table
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import Algorithm
-from dp_bandit_envs.audits import ExactLoss, SampledLoss, exact_loss, sampled_loss
+from dp_bandit_envs.audits import ExactLoss, SampledLoss, exact_loss, float_loss, sampled_loss
+from dp_bandit_envs.audits.audited_games import horizon_with_release
 from dp_bandit_envs.cli.run_arguments import audited
-from dp_bandit_envs.errors import NotAuditedError
+from dp_bandit_envs.errors import NotAuditedError, NothingReleasedError
 from dp_bandit_envs.plots.audit_plot import Bar, audit_figure, longest_of
 from dp_bandit_envs.plots.figure_bytes import as_bytes
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
@@ -20,8 +21,22 @@ from dp_bandit_envs.privacy.mechanism import Mechanism
 
 REFUTED = "refuted: more is lost than declared"
 NOTHING = "nothing is declared"
+REFUTED_CODE = 1
+"""The exit code if an audit refutes the claim."""
+NOT_AUDITED_CODE = 3
+"""The exit code if nothing was released, or no audit covers the algorithm; 2 is for errors."""
+LATE = 200
+"""The rounds of the games whose last releases are looked at, too."""
+LAST = 12
+"""How many steps at their end these are."""
+FEWEST_LATE = 500
+"""The fewest of these games, on each table for each test."""
+LOW_BITS = 200
+"""The releases whose low bits are looked at."""
 MOST_ROUNDS = 100_000
 """The most rounds of an audited game: all its noise is held as a table."""
+BITS = "bits"
+"""The kind of the row on low bits, which has no bar in a plot."""
 BAR = 20
 """The length of the longest bar, in characters."""
 
@@ -40,11 +55,11 @@ def show_audit(
     epsilon: float | None,
     confidence: float,
     horizon: int,
-    games: int,
+    games: int | None,
     seed: int,
     out: Path | None = None,
-) -> None:
-    """Print the table with bars, and save a plot if `out` is set.
+) -> int:
+    """Print the table with bars, and save a plot if `out` is set; return the exit code.
 
     Args:
         console: Where to print.
@@ -52,22 +67,34 @@ def show_audit(
         epsilon: For an algorithm with this parameter whose text does not set it.
         confidence: That of each sampled bound, in (0, 1).
         horizon: Number of rounds, at least 2.
-        games: Games on each table for each test; 0 leaves sampling out.
+        games: Games on each table for each test; 0 leaves sampling out, None is as in `sampled_loss`.
         seed: The seed.
         out: A `.png` or `.svg` file for the plot.
     """
     horizon = checks.integer("horizon", horizon, at_least=2, at_most=MOST_ROUNDS)
-    games = checks.integer("games", games, at_least=0)
+    games = None if games is None else checks.integer("games", games, at_least=0)
     seed = checks.integer("seed", seed, at_least=0)
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must be in (0, 1); received {confidence!r}. Use 0.99, for example.")
-    algorithm, name, parameters = audited(text, None if epsilon is None else checks.epsilon(epsilon), horizon)
+
+    def at(horizon: int) -> tuple[Algorithm | Mechanism, str, dict[str, Any]]:
+        return audited(text, None if epsilon is None else checks.epsilon(epsilon), horizon)
+
+    algorithm, name, parameters = at(horizon)
     if epsilon is not None and parameters.get("epsilon") != epsilon:
         raise ValueError(
             f"epsilon must be for an algorithm that takes one; {name} takes none, or has it written after its"
             " name. Leave --epsilon out."
         )
-    rows, declared, note = _audited(algorithm, confidence=confidence, horizon=horizon, games=games, seed=seed)
+    settings: dict[str, Any] = {"confidence": confidence, "horizon": horizon, "games": games, "seed": seed}
+    try:
+        rows, declared, note, code = _audited(algorithm, **settings)
+    except NothingReleasedError:
+        # A delta of T^-2 changes with T, and so may the first release.
+        longer = horizon_with_release(lambda rounds: at(rounds)[0], horizon, seed)
+        way_out = f"in {longer:,} something is: --horizon {longer}" if longer else "nor in longer games"
+        why = f"nothing was released in {horizon:,} rounds; {way_out}"
+        rows, declared, note, code = [Row(Bar("exact", "exact, of the noise", None), why)], None, "", NOT_AUDITED_CODE
     if declared is not None:
         total = declared.delta_with_draws
         delta = f"delta = {total:.3g}" + ("" if declared.delta > 0 else " from fast draws") if total > 0 else ""
@@ -88,39 +115,85 @@ def show_audit(
     if note:
         console.print(f"Played in ordinary Python, which takes longer: {note}.", highlight=False)
     if out is not None:
-        title += f"; lower bounds with confidence {confidence:.4g}" if games else ""
-        out.write_bytes(as_bytes(audit_figure(bars, title), out.suffix[1:]))
+        title += f"; lower bounds with confidence {confidence:.4g}" if games != 0 else ""
+        out.write_bytes(as_bytes(audit_figure([bar for bar in bars if bar.kind != BITS], title), out.suffix[1:]))
         console.print(f"See {out}.", highlight=False, soft_wrap=True)
+    return code
 
 
 def _audited(
-    algorithm: Algorithm | Mechanism, *, confidence: float, horizon: int, games: int, seed: int
-) -> tuple[list[Row], PrivacyGuarantee | None, str]:
-    """Return a row for each audit, the guarantee, and why games were not compiled."""
-    rows: list[Row] = []
-    found: list[Any] = []
+    algorithm: Algorithm | Mechanism, *, confidence: float, horizon: int, games: int | None, seed: int
+) -> tuple[list[Row], PrivacyGuarantee | None, str, int]:
+    """Return a row for each audit, the guarantee, why games were not compiled, and the exit code.
 
-    def add(bar: Bar, audit: Callable[[], ExactLoss | SampledLoss], survived: str) -> None:
+    Raises:
+        NothingReleasedError: If nothing is released in games of that length.
+    """
+    rows: list[Row] = []
+    found: list[ExactLoss | SampledLoss] = []
+
+    def add(bar: Bar, audit: Callable[[], ExactLoss | SampledLoss]) -> None:
         try:
             loss = audit()
+        except NothingReleasedError:
+            raise
         except NotAuditedError as reason:
             rows.append(Row(bar, str(reason)))
             return
         found.append(loss)
-        verdict = NOTHING if loss.declared.model == "none" else survived if loss.holds else REFUTED
-        rows.append(Row(bar._replace(epsilon=loss.epsilon), verdict))
+        if isinstance(loss, ExactLoss):
+            verdict = loss.verdict
+            if not loss.attained:
+                bar = bar._replace(label="at most, of the noise")
+            if not (loss.holds or loss.refuted):
+                # No bar, as one beyond the claim would look as if it refuted it.
+                rows.append(Row(bar, f"at most {loss.epsilon:.6g}: {verdict}"))
+                return
+        else:
+            verdict = NOTHING if loss.declared.model == "none" else "not refuted" if loss.holds else REFUTED
+        rows.append(Row(bar._replace(epsilon=loss.epsilon), REFUTED if verdict == "refuted" else verdict))
 
     settings: dict[str, Any] = {"horizon": horizon, "seed": seed}
-    exact = Bar("exact", "exact, of the noise", None)
-    add(exact, lambda: exact_loss(algorithm, **settings), "within the claim")
-    if games:
+    add(Bar("exact", "exact, of the noise", None), lambda: exact_loss(algorithm, **settings))
+    if games != 0:
         settings |= {"games": games, "confidence": confidence}
         arms = Bar("arms", "sampled, arms", None, at_least=True)
-        add(arms, lambda: sampled_loss(algorithm, of="arms", **settings), "not refuted")
+        add(arms, lambda: sampled_loss(algorithm, of="arms", **settings))
         releases = Bar("releases", "sampled, releases", None, at_least=True)
-        add(releases, lambda: sampled_loss(algorithm, of="releases", **settings), "not refuted")
-    note = next((loss.note for loss in found if getattr(loss, "note", "")), "")
-    return rows, found[-1].declared if found else None, note
+        add(releases, lambda: sampled_loss(algorithm, of="releases", **settings))
+        if horizon < LATE:
+            # Long games take longer, and what is sought there is a mistake, not the last percent.
+            number = next((loss.games for loss in found if isinstance(loss, SampledLoss)), FEWEST_LATE)
+            settings |= {"horizon": LATE, "last": LAST, "games": max(FEWEST_LATE, number // 10)}
+            late = Bar("releases", "sampled, late releases", None, at_least=True)
+            add(late, lambda: sampled_loss(algorithm, of="releases", **settings))
+    if not found:
+        return rows, None, "", NOT_AUDITED_CODE
+    refuted = [row for row in rows if row.verdict == REFUTED]
+    if found[0].declared.model != "none":
+        low_bits = _low_bits(algorithm, confidence, seed)
+        rows.append(low_bits)
+        refuted += [low_bits] if low_bits.verdict.startswith("refuted") else []
+        if low_bits.verdict.startswith(UNSEEN) and rows[0].verdict == "within the claim":
+            rows[0] = rows[0]._replace(verdict=f"within the claim; {UNSEEN}")
+    note = next((loss.note for loss in found if isinstance(loss, SampledLoss) and loss.note), "")
+    return rows, found[0].declared, note, REFUTED_CODE if refuted else 0
+
+
+UNSEEN = "low bits not looked at"
+
+
+def _low_bits(algorithm: Algorithm | Mechanism, confidence: float, seed: int) -> Row:
+    """Return the row that says whether the low bits of releases show a gain."""
+    bar = Bar(BITS, "low bits", None)
+    try:
+        loss = float_loss(algorithm, games=LOW_BITS, confidence=confidence, seed=seed)
+    except NotAuditedError as reason:
+        covered = isinstance(algorithm, Mechanism) or algorithm.own_guarantee is None
+        return Row(bar, f"{UNSEEN}: {reason}" if covered else str(reason))
+    if loss.holds:
+        return Row(bar, f"show no gain in {loss.games} releases")
+    return Row(bar, f"refuted: {loss.impossible} of {loss.games} releases are impossible for another gain")
 
 
 def _number(bar: Bar) -> str:

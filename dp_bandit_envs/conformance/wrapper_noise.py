@@ -1,14 +1,21 @@
 """Checks that a wrapper's noise is fresh, drawn from its own stream, and as large as declared."""
 
 import math
+import warnings
 from typing import Final
 
 import numpy as np
 
+from dp_bandit_envs.audits.audited_games import game_of
+from dp_bandit_envs.audits.driver_releases import Held
+from dp_bandit_envs.audits.float_audit import count_impossible
+from dp_bandit_envs.audits.held_game import layers_of_game
 from dp_bandit_envs.conformance.audit import excess, features_of, strongest_event
+from dp_bandit_envs.conformance.bounds import chance_at_least
 from dp_bandit_envs.conformance.rules import require
 from dp_bandit_envs.conformance.trial_games import games_of
 from dp_bandit_envs.conformance.wrapper_games import NO_SEED, Wrap, arms_of, play_table, released, run, wrapped
+from dp_bandit_envs.errors import NotAuditedError
 from dp_bandit_envs.privacy.guarantee import ANY_AGENT, PrivacyGuarantee
 from dp_bandit_envs.protocols import FloatArray
 
@@ -17,6 +24,8 @@ FALSE_ALARM: Final = 5e-7
 DELTA: Final = 1e-3
 """If only a zCDP guarantee is declared, the (epsilon, delta) that it implies at this delta is tested."""
 GAMES: Final = 30
+LOW_BITS: Final = 200
+"""Releases whose low bits are looked at."""
 
 
 def check_noise(wrap: Wrap, table: FloatArray) -> None:
@@ -86,6 +95,36 @@ def check_privacy(wrap: Wrap, rounds: int, n_arms: int, games: int) -> None:
         f"no event may be more than exp(epsilon) times as frequent if one round changes; declared is {guarantee}",
         f"one that is at least exp({epsilon + over:.3g}) times as frequent",
         "Add more noise, for the sensitivity of what is below, or declare a larger epsilon.",
+    )
+
+
+def check_low_bits(wrap: Wrap, table: FloatArray) -> None:
+    """Look for first releases that one gain can lead to and another one cannot, whatever the noise is.
+
+    Warns:
+        UserWarning: If they cannot be looked at: where the wrapper is no `PrivacyBoundary`, or draws other noise.
+    """
+    env = wrapped(wrap, games_of(table))
+    guarantee: PrivacyGuarantee = env.get_wrapper_attr("guarantee")
+    if guarantee.model == "none":
+        return
+    layers = layers_of_game(env)
+    batch = math.prod(mechanism.batch_size for mechanism, _ in layers)
+    arms = arms_of(len(table), table.shape[1])
+    held = Held(wrap, "", games_of(table), layers, tuple(arms[t // batch] for t in range(len(table))))
+    try:
+        if not layers:
+            raise NotAuditedError("the wrapper is no PrivacyBoundary")
+        impossible, looked_at = count_impossible(game_of(held, 0), LOW_BITS, 0)
+    except NotAuditedError as reason:
+        warnings.warn(f"low bits not looked at: {reason}.", stacklevel=3)
+        return
+    least = float(chance_at_least(np.array(impossible), looked_at, FALSE_ALARM))
+    require(
+        not impossible or not least > guarantee.delta_with_draws,
+        f"a release must be possible for every gain, but with a probability of delta; declared is {guarantee}",
+        f"{impossible} of {looked_at} that no draw leads to if one gain is at the other end of its range",
+        "Round the noisy value to a grid of about a thousandth of the noise: privacy.laplace.noisy does.",
     )
 
 

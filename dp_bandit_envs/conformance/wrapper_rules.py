@@ -14,7 +14,7 @@ from dp_bandit_envs.conformance.rules import global_randomness_untouched, must_n
 from dp_bandit_envs.conformance.trial_games import games_of, table_of
 from dp_bandit_envs.conformance.wrapper_games import Step, Wrap, arms_of, play_table, run, wrapped
 from dp_bandit_envs.conformance.wrapper_neighbours import check_flags, check_sensitivity, check_unrevealed
-from dp_bandit_envs.conformance.wrapper_noise import check_noise, check_privacy
+from dp_bandit_envs.conformance.wrapper_noise import check_low_bits, check_noise, check_privacy
 from dp_bandit_envs.conformance.wrapper_points import check_points
 from dp_bandit_envs.conformance.wrapper_secrets import check_secrets
 from dp_bandit_envs.conformance.wrapper_vectors import check_vector
@@ -43,8 +43,9 @@ def check_wrapper(
     a guarantee no gain is withheld because of its value; errors from below arrive without their text, values and
     frames; gains outside [0, 1] are refused; a copy or a pickle of a game that has begun is refused; equal seeds give
     equal noise, no seed fresh noise; the global random state is not used; the vector form, if given, plays the same
-    games; a wrapper whose mechanism accepts any range keeps the rules on games of points, too; and on two neighbouring
-    tables of gains no tested event is more than exp(epsilon) times as frequent, plus delta.
+    games; a wrapper whose mechanism accepts any range keeps the rules on games of points, too; low bits of releases
+    show no gain (a warning says so where they cannot be looked at); and on two neighbouring tables of gains no tested
+    event is more than exp(epsilon) times as frequent, plus delta.
 
     The last rule is a test on samples: it finds noise that is much too small, and cannot prove that noise is large
     enough. Probabilities below about 15 / `games` are not detected, so an epsilon above 4 is hardly tested; use a
@@ -79,6 +80,7 @@ def check_wrapper(
             check_points(wrap, rounds)
         if vector is not None:
             check_vector(wrap, vector, table)
+        check_low_bits(wrap, table)
         if checks.integer("games", games, at_least=0):
             check_privacy(wrap, rounds, k, games)
 

@@ -2,25 +2,32 @@
 
 import math
 import re
+from typing import NamedTuple
 
+import numpy as np
 import pytest
 import typer
 from matplotlib.colors import to_hex
 from rich.console import Console
 
+from dp_bandit_envs import Algorithm, Ucb
 from dp_bandit_envs.algorithms import make_algorithm
-from dp_bandit_envs.cli.audit_command import BAR, show_audit
+from dp_bandit_envs.audits import sampled_loss
+from dp_bandit_envs.audits.sampled_audit import GAMES_IN_PYTHON, PlayedInPython
+from dp_bandit_envs.cli.audit_command import BAR, NOT_AUDITED_CODE, REFUTED, REFUTED_CODE, _audited, show_audit
 from dp_bandit_envs.cli.options import picture
 from dp_bandit_envs.plots.audit_plot import MOST_WIDE, Bar, audit_figure
 from dp_bandit_envs.plots.plot_style import VERMILION
+from dp_bandit_envs.privacy import Mechanism, PrivacyGuarantee
+from dp_bandit_envs.wrappers import PrivacyBoundary
 from tests.tools.refusals import refused
 
 
-def shown(text, *, epsilon=1.0, games=0, confidence=0.99, horizon=8, width=140, out=None):
+def shown(text, *, epsilon=1.0, games=0, confidence=0.99, horizon=8, width=140, out=None, code=0):
     console = Console(width=width, record=True, quiet=False)
     with console.capture() as captured:
         settings = {"epsilon": epsilon, "confidence": confidence, "horizon": horizon, "games": games, "out": out}
-        show_audit(console, text, seed=0, **settings)
+        assert show_audit(console, text, seed=0, **settings) == code
     return captured.get()
 
 
@@ -62,6 +69,55 @@ def test_the_plot_is_saved(tmp_path, kind):
     assert out.read_bytes().startswith(b"\x89PNG" if kind == "png" else b"<?xml")
 
 
+@pytest.mark.parametrize(("name", "horizon"), [("DP-SE", 2_048), ("DP-UCB-INT", 64)])
+def test_a_game_without_a_release_is_not_audited(name, horizon):
+    """At epsilon = 1 a first block of DP-SE needs over a thousand rounds, and the first interval over 32."""
+    table = shown(name, games=1_000, code=NOT_AUDITED_CODE, width=200)
+    assert "nothing was released in 8 rounds" in table and f"--horizon {horizon}" in table
+    assert "within" not in table and "not refuted" not in table and numbers(table, "exact") == "-"
+
+
+def test_what_the_exit_code_says_of_the_horizon_is_true():
+    assert numbers(shown("DP-UCB-INT", horizon=64), "exact") == numbers(shown("DP-UCB-INT", horizon=64), "declared")
+
+
+class HalfFrom(NamedTuple):
+    """The number of gains so far, `(1,)`."""
+
+    seen: np.ndarray
+
+
+def release_with_half_the_noise_later(state, arm, gain, rng):
+    """Add noise of scale 1, and of half as much from the 40th release on."""
+    state.seen[0] += 1
+    scale = 0.5 if state.seen[0] >= 40 else 1.0
+    return min(max(gain + rng.laplace(0.0, scale), -30.0), 30.0), int(state.seen[0])
+
+
+class HalfTheNoiseLater(Mechanism):
+    """Loses 2 from the 40th release on, and claims 1."""
+
+    release = staticmethod(release_with_half_the_noise_later)
+    releases_sums = True
+
+    def new_state(self, below):
+        """Return no gains yet."""
+        return HalfFrom(np.zeros(1, np.int64))
+
+    def guarantee(self, below):
+        """Claim 1."""
+        return PrivacyGuarantee(epsilon=1.0)
+
+
+def test_half_the_noise_from_the_40th_release_on_is_seen():
+    algorithm = Algorithm("mine", Ucb, lambda env: PrivacyBoundary(env, HalfTheNoiseLater()))
+    rows, _, _, code = _audited(algorithm, confidence=0.99, horizon=12, games=20_000, seed=0)
+    verdicts = {row.bar.label: row for row in rows}
+    assert verdicts["exact, of the noise"].verdict == "within the claim"
+    assert verdicts["sampled, late releases"].verdict == REFUTED and code == REFUTED_CODE
+    assert 1 < verdicts["sampled, late releases"].bar.epsilon <= 2
+
+
 def test_a_plot_that_cannot_be_saved_is_refused_before_anything_is_played(tmp_path):
     with refused(typer.BadParameter, ".png", "audit.txt"):
         picture(tmp_path / "audit.txt")
@@ -85,7 +141,7 @@ def test_a_refuted_claim_is_red_and_an_infinite_bar_ends_at_the_axis():
 def test_an_agents_own_draws_are_audited_in_short_games():
     table = shown("EXP3", epsilon=None, games=100, horizon=3)
     assert 0.2 < float(numbers(table, "exact")) < 0.3
-    assert numbers(shown("EXP3", epsilon=None, horizon=8), "exact") == "-"
+    assert numbers(shown("EXP3", epsilon=None, horizon=8, code=NOT_AUDITED_CODE), "exact") == "-"
     declared = make_algorithm("EXP3").guarantee(n_arms=2, horizon=3).epsilon
     assert numbers(table, "declared") == f"{declared:.6g}" and declared < 3
 
@@ -94,3 +150,35 @@ def test_points_have_no_sampled_bound():
     table = shown("AS-SCRiBLe", games=100)
     assert numbers(table, "exact") == "1"
     assert numbers(table, "sampled, arms") == numbers(table, "sampled, releases") == "-"
+
+
+class InPython(HalfTheNoiseLater):
+    """The same, which cannot be compiled."""
+
+    @property
+    def release(self):
+        """A bound method."""
+        return self.release_here
+
+    def release_here(self, state, arm, gain, rng):
+        """Release a gain."""
+        return release_with_half_the_noise_later(state, arm, gain, rng)
+
+
+def test_games_in_ordinary_python_are_fewer_and_say_how_long_they_take(capsys, monkeypatch):
+    """Time stands at 100 s after the first look: the first line is there, with the reason and what is left."""
+    seconds = iter([0.0, *range(100, 10**6, 100)])
+    monkeypatch.setattr("dp_bandit_envs.audits.sampled_audit.GAMES_IN_PYTHON", 100)
+    made = PlayedInPython("InPython", lambda: next(seconds))
+    monkeypatch.setattr("dp_bandit_envs.audits.sampled_audit.PlayedInPython", lambda name: made)
+    loss = sampled_loss(InPython(), of="releases", horizon=2)
+    assert loss.games == 100 < GAMES_IN_PYTHON and loss.note
+    said = capsys.readouterr().err
+    assert "InPython is played in ordinary Python: " in said and "games=100" in said
+    assert re.search(r"\d% played in 100 s, about [\d,]+ s left", said) and said.count("played in") < 20
+    assert made._done == pytest.approx(made._total, rel=0.35)
+
+
+def test_progress_in_ordinary_python_can_be_silent(capsys):
+    sampled_loss(InPython(), of="releases", horizon=2, games=100, progress=False)
+    assert capsys.readouterr().err == ""

@@ -211,6 +211,27 @@ OTHERS = (
         ("tests/audits/test_gallery.py", "-k", "grid or double"),
     ),
     Mutation(
+        "clipped noise judged as if it were not clipped",
+        "dp_bandit_envs/audits/exact_audit.py",
+        "        shown = is_shown(game, found, worst, rows[worst])",
+        "        shown = True",
+        ("tests/audits/test_after_noise.py", "-k", "clipped_normal"),
+    ),
+    Mutation(
+        "gains beside the noise not looked for",
+        "dp_bandit_envs/audits/exact_audit.py",
+        "        check_hidden(game, rows)\n",
+        "",
+        ("tests/audits/test_after_noise.py", "-k", "beside_the_noise"),
+    ),
+    Mutation(
+        "games without a release judged",
+        "dp_bandit_envs/audits/audited_games.py",
+        "    if found is None or len(found.arms) > rounds:",
+        "    if False:",
+        ("tests/audits/test_audit_command.py", "-k", "without_a_release"),
+    ),
+    Mutation(
         "EXP3 without a floor",
         "agents/exp3.py",
         "    floor = gamma / n_arms\n",

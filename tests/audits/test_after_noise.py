@@ -1,0 +1,151 @@
+"""Clipped noise is judged by what clipping leaves of it; a gain that shows beside its noise is not passed."""
+
+import math
+
+import numpy as np
+import pytest
+
+from dp_bandit_envs.adversaries import GainTable
+from dp_bandit_envs.audits import exact_loss
+from dp_bandit_envs.audits.after_noise import below, loss_between
+from dp_bandit_envs.envs.experts_env import ExpertsEnv
+from dp_bandit_envs.errors import NotAuditedError
+from dp_bandit_envs.privacy import Mechanism, PrivacyGuarantee
+from tests.tools.refusals import refused
+
+
+class Plain(Mechanism):
+    """A mechanism of a function of its state, the arm, the gain and the stream."""
+
+    withholds = False
+
+    def __init__(self, release, *, epsilon, delta=0.0, state=lambda: ()):
+        self.release, self._state = release, state
+        self._claim = PrivacyGuarantee(epsilon=epsilon, delta=delta)
+
+    def new_state(self, below):
+        """Return the state of a new game."""
+        return self._state()
+
+    def guarantee(self, below):
+        """Claim what was given."""
+        return self._claim
+
+
+def clipped(kind, scale, *, low=0.0, high=1.0, standard=False):
+    """Return a release that clips the gain plus noise; `standard` draws are multiplied by the scale afterwards."""
+
+    def release(state, arm, gain, rng):
+        draw = getattr(rng, kind)
+        noise = scale * draw(0.0, 1.0) if standard else draw(0.0, scale)
+        return min(max(gain + noise, low), high), 1
+
+    return release
+
+
+SIGMAS = (0.3, 0.53, 1.0, 2.0, 5.3)
+
+
+def true_loss(sigma):
+    """Return the loss of clip(gain + normal draw, 0, 1): a 0 comes from gain 0 with chance 1/2, from 1 with Phi(-1/s).
+
+    Inside, the log ratio of the densities is at most 1 / (2 s^2), which is less.
+    """
+    return math.log(0.5 / (math.erfc(1 / sigma / math.sqrt(2)) / 2))
+
+
+@pytest.mark.parametrize("standard", [False, True])
+@pytest.mark.parametrize("sigma", SIGMAS)
+def test_clipped_normal_noise_loses_what_the_ends_show(sigma, standard):
+    truth = true_loss(sigma)
+    honest = exact_loss(Plain(clipped("normal", sigma, standard=standard), epsilon=1.001 * truth))
+    assert honest.epsilon == pytest.approx(truth, rel=1e-9)
+    assert honest.holds and honest.attained and "exact" in str(honest) and "within" in str(honest)
+    liar = exact_loss(Plain(clipped("normal", sigma, standard=standard), epsilon=0.999 * truth))
+    assert liar.refuted and "refuted" in str(liar)
+
+
+@pytest.mark.parametrize("sigma", SIGMAS)
+def test_an_honest_delta_does_not_refute_clipped_noise(sigma):
+    """As above, with a delta besides, which makes the loss smaller."""
+    loss = exact_loss(Plain(clipped("normal", sigma), epsilon=1.05 * true_loss(sigma), delta=1e-6))
+    assert loss.holds and 0.99 * true_loss(sigma) < loss.epsilon < true_loss(sigma)
+
+
+@pytest.mark.parametrize("standard", [False, True])
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 10.0])
+def test_clipped_laplace_noise_loses_epsilon(epsilon, standard):
+    release = clipped("laplace", 1 / epsilon, standard=standard)
+    loss = exact_loss(Plain(release, epsilon=epsilon))
+    assert loss.epsilon == pytest.approx(epsilon, rel=1e-9) and loss.holds and loss.attained
+    assert exact_loss(Plain(release, epsilon=0.99 * epsilon)).refuted
+
+
+def test_noise_that_is_withheld_is_at_most_a_bound():
+    """Normal noise that is withheld outside [0, 1] loses 1 / (2 s^2) inside, which no rule here finds."""
+
+    def release(state, arm, gain, rng):
+        noisy = gain + rng.normal(0.0, 1.0)
+        return (noisy, 1) if 0 <= noisy <= 1 else (0.0, 0)
+
+    mechanism = Plain(release, epsilon=0.6, delta=1e-6)
+    mechanism.withholds = True
+    loss = exact_loss(mechanism)
+    assert not loss.attained and not loss.holds and not loss.refuted
+    assert "at most" in str(loss) and "neither" in str(loss)
+
+
+def test_two_gains_of_a_round_lose_twice_as_much_clipped_too():
+    game = ExpertsEnv(gains=GainTable(np.zeros((4, 2))))
+    loss = exact_loss(Plain(clipped("normal", 1.0), epsilon=2.3), env=game)
+    assert loss.epsilon == pytest.approx(2 * true_loss(1.0), rel=1e-9) and loss.holds
+
+
+@pytest.mark.parametrize("kind", ["laplace", "normal"])
+@pytest.mark.parametrize("delta", [0.0, 1e-6, 0.01, 0.2])
+@pytest.mark.parametrize("ends", [(0.0, 1.3), (-0.4, 0.9), (-3.0, 5.0), (0.3, 0.5)])
+def test_the_loss_between_two_ends_is_that_of_all_events(kind, delta, ends):
+    """The smallest epsilon by the definition: the sum over cells of (p - e^epsilon q)+ is at most delta."""
+    distance = 1.3
+    edges = np.array([-np.inf, *np.linspace(*ends, 4001), np.inf])
+    worlds = [np.diff([below(kind, edge - shift) for edge in edges]) for shift in (0.0, distance)]
+    found = loss_between(kind, distance, *ends, delta)
+    over = []
+    for epsilon in (found - 1e-3, found + 1e-3):
+        pairs = (worlds, worlds[::-1])
+        over.append(max(np.maximum(one - math.exp(epsilon) * other, 0).sum() for one, other in pairs) - delta)
+    assert found == 0 or over[0] > 0
+    assert over[1] <= 1e-12
+
+
+def tells_the_second_zero(state, arm, gain, rng):
+    """Release the second of two gains of 0 without noise."""
+    noise = rng.laplace(0.0, 1.0)
+    alone = gain > 0 or state[arm] > 0
+    state[arm] = gain
+    return gain + noise if alone else 0.0, 1
+
+
+def tells_one_gain(state, arm, gain, rng):
+    """Move the release of a gain of 1/4 or less by a little."""
+    return gain + rng.laplace(0.0, 1.0) + (0.1 if gain <= 0.25 else 0.0), 1
+
+
+@pytest.mark.parametrize(("release", "state"), [(tells_the_second_zero, lambda: np.ones(2)), (tells_one_gain, tuple)])
+def test_a_gain_that_shows_beside_the_noise_is_not_passed(release, state):
+    mechanism = Plain(release, epsilon=1.0, state=state)
+    mechanism.releases_sums = True
+    for seed in range(5):
+        with refused(NotAuditedError, "Plain", "sampled_loss"):
+            exact_loss(mechanism, seed=seed)
+
+
+def test_a_random_bit_that_knows_the_gain_before_is_not_passed():
+    def release(state, arm, gain, rng):
+        bit = 1.0 if rng.random() < 0.25 + 0.5 * gain else 0.0
+        told = gain == 0 == state[0]
+        state[0] = gain
+        return 0.0 if told else bit, 1
+
+    with refused(NotAuditedError, "other gains"):
+        exact_loss(Plain(release, epsilon=1.1, state=lambda: np.ones(1)))
