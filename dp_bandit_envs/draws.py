@@ -1,8 +1,8 @@
 """Random draws by formulas of uniform numbers: the same bits in Python, in machine code and on every processor.
 
 NumPy's own draws depend on the C library, and vector registers cannot follow their tables and rejections. Here every
-draw but a gamma draw takes exactly one number of `rng.random()`: a multiple of 2^-53 in [0, 1), all with the same
-chance. How far that is from exact noise is in `dp_bandit_envs.privacy.draws_distance`.
+draw but a gamma draw takes exactly one word of the stream: all 64 bits where it is noise (`signed_uniform`), the upper
+53 where it is a uniform number. How far that is from exact noise is in `dp_bandit_envs.privacy.draws_distance`.
 """
 
 import functools
@@ -16,39 +16,59 @@ from dp_bandit_envs.arithmetic import exp, log, log_of_array
 
 HALF_STEP: Final = 2.0**-54
 """Takes the place of the uniform number 0, which has no logarithm."""
-MIDDLE: Final = 0.5 - HALF_STEP
-"""Subtracted from a multiple of 2^-53 in [0, 1), it leaves, exactly, how far the middle of its cell is from 1/2."""
+SIGN_BIT: Final = 1 << 63
+ALL_BITS: Final = (1 << 64) - 1
 NUMBERS: Final = (int, float, np.number)
 
 
+def signed_uniform(rng: np.random.Generator) -> float:
+    """Return v or -v: by the first bit of a word its sign, by the other 63 the middle v of one of 2^63 cells of [0, 1].
+
+    A word w and its complement have the same v, (2 m + 1) 2^-64, in which m is whichever of them is below 2^63. It is
+    rounded once, to a double; so v has the relative precision of doubles next to 0, is never 0, and is 1 for the last
+    512 cells. Noise is a function that falls from inf at v = 0, and 1 - v would lose these digits.
+    """
+    word = next_word(rng)
+    return -float(2 * word + 1) * 2.0**-64 if word < SIGN_BIT else float(2 * (ALL_BITS - word) + 1) * 2.0**-64
+
+
+def next_word(rng: np.random.Generator) -> int:
+    """Return the next 64 bits of a stream."""
+    if isinstance(rng.bit_generator, np.random.SFC64):
+        return int(rng.bit_generator.random_raw())
+    return int(np.random.Generator.integers(rng, ALL_BITS, dtype=np.uint64, endpoint=True))
+
+
 def laplace(rng: np.random.Generator, loc: float = 0.0, scale: float = 1.0) -> float:
-    """Return a Laplace draw: the quantile of the middle of one of 2^53 cells of [0, 1]; up to 36.8 scales from loc."""
-    q = rng.random() - MIDDLE
-    # 1 - 2 |q| is exact, too, and at least 2^-53.
-    wait = scale * log(1.0 - 2.0 * abs(q))
-    return loc + (wait if q < 0.0 else -wait)
+    """Return a Laplace draw, up to 44.4 scales from loc."""
+    v = rng.signed_uniform()  # type: ignore[attr-defined]
+    wait = scale * log(abs(v))
+    return loc + (wait if v < 0.0 else -wait)
 
 
 def laplaces(rng: np.random.Generator, numbers: NDArray[np.float64], scale: float) -> None:
     """Fill an array with the numbers of `laplace`; in two loops, of which the second fits into vector registers."""
     for i in range(len(numbers)):
-        numbers[i] = rng.random()
+        numbers[i] = rng.signed_uniform()  # type: ignore[attr-defined]
     for i in range(len(numbers)):
-        q = numbers[i] - MIDDLE
-        wait = scale * log(1.0 - 2.0 * abs(q))
-        numbers[i] = wait if q < 0.0 else -wait
+        v = numbers[i]
+        wait = scale * log(abs(v))
+        numbers[i] = wait if v < 0.0 else -wait
 
 
 def laplace_array(rng: np.random.Generator, number: int, scale: float) -> NDArray[np.float64]:
-    """Return the numbers of `laplace`, shape `(number,)`, by NumPy's arithmetic on arrays."""
-    q = rng.random(number) - MIDDLE
-    waits = scale * log_of_array(1.0 - 2.0 * np.abs(q))
-    return np.where(q < 0.0, waits, -waits)
+    """Return the numbers of `laplace`, shape `(number,)`, by NumPy's arithmetic on arrays; the stream is an SFC64."""
+    words = rng.bit_generator.random_raw(number)
+    below = words < SIGN_BIT
+    waits = scale * log_of_array((2 * np.where(below, words, ~words) + 1) * 2.0**-64)
+    return np.where(below, waits, -waits)
 
 
 def standard_exponential(rng: np.random.Generator) -> float:
-    """Return an exponential draw with mean 1."""
-    return 0.0 - log(1.0 - rng.random())
+    """Return an exponential draw with mean 1, up to 45.1: minus the logarithm of one of 2^64 middles of cells."""
+    half = 0.5 * rng.signed_uniform()  # type: ignore[attr-defined]
+    # Shares below 1/2 keep all their digits.
+    return 0.0 - log(half if half > 0.0 else 1.0 + half)
 
 
 def exponential(rng: np.random.Generator, scale: float = 1.0) -> float:
@@ -57,8 +77,8 @@ def exponential(rng: np.random.Generator, scale: float = 1.0) -> float:
 
 
 def standard_normal(rng: np.random.Generator) -> float:
-    """Return a normal draw: the quantile of the middle of one of 2^53 cells of [0, 1]; up to 8.3 in size."""
-    return normal_quantile(rng.random() - MIDDLE)
+    """Return a normal draw, up to 9.2 in size."""
+    return normal_quantile(rng.signed_uniform())  # type: ignore[attr-defined]
 
 
 def normal(rng: np.random.Generator, loc: float = 0.0, scale: float = 1.0) -> float:
@@ -119,13 +139,15 @@ def integers(rng: np.random.Generator, low: int, high: int | None = None) -> int
     return low + int(rng.random() * (high - low))
 
 
-def normal_quantile(q: float) -> float:
-    """Return the standard normal quantile of 1/2 + q, for q in (-1/2, 1/2) that are multiples of 2^-54.
+def normal_quantile(v: float) -> float:
+    """Return the number beyond which a standard normal draw has probability |v| / 2, with the sign of v in [-1, 1].
 
     Source: Wichura (1988), Algorithm AS 241: The Percentage Points of the Normal Distribution, routine PPND16, Applied
     Statistics 37.
     """
-    if -0.425 <= q <= 0.425:
+    share = 0.5 * abs(v)
+    q = 0.5 - share
+    if q <= 0.425:
         r = 0.180625 - q * q
         top = 2509.0809287301226727 * r + 33430.575583588128105
         top = ((top * r + 67265.770927008700853) * r + 45921.953931549871457) * r + 13731.693765509461125
@@ -133,8 +155,8 @@ def normal_quantile(q: float) -> float:
         low = 5226.495278852545925 * r + 28729.085735721942674
         low = ((low * r + 39307.89580009271061) * r + 21213.794301586595867) * r + 5394.1960214247511077
         low = ((low * r + 687.1870074920579083) * r + 42.313330701600911252) * r + 1.0
-        return q * top / low
-    r = math.sqrt(-log(0.5 - abs(q)))
+        return -q * top / low if v < 0.0 else q * top / low
+    r = math.sqrt(-log(share))
     if r <= 5.0:
         r -= 1.6
         top = 7.7454501427834140764e-4 * r + 0.0227238449892691845833
@@ -151,7 +173,7 @@ def normal_quantile(q: float) -> float:
         low = 2.04426310338993978564e-15 * r + 1.4215117583164458887e-7
         low = ((low * r + 1.8463183175100546818e-5) * r + 7.868691311456132591e-4) * r + 0.0148753612908506148525
         low = ((low * r + 0.13692988092273580531) * r + 0.59983220655588793769) * r + 1.0
-    return -top / low if q < 0.0 else top / low
+    return -top / low if v < 0.0 else top / low
 
 
 FORMULAS: Final = {
@@ -164,6 +186,7 @@ FORMULAS: Final = {
         laplace,
         laplaces,
         normal,
+        signed_uniform,
         standard_exponential,
         standard_gamma,
         standard_normal,

@@ -82,13 +82,13 @@ def test_which_private_learner_pays_depends_on_who_writes_the_answers(capsys):
 
 
 def test_naive_noise_gives_gains_away_and_secure_noise_does_not(capsys):
-    """Of 200 releases, each gives its gain away with probability .8 and .54; standard errors .028 and .035: allow five.
+    """Of 200 releases, each gives its gain away with chance .81 and .70; standard errors .028 and .033: allow five.
 
-    At epsilon 1, fast draws do so with probability 2e-13. False alarm: 1e-6 (five standard errors, one side, twice).
+    At epsilon 1, fast draws do so with probability 2e-16. False alarm: 1e-6 (five standard errors, one side, twice).
     """
     pytest.importorskip("opendp")
     shares = run(8, games=200)
-    assert list(shares) == ["naive at 1", "fast at 1", "fast at 30", "secure at 1", "secure at 30"]
-    assert shares["naive at 1"] > 0.8 - 5 * 0.028 and shares["fast at 30"] > 0.54 - 5 * 0.035
-    assert shares["fast at 1"] == shares["secure at 1"] == shares["secure at 30"] == 0
+    assert list(shares) == ["naive at 1", "fast at 1", "fast at 40", "secure at 1", "secure at 40"]
+    assert shares["naive at 1"] > 0.8 - 5 * 0.028 and shares["fast at 40"] > 0.70 - 5 * 0.033
+    assert shares["fast at 1"] == shares["secure at 1"] == shares["secure at 40"] == 0
     assert "nothing with fast draws" in capsys.readouterr().out

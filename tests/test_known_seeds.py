@@ -246,7 +246,9 @@ def test_what_is_above_a_boundary_does_not_see_a_secret_seed(monkeypatch):
     simulate(made, [Algorithm("plain", Plain)], seed=None)
     assert len(tops) >= 4 and all(top.seen[0] is None for top in tops if hasattr(top, "seen"))
     assert all(top.unwrapped.np_random_seed != SECRET for top in tops)
-    assert not set(released[0]) & set(released[1]) - {0.0, 1.0}
+    # Releases are on a grid of a few hundred numbers, so two games may share one, but hardly in the same round.
+    alike = [one for one, other in zip(released[0], released[1], strict=True) if one == other and 0.0 < one < 1.0]
+    assert len(released[0]) > 10 and len(alike) <= 1
     # It was used, and only once: a generator with it gives the noise of the first reset, and none of the second.
     assert again.unwrapped._streams._seed == again.env._streams._seed == SECRET
     assert set(again.env._streams._played.values()) == {2}

@@ -67,7 +67,6 @@ def sources():
 
 
 MODULES = dict(sources())
-MOST_LINES = 250
 
 
 def typing_only(node):
@@ -130,11 +129,6 @@ def test_a_file_says_by_its_name_where_one_is():
     """An editor's tab shows the name only."""
     names = [path.name for path in MODULES.values() if path.name != "__init__.py"]
     assert not {name for name in names if names.count(name) > 1}
-
-
-def test_a_file_is_one_idea_long():
-    lines = {module: len(path.read_text(encoding="utf-8").splitlines()) for module, path in MODULES.items()}
-    assert not {module: number for module, number in lines.items() if number > MOST_LINES}
 
 
 def test_the_top_of_the_package_loads_the_registration_only():

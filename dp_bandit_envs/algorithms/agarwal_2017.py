@@ -133,16 +133,19 @@ def as_ftpl(
         name, dimension = set_of(env)
         horizon = env.get_wrapper_attr("horizon")
         least = math.sqrt(horizon / 2) * SHRINKS[name](dimension) if wanted is None else wanted
-        unit = counter_of("square-root", horizon, epsilon=1.0, delta=delta)
+        unit = counter_of("square-root", horizon, epsilon=1.0, delta=delta, values=dimension)
         at_one = math.sqrt(unit.variance(horizon)) * env.get_wrapper_attr("values").l2
         sigma = unit.sigma * least / at_one
-        # In games of a few rounds so little noise is wanted that no epsilon up to 500 allows it.
-        return gaussian_epsilon(sigma, delta) if sigma > gaussian_sigma(MOST_EPSILON, delta) else MOST_EPSILON
+        # In games of a few rounds so little noise is wanted that fast draws would need too much of delta.
+        share = delta / (8 * unit.distance_of_draws(dimension))
+        most = math.log(share - 1) if share > 1.5 else MOST_EPSILON
+        return gaussian_epsilon(sigma, delta) if sigma > gaussian_sigma(most, delta) else most
 
     def bound(env: Environment) -> float:
         name, dimension = set_of(env)
         horizon, distance = env.get_wrapper_attr("horizon"), env.get_wrapper_attr("values").l2
-        counter = counter_of("square-root", horizon, epsilon=min(epsilon, free_epsilon(env)), delta=delta)
+        least = min(epsilon, free_epsilon(env))
+        counter = counter_of("square-root", horizon, epsilon=least, delta=delta, values=dimension)
         places = _places(horizon)
         found = [math.sqrt(counter.variance(t)) * distance for t in places]
         # They grow with t, so that repeating an earlier one can only raise the bound.

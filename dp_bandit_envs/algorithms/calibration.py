@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from dp_bandit_envs.algorithms.algorithm import Algorithm
 from dp_bandit_envs.errors import UnreachableGuaranteeError
-from dp_bandit_envs.privacy.draws_distance import added_delta
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 
 SEARCHED: Final = {"EXP3-tau": "batch_size", "Hedge": "learning_rate"}
@@ -44,17 +43,12 @@ def calibrated_parameters(
     epsilon, delta = target
     takes = inspect.signature(maker).parameters
     knob = SEARCHED.get(name, "epsilon")
-    free = knob == "epsilon" and knob in takes and knob not in parameters
     has_delta = "delta" in takes and (takes["delta"].default is not None or parameters.get("noise") == "gaussian")
     if has_delta and delta > 0 and "delta" not in parameters:
         parameters = {**parameters, "delta": delta}
         if group > 1:
-            # A group of r has r e^((r - 1) epsilon / r) times the delta of one; a little is left for fast draws.
+            # A group of r has r e^((r - 1) epsilon / r) times the delta of one; a little is left for rounding.
             parameters["delta"] *= 0.9 / (group * math.exp(min((group - 1) * epsilon / group, 700.0)))
-        else:
-            parameters["delta"] -= _for_draws(
-                lambda: measure(make(**parameters, **({knob: epsilon} if free else {}))), target
-            )
     private = False
 
     def reached(value: Any) -> float:
@@ -93,16 +87,6 @@ def calibrated_parameters(
             " what it guarantees."
         )
     return {**parameters, **({} if best is None else {knob: best})}
-
-
-def _for_draws(measured: Callable[[], PrivacyGuarantee], target: tuple[float, float]) -> float:
-    """Return what to leave of delta for fast draws, of which there may be more at a larger parameter."""
-    epsilon, delta = target
-    try:
-        room = 16 * added_delta(epsilon, measured().draws_distance)
-    except ValueError:
-        return 0.0
-    return room if room < delta / 2 else 0.0
 
 
 def _smallest_batch(reached: Callable[[int], float], epsilon: float, most: int) -> int:

@@ -92,7 +92,7 @@ def check_something_released(
         )
 
 
-def horizon_with_release(make: Callable[[int], Algorithm], horizon: int, seed: int) -> int:
+def horizon_with_release(make: Callable[[int], Algorithm | Mechanism], horizon: int, seed: int) -> int:
     """Return the first horizon, doubled from one, at which an algorithm made for it releases something; 0 for none."""
     while (horizon := 2 * horizon) <= LONGEST:
         part = make(horizon)

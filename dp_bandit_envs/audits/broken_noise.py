@@ -11,6 +11,7 @@ from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.laplace import draw, noise_scale
 from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Noise
 from dp_bandit_envs.privacy.mechanisms import BlockSums, CounterSums, HybridSums, LaplaceClipRescale, block_sums
+from dp_bandit_envs.privacy.mechanisms.secure_counters import in_steps
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 
@@ -35,7 +36,9 @@ class BrokenTreeLevels(CounterSums):
         """Return the state with the noise of ln T levels."""
         state = super().new_state(below)
         share = max(1.0, math.log(below.horizon)) / below.horizon.bit_length()
-        return state._replace(factor=state.factor * share)
+        return state._replace(
+            counters=in_steps(state.counters, share, 1.0), together=in_steps(state.together, share, 1.0)
+        )
 
 
 class BrokenRange(LaplaceClipRescale):

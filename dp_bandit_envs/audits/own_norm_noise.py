@@ -57,12 +57,12 @@ class FakeNodes:
             )
         return height
 
-    def random(self) -> float:
-        """Return the number that becomes a coordinate 1 or 0 of the node's direction."""
+    def signed_uniform(self) -> float:
+        """Return a coordinate of the node's direction, 1 or 0."""
         if self._left == 0:
             raise NotAuditedError("it draws uniform numbers besides own-norm noise")
         self._left -= 1
-        return 1.0 if self._d - 1 - self._left == self._axis else 0.5
+        return 1.0 if self._d - 1 - self._left == self._axis else 0.0
 
     def __getattr__(self, name: str) -> Any:
         raise NotAuditedError(f"it draws own-norm noise and another kind ({name}) together")

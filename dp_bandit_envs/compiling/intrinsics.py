@@ -12,6 +12,8 @@ from numba.core import cgutils, types
 from numba.core.imputils import impl_ret_borrowed
 from numba.extending import intrinsic, models, register_model
 
+from dp_bandit_envs.draws import SIGN_BIT
+
 WORD = ir.IntType(64)
 DOUBLE = ir.DoubleType()
 MANTISSA = 0x000FFFFFFFFFFFFF
@@ -51,23 +53,43 @@ def _streams_at(typing_context: Any, addresses: Any) -> Any:
     return returned(addresses), generate
 
 
+def _next_word(builder: Any, stream: Any, address: Any) -> Any:
+    """Step an SFC64 as NumPy does, and return its word."""
+    places = [builder.gep(address, [WORD(place * stream.stride)], inbounds=True) for place in range(4)]
+    a, b, c, counter = map(builder.load, places)
+    word = builder.add(builder.add(a, b), counter)
+    rotated = builder.or_(builder.shl(c, WORD(24)), builder.lshr(c, WORD(40)))
+    fresh = (
+        builder.xor(b, builder.lshr(b, WORD(11))),
+        builder.add(c, builder.shl(c, WORD(3))),
+        builder.add(rotated, word),
+        builder.add(counter, WORD(1)),
+    )
+    for place, value in zip(places, fresh, strict=True):
+        builder.store(value, place)
+    return word
+
+
 def _next_double(typing_context: Any, stream: Any) -> Any:
-    """Step an SFC64 as NumPy does, and return the upper 53 bits as a multiple of 2^-53 in [0, 1)."""
+    """Return the upper 53 bits of the next word as a multiple of 2^-53 in [0, 1)."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        places = [builder.gep(arguments[0], [WORD(place * stream.stride)], inbounds=True) for place in range(4)]
-        a, b, c, counter = map(builder.load, places)
-        word = builder.add(builder.add(a, b), counter)
-        rotated = builder.or_(builder.shl(c, WORD(24)), builder.lshr(c, WORD(40)))
-        fresh = (
-            builder.xor(b, builder.lshr(b, WORD(11))),
-            builder.add(c, builder.shl(c, WORD(3))),
-            builder.add(rotated, word),
-            builder.add(counter, WORD(1)),
-        )
-        for place, value in zip(places, fresh, strict=True):
-            builder.store(value, place)
+        word = _next_word(builder, stream, arguments[0])
         return builder.fmul(builder.uitofp(builder.lshr(word, WORD(11)), DOUBLE), DOUBLE(2.0**-53))
+
+    return types.float64(stream), generate
+
+
+def _next_signed(typing_context: Any, stream: Any) -> Any:
+    """Return the next word as `draws.signed_uniform` does."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        word = _next_word(builder, stream, arguments[0])
+        nearer = builder.xor(word, builder.ashr(word, WORD(63)))
+        odd = builder.or_(builder.shl(nearer, WORD(1)), WORD(1))
+        v = builder.fmul(builder.uitofp(odd, DOUBLE), DOUBLE(2.0**-64))
+        sign = builder.and_(builder.not_(word), WORD(SIGN_BIT))
+        return builder.bitcast(builder.or_(builder.bitcast(v, WORD), sign), DOUBLE)
 
     return types.float64(stream), generate
 
@@ -127,6 +149,7 @@ def _call_at(typing_context: Any, address: Any, arguments: Any) -> Any:
 
 call_at: Any = intrinsic(_call_at)
 next_double: Any = intrinsic(_next_double)
+next_signed: Any = intrinsic(_next_signed)
 parted: Any = intrinsic(_parted)
 plain_tuple: Any = intrinsic(_plain_tuple)
 power_of_two: Any = intrinsic(_power_of_two)

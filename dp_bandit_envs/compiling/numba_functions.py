@@ -99,5 +99,9 @@ def _random(rng):  # type: ignore[no-untyped-def]
     return intrinsics.next_double(rng)
 
 
-for _name, _formula in {**draws.FORMULAS, "random": _random}.items():
+def _signed_uniform(rng):  # type: ignore[no-untyped-def]
+    return intrinsics.next_signed(rng)
+
+
+for _name, _formula in {**draws.FORMULAS, "random": _random, "signed_uniform": _signed_uniform}.items():
     _give_method(_name, _formula)

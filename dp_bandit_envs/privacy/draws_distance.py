@@ -12,41 +12,37 @@ add up: the couplings of the draws fail one after the other. So :math:`\tau` is 
 influences: s draws where s gains are released, one for a block's sum, one node a level for a counter, times the
 coordinates of vectors.
 
-**The distance of one draw on a grid.** A fast draw (`dp_bandit_envs.draws`) is b times the quantile of the middle of
-one of :math:`2^{53}` equal parts of [0, 1], all with the same chance; the middles are exact in doubles. Rounding (value
-+ draw) to doubles and then to the grid is a function of the sum as a real number, so it is enough to compare the draw
-with a real one, cell by cell, for cells of the width g of the grid. With r = b / g, the density f for b = 1 and its
-mean absolute value m, in units of :math:`2^{-53}`:
+**The distance of one draw on a grid.** A fast draw (`dp_bandit_envs.draws`) is a function of a word, and a release is
+round(value + draw) on a grid: a function of the draw, so it is enough to compare how many of the :math:`2^{64}` words
+lead to each number on the grid with the exact mass of its cell. That is counted, with the package's own logarithm and
+quantile and with all roundings, for 64 places of the value between two numbers on the grid and 16 scales in an octave
+(`tests/tools/draw_counts.py`). With r, the scale (or standard deviation) in grid steps, the distance grows with r, as
+there are 2 r edges of cells a unit, each of which is off by up to :math:`2^{-54}`, since v is rounded to a double.
 
-- The number of middles below an edge differs from the exact mass below it by at most 1/2, so a cell's mass is off by at
-  most 1. From :math:`\pm b x` on, where a cell has less than one middle, the two masses together are at most twice the
-  exact one, and 1/2, a side. Up to there, there are 2 r x cells.
-- Quantile and product together have a relative error of at most :math:`\eta`, which moves an edge at y b by at most
-  :math:`2^{53} \eta |y| f(y)` of those units; over all cells, twice, that is :math:`2^{54} \eta m r`.
+**Many draws.** Split the distance of one draw into t, that of the cells beyond a probability of 1e-7, and what is left,
+with the chi-square divergence :math:`X = \sum (p - q)^2 / q` of the other cells. Kullback and Leibler's divergence is
+at most X, it adds up over draws, also where a draw's place depends on those before it, and Pinsker's inequality makes a
+distance of it. So n draws are within :math:`n t + \sqrt{n X / 2}`, or n times the distance of one if that is smaller.
 
-The distance is half the sum and a few units more.
+**Own-norm noise** of dimension d. In the sup norm, given the radius, coordinates are independent uniform numbers, whose
+cells are off by less than half of what those of a Laplace draw are, at a scale of the radius, and X is less than a
+quarter; the radius squared is :math:`(d + 1)(d + 2)` scales squared on average, so a coordinate counts as a Laplace
+draw of (d + 2) / 2 scales. In L2, a normal draw moves its own coordinate and, by the length, all others: they have
+:math:`1 + \sqrt d` times as many edges in it as it has alone, so a coordinate counts as a Laplace draw of
+:math:`(d + 1) (1 + \sqrt d)` scales. A relative error of 1e-15 in the radius (that of its gamma draw) changes a
+vector's law by at most d times that. In L1 the noise is that of Laplace draws.
 
-- Laplace: x is :math:`\ln(2^{52} / r)`, a side's exact mass beyond it r, m = 1, and :math:`\eta` = 5.2e-16, as
-  logarithms have a relative error below 4e-16 and a product has 1.2e-16. So it is
-  :math:`2^{-54} r (2 \ln(2^{52} / r) + 4 + 9.4)`, for r of at least 1024, as on the grids of Laplace noise, at most
-  4e-15 r. (Counted exactly, for gains, it is 1.2e-15 r: `tests/privacy/test_draws_distance.py`.)
-- Normal: x is at most 8.5 for r of at least 1, a side's exact mass beyond it r / x, m = .80, :math:`\eta` = 1.1e-15, as
-  the quantile has a relative error below 1e-15. So it is :math:`2^{-54} r (2 x + 4 / x + 16.1)`, at most 1.9e-15 r.
-  (Counted: 3.4e-16 r.)
-- An exponential draw has one side only, and is nearer than a Laplace draw. (Counted: 6.5e-16 r.)
-
-The relative errors are measured, on some 10,000 arguments each, with a margin of 2.6 and 1.5; no proof bounds them.
-
-**Own-norm noise** of dimension d counts as a Laplace draw of d + 1 scales for each coordinate, much more than it needs:
-given the radius, of d + 1 scales on average, a coordinate is a uniform number, whose cells are all off by at most 1
-unit, which adds up to 1.1e-16 a grid step in the radius; or one of a direction of normal draws, divided by its length.
-An error of the radius of 1e-15 (that of its gamma draw) changes a vector's law by at most d times that.
-
-**Counters.** A node's draw stays in many releases, so that other nodes' draws are added before the sum is rounded. The
-distance above is that of a node if the draws that come later in the game are exact: then only the release that first
-contains the node has edges, as later releases are smooth in it. Fast draws do not fulfil this to the last bit: who
-wants a bound without it replaces the nodes that one round influences by all draws of the game. Secure draws need
-neither (`dp_bandit_envs.privacy.secure_draws`).
+**Counters.** A node's draw stays in many releases. So that it is rounded in one of them only, the counter keeps each
+release's noise as it is after rounding (`Counter.settled`). Then a release is the rounded sum of its new draws and of a
+number that is known from earlier releases and the items: what is released is a function of, for each release, a
+rounded sum of new draws, and the distances above are those of its terms. With exact draws it is post-processing of the
+noisy nodes: if R' is the earlier release on which a release builds, the latter is R' + round(items of the node + its
+draw), as R' is on the grid; for the square-root counter, R = L y with entries of y that are rounded one after the
+other. New nodes without items (padding, the smooth counter's lower ones) only move the place of the value. Nodes of
+the k-ary counter that are subtracted before their items are in (`ahead_of_items`) are rounded in a second release,
+with a draw of the level above. Replace the draws of one item's nodes by exact ones from the highest level down: then
+that release is smooth in them, and to move a draw by x costs at most x / (2 b) a level. Fast draws are next to exact
+ones by :math:`10^{-15}` scales on average (errors of quantiles, products and of v), which adds 5e-16 a level.
 
 Not counted: an agent's own draws, by which EXP3 or Hedge choose arms. Each is one uniform number of 53 bits, so a draw
 among K arms is off by at most about :math:`K 2^{-53}`, and T of them by T times that.
@@ -54,12 +50,34 @@ among K arms is off by at most about :math:`K 2^{-53}`, and T of them by T times
 
 import math
 from collections.abc import Callable, Iterable
-from typing import Final
+from typing import Final, NamedTuple
 
-PER_STEP: Final = 4e-15
-"""Total variation distance of one Laplace draw, for each grid step in its scale, from 1024 steps on."""
-NORMAL: Final = (2e-15, 1e-15)
-"""The same for one normal draw, for each grid step in its standard deviation, from 1 step on, and besides."""
+from dp_bandit_envs.errors import WrongGameError
+
+
+class Distance(NamedTuple):
+    """What is declared for one draw, for each grid step in its scale, or standard deviation; from 8 steps on.
+
+    Attributes:
+        whole: Total variation distance.
+        tail: That of the cells beyond a probability of 1e-7 (t).
+        bulk: Root of the chi-square divergence of the others (X).
+    """
+
+    whole: float
+    tail: float
+    bulk: float
+
+
+LAPLACE: Final = Distance(1.5e-16, 8.5e-19, 4.0e-16)
+"""Counted: at most 1.1e-16, 5.6e-19 and 3.3e-16; exponential draws are no farther off."""
+NORMAL: Final = Distance(1.5e-16, 1.2e-19, 4.0e-16)
+"""Counted: at most 1.1e-16, 8.2e-20 and 3.2e-16."""
+LEAST_STEPS: Final = 8.0
+SECOND_ROUNDING: Final = 5e-16
+"""What a level adds for a draw that is rounded twice."""
+RADIUS: Final = 1e-15
+"""What the radius of own-norm noise adds for each coordinate."""
 
 
 def distance_of_draws(scale: float, grid: float, draws: int = 1, *, normal: bool = False) -> float:
@@ -71,18 +89,46 @@ def distance_of_draws(scale: float, grid: float, draws: int = 1, *, normal: bool
         draws: The number of draws that one round influences.
         normal: Whether they are normal; otherwise Laplace or exponential.
     """
-    if not scale > 0 or draws == 0:
-        return 0.0
+    return distance_of_all([(scale, draws)], grid, normal=normal)
+
+
+def distance_of_all(
+    draws: Iterable[tuple[float, int]], grid: float, *, normal: bool = False, used_twice: bool = False
+) -> float:
+    """Return the distance of all draws together.
+
+    Args:
+        draws: Pairs of a scale and the number of draws that have it.
+        grid: As in `distance_of_draws`.
+        normal: As there.
+        used_twice: Whether draws can be rounded in two releases.
+    """
+    pairs = [(scale, number) for scale, number in draws if scale > 0 and number > 0]
     if not grid > 0:
-        return 1.0
-    steps = scale / grid
-    of_one = NORMAL[0] * max(steps, 1.0) + NORMAL[1] if normal else PER_STEP * max(steps, 1024.0)
-    return min(1.0, draws * of_one)
+        return 1.0 if pairs else 0.0
+    of_one = NORMAL if normal else LAPLACE
+    steps = [(max(scale / grid, LEAST_STEPS), number) for scale, number in pairs]
+    one_by_one = of_one.whole * math.fsum(number * r for r, number in steps)
+    together = math.sqrt(math.fsum(number * r * r for r, number in steps) / 2)
+    together = of_one.tail * math.fsum(number * r for r, number in steps) + of_one.bulk * together
+    levels, number = len(steps), sum(number for _, number in steps)
+    again = SECOND_ROUNDING * levels * number if used_twice else 0.0
+    return min(1.0, min(one_by_one, together) + again)
 
 
-def distance_of_all(draws: Iterable[tuple[float, int]], grid: float, *, normal: bool = False) -> float:
-    """Return the distance of all draws together: pairs of a scale and the number of draws that have it."""
-    return min(1.0, math.fsum(distance_of_draws(scale, grid, number, normal=normal) for scale, number in draws))
+def delta_for_exact_draws(epsilon: float, delta: float, distance: float) -> float:
+    """Return what is left of a delta for exact noise; it is nearly all of it.
+
+    Raises:
+        WrongGameError: If fast draws need half of delta or more.
+    """
+    room = added_delta(epsilon, distance)
+    if not room < delta / 2:
+        raise WrongGameError(
+            f"delta = {delta:g} cannot be kept with fast draws here, which need {room:.2g} of it; use a delta of at"
+            f" least {min(2.1 * room, 1.0):.2g}, draws='secure', or noise from a tree, such as counter='k-ary'."
+        )
+    return delta - room
 
 
 def added_delta(epsilon: float, distance: float) -> float:

@@ -6,6 +6,7 @@ import math
 import numpy as np
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.privacy.rounding import MARGIN
 
 
 def draw_normal(scale: float, rng: np.random.Generator) -> float:
@@ -15,7 +16,7 @@ def draw_normal(scale: float, rng: np.random.Generator) -> float:
 
 @functools.lru_cache(maxsize=4096)
 def gaussian_sigma(epsilon: float, delta: float) -> float:
-    r"""Return the smallest standard deviation for (epsilon, delta)-DP at L2 sensitivity 1, rounded up.
+    r"""Return the smallest standard deviation for (epsilon, delta)-DP at L2 sensitivity 1, times 1 + 1e-9.
 
     The analytic condition :math:`\Phi(\frac{1}{2 \sigma} - \epsilon \sigma) - e^\epsilon \Phi(-\frac{1}{2 \sigma}
     - \epsilon \sigma) \le \delta` is necessary and sufficient (Balle and Wang 2018, theorem 8).
@@ -37,7 +38,7 @@ def gaussian_sigma(epsilon: float, delta: float) -> float:
         if middle in (low, high):
             break
         low, high = (middle, high) if smallest_delta(middle, epsilon) > delta else (low, middle)
-    return high * (1 + 1e-12)
+    return high * MARGIN
 
 
 def concentrated(sigma: float) -> float:

@@ -25,14 +25,15 @@ class PrivacyGuarantee:
     For neighbouring games and every set S of outcomes, :math:`P(S) \le e^\epsilon P'(S) + \delta`; and, where `rho` is
     given, rho-zero-concentrated differential privacy (Bun and Steinke 2016).
 
-    `epsilon`, `delta`, `rho`, `sigma` and `renyi` are what the theorem states for exact noise. The numbers that a
-    computer draws are not exact: `draws_distance` says how far they are from it, and `delta_with_draws`, `epsilon_at`,
-    `delta_at` and all texts add what follows, :math:`(1 + e^\epsilon)` times that distance, to delta. Secure draws
-    have distance 0. Draws of noise are counted, not those by which an agent chooses among its arms.
+    The numbers that a computer draws are not exact noise: `draws_distance` says how far they are from it. A delta
+    greater than 0 has that in it. What is stated for exact noise, which is a pure `epsilon`, `rho`, `sigma` and
+    `renyi`, has not: `delta_with_draws`, `epsilon_at`, `delta_at` and all texts add what follows,
+    :math:`(1 + e^\epsilon)` times that distance, to delta. Secure draws have distance 0. Draws of noise are counted,
+    not those by which an agent chooses among its arms.
 
     Attributes:
         epsilon: In [0, inf]; inf means that there is no such guarantee.
-        delta: That of the theorem, in [0, 1).
+        delta: In [0, 1); with what fast draws add where it is greater than 0.
         rho: The zCDP parameter, or None where none is claimed.
         neighbours: How two neighbouring games differ.
         model: `"local"`: the gain is noisy before anyone stores it; `"central"`: a trusted part sees true gains;
@@ -121,9 +122,9 @@ class PrivacyGuarantee:
     @property
     def delta_with_draws(self) -> float:
         """The delta that holds at `epsilon` with the draws as they are, in [0, 1]; 1 means that nothing holds."""
-        if math.isinf(self.epsilon):
+        if self.delta > 0 or math.isinf(self.epsilon):
             return self.delta
-        return min(1.0, self.delta + added_delta(self.epsilon, self.draws_distance))
+        return added_delta(self.epsilon, self.draws_distance)
 
     def for_group(self, rounds: SupportsIndex) -> "PrivacyGuarantee":
         r"""Return what holds if up to r rounds are replaced, such as all rounds of one person.
@@ -131,9 +132,9 @@ class PrivacyGuarantee:
         A chain of r neighbours: epsilon becomes :math:`r \epsilon`, delta :math:`r e^{(r - 1) \epsilon} \delta`
         (Dwork and Roth 2014, theorem 2.2; Vadhan 2017, lemma 2.2), rho :math:`r^2 \rho` (Bun and Steinke 2016,
         proposition 1.9), and sigma :math:`\sigma / r`; the orders of `renyi` fall (`curve_of_group`, by Hölder's
-        inequality). Where delta would reach 1, what remains is rho, sigma, `renyi` and `pure`. The chain is one of
-        games with exact noise, and only its two ends are compared with what is drawn, where r rounds influence r times
-        as many draws: their distance is multiplied by r.
+        inequality). Where delta would reach 1, what remains is rho, sigma, `renyi` and `pure`. For what is stated for
+        exact noise the chain is one of games with exact noise, and only its two ends are compared with what is drawn,
+        where r rounds influence r times as many draws: their distance is multiplied by r.
 
         Args:
             rounds: r, at least 1.

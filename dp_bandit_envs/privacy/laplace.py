@@ -1,4 +1,4 @@
-"""Laplace noise: its draw, its scale, and the grid that keeps floating-point numbers from revealing a gain."""
+"""Laplace noise: its draw and scale, and the grid that keeps floating-point numbers from revealing a gain."""
 
 import math
 
@@ -6,11 +6,13 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.arithmetic import log
-from dp_bandit_envs.privacy.rounding import divide_up
+from dp_bandit_envs.privacy.rounding import MARGIN, divide_up, multiply_up
 from dp_bandit_envs.protocols import FloatArray
 
-GRID_BITS = 11
-"""Ten bits of grid, plus 1 because frexp returns a mantissa in [1/2, 1)."""
+GRID_BITS = 9
+"""Eight bits of grid, plus 1 because frexp returns a mantissa in [1/2, 1)."""
+DEVIATION = math.sqrt(2)
+"""The standard deviation of Laplace noise of scale 1."""
 SMALLEST_GRIDDED = 2.0**-30
 """Noise below this scale gives no useful privacy, and its grid would be too fine for doubles."""
 ROUNDER = 1.5 * 2.0**52
@@ -23,7 +25,7 @@ def draw(scale: float, rng: np.random.Generator) -> float:
 
 
 def noisy(value: float, scale: float, grid: float, rng: np.random.Generator) -> float:
-    """Return the value plus Laplace noise, on the grid of that scale; the value itself for scale 0."""
+    """Return the value plus Laplace noise, on the grid; the value itself for scale 0."""
     return to_grid(value + draw(scale, rng), grid)
 
 
@@ -31,10 +33,9 @@ def to_grid(number: float, grid: float) -> float:
     """Return the multiple of `grid` nearest to a number; the number itself for grid 0.
 
     Doubles are spaced unevenly, so gain + noise skips some doubles, and which ones depends on the gain: a release that
-    a gain cannot produce rules that gain out with certainty, whatever epsilon is (Mironov 2012). On a grid of about
-    scale / 1000 all points near a gain can be reached from every other gain. Far from it, where fast draws are sparser
-    than the grid (from 28 scales on), some are not: `privacy.draws_distance` counts what that costs, and secure draws
-    avoid it.
+    a gain cannot produce rules that gain out with certainty, whatever epsilon is (Mironov 2012). On a coarse grid all
+    points near a gain can be reached from every other gain. Far from it, where fast draws are sparser than the grid
+    (from 38 scales on), some are not: `privacy.draws_distance` counts what that costs, and secure draws avoid it.
     """
     # A grid is a power of two, so its reciprocal is exact, and a loop needs no division.
     return (number * (1.0 / grid) + ROUNDER - ROUNDER) * grid if grid > 0.0 else number
@@ -48,16 +49,24 @@ def to_grid_array(numbers: FloatArray, grid: float) -> FloatArray:
     return rounded
 
 
-def grid_of(scale: float) -> float:
-    """Return the largest power of two up to the scale, divided by 2^10; 0 for scales that need no grid."""
-    if scale < SMALLEST_GRIDDED:
+def grid_of(deviation: float) -> float:
+    """Return the grid for noise of this standard deviation; 0 for noise that needs none.
+
+    It is the power of two in (1/512, 1/256] of the deviation, so that rounding adds less than a millionth to the
+    variance. As it rounds what is noisy already, any grid is private; on a finer one more of the draws' own steps would
+    show (`privacy.draws_distance`).
+    """
+    if deviation < SMALLEST_GRIDDED:
         return 0.0
-    return math.ldexp(1.0, math.frexp(scale)[1] - GRID_BITS)
+    return math.ldexp(1.0, math.frexp(deviation)[1] - GRID_BITS)
 
 
 def noise_scale(sensitivity: float, epsilon: float) -> float:
-    """Return the scale of Laplace noise that makes a value of that L1 sensitivity epsilon-DP; 0 for epsilon = inf."""
-    return divide_up(sensitivity, checks.epsilon(epsilon))
+    """Return the scale of Laplace noise that makes a value of that L1 sensitivity epsilon-DP; 0 for epsilon = inf.
+
+    It is 1e-9 more than sensitivity / epsilon, which covers all rounding.
+    """
+    return multiply_up(MARGIN, divide_up(sensitivity, checks.epsilon(epsilon)))
 
 
 def default_bound(scale: float, releases: int) -> float:

@@ -51,7 +51,7 @@ class Ledger:
             `"person"`: all records of one person, where the environment knows them (`persons=`).
         zcdp_delta: The part of delta for converting zCDP, in [0, delta], by default half of it; the rest is for the
             games' own deltas. With 0, epsilons are only added up.
-        draws_delta: What the inexactness of fast draws may add to delta, in [0, 1): some 1e-12 e^epsilon a game.
+        draws_delta: What the inexactness of fast draws may add to delta, in [0, 1): some 1e-13 e^epsilon a game.
             With 0, only games whose draws add nothing may begin, such as with `draws="secure"`.
         path: A file. If it exists, it must have this budget, and counting goes on.
 

@@ -74,6 +74,11 @@ class Below(NamedTuple):
     values: Values = Values()
     beneath: tuple[str, ...] = ()
 
+    @property
+    def is_private(self) -> bool:
+        """Whether a mechanism below has a guarantee, so that noise above it is post-processing."""
+        return self.guarantee is not None and self.guarantee.model != "none"
+
 
 class Mechanism(abc.ABC):
     """Base class of mechanisms: parameters, the functions above, and public facts about the releases.
@@ -204,7 +209,7 @@ def noise_of(env: Any) -> Noise:
 def composed(mechanism: Mechanism, own: PrivacyGuarantee, below: Below) -> PrivacyGuarantee:
     """Return the guarantee of a mechanism and everything below it: what it covers, and one step for each layer."""
     whole = after_noise_below(own, below)
-    if below.guarantee is not None and below.guarantee.model != "none":
+    if below.is_private:
         step = "post-processing of what is released below, which costs nothing (Dwork and Roth 2014, proposition 2.1)"
     elif whole.model != "none":
         step = f"{own.numbers()}: {own.theorem or 'no theorem is stated'}"

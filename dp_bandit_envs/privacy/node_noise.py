@@ -15,11 +15,28 @@ from typing import Final
 import numpy as np
 
 from dp_bandit_envs.privacy.gaussian import draw_normal
+from dp_bandit_envs.privacy.laplace import DEVIATION
 from dp_bandit_envs.protocols import FloatArray
 
 NOISES: Final = ("laplace", "own-norm", "gaussian")
 NORM_CODES: Final = {"l1": 0, "sup": 1, "l2": 2}
 """Numbers for norms in states, which hold no text."""
+
+
+def deviation(noise: str, norm: str, d: int) -> float:
+    """Return the standard deviation of a coordinate, in scales, of vectors of dimension d."""
+    if noise == "gaussian":
+        return 1.0
+    if noise == "own-norm" and norm != "l1":
+        return math.sqrt((d + 1) * (d + 2) / 3 if norm == "sup" else d + 1)
+    return DEVIATION
+
+
+def counts_as(noise: str, norm: str, d: int) -> float:
+    """Return the scale of the draw as which a coordinate counts in `privacy.draws_distance`, in scales."""
+    if noise != "own-norm" or norm == "l1":
+        return 1.0
+    return (d + 2) / 2 if norm == "sup" else (d + 1) * (1 + math.sqrt(d))
 
 
 def fill(node: FloatArray, scale: float, norm: int, rng: np.random.Generator) -> None:
@@ -52,7 +69,7 @@ def fill_own_norm(node: FloatArray, scale: float, norm: int, rng: np.random.Gene
     elif norm == 1:
         r = scale * rng.standard_gamma(d + 1.0)
         for i in range(d):
-            node[i] = r * (2.0 * rng.random() - 1.0)
+            node[i] = r * rng.signed_uniform()  # type: ignore[attr-defined]
     elif norm == 2:
         squares = 0.0
         while squares == 0.0:

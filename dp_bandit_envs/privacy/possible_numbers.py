@@ -12,6 +12,8 @@ LARGEST: Final = {
     "draws_distance": 1,
 }
 """The largest that each number of a guarantee can be; the smallest is 0."""
+MODELS: Final = ("local", "central", "none")
+COVERS: Final = ("nothing", "arms", "releases", "arms and releases")
 
 
 def refuse_others(guarantee: Any) -> None:
@@ -20,6 +22,9 @@ def refuse_others(guarantee: Any) -> None:
     Raises:
         ValueError: If one is negative, too large or NaN.
     """
+    for name, known in (("model", MODELS), ("covers", COVERS)):
+        if getattr(guarantee, name) not in known:
+            raise ValueError(f"{name} of a guarantee must be one of {known}; received {getattr(guarantee, name)!r}.")
     for name, most in LARGEST.items():
         number = getattr(guarantee, name)
         if number is not None and not 0 <= number <= most:

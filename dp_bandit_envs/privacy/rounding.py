@@ -2,6 +2,10 @@
 
 import math
 from fractions import Fraction
+from typing import Final
+
+MARGIN: Final = 1 + 1e-9
+"""A factor on all scales of noise: whatever is rounded on the way to a draw, the epsilon asked for is kept."""
 
 
 def divide_up(numerator: float, denominator: float) -> float:

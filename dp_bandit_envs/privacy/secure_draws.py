@@ -1,6 +1,6 @@
 r"""Exact noise from a cryptographic source: `draws="secure"` of a mechanism.
 
-Fast draws are repeatable and have 53 bits, which costs a delta (`privacy.draws_distance`). Secure draws are
+Fast draws are repeatable and have 64 bits, which costs a delta (`privacy.draws_distance`). Secure draws are
 those of OpenDP: integers with exactly the discrete Laplace law :math:`P(z) \propto e^{-|z| / r}` or the discrete normal
 law :math:`P(z) \propto e^{-z^2 / (2 r^2)}`, from a cryptographic generator (Canonne, Kamath and Steinke 2020). An
 integer counts steps of a grid, which is a power of two.
@@ -32,7 +32,7 @@ from dp_bandit_envs.errors import WrongGameError
 from dp_bandit_envs.optional import require
 from dp_bandit_envs.privacy.draws_distance import distance_of_draws
 from dp_bandit_envs.privacy.items import STEP
-from dp_bandit_envs.privacy.laplace import grid_of, noise_scale
+from dp_bandit_envs.privacy.laplace import DEVIATION, grid_of, noise_scale
 from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Release
 from dp_bandit_envs.privacy.rounding import multiply_up, root_up
 from dp_bandit_envs.protocols import FloatArray
@@ -197,13 +197,13 @@ class ChoosesDraws(Mechanism):
         return noise_scale(distance_on_grid(distance, 2 * self._grid(scale, most), below), epsilon)
 
     def _grid(self, scale: float, most: float) -> float:
-        """Return the grid of noise of this scale on values up to `most`."""
+        """Return the grid of Laplace noise of this scale on values up to `most`."""
         if self._secure and most > MOST_EXACT:
             raise WrongGameError(
                 f"draws='secure' of {type(self).__name__} needs a horizon of at most {MOST_EXACT:,}, up to which sums"
                 f" of gains are exact; received {most:,.0f}. Use CounterSums or draws='fast'."
             )
-        return secure_grid(scale, most) if self._secure else grid_of(scale)
+        return secure_grid(scale, most) if self._secure else grid_of(DEVIATION * scale)
 
     def _distance(self, scale: float, grid: float, draws: int) -> float:
         """Return how far this many Laplace draws are from exact ones."""

@@ -1,6 +1,5 @@
 """The smallest epsilon, or delta, that follows from everything that a guarantee states, with what its draws add."""
 
-import math
 from typing import Any
 
 from dp_bandit_envs.privacy.conversions import (
@@ -22,7 +21,7 @@ def least_epsilon(guarantee: Any, delta: float) -> float:
     """
 
     def exact(delta: float) -> float:
-        known: list[float] = [guarantee.epsilon if guarantee.delta <= delta else math.inf, guarantee.pure_epsilon]
+        known: list[float] = [guarantee.pure_epsilon]
         if guarantee.rho is not None:
             known.append(zcdp_epsilon(guarantee.rho, delta))
         if guarantee.renyi is not None:
@@ -32,7 +31,8 @@ def least_epsilon(guarantee: Any, delta: float) -> float:
         return min(known)
 
     distance = guarantee.draws_distance
-    return epsilon_with_draws(exact, delta, distance) if distance > 0 else exact(delta)
+    found = epsilon_with_draws(exact, delta, distance) if distance > 0 else exact(delta)
+    return min(found, guarantee.epsilon) if 0 < guarantee.delta <= delta else found
 
 
 def least_delta(guarantee: Any, epsilon: float) -> float:

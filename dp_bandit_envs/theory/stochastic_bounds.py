@@ -11,7 +11,7 @@ the noise, so the noise must be small compared with the ordinary bonus. The proo
 up, but it is needed for the best arm as well, and the proof does not say how often that arm is played. Theorem 3.5, for
 DP-UCB-INT without a bonus for its noise, has the same gap.
 
-The bounds ignore the rounding of released sums to a grid of about a thousandth of the noise's scale.
+The bounds ignore the rounding of released sums to a grid of less than a hundredth of the noise.
 """
 
 import math

@@ -57,7 +57,7 @@ def test_dp_epochs_is_purely_private():
 
 def test_noise_of_noisy_hedge_is_for_all_gains_of_a_round():
     env = make_algorithm("Noisy-Hedge", epsilon=0.5).wrap(ExpertsEnv(8, 100))
-    assert env.noise.scale == 16.0
+    assert env.noise.scale == pytest.approx(16.0, rel=2e-9)
     assert env.guarantee.model == "local" and env.guarantee.epsilon == 0.5
 
 

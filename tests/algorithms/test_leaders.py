@@ -224,10 +224,10 @@ def test_they_refuse_games_that_hide_gains():
 
 @pytest.mark.parametrize("horizon", [1, 2, 5, 40])
 def test_perturbed_leader_plays_games_of_a_few_rounds(horizon):
-    """So little noise is wanted there that no epsilon up to 500 allows it; then epsilon = 500 is enough noise."""
+    """So little noise is wanted there that fast draws would need much of delta; then there is a little more."""
     env_id = "DPBandit-Ball-v0"
     free = make_algorithm("AS-FTPL", epsilon=math.inf)
-    assert free.guarantee_in(gym.make(env_id, horizon=horizon)).epsilon <= 500 * (1 + 1e-9)
+    assert free.guarantee_in(gym.make(env_id, horizon=horizon)).epsilon <= 20
     out = simulate(env_id, ["AS-FTPL"], horizon=horizon, trials=1)
     assert all(np.isfinite(one.external_regret).all() for one in out.values())
 

@@ -210,7 +210,7 @@ def test_noisy_payoffs_are_private_locally_or_centrally(name):
     assert (guarantee.epsilon, guarantee.model) == (0.25, "central" if batched else "local")
     noise = algorithm.wrap(env).get_wrapper_attr("noise")
     width, tau = (1.0 if name == "AS-EXP2" else 2.0), (4 if batched else 1)
-    assert noise.scale == width / 0.25 / tau
+    assert noise.scale == pytest.approx(width / 0.25 / tau, rel=2e-9)
     clip = math.sqrt(10) * math.log(10 * 1000) if name == "AS-EXP2" else 2 * math.log(1000 // tau)
     assert noise.bound == pytest.approx(clip * noise.scale)
     assert make_algorithm(name.removeprefix("AS-").removeprefix("Batched-Lap-")).guarantee_in(env).epsilon == math.inf

@@ -84,7 +84,7 @@ def test_what_exp3_guarantees_by_itself():
 
 def test_algorithm_1_keeps_what_is_within_ln_T_over_epsilon():
     state = first_state(wrapped("DP-EXP3-Lap", epsilon=2.0))
-    assert (state.scale, state.bound, state.reject) == (0.5, pytest.approx(math.log(T) / 2), True)
+    assert (state.scale, state.bound, state.reject) == pytest.approx((0.5, math.log(T) / 2, True))
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_batches_of_one_over_epsilon(name, epsilon, expected):
     env = wrapped(name, epsilon=epsilon)
     assert env.horizon == T // expected
     state = first_state(env)
-    assert state.scale <= 1
+    assert state.scale <= 1 + 2e-9
     if expected > 1:
         assert state.scale == pytest.approx(1 / (expected * epsilon))
         # b = scale * ln of the number of releases.

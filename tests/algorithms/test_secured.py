@@ -31,7 +31,10 @@ def test_every_algorithm_plays_with_secure_draws(name):
     fast = make_algorithm(name)
     exact, env = secured(fast), game_for(fast)
     before, after = fast.guarantee_in(env), exact.guarantee_in(env)
-    assert dataclasses.replace(before, draws_distance=0.0) == dataclasses.replace(after, draws_distance=0.0)
+    # What fast draws need of a delta makes sigma larger, by far less than a thousandth.
+    assert (before.sigma or 0.0, before.rho or 0.0) == pytest.approx((after.sigma or 0.0, after.rho or 0.0), rel=1e-3)
+    alike = {"draws_distance": 0.0, "sigma": None, "rho": None}
+    assert dataclasses.replace(before, **alike) == dataclasses.replace(after, **alike)
     assert after.draws_distance <= (1e-15 if before.rho is not None else 0.0)
     assert exact.player == fast.player
     wrapped = exact.wrap(env)

@@ -67,7 +67,7 @@ def test_no_algorithm_loses_more_than_it_claims(name, epsilon):
     assert loss.declared.model != "none"
     assert loss.holds and not loss.differs
     assert loss.declared.epsilon > 0
-    assert loss.ratio == pytest.approx(NOT_TIGHT.get(name, 1.0), rel=1e-9)
+    assert loss.ratio == pytest.approx(NOT_TIGHT.get(name, 1.0), rel=1e-7)
 
 
 SETTINGS = {"EXP3": [{}], "EXP3-tau": [{"batch_size": 2}], "Hedge": [{}]}
@@ -123,7 +123,7 @@ def test_on_graphs_no_algorithm_loses_more_than_it_claims(name, graph):
     assert loss.holds and not loss.differs
     assert loss.epsilon > 0
     if graph != "star" and name not in NOT_TIGHT:
-        assert loss.ratio == pytest.approx(1.0, rel=1e-9)
+        assert loss.ratio == pytest.approx(1.0, rel=1e-7)
 
 
 @pytest.mark.slow
@@ -158,7 +158,7 @@ def test_noise_on_vectors_loses_what_it_claims(noise, game):
     env = gym.make(f"DPBandit-{game}-v0", dimension=3, horizon=6)
     loss = exact_loss(algorithm, env=env, drivers=EVERYWHERE)
     assert loss.holds and not loss.differs
-    assert loss.ratio == pytest.approx(1.0, rel=1e-8)
+    assert loss.ratio == pytest.approx(1.0, rel=1e-6)
 
 
 @pytest.mark.parametrize("name", [*ON_VECTORS, *ON_PAYOFFS])
@@ -169,19 +169,19 @@ def test_in_every_game_of_points_algorithms_lose_what_they_claim(name, game):
     feedback = "bandit" if name in ON_PAYOFFS else "full"
     loss = audited(name, 1.0, env=gym.make(f"DPBandit-{game}-v0", dimension=3, horizon=6, feedback=feedback))
     assert loss.holds and not loss.differs
-    assert loss.ratio == pytest.approx(1.0, rel=1e-8)
+    assert loss.ratio == pytest.approx(1.0, rel=1e-6)
 
 
 def test_arms_with_features_lose_what_they_claim():
     loss = audited("AS-EXP2", 1.0, env=gym.make("DPBandit-Linear-v0", horizon=6))
-    assert loss.holds and loss.ratio == pytest.approx(1.0, rel=1e-9)
+    assert loss.holds and loss.ratio == pytest.approx(1.0, rel=1e-7)
 
 
 @pytest.mark.parametrize("epsilon", [1.0])
 def test_the_printed_noise_loses_more_than_the_paper_claims(epsilon):
     algorithm = make_algorithm("AS-FTRL", epsilon=epsilon, paper=True)
     loss = exact_loss(algorithm, env=gym.make("DPBandit-Ball-v0", dimension=3, horizon=8))
-    assert loss.holds and loss.ratio == pytest.approx(1.0, rel=1e-8)
+    assert loss.holds and loss.ratio == pytest.approx(1.0, rel=1e-6)
     assert loss.epsilon > 2 * algorithm.paper_guarantee(n_arms=3, horizon=8).epsilon
 
 
@@ -189,13 +189,13 @@ def test_losses_of_blocks_by_hand():
     """Blocks of 1, 1, 2, 4, ... gains of one arm: in 7 rounds the first four gains are in full blocks."""
     loss = exact_loss(BlockSums(epsilon=0.7), horizon=7)
     assert loss.arms == (0,) * 7
-    assert loss.by_round == pytest.approx([0.7] * 4 + [0.0] * 3, rel=1e-12)
+    assert loss.by_round == pytest.approx([0.7] * 4 + [0.0] * 3, rel=2e-9)
 
 
 @pytest.mark.parametrize("counter", ["binary", "honaker", "k-ary", "hybrid", "logarithmic", "segment-trees"])
 def test_a_counter_with_one_arm_loses_epsilon(counter):
     """One arm gets all items, so the first of them is in as many nodes as any; see tests/counters."""
-    assert exact_loss(CounterSums(counter=counter, epsilon=0.3), horizon=12).epsilon == pytest.approx(0.3, rel=1e-9)
+    assert exact_loss(CounterSums(counter=counter, epsilon=0.3), horizon=12).epsilon == pytest.approx(0.3, rel=1e-7)
 
 
 class HalfTheNoise(Mechanism):
@@ -208,8 +208,9 @@ class HalfTheNoise(Mechanism):
     def new_state(self, below):
         """Return the state with half the scale."""
         state = self._mechanism.new_state(below)
-        name = "factor" if "factor" in state._fields else "scale"
-        return state._replace(**{name: getattr(state, name) / 2})
+        if "counters" in state._fields:
+            return state._replace(counters=state.counters._replace(scales=state.counters.scales / 2))
+        return state._replace(scale=state.scale / 2)
 
     def guarantee(self, below):
         """Claim what the other one claims."""
@@ -223,7 +224,7 @@ class HalfTheNoise(Mechanism):
 )
 def test_half_the_noise_loses_twice_as_much(mechanism):
     loss = exact_loss(HalfTheNoise(mechanism))
-    assert loss.epsilon == pytest.approx(2.0, rel=1e-9)
+    assert loss.epsilon == pytest.approx(2.0, rel=1e-7)
     assert not loss.holds
 
 
@@ -234,8 +235,8 @@ def test_normal_draws_by_hand():
     """
     loss = exact_loss(Gaussian(2.0), horizon=3)
     assert loss.gaussian
-    assert loss.by_round == pytest.approx([1 / 8] * 3, rel=1e-9)
-    assert loss.rho == pytest.approx(1 / 8, rel=1e-9)
+    assert loss.by_round == pytest.approx([1 / 8] * 3, rel=1e-7)
+    assert loss.rho == pytest.approx(1 / 8, rel=1e-7)
     assert not loss.holds
 
 
@@ -281,7 +282,7 @@ def test_exact_sums_hide_nothing():
 def test_a_game_of_ones_own():
     table = np.zeros((5, 2))
     loss = exact_loss(LaplaceClipRescale(epsilon=2.0), env=BanditEnv(GainTable(table)))
-    assert loss.by_round == pytest.approx([2.0] * 5, rel=1e-9)
+    assert loss.by_round == pytest.approx([2.0] * 5, rel=1e-7)
 
 
 @pytest.mark.parametrize("given", [LaplaceClipRescale, lambda env: LaplaceClipRescale(env, epsilon=1.0), 3])

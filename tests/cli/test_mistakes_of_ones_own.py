@@ -127,5 +127,5 @@ def test_what_a_module_registers_is_named_with_it(dp_bandit, forgotten, words, n
 )
 def test_parts_of_ones_own_are_audited(dp_bandit, forgotten, words, named):
     code, out, err = dp_bandit("audit", *words.split(), "--games", 0)
-    assert code == 0, err
+    assert code == (3 if "Forgetful" in words else 0), err  # 3: nothing could be judged
     assert missing(out + err, *named) == []

@@ -14,6 +14,7 @@ from dp_bandit_envs.wrappers import vector
 from tests.tools.hand_made_wrappers import HandMade
 
 GAMES = 200
+BY_HAND = pytest.mark.filterwarnings("ignore:low bits not looked at")
 
 
 def both(name, **options):
@@ -55,6 +56,7 @@ def test_no_wrapper_is_forgotten_here():
     assert made == {name for name in wrappers.__all__ if not name.endswith("Boundary")} - {"ProjectToSet"}
 
 
+@BY_HAND
 def test_a_wrapper_made_by_hand_passes():
     """False alarm: 5e-7."""
     assert check_wrapper(HandMade) is None
@@ -482,6 +484,7 @@ TOO_LITTLE_NOISE = {
 }
 
 
+@BY_HAND
 @pytest.mark.parametrize(("broken", "message"), BROKEN.items(), ids=lambda part: getattr(part, "__name__", ""))
 def test_a_broken_wrapper_is_caught(broken, message):
     with pytest.raises(ConformanceError, match=message) as caught:
@@ -489,6 +492,7 @@ def test_a_broken_wrapper_is_caught(broken, message):
     assert "0.1234567" not in str(caught.value)
 
 
+@BY_HAND
 @pytest.mark.parametrize("broken", TOO_LITTLE_NOISE, ids=lambda part: part.__name__)
 def test_too_little_noise_is_caught(broken):
     """Their chances are far from what is declared: by Chernoff's bound, a check misses them below 1e-6.

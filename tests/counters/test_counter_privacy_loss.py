@@ -42,15 +42,15 @@ FULL = [
 
 @pytest.mark.parametrize(("name", "horizon"), FULL)
 def test_some_item_loses_exactly_epsilon(name, horizon):
-    """The smooth counter uses its topmost node from C(h, h / 2) / 2 items on: 1, 3, 10, 35."""
+    """The scale of the smooth counter, too, is that of the items' exact loss."""
     some = counter(name, horizon, EPSILON)
-    assert laplace_losses(some, horizon).max() == pytest.approx(EPSILON, rel=1e-9)
+    assert laplace_losses(some, horizon).max() == pytest.approx(EPSILON, rel=2e-9)
 
 
 @pytest.mark.parametrize(("base", "horizon"), [(3, 13), (3, 40), (3, 41), (5, 12), (5, 62), (7, 24), (9, 41)])
 def test_no_item_loses_more_than_epsilon_in_any_base(base, horizon):
     some = counter("k-ary", horizon, EPSILON, base=base)
-    assert laplace_losses(some, horizon).max() == pytest.approx(EPSILON, rel=1e-9)
+    assert laplace_losses(some, horizon).max() == pytest.approx(EPSILON, rel=2e-9)
 
 
 @pytest.mark.slow
@@ -65,8 +65,8 @@ def test_no_item_loses_more_than_epsilon_in_long_runs(name, horizon):
 def test_the_papers_hybrid_loses_twice_epsilon_and_says_so(horizon):
     some = HybridCounter(epsilon=EPSILON, budget="paper")
     worst = laplace_losses(some, horizon).max()
-    assert worst == pytest.approx(2 * EPSILON, rel=1e-9)
-    assert worst == pytest.approx(some.guarantee.epsilon, rel=1e-9)
+    assert worst == pytest.approx(2 * EPSILON, rel=2e-9)
+    assert worst == pytest.approx(some.guarantee.epsilon, rel=2e-9)
 
 
 def test_losses_of_the_hybrid_by_hand():
@@ -77,7 +77,7 @@ def test_losses_of_the_hybrid_by_hand():
     and item 7 its own only.
     """
     losses = laplace_losses(HybridCounter(epsilon=1.0), 8)
-    assert losses == pytest.approx([0.5, 0.5, 1.0, 0.5, 1.0, 0.75, 0.75, 0.5], rel=1e-12)
+    assert losses == pytest.approx([0.5, 0.5, 1.0, 0.5, 1.0, 0.75, 0.75, 0.5], rel=2e-9)
 
 
 @pytest.mark.parametrize("name", ["binary", "honaker", "smooth-binary", "k-ary", "logarithmic"])
@@ -86,7 +86,7 @@ def test_an_item_enters_at_most_the_stated_number_of_nodes(name):
     scales = linear_map(some, 40)[1]
     assert set(scales.tolist()) == {node_scale(some.nodes_per_item, EPSILON)}
     entered = laplace_losses(some, 40) * scales[0]
-    assert entered.max() == pytest.approx(some.nodes_per_item, rel=1e-9)
+    assert entered.max() == pytest.approx(some.nodes_per_item, rel=2e-9)
 
 
 # ---- the method sees what it should --------------------------------------------------------------------------------
@@ -113,7 +113,7 @@ class OneLevelForgotten(HonakerCounter):
     [(NaturalLevels, 33, 6 / 4), (NaturalLevels, 64, 7 / 5), (OneLevelForgotten, 32, 6 / 5)],
 )
 def test_too_little_noise_is_seen(kind, horizon, loss):
-    assert laplace_losses(kind(epsilon=1.0, horizon=horizon), horizon).max() == pytest.approx(loss, rel=1e-9)
+    assert laplace_losses(kind(epsilon=1.0, horizon=horizon), horizon).max() == pytest.approx(loss, rel=2e-9)
 
 
 @pytest.mark.parametrize("name", LAPLACE)

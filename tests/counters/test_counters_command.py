@@ -37,8 +37,8 @@ def test_the_table_for_two_items_by_hand():
     """Variances 2 scale^2 a draw, epsilon = 1, after one item and after two.
 
     Binary: two levels, one node each time: 8, 8. Honaker: 8, and 8 / (1 + 1/2) = 16/3. Hybrid: one and two draws of
-    scale 2: 8, 16. Segment trees: one and two draws of scale 1: 2, 4. K-ary: one level: 2, 4. Smooth: height 4, two
-    nodes of scale 2: 16, 16.
+    scale 2: 8, 16. Segment trees: one and two draws of scale 1: 2, 4. K-ary: one level: 2, 4. Smooth: leaves with two
+    ones of height 3, as C(3, 2) = 3 > 2, so an item is in 3 - 2 nodes, and a release has two of scale 1: 4, 4.
     """
     rows = rows_of(shown(2, 1.0))
     assert rows == {
@@ -47,7 +47,7 @@ def test_the_table_for_two_items_by_hand():
         "honaker": (6.7, 8.0, "yes", "pure"),
         "binary": (8.0, 8.0, "yes", "pure"),
         "hybrid": (12.0, 16.0, "no", "pure"),
-        "smooth-binary": (16.0, 16.0, "yes", "pure"),
+        "smooth-binary": (4.0, 4.0, "yes", "pure"),
     }
 
 

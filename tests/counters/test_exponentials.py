@@ -73,7 +73,7 @@ def test_variances_are_close_to_those_of_the_square_root(power):
 
 def test_the_longest_horizons_are_close_too():
     """The squares of f add up to (ln T + 4 ln 2 + Euler's constant) / pi, up to 1 / T."""
-    for power in (30, 40):
+    for power in (25, 30):
         squares = (power * math.log(2) + 4 * math.log(2) + 0.5772156649) / math.pi
         some = SquareRootCounter(epsilon=1.0, horizon=2**power)
         assert some.variance(2**power) == pytest.approx(some.sigma**2 * squares**2, rel=1e-3)
@@ -85,6 +85,6 @@ def test_the_longest_horizons_are_close_too():
 @pytest.mark.parametrize(("horizon", "terms"), [(1, 5), (2**10, 8), (2**14, 10), (2**20, 12), (2**40, 19), (2**53, 19)])
 def test_memory_is_a_few_numbers_for_each_arm(horizon, terms):
     assert number_of_terms(horizon) == terms
-    some = SquareRootCounter(epsilon=1.0, horizon=horizon)
+    some = SquareRootCounter(epsilon=math.inf, horizon=horizon)
     assert some.new_state(3).sums.shape == (3, terms)
     assert some.new_joint_state(3).sums.shape == (terms, 3)

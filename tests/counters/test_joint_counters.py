@@ -196,7 +196,8 @@ def test_a_counter_without_a_joint_form_still_works(monkeypatch):
     expected = np.array(
         [[3.0 * module_of("binary").next_noise(state, arm, rng)[0] for arm in range(3)] for _ in range(9)]
     )
-    assert np.abs(sums - expected).max() <= mechanism.new_state(experts(3, 9)).grid / 2
+    # A release adds up at most 3 nodes, each of which is rounded.
+    assert np.abs(sums - expected).max() <= 3 * mechanism.new_state(experts(3, 9)).grid / 2
     with pytest.raises(TypeError, match="own-norm"):
         CounterSums(counter="mine", epsilon=1.0, noise="own-norm")
     # Nor is the placeholder for it ever called.

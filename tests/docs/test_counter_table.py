@@ -30,7 +30,8 @@ def variances_at_every_time(horizon, base, sigma):
     bits = [(t >> level) & 1 for level in range(levels)]
     ones = sum(bits)
     roots = np.concatenate([[0], np.cumsum(np.arange(1, levels + 1) ** 2)])[place]
-    height = next(h for h in range(2, 60, 2) if math.comb(h, h // 2) > horizon)
+    half = next(h for h in range(2, 60, 2) if math.comb(h, h // 2) > horizon) // 2
+    zeros = next(h for h in range(2, 60) if math.comb(h, half) > horizon) - half
     tree, refined = 1.0, []
     for _ in range(levels):
         refined.append(tree)
@@ -46,7 +47,7 @@ def variances_at_every_time(horizon, base, sigma):
         "segment-trees": 2 * (1 + roots + (place + 1) ** 2 * (ones - 1)),
         "binary": 2 * levels**2 * ones,
         "honaker": 2 * levels**2 * sum(bit * each for bit, each in zip(bits, refined, strict=True)),
-        "smooth-binary": np.full(horizon, 2 * (height // 2) ** 3),
+        "smooth-binary": np.full(horizon, 2 * half * zeros**2),
         "k-ary": 2 * of_k_ary**2 * nodes,
         "square-root": sigma**2 * (items**2).sum() * np.cumsum(releases**2),
     }

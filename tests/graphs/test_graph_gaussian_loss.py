@@ -20,12 +20,14 @@ from tests.graphs.test_graph_privacy_loss import (
     without_the_graphs_sensitivity,
 )
 from tests.tools.graph_games import table_game
+from tests.tools.vector_sums import factor_of
 
 EVERY_COUNTER = ["k-ary", "square-root", *(pytest.param(name, marks=pytest.mark.slow) for name in ("binary", "hybrid"))]
 
 
 def gaussian(name):
-    return functools.partial(CounterSums, epsilon=1.0, counter=name, noise="gaussian", delta=1e-6)
+    """Return a wrapper with so little noise that a gain of 1 is on the grid, as the map is made of such gains."""
+    return functools.partial(CounterSums, epsilon=8.0, counter=name, noise="gaussian", delta=1e-6)
 
 
 def as_in_l1(wrap):
@@ -57,7 +59,7 @@ def rho_of(found):
 @every_graph
 def test_no_row_loses_more_than_the_declared_rho(graph, name):
     declared = gaussian(name)(game_on(graph)).guarantee
-    assert (declared.epsilon, declared.delta) == (1.0, 1e-6)
+    assert (declared.epsilon, declared.delta) == (8.0, 1e-6)
     assert 0 < rho_of(graph_map(graph, gaussian(name))) <= declared.rho * (1 + 1e-6)
 
 
@@ -73,7 +75,7 @@ def test_noise_for_one_gain_is_too_little_and_noise_times_s_more_than_needed(gra
     )
     declared = gaussian(name)(game_on(graph)).guarantee.rho
     assert true > 0.7 * declared and quiet > 1.2 * declared and loud < 0.6 * declared
-    assert quiet == pytest.approx(s * true, rel=1e-6) and loud == pytest.approx(true / s, rel=1e-6)
+    assert quiet == pytest.approx(s * true, rel=1e-4) and loud == pytest.approx(true / s, rel=1e-4)
 
 
 @pytest.mark.parametrize("graph", GRAPHS)
@@ -81,6 +83,6 @@ def test_noise_is_multiplied_by_the_root_of_the_most_gains(graph):
     """As DP-UCB has them; an agent is told the same factor."""
     s = GRAPHS[graph][1]
     env = make_algorithm("DP-UCB", counter="square-root").wrap(game_on(graph))
-    assert env.mechanism.new_state(env.below).factor == pytest.approx(math.sqrt(s), rel=1e-12)
+    assert factor_of(env.mechanism, env.below) == pytest.approx(math.sqrt(s), rel=1e-6)
     assert env.noise.sensitivity == pytest.approx(math.sqrt(s), rel=1e-12)
     assert (env.guarantee.epsilon, env.guarantee.delta) == (1.0, 1e-6)

@@ -160,9 +160,9 @@ def test_noise_for_one_arm_is_seen_to_be_too_little(kind, rounds_a_step):
 def test_a_counter_for_each_arm_is_not_enough_on_any_graph(graph):
     """All these have sensitivity 2: blocks of one gain lose exactly epsilon, and twice that in the broken copy."""
     wrap = SUMS["blocks of 1"]
-    assert row_losses(graph_map(graph, wrap))[1].max() == pytest.approx(EPSILON, rel=1e-9)
+    assert row_losses(graph_map(graph, wrap))[1].max() == pytest.approx(EPSILON, rel=2e-9)
     broken = row_losses(graph_map(graph, without_the_graphs_sensitivity(wrap)))
-    assert broken[1].max() == pytest.approx(2 * EPSILON, rel=1e-9)
+    assert broken[1].max() == pytest.approx(2 * EPSILON, rel=2e-9)
 
 
 @pytest.mark.parametrize("name", ["logarithmic", "binary", "honaker", "hybrid", "segment-trees", "smooth-binary"])
@@ -171,7 +171,7 @@ def test_full_information_loses_exactly_epsilon_in_some_round(name):
     found = graph_map("complete", SUMS[f"hybrid, {name}"], arms=[0] * 12)
     most, least = row_losses(found)
     assert most == pytest.approx(least, rel=1e-7)
-    assert most.max() == pytest.approx(EPSILON, rel=1e-9)
+    assert most.max() == pytest.approx(EPSILON, rel=2e-9)
 
 
 @pytest.mark.parametrize("kind", ["hybrid, hybrid", "blocks, kept", "intervals"])
@@ -181,8 +181,8 @@ def test_trying_all_rows_of_minus_one_zero_and_one_finds_no_worse(kind):
     most, least = row_losses(found)
     for changed in (0, 2, 5):
         worst = all_signs(found, changed)
-        assert worst == pytest.approx(most[changed], rel=1e-7, abs=1e-12)
-        assert worst == pytest.approx(least[changed], rel=1e-7, abs=1e-12)
+        assert worst == pytest.approx(most[changed], rel=1e-7, abs=1e-8)
+        assert worst == pytest.approx(least[changed], rel=1e-7, abs=1e-8)
 
 
 def test_losses_of_blocks_by_hand():
@@ -193,7 +193,7 @@ def test_losses_of_blocks_by_hand():
     three that follow in a block of four, and of arm 3 the first two.
     """
     losses = row_losses(graph_map("directed", SUMS["blocks, forgotten"]))[0] / (EPSILON / 2)
-    assert losses == pytest.approx([2, 2, 2, 2, 1, 2, 0, 1], abs=1e-9)
+    assert losses == pytest.approx([2, 2, 2, 2, 1, 2, 0, 1], abs=1e-8)
 
 
 def test_the_empty_graph_loses_what_bandit_feedback_loses():
@@ -248,7 +248,7 @@ def test_noise_on_gains_loses_epsilon_for_all_that_a_round_reveals(graph):
     assert least == pytest.approx(most, rel=1e-6)
     assert most.max() <= EPSILON * (1 + 1e-6)
     assert len(found.scales) == seen.sum()
-    assert found.scales == pytest.approx(GRAPHS[graph][1] / EPSILON, rel=1e-12)
+    assert found.scales == pytest.approx(GRAPHS[graph][1] / EPSILON, rel=2e-9)
 
 
 @pytest.mark.parametrize("graph", GRAPHS)
@@ -256,7 +256,7 @@ def test_noise_on_averages_loses_epsilon_for_all_that_a_round_reveals(graph):
     found = graph_map(graph, around_batches(noisy), rounds_a_step=2, gains=True)
     most, _ = row_losses(found)
     assert 0 < most.max() <= EPSILON * (1 + 1e-6)
-    assert found.scales == pytest.approx(GRAPHS[graph][1] / 2 / EPSILON, rel=1e-12)
+    assert found.scales == pytest.approx(GRAPHS[graph][1] / 2 / EPSILON, rel=2e-9)
     # An average needs both rounds of its batch: where graphs change in between, an arm may be in one only.
     pairs = found.revealed.reshape(-1, 2, GRAPHS[graph][0])
     assert np.array_equal(pairs[:, 0], pairs[:, 1])
@@ -360,13 +360,13 @@ def test_coins_lose_no_more_than_epsilon(graph, rounds_a_step):
     losses = coin_losses(coins if rounds_a_step == 1 else around_batches(coins), graph, rounds_a_step)
     assert 0 < losses.max() <= EPSILON * (1 + 1e-9)
     if rounds_a_step == 1 and graph != "changing":
-        assert losses == pytest.approx(EPSILON, rel=1e-9)
+        assert losses == pytest.approx(EPSILON, rel=2e-9)
 
 
 @pytest.mark.usefixtures("lies_are_believed")
 def test_coins_for_one_arm_are_seen_to_tell_too_much():
     losses = coin_losses(without_the_graphs_sensitivity(coins), "directed", 1)
-    assert losses == pytest.approx(2 * EPSILON, rel=1e-9)
+    assert losses == pytest.approx(2 * EPSILON, rel=2e-9)
 
 
 # ---- the tools -----------------------------------------------------------------------------------------------------
@@ -376,7 +376,7 @@ def test_the_cheapest_change_of_draws_by_hand():
     """One arm played twice with fresh Laplace noise of scale 2 on each of its two blocks: 1/2 for either gain."""
     wrap = functools.partial(BlockSums, epsilon=0.5, ratio=1, keep=True)
     found = linear_map(wrap, functools.partial(table_game, graph="empty"), (2, 2), [0, 0])
-    assert found.scales.tolist() == [2.0, 2.0]
+    assert found.scales == pytest.approx([2.0, 2.0], rel=2e-9)
     assert found.noise.tolist() == [[1, 0], [0, 0], [1, 1], [0, 0]]
     assert found.moves[:, 0, 0].tolist() == [1, 0, 1, 0]
     assert found.moves[:, 1, 0].tolist() == [0, 0, 1, 0]

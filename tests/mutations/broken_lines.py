@@ -34,14 +34,14 @@ NOISE = (
     Mutation(
         "noise halved",
         f"{PRIVACY}/laplace.py",
-        "return divide_up(sensitivity, checks.epsilon(epsilon))",
-        "return divide_up(sensitivity, checks.epsilon(epsilon)) / 2",
+        "return multiply_up(MARGIN, divide_up(sensitivity, checks.epsilon(epsilon)))",
+        "return multiply_up(MARGIN, divide_up(sensitivity, checks.epsilon(epsilon))) / 2",
     ),
     Mutation(
         "sensitivity forgotten",
         f"{PRIVACY}/laplace.py",
-        "return divide_up(sensitivity, checks.epsilon(epsilon))",
-        "return divide_up(min(sensitivity, 1.0), checks.epsilon(epsilon))",
+        "return multiply_up(MARGIN, divide_up(sensitivity, checks.epsilon(epsilon)))",
+        "return multiply_up(MARGIN, divide_up(min(sensitivity, 1.0), checks.epsilon(epsilon)))",
     ),
     Mutation(
         "noise cut at 8 scales",
@@ -82,8 +82,8 @@ NOISE = (
     Mutation(
         "levels of padded trees off by one",
         f"{PRIVACY}/counters/padded_binary.py",
-        "padding, self.scale_of(self.nodes_per_item), norm)",
-        "padding, self.scale_of(self.nodes_per_item - 1), norm)",
+        "*vectors, self.scale_of(self.nodes_per_item), norm)",
+        "*vectors, self.scale_of(self.nodes_per_item - 1), norm)",
     ),
     Mutation(
         "levels of binary trees off by one",
@@ -100,8 +100,8 @@ NOISE = (
     Mutation(
         "length of a column forgotten",
         f"{PRIVACY}/counters/square_root.py",
-        "return multiply_up(self.sigma, longest)",
-        "return self.sigma * min(1.0, longest)",
+        "return multiply_up(self.sigma, self._longest)",
+        "return self.sigma * min(1.0, self._longest)",
     ),
     Mutation(
         "s forgotten in the noise of sums",
@@ -136,8 +136,8 @@ NOISE = (
     Mutation(
         "intervals with the noise of means for sums",
         f"{PRIVACY}/mechanisms/interval_sums.py",
-        "np.nextafter(ends.astype(float) ** (self.v / 2), np.inf)",
-        "np.nextafter(ends.astype(float) ** (self.v / 2 - 1), np.inf)",
+        "ends.astype(float) ** (self.v / 2) * MARGIN",
+        "ends.astype(float) ** (self.v / 2 - 1) * MARGIN",
     ),
     Mutation(
         "averages declare half of what they move by",
@@ -206,7 +206,7 @@ OTHERS = (
     Mutation(
         "grid left out",
         f"{PRIVACY}/laplace.py",
-        "return math.ldexp(1.0, math.frexp(scale)[1] - GRID_BITS)",
+        "return math.ldexp(1.0, math.frexp(deviation)[1] - GRID_BITS)",
         "return 0.0",
         ("tests/audits/test_gallery.py", "-k", "grid or double"),
     ),
@@ -444,15 +444,15 @@ OTHERS = (
     Mutation(
         "noise always positive",
         "dp_bandit_envs/draws.py",
-        "return loc + (wait if q < 0.0 else -wait)",
+        "return loc + (wait if v < 0.0 else -wait)",
         "return loc - wait",
         (LAWS,),
     ),
     Mutation(
         "cells begin at their draws",
         "dp_bandit_envs/draws.py",
-        "MIDDLE: Final = 0.5 - HALF_STEP",
-        "MIDDLE: Final = 0.5",
+        "-float(2 * word + 1) * 2.0**-64",
+        "-float(2 * word) * 2.0**-64",
         (LAWS,),
     ),
     Mutation(
@@ -532,6 +532,16 @@ FROM_OUTSIDE = (
     ),
 )
 
+DRAWS = (
+    Mutation(
+        "later releases see a node's draw before it is rounded",
+        f"{PRIVACY}/counters/binary.py",
+        "    state.upward[arm, trailing_zeros(state.items[arm])] = noise",
+        "    _ = noise",
+        ("tests/counters/test_settled_draws.py",),
+    ),
+)
+
 GAMES = (
     Mutation(
         "a copied game moves the original",
@@ -549,6 +559,6 @@ GAMES = (
     ),
 )
 
-MUTATIONS = (*NOISE, *OTHERS, *FROM_OUTSIDE, *GAMES)
+MUTATIONS = (*NOISE, *OTHERS, *FROM_OUTSIDE, *DRAWS, *GAMES)
 FEW = ("noise halved", "one draw for all coordinates", "total in info", "every episode has the same noise")
 """What `make test-slow` plays; the whole list takes minutes."""

@@ -11,7 +11,7 @@ from dp_bandit_envs.draws import laplace
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
 from dp_bandit_envs.privacy import noise_scale
-from dp_bandit_envs.privacy.laplace import default_bound, grid_of
+from dp_bandit_envs.privacy.laplace import DEVIATION, default_bound, grid_of
 from dp_bandit_envs.privacy.mechanisms.laplace_gains import State, release
 from dp_bandit_envs.wrappers import LaplaceClipRescale, vector
 
@@ -125,31 +125,32 @@ def test_rejection_alone_has_the_probabilities_that_epsilon_allows():
 
 
 class Given:
-    """A random stream whose next uniform number is k / 2^53."""
+    """A random stream whose next signed uniform number is this one."""
 
-    def __init__(self, k):
-        """Take k."""
-        self._k = k
+    def __init__(self, v):
+        """Take the number."""
+        self._v = v
 
-    def random(self):
+    def signed_uniform(self):
         """Return the number."""
-        return self._k * 2.0**-53
+        return self._v
 
     laplace = laplace
 
 
 def reject_beyond(scale: float, bound: float) -> State:
     """Return the state of a mechanism that rejects."""
-    return State(scale, grid_of(scale), bound, True, 0.0, 1.0)
+    return State(scale, grid_of(DEVIATION * scale), bound, True, 0.0, 1.0)
 
 
 def is_possible(released: float, gain: float, scale: float, bound: float, noise: float) -> bool:
-    """Return whether any of the uniforms near the one that belongs to `noise` makes `gain` into `released`."""
-    tail = math.exp(-abs(noise) / scale) / 2 * 2**53
-    middle = round(tail if noise < 0 else 2**53 - tail)
-    candidates = range(max(middle - 100, 0), min(middle + 100, 2**53 - 1) + 1)
+    """Return whether any of the doubles near the one that belongs to `noise` makes `gain` into `released`."""
+    # The nearest first, one of which nearly always does.
+    offsets = np.array(sorted(range(-100, 101), key=abs))
+    bits = np.float64(math.exp(-abs(noise) / scale)).view(np.int64) + offsets
+    candidates = math.copysign(1.0, noise) * bits[bits <= np.float64(1.0).view(np.int64)].view(np.float64)
     state = reject_beyond(scale, bound)
-    return any(release(state, 0, gain, Given(candidate)) == (released, 1) for candidate in candidates)
+    return any(release(state, 0, gain, Given(candidate)) == (released, 1) for candidate in candidates.tolist())
 
 
 @pytest.mark.parametrize(("epsilon", "releases"), [(1.0, 2**18), (0.1, 2139), (10.0, 2**18)])
@@ -165,13 +166,13 @@ def test_every_value_released_for_one_gain_could_have_been_released_for_another(
     rng = np.random.default_rng(6)
     impossible, tried = 0, 0
     while tried < 100:
-        k = int(rng.integers(2**53))
-        noise = laplace(Given(k), 0.0, scale)
+        v = float(rng.uniform(-1.0, 1.0))
+        noise = laplace(Given(v), 0.0, scale)
         if not 3 * scale < -noise < 8 * scale:
             continue
         tried += 1
         for gain, other in ((1.0, 0.0), (0.38, 0.4)):
-            released, kept = release(reject_beyond(scale, bound), 0, gain, Given(k))
+            released, kept = release(reject_beyond(scale, bound), 0, gain, Given(v))
             assert kept and is_possible(released, gain, scale, bound, noise)
             impossible += not is_possible(released, other, scale, bound, noise + gain - other)
     assert impossible == 0

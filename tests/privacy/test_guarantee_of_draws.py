@@ -22,9 +22,10 @@ def test_pure_privacy_by_hand():
 
 
 def test_a_pair_by_hand():
-    assert PAIR.delta_with_draws == pytest.approx(1e-6 + (1 + math.e) * 1e-7)
-    assert PAIR.epsilon_at(1.38e-6) == 1.0 and PAIR.epsilon_at(1.37e-6) == math.inf
-    assert "delta = 1.37e-06" in str(PAIR)
+    """A delta greater than 0 has in it what draws add."""
+    assert PAIR.delta_with_draws == PAIR.delta == 1e-6 == PAIR.delta_at(1.0)
+    assert PAIR.epsilon_at(1e-6) == 1.0 and PAIR.epsilon_at(0.99e-6) == math.inf
+    assert "delta = 1e-06" in str(PAIR) and "fast draws" not in str(PAIR)
 
 
 def test_epsilon_and_delta_of_concentrated_privacy_stay_inverse():
@@ -52,13 +53,13 @@ def test_games_multiply_the_distance_and_pure_privacy_is_still_concentrated():
 
 
 def test_groups_multiply_the_distance_once_not_along_the_chain():
-    """(1 + e^3) 3e-12, beside the theorem's own 3 e^2 delta."""
+    """(1 + e^3) 3e-12, where nothing else is added; a pair's chain is one of what is drawn, 3 e^2 delta."""
     three = PURE.for_group(3)
     assert three.epsilon == 3.0 and three.draws_distance == pytest.approx(3e-12)
     assert three.delta_with_draws == pytest.approx((1 + math.e**3) * 3e-12)
     both = PAIR.for_group(3)
     assert both.delta == pytest.approx(3 * math.e**2 * 1e-6)
-    assert both.delta_with_draws == pytest.approx(both.delta + (1 + math.e**3) * 3e-7)
+    assert both.delta_with_draws == both.delta
 
 
 def test_a_delta_of_one_is_said_in_words():

@@ -65,7 +65,8 @@ def test_noise_on_an_average_is_never_less_than_sensitivity_over_epsilon(epsilon
     for tau in range(1, 800):
         scale = noise_scale(divide_up(1.0, tau), epsilon)
         exact = 1 / (tau * Fraction(epsilon))
-        assert exact <= Fraction(scale) <= exact * (1 + Fraction(2) ** -50)
+        assert exact * (1 + Fraction(1, 10**9)) <= Fraction(scale) * (1 + Fraction(2) ** -52)
+        assert exact < Fraction(scale) <= exact * (1 + Fraction(2, 10**9))
 
 
 def test_infinite_epsilon_is_no_noise():

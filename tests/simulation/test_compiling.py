@@ -186,7 +186,7 @@ def test_an_edit_of_the_mechanism_is_noticed(monkeypatch):
 def test_an_edit_of_a_counter_inside_the_sums_is_noticed(monkeypatch):
     """The counter's `next_noise` takes the place of a placeholder in a copy of `release`."""
     before = fingerprint(loop.play_block, {"add_to_sums": CounterSums(counter="binary", epsilon=1.0).release})
-    doubled = edited(binary, "next_noise", "noise += node", "noise += 2.0 * node")
+    doubled = edited(binary, "next_noise", "+ draw(state.scale, rng)", "+ 2.0 * draw(state.scale, rng)")
     monkeypatch.setattr(binary.BinaryCounter, "noise", staticmethod(doubled))
     after = fingerprint(loop.play_block, {"add_to_sums": CounterSums(counter="binary", epsilon=1.0).release})
     other = fingerprint(loop.play_block, {"add_to_sums": CounterSums(counter="hybrid", epsilon=1.0).release})

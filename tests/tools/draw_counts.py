@@ -1,142 +1,168 @@
-"""Counts exactly how many of the 2^53 uniform numbers lead to each released number of one draw, in machine code."""
+"""Counts exactly how many of the 2^64 words of a stream lead to each released number of one draw.
+
+A word gives a sign and one of 2^63 middles, which are rounded to doubles v in (0, 1]; a draw is a function of v that
+falls in size as v grows. So each number on the grid has a largest v that leads to it or farther from the value, which
+is found by bisection among doubles, and the words of all smaller v are counted.
+"""
 
 import functools
 import math
+from typing import NamedTuple
 
 import numpy as np
 
-from dp_bandit_envs.compiling.compiled import compile_with
-from dp_bandit_envs.compiling.intrinsics import streams_at
-from dp_bandit_envs.privacy.laplace import grid_of, to_grid
-from dp_bandit_envs.specialise import specialise
-from tests.tools.led_stream import UNIFORMS, lead, sample
+from dp_bandit_envs.arithmetic import log_of_array
+from dp_bandit_envs.draws import normal_quantile
+from dp_bandit_envs.privacy.laplace import to_grid_array
 
-FAR = {"laplace": 37.0, "exponential": 37.0, "normal": 8.5}
+NEAR = {"normal": 48}
+"""Draws never grow with v, but for rounding errors between so many neighbouring doubles (4 for others)."""
+LONG = np.longdouble
+WORDS = 2**63
+"""Words of one sign."""
+FAR = {"laplace": 45.0, "exponential": 46.0, "normal": 9.4, "uniform": 1.0}
 """No draw is farther away than this, in scales."""
-NEAR = 8
-"""Draws never fall, as k grows, but for rounding errors between neighbours; so many of them are looked at."""
+LEAST, ONE = (int(np.float64(v).view(np.int64)) for v in (2.0**-64, 1.0))
+"""The bits of the smallest v and of the largest; doubles above 0 are in the order of their bits."""
 
 
-def laplace(rng, scale):
-    """Draw."""
-    return rng.laplace(0.0, scale)
+def sizes(kind: str, v: np.ndarray) -> np.ndarray:
+    """Return the size of a draw of scale 1 at each v; a uniform number (of own-norm noise) is v itself.
 
-
-def exponential(rng, scale):
-    """Draw."""
-    return rng.exponential(scale)
-
-
-def normal(rng, scale):
-    """Draw."""
-    return rng.normal(0.0, scale)
-
-
-DRAWS = {"laplace": laplace, "exponential": exponential, "normal": normal}
-
-
-def reached(rng, words, k, gain, scale, grid):
-    """Return the number that k / 2^53 leads to, in grid steps."""
-    lead(words, k)
-    return to_grid(gain + sample(rng, scale), grid) / grid
-
-
-def count_from(words, addresses, gain, scale, grid, wanted, found):
-    """Write how many k lead to each wanted number or a larger one.
-
-    Args:
-        words: Those of a stream, `(4,)`.
-        addresses: Where they are.
-        gain: What is released.
-        scale: That of its draw.
-        grid: The step between released numbers.
-        wanted: In grid steps, `(numbers,)`.
-        found: For the result, `(numbers,)`.
+    An exponential draw is another function of v for each sign: "exponential", and "exponential near 0".
     """
-    (rng,) = streams_at(addresses)
-    for place in range(len(wanted)):
-        low = 0
-        high = UNIFORMS
-        while low < high:
-            middle = (low + high) // 2
-            if reached(rng, words, middle, gain, scale, grid) >= wanted[place]:
-                high = middle
-            else:
-                low = middle + 1
-        last = min(low + NEAR, UNIFORMS)
-        found[place] = UNIFORMS - last
-        for k in range(max(low - NEAR, 0), last):
-            found[place] += reached(rng, words, k, gain, scale, grid) >= wanted[place]
+    if kind == "uniform":
+        return v
+    if kind.startswith("exponential"):
+        return -log_of_array(0.5 * v if kind == "exponential" else 1.0 - 0.5 * v)
+    return np.array([normal_quantile(each) for each in v.tolist()]) if kind == "normal" else -log_of_array(v)
 
 
-def write_in_a_row(words, addresses, start, values):
-    """Write the draws that start / 2^53 and the numbers behind it lead to."""
-    (rng,) = streams_at(addresses)
-    for place in range(len(values)):
-        lead(words, start + place)
-        values[place] = sample(rng, 1.0)
+def words_from(v: np.ndarray) -> np.ndarray:
+    """Return how many of the middles of one sign are rounded to v or more."""
+    n = v * 2.0**64
+    below = n - np.nextafter(n, 0.0)
+    exact, high = n <= 2.0**53, n >= 2.0**63
+    number = np.ceil(np.where(high, n - 2.0**63, n)).astype(np.uint64) + np.where(high, np.uint64(WORDS), np.uint64(0))
+    middle = number - np.where(exact, 1.0, below / 2).astype(np.uint64)
+    # An odd number is rounded to n if it is above the middle between n and the double before; there, if n is even.
+    tie = ~exact & (middle % np.uint64(2) == 1) & ((n / below) % 2 == 0)
+    return np.uint64(WORDS) - ((middle + np.uint64(1)) // np.uint64(2) - tie.astype(np.uint64))
 
 
-def in_a_row(kind: str, start: int, number: int) -> np.ndarray:
-    """Return the draws of scale 1 that (start + i) / 2^53 leads to, for i from 0 to number - 1."""
-    values, words = np.empty(number), np.empty(4, np.uint64)
-    compile_with(write_in_a_row, {"sample": DRAWS[kind]})(words, (words.ctypes.data,), start, values)
-    return values
+def farther(kind: str, sign: float, value: float, scale: float, grid: float, points: np.ndarray) -> np.ndarray:
+    """Return how many words of this sign lead to each point, in grid steps, or farther from the value."""
+    grows = kind in ("uniform", "exponential near 0")
+
+    def reached(bits: np.ndarray) -> np.ndarray:
+        released = to_grid_array(value + sign * (scale * sizes(kind, bits.view(np.float64))), grid) / grid
+        return released >= points if sign > 0 else released <= points
+
+    # The words with v up to `low` are farther; of a uniform number, those from `low` + 1 on.
+    low, high = np.full(len(points), LEAST - 1), np.full(len(points), ONE)
+    while (low < high).any():
+        middle = low + (high - low + 1) // 2
+        found = reached(np.maximum(middle, LEAST)) != grows
+        open_ = low < high
+        low, high = np.where(open_ & found, middle, low), np.where(open_ & ~found, middle - 1, high)
+    above = np.where(low >= ONE, np.uint64(0), words_from(np.clip(low + 1, LEAST, ONE).view(np.float64)))
+    count = (above if grows else np.uint64(WORDS) - above).astype(LONG)
+    near = NEAR.get(kind, 4)
+    for place in range(1 - near, near + 1):
+        bits = np.clip(low + place, LEAST, ONE)
+        next_one = np.where(bits < ONE, words_from(np.minimum(bits + 1, ONE).view(np.float64)), np.uint64(0))
+        own = (words_from(bits.view(np.float64)) - next_one).astype(LONG)
+        counted, is_so = (place <= 0) != grows, reached(bits)
+        wrong = (bits == low + place) & (is_so != counted)
+        count += np.where(wrong, np.where(is_so, own, -own), LONG(0))
+    return count
 
 
-def points(scale: float, kind: str) -> np.ndarray:
-    """Return all numbers that a gain in [0, 1] can lead to, in grid steps, ascending."""
-    grid, far = grid_of(scale), FAR[kind] * scale
-    low = -1 if kind == "exponential" else math.floor(-far / grid)
-    return np.arange(low, math.ceil((1 + far) / grid) + 1, dtype=np.float64)
+class Cells(NamedTuple):
+    """The numbers on the grid, in steps, and the probability of each with fast draws and with exact ones."""
+
+    points: np.ndarray
+    drawn: np.ndarray
+    exact: np.ndarray
 
 
-@functools.cache
-def counts(gain: float, scale: float, kind: str = "laplace") -> np.ndarray:
-    """Return for each of these points how many k lead to it."""
-    wanted = points(scale, kind)
-    words, found = np.empty(4, np.uint64), np.empty(len(wanted), np.int64)
-    count = compile_with(count_from, {"reached": specialise(reached, "sample", DRAWS[kind])})
-    count(words, (words.ctypes.data,), gain, scale, grid_of(scale), wanted, found)
-    of_each = -np.diff(np.append(found, 0))
-    assert found[0] == UNIFORMS == of_each.sum() and (of_each >= 0).all()
-    of_each.flags.writeable = False
-    return of_each
+@functools.lru_cache(maxsize=16)
+def cells(kind: str, value: float, scale: float, grid: float) -> Cells:
+    """Count a draw on a value in [0, 1]."""
+    far = FAR[kind] * scale
+    points = np.arange(math.floor(-far / grid) - 2, math.ceil((1 + far) / grid) + 3, dtype=np.float64)
+    up = farther(kind, 1.0, value, scale, grid, points)
+    if kind == "exponential":
+        up += farther("exponential near 0", 1.0, value, scale, grid, points)
+        drawn = (up - np.append(up[1:], 0)) / (2 * LONG(WORDS))
+    else:
+        down = farther(kind, -1.0, value, scale, grid, points)
+        drawn = (up - np.append(up[1:], 0) + down - np.append(0, down[:-1])) / (2 * LONG(WORDS))
+    low = ((points - LONG(0.5)) * LONG(grid) - LONG(value)) / LONG(scale)
+    return Cells(points, drawn, MASSES[kind](low, low + LONG(grid) / LONG(scale)))
 
 
-def counted_delta(epsilon: float, one: np.ndarray, other: np.ndarray) -> float:
-    """Return the smallest delta for which (epsilon, delta)-DP holds between two counts, in both directions."""
-    both = [np.maximum(a - math.exp(epsilon) * b, 0.0).sum() for a, b in ((one, other), (other, one))]
-    return float(max(both)) / UNIFORMS
-
-
-def counted_distance(scale: float, kind: str = "laplace") -> float:
-    """Return the total variation distance between what a draw and real noise of this scale add to 0 on the grid."""
-    edges = (np.append(points(scale, kind), points(scale, kind)[-1] + 1) - 0.5) * (grid_of(scale) / scale)
-    return float(np.abs(counts(0.0, scale, kind) / UNIFORMS - MASSES[kind](edges[:-1], edges[1:])).sum() / 2)
-
-
-def masses(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+def laplace_masses(low: np.ndarray, high: np.ndarray) -> np.ndarray:
     """Return the mass of real Laplace noise of scale 1 in each cell."""
-    nearer = np.where(low >= 0, low, -high)
-    cell = 0.5 * np.exp(-nearer) * -np.expm1(-(high - low))
+    nearer = np.maximum(np.where(low >= 0, low, -high), 0)
+    cell = LONG(0.5) * np.exp(-nearer) * -np.expm1(-(high - low))
     around = (low < 0) & (high > 0)
-    return np.where(around, -0.5 * (np.expm1(low) + np.expm1(-high)), cell)
+    return np.where(around, -LONG(0.5) * (np.expm1(np.minimum(low, 0)) + np.expm1(-np.maximum(high, 0))), cell)
 
 
 def exponential_masses(low: np.ndarray, high: np.ndarray) -> np.ndarray:
     """Return the mass of real exponential noise of mean 1 in each cell."""
-    return np.where(high > 0, np.exp(-np.maximum(low, 0)) * -np.expm1(np.maximum(low, 0) - high), 0.0)
+    return np.where(high > 0, np.exp(-np.maximum(low, 0)) * -np.expm1(np.maximum(low, 0) - high), 0)
 
 
 def normal_masses(low: np.ndarray, high: np.ndarray) -> np.ndarray:
     """Return the mass of real standard normal noise in each cell, by Taylor's series around its middle.
 
-    A difference of distribution functions would lose what is to be measured; the first term left out is h^6 / 10^5.
+    A difference of distribution functions would lose what is to be measured. The derivatives are Hermite polynomials.
     """
-    x, h = ((low + high) / 2) ** 2, (high - low) ** 2
-    series = 1 + (x - 1) * h / 24 + ((x - 6) * x + 3) * h * h / 1920
-    return np.exp(-x / 2) / math.sqrt(2 * math.pi) * (high - low) * series
+    x, half = (low + high) / 2, (high - low) / 2
+    before, hermite, series, factor = np.zeros_like(x), np.ones_like(x), np.ones_like(x), np.ones_like(x)
+    for k in range(1, 25):
+        before, hermite = hermite, x * hermite - (k - 1) * before
+        factor = factor * half / (k + 1)
+        series += hermite * factor * (k % 2 == 0)
+    return np.exp(-x * x / 2) / np.sqrt(2 * LONG("3.14159265358979323846264338327950288")) * 2 * half * series
 
 
-MASSES = {"laplace": masses, "exponential": exponential_masses, "normal": normal_masses}
+def uniform_masses(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Return the mass of real uniform noise in [-1, 1] in each cell."""
+    return (np.clip(high, -1, 1) - np.clip(low, -1, 1)) / 2
+
+
+MASSES = {
+    "laplace": laplace_masses,
+    "exponential": exponential_masses,
+    "normal": normal_masses,
+    "uniform": uniform_masses,
+}
+
+
+class Measured(NamedTuple):
+    """What `privacy.draws_distance.Distance` declares, as counted, for each grid step in the scale."""
+
+    whole: float
+    tail: float
+    bulk: float
+
+
+def measured(kind: str, value: float, scale: float, grid: float, *, beyond: float = 1e-7) -> Measured:
+    """Count a draw on one value."""
+    found = cells(kind, value, scale, grid)
+    off, below, steps = found.drawn - found.exact, np.cumsum(found.exact), scale / grid
+    assert abs(float(found.drawn.sum()) - 1) < 1e-15 and (found.drawn >= 0).all()
+    sides = 1 if kind == "exponential" else 2
+    bulk = (found.exact > 0) & (below < 1 - beyond / sides) & ((below > beyond / 2) | (sides == 1))
+    chi_square = float((off[bulk] ** 2 / found.exact[bulk]).sum())
+    whole, tail = (float(np.abs(part).sum() / 2) for part in (off, off[~bulk]))
+    return Measured(whole / steps, tail / steps, math.sqrt(chi_square) / steps)
+
+
+def counted_delta(epsilon: float, scale: float, grid: float) -> float:
+    """Return the smallest delta for which (epsilon, delta)-DP holds between releases of 0 and 1, both ways."""
+    one, other = (cells("laplace", value, scale, grid).drawn for value in (0.0, 1.0))
+    return float(max(np.maximum(a - np.exp(LONG(epsilon)) * b, 0).sum() for a, b in ((one, other), (other, one))))

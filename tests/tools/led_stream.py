@@ -11,21 +11,23 @@ UNIFORMS = 2**53
 """A stream's uniform numbers are k / 2^53 with k = 0, ..., 2^53 - 1, all with the same chance."""
 
 
-def lead(words, k):
-    """Write the words of an SFC64 whose next uniform number is k / 2^53.
-
-    It returns the sum of its first, second and last word, and uniform numbers are the upper 53 bits.
-    """
-    words[0] = k << 11
+def lead(words, word):
+    """Write the words of an SFC64 whose next word is this one, the sum of the first, second and last of them."""
+    words[0] = word
     words[1] = 0
     words[2] = 0
     words[3] = 0
 
 
 def led(k: int) -> Stream:
-    """Return a stream whose next uniform number is k / 2^53."""
+    """Return a stream whose next uniform number is k / 2^53, the upper bits of its next word."""
+    return led_word(k << 11)
+
+
+def led_word(word: int) -> Stream:
+    """Return a stream whose next word is this one."""
     rng, words = Stream(np.random.SFC64(0)), np.empty(4, np.uint64)
-    lead(words, k)
+    lead(words, word)
     rng.bit_generator.state = {**rng.bit_generator.state, "state": {"state": words}}
     return rng
 

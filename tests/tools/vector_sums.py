@@ -44,6 +44,11 @@ def released(mechanism: Mechanism, below: Below, table: np.ndarray, rng: Any) ->
     return sums
 
 
+def factor_of(mechanism, below) -> float:
+    """Return by how much a mechanism's noise is larger than that of its counter for one item."""
+    return mechanism.new_state(below).counters.scale / mechanism.counter(below.horizon).new_state(1).scale
+
+
 class OneNode:
     """A random generator whose node number `hot` is a large vector of own-norm noise, and all others 0.
 
@@ -61,7 +66,7 @@ class OneNode:
         self.asked.append(shape)
         return self.height * (len(self.asked) - 1 == self.hot)
 
-    def random(self) -> float:
+    def signed_uniform(self) -> float:
         """Return 1, so that the vector is in the corner of the cube."""
         return 1.0
 

@@ -221,7 +221,7 @@ def test_noise_around_a_sync_vector_env_of_noisy_games_is_drawn_from_another_str
     _, scale, bound = env.noise
     once = draws[0] * (1 + 2 * bound) - bound - PLANTED  # the inner noise
     twice = draws[1] * (1 + 2 * bound) - bound - draws[0]  # the outer noise
-    assert scale == 1.0
+    assert scale == pytest.approx(1.0, rel=2e-9)
     assert not np.allclose(once, twice, rtol=0, atol=1e-6)
 
 
@@ -271,9 +271,9 @@ class RevealsAll(BanditEnv):
 
 def test_noise_grows_with_the_number_of_gains_that_a_round_reveals():
     env = RevealsAll(GainTable(TABLE))
-    assert LaplaceClipRescale(env, epsilon=1.0).noise.scale == 3.0
+    assert LaplaceClipRescale(env, epsilon=1.0).noise.scale == pytest.approx(3.0, rel=2e-9)
     assert MiniBatchAverage(env, batch_size=4).sensitivity == 0.75
-    assert around(env, "Laplace(MiniBatch)", tau=4, epsilon=0.5).noise.scale == 1.5
+    assert around(env, "Laplace(MiniBatch)", tau=4, epsilon=0.5).noise.scale == pytest.approx(1.5, rel=2e-9)
     noisy = LaplaceClipRescale(env, epsilon=1.0, outside="clip")
     noisy.reset(seed=1)
     observation, *_ = noisy.step(0)

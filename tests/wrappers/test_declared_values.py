@@ -11,6 +11,7 @@ from dp_bandit_envs.privacy.mechanisms import MiniBatchAverage
 from dp_bandit_envs.privacy.values import Values, all_gains_of_arms
 from dp_bandit_envs.wrappers import CounterSums, LaplaceClipRescale, PrivacyBoundary, vector
 from tests.tools.refusals import refused
+from tests.tools.vector_sums import factor_of
 
 D = 5
 RIGHT = all_gains_of_arms(D)
@@ -69,7 +70,7 @@ def test_noise_of_many_games_is_scaled_to_the_farthest_of_them_in_each_norm(orde
     for noise, factor in (("gaussian", 4.0), ("own-norm", 2.0)):
         env = vector.CounterSums(many, counter="binary", epsilon=1.0, noise=noise)
         assert (env.below.values.l2, env.below.values.own) == (4.0, 2.0)
-        assert env.mechanism.new_state(env.below).factor >= factor
+        assert factor_of(env.mechanism, env.below) >= factor
 
 
 def test_games_with_values_in_different_norms_are_not_played_together():

@@ -180,7 +180,7 @@ def laplace(env, epsilon):
 def test_noise_on_averages_is_central_and_of_sensitivity_one_over_tau(form):
     wrapper, make = form
     env = laplace(wrapper(make(np.zeros((40, 2))), batch_size=4), 0.5)
-    assert env.noise.scale == 0.5  # (1 / 4) / 0.5
+    assert env.noise.scale == pytest.approx(0.5, rel=2e-9)  # (1 / 4) / 0.5
     assert (env.guarantee.epsilon, env.guarantee.model) == (0.5, "central")
     assert "sensitivity 0.25," in env.guarantee.theorem
 
@@ -221,6 +221,7 @@ def test_noise_above_a_wrapper_without_noise_counts_in_full(form):
     table = np.zeros((40, 2))
     env = laplace(laplace(make(table), math.inf), 0.3)
     assert env.guarantee.epsilon == 0.3
-    assert env.noise.scale == pytest.approx(1 / 0.3, rel=1e-15)
+    assert env.noise.scale == pytest.approx(1 / 0.3, rel=2e-9)
     env = laplace(wrapper(laplace(make(table), math.inf), batch_size=4), 0.5)
-    assert (env.guarantee.epsilon, env.guarantee.model, env.noise.scale) == (0.5, "central", 0.5)
+    assert (env.guarantee.epsilon, env.guarantee.model) == (0.5, "central")
+    assert env.noise.scale == pytest.approx(0.5, rel=2e-9)

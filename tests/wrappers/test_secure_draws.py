@@ -214,7 +214,8 @@ def test_normal_noise_adds_what_the_discrete_law_is_off():
     guarantee = OF_SUMS["normal"](game()).guarantee
     assert 0 < guarantee.draws_distance < 1e-15 and guarantee.delta == 1e-6
     fast = CounterSums(game(), counter="binary", epsilon=1.0, noise="gaussian").guarantee
-    assert (guarantee.rho, guarantee.sigma) == (fast.rho, fast.sigma)
+    assert (guarantee.rho, guarantee.sigma) == pytest.approx((fast.rho, fast.sigma), rel=1e-6)
+    assert guarantee.sigma < fast.sigma  # which leaves some delta to its draws
 
 
 @pytest.mark.parametrize("kind", ["laplace_steps", "normal_steps"])

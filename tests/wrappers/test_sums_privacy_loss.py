@@ -99,7 +99,7 @@ def test_some_round_loses_exactly_epsilon(name, rounds, pad):
     more = {"base": 3} if name == "k-ary" else {}
     wrap = functools.partial(CounterSums, epsilon=EPSILON, counter=name, pad_unplayed=pad, **more)
     losses = laplace_loss(linear_map(wrap, [0] * rounds, rounds))
-    assert losses.max() == pytest.approx(wrap(game(np.zeros((rounds, 2)))).guarantee.epsilon, rel=1e-9)
+    assert losses.max() == pytest.approx(wrap(game(np.zeros((rounds, 2)))).guarantee.epsilon, rel=2e-9)
 
 
 @pytest.mark.parametrize("pad", [False, True])
@@ -114,14 +114,14 @@ def test_losses_of_the_default_by_hand(pad):
     arms = [1, 0, 0, 0, 1, 0, 1, 0]
     losses = laplace_loss(linear_map(functools.partial(HybridSums, epsilon=1.0, pad_unplayed=pad), arms, 8))
     by_hand = [0.5, 0.5, 1.0, 0.5, 1.0, 0.75, 0.75, 0.5] if pad else [0.5, 0.5, 0.5, 1.0, 0.5, 0.5, 0.5, 0.25]
-    assert losses == pytest.approx(by_hand, rel=1e-9)
+    assert losses == pytest.approx(by_hand, rel=2e-9)
 
 
 def test_the_papers_budget_loses_twice_epsilon_and_says_so():
     """Erratum 1 of algorithms 1 and 2: both parts of the hybrid counter with all of epsilon."""
     wrap = functools.partial(HybridSums, epsilon=EPSILON, budget="paper")
     losses = laplace_loss(linear_map(wrap, [0] * 12, 12))
-    assert losses.max() == pytest.approx(2 * EPSILON, rel=1e-9)
+    assert losses.max() == pytest.approx(2 * EPSILON, rel=2e-9)
     assert wrap(game(np.zeros((12, 2)))).guarantee.epsilon == 2 * EPSILON
 
 
@@ -179,7 +179,7 @@ def test_a_gain_in_a_block_that_was_released_loses_exactly_epsilon(arguments, le
     wrap = functools.partial(BlockSums, epsilon=EPSILON, keep=keep, **arguments)
     losses = laplace_loss(linear_map(wrap, ARMS, ROUNDS))
     expected = [EPSILON if full else 0.0 for full in in_full_blocks(lengths, ARMS)]
-    assert losses == pytest.approx(expected, rel=1e-9)
+    assert losses == pytest.approx(expected, rel=2e-9)
     assert wrap(game(np.zeros((ROUNDS, 2)))).guarantee.epsilon == EPSILON
     # First, middle and last round by hand: arm 0 has 8 = 3 + 2 + 2 + 1 gains, and the last one's block stays open.
     if arguments == {"lengths": [3, 2]}:
@@ -202,11 +202,11 @@ def test_a_gain_pays_at_every_release_that_covers_it(intervals, v, epsilon):
     assert 2 <= len(ends) < rounds and ends[-1] <= rounds
     found = linear_map(wrap, arms, rounds)
     drawn = [end ** (v / 2) for t, arm in enumerate(arms) for end in ends if arms[: t + 1].count(arm) == end]
-    assert found.scales.tolist() == pytest.approx(drawn, rel=1e-14)
+    assert found.scales.tolist() == pytest.approx(drawn, rel=2e-9)
     losses = laplace_loss(found)
     for t, arm in enumerate(arms):
         n, total = arms[: t + 1].count(arm), arms.count(arm)
-        assert losses[t] == pytest.approx(sum(end ** (-v / 2) for end in ends if n <= end <= total), rel=1e-9)
+        assert losses[t] == pytest.approx(sum(end ** (-v / 2) for end in ends if n <= end <= total), rel=2e-9)
     assert losses[0] > 0  # the first gain pays most
     assert losses[0] == losses.max()
 
@@ -230,7 +230,7 @@ def test_what_intervals_declare_follows_from_their_ends(rounds, target, delta):
     assert env.guarantee.rho == pytest.approx(rho, rel=1e-10)
     assert env.guarantee.rho >= rho * (1 - 1e-15)
     found = env.guarantee.epsilon
-    assert env.guarantee.pure == pytest.approx(sum(losses), rel=1e-9)
+    assert env.guarantee.pure == pytest.approx(sum(losses), rel=2e-9)
     assert found <= min(sum(losses), concentrated) * (1 + 1e-9) and found <= target
     assert env.guarantee.delta == (0.0 if found == env.guarantee.pure else delta)
     if len(losses) <= 16 and found > 0:
@@ -240,7 +240,7 @@ def test_what_intervals_declare_follows_from_their_ends(rounds, target, delta):
         assert delta_by_convolution(losses, found - slack, up=True, step=step) > delta
     if rounds <= 16:
         wrap = functools.partial(IntervalSums, epsilon=target, delta=delta)
-        assert laplace_loss(linear_map(wrap, [0] * rounds, rounds), [0])[0] == pytest.approx(sum(losses), rel=1e-9)
+        assert laplace_loss(linear_map(wrap, [0] * rounds, rounds), [0])[0] == pytest.approx(sum(losses), rel=2e-9)
 
 
 def for_exact_noise(env):
@@ -335,7 +335,7 @@ def test_a_round_that_reveals_both_arms_loses_no_more_than_epsilon(kind):
     if kind == "intervals":
         ends = WRAPS[kind](game(np.zeros((ROUNDS, 2)))).mechanism.ends(ROUNDS)
         pure = sum(float(end) ** -0.55 for end in ends)
-    assert losses.max() == pytest.approx(pure, rel=1e-9)
+    assert losses.max() == pytest.approx(pure, rel=2e-9)
 
 
 # ---- the method sees what it should --------------------------------------------------------------------------------
@@ -390,17 +390,17 @@ def blocks(*lengths):
 
 def test_a_whole_mechanism_put_in_by_hand_is_as_private_as_before():
     """So that what the broken ones below lose is not lost by how they are put in."""
-    assert laplace_loss(linear_map(broken(plain()), [0] * ROUNDS, ROUNDS)).max() == pytest.approx(EPSILON, rel=1e-9)
+    assert laplace_loss(linear_map(broken(plain()), [0] * ROUNDS, ROUNDS)).max() == pytest.approx(EPSILON, rel=2e-9)
     whole = broken(blocks(1, 1, 2, 4))
-    assert laplace_loss(linear_map(whole, [0] * ROUNDS, ROUNDS)).max() == pytest.approx(EPSILON, rel=1e-9)
+    assert laplace_loss(linear_map(whole, [0] * ROUNDS, ROUNDS)).max() == pytest.approx(EPSILON, rel=2e-9)
 
 
 @pytest.mark.parametrize("pad", [False, True])
 def test_half_the_noise_is_seen(pad):
-    half = Changed(plain(pad_unplayed=pad), factor=lambda factor: factor / 2)
-    assert laplace_loss(linear_map(broken(half), [0] * ROUNDS, ROUNDS)).max() == pytest.approx(2 * EPSILON, rel=1e-9)
+    half = Changed(plain(pad_unplayed=pad), counters=lambda counters: counters._replace(scales=counters.scales / 2))
+    assert laplace_loss(linear_map(broken(half), [0] * ROUNDS, ROUNDS)).max() == pytest.approx(2 * EPSILON, rel=2e-9)
     half = Changed(blocks(2), scale=lambda scale: scale / 2)
-    assert laplace_loss(linear_map(broken(half), [0] * ROUNDS, ROUNDS)).max() == pytest.approx(2 * EPSILON, rel=1e-9)
+    assert laplace_loss(linear_map(broken(half), [0] * ROUNDS, ROUNDS)).max() == pytest.approx(2 * EPSILON, rel=2e-9)
 
 
 def test_noise_shared_by_arms_is_seen():
@@ -426,7 +426,7 @@ last_block = np.zeros(2)
 def test_a_second_draw_for_the_same_block_is_seen():
     """Every block of two but the last, after which nothing follows."""
     losses = laplace_loss(linear_map(broken(Changed(blocks(2), released_twice)), [0] * ROUNDS, ROUNDS))
-    assert losses == pytest.approx([2 * EPSILON] * 10 + [EPSILON] * 2, rel=1e-9)
+    assert losses == pytest.approx([2 * EPSILON] * 10 + [EPSILON] * 2, rel=2e-9)
 
 
 def test_redrawn_noise_loses_more_with_every_round_that_an_arm_waits():
@@ -441,9 +441,9 @@ def test_redrawn_noise_loses_more_with_every_round_that_an_arm_waits():
         env = wrap(game(np.zeros((rounds, 2))))
         assert env.guarantee.model == "none"
         arms = [0, 0, 0] + [1] * waits
-        assert laplace_loss(linear_map(wrap, arms, rounds), [0])[0] == pytest.approx((1 + waits) * 3**-0.55, rel=1e-9)
+        assert laplace_loss(linear_map(wrap, arms, rounds), [0])[0] == pytest.approx((1 + waits) * 3**-0.55, rel=2e-9)
         once = functools.partial(IntervalSums, epsilon=16.0, intervals="uniform")
-        assert laplace_loss(linear_map(once, arms, rounds), [0])[0] == pytest.approx(3**-0.55, rel=1e-9)
+        assert laplace_loss(linear_map(once, arms, rounds), [0])[0] == pytest.approx(3**-0.55, rel=2e-9)
 
 
 def test_exact_sums_hide_nothing():

@@ -13,10 +13,17 @@ from dp_bandit_envs.protocols import FloatArray, IntArray
 
 
 class State(NamedTuple):
-    """Items so far `(n_arms,)`, noise of the node at each set bit `(n_arms, levels)`, and the scale of all nodes."""
+    """The state of independent arms.
+
+    Attributes:
+        items: Items so far, `(n_arms,)`.
+        upward: At each level, the noise of the nodes at the set bits from this level on, `(n_arms, levels + 1)`; the
+            last one is 0.
+        scale: The scale of all nodes.
+    """
 
     items: IntArray
-    nodes: FloatArray
+    upward: FloatArray
     scale: float
 
 
@@ -41,33 +48,43 @@ class Joint(NamedTuple):
 
 def start(n_arms: int, levels: int, scale: float) -> State:
     """Return the state of counters for at most 2^levels - 1 items."""
-    return State(np.zeros(n_arms, np.int64), np.zeros((n_arms, levels)), scale)
+    return State(np.zeros(n_arms, np.int64), np.zeros((n_arms, levels + 1)), scale)
 
 
 def next_noise(state: State, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
-    """Close the node that ends at this item, drop the ones it covers, and add up those that are left."""
+    """Close the node that ends at this item, and add it to the sum of those above it."""
     state.items[arm] += 1
-    level = trailing_zeros(state.items[arm])
-    nodes = state.nodes[arm]
-    for covered in range(level):
-        nodes[covered] = 0.0
-    nodes[level] = draw(state.scale, rng)
-    noise = 0.0
-    for node in nodes:
-        noise += node
+    t = state.items[arm]
+    upward = state.upward[arm]
+    noise: float = upward[level_above(t, len(upward) - 1)] + draw(state.scale, rng)
+    upward[trailing_zeros(t)] = noise
     return noise, True
+
+
+def settle(state: State, arm: int, noise: float) -> None:
+    """Let the node that ends at this item take what rounding the release changed."""
+    state.upward[arm, trailing_zeros(state.items[arm])] = noise
+
+
+def level_above(t: int, levels: int) -> int:
+    """Return the level of the second lowest one of t in base 2; `levels` if it has only one."""
+    rest = t & (t - 1)
+    return trailing_zeros(rest) if rest > 0 else levels
 
 
 def insert_all(state: Joint, rng: np.random.Generator) -> bool:
     """Close the node that ends at this round, and add it to the sum of those above it."""
     state.items[0] += 1
     t = state.items[0]
-    level = trailing_zeros(t)
-    rest = t & (t - 1)
-    above = trailing_zeros(rest) if rest > 0 else len(state.upward) - 1
+    above = level_above(t, len(state.upward) - 1)
     fill(state.noise, state.scale, state.norm, rng)
-    add_twice(state.upward[level], state.noise, state.upward[above])
+    add_twice(state.upward[trailing_zeros(t)], state.noise, state.upward[above])
     return True
+
+
+def settle_all(state: Joint, place: int, noise: float) -> None:
+    """Do what `settle` does, for one coordinate."""
+    state.upward[trailing_zeros(state.items[0]), place] = noise
 
 
 class BinaryCounter(Counter):
@@ -79,11 +96,13 @@ class BinaryCounter(Counter):
     """
 
     noise: Any = staticmethod(next_noise)
+    settled: Any = staticmethod(settle)
     joint_noise: Any = staticmethod(insert_all)
+    joint_settled: Any = staticmethod(settle_all)
 
     needs_horizon = True
 
-    def new_state(self, n_arms: int) -> State:
+    def new_state(self, n_arms: int) -> Any:
         """Return the state of `n_arms` counters before their first items."""
         assert self.horizon is not None
         self.nodes_per_item = self.horizon.bit_length()

@@ -10,14 +10,24 @@ The noise of each counter is written once, as plain functions over arrays with o
     start(n_arms, ...) -> State            next_noise(state, arm, rng) -> (noise, fresh)
 
 `next_noise` advances the counter of one arm by one item and returns the noise of its release, and whether there is a
-new release after this item (see `Counter.after_every_item`). Wrappers and simulator use the same functions.
+new release after this item (see `Counter.after_every_item`). Wrappers and simulator use the same functions. A release
+is rounded to a grid, and what that changes is given to the draws that are new in it:
+
+    settle(state, arm, noise)
+
+stores the noise that the release has after rounding, on which later releases build. So every draw is rounded in one
+release (in two, for some nodes of the k-ary counter), and later ones see it rounded; `privacy.draws_distance` needs it.
 
 Where every coordinate gets an item in every round, all of them share one position, and a node is a vector:
 
     insert_all(state, rng) -> fresh
 
-advances that position and writes the noise of the release of each coordinate into `state.noise`. Its cost is about one
-draw and one addition a coordinate. Both forms release the same mechanism's noise, from different streams.
+advances that position and writes the noise of the release of each coordinate into `state.noise`, and
+
+    settle_all(state, place, noise)
+
+settles one coordinate. The cost is about one draw and one addition a coordinate. Both forms release the same
+mechanism's noise, from different streams.
 """
 
 import abc
@@ -31,11 +41,11 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.draws import Stream, with_formulas
 from dp_bandit_envs.privacy.counters.scales import gaussian_form, node_scale
 from dp_bandit_envs.privacy.counters.width import laplace_width, normal_width
-from dp_bandit_envs.privacy.draws_distance import distance_of_all
+from dp_bandit_envs.privacy.draws_distance import delta_for_exact_draws, distance_of_all
 from dp_bandit_envs.privacy.gaussian import concentrated, gaussian_sigma
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.items import number_or_nan, to_item
-from dp_bandit_envs.privacy.laplace import grid_of, to_grid
+from dp_bandit_envs.privacy.laplace import DEVIATION, grid_of, to_grid
 from dp_bandit_envs.privacy.node_noise import NOISES
 from dp_bandit_envs.privacy.rounding import multiply_up, root_up
 from dp_bandit_envs.protocols import FloatArray
@@ -54,9 +64,12 @@ class Counter(abc.ABC):
         rng: A NumPy generator, which draws by the formulas of `dp_bandit_envs.draws` here; by default a fresh one from
             the operating system's entropy.
         delta: Privacy failure probability, in (0, 1), with which all draws are Gaussian; None for Laplace draws.
+        values: How many coordinates an item has, each with draws of its own, which need a little of delta; 0 for exact
+            draws.
 
     Attributes:
-        sigma: Standard deviation of the Gaussian mechanism for (epsilon, delta) at L2 distance 1; 0 without `delta`.
+        sigma: Standard deviation of the Gaussian mechanism for (epsilon, delta) at L2 distance 1, less what the draws
+            of one item add to delta; 0 without `delta`.
         nodes_per_item: The most nodes in which one item is counted.
         inserted: Number of items so far.
         released: Number of items that the current release covers.
@@ -65,15 +78,28 @@ class Counter(abc.ABC):
     needs_horizon: ClassVar[bool] = False
     noise: Any
     """The counter's `next_noise`, as a static method; if it is an ordinary method, it runs in Python, not compiled."""
+    settled: Any = None
+    """The counter's `settle`, as a static method; None if all its draws are counted as draws of every item."""
     joint_noise: Any = None
     """The counter's `insert_all`, as a static method; None if it has none."""
+    joint_settled: Any = None
+    """The counter's `settle_all`, as a static method."""
     noises: ClassVar[tuple[str, ...]] = NOISES
     """The kinds of noise that its nodes can have, the default first; see `dp_bandit_envs.privacy.node_noise`."""
     after_every_item: ClassVar[bool] = True
     """Whether there is a new release after every item."""
+    ahead_of_items: ClassVar[bool] = False
+    """Whether nodes can be drawn, and used in a release, before all of their items are in."""
     most_items: ClassVar[int] = checks.MOST_ROUNDS
     """The longest horizon."""
     nodes_per_item: int
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """A class with noise of its own settles it in its own way, or not at all."""
+        super().__init_subclass__(**options)
+        for noise, settled in (("noise", "settled"), ("joint_noise", "joint_settled")):
+            if noise in vars(cls) and settled not in vars(cls):
+                setattr(cls, settled, None)
 
     def __init__(
         self,
@@ -82,6 +108,7 @@ class Counter(abc.ABC):
         horizon: SupportsIndex | None = None,
         rng: np.random.Generator | None = None,
         delta: SupportsFloat | None = None,
+        values: SupportsIndex = 1,
     ) -> None:
         self.epsilon = checks.epsilon(epsilon)
         self.delta = None if delta is None else checks.delta(delta)
@@ -100,6 +127,13 @@ class Counter(abc.ABC):
         self.inserted = self.released = 0
         self._exact = self._total = 0.0
         self.state = self.new_state(1)
+        if self.sigma > 0 and self.delta is not None:
+            # Within an octave of sigma the distance changes with the grid, by less than a factor of 2.
+            room = 2 * self.distance_of_draws(checks.integer("values", values, at_least=0))
+            self.sigma = gaussian_sigma(self.epsilon, delta_for_exact_draws(self.epsilon, self.delta, room))
+            for depends_on_sigma in ("grid", "_scales"):
+                vars(self).pop(depends_on_sigma, None)
+            self.state = self.new_state(1)
 
     @abc.abstractmethod
     def new_state(self, n_arms: int) -> Any:
@@ -163,6 +197,8 @@ class Counter(abc.ABC):
         if fresh:
             self.released = self.inserted
             self._total = to_grid(self._exact + float(noise), self.grid)
+            if self.settled is not None:
+                self.settled(self.state, 0, self._total - self._exact)
 
     def release(self) -> float:
         """Return the noisy sum of the first `released` items; asking again gives the same number."""
@@ -170,11 +206,15 @@ class Counter(abc.ABC):
 
     @functools.cached_property
     def grid(self) -> float:
-        """The step between the numbers that can be released, about a thousandth of the smallest scale; 0 without noise.
+        """The step between the numbers that can be released; 0 without noise.
 
         On a grid, the set of possible releases does not depend on the items; see `privacy.laplace.to_grid`.
         """
-        return grid_of(min((scale for scale, number in self.scales(1) if number), default=0.0))
+        return self.grid_for(1.0 if self.delta is not None else DEVIATION)
+
+    def grid_for(self, factor: float) -> float:
+        """Return the grid of a release of one node, whose standard deviation is a multiple of its scale."""
+        return grid_of(factor * min((scale for scale, number in self.scales(1) if number), default=0.0))
 
     @property
     def noise_scales(self) -> FloatArray:
@@ -233,8 +273,13 @@ class Counter(abc.ABC):
             sigma=None if self.delta is None else self.sigma,
             neighbours=REPLACE_ONE_ITEM,
             theorem=f"an item is counted in at most {self.nodes_per_item} {kind} nodes ({type(self).__name__})",
-            draws_distance=distance_of_all(self.item_draws(), self.grid, normal=self.delta is not None),
+            draws_distance=self.distance_of_draws(),
         )
+
+    def distance_of_draws(self, values: int = 1) -> float:
+        """Return the distance of the fast draws that one item influences from exact ones, in [0, 1]."""
+        draws = [(scale, number * values) for scale, number in self.item_draws()]
+        return distance_of_all(draws, self.grid, normal=self.delta is not None, used_twice=self.ahead_of_items)
 
     def item_draws(self) -> list[tuple[float, int]]:
         """Return the scales of the draws that one item influences, each with the most of its draws."""

@@ -5,34 +5,55 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dp_bandit_envs.privacy.counters.binary import BinaryCounter, State
+from dp_bandit_envs.privacy.counters.binary import BinaryCounter, level_above
 from dp_bandit_envs.privacy.counters.counter import trailing_zeros
 from dp_bandit_envs.privacy.laplace import draw
 from dp_bandit_envs.privacy.node_noise import add, copy, fill
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 
-def next_noise(state: State, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
-    """Close every node that ends at this item, from the leaf up; each averages its own draw with its two children.
+class State(NamedTuple):
+    """The state of independent arms.
 
-    The state is the binary counter's; its nodes hold the noise of the refined estimates.
+    Attributes:
+        items: Items so far, `(n_arms,)`.
+        nodes: Noise of the refined estimate of the node at each set bit, `(n_arms, levels)`.
+        upward: At each level, the noise of the estimates at the set bits from this level on, `(n_arms, levels + 1)`;
+            the last one is 0.
+        scale: The scale of all nodes.
     """
+
+    items: IntArray
+    nodes: FloatArray
+    upward: FloatArray
+    scale: float
+
+
+def next_noise(state: State, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
+    """Close every node that ends at this item, from the leaf up; each averages its own draw with its two children."""
     state.items[arm] += 1
-    nodes = state.nodes[arm]
+    t = state.items[arm]
+    nodes, upward = state.nodes[arm], state.upward[arm]
     estimate = draw(state.scale, rng)
     variance = 1.0
-    for level in range(trailing_zeros(state.items[arm])):
+    for level in range(trailing_zeros(t)):
         # The left child is stored at this bit; the right one has just been closed. Weights are inverse variances.
         children = nodes[level] + estimate
-        nodes[level] = 0.0
         above = 1.0 / (1.0 + 1.0 / (2.0 * variance))
         estimate = above * (draw(state.scale, rng) + children / (2.0 * variance))
         variance = above
-    nodes[trailing_zeros(state.items[arm])] = estimate
-    noise = 0.0
-    for node in nodes:
-        noise += node
+    nodes[trailing_zeros(t)] = estimate
+    noise: float = estimate + upward[level_above(t, len(nodes))]
+    upward[trailing_zeros(t)] = noise
     return noise, True
+
+
+def settle(state: State, arm: int, noise: float) -> None:
+    """Let the estimate of the node that ends at this item take what rounding the release changed."""
+    t = state.items[arm]
+    nodes, upward = state.nodes[arm], state.upward[arm]
+    nodes[trailing_zeros(t)] = noise - upward[level_above(t, len(nodes))]
+    upward[trailing_zeros(t)] = noise
 
 
 class Joint(NamedTuple):
@@ -63,8 +84,6 @@ def insert_all(state: Joint, rng: np.random.Generator) -> bool:
     state.items[0] += 1
     t = state.items[0]
     closed = trailing_zeros(t)
-    rest = t & (t - 1)
-    next_one = trailing_zeros(rest) if rest > 0 else len(state.nodes)
     estimate, own = state.noise, state.own
     fill(estimate, state.scale, state.norm, rng)
     variance = 1.0
@@ -77,9 +96,17 @@ def insert_all(state: Joint, rng: np.random.Generator) -> bool:
             estimate[i] = above * own[i] + of_children * (left[i] + estimate[i])
         variance = above
     copy(state.nodes[closed], estimate)
-    add(estimate, estimate, state.upward[next_one])
+    add(estimate, estimate, state.upward[level_above(t, len(state.nodes))])
     copy(state.upward[closed], estimate)
     return True
+
+
+def settle_all(state: Joint, place: int, noise: float) -> None:
+    """Do what `settle` does, for one coordinate."""
+    t = state.items[0]
+    closed = trailing_zeros(t)
+    state.nodes[closed, place] = noise - state.upward[level_above(t, len(state.nodes)), place]
+    state.upward[closed, place] = noise
 
 
 @functools.lru_cache(maxsize=64)
@@ -103,7 +130,14 @@ class HonakerCounter(BinaryCounter):
     """
 
     noise = staticmethod(next_noise)
+    settled = staticmethod(settle)
     joint_noise = staticmethod(insert_all)
+    joint_settled = staticmethod(settle_all)
+
+    def new_state(self, n_arms: int) -> Any:
+        """Return the state of `n_arms` counters before their first items."""
+        items, upward, scale = super().new_state(n_arms)
+        return State(items, np.zeros((n_arms, self.nodes_per_item)), upward, scale)
 
     def new_joint_state(self, n_values: int, norm: int = 0) -> Any:
         """Return the state of `insert_all` before the first round."""

@@ -10,7 +10,6 @@ import numpy as np
 from dp_bandit_envs import checks
 from dp_bandit_envs.privacy.counters.counter import Counter, trailing_zeros
 from dp_bandit_envs.privacy.counters.digits import octaves
-from dp_bandit_envs.privacy.counters.scales import unit_scale
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.laplace import draw
 from dp_bandit_envs.privacy.node_noise import add, copy, fill
@@ -95,6 +94,24 @@ def insert_all(state: Joint, rng: np.random.Generator) -> bool:
     return True
 
 
+def settle(state: State, arm: int, noise: float) -> None:
+    """Let the last draw take what rounding the release changed."""
+    t = state.items[arm]
+    if t & (t - 1) == 0:
+        state.base[arm] = noise
+    for covered in range(trailing_zeros(t) + 1):
+        state.upward[arm, covered] = noise
+
+
+def settle_all(state: Joint, place: int, noise: float) -> None:
+    """Do what `settle` does, for one coordinate."""
+    t = state.items[0]
+    if t & (t - 1) == 0:
+        state.base[place] = noise
+    else:
+        state.upward[trailing_zeros(t), place] = noise
+
+
 def grow(state: State, arm: int, scale: float, rng: np.random.Generator) -> float:
     """At t = 2^k, add one draw to the base, forget the tree, and begin one of k levels; return the base's noise."""
     upward = state.upward[arm]
@@ -139,11 +156,7 @@ def close_nodes(state: Joint, t: int, scale: float, rng: np.random.Generator) ->
 
 def scales_by_levels(counter: Counter, shares: int) -> FloatArray:
     """Return the scale of a node in a tree of k levels, each of which has k `shares`, for k = 0, ..., MOST_LEVELS."""
-    levels = np.arange(MOST_LEVELS + 1)
-    if counter.delta is None:
-        unit = unit_scale(shares, counter.epsilon, MOST_LEVELS)
-        return np.array([int(k) * unit for k in levels])
-    return np.array([counter.scale_of(int(k) * shares) for k in levels])
+    return np.array([counter.scale_of(k * shares) for k in range(MOST_LEVELS + 1)])
 
 
 class HybridCounter(Counter):
@@ -161,7 +174,9 @@ class HybridCounter(Counter):
     """
 
     noise = staticmethod(next_noise)
+    settled = staticmethod(settle)
     joint_noise = staticmethod(insert_all)
+    joint_settled = staticmethod(settle_all)
 
     def __init__(self, *, epsilon: SupportsFloat, budget: str = "split", **arguments: Any) -> None:
         self.budget = checks.one_of("budget", budget, ("split", "paper"))

@@ -18,13 +18,14 @@ class State(NamedTuple):
 
     Attributes:
         digits: Balanced digits of the number of items, `(n_arms, levels)`, each from -half to half.
-        sums: Signed noise in the release at each level, `(n_arms, levels)`.
+        upward: At each level, the noise of the last release at which all digits below this level were 0,
+            `(n_arms, levels)`.
         ahead: Noise of the nodes that are subtracted while a digit is negative, nearest last, `(n_arms, levels, half)`.
         scale: The scale of all nodes.
     """
 
     digits: IntArray
-    sums: FloatArray
+    upward: FloatArray
     ahead: FloatArray
     scale: float
 
@@ -38,30 +39,31 @@ def start(n_arms: int, levels: int, half: int, scale: float) -> State:
 
 def next_noise(state: State, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
     """Add one in balanced digits; a digit that grows drops a subtracted node or gains an added one."""
-    digits, sums, ahead = state.digits[arm], state.sums[arm], state.ahead[arm]
+    digits, upward, ahead = state.digits[arm], state.upward[arm], state.ahead[arm]
     half = ahead.shape[1]
     level = 0
+    noise = 0.0
     while digits[level] == half:
         # From half the digit wraps to -half: the block above is counted in full, minus its last nodes.
         digits[level] = -half
-        total = 0.0
         for node in range(half):
             ahead[level, node] = draw(state.scale, rng)
-            total -= ahead[level, node]
-        sums[level] = total
+            noise -= ahead[level, node]
         level += 1
-    if digits[level] < 0:
-        sums[level] += ahead[level, half + digits[level]]
-        digits[level] += 1
-        if digits[level] == 0:
-            sums[level] = 0.0
-    else:
-        digits[level] += 1
-        sums[level] += draw(state.scale, rng)
-    noise = 0.0
-    for part in sums:
-        noise += part
+    noise += upward[level] + (ahead[level, half + digits[level]] if digits[level] < 0 else draw(state.scale, rng))
+    digits[level] += 1
+    settle(state, arm, noise)
     return noise, True
+
+
+def settle(state: State, arm: int, noise: float) -> None:
+    """Keep the noise of the last release, which later ones build on, as it is after rounding."""
+    digits, upward = state.digits[arm], state.upward[arm]
+    level = 0
+    upward[level] = noise
+    while digits[level] == 0:
+        level += 1
+        upward[level] = noise
 
 
 class Joint(NamedTuple):
@@ -69,8 +71,8 @@ class Joint(NamedTuple):
 
     Attributes:
         digits: Balanced digits of the number of rounds, `(levels,)`.
-        sums: Signed noise in the release at each level, `(levels, n_values)`.
-        upward: The sum of these from each level on, `(levels + 1, n_values)`; the last row is 0.
+        upward: At each level, the noise of the last release at which all digits below this level were 0,
+            `(levels, n_values)`.
         ahead: Noise of the nodes that are subtracted while a digit is negative, `(levels, half, n_values)`.
         own: The draw of one node, `(n_values,)`.
         noise: The noise of the present releases, `(n_values,)`.
@@ -79,7 +81,6 @@ class Joint(NamedTuple):
     """
 
     digits: IntArray
-    sums: FloatArray
     upward: FloatArray
     ahead: FloatArray
     own: FloatArray
@@ -90,33 +91,39 @@ class Joint(NamedTuple):
 
 def insert_all(state: Joint, rng: np.random.Generator) -> bool:
     """Add one to the number of rounds in balanced digits; see `next_noise`."""
-    digits, half = state.digits, state.ahead.shape[1]
+    digits, noise, half = state.digits, state.noise, state.ahead.shape[1]
     level = 0
+    noise[:] = 0.0
     while digits[level] == half:
         digits[level] = -half
-        total = state.sums[level]
-        total[:] = 0.0
         for place in range(half):
             node = state.ahead[level, place]
             fill(node, state.scale, state.norm, rng)
-            for i in range(len(total)):
-                total[i] -= node[i]
+            for i in range(len(noise)):
+                noise[i] -= node[i]
         level += 1
-    total = state.sums[level]
     if digits[level] < 0:
-        digits[level] += 1
-        if digits[level] == 0:
-            total[:] = 0.0
-        else:
-            add(total, total, state.ahead[level, half + digits[level] - 1])
+        add(noise, noise, state.ahead[level, half + digits[level]])
     else:
-        digits[level] += 1
         fill(state.own, state.scale, state.norm, rng)
-        add(total, total, state.own)
-    for each in range(level, -1, -1):
-        add(state.upward[each], state.upward[each + 1], state.sums[each])
-    copy(state.noise, state.upward[0])
+        add(noise, noise, state.own)
+    add(noise, noise, state.upward[level])
+    digits[level] += 1
+    level = 0
+    copy(state.upward[level], noise)
+    while digits[level] == 0:
+        level += 1
+        copy(state.upward[level], noise)
     return True
+
+
+def settle_all(state: Joint, place: int, noise: float) -> None:
+    """Do what `settle` does, for one coordinate."""
+    level = 0
+    state.upward[level, place] = noise
+    while state.digits[level] == 0:
+        level += 1
+        state.upward[level, place] = noise
 
 
 def levels_for(base: int, horizon: int) -> int:
@@ -149,14 +156,16 @@ class KAryCounter(Counter):
         epsilon: Privacy parameter.
         horizon: Number of items T.
         base: Odd base k, at least 3; by default the one with the smallest mean variance for T.
-        rng: The stream of the noise.
-        delta: Privacy failure probability of Gaussian draws, or None for Laplace draws.
+        more: As in `Counter`: `rng`, `delta` and `values`.
     """
 
     noise = staticmethod(next_noise)
+    settled = staticmethod(settle)
     joint_noise = staticmethod(insert_all)
+    joint_settled = staticmethod(settle_all)
 
     needs_horizon = True
+    ahead_of_items = True
 
     def __init__(
         self,
@@ -164,15 +173,14 @@ class KAryCounter(Counter):
         epsilon: SupportsFloat,
         horizon: SupportsIndex | None = None,
         base: SupportsIndex | None = None,
-        rng: np.random.Generator | None = None,
-        delta: SupportsFloat | None = None,
+        **more: Any,
     ) -> None:
         if base is not None:
             base = checks.integer("base", base, at_least=3)
             if base % 2 == 0:
                 raise ValueError(f"base must be odd; received {base}.")
         self.base = base
-        super().__init__(epsilon=epsilon, horizon=horizon, rng=rng, delta=delta)
+        super().__init__(epsilon=epsilon, horizon=horizon, **more)
 
     def new_state(self, n_arms: int) -> State:
         """Return the state of `n_arms` counters before their first items."""
@@ -189,7 +197,6 @@ class KAryCounter(Counter):
         return Joint(
             np.zeros(levels, np.int64),
             np.zeros((levels, n_values)),
-            np.zeros((levels + 1, n_values)),
             np.zeros((levels, half, n_values)),
             np.zeros(n_values),
             np.zeros(n_values),

@@ -34,6 +34,11 @@ def next_noise(state: State, arm: int, rng: np.random.Generator) -> tuple[float,
     return state.noise[arm], True
 
 
+def settle(state: State, arm: int, noise: float) -> None:
+    """Let the last draw take what rounding the release changed."""
+    state.noise[arm] = noise
+
+
 class Joint(NamedTuple):
     """The state of all coordinates together.
 
@@ -63,6 +68,11 @@ def insert_all(state: Joint, rng: np.random.Generator) -> bool:
     return True
 
 
+def settle_all(state: Joint, place: int, noise: float) -> None:
+    """Do what `settle` does, for one coordinate."""
+    state.noise[place] = noise
+
+
 class LogarithmicCounter(Counter):
     """The logarithmic mechanism of Chan, Shi and Song (2011): each item is counted in one draw of scale 1 / epsilon.
 
@@ -70,7 +80,9 @@ class LogarithmicCounter(Counter):
     """
 
     noise = staticmethod(next_noise)
+    settled = staticmethod(settle)
     joint_noise = staticmethod(insert_all)
+    joint_settled = staticmethod(settle_all)
 
     nodes_per_item = 1
     after_every_item = False

@@ -17,6 +17,8 @@ from dp_bandit_envs.privacy.counters.hybrid import (
     grow,
     grow_all,
     scales_by_levels,
+    settle,
+    settle_all,
     start,
     start_all,
 )
@@ -59,7 +61,9 @@ class SegmentTreesCounter(Counter):
     """
 
     noise = staticmethod(next_noise)
+    settled = staticmethod(settle)
     joint_noise = staticmethod(insert_all)
+    joint_settled = staticmethod(settle_all)
 
     nodes_per_item = MOST_LEVELS
 

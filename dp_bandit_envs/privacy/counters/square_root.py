@@ -8,7 +8,6 @@ import numpy as np
 
 from dp_bandit_envs.privacy.counters.counter import REPLACE_ONE_ITEM, Counter
 from dp_bandit_envs.privacy.counters.exponentials import Exponentials, exponentials, of_items, of_releases
-from dp_bandit_envs.privacy.draws_distance import distance_of_all
 from dp_bandit_envs.privacy.gaussian import concentrated, draw_normal
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.laplace import grid_of
@@ -16,7 +15,7 @@ from dp_bandit_envs.privacy.node_noise import fill_normal
 from dp_bandit_envs.privacy.rounding import multiply_up
 from dp_bandit_envs.protocols import FloatArray
 
-COARSER = 64
+COARSER = 32
 """How much coarser its grid is than that of other counters."""
 
 
@@ -24,15 +23,22 @@ class State(NamedTuple):
     """The state of independent arms.
 
     Attributes:
-        sums: For each exponential, the sum of the draws so far, each times its decay since then, `(n_arms, terms)`.
+        sums: For each exponential, the sum of the draws before the last one, each times its decay since then,
+            `(n_arms, terms)`.
         decay: The factor by which a draw falls from item to item, `(terms,)`.
         weights: The exponentials' weights in a release, `(terms,)`.
+        own: The last draw, `(n_arms,)`.
+        before: The noise of the last release without it, `(n_arms,)`.
+        first: The sum of the weights.
         scale: The standard deviation of a draw.
     """
 
     sums: FloatArray
     decay: FloatArray
     weights: FloatArray
+    own: FloatArray
+    before: FloatArray
+    first: float
     scale: float
 
 
@@ -43,8 +49,10 @@ class Joint(NamedTuple):
         sums: As those of `State`, `(terms, n_values)`.
         decay: As in `State`.
         weights: As in `State`.
-        own: The present draws, `(n_values,)`.
+        own: The last draws, `(n_values,)`.
+        before: The noise of the present releases without them, `(n_values,)`.
         noise: The noise of the present releases, `(n_values,)`.
+        first: The sum of the weights.
         scale: The standard deviation of a draw.
     """
 
@@ -52,32 +60,47 @@ class Joint(NamedTuple):
     decay: FloatArray
     weights: FloatArray
     own: FloatArray
+    before: FloatArray
     noise: FloatArray
+    first: float
     scale: float
 
 
 def next_noise(state: State, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
-    """Let every exponential decay by one item, add one draw to each, and add them up with their weights."""
+    """Add the last draw to every exponential, let it decay by one item, add them up with their weights, and draw."""
     sums, decay, weights = state.sums[arm], state.decay, state.weights
-    own = draw_normal(state.scale, rng)
-    noise = 0.0
+    own, before = state.own[arm], 0.0
     for term in range(len(decay)):
-        sums[term] = decay[term] * sums[term] + own
-        noise += weights[term] * sums[term]
-    return noise, True
+        sums[term] = decay[term] * (sums[term] + own)
+        before += weights[term] * sums[term]
+    state.before[arm] = before
+    state.own[arm] = draw_normal(state.scale, rng)
+    return before + state.first * state.own[arm], True
+
+
+def settle(state: State, arm: int, noise: float) -> None:
+    """Let the last draw take what rounding the release changed."""
+    state.own[arm] = (noise - state.before[arm]) / state.first
 
 
 def insert_all(state: Joint, rng: np.random.Generator) -> bool:
     """Do the same for all coordinates, with a draw for each."""
-    own, noise = state.own, state.noise
-    fill_normal(own, state.scale, 0, rng)
-    noise[:] = 0.0
+    own, before = state.own, state.before
+    before[:] = 0.0
     for term in range(len(state.decay)):
         sums, decay, weight = state.sums[term], state.decay[term], state.weights[term]
         for i in range(len(own)):
-            sums[i] = decay * sums[i] + own[i]
-            noise[i] += weight * sums[i]
+            sums[i] = decay * (sums[i] + own[i])
+            before[i] += weight * sums[i]
+    fill_normal(own, state.scale, 0, rng)
+    for i in range(len(own)):
+        state.noise[i] = before[i] + state.first * own[i]
     return True
+
+
+def settle_all(state: Joint, place: int, noise: float) -> None:
+    """Do what `settle` does, for one coordinate."""
+    state.own[place] = (noise - state.before[place]) / state.first
 
 
 class SquareRootCounter(Counter):
@@ -98,14 +121,16 @@ class SquareRootCounter(Counter):
         epsilon: Privacy parameter, in (0, inf].
         delta: Privacy failure probability, in (0, 1).
         horizon: Number of items T.
-        rng: The stream of the noise.
+        more: As in `Counter`: `rng` and `values`.
 
     Source: Fichtenberger, Henzinger and Upadhyay (2023), Constant Matters; McMahan, Xu and Zhang (2024) for the
     exponentials.
     """
 
     noise = staticmethod(next_noise)
+    settled = staticmethod(settle)
     joint_noise = staticmethod(insert_all)
+    joint_settled = staticmethod(settle_all)
     noises = ("gaussian",)
 
     needs_horizon = True
@@ -117,20 +142,22 @@ class SquareRootCounter(Counter):
         epsilon: SupportsFloat,
         delta: SupportsFloat = 1e-6,
         horizon: SupportsIndex | None = None,
-        rng: np.random.Generator | None = None,
+        **more: Any,
     ) -> None:
-        super().__init__(epsilon=epsilon, horizon=horizon, rng=rng, delta=delta)
+        super().__init__(epsilon=epsilon, horizon=horizon, delta=delta, **more)
 
     def new_state(self, n_arms: int) -> State:
         """Return the state of `n_arms` counters before their first items."""
         decay, weights = self._terms
-        return State(np.zeros((n_arms, len(decay))), decay.copy(), weights.copy(), self._scale)
+        vectors = np.zeros(n_arms), np.zeros(n_arms)
+        sums = np.zeros((n_arms, len(decay)))
+        return State(sums, decay.copy(), weights.copy(), *vectors, float(weights.sum()), self._scale)
 
     def new_joint_state(self, n_values: int, norm: int = 0) -> Any:
         """Return the state of `insert_all` before the first round."""
         decay, weights = self._terms
-        sums, vectors = np.zeros((len(decay), n_values)), (np.zeros(n_values), np.zeros(n_values))
-        return Joint(sums, decay.copy(), weights.copy(), *vectors, self._scale)
+        sums, vectors = np.zeros((len(decay), n_values)), (np.zeros(n_values), np.zeros(n_values), np.zeros(n_values))
+        return Joint(sums, decay.copy(), weights.copy(), *vectors, float(weights.sum()), self._scale)
 
     def scales(self, items: int) -> list[tuple[float, int]]:
         """Return nothing: the terms of a release have different weights, see `variance`."""
@@ -143,12 +170,16 @@ class SquareRootCounter(Counter):
 
     @functools.cached_property
     def grid(self) -> float:
-        """The step between the numbers that can be released, 1/16 to 1/32 of sigma; 0 without noise.
+        """The step between the numbers that can be released; 0 without noise."""
+        return self.grid_for(1.0)
 
-        Rounding to it adds less than a thousandth to the variance. As an item influences all draws that follow, a finer
-        grid would show more of the draws' own steps: see `privacy.draws_distance`.
+    def grid_for(self, factor: float) -> float:
+        """Return the grid, 1/8 to 1/16 of the standard deviation of a draw.
+
+        Rounding to it adds a thousandth to the variance on average. As an item influences all draws that follow, a
+        finer grid would show more of the draws' own steps: see `privacy.draws_distance`.
         """
-        return COARSER * grid_of(self.sigma)
+        return COARSER * grid_of(factor * self._scale)
 
     @property
     def noise_scales(self) -> FloatArray:
@@ -174,7 +205,7 @@ class SquareRootCounter(Counter):
             sigma=self.sigma,
             neighbours=REPLACE_ONE_ITEM,
             theorem="Gaussian mechanism on nearly the square root of the matrix of sums (SquareRootCounter)",
-            draws_distance=distance_of_all(self.item_draws(), self.grid, normal=True),
+            draws_distance=self.distance_of_draws(),
         )
 
     @functools.cached_property
@@ -186,9 +217,12 @@ class SquareRootCounter(Counter):
     def _releases(self) -> Exponentials:
         return of_releases(*self._terms)
 
-    @functools.cached_property
+    @property
     def _scale(self) -> float:
+        return multiply_up(self.sigma, self._longest)
+
+    @functools.cached_property
+    def _longest(self) -> float:
         assert self.horizon is not None
         # All terms are positive, so rounding changes the sum by a few 1e-14 of itself.
-        longest = math.sqrt(of_items(*self._terms).sum_of_squares(self.horizon)) * (1 + 1e-12)
-        return multiply_up(self.sigma, longest)
+        return math.sqrt(of_items(*self._terms).sum_of_squares(self.horizon)) * (1 + 1e-12)

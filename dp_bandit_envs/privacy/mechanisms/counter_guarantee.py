@@ -4,11 +4,12 @@ import dataclasses
 
 from dp_bandit_envs.errors import WrongGameError
 from dp_bandit_envs.privacy.counters import Counter
-from dp_bandit_envs.privacy.draws_distance import distance_of_all
+from dp_bandit_envs.privacy.draws_distance import RADIUS, distance_of_all
 from dp_bandit_envs.privacy.guarantee import REPLACE_ONE_ROUND, PrivacyGuarantee
 from dp_bandit_envs.privacy.items import distance_l1, distance_l2, distance_own
 from dp_bandit_envs.privacy.mechanism import Below, for_rounds
 from dp_bandit_envs.privacy.mechanisms.secure_counters import secure_distance
+from dp_bandit_envs.privacy.node_noise import counts_as
 
 
 def guarantee_for(
@@ -24,14 +25,11 @@ def guarantee_for(
         below: Public facts about the values.
         secure: Whether its draws are secure ones.
     """
-    own, values = counter.guarantee, below.gains_in_a_round
+    own = counter.guarantee
     if secure:
-        off = secure_distance(counter, noise, factor, grid, values)
+        off = secure_distance(counter, noise, factor, grid, below.gains_in_a_round)
     else:
-        # A coordinate of own-norm noise is a uniform number, or one of a direction, times a radius of d + 1 scales.
-        longer = factor * (below.n_values + 1) if noise == "own-norm" else factor
-        draws = [(scale * longer, number * values) for scale, number in counter.item_draws()]
-        off = distance_of_all(draws, grid, normal=noise == "gaussian")
+        off = fast_distance(noise, counter, factor, grid, below)
     own = dataclasses.replace(own, draws_distance=off)
     if own.model == "none" or noise == "laplace":
         return for_rounds(own, below.sensitivity, own.theorem)
@@ -48,6 +46,16 @@ def guarantee_for(
             else "a round influences the sum of one arm, so arms compose in parallel"
         )
     return dataclasses.replace(own, neighbours=REPLACE_ONE_ROUND, theorem=f"{own.theorem}; {reason}")
+
+
+def fast_distance(noise: str, counter: Counter, factor: float, grid: float, below: Below) -> float:
+    """Return the distance of the fast draws that one round influences from exact ones, in [0, 1]."""
+    values, longer = below.gains_in_a_round, factor * counts_as(noise, below.values.norm, below.n_values)
+    draws = [(scale * longer, number * values) for scale, number in counter.item_draws()]
+    off = distance_of_all(draws, grid, normal=noise == "gaussian", used_twice=counter.ahead_of_items)
+    if noise == "own-norm":
+        off += RADIUS * sum(number for _, number in draws)
+    return min(1.0, off)
 
 
 def distance_for(noise: str, below: Below) -> float:

@@ -22,8 +22,6 @@ class State(NamedTuple):
         joint: Whether all coordinates share one position.
         last: The coordinate that used the present position last, `(1,)`.
         fresh: Whether the present position has a new release, `(1,)`.
-        factor: Multiplier of the counters' noise: the distance of neighbouring rounds' values in the noise's norm.
-            Secure draws are not multiplied: their scales are those of the product already, in grid steps.
         grid: The step between sums that can be released; 0 without noise.
     """
 
@@ -34,7 +32,6 @@ class State(NamedTuple):
     joint: bool
     last: IntArray
     fresh: IntArray
-    factor: float
     grid: float
 
 
@@ -54,6 +51,14 @@ def insert_all(state: Any, rng: np.random.Generator) -> bool:
     raise NotImplementedError
 
 
+def settle(state: Any, arm: int, noise: float) -> None:
+    """Placeholder; replaced by the counter's `settled`, if it has one."""
+
+
+def settle_all(state: Any, place: int, noise: float) -> None:
+    """Placeholder; replaced by the counter's `joint_settled`, if it has one."""
+
+
 def release(state: State, arm: int, gain: float, rng: np.random.Generator) -> tuple[float, int]:
     """Insert a gain into its arm's counter; release the sum if the counter does."""
     state.exact[arm] += to_item(gain)
@@ -66,7 +71,9 @@ def pad(state: State, arm: int, rng: np.random.Generator) -> tuple[float, int]:
     noise, fresh = noise_of(state, arm, rng)
     if not fresh:
         return 0.0, 0
-    return to_grid(state.exact[arm] + state.factor * noise, state.grid), state.inserted[arm]
+    total = to_grid(state.exact[arm] + noise, state.grid)
+    settle_noise(state, arm, total - state.exact[arm])
+    return total, state.inserted[arm]
 
 
 def release_exact(state: State, arm: int, gain: float, rng: Any) -> tuple[float, int]:
@@ -91,6 +98,24 @@ def noise_of(state: State, arm: int, rng: np.random.Generator) -> tuple[float, b
     return own_noise(state, arm, rng)
 
 
+def settle_noise(state: State, arm: int, noise: float) -> None:
+    """Give the counter the noise of a release after rounding; replaced like `noise_of`."""
+    if state.joint:
+        settle_shared(state, arm, noise)
+    else:
+        settle_own(state, arm, noise)
+
+
+def settle_own(state: State, arm: int, noise: float) -> None:
+    """Settle the last release of an arm that has a counter of its own."""
+    settle(state.counters, arm, noise)
+
+
+def settle_shared(state: State, arm: int, noise: float) -> None:
+    """Settle a coordinate's release at the position that all coordinates share."""
+    settle_all(state.together, arm, noise)
+
+
 def own_noise(state: State, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
     """Return the noise of an arm that has a counter of its own."""
     return next_noise(state.counters, arm, rng)
@@ -113,6 +138,13 @@ def shared_noise(state: State, arm: int, rng: np.random.Generator) -> tuple[floa
         state.fresh[0] = 1 if insert_all(state.together, rng) else 0
     state.last[0] = arm
     return state.together.noise[arm], state.fresh[0] != 0
+
+
+def settle_object(state: tuple[Counter, Any], arm: int, noise: float) -> None:
+    """Settle the last release of a counter whose `noise` is a method."""
+    counter, own = state
+    if counter.settled is not None:
+        counter.settled(own, arm, noise)
 
 
 def noise_of_object(state: tuple[Counter, Any], arm: int, rng: np.random.Generator) -> tuple[float, bool]:

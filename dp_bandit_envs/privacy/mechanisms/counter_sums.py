@@ -1,8 +1,8 @@
 """Running sums released by one counter for each arm, or by one counter on vectors."""
 
+import dataclasses
 import functools
 import inspect
-import math
 from collections.abc import Callable
 from typing import Any, ClassVar, SupportsFloat
 
@@ -23,11 +23,20 @@ from dp_bandit_envs.privacy.mechanisms.counter_releases import (
     pad_exact,
     release,
     release_exact,
+    settle_object,
+    settle_own,
+    settle_shared,
     shared_noise,
 )
-from dp_bandit_envs.privacy.mechanisms.secure_counters import check_secure, exact_form, first_states, grid_and_factor
+from dp_bandit_envs.privacy.mechanisms.secure_counters import (
+    check_secure,
+    exact_form,
+    first_states,
+    grid_and_factor,
+    in_steps,
+)
 from dp_bandit_envs.privacy.mechanisms.weighed_counters import WEIGHED, pad_weighed, release_weighed
-from dp_bandit_envs.privacy.node_noise import NORM_CODES, fill_own_norm
+from dp_bandit_envs.privacy.node_noise import NORM_CODES, deviation, fill_own_norm
 from dp_bandit_envs.privacy.secure_draws import ChoosesDraws
 from dp_bandit_envs.specialise import specialise_within
 
@@ -50,7 +59,8 @@ class CounterSums(ChoosesDraws):
             reveals every value (K-norm mechanism, density :math:`e^{-\epsilon \lVert z \rVert / (m D)}` in a node if
             an item is in m of them and neighbours' values differ by at most D); `"gaussian"`, independent normal draws
             for (epsilon, delta)-DP. By default `"laplace"`; the square-root counter has `"gaussian"` only.
-        delta: Privacy failure probability of Gaussian noise, in (0, 1), by default 1e-6; not for other noise.
+        delta: Privacy failure probability of Gaussian noise, in (0, 1), by default 1e-6, with what fast draws need of
+            it; not for other noise. Games in which they need half of it or more are refused.
         pad_unplayed: Whether the counters of arms that a round does not reveal are fed a 0 in that round, so that all
             arms have the same noise (DP-UCB). Their counts do not change.
         draws: `"fast"`, repeatable; or `"secure"`, exact noise without a seed (`privacy.secure_draws`), not own-norm.
@@ -98,6 +108,8 @@ class CounterSums(ChoosesDraws):
             raise TypeError("the counters take their horizon from the game; give horizon= to the environment.")
         if "rng" in options:
             raise TypeError("the noise comes from the game's own stream; rng cannot be given. Use reset(seed=...).")
+        if "values" in options:
+            raise TypeError("the game says how many values a round reveals; values cannot be given.")
         self.epsilon = checks.epsilon(epsilon)
         kind = COUNTERS[self.counter_name]
         chosen = kind.noises[0] if noise is None else checks.one_of("noise", noise, kind.noises)
@@ -113,7 +125,7 @@ class CounterSums(ChoosesDraws):
         self.pad_unplayed = checks.boolean("pad_unplayed", pad_unplayed)
         self.options = options if self.delta is None else {**options, "delta": self.delta}
         # Raises here, not at the first reset, if an option is wrong.
-        self.counter(1)
+        self._made(1, 0)
 
     def _check_draws(self) -> None:
         if self._secure:
@@ -125,12 +137,24 @@ class CounterSums(ChoosesDraws):
         Args:
             horizon: The most gains of one arm.
         """
-        return make_counter(self.counter_name, epsilon=self.epsilon, horizon=horizon, **self.options)
+        return self._made(horizon, 0 if self._secure else 1)
 
-    def _counter(self, horizon: int) -> Counter:
-        """Return the same from a few that are kept, as some take long to make; nobody else gets these."""
-        options = tuple(sorted(self.options.items()))
-        return _kept_counter(COUNTERS[self.counter_name], self.epsilon, horizon, options)
+    def _made(self, horizon: int, values: int) -> Counter:
+        own = {} if self.delta is None else {"values": values}
+        return make_counter(self.counter_name, epsilon=self.epsilon, horizon=horizon, **self.options, **own)
+
+    def _counter(self, below: Below) -> Counter:
+        """Return the counter of a game from a few that are kept, as some take long to make; nobody else gets these.
+
+        Raises:
+            WrongGameError: If fast draws need so much of delta that it cannot be kept.
+        """
+        options = self.options
+        if self.delta is not None:
+            # Above a guarantee the noise is post-processing, and delta is not promised.
+            counted = not self._secure and not below.is_private
+            options = {**options, "values": below.gains_in_a_round if counted else 0}
+        return _kept_counter(COUNTERS[self.counter_name], self.epsilon, below.horizon, tuple(sorted(options.items())))
 
     @property
     def release(self) -> Release:
@@ -157,38 +181,39 @@ class CounterSums(ChoosesDraws):
         """Return `release` without the question of whether coordinates share a position."""
         if inspect.getattr_static(self, "release") is not vars(CounterSums)["release"]:
             return self.release  # that of a derived class
-        kind = shared_noise if self._is_joint(below) else own_noise
-        return self._with_noise(specialise_within(self._forms[0], "noise_of", kind))
+        joint = self._is_joint(below)
+        form = specialise_within(self._forms[0], "noise_of", shared_noise if joint else own_noise)
+        return self._with_noise(specialise_within(form, "settle_noise", settle_shared if joint else settle_own))
 
     def new_state(self, below: Below) -> State:
         """Return counters before their first items."""
-        counter, n_values, joint = self._counter(below.horizon), below.n_values, self._is_joint(below)
-        factor, grid = self._factor_and_grid(below)
+        counter, n_values, joint = self._counter(below), below.n_values, self._is_joint(below)
+        factor, grid = self._factor_and_grid(counter, below)
         state = counter.new_state(1 if joint else n_values)
         norm = NORM_CODES.get(below.values.norm, 0)
-        together = counter.new_joint_state(n_values if joint else 1, norm) if self._joint else NoTogether(np.zeros(1))
+        together = counter.new_joint_state(n_values if joint else 1, norm) if self._joint else None
         if self._secure:
             state, together = first_states(counter, state, together, factor, grid, n_values, self._weighs)
+        elif factor != 1:
+            state, together = in_steps(state, factor, 1.0), in_steps(together, factor, 1.0)
         return State(
             np.zeros(n_values),
             np.zeros(n_values, np.int64),
             state if self._plain_noise else (counter, state),
-            together,
+            NoTogether(np.zeros(1)) if together is None else together,
             joint,
             np.array([n_values], np.int64),
             np.zeros(1, np.int64),
-            factor,
             grid,
         )
 
-    def _factor_and_grid(self, below: Below) -> tuple[float, float]:
-        """Return the multiplier of the counters' noise, and the step between sums that can be released."""
-        counter, factor = self._counter(below.horizon), distance_for(self.noise_kind, below)
+    def _factor_and_grid(self, counter: Counter, below: Below) -> tuple[float, float]:
+        """Return the multiplier of the counter's noise, and the step between sums that can be released."""
+        factor = distance_for(self.noise_kind, below)
         if self._secure:
             grid, factor = grid_and_factor(counter, factor, below, l2=self.noise_kind == "gaussian")
             return factor, grid
-        # A factor below 1 makes the noise smaller and so the grid finer; above 1 the counter's grid will do.
-        return factor, counter.grid * min(1.0, 2.0 ** math.floor(math.log2(factor)))
+        return factor, counter.grid_for(factor * deviation(self.noise_kind, below.values.norm, below.n_values))
 
     def noise(self, below: Below) -> Noise:
         """Return the factor of the noise; its scale differs from release to release.
@@ -203,8 +228,10 @@ class CounterSums(ChoosesDraws):
         Raises:
             WrongGameError: If the noise is own-norm noise, and the game has no norm of its own.
         """
-        factor, grid = self._factor_and_grid(below)
-        return guarantee_for(self.noise_kind, self._counter(below.horizon), factor, grid, below, secure=self._secure)
+        counter = self._counter(below)
+        factor, grid = self._factor_and_grid(counter, below)
+        holds = guarantee_for(self.noise_kind, counter, factor, grid, below, secure=self._secure)
+        return holds if self.delta is None or holds.model == "none" else dataclasses.replace(holds, delta=self.delta)
 
     def _is_joint(self, below: Below) -> bool:
         """Return whether all coordinates share one position."""
@@ -235,9 +262,14 @@ class CounterSums(ChoosesDraws):
         plain, joint = self._plain_noise, self._joint
         if joint is not None:
             function = specialise_within(function, "insert_all", joint)
+        for placeholder, name in (("settle", "settled"), ("settle_all", "joint_settled")):
+            settled = self._function(name)
+            if settled is not None and plain is not None and not self._secure:
+                function = specialise_within(function, placeholder, settled)
         if plain is not None:
             return specialise_within(function, "next_noise", plain)
         # Not a plain function, so it runs in Python and is not compiled.
+        function = specialise_within(function, "settle", settle_object)
         return functools.partial(specialise_within(function, "next_noise", noise_of_object))
 
 

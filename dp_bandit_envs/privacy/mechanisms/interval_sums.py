@@ -6,18 +6,19 @@ and together they are rho-zCDP with :math:`\rho = \frac{1}{2} \sum_j W_j^{-v}`, 
 epsilon stated is that of their exact composition (`privacy.laplace_composition`), which is about a quarter less.
 """
 
-import dataclasses
 import math
 from typing import Any, NamedTuple, SupportsFloat
 
 import numpy as np
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.privacy.draws_distance import delta_for_exact_draws, distance_of_all, epsilon_with_draws
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.interval_ends import checked_v, interval_ends, paper_input, spent_on
 from dp_bandit_envs.privacy.items import distance_l1, to_item
 from dp_bandit_envs.privacy.laplace import noisy
 from dp_bandit_envs.privacy.mechanism import Below, Noise
+from dp_bandit_envs.privacy.rounding import MARGIN
 from dp_bandit_envs.privacy.secure_draws import ChoosesDraws, distance_on_grid
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
@@ -144,8 +145,7 @@ class IntervalSums(ChoosesDraws):
 
     def _scales_and_grids(self, ends: IntArray, below: Below) -> tuple[FloatArray, FloatArray]:
         """Return the scale and the grid of the release at each end."""
-        # A power may be rounded down; the next double errs towards more noise.
-        powers: FloatArray = np.nextafter(ends.astype(float) ** (self.v / 2), np.inf)
+        powers: FloatArray = ends.astype(float) ** (self.v / 2) * MARGIN
         scales: FloatArray = np.zeros(len(ends)) if math.isinf(self.epsilon) else distance_l1(below) * powers
         grids = np.array([self._grid(float(scale), float(below.horizon)) for scale in scales])
         if self._secure:
@@ -159,15 +159,13 @@ class IntervalSums(ChoosesDraws):
 
     def guarantee(self, below: Below) -> PrivacyGuarantee:
         """Return what the releases spend, at most the target; or the guarantee below, if there is one."""
-        spent = self._exact(below)
-        if spent.model == "none":
-            return spent
         pairs = zip(*self._scales_and_grids(self.ends(below.horizon), below), strict=True)
-        off = math.fsum(self._distance(float(scale), float(grid), below.gains_in_a_round) for scale, grid in pairs)
-        return dataclasses.replace(spent, draws_distance=min(1.0, off))
+        # Each release has a grid of its own, so scales are counted in its steps.
+        steps = [(float(scale / grid), below.gains_in_a_round) for scale, grid in pairs if grid > 0]
+        return self._spent(below, 0.0 if self._secure else distance_of_all(steps, 1.0))
 
-    def _exact(self, below: Below) -> PrivacyGuarantee:
-        """Return what holds for exact noise."""
+    def _spent(self, below: Below, off: float) -> PrivacyGuarantee:
+        """Return the guarantee with draws at this distance."""
         if self.mode == "redraw":
             return PrivacyGuarantee.none(
                 "the noise on the same mean is drawn again in every round, so averaging the releases reveals the mean;"
@@ -176,19 +174,27 @@ class IntervalSums(ChoosesDraws):
         if math.isinf(self.epsilon):
             return PrivacyGuarantee.none("epsilon is inf, so there is no noise")
         releases = len(self.ends(below.horizon))
-        spent = spent_on(*self._ends_key(below.horizon), self.delta)
+        key = self._ends_key(below.horizon)
+        spent = spent_on(*key, self.delta)
         if spent.rho == 0:
             return PrivacyGuarantee(epsilon=0.0, theorem="the game is too short for a release")
+        epsilon = epsilon_with_draws(lambda delta: spent_on(*key, delta).epsilon, self.delta, off)
+        if epsilon > max(self.epsilon, spent.epsilon):
+            # With draws the target is missed, unless a pure epsilon meets it, where delta is for the draws alone.
+            if spent.pure > self.epsilon and not below.is_private:
+                delta_for_exact_draws(spent.epsilon, self.delta, off)
+            epsilon = spent.pure
         influence = (
             "influences the sum of one arm"
             if below.sensitivity <= 1
             else f"changes all sums together by at most {below.sensitivity:.4g}, which multiplies the noise"
         )
         return PrivacyGuarantee(
-            epsilon=spent.epsilon,
-            delta=0.0 if spent.epsilon == spent.pure else self.delta,
+            epsilon=epsilon,
+            delta=0.0 if epsilon == spent.pure else self.delta,
             rho=spent.rho,
             pure=spent.pure,
+            draws_distance=off,
             theorem=(
                 f"{releases} releases of an arm's mean, each with one draw of noise, number j"
                 f" W_j^(-v/2)-DP, composed exactly; a round {influence} (corrected theorem 3.4 of Tossou and"

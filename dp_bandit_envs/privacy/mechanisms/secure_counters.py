@@ -73,7 +73,7 @@ def grid_and_factor(counter: Counter, distance: float, below: Below, *, l2: bool
 
 def in_steps(state: Any, factor: float, grid: float) -> Any:
     """Return a counter's state with its scale, or scales, multiplied by a factor and counted in grid steps."""
-    if not grid > 0:
+    if not grid > 0 or state is None:
         return state
     if hasattr(state, "scales"):
         return state._replace(scales=np.array([multiply_up(float(scale), factor) / grid for scale in state.scales]))
