@@ -62,10 +62,6 @@ class WrongPointError(ValueError):
     """A point is outside the decision set, or no point at all; the message shows no gain."""
 
 
-class DeviceError(RuntimeError):
-    """A simulation cannot run on a GPU; the message says why, and a way out."""
-
-
 class GainRangeError(ValueError):
     """An adversary returned a gain outside [0, 1], or a gain vector outside its set; the message does not show it."""
 

@@ -39,7 +39,6 @@ CAPTIONS = {
         "docs/audits",
         "docs/conformance",
         "docs/cluster",
-        "docs/gpu",
     ],
     "With other packages": [
         "docs/adapters/stable-baselines3",

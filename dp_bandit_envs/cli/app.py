@@ -16,7 +16,6 @@ from dp_bandit_envs.cli import (
 )
 from dp_bandit_envs.cli.options import (
     Cluster,
-    Device,
     Epsilon,
     Jobs,
     Out,
@@ -125,7 +124,6 @@ def reproduce(
     seed: Seed = 0,
     jobs: Jobs = 0,
     cluster: Cluster = None,
-    device: Device = "cpu",
     out: Out = None,
 ) -> None:
     """Run a paper's experiment at full size and compare its claims with the results."""
@@ -136,7 +134,7 @@ def reproduce(
     chosen = {key: value for key, value in options.items() if value is not None}
     plan, draw = figure(what, seed=seed, **chosen)
     folder = out or Path("results") / plan.name
-    produce(console, plan, folder, jobs=cores(jobs), command=command_line(), draw=draw, cluster=cluster, device=device)
+    produce(console, plan, folder, jobs=cores(jobs), command=command_line(), draw=draw, cluster=cluster)
 
 
 @app.command()

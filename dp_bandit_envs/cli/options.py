@@ -173,9 +173,6 @@ Jobs = Annotated[
 Cluster = Annotated[
     str | None, typer.Option(help="Address of a dask scheduler whose workers play all games, in place of --jobs.")
 ]
-Device = Annotated[
-    str, typer.Option(help="Where to play: cpu, or cuda for this machine's NVIDIA GPU (never tried on one).")
-]
 Out = Annotated[
     Path | None,
     typer.Option(parser=folder, metavar="FOLDER", help="Folder for the results; by default one below results/."),

@@ -62,7 +62,6 @@ def produce(
     command: str,
     draw: Draw = draw_over_time,
     cluster: str | None = None,
-    device: str = "cpu",
     netcdf: bool = False,
 ) -> list[Results]:
     """Run what is missing, on a cluster if its address is given, write all files, and print their paths."""
@@ -71,7 +70,7 @@ def produce(
         experiment.check()
     folder, folders = _folders(reproduction, out)
     started = time.perf_counter()
-    results, played = _run(console, experiments, folders, jobs, cluster, device)
+    results, played = _run(console, experiments, folders, jobs, cluster)
     seconds = time.perf_counter() - started
     figure = draw(reproduction, results)
     written = [folder.write_again(f"figure.{kind}", as_bytes(figure, kind)) for kind in ("png", "svg")]
@@ -126,7 +125,6 @@ def _run(
     folders: Sequence[ResultsFolder],
     jobs: int,
     cluster: str | None,
-    device: str,
 ) -> tuple[list[Results], int]:
     """Run what is missing under one display of progress; return the results and the number of rounds played."""
     played = 0
@@ -139,8 +137,7 @@ def _run(
 
         pairs = zip(experiments, folders, strict=True)
         results = [
-            run(experiment, folder, jobs=jobs, progress=advance, cluster=cluster, device=device)
-            for experiment, folder in pairs
+            run(experiment, folder, jobs=jobs, progress=advance, cluster=cluster) for experiment, folder in pairs
         ]
     return results, played
 

@@ -10,7 +10,6 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.cli.options import (
     Arms,
     Cluster,
-    Device,
     Epsilons,
     Horizons,
     Jobs,
@@ -71,7 +70,6 @@ def run(
     seed: SecretSeed = None,
     jobs: Jobs = 0,
     cluster: Cluster = None,
-    device: Device = "cpu",
     spacing: Annotated[str, typer.Option(help="Spacing of the rounds that are recorded: linear or log.")] = "linear",
     measure: Annotated[
         str,
@@ -118,7 +116,6 @@ def run(
     from dp_bandit_envs.experiments.experiment import Results
     from dp_bandit_envs.experiments.reproduction import CENTRES, Reproduction, View
     from dp_bandit_envs.plots.curves_plot import SCALES
-    from dp_bandit_envs.simulation.gpu_games import DEVICES
 
     environments, algorithms = sorted_words(words)
     epsilons, horizons, sizes = numbers("--epsilon", epsilon), wholes("--horizon", horizon), wholes("--arms", arms)
@@ -151,7 +148,6 @@ def run(
         ledger=budget,
     )
     refuse_unknown_measure(experiment, measure)
-    checks.one_of("--device", device, DEVICES)
     names = ", ".join(dict.fromkeys(one.shown_as or one.name for one in experiment.all_contestants))
     folder = out or Path("results") / f"{experiment.name}-{experiment.digest()}"
     about = about_guarantees(experiment) if at_guarantee else about_epsilon(experiment, epsilons)
@@ -176,7 +172,7 @@ def run(
         return compared.plot(against, measure=measure, band=band, y_scale=scale)
 
     try:
-        where: Any = {"cluster": cluster, "device": device}
+        where: Any = {"cluster": cluster}
         produce(console, plan, folder, jobs=cores(jobs), command=shown(command_line()), draw=draw, netcdf=True, **where)
     except KeyboardInterrupt:
         if experiment.seed is not None:

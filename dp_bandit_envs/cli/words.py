@@ -11,8 +11,6 @@ PHRASES = (
     ("Use seed=None, or reset() without a seed.", "Leave --seed out."),
     ("unless persons= names one", "unless --persons names one"),
     ("feedback='full'", "feedback=full"),
-    ("device='cuda'", "--device cuda"),
-    ("device='cpu'", "--device cpu"),
     (
         "Use draws='secure', or a ledger with a smaller epsilon or a larger draws_delta.",
         "Use a new ledger with a smaller --epsilon or a larger --draws-delta.",

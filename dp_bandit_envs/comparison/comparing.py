@@ -17,7 +17,6 @@ from dp_bandit_envs.experiments.chunked_run import run
 from dp_bandit_envs.experiments.experiment import Experiment
 from dp_bandit_envs.experiments.results_folder import ResultsFolder
 from dp_bandit_envs.seeding import Seed, warn_of_known_seed
-from dp_bandit_envs.simulation.gpu_games import DEVICES
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -43,7 +42,6 @@ def compare(
     jobs: int = 1,
     progress: Callable[[int, int], None] | bool = True,
     cluster: "str | Client | None" = None,
-    device: str = "cpu",
 ) -> Comparison:
     """Play every algorithm at every epsilon in every environment; in one trial all of them face the same gains.
 
@@ -72,7 +70,6 @@ def compare(
         progress: Whether to show on stderr how far it is, if that takes more than some seconds: one line in a terminal,
             a few lines in a file or a notebook. Or a function that is called with (rounds played, rounds in all).
         cluster: As for `simulate`.
-        device: As for `simulate`.
 
     Raises:
         ResultsError: If the folder holds something else.
@@ -106,7 +103,6 @@ def compare(
     )
     experiment.check()
     checks.integer("jobs", jobs, at_least=1)
-    checks.one_of("device", device, DEVICES)
     if not (progress is None or isinstance(progress, bool) or callable(progress)):
         raise WrongTypeError(f"progress must be True, False or a function of two numbers; received {progress!r}.")
     if epsilon is not None and all(one.asked is None for one in experiment.all_contestants):
@@ -114,7 +110,7 @@ def compare(
         raise ValueError(f"epsilon must be for an algorithm that takes one; none of {names} does. Leave it out.")
     if experiment.seed is not None:
         warn_of_known_seed(experiment.is_real)
-    settings: dict[str, Any] = {"jobs": jobs, "progress": progress, "cluster": cluster, "device": device}
+    settings: dict[str, Any] = {"jobs": jobs, "progress": progress, "cluster": cluster}
     if folder is not None:
         path = folder_of(folder)
         try:

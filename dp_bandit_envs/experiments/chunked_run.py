@@ -35,7 +35,6 @@ def run(
     jobs: int = 1,
     progress: Progress | None = None,
     cluster: Any = None,
-    device: str = "cpu",
 ) -> Results:
     """Run what the folder does not contain yet, save it chunk by chunk, and return all results.
 
@@ -48,7 +47,6 @@ def run(
         jobs: Number of trials to run in parallel.
         progress: Called with a panel's title and the rounds played, or with None and the rounds saved already.
         cluster: As for `simulate`.
-        device: As for `simulate`.
 
     Raises:
         ResultsError: If a run with a secret seed has begun in the folder.
@@ -56,7 +54,7 @@ def run(
     """
     # Few games are played in this process, and those of all other panels with them.
     few = jobs == 1 or all(is_few(experiment.game(panel).horizon, experiment.trials) for panel in experiment.panels)
-    terms: dict[str, Any] = {"trials": experiment.trials if few else sys.maxsize, "cluster": cluster, "device": device}
+    terms: dict[str, Any] = {"trials": experiment.trials if few else sys.maxsize, "cluster": cluster}
     ways: dict[str, Any] = {"there": functools.partial(placed, **terms), "small": smaller_than_compiling(**terms)}
     whole = folder.load(RESULTS)
     if whole is None and experiment.seed is None:
@@ -76,7 +74,7 @@ def _run_chunks(queue: "_Queue", jobs: int, cluster: Any) -> Archive:
     """Run and save what the folder does not contain yet, join it, and return all results."""
     folder = queue.folder
     try:
-        where = {"in_threads": queue.in_threads, "on_gpu": queue.on_gpu, "cluster": cluster}
+        where = {"in_threads": queue.in_threads, "cluster": cluster}
         played = spread(queue.tasks(), jobs_for(queue.reasons, jobs), **where, left=queue.left)
         with contextlib.closing(played):
             for chunks, trial, columns in played:
@@ -99,7 +97,6 @@ class _Queue:
     Attributes:
         left: The number of trials that are not in the folder, once for each work of a panel.
         in_threads: Whether all of it is compiled.
-        on_gpu: Whether a GPU plays it.
         reasons: Why something is played instead of compiled.
     """
 
@@ -118,7 +115,6 @@ class _Queue:
         missing = [(self._prepare(chunk), chunk) for chunk in self._chunks if not folder.has(chunk.name)]
         self.left = sum(len(prepared.works_of(chunk.trials)) * chunk.trials for prepared, chunk in missing)
         self.in_threads = all(prepared.in_threads for prepared, _ in missing)
-        self.on_gpu = any(prepared.on_gpu for prepared, _ in missing)
         self.reasons = [reason for prepared, _ in missing for reason in prepared.reasons.values()]
         self._open: dict[str, tuple[dict[str, Table], int]] = {}
 

@@ -17,7 +17,7 @@ from dp_bandit_envs.simulation.tasks import Column
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Engine = Literal["lanes", "compiled", "cuda", "play"]
+Engine = Literal["lanes", "compiled", "play"]
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -34,8 +34,8 @@ class Outcome:
         collected: Gains collected, or what the payoff function paid, less charges.
         switches: Number of changes of arm.
         pulls: Number of rounds in which each arm was played in the whole game, shape `(trials, n_arms)`.
-        engine: `"lanes"` for compiled games side by side, `"compiled"` for compiled games one at a time, `"cuda"` for
-            games on a GPU, or `"play"` for parts that the compiled loop does not support.
+        engine: `"lanes"` for compiled games side by side, `"compiled"` for compiled games one at a time, or
+            `"play"` for parts that the compiled loop does not support.
         reason: Why it was not compiled, such as for few rounds without machine code on disk; and if the adversary
             cannot be copied, that nobody checked whether it draws from its `rng` only. Empty if there is neither.
         guarantee: The privacy guarantee of each game.

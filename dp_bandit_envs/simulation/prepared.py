@@ -56,7 +56,6 @@ class Prepared:
         reasons: Why an algorithm is played instead of compiled; for these only.
         make_env: Makes another such environment.
         works: What has to be played in each trial: the compiled algorithms together, the others together.
-        on_gpu: Whether a GPU plays them.
         unchecked: Why it was not checked whether the game can be repeated; empty if it was.
     """
 
@@ -69,7 +68,6 @@ class Prepared:
     reasons: dict[str, str]
     make_env: Callable[[], Environment] = dataclasses.field(repr=False)
     works: tuple[CompiledTrials | PlayedTrials, ...]
-    on_gpu: bool = False
     unchecked: str = ""
 
     def works_of(self, trials: int) -> tuple[Work, ...]:
@@ -125,8 +123,7 @@ class Prepared:
     def _in_lanes(self) -> dict[str, Plan]:
         """The plans that lanes carry. Data with a ledger are played trial by trial."""
         compiled = [work for work in self.works if isinstance(work, CompiledTrials)]
-        alone = self.on_gpu or self.game.adversary.ledger is not None
-        if alone or not compiled or compiled[0].source:
+        if self.game.adversary.ledger is not None or not compiled or compiled[0].source:
             return {}
         return {name: plan for name, plan in compiled[0].plans.items() if carries(plan)}
 
@@ -139,7 +136,7 @@ class Prepared:
             name=name,
             checkpoints=self.checkpoints,
             **measures,
-            engine="cuda" if self.on_gpu else "play" if reason else engine,
+            engine="play" if reason else engine,
             reason="; ".join(filter(None, (reason, self.unchecked))),
             guarantee=self.players[name].guarantee_in(self.env),
         )

@@ -34,7 +34,6 @@ def simulate(
     progress: Progress | None = None,
     cluster: "str | Client | None" = None,
     at_guarantee: tuple[float, float] | None = None,
-    device: str = "cpu",
 ) -> Simulation:
     """Play every algorithm in many games; in one trial all algorithms face the same gains.
 
@@ -63,15 +62,10 @@ def simulate(
             registered in this process travel to them. A trial whose worker died is played again by another.
         at_guarantee: An (epsilon, delta) that every algorithm's real guarantee in this game meets as closely as
             possible from below, as with `calibrate`; algorithms are then names.
-        device: `"cpu"`; or `"cuda"` for this machine's NVIDIA GPU, one game in a thread, which pays for thousands of
-            games; `jobs` is then ignored. It plays all compiled algorithms of this package, in games whose adversary
-            draws its gains round by round, without a payoff function, a ledger or a secret seed. Its code was run on
-            processors only, where the games are the same to the last bit; never on a GPU.
 
     Raises:
         ClusterError: If the cluster cannot be reached, has no workers, or is lost while it plays.
-        DeviceError: If there is no GPU, or it cannot play one of the algorithms in this game; nothing is played then.
-        ImportError: If `cluster` is given and the extra `cluster` is not installed, or `"cuda"` and the extra `gpu`.
+        ImportError: If `cluster` is given and the extra `cluster` is not installed.
         LedgerError: If the data have a ledger, and it refuses these games; all of them are counted before the first.
         NotRepeatableError: If an adversary or a mechanism of somebody else's draws from elsewhere than its `rng`, or
             keeps something from game to game, as far as its first 256 rounds show; nothing is played then.
@@ -96,11 +90,11 @@ def simulate(
         checkpoints=checkpoints,
         env_kwargs=env_kwargs,
         at_guarantee=at_guarantee,
-        small=smaller_than_compiling(trials, cluster=cluster, device=device),
+        small=smaller_than_compiling(trials, cluster=cluster),
     )
     if cluster is not None and prepared.secret:
         raise ClusterError(SECRET)
-    prepared = placed(prepared, trials=trials, cluster=cluster, device=device)
+    prepared = placed(prepared, trials=trials, cluster=cluster)
     jobs = jobs_for(prepared.reasons.values(), jobs)
     prepared = prepared.entered(trials)  # first, because a ledger may refuse
     if not prepared.secret:
@@ -108,7 +102,7 @@ def simulate(
     tasks = prepared.tasks(range(first_trial, first_trial + trials))
     tables = prepared.tables(trials)
     done = 0
-    played = spread(tasks, jobs, in_threads=prepared.in_threads, cluster=cluster, on_gpu=prepared.on_gpu)
+    played = spread(tasks, jobs, in_threads=prepared.in_threads, cluster=cluster)
     with announced([name for name in prepared.players if name not in prepared.reasons]):
         for _, trial, columns in played:
             for name, column in columns.items():

@@ -15,7 +15,6 @@ from typing import Any
 from dp_bandit_envs.adversaries import Adversary
 from dp_bandit_envs.compiling.background import Stopped, in_background
 from dp_bandit_envs.simulation.compiling_beside import missing_in, of_plans
-from dp_bandit_envs.simulation.gpu_games import for_device
 from dp_bandit_envs.simulation.lane_trials import LaneTrials
 from dp_bandit_envs.simulation.plan import Plan
 from dp_bandit_envs.simulation.prepared import Prepared
@@ -50,11 +49,11 @@ def is_few(horizon: int, trials: int) -> bool:
     return not compiled and trials * (horizon + ROUNDS_TO_BEGIN) <= MOST_ROUNDS
 
 
-def smaller_than_compiling(trials: int, *, cluster: Any, device: str) -> Callable[[Plan, Adversary], bool]:
+def smaller_than_compiling(trials: int, *, cluster: Any) -> Callable[[Plan, Adversary], bool]:
     """Return what says for `prepare` whether a plan is played, so often, in less time than it takes to compile it."""
 
     def small(plan: Plan, adversary: Adversary) -> bool:
-        here = cluster is None and device == "cpu" and adversary.ledger is None
+        here = cluster is None and adversary.ledger is None
         rounds = trials * (adversary.horizon + ROUNDS_TO_BEGIN)
         return here and is_few(adversary.horizon, trials) and _counted(plan, rounds)
 
@@ -66,17 +65,15 @@ def jobs_for(reasons: Iterable[str], jobs: int) -> int:
     return 1 if TOO_FEW_ROUNDS in reasons else jobs
 
 
-def placed(prepared: Prepared, *, trials: int, cluster: Any, device: str) -> Prepared:
-    """Return the simulation as it is best played: on a GPU if that is asked for, small ones here by `play`.
+def placed(prepared: Prepared, *, trials: int, cluster: Any) -> Prepared:
+    """Return the simulation as it is best played: small ones here by `play`.
 
     Args:
         prepared: The simulation.
         trials: Number of trials.
-        cluster: As for `simulate`, and the device too.
-        device: `"cpu"` or `"cuda"`.
+        cluster: As for `simulate`.
     """
-    prepared = for_device(prepared, device, cluster)
-    return played_if_small(prepared, trials) if cluster is None and device == "cpu" else prepared
+    return played_if_small(prepared, trials) if cluster is None else prepared
 
 
 def played_if_small(prepared: Prepared, trials: int) -> Prepared:

@@ -30,7 +30,6 @@ def spread(
     in_threads: bool,
     cluster: Any = None,
     left: int | None = None,
-    on_gpu: bool = False,
 ) -> Generator[Result, None, None]:
     """Play tasks in parallel; yield the result of each trial as soon as it is there, in any order.
 
@@ -43,13 +42,7 @@ def spread(
             joblib everything runs in threads.
         cluster: The address of a dask scheduler or a client of it; its workers then play everything.
         left: The number of trials in all tasks together; needed if they are made one by one.
-        on_gpu: Whether this machine's GPU plays everything.
     """
-    if on_gpu:
-        from dp_bandit_envs.simulation.gpu_games import play_on_gpu
-
-        yield from play_on_gpu(tasks)
-        return
     if left is None:
         tasks = list(tasks)
         left = sum(len(task.trials) for task in tasks)

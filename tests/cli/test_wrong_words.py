@@ -51,7 +51,6 @@ WRONG = {
     "run Stochastic EXP3 --trials 1e30": ("--trials", "10,000,000"),
     "run Stochastic EXP3 --seed 1.5": ("--seed", "'1.5'"),
     "run Stochastic EXP3 --jobs two": ("--jobs", "'two'"),
-    "run Stochastic EXP3 --device gpu": ("--device", "'gpu'", "'cpu'"),
     "run Stochastic Switching EXP3 --measure pseudo_regret": ("--measure", "Switching", "external_regret"),
     "run MemoryBounded EXP3 --measure pseudo_regret": ("--measure", "MemoryBounded"),
     "run Ball SCRiBLe --measure pseudo_regret": ("--measure", "Ball"),

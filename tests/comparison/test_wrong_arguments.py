@@ -34,7 +34,6 @@ def compared():
         ("Stochastic", "UCB", {"jobs": 0}, ValueError, ("jobs", 1, 0)),
         ("Stochastic", "UCB", {"jobs": "two"}, TypeError, ("jobs", "'two'")),
         ("Stochastic", "UCB", {"jobs": 1.5}, TypeError, ("jobs", 1.5)),
-        ("Stochastic", "UCB", {"device": "gpu"}, ValueError, ("device", "'cuda'")),
         ("Stochastic", "UCB", {"progress": 3}, WrongTypeError, ("progress", 3)),
         ("Stochastic", "UCB", {"folder": ""}, ValueError, ("folder", "results/mine")),
         ("Stochastic", "UCB", {"folder": 3}, WrongTypeError, ("folder", "int")),
