@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 LOWEST := .venv-lowest
 
-.PHONY: figure-1 quick test test-slow test-lowest lint bench reproductions docs docs-links clean
+.PHONY: figure-1 quick test test-slow test-lowest lint bench reproductions docs docs-links size clean
 
 figure-1: $(VENV)/.base
 	$(BIN)/dp-bandit reproduce figure-1 --out results/figure-1
@@ -53,6 +53,10 @@ docs: $(VENV)/.docs
 
 docs-links: $(VENV)/.docs
 	$(BIN)/sphinx-build -b linkcheck -c docs -d docs/_build/doctrees . docs/_build/links
+
+# Lines and files of each room.
+size:
+	@$(PYTHON) -m tests.tools.size
 
 $(VENV)/.base: pyproject.toml tests/tools/editor_links.py
 	$(PYTHON) -m venv $(VENV)

@@ -19,7 +19,7 @@ for _name in ("CI", "BUILD_NUMBER"):
 # Processes that tests start, some hundred, would each translate all modules of the package again.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
-# Else it would depend on what is on disk whether small simulations are compiled; see `simulation/small_jobs.py`.
+# Else it would depend on what is on disk whether small simulations are compiled; see `simulation/simulation.py`.
 os.environ["DP_BANDIT_ENVS_COMPILE"] = "always"
 AS_FOR_USERS = ("advice", "cli", "comparison", "course", "docs", "faults", "labs")
 """Folders of tests of what users see, who compile small simulations only if nothing is on disk; this is quicker."""

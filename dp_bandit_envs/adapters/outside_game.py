@@ -13,8 +13,7 @@ from dp_bandit_envs.data_use import DataUse
 from dp_bandit_envs.errors import StepOutsideGameError, WrongTypeError
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.seeding import FORKS, checked_seed, drawn_seed, warn_of_known_seed
-from dp_bandit_envs.simulation.beginning import begin
-from dp_bandit_envs.simulation.game import to_count
+from dp_bandit_envs.simulation.game import begin, to_count
 from dp_bandit_envs.wrappers.below import layers_of
 from dp_bandit_envs.wrappers.public_face import PublicFace
 

@@ -14,7 +14,11 @@ from typing import Any, Final
 
 import numpy as np
 
+from dp_bandit_envs.compiling.addresses import stream_address
 from dp_bandit_envs.compiling.background import in_background
+from dp_bandit_envs.compiling.built_in import put_back, stream_at
+from dp_bandit_envs.compiling.compiled import compile_with, obstacle
+from dp_bandit_envs.compiling.random_elsewhere import draws_elsewhere
 from dp_bandit_envs.draws import Stream
 from dp_bandit_envs.optional import installed
 from dp_bandit_envs.protocols import FloatArray
@@ -82,7 +86,7 @@ class Filler:
         return self._compiled.get(in_order)
 
     def _compile(self, in_order: bool, state: Any, gains: FloatArray, rng: np.random.Generator) -> None:
-        from dp_bandit_envs.adversaries.compiled_filling import compiled
+        from dp_bandit_envs.adversaries.filling import compiled
 
         fill = compiled(self._loop, state, gains, rng)
         if fill is None:
@@ -98,3 +102,32 @@ def price() -> float:
 
 filler = functools.cache(Filler)
 """Returns the one filler of a function."""
+
+
+def compiled(
+    loop: Callable[..., None], state: Any, gains: FloatArray, rng: np.random.Generator
+) -> Callable[..., None] | None:
+    """Compile a loop like `fill_rounds` for arguments like these, for streams of SFC64; nothing is drawn.
+
+    Returns:
+        The machine code, called like the loop; None if Numba is missing or switched off, or if somebody else's
+        function in it draws from another generator.
+    """
+    if obstacle():
+        return None
+    entry = compile_with(enter, {"fill_rounds": loop})
+    if draws_elsewhere(entry.foreign, {}):
+        return None
+
+    def fill(state: Any, first: int, gains: FloatArray, rng: np.random.Generator) -> None:
+        entry(state, first, len(gains), gains, stream_address(rng))
+
+    entry(state, 1, 0, gains, stream_address(rng))
+    return fill
+
+
+def enter(state: Any, first: int, rounds: int, gains: FloatArray, address: int) -> None:
+    """Fill the first rows of an array with the generator at the given address. Runs only compiled."""
+    rng = stream_at(address)
+    fill_rounds(state, first, gains[:rounds], rng)
+    put_back(address, rng)

@@ -13,8 +13,7 @@ from dp_bandit_envs.audits.neighbours import Pair, candidate_pairs, varied
 from dp_bandit_envs.audits.release_events import ReleaseEvent, drafts, strongest_draft
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.protocols import FloatArray
-from dp_bandit_envs.simulation.many_games import Shown, trials_of
-from dp_bandit_envs.simulation.shown_games import ShownGames, steps_of
+from dp_bandit_envs.simulation.many_games import Shown, ShownGames, steps_of, trials_of
 
 
 class Effort(NamedTuple):

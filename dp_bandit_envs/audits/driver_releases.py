@@ -20,9 +20,9 @@ from dp_bandit_envs.privacy.mechanism import noise_label
 from dp_bandit_envs.privacy.mechanisms import LaplaceClipRescale, MiniBatchAverage
 from dp_bandit_envs.protocols import Environment, FloatArray, Observation, plays_points
 from dp_bandit_envs.seeding import ADVERSARY, FIRST_WRAPPER, GRAPH, stream
+from dp_bandit_envs.simulation.many_games import HeldGains, HeldPoint, HeldPointOnPayoffs, HeldPointOnSums, HeldSums
 from dp_bandit_envs.simulation.plan import make_plan
-from dp_bandit_envs.simulation.seat import Seat
-from dp_bandit_envs.simulation.taping import HeldGains, HeldPoint, HeldPointOnPayoffs, HeldPointOnSums, HeldSums
+from dp_bandit_envs.simulation.trials import SingleGame
 from dp_bandit_envs.wrappers import vector
 
 GAMES: Final = 3
@@ -174,13 +174,13 @@ def _compiled(held: Held, seed: int) -> Shown:
     gains = np.empty((core.horizon, core.adversary.n_arms))
     core.adversary.begin(stream(seed, role=ADVERSARY))
     core.adversary.fill(gains)
-    seat = Seat(plan, seed, 0, np.array([core.horizon]))
+    game = SingleGame(plan, plan.image(np.array([core.horizon])), seed, 0)
     graph = None
     if isinstance(core, GraphEnv):
         core.source.begin(stream(seed, role=GRAPH))
         graph = core.source.graph
-    seat.play(gains, graph)
-    return _cut(held, seat.state.values, seat.state.counts.astype(float))
+    game.play(gains, graph)
+    return _cut(held, game.state.values, game.state.counts.astype(float))
 
 
 DRIVERS: Final[dict[str, Callable[[Held, int], Shown]]] = {"scalar": _scalar, "vector": _vector, "compiled": _compiled}

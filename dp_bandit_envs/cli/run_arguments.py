@@ -20,7 +20,7 @@ from dp_bandit_envs.experiments.experiment import Experiment
 from dp_bandit_envs.experiments.privacy_levels import labels_of
 from dp_bandit_envs.experiments.specs import AlgorithmSpec
 from dp_bandit_envs.privacy.mechanism import Mechanism
-from dp_bandit_envs.simulation.checkpoints import SPACINGS
+from dp_bandit_envs.simulation.simulation import SPACINGS
 from dp_bandit_envs.wrappers import PrivacyBoundary
 from dp_bandit_envs.written_arguments import in_brackets
 

@@ -17,7 +17,7 @@ from dp_bandit_envs.errors import LedgerError, WrongTypeError
 from dp_bandit_envs.experiments.experiment import Experiment
 from dp_bandit_envs.experiments.specs import AlgorithmSpec, GameSpec
 from dp_bandit_envs.seeding import Seed, chosen_seed
-from dp_bandit_envs.simulation.checkpoints import SPACINGS
+from dp_bandit_envs.simulation.simulation import SPACINGS
 
 MOST_TRIALS = 10_000_000
 """The most games of one algorithm; a gigabyte of results for each of its measures is a tenth of that."""

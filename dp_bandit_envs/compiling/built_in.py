@@ -3,13 +3,18 @@
 from typing import Any
 
 
-def streams_at(addresses: tuple[int, ...]) -> Any:
-    """Return the random streams whose first words are at these addresses."""
+def stream_at(address: int) -> Any:
+    """Return a copy of the random stream whose first word is at an address."""
     raise NotImplementedError
 
 
-def plain_tuple(value: Any) -> Any:
-    """Return nested NamedTuples as plain tuples."""
+def put_back(address: int, stream: Any) -> None:
+    """Write such a copy back to the address."""
+    raise NotImplementedError
+
+
+def read_only(array: Any) -> Any:
+    """Return the same array, which must not be written to: a function that does is not compiled."""
     raise NotImplementedError
 
 

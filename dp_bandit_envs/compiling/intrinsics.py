@@ -1,5 +1,5 @@
 # mypy: disable-error-code="no-untyped-call, attr-defined, untyped-decorator"
-"""Numba intrinsics: streams and functions at given addresses, NamedTuples as plain tuples, and the bits of doubles.
+"""Numba intrinsics: streams and functions at given addresses, arrays that are read only, and the bits of doubles.
 
 A stream in machine code is the address of the four words of an SFC64, a fixed number of words apart: 1 for the state of
 a NumPy generator, which goes on where machine code left it, and the number of lanes for games side by side.
@@ -12,6 +12,7 @@ from numba.core import cgutils, types
 from numba.core.imputils import impl_ret_borrowed
 from numba.extending import intrinsic, models, register_model
 
+from dp_bandit_envs.compiling.layout import STREAM_WORDS
 from dp_bandit_envs.draws import SIGN_BIT
 
 WORD = ir.IntType(64)
@@ -41,16 +42,41 @@ class _StreamModel(models.PrimitiveModel):
         super().__init__(manager, kind, ir.PointerType(WORD))
 
 
-def _streams_at(typing_context: Any, addresses: Any) -> Any:
-    """Return the streams whose first words are at a tuple of addresses."""
-    returned = types.UniTuple(StreamType(1), len(addresses))
+def local_stream(builder: Any, address: Any) -> Any:
+    """Return a copy of the stream at an address, which stays in registers: nothing else can be where it is."""
+    copy = cgutils.alloca_once(builder, WORD, size=STREAM_WORDS)
+    _copy_stream(builder, builder.inttoptr(address, ir.PointerType(WORD)), copy)
+    return copy
+
+
+def put_stream_back(builder: Any, address: Any, stream: Any) -> None:
+    """Write a copy that was stepped to the stream's address."""
+    _copy_stream(builder, stream, builder.inttoptr(address, ir.PointerType(WORD)))
+
+
+def _copy_stream(builder: Any, source: Any, target: Any) -> None:
+    for place in range(STREAM_WORDS):
+        word = builder.load(builder.gep(source, [WORD(place)], inbounds=True))
+        builder.store(word, builder.gep(target, [WORD(place)], inbounds=True))
+
+
+def _stream_at(typing_context: Any, address: Any) -> Any:
+    """Return a copy of the stream whose first word is at an address."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        taken = (builder.extract_value(arguments[0], place) for place in range(len(addresses)))
-        found = [builder.inttoptr(address, ir.PointerType(WORD)) for address in taken]
-        return context.make_tuple(builder, returned, found)
+        return local_stream(builder, arguments[0])
 
-    return returned(addresses), generate
+    return StreamType(1)(address), generate
+
+
+def _put_back(typing_context: Any, address: Any, stream: Any) -> Any:
+    """Write a stream's copy back."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        put_stream_back(builder, arguments[0], arguments[1])
+        return context.get_dummy_value()
+
+    return types.void(address, stream), generate
 
 
 def _next_word(builder: Any, stream: Any, address: Any) -> Any:
@@ -118,17 +144,13 @@ def _parted(typing_context: Any, x: Any) -> Any:
     return returned(types.float64), generate
 
 
-def _plain_tuple(typing_context: Any, value: Any) -> Any:
-    """Return nested NamedTuples as plain tuples, which have the same layout."""
+def _read_only(typing_context: Any, array: Any) -> Any:
+    """Return an array as one that must not be written to."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return impl_ret_borrowed(context, builder, signature.return_type, arguments[0])
 
-    return _plain(value)(value), generate
-
-
-def _plain(kind: Any) -> Any:
-    return types.Tuple([_plain(part) for part in kind.types]) if isinstance(kind, types.BaseTuple) else kind
+    return array.copy(readonly=True)(array), generate
 
 
 def _call_at(typing_context: Any, address: Any, arguments: Any) -> Any:
@@ -151,6 +173,7 @@ call_at: Any = intrinsic(_call_at)
 next_double: Any = intrinsic(_next_double)
 next_signed: Any = intrinsic(_next_signed)
 parted: Any = intrinsic(_parted)
-plain_tuple: Any = intrinsic(_plain_tuple)
 power_of_two: Any = intrinsic(_power_of_two)
-streams_at: Any = intrinsic(_streams_at)
+read_only: Any = intrinsic(_read_only)
+put_back: Any = intrinsic(_put_back)
+stream_at: Any = intrinsic(_stream_at)

@@ -1,21 +1,33 @@
-"""Places nested tuples of arrays, numbers and streams in a block of memory, one column a game; see `layout_code`.
+"""Places nested tuples of arrays, numbers and streams in a block of words; `layout_code` reads and writes them there.
 
-In a block of one column, the memory of a thread of a GPU, the words of an array are adjacent: it is an ordinary array
-there, of any shape and type of numbers.
+There are two kinds of blocks. In one for games side by side, a column is a game, and the elements of an array are in
+the rows; sizes are constants of machine code, which LLVM needs for vector registers. In one for single games, a row is
+a game: an array is its address and its shape, and the elements follow behind; a stream is an address. So machine code
+for single games depends on types only, and an array can be elsewhere, such as that of a graph which changes.
 """
 
+import ctypes
 import functools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dp_bandit_envs.compiling.addresses import stream_address
+
 DTYPES = ("float64", "int64")
 STREAM_WORDS = 4
 WORD_BYTES = 8
 LINE_BYTES = 64
+ALIGNED = 2
+"""Words at whose multiples the elements of an array begin."""
+ADDRESS, SPARE, SHAPE = 0, 1, 2
+"""Where, in the words of an array of a single game, are its address, that of as much spare memory (or 0), its shape."""
+
+
+_Stream = ctypes.c_int64 * STREAM_WORDS
 
 
 class Single(NamedTuple):
@@ -26,16 +38,16 @@ class Single(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where a part of a game is: from which row of a block on.
+    """Where a part of a game is.
 
     Attributes:
-        kind: `"array"`, `"ordinary"`, `"slot"`, `"stream"` or `"number"`.
-        row: Its first row.
-        lanes: Number of columns.
+        kind: `"number"`; side by side also `"array"`, `"slot"` or `"stream"`; of a single game `"reference"` (an array)
+            or `"address"` (a stream).
+        row: Its first word.
+        lanes: Number of games side by side; 1 for single games.
         dtype: Of an array, a slot or a number.
-        size: Of an array or a slot.
+        size: Of an array or a slot; of a reference the number of dimensions.
         same: Whether all games index it alike.
-        shape: Of an ordinary array.
     """
 
     kind: str
@@ -44,7 +56,6 @@ class Place(NamedTuple):
     dtype: str = ""
     size: int = 0
     same: bool = False
-    shape: tuple[int, ...] = ()
 
 
 class Parts(NamedTuple):
@@ -58,12 +69,11 @@ class Parts(NamedTuple):
 
 
 class Layout:
-    """Where a nested tuple of arrays, numbers and streams is in a block.
+    """Where a nested tuple of arrays, numbers and streams is in a block of games side by side.
 
     Args:
-        example: The tuple; an array is one row of float64 or int64, or any array of numbers in a block of one column,
-            and a generator stands for its stream.
-        lanes: Number of columns.
+        example: The tuple; an array is one row of float64 or int64, and a generator stands for its stream.
+        lanes: Number of games.
         same: Whether all games index arrays alike, so that their elements need not be selected.
 
     Attributes:
@@ -71,7 +81,7 @@ class Layout:
         rows: Number of words of a game.
 
     Raises:
-        TypeError: If an array has another type or more dimensions.
+        TypeError: If a part cannot be placed.
     """
 
     def __init__(self, example: tuple[Any, ...], lanes: int, *, same: bool = False) -> None:
@@ -82,40 +92,154 @@ class Layout:
         if isinstance(part, Single):
             return self._taken("slot", 2, part.dtype, part.size)
         if isinstance(part, tuple):
-            kind = type(part) if hasattr(part, "_fields") else None
-            return Parts(kind, tuple(map(self._placed, part)))
+            return Parts(type(part) if hasattr(part, "_fields") else None, tuple(map(self._placed, part)))
         if isinstance(part, np.random.Generator):
-            return self._taken("stream", STREAM_WORDS)
-        if isinstance(part, np.ndarray) and self.lanes == 1:
-            place = self._taken("ordinary", math.ceil(part.nbytes / WORD_BYTES), part.dtype.name)
-            return place._replace(shape=part.shape)
+            return self._stream()
         if isinstance(part, np.ndarray):
-            if part.ndim != 1 or part.dtype.name not in DTYPES:
-                raise TypeError(f"a lane holds one row of {' or '.join(DTYPES)}; received {part.dtype}{part.shape}.")
-            return self._taken("array", part.size, part.dtype.name, part.size)
-        return self._taken("number", 1, "float64" if isinstance(part, (float, np.floating)) else "int64")
+            return self._array(part)
+        if not isinstance(part, (bool, int, float, complex, np.number, np.bool_)):
+            raise TypeError("a state must be a NamedTuple of arrays and numbers, of types that Numba knows")
+        return self._number(part)
+
+    def _stream(self) -> Place:
+        return self._taken("stream", STREAM_WORDS)
+
+    def _array(self, array: NDArray[Any]) -> Place:
+        if array.ndim != 1 or array.dtype.name not in DTYPES:
+            raise TypeError(f"a lane holds one row of {' or '.join(DTYPES)}; received {array.dtype}{array.shape}.")
+        return self._taken("array", array.size, array.dtype.name, array.size)
+
+    def _number(self, number: Any) -> Place:
+        return self._taken("number", 1, "float64" if isinstance(number, (float, np.floating)) else "int64")
 
     def _taken(self, kind: str, rows: int, dtype: str = "", size: int = 0) -> Place:
         self.rows += rows
         return Place(kind, self.rows - rows, self.lanes, dtype, size, self._same)
 
-    def block(self) -> NDArray[np.int64]:
-        """Return an empty block, shape `(rows, lanes)`."""
-        return empty_words(self.rows, self.lanes)
+    def write(self, block: NDArray[np.int64], games: Sequence[tuple[Any, ...]], form: Any = None) -> None:
+        """Write games, one in each column, of the example's types and shapes; or a part of them that has this form."""
+        for place, *parts in zip(leaves(form or self.form), *map(_values, games), strict=True):
+            alike = all(part is parts[0] for part in parts)
+            words = np.array([_column(place, part) for part in (parts[:1] if alike else parts)], np.int64)
+            block[place.row : place.row + words.shape[1]] = words.T
 
-    def write(self, block: NDArray[np.int64], lane: int, values: tuple[Any, ...], form: Any = None) -> None:
-        """Write the parts of one game, of the example's types and shapes, or a part that has this form."""
-        for place, part in zip(_leaves(form or self.form), _values(values), strict=True):
-            if place.kind == "stream":
-                words = part.bit_generator.state["state"]["state"].view(np.int64)
-            elif place.kind == "slot":
-                words = np.array([-1, 0])
-            elif place.kind == "ordinary":
-                content = part.tobytes()
-                words = np.frombuffer(content + bytes(-len(content) % WORD_BYTES), np.int64)
-            else:
-                words = np.atleast_1d(np.asarray(part, place.dtype)).view(np.int64)
-            block[place.row : place.row + len(words), lane] = words
+
+class Image(Layout):
+    """Where a nested tuple is in a row of words that is a game of its own, and what is there when a game begins.
+
+    Args:
+        example: The tuple, with arrays of any shape and type of numbers.
+        spare: Whether arrays may be replaced by new ones, which then are copied to where the old ones are.
+    """
+
+    def __init__(self, example: tuple[Any, ...], *, spare: bool = False) -> None:
+        self._spare = spare
+        super().__init__(example, 1)
+        self._leaves = leaves(self.form)
+        end, contents = -(-self.rows // ALIGNED) * ALIGNED, []
+        pointers = []
+        words = np.zeros(end, np.int64)
+        for place, part in zip(self._leaves, _values(example), strict=True):
+            if place.kind == "number":
+                words[place.row : place.row + _words_of(place.dtype)] = _as_words(np.array(part, place.dtype))
+            elif place.kind == "reference":
+                content = _as_words(part)
+                words[place.row + ADDRESS] = end * WORD_BYTES
+                words[place.row + SHAPE : place.row + SHAPE + part.ndim] = part.shape
+                pointers.append(place.row + ADDRESS)
+                contents.append(content)
+                end += len(content)
+                if spare:
+                    words[place.row + SPARE] = end * WORD_BYTES
+                    pointers.append(place.row + SPARE)
+                    contents.append(np.zeros_like(content))
+                    end += len(content)
+        self._first = np.concatenate([words, *contents, np.zeros(-end % (LINE_BYTES // WORD_BYTES), np.int64)])
+        self._pointers = np.array(pointers, np.int64)
+        self._streams = [place.row for place in self._leaves if place.kind == "address"]
+
+    def _stream(self) -> Place:
+        return self._taken("address", 1)
+
+    def _array(self, array: NDArray[Any]) -> Place:
+        if array.dtype.hasobject or array.dtype.names:
+            raise TypeError(f"arrays of a state must hold numbers; received one of {array.dtype}.")
+        return self._taken("reference", SHAPE + array.ndim, array.dtype.name, array.ndim)
+
+    def _number(self, number: Any) -> Place:
+        dtype = np.asarray(number).dtype.name
+        return self._taken("number", _words_of(dtype), dtype)
+
+    @property
+    def words(self) -> int:
+        """Number of words of a game, with the elements of its arrays."""
+        return len(self._first)
+
+    def games(self, number: int, streams: tuple[int, ...]) -> NDArray[np.int64]:
+        """Return games before their first round, shape `(number, words)`; they draw from streams at these addresses."""
+        block = empty_words(number, len(self._first))
+        self.begin(block, streams)
+        return block
+
+    def begin(self, block: NDArray[np.int64], streams: tuple[int, ...]) -> None:
+        """Write games before their first round into a block."""
+        block[...] = self._first
+        starts = block.ctypes.data + block.strides[0] * np.arange(len(block))
+        block[:, self._pointers] += starts[:, np.newaxis]
+        block[:, self._streams] = streams
+
+    def read(self, game: NDArray[np.int64], form: Any = None, others: tuple[NDArray[Any], ...] = ()) -> Any:
+        """Return the parts of a game; its arrays are views, or one of `others` that are elsewhere."""
+        form = form or self.form
+        if isinstance(form, Parts):
+            parts = [self.read(game, inner, others) for inner in form.inner]
+            return form.kind(*parts) if form.kind else tuple(parts)
+        if form.kind == "address":
+            return None
+        if form.kind == "number":
+            return game[form.row : form.row + _words_of(form.dtype)].view(form.dtype)[0].item()
+        address = int(game[form.row + ADDRESS])
+        for other in others:
+            if other.ctypes.data == address and other.dtype == form.dtype:
+                return other
+        shape = tuple(game[form.row + SHAPE : form.row + SHAPE + form.size])
+        return np.ndarray(shape, form.dtype, game, address - game.ctypes.data)
+
+    def arrays(self, block: NDArray[np.int64], place: Place) -> NDArray[Any]:
+        """Return one array of all games in a block, a view of shape `(games, ...)`."""
+        shape = tuple(self._first[place.row + SHAPE : place.row + SHAPE + place.size])
+        inner = np.empty(shape, place.dtype).strides
+        start = int(self._first[place.row + ADDRESS])
+        return np.ndarray((len(block), *shape), place.dtype, block, start, (block.strides[0], *inner))
+
+    def used(self, game: NDArray[np.int64], arrays: Iterable[NDArray[Any]]) -> tuple[NDArray[Any], ...]:
+        """Return those arrays at which something of a game is."""
+        addresses = {int(game[place.row + ADDRESS]) for place in self._leaves if place.kind == "reference"}
+        return tuple(array for array in arrays if array.ctypes.data in addresses)
+
+    def replace(self, game: NDArray[np.int64], value: Any, form: Any) -> list[NDArray[Any]]:
+        """Write a part that has this form; return new arrays that it is in now, which must stay alive.
+
+        Raises:
+            TypeError: If an array has another type than in the example.
+        """
+        kept = []
+        for place, part in zip(leaves(form), _values(value), strict=True):
+            if place.kind == "number":
+                game[place.row : place.row + _words_of(place.dtype)] = _as_words(np.array(part, place.dtype))
+            elif part.ctypes.data != game[place.row + ADDRESS] or part.shape != tuple(
+                game[place.row + SHAPE : place.row + SHAPE + place.size]
+            ):
+                if part.dtype != place.dtype or part.ndim != place.size:
+                    raise TypeError("with_graph must return arrays of the types of initial_state, and as many axes.")
+                # As much again behind it is spare.
+                array = np.empty((2, *part.shape), place.dtype)
+                array[0] = part
+                game[place.row + ADDRESS] = array[0].ctypes.data
+                game[place.row + SPARE] = array[1].ctypes.data if self._spare else 0
+                game[place.row + SHAPE : place.row + SHAPE + place.size] = part.shape
+                kept.append(array[0])
+        return kept
 
 
 def empty_words(*shape: int) -> NDArray[np.int64]:
@@ -128,8 +252,9 @@ def empty_words(*shape: int) -> NDArray[np.int64]:
 
 
 @functools.cache
-def _leaves(form: Any) -> tuple[Place, ...]:
-    return (form,) if isinstance(form, Place) else tuple(leaf for inner in form.inner for leaf in _leaves(inner))
+def leaves(form: Any) -> tuple[Place, ...]:
+    """Return the places in a form, in order."""
+    return (form,) if isinstance(form, Place) else tuple(leaf for inner in form.inner for leaf in leaves(inner))
 
 
 def _values(value: Any) -> Iterator[Any]:
@@ -138,3 +263,23 @@ def _values(value: Any) -> Iterator[Any]:
             yield from _values(inner)
     else:
         yield value
+
+
+def _column(place: Place, part: Any) -> Any:
+    """Return the words of a part of one of many games."""
+    if place.kind == "stream":
+        return _Stream.from_address(stream_address(part))[:]
+    if place.kind == "slot":
+        return -1, 0
+    return np.atleast_1d(np.asarray(part, place.dtype)).view(np.int64)
+
+
+def _words_of(dtype: str) -> int:
+    return -(-np.dtype(dtype).itemsize // WORD_BYTES)
+
+
+def _as_words(array: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the elements of an array in C's order, filled up to whole words at whose multiples another may begin."""
+    content = array.tobytes()
+    whole = ALIGNED if array.ndim else 1
+    return np.frombuffer(content + bytes(-len(content) % (WORD_BYTES * whole)), np.int64)

@@ -7,20 +7,23 @@
 
 import functools
 import hashlib
-import math
 from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba.core import types
+from numba.core import cgutils, types
 from numba.extending import intrinsic
 from numba.np import arrayobj, numpy_support
 
-from dp_bandit_envs.compiling.intrinsics import WORD, StreamType
-from dp_bandit_envs.compiling.lanes import Lane, Slot
-from dp_bandit_envs.compiling.layout import Parts, Place
+from dp_bandit_envs.compiling.intrinsics import WORD, StreamType, local_stream, put_stream_back
+from dp_bandit_envs.compiling.lane_types import Lane, Slot
+from dp_bandit_envs.compiling.layout import SHAPE, SPARE, Parts, Place
 
-DTYPES = {"float64": types.float64, "int64": types.int64}
+OTHER_SHAPE = "update returned an array of another shape; let initial_state make it as large as it will become."
+
+
+def _dtype(place: Place) -> Any:
+    return numpy_support.from_dtype(np.dtype(place.dtype))
 
 
 def _name(what: str, form: Parts) -> str:
@@ -31,12 +34,12 @@ def _name(what: str, form: Parts) -> str:
 def _type_of(form: Any) -> Any:
     if isinstance(form, Parts):
         inner = [_type_of(each) for each in form.inner]
-        return types.Tuple(inner) if form.kind is None else types.NamedTuple(inner, form.kind)
-    if form.kind == "stream":
+        return types.BaseTuple.from_types(inner, form.kind)
+    if form.kind in ("stream", "address"):
         return StreamType(form.lanes)
-    if form.kind == "ordinary":
-        return types.Array(numpy_support.from_dtype(np.dtype(form.dtype)), len(form.shape), "C")
-    dtype = DTYPES[form.dtype]
+    dtype = _dtype(form)
+    if form.kind == "reference":
+        return types.Array(dtype, form.size, "C")
     if form.kind == "slot":
         return Slot(dtype, form.size, form.lanes)
     return dtype if form.kind == "number" else Lane(dtype, form.size, form.lanes, form.same)
@@ -46,20 +49,53 @@ def _pointer(builder: Any, base: Any, place: Place, lane: Any) -> Any:
     return builder.gep(base, [builder.add(WORD(place.row * place.lanes), lane)], inbounds=True)
 
 
-def _ordinary(context: Any, builder: Any, kind: Any, pointer: Any, shape: tuple[int, ...]) -> Any:
-    """Return an array that is in memory at a pointer."""
+def _array_at(context: Any, builder: Any, kind: Any, words: Any) -> Any:
+    """Return an array whose address and shape are in these words."""
     array = context.make_array(kind)(context, builder)
-    itemsize = context.get_abi_sizeof(context.get_data_type(kind.dtype))
-    strides = (itemsize * math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
+    shape = [builder.load(builder.gep(words, [WORD(SHAPE + axis)], inbounds=True)) for axis in range(kind.ndim)]
+    itemsize = WORD(context.get_abi_sizeof(context.get_data_type(kind.dtype)))
+    strides = [itemsize]
+    for size in shape[:0:-1]:
+        strides.insert(0, builder.mul(strides[0], size))
     arrayobj.populate_array(
         array,
-        data=builder.bitcast(pointer, array.data.type),
-        shape=list(map(WORD, shape)),
-        strides=list(map(WORD, strides)),
-        itemsize=WORD(itemsize),
+        data=builder.inttoptr(builder.load(words), array.data.type),
+        shape=shape,
+        strides=strides[: kind.ndim],
+        itemsize=itemsize,
         meminfo=None,
     )
     return array._getvalue()
+
+
+def _put_back(context: Any, builder: Any, moved: list[tuple[Any, Any, Any]]) -> None:
+    """Copy arrays that are new, or have changed places, to where they belong, all to spare memory first.
+
+    `moved` has, for each array, its words, its type and what it is now.
+    """
+    new = []
+    for words, kind, value in moved:
+        array = context.make_array(kind)(context, builder, value)
+        home = builder.load(words)
+        there = builder.icmp_unsigned("!=", builder.ptrtoint(array.data, WORD), home)
+        for axis, size in enumerate(cgutils.unpack_tuple(builder, array.shape)):
+            known = builder.load(builder.gep(words, [WORD(SHAPE + axis)], inbounds=True))
+            with cgutils.if_unlikely(builder, builder.icmp_signed("!=", size, known)):
+                context.call_conv.return_user_exc(builder, ValueError, (OTHER_SHAPE,))
+        spare = builder.load(builder.gep(words, [WORD(SPARE)], inbounds=True))
+        bytes_ = builder.mul(array.itemsize, array.nitems)
+        with cgutils.if_unlikely(builder, there):
+            with cgutils.if_unlikely(builder, builder.icmp_unsigned("==", spare, WORD(0))):
+                context.call_conv.return_user_exc(builder, ValueError, (OTHER_SHAPE,))
+            cgutils.raw_memcpy(builder, _bytes_at(builder, spare), array.data, bytes_, 1)
+        new.append((there, home, spare, bytes_))
+    for there, home, spare, bytes_ in new:
+        with cgutils.if_unlikely(builder, there):
+            cgutils.raw_memcpy(builder, _bytes_at(builder, home), _bytes_at(builder, spare), bytes_, 1)
+
+
+def _bytes_at(builder: Any, address: Any) -> Any:
+    return builder.inttoptr(address, cgutils.voidptr_t)
 
 
 @functools.cache
@@ -76,11 +112,15 @@ def reader(form: Parts) -> Any:
                 if isinstance(part, Parts):
                     return context.make_tuple(builder, kind, list(map(made, part.inner, kind.types)))
                 pointer = _pointer(builder, base, part, arguments[1])
-                if part.kind == "ordinary":
-                    return _ordinary(context, builder, kind, pointer, part.shape)
-                if part.kind != "number":
-                    return pointer
-                return builder.load(builder.bitcast(pointer, ir.PointerType(context.get_value_type(kind))))
+                if part.kind == "reference":
+                    return _array_at(context, builder, kind, pointer)
+                if part.kind == "address":
+                    return local_stream(builder, builder.load(pointer))
+                if part.kind == "number":
+                    return context.unpack_value(
+                        builder, kind, builder.bitcast(pointer, ir.PointerType(context.get_data_type(kind)))
+                    )
+                return pointer
 
             return made(form, returned)
 
@@ -92,23 +132,32 @@ def reader(form: Parts) -> Any:
 
 @functools.cache
 def writer(form: Parts) -> Any:
-    """Return a function of machine code, `keep(block, lane, value)`, that stores the numbers of a nested tuple."""
+    """Return a function of machine code, `keep(block, lane, value)`, that stores a nested tuple."""
 
     def keep(typing_context, block, lane, value):
         def generate(context, builder, signature, arguments):
             base = context.make_array(block)(context, builder, arguments[0]).data
+            moved = []
 
             def store(part, kind, number):
                 if isinstance(part, Parts):
                     for place, inner in enumerate(part.inner):
                         store(inner, kind.types[place], builder.extract_value(number, place))
+                    return
+                pointer = _pointer(builder, base, part, arguments[1])
+                if part.kind == "reference":
+                    moved.append((pointer, kind, number))
+                elif part.kind == "address":
+                    put_stream_back(builder, builder.load(pointer), number)
                 elif part.kind == "number":
-                    dtype = DTYPES[part.dtype]
-                    pointer = _pointer(builder, base, part, arguments[1])
+                    dtype = _dtype(part)
                     number = context.cast(builder, number, kind, dtype)
-                    builder.store(number, builder.bitcast(pointer, ir.PointerType(context.get_value_type(dtype))))
+                    context.pack_value(
+                        builder, dtype, number, builder.bitcast(pointer, ir.PointerType(context.get_data_type(dtype)))
+                    )
 
             store(form, value, arguments[2])
+            _put_back(context, builder, moved)
             return context.get_dummy_value()
 
         return types.void(block, types.intp, value), generate

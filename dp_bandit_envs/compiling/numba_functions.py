@@ -40,8 +40,9 @@ WITHIN: dict[str, Any] = {"pipeline_class": ForInlining, "forceinline": True, "e
 BUILT_IN: dict[Any, Any] = {
     arithmetic.power_of_two: intrinsics.power_of_two,
     arithmetic.parted: intrinsics.parted,
-    built_in.streams_at: intrinsics.streams_at,
-    built_in.plain_tuple: intrinsics.plain_tuple,
+    built_in.stream_at: intrinsics.stream_at,
+    built_in.put_back: intrinsics.put_back,
+    built_in.read_only: intrinsics.read_only,
     built_in.call_at: intrinsics.call_at,
 }
 """The functions that need the bits of a double or addresses, with what replaces them in machine code."""

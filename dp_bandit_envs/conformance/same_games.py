@@ -8,7 +8,7 @@ from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.conformance.rules import must_not_fail, require
 from dp_bandit_envs.conformance.trial_games import made
 from dp_bandit_envs.simulation import play, simulate
-from dp_bandit_envs.simulation.small_jobs import always_compiled
+from dp_bandit_envs.simulation.simulation import always_compiled
 
 COMPILED = "a FunctionalAgent"
 """What is made of functions that Numba compiles, and must not fall back to `play`."""

@@ -15,8 +15,7 @@ from dp_bandit_envs.experiments.results_archive import Archive, joined
 from dp_bandit_envs.experiments.results_folder import RESULTS, ResultsFolder
 from dp_bandit_envs.experiments.secret_run import alone
 from dp_bandit_envs.simulation.outcomes import Table
-from dp_bandit_envs.simulation.prepared import Prepared, prepare
-from dp_bandit_envs.simulation.small_jobs import is_few, jobs_for, placed, smaller_than_compiling
+from dp_bandit_envs.simulation.simulation import Prepared, is_few, jobs_for, placed, prepare, smaller_than_compiling
 from dp_bandit_envs.simulation.spreading import spread
 from dp_bandit_envs.simulation.tasks import Column, Task
 

@@ -20,8 +20,8 @@ from dp_bandit_envs.experiments.results_folder import DESCRIBED, MADE_BY
 from dp_bandit_envs.experiments.specs import AlgorithmSpec, GameSpec
 from dp_bandit_envs.local_key import private_digest
 from dp_bandit_envs.protocols import FloatArray, IntArray
-from dp_bandit_envs.simulation.players import named_players
 from dp_bandit_envs.simulation.provenance import foreign_code, made_by
+from dp_bandit_envs.simulation.simulation import named_players
 
 FORMAT = 3
 """The format version of results folders."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from dp_bandit_envs.errors import ClusterError, ResultsError
 from dp_bandit_envs.experiments.results_folder import CHUNKS, ResultsFolder
-from dp_bandit_envs.simulation.prepared import SECRET
+from dp_bandit_envs.simulation.simulation import SECRET
 
 
 @contextlib.contextmanager

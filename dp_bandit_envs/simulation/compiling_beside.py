@@ -17,7 +17,7 @@ from typing import Any
 from dp_bandit_envs.compiling.background import Stopped, never
 from dp_bandit_envs.compiling.loading import MissingCodeError, only_from_disk
 from dp_bandit_envs.optional import installed
-from dp_bandit_envs.simulation.lane_trials import LaneTrials
+from dp_bandit_envs.simulation.lanes import LaneTrials
 from dp_bandit_envs.simulation.tasks import Terms, Work
 from dp_bandit_envs.simulation.trials import CompiledTrials
 

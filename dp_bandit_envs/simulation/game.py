@@ -1,6 +1,10 @@
 """Plays one game in ordinary Python: reset, then select, step and update until the end."""
 
+import contextlib
 import dataclasses
+import inspect
+import threading
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import gymnasium as gym
@@ -11,16 +15,141 @@ from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.algorithms.games_it_plays import HIDDEN, hides_gains, needs_all
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.point_env import PointEnv
-from dp_bandit_envs.errors import WrongGameError, WrongTypeError
+from dp_bandit_envs.errors import StepOutsideGameError, WrongGameError, WrongTypeError
 from dp_bandit_envs.metrics.regrets import external_regret, policy_regret, pseudo_regret
-from dp_bandit_envs.privacy.announced import current
+from dp_bandit_envs.privacy.announced import announced, current
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+from dp_bandit_envs.privacy.mechanism import noise_of
 from dp_bandit_envs.protocols import Agent, Environment, FloatArray, IntArray, PointAgent, plays_points
-from dp_bandit_envs.seeding import Seed, chosen_seed, drawn_seed, warn_of_known_seed
-from dp_bandit_envs.simulation.agent_methods import check_methods, note_missing_key
-from dp_bandit_envs.simulation.beginning import begin
-from dp_bandit_envs.simulation.one_game import in_one_game
+from dp_bandit_envs.seeding import AGENT, FORKS, Seed, checked_seed, chosen_seed, drawn_seed, stream, warn_of_known_seed
 from dp_bandit_envs.written_values import name_of
+
+
+def check_methods(agent: Any, *, points: bool) -> None:
+    """Raise a TypeError that names the missing methods, or the one that cannot be called as `play` calls it.
+
+    Args:
+        agent: The agent.
+        points: Whether it plays points instead of arms.
+    """
+    size, action = ("dimension", "point") if points else ("n_arms", "arm")
+    calls = {"begin": f"{size}=, horizon=, rng=", f"select_{action}": "", "update": f"{action}, observation"}
+    first, select, last = calls
+    needed = f"agent must be an object with the methods {first}, {select} and {last}"
+    if inspect.isclass(agent):
+        name = agent.__name__
+        raise TypeError(f"{needed}; received the class {name}. Use {name}().")
+    name = type(agent).__name__
+    absent = [method for method in calls if not callable(getattr(agent, method, None))]
+    if absent:
+        raise TypeError(f"{needed}; received {name}, which has no {' and no '.join(absent)}.")
+    for method, arguments in calls.items():
+        try:
+            signature = inspect.signature(getattr(agent, method))
+        except ValueError:  # a method written in another language
+            continue
+        try:
+            if method == "begin":
+                signature.bind(**dict.fromkeys((size, "horizon", "rng")))
+            else:
+                signature.bind(*([None, None] if method == "update" else []))
+        except TypeError as error:
+            raise TypeError(
+                f"play calls {method}({arguments}); received {name}.{method}{signature} ({error}). Use these names."
+            ) from None
+
+
+def note_missing_key(error: KeyError, observation: Mapping[str, Any]) -> None:
+    """Add to an error what an observation contains, if an agent asked it for something else."""
+    key = error.args[0] if error.args else None
+    if isinstance(key, str) and key not in observation:
+        *others, last = map(repr, observation)
+        error.add_note(f"An observation here has {', '.join(others)} and {last}; rewards and true gains are not in it.")
+
+
+_playing: dict[tuple[int, int], Any] = {}
+"""What is in a game, by its id, and by the number of forks: a fork plays on with none of its parent's."""
+_changing = threading.Lock()
+
+
+@contextlib.contextmanager
+def in_one_game(*parts: Any) -> Iterator[None]:
+    """Note that these objects are in a game within this `with` statement.
+
+    Raises:
+        StepOutsideGameError: If one of them is in another game.
+    """
+    own = {(FORKS[0], id(part)): part for part in parts}
+    with _changing:
+        taken = next((part for key, part in own.items() if key in _playing), None)
+        if taken is not None:
+            raise StepOutsideGameError(
+                f"an environment, its adversary and an agent play one game at a time; this {type(taken).__name__} is in"
+                " another one. Make new ones for each game: a function that is given must return a new object at each"
+                " call. Or play the games one after the other."
+            )
+        _playing.update(own)
+    try:
+        yield
+    finally:
+        with _changing:
+            for key in own:
+                _playing.pop(key, None)
+
+
+def begin(
+    env: Environment,
+    agent: Any,
+    *,
+    number: int,
+    seed: int | None,
+    trial: int,
+    player: str,
+    guarantees: Sequence[PrivacyGuarantee],
+) -> None:
+    """Begin a game of an agent and its environment; the first action is then the agent's to choose.
+
+    Args:
+        env: The environment with all wrappers.
+        agent: The agent.
+        number: The seed of all randomness.
+        seed: The same, or None if it was drawn from the operating system and is a secret.
+        trial: The number of the game for that seed.
+        player: Who plays, for the random streams.
+        guarantees: What a ledger may count for the game; empty where the data have none.
+
+    Raises:
+        SeedRefusedError: If a wrapper has secure draws and `seed` is not None.
+        LedgerError: If the data have a ledger, and it refuses the game.
+    """
+    secret = None if seed is not None else True
+    outer, below = current(), env.has_wrapper_attr("takes_seed")
+    given = number if not below or env.get_wrapper_attr("takes_seed") else checked_seed(seed)
+    hidden = None
+    if below and (secret or (outer is not None and outer.secret)):
+        # What is above the boundary is public, and does not see the seed of its noise.
+        given, hidden = None, given
+    beginning = announced([guarantees], secret=secret, seed=hidden)
+    see_noise = getattr(agent, "see_noise", None)
+    if see_noise is not None:
+        see_noise(noise_of(env))
+    if plays_points(env):
+        see_set = getattr(agent, "see_set", None)
+        if see_set is not None:
+            see_set(env.get_wrapper_attr("decision_set"))
+        size = {"dimension": int(env.get_wrapper_attr("decision_set").dimension)}
+    else:
+        see_features = getattr(agent, "see_features", None)
+        if see_features is not None:
+            see_features(env.get_wrapper_attr("features") if env.has_wrapper_attr("features") else None)
+        size = {"n_arms": int(env.get_wrapper_attr("n_arms"))}
+    agent.begin(
+        **size,
+        horizon=int(env.get_wrapper_attr("horizon")),
+        rng=stream(number, trial=trial, role=AGENT, player=player),
+    )
+    with beginning:
+        env.reset(seed=given, options={"trial": trial, "player": player})
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,34 +1,41 @@
-"""Plays many games one after the other in one compiled loop, around the very loop that `simulate` compiles.
+"""What many games on one table of gains show an attacker: the arms played, or what is released for given arms.
 
-An audit needs 10^6 games of a few rounds, and calling the compiled loop from Python takes longer than such a game.
+An audit needs 10^6 games of a few rounds, and one call of the compiled loop plays many of them (`loop.play_games`).
 Games of one chunk go on with the same random streams, those of the trial with the chunk's number: they are independent,
 as no random number is used twice, but only the first of them is a game that `play` and `simulate` would play.
 """
 
+import dataclasses
 import os
-from collections.abc import Callable
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
+import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
+from dp_bandit_envs.agents import FunctionalAgent
+from dp_bandit_envs.agents.functional import Functions
+from dp_bandit_envs.agents.functional_points import FunctionalPointAgent
+from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.compiling.addresses import stream_address
 from dp_bandit_envs.compiling.background import in_background
-from dp_bandit_envs.compiling.built_in import streams_at
-from dp_bandit_envs.compiling.compiled import Compiled, compile_with
-from dp_bandit_envs.compiling.keeping import kept
 from dp_bandit_envs.compiling.numba_errors import in_short
 from dp_bandit_envs.compiling.random_elsewhere import draws_elsewhere
-from dp_bandit_envs.protocols import FloatArray, IntArray
-from dp_bandit_envs.simulation.chain import NotCompilableError
-from dp_bandit_envs.simulation.entry import loop_of
-from dp_bandit_envs.simulation.plan import Plan
-from dp_bandit_envs.simulation.play_block import Nothing, Progress, Record, Rules, new_record, play_block
-from dp_bandit_envs.simulation.taping import Tape
+from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.envs.graph_env import GraphEnv
+from dp_bandit_envs.errors import WrongGameError
+from dp_bandit_envs.observations import Gains, Sums
+from dp_bandit_envs.protocols import FloatArray, IntArray, plays_points
+from dp_bandit_envs.simulation.game import play
+from dp_bandit_envs.simulation.loop import Game, NotCompilableError, bind
+from dp_bandit_envs.simulation.plan import Plan, make_plan
 
 CHUNK = 2**13
 """Games that go on with the same random streams; a number of its own, so that threads change no result."""
+WORDS_AT_ONCE = 2**17
+"""The words of the games that one call plays: a megabyte, which stays in a core's own cache."""
 
 
 class Shown(NamedTuple):
@@ -45,60 +52,177 @@ class Shown(NamedTuple):
     counts: IntArray
 
 
-def tape_of(state: Any) -> Tape:
-    """Placeholder for the function that finds the tape in an agent's state."""
+class Tape(NamedTuple):
+    """What one game shows; arrays, so that compiled code can write to them.
+
+    Attributes:
+        step: Number of arms chosen so far, `(1,)`.
+        arms: The arm of each step, `(steps,)`; one more step than releases if the last batch of rounds is not full. Or
+            the point of all steps, `(dimension,)`.
+        values: The released gains or sums after each step, `(releases, n_values)`.
+        counts: Which gains were released, or the numbers of gains in the sums, `(releases, n_values)`.
+    """
+
+    step: IntArray
+    arms: Any
+    values: FloatArray
+    counts: IntArray
+
+
+class Taped(NamedTuple):
+    """An agent's own state beside a tape."""
+
+    own: Any
+    tape: Tape
+
+
+def own_select(state: Any, rng: np.random.Generator) -> int:
+    """Placeholder for the agent's own function."""
     raise NotImplementedError
 
 
-def tape_itself(state: Any) -> Any:
-    """Return the state of an agent that is nothing but a tape."""
+def own_update(state: Any, arm: int, seen: Gains | Sums) -> Any:
+    """Placeholder for the agent's own function."""
+    raise NotImplementedError
+
+
+def select_and_note(state: Taped, rng: np.random.Generator) -> int:
+    """Let the agent choose an arm, and write it down."""
+    arm = own_select(state.own, rng)
+    tape = state.tape
+    tape.arms[tape.step[0]] = arm
+    tape.step[0] += 1
+    return arm
+
+
+def update_own(state: Taped, arm: int, seen: Gains | Sums) -> Taped:
+    """Let the agent learn."""
+    return Taped(own_update(state.own, arm, seen), state.tape)
+
+
+def own_tidy(state: Any) -> Any:
+    """Placeholder for the agent's own function."""
+    raise NotImplementedError
+
+
+def tidy_own(state: Taped) -> Taped:
+    """Let the agent tidy up."""
+    return Taped(own_tidy(state.own), state.tape)
+
+
+def select_held(state: Tape, rng: np.random.Generator) -> int:
+    """Return the arm that is to be played in this step."""
+    state.step[0] += 1
+    return int(state.arms[state.step[0] - 1])
+
+
+def select_held_point(state: Tape, point: FloatArray, rng: np.random.Generator) -> None:
+    """Play the point."""
+    state.step[0] += 1
+    for place in range(len(point)):
+        point[place] = state.arms[place]
+
+
+def note_gains(state: Tape, arm: int, seen: Gains) -> Tape:
+    """Write down the released gains."""
+    step = state.step[0] - 1
+    for each in range(len(seen.gains)):
+        state.values[step, each] = seen.gains[each]
+        state.counts[step, each] = seen.observed[each]
     return state
 
 
-def tape_beside(state: Any) -> Any:
-    """Return the tape beside an agent's own state."""
-    return state.tape
+def note_sums(state: Tape, arm: int, seen: Sums) -> Tape:
+    """Write down the released sums."""
+    step = state.step[0] - 1
+    for each in range(len(seen.sums)):
+        state.values[step, each] = seen.sums[each]
+        state.counts[step, each] = seen.counts[each]
+    return state
 
 
-def enter_many(
-    state: Any,
-    states: Any,
-    gains: FloatArray,
-    rules: Rules,
-    generators: tuple[int, ...],
-    progress: Progress,
-    record: Record,
-    memory: IntArray,
-    content: IntArray,
-    shown: Any,
-) -> None:
-    """Play one game for each row of what is shown, each from the first state. Runs only compiled.
+class TapedAgent(FunctionalAgent):
+    """Another agent, whose arms are written down; it chooses and learns by its own functions.
 
     Args:
-        state: The agent's first state, with a tape.
-        states: The first states of the mechanisms, from the innermost.
-        gains: The gains of a game, `(rounds, n_arms)`.
-        rules: See `Rules`.
-        generators: Addresses of the random streams, see `stream_address`.
-        progress: The progress before round 1.
-        record: A record without checkpoints.
-        memory: The memory of all arrays of `state`, `states` and `progress`.
-        content: What is written there before each game.
-        shown: The arrays of `Shown`; changed in place.
+        agent: The agent.
+        steps: Number of steps in which it chooses an arm.
     """
-    streams = streams_at(generators)
-    arms, values, counts = shown
-    for game in range(len(arms)):
-        for place in range(len(memory)):
-            memory[place] = content[place]
-        play_block(state, states, Nothing(), gains, rules, streams, progress, record)
-        tape = tape_of(state)
-        for step in range(arms.shape[1]):
-            arms[game, step] = tape.arms[step]
-        for step in range(values.shape[1]):
-            for each in range(values.shape[2]):
-                values[game, step, each] = tape.values[step, each]
-                counts[game, step, each] = tape.counts[step, each]
+
+    def __init__(self, agent: FunctionalAgent, steps: int) -> None:
+        self._agent, self._steps = agent, steps
+        select, update, own = agent.functions
+        self.functions = Functions(
+            bind(select_and_note, {"own_select": select}),
+            bind(update_own, {"own_update": update}),
+            None if own is None else bind(tidy_own, {"own_tidy": own}),
+        )
+
+    def initial_state(self, n_arms: int, horizon: int) -> Taped:
+        """Return the agent's own state and an empty tape."""
+        own = self._agent.initial_state(n_arms, horizon)
+        return Taped(own, _tape(np.zeros(self._steps, np.int64), 0, 0))
+
+
+class HeldGains(FunctionalAgent):
+    """Plays given arms and writes down the gains that are released.
+
+    Args:
+        arms: The arm of each step, `(steps,)`.
+        n_values: Number of values that a round can reveal.
+    """
+
+    functions = Functions(select_held, note_gains)
+
+    def __init__(self, arms: Sequence[int], n_values: int) -> None:
+        self._arms, self._n_values = np.array(arms, np.int64), n_values
+
+    def initial_state(self, n_arms: int, horizon: int) -> Tape:
+        """Return a tape on which the arms are written."""
+        return _tape(self._arms.copy(), horizon, self._n_values)
+
+
+class HeldSums(HeldGains):
+    """Plays given arms and writes down the sums that are released; arguments as for `HeldGains`."""
+
+    functions = Functions(select_held, note_sums)
+    learns_from = Sums
+
+
+class HeldPoint(FunctionalPointAgent):
+    """Plays a given point and writes down the gains that are released.
+
+    Args:
+        point: The point, `(dimension,)`.
+        n_values: Number of values that a round can reveal.
+    """
+
+    functions = Functions(select_held_point, note_gains)  # type: ignore[arg-type]
+
+    def __init__(self, point: FloatArray, n_values: int) -> None:
+        self._held, self._n_values = point, n_values
+
+    def initial_state(self, dimension: int, horizon: int) -> Tape:
+        """Return a tape with the point."""
+        return _tape(self._held.copy(), horizon, self._n_values)
+
+
+class HeldPointOnSums(HeldPoint):
+    """Plays a given point and writes down the sums that are released; arguments as for `HeldPoint`."""
+
+    functions = Functions(select_held_point, note_sums)  # type: ignore[arg-type]
+    learns_from = Sums
+
+
+class HeldPointOnPayoffs(HeldPoint):
+    """The same as `HeldPoint` where a round reveals the payoff alone."""
+
+    feedback = "payoff"
+
+
+def _tape(arms: Any, releases: int, n_values: int) -> Tape:
+    size = (releases, n_values)
+    return Tape(np.zeros(1, np.int64), arms, np.zeros(size), np.zeros(size, np.int64))
 
 
 class ManyGames:
@@ -115,20 +239,20 @@ class ManyGames:
 
     def __init__(self, plan: Plan, *, beside: bool) -> None:
         self._plan = plan
-        state, _, _ = plan.first.copy()
-        tape = tape_beside(state) if beside else state
-        self._steps, self._released = len(tape.arms), tape.values.shape
-        self._loop = _loop(tape_beside if beside else tape_itself, **plan.parts)
-        elsewhere = draws_elsewhere(self._loop.foreign, plan.owners)
+        elsewhere = draws_elsewhere(plan.foreign, plan.owners)
         if elsewhere:
             raise NotCompilableError(elsewhere)
         try:
-            in_background(lambda stopped: self.chunk(np.zeros((1, plan.n_arms)), 0, seed=0, trial=0))
+            in_background(lambda stopped: plan.compile())
         # Numba raises errors of many types here.
         except Exception as error:
-            if not self._loop.foreign:
+            if not plan.foreign:
                 raise
-            raise NotCompilableError(in_short(error, self._loop.foreign, plan.owners)) from None
+            raise NotCompilableError(in_short(error, plan.foreign, plan.owners)) from None
+        # Round 0 never comes, so nothing is recorded.
+        self._image = plan.image(np.zeros(1, np.int64))
+        state = self._image.form.inner[Game._fields.index("state")]
+        self._tape = Tape(*(state.inner[Taped._fields.index("tape")] if beside else state).inner)
 
     def play(self, gains: FloatArray, games: int, *, seed: int, first_trial: int = 0, threads: int = 0) -> Shown:
         """Play games, the chunks of which are `trials_of(games)` trials from the first one on.
@@ -143,7 +267,7 @@ class ManyGames:
         sizes = [min(CHUNK, games - start) for start in range(0, games, CHUNK)]
 
         def chunk(number: int) -> Shown:
-            return self.chunk(gains, sizes[number], seed=seed, trial=first_trial + number)
+            return self._chunk(gains, sizes[number], seed=seed, trial=first_trial + number)
 
         workers = min(threads or os.cpu_count() or 1, len(sizes))
         if workers <= 1:
@@ -153,17 +277,19 @@ class ManyGames:
                 parts = list(pool.map(chunk, range(len(sizes))))
         return Shown(*map(np.concatenate, zip(*parts, strict=True)))
 
-    def chunk(self, gains: FloatArray, games: int, *, seed: int, trial: int) -> Shown:
+    def _chunk(self, gains: FloatArray, games: int, *, seed: int, trial: int) -> Shown:
         """Play games that all use the streams of one trial, one after the other."""
-        (state, states, progress), memory, content = self._plan.first.copy_with_memory()
-        released = (games, *self._released)
-        shown = Shown(np.empty((games, self._steps), np.int16), np.empty(released), np.empty(released, np.int64))
-        # Round 0 never comes, so nothing is recorded.
-        record = new_record(np.zeros(1, np.int64), len(progress.pulls))
         streams = self._plan.streams(seed, trial)
-        generators = tuple(map(stream_address, streams))
-        self._loop(state, states, gains, self._plan.rules, generators, progress, record, memory, content, tuple(shown))
-        return shown
+        addresses = tuple(map(stream_address, streams))
+        size = max(1, min(games, WORDS_AT_ONCE // self._image.words))
+        block, parts = self._image.games(size, addresses), []
+        for start in range(0, games, size):
+            played = block[: games - start]
+            self._image.begin(played, addresses)
+            self._plan.loop(played, gains)
+            arms, values, counts = (self._image.arrays(played, place) for place in self._tape[1:])
+            parts.append(Shown(arms.astype(np.int16), values.copy(), counts.copy()))
+        return Shown(*map(np.concatenate, zip(*parts, strict=True)))
 
 
 def trials_of(games: int) -> int:
@@ -171,6 +297,118 @@ def trials_of(games: int) -> int:
     return -(-games // CHUNK)
 
 
-@kept
-def _loop(find: Callable[..., Any], **parts: Callable[..., Any]) -> Compiled:
-    return compile_with(enter_many, {"play_block": loop_of(parts), "tape_of": find})
+class ShownGames:
+    """Plays games of one size on any table of gains, and keeps what is shown.
+
+    Compiled, they are played by `ManyGames`; what cannot be compiled is played in ordinary Python, with a note.
+
+    Args:
+        env: A game of that size whose adversary draws nothing, such as one on a `GainTable`; without wrappers, payoff
+            function or points.
+        algorithm: The algorithm.
+        held: The arm of each step, `(steps,)`: one for each round, or for each batch of rounds. The agent then plays
+            no part, and what the wrappers release is kept. By default the agent plays, and its arms are kept.
+
+    Attributes:
+        note: Why the games are played in ordinary Python; "" if they are compiled.
+
+    Raises:
+        WrongGameError: If the game has points or a payoff function.
+    """
+
+    def __init__(self, env: BanditEnv, algorithm: Algorithm, *, held: Sequence[int] | None = None) -> None:
+        if plays_points(env) or env.adversary.payoff is not None:
+            raise WrongGameError("games whose arms are kept have arms and no payoff function.")
+        self.note = ""
+        self._algorithm, self._held = algorithm, held
+        self._batch = _batch(algorithm.wrap(env))
+        try:
+            self._loop: ManyGames | None = self._compiled(env)
+        except NotCompilableError as reason:
+            self._loop, self.note = None, str(reason)
+
+    def play(self, env: BanditEnv, games: int, *, seed: int, first_trial: int = 0, threads: int = 0) -> Shown:
+        """Play independent games.
+
+        Args:
+            env: A game of the same kind and size, with gains of its own.
+            games: Number of games.
+            seed: The seed of all of them.
+            first_trial: The first trial whose streams are used; they take one for each game, or fewer.
+            threads: How many threads play; 0 for as many as there are cores.
+
+        Returns:
+            The arms of each round, `(games, rounds)`, or what was released in each step.
+        """
+        if self._loop is None:
+            trials = range(first_trial, first_trial + games)
+            return self._played(env, seed, trials) if self._held is None else self._stepped(env, seed, trials)
+        shown = self._loop.play(_gains(env), games, seed=seed, first_trial=first_trial, threads=threads)
+        if self._held is None:
+            return shown._replace(arms=np.repeat(shown.arms, self._batch, axis=1)[:, : env.adversary.horizon])
+        return shown
+
+    def _compiled(self, env: BanditEnv) -> ManyGames:
+        if isinstance(env, GraphEnv):
+            raise NotCompilableError("a game on a graph is not part of the loop over games")
+        if self._held is not None:
+            return ManyGames(make_plan(_holding(env, self._algorithm, self._held), env), beside=False)
+        plan = make_plan(self._algorithm, env)
+        steps = -(-env.adversary.horizon // self._batch)
+        return ManyGames(dataclasses.replace(plan, agent=TapedAgent(plan.agent, steps)), beside=True)
+
+    def _played(self, env: BanditEnv, seed: int, trials: range) -> Shown:
+        arms = np.empty((len(trials), env.adversary.horizon), np.int16)
+        for row, trial in enumerate(trials):
+            arms[row] = play(env, self._algorithm, seed=seed, trial=trial).arms
+        nothing = np.zeros((len(trials), 0, 0))
+        return Shown(arms, nothing, nothing.astype(np.int64))
+
+    def _stepped(self, env: BanditEnv, seed: int, trials: range) -> Shown:
+        """Play the held arms by the environment's own `step`."""
+        assert self._held is not None
+        wrapped: Any = self._algorithm.wrap(env)
+        releases = int(wrapped.get_wrapper_attr("horizon"))
+        size = (len(trials), releases, int(wrapped.get_wrapper_attr("n_values")))
+        values, counts = np.zeros(size), np.zeros(size, np.int64)
+        for game, trial in enumerate(trials):
+            wrapped.reset(seed=seed, options={"trial": trial, "player": self._algorithm.player})
+            for step, arm in enumerate(self._held):
+                seen = wrapped.step(arm)[0]
+                if step < releases:
+                    values[game, step], counts[game, step] = list(seen.values())[:2]
+        return Shown(np.tile(np.array(self._held, np.int16), (len(trials), 1)), values, counts)
+
+
+def steps_of(env: BanditEnv, algorithm: Algorithm) -> int:
+    """Return the number of steps in which an algorithm's wrappers take an arm."""
+    return -(-env.adversary.horizon // _batch(algorithm.wrap(env)))
+
+
+def _holding(env: BanditEnv, algorithm: Algorithm, arms: Sequence[int]) -> Algorithm:
+    """Return an algorithm with the same wrappers and random streams that plays these arms."""
+    wrapped: Any = algorithm.wrap(env)
+    sums = getattr(wrapped, "releases_sums", False)
+    n_values = int(wrapped.get_wrapper_attr("n_values"))
+    return Algorithm(
+        algorithm.name,
+        lambda: (HeldSums if sums else HeldGains)(arms, n_values),
+        wrapping=algorithm.wrapping,
+        player=algorithm.player,
+    )
+
+
+def _gains(env: BanditEnv) -> FloatArray:
+    gains: FloatArray = np.empty((env.adversary.horizon, env.adversary.n_arms))
+    env.adversary.begin(np.random.default_rng(0))
+    env.adversary.fill(gains)
+    return gains
+
+
+def _batch(layer: Any) -> int:
+    """Return the number of rounds in a step above all wrappers."""
+    batch = 1
+    while isinstance(layer, gym.Wrapper):
+        batch *= int(getattr(layer, "batch_size", 1))
+        layer = layer.env
+    return batch

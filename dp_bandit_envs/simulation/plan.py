@@ -15,8 +15,11 @@ from gymnasium.wrappers import OrderEnforcing, PassiveEnvChecker
 from dp_bandit_envs.agents import FunctionalAgent
 from dp_bandit_envs.agents.functional_points import FunctionalPointAgent
 from dp_bandit_envs.algorithms import Algorithm
-from dp_bandit_envs.compiling.compiled import obstacle
-from dp_bandit_envs.compiling.keeping import kept
+from dp_bandit_envs.compiling.compiled import Compiled, compile_with, obstacle
+from dp_bandit_envs.compiling.fingerprint import is_ours
+from dp_bandit_envs.compiling.keeping import reached
+from dp_bandit_envs.compiling.layout import Image, Parts
+from dp_bandit_envs.compiling.numba_errors import in_short
 from dp_bandit_envs.decisions import DecisionSet
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.experts_env import ExpertsEnv
@@ -25,14 +28,28 @@ from dp_bandit_envs.envs.point_env import PointEnv
 from dp_bandit_envs.observations import Sums
 from dp_bandit_envs.privacy.mechanism import Below, Mechanism, noise_label, noise_of
 from dp_bandit_envs.privacy.values import Values
-from dp_bandit_envs.protocols import Environment
+from dp_bandit_envs.protocols import Environment, IntArray
 from dp_bandit_envs.seeding import AGENT, FIRST_WRAPPER, stream
-from dp_bandit_envs.simulation import payoffs, play_block
-from dp_bandit_envs.simulation.chain import NotCompilableError, stages
-from dp_bandit_envs.simulation.entry import Entry
-from dp_bandit_envs.simulation.first_state import FirstState
-from dp_bandit_envs.simulation.play_block import Progress, Rules, new_progress
-from dp_bandit_envs.specialise import specialise
+from dp_bandit_envs.simulation.loop import (
+    Game,
+    NotCompilableError,
+    Nothing,
+    Points,
+    Progress,
+    RefusedByNumbaError,
+    Rows,
+    Rules,
+    bind,
+    compilable_payoff,
+    new_history,
+    new_progress,
+    new_record,
+    pay_by_payoff,
+    play_games,
+    reveal_payoffs,
+    stages,
+    tidied_at_times,
+)
 from dp_bandit_envs.wrappers import PrivacyBoundary
 
 KINDS = {"graph": GraphEnv, "all": ExpertsEnv, "vector": PointEnv, "arm": BanditEnv}
@@ -59,7 +76,7 @@ class Plan:
         steps: The horizon as the agent sees it.
         rules: The constants of a game.
         mechanisms: The wrappers' mechanisms, from the innermost, each with the description of its input.
-        feedback: What a round reveals, a key of `chain.FEEDBACK`.
+        feedback: What a round reveals, a key of `loop.FEEDBACK`.
         payoff: The adversary's payoff function, if it has one.
         decision_set: The set whose points are played, if actions are points.
     """
@@ -76,12 +93,26 @@ class Plan:
     decision_set: DecisionSet | None = None
 
     @functools.cached_property
-    def first(self) -> FirstState[tuple[Any, tuple[Any, ...], Progress]]:
-        """The first states of the agent and of the mechanisms, and the progress before round 1."""
+    def first(self) -> tuple[Any, tuple[Any, ...], Progress]:
+        """The first states of the agent and of the mechanisms, and the progress before round 1; nobody writes to it."""
         # Of copies, so that no question asked later sees what a mechanism kept.
         states = tuple(copy.deepcopy(mechanism).new_state(below) for mechanism, below in self.mechanisms)
         progress = new_progress(self.n_arms if self.decision_set is None else 1, self.n_values)
-        return FirstState((self.agent.initial_state(self.n_arms, self.steps), states, progress))
+        return self.agent.initial_state(self.n_arms, self.steps), states, progress
+
+    def image(self, checkpoints: IntArray) -> Image:
+        """Return what a single game begins with, a `Game` in words, with a record for these checkpoints."""
+        state, states, progress = self.first
+        world: Any = Nothing()
+        if self.decision_set is not None:
+            world = Points(np.zeros(self.n_arms), *map(float, self.decision_set.payoffs))
+        elif self.feedback == "graph":
+            world = Rows(np.zeros(0, np.int64), np.zeros(0, np.int64))
+        if self.payoff is not None:
+            progress = progress._replace(history=new_history(self.rules.memory, checkpoints, self.n_arms))
+        record = new_record(checkpoints, len(progress.pulls))
+        game = Game(state, states, world, self.rules, self.streams(0, 0), progress, record)
+        return Image(game, spare=bool(self.foreign))
 
     def streams(self, seed: int, trial: int) -> tuple[np.random.Generator, ...]:
         """Return the random streams of one game: the agent's, and those of the mechanisms."""
@@ -103,9 +134,26 @@ class Plan:
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
 
     @functools.cached_property
-    def block(self) -> Entry:
-        """The compiled loop."""
-        return _block(**self.parts)
+    def loop(self) -> Compiled:
+        """`play_games` for this algorithm; takes the words of games and the gains."""
+        # Functions of somebody else's may use other values at the next call.
+        make = _loop if self.foreign else _kept_loop
+        return make(self.image(np.ones(1, np.int64)).form, tuple(self.parts.items()))
+
+    def compile(self) -> None:
+        """Compile the loop, or load it from disk."""
+        image = self.image(np.ones(1, np.int64))
+        self.loop(np.empty((0, image.words), np.int64), np.empty((0, self.n_arms)))
+
+    @functools.cached_property
+    def foreign(self) -> list[Callable[..., Any]]:
+        """The functions in the loop that are not of this package."""
+        found: set[Callable[..., Any]] = set()
+        for part in self.parts.values():
+            reached(part, {}, found)
+        return sorted(
+            (part for part in found if not is_ours(part)), key=lambda part: (part.__name__, part.__qualname__)
+        )
 
     @property
     def owners(self) -> dict[Any, str]:
@@ -124,13 +172,17 @@ class Plan:
     def parts_that(self, *, raising: bool) -> dict[str, Callable[..., Any]]:
         """Return `parts`; if they do not raise, what breaks a rule is counted in the last of the mechanisms' states."""
         parts = stages(self.mechanisms, feedback=self.feedback, values=self._values, raising=raising)
-        parts = payoffs.with_payoff(parts, self.payoff, shown=self.feedback != "arm" and self.rules.observe_charge)
-        parts["choose"] = specialise(parts["choose"], "select", self.agent.functions.select)
+        if self.payoff is not None:
+            parts["pay"] = bind(pay_by_payoff, {"payoff": self.payoff})
+            if self.feedback != "arm" and self.rules.observe_charge:
+                parts["reveal"] = bind(reveal_payoffs, {"reveal": parts["reveal"]})
+        playing = {"select": self.agent.functions.select}
         if self.decision_set is not None:
-            parts["choose"] = specialise(parts["choose"], "contains", self.decision_set.contains)
+            playing["contains"] = self.decision_set.contains
+        parts["choose"] = bind(parts["choose"], playing)
         parts["update"], tidy = self.agent.functions.update, self.agent.functions.tidy
         if tidy is not None:
-            parts["tidied"] = specialise(play_block.tidied_at_times, "tidy", tidy)
+            parts["tidied"] = bind(tidied_at_times, {"tidy": tidy})
         return parts
 
     @property
@@ -168,7 +220,7 @@ def make_plan(algorithm: Algorithm, env: Environment) -> Plan:
     if any(getattr(kind, method) is not getattr(base, method) for method in PLAIN[base]):
         raise NotCompilableError(f"{kind.__name__} has a begin or update of its own, or chooses its own way")
     assert isinstance(game, BanditEnv)
-    payoff = payoffs.compilable(game.adversary)
+    payoff = compilable_payoff(game.adversary)
     if isinstance(payoff, str):
         raise NotCompilableError(payoff)
     wrapped = algorithm.wrap(env)
@@ -185,7 +237,7 @@ def make_plan(algorithm: Algorithm, env: Environment) -> Plan:
     if see_features is not None:
         see_features(game.adversary.features)
     batches = [mechanism.batch_size for mechanism, _ in mechanisms]
-    return Plan(
+    plan = Plan(
         agent=agent,
         player=algorithm.player,
         n_arms=game.adversary.n_arms,
@@ -197,11 +249,22 @@ def make_plan(algorithm: Algorithm, env: Environment) -> Plan:
         payoff=payoff,
         decision_set=decision_set,
     )
+    try:
+        plan.image(np.ones(1, np.int64))
+    except TypeError as error:
+        raise RefusedByNumbaError(in_short(error, plan.foreign, plan.owners)) from None
+    return plan
 
 
-@kept
-def _block(**parts: Callable[..., Any]) -> Entry:
-    return Entry(parts)
+def _loop(form: Parts, parts: tuple[tuple[str, Callable[..., Any]], ...]) -> Compiled:
+    from dp_bandit_envs.compiling.layout_code import reader, writer
+
+    kept = Parts(None, tuple(form.inner[Game._fields.index(part)] for part in ("state", "streams")))
+    words: dict[str, Any] = {"game_at": reader(form), "store": writer(kept)}
+    return compile_with(bind(play_games, {**words, **dict(parts)}), {})
+
+
+_kept_loop = functools.lru_cache(maxsize=256)(_loop)
 
 
 def _mechanisms(env: Environment) -> tuple[tuple[Mechanism, Below], ...]:

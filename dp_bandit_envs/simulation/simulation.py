@@ -1,21 +1,432 @@
 """Simulates many games: compiled if all parts can be compiled and it takes no longer, otherwise with `play`."""
 
-from collections.abc import Callable, Iterable, Mapping
+import contextlib
+import dataclasses
+import functools
+import inspect
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
+import gymnasium as gym
+import numpy as np
+
 from dp_bandit_envs import checks
-from dp_bandit_envs.compiling.announcing import announced
-from dp_bandit_envs.errors import ClusterError
-from dp_bandit_envs.protocols import Environment
-from dp_bandit_envs.seeding import Seed, warn_of_known_seed
-from dp_bandit_envs.simulation.outcomes import Simulation
-from dp_bandit_envs.simulation.players import Algorithms
-from dp_bandit_envs.simulation.prepared import SECRET, prepare
-from dp_bandit_envs.simulation.small_jobs import jobs_for, placed, smaller_than_compiling
+from dp_bandit_envs.adversaries import Adversary
+from dp_bandit_envs.algorithms import Algorithm, calibrate_in, make_algorithm
+from dp_bandit_envs.compiling.announcing import announced, say_once
+from dp_bandit_envs.compiling.background import Stopped, in_background
+from dp_bandit_envs.compiling.compiled import missing
+from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.errors import ClusterError, SeedRefusedError, UnprotectedGameError, WrongTypeError
+from dp_bandit_envs.protocols import AgentFactory, Environment, IntArray
+from dp_bandit_envs.seeding import Seed, chosen_seed, drawn_seed, warn_of_known_seed
+from dp_bandit_envs.simulation.compiling_beside import missing_in, of_plans
+from dp_bandit_envs.simulation.game import to_count
+from dp_bandit_envs.simulation.lanes import LEAST_TRIALS, LaneTrials, carries
+from dp_bandit_envs.simulation.loop import NotCompilableError, RefusedByNumbaError
+from dp_bandit_envs.simulation.outcomes import Engine, Outcome, Simulation, Table
+from dp_bandit_envs.simulation.plan import Plan, make_plan
+from dp_bandit_envs.simulation.repeatable import check_repeatable
 from dp_bandit_envs.simulation.spreading import spread
+from dp_bandit_envs.simulation.tasks import Task, Terms, Work
+from dp_bandit_envs.simulation.trials import TOO_FEW_ROUNDS, CompiledTrials, PlayedTrials, check_compiles
+from dp_bandit_envs.written_arguments import read_call
 
 if TYPE_CHECKING:
     from distributed import Client
+
+
+SPACINGS = ("linear", "log")
+
+
+def spaced(horizon: int, number: int = 100, spacing: str = "linear") -> IntArray:
+    """Return about `number` rounds up to and including the horizon.
+
+    Args:
+        horizon: Number of rounds T.
+        number: How many to space; duplicates are dropped.
+        spacing: `"linear"` or `"log"` (from round 1).
+    """
+    number = checks.integer("number of checkpoints", number, at_least=1)
+    checks.one_of("spacing", spacing, SPACINGS)
+    if spacing == "linear":
+        rounds = np.arange(1, number + 1) * horizon // number
+    else:
+        rounds = np.round(np.geomspace(1, horizon, number)).astype(np.int64)
+    return checked([*rounds[rounds >= 1].tolist(), horizon], horizon)
+
+
+def checked(checkpoints: Sequence[int] | IntArray, horizon: int) -> IntArray:
+    """Return checkpoints in ascending order, without duplicates and ending with the horizon, or raise."""
+    rounds = np.unique(np.array([checks.integer("checkpoint", t, at_least=1) for t in checkpoints], np.int64))
+    if rounds.size and rounds[-1] > horizon:
+        raise ValueError(f"checkpoints must be at most the horizon, {horizon}; received {rounds[-1]}.")
+    if not rounds.size or rounds[-1] != horizon:
+        rounds = np.append(rounds, horizon)
+    return rounds
+
+
+Algorithms = Sequence[str | Algorithm] | Mapping[str, Algorithm | AgentFactory]
+
+
+def refuse_shared_noise(players: Mapping[str, Algorithm]) -> None:
+    """Refuse two algorithms with the same random streams, whose noise would cancel in a difference."""
+    names: dict[str, str] = {}
+    for name, player in players.items():
+        if player.player in names:
+            raise UnprotectedGameError(
+                f"algorithms on data with a ledger must have noise of their own; {names[player.player]!r} and {name!r}"
+                " have the same. Play one of them, or give them other parameters. Nothing was played."
+            )
+        names[player.player] = name
+
+
+def refuse_secure(env: Environment) -> None:
+    """Raise if a privacy wrapper takes no seed."""
+    if env.has_wrapper_attr("takes_seed") and not env.get_wrapper_attr("takes_seed"):
+        raise SeedRefusedError(
+            f"{type(env).__name__} has draws='secure', which simulate does not play: its trials and its compiled loop"
+            " draw from generators with a seed. Use play(env, agent, seed=None), or draws='fast'."
+        )
+
+
+def at_equal_guarantee(algorithms: Algorithms, target: tuple[float, float], game: BanditEnv) -> list[str | Algorithm]:
+    """Return each named algorithm with the parameter at which its guarantee in this game meets (epsilon, delta)."""
+    names = [algorithms] if isinstance(algorithms, str) else list(algorithms)
+    if isinstance(algorithms, Mapping) or not all(isinstance(name, str) for name in names):
+        raise WrongTypeError(
+            "algorithms must be names where at_guarantee is given; received others. Calibrate an algorithm of your own"
+            " and leave at_guarantee out, or register it."
+        )
+    calibrated: list[str | Algorithm] = []
+    for text in map(str, names):
+        name, parameters = read_call(text)
+        one = calibrate_in(name, target, game, **parameters)
+        calibrated.append(dataclasses.replace(one, name=text) if parameters else one)
+    return calibrated
+
+
+def named_players(algorithms: Algorithms) -> dict[str, Algorithm]:
+    """Return algorithms by name, from any form that `simulate` accepts; their names must differ."""
+    if isinstance(algorithms, (str, Algorithm)):
+        algorithms = [algorithms]
+    if not isinstance(algorithms, Iterable):
+        raise WrongTypeError(
+            f"algorithms must be names, Algorithms, or a mapping to agents; received a {type(algorithms).__name__}."
+        )
+    players: dict[str, Algorithm] = {}
+    for entry in algorithms.items() if isinstance(algorithms, Mapping) else ((None, one) for one in algorithms):
+        player = _player(*entry)
+        if player.name in players:
+            raise ValueError(
+                f"algorithms must have different names; received {player.name!r} twice."
+                " Use make_algorithm(..., label='another name') for two settings of one algorithm."
+            )
+        players[player.name] = player
+    if not players:
+        raise ValueError("algorithms must name at least one; received none.")
+    return players
+
+
+def _player(name: str | None, given: Any) -> Algorithm:
+    if isinstance(given, str):
+        known, parameters = read_call(given)
+        given = make_algorithm(known, **parameters, **({"label": given} if parameters else {}))
+    if isinstance(given, Algorithm):
+        return given if name is None else dataclasses.replace(given, name=name)
+    if name is not None and callable(given):
+        return Algorithm(name, given)
+    raise TypeError(
+        "an algorithm must be a name, an Algorithm, or an agent's class in a mapping {'name': MyAgent}; received"
+        f" {given.__name__ if inspect.isclass(given) else given!r}."
+    )
+
+
+Checkpoints = Iterable[int] | int | str | None
+SECRET = (
+    "a secret seed must stay on this machine; a cluster may write to its disks what it is sent. Play without the"
+    " cluster, or give a seed."
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Prepared:
+    """A simulation of any number of trials.
+
+    Attributes:
+        game: The innermost game.
+        env: The environment that the wrappers of the players surround; it may have wrappers of its own.
+        seed: The seed.
+        secret: Whether nobody knows it: it came from the operating system, and is written nowhere.
+        checkpoints: Rounds at which to record results, ascending; the last is the horizon.
+        players: The algorithms by name.
+        reasons: Why an algorithm is played instead of compiled; for these only.
+        make_env: Makes another such environment.
+        works: What has to be played in each trial: the compiled algorithms together, the others together.
+        unchecked: Why it was not checked whether the game can be repeated; empty if it was.
+    """
+
+    game: BanditEnv
+    env: Environment = dataclasses.field(repr=False)
+    seed: int = dataclasses.field(repr=False)
+    secret: bool
+    checkpoints: IntArray
+    players: dict[str, Algorithm]
+    reasons: dict[str, str]
+    make_env: Callable[[], Environment] = dataclasses.field(repr=False)
+    works: tuple[CompiledTrials | PlayedTrials, ...]
+    unchecked: str = ""
+
+    def works_of(self, trials: int) -> tuple[Work, ...]:
+        """Return what has to be played in so many trials: side by side what lanes carry, if that pays."""
+        return self.works if trials < LEAST_TRIALS else self._side_by_side
+
+    def tasks(self, trials: range, owner: Any = None) -> list[Task]:
+        """Return what has to be played in these trials; `owner` is returned with each result."""
+        env_id = None if self.game.spec is None else self.game.spec.id
+        return [Task(work, trials, env_id, owner) for work in self.works_of(len(trials))]
+
+    def entered(self, trials: int) -> "Prepared":
+        """Count all games of so many trials in the ledger of the data, if they have one, and note that in the works.
+
+        Raises:
+            LedgerError: If the ledger refuses them; nothing is counted then.
+        """
+        adversary = self.game.adversary
+        if adversary.ledger is None:
+            return self
+        games = [[to_count(player, self.env)] for player in self.players.values()]
+        use = adversary.data_use
+        adversary.ledger.spend(games, use, trials, secret=self.secret)
+        paid = None if use is None else (adversary.ledger.id, use)
+        works = (dataclasses.replace(one, terms=one.terms._replace(paid_by=paid)) for one in self.works)
+        return dataclasses.replace(self, works=tuple(works))
+
+    @property
+    def in_threads(self) -> bool:
+        """Whether all of it is compiled, and so can run in threads."""
+        return not self.reasons
+
+    def tables(self, trials: int) -> dict[str, Table]:
+        """Return empty tables by the algorithm's name."""
+        return {name: Table(trials) for name in self.players}
+
+    @functools.cached_property
+    def _side_by_side(self) -> tuple[Work, ...]:
+        """The works, with what lanes carry apart; made once, so that it is compiled and its speed measured once."""
+        return tuple(part for work in self.works for part in self._parts(work))
+
+    def _parts(self, work: CompiledTrials | PlayedTrials) -> Iterator[Work]:
+        lanes = self._in_lanes
+        if isinstance(work, PlayedTrials) or not lanes:
+            yield work
+            return
+        yield LaneTrials(work.adversary, lanes, work.seed, work.checkpoints)
+        if len(lanes) < len(work.plans):
+            rest = {name: plan for name, plan in work.plans.items() if name not in lanes}
+            yield dataclasses.replace(work, plans=rest)
+
+    @functools.cached_property
+    def _in_lanes(self) -> dict[str, Plan]:
+        """The plans that lanes carry. Data with a ledger are played trial by trial."""
+        compiled = [work for work in self.works if isinstance(work, CompiledTrials)]
+        if self.game.adversary.ledger is not None or not compiled or compiled[0].source:
+            return {}
+        return {name: plan for name, plan in compiled[0].plans.items() if carries(plan)}
+
+    def outcome(self, name: str, table: Table) -> Outcome:
+        """Return the outcome of an algorithm from its full table."""
+        reason = self.reasons.get(name, "")
+        engine: Engine = "lanes" if table.trials >= LEAST_TRIALS and name in self._in_lanes else "compiled"
+        measures: dict[str, Any] = {"pseudo_regret": None, **table.measures}
+        return Outcome(
+            name=name,
+            checkpoints=self.checkpoints,
+            **measures,
+            engine="play" if reason else engine,
+            reason="; ".join(filter(None, (reason, self.unchecked))),
+            guarantee=self.players[name].guarantee_in(self.env),
+        )
+
+
+def prepare(
+    env_id: str | Callable[[], Environment],
+    algorithms: Algorithms,
+    *,
+    horizon: SupportsIndex | None,
+    seed: Seed,
+    checkpoints: Checkpoints,
+    env_kwargs: Mapping[str, Any] | None,
+    at_guarantee: tuple[float, float] | None = None,
+    small: Callable[[Plan, Adversary], bool] = lambda plan, adversary: False,
+) -> Prepared:
+    """Make the game and find out which algorithms can be compiled; the arguments are those of `simulate`.
+
+    Where `small` says so, those of somebody else's are not compiled to find it out.
+    """
+    arguments = dict(env_kwargs or {})
+    if horizon is not None:
+        if "horizon" in arguments:
+            raise ValueError(f"horizon must be given once; received {horizon} and {arguments['horizon']} (env_kwargs).")
+        arguments["horizon"] = checks.integer("horizon", horizon, at_least=1)
+    if not callable(env_id) and not isinstance(env_id, str):
+        kind = type(env_id).__name__
+        raise WrongTypeError(f"env_id must be an id or a function that makes the environment; received a {kind}.")
+    make_env = functools.partial(gym.make, env_id, **arguments) if isinstance(env_id, str) else env_id
+    if not isinstance(env_id, str) and arguments:
+        raise ValueError("horizon and env_kwargs need an id; pass them to the environment in your function instead.")
+    env = make_env()
+    game = env.unwrapped
+    if not isinstance(game, BanditEnv):
+        raise TypeError(f"simulate needs a DPBandit environment, which computes the regret; received {game}.")
+    number = chosen_seed(seed, game.adversary.is_real)
+    secret = number is None
+    if number is None:
+        number = drawn_seed()
+    rounds = _rounds(checkpoints, game.horizon)
+    if at_guarantee is not None:
+        if not isinstance(at_guarantee, Sequence) or isinstance(at_guarantee, str) or len(at_guarantee) != 2:
+            raise WrongTypeError(
+                f"at_guarantee must be a pair (epsilon, delta), such as (1.0, 0.0) or (1.0, 1e-6); received"
+                f" {at_guarantee!r}."
+            )
+        algorithms = at_equal_guarantee(algorithms, at_guarantee, game)
+    players = named_players(algorithms)
+    compiled: dict[str, Plan] = {}
+    reasons: dict[str, str] = {}
+    wrapped = []
+    for player in players.values():
+        player.check_game(env)
+        wrapped.append(player.wrap(env))
+        refuse_secure(wrapped[-1])
+    if game.adversary.ledger is not None:
+        refuse_shared_noise(players)
+    unchecked = check_repeatable(env, make_env, zip(players.values(), wrapped, strict=True))
+    source, decision_set = getattr(game, "source", None), getattr(game, "decision_set", None)
+    for name, player in players.items():
+        try:
+            plan = make_plan(player, env)
+            check_compiles(plan, game.adversary, source, small)
+            compiled[name] = plan
+        except NotCompilableError as obstacle:
+            reasons[name] = str(obstacle)
+            if isinstance(obstacle, RefusedByNumbaError):
+                say_once(name, f"{name} is played in ordinary Python, which is slow: {obstacle}")
+    if missing():
+        say_once("missing", f"games are played in ordinary Python, which is slow: {missing()}")
+    works: list[CompiledTrials | PlayedTrials] = []
+    if compiled:
+        known = () if game.adversary.ledger is None else tuple(to_count(players[name], env) for name in compiled)
+        terms = Terms(secret, known)
+        works.append(CompiledTrials(game.adversary, compiled, number, rounds, terms, source, decision_set))
+    if reasons:
+        works.append(PlayedTrials(make_env, {name: players[name] for name in reasons}, number, rounds, Terms(secret)))
+    return Prepared(game, env, number, secret, rounds, players, reasons, make_env, tuple(works), unchecked=unchecked)
+
+
+def _rounds(checkpoints: Checkpoints, horizon: int) -> IntArray:
+    if checkpoints is None:
+        return spaced(horizon)
+    if isinstance(checkpoints, str):
+        return spaced(horizon, spacing=checkpoints)
+    if isinstance(checkpoints, (int, np.integer)):
+        return spaced(horizon, int(checkpoints))
+    return checked(list(checkpoints), horizon)
+
+
+MOST_ROUNDS = 20_000
+"""`play` takes .1 to 1.7 s for them, and compiling 1 to 3 s."""
+ROUNDS_TO_BEGIN = 200
+"""The rounds that `play` plays in the time that it takes to begin a game."""
+ALWAYS_COMPILE = "DP_BANDIT_ENVS_COMPILE"
+"""The environment variable that is `always` where small simulations are compiled, too."""
+
+_played: Counter[object] = Counter()
+"""Rounds played here instead of compiled, by compiled loop."""
+_all_compiled: ContextVar[bool] = ContextVar("_all_compiled", default=False)
+
+
+@contextlib.contextmanager
+def always_compiled() -> Iterator[None]:
+    """Compile small simulations, too."""
+    token = _all_compiled.set(True)
+    try:
+        yield
+    finally:
+        _all_compiled.reset(token)
+
+
+def is_few(horizon: int, trials: int) -> bool:
+    """Return whether so many games may be played instead of compiled at all."""
+    compiled = _all_compiled.get() or os.environ.get(ALWAYS_COMPILE) == "always"
+    return not compiled and trials * (horizon + ROUNDS_TO_BEGIN) <= MOST_ROUNDS
+
+
+def smaller_than_compiling(trials: int, *, cluster: Any) -> Callable[[Plan, Adversary], bool]:
+    """Return what says for `prepare` whether a plan is played, so often, in less time than it takes to compile it."""
+
+    def small(plan: Plan, adversary: Adversary) -> bool:
+        here = cluster is None and adversary.ledger is None
+        rounds = trials * (adversary.horizon + ROUNDS_TO_BEGIN)
+        return here and is_few(adversary.horizon, trials) and _counted(plan, rounds)
+
+    return small
+
+
+def jobs_for(reasons: Iterable[str], jobs: int) -> int:
+    """Return how many games to play at a time: one, if they are too few to be compiled, and so to start processes."""
+    return 1 if TOO_FEW_ROUNDS in reasons else jobs
+
+
+def placed(prepared: Prepared, *, trials: int, cluster: Any) -> Prepared:
+    """Return the simulation as it is best played: small ones here by `play`.
+
+    Args:
+        prepared: The simulation.
+        trials: Number of trials.
+        cluster: As for `simulate`.
+    """
+    return played_if_small(prepared, trials) if cluster is None else prepared
+
+
+def played_if_small(prepared: Prepared, trials: int) -> Prepared:
+    """Return the simulation with those algorithms played that are small and have no machine code on disk."""
+    work = next((work for work in prepared.works if isinstance(work, CompiledTrials)), None)
+    if work is None or work.adversary.ledger is not None or not is_few(work.adversary.horizon, trials):
+        return prepared
+    rounds = trials * (work.adversary.horizon + ROUNDS_TO_BEGIN)
+    small = [name for name, plan in work.plans.items() if _played[plan.loop] + rounds <= MOST_ROUNDS]
+    found: list[str] = []
+
+    def look(stopped: Stopped) -> None:
+        for one in prepared.works_of(trials):
+            if isinstance(one, (CompiledTrials, LaneTrials)):
+                found.extend(missing_in(of_plans(one, [name for name in one.plans if name in small])))
+
+    if small:
+        in_background(look)
+    if not found:
+        return prepared
+    for name in found:
+        _counted(work.plans[name], rounds)
+    rest = {name: plan for name, plan in work.plans.items() if name not in found}
+    works: list[CompiledTrials | PlayedTrials] = [of_plans(work, list(rest))] if rest else []
+    reasons = {**prepared.reasons, **dict.fromkeys(found, TOO_FEW_ROUNDS)}
+    algorithms = {name: prepared.players[name] for name in reasons}
+    works.append(PlayedTrials(prepared.make_env, algorithms, work.seed, work.checkpoints, Terms(prepared.secret)))
+    return dataclasses.replace(prepared, works=tuple(works), reasons=reasons)
+
+
+def _counted(plan: Plan, rounds: int) -> bool:
+    """Count rounds of a plan that are played instead of compiled; return False if they are too many."""
+    if _played[plan.loop] + rounds > MOST_ROUNDS:
+        return False
+    _played[plan.loop] += rounds
+    return True
+
 
 Progress = Callable[[int, int], None]
 

@@ -17,7 +17,6 @@ from dp_bandit_envs.adversaries import (
     Replay,
     Stochastic,
     SwitchingCost,
-    compiled_filling,
     filling,
 )
 from dp_bandit_envs.adversaries.round_by_round import RoundByRound
@@ -238,7 +237,7 @@ def test_machine_code_is_made_in_a_thread_of_its_own(monkeypatch):
     threads = []
     monkeypatch.setattr(filling, "price", lambda: 0.0)
     filling.filler.cache_clear()
-    monkeypatch.setattr(compiled_filling, "compiled", lambda *arguments: threads.append(threading.current_thread()))
+    monkeypatch.setattr(filling, "compiled", lambda *arguments: threads.append(threading.current_thread()))
     expected = gains_of(Stochastic(4, ROUNDS), new_stream())
     assert [thread.name for thread in threads] == [COMPILER]
     # None means that Numba is switched off: no second try.

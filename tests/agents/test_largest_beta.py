@@ -10,26 +10,28 @@ import pytest
 from dp_bandit_envs.agents.beta_draws import UNKNOWN, log_scale
 from dp_bandit_envs.agents.largest_beta import one_by_one
 from dp_bandit_envs.agents.largest_of_many import AT_FLOOR, LEADER, among_many, changed, start
+from dp_bandit_envs.compiling.addresses import stream_address
 from dp_bandit_envs.compiling.compiled import compile_with
-from dp_bandit_envs.compiling.intrinsics import streams_at
+from dp_bandit_envs.compiling.intrinsics import put_back, stream_at
 from dp_bandit_envs.draws import Stream
-from dp_bandit_envs.simulation.entry import stream_address
 
 
 def one_by_one_often(addresses, alphas, betas, search, first, counts, calls, changes):
     """Add up how often each arm has the largest draw."""
-    (rng,) = streams_at(addresses)
+    rng = stream_at(addresses[0])
     for _ in range(calls):
         counts[one_by_one(alphas, betas, first, rng)] += 1
+    put_back(addresses[0], rng)
 
 
 def among_many_often(addresses, alphas, betas, search, first, counts, calls, changes):
     """Add up how often each arm has the largest draw; before each call, some arms' posteriors count as changed."""
-    (rng,) = streams_at(addresses)
+    rng = stream_at(addresses[0])
     for call in range(calls):
         for arm in range(changes):
             changed(search, (call + arm) % len(alphas))
         counts[among_many(alphas, betas, search, rng)] += 1
+    put_back(addresses[0], rng)
 
 
 ONE_BY_ONE, AMONG_MANY = compile_with(one_by_one_often, {}), compile_with(among_many_often, {})

@@ -10,7 +10,7 @@ import pytest
 from dp_bandit_envs.comparison import load
 from dp_bandit_envs.experiments import chunks
 from dp_bandit_envs.experiments.results_folder import ResultsFolder
-from dp_bandit_envs.simulation import prepared
+from dp_bandit_envs.simulation import simulation
 
 LINES = "arm,gain,who\n" + "".join(f"{i % 2},{i % 3 / 2},p{i % 4}\n" for i in range(8))
 
@@ -77,7 +77,7 @@ def written(folder):
 
 
 def test_without_a_seed_it_is_secret_and_written_nowhere(dp_bandit, tmp_path, monkeypatch):
-    monkeypatch.setattr(prepared, "drawn_seed", lambda: SECRET)
+    monkeypatch.setattr(simulation, "drawn_seed", lambda: SECRET)
     code, out, err = dp_bandit(*PLAIN)
     assert (code, err) == (0, "")
     assert "secret" in out and "cannot be repeated" in out

@@ -7,7 +7,7 @@ import pytest
 
 from dp_bandit_envs.compiling.addresses import stream_address
 from dp_bandit_envs.compiling.compiled import compile_with
-from dp_bandit_envs.compiling.intrinsics import streams_at
+from dp_bandit_envs.compiling.intrinsics import put_back, stream_at
 from dp_bandit_envs.privacy.counters import COUNTERS
 from dp_bandit_envs.privacy.mechanism import Below
 from dp_bandit_envs.privacy.mechanisms import counter_releases
@@ -118,8 +118,10 @@ def test_compiled_sums_of_vectors_are_the_python_ones_bit_for_bit(name, noise):
 
 def release_from(addresses, state, value, gain):
     """Release with the stream at an address."""
-    (rng,) = streams_at(addresses)
-    return release(state, value, gain, rng)
+    rng = stream_at(addresses[0])
+    released = release(state, value, gain, rng)
+    put_back(addresses[0], rng)
+    return released
 
 
 def release(state, value, gain, rng):

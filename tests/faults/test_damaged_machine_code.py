@@ -9,7 +9,7 @@ from numba.core import config
 
 from dp_bandit_envs.compiling.compiled import compile_with
 from dp_bandit_envs.compiling.machine_code import DIGEST_BYTES, MachineCode
-from dp_bandit_envs.simulation.totals import add_up
+from dp_bandit_envs.simulation.loop import add_up
 
 
 @pytest.fixture

@@ -15,9 +15,8 @@ from dp_bandit_envs.envs.graph_env import GraphEnv
 from dp_bandit_envs.graphs import as_feedback_graph
 from dp_bandit_envs.seeding import AGENT, stream
 from dp_bandit_envs.simulation import simulate
-from dp_bandit_envs.simulation.graph_feedback import Rows
 from dp_bandit_envs.simulation.plan import make_plan
-from dp_bandit_envs.simulation.play_block import new_progress, new_record
+from dp_bandit_envs.simulation.trials import SingleGame
 from tests.tools.graph_games import DIRECTED, columns_of, rows_of
 from tests.tools.refusals import refused
 
@@ -196,15 +195,12 @@ def compiled_state(env, rounds, agent=Exp3Set):
     """Play so many rounds compiled; return the agent's state and how often each arm was played."""
     plan = make_plan(Algorithm("one", agent), env)
     env.reset(seed=0)
-    graph = env.graph
-    state = plan.agent.with_graph(plan.agent.initial_state(env.n_arms, plan.steps), graph)
-    streams = plan.streams(1, 0)
-    progress, record = new_progress(env.n_arms, env.n_arms), new_record(np.array([rounds]), env.n_arms)
     gains = np.empty((rounds, env.n_arms))
     env.adversary.begin(np.random.default_rng(0))
     env.adversary.fill(gains)
-    state = plan.block(state, (), Rows(graph.starts, graph.revealed), gains, plan.rules, streams, progress, record)
-    return state, record.pulls[-1]
+    game = SingleGame(plan, plan.image(np.array([rounds])), 1, 0)
+    game.play(gains, env.graph)
+    return game.state, game.record.pulls[-1]
 
 
 @pytest.mark.parametrize("graph", ["complete", "empty", "star", DIRECTED], ids=str)

@@ -275,14 +275,14 @@ OTHERS = (
     ),
     Mutation(
         "range check of compiled games dropped",
-        "dp_bandit_envs/simulation/totals.py",
-        "valid &= (gains[place] >= 0.0) & (gains[place] <= 1.0)",
-        "valid &= gains[place] >= 0.0",
+        "dp_bandit_envs/simulation/loop.py",
+        "valid &= (gain >= 0.0) & (gain <= 1.0)",
+        "valid &= gain >= 0.0",
         (ATTACKS, "-k", "every_engine"),
     ),
     Mutation(
         "compiled noise from the agent's stream",
-        "dp_bandit_envs/simulation/mechanism_stages.py",
+        "dp_bandit_envs/simulation/loop.py",
         "value, count = release(states[PLACE], arm, value, streams[PLACE + 1])",
         "value, count = release(states[PLACE], arm, value, streams[PLACE])",
         ("tests/audits/test_driver_releases.py", "-k", "compiled_releases"),

@@ -186,7 +186,7 @@ def test_games_that_are_played_count_the_same():
 
 def test_trials_that_nobody_counted_before_count_when_they_begin():
     """As in a process that got them without `simulate`."""
-    from dp_bandit_envs.simulation.prepared import prepare
+    from dp_bandit_envs.simulation.simulation import prepare
 
     ledger = Ledger(epsilon=5.0)
     prepared = prepare(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs import simulate
-from dp_bandit_envs.simulation.checkpoints import checked, spaced
+from dp_bandit_envs.simulation.simulation import checked, spaced
 from tests.tools.refusals import refused
 
 GAME = "DPBandit-Stochastic-v0"

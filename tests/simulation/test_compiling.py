@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from numba.core.caching import CacheImpl, IndexDataCacheFile
 
-from dp_bandit_envs import specialise as specialising
 from dp_bandit_envs.agents import exp3, tsallis_inf, uniform
 from dp_bandit_envs.algorithms import make_algorithm
 from dp_bandit_envs.compiling.compiled import compile_with, fingerprint
@@ -20,10 +19,8 @@ from dp_bandit_envs.privacy.counters import binary
 from dp_bandit_envs.privacy.mechanism import Below
 from dp_bandit_envs.privacy.mechanisms import CounterSums, LaplaceClipRescale, laplace_gains
 from dp_bandit_envs.privacy.values import gains_of_arms
-from dp_bandit_envs.simulation import play_block as loop
-from dp_bandit_envs.simulation import totals
-from dp_bandit_envs.simulation.chain import stages
-from dp_bandit_envs.simulation.lane_loops import LaneGains, LaneLoop, carries
+from dp_bandit_envs.simulation import loop
+from dp_bandit_envs.simulation.lanes import LaneGains, LaneLoop, carries
 from dp_bandit_envs.simulation.plan import make_plan
 
 SOURCE = """
@@ -128,7 +125,7 @@ def test_a_value_from_an_enclosing_function_is_noticed():
 
 def test_a_fingerprint_covers_what_stands_for_select_and_update():
     def parts(select, update):
-        return {"choose": specialising.specialise(loop.choose, "select", select), "update": update}
+        return {"choose": loop.bind(loop.choose, {"select": select}), "update": update}
 
     functions = parts(exp3.select, exp3.update)
     whole = fingerprint(loop.play_block, functions)
@@ -169,7 +166,7 @@ def test_an_edit_in_a_helper_of_an_agent_is_noticed(module, helper, old, new, mo
 def test_an_edit_of_the_mechanism_is_noticed(monkeypatch):
     def of_loop():
         chain = [(LaplaceClipRescale(epsilon=1.0), Below(4, 100))]
-        return fingerprint(loop.play_block, stages(chain, feedback="arm", values=gains_of_arms(1.0)))
+        return fingerprint(loop.play_block, loop.stages(chain, feedback="arm", values=gains_of_arms(1.0)))
 
     before = of_loop()
     changed = edited(laplace_gains, "release", "width + 2.0 * state.bound", "width + 3.0 * state.bound")
@@ -178,9 +175,9 @@ def test_an_edit_of_the_mechanism_is_noticed(monkeypatch):
         assert of_loop() != before
     assert of_loop() == before
     monkeypatch.setattr(laplace_gains, "noisy", edited(laplace, "noisy", "value + draw", "value - draw"))
-    specialising._kept.cache_clear()
+    loop._kept.cache_clear()
     assert of_loop() != before
-    specialising._kept.cache_clear()
+    loop._kept.cache_clear()
 
 
 def test_an_edit_of_a_counter_inside_the_sums_is_noticed(monkeypatch):
@@ -231,7 +228,7 @@ def test_a_replacement_stands_for_the_name_it_replaces():
 def test_functions_from_elsewhere_are_not_kept_on_disk():
     """Their files are not ours to watch: another package may be edited at any time."""
     assert not compile_with(plus, {"stand_in": twice}).kept_on_disk
-    assert compile_with(totals.add_up, {}).kept_on_disk
+    assert compile_with(loop.add_up, {}).kept_on_disk
 
 
 def doubled_array(x):
@@ -307,7 +304,7 @@ def test_fingerprints_are_the_same_in_every_process(name):
     """An address in one would be another in the next process, which would compile what is on disk."""
     env = gym.make("DPBandit-Stochastic-v0")
     plan = make_plan(make_algorithm(name), env)
-    loops = [plan.block._compiled]
+    loops = [plan.loop]
     if carries(plan):
         adversary = env.unwrapped.adversary
         loops += [LaneLoop(plan).compiled, LaneGains(adversary, adversary).compiled]

@@ -8,18 +8,17 @@ import sys
 import time
 
 import cloudpickle
-import numpy as np
 import pytest
 
 from dp_bandit_envs.adversaries import Stochastic
+from dp_bandit_envs.arithmetic import log
 from dp_bandit_envs.compiling.background import never
 from dp_bandit_envs.compiling.compiled import Compiled
 from dp_bandit_envs.compiling.loading import MissingCodeError, only_from_disk
 from dp_bandit_envs.compiling.machine_code import MachineCode
 from dp_bandit_envs.simulation import compiling_beside
 from dp_bandit_envs.simulation.compiling_beside import compile_all, may_be_sent, missing_in, processes
-from dp_bandit_envs.simulation.prepared import prepare
-from dp_bandit_envs.simulation.totals import all_in_range
+from dp_bandit_envs.simulation.simulation import prepare
 
 NAMES = ["EXP3", "EXP3-tau", "Uniform", "DP-EXP3-Lap"]
 PROGRAM = f"""
@@ -83,15 +82,15 @@ def test_what_is_compiled_is_not_missing():
 
 
 def test_only_what_is_on_disk_is_loaded_without_compiling(monkeypatch):
-    numbers = np.array([0.5, 2.0])
-    compiled = Compiled(all_in_range, {})
+    number = 1.0
+    compiled = Compiled(log, {})
     with monkeypatch.context() as patch, only_from_disk():
         patch.setattr(MachineCode, "_loaded", lambda *_: None)
         with pytest.raises(MissingCodeError):
-            compiled(numbers)
-    assert not compiled(numbers)
+            compiled(number)
+    assert not compiled(number)
     with only_from_disk():
-        assert not Compiled(all_in_range, {})(numbers)
+        assert not Compiled(log, {})(number)
         # Somebody else's function is never on disk.
         assert Compiled(square, {})(3.0) == 9.0
 

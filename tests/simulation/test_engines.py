@@ -14,7 +14,7 @@ from dp_bandit_envs.agents.functional import Functions
 from dp_bandit_envs.algorithms import Algorithm, make_algorithm
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.registration import IDS
-from dp_bandit_envs.simulation.prepared import prepare
+from dp_bandit_envs.simulation.simulation import prepare
 from tests.simulation.test_play_equals_simulate import assert_same
 from tests.tools.playable import BANDITS, players_for
 from tests.tools.refusals import missing

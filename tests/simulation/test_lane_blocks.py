@@ -5,9 +5,8 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs import make_algorithm, simulate
-from dp_bandit_envs.simulation import lane_trials
-from dp_bandit_envs.simulation.lane_trials import LaneTrials
-from dp_bandit_envs.simulation.play_lanes import LANES
+from dp_bandit_envs.simulation import lanes
+from dp_bandit_envs.simulation.lanes import LANES, LaneTrials
 from tests.simulation.test_results_do_not_depend_on import assert_equal
 from tests.tools.lane_games import Ends, assert_same_columns, assert_same_ends, one_at_a_time, plans_of, side_by_side
 
@@ -50,8 +49,8 @@ def test_any_order_and_any_choice_of_trials(env, alone, trials):
 def test_pieces_and_calls_of_any_length(env, alone, rounds, pieces, monkeypatch):
     """They cut batches, and end before, at and after checkpoints; the shortest is one round."""
     for name in ("NUMBERS_AT_ONCE", "NUMBERS_FILLED"):
-        monkeypatch.setattr(lane_trials, name, rounds * 4 * LANES)
-    monkeypatch.setattr(lane_trials, "ROUNDS_AT_ONCE", pieces * max(rounds, 1) * LANES * len(PLAYERS))
+        monkeypatch.setattr(lanes, name, rounds * 4 * LANES)
+    monkeypatch.setattr(lanes, "ROUNDS_AT_ONCE", pieces * max(rounds, 1) * LANES * len(PLAYERS))
     trials = range(20)
     assert_same_ends(side_by_side(env, PLAYERS, SEED, trials, CHECKPOINTS), part_of(alone, trials))
 

@@ -23,8 +23,8 @@ from dp_bandit_envs.agents import Hedge
 from dp_bandit_envs.agents.exp3 import MOST_AHEAD
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.envs.bandit_env import BanditEnv
-from dp_bandit_envs.simulation import lane_loops
-from dp_bandit_envs.simulation.lane_loops import Carried, carries
+from dp_bandit_envs.simulation import lanes
+from dp_bandit_envs.simulation.lanes import Carried, carries
 from dp_bandit_envs.simulation.plan import make_plan
 from dp_bandit_envs.simulation.tasks import Column
 from dp_bandit_envs.wrappers import ExactSums
@@ -153,7 +153,7 @@ def test_ucb_is_played_with_twelve_arms():
 @pytest.mark.parametrize("order", ["Laplace, small bound", "batch around Laplace"])
 def test_what_an_agent_is_told_is_equal_to_the_last_bit(order, monkeypatch):
     """This agent's state is numbers, which every update replaces; lanes take it here only."""
-    monkeypatch.setattr(lane_loops, "AGENTS", {LastBit: Carried(LastBit.functions)})
+    monkeypatch.setattr(lanes, "AGENTS", {LastBit: Carried(LastBit.functions)})
     for function in LastBit.functions[:2]:
         monkeypatch.setattr(function, "__module__", Exp3.functions.update.__module__)
     for game in ("Switching", "Replay"):

@@ -15,8 +15,7 @@ from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import BudgetSpentError
 from dp_bandit_envs.privacy.mechanisms import laplace_gains
-from dp_bandit_envs.simulation.lane_loops import carries
-from dp_bandit_envs.simulation.lane_trials import LEAST_TRIALS
+from dp_bandit_envs.simulation.lanes import LEAST_TRIALS, carries
 from dp_bandit_envs.simulation.plan import make_plan
 from dp_bandit_envs.wrappers import BlockSums, ExactSums, PrivacyBoundary
 from tests.tools.playable import BANDITS

@@ -8,8 +8,8 @@ from numba.core.registry import cpu_target
 
 from dp_bandit_envs import make_algorithm
 from dp_bandit_envs.compiling import machine_code
-from dp_bandit_envs.simulation import lane_loops
-from dp_bandit_envs.simulation.lane_loops import LaneGains, LaneLoop
+from dp_bandit_envs.simulation import lanes
+from dp_bandit_envs.simulation.lanes import LaneGains, LaneLoop
 from dp_bandit_envs.simulation.plan import make_plan
 
 TRIPLE, _, FEATURES = cpu_target.target_context.codegen().magic_tuple()
@@ -31,7 +31,7 @@ def compiled_afresh(monkeypatch):
 
     monkeypatch.setattr(machine_code, "MachineCode", nowhere)
     for name in ("_play_loop", "_draw_loop"):
-        monkeypatch.setattr(lane_loops, name, getattr(lane_loops, name).__wrapped__)
+        monkeypatch.setattr(lanes, name, getattr(lanes, name).__wrapped__)
 
 
 def assembly(loop):

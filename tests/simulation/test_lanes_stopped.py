@@ -14,10 +14,8 @@ from dp_bandit_envs.experiments.chunked_run import run
 from dp_bandit_envs.experiments.experiment import Experiment
 from dp_bandit_envs.experiments.results_folder import ResultsFolder
 from dp_bandit_envs.experiments.specs import AlgorithmSpec, GameSpec
-from dp_bandit_envs.simulation import lane_trials
-from dp_bandit_envs.simulation.lane_loops import LaneLoop
-from dp_bandit_envs.simulation.lane_trials import Lanes, LaneTrials
-from dp_bandit_envs.simulation.play_lanes import ROUND
+from dp_bandit_envs.simulation import lanes
+from dp_bandit_envs.simulation.lanes import ROUND, LaneLoop, Lanes, LaneTrials
 from dp_bandit_envs.simulation.tasks import StoppedEarlyError
 from tests.simulation.test_results_do_not_depend_on import assert_equal
 from tests.tools.lane_games import assert_same_columns, plans_of
@@ -31,10 +29,10 @@ def work(horizon=300, players=PLAYERS):
 
 
 def test_work_stops_before_the_next_block_of_rounds(monkeypatch):
-    monkeypatch.setattr(lane_trials, "NUMBERS_AT_ONCE", 5 * 4 * 16)
-    monkeypatch.setattr(lane_trials, "ROUNDS_AT_ONCE", 10 * 2 * 16)
+    monkeypatch.setattr(lanes, "NUMBERS_AT_ONCE", 5 * 4 * 16)
+    monkeypatch.setattr(lanes, "ROUNDS_AT_ONCE", 10 * 2 * 16)
     played = []
-    monkeypatch.setattr(Lanes, "check", lambda lanes: played.append(lanes.seats.clocks[:, ROUND].tolist()))
+    monkeypatch.setattr(Lanes, "check", lambda made: played.append(made.seats.clocks[:, ROUND].tolist()))
     with pytest.raises(StoppedEarlyError):
         work().run_all(range(40), lambda: len(played) >= 7)
     # Seven calls of two pieces of five rounds, of the adversary and both algorithms; the other trials were not begun.
@@ -51,8 +49,8 @@ def test_compiling_stops_between_two_algorithms(monkeypatch):
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_an_interrupt_in_a_block_ends_everything_at_once(jobs, monkeypatch):
     """As Ctrl-C does when machine code returns; what was played before is counted."""
-    monkeypatch.setattr(lane_trials, "NUMBERS_AT_ONCE", 10 * 4 * 16)
-    monkeypatch.setattr(lane_trials, "ROUNDS_AT_ONCE", 1)
+    monkeypatch.setattr(lanes, "NUMBERS_AT_ONCE", 10 * 4 * 16)
+    monkeypatch.setattr(lanes, "ROUNDS_AT_ONCE", 1)
     done, blocks = [], []
 
     def progress(games, of):
@@ -82,7 +80,7 @@ def test_progress_counts_each_game_once(jobs):
 
 
 def test_threads_and_processes_play_the_same_games(monkeypatch):
-    monkeypatch.setattr(lane_trials, "NUMBERS_AT_ONCE", 64 * 4 * 16)
+    monkeypatch.setattr(lanes, "NUMBERS_AT_ONCE", 64 * 4 * 16)
     given = {"horizon": 2000, "trials": 70, "seed": 5, "checkpoints": 4, "first_trial": 3}
     alone = simulate(GAME, [*PLAYERS, "EXP3-tau"], **given)
     assert {outcome.engine for outcome in alone.values()} == {"lanes"}

@@ -5,15 +5,15 @@ import pytest
 
 from dp_bandit_envs.adversaries.replay import GainTable
 from dp_bandit_envs.algorithms import ALGORITHMS, Algorithm, make_algorithm
+from dp_bandit_envs.compiling.addresses import stream_address
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.experts_env import ExpertsEnv
 from dp_bandit_envs.envs.graph_env import GraphEnv
 from dp_bandit_envs.errors import WrongGameError
 from dp_bandit_envs.simulation import play
-from dp_bandit_envs.simulation.many_games import CHUNK, trials_of
+from dp_bandit_envs.simulation.many_games import CHUNK, ShownGames, trials_of
 from dp_bandit_envs.simulation.plan import make_plan
-from dp_bandit_envs.simulation.seat import Seat
-from dp_bandit_envs.simulation.shown_games import ShownGames
+from dp_bandit_envs.simulation.trials import SingleGame
 from tests.tools.refusals import refused
 
 ROUNDS, ARMS, SEED = 7, 3, 3
@@ -25,10 +25,10 @@ def game(algorithm):
     return ExpertsEnv(gains=table) if algorithm.feedback == "full" else BanditEnv(table)
 
 
-def seats_arms(seat):
+def arms_of(game):
     """Play one game as `simulate` does and return its arms."""
-    seat.play(GAINS, None)
-    pulls = np.vstack([np.zeros((1, ARMS), np.int64), seat.record.pulls])
+    game.play(GAINS)
+    pulls = np.vstack([np.zeros((1, ARMS), np.int64), game.record.pulls])
     return np.diff(pulls, axis=0).argmax(axis=1)
 
 
@@ -44,9 +44,9 @@ def check_games(name):
         arms = shown.play(env, 12, seed=SEED, first_trial=trial).arms
         np.testing.assert_array_equal(arms[0], play(env, algorithm, seed=SEED, trial=trial).arms)
         for row in arms:
-            seat = Seat(plan, SEED, trial, np.arange(1, ROUNDS + 1))
-            seat._streams = streams
-            np.testing.assert_array_equal(row, seats_arms(seat))
+            one = SingleGame(plan, plan.image(np.arange(1, ROUNDS + 1)), SEED, trial)
+            one._image.begin(one._words, tuple(map(stream_address, streams)))
+            np.testing.assert_array_equal(row, arms_of(one))
 
 
 @pytest.mark.parametrize("name", ["AdaP-UCB", "EXP3"])

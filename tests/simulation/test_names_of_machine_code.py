@@ -5,8 +5,8 @@ one that loaded both took one for the other.
 """
 
 from dp_bandit_envs.compiling.layout_code import reader, writer
-from dp_bandit_envs.simulation.lane_loops import LaneLoop
-from dp_bandit_envs.simulation.prepared import prepare
+from dp_bandit_envs.simulation.lanes import LaneLoop
+from dp_bandit_envs.simulation.simulation import prepare
 
 
 def loop(n_arms):

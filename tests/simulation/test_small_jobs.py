@@ -12,8 +12,8 @@ import pytest
 from dp_bandit_envs import Algorithm, Exp3, compare, simulate
 from dp_bandit_envs.agents.functional import Functions
 from dp_bandit_envs.experiments import chunked_run
-from dp_bandit_envs.simulation import small_jobs
-from dp_bandit_envs.simulation.small_jobs import ALWAYS_COMPILE, MOST_ROUNDS, ROUNDS_TO_BEGIN, always_compiled
+from dp_bandit_envs.simulation import simulation
+from dp_bandit_envs.simulation.simulation import ALWAYS_COMPILE, MOST_ROUNDS, ROUNDS_TO_BEGIN, always_compiled
 
 GAME = {"env_id": "DPBandit-Stochastic-v0", "algorithms": ["EXP3"], "seed": 5}
 PROGRAM = f"""
@@ -44,8 +44,8 @@ def test_a_new_machine_plays_small_simulations_and_compiles_a_large_one(tmp_path
 def engines(monkeypatch, missing, times=1, **options):
     """Return the engine of each of some simulations of 400 rounds, where the code of these algorithms is missing."""
     monkeypatch.delenv(ALWAYS_COMPILE)
-    monkeypatch.setattr(small_jobs, "missing_in", lambda work: [name for name in work.plans if name in missing])
-    monkeypatch.setattr(small_jobs, "_played", type(small_jobs._played)())
+    monkeypatch.setattr(simulation, "missing_in", lambda work: [name for name in work.plans if name in missing])
+    monkeypatch.setattr(simulation, "_played", type(simulation._played)())
     game = {**GAME, "algorithms": ["EXP3", "Uniform"], "horizon": 400, **options}
     outcomes = [simulate(**game) for _ in range(times)]
     for outcome in outcomes[1:]:
@@ -115,8 +115,8 @@ def test_few_rounds_of_an_agent_of_ones_own_are_not_compiled(jobs, monkeypatch):
 def test_so_are_small_runs_in_folders_and_on_the_command_line(jobs, horizons, plays, monkeypatch, tmp_path):
     """With several jobs no game is played apart from larger ones."""
     monkeypatch.delenv(ALWAYS_COMPILE)
-    monkeypatch.setattr(small_jobs, "missing_in", lambda work: list(work.plans))
-    monkeypatch.setattr(small_jobs, "_played", type(small_jobs._played)())
+    monkeypatch.setattr(simulation, "missing_in", lambda work: list(work.plans))
+    monkeypatch.setattr(simulation, "_played", type(simulation._played)())
     real, played = chunked_run.spread, []
 
     def spread(tasks, jobs, **where):

@@ -8,13 +8,11 @@ import numpy as np
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.compiling.layout import STREAM_WORDS, Parts
 from dp_bandit_envs.envs.bandit_env import BanditEnv
-from dp_bandit_envs.simulation.lane_loops import LaneLoop
-from dp_bandit_envs.simulation.lane_trials import Lanes, LaneTrials
+from dp_bandit_envs.simulation.lanes import LaneLoop, Lanes, LaneTrials
+from dp_bandit_envs.simulation.loop import Progress
 from dp_bandit_envs.simulation.plan import make_plan
-from dp_bandit_envs.simulation.play_block import Progress
-from dp_bandit_envs.simulation.seat import Seat
 from dp_bandit_envs.simulation.tasks import Column
-from dp_bandit_envs.simulation.trials import CompiledTrials
+from dp_bandit_envs.simulation.trials import CompiledTrials, SingleGame
 
 
 class WatchedLanes(LaneTrials):
@@ -27,10 +25,10 @@ class WatchedLanes(LaneTrials):
 
 
 class WatchedTrials(CompiledTrials):
-    """Keeps the seats of each trial."""
+    """Keeps the games of each trial."""
 
-    def _seats(self, trial: int) -> dict[str, Seat]:
-        made = super()._seats(trial)
+    def _games(self, trial: int) -> dict[str, SingleGame]:
+        made = super()._games(trial)
         vars(self).setdefault("trials", {})[trial] = made
         return made
 
@@ -68,8 +66,8 @@ def one_at_a_time(env: BanditEnv, algorithms: list[Algorithm], seed: int, trials
     """Play trials in the scalar loop."""
     work = WatchedTrials(env.unwrapped.adversary, plans_of(env, algorithms), seed, np.asarray(checkpoints))
     columns = work.run_all(trials)
-    seats = vars(work)["trials"]
-    return Ends(columns, [{name: _of_seat(seat) for name, seat in seats[trial].items()} for trial in trials])
+    games = vars(work)["trials"]
+    return Ends(columns, [{name: _of_single(game) for name, game in games[trial].items()} for trial in trials])
 
 
 def assert_same_ends(one: Ends, other: Ends) -> None:
@@ -117,11 +115,11 @@ def _decoded(form: Any, words: Any) -> Any:
     return dense
 
 
-def _of_seat(seat: Seat) -> dict[str, bytes]:
+def _of_single(game: SingleGame) -> dict[str, bytes]:
     """Return the bits of all parts of one game of the scalar loop."""
-    _, arm, run, _, switches, _ = seat._progress.counters
-    streams = tuple(stream.bit_generator.state["state"]["state"] for stream in seat._streams)
-    return _bits(seat.state, seat._states, streams, seat._progress, (arm, run, switches))
+    _, arm, run, _, switches, _ = game.progress.counters
+    streams = tuple(stream.bit_generator.state["state"]["state"] for stream in game.streams)
+    return _bits(game.state, game.states, streams, game.progress, (arm, run, switches))
 
 
 def _bits(state: Any, states: Any, streams: Any, progress: Progress, own: Any) -> dict[str, bytes]:

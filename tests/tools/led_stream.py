@@ -4,7 +4,7 @@ import numpy as np
 
 from dp_bandit_envs.compiling.addresses import stream_address
 from dp_bandit_envs.compiling.compiled import Compiled, compile_with
-from dp_bandit_envs.compiling.intrinsics import streams_at
+from dp_bandit_envs.compiling.intrinsics import put_back, stream_at
 from dp_bandit_envs.draws import Stream
 
 UNIFORMS = 2**53
@@ -38,9 +38,10 @@ def sample(rng, scale):
 
 def with_stream(addresses, numbers, scale):
     """Write draws of the stream at an address into an array."""
-    (rng,) = streams_at(addresses)
+    rng = stream_at(addresses[0])
     for i in range(len(numbers)):
         numbers[i] = sample(rng, scale)
+    put_back(addresses[0], rng)
 
 
 def drawn(function, rng: Stream, scale: float, number: int) -> np.ndarray:
@@ -67,5 +68,6 @@ def filled_compiled(rng: Stream, numbers: np.ndarray, scale: float) -> None:
 
 def fill_with_stream(addresses, numbers, scale):
     """Fill an array from the stream at an address."""
-    (rng,) = streams_at(addresses)
+    rng = stream_at(addresses[0])
     rng.laplaces(numbers, scale)
+    put_back(addresses[0], rng)

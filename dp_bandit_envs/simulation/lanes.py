@@ -1,0 +1,614 @@
+"""Plays many games side by side: the stages of `loop`, game after game, which LLVM turns into vector instructions."""
+
+import copy
+import dataclasses
+import functools
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from dp_bandit_envs.adversaries import Adversary
+from dp_bandit_envs.adversaries.round_by_round import RoundByRound
+from dp_bandit_envs.agents import Exp3, FunctionalAgent, Hedge, Ucb, Uniform
+from dp_bandit_envs.agents.functional import TIDY_EVERY, Functions
+from dp_bandit_envs.agents.ucb import PLAIN
+from dp_bandit_envs.compiling.background import Stopped, never
+from dp_bandit_envs.compiling.built_in import call_at
+from dp_bandit_envs.compiling.compiled import CompiledAt, compile_with
+from dp_bandit_envs.compiling.fingerprint import is_ours
+from dp_bandit_envs.compiling.layout import Layout, Parts, Place, Single, empty_words
+from dp_bandit_envs.envs.ledger_of_many import counted
+from dp_bandit_envs.errors import GainRangeError
+from dp_bandit_envs.metrics.regrets import external_regret, policy_regret, pseudo_regret
+from dp_bandit_envs.privacy.mechanisms import ExactSums, LaplaceClipRescale, MiniBatchAverage, RandomizedResponse
+from dp_bandit_envs.protocols import FloatArray, IntArray
+from dp_bandit_envs.seeding import ADVERSARY, stream
+from dp_bandit_envs.simulation.loop import (
+    Nothing,
+    Progress,
+    Rules,
+    add_to_sums,
+    adding_up,
+    bind,
+    choose,
+    clear,
+    forget,
+    gain_of,
+    observe,
+    pay,
+    reveal,
+    settle,
+    update,
+)
+from dp_bandit_envs.simulation.plan import Plan
+from dp_bandit_envs.simulation.tasks import Column, StoppedEarlyError
+
+LANES: Final = 16
+"""Games side by side: two vector registers of AVX-512, so that one computes while the other waits."""
+ROUND, FILLED, CHECKPOINT, MEMORY, OBSERVE_CHARGE, BATCH_SIZE = range(6)
+"""Places in the clock: the round, rounds in the batch, the next checkpoint, and the `Rules`."""
+
+
+class Own(NamedTuple):
+    """What the loop keeps of a game, each of shape `(1,)`: the arm, the length of its run, the changes of arm."""
+
+    arm: IntArray
+    run: IntArray
+    switches: IntArray
+
+
+class Broken(NamedTuple):
+    """The last of the mechanisms' states: how many releases broke their mechanism's word, shape `(1,)`."""
+
+    broken: IntArray
+
+
+class Lane(NamedTuple):
+    """All parts of a game: a round's gains, the agent's state, the mechanisms', the streams, progress, own numbers."""
+
+    gains: FloatArray
+    state: Any
+    states: tuple[Any, ...]
+    streams: tuple[Any, ...]
+    progress: Progress
+    own: Own
+
+
+def game_at(block: IntArray, lane: int) -> Any:
+    """Placeholder for the function that returns a `Lane`; see `compiling.layout`."""
+    raise NotImplementedError
+
+
+def store(block: IntArray, lane: int, state: Any) -> None:
+    """Placeholder for the function that stores the numbers of an agent's state."""
+
+
+def tidy(state: Any) -> Any:
+    """Return the state; placeholder for the agent's own function."""
+    return state
+
+
+def begin_step(block: IntArray, lane: int) -> None:
+    """Let the agent choose an arm."""
+    game = game_at(block, lane)
+    own = game.own
+    chosen = choose(Nothing(), game.state, game.streams[0])
+    before = own.arm[0]
+    moved = chosen != before
+    own.switches[0] += 1 if moved and before >= 0 else 0
+    own.run[0] = 0 if moved else own.run[0]
+    own.arm[0] = chosen
+
+
+def play_round(block: IntArray, lane: int, t: int, rules: Rules) -> None:
+    """Play one round."""
+    game = game_at(block, lane)
+    own, progress = game.own, game.progress
+    arm = own.arm[0]
+    run = own.run[0] + 1
+    own.run[0] = run
+    gain = gain_of(Nothing(), game.gains, 0, arm)
+    earned = pay(game.gains, 0, arm, gain, run, t, rules.memory, progress)
+    progress.collected[0] += earned
+    progress.pulls[arm] += 1
+    shown = earned if rules.observe_charge else gain
+    reveal(Nothing(), game.gains, 0, arm, shown, game.states, game.streams, progress)
+
+
+def end_step(block: IntArray, lane: int, rules: Rules) -> None:
+    """Let the mechanisms end a batch, and the agent learn."""
+    game = game_at(block, lane)
+    progress, streams = game.progress, game.streams
+    arm = game.own.arm[0]
+    forget(game.states)
+    settle(Nothing(), arm, game.states, streams, progress)
+    add_to_sums(Nothing(), arm, game.states, streams, progress)
+    state = update(game.state, arm, observe(progress))
+    clear(Nothing(), arm, progress)
+    store(block, lane, state)
+
+
+def play_lanes(
+    block: IntArray, gains: IntArray, clock: IntArray, checkpoints: IntArray, sums: FloatArray, counts: IntArray
+) -> None:
+    """Play one round for each row of `gains`.
+
+    Args:
+        block: All games, shape `(words, LANES)`, each beginning with a round's gains; changed in place.
+        gains: The bits of the gains, shape `(rounds, n_arms, LANES)`.
+        clock: See `ROUND`; changed in place.
+        checkpoints: Rounds at which to record, ascending.
+        sums: In place 0 of axis 1 the gains collected at checkpoints, `(checkpoints, n_arms, LANES)`; changed in place.
+        counts: The pulls of each arm and, last, the changes of arm, `(checkpoints, n_arms + 1, LANES)`; changed too.
+    """
+    t, filled, checkpoint = clock[ROUND], clock[FILLED], clock[CHECKPOINT]
+    rules = Rules(clock[MEMORY], clock[OBSERVE_CHARGE] != 0, clock[BATCH_SIZE])
+    # No constant for LLVM, which would write short loops out; but it sees that no game is left over.
+    lanes = block.shape[1] >> 3 << 3
+    for place in range(len(gains)):
+        t += 1
+        for arm in range(gains.shape[1]):
+            for lane in range(lanes):
+                block[arm, lane] = gains[place, arm, lane]
+        if rules.batch_size == 1:
+            for lane in range(lanes):
+                begin_step(block, lane)
+                play_round(block, lane, t, rules)
+                end_step(block, lane, rules)
+        else:
+            if filled == 0:
+                for lane in range(lanes):
+                    begin_step(block, lane)
+            for lane in range(lanes):
+                play_round(block, lane, t, rules)
+            filled += 1
+            if filled == rules.batch_size:
+                for lane in range(lanes):
+                    end_step(block, lane, rules)
+                filled = 0
+        if t % (TIDY_EVERY * rules.batch_size) == 0:
+            for lane in range(lanes):
+                store(block, lane, tidy(game_at(block, lane).state))
+        if t == checkpoints[checkpoint]:
+            for lane in range(lanes):
+                note(block, lane, sums[checkpoint], counts[checkpoint])
+            checkpoint += 1
+    clock[ROUND], clock[FILLED], clock[CHECKPOINT] = t, filled, checkpoint
+
+
+def note(block: IntArray, lane: int, sums: FloatArray, counts: IntArray) -> None:
+    """Record the results of a game at a checkpoint."""
+    game = game_at(block, lane)
+    pulls = game.progress.pulls
+    sums[0, lane] = game.progress.collected[0]
+    for arm in range(len(pulls)):
+        counts[arm, lane] = pulls[arm]
+    counts[len(pulls), lane] = game.own.switches[0]
+
+
+def next_round(state: Any, t: int, row: FloatArray, rng: Any) -> None:
+    """Placeholder for an adversary's own function."""
+    raise NotImplementedError
+
+
+def draw_round(block: IntArray, lane: int, t: int) -> None:
+    """Draw the gains of round t."""
+    game = game_at(block, lane)
+    next_round(game.state, t, game.gains, game.rng)
+
+
+def add_round(block: IntArray, lane: int) -> None:
+    """Add the gains of a round to the totals."""
+    game = game_at(block, lane)
+    for arm in range(len(game.gains)):
+        gain = game.gains[arm]
+        game.totals[arm] += gain
+        game.outside[0] += 0 if 0.0 <= gain <= 1.0 else 1
+
+
+def draw_lanes(
+    block: IntArray, gains: IntArray, clock: IntArray, checkpoints: IntArray, sums: FloatArray, counts: IntArray
+) -> None:
+    """Write an adversary's gains of the next rounds in many games, and record the totals of all arms.
+
+    Args:
+        block: As above.
+        gains: As above; written.
+        clock: Of which `ROUND` and `CHECKPOINT` are used; changed in place.
+        checkpoints: As above.
+        sums: The totals of all arms at checkpoints, `(checkpoints, n_arms, LANES)`; changed in place.
+        counts: Not used.
+    """
+    t, checkpoint = clock[ROUND], clock[CHECKPOINT]
+    lanes = block.shape[1] >> 3 << 3
+    for place in range(len(gains)):
+        t += 1
+        for lane in range(lanes):
+            draw_round(block, lane, t)
+        for lane in range(lanes):
+            add_round(block, lane)
+        for arm in range(gains.shape[1]):
+            for lane in range(lanes):
+                gains[place, arm, lane] = block[arm, lane]
+        if t == checkpoints[checkpoint]:
+            for lane in range(lanes):
+                totals = game_at(block, lane).totals
+                for arm in range(len(totals)):
+                    sums[checkpoint, arm, lane] = totals[arm]
+            checkpoint += 1
+    clock[ROUND], clock[CHECKPOINT] = t, checkpoint
+
+
+class Drawn(NamedTuple):
+    """The parts of an adversary in a game.
+
+    Attributes:
+        gains: The gains of a round, `(n_arms,)`.
+        state: Its state.
+        rng: Its stream.
+        totals: The total gain of each arm, `(n_arms,)`.
+        outside: How many gains were outside of [0, 1], `(1,)`.
+    """
+
+    gains: FloatArray
+    state: Any
+    rng: Any
+    totals: FloatArray
+    outside: IntArray
+
+
+class Carried(NamedTuple):
+    """The functions of an agent that lanes carry, and the largest number of arms with which they pay.
+
+    With more arms LLVM leaves loops over arms as they are, and then does not use vector registers.
+    """
+
+    functions: Functions
+    most_arms: int = 8
+
+
+AGENTS: dict[type[FunctionalAgent], Carried] = {
+    Exp3: Carried(Exp3.functions),
+    Hedge: Carried(Hedge.functions),
+    Uniform: Carried(Uniform.functions),
+    # Times as fast as one game after the other, measured on a busy machine: 4.4 with 4 arms, 3.9 with 10, 3.7 with 12,
+    # and 0.3 with 14; with AVX2 instead of AVX-512 2.0, 1.9 and 1.9. Not carried are its private forms: DP-UCB-INT (0.7
+    # with 4 arms) and AdaP-UCB (1.6, but 0.4 with 10) draw noise at rounds that differ between games, and DP-UCB-BOUND
+    # has tables of two dimensions.
+    Ucb: Carried(PLAIN, most_arms=12),
+}
+MECHANISMS = (ExactSums, LaplaceClipRescale, MiniBatchAverage, RandomizedResponse)
+
+
+def carries(plan: Plan) -> bool:
+    """Return whether lanes are worth it for a plan, and can play it."""
+    carried = AGENTS.get(type(plan.agent))
+    fit = carried is not None and plan.agent.functions == carried.functions and plan.n_arms <= carried.most_arms
+    fit = fit and all(type(mechanism) in MECHANISMS for mechanism, _ in plan.mechanisms)
+    fit = fit and plan.feedback in ("arm", "all") and plan.payoff is None
+    # Objects of these classes can have functions of somebody else's, too.
+    return fit and not plan.foreign
+
+
+class LaneLoop:
+    """The loop of one algorithm over the games of a block."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        game = self._game(plan.streams(0, 0))
+        self._layout = Layout(game, LANES)
+        self._places: Any = Lane(*self._layout.form.inner)
+        # All games begin alike but for their streams.
+        self._first = np.zeros((self._layout.rows, 1), np.int64)
+        self._layout.write(self._first, [game])
+        parts = plan.parts_that(raising=False)
+        parts.pop("tidied", None)
+        if plan.agent.functions.tidy is not None:
+            parts["tidy"] = plan.agent.functions.tidy
+        self.compiled = _play_loop(self._layout.form, tuple(parts.items()))
+        self.words = self._layout.rows
+
+    @functools.cached_property
+    def address(self) -> int:
+        """The address of the machine code; compiled, or loaded from disk, when first asked for."""
+        return self.compiled.address(*_arguments(self._plan.n_arms))
+
+    def begin(self, block: IntArray, seed: int, trials: range) -> list[int]:
+        """Write the games into a block, and return their clock; lanes that are left over play the last trial again."""
+        block[: self.words] = self._first
+        games = [self._plan.streams(seed, trial) for trial in trials]
+        self._layout.write(block, _filled_up(games), self._places.streams)
+        rules = self._plan.rules
+        return [0, 0, 0, rules.memory, rules.observe_charge, rules.batch_size]
+
+    def check(self, block: IntArray) -> None:
+        """Raise if a release broke its mechanism's word in some game."""
+        if _rows(block, self._places.states.inner[-1].inner[0]).any():
+            raise ValueError("a mechanism withheld a gain, or released one outside its range, against its word.")
+
+    def _game(self, streams: tuple[np.random.Generator, ...]) -> Lane:
+        state, states, progress = self._plan.first
+        if self._plan.feedback == "arm":
+            size = self._plan.n_values
+            one: dict[str, Any] = {"gains": Single("float64", size), "observed": Single("int64", size)}
+            progress = progress._replace(**one)
+        own = Own(np.full(1, -1), np.zeros(1, np.int64), np.zeros(1, np.int64))
+        broken = Broken(np.zeros(1, np.int64))
+        return Lane(np.zeros(self._plan.n_arms), state, (*states, broken), streams, progress, own)
+
+
+class LaneGains:
+    """The loop that draws an adversary's gains in the games of a block; `drawn` is itself, or the one in it."""
+
+    def __init__(self, adversary: Adversary, drawn: RoundByRound) -> None:
+        self._adversary, self._drawn = adversary, drawn
+        self._zeros = np.zeros(drawn.n_arms)
+        self._layout = Layout(self._game(stream(0, role=ADVERSARY)), LANES, same=True)
+        self._places: Any = Drawn(*self._layout.form.inner)
+        self.compiled = _draw_loop(self._layout.form, type(drawn).next_round)
+        self.words = self._layout.rows
+
+    @functools.cached_property
+    def address(self) -> int:
+        """The address of the machine code; compiled, or loaded from disk, when first asked for."""
+        return self.compiled.address(*_arguments(self._drawn.n_arms))
+
+    def begin(self, block: IntArray, seed: int, trials: range) -> list[FloatArray | None]:
+        """Write the games into a block, and return their means; lanes that are left over play the last trial again."""
+        games = [self._game(stream(seed, trial=trial, role=ADVERSARY)) for trial in trials]
+        self._layout.write(block, _filled_up(games))
+        return [self._adversary.means_of(game.state) for game in games]
+
+    def check(self, block: IntArray) -> None:
+        """Raise if a gain was outside of [0, 1] in some game."""
+        if _rows(block, self._places.outside).any():
+            raise GainRangeError(self._adversary)
+
+    def _game(self, rng: np.random.Generator) -> Drawn:
+        # The state first: what it draws comes before the first round.
+        return Drawn(self._zeros, self._drawn.first_round_state(rng), rng, self._zeros, np.zeros(1, np.int64))
+
+
+def _filled_up(games: list[Any]) -> list[Any]:
+    """Return a game for each lane; the last one again for those that are left over."""
+    return games + games[-1:] * (LANES - len(games))
+
+
+def _arguments(n_arms: int) -> tuple[Any, ...]:
+    """Return arguments of a loop, of the types that all have: no rounds of no games."""
+    block, gains = np.zeros((0, LANES), np.int64), np.zeros((0, n_arms, LANES), np.int64)
+    sums, counts = np.zeros((1, n_arms, LANES)), np.zeros((1, n_arms + 1, LANES), np.int64)
+    return block, gains, np.zeros(BATCH_SIZE + 1, np.int64), np.ones(1, np.int64), sums, counts
+
+
+def _rows(block: IntArray, place: Place) -> IntArray:
+    return block[place.row : place.row + place.size]
+
+
+@functools.lru_cache(maxsize=256)
+def _play_loop(form: Parts, parts: tuple[tuple[str, Callable[..., Any]], ...]) -> CompiledAt:
+    """Return `play_lanes` with an algorithm's stages in it."""
+    from dp_bandit_envs.compiling.layout_code import reader, writer
+
+    words = {"game_at": reader(form), "store": writer(Lane(*form.inner).state)}
+    return CompiledAt(bind(play_lanes, {**dict(parts), **words}), {})
+
+
+@functools.lru_cache(maxsize=64)
+def _draw_loop(form: Parts, next_round: Callable[..., Any]) -> CompiledAt:
+    """Return `draw_lanes` with an adversary's function in it."""
+    from dp_bandit_envs.compiling.layout_code import reader
+
+    return CompiledAt(bind(draw_lanes, {"game_at": reader(form), "next_round": next_round}), {})
+
+
+class Seats(NamedTuple):
+    """Who takes part in each piece, in this order: the adversary if its loop is compiled, and the algorithms.
+
+    Attributes:
+        addresses: Of `draw_lanes` or `play_lanes` as compiled, shape `(seats,)`.
+        blocks, clocks, sums, counts: Their arguments, with one more axis, the first, for seats.
+    """
+
+    addresses: IntArray
+    blocks: IntArray
+    clocks: IntArray
+    sums: FloatArray
+    counts: IntArray
+
+
+def play_pieces(rounds: int, room: IntArray, checkpoints: IntArray, seats: Seats) -> None:
+    """Play rounds; runs only compiled.
+
+    Args:
+        rounds: How many; at most those in `room` if no seat draws gains.
+        room: For the gains of a piece, shape `(rounds of a piece, n_arms, LANES)`; changed in place.
+        checkpoints: Rounds at which to record, ascending.
+        seats: Who takes part; their arrays are changed in place.
+    """
+    for start in range(0, rounds, len(room)):
+        gains = room[: min(len(room), rounds - start)]
+        for seat in range(len(seats.addresses)):
+            block, clock = seats.blocks[seat], seats.clocks[seat]
+            arguments = block, gains, clock, checkpoints, seats.sums[seat], seats.counts[seat]
+            call_at(seats.addresses[seat], arguments)
+
+
+NUMBERS_AT_ONCE = 2**16
+"""Gains in a piece, half a megabyte: they stay in a core's own cache until they are played."""
+NUMBERS_FILLED = 2**18
+"""The same where Python fills them, which takes less time if it is called less often."""
+ROUNDS_AT_ONCE = 2**22
+"""Rounds in a call of machine code, of all games and algorithms together: some hundredths of a second, as Ctrl-C and
+other threads wait for its end."""
+LEAST_TRIALS = 3
+"""A block of fewer games takes longer than one game after the other."""
+
+
+class Lanes:
+    """All that is in a block of games: the adversary if its loop is compiled, and the algorithms.
+
+    Args:
+        gains: The loop that draws gains, if there is one.
+        loops: The loops of the algorithms.
+        seed, trials, checkpoints, n_arms: As in `LaneTrials`.
+    """
+
+    def __init__(
+        self,
+        gains: LaneGains | None,
+        loops: list[LaneLoop],
+        seed: int,
+        trials: range,
+        checkpoints: IntArray,
+        n_arms: int,
+    ) -> None:
+        first = 0 if gains is None else 1
+        self._parts: list[LaneGains | LaneLoop] = [*([] if gains is None else [gains]), *loops]
+        size, shape = len(self._parts), (len(self._parts), len(checkpoints))
+        self.seats = Seats(
+            addresses=np.array([part.address for part in self._parts], np.int64),
+            blocks=empty_words(size, max((part.words for part in self._parts), default=0), LANES),
+            clocks=np.zeros((size, BATCH_SIZE + 1), np.int64),
+            sums=np.zeros((*shape, n_arms, LANES)),
+            counts=np.zeros((*shape, n_arms + 1, LANES), np.int64),
+        )
+        blocks = self.seats.blocks
+        self.means = None if gains is None else gains.begin(blocks[0], seed, trials)
+        self.algorithms = blocks[first:]
+        for loop, block, clock in zip(loops, self.algorithms, self.seats.clocks[first:], strict=True):
+            clock[...] = loop.begin(block, seed, trials)
+        self.records = list(zip(self.seats.sums[first:, :, 0], self.seats.counts[first:], strict=True))
+        """What each algorithm collected, `(checkpoints, LANES)`, and its counts."""
+
+    def check(self) -> None:
+        """Raise if a gain was outside of [0, 1], or a mechanism broke its word, in some game."""
+        for part, block in zip(self._parts, self.seats.blocks, strict=True):
+            part.check(block)
+
+
+@functools.cache
+def _playing() -> Callable[..., None]:
+    """Return `play_pieces`, compiled once in a process."""
+    return compile_with(play_pieces, {})
+
+
+class FilledGains:
+    """The gains of an adversary that is not compiled, which fills those of one game after the other."""
+
+    def __init__(self, adversary: Adversary, seed: int, trials: range, checkpoints: IntArray) -> None:
+        self._adversary, self._checkpoints, self._round = adversary, checkpoints, 0
+        self._games = [copy.copy(adversary) for _ in trials]
+        for game, trial in zip(self._games, trials, strict=True):
+            with counted(game):
+                game.begin(stream(seed, trial=trial, role=ADVERSARY))
+        self.means = [game.means for game in self._games]
+        self._totals = np.zeros(adversary.n_arms * LANES)
+        self.totals_at = np.zeros((len(checkpoints), adversary.n_arms, LANES))
+
+    def fill(self, gains: IntArray) -> None:
+        """Write the gains of the next rounds, shape `(rounds, n_arms, LANES)`."""
+        numbers, own = gains.view(np.float64), np.empty(gains.shape[:2])
+        for place in range(LANES):
+            if place < len(self._games):
+                self._games[place].fill(own)
+            numbers[..., place] = own
+        size = len(self._totals)
+        rows, totals_at = numbers.reshape(len(gains), size), self.totals_at.reshape(-1, size)
+        if not adding_up()(rows, self._totals, self._round + 1, self._checkpoints, totals_at):
+            raise GainRangeError(self._adversary)
+        self._round += len(gains)
+
+
+@dataclasses.dataclass
+class LaneTrials:
+    """Plays trials side by side; the games are those of `CompiledTrials`."""
+
+    adversary: Adversary
+    plans: dict[str, Plan]
+    seed: int = dataclasses.field(repr=False)
+    checkpoints: IntArray
+    at_once = LANES
+
+    def compile(self, stopped: Stopped) -> None:
+        """Compile everything, or load it from disk."""
+        room = np.empty((1, self.adversary.n_arms, LANES), np.int64)
+        if self._gains is None:
+            # No game begins here.
+            FilledGains(self.adversary, self.seed, range(0), self.checkpoints).fill(room[:0])
+        _playing()(0, room, self.checkpoints, self._lanes(range(1), None, []).seats)
+        for part in (self._gains, *self._loops):
+            if stopped():
+                return
+            _ = part and part.address
+
+    def run_all(self, trials: range, stopped: Stopped = never) -> list[dict[str, Column]]:
+        """Play these trials, a block of them at a time."""
+        blocks = (trials[start : start + LANES] for start in range(0, len(trials), LANES))
+        return [columns for block in blocks for columns in self._run(block, stopped)]
+
+    def _run(self, trials: range, stopped: Stopped) -> list[dict[str, Column]]:
+        n_arms, horizon = self.adversary.n_arms, self.adversary.horizon
+        lanes = self._lanes(trials, self._gains, self._loops)
+        filled = FilledGains(self.adversary, self.seed, trials, self.checkpoints) if lanes.means is None else None
+        rows = min(horizon, max(1, (NUMBERS_FILLED if filled else NUMBERS_AT_ONCE) // (n_arms * LANES)))
+        room = np.empty((rows, n_arms, LANES), np.int64)
+        pieces = 1 if filled else max(1, ROUNDS_AT_ONCE // (rows * LANES * len(self.plans)))
+        for start in range(0, horizon, rows * pieces):
+            if stopped():
+                raise StoppedEarlyError
+            rounds = min(rows * pieces, horizon - start)
+            if filled:
+                filled.fill(room[:rounds])
+            _playing()(rounds, room, self.checkpoints, lanes.seats)
+            lanes.check()
+        totals_at, means = (filled.totals_at, filled.means) if filled else (lanes.seats.sums[0], lanes.means or [])
+        columns = {
+            name: _columns(totals_at, means, *records, len(trials))
+            for name, records in zip(self.plans, lanes.records, strict=True)
+        }
+        return [{name: own[place] for name, own in columns.items()} for place in range(len(trials))]
+
+    def _lanes(self, trials: range, gains: LaneGains | None, loops: list[LaneLoop]) -> Lanes:
+        return Lanes(gains, loops, self.seed, trials, self.checkpoints, self.adversary.n_arms)
+
+    @functools.cached_property
+    def _loops(self) -> list[LaneLoop]:
+        return [LaneLoop(plan) for plan in self.plans.values()]
+
+    @functools.cached_property
+    def _gains(self) -> LaneGains | None:
+        """The loop that draws gains; None if the adversary has no plain function of a round of this package."""
+        drawn = self.adversary.by_rounds
+        if not isinstance(drawn, RoundByRound):
+            return None
+        kind = type(drawn)
+        ours = is_ours(kind.next_round) and is_ours(kind.first_round_state)
+        return LaneGains(self.adversary, drawn) if ours else None
+
+    def __getstate__(self) -> dict[str, object]:
+        """Leave out what was made here, because machine code cannot be pickled."""
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+
+
+def _columns(
+    totals_at: FloatArray, means: list[FloatArray | None], collected: FloatArray, counts: IntArray, games: int
+) -> list[Column]:
+    """Return an algorithm's results in each game; copies, because a view would keep those of all."""
+    totals_at = np.moveaxis(totals_at, 1, -1)
+    external, policy = external_regret(totals_at, collected), policy_regret(totals_at, collected)
+    columns = []
+    for place in range(games):
+        pulls, own = counts[:, :-1, place], means[place]
+        columns.append(
+            Column(
+                external[:, place].copy(),
+                policy[:, place].copy(),
+                None if own is None else pseudo_regret(pulls, own),
+                collected[:, place].copy(),
+                counts[:, -1, place].copy(),
+                pulls[-1].copy(),
+            )
+        )
+    return columns
