@@ -105,6 +105,8 @@ class Sampler:
             delta: What the guarantee allows besides epsilon.
             last: Whether the events are chosen for the test, which takes longer.
         """
+        if not candidates:
+            return []
         first_games = games if last and not self.releases else min(games, at_once(candidates[0]))
         firsts = [(self._reserve(each, first_games), self._reserve(each, games)) for each in candidates]
 

@@ -17,7 +17,7 @@ from dp_bandit_envs.audits.neighbours import Pair
 from dp_bandit_envs.audits.release_events import ReleaseEvent
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.experts_env import ExpertsEnv
-from dp_bandit_envs.errors import NotAuditedError
+from dp_bandit_envs.errors import NotAuditedError, NothingReleasedError
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.mechanism import Mechanism
 from dp_bandit_envs.protocols import FloatArray
@@ -109,6 +109,7 @@ def sampled_loss(
 
     Raises:
         NotAuditedError: If the algorithm plays no arms, or releases are asked for that its guarantee does not cover.
+        NothingReleasedError: If nothing is released in so few rounds.
         ImportError: If SciPy is missing (extra `audits`).
 
     Source: Ding, Wang, Wang, Zhang and Kifer (2018) for the search for events; Bichsel, Steffen, Bogunovic and Vechev
@@ -140,6 +141,10 @@ def sampled_loss(
             f"{algorithm.name} declares nothing for releases: its guarantee covers {declared.covers}."
         )
     chosen = best_attacks(sampler, candidates, number, delta=declared.delta)[:TESTED]
+    if sampler.releases and not chosen:
+        raise NothingReleasedError(
+            f"{algorithm.name}: nothing was released in {t:,} rounds, so nothing is judged. Use a longer game."
+        )
     tested: list[tuple[float, ArmEvent | ReleaseEvent | None, Candidate]] = [(0.0, None, candidates[0])]
     for event, candidate in chosen:
         hits = sampler.hits((event, candidate), number)

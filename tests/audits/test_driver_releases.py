@@ -17,6 +17,8 @@ from tests.audits.test_exact_loss import NO_NOISE, NOISY, ON_PAYOFFS, HalfTheNoi
 from tests.tools.refusals import refused
 
 ALL = ("scalar", "vector", "compiled")
+FIRST_RELEASE = {"DP-UCB-INT": 64, "DP-SE": 2048}
+NOTHING_IN_NINE = ("DP-UCB-INT", "DP-SE", "DP-KLUCB", "DP-IMED")
 
 
 def algorithm(name):
@@ -32,8 +34,8 @@ def test_compiled_releases_are_those_of_the_audit(name):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [*NOISY, *NO_NOISE])
 def test_compiled_releases_are_those_of_the_audit_for_every_algorithm(name):
-    assert exact_loss(algorithm(name), drivers=ALL).differs == ()
-    if name in ON_PAYOFFS:
+    assert exact_loss(algorithm(name), horizon=FIRST_RELEASE.get(name), drivers=ALL).differs == ()
+    if name in ON_PAYOFFS or name in NOTHING_IN_NINE:
         return
     if algorithm(name).feedback == "full":
         env = gym.make("DPBandit-Ball-v0", dimension=3, horizon=8)

@@ -486,7 +486,8 @@ def test_price_of_privacy_writes_four_experiments_and_one_report(dp_bandit, tmp_
     code, out, err = dp_bandit(*command)
     assert (code, err) == (0, "")
     parts = {"over-horizon", "over-epsilon", "exponents", "many-experts"}
-    assert names_in(tmp_path / "mine") == {"configuration.json", "figure.png", "figure.svg", "report.md", *parts}
+    written = {"configuration.json", "figure.png", "figure.svg", "numbers.json", "report.md"}
+    assert names_in(tmp_path / "mine") == {*written, *parts}
     report = (tmp_path / "mine" / "report.md").read_text(encoding="utf-8")
     assert report.count("| cannot tell from 2 runs: that is too few |") == 12
     assert missing(report, 2, 16, 60, "1,048,576") == [] and "nan" not in report
