@@ -55,11 +55,14 @@ class Functions(NamedTuple):
         select: Returns the arm to play.
         update: Returns the state after what was released.
         tidy: Returns the state after every 32nd update: what is rare stays out of the others, which are then short.
+        update_own: A shorter `update`, after which `select` returns the same, where only the arm played can have a new
+            release; the compiled loop calls it in such games.
     """
 
     select: Callable[[Any, np.random.Generator], int]
     update: Callable[[Any, int, Any], Any]
     tidy: Callable[[Any], Any] | None = None
+    update_own: Callable[[Any, int, Any], Any] | None = None
 
     def after(self, state: Any, arm: int, seen: Any, step: int) -> Any:
         """Return the state after a step, the first of which is 1."""

@@ -90,6 +90,16 @@ def update(state: State, arm: int, seen: Sums) -> State:
     return state
 
 
+def update_own(state: State, arm: int, seen: Sums) -> State:
+    """Do what `update` does for the arm played, as far as `select` reads it: lanes write every number for all arms."""
+    state.status[ROUND] += 1
+    n = seen.counts[arm]
+    inverse = 1.0 / max(n, 1)
+    state.roots[arm] = math.sqrt(inverse)
+    state.means[arm] = seen.sums[arm] * inverse if n > 0 else math.inf
+    return state
+
+
 def recount(state: State, arm: int, n: int) -> None:
     """Store the number of gains in an arm's mean, and what depends on it."""
     inverse = 1.0 / n
@@ -142,7 +152,32 @@ def update_any(state: State, arm: int, seen: Sums) -> State:
     return state
 
 
-PLAIN: Final = Functions(select, update)
+def update_any_own(state: State, arm: int, seen: Sums) -> State:
+    """Do what `update_any` does for the arm played, and for weights that change with t."""
+    status, until = state.status, state.width.until
+    status[ROUND] += 1
+    if state.lazy:
+        if seen.releases[arm] == state.releases[arm]:
+            status[HELD_ARM] = arm
+            return state
+        status[HELD_ARM] = -1
+        state.releases[arm] = seen.releases[arm]
+    if status[ROUND] > until[status[WIDTH_STEP]]:
+        while status[ROUND] > until[status[WIDTH_STEP]]:
+            status[WIDTH_STEP] += 1
+        for each in range(len(state.counts)):
+            if state.counts[each] > 0:
+                state.weights[each] = weight(state.width, state.counts[each], status[WIDTH_STEP])
+    n = seen.counts[arm]
+    if n > 0:
+        if n != state.counts[arm]:
+            recount(state, arm, n)
+            state.weights[arm] = weight(state.width, n, status[WIDTH_STEP])
+        state.means[arm] = seen.sums[arm] * state.inverses[arm]
+    return state
+
+
+PLAIN: Final = Functions(select, update, update_own=update_own)
 """The functions of UCB without a noise width, held arms and forced arms; lanes carry them."""
 
 
@@ -175,7 +210,7 @@ class Ucb(FunctionalAgent):
         the best arm in 97% of all rounds
     """
 
-    functions = Functions(select_any, update_any)
+    functions = Functions(select_any, update_any, update_own=update_any_own)
     learns_from = Sums
     waits = True
 

@@ -133,6 +133,10 @@ class Compiled:
     def _dispatcher(self) -> Any:
         return self._made(lean=True)
 
+    def _compiler(self) -> dict[str, Any]:
+        """Return Numba's option that names a compiler, if it is not Numba's own."""
+        return {}
+
     def _made(self, *, lean: bool) -> Any:
         import numba
 
@@ -148,7 +152,7 @@ class Compiled:
         key = fingerprint(self._function, self._replacements) + ("-lean" if lean else "") if ours else ""
         # Machine code from disk is found by its name, which Numba numbers by process: by content no two are alike.
         copy.__qualname__ += f"_{key[:12]}"
-        dispatcher = numba.njit(**options)(copy)
+        dispatcher = numba.njit(**options, **self._compiler())(copy)
         dispatcher.targetoptions |= self._without
         if ours:
             # Without a folder to write to, as in a read-only container, every process compiles for itself.
@@ -158,12 +162,17 @@ class Compiled:
 
 
 class CompiledAt(Compiled):
-    """A function that machine code calls at its address; without what calls it from Python, it compiles faster.
+    """A loop over lanes, called at its address by machine code; without what calls it from Python, it compiles faster.
 
     It must return nothing and allocate no arrays.
     """
 
     _without: ClassVar = {**Compiled._without, "no_cpython_wrapper": True}
+
+    def _compiler(self) -> dict[str, Any]:
+        from dp_bandit_envs.compiling.inlining import ForLanes
+
+        return {"pipeline_class": ForLanes}
 
     def __call__(self, *arguments: Any) -> Any:
         """Raise: there is no code for it."""

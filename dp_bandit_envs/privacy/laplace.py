@@ -15,6 +15,8 @@ DEVIATION = math.sqrt(2)
 """The standard deviation of Laplace noise of scale 1."""
 SMALLEST_GRIDDED = 2.0**-30
 """Noise below this scale gives no useful privacy, and its grid would be too fine for doubles."""
+LARGEST_GRID = 900
+"""The exponent of the largest grid, 2^900, so that `to_grid` does not overflow: noise of 2^909 needs no larger one."""
 ROUNDER = 1.5 * 2.0**52
 """Adding and subtracting it rounds a double to an integer."""
 
@@ -37,15 +39,17 @@ def to_grid(number: float, grid: float) -> float:
     points near a gain can be reached from every other gain. Far from it, where fast draws are sparser than the grid
     (from 38 scales on), some are not: `privacy.draws_distance` counts what that costs, and secure draws avoid it.
     """
-    # A grid is a power of two, so its reciprocal is exact, and a loop needs no division.
-    return (number * (1.0 / grid) + ROUNDER - ROUNDER) * grid if grid > 0.0 else number
+    # A grid is a power of two, so this is ROUNDER's rounding of number / grid, times grid, to the last bit.
+    shift = ROUNDER * grid
+    return number + shift - shift if grid > 0.0 else number
 
 
 def to_grid_array(numbers: FloatArray, grid: float) -> FloatArray:
     """Return what `to_grid` returns, for each number of an array."""
     if grid == 0:
         return numbers
-    rounded: FloatArray = (numbers / grid + ROUNDER - ROUNDER) * grid
+    shift = ROUNDER * grid
+    rounded: FloatArray = numbers + shift - shift
     return rounded
 
 
@@ -58,7 +62,7 @@ def grid_of(deviation: float) -> float:
     """
     if deviation < SMALLEST_GRIDDED:
         return 0.0
-    return math.ldexp(1.0, math.frexp(deviation)[1] - GRID_BITS)
+    return math.ldexp(1.0, min(math.frexp(deviation)[1] - GRID_BITS, LARGEST_GRID))
 
 
 def noise_scale(sensitivity: float, epsilon: float) -> float:

@@ -181,9 +181,16 @@ class Plan:
             playing["contains"] = self.decision_set.contains
         parts["choose"] = bind(parts["choose"], playing)
         parts["update"], tidy = self.agent.functions.update, self.agent.functions.tidy
+        if self._releases_own and self.agent.functions.update_own is not None:
+            parts["update"] = self.agent.functions.update_own
         if tidy is not None:
             parts["tidied"] = bind(tidied_at_times, {"tidy": tidy})
         return parts
+
+    @property
+    def _releases_own(self) -> bool:
+        """Whether a step releases something of the arm played only."""
+        return self.feedback == "arm" and all(mechanism.idle is None for mechanism, _ in self.mechanisms)
 
     @property
     def _values(self) -> Values:

@@ -2,9 +2,11 @@
 
 import math
 
+import gymnasium as gym
 import numpy as np
 import pytest
 
+from dp_bandit_envs import wrappers
 from dp_bandit_envs.compiling.addresses import stream_address
 from dp_bandit_envs.compiling.compiled import compile_with
 from dp_bandit_envs.compiling.intrinsics import put_back, stream_at
@@ -227,3 +229,22 @@ def test_a_derived_class_keeps_its_own_release():
     own = staticmethod(lambda state, arm, gain, rng: (0.0, 1))
     derived = type("Derived", (CounterSums,), {"release": own})(counter="binary", epsilon=1.0)
     assert derived.release_for(experts(3, 20)) is derived.release
+
+
+def test_padded_counters_share_a_position_with_the_same_numbers(monkeypatch):
+    """Only where an item takes one draw: then the arms' draws come in the same order."""
+
+    def sums():
+        env = wrappers.CounterSums(gym.make("DPBandit-Stochastic-v0", n_arms=3, horizon=70), **padded)
+        env.reset(seed=1)
+        shared = env._released._state.value.joint
+        return shared, [env.step(step * step % 3)[0]["sum"].tolist() for step in range(70)]
+
+    for noise in ("laplace", "gaussian"):
+        padded = {"counter": "hybrid", "epsilon": 1.0, "pad_unplayed": True, "noise": noise}
+        shared, together = sums()
+        monkeypatch.setattr(COUNTERS["hybrid"], "draws_once", False)
+        apart, one_by_one = sums()
+        monkeypatch.undo()
+        assert shared and not apart
+        assert together == one_by_one

@@ -68,6 +68,12 @@ NOISE = (
         "node[i] = draw_normal(scale / 2, rng)",
     ),
     Mutation(
+        "only the arm played is believed to have a new release",
+        "dp_bandit_envs/simulation/plan.py",
+        'return self.feedback == "arm" and all(mechanism.idle is None for mechanism, _ in self.mechanisms)',
+        "return True",
+    ),
+    Mutation(
         "own-norm noise halved",
         f"{PRIVACY}/node_noise.py",
         "r = scale * rng.standard_gamma(d + 1.0)",

@@ -1,6 +1,9 @@
 """Machine code of lanes: many games in a vector register, and every operation rounded by itself."""
 
+import os
 import re
+import subprocess
+import sys
 
 import gymnasium as gym
 import pytest
@@ -87,3 +90,27 @@ def test_nothing_is_fused_in_the_loops_of_gains(game):
     text = assembly(LaneGains(adversary, adversary))
     assert not FUSED.search(text)
     assert re.search(r"\bv(add|sub|cmp\w*|mul)pd\s.*%[yz]mm", text)
+
+
+AVX512 = "+avx,+avx2,+avx512f,+avx512bw,+avx512dq,+avx512vl,+prefer-256-bit"
+"""What LLVM says of Intel's processors."""
+FOR_INTEL = """
+import numpy
+from dp_bandit_envs.compiling.compiled import CompiledAt
+
+def twice(numbers):
+    for i in range(len(numbers)):
+        numbers[i] = numbers[i] / 3.0
+
+loop = CompiledAt(twice, {})
+loop.address(numpy.zeros(2))
+print(*loop._dispatcher.inspect_asm().values())
+"""
+
+
+def test_registers_of_512_bits_are_used_in_full():
+    """The machine code is made for such a processor, and not run."""
+    settings = {**os.environ, "NUMBA_CPU_NAME": "skylake-avx512", "NUMBA_CPU_FEATURES": AVX512}
+    command = [sys.executable, "-c", FOR_INTEL]
+    text = subprocess.run(command, env=settings, stdout=subprocess.PIPE, text=True, check=True).stdout
+    assert re.search(r"\bvdivpd\s.*%zmm", text)

@@ -397,7 +397,8 @@ def test_a_whole_mechanism_put_in_by_hand_is_as_private_as_before():
 
 @pytest.mark.parametrize("pad", [False, True])
 def test_half_the_noise_is_seen(pad):
-    half = Changed(plain(pad_unplayed=pad), counters=lambda counters: counters._replace(scales=counters.scales / 2))
+    part = "together" if pad else "counters"
+    half = Changed(plain(pad_unplayed=pad), **{part: lambda state: state._replace(scales=state.scales / 2)})
     assert laplace_loss(linear_map(broken(half), [0] * ROUNDS, ROUNDS)).max() == pytest.approx(2 * EPSILON, rel=2e-9)
     half = Changed(blocks(2), scale=lambda scale: scale / 2)
     assert laplace_loss(linear_map(broken(half), [0] * ROUNDS, ROUNDS)).max() == pytest.approx(2 * EPSILON, rel=2e-9)

@@ -88,6 +88,8 @@ class Counter(abc.ABC):
     """The kinds of noise that its nodes can have, the default first; see `dp_bandit_envs.privacy.node_noise`."""
     after_every_item: ClassVar[bool] = True
     """Whether there is a new release after every item."""
+    draws_once: ClassVar[bool] = False
+    """Whether an item takes one draw, after which `joint_noise` has the numbers of `noise`; not inherited."""
     ahead_of_items: ClassVar[bool] = False
     """Whether nodes can be drawn, and used in a release, before all of their items are in."""
     most_items: ClassVar[int] = checks.MOST_ROUNDS

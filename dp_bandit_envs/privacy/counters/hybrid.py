@@ -176,6 +176,7 @@ class HybridCounter(Counter):
     noise = staticmethod(next_noise)
     settled = staticmethod(settle)
     joint_noise = staticmethod(insert_all)
+    draws_once = True
     joint_settled = staticmethod(settle_all)
 
     def __init__(self, *, epsilon: SupportsFloat, budget: str = "split", **arguments: Any) -> None:

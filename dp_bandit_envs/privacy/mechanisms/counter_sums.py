@@ -234,8 +234,10 @@ class CounterSums(ChoosesDraws):
         return holds if self.delta is None or holds.model == "none" else dataclasses.replace(holds, delta=self.delta)
 
     def _is_joint(self, below: Below) -> bool:
-        """Return whether all coordinates share one position."""
-        return below.values.complete and self._joint is not None and not self._weighs
+        """Return whether all coordinates share one position, as padded counters do, too."""
+        # Only where it is the same game to the last bit: one draw of each coordinate, in their order.
+        padded = self.pad_unplayed and vars(COUNTERS[self.counter_name]).get("draws_once", False) and not self._secure
+        return (below.values.complete or padded) and self._joint is not None and not self._weighs
 
     @property
     def _plain_noise(self) -> Callable[..., Any] | None:
