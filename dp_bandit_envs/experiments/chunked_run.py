@@ -14,11 +14,10 @@ from dp_bandit_envs.experiments.experiment import Experiment, Results
 from dp_bandit_envs.experiments.results_archive import Archive, joined
 from dp_bandit_envs.experiments.results_folder import RESULTS, ResultsFolder
 from dp_bandit_envs.experiments.secret_run import alone
-from dp_bandit_envs.simulation.outcomes import Table
+from dp_bandit_envs.simulation.outcomes import Column, Table
 from dp_bandit_envs.simulation.prepared import Prepared, prepare
 from dp_bandit_envs.simulation.small_jobs import is_few, jobs_for, placed, smaller_than_compiling
-from dp_bandit_envs.simulation.spreading import spread
-from dp_bandit_envs.simulation.tasks import Column, Task
+from dp_bandit_envs.simulation.workers import Task, spread
 
 Progress = Callable[[str | None, int], None]
 """Called with the title of the panel that was played (None for results already saved) and a number of rounds."""

@@ -3,14 +3,17 @@
 import contextlib
 import time
 from concurrent.futures import CancelledError, Future
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from dp_bandit_envs.errors import ClusterError
 from dp_bandit_envs.optional import require
 from dp_bandit_envs.simulation.carrying import Carried
 from dp_bandit_envs.simulation.freed_memory import keep_freed_memory
+from dp_bandit_envs.simulation.outcomes import Played, Work
 from dp_bandit_envs.simulation.provenance import installed_code, made_by, source_here
-from dp_bandit_envs.simulation.tasks import Played, Task, once_for_each_work
+
+if TYPE_CHECKING:
+    from dp_bandit_envs.simulation.workers import Task
 
 REACHED, PATIENCE = 10.0, 60.0
 """Seconds to wait for the scheduler, and for its first worker."""
@@ -45,7 +48,7 @@ class Crew:
                 f" {self._address!r}, which cannot be reached ({error}). Start one with: dask scheduler"
             ) from None
         self._executor = self._client.get_executor(pure=False)
-        self._parcel = once_for_each_work(self._sent)
+        self._parcels: dict[int, tuple[Work, Any, dict[str, str]]] = {}
         self._attempts: dict[tuple[int, range], int] = {}
         self._width, self._counted = 0, 0.0
         try:
@@ -77,13 +80,15 @@ class Crew:
             self._counted = time.monotonic()
         return max(2, self._width)
 
-    def submit(self, task: Task) -> "Future[Played]":
+    def submit(self, task: "Task") -> "Future[Played]":
         """Send a task; its work goes to each worker once."""
-        parcel, made = self._parcel(task)
+        if id(task.work) not in self._parcels:
+            self._parcels[id(task.work)] = self._sent(task)
+        _, parcel, made = self._parcels[id(task.work)]
         played: Future[Played] = self._executor.submit(_play, parcel, made, task.trials)
         return played
 
-    def recover(self, task: Task, error: BaseException) -> None:
+    def recover(self, task: "Task", error: BaseException) -> None:
         """Return if a task should be submitted again after this error, and raise otherwise."""
         if isinstance(error, (CancelledError, self._distributed.client.FutureCancelledError, OSError)):
             raise ClusterError(
@@ -94,18 +99,18 @@ class Crew:
         if not isinstance(error, self._distributed.KilledWorker) or attempts > ATTEMPTS:
             raise error
         # The parcel itself may have been on the worker that died.
-        self._parcel = once_for_each_work(self._sent)
+        self._parcels = {}
 
     def _connected(self, address: str) -> Any:
         return self._distributed.Client(address, set_as_default=False, timeout=REACHED)
 
-    def _sent(self, task: Task) -> Any:
+    def _sent(self, task: "Task") -> tuple[Work, Any, dict[str, str]]:
         parcel = self._client.submit(_unchanged, Carried.of(task.work, task.env_id), pure=False)
         made = {**made_by(), **installed_code(task.work)}
         # To all workers that are there now: dask gives tasks first to those that hold what they need, until they queue.
         with contextlib.suppress(Exception):
             self._client.replicate(parcel, callback_timeout=COPIED)
-        return parcel, made
+        return task.work, parcel, made
 
 
 def _unchanged(carried: Carried) -> Carried:

@@ -17,10 +17,10 @@ from dp_bandit_envs.metrics.regrets import external_regret, policy_regret, pseud
 from dp_bandit_envs.protocols import FloatArray, IntArray
 from dp_bandit_envs.seeding import ADVERSARY, stream
 from dp_bandit_envs.simulation.lane_loops import LaneGains, LaneLoop
+from dp_bandit_envs.simulation.outcomes import Column, StoppedEarlyError
 from dp_bandit_envs.simulation.plan import Plan
 from dp_bandit_envs.simulation.play_lanes import BATCH_SIZE, LANES
 from dp_bandit_envs.simulation.play_pieces import Seats, play_pieces
-from dp_bandit_envs.simulation.tasks import Column, StoppedEarlyError
 from dp_bandit_envs.simulation.totals import add_up, all_in_range, compiled
 
 NUMBERS_AT_ONCE = 2**16

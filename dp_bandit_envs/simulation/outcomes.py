@@ -1,23 +1,74 @@
-"""The results of a simulation, and the tables that they are put into as games end."""
+"""What games bring: the results of a task, the tables that they are put into, and the outcomes of a simulation."""
 
 import dataclasses
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Literal
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.compiling.background import Stopped, never
+from dp_bandit_envs.html_table import html_table
+from dp_bandit_envs.metrics import mean_and_standard_error, median_and_tail
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.levels import label_of, level_of
 from dp_bandit_envs.protocols import FloatArray, IntArray
-from dp_bandit_envs.simulation.shown_outcomes import drawn_outcomes, outcomes_table
-from dp_bandit_envs.simulation.tasks import Column
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Engine = Literal["lanes", "compiled", "play"]
+MEASURES = ("external_regret", "pseudo_regret", "policy_regret", "collected", "switches")
+COLUMNS = ("algorithm", "epsilon", "delta", "mean regret", "standard error", "median", "99 % quantile", "engine")
+UNEVEN = 4
+"""Rounds are drawn on a logarithmic axis if the last two are so many times as far apart as the first two."""
+
+
+class Column(NamedTuple):
+    """The results of one game at the checkpoints, each of shape `(checkpoints,)`, and `pulls` of `(n_arms,)`."""
+
+    external_regret: FloatArray
+    policy_regret: FloatArray
+    pseudo_regret: FloatArray | None
+    collected: FloatArray
+    switches: IntArray
+    pulls: IntArray
+
+
+class StoppedEarlyError(Exception):
+    """Raised by a trial that was cancelled."""
+
+
+class Work(Protocol):
+    """What is played in a trial; can run in any thread or process.
+
+    Attributes:
+        at_once: How many trials it plays at a time: as many take hardly longer than one.
+    """
+
+    at_once: int
+
+    def compile(self, stopped: Stopped) -> None:
+        """Do the slow one-time work; end early after `stopped` returns True."""
+
+    def run_all(self, trials: range, stopped: Stopped = never) -> list[dict[str, Column]]:
+        """Play these trials; raise `StoppedEarlyError` soon after `stopped` returns True."""
+
+
+class Played(NamedTuple):
+    """The results of a task, one for each trial, and the seconds that it took."""
+
+    seconds: float
+    columns: list[dict[str, Column]]
+
+
+def play_all(work: Work, trials: range, stopped: Stopped = never) -> Played:
+    """Play all trials of a task; raise `StoppedEarlyError` soon after `stopped` returns True."""
+    start = time.perf_counter()
+    columns = work.run_all(trials, stopped)
+    return Played(time.perf_counter() - start, columns)
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -152,3 +203,44 @@ class Table:
         """The arrays by the names of an outcome's attributes, without the measures that are unknown."""
         named = zip(Column._fields, self._arrays, strict=True)
         return {name: array for name, array in named if array is not None}
+
+
+def drawn_outcomes(outcomes: Sequence[Outcome], measure: str, band: str) -> "Figure":
+    """Return a figure of a measure against the round, with arguments as for `Simulation.plot`."""
+    from dp_bandit_envs.plots.curves import Curve, Panel
+    from dp_bandit_envs.plots.curves_plot import ROUND, curves_figure
+
+    measure = checks.known_name("measure", measure, MEASURES)
+    curves = []
+    for one in outcomes:
+        samples = getattr(one, measure)
+        if samples is None:
+            raise ValueError(
+                f"measure must be known in this game, whose arms have no known means or a payoff function; received"
+                f" {measure!r}. Use 'external_regret'."
+            )
+        curves.append(Curve(one.name, one.label, one.checkpoints, samples))
+    rounds = outcomes[0].checkpoints
+    gaps = np.diff(rounds)
+    uneven = len(gaps) > 1 and gaps[-1] > UNEVEN * gaps[0]
+    panel = Panel(f"T = {int(rounds[-1]):,}", curves)
+    return curves_figure([panel], across=ROUND, measure=measure, band=band, x_scale="log" if uneven else "linear")
+
+
+def outcomes_table(outcomes: Sequence[Outcome]) -> str:
+    """Return a table with a row for each outcome: its guarantee, and external regret after the last round."""
+    rows = []
+    for one in outcomes:
+        last = one.external_regret[:, -1]
+        mean, error = mean_and_standard_error(last)
+        median, tail = median_and_tail(last)
+        level = level_of(one.guarantee)
+        numbers = [
+            f"{level.epsilon:.4g}",
+            f"{level.delta:.3g}",
+            *(f"{float(x):,.1f}" for x in (mean, error, median, tail)),
+        ]
+        rows.append([one.name, *numbers, one.engine])
+    first = outcomes[0]
+    caption = f"External regret after {int(first.checkpoints[-1]):,} rounds, {len(first.collected):,} trials"
+    return html_table(COLUMNS, rows, caption)

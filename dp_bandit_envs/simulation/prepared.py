@@ -22,7 +22,7 @@ from dp_bandit_envs.simulation.checkpoints import checked, spaced
 from dp_bandit_envs.simulation.game import to_count
 from dp_bandit_envs.simulation.lane_loops import carries
 from dp_bandit_envs.simulation.lane_trials import LEAST_TRIALS, LaneTrials
-from dp_bandit_envs.simulation.outcomes import Engine, Outcome, Table
+from dp_bandit_envs.simulation.outcomes import Engine, Outcome, Table, Work
 from dp_bandit_envs.simulation.plan import Plan, make_plan
 from dp_bandit_envs.simulation.players import (
     Algorithms,
@@ -32,8 +32,8 @@ from dp_bandit_envs.simulation.players import (
     refuse_shared_noise,
 )
 from dp_bandit_envs.simulation.repeatable import check_repeatable
-from dp_bandit_envs.simulation.tasks import Task, Terms, Work
 from dp_bandit_envs.simulation.trials import CompiledTrials, PlayedTrials, check_compiles
+from dp_bandit_envs.simulation.workers import Task, Terms
 
 Checkpoints = Iterable[int] | int | str | None
 SECRET = (

@@ -12,7 +12,7 @@ from dp_bandit_envs.simulation.outcomes import Simulation
 from dp_bandit_envs.simulation.players import Algorithms
 from dp_bandit_envs.simulation.prepared import SECRET, prepare
 from dp_bandit_envs.simulation.small_jobs import jobs_for, placed, smaller_than_compiling
-from dp_bandit_envs.simulation.spreading import spread
+from dp_bandit_envs.simulation.workers import spread
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -14,12 +14,11 @@ from typing import Any
 
 from dp_bandit_envs.adversaries import Adversary
 from dp_bandit_envs.compiling.background import Stopped, in_background
-from dp_bandit_envs.simulation.compiling_beside import missing_in, of_plans
 from dp_bandit_envs.simulation.lane_trials import LaneTrials
 from dp_bandit_envs.simulation.plan import Plan
 from dp_bandit_envs.simulation.prepared import Prepared
-from dp_bandit_envs.simulation.tasks import Terms
 from dp_bandit_envs.simulation.trials import TOO_FEW_ROUNDS, CompiledTrials, PlayedTrials
+from dp_bandit_envs.simulation.workers import Terms, missing_in, of_plans
 
 MOST_ROUNDS = 20_000
 """`play` takes .1 to 1.7 s for them, and compiling 1 to 3 s."""

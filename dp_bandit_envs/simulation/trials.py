@@ -23,11 +23,12 @@ from dp_bandit_envs.seeding import ADVERSARY, GRAPH, stream
 from dp_bandit_envs.simulation.chain import NotCompilableError, RefusedByNumbaError
 from dp_bandit_envs.simulation.first_state import FirstState
 from dp_bandit_envs.simulation.game import play
+from dp_bandit_envs.simulation.outcomes import Column, StoppedEarlyError
 from dp_bandit_envs.simulation.payoffs import History, compiled_constant, new_history, read_only
 from dp_bandit_envs.simulation.plan import Plan
 from dp_bandit_envs.simulation.seat import Seat
-from dp_bandit_envs.simulation.tasks import Column, StoppedEarlyError, Terms
 from dp_bandit_envs.simulation.totals import add_up, all_in_range, compiled
+from dp_bandit_envs.simulation.workers import Terms
 
 TOO_FEW_ROUNDS = (
     "it is faster to play so few rounds than to compile the loop; once compiled, it is used for few rounds, too"

@@ -13,8 +13,8 @@ from dp_bandit_envs.errors import ClusterError
 from dp_bandit_envs.simulation import cluster as cluster_module
 from dp_bandit_envs.simulation.carrying import Carried
 from dp_bandit_envs.simulation.provenance import installed_code, made_by
-from dp_bandit_envs.simulation.tasks import Task
 from dp_bandit_envs.simulation.trials import PlayedTrials
+from dp_bandit_envs.simulation.workers import Task
 from tests.simulation.test_registered_games_in_processes import forget, made
 from tests.tools.clusters import LocalCluster, needs_dask
 from tests.tools.folders import files

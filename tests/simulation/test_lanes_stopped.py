@@ -17,8 +17,8 @@ from dp_bandit_envs.experiments.specs import AlgorithmSpec, GameSpec
 from dp_bandit_envs.simulation import lane_trials
 from dp_bandit_envs.simulation.lane_loops import LaneLoop
 from dp_bandit_envs.simulation.lane_trials import Lanes, LaneTrials
+from dp_bandit_envs.simulation.outcomes import StoppedEarlyError
 from dp_bandit_envs.simulation.play_lanes import ROUND
-from dp_bandit_envs.simulation.tasks import StoppedEarlyError
 from tests.simulation.test_results_do_not_depend_on import assert_equal
 from tests.tools.lane_games import assert_same_columns, plans_of
 

@@ -10,10 +10,10 @@ from dp_bandit_envs.compiling.layout import STREAM_WORDS, Parts
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.simulation.lane_loops import LaneLoop
 from dp_bandit_envs.simulation.lane_trials import Lanes, LaneTrials
+from dp_bandit_envs.simulation.outcomes import Column
 from dp_bandit_envs.simulation.plan import make_plan
 from dp_bandit_envs.simulation.play_block import Progress
 from dp_bandit_envs.simulation.seat import Seat
-from dp_bandit_envs.simulation.tasks import Column
 from dp_bandit_envs.simulation.trials import CompiledTrials
 
 
