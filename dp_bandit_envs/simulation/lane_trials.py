@@ -13,11 +13,11 @@ from dp_bandit_envs.compiling.fingerprint import is_ours
 from dp_bandit_envs.compiling.layout import empty_words
 from dp_bandit_envs.envs.ledger_of_many import counted
 from dp_bandit_envs.errors import GainRangeError
-from dp_bandit_envs.metrics.regrets import external_regret, policy_regret, pseudo_regret
+from dp_bandit_envs.metrics.regrets import external_regret, pseudo_regret
 from dp_bandit_envs.protocols import FloatArray, IntArray
 from dp_bandit_envs.seeding import ADVERSARY, stream
 from dp_bandit_envs.simulation.lane_loops import LaneGains, LaneLoop
-from dp_bandit_envs.simulation.outcomes import Column, StoppedEarlyError
+from dp_bandit_envs.simulation.outcomes import Column, StoppedEarlyError, stacked
 from dp_bandit_envs.simulation.plan import Plan
 from dp_bandit_envs.simulation.play_lanes import BATCH_SIZE, LANES
 from dp_bandit_envs.simulation.play_pieces import Seats, play_pieces
@@ -126,12 +126,12 @@ class LaneTrials:
                 return
             _ = part and part.address
 
-    def run_all(self, trials: range, stopped: Stopped = never) -> list[dict[str, Column]]:
+    def run_all(self, trials: range, stopped: Stopped = never) -> dict[str, Column]:
         """Play these trials, a block of them at a time."""
         blocks = (trials[start : start + LANES] for start in range(0, len(trials), LANES))
-        return [columns for block in blocks for columns in self._run(block, stopped)]
+        return stacked([self._run(block, stopped) for block in blocks], np.concatenate)
 
-    def _run(self, trials: range, stopped: Stopped) -> list[dict[str, Column]]:
+    def _run(self, trials: range, stopped: Stopped) -> dict[str, Column]:
         n_arms, horizon = self.adversary.n_arms, self.adversary.horizon
         lanes = self._lanes(trials, self._gains, self._loops)
         filled = FilledGains(self.adversary, self.seed, trials, self.checkpoints) if lanes.means is None else None
@@ -147,11 +147,10 @@ class LaneTrials:
             compiled(play_pieces)(rounds, room, self.checkpoints, lanes.seats)
             lanes.check()
         totals_at, means = (filled.totals_at, filled.means) if filled else (lanes.seats.sums[0], lanes.means or [])
-        columns = {
+        return {
             name: _columns(totals_at, means, *records, len(trials))
             for name, records in zip(self.plans, lanes.records, strict=True)
         }
-        return [{name: own[place] for name, own in columns.items()} for place in range(len(trials))]
 
     def _lanes(self, trials: range, gains: LaneGains | None, loops: list[LaneLoop]) -> Lanes:
         return Lanes(gains, loops, self.seed, trials, self.checkpoints, self.adversary.n_arms)
@@ -177,21 +176,15 @@ class LaneTrials:
 
 def _columns(
     totals_at: FloatArray, means: list[FloatArray | None], collected: FloatArray, counts: IntArray, games: int
-) -> list[Column]:
-    """Return an algorithm's results in each game; copies, because a view would keep those of all."""
-    totals_at = np.moveaxis(totals_at, 1, -1)
-    external, policy = external_regret(totals_at, collected), policy_regret(totals_at, collected)
-    columns = []
-    for place in range(games):
-        pulls, own = counts[:, :-1, place], means[place]
-        columns.append(
-            Column(
-                external[:, place].copy(),
-                policy[:, place].copy(),
-                None if own is None else pseudo_regret(pulls, own),
-                collected[:, place].copy(),
-                counts[:, -1, place].copy(),
-                pulls[-1].copy(),
-            )
-        )
-    return columns
+) -> Column:
+    """Return an algorithm's results in the games of a block; copies, because a view would keep all of the block."""
+    regret = external_regret(np.moveaxis(totals_at, 1, -1), collected).T[:games].copy()
+    counts, known = np.moveaxis(counts, -1, 0)[:games], [own for own in means[:games] if own is not None]
+    return Column(
+        regret,
+        regret,  # without a payoff function, they are the same
+        pseudo_regret(counts[..., :-1], np.stack(known)[:, np.newaxis]).copy() if known else None,
+        collected.T[:games].copy(),
+        counts[..., -1].copy(),
+        counts[:, -1, :-1].copy(),
+    )

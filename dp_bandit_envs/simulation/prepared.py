@@ -22,7 +22,7 @@ from dp_bandit_envs.simulation.checkpoints import checked, spaced
 from dp_bandit_envs.simulation.game import to_count
 from dp_bandit_envs.simulation.lane_loops import carries
 from dp_bandit_envs.simulation.lane_trials import LEAST_TRIALS, LaneTrials
-from dp_bandit_envs.simulation.outcomes import Engine, Outcome, Table, Work
+from dp_bandit_envs.simulation.outcomes import Engine, Outcome, Summary, Table, Work
 from dp_bandit_envs.simulation.plan import Plan, make_plan
 from dp_bandit_envs.simulation.players import (
     Algorithms,
@@ -131,15 +131,17 @@ class Prepared:
         """Return the outcome of an algorithm from its full table."""
         reason = self.reasons.get(name, "")
         engine: Engine = "lanes" if table.trials >= LEAST_TRIALS and name in self._in_lanes else "compiled"
+        about: dict[str, Any] = {
+            "name": name,
+            "checkpoints": self.checkpoints,
+            "engine": "play" if reason else engine,
+            "reason": "; ".join(filter(None, (reason, self.unchecked))),
+            "guarantee": self.players[name].guarantee_in(self.env),
+        }
+        if table.moments:
+            return Summary(table, **about)
         measures: dict[str, Any] = {"pseudo_regret": None, **table.measures}
-        return Outcome(
-            name=name,
-            checkpoints=self.checkpoints,
-            **measures,
-            engine="play" if reason else engine,
-            reason="; ".join(filter(None, (reason, self.unchecked))),
-            guarantee=self.players[name].guarantee_in(self.env),
-        )
+        return Outcome(**about, **measures)
 
 
 def prepare(

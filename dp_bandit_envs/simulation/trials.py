@@ -23,7 +23,7 @@ from dp_bandit_envs.seeding import ADVERSARY, GRAPH, stream
 from dp_bandit_envs.simulation.chain import NotCompilableError, RefusedByNumbaError
 from dp_bandit_envs.simulation.first_state import FirstState
 from dp_bandit_envs.simulation.game import play
-from dp_bandit_envs.simulation.outcomes import Column, StoppedEarlyError
+from dp_bandit_envs.simulation.outcomes import Column, StoppedEarlyError, stacked
 from dp_bandit_envs.simulation.payoffs import History, compiled_constant, new_history, read_only
 from dp_bandit_envs.simulation.plan import Plan
 from dp_bandit_envs.simulation.seat import Seat
@@ -63,9 +63,9 @@ class CompiledTrials:
                 return
             seat.compile(gains, None if self.source is None else self.source.graph)
 
-    def run_all(self, trials: range, stopped: Stopped = never) -> list[dict[str, Column]]:
+    def run_all(self, trials: range, stopped: Stopped = never) -> dict[str, Column]:
         """Play these trials, one after the other."""
-        return [self._run(trial, stopped) for trial in trials]
+        return stacked([self._run(trial, stopped) for trial in trials])
 
     def _run(self, trial: int, stopped: Stopped) -> dict[str, Column]:
         adversary, source = copy.copy(self.adversary), copy.copy(self.source)
@@ -175,9 +175,9 @@ class PlayedTrials:
     def compile(self, stopped: Stopped) -> None:
         """Do nothing."""
 
-    def run_all(self, trials: range, stopped: Stopped = never) -> list[dict[str, Column]]:
+    def run_all(self, trials: range, stopped: Stopped = never) -> dict[str, Column]:
         """Play these trials, one after the other."""
-        return [self._run(trial, stopped) for trial in trials]
+        return stacked([self._run(trial, stopped) for trial in trials])
 
     def _run(self, trial: int, stopped: Stopped) -> dict[str, Column]:
         columns = {}

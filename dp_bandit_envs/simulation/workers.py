@@ -11,12 +11,13 @@ import contextlib
 import dataclasses
 import functools
 import os
+import queue
 import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ThreadPoolExecutor, wait
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from typing import Any, Literal, NamedTuple
 
@@ -27,10 +28,14 @@ from dp_bandit_envs.privacy.announced import Announced, Paid, announced
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.seeding import FORKS
 from dp_bandit_envs.simulation.carrying import Carried
-from dp_bandit_envs.simulation.outcomes import Column, Played, Work, play_all
+from dp_bandit_envs.simulation.outcomes import Keep, Kept, Played, Summed, Work, play_all, play_and_keep
 
 SECONDS_IN_THREADS, SECONDS_ELSEWHERE = 0.1, 2.0
 """What a task takes: so long that sending it costs little, so short that an interruption loses little."""
+SECONDS_A_WORKER = 0.02
+"""What a task takes for each worker of a cluster, if that is longer: twice what the client needs for a task."""
+MOST_BYTES = 2**24
+"""The most bytes that the results of a task should have: those of short games are many."""
 FOR_EACH = 3
 """Loops for each process beside this one: it takes the time of one to start."""
 SECONDS = 0.05
@@ -78,8 +83,8 @@ class Task(NamedTuple):
     owner: Any = None
 
 
-Result = tuple[Any, int, dict[str, Column]]
-"""A task's owner, the number of a trial, and its results by algorithm."""
+Result = tuple[Any, range, Mapping[str, Kept]]
+"""A task's owner, its trials, and their results by algorithm."""
 
 
 def once_for_each_work(make: Callable[[Task], Any]) -> Callable[[Task], Any]:
@@ -99,16 +104,19 @@ class Cutter(Iterator[Task]):
 
     Args:
         tasks: Tasks of any size; each is taken when all before it have been cut.
-        seconds: The seconds that a task should take.
+        seconds: Returns the seconds that a task should take.
         left: The number of trials in all tasks together.
         width: Returns the number of tasks that are wanted at a time. When few trials are left, they are divided
             among as many.
     """
 
-    def __init__(self, tasks: Iterable[Task], seconds: float, left: int, width: Callable[[], int]) -> None:
+    def __init__(
+        self, tasks: Iterable[Task], seconds: Callable[[], float], left: int, width: Callable[[], int]
+    ) -> None:
         self._tasks = iter(tasks)
         self._seconds, self._left, self._width = seconds, left, width
         self._fastest: dict[int, float] = {}
+        self._bytes: dict[int, float] = {}
         self._rest: Task | None = None
 
     def __next__(self) -> Task:
@@ -116,19 +124,22 @@ class Cutter(Iterator[Task]):
         # The fastest measured, because the first trials in a worker include loading machine code. (Should an id be
         # used again, a wrong size is all that follows.)
         each = self._fastest.get(id(task.work))
-        size = 1 if each is None else int(min(self._seconds / each, self._left / self._width()))
+        most = MOST_BYTES / self._bytes.get(id(task.work), 1.0)
+        size = 1 if each is None else int(min(self._seconds() / each, self._left / self._width(), most))
         at_once = task.work.at_once
         size = min(max(1, round(size / at_once)) * at_once, len(task.trials))
         self._left -= size
         self._rest = task._replace(trials=task.trials[size:]) if size < len(task.trials) else None
         return task._replace(trials=task.trials[:size])
 
-    def results(self, task: Task, played: Played) -> Iterator[Result]:
-        """Yield the results of each trial of a task that was played, and learn how fast it was."""
+    def result(self, task: Task, played: Played) -> Result:
+        """Return the results of a task that was played, and learn how fast it was and how large they are."""
         each = max(played.seconds, 1e-9) / len(task.trials)
         self._fastest[id(task.work)] = min(each, self._fastest.get(id(task.work), each))
-        for trial, columns in zip(task.trials, played.columns, strict=True):
-            yield task.owner, trial, columns
+        columns = (kept.last if isinstance(kept, Summed) else kept for kept in played.columns.values())
+        size = sum(part.nbytes for column in columns for part in column if part is not None)
+        self._bytes[id(task.work)] = max(1.0, size / len(task.trials))
+        return task.owner, task.trials, played.columns
 
 
 def spread(
@@ -138,8 +149,9 @@ def spread(
     in_threads: bool,
     cluster: Any = None,
     left: int | None = None,
+    keep: Keep = "trials",
 ) -> Generator[Result, None, None]:
-    """Play tasks in parallel; yield the result of each trial as soon as it is there, in any order.
+    """Play tasks in parallel; yield the results of some trials as soon as they are there, in any order.
 
     Tasks are taken one after the other, each when a worker has time for it, and cut by measured speed.
 
@@ -150,6 +162,7 @@ def spread(
             joblib everything runs in threads.
         cluster: The address of a dask scheduler or a client of it; its workers then play everything.
         left: The number of trials in all tasks together; needed if they are made one by one.
+        keep: Whether to return the results of each trial, or their sums.
     """
     if left is None:
         tasks = list(tasks)
@@ -157,13 +170,13 @@ def spread(
     if cluster is not None:
         from dp_bandit_envs.simulation.cluster import Crew
 
-        with Crew(cluster) as crew:
-            cut = Cutter(tasks, SECONDS_ELSEWHERE, left, crew.width)
+        with Crew(cluster, keep) as crew:
+            cut = Cutter(tasks, lambda: max(SECONDS_ELSEWHERE, SECONDS_A_WORKER * crew.width() / 2), left, crew.width)
             yield from _played(cut, crew.submit, crew.width, crew.recover)
         return
     way = _way(jobs, in_threads)
     if way == "threads":
-        yield from _in_threads(tasks, jobs, left)
+        yield from _in_threads(tasks, jobs, left, keep)
     elif way == "here":
         compile_once = once_for_each_work(_compile)
         for task in tasks:
@@ -171,10 +184,10 @@ def spread(
             at_once = task.work.at_once
             for start in range(0, len(task.trials), at_once):
                 trials = task.trials[start : start + at_once]
-                for trial, columns in zip(trials, task.work.run_all(trials), strict=True):
-                    yield task.owner, trial, columns
+                yield task.owner, trials, play_and_keep(functools.partial(play_all, task.work), trials, keep).columns
     else:
-        yield from _with_joblib(Cutter(tasks, SECONDS_ELSEWHERE, left, lambda: 2 * jobs), jobs, in_threads)
+        cut = Cutter(tasks, lambda: SECONDS_ELSEWHERE, left, lambda: 2 * jobs)
+        yield from _with_joblib(cut, jobs, in_threads, keep)
 
 
 def _way(jobs: int, in_threads: bool) -> Literal["here", "threads", "joblib"]:
@@ -196,7 +209,7 @@ def _pool_is_of_parent() -> bool:
     return any(forks != FORKS[0] for forks in _pools)
 
 
-def _in_threads(tasks: Iterable[Task], jobs: int, left: int) -> Iterator[Result]:
+def _in_threads(tasks: Iterable[Task], jobs: int, left: int, keep: Keep) -> Iterator[Result]:
     # joblib polls for results every 10 ms, half the time of a trial, so threads do without it.
     stop = threading.Event()
     pool = ThreadPoolExecutor(jobs)
@@ -204,13 +217,14 @@ def _in_threads(tasks: Iterable[Task], jobs: int, left: int) -> Iterator[Result]
 
     def submit(task: Task) -> "Future[Played]":
         compile_once(task)
-        return pool.submit(play_all, task.work, task.trials, stop.is_set)
+        play = functools.partial(play_all, task.work, stopped=stop.is_set)
+        return pool.submit(play_and_keep, play, task.trials, keep)
 
     def width() -> int:
         return 2 * jobs
 
     try:
-        yield from _played(Cutter(tasks, SECONDS_IN_THREADS, left, width), submit, width)
+        yield from _played(Cutter(tasks, lambda: SECONDS_IN_THREADS, left, width), submit, width)
     finally:
         # Also after Ctrl-C: running trials end after their current block of rounds.
         stop.set()
@@ -238,24 +252,34 @@ def _played(
     `recover` raises the error of a task, or returns if the task should be submitted again.
     """
     under_way: dict[Future[Played], Task] = {}
+    done: queue.SimpleQueue[Future[Played]] = queue.SimpleQueue()
+
+    def begin(task: Task) -> None:
+        future = submit(task)
+        under_way[future] = task
+        future.add_done_callback(done.put)
+
     while True:
         while len(under_way) < width() and (task := next(tasks, None)) is not None:
-            under_way[submit(task)] = task
+            begin(task)
         if not under_way:
             return
-        # With a limit, because on Windows Ctrl-C does not end a wait without one.
-        for future in wait(under_way, timeout=0.5, return_when=FIRST_COMPLETED).done:
-            task = under_way.pop(future)
-            try:
-                played = future.result()
-            except (Exception, CancelledError) as error:
-                recover(task, error)
-                under_way[submit(task)] = task
-            else:
-                yield from tasks.results(task, played)
+        try:
+            # With a limit, because on Windows Ctrl-C does not end a wait without one.
+            future = done.get(timeout=0.5)
+        except queue.Empty:
+            continue
+        task = under_way.pop(future)
+        try:
+            played = future.result()
+        except (Exception, CancelledError) as error:
+            recover(task, error)
+            begin(task)
+        else:
+            yield tasks.result(task, played)
 
 
-def _with_joblib(tasks: Cutter, jobs: int, in_threads: bool) -> Iterator[Result]:
+def _with_joblib(tasks: Cutter, jobs: int, in_threads: bool, keep: Keep) -> Iterator[Result]:
     """Play in the workers of joblib's backend, which takes tasks in a thread of its own."""
     from joblib import Parallel, delayed
 
@@ -266,15 +290,15 @@ def _with_joblib(tasks: Cutter, jobs: int, in_threads: bool) -> Iterator[Result]
     def calls() -> Iterator[Any]:
         for number, task in enumerate(tasks):
             under_way[number] = task
-            yield delayed(_numbered)(number, carried(task), task.trials)
+            yield delayed(_numbered)(number, carried(task), task.trials, keep)
 
     prefer = "threads" if in_threads else "processes"
     for number, played in Parallel(n_jobs=jobs, prefer=prefer, return_as="generator_unordered")(calls()):
-        yield from tasks.results(under_way.pop(number), played)
+        yield tasks.result(under_way.pop(number), played)
 
 
-def _numbered(number: int, carried: Carried, trials: range) -> tuple[int, Played]:
-    return number, carried.play(trials)
+def _numbered(number: int, carried: Carried, trials: range, keep: Keep) -> tuple[int, Played]:
+    return number, play_and_keep(carried.play, trials, keep)
 
 
 def compile_all(work: Work, stopped: Stopped) -> None:

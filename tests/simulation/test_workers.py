@@ -19,8 +19,9 @@ from dp_bandit_envs.compiling.background import never
 from dp_bandit_envs.compiling.compiled import Compiled
 from dp_bandit_envs.compiling.loading import MissingCodeError, only_from_disk
 from dp_bandit_envs.compiling.machine_code import MachineCode
+from dp_bandit_envs.simulation import cluster as cluster_module
 from dp_bandit_envs.simulation import workers
-from dp_bandit_envs.simulation.outcomes import Played
+from dp_bandit_envs.simulation.outcomes import Column, Played
 from dp_bandit_envs.simulation.prepared import prepare
 from dp_bandit_envs.simulation.totals import all_in_range
 from dp_bandit_envs.simulation.workers import Cutter, Task, compile_all, may_be_sent, missing_in, processes
@@ -55,7 +56,7 @@ def test_a_program_from_standard_input_compiles_beside(tmp_path, way):
     )
     found, compiled_there = json.loads(run.stdout)
     outcomes = prepared().tasks(range(2))[0].work.run_all(range(2))
-    assert found == [["compiled", [columns[name].collected.tolist() for columns in outcomes]] for name in NAMES]
+    assert found == [["compiled", outcomes[name].collected.tolist()] for name in NAMES]
     on_disk = len(list(tmp_path.rglob("*.nbc")))
     # Of four loops, three of which are dealt out, the process beside takes one.
     assert on_disk - compiled_there == (1 if way == "two processes" else 0)
@@ -170,12 +171,11 @@ class Work:
 
 def cut(tasks, seconds_a_trial, seconds=2.0, width=4):
     """Cut all tasks, each played before the next one is cut; return what is cut."""
-    cutter, found = Cutter(tasks, seconds, sum(len(task.trials) for task in tasks), lambda: width), []
+    cutter, found = Cutter(tasks, lambda: seconds, sum(len(task.trials) for task in tasks), lambda: width), []
     for task in cutter:
         found.append(task)
         number = len(task.trials)
-        results = list(cutter.results(task, Played(number * seconds_a_trial(task), [{}] * number)))
-        assert results == [(task.owner, trial, {}) for trial in task.trials]
+        assert cutter.result(task, Played(number * seconds_a_trial(task), {})) == (task.owner, task.trials, {})
     return found
 
 
@@ -218,6 +218,39 @@ def test_loading_in_the_first_trial_does_not_count_for_long():
     assert [len(task.trials) for task in found[:4]] == [1, 1, 200, 199]
 
 
+def test_results_of_a_task_have_a_most(monkeypatch):
+    """Of 80 bytes a trial, 4,000 bytes are 50 trials, however fast they are."""
+    monkeypatch.setattr(workers, "MOST_BYTES", 4000)
+    column = Column(None, None, None, None, None, np.zeros((1, 10)))
+    cutter = Cutter([Task(Work(), range(1000))], lambda: 2.0, 1000, lambda: 4)
+    cutter.result(next(cutter), Played(1e-6, {"a": column}))
+    assert len(next(cutter).trials) == 50
+
+
+def test_tasks_of_many_workers_are_longer(monkeypatch):
+    """2 s, and 20 ms for each worker from 100 on; the crew wants two tasks for each."""
+    seconds = []
+
+    class Crew:
+        def __init__(self, cluster, keep):
+            self.recover = self.submit = None
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            pass
+
+        def width(self):
+            return 2 * cluster
+
+    monkeypatch.setattr(cluster_module, "Crew", Crew)
+    monkeypatch.setattr(workers, "_played", lambda cut, *_: seconds.append(cut._seconds()) or ())
+    for cluster in (1, 100, 250):
+        list(workers.spread([], 1, in_threads=True, cluster=cluster))
+    assert seconds == [2.0, 2.0, 5.0]
+
+
 @pytest.mark.parametrize(("seconds_each", "usual"), [(3.0, 16), (0.1, 16), (0.05, 32), (0.01, 192), (0.001, 256)])
 def test_trials_that_are_played_side_by_side_stay_together(seconds_each, usual):
     """Pieces are multiples of 16 up to the last: 2 s are 20 trials of 0.1 s, or 40 of 0.05 s, or 200 of 0.01 s.
@@ -235,7 +268,7 @@ def test_less_than_one_block_is_one_piece():
 
 
 def test_one_of_each_is_tried_before_any_is_measured():
-    cutter = Cutter([Task(Work(), range(100))], 2.0, 100, lambda: 4)
+    cutter = Cutter([Task(Work(), range(100))], lambda: 2.0, 100, lambda: 4)
     assert [len(next(cutter).trials) for _ in range(5)] == [1] * 5
 
 
