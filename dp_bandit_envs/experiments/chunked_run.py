@@ -14,10 +14,9 @@ from dp_bandit_envs.experiments.experiment import Experiment, Results
 from dp_bandit_envs.experiments.results_archive import Archive, joined
 from dp_bandit_envs.experiments.results_folder import RESULTS, ResultsFolder
 from dp_bandit_envs.experiments.secret_run import alone
-from dp_bandit_envs.simulation.outcomes import Table
+from dp_bandit_envs.simulation.outcomes import Column, Kept, Table
 from dp_bandit_envs.simulation.simulation import Prepared, is_few, jobs_for, placed, prepare, smaller_than_compiling
-from dp_bandit_envs.simulation.spreading import spread
-from dp_bandit_envs.simulation.tasks import Column, Task
+from dp_bandit_envs.simulation.workers import Task, spread
 
 Progress = Callable[[str | None, int], None]
 """Called with the title of the panel that was played (None for results already saved) and a number of rounds."""
@@ -76,8 +75,8 @@ def _run_chunks(queue: "_Queue", jobs: int, cluster: Any) -> Archive:
         where = {"in_threads": queue.in_threads, "cluster": cluster}
         played = spread(queue.tasks(), jobs_for(queue.reasons, jobs), **where, left=queue.left)
         with contextlib.closing(played):
-            for chunks, trial, columns in played:
-                queue.put(chunks, trial, columns)
+            for chunks, trials, columns in played:
+                queue.put(chunks, trials, columns)
     finally:
         queue.release()
     if not folder.has(RESULTS):
@@ -152,17 +151,25 @@ class _Queue:
     def _tasks_of(self, chunks: list[Chunk]) -> list[Task]:
         return self._prepare(chunks[0]).tasks(range(chunks[0].first_trial, chunks[-1].end), chunks)
 
-    def put(self, chunks: Sequence[Chunk], trial: int, columns: Mapping[str, Column]) -> None:
-        """Take the results of a trial of a task; save its chunk when it is complete."""
-        chunk = chunks[(trial - chunks[0].first_trial) // chunks[0].trials]
+    def put(self, chunks: Sequence[Chunk], trials: range, columns: Mapping[str, Kept]) -> None:
+        """Take the results of trials of a task; save each of its chunks when it is complete."""
+        for chunk in chunks:
+            first, end = max(trials.start, chunk.first_trial), min(trials.stop, chunk.end)
+            if first < end:
+                own = slice(first - trials.start, end - trials.start)
+                self._put(chunk, first, {name: _of_trials(column, own) for name, column in columns.items()})
+
+    def _put(self, chunk: Chunk, first: int, columns: Mapping[str, Column]) -> None:
         prepared = self._prepare(chunk)
         tables, games = self._open[chunk.name]
+        played = 0
         for name, column in columns.items():
-            tables[name].put(trial - chunk.first_trial, column)
-        games -= len(columns)
+            tables[name].put(first - chunk.first_trial, column)
+            played += len(column.collected)
+        games -= played
         self._open[chunk.name] = tables, games
         if self._progress is not None:
-            self._progress(chunk.panel.title, len(columns) * prepared.game.horizon)
+            self._progress(chunk.panel.title, played * prepared.game.horizon)
         if games == 0:
             if not self.folder.has(RESULTS):
                 arrays: dict[str, NDArray[Any]] = {"checkpoints": prepared.checkpoints}
@@ -197,6 +204,12 @@ class _Queue:
             prepared = prepare(panel.env_id, players, **common, env_kwargs=env_kwargs, small=self._small)
             self._prepared[panel.key, first] = self._there(prepared).entered(experiment.trials)
         return self._prepared[panel.key, first]
+
+
+def _of_trials(column: Kept, own: slice) -> Column:
+    """Return the rows of some trials."""
+    assert isinstance(column, Column)
+    return column.changed(lambda part: part[own])
 
 
 def _checked(saved: Archive | None) -> Archive | None:

@@ -25,10 +25,10 @@ def pseudo_regret(pulls: IntArray, means: FloatArray) -> FloatArray:
 
     Args:
         pulls: How often each arm was played up to a round, shape `(..., n_arms)`.
-        means: The arms' expected gains, shape `(n_arms,)`.
+        means: The arms' expected gains, shape `(..., n_arms)`.
     """
     # Summed in the order of the arms, so that a result does not depend on how many rounds are looked at together.
-    regret: FloatArray = np.cumsum(pulls * (means.max() - means), axis=-1)[..., -1]
+    regret: FloatArray = np.cumsum(pulls * (means.max(axis=-1, keepdims=True) - means), axis=-1)[..., -1]
     return regret
 
 

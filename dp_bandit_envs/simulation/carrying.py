@@ -14,7 +14,7 @@ from typing import Any
 from dp_bandit_envs.envs.registration import Game, foreign_games, register_here
 from dp_bandit_envs.errors import NotSendableError
 from dp_bandit_envs.simulation.code_digest import is_users
-from dp_bandit_envs.simulation.tasks import Played, Work, play_all
+from dp_bandit_envs.simulation.outcomes import Played, Work, play_all
 from dp_bandit_envs.simulation.unpickling import Apart, this_process
 
 WAY_OUT = (

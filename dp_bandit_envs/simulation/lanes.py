@@ -15,12 +15,12 @@ from dp_bandit_envs.agents.functional import TIDY_EVERY, Functions
 from dp_bandit_envs.agents.ucb import PLAIN
 from dp_bandit_envs.compiling.background import Stopped, never
 from dp_bandit_envs.compiling.built_in import call_at
-from dp_bandit_envs.compiling.compiled import CompiledAt, compile_with
+from dp_bandit_envs.compiling.compiled import Compiled, CompiledAt, compile_with
 from dp_bandit_envs.compiling.fingerprint import is_ours
 from dp_bandit_envs.compiling.layout import Layout, Parts, Place, Single, empty_words
 from dp_bandit_envs.envs.ledger_of_many import counted
 from dp_bandit_envs.errors import GainRangeError
-from dp_bandit_envs.metrics.regrets import external_regret, policy_regret, pseudo_regret
+from dp_bandit_envs.metrics.regrets import external_regret, pseudo_regret
 from dp_bandit_envs.privacy.mechanisms import ExactSums, LaplaceClipRescale, MiniBatchAverage, RandomizedResponse
 from dp_bandit_envs.protocols import FloatArray, IntArray
 from dp_bandit_envs.seeding import ADVERSARY, stream
@@ -41,8 +41,8 @@ from dp_bandit_envs.simulation.loop import (
     settle,
     update,
 )
+from dp_bandit_envs.simulation.outcomes import Column, StoppedEarlyError, stacked
 from dp_bandit_envs.simulation.plan import Plan
-from dp_bandit_envs.simulation.tasks import Column, StoppedEarlyError
 
 LANES: Final = 16
 """Games side by side: two vector registers of AVX-512, so that one computes while the other waits."""
@@ -489,7 +489,7 @@ class Lanes:
 
 
 @functools.cache
-def _playing() -> Callable[..., None]:
+def _playing() -> Compiled:
     """Return `play_pieces`, compiled once in a process."""
     return compile_with(play_pieces, {})
 
@@ -531,6 +531,12 @@ class LaneTrials:
     checkpoints: IntArray
     at_once = LANES
 
+    @property
+    def ready(self) -> bool:
+        """Whether nothing has to be compiled or loaded."""
+        shared = adding_up() if self._gains is None else self._gains.compiled
+        return shared.ready and _playing().ready and all(loop.compiled.ready for loop in self._loops)
+
     def compile(self, stopped: Stopped) -> None:
         """Compile everything, or load it from disk."""
         room = np.empty((1, self.adversary.n_arms, LANES), np.int64)
@@ -543,12 +549,12 @@ class LaneTrials:
                 return
             _ = part and part.address
 
-    def run_all(self, trials: range, stopped: Stopped = never) -> list[dict[str, Column]]:
+    def run_all(self, trials: range, stopped: Stopped = never) -> dict[str, Column]:
         """Play these trials, a block of them at a time."""
         blocks = (trials[start : start + LANES] for start in range(0, len(trials), LANES))
-        return [columns for block in blocks for columns in self._run(block, stopped)]
+        return stacked([self._run(block, stopped) for block in blocks], np.concatenate)
 
-    def _run(self, trials: range, stopped: Stopped) -> list[dict[str, Column]]:
+    def _run(self, trials: range, stopped: Stopped) -> dict[str, Column]:
         n_arms, horizon = self.adversary.n_arms, self.adversary.horizon
         lanes = self._lanes(trials, self._gains, self._loops)
         filled = FilledGains(self.adversary, self.seed, trials, self.checkpoints) if lanes.means is None else None
@@ -564,11 +570,10 @@ class LaneTrials:
             _playing()(rounds, room, self.checkpoints, lanes.seats)
             lanes.check()
         totals_at, means = (filled.totals_at, filled.means) if filled else (lanes.seats.sums[0], lanes.means or [])
-        columns = {
+        return {
             name: _columns(totals_at, means, *records, len(trials))
             for name, records in zip(self.plans, lanes.records, strict=True)
         }
-        return [{name: own[place] for name, own in columns.items()} for place in range(len(trials))]
 
     def _lanes(self, trials: range, gains: LaneGains | None, loops: list[LaneLoop]) -> Lanes:
         return Lanes(gains, loops, self.seed, trials, self.checkpoints, self.adversary.n_arms)
@@ -594,21 +599,15 @@ class LaneTrials:
 
 def _columns(
     totals_at: FloatArray, means: list[FloatArray | None], collected: FloatArray, counts: IntArray, games: int
-) -> list[Column]:
-    """Return an algorithm's results in each game; copies, because a view would keep those of all."""
-    totals_at = np.moveaxis(totals_at, 1, -1)
-    external, policy = external_regret(totals_at, collected), policy_regret(totals_at, collected)
-    columns = []
-    for place in range(games):
-        pulls, own = counts[:, :-1, place], means[place]
-        columns.append(
-            Column(
-                external[:, place].copy(),
-                policy[:, place].copy(),
-                None if own is None else pseudo_regret(pulls, own),
-                collected[:, place].copy(),
-                counts[:, -1, place].copy(),
-                pulls[-1].copy(),
-            )
-        )
-    return columns
+) -> Column:
+    """Return an algorithm's results in the games of a block; copies, because a view would keep all of the block."""
+    regret = external_regret(np.moveaxis(totals_at, 1, -1), collected).T[:games].copy()
+    counts, known = np.moveaxis(counts, -1, 0)[:games], [own for own in means[:games] if own is not None]
+    return Column(
+        regret,
+        regret,  # without a payoff function, they are the same
+        pseudo_regret(counts[..., :-1], np.stack(known)[:, np.newaxis]).copy() if known else None,
+        collected.T[:games].copy(),
+        counts[..., -1].copy(),
+        counts[:, -1, :-1].copy(),
+    )

@@ -21,7 +21,7 @@ from dp_bandit_envs.adversaries.payoff import python_function
 from dp_bandit_envs.agents.functional import TIDY_EVERY
 from dp_bandit_envs.compiling.background import in_background
 from dp_bandit_envs.compiling.built_in import read_only
-from dp_bandit_envs.compiling.compiled import compile_with
+from dp_bandit_envs.compiling.compiled import Compiled, compile_with
 from dp_bandit_envs.compiling.fingerprint import is_ours
 from dp_bandit_envs.compiling.keeping import kept
 from dp_bandit_envs.compiling.numba_errors import in_short
@@ -583,7 +583,7 @@ def add_up_constant(gains: FloatArray, first: int, constant: History) -> None:
 
 
 @functools.cache
-def adding_up() -> Callable[..., bool]:
+def adding_up() -> Compiled:
     """Return `add_up`, compiled once in a process."""
     return compile_with(add_up, {})
 

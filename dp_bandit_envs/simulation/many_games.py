@@ -151,7 +151,7 @@ class TapedAgent(FunctionalAgent):
 
     def __init__(self, agent: FunctionalAgent, steps: int) -> None:
         self._agent, self._steps = agent, steps
-        select, update, own = agent.functions
+        select, update, own, _ = agent.functions
         self.functions = Functions(
             bind(select_and_note, {"own_select": select}),
             bind(update_own, {"own_update": update}),

@@ -1,23 +1,173 @@
-"""The results of a simulation, and the tables that they are put into as games end."""
+"""What games bring: the results of a task, the tables that they are put into, and the outcomes of a simulation."""
 
 import dataclasses
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Literal
+import functools
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.compiling.background import Stopped, never
+from dp_bandit_envs.html_table import html_table
+from dp_bandit_envs.metrics import mean_and_standard_error, median_and_tail
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.levels import label_of, level_of
 from dp_bandit_envs.protocols import FloatArray, IntArray
-from dp_bandit_envs.simulation.shown_outcomes import drawn_outcomes, outcomes_table
-from dp_bandit_envs.simulation.tasks import Column
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Engine = Literal["lanes", "compiled", "play"]
+MEASURES = ("external_regret", "pseudo_regret", "policy_regret", "collected", "switches")
+COLUMNS = ("algorithm", "epsilon", "delta", "mean regret", "standard error", "median", "99 % quantile", "engine")
+UNEVEN = 4
+"""Rounds are drawn on a logarithmic axis if the last two are so many times as far apart as the first two."""
+
+
+class Column(NamedTuple):
+    """An algorithm's results in some trials, each of shape `(trials, checkpoints)`, and `pulls` `(trials, n_arms)`.
+
+    Those of a single game have no axis for trials, until they are `stacked`.
+    """
+
+    external_regret: FloatArray
+    policy_regret: FloatArray
+    pseudo_regret: FloatArray | None
+    collected: FloatArray
+    switches: IntArray
+    pulls: IntArray
+
+    def changed(self, change: Callable[[Any], Any]) -> "Column":
+        """Return the column with another array for each that is known."""
+        parts: Iterator[Any] = (None if part is None else change(part) for part in self)
+        return Column(*parts)
+
+
+class Moments(NamedTuple):
+    """Of a measure in some trials: their number, mean and sum of squared deviations, each `(checkpoints,)`."""
+
+    trials: int
+    mean: FloatArray
+    squares: FloatArray
+
+    @classmethod
+    def of(cls, samples: NDArray[Any]) -> "Moments":
+        """Return those of samples of shape `(trials, checkpoints)`."""
+        mean = samples.mean(axis=0)
+        return cls(len(samples), mean, ((samples - mean) ** 2).sum(axis=0))
+
+    def __or__(self, other: "Moments") -> "Moments":
+        """Return those of both samples together (Chan, Golub and LeVeque 1983)."""
+        trials, apart = self.trials + other.trials, other.mean - self.mean
+        squares = self.squares + other.squares + apart**2 * (self.trials * other.trials / trials)
+        return Moments(trials, self.mean + apart * (other.trials / trials), squares)
+
+
+class Summed(NamedTuple):
+    """An algorithm's results in some trials without those of each at each checkpoint.
+
+    Attributes:
+        last: The results at the horizon, as for one checkpoint; without `pulls`.
+        moments: By measure, without those that are unknown.
+    """
+
+    last: Column
+    moments: dict[str, Moments]
+
+
+Kept = Column | Summed
+Keep = Literal["trials", "summary"]
+SUMMED_AT_ONCE = 1024
+"""The most trials that a worker has in memory whose results it sums up."""
+
+
+class StoppedEarlyError(Exception):
+    """Raised by a trial that was cancelled."""
+
+
+class Work(Protocol):
+    """What is played in a trial; can run in any thread or process.
+
+    Attributes:
+        at_once: How many trials it plays at a time: as many take hardly longer than one.
+    """
+
+    at_once: int
+
+    @property
+    def ready(self) -> bool:
+        """Whether nothing has to be compiled or loaded."""
+
+    def compile(self, stopped: Stopped) -> None:
+        """Do the slow one-time work; end early after `stopped` returns True."""
+
+    def run_all(self, trials: range, stopped: Stopped = never) -> dict[str, Column]:
+        """Return the results by algorithm; raise `StoppedEarlyError` soon after `stopped` returns True."""
+
+
+class Played(NamedTuple):
+    """The results of a task by algorithm, and the seconds that it took."""
+
+    seconds: float
+    columns: Mapping[str, Kept]
+
+
+def play_all(work: Work, trials: range, stopped: Stopped = never) -> Played:
+    """Play all trials of a task; raise `StoppedEarlyError` soon after `stopped` returns True."""
+    start = time.perf_counter()
+    columns = work.run_all(trials, stopped)
+    return Played(time.perf_counter() - start, columns)
+
+
+def play_and_keep(play: Callable[[range], Played], trials: range, keep: Keep) -> Played:
+    """Play trials with `play`, and sum up their results if only a summary is kept."""
+    if keep == "trials":
+        return play(trials)
+    pieces = [trials[start : start + SUMMED_AT_ONCE] for start in range(0, len(trials), SUMMED_AT_ONCE)]
+    return functools.reduce(_together, (_summed(play(piece)) for piece in pieces))
+
+
+def stacked(games: Sequence[Mapping[str, Column]], stack: Callable[..., NDArray[Any]] = np.stack) -> dict[str, Column]:
+    """Return the results of several games, or with `np.concatenate` of several groups of games, in one array each."""
+    made: dict[tuple[int, ...], NDArray[Any]] = {}
+
+    def one(*parts: Any) -> Any:
+        key = tuple(map(id, parts))
+        if parts[0] is not None and key not in made:
+            made[key] = stack(parts)
+        return made.get(key)  # one array for two measures that are the same by definition: it is sent once
+
+    return {name: Column(*map(one, *(game[name] for game in games))) for name in games[0]}
+
+
+def _summed(played: Played) -> Played:
+    columns: dict[str, Kept] = {}
+    for name, column in played.columns.items():
+        assert isinstance(column, Column)
+        measures = {measure: part for measure, part in column._asdict().items() if part is not None}
+        last = column.changed(lambda part: part[:, -1:].copy())
+        moments = {measure: Moments.of(part) for measure, part in measures.items()}
+        columns[name] = Summed(last._replace(pulls=column.pulls[:, :0]), moments)
+    return Played(played.seconds, columns)
+
+
+def _together(one: Played, other: Played) -> Played:
+    """Return the sums of trials and of those after them."""
+    columns: dict[str, Kept] = {}
+    for name, left in one.columns.items():
+        right = other.columns[name]
+        assert isinstance(left, Summed) and isinstance(right, Summed)
+        last = stacked([{"": left.last}, {"": right.last}], np.concatenate)[""]
+        columns[name] = Summed(last, _merged(left.moments, right.moments))
+    return Played(one.seconds + other.seconds, columns)
+
+
+def _merged(one: Mapping[str, Moments], other: Mapping[str, Moments]) -> dict[str, Moments]:
+    return {name: one[name] | moments if name in one else moments for name, moments in other.items()}
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -54,8 +204,30 @@ class Outcome:
     guarantee: PrivacyGuarantee
 
     def __repr__(self) -> str:
-        regret = self.external_regret[:, -1].mean()
-        return f"Outcome({len(self.collected)} trials, mean external regret {regret:.6g}, {self.engine})"
+        return f"Outcome({self.trials} trials, mean external regret {self.last().mean():.6g}, {self.engine})"
+
+    @property
+    def trials(self) -> int:
+        """The number of trials."""
+        return len(self.collected)
+
+    def mean(self, measure: str = "external_regret") -> FloatArray:
+        """Return the mean of a measure, or of `"pulls"`, over trials, shape `(checkpoints,)` or `(n_arms,)`."""
+        return mean_and_standard_error(self.samples(measure))[0]
+
+    def standard_error(self, measure: str = "external_regret") -> FloatArray:
+        """Return the standard error of `mean`; NaN for one trial."""
+        return mean_and_standard_error(self.samples(measure))[1]
+
+    def last(self, measure: str = "external_regret") -> FloatArray:
+        """Return a measure's values at the horizon, shape `(trials,)`."""
+        values: FloatArray = self.samples(checks.known_name("measure", measure, MEASURES))[:, -1]
+        return values
+
+    def samples(self, measure: str) -> FloatArray:
+        """Return a measure by its name; raise `ValueError` if it is unknown in this game."""
+        found: FloatArray | None = getattr(self, checks.known_name("measure", measure, (*MEASURES, "pulls")))
+        return np.asarray(_known(measure, found))
 
     @property
     def label(self) -> str:
@@ -68,6 +240,55 @@ class Outcome:
 
     def _repr_html_(self) -> str:
         return outcomes_table([self])
+
+
+class Summary(Outcome):
+    """What one algorithm achieved, of `simulate(..., keep="summary")`: without its results in each trial.
+
+    `mean` and `standard_error` have all checkpoints, and `last` has all trials at the horizon, for quantiles. Each
+    attribute that would need both, such as `external_regret`, is an error that says so, and so is `plot`.
+
+    Args:
+        table: The results at the horizon, and the moments.
+        about: The attributes of an outcome that are not measures.
+    """
+
+    def __init__(self, table: "Table", **about: Any) -> None:
+        vars(self).update(about, _last=table.measures, _moments=table.moments)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in Column._fields:
+            raise AttributeError(
+                f"{name} of each trial is not kept with keep='summary'. Use mean({name!r}), standard_error({name!r}) or"
+                f" last({name!r}), or simulate with keep='trials'."
+            )
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    @property
+    def trials(self) -> int:
+        """The number of trials."""
+        trials: int = self._moments["collected"].trials
+        return trials
+
+    def mean(self, measure: str = "external_regret") -> FloatArray:
+        """Return as an outcome does, equal but for rounding, which depends on how trials were shared by workers."""
+        return self._of(measure).mean
+
+    def standard_error(self, measure: str = "external_regret") -> FloatArray:
+        """Return the standard error of `mean`; NaN for one trial."""
+        trials, mean, squares = self._of(measure)
+        return np.full(np.shape(mean), math.nan) if trials < 2 else np.sqrt(squares / (trials - 1) / trials)
+
+    def last(self, measure: str = "external_regret") -> FloatArray:
+        """Return a measure's values at the horizon, shape `(trials,)`."""
+        known = self._last.get(checks.known_name("measure", measure, MEASURES))
+        values: FloatArray = _known(measure, known)[:, -1]
+        return values
+
+    def _of(self, measure: str) -> Moments:
+        known = self._moments.get(checks.known_name("measure", measure, (*MEASURES, "pulls")))
+        moments: Moments = _known(measure, known)
+        return moments
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -132,23 +353,76 @@ class Simulation(Mapping[str, Outcome]):
 
 
 class Table:
-    """The results of an algorithm in many games, one row for each game, copied into arrays as the games end."""
+    """The results of an algorithm in many games, one row for each game, copied into arrays as the games end.
+
+    Attributes:
+        trials: The number of games.
+        moments: By measure, if only a summary is kept; the arrays have the results at the horizon then.
+    """
 
     def __init__(self, trials: int) -> None:
         self.trials = trials
+        self.moments: dict[str, Moments] = {}
         self._arrays: list[NDArray[Any] | None] = []
 
-    def put(self, row: int, column: Column) -> None:
-        """Copy the results of one game."""
+    def put(self, row: int, results: Kept) -> None:
+        """Copy the results of games that follow each other, the first of them into a row."""
+        if isinstance(results, Summed):
+            self.moments = _merged(self.moments, results.moments)
+            results = results.last
         if not self._arrays:
-            empty = (None if part is None else np.empty((self.trials, *part.shape), part.dtype) for part in column)
+            empty = (None if part is None else np.empty((self.trials, *part.shape[1:]), part.dtype) for part in results)
             self._arrays = list(empty)
-        for array, part in zip(self._arrays, column, strict=True):
-            if array is not None:
-                array[row] = part
+        for array, part in zip(self._arrays, results, strict=True):
+            if array is not None and part is not None:
+                array[row : row + len(part)] = part
 
     @property
     def measures(self) -> dict[str, NDArray[Any]]:
         """The arrays by the names of an outcome's attributes, without the measures that are unknown."""
         named = zip(Column._fields, self._arrays, strict=True)
         return {name: array for name, array in named if array is not None}
+
+
+def _known(measure: str, found: Any) -> Any:
+    if found is None:
+        raise ValueError(
+            f"measure must be known in this game, whose arms have no known means or a payoff function; received"
+            f" {measure!r}. Use 'external_regret'."
+        )
+    return found
+
+
+def drawn_outcomes(outcomes: Sequence[Outcome], measure: str, band: str) -> "Figure":
+    """Return a figure of a measure against the round, with arguments as for `Simulation.plot`."""
+    from dp_bandit_envs.plots.curves import Curve, Panel
+    from dp_bandit_envs.plots.curves_plot import ROUND, curves_figure
+
+    measure = checks.known_name("measure", measure, MEASURES)
+    curves = []
+    for one in outcomes:
+        curves.append(Curve(one.name, one.label, one.checkpoints, one.samples(measure)))
+    rounds = outcomes[0].checkpoints
+    gaps = np.diff(rounds)
+    uneven = len(gaps) > 1 and gaps[-1] > UNEVEN * gaps[0]
+    panel = Panel(f"T = {int(rounds[-1]):,}", curves)
+    return curves_figure([panel], across=ROUND, measure=measure, band=band, x_scale="log" if uneven else "linear")
+
+
+def outcomes_table(outcomes: Sequence[Outcome]) -> str:
+    """Return a table with a row for each outcome: its guarantee, and external regret after the last round."""
+    rows = []
+    for one in outcomes:
+        last = one.last()
+        mean, error = mean_and_standard_error(last)
+        median, tail = median_and_tail(last)
+        level = level_of(one.guarantee)
+        numbers = [
+            f"{level.epsilon:.4g}",
+            f"{level.delta:.3g}",
+            *(f"{float(x):,.1f}" for x in (mean, error, median, tail)),
+        ]
+        rows.append([one.name, *numbers, one.engine])
+    first = outcomes[0]
+    caption = f"External regret after {int(first.checkpoints[-1]):,} rounds, {first.trials:,} trials"
+    return html_table(COLUMNS, rows, caption)

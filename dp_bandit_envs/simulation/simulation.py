@@ -8,7 +8,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex, get_args
 
 import gymnasium as gym
 import numpy as np
@@ -23,16 +23,14 @@ from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import ClusterError, SeedRefusedError, UnprotectedGameError, WrongTypeError
 from dp_bandit_envs.protocols import AgentFactory, Environment, IntArray
 from dp_bandit_envs.seeding import Seed, chosen_seed, drawn_seed, warn_of_known_seed
-from dp_bandit_envs.simulation.compiling_beside import missing_in, of_plans
 from dp_bandit_envs.simulation.game import to_count
 from dp_bandit_envs.simulation.lanes import LEAST_TRIALS, LaneTrials, carries
 from dp_bandit_envs.simulation.loop import NotCompilableError, RefusedByNumbaError
-from dp_bandit_envs.simulation.outcomes import Engine, Outcome, Simulation, Table
+from dp_bandit_envs.simulation.outcomes import Engine, Keep, Outcome, Simulation, Summary, Table, Work
 from dp_bandit_envs.simulation.plan import Plan, make_plan
 from dp_bandit_envs.simulation.repeatable import check_repeatable
-from dp_bandit_envs.simulation.spreading import spread
-from dp_bandit_envs.simulation.tasks import Task, Terms, Work
 from dp_bandit_envs.simulation.trials import TOO_FEW_ROUNDS, CompiledTrials, PlayedTrials, check_compiles
+from dp_bandit_envs.simulation.workers import Task, Terms, missing_in, of_plans, spread
 from dp_bandit_envs.written_arguments import read_call
 
 if TYPE_CHECKING:
@@ -241,15 +239,17 @@ class Prepared:
         """Return the outcome of an algorithm from its full table."""
         reason = self.reasons.get(name, "")
         engine: Engine = "lanes" if table.trials >= LEAST_TRIALS and name in self._in_lanes else "compiled"
+        about: dict[str, Any] = {
+            "name": name,
+            "checkpoints": self.checkpoints,
+            "engine": "play" if reason else engine,
+            "reason": "; ".join(filter(None, (reason, self.unchecked))),
+            "guarantee": self.players[name].guarantee_in(self.env),
+        }
+        if table.moments:
+            return Summary(table, **about)
         measures: dict[str, Any] = {"pseudo_regret": None, **table.measures}
-        return Outcome(
-            name=name,
-            checkpoints=self.checkpoints,
-            **measures,
-            engine="play" if reason else engine,
-            reason="; ".join(filter(None, (reason, self.unchecked))),
-            guarantee=self.players[name].guarantee_in(self.env),
-        )
+        return Outcome(**about, **measures)
 
 
 def prepare(
@@ -406,7 +406,7 @@ def played_if_small(prepared: Prepared, trials: int) -> Prepared:
             if isinstance(one, (CompiledTrials, LaneTrials)):
                 found.extend(missing_in(of_plans(one, [name for name in one.plans if name in small])))
 
-    if small:
+    if small and not all(one.ready for one in prepared.works_of(trials)):
         in_background(look)
     if not found:
         return prepared
@@ -445,6 +445,7 @@ def simulate(
     progress: Progress | None = None,
     cluster: "str | Client | None" = None,
     at_guarantee: tuple[float, float] | None = None,
+    keep: Keep = "trials",
 ) -> Simulation:
     """Play every algorithm in many games; in one trial all algorithms face the same gains.
 
@@ -466,13 +467,16 @@ def simulate(
             without joblib all of it runs in threads.
         env_kwargs: More arguments for the environment.
         first_trial: Number of the first trial.
-        progress: Called with (games done, games in all) after each trial, from the calling thread.
+        progress: Called with (games done, games in all) as results come in, from the calling thread.
         cluster: The address of a dask scheduler, such as `"tcp://127.0.0.1:8786"`, or a `distributed.Client`; its
             workers then play all trials, and `jobs` is ignored. A secret seed is refused, as a cluster may store what
             it is sent. They need this package in the same version; games
             registered in this process travel to them. A trial whose worker died is played again by another.
         at_guarantee: An (epsilon, delta) that every algorithm's real guarantee in this game meets as closely as
             possible from below, as with `calibrate`; algorithms are then names.
+        keep: `"trials"` for all results of each trial, or `"summary"` for means and standard errors at the checkpoints
+            and the trials' values at T only: 40 bytes a trial and algorithm instead of some thousand. The outcomes
+            then have `mean(measure)`, `standard_error(measure)` and `last(measure)`, and refuse the rest by name.
 
     Raises:
         ClusterError: If the cluster cannot be reached, has no workers, or is lost while it plays.
@@ -493,6 +497,7 @@ def simulate(
     trials = checks.integer("trials", trials, at_least=1)
     first_trial = checks.integer("first_trial", first_trial, at_least=0)
     jobs = checks.integer("jobs", jobs, at_least=1)
+    checks.one_of("keep", keep, get_args(Keep))
     prepared = prepare(
         env_id,
         algorithms,
@@ -513,12 +518,12 @@ def simulate(
     tasks = prepared.tasks(range(first_trial, first_trial + trials))
     tables = prepared.tables(trials)
     done = 0
-    played = spread(tasks, jobs, in_threads=prepared.in_threads, cluster=cluster)
+    played = spread(tasks, jobs, in_threads=prepared.in_threads, cluster=cluster, keep=keep)
     with announced([name for name in prepared.players if name not in prepared.reasons]):
-        for _, trial, columns in played:
+        for _, some, columns in played:
             for name, column in columns.items():
-                tables[name].put(trial - first_trial, column)
-            done += len(columns)
+                tables[name].put(some.start - first_trial, column)
+            done += len(some) * len(columns)
             if progress is not None:
                 progress(done, trials * len(tables))
     outcomes = {name: prepared.outcome(name, table) for name, table in tables.items()}

@@ -39,8 +39,9 @@ from dp_bandit_envs.simulation.loop import (
     adding_up_constant,
     new_history,
 )
+from dp_bandit_envs.simulation.outcomes import Column, StoppedEarlyError, stacked
 from dp_bandit_envs.simulation.plan import Plan
-from dp_bandit_envs.simulation.tasks import Column, StoppedEarlyError, Terms
+from dp_bandit_envs.simulation.workers import Terms
 
 TOO_FEW_ROUNDS = (
     "it is faster to play so few rounds than to compile the loop; once compiled, it is used for few rounds, too"
@@ -164,6 +165,13 @@ class CompiledTrials:
     decision_set: DecisionSet | None = None
     at_once = 1
 
+    @property
+    def ready(self) -> bool:
+        """Whether nothing has to be compiled or loaded."""
+        return (
+            self.adversary.payoff is None and adding_up().ready and all(plan.loop.ready for plan in self.plans.values())
+        )
+
     def compile(self, stopped: Stopped) -> None:
         """Compile everything, or load it from disk."""
         n_arms = self.adversary.n_arms
@@ -175,9 +183,9 @@ class CompiledTrials:
                 return
             plan.compile()
 
-    def run_all(self, trials: range, stopped: Stopped = never) -> list[dict[str, Column]]:
+    def run_all(self, trials: range, stopped: Stopped = never) -> dict[str, Column]:
         """Play these trials, one after the other."""
-        return [self._run(trial, stopped) for trial in trials]
+        return stacked([self._run(trial, stopped) for trial in trials])
 
     def _run(self, trial: int, stopped: Stopped) -> dict[str, Column]:
         adversary, source = copy.copy(self.adversary), copy.copy(self.source)
@@ -292,13 +300,14 @@ class PlayedTrials:
     checkpoints: IntArray
     terms: Terms = dataclasses.field(default_factory=Terms)
     at_once = 1
+    ready = True
 
     def compile(self, stopped: Stopped) -> None:
         """Do nothing."""
 
-    def run_all(self, trials: range, stopped: Stopped = never) -> list[dict[str, Column]]:
+    def run_all(self, trials: range, stopped: Stopped = never) -> dict[str, Column]:
         """Play these trials, one after the other."""
-        return [self._run(trial, stopped) for trial in trials]
+        return stacked([self._run(trial, stopped) for trial in trials])
 
     def _run(self, trial: int, stopped: Stopped) -> dict[str, Column]:
         columns = {}

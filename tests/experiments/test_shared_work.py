@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 
+import numpy as np
 import pytest
 
 from dp_bandit_envs import durable_files
@@ -192,16 +193,20 @@ def test_a_task_of_several_chunks_has_so_many_rounds_at_most(monkeypatch):
 
 
 def test_chunks_of_a_task_are_saved_each_when_it_is_complete(tmp_path, monkeypatch):
-    """Also in whatever order its trials come."""
+    """Also in whatever order its trials come, some of two chunks or three together."""
     folder = ResultsFolder(tmp_path / "out", EXPERIMENT.configuration())
     queue = chunked_run._Queue(EXPERIMENT, folder, None, lambda prepared: prepared)
     task = next(queue.tasks())
     assert len(task.owner) == 6 and task.trials == range(30)
-    played = dict(zip(task.trials, task.work.run_all(task.trials), strict=True))
-    for trial in [*range(20, 25), *range(6, 20), *range(6)]:
-        queue.put(task.owner, trial, played[trial])
-        done = [chunk.first_trial for chunk in task.owner if folder.has(chunk.name)]
-        if trial == 24:
-            assert done == [20]
-    assert done == [0, 5, 10, 15, 20]
+    found = []
+    for trials in (range(18, 25), range(6, 18), range(6)):
+        queue.put(task.owner, trials, task.work.run_all(trials))
+        found.append([chunk.first_trial for chunk in task.owner if folder.has(chunk.name)])
+    assert found == [[20], [10, 15, 20], [0, 5, 10, 15, 20]]
     queue.release()
+    whole = task.work.run_all(task.trials)
+    for chunk in task.owner[:5]:
+        saved = chunk.load(folder)
+        for name, column in whole.items():
+            own = column.external_regret[chunk.first_trial : chunk.end]
+            assert np.array_equal(saved[f"{name}/external_regret"], own)

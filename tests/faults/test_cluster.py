@@ -1,5 +1,7 @@
 """A cluster plays the games of one process bit for bit, and whatever of it is killed, nothing is lost."""
 
+import contextlib
+import logging
 import random
 import sys
 import threading
@@ -13,8 +15,8 @@ from dp_bandit_envs.errors import ClusterError
 from dp_bandit_envs.simulation import cluster as cluster_module
 from dp_bandit_envs.simulation.carrying import Carried
 from dp_bandit_envs.simulation.provenance import installed_code, made_by
-from dp_bandit_envs.simulation.tasks import Task
 from dp_bandit_envs.simulation.trials import PlayedTrials
+from dp_bandit_envs.simulation.workers import Task
 from tests.simulation.test_registered_games_in_processes import forget, made
 from tests.tools.clusters import LocalCluster, needs_dask
 from tests.tools.folders import files
@@ -72,8 +74,11 @@ def test_a_cluster_plays_the_games_of_one_process(cluster):
         calls = []
         there = simulate(id_, players, cluster=cluster.address, progress=lambda *call: calls.append(call), **given)
         assert_same(simulate(id_, players, **given), there)
-        # Once for each trial of what lanes carry, of what is compiled besides, and of what is played.
-        assert calls[-1] == (75, 75) and len(calls) == 75
+        assert calls[-1] == (75, 75) and calls == sorted(set(calls))
+        summary = simulate(id_, players, cluster=cluster.address, keep="summary", **given)
+        for name in there:
+            assert np.array_equal(there[name].last(), summary[name].last())
+            assert summary[name].mean() == pytest.approx(there[name].mean(), rel=1e-13)
     finally:
         forget("Mine")
 
@@ -163,6 +168,24 @@ def test_workers_killed_thirty_times_lose_nothing(tmp_path):
     pytest.fail(f"only {killed} workers were killed while they played")
 
 
+@needs_dask
+def test_a_lost_scheduler_is_one_sentence(tmp_path):
+    """Dask would log how its client failed to connect again."""
+    logged = []
+    handler = logging.Handler()
+    handler.emit = logged.append
+    loggers = [logging.getLogger(f"distributed.{part}") for part in ("client", "core", "comm", "utils")]
+    with LocalCluster(tmp_path / "cluster") as cluster, contextlib.ExitStack() as stack:
+        for logger in loggers:
+            logger.addHandler(handler)
+            stack.callback(logger.removeHandler, handler)
+        given = {"horizon": 2**18, "trials": 100_000, "cluster": cluster.address}
+        with refused(ClusterError, cluster.address, "was lost", "same command"):
+            simulate("DPBandit-Stochastic-v0", ["EXP3"], progress=lambda *_: cluster.kill_scheduler(), **given)
+    assert [record.getMessage() for record in logged] == []
+    assert not any(logger.disabled for logger in loggers)
+
+
 def command(*more):
     return ["run", "Stochastic", "EXP3", "UCB", "--trials", 480, "--horizon", 200_000, "--out", "o", *more]
 
@@ -237,9 +260,15 @@ def test_without_dask_the_extra_is_named(monkeypatch):
         simulate("DPBandit-Stochastic-v0", ["EXP3"], horizon=9, cluster="tcp://127.0.0.1:9")
 
 
+def refuse(made):
+    """Play on a worker what was made by this code."""
+    cluster_module._play(cluster_module._Parcel(Carried(b"", ()), made), range(1), "trials")
+
+
 def test_a_worker_with_other_code_refuses_to_play():
-    with refused(ClusterError, "code", "other", made_by()["code"]):
-        cluster_module._play(Carried(b"", ()), {**made_by(), "code": "other"}, range(1))
+    mine, other = made_by()["code"], "0123456789" * 6 + "abcd"
+    with refused(ClusterError, f"code {mine[:8]} instead of 01234567. Install"):
+        refuse({**made_by(), "code": other})
 
 
 def test_a_worker_with_another_version_of_an_installed_agent_refuses_to_play():
@@ -252,6 +281,6 @@ def test_a_worker_with_another_version_of_an_installed_agent_refuses_to_play():
     sent = installed_code(PlayedTrials(None, {"a": Algorithm("a", played_agent(), wrapping)}, 0, np.ones(1, np.int64)))
     assert sent == {"installed numpy": np.__version__}
     with refused(ClusterError, "installed numpy", np.__version__, "0.9"):
-        cluster_module._play(Carried(b"", ()), {**made_by(), "installed numpy": "0.9"}, range(1))
+        refuse({**made_by(), "installed numpy": "0.9"})
     with refused(ClusterError, f"module {__name__}", "none"):
-        cluster_module._play(Carried(b"", ()), {**made_by(), f"module {__name__}.gone": "0" * 64}, range(1))
+        refuse({**made_by(), f"module {__name__}.gone": "0" * 64})

@@ -20,7 +20,7 @@ from dp_bandit_envs.errors import BudgetSpentError, LedgerFileError
 from dp_bandit_envs.privacy import PrivacyGuarantee
 from dp_bandit_envs.privacy.announced import announced
 from dp_bandit_envs.simulation.simulation import prepare
-from dp_bandit_envs.simulation.spreading import spread
+from dp_bandit_envs.simulation.workers import spread
 from dp_bandit_envs.wrappers import LaplaceClipRescale
 from tests.tools.refusals import refused
 

@@ -16,7 +16,7 @@ from dp_bandit_envs.experiments.results_folder import ResultsFolder
 from dp_bandit_envs.experiments.specs import AlgorithmSpec, GameSpec
 from dp_bandit_envs.simulation import lanes
 from dp_bandit_envs.simulation.lanes import ROUND, LaneLoop, Lanes, LaneTrials
-from dp_bandit_envs.simulation.tasks import StoppedEarlyError
+from dp_bandit_envs.simulation.outcomes import StoppedEarlyError
 from tests.simulation.test_results_do_not_depend_on import assert_equal
 from tests.tools.lane_games import assert_same_columns, plans_of
 
@@ -64,7 +64,7 @@ def test_an_interrupt_in_a_block_ends_everything_at_once(jobs, monkeypatch):
     )
     with pytest.raises(KeyboardInterrupt):
         simulate(GAME, PLAYERS, horizon=20_000, trials=16 * 40, jobs=jobs, progress=progress)
-    assert done == list(range(2, 42, 2))
+    assert done == [32, 64]
     assert len(blocks) < 40
 
 
@@ -75,8 +75,10 @@ def test_progress_counts_each_game_once(jobs):
     simulate(GAME, players, horizon=50, trials=21, jobs=jobs, progress=lambda *numbers: told.append(numbers))
     assert {of for _, of in told} == {63}
     done = [games for games, _ in told]
-    # Two algorithms in lanes and one beside them.
-    assert set(np.diff([0, *done])) == {1, 2} and done[-1] == 63 and len(done) == 42
+    steps = sorted(np.diff([0, *done]))
+    assert steps[0] > 0 and done[-1] == 63
+    # Two algorithms in lanes, 16 and 5 games at a time, and one beside them.
+    assert jobs > 1 or steps == [*[1] * 21, 10, 32]
 
 
 def test_threads_and_processes_play_the_same_games(monkeypatch):
@@ -98,9 +100,9 @@ def test_pickled_work_plays_the_same_games_before_and_after_it_has_played():
     sent.append(pickle.loads(pickle.dumps(mine)))
     assert "seed" not in repr(mine)
     for other in sent:
-        for one, again in zip(found, other.run_all(range(5)), strict=True):
-            for name in one:
-                assert_same_columns(one[name], again[name])
+        again = other.run_all(range(5))
+        for name in found:
+            assert_same_columns(found[name], again[name])
 
 
 def test_chunks_in_lanes_and_leftovers_are_put_together(tmp_path):

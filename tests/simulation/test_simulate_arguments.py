@@ -136,9 +136,9 @@ def test_progress_counts_games_up_to_the_last(jobs):
     calls = []
     algorithms = {"one": make_algorithm("EXP3"), "two": make_algorithm("Uniform"), "own": Own}
     simulate(GAME, algorithms, horizon=20, trials=3, jobs=jobs, progress=lambda *call: calls.append(call))
-    # Two compiled algorithms go together, trial by trial; then the one that is played. Workers may end in any order.
+    # Two algorithms go together in lanes, all trials at once; then the one that is played. Workers end in any order.
     steps = np.diff([0, *(done for done, _ in calls)]).tolist()
-    assert (steps if jobs == 1 else sorted(steps, reverse=True)) == [2, 2, 2, 1, 1, 1]
+    assert (steps if jobs == 1 else sorted(steps, reverse=True)) == [6, 1, 1, 1]
     assert {total for _, total in calls} == {9}
 
 

@@ -58,6 +58,10 @@ class LocalCluster:
         """Kill a worker by SIGKILL."""
         self._kill(self._workers[number % len(self._workers)])
 
+    def kill_scheduler(self):
+        """Kill the scheduler by SIGKILL."""
+        self._kill(self._scheduler)
+
     def restart_all(self):
         """Kill the scheduler and all workers by SIGKILL, and start them again."""
         self.__exit__()

@@ -1,6 +1,7 @@
 """The same trials side by side and one at a time, with what is left of both at their ends."""
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,8 @@ from dp_bandit_envs.compiling.layout import STREAM_WORDS, Parts
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.simulation.lanes import LaneLoop, Lanes, LaneTrials
 from dp_bandit_envs.simulation.loop import Progress
+from dp_bandit_envs.simulation.outcomes import Column
 from dp_bandit_envs.simulation.plan import make_plan
-from dp_bandit_envs.simulation.tasks import Column
 from dp_bandit_envs.simulation.trials import CompiledTrials, SingleGame
 
 
@@ -49,7 +50,7 @@ def plans_of(env: BanditEnv, algorithms: list[Algorithm]) -> dict[str, Any]:
 def side_by_side(env: BanditEnv, algorithms: list[Algorithm], seed: int, trials: range, checkpoints: Any) -> Ends:
     """Play trials in lanes."""
     work = WatchedLanes(env.unwrapped.adversary, plans_of(env, algorithms), seed, np.asarray(checkpoints))
-    columns = work.run_all(trials)
+    columns = by_trial(work.run_all(trials))
     blocks = vars(work)["blocks"]
     size = work.at_once
     games = [
@@ -65,9 +66,19 @@ def side_by_side(env: BanditEnv, algorithms: list[Algorithm], seed: int, trials:
 def one_at_a_time(env: BanditEnv, algorithms: list[Algorithm], seed: int, trials: range, checkpoints: Any) -> Ends:
     """Play trials in the scalar loop."""
     work = WatchedTrials(env.unwrapped.adversary, plans_of(env, algorithms), seed, np.asarray(checkpoints))
-    columns = work.run_all(trials)
+    columns = by_trial(work.run_all(trials))
     games = vars(work)["trials"]
     return Ends(columns, [{name: _of_single(game) for name, game in games[trial].items()} for trial in trials])
+
+
+def by_trial(columns: Mapping[str, Column]) -> list[dict[str, Column]]:
+    """Return the results of each trial alone."""
+    trials = {len(part) for column in columns.values() for part in column if part is not None}
+    assert len(trials) == 1
+    return [
+        {name: Column(*(None if part is None else part[place] for part in column)) for name, column in columns.items()}
+        for place in range(*trials)
+    ]
 
 
 def assert_same_ends(one: Ends, other: Ends) -> None:

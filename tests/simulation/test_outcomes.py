@@ -1,15 +1,17 @@
-"""A simulation as a figure and as a table: what they show, and that no name breaks them."""
+"""A simulation as a figure and as a table, that no name breaks them, and what is left of it with keep="summary"."""
 
 import dataclasses
+import pickle
+import tracemalloc
 import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pytest
 
-from dp_bandit_envs import PrivacyGuarantee
+from dp_bandit_envs import PrivacyGuarantee, simulate
 from dp_bandit_envs.metrics import BANDS, band_of
 from dp_bandit_envs.plots.figure_bytes import as_bytes
-from dp_bandit_envs.simulation.outcomes import Outcome, Simulation
+from dp_bandit_envs.simulation.outcomes import MEASURES, Column, Moments, Outcome, Simulation, stacked
 from tests.tools.refusals import refused
 
 ROUNDS = np.array([10, 20, 40, 100])
@@ -119,3 +121,77 @@ def test_what_is_unknown_is_refused():
         outcome().plot(band="sd")
     with refused(ValueError, "pseudo_regret", "external_regret"):
         simulation(outcome(pseudo_regret=None)).plot("pseudo_regret")
+
+
+GIVEN = {"horizon": 300, "trials": 45, "seed": 4, "checkpoints": 6}
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_summary_is_that_of_all_trials(jobs):
+    """Sums of 45 numbers in another order differ by 45 roundings of 1.1e-16 at most, relative to their size."""
+    names = ["EXP3", "DP-EXP3-Lap", "DP-UCB"]
+    whole = simulate("DPBandit-Stochastic-v0", names, **GIVEN)
+    summary = simulate("DPBandit-Stochastic-v0", names, keep="summary", jobs=jobs, **GIVEN)
+    for name in names:
+        one, other = whole[name], summary[name]
+        assert other.trials == 45 and other.engine == one.engine and other.label == one.label
+        for measure in (*MEASURES, "pulls"):
+            size = 45 * 1.2e-16 * np.abs(one.samples(measure)).max(axis=0)
+            assert np.all(np.abs(other.mean(measure) - one.mean(measure)) <= size)
+            assert other.standard_error(measure) == pytest.approx(one.standard_error(measure), rel=1e-9)
+        for measure in MEASURES:
+            assert np.array_equal(other.last(measure), one.last(measure))
+    assert repr(summary["EXP3"]).replace("Summary", "Outcome") == repr(whole["EXP3"])
+    assert summary._repr_html_() == whole._repr_html_()
+    again = pickle.loads(pickle.dumps(summary))
+    assert np.array_equal(again["EXP3"].mean(), summary["EXP3"].mean())
+
+
+def test_a_summary_refuses_by_name_what_it_has_not():
+    summary = simulate("DPBandit-MemoryBounded-v0", ["EXP3"], keep="summary", env_kwargs={"memory": 2}, **GIVEN)
+    one = summary["EXP3"]
+    with refused(AttributeError, "external_regret", "keep='summary'", "keep='trials'"):
+        _ = one.external_regret
+    with refused(AttributeError, "keep='summary'", "keep='trials'"):
+        summary.plot()
+    with refused(ValueError, "measure", "pulls"):
+        one.last("pulls")
+    with refused(AttributeError, "gains"):
+        _ = one.gains
+    with refused(ValueError, "keep", "'means'"):
+        simulate("DPBandit-Stochastic-v0", ["EXP3"], keep="means", **GIVEN)
+
+
+def test_a_summary_of_one_trial_has_no_error():
+    one = simulate("DPBandit-Stochastic-v0", ["EXP3"], keep="summary", horizon=20, checkpoints=2)["EXP3"]
+    assert np.isnan(one.standard_error()).all() and one.mean()[-1] == one.last()[0]
+
+
+def test_moments_of_two_samples_are_those_of_both():
+    """Of 1, 2, 3, 4, 8 the mean is 3.6, and the squares are 6.76 + 2.56 + 0.36 + 0.16 + 19.36 = 29.2."""
+    trials, mean, squares = Moments.of(np.array([[1.0], [2.0], [3.0]])) | Moments.of(np.array([[4.0], [8.0]]))
+    assert (trials, mean[0], squares[0]) == (5, pytest.approx(3.6), pytest.approx(29.2))
+
+
+def test_memory_of_a_summary_does_not_grow_with_the_checkpoints_of_trials():
+    """8,000 trials of 100 checkpoints have 26 MB of results; a summary has 320 kB and what is played at the time."""
+
+    def peak(trials, keep):
+        tracemalloc.start()
+        try:
+            simulate("DPBandit-Stochastic-v0", ["EXP3"], horizon=100, trials=trials, keep=keep)
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    peak(100, "summary")
+    assert peak(8000, "summary") - peak(800, "summary") < 3e6 < 26e6 < peak(8000, "trials")
+
+
+def test_an_array_that_is_two_measures_is_one_array_when_stacked():
+    regret = np.array([1.0, 2.0])
+    game = Column(regret, regret, None, regret.copy(), np.array([0, 1]), np.array([1, 1]))
+    column = stacked([{"a": game}, {"a": game}])["a"]
+    assert column.external_regret.tolist() == [[1.0, 2.0]] * 2
+    assert column.policy_regret is column.external_regret is not column.collected
+    assert column.pseudo_regret is None

@@ -1,0 +1,393 @@
+"""Plays tasks, each some trials of a work: in threads, in processes or on a cluster, and stops at once on Ctrl-C.
+
+Tasks are cut by measured speed, so that each takes about as long and all workers end together. The loops of several
+algorithms are compiled in processes beside this one, as Numba compiles one at a time in a process: they write machine
+code to disk, from where this one loads it. They need not succeed: what is missing in the end is compiled here. Such a
+process is `python -m dp_bandit_envs.simulation.workers` with pickled work as its input, so that it runs nothing of the
+user's program.
+"""
+
+import contextlib
+import dataclasses
+import functools
+import os
+import queue
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from typing import Any, Literal, NamedTuple
+
+from dp_bandit_envs.compiling.background import Stopped, in_background, never
+from dp_bandit_envs.compiling.loading import MissingCodeError, only_from_disk
+from dp_bandit_envs.optional import installed
+from dp_bandit_envs.privacy.announced import Announced, Paid, announced
+from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+from dp_bandit_envs.seeding import FORKS
+from dp_bandit_envs.simulation.carrying import Carried
+from dp_bandit_envs.simulation.outcomes import Keep, Kept, Played, Summed, Work, play_all, play_and_keep
+
+SECONDS_IN_THREADS, SECONDS_ELSEWHERE = 0.1, 2.0
+"""What a task takes: so long that sending it costs little, so short that an interruption loses little."""
+SECONDS_A_WORKER = 0.02
+"""What a task takes for each worker of a cluster, if that is longer: twice what the client needs for a task."""
+MOST_BYTES = 2**24
+"""The most bytes that the results of a task should have: those of short games are many."""
+FOR_EACH = 3
+"""Loops for each process beside this one: it takes the time of one to start."""
+SECONDS = 0.05
+"""Between two looks at the processes."""
+_pools: set[int] = set()
+"""`FORKS` of the processes, up to this one, that have used joblib's workers."""
+
+
+class Terms(NamedTuple):
+    """On which terms trials begin; see `dp_bandit_envs.privacy.announced`.
+
+    Attributes:
+        secret: Whether nobody knows the seed.
+        guarantees: The guarantee of each algorithm, if the data have a ledger.
+        paid_by: The id of the ledger that has counted all trials before, if one has, and for which data.
+    """
+
+    secret: bool = False
+    guarantees: tuple[PrivacyGuarantee, ...] = ()
+    paid_by: Paid | None = None
+
+    def of_trial(self) -> AbstractContextManager[Announced]:
+        """Announce what the games of one trial are played under, all of them together."""
+        games = [[guarantee] for guarantee in self.guarantees]
+        return announced(games, secret=self.secret, paid_by=self.paid_by)
+
+    def of_game(self) -> AbstractContextManager[Announced]:
+        """Announce one game of one trial, whose guarantee `play` knows."""
+        return announced((), secret=self.secret, paid_by=self.paid_by)
+
+
+class Task(NamedTuple):
+    """What is played, for a range of trials.
+
+    Attributes:
+        work: What is played.
+        trials: The numbers of the trials.
+        env_id: The id that is played, if any; other processes must register it.
+        owner: Returned with each result.
+    """
+
+    work: Work
+    trials: range
+    env_id: str | None = None
+    owner: Any = None
+
+
+Result = tuple[Any, range, Mapping[str, Kept]]
+"""A task's owner, its trials, and their results by algorithm."""
+
+
+def once_for_each_work(make: Callable[[Task], Any]) -> Callable[[Task], Any]:
+    """Return a function that calls `make` for the first task of each work, and returns its result for the others."""
+    made: dict[int, tuple[Work, Any]] = {}
+
+    def get(task: Task) -> Any:
+        if id(task.work) not in made:
+            made[id(task.work)] = (task.work, make(task))
+        return made[id(task.work)][1]
+
+    return get
+
+
+class Cutter(Iterator[Task]):
+    """Yields tasks of about `seconds` each; of one trial while nothing of the same work has been measured.
+
+    Args:
+        tasks: Tasks of any size; each is taken when all before it have been cut.
+        seconds: Returns the seconds that a task should take.
+        left: The number of trials in all tasks together.
+        width: Returns the number of tasks that are wanted at a time. When few trials are left, they are divided
+            among as many.
+    """
+
+    def __init__(
+        self, tasks: Iterable[Task], seconds: Callable[[], float], left: int, width: Callable[[], int]
+    ) -> None:
+        self._tasks = iter(tasks)
+        self._seconds, self._left, self._width = seconds, left, width
+        self._fastest: dict[int, float] = {}
+        self._bytes: dict[int, float] = {}
+        self._rest: Task | None = None
+
+    def __next__(self) -> Task:
+        task = self._rest or next(self._tasks)
+        # The fastest measured, because the first trials in a worker include loading machine code. (Should an id be
+        # used again, a wrong size is all that follows.)
+        each = self._fastest.get(id(task.work))
+        most = MOST_BYTES / self._bytes.get(id(task.work), 1.0)
+        size = 1 if each is None else int(min(self._seconds() / each, self._left / self._width(), most))
+        at_once = task.work.at_once
+        size = min(max(1, round(size / at_once)) * at_once, len(task.trials))
+        self._left -= size
+        self._rest = task._replace(trials=task.trials[size:]) if size < len(task.trials) else None
+        return task._replace(trials=task.trials[:size])
+
+    def result(self, task: Task, played: Played) -> Result:
+        """Return the results of a task that was played, and learn how fast it was and how large they are."""
+        each = max(played.seconds, 1e-9) / len(task.trials)
+        self._fastest[id(task.work)] = min(each, self._fastest.get(id(task.work), each))
+        columns = (kept.last if isinstance(kept, Summed) else kept for kept in played.columns.values())
+        size = sum(part.nbytes for column in columns for part in column if part is not None)
+        self._bytes[id(task.work)] = max(1.0, size / len(task.trials))
+        return task.owner, task.trials, played.columns
+
+
+def spread(
+    tasks: Iterable[Task],
+    jobs: int,
+    *,
+    in_threads: bool,
+    cluster: Any = None,
+    left: int | None = None,
+    keep: Keep = "trials",
+) -> Generator[Result, None, None]:
+    """Play tasks in parallel; yield the results of some trials as soon as they are there, in any order.
+
+    Tasks are taken one after the other, each when a worker has time for it, and cut by measured speed.
+
+    Args:
+        tasks: The tasks, of any size.
+        jobs: How many run in parallel.
+        in_threads: Whether to run in threads instead of processes; joblib's `parallel_config` takes precedence. Without
+            joblib everything runs in threads.
+        cluster: The address of a dask scheduler or a client of it; its workers then play everything.
+        left: The number of trials in all tasks together; needed if they are made one by one.
+        keep: Whether to return the results of each trial, or their sums.
+    """
+    if left is None:
+        tasks = list(tasks)
+        left = sum(len(task.trials) for task in tasks)
+    if cluster is not None:
+        from dp_bandit_envs.simulation.cluster import Crew
+
+        with Crew(cluster, keep) as crew:
+            cut = Cutter(tasks, lambda: max(SECONDS_ELSEWHERE, SECONDS_A_WORKER * crew.width() / 2), left, crew.width)
+            yield from _played(cut, crew.submit, crew.width, crew.recover)
+        return
+    way = _way(jobs, in_threads)
+    if way == "threads":
+        yield from _in_threads(tasks, jobs, left, keep)
+    elif way == "here":
+        compile_once = once_for_each_work(_compile)
+        for task in tasks:
+            compile_once(task)
+            at_once = task.work.at_once
+            for start in range(0, len(task.trials), at_once):
+                trials = task.trials[start : start + at_once]
+                yield task.owner, trials, play_and_keep(functools.partial(play_all, task.work), trials, keep).columns
+    else:
+        cut = Cutter(tasks, lambda: SECONDS_ELSEWHERE, left, lambda: 2 * jobs)
+        yield from _with_joblib(cut, jobs, in_threads, keep)
+
+
+def _way(jobs: int, in_threads: bool) -> Literal["here", "threads", "joblib"]:
+    """Return where to play: joblib's default, or the backend that the user chose with its `parallel_config`."""
+    alone: Literal["here", "threads"] = "here" if jobs == 1 else "threads"
+    # Nobody chose a backend in a process that never loaded joblib.
+    if not (sys.modules.get("joblib") or (jobs > 1 and not in_threads and installed("joblib"))):
+        return alone
+    from joblib.parallel import SequentialBackend, ThreadingBackend, get_active_backend
+
+    backend, _ = get_active_backend(prefer="threads" if in_threads else "processes")
+    if isinstance(backend, (SequentialBackend, ThreadingBackend)) or _pool_is_of_parent():
+        return alone
+    return "here" if backend.effective_n_jobs(jobs) == 1 else "joblib"
+
+
+def _pool_is_of_parent() -> bool:
+    """Whether this process was forked from one with a pool, whose copy here would wait for workers for ever."""
+    return any(forks != FORKS[0] for forks in _pools)
+
+
+def _in_threads(tasks: Iterable[Task], jobs: int, left: int, keep: Keep) -> Iterator[Result]:
+    # joblib polls for results every 10 ms, half the time of a trial, so threads do without it.
+    stop = threading.Event()
+    pool = ThreadPoolExecutor(jobs)
+    compile_once = once_for_each_work(_compile)
+
+    def submit(task: Task) -> "Future[Played]":
+        compile_once(task)
+        play = functools.partial(play_all, task.work, stopped=stop.is_set)
+        return pool.submit(play_and_keep, play, task.trials, keep)
+
+    def width() -> int:
+        return 2 * jobs
+
+    try:
+        yield from _played(Cutter(tasks, lambda: SECONDS_IN_THREADS, left, width), submit, width)
+    finally:
+        # Also after Ctrl-C: running trials end after their current block of rounds.
+        stop.set()
+        pool.shutdown(cancel_futures=True)
+
+
+def _compile(task: Task) -> None:
+    # A browser's Python starts no threads; it needs none where nothing is compiled.
+    if not task.work.ready:
+        in_background(functools.partial(compile_all, task.work))
+
+
+def _failed(task: Task, error: BaseException) -> None:
+    raise error
+
+
+def _played(
+    tasks: Cutter,
+    submit: "Callable[[Task], Future[Played]]",
+    width: Callable[[], int],
+    recover: Callable[[Task, BaseException], None] = _failed,
+) -> Iterator[Result]:
+    """Submit tasks, each only when fewer than `width()` are under way, and yield their results.
+
+    `recover` raises the error of a task, or returns if the task should be submitted again.
+    """
+    under_way: dict[Future[Played], Task] = {}
+    done: queue.SimpleQueue[Future[Played]] = queue.SimpleQueue()
+
+    def begin(task: Task) -> None:
+        future = submit(task)
+        under_way[future] = task
+        future.add_done_callback(done.put)
+
+    while True:
+        while len(under_way) < width() and (task := next(tasks, None)) is not None:
+            begin(task)
+        if not under_way:
+            return
+        try:
+            # With a limit, because on Windows Ctrl-C does not end a wait without one.
+            future = done.get(timeout=0.5)
+        except queue.Empty:
+            continue
+        task = under_way.pop(future)
+        try:
+            played = future.result()
+        except (Exception, CancelledError) as error:
+            recover(task, error)
+            begin(task)
+        else:
+            yield tasks.result(task, played)
+
+
+def _with_joblib(tasks: Cutter, jobs: int, in_threads: bool, keep: Keep) -> Iterator[Result]:
+    """Play in the workers of joblib's backend, which takes tasks in a thread of its own."""
+    from joblib import Parallel, delayed
+
+    _pools.add(FORKS[0])
+    under_way: dict[int, Task] = {}
+    carried = once_for_each_work(lambda task: Carried.of(task.work, task.env_id))
+
+    def calls() -> Iterator[Any]:
+        for number, task in enumerate(tasks):
+            under_way[number] = task
+            yield delayed(_numbered)(number, carried(task), task.trials, keep)
+
+    prefer = "threads" if in_threads else "processes"
+    for number, played in Parallel(n_jobs=jobs, prefer=prefer, return_as="generator_unordered")(calls()):
+        yield tasks.result(under_way.pop(number), played)
+
+
+def _numbered(number: int, carried: Carried, trials: range, keep: Keep) -> tuple[int, Played]:
+    return number, play_and_keep(carried.play, trials, keep)
+
+
+def compile_all(work: Work, stopped: Stopped) -> None:
+    """Compile all loops of a work, or load them from disk; end early after `stopped` returns True."""
+    if len(getattr(work, "plans", ())) >= FOR_EACH:
+        # What all loops share; no two processes should compile it.
+        of_plans(work, []).compile(stopped)
+        missing = [] if stopped() else missing_in(work)
+        beside = min(cpu_count() - 1, len(missing) // FOR_EACH)
+        if beside > 0 and may_be_sent(work):
+            # One more for this process, which need not start.
+            shares = [missing[1:][place :: beside + 1] for place in range(beside + 1)]
+            with processes([of_plans(work, share) for share in shares[1:]]) as running:
+                of_plans(work, [missing[0], *shares[0]]).compile(stopped)
+                while not stopped() and any(process.poll() is None for process in running):
+                    with contextlib.suppress(subprocess.TimeoutExpired):
+                        running[0].wait(SECONDS)
+                    running.append(running.pop(0))
+    if not stopped():
+        work.compile(stopped)
+
+
+def cpu_count() -> int:
+    """Return the number of cores that this process may use; without joblib, which knows containers, all of them."""
+    if not installed("joblib"):
+        return os.cpu_count() or 1
+    import joblib
+
+    return int(joblib.cpu_count())
+
+
+def missing_in(work: Any) -> list[str]:
+    """Return the algorithms whose machine code is not on disk; that of the others is loaded."""
+    names = []
+    for name in work.plans:
+        try:
+            with only_from_disk():
+                of_plans(work, [name]).compile(never)
+        except MissingCodeError:
+            names.append(name)
+    return names
+
+
+def of_plans(work: Any, names: list[str]) -> Any:
+    """Return the work for some of its algorithms."""
+    return dataclasses.replace(work, plans={name: work.plans[name] for name in names})
+
+
+def may_be_sent(work: Any) -> bool:
+    """Return whether other processes may have a work, which has real data or a ledger perhaps."""
+    return not work.adversary.is_real and work.adversary.ledger is None and bool(sys.executable)
+
+
+@contextlib.contextmanager
+def processes(works: list[Any]) -> "Iterator[list[subprocess.Popen[bytes]]]":
+    """Start a process for each work, without its seed; at the end they are gone."""
+    running: list[subprocess.Popen[bytes]] = []
+    try:
+        # A work that cannot be pickled, or a system that starts no process: then all is compiled here.
+        with contextlib.suppress(Exception):
+            for work in works:
+                running.append(start(work))
+        yield running
+    finally:
+        for process in running:
+            if process.poll() is None:
+                process.terminate()
+            process.wait()
+
+
+def start(work: Any) -> "subprocess.Popen[bytes]":
+    """Start a process that compiles a work."""
+    import cloudpickle
+
+    public = {"terms": Terms()} if hasattr(work, "terms") else {}
+    path = os.pathsep.join(entry or os.getcwd() for entry in sys.path)
+    with tempfile.TemporaryFile() as file:
+        file.write(cloudpickle.dumps(dataclasses.replace(work, seed=0, **public)))
+        file.seek(0)
+        return subprocess.Popen(
+            [sys.executable, "-m", "dp_bandit_envs.simulation.workers"],
+            stdin=file,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "PYTHONPATH": path},
+        )
+
+
+if __name__ == "__main__":
+    import cloudpickle
+
+    cloudpickle.load(sys.stdin.buffer).compile(never)
