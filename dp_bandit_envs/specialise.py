@@ -6,7 +6,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-from dp_bandit_envs.compiling.fingerprint import is_ours
+from dp_bandit_envs.compiling.functions import is_ours
 
 
 def specialise(function: Callable[..., Any], name: str, part: Any) -> Callable[..., Any]:

@@ -32,7 +32,6 @@ LAYERS = (
         "written_arguments",
         "html_table",
         "written_values",
-        "byte_code",
         "data_files",
         "data_use",
         "recorded_data",

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from dp_bandit_envs.compiling.background import in_background
+from dp_bandit_envs.compiling.compiled import in_background
 from dp_bandit_envs.draws import Stream
 from dp_bandit_envs.optional import installed
 from dp_bandit_envs.protocols import FloatArray

@@ -1,23 +1,72 @@
 # mypy: disable-error-code="no-untyped-call, attr-defined"
-"""Makes Numba's functions of plain ones; loading this module loads Numba."""
+"""Makes Numba's functions of plain ones, and caches their machine code on disk; loading this module loads Numba."""
 
+import contextlib
+import dis
 import functools
+import hashlib
 import inspect
+import os
+import pickle
 import sys
+import uuid
 from collections.abc import Callable, Mapping
-from types import FunctionType
+from pathlib import Path
+from types import CodeType, FunctionType
 from typing import Any
 
 import numba
 from llvmlite import binding
 from numba.core import config
+from numba.core.caching import FunctionCache
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
+from numba.core.serialize import dumps
 from numba.extending import overload_method
 
 from dp_bandit_envs import arithmetic, draws
-from dp_bandit_envs.compiling import built_in, intrinsics
-from dp_bandit_envs.compiling.fingerprint import global_names, is_ours
-from dp_bandit_envs.compiling.inlining import ForInlining
-from dp_bandit_envs.compiling.whole_numbers import only_calls, whole
+from dp_bandit_envs.compiling import functions, intrinsics
+from dp_bandit_envs.compiling.compiled import MissingCodeError, about_to_compile, only_loads
+from dp_bandit_envs.compiling.functions import global_names, is_ours
+
+
+class _NoCode(JITCodeLibrary):
+    """A module that other modules take in as it is, and optimise as a part of them; overrides Numba's methods."""
+
+    def _optimize_final_module(self) -> None:
+        pass
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    def get_pointer_to_function(self, name: str) -> int:
+        return 0
+
+    @property
+    def codegen(self) -> Any:
+        return _NoEnvironments(self._codegen)
+
+
+class _NoEnvironments:
+    """Numba's code generator for a module without code, which has no globals in memory either."""
+
+    def __init__(self, codegen: Any) -> None:
+        self._codegen = codegen
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._codegen, name)
+
+    def set_env(self, name: str, environment: Any) -> None:
+        """Do nothing."""
+
+
+class ForInlining(Compiler):
+    """Numba's compiler, of functions that others inline."""
+
+    def __init__(self, typing_context: Any, target_context: Any, library: Any, *rest: Any) -> None:
+        super().__init__(typing_context, target_context, _NoCode(target_context.codegen(), "inlined"), *rest)
+
 
 Options = tuple[tuple[str, Any], ...]
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
@@ -40,9 +89,9 @@ WITHIN: dict[str, Any] = {"pipeline_class": ForInlining, "forceinline": True, "e
 BUILT_IN: dict[Any, Any] = {
     arithmetic.power_of_two: intrinsics.power_of_two,
     arithmetic.parted: intrinsics.parted,
-    built_in.streams_at: intrinsics.streams_at,
-    built_in.plain_tuple: intrinsics.plain_tuple,
-    built_in.call_at: intrinsics.call_at,
+    functions.streams_at: intrinsics.streams_at,
+    functions.plain_tuple: intrinsics.plain_tuple,
+    functions.call_at: intrinsics.call_at,
 }
 """The functions that need the bits of a double or addresses, with what replaces them in machine code."""
 
@@ -105,3 +154,82 @@ def _signed_uniform(rng):  # type: ignore[no-untyped-def]
 
 for _name, _formula in {**draws.FORMULAS, "random": _random, "signed_uniform": _signed_uniform}.items():
     _give_method(_name, _formula)
+
+
+def whole(number: Any) -> Any:
+    """Return `int(number)`, or raise if it is not finite."""
+    if number != number:
+        raise ValueError("cannot convert float NaN to integer")
+    if number - number != 0:  # of integers it is 0
+        raise OverflowError("cannot convert float infinity to integer")
+    return int(number)
+
+
+def only_calls(code: CodeType, name: str) -> bool:
+    """Whether a function loads a global name, always to call it: `int` is also a type of numbers in arrays."""
+    loads = [step for step in dis.get_instructions(code) if step.opname == "LOAD_GLOBAL" and step.argval == name]
+    nested = any(name in const.co_names for const in code.co_consts if isinstance(const, CodeType))
+    return bool(loads) and not nested and all((step.arg or 0) & 1 for step in loads)
+
+
+DIGEST_BYTES = hashlib.sha256().digest_size
+
+
+class MachineCode(FunctionCache):
+    """One file for each fingerprint, signature and processor: a SHA-256 digest, then the code it belongs to.
+
+    Numba's own cache raises, or kills the process, when one of its files is damaged (after a power cut, on a full disk,
+    by a flipped bit); and it numbers its entries, so that of two processes that compile at once, one can load the
+    other's code.
+
+    Args:
+        function: The function; its module determines the folder, as in Numba.
+        key: The fingerprint of everything that determines the machine code.
+
+    Raises:
+        RuntimeError, OSError: If there is no writable folder.
+    """
+
+    def __init__(self, function: Callable[..., Any], key: str) -> None:
+        super().__init__(function)  # type: ignore[no-untyped-call]
+        self._key = key
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return the compiled function, or None if there is no intact file."""
+        loaded = self._loaded(sig, target_context)
+        if loaded is None and only_loads():
+            raise MissingCodeError
+        if loaded is None:
+            about_to_compile()
+        return loaded
+
+    def _loaded(self, sig: Any, target_context: Any) -> Any:
+        target_context.refresh()
+        try:
+            content = self._file(sig, target_context.codegen()).read_bytes()
+            digest, code = content[:DIGEST_BYTES], content[DIGEST_BYTES:]
+            if hashlib.sha256(code).digest() != digest:
+                return None
+            return self._impl.rebuild(target_context, pickle.loads(code))
+        except Exception:
+            # Compiling again is always right, whatever the reason.
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Write the compiled function; where that fails, the next process compiles it again."""
+        with contextlib.suppress(Exception):
+            if not self._impl.check_cachable(data):
+                return
+            self._impl.locator.ensure_cache_path()
+            code = dumps(self._impl.reduce(data))  # type: ignore[no-untyped-call]
+            file = self._file(sig, data.codegen)
+            partial = file.with_name(f"{file.name}.{uuid.uuid4().hex}")
+            try:
+                partial.write_bytes(hashlib.sha256(code).digest() + code)
+                os.replace(partial, file)
+            finally:
+                partial.unlink(missing_ok=True)
+
+    def _file(self, sig: Any, codegen: Any) -> Path:
+        entry = hashlib.sha256(repr((self._key, sig, codegen.magic_tuple())).encode()).hexdigest()
+        return Path(self._cache_path) / f"{self._impl.filename_base}-{entry[:32]}.nbc"

@@ -14,8 +14,7 @@ import tempfile
 from collections.abc import Iterator
 from typing import Any
 
-from dp_bandit_envs.compiling.background import Stopped, never
-from dp_bandit_envs.compiling.loading import MissingCodeError, only_from_disk
+from dp_bandit_envs.compiling.compiled import MissingCodeError, Stopped, never, only_from_disk
 from dp_bandit_envs.optional import installed
 from dp_bandit_envs.simulation.lane_trials import LaneTrials
 from dp_bandit_envs.simulation.tasks import Terms, Work

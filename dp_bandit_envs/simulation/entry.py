@@ -8,9 +8,8 @@ addresses: machine code steps the words of NumPy's own SFC64, which costs a fift
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from dp_bandit_envs.compiling.addresses import stream_address
-from dp_bandit_envs.compiling.built_in import plain_tuple, streams_at
 from dp_bandit_envs.compiling.compiled import compile_with
+from dp_bandit_envs.compiling.functions import plain_tuple, stream_address, streams_at
 from dp_bandit_envs.protocols import FloatArray
 from dp_bandit_envs.simulation.play_block import Progress, Record, Rules, Streams, play_block
 from dp_bandit_envs.specialise import specialise

@@ -8,8 +8,8 @@ import numpy as np
 
 from dp_bandit_envs.adversaries import Adversary
 from dp_bandit_envs.adversaries.round_by_round import RoundByRound
-from dp_bandit_envs.compiling.background import Stopped, never
-from dp_bandit_envs.compiling.fingerprint import is_ours
+from dp_bandit_envs.compiling.compiled import Stopped, never
+from dp_bandit_envs.compiling.functions import is_ours
 from dp_bandit_envs.compiling.layout import empty_words
 from dp_bandit_envs.envs.ledger_of_many import counted
 from dp_bandit_envs.errors import GainRangeError

@@ -13,11 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dp_bandit_envs.compiling.addresses import stream_address
-from dp_bandit_envs.compiling.background import in_background
-from dp_bandit_envs.compiling.built_in import streams_at
-from dp_bandit_envs.compiling.compiled import Compiled, compile_with
-from dp_bandit_envs.compiling.keeping import kept
+from dp_bandit_envs.compiling.compiled import Compiled, compile_with, in_background
+from dp_bandit_envs.compiling.functions import kept, stream_address, streams_at
 from dp_bandit_envs.compiling.numba_errors import in_short
 from dp_bandit_envs.compiling.random_elsewhere import draws_elsewhere
 from dp_bandit_envs.protocols import FloatArray, IntArray

@@ -7,9 +7,8 @@ import numpy as np
 
 from dp_bandit_envs.adversaries import Adversary
 from dp_bandit_envs.adversaries.payoff import python_function
-from dp_bandit_envs.compiling.background import in_background
-from dp_bandit_envs.compiling.compiled import compile_with
-from dp_bandit_envs.compiling.keeping import kept
+from dp_bandit_envs.compiling.compiled import compile_with, in_background
+from dp_bandit_envs.compiling.functions import kept
 from dp_bandit_envs.compiling.numba_errors import in_short
 from dp_bandit_envs.errors import PayoffRangeError
 from dp_bandit_envs.protocols import FloatArray, IntArray

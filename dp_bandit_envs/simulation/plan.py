@@ -16,7 +16,7 @@ from dp_bandit_envs.agents import FunctionalAgent
 from dp_bandit_envs.agents.functional_points import FunctionalPointAgent
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.compiling.compiled import obstacle
-from dp_bandit_envs.compiling.keeping import kept
+from dp_bandit_envs.compiling.functions import kept
 from dp_bandit_envs.decisions import DecisionSet
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.experts_env import ExpertsEnv

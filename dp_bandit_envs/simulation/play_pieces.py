@@ -7,7 +7,7 @@ would often wait there for another, which prepares its next games.
 
 from typing import NamedTuple
 
-from dp_bandit_envs.compiling.built_in import call_at
+from dp_bandit_envs.compiling.functions import call_at
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 

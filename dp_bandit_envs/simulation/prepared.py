@@ -11,8 +11,7 @@ import numpy as np
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries import Adversary
 from dp_bandit_envs.algorithms import Algorithm
-from dp_bandit_envs.compiling.announcing import say_once
-from dp_bandit_envs.compiling.compiled import missing
+from dp_bandit_envs.compiling.compiled import missing, say_once
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import WrongTypeError
 from dp_bandit_envs.protocols import Environment, IntArray

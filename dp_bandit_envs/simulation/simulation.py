@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.compiling.announcing import announced
+from dp_bandit_envs.compiling.compiled import announced
 from dp_bandit_envs.errors import ClusterError
 from dp_bandit_envs.protocols import Environment
 from dp_bandit_envs.seeding import Seed, warn_of_known_seed

@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from dp_bandit_envs.adversaries import Adversary
-from dp_bandit_envs.compiling.background import Stopped, in_background
+from dp_bandit_envs.compiling.compiled import Stopped, in_background
 from dp_bandit_envs.simulation.compiling_beside import missing_in, of_plans
 from dp_bandit_envs.simulation.lane_trials import LaneTrials
 from dp_bandit_envs.simulation.plan import Plan

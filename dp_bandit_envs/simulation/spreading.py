@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ThreadPoolExecutor, wait
 from typing import Any, Literal
 
-from dp_bandit_envs.compiling.background import in_background
+from dp_bandit_envs.compiling.compiled import in_background
 from dp_bandit_envs.optional import installed
 from dp_bandit_envs.seeding import FORKS
 from dp_bandit_envs.simulation.carrying import Carried

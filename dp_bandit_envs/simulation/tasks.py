@@ -5,7 +5,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple, Protocol
 
-from dp_bandit_envs.compiling.background import Stopped, never
+from dp_bandit_envs.compiling.compiled import Stopped, never
 from dp_bandit_envs.privacy.announced import Announced, Paid, announced
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.protocols import FloatArray, IntArray

@@ -8,7 +8,7 @@ import pytest
 from numba.core import config
 
 from dp_bandit_envs.compiling.compiled import compile_with
-from dp_bandit_envs.compiling.machine_code import DIGEST_BYTES, MachineCode
+from dp_bandit_envs.compiling.numba_functions import DIGEST_BYTES, MachineCode
 from dp_bandit_envs.simulation.totals import add_up
 
 
@@ -84,7 +84,7 @@ def test_a_folder_that_cannot_be_written_costs_time_only(cache, monkeypatch):
     def refused(*arguments):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("dp_bandit_envs.compiling.machine_code.os.replace", refused)
+    monkeypatch.setattr("dp_bandit_envs.compiling.numba_functions.os.replace", refused)
     call()
     assert not [path for path in cache.rglob("*") if path.is_file() and path.suffix != ".nbi"]
 

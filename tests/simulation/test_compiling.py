@@ -14,7 +14,7 @@ from dp_bandit_envs import specialise as specialising
 from dp_bandit_envs.agents import exp3, tsallis_inf, uniform
 from dp_bandit_envs.algorithms import make_algorithm
 from dp_bandit_envs.compiling.compiled import compile_with, fingerprint
-from dp_bandit_envs.compiling.fingerprint import add
+from dp_bandit_envs.compiling.functions import add
 from dp_bandit_envs.privacy import laplace
 from dp_bandit_envs.privacy.counters import binary
 from dp_bandit_envs.privacy.mechanism import Below

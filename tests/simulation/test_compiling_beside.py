@@ -12,10 +12,8 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.adversaries import Stochastic
-from dp_bandit_envs.compiling.background import never
-from dp_bandit_envs.compiling.compiled import Compiled
-from dp_bandit_envs.compiling.loading import MissingCodeError, only_from_disk
-from dp_bandit_envs.compiling.machine_code import MachineCode
+from dp_bandit_envs.compiling.compiled import Compiled, MissingCodeError, never, only_from_disk
+from dp_bandit_envs.compiling.numba_functions import MachineCode
 from dp_bandit_envs.simulation import compiling_beside
 from dp_bandit_envs.simulation.compiling_beside import compile_all, may_be_sent, missing_in, processes
 from dp_bandit_envs.simulation.prepared import prepare
@@ -26,7 +24,7 @@ PROGRAM = f"""
 import json, sys
 import dp_bandit_envs.simulation.compiling_beside as beside
 from dp_bandit_envs import simulate
-from dp_bandit_envs.compiling.machine_code import MachineCode
+from dp_bandit_envs.compiling.numba_functions import MachineCode
 
 if sys.argv[1] == "broken":
     sys.executable = "/does/not/exist"
