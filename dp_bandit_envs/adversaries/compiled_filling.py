@@ -7,8 +7,7 @@ import numpy as np
 
 from dp_bandit_envs.adversaries.filling import fill_rounds
 from dp_bandit_envs.compiling.compiled import compile_with, obstacle
-from dp_bandit_envs.compiling.functions import stream_address, streams_at
-from dp_bandit_envs.compiling.random_elsewhere import draws_elsewhere
+from dp_bandit_envs.compiling.functions import draws_elsewhere, stream_address, streams_at
 from dp_bandit_envs.protocols import FloatArray
 
 

@@ -15,10 +15,10 @@ from typing import Any, Final
 import numpy as np
 
 from dp_bandit_envs.compiling.compiled import in_background
+from dp_bandit_envs.compiling.functions import bind
 from dp_bandit_envs.draws import Stream
 from dp_bandit_envs.optional import installed
 from dp_bandit_envs.protocols import FloatArray
-from dp_bandit_envs.specialise import specialise
 
 SECONDS_TO_IMPORT: Final = 0.5
 SECONDS_TO_COMPILE: Final = 0.05
@@ -46,7 +46,7 @@ class Filler:
     """
 
     def __init__(self, function: Callable[..., None]) -> None:
-        self._loop = specialise(fill_rounds, "next_round", function)
+        self._loop = bind(fill_rounds, {"next_round": function})
         self._ours = f"{function.__module__}.".startswith("dp_bandit_envs.")
         self._spent = 0.0
         """Seconds in Python."""

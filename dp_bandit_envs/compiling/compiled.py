@@ -8,16 +8,14 @@ Numba is loaded when something is compiled, not with this module: it may be miss
 
 import contextlib
 import functools
-import hashlib
 import importlib
 import logging
 import sys
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
-from dp_bandit_envs.compiling.functions import add, as_it_is_now, fingerprint, is_ours, reached
+from dp_bandit_envs.compiling.functions import bind, fingerprint, frozen, is_ours, reached
 from dp_bandit_envs.optional import installed
 
 COMPILER = "dp-bandit compiler"
@@ -138,14 +136,8 @@ def only_loads() -> bool:
 FAST = "pip install 'dp-bandit-envs[fast]'"
 """What installs Numba."""
 
-MOST_SHARED = 256
-"""The number of compiled functions of other people's that are kept for equal ones."""
-_shared: "OrderedDict[bytes, tuple[Compiled, list[Any]]]" = OrderedDict()
-"""By content, the last used last; with the objects that the content names by identity, so that they stay alive."""
-_sharing = threading.Lock()
 
-
-def compile_with(function: Callable[..., Any], replacements: Mapping[str, Callable[..., Any]]) -> "Compiled":
+def compile_with(function: Callable[..., Any], replacements: Mapping[str, Any]) -> "Compiled":
     """Compile `function` with some of the functions it calls replaced.
 
     Args:
@@ -154,22 +146,9 @@ def compile_with(function: Callable[..., Any], replacements: Mapping[str, Callab
 
     Returns:
         The compiled function, with the values that its parts use now. Its machine code is cached on disk if all parts
-        belong to this package. If not, equal functions get the same compiled one: those of a notebook are unpickled
-        again for each simulation in a worker.
+        belong to this package.
     """
-    parts = dict(replacements)
-    if all(map(is_ours, reached(function, parts, set()))):
-        return Compiled(function, parts)
-    objects: list[Any] = []
-    digest = hashlib.sha256()
-    add(function, parts, digest, {}, objects)
-    with _sharing:
-        key = digest.digest()
-        compiled, objects = _shared.pop(key) if key in _shared else (Compiled(function, parts), objects)
-        _shared[key] = compiled, objects
-        if len(_shared) > MOST_SHARED:
-            _shared.popitem(last=False)
-    return compiled
+    return Compiled(function, replacements)
 
 
 def obstacle() -> str:
@@ -205,15 +184,12 @@ class Compiled:
     _without: ClassVar = {"no_cfunc_wrapper": True}
     """Numba's options for the ways to call it that nobody uses: compiling them takes time."""
 
-    def __init__(self, function: Callable[..., Any], replacements: dict[str, Callable[..., Any]]) -> None:
-        self._function = function
-        self._replacements = replacements
-        foreign = [part for part in reached(function, replacements, set()) if not is_ours(part)]
+    def __init__(self, function: Callable[..., Any], replacements: Mapping[str, Any]) -> None:
+        # Compiled at the first call for each signature, perhaps after what somebody else's function uses has changed.
+        self._function = frozen(bind(function, replacements))
+        foreign = [part for part in reached(self._function) if not is_ours(part)]
         self.foreign = sorted(foreign, key=lambda part: (part.__name__, part.__qualname__))
         """The functions that it calls from outside of this package."""
-        if foreign:
-            # Compiled at the first call for each signature, perhaps after what they use has changed.
-            self._function, self._replacements = as_it_is_now(function, replacements), {}
         self._lean = True
 
     def __call__(self, *arguments: Any) -> Any:
@@ -257,8 +233,8 @@ class Compiled:
         if not ours:
             # A third party's function must not read outside of its arrays, and divides as Python does.
             options = {**options, "boundscheck": True, "error_model": "python"}
-        copy = clone(self._function, self._replacements, tuple(options.items()))
-        key = fingerprint(self._function, self._replacements) + ("-lean" if lean else "") if ours else ""
+        copy = clone(self._function, tuple(options.items()))
+        key = fingerprint(self._function) + ("-lean" if lean else "") if ours else ""
         # Machine code from disk is found by its name, which Numba numbers by process: by content no two are alike.
         copy.__qualname__ += f"_{key[:12]}"
         dispatcher = numba.njit(**options)(copy)

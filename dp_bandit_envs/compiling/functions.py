@@ -2,13 +2,17 @@
 
 import contextlib
 import ctypes
+import dataclasses
 import dis
 import functools
 import hashlib
-from collections.abc import Callable, Mapping
-from pathlib import Path
+import importlib.util
+import pkgutil
+import random
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path, PurePath
 from types import CellType, CodeType, FunctionType, ModuleType
-from typing import Any, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -49,26 +53,143 @@ def _capsule_pointer() -> Any:
 PACKAGE = "dp_bandit_envs"
 COMPILER = ("numba", "llvmlite")
 """Packages that enter a fingerprint only through Numba's version, as their modules' contents change at run time."""
+GENERATORS = (np.random.Generator, np.random.RandomState, random.Random)
+DRAWING = ("random", "numpy.random")
+"""Modules whose functions draw from a generator of the process."""
 
 
-def fingerprint(function: Callable[..., Any], replacements: Mapping[str, Callable[..., Any]] | None = None) -> str:
-    """Return a digest of a function's code, of the constants it uses and of all plain functions it calls."""
-    import numba
-
-    digest = hashlib.sha256(f"{numba.__version__} {_beneath()}".encode())
-    add(function, dict(replacements or {}), digest, {})
-    return digest.hexdigest()
+def is_ours(function: Callable[..., Any] | type[Any]) -> bool:
+    """Return whether a function or class is of this package."""
+    return f"{function.__module__}.".startswith(f"{PACKAGE}.")
 
 
-@functools.cache
-def _beneath() -> str:
-    """Return a digest of what functions reach without naming it: the methods of streams, and this package's types."""
-    digest = hashlib.sha256()
-    for name, formula in draws.FORMULAS.items():
-        _digest_value(name, formula, formula.__code__, digest, {}, None)
-    for source in sorted(Path(__file__).parent.glob("*.py")):
-        digest.update(source.read_bytes())
-    return digest.hexdigest()
+def bind(function: Callable[..., Any], parts: Mapping[str, Any]) -> Callable[..., Any]:
+    """Return a copy of a function with global names rebound, in it and in the functions of this package that it calls.
+
+    A closure would do the same in ordinary Python, but the simulator could not compile it. The same arguments give
+    the same copy, so that it is compiled once; but for a function of somebody else's, whose globals may have changed.
+
+    Args:
+        function: A plain function, which does not call itself.
+        parts: What the names mean instead: functions, in which nothing is rebound, or constants. Where none of the
+            names is used, the function itself is returned.
+    """
+    return (_kept if is_ours(function) else _bound)(function, tuple(sorted(parts.items(), key=lambda part: part[0])))
+
+
+def _bound(function: Any, named: tuple[tuple[str, Any], ...]) -> Any:
+    parts, found = dict(named), {}
+    for name in global_names(function.__code__):
+        known = function.__globals__.get(name)
+        if name in parts:
+            found[name] = parts[name]
+        elif isinstance(known, FunctionType) and (is_ours(known) or known.__module__ == function.__module__):
+            found[name] = bind(known, parts)
+    return rebound(function, {name: part for name, part in found.items() if part is not function.__globals__.get(name)})
+
+
+_kept = functools.lru_cache(maxsize=4096)(_bound)
+
+
+def rebound(function: Any, parts: Mapping[str, Any]) -> Any:
+    """Return a copy of a function with its own global names rebound; without parts, itself."""
+    if not parts:
+        return function
+    namespace = {**function.__globals__, **parts}
+    copy = FunctionType(function.__code__, namespace, function.__name__, function.__defaults__, function.__closure__)
+    copy.__kwdefaults__, copy.__module__ = function.__kwdefaults__, function.__module__
+    shown = [
+        (name, getattr(part, "__module__", ""), getattr(part, "__qualname__", part)) for name, part in parts.items()
+    ]
+    # Short, because LLVM fails on long names; the same in every process, because cached machine code is found by name.
+    digest = hashlib.sha256(f"{function.__qualname__} {sorted(shown)}".encode()).hexdigest()[:12]
+    copy.__qualname__ = f"{function.__name__}_{digest}"
+    return copy
+
+
+class Use(NamedTuple):
+    """What a function uses: its name there, its value and the line."""
+
+    name: str
+    value: Any
+    line: int
+
+
+def reached(function: Callable[..., Any]) -> dict[FunctionType, tuple[Use, ...]]:
+    """Return the function and all plain functions that it calls, directly or not, each with what it uses."""
+    assert isinstance(function, FunctionType)
+    found: dict[FunctionType, tuple[Use, ...]] = {}
+    waiting = [function]
+    for one in waiting:
+        if one not in found:
+            found[one] = tuple(_uses(one))
+            # Not attributes of modules: of those Numba compiles only what it knows itself.
+            called = (_plain(use.value) for use in found[one] if "." not in use.name)
+            waiting += [plain for plain in called if plain is not None]
+    return found
+
+
+def _plain(value: Any) -> FunctionType | None:
+    """Return the plain function that a value is, or of which Numba has made it; none of Numba's own."""
+    if type(value).__module__.startswith("numba."):
+        value = getattr(value, "py_func", None) or getattr(value, "_defn", None)
+    ours = isinstance(value, FunctionType) and str(value.__module__).partition(".")[0] not in COMPILER
+    return value if ours else None
+
+
+def _uses(function: FunctionType) -> Iterator[Use]:
+    """Yield defaults, and the values of globals, of enclosing functions' variables and of attributes of modules."""
+    code, known = function.__code__, dict(function.__globals__)
+    for value in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
+        yield Use("default", value, code.co_firstlineno)
+    for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
+        with contextlib.suppress(ValueError):  # it has no value yet
+            known[name] = cell.cell_contents
+    for dotted, line in _loads(code):
+        root, *attributes = dotted.split(".")
+        if root in known:
+            yield from _followed(root, known[root], attributes, line, code)
+
+
+def _followed(name: str, value: Any, attributes: list[str], line: int, code: CodeType) -> Iterator[Use]:
+    while attributes and isinstance(value, ModuleType):
+        name, value = f"{name}.{attributes[0]}", getattr(value, attributes[0], None)
+        attributes = attributes[1:]
+    yield Use(name, value, line)
+    if isinstance(value, ModuleType) and value.__name__.partition(".")[0] not in COMPILER:
+        # In a variable perhaps: then each attribute that the function names may be of this module.
+        for attribute in sorted({*all_names(code)} & {*dir(value)}):
+            part = getattr(value, attribute, None)
+            if not isinstance(part, ModuleType) or part.__name__.startswith(f"{value.__name__}."):
+                yield from _followed(f"{name}.{attribute}", part, [], line, code)
+
+
+@functools.lru_cache(maxsize=4096)
+def _loads(code: CodeType) -> tuple[tuple[str, int], ...]:
+    """Return the names that a function loads, with attributes of attributes as "np.random.normal", and their lines."""
+    found: dict[str, int] = {}
+    dotted, line = "", code.co_firstlineno
+    for step in dis.get_instructions(code):
+        if step.opname == "EXTENDED_ARG":
+            continue
+        if dotted and step.opname in ("LOAD_ATTR", "LOAD_METHOD"):
+            dotted += f".{step.argval}"
+            continue
+        if dotted:
+            found.setdefault(dotted, line)
+        dotted = step.argval if step.opname in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF") else ""
+        line = (step.positions and step.positions.lineno) or line
+    for const in code.co_consts:
+        if isinstance(const, CodeType):
+            found |= {dotted: line for dotted, line in _loads(const) if dotted not in found}
+    return tuple(found.items())
+
+
+@functools.lru_cache(maxsize=4096)
+def global_names(code: CodeType) -> tuple[str, ...]:
+    """Return the names of globals in a function; an attribute may have the name of some function by chance."""
+    roots = {dotted.partition(".")[0] for dotted, _ in _loads(code)}
+    return tuple(sorted(roots.difference(code.co_freevars, code.co_cellvars)))
 
 
 def all_names(code: CodeType) -> list[str]:
@@ -77,159 +198,164 @@ def all_names(code: CodeType) -> list[str]:
     return sorted({*code.co_names, *nested})
 
 
-@functools.lru_cache(maxsize=4096)
-def global_names(code: CodeType) -> tuple[str, ...]:
-    """Return the names of globals in a function; an attribute may have the name of some function by chance."""
-    own = {one.argval for one in dis.get_instructions(code) if one.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
-    nested = [name for const in code.co_consts if isinstance(const, CodeType) for name in global_names(const)]
-    return tuple(sorted({*own, *nested}))
+def fingerprint(function: Callable[..., Any]) -> str:
+    """Return a digest of what a function's machine code depends on, the same in every process.
+
+    That is its byte code, the constants it uses, all plain functions it calls, Numba's version, and what is beneath.
+    """
+    import numba
+
+    return hashlib.sha256(f"{numba.__version__} {_beneath()} {content(function)}".encode()).hexdigest()
 
 
-def add(
-    function: Callable[..., Any],
-    replacements: dict[str, Any],
-    digest: Any,
-    seen: dict[Any, int],
-    objects: list[Any] | None = None,
-) -> None:
-    """Add a function's code and what it uses.
+@functools.cache
+def _beneath() -> str:
+    """Return a digest of what functions reach without naming it: the methods of streams, and types of this folder."""
+    parts = [content(formula) for _, formula in sorted(draws.FORMULAS.items())]
+    for module in sorted(pkgutil.iter_modules([str(Path(__file__).parent)]), key=lambda module: module.name):
+        loader = importlib.util.find_spec(f"{__package__}.{module.name}").loader  # type: ignore[union-attr]
+        # Byte code, in which comments do not count.
+        parts.append(written_out(loader.get_code(f"{__package__}.{module.name}")))  # type: ignore[union-attr]
+    return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+
+def content(function: Callable[..., Any], objects: list[Any] | None = None) -> str:
+    """Return as text what a function and all plain functions that it calls are, and the values that they use.
 
     Args:
         function: A plain function.
-        replacements: Plain functions to which global names in it are rebound.
-        digest: What to add to.
-        seen: The functions that were added, in order.
-        objects: If given, values that cannot be written out are added by identity and put into this list.
+        objects: If given, classes and what cannot be written out count by identity, and are put into this list.
     """
-    assert isinstance(function, FunctionType)
-    if function in seen:
-        digest.update(f"{seen[function]} ".encode())
-        return
-    seen[function] = len(seen)
-    code = function.__code__
-    digest.update(written_out(code).encode())
-    cells = []
-    for cell in function.__closure__ or ():
-        with contextlib.suppress(ValueError):  # it has no value yet
-            cells.append(cell.cell_contents)
-    for value in (function.__defaults__, function.__kwdefaults__, *cells):
-        _digest_value("", value, code, digest, seen, objects)
-    for name in global_names(code):
-        value = replacements.get(name, function.__globals__.get(name))
-        _digest_value(name, value, code, digest, seen, objects)
+    found = reached(function)
+    numbers = {one: place for place, one in enumerate(found)}
+    return "\n".join(
+        " ".join((written_out(one.__code__), *(f"{use.name}={_written(use.value, numbers, objects)}" for use in uses)))
+        for one, uses in found.items()
+    )
 
 
-def _digest_value(
-    name: str, value: Any, code: CodeType, digest: Any, seen: dict[Any, int], objects: list[Any] | None
-) -> None:
-    """Add a value that Numba freezes into machine code; of a module, only the attributes that the code uses."""
-    digest.update(name.encode())
-    if isinstance(value, FunctionType):
-        add(value, {}, digest, seen, objects)
-    elif type(value).__module__.startswith("numba.") and hasattr(value, "_defn"):  # an intrinsic
-        add(value._defn, {}, digest, seen, objects)
-    elif isinstance(value, ModuleType) and value.__name__.partition(".")[0] not in COMPILER:
-        for attribute in all_names(code):
-            part = getattr(value, attribute, None)
-            # Of a module in a module as well, such as package.settings.RATE; but not of what a module imports.
-            if hasattr(value, attribute) and (not isinstance(part, ModuleType) or _is_within(part, value)):
-                _digest_value(f"{value.__name__}.{attribute}", part, code, digest, seen, objects)
-    elif isinstance(value, (np.ndarray, np.generic)):
-        digest.update(f"{value.dtype!r}{value.shape}".encode() + np.ascontiguousarray(value).tobytes())
-    elif objects is not None and isinstance(value, (tuple, dict)):
+def _written(value: Any, numbers: Mapping[FunctionType, int], objects: list[Any] | None) -> str:
+    plain = _plain(value)
+    if plain is not None:
+        return f"function {numbers.get(plain, plain.__qualname__)}"
+    if isinstance(value, (np.ndarray, np.generic)):
+        digest = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
+        return f"array {value.dtype!r}{value.shape} {digest}"
+    if isinstance(value, (tuple, dict)):
         # Two NamedTuples may hold the same numbers by other names.
-        digest.update(f"{type(value).__name__}{getattr(value, '_fields', ())!r} ".encode())
-        for part in (*value, *(value.values() if isinstance(value, dict) else ())):
-            _digest_value(f"{len(value)} ", part, code, digest, seen, objects)
-    elif isinstance(value, type) and objects is None:
-        digest.update(f"{value.__name__}{getattr(value, '_fields', ())!r}".encode())
-    elif isinstance(value, (bool, int, float, complex, str, bytes, tuple, dict, type(None))):
-        digest.update(repr(value).encode())
-    elif objects is not None:
-        digest.update(f"{id(value)} ".encode())
+        parts = [*value, *(value.values() if isinstance(value, dict) else ())]
+        kind = f"{type(value).__name__}{getattr(value, '_fields', ())!r}"
+        return f"{kind}({', '.join(_written(part, numbers, objects) for part in parts)})"
+    if isinstance(value, (set, frozenset)):
+        return repr(sorted(map(repr, value)))  # their order differs from process to process
+    if isinstance(value, (bool, int, float, complex, str, bytes, type(None))):
+        return repr(value)
+    if objects is not None and not isinstance(value, ModuleType):
         objects.append(value)
+        return f"object {id(value)}"
+    shown = f"{getattr(value, '__name__', '')}{getattr(value, '_fields', ())!r}"
+    if not isinstance(value, (ModuleType, type)) and " at 0x" not in repr(value):
+        shown = repr(value)  # of Numba's types and the like; others tell an address, and modules their place
+    return f"{type(value).__name__} {shown}"
 
 
-def _is_within(module: ModuleType, package: ModuleType) -> bool:
-    return module.__name__.startswith(f"{package.__name__}.")
+@dataclasses.dataclass(frozen=True)
+class _Now:
+    """A function with what it is now; equal content is equal."""
+
+    content: str
+    function: FunctionType = dataclasses.field(compare=False)
+    objects: list[Any] = dataclasses.field(compare=False)
+    """What the content names by identity, so that it stays alive."""
 
 
-def is_ours(function: Callable[..., Any] | type[Any]) -> bool:
-    """Return whether a function or class is of this package."""
-    return f"{function.__module__}.".startswith(f"{PACKAGE}.")
+def frozen(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a copy of a function, and of what it calls that is not ours, with the values that they use now.
 
-
-Made = TypeVar("Made")
-
-
-def kept(make: Callable[..., Made]) -> Callable[..., Made]:
-    """Let a function of plain functions return the same again for the same ones, if all that they call is ours."""
-    once = functools.lru_cache(maxsize=256)(make)
-
-    @functools.wraps(make)
-    def made(*parts: Any, **named: Any) -> Made:
-        return (once if all(map(calls_only_ours, (*parts, *named.values()))) else make)(*parts, **named)
-
-    return made
+    In a notebook a global, a default or an array changes while the function that uses it stays the same object. Equal
+    content gives the same copy: what is made of it may be looked up by it. A function that calls only ours is returned
+    itself.
+    """
+    if calls_only_ours(function):
+        return function
+    assert isinstance(function, FunctionType)
+    objects: list[Any] = []
+    return _copied(_Now(content(function, objects), function, objects))
 
 
 @functools.lru_cache(maxsize=4096)
 def calls_only_ours(function: Callable[..., Any]) -> bool:
     """Return whether a plain function and all plain functions that it calls are this package's; it stays so."""
-    return all(map(is_ours, reached(function, {}, set())))
+    return is_ours(function) and all(map(is_ours, reached(function)))
 
 
-def reached(
-    function: Callable[..., Any], replacements: Mapping[str, Callable[..., Any]], found: set[Callable[..., Any]]
-) -> set[Callable[..., Any]]:
-    """Return the function and all plain functions that it calls, directly or not."""
-    found.add(function)
-    assert isinstance(function, FunctionType)
-    for name in global_names(function.__code__):
-        value = replacements.get(name, function.__globals__.get(name))
-        if isinstance(value, FunctionType) and value not in found:
-            reached(value, {}, found)
-    return found
+@functools.lru_cache(maxsize=256)
+def _copied(now: _Now) -> FunctionType:
+    copies: dict[FunctionType, FunctionType] = {}
+    for one in reached(now.function):
+        if not calls_only_ours(one):
+            cells = tuple(CellType() for _ in one.__closure__ or ()) or None
+            copies[one] = FunctionType(one.__code__, dict(one.__globals__), one.__name__, None, cells)
+            copies[one].__qualname__, copies[one].__module__ = one.__qualname__, one.__module__
+    for one, copy in copies.items():
+        copy.__defaults__ = _value(one.__defaults__, copies)
+        copy.__kwdefaults__ = {name: _value(part, copies) for name, part in (one.__kwdefaults__ or {}).items()} or None
+        for cell, old in zip(copy.__closure__ or (), one.__closure__ or (), strict=True):
+            with contextlib.suppress(ValueError):  # it has no value yet
+                cell.cell_contents = _value(old.cell_contents, copies)
+        for name in set(global_names(one.__code__)) & set(copy.__globals__):
+            copy.__globals__[name] = _value(copy.__globals__[name], copies)
+    return copies[now.function]
 
 
-def as_it_is_now(function: Callable[..., Any], replacements: Mapping[str, Callable[..., Any]]) -> FunctionType:
-    """Return a copy of a plain function, and of what it calls that is not ours, with the values that they use now.
-
-    Args:
-        function: A plain function.
-        replacements: Plain functions to which global names in it are rebound.
-    """
-    return _copied(function, replacements, {})
-
-
-def _copied(function: Any, replacements: Mapping[str, Any], copies: dict[Any, FunctionType]) -> FunctionType:
-    if function in copies:
-        return copies[function]
-    # Changed below, but known at once: functions may call each other.
-    namespace = dict(function.__globals__)
-    cells = tuple(CellType() for _ in function.__closure__ or ())
-    copy = FunctionType(function.__code__, namespace, function.__name__, None, cells or None)
-    copies[function] = copy
-    copy.__qualname__, copy.__module__ = function.__qualname__, function.__module__
-    copy.__defaults__, copy.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
-    for cell, old in zip(cells, function.__closure__ or (), strict=True):
-        with contextlib.suppress(ValueError):  # it has no value yet
-            cell.cell_contents = _value(old.cell_contents, copies)
-    for name in global_names(function.__code__):
-        if name in replacements or name in namespace:
-            namespace[name] = _value(replacements.get(name, namespace.get(name)), copies)
-    return copy
-
-
-def _value(value: Any, copies: dict[Any, FunctionType]) -> Any:
+def _value(value: Any, copies: Mapping[FunctionType, FunctionType]) -> Any:
     if isinstance(value, FunctionType):
-        return value if calls_only_ours(value) else _copied(value, {}, copies)
+        return copies.get(value, value)
     if isinstance(value, np.ndarray):
         return value.copy(order="K")
     if isinstance(value, tuple) and value:
         parts = [_value(part, copies) for part in value]
         return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
     return value
+
+
+def draws_elsewhere(functions: Iterable[Callable[..., Any]], owners: Mapping[Any, str]) -> str | None:
+    """Return in one sentence which function draws from another generator than `rng`, and where; None if none does.
+
+    Numba has global generators of its own in place of those of `numpy.random` and `random`, so that equal calls would
+    give different games.
+
+    Args:
+        functions: Plain functions.
+        owners: What to write behind the names of some of them, such as " of MyAgent".
+    """
+    for function in functions:
+        for use in _uses(function):  # type: ignore[arg-type]
+            if _is_random(use.value):
+                place = f"{PurePath(function.__code__.co_filename).name}, line {use.line}"
+                return (
+                    f"{function.__name__}{owner_of(function, owners)} ({place}) uses {use.name}, so that its games"
+                    " could not be repeated if it were compiled. Draw from rng, such as rng.random()"
+                )
+    return None
+
+
+def owner_of(function: Callable[..., Any], owners: Mapping[Any, str]) -> str:
+    """Return what to write behind a function's name; a copy of a function has its code."""
+    return {getattr(one, "__code__", one): words for one, words in owners.items()}.get(function.__code__, "")
+
+
+def _is_random(value: Any) -> bool:
+    """Whether a value is a generator, or a function or a module that draws from one."""
+    if isinstance(value, ModuleType):
+        return value.__name__ in DRAWING
+    if type(value).__module__.startswith("numba."):
+        plain = _plain(value)
+        return plain is not None and any(_is_random(use.value) for uses in reached(plain).values() for use in uses)
+    module = getattr(value, "__module__", None) if callable(value) else None
+    return (
+        isinstance(value, GENERATORS) or isinstance(getattr(value, "__self__", None), GENERATORS) or module in DRAWING
+    )
 
 
 def written_out(code: CodeType) -> str:

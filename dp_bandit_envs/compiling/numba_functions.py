@@ -10,7 +10,7 @@ import os
 import pickle
 import sys
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any
@@ -107,21 +107,17 @@ def switched_off() -> bool:
 @functools.lru_cache(maxsize=1024)
 def _compiled(function: Callable[..., Any], options: Options) -> Callable[..., Any]:
     inline = {**INLINED, "forceinline": function not in CALLED}
-    return numba.njit(**inline, **dict(options))(clone(function, {}, options))  # type: ignore[no-any-return]
+    return numba.njit(**inline, **dict(options))(clone(function, options))  # type: ignore[no-any-return]
 
 
-def clone(
-    function: Callable[..., Any], replacements: Mapping[str, Callable[..., Any]], options: Options
-) -> FunctionType:
+def clone(function: Callable[..., Any], options: Options) -> FunctionType:
     """Return a copy of a plain function whose calls go to compiled functions."""
     assert isinstance(function, FunctionType)
     namespace = dict(function.__globals__)
     for name in global_names(function.__code__):
-        value = replacements.get(name, namespace.get(name))
+        value = namespace.get(name)
         if isinstance(value, FunctionType):
             namespace[name] = BUILT_IN.get(value) or _compiled(value, options)
-        elif name in replacements:
-            namespace[name] = value
     if not is_ours(function) and only_calls(function.__code__, "int") and namespace.get("int", int) is int:
         namespace["int"] = _compiled(whole, options)
     copy = FunctionType(function.__code__, namespace, function.__name__, function.__defaults__, function.__closure__)
@@ -134,7 +130,7 @@ def clone(
 
 def _give_method(name: str, formula: Callable[..., Any]) -> None:
     """Let streams in machine code have a method that is a formula of `draws`."""
-    copy = clone(formula, {}, tuple(LEAN.items()))
+    copy = clone(formula, tuple(LEAN.items()))
 
     def method(*arguments: Any, **named: Any) -> Callable[..., Any]:
         return copy

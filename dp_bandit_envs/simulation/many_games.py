@@ -5,6 +5,7 @@ Games of one chunk go on with the same random streams, those of the trial with t
 as no random number is used twice, but only the first of them is a game that `play` and `simulate` would play.
 """
 
+import functools
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -14,9 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dp_bandit_envs.compiling.compiled import Compiled, compile_with, in_background
-from dp_bandit_envs.compiling.functions import kept, stream_address, streams_at
+from dp_bandit_envs.compiling.functions import draws_elsewhere, stream_address, streams_at
 from dp_bandit_envs.compiling.numba_errors import in_short
-from dp_bandit_envs.compiling.random_elsewhere import draws_elsewhere
 from dp_bandit_envs.protocols import FloatArray, IntArray
 from dp_bandit_envs.simulation.chain import NotCompilableError
 from dp_bandit_envs.simulation.entry import loop_of
@@ -168,6 +168,6 @@ def trials_of(games: int) -> int:
     return -(-games // CHUNK)
 
 
-@kept
+@functools.lru_cache(maxsize=256)
 def _loop(find: Callable[..., Any], **parts: Callable[..., Any]) -> Compiled:
     return compile_with(enter_many, {"play_block": loop_of(parts), "tape_of": find})

@@ -1,5 +1,6 @@
 """The stages of the compiled loop for an adversary with a payoff function, and the comparisons for its regrets."""
 
+import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -8,7 +9,7 @@ import numpy as np
 from dp_bandit_envs.adversaries import Adversary
 from dp_bandit_envs.adversaries.payoff import python_function
 from dp_bandit_envs.compiling.compiled import compile_with, in_background
-from dp_bandit_envs.compiling.functions import kept
+from dp_bandit_envs.compiling.functions import frozen
 from dp_bandit_envs.compiling.numba_errors import in_short
 from dp_bandit_envs.errors import PayoffRangeError
 from dp_bandit_envs.protocols import FloatArray, IntArray
@@ -121,10 +122,14 @@ def add_up_constant(gains: FloatArray, first: int, constant: History) -> None:
                 checkpoint += 1
 
 
-@kept
 def compiled_constant(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return `add_up_constant` for a payoff function, compiled at its first call."""
-    return compile_with(specialise(add_up_constant, "payoff", function), {})
+    """Return `add_up_constant` for a payoff function as it is now, compiled at its first call."""
+    return _constant(frozen(function))
+
+
+@functools.lru_cache(maxsize=256)
+def _constant(function: Callable[..., Any]) -> Callable[..., Any]:
+    return compile_with(add_up_constant, {"payoff": function})
 
 
 def compilable(adversary: Adversary) -> Callable[..., Any] | str | None:

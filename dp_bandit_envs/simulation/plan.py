@@ -16,7 +16,7 @@ from dp_bandit_envs.agents import FunctionalAgent
 from dp_bandit_envs.agents.functional_points import FunctionalPointAgent
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.compiling.compiled import obstacle
-from dp_bandit_envs.compiling.functions import kept
+from dp_bandit_envs.compiling.functions import frozen
 from dp_bandit_envs.decisions import DecisionSet
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.experts_env import ExpertsEnv
@@ -131,7 +131,7 @@ class Plan:
         parts["update"], tidy = self.agent.functions.update, self.agent.functions.tidy
         if tidy is not None:
             parts["tidied"] = specialise(play_block.tidied_at_times, "tidy", tidy)
-        return parts
+        return {name: frozen(part) for name, part in parts.items()}
 
     @property
     def _values(self) -> Values:
@@ -199,7 +199,7 @@ def make_plan(algorithm: Algorithm, env: Environment) -> Plan:
     )
 
 
-@kept
+@functools.lru_cache(maxsize=256)
 def _block(**parts: Callable[..., Any]) -> Entry:
     return Entry(parts)
 

@@ -10,8 +10,8 @@ from dp_bandit_envs.adversaries import Adversary
 from dp_bandit_envs.adversaries.payoff import python_function
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.compiling.compiled import Stopped, in_background, never, say_compiling
+from dp_bandit_envs.compiling.functions import draws_elsewhere
 from dp_bandit_envs.compiling.numba_errors import in_short
-from dp_bandit_envs.compiling.random_elsewhere import draws_elsewhere
 from dp_bandit_envs.decisions import DecisionSet
 from dp_bandit_envs.envs.ledger_of_many import counted
 from dp_bandit_envs.errors import GainRangeError
