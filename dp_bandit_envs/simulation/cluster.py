@@ -7,9 +7,9 @@ from typing import Any, Self
 
 from dp_bandit_envs.errors import ClusterError
 from dp_bandit_envs.optional import require
-from dp_bandit_envs.simulation.carrying import Carried
 from dp_bandit_envs.simulation.freed_memory import keep_freed_memory
 from dp_bandit_envs.simulation.provenance import installed_code, made_by, source_here
+from dp_bandit_envs.simulation.sending import Carried
 from dp_bandit_envs.simulation.tasks import Played, Task, once_for_each_work
 
 REACHED, PATIENCE = 10.0, 60.0

@@ -10,9 +10,9 @@ from typing import Any, Literal
 from dp_bandit_envs.compiling.compiled import in_background
 from dp_bandit_envs.optional import installed
 from dp_bandit_envs.seeding import FORKS
-from dp_bandit_envs.simulation.carrying import Carried
 from dp_bandit_envs.simulation.compiling_beside import compile_all
 from dp_bandit_envs.simulation.cutting import Cutter
+from dp_bandit_envs.simulation.sending import Carried
 from dp_bandit_envs.simulation.tasks import Played, Result, Task, once_for_each_work, play_all
 from dp_bandit_envs.simulation.trials import PlayedTrials
 
