@@ -8,7 +8,9 @@ import hashlib
 import inspect
 import os
 import pickle
+import re
 import sys
+import time
 import uuid
 from collections.abc import Callable
 from pathlib import Path
@@ -169,6 +171,11 @@ def only_calls(code: CodeType, name: str) -> bool:
 
 
 DIGEST_BYTES = hashlib.sha256().digest_size
+DAY = 86_400.0
+DAYS_UNUSED = 90
+"""After so many days without use a file is removed, when another is written."""
+OUR_FILES = re.compile(r"-[0-9a-f]{32}\.nbc(\.[0-9a-f]{32})?$")
+"""The names of files of machine code, and of those that a process that was killed has left."""
 
 
 class MachineCode(FunctionCache):
@@ -176,7 +183,7 @@ class MachineCode(FunctionCache):
 
     Numba's own cache raises, or kills the process, when one of its files is damaged (after a power cut, on a full disk,
     by a flipped bit); and it numbers its entries, so that of two processes that compile at once, one can load the
-    other's code.
+    other's code. Each edit of what a function depends on makes a new file: those that nobody uses are removed.
 
     Args:
         function: The function; its module determines the folder, as in Numba.
@@ -202,14 +209,19 @@ class MachineCode(FunctionCache):
     def _loaded(self, sig: Any, target_context: Any) -> Any:
         target_context.refresh()
         try:
-            content = self._file(sig, target_context.codegen()).read_bytes()
+            file = self._file(sig, target_context.codegen())
+            content = file.read_bytes()
             digest, code = content[:DIGEST_BYTES], content[DIGEST_BYTES:]
             if hashlib.sha256(code).digest() != digest:
                 return None
-            return self._impl.rebuild(target_context, pickle.loads(code))
+            loaded = self._impl.rebuild(target_context, pickle.loads(code))
         except Exception:
             # Compiling again is always right, whatever the reason.
             return None
+        with contextlib.suppress(OSError):  # in a folder that is only read
+            if time.time() > file.stat().st_mtime + DAY:
+                os.utime(file)
+        return loaded
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Write the compiled function; where that fails, the next process compiles it again."""
@@ -225,6 +237,9 @@ class MachineCode(FunctionCache):
                 os.replace(partial, file)
             finally:
                 partial.unlink(missing_ok=True)
+            for other in file.parent.iterdir():
+                if OUR_FILES.search(other.name) and time.time() > other.stat().st_mtime + DAYS_UNUSED * DAY:
+                    other.unlink(missing_ok=True)
 
     def _file(self, sig: Any, codegen: Any) -> Path:
         entry = hashlib.sha256(repr((self._key, sig, codegen.magic_tuple())).encode()).hexdigest()
