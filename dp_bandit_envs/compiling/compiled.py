@@ -187,7 +187,7 @@ class Compiled:
     def __init__(self, function: Callable[..., Any], replacements: Mapping[str, Any]) -> None:
         # Compiled at the first call for each signature, perhaps after what somebody else's function uses has changed.
         self._function = frozen(bind(function, replacements))
-        foreign = [part for part in reached(self._function) if not is_ours(part)]
+        foreign: list[Callable[..., Any]] = [part for part in reached(self._function) if not is_ours(part)]
         self.foreign = sorted(foreign, key=lambda part: (part.__name__, part.__qualname__))
         """The functions that it calls from outside of this package."""
         self._lean = True

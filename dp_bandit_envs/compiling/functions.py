@@ -74,7 +74,8 @@ def bind(function: Callable[..., Any], parts: Mapping[str, Any]) -> Callable[...
         parts: What the names mean instead: functions, in which nothing is rebound, or constants. Where none of the
             names is used, the function itself is returned.
     """
-    return (_kept if is_ours(function) else _bound)(function, tuple(sorted(parts.items(), key=lambda part: part[0])))
+    make: Callable[..., Callable[..., Any]] = _kept if is_ours(function) else _bound
+    return make(function, tuple(sorted(parts.items(), key=lambda part: part[0])))
 
 
 def _bound(function: Any, named: tuple[tuple[str, Any], ...]) -> Any:

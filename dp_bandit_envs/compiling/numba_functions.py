@@ -194,7 +194,7 @@ class MachineCode(FunctionCache):
     """
 
     def __init__(self, function: Callable[..., Any], key: str) -> None:
-        super().__init__(function)  # type: ignore[no-untyped-call]
+        super().__init__(function)
         self._key = key
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
@@ -229,7 +229,7 @@ class MachineCode(FunctionCache):
             if not self._impl.check_cachable(data):
                 return
             self._impl.locator.ensure_cache_path()
-            code = dumps(self._impl.reduce(data))  # type: ignore[no-untyped-call]
+            code = dumps(self._impl.reduce(data))
             file = self._file(sig, data.codegen)
             partial = file.with_name(f"{file.name}.{uuid.uuid4().hex}")
             try:
