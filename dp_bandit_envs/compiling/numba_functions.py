@@ -35,6 +35,14 @@ from dp_bandit_envs.compiling.functions import global_names, is_ours
 class _NoCode(JITCodeLibrary):
     """A module that other modules take in as it is, and optimise as a part of them; overrides Numba's methods."""
 
+    def _optimize_functions(self, ll_module: Any) -> None:
+        # As Numba does, but it makes a manager of passes for each function, also for those that are only declared.
+        ll_module.data_layout = self._codegen._data_layout
+        passes, builder = self._codegen._function_pass_manager()
+        for function in ll_module.functions:
+            if not function.is_declaration:
+                passes.run(function, builder)
+
     def _optimize_final_module(self) -> None:
         pass
 
