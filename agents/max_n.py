@@ -16,10 +16,10 @@ from dp_bandit_envs.agents.noise_width import no_width
 from dp_bandit_envs.agents.thompson_sampling import select as ts_select
 from dp_bandit_envs.agents.ucb import ROUND
 from dp_bandit_envs.arithmetic import log
+from dp_bandit_envs.compiling.functions import bind
 from dp_bandit_envs.graphs import FeedbackGraph
 from dp_bandit_envs.observations import Sums
 from dp_bandit_envs.protocols import FloatArray, IntArray
-from dp_bandit_envs.specialise import specialise
 
 UNSEEN = 0.5
 """The mean of an arm without gains: that of a uniform prior."""
@@ -144,8 +144,8 @@ class UcbMaxN(MaxN):
     """
 
     functions = Functions(
-        specialise(select, "choose", choose_ucb),
-        specialise(update, "learn", ucb.update),
+        bind(select, {"choose": choose_ucb}),
+        bind(update, {"learn": ucb.update}),
     )
 
     def _inner(self, n_arms: int, horizon: int) -> ucb.State:
@@ -165,8 +165,8 @@ class TsMaxN(MaxN):
     """
 
     functions = Functions(
-        specialise(select, "choose", choose_ts),
-        specialise(update, "learn", thompson_sampling.update),
+        bind(select, {"choose": choose_ts}),
+        bind(update, {"learn": thompson_sampling.update}),
     )
 
     def _inner(self, n_arms: int, horizon: int) -> thompson_sampling.State:

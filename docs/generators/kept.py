@@ -5,7 +5,7 @@ import hashlib
 from collections.abc import Callable
 from pathlib import Path
 
-from dp_bandit_envs.byte_code import written_out
+from dp_bandit_envs.compiling.functions import written_out
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "docs" / "_build" / "kept"

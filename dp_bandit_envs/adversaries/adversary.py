@@ -9,7 +9,7 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries.attributes import NEW_GAME, among, of_another_game
-from dp_bandit_envs.compiling.fingerprint import is_ours
+from dp_bandit_envs.compiling.functions import is_ours
 from dp_bandit_envs.data_use import DataUse, use_together
 from dp_bandit_envs.errors import GainRangeError, WrongGainsError, WrongTypeError
 from dp_bandit_envs.protocols import FloatArray

@@ -14,15 +14,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from dp_bandit_envs.compiling.addresses import stream_address
-from dp_bandit_envs.compiling.background import in_background
-from dp_bandit_envs.compiling.built_in import put_back, stream_at
-from dp_bandit_envs.compiling.compiled import compile_with, obstacle
-from dp_bandit_envs.compiling.random_elsewhere import draws_elsewhere
+from dp_bandit_envs.compiling.compiled import compile_with, in_background, obstacle
+from dp_bandit_envs.compiling.functions import bind, draws_elsewhere, put_back, stream_address, stream_at
 from dp_bandit_envs.draws import Stream
 from dp_bandit_envs.optional import installed
 from dp_bandit_envs.protocols import FloatArray
-from dp_bandit_envs.specialise import specialise
 
 SECONDS_TO_IMPORT: Final = 0.5
 SECONDS_TO_COMPILE: Final = 0.05
@@ -50,7 +46,7 @@ class Filler:
     """
 
     def __init__(self, function: Callable[..., None]) -> None:
-        self._loop = specialise(fill_rounds, "next_round", function)
+        self._loop = bind(fill_rounds, {"next_round": function})
         self._ours = f"{function.__module__}.".startswith("dp_bandit_envs.")
         self._spent = 0.0
         """Seconds in Python."""

@@ -84,7 +84,7 @@ class MemoryBounded(Adversary):
         super().__init__(self._gains.n_arms, self._gains.horizon)
         self.memory = checks.integer("memory", memory, at_least=0, at_most=None if payoff is None else MOST_MEMORY)
         if payoff is not None:
-            checked_payoff(payoff)
+            checked_payoff(payoff, self.memory, self.n_arms)
         self.payoff = payoff
 
     def begin(self, rng: np.random.Generator) -> None:

@@ -1,5 +1,6 @@
 """Payoff functions: what a round pays, given the round's gains and the last arms played."""
 
+import functools
 import inspect
 import numbers
 from collections.abc import Callable
@@ -10,13 +11,14 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries.adversary import Adversary
-from dp_bandit_envs.adversaries.pure_function import check_keeps_nothing
 from dp_bandit_envs.errors import PayoffRangeError, WrongTypeError
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 Payoff: TypeAlias = Callable[[FloatArray, IntArray, int], float]
 MOST_MEMORY: Final = 2**16
 """The longest memory of a payoff function: each round shifts that many arms by one place."""
+ASKED: Final = 64
+"""The number of made-up rounds that a payoff function is asked about, twice."""
 
 
 def stay(gains: FloatArray, arms: IntArray, t: int) -> float:
@@ -44,12 +46,17 @@ def overfished(gains: FloatArray, arms: IntArray, t: int) -> float:
     return float(gains[arms[-1]])
 
 
-def checked_payoff(payoff: Any) -> FunctionType:
+def checked_payoff(payoff: Any, memory: int, n_arms: int) -> FunctionType:
     """Return a payoff function as a plain function, or raise; a function compiled by Numba is unwrapped first.
+
+    Args:
+        payoff: What was given as a payoff function.
+        memory: How many rounds back it looks (m).
+        n_arms: Number of arms K.
 
     Raises:
         WrongTypeError: If it is not a plain function of gains, arms and t.
-        ValueError: If it could keep state between rounds.
+        ValueError: If it does not pay the same when it is asked the same again.
     """
     function = python_function(payoff)
     if not isinstance(function, FunctionType):
@@ -64,8 +71,30 @@ def checked_payoff(payoff: Any) -> FunctionType:
         raise WrongTypeError(
             f"payoff must take (gains, arms, t); {function.__name__} takes {inspect.signature(function)}."
         ) from None
-    check_keeps_nothing("payoff", function)
+    _check_pays_the_same(function, memory, n_arms)
     return function
+
+
+@functools.lru_cache(maxsize=256)
+def _check_pays_the_same(function: FunctionType, memory: int, n_arms: int) -> None:
+    """Ask for the payoffs of made-up rounds in two orders; raise if any differs. This finds mistakes, not malice."""
+    rng = np.random.default_rng(1)
+    gains, arms = rng.random((ASKED, n_arms)), _frozen(rng.integers(n_arms, size=ASKED + memory))
+
+    def paid(place: int) -> Any:
+        try:
+            answer = function(_frozen(gains[place].copy()), arms[place : place + memory + 1], place + 1)
+        except Exception as error:  # also raised in the game, and named there
+            answer = error
+        return repr(answer) if isinstance(answer, (numbers.Real, np.bool_)) else type(answer)
+
+    first = [paid(place) for place in range(ASKED)]
+    if first[::-1] != [paid(place) for place in reversed(range(ASKED))]:
+        raise ValueError(
+            "payoff must keep no state between rounds and draw nothing, because the guarantees require that a round's"
+            f" gains influence that round only; {function.__name__} paid another number when it was asked the same"
+            " (gains, arms, t) again. Use its arguments, and constants."
+        )
 
 
 def python_function(payoff: Any) -> Any:
@@ -155,5 +184,5 @@ def payments_of(adversary: Adversary, games: int = 1) -> list[Payments]:
     if adversary.payoff is None:
         return []
     memory = checks.integer("memory", adversary.memory, at_least=0, at_most=MOST_MEMORY)
-    checked_payoff(adversary.payoff)
+    checked_payoff(adversary.payoff, memory, adversary.n_arms)
     return [Payments(adversary.payoff, memory, adversary.n_arms) for _ in range(games)]

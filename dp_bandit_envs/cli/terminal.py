@@ -8,7 +8,7 @@ import unicodedata
 
 from rich.console import Console
 
-from dp_bandit_envs.compiling.background import COMPILER
+from dp_bandit_envs.compiling.compiled import COMPILER
 
 INTERRUPTED = 130
 """The exit code after Ctrl-C."""

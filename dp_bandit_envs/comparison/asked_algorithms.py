@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import ALGORITHMS, Algorithm
 from dp_bandit_envs.comparison.asked_games import loaded
-from dp_bandit_envs.compiling.fingerprint import is_ours
+from dp_bandit_envs.compiling.functions import is_ours
 from dp_bandit_envs.errors import WrongTypeError
 from dp_bandit_envs.written_arguments import in_brackets, read_arguments, read_call
 

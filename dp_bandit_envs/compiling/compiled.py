@@ -8,30 +8,136 @@ Numba is loaded when something is compiled, not with this module: it may be miss
 
 import contextlib
 import functools
-import hashlib
 import importlib
+import logging
+import sys
 import threading
-from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
-from dp_bandit_envs.compiling.background import Stopped, in_background
-from dp_bandit_envs.compiling.fingerprint import add, fingerprint, is_ours
-from dp_bandit_envs.compiling.keeping import as_it_is_now, reached
-from dp_bandit_envs.compiling.loading import MissingCodeError
+from dp_bandit_envs.compiling.functions import bind, fingerprint, frozen, is_ours, reached
 from dp_bandit_envs.optional import installed
+
+COMPILER = "dp-bandit compiler"
+"""The name of the compiling thread."""
+Stopped = Callable[[], bool]
+"""Returns whether the work should end."""
+
+
+def never() -> bool:
+    """Return False."""
+    return False
+
+
+def in_background(compile_parts: Callable[[Stopped], object]) -> None:
+    """Compile in another thread and wait for it; an error there is raised here.
+
+    Python runs signal handlers in the main thread only. If that thread compiled, Ctrl-C would be raised in one of
+    LLVM's callbacks, which cannot propagate it, and be lost. Here the wait ends at once, and the current function is
+    compiled to its end in the background.
+
+    While a module is being imported, everything is compiled in this thread: Numba imports the module of each function
+    that it compiles, and another thread would wait for an import that waits for it.
+    """
+    if _importing():
+        compile_parts(never)
+        return
+    stop = threading.Event()
+    failure: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            compile_parts(stop.is_set)
+        except BaseException as error:
+            failure.append(error)
+
+    thread = threading.Thread(target=work, name=COMPILER)
+    thread.start()
+    try:
+        while thread.is_alive():
+            thread.join(0.1)  # on Windows, Ctrl-C does not end a wait without a limit
+    finally:
+        stop.set()
+    if failure:
+        raise failure[0]
+
+
+def _importing() -> bool:
+    specs = [getattr(module, "__spec__", None) for module in list(sys.modules.values())]
+    return any(getattr(spec, "_initializing", False) for spec in specs)
+
+
+MOST_NAMES = 3
+_log = logging.getLogger("dp_bandit_envs")
+_said: set[str] = set()
+_waiting: list[Sequence[str]] = []
+
+
+def say_once(kind: str, line: str) -> None:
+    """Write a line, unless one of this kind has been written by this process."""
+    if kind not in _said:
+        _said.add(kind)
+        _log.warning(line)
+
+
+def say_compiling(names: Sequence[str], *, kept: bool) -> None:
+    """Say that algorithms are compiled.
+
+    Args:
+        names: Their names.
+        kept: Whether their machine code is kept on disk.
+    """
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    once = "once on this machine" if kept else f"once in each process that plays {'it' if len(names) == 1 else 'them'}"
+    say_once("compiling", f"compiling {', '.join(names[:MOST_NAMES])}{more}: some seconds, {once}")
+
+
+@contextlib.contextmanager
+def announced(names: Sequence[str]) -> Iterator[None]:
+    """Say so if something is compiled in this block, in any thread; what is loaded from disk is not announced."""
+    _waiting.append(names)
+    try:
+        yield
+    finally:
+        _waiting.remove(names)
+
+
+def about_to_compile() -> None:
+    """Say that something is compiled, if somebody waits for it."""
+    if _waiting and _waiting[-1]:
+        say_compiling(_waiting[-1], kept=True)
+
+
+_this_thread = threading.local()
+
+
+class MissingCodeError(Exception):
+    """Raised instead of compiling a function whose machine code is not on disk."""
+
+
+@contextlib.contextmanager
+def only_from_disk() -> Iterator[None]:
+    """Let calls in this thread load machine code, but raise `MissingCodeError` where it would have to be compiled.
+
+    Functions that are never kept on disk are compiled all the same.
+    """
+    _this_thread.only_loads = True
+    try:
+        yield
+    finally:
+        _this_thread.only_loads = False
+
+
+def only_loads() -> bool:
+    """Return whether this thread may not compile."""
+    return getattr(_this_thread, "only_loads", False)
+
 
 FAST = "pip install 'dp-bandit-envs[fast]'"
 """What installs Numba."""
 
-MOST_SHARED = 256
-"""The number of compiled functions of other people's that are kept for equal ones."""
-_shared: "OrderedDict[bytes, tuple[Compiled, list[Any]]]" = OrderedDict()
-"""By content, the last used last; with the objects that the content names by identity, so that they stay alive."""
-_sharing = threading.Lock()
 
-
-def compile_with(function: Callable[..., Any], replacements: Mapping[str, Callable[..., Any]]) -> "Compiled":
+def compile_with(function: Callable[..., Any], replacements: Mapping[str, Any]) -> "Compiled":
     """Compile `function` with some of the functions it calls replaced.
 
     Args:
@@ -40,22 +146,9 @@ def compile_with(function: Callable[..., Any], replacements: Mapping[str, Callab
 
     Returns:
         The compiled function, with the values that its parts use now. Its machine code is cached on disk if all parts
-        belong to this package. If not, equal functions get the same compiled one: those of a notebook are unpickled
-        again for each simulation in a worker.
+        belong to this package.
     """
-    parts = dict(replacements)
-    if all(map(is_ours, reached(function, parts, set()))):
-        return Compiled(function, parts)
-    objects: list[Any] = []
-    digest = hashlib.sha256()
-    add(function, parts, digest, {}, objects)
-    with _sharing:
-        key = digest.digest()
-        compiled, objects = _shared.pop(key) if key in _shared else (Compiled(function, parts), objects)
-        _shared[key] = compiled, objects
-        if len(_shared) > MOST_SHARED:
-            _shared.popitem(last=False)
-    return compiled
+    return Compiled(function, replacements)
 
 
 def obstacle() -> str:
@@ -91,15 +184,12 @@ class Compiled:
     _without: ClassVar = {"no_cfunc_wrapper": True}
     """Numba's options for the ways to call it that nobody uses: compiling them takes time."""
 
-    def __init__(self, function: Callable[..., Any], replacements: dict[str, Callable[..., Any]]) -> None:
-        self._function = function
-        self._replacements = replacements
-        foreign = [part for part in reached(function, replacements, set()) if not is_ours(part)]
+    def __init__(self, function: Callable[..., Any], replacements: Mapping[str, Any]) -> None:
+        # Compiled at the first call for each signature, perhaps after what somebody else's function uses has changed.
+        self._function = frozen(bind(function, replacements))
+        foreign: list[Callable[..., Any]] = [part for part in reached(self._function) if not is_ours(part)]
         self.foreign = sorted(foreign, key=lambda part: (part.__name__, part.__qualname__))
         """The functions that it calls from outside of this package."""
-        if foreign:
-            # Compiled at the first call for each signature, perhaps after what they use has changed.
-            self._function, self._replacements = as_it_is_now(function, replacements), {}
         self._lean = True
 
     def __call__(self, *arguments: Any) -> Any:
@@ -125,7 +215,7 @@ class Compiled:
     @property
     def kept_on_disk(self) -> bool:
         """Whether its machine code is cached for other processes."""
-        from dp_bandit_envs.compiling.machine_code import MachineCode
+        from dp_bandit_envs.compiling.numba_functions import MachineCode
 
         return isinstance(self._dispatcher._cache, MachineCode)
 
@@ -140,16 +230,15 @@ class Compiled:
     def _made(self, *, lean: bool) -> Any:
         import numba
 
-        from dp_bandit_envs.compiling.machine_code import MachineCode
-        from dp_bandit_envs.compiling.numba_functions import LEAN, OPTIONS, clone
+        from dp_bandit_envs.compiling.numba_functions import LEAN, OPTIONS, MachineCode, clone
 
         options = LEAN if lean else OPTIONS
         ours = not self.foreign
         if not ours:
             # A third party's function must not read outside of its arrays, and divides as Python does.
             options = {**options, "boundscheck": True, "error_model": "python"}
-        copy = clone(self._function, self._replacements, tuple(options.items()))
-        key = fingerprint(self._function, self._replacements) + ("-lean" if lean else "") if ours else ""
+        copy = clone(self._function, tuple(options.items()))
+        key = fingerprint(self._function) + ("-lean" if lean else "") if ours else ""
         # Machine code from disk is found by its name, which Numba numbers by process: by content no two are alike.
         copy.__qualname__ += f"_{key[:12]}"
         dispatcher = numba.njit(**options, **self._compiler())(copy)
@@ -170,7 +259,7 @@ class CompiledAt(Compiled):
     _without: ClassVar = {**Compiled._without, "no_cpython_wrapper": True}
 
     def _compiler(self) -> dict[str, Any]:
-        from dp_bandit_envs.compiling.inlining import ForLanes
+        from dp_bandit_envs.compiling.numba_functions import ForLanes
 
         return {"pipeline_class": ForLanes}
 
@@ -179,7 +268,7 @@ class CompiledAt(Compiled):
         raise TypeError(f"{self._function.__name__} is called by machine code only; use address.")
 
     def address(self, *arguments: Any) -> int:
-        """Compile it for arguments of these types, or load it from disk; return the address for `built_in.call_at`."""
+        """Compile it for arguments of these types, or load it from disk; return the address for `functions.call_at`."""
         from numba import typeof, types
 
         result = self._dispatcher.get_compile_result(types.none(*map(typeof, arguments)))

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dp_bandit_envs.compiling.addresses import stream_address
+from dp_bandit_envs.compiling.functions import stream_address
 
 DTYPES = ("float64", "int64")
 STREAM_WORDS = 4

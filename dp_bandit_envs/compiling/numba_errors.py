@@ -6,6 +6,8 @@ from pathlib import PurePath
 from types import CodeType, FunctionType
 from typing import Any
 
+from dp_bandit_envs.compiling.functions import owner_of
+
 MOST_LETTERS = 160
 WAY_OUT = "Use numbers, arrays and math there, or accept that it is played in Python, slowly"
 _PLACE = re.compile(r'File "([^"\n]+)", line (\d+)|(?: at|Raised from) (\S+) \((\d+)\)')
@@ -32,7 +34,7 @@ def in_short(error: Exception, functions: Sequence[Callable[..., Any]], owners: 
 def _named(function: Any, line: int | None, owners: Mapping[Any, str]) -> str:
     code: CodeType = function.__code__
     place = f"{PurePath(code.co_filename).name}, line {line or code.co_firstlineno}"
-    return f"{function.__name__}{owners.get(function, '')} ({place})"
+    return f"{function.__name__}{owner_of(function, owners)} ({place})"
 
 
 def _found(text: str, functions: Sequence[Any]) -> tuple[FunctionType | None, int | None]:

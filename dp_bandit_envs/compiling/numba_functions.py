@@ -1,23 +1,99 @@
 # mypy: disable-error-code="no-untyped-call, attr-defined"
-"""Makes Numba's functions of plain ones; loading this module loads Numba."""
+"""Makes Numba's functions of plain ones, and caches their machine code on disk; loading this module loads Numba."""
 
+import contextlib
+import dis
 import functools
+import hashlib
 import inspect
+import os
+import pickle
+import re
 import sys
-from collections.abc import Callable, Mapping
-from types import FunctionType
+import time
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from types import CodeType, FunctionType
 from typing import Any
 
 import numba
 from llvmlite import binding
 from numba.core import config
+from numba.core.caching import FunctionCache
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
+from numba.core.serialize import dumps
 from numba.extending import overload_method
 
 from dp_bandit_envs import arithmetic, draws
-from dp_bandit_envs.compiling import built_in, intrinsics
-from dp_bandit_envs.compiling.fingerprint import global_names, is_ours
-from dp_bandit_envs.compiling.inlining import ForInlining
-from dp_bandit_envs.compiling.whole_numbers import only_calls, whole
+from dp_bandit_envs.compiling import functions, intrinsics
+from dp_bandit_envs.compiling.compiled import MissingCodeError, about_to_compile, only_loads
+from dp_bandit_envs.compiling.functions import global_names, is_ours
+
+
+class _NoCode(JITCodeLibrary):
+    """A module that other modules take in as it is, and optimise as a part of them; overrides Numba's methods."""
+
+    def _optimize_functions(self, ll_module: Any) -> None:
+        # As Numba does, but it makes a manager of passes for each function, also for those that are only declared.
+        ll_module.data_layout = self._codegen._data_layout
+        passes, builder = self._codegen._function_pass_manager()
+        for function in ll_module.functions:
+            if not function.is_declaration:
+                passes.run(function, builder)
+
+    def _optimize_final_module(self) -> None:
+        pass
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    def get_pointer_to_function(self, name: str) -> int:
+        return 0
+
+    @property
+    def codegen(self) -> Any:
+        return _NoEnvironments(self._codegen)
+
+
+class _NoEnvironments:
+    """Numba's code generator for a module without code, which has no globals in memory either."""
+
+    def __init__(self, codegen: Any) -> None:
+        self._codegen = codegen
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._codegen, name)
+
+    def set_env(self, name: str, environment: Any) -> None:
+        """Do nothing."""
+
+
+class ForInlining(Compiler):
+    """Numba's compiler, of functions that others inline."""
+
+    def __init__(self, typing_context: Any, target_context: Any, library: Any, *rest: Any) -> None:
+        super().__init__(typing_context, target_context, _NoCode(target_context.codegen(), "inlined"), *rest)
+
+
+class _FullVectors(JITCodeLibrary):
+    """A module whose loops may use the widest vector registers; LLVM's tuning for Intel takes 256 bits of 512."""
+
+    def add_ir_module(self, ir_module: Any) -> None:
+        for function in ir_module.functions:
+            # llvmlite's own `add` knows no attributes with values; other processors ignore this one.
+            set.add(function.attributes, '"prefer-vector-width"="512"')
+        super().add_ir_module(ir_module)
+
+
+class ForLanes(Compiler):
+    """Numba's compiler, of loops over lanes."""
+
+    def __init__(self, typing_context: Any, target_context: Any, library: Any, *rest: Any) -> None:
+        super().__init__(typing_context, target_context, _FullVectors(target_context.codegen(), "lanes"), *rest)
+
 
 Options = tuple[tuple[str, Any], ...]
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
@@ -40,10 +116,10 @@ WITHIN: dict[str, Any] = {"pipeline_class": ForInlining, "forceinline": True, "e
 BUILT_IN: dict[Any, Any] = {
     arithmetic.power_of_two: intrinsics.power_of_two,
     arithmetic.parted: intrinsics.parted,
-    built_in.stream_at: intrinsics.stream_at,
-    built_in.put_back: intrinsics.put_back,
-    built_in.read_only: intrinsics.read_only,
-    built_in.call_at: intrinsics.call_at,
+    functions.stream_at: intrinsics.stream_at,
+    functions.put_back: intrinsics.put_back,
+    functions.read_only: intrinsics.read_only,
+    functions.call_at: intrinsics.call_at,
 }
 """The functions that need the bits of a double or addresses, with what replaces them in machine code."""
 
@@ -59,21 +135,17 @@ def switched_off() -> bool:
 @functools.lru_cache(maxsize=1024)
 def _compiled(function: Callable[..., Any], options: Options) -> Callable[..., Any]:
     inline = {**INLINED, "forceinline": function not in CALLED}
-    return numba.njit(**inline, **dict(options))(clone(function, {}, options))  # type: ignore[no-any-return]
+    return numba.njit(**inline, **dict(options))(clone(function, options))  # type: ignore[no-any-return]
 
 
-def clone(
-    function: Callable[..., Any], replacements: Mapping[str, Callable[..., Any]], options: Options
-) -> FunctionType:
+def clone(function: Callable[..., Any], options: Options) -> FunctionType:
     """Return a copy of a plain function whose calls go to compiled functions."""
     assert isinstance(function, FunctionType)
     namespace = dict(function.__globals__)
     for name in global_names(function.__code__):
-        value = replacements.get(name, namespace.get(name))
+        value = namespace.get(name)
         if isinstance(value, FunctionType):
             namespace[name] = BUILT_IN.get(value) or _compiled(value, options)
-        elif name in replacements:
-            namespace[name] = value
     if not is_ours(function) and only_calls(function.__code__, "int") and namespace.get("int", int) is int:
         namespace["int"] = _compiled(whole, options)
     copy = FunctionType(function.__code__, namespace, function.__name__, function.__defaults__, function.__closure__)
@@ -86,7 +158,7 @@ def clone(
 
 def _give_method(name: str, formula: Callable[..., Any]) -> None:
     """Let streams in machine code have a method that is a formula of `draws`."""
-    copy = clone(formula, {}, tuple(LEAN.items()))
+    copy = clone(formula, tuple(LEAN.items()))
 
     def method(*arguments: Any, **named: Any) -> Callable[..., Any]:
         return copy
@@ -106,3 +178,95 @@ def _signed_uniform(rng):  # type: ignore[no-untyped-def]
 
 for _name, _formula in {**draws.FORMULAS, "random": _random, "signed_uniform": _signed_uniform}.items():
     _give_method(_name, _formula)
+
+
+def whole(number: Any) -> Any:
+    """Return `int(number)`, or raise if it is not finite."""
+    if number != number:
+        raise ValueError("cannot convert float NaN to integer")
+    if number - number != 0:  # of integers it is 0
+        raise OverflowError("cannot convert float infinity to integer")
+    return int(number)
+
+
+def only_calls(code: CodeType, name: str) -> bool:
+    """Whether a function loads a global name, always to call it: `int` is also a type of numbers in arrays."""
+    loads = [step for step in dis.get_instructions(code) if step.opname == "LOAD_GLOBAL" and step.argval == name]
+    nested = any(name in const.co_names for const in code.co_consts if isinstance(const, CodeType))
+    return bool(loads) and not nested and all((step.arg or 0) & 1 for step in loads)
+
+
+DIGEST_BYTES = hashlib.sha256().digest_size
+DAY = 86_400.0
+DAYS_UNUSED = 90
+"""After so many days without use a file is removed, when another is written."""
+OUR_FILES = re.compile(r"-[0-9a-f]{32}\.nbc(\.[0-9a-f]{32})?$")
+"""The names of files of machine code, and of those that a process that was killed has left."""
+
+
+class MachineCode(FunctionCache):
+    """One file for each fingerprint, signature and processor: a SHA-256 digest, then the code it belongs to.
+
+    Numba's own cache raises, or kills the process, when one of its files is damaged (after a power cut, on a full disk,
+    by a flipped bit); and it numbers its entries, so that of two processes that compile at once, one can load the
+    other's code. Each edit of what a function depends on makes a new file: those that nobody uses are removed.
+
+    Args:
+        function: The function; its module determines the folder, as in Numba.
+        key: The fingerprint of everything that determines the machine code.
+
+    Raises:
+        RuntimeError, OSError: If there is no writable folder.
+    """
+
+    def __init__(self, function: Callable[..., Any], key: str) -> None:
+        super().__init__(function)
+        self._key = key
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return the compiled function, or None if there is no intact file."""
+        loaded = self._loaded(sig, target_context)
+        if loaded is None and only_loads():
+            raise MissingCodeError
+        if loaded is None:
+            about_to_compile()
+        return loaded
+
+    def _loaded(self, sig: Any, target_context: Any) -> Any:
+        target_context.refresh()
+        try:
+            file = self._file(sig, target_context.codegen())
+            content = file.read_bytes()
+            digest, code = content[:DIGEST_BYTES], content[DIGEST_BYTES:]
+            if hashlib.sha256(code).digest() != digest:
+                return None
+            loaded = self._impl.rebuild(target_context, pickle.loads(code))
+        except Exception:
+            # Compiling again is always right, whatever the reason.
+            return None
+        with contextlib.suppress(OSError):  # in a folder that is only read
+            if time.time() > file.stat().st_mtime + DAY:
+                os.utime(file)
+        return loaded
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Write the compiled function; where that fails, the next process compiles it again."""
+        with contextlib.suppress(Exception):
+            if not self._impl.check_cachable(data):
+                return
+            self._impl.locator.ensure_cache_path()
+            code = dumps(self._impl.reduce(data))
+            file = self._file(sig, data.codegen)
+            partial = file.with_name(f"{file.name}.{uuid.uuid4().hex}")
+            try:
+                partial.write_bytes(hashlib.sha256(code).digest() + code)
+                os.replace(partial, file)
+            finally:
+                partial.unlink(missing_ok=True)
+            for other in file.parent.iterdir():
+                if OUR_FILES.search(other.name) and time.time() > other.stat().st_mtime + DAYS_UNUSED * DAY:
+                    other.unlink(missing_ok=True)
+
+    def _file(self, sig: Any, codegen: Any) -> Path:
+        entry = hashlib.sha256(repr((self._key, sig, codegen.magic_tuple())).encode()).hexdigest()
+        return Path(self._cache_path) / f"{self._impl.filename_base}-{entry[:32]}.nbc"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import gymnasium as gym
 
-from dp_bandit_envs.compiling.fingerprint import is_ours
+from dp_bandit_envs.compiling.functions import is_ours
 from dp_bandit_envs.errors import NameTakenError, WrongTypeError
 
 if TYPE_CHECKING:

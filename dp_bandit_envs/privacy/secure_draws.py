@@ -28,6 +28,7 @@ from fractions import Fraction
 from typing import Any, Final, Self
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.compiling.functions import bind
 from dp_bandit_envs.errors import WrongGameError
 from dp_bandit_envs.optional import require
 from dp_bandit_envs.privacy.draws_distance import distance_of_draws
@@ -36,7 +37,6 @@ from dp_bandit_envs.privacy.laplace import DEVIATION, grid_of, noise_scale
 from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Release
 from dp_bandit_envs.privacy.rounding import multiply_up, root_up
 from dp_bandit_envs.protocols import FloatArray
-from dp_bandit_envs.specialise import specialise_within
 
 DRAWS: Final = ("fast", "secure")
 SCALE_BITS: Final = 30
@@ -185,7 +185,7 @@ class ChoosesDraws(Mechanism):
     def release_for(self, below: Below) -> Release:
         """Return `release`, with exact noise for secure draws."""
         release: Release = self.release
-        return specialise_within(release, "noisy", noisy_exact) if self._secure else release
+        return bind(release, {"noisy": noisy_exact}) if self._secure else release
 
     def _scale(self, distance: float, most: float, below: Below) -> float:
         """Return the scale of Laplace noise for this distance before values, up to `most`, are rounded to a grid."""

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from dp_bandit_envs.errors import ClusterError
 from dp_bandit_envs.optional import require
-from dp_bandit_envs.simulation.carrying import Carried
 from dp_bandit_envs.simulation.outcomes import Keep, Played, Work, play_and_keep
 from dp_bandit_envs.simulation.provenance import installed_code, made_by, source_here
+from dp_bandit_envs.simulation.sending import Carried
 
 if TYPE_CHECKING:
     from dp_bandit_envs.simulation.workers import Task

@@ -24,8 +24,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from dp_bandit_envs.byte_code import written_out
-from dp_bandit_envs.compiling.fingerprint import PACKAGE, all_names, global_names
+from dp_bandit_envs.compiling.functions import PACKAGE, all_names, global_names, written_out
 from dp_bandit_envs.written_values import written_value
 
 NO_SOURCE: Final = "no source"

@@ -13,10 +13,8 @@ from dp_bandit_envs.adversaries.round_by_round import RoundByRound
 from dp_bandit_envs.agents import Exp3, FunctionalAgent, Hedge, Ucb, Uniform
 from dp_bandit_envs.agents.functional import TIDY_EVERY, Functions
 from dp_bandit_envs.agents.ucb import PLAIN
-from dp_bandit_envs.compiling.background import Stopped, never
-from dp_bandit_envs.compiling.built_in import call_at
-from dp_bandit_envs.compiling.compiled import Compiled, CompiledAt, compile_with
-from dp_bandit_envs.compiling.fingerprint import is_ours
+from dp_bandit_envs.compiling.compiled import Compiled, CompiledAt, Stopped, compile_with, never
+from dp_bandit_envs.compiling.functions import bind, call_at, is_ours
 from dp_bandit_envs.compiling.layout import Layout, Parts, Place, Single, empty_words
 from dp_bandit_envs.envs.ledger_of_many import counted
 from dp_bandit_envs.errors import GainRangeError
@@ -30,7 +28,6 @@ from dp_bandit_envs.simulation.loop import (
     Rules,
     add_to_sums,
     adding_up,
-    bind,
     choose,
     clear,
     forget,

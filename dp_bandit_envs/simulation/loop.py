@@ -7,9 +7,8 @@ games, whose parts are in words (`compiling.layout`); lanes bind the same stages
 """
 
 import functools
-import hashlib
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -19,11 +18,8 @@ from dp_bandit_envs.adversaries import Adversary
 from dp_bandit_envs.adversaries.memory_bounded import counts
 from dp_bandit_envs.adversaries.payoff import python_function
 from dp_bandit_envs.agents.functional import TIDY_EVERY
-from dp_bandit_envs.compiling.background import in_background
-from dp_bandit_envs.compiling.built_in import read_only
-from dp_bandit_envs.compiling.compiled import Compiled, compile_with
-from dp_bandit_envs.compiling.fingerprint import is_ours
-from dp_bandit_envs.compiling.keeping import kept
+from dp_bandit_envs.compiling.compiled import Compiled, compile_with, in_background
+from dp_bandit_envs.compiling.functions import bind, frozen, read_only
 from dp_bandit_envs.compiling.numba_errors import in_short
 from dp_bandit_envs.decisions import payoff as payoff_at
 from dp_bandit_envs.errors import PayoffRangeError
@@ -588,10 +584,14 @@ def adding_up() -> Compiled:
     return compile_with(add_up, {})
 
 
-@kept
-def adding_up_constant(function: Callable[..., Any]) -> Callable[..., None]:
-    """Return `add_up_constant` for a payoff function, compiled at its first call."""
-    return compile_with(bind(add_up_constant, {"payoff": function}), {})
+def adding_up_constant(function: Callable[..., Any]) -> Compiled:
+    """Return `add_up_constant` for a payoff function as it is now, compiled at its first call."""
+    return _adding_up_constant(frozen(function))
+
+
+@functools.lru_cache(maxsize=256)
+def _adding_up_constant(function: Callable[..., Any]) -> Compiled:
+    return compile_with(add_up_constant, {"payoff": function})
 
 
 def compilable_payoff(adversary: Adversary) -> Callable[..., Any] | str | None:
@@ -696,38 +696,3 @@ def _check(mechanism: Mechanism, batched: bool, above: Sequence[Mechanism]) -> N
     in_between = batched and not mechanism.releases_sums
     if mechanism.forget is not None and (in_between or any(one.batch_size > 1 for one in above)):
         raise NotCompilableError(f"{name} forgets beside a batch of another mechanism")
-
-
-def bind(function: Part, parts: Mapping[str, Any]) -> Any:
-    """Return a copy of a function of this folder in which each of these names is a part, also in what it calls here.
-
-    A closure would do the same in ordinary Python, but Numba could not keep its machine code. The same parts give the
-    same copy, so that it is compiled once; but for a function of somebody else's, whose globals may have changed.
-    """
-    return (_kept if is_ours(function) else _bound)(function, tuple(sorted(parts.items(), key=lambda pair: pair[0])))
-
-
-def _bound(function: Any, named: tuple[tuple[str, Any], ...]) -> Any:
-    parts, bound = dict(named), {}
-    for name in function.__code__.co_names:
-        known = function.__globals__.get(name)
-        if parts.get(name) is not None:
-            bound[name] = parts[name]
-        elif isinstance(known, FunctionType) and known.__module__.startswith(f"{__package__}."):
-            bound[name] = bind(known, parts)
-    bound = {name: part for name, part in bound.items() if part is not function.__globals__.get(name)}
-    if not bound:
-        return function
-    namespace = {**function.__globals__, **bound}
-    copy = FunctionType(function.__code__, namespace, function.__name__, function.__defaults__, function.__closure__)
-    copy.__module__ = function.__module__
-    shown = [
-        (name, getattr(part, "__module__", ""), getattr(part, "__qualname__", part)) for name, part in bound.items()
-    ]
-    # Short, because LLVM fails on long names; the same in every process, because cached machine code is found by name.
-    digest = hashlib.sha256(f"{function.__qualname__} {sorted(shown)}".encode()).hexdigest()[:12]
-    copy.__qualname__ = f"{function.__name__}_{digest}"
-    return copy
-
-
-_kept = functools.lru_cache(maxsize=4096)(_bound)

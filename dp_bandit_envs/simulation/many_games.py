@@ -19,17 +19,16 @@ from dp_bandit_envs.agents import FunctionalAgent
 from dp_bandit_envs.agents.functional import Functions
 from dp_bandit_envs.agents.functional_points import FunctionalPointAgent
 from dp_bandit_envs.algorithms import Algorithm
-from dp_bandit_envs.compiling.addresses import stream_address
-from dp_bandit_envs.compiling.background import in_background
+from dp_bandit_envs.compiling.compiled import in_background
+from dp_bandit_envs.compiling.functions import bind, draws_elsewhere, stream_address
 from dp_bandit_envs.compiling.numba_errors import in_short
-from dp_bandit_envs.compiling.random_elsewhere import draws_elsewhere
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.graph_env import GraphEnv
 from dp_bandit_envs.errors import WrongGameError
 from dp_bandit_envs.observations import Gains, Sums
 from dp_bandit_envs.protocols import FloatArray, IntArray, plays_points
 from dp_bandit_envs.simulation.game import play
-from dp_bandit_envs.simulation.loop import Game, NotCompilableError, bind
+from dp_bandit_envs.simulation.loop import Game, NotCompilableError
 from dp_bandit_envs.simulation.plan import Plan, make_plan
 
 CHUNK = 2**13

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.compiling.background import Stopped, never
+from dp_bandit_envs.compiling.compiled import Stopped, never
 from dp_bandit_envs.html_table import html_table
 from dp_bandit_envs.metrics import mean_and_standard_error, median_and_tail
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee

@@ -16,8 +16,7 @@ from dp_bandit_envs.agents import FunctionalAgent
 from dp_bandit_envs.agents.functional_points import FunctionalPointAgent
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.compiling.compiled import Compiled, compile_with, obstacle
-from dp_bandit_envs.compiling.fingerprint import is_ours
-from dp_bandit_envs.compiling.keeping import reached
+from dp_bandit_envs.compiling.functions import bind, frozen, is_ours, reached
 from dp_bandit_envs.compiling.layout import Image, Parts
 from dp_bandit_envs.compiling.numba_errors import in_short
 from dp_bandit_envs.decisions import DecisionSet
@@ -39,7 +38,6 @@ from dp_bandit_envs.simulation.loop import (
     RefusedByNumbaError,
     Rows,
     Rules,
-    bind,
     compilable_payoff,
     new_history,
     new_progress,
@@ -136,9 +134,7 @@ class Plan:
     @functools.cached_property
     def loop(self) -> Compiled:
         """`play_games` for this algorithm; takes the words of games and the gains."""
-        # Functions of somebody else's may use other values at the next call.
-        make = _loop if self.foreign else _kept_loop
-        return make(self.image(np.ones(1, np.int64)).form, tuple(self.parts.items()))
+        return _loop(self.image(np.ones(1, np.int64)).form, tuple(self.parts.items()))
 
     def compile(self) -> None:
         """Compile the loop, or load it from disk."""
@@ -148,12 +144,8 @@ class Plan:
     @functools.cached_property
     def foreign(self) -> list[Callable[..., Any]]:
         """The functions in the loop that are not of this package."""
-        found: set[Callable[..., Any]] = set()
-        for part in self.parts.values():
-            reached(part, {}, found)
-        return sorted(
-            (part for part in found if not is_ours(part)), key=lambda part: (part.__name__, part.__qualname__)
-        )
+        found = {one for part in self.parts.values() for one in reached(part) if not is_ours(one)}
+        return sorted(found, key=lambda one: (one.__name__, one.__qualname__))
 
     @property
     def owners(self) -> dict[Any, str]:
@@ -185,7 +177,7 @@ class Plan:
             parts["update"] = self.agent.functions.update_own
         if tidy is not None:
             parts["tidied"] = bind(tidied_at_times, {"tidy": tidy})
-        return parts
+        return {name: frozen(part) for name, part in parts.items()}
 
     @property
     def _releases_own(self) -> bool:
@@ -263,15 +255,13 @@ def make_plan(algorithm: Algorithm, env: Environment) -> Plan:
     return plan
 
 
+@functools.lru_cache(maxsize=256)
 def _loop(form: Parts, parts: tuple[tuple[str, Callable[..., Any]], ...]) -> Compiled:
     from dp_bandit_envs.compiling.layout_code import reader, writer
 
     kept = Parts(None, tuple(form.inner[Game._fields.index(part)] for part in ("state", "streams")))
     words: dict[str, Any] = {"game_at": reader(form), "store": writer(kept)}
     return compile_with(bind(play_games, {**words, **dict(parts)}), {})
-
-
-_kept_loop = functools.lru_cache(maxsize=256)(_loop)
 
 
 def _mechanisms(env: Environment) -> tuple[tuple[Mechanism, Below], ...]:

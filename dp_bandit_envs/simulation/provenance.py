@@ -10,7 +10,7 @@ from importlib.resources.abc import Traversable
 from typing import Any
 
 import dp_bandit_envs
-from dp_bandit_envs.byte_code import written_out
+from dp_bandit_envs.compiling.functions import written_out
 from dp_bandit_envs.envs.registration import foreign_games
 from dp_bandit_envs.simulation.code_digest import INSTALLED, MODULE, Walk, code_digest, installed_as, source_of
 

@@ -21,7 +21,7 @@ import numpy as np
 from dp_bandit_envs.adversaries import Adversary
 from dp_bandit_envs.adversaries.attributes import among
 from dp_bandit_envs.algorithms import Algorithm
-from dp_bandit_envs.compiling.fingerprint import is_ours
+from dp_bandit_envs.compiling.functions import is_ours
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import NotRepeatableError
 from dp_bandit_envs.privacy.mechanism import Below, Mechanism

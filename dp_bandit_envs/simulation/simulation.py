@@ -16,9 +16,7 @@ import numpy as np
 from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries import Adversary
 from dp_bandit_envs.algorithms import Algorithm, calibrate_in, make_algorithm
-from dp_bandit_envs.compiling.announcing import announced, say_once
-from dp_bandit_envs.compiling.background import Stopped, in_background
-from dp_bandit_envs.compiling.compiled import missing
+from dp_bandit_envs.compiling.compiled import Stopped, announced, in_background, missing, say_once
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import ClusterError, SeedRefusedError, UnprotectedGameError, WrongTypeError
 from dp_bandit_envs.protocols import AgentFactory, Environment, IntArray

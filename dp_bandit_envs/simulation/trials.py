@@ -13,12 +13,10 @@ from dp_bandit_envs.adversaries import Adversary
 from dp_bandit_envs.adversaries.payoff import python_function
 from dp_bandit_envs.agents.own_functions import no_state
 from dp_bandit_envs.algorithms import Algorithm
-from dp_bandit_envs.compiling.addresses import stream_address
-from dp_bandit_envs.compiling.announcing import say_compiling
-from dp_bandit_envs.compiling.background import Stopped, in_background, never
+from dp_bandit_envs.compiling.compiled import Stopped, in_background, never, say_compiling
+from dp_bandit_envs.compiling.functions import draws_elsewhere, owner_of, stream_address
 from dp_bandit_envs.compiling.layout import Image, empty_words
 from dp_bandit_envs.compiling.numba_errors import in_short
-from dp_bandit_envs.compiling.random_elsewhere import draws_elsewhere
 from dp_bandit_envs.decisions import DecisionSet
 from dp_bandit_envs.envs.ledger_of_many import counted
 from dp_bandit_envs.errors import GainRangeError
@@ -141,7 +139,7 @@ def _explained(error: Exception, plan: Plan, chosen: int) -> Exception:
     if isinstance(error, TypeError) and str(error).endswith(", got None"):
         return no_state(plan.agent)
     if foreign:
-        places = [f"{one.__name__}{plan.owners.get(one, '')} ({_place(one.__code__)})" for one in foreign]
+        places = [f"{one.__name__}{owner_of(one, plan.owners)} ({_place(one.__code__)})" for one in foreign]
         error.add_note(
             f"Compiled code cannot say where: it is in {' or '.join(places)}; play(env, agent) says the line."
         )

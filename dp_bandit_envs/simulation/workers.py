@@ -21,14 +21,13 @@ from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from typing import Any, Literal, NamedTuple
 
-from dp_bandit_envs.compiling.background import Stopped, in_background, never
-from dp_bandit_envs.compiling.loading import MissingCodeError, only_from_disk
+from dp_bandit_envs.compiling.compiled import MissingCodeError, Stopped, in_background, never, only_from_disk
 from dp_bandit_envs.optional import installed
 from dp_bandit_envs.privacy.announced import Announced, Paid, announced
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.seeding import FORKS
-from dp_bandit_envs.simulation.carrying import Carried
 from dp_bandit_envs.simulation.outcomes import Keep, Kept, Played, Summed, Work, play_all, play_and_keep
+from dp_bandit_envs.simulation.sending import Carried
 
 SECONDS_IN_THREADS, SECONDS_ELSEWHERE = 0.1, 2.0
 """What a task takes: so long that sending it costs little, so short that an interruption loses little."""

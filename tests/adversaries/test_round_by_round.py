@@ -20,7 +20,7 @@ from dp_bandit_envs.adversaries import (
     filling,
 )
 from dp_bandit_envs.adversaries.round_by_round import RoundByRound
-from dp_bandit_envs.compiling.background import COMPILER
+from dp_bandit_envs.compiling.compiled import COMPILER
 from dp_bandit_envs.draws import Stream
 from dp_bandit_envs.seeding import ADVERSARY, stream
 

@@ -10,8 +10,8 @@ import pytest
 from dp_bandit_envs.agents.beta_draws import UNKNOWN, log_scale
 from dp_bandit_envs.agents.largest_beta import one_by_one
 from dp_bandit_envs.agents.largest_of_many import AT_FLOOR, LEADER, among_many, changed, start
-from dp_bandit_envs.compiling.addresses import stream_address
 from dp_bandit_envs.compiling.compiled import compile_with
+from dp_bandit_envs.compiling.functions import stream_address
 from dp_bandit_envs.compiling.intrinsics import put_back, stream_at
 from dp_bandit_envs.draws import Stream
 

@@ -9,11 +9,10 @@ from rich.table import Table
 from tests.benchmarks import (
     before_lanes,
     counters,
-    exp3_in_c,
     exp3_in_river,
+    games_in_c,
     graph,
     import_time,
-    linear_in_c,
     peak_memory,
     standard_loop,
     stochastic,
@@ -24,10 +23,9 @@ from tests.benchmarks import (
 from tests.benchmarks.measuring import Line, Skipped
 
 BENCHMARKS = (
-    exp3_in_c,
+    games_in_c,
     before_lanes,
     exp3_in_river,
-    linear_in_c,
     stochastic,
     counters,
     graph,

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from dp_bandit_envs.compiling.background import never
+from dp_bandit_envs.compiling.compiled import never
 from dp_bandit_envs.experiments import figure_1
 from dp_bandit_envs.experiments.chunked_run import run
 from dp_bandit_envs.experiments.figure_1.figure_1_setup import TRIALS

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs import wrappers
-from dp_bandit_envs.compiling.addresses import stream_address
 from dp_bandit_envs.compiling.compiled import compile_with
+from dp_bandit_envs.compiling.functions import stream_address
 from dp_bandit_envs.compiling.intrinsics import put_back, stream_at
 from dp_bandit_envs.privacy.counters import COUNTERS
 from dp_bandit_envs.privacy.mechanism import Below

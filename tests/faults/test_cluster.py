@@ -13,8 +13,8 @@ import pytest
 from dp_bandit_envs import Algorithm, Exp3, make_algorithm, simulate
 from dp_bandit_envs.errors import ClusterError
 from dp_bandit_envs.simulation import cluster as cluster_module
-from dp_bandit_envs.simulation.carrying import Carried
 from dp_bandit_envs.simulation.provenance import installed_code, made_by
+from dp_bandit_envs.simulation.sending import Carried
 from dp_bandit_envs.simulation.trials import PlayedTrials
 from dp_bandit_envs.simulation.workers import Task
 from tests.simulation.test_registered_games_in_processes import forget, made

@@ -1,6 +1,8 @@
 """A damaged file of machine code is as good as none: the function is compiled again, and the file is replaced."""
 
 import hashlib
+import os
+import time
 
 import numba
 import numpy as np
@@ -8,7 +10,7 @@ import pytest
 from numba.core import config
 
 from dp_bandit_envs.compiling.compiled import compile_with
-from dp_bandit_envs.compiling.machine_code import DIGEST_BYTES, MachineCode
+from dp_bandit_envs.compiling.numba_functions import DIGEST_BYTES, MachineCode
 from dp_bandit_envs.simulation.loop import add_up
 
 
@@ -84,9 +86,50 @@ def test_a_folder_that_cannot_be_written_costs_time_only(cache, monkeypatch):
     def refused(*arguments):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("dp_bandit_envs.compiling.machine_code.os.replace", refused)
+    monkeypatch.setattr("dp_bandit_envs.compiling.numba_functions.os.replace", refused)
     call()
     assert not [path for path in cache.rglob("*") if path.is_file() and path.suffix != ".nbi"]
+
+
+def aged(file, days):
+    then = time.time() - days * 86_400
+    os.utime(file, (then, then))
+    return file
+
+
+def test_what_nobody_uses_is_removed_when_something_is_written(cache):
+    call()
+    used = one_file(cache)
+    name, folder = used.name.rpartition("-")[0], used.parent
+    left = [folder / "mine.nbc", folder / f"{name}-{'0' * 32}.txt"]
+    old = [folder / f"{name}-{'0' * 32}.nbc", folder / f"{name}-{'1' * 32}.nbc.{'2' * 32}"]
+    for file in (*left, *old):
+        file.touch()
+        aged(file, 91)
+    young = folder / f"{name}-{'3' * 32}.nbc"
+    young.touch()
+    aged(young, 89)
+    aged(used, 89)
+    assert was_loaded(call())
+    assert time.time() - used.stat().st_mtime < 3_600  # it was used now
+    assert all(file.exists() for file in (*old, young))
+    used.unlink()
+    assert not was_loaded(call())
+    assert not [file for file in old if file.exists()]
+    assert all(file.exists() for file in (used, young, *left))
+
+
+def test_a_folder_that_is_only_read_is_used_in_silence(cache, monkeypatch, capfd):
+    call()
+    aged(one_file(cache), 100)
+
+    def refused(*arguments):
+        raise PermissionError(30, "Read-only file system")
+
+    for change in ("utime", "replace", "unlink"):
+        monkeypatch.setattr(f"dp_bandit_envs.compiling.numba_functions.os.{change}", refused)
+    assert was_loaded(call())
+    assert capfd.readouterr() == ("", "")
 
 
 def test_a_file_in_the_place_of_the_folder_costs_time_only(cache):

@@ -14,7 +14,7 @@ import gymnasium as gym
 from dp_bandit_envs.agents import FunctionalAgent
 from dp_bandit_envs.agents.functional import Functions
 from dp_bandit_envs.algorithms import Algorithm, make_algorithm
-from dp_bandit_envs.simulation.carrying import Carried
+from dp_bandit_envs.simulation.sending import Carried
 from dp_bandit_envs.simulation.simulation import prepare
 from dp_bandit_envs.wrappers import LaplaceClipRescale
 

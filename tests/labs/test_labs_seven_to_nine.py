@@ -9,7 +9,7 @@ import types
 import pytest
 
 from dp_bandit_envs.algorithms import make_algorithm
-from dp_bandit_envs.compiling import announcing
+from dp_bandit_envs.compiling import compiled
 from dp_bandit_envs.course.expert_games import BETTER, ROUNDS, TREE, over_hedge, play_all, played
 from dp_bandit_envs.course.unannounced import unless_compiling
 from dp_bandit_envs.course.verdict import Verdict
@@ -119,12 +119,12 @@ def test_the_cell_with_the_agent_is_saved_for_the_tournament(tmp_path, monkeypat
 
 
 def test_a_spinner_says_what_is_compiled_and_the_log_says_the_rest(caplog, monkeypatch):
-    monkeypatch.setattr(announcing, "_said", set())
+    monkeypatch.setattr(compiled, "_said", set())
     logger = logging.getLogger("dp_bandit_envs")
     with caplog.at_level("WARNING", logger="dp_bandit_envs"):
         logger.addFilter(unless_compiling)
         try:
-            announcing.say_compiling(["UCB"], kept=True)
+            compiled.say_compiling(["UCB"], kept=True)
             logger.warning("the rest")
         finally:
             logger.removeFilter(unless_compiling)

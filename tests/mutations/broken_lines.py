@@ -212,7 +212,7 @@ OTHERS = (
     Mutation(
         "grid left out",
         f"{PRIVACY}/laplace.py",
-        "return math.ldexp(1.0, math.frexp(deviation)[1] - GRID_BITS)",
+        "return math.ldexp(1.0, min(math.frexp(deviation)[1] - GRID_BITS, LARGEST_GRID))",
         "return 0.0",
         ("tests/audits/test_gallery.py", "-k", "grid or double"),
     ),

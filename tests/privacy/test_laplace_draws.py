@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from dp_bandit_envs.privacy import laplace
 from dp_bandit_envs.privacy.laplace import draw
 from dp_bandit_envs.privacy.node_noise import fill, fill_own_norm
 from dp_bandit_envs.seeding import stream
@@ -22,3 +23,11 @@ def test_a_node_has_a_draw_for_each_coordinate(fills):
     numbers, rng = np.empty(4), stream(3, role=2)
     fills(numbers, 0.7, 0, stream(3, role=2))
     assert numbers.tolist() == [draw(0.7, rng) for _ in range(4)]
+
+
+@pytest.mark.parametrize("deviation", [1e-9, 0.3, 1e6, 1e250, 1e300])
+def test_rounding_to_the_grid_is_that_of_whole_numbers(deviation):
+    """A grid is a power of two, so that a shift of any size rounds as that of grid 1; and none overflows."""
+    grid = laplace.grid_of(deviation)
+    for number in (0.0, 0.4999, 0.5, 1.5, -2.5, 12345.678, -(2.0**40) - 0.5):
+        assert laplace.to_grid(number * grid, grid) == round(number) * grid

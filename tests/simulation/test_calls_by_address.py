@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from dp_bandit_envs.compiling.built_in import call_at
 from dp_bandit_envs.compiling.compiled import CompiledAt, compile_with
+from dp_bandit_envs.compiling.functions import call_at
 from tests.tools.refusals import refused
 
 

@@ -1,12 +1,12 @@
 """A process unpacks what it is sent once, however many tasks it plays of it, and keeps only so much."""
 
+import functools
 import pickle
-from collections import OrderedDict
 
 import pytest
 
-from dp_bandit_envs.simulation import carrying
-from dp_bandit_envs.simulation.carrying import Carried
+from dp_bandit_envs.simulation import sending
+from dp_bandit_envs.simulation.sending import Carried
 
 
 class Numbered:
@@ -22,16 +22,15 @@ class Numbered:
 
 @pytest.fixture(autouse=True)
 def unpacked(monkeypatch):
-    """What has been unpacked since the test began, in a process that has kept nothing."""
-    made = []
+    """What has been unpacked since the test began, in a process that has kept nothing, and keeps two."""
+    made, unpack = [], sending._unpacked.__wrapped__
 
-    class Noted(carrying._Unpacked):
-        def __init__(self, carried):
-            super().__init__(carried)
-            made.append(self.work.number)
+    def noted(carried):
+        found = unpack(carried)
+        made.append(found[0].number)
+        return found
 
-    monkeypatch.setattr(carrying, "_kept", OrderedDict())
-    monkeypatch.setattr(carrying, "_Unpacked", Noted)
+    monkeypatch.setattr(sending, "_unpacked", functools.lru_cache(maxsize=2)(noted))
     return made
 
 
@@ -51,11 +50,10 @@ def test_other_work_is_other_work(unpacked):
     assert unpacked == [1, 2]
 
 
-def test_only_the_last_used_is_kept(monkeypatch, unpacked):
-    monkeypatch.setattr(carrying, "MOST_KEPT", 2)
+def test_only_the_last_used_is_kept(unpacked):
     for number in (1, 2, 1, 3):
         play(number)
-    assert (len(carrying._kept), unpacked) == (2, [1, 2, 3])
+    assert unpacked == [1, 2, 3]
     play(1)
     assert unpacked == [1, 2, 3]
     play(2)

@@ -15,9 +15,9 @@ from dp_bandit_envs.agents import FunctionalAgent, Uniform
 from dp_bandit_envs.agents.functional import Functions
 from dp_bandit_envs.audits import sampled_loss
 from dp_bandit_envs.compiling.compiled import compile_with
+from dp_bandit_envs.compiling.functions import bind
 from dp_bandit_envs.privacy import PrivacyGuarantee
 from dp_bandit_envs.privacy.mechanism import Mechanism
-from dp_bandit_envs.specialise import specialise
 from dp_bandit_envs.wrappers import PrivacyBoundary
 
 
@@ -92,15 +92,15 @@ def test_a_module_within_a_package_counts(monkeypatch):
     assert compile_with(use, {})(3.0) == 15.0
 
 
-def test_a_specialised_function_of_the_users_has_its_globals_of_now():
+def test_a_bound_function_of_the_users_has_its_globals_of_now():
     use = made("NUMBER = 2.0\ndef part(): return 0.0\ndef use(x): return NUMBER * part()")["use"]
 
     def part():
         return 3.0
 
-    assert specialise(use, "part", part)(1.0) == 6.0
+    assert bind(use, {"part": part})(1.0) == 6.0
     use.__globals__["NUMBER"] = 5.0
-    assert specialise(use, "part", part)(1.0) == 15.0
+    assert bind(use, {"part": part})(1.0) == 15.0
 
 
 STEP, ANSWER, PAID = 1, 0.0, 0.0

@@ -10,7 +10,7 @@ import types
 import pytest
 
 from dp_bandit_envs import compare
-from dp_bandit_envs.byte_code import written_out
+from dp_bandit_envs.compiling.functions import written_out
 from dp_bandit_envs.errors import ResultsError
 from dp_bandit_envs.simulation.code_digest import NO_SOURCE, code_digest, installed_as
 from dp_bandit_envs.simulation.provenance import foreign_code

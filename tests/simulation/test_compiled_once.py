@@ -1,13 +1,14 @@
 """Equal functions from elsewhere, as those of a notebook that each task unpacks again, are compiled once."""
 
-from collections import OrderedDict
-
 import cloudpickle
 import numpy as np
 import pytest
+from numba.core import event
 
-from dp_bandit_envs.compiling import compiled as compiling
+from dp_bandit_envs import simulate
 from dp_bandit_envs.compiling.compiled import compile_with
+from dp_bandit_envs.compiling.functions import bind, frozen
+from tests.simulation.test_refused_by_numba import GAME, agent, select, update
 
 
 def made(constant=2.0, table=(1.0, 2.0)):
@@ -23,24 +24,24 @@ def copied(function):
     return cloudpickle.loads(cloudpickle.dumps(function))
 
 
-def test_a_copy_is_the_same_compiled_function():
+def test_equal_functions_are_frozen_to_the_same_copy():
     total = made()
-    assert copied(total) is not total
-    compiled = compile_with(total, {})
-    assert compile_with(copied(total), {}) is compiled
-    assert compiled(3.0) == 3.0 * 2 + 1 + 2
+    copy = frozen(total)
+    assert copy is not total and copied(total) is not total
+    assert frozen(copied(total)) is copy is frozen(total)
+    assert compile_with(copy, {})(3.0) == 3.0 * 2 + 1 + 2
 
 
 @pytest.mark.parametrize("other", [{"constant": 2.5}, {"table": (1.0, 2.5)}, {"table": (1.5, 2.0)}], ids=str)
 def test_whatever_it_uses_makes_it_another(other):
-    assert compile_with(made(**other), {}) is not compile_with(made(), {})
+    assert frozen(made(**other)) is not frozen(made())
     constant, table = other.get("constant", 2.0), other.get("table", (1.0, 2.0))
     assert compile_with(made(**other), {})(3.0) == 3.0 * constant + sum(table)
 
 
-def test_a_replacement_makes_it_another():
-    assert compile_with(made(), {"helper": made(1.0)}) is not compile_with(made(), {})
-    assert compile_with(made(), {"helper": made(1.0)}) is compile_with(made(), {"helper": made(1.0)})
+def test_what_is_bound_makes_it_another():
+    assert frozen(bind(made(), {"helper": made(1.0)})) is not frozen(made())
+    assert frozen(bind(made(), {"helper": made(1.0)})) is frozen(bind(made(), {"helper": made(1.0)}))
 
 
 def test_what_cannot_be_written_out_counts_by_identity():
@@ -50,15 +51,29 @@ def test_what_cannot_be_written_out_counts_by_identity():
         return namespace["use"]
 
     first, second = object(), object()
-    assert compile_with(using(first), {}) is compile_with(using(first), {})
-    assert compile_with(using(first), {}) is not compile_with(using(second), {})
+    assert frozen(using(first)) is frozen(using(first))
+    assert frozen(using(first)) is not frozen(using(second))
 
 
-def test_few_are_kept(monkeypatch):
-    monkeypatch.setattr(compiling, "MOST_SHARED", 2)
-    monkeypatch.setattr(compiling, "_shared", OrderedDict())
-    first = compile_with(made(10.0), {})
-    for constant in (11.0, 12.0, 13.0):
-        compile_with(made(constant), {})
-    assert len(compiling._shared) == 2
-    assert compile_with(made(10.0), {}) is not first
+@pytest.fixture
+def numba_compiled():
+    """What Numba has begun to compile."""
+    begun = []
+
+    class Listener(event.Listener):
+        def on_start(self, event):
+            begun.append(event)
+
+        def on_end(self, event):
+            pass
+
+    with event.install_listener("numba:compile", Listener()):
+        yield begun
+
+
+def test_an_agent_of_a_notebook_is_compiled_once(numba_compiled):
+    mine = {"mine": agent(choose=select, learn=update)}
+    assert simulate(GAME, mine, horizon=20)["mine"].engine == "compiled"
+    before = len(numba_compiled)
+    assert simulate(GAME, mine, horizon=20)["mine"].engine == "compiled"
+    assert len(numba_compiled) == before > 0

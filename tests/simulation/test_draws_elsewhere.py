@@ -52,14 +52,8 @@ def learns_by_chance(state, arm, seen):
 
 
 def under_another_name(state, rng):
-    n = np
-    return int(n.random.random() * len(state.totals))  # here
-
-
-def names_reused(state, rng):
-    n = np
-    n = rng
-    return int(n.random() * len(state.totals))
+    n = np  # here
+    return int(n.random.random() * len(state.totals))
 
 
 CHOOSE = [(of_numpy, "np.random"), (of_python, "random.random"), (by_name, "standard_normal"), (of_its_own, "STREAM")]

@@ -10,7 +10,7 @@ import pytest
 from numba.core.registry import cpu_target
 
 from dp_bandit_envs import make_algorithm
-from dp_bandit_envs.compiling import machine_code
+from dp_bandit_envs.compiling import numba_functions
 from dp_bandit_envs.simulation import lanes
 from dp_bandit_envs.simulation.lanes import LaneGains, LaneLoop
 from dp_bandit_envs.simulation.plan import make_plan
@@ -32,7 +32,7 @@ def compiled_afresh(monkeypatch):
     def nowhere(function, key):
         raise RuntimeError
 
-    monkeypatch.setattr(machine_code, "MachineCode", nowhere)
+    monkeypatch.setattr(numba_functions, "MachineCode", nowhere)
     for name in ("_play_loop", "_draw_loop"):
         monkeypatch.setattr(lanes, name, getattr(lanes, name).__wrapped__)
 

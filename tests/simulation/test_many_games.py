@@ -5,7 +5,7 @@ import pytest
 
 from dp_bandit_envs.adversaries.replay import GainTable
 from dp_bandit_envs.algorithms import ALGORITHMS, Algorithm, make_algorithm
-from dp_bandit_envs.compiling.addresses import stream_address
+from dp_bandit_envs.compiling.functions import stream_address
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.experts_env import ExpertsEnv
 from dp_bandit_envs.envs.graph_env import GraphEnv

@@ -94,6 +94,19 @@ def test_a_second_run_takes_everything_from_the_cache_and_an_edit_nothing_old(co
     assert len(copy.machine_code()) == number
 
 
+def test_an_edit_beneath_the_functions_is_noticed_and_one_of_a_comment_is_not(copy):
+    """What generates machine code is code as well."""
+    first = copy.arms("DP-EXP3-Lap")
+    kept = copy.machine_code()
+    copy.edit("compiling/intrinsics.py", "# mypy: disable-error-code", "# MYPY: disable-error-code")
+    copy.edit("compiling/numba_functions.py", "# Loops over arms", "# LOOPS over arms")
+    assert copy.arms("DP-EXP3-Lap") == first
+    assert copy.machine_code() == kept
+    copy.edit("compiling/intrinsics.py", "builder.add(counter, WORD(1))", "builder.add(WORD(1), counter)")
+    assert copy.arms("DP-EXP3-Lap") == first
+    assert len(copy.machine_code()) == len(kept) + 3
+
+
 @pytest.mark.slow
 def test_an_edit_of_a_constant_at_the_top_of_a_module_is_noticed(copy):
     before = copy.arms("HTINF")

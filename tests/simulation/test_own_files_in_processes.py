@@ -1,9 +1,6 @@
 """Processes that live on play what a user's file says in the process that asks, not what they read of it before."""
 
-import dataclasses
 import importlib
-import os
-import subprocess
 import sys
 
 import gymnasium as gym
@@ -14,8 +11,8 @@ import pytest
 from dp_bandit_envs import Adversary, register_adversary, simulate
 from dp_bandit_envs.envs.registration import GAMES
 from dp_bandit_envs.errors import NotSendableError
-from dp_bandit_envs.simulation import carrying
-from dp_bandit_envs.simulation.carrying import Carried
+from dp_bandit_envs.simulation import sending
+from dp_bandit_envs.simulation.sending import Carried
 from dp_bandit_envs.simulation.trials import PlayedTrials
 from tests.tools.refusals import refused
 
@@ -124,43 +121,12 @@ def test_a_file_that_is_changed_but_not_loaded_again_is_played_as_it_was(written
     assert arm_of(agent) == 1
 
 
-def test_what_can_neither_be_sent_nor_found_there_says_so(written):
-    with refused(NotSendableError, "importable", "fixed_arm", "top level", "jobs=1"):
-        arm_of(written(1).Locked)
-
-
-PROGRAM = """
-import importlib, os, pathlib, sys
-from dp_bandit_envs import simulate
-from dp_bandit_envs.errors import NotSendableError
-
-def arm_of(player):
-    outcome = simulate("DPBandit-Stochastic-v0", {{"a": player}}, horizon=9, trials=4, jobs=2)["a"]
-    return int(outcome.pulls[0].argmax())
-
-if __name__ == "__main__":
-    arms = []
-    for arm in (0, 1, 0):
-        pathlib.Path("fixed_arm.py").write_text({file!r}.replace("ARM = 0", f"ARM = {{arm}}"))
-        module = importlib.reload(importlib.import_module("fixed_arm"))
-        arms.append(arm_of(module.Locked))
-    module.ARM = 2
-    try:
-        arms.append(arm_of(module.Locked))
-    except NotSendableError as error:
-        arms.append("fixed_arm.Locked" in str(error) and "jobs=1" in str(error))
-    print(arms)
-"""
-
-
-def test_what_has_to_travel_by_name_is_what_it_is_here_or_refused(tmp_path):
-    """A worker that lives on has imported the file before: it plays no older state, and no value of the file's."""
-    (tmp_path / "program.py").write_text(PROGRAM.format(file=FILE.format(arm=0)), encoding="utf-8")
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
-    done = subprocess.run(
-        [sys.executable, "program.py"], cwd=tmp_path, env=environment, capture_output=True, encoding="utf-8"
-    )
-    assert done.stdout.strip() == "[0, 1, 0, True]", done.stderr
+def test_what_cannot_be_sent_says_so_and_plays_with_one_job(written):
+    agent = written(1).Locked
+    with refused(NotSendableError, "picklable", "_thread.lock", "jobs=1"):
+        arm_of(agent)
+    outcome = simulate("DPBandit-Stochastic-v0", {"a": agent}, horizon=9, trials=4, jobs=1)["a"]
+    assert np.all(outcome.pulls[:, 1] == 9)
 
 
 def made():
@@ -215,6 +181,6 @@ def test_work_that_comes_back_to_its_own_process_has_the_classes_that_are_here()
     """As where a cluster's workers are threads: a game registered there would else be another one than here."""
     agent = made()
     sent = Carried.of(PlayedTrials(None, {"a": agent}, 0, np.ones(1, np.int64)))
-    assert carrying._unpacked_once(sent).work.algorithms["a"] is agent
-    sent = dataclasses.replace(sent, maker="another", games=(("New", b"no pickle"),))
-    assert carrying._unpacked_once(sent).work.algorithms["a"] is not agent
+    assert sending._unpacked(sent)[0].algorithms["a"] is agent
+    sent = sent._replace(maker="another", games=(("New", b"no pickle"),))
+    assert sending._unpacked(sent)[0].algorithms["a"] is not agent

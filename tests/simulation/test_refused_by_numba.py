@@ -11,7 +11,7 @@ from dp_bandit_envs import Algorithm, simulate
 from dp_bandit_envs.adversaries import Stochastic
 from dp_bandit_envs.agents import FunctionalAgent
 from dp_bandit_envs.agents.functional import Functions
-from dp_bandit_envs.compiling import announcing
+from dp_bandit_envs.compiling import compiled
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 
 GAME = "DPBandit-Stochastic-v0"
@@ -99,7 +99,7 @@ def line_marked_in(file, function):
 @pytest.fixture
 def heard(monkeypatch, caplog):
     """Let this test hear what is said once in a process."""
-    monkeypatch.setattr(announcing, "_said", set())
+    monkeypatch.setattr(compiled, "_said", set())
     caplog.set_level(logging.WARNING, "dp_bandit_envs")
     return caplog
 
@@ -158,6 +158,6 @@ def test_an_own_agent_that_is_compiled_is_announced_once(heard):
 def test_what_is_on_disk_is_not_announced(heard):
     simulate(GAME, ["EXP3"], horizon=30_000, trials=4)
     heard.clear()
-    announcing._said.clear()
+    compiled._said.clear()
     simulate(GAME, ["EXP3"], horizon=30_000, trials=4)
     assert heard.messages == []

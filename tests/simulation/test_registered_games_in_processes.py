@@ -10,7 +10,7 @@ from dp_bandit_envs import Adversary, Exp3, register_adversary, simulate
 from dp_bandit_envs.envs import game_classes
 from dp_bandit_envs.envs.registration import GAMES, register_here
 from dp_bandit_envs.errors import NotSendableError
-from dp_bandit_envs.simulation.carrying import Carried
+from dp_bandit_envs.simulation.sending import Carried
 from tests.tools.refusals import refused
 
 
@@ -114,7 +114,7 @@ def test_a_player_that_cannot_be_pickled_says_what_to_do():
             with lock:
                 return super().select_arm()
 
-    with refused(NotSendableError, "environment", "picklable", "top level", "jobs=1"):
+    with refused(NotSendableError, "environment", "picklable", "installed", "jobs=1"):
         simulate("DPBandit-Stochastic-v0", {"a": Locked}, horizon=10, trials=2, jobs=2)
 
 

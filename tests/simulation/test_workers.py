@@ -16,10 +16,8 @@ import pytest
 
 from dp_bandit_envs.adversaries import Stochastic
 from dp_bandit_envs.arithmetic import log
-from dp_bandit_envs.compiling.background import never
-from dp_bandit_envs.compiling.compiled import Compiled
-from dp_bandit_envs.compiling.loading import MissingCodeError, only_from_disk
-from dp_bandit_envs.compiling.machine_code import MachineCode
+from dp_bandit_envs.compiling.compiled import Compiled, MissingCodeError, never, only_from_disk
+from dp_bandit_envs.compiling.numba_functions import MachineCode
 from dp_bandit_envs.simulation import cluster as cluster_module
 from dp_bandit_envs.simulation import workers
 from dp_bandit_envs.simulation.outcomes import Column, Played
@@ -31,7 +29,7 @@ PROGRAM = f"""
 import json, sys
 import dp_bandit_envs.simulation.workers as beside
 from dp_bandit_envs import simulate
-from dp_bandit_envs.compiling.machine_code import MachineCode
+from dp_bandit_envs.compiling.numba_functions import MachineCode
 
 if sys.argv[1] == "broken":
     sys.executable = "/does/not/exist"

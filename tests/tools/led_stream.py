@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from dp_bandit_envs.compiling.addresses import stream_address
 from dp_bandit_envs.compiling.compiled import Compiled, compile_with
+from dp_bandit_envs.compiling.functions import stream_address
 from dp_bandit_envs.compiling.intrinsics import put_back, stream_at
 from dp_bandit_envs.draws import Stream
 

@@ -4,15 +4,15 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from dp_bandit_envs.compiling.functions import bind
 from dp_bandit_envs.privacy.gaussian import draw_normal
 from dp_bandit_envs.privacy.laplace import noise_scale
 from dp_bandit_envs.privacy.node_noise import fill_normal
-from dp_bandit_envs.specialise import specialise_within
 
 
 def gaussian_form(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a counter's plain function with normal draws in place of Laplace draws."""
-    return specialise_within(specialise_within(function, "draw", draw_normal), "fill", fill_normal)
+    return bind(function, {"draw": draw_normal, "fill": fill_normal})
 
 
 @functools.lru_cache(maxsize=4096)

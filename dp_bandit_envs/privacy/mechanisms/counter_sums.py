@@ -9,6 +9,7 @@ from typing import Any, ClassVar, SupportsFloat
 import numpy as np
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.compiling.functions import bind
 from dp_bandit_envs.privacy.counters import COUNTERS, Counter, make_counter
 from dp_bandit_envs.privacy.counters.scales import gaussian_form
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
@@ -38,7 +39,6 @@ from dp_bandit_envs.privacy.mechanisms.secure_counters import (
 from dp_bandit_envs.privacy.mechanisms.weighed_counters import WEIGHED, pad_weighed, release_weighed
 from dp_bandit_envs.privacy.node_noise import NORM_CODES, deviation, fill_own_norm
 from dp_bandit_envs.privacy.secure_draws import ChoosesDraws
-from dp_bandit_envs.specialise import specialise_within
 
 
 class CounterSums(ChoosesDraws):
@@ -182,8 +182,8 @@ class CounterSums(ChoosesDraws):
         if inspect.getattr_static(self, "release") is not vars(CounterSums)["release"]:
             return self.release  # that of a derived class
         joint = self._is_joint(below)
-        form = specialise_within(self._forms[0], "noise_of", shared_noise if joint else own_noise)
-        return self._with_noise(specialise_within(form, "settle_noise", settle_shared if joint else settle_own))
+        noise_of, settle_noise = (shared_noise, settle_shared) if joint else (own_noise, settle_own)
+        return self._with_noise(bind(self._forms[0], {"noise_of": noise_of, "settle_noise": settle_noise}))
 
     def new_state(self, below: Below) -> State:
         """Return counters before their first items."""
@@ -257,22 +257,18 @@ class CounterSums(ChoosesDraws):
         if self._secure and not self._weighs:
             return exact_form(plain, self.noise_kind)
         if self.noise_kind == "own-norm":
-            return specialise_within(plain, "fill", fill_own_norm)
+            return bind(plain, {"fill": fill_own_norm})
         return gaussian_form(plain) if self.noise_kind == "gaussian" else plain
 
     def _with_noise(self, function: Callable[..., Any]) -> Release:
         plain, joint = self._plain_noise, self._joint
-        if joint is not None:
-            function = specialise_within(function, "insert_all", joint)
-        for placeholder, name in (("settle", "settled"), ("settle_all", "joint_settled")):
-            settled = self._function(name)
-            if settled is not None and plain is not None and not self._secure:
-                function = specialise_within(function, placeholder, settled)
-        if plain is not None:
-            return specialise_within(function, "next_noise", plain)
-        # Not a plain function, so it runs in Python and is not compiled.
-        function = specialise_within(function, "settle", settle_object)
-        return functools.partial(specialise_within(function, "next_noise", noise_of_object))
+        if plain is None:
+            # Not a plain function, so it runs in Python and is not compiled.
+            return functools.partial(bind(function, {"settle": settle_object, "next_noise": noise_of_object}))
+        parts = {"next_noise": plain, "insert_all": joint}
+        if not self._secure:
+            parts |= {"settle": self._function("settled"), "settle_all": self._function("joint_settled")}
+        return bind(function, {name: part for name, part in parts.items() if part is not None})
 
 
 @functools.lru_cache(maxsize=8)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dp_bandit_envs.compiling.functions import bind
 from dp_bandit_envs.privacy.counters import Counter, SquareRootCounter
 from dp_bandit_envs.privacy.items import STEP
 from dp_bandit_envs.privacy.mechanism import Below
@@ -20,7 +21,6 @@ from dp_bandit_envs.privacy.secure_draws import (
     normal_distance,
     secure_grid,
 )
-from dp_bandit_envs.specialise import specialise_within
 
 
 def check_secure(counter: str, noise: str, plain: bool) -> None:
@@ -45,11 +45,9 @@ def check_secure(counter: str, noise: str, plain: bool) -> None:
 def exact_form(function: Callable[..., Any], noise: str) -> Callable[..., Any]:
     """Return a counter's plain function, of either form and kind, with draws in steps."""
     normal = noise == "gaussian"
-    for name, draw in (("draw", draw_normal_steps if normal else draw_steps), ("draw_normal", draw_normal_steps)):
-        function = specialise_within(function, name, draw)
-    for name, fill in (("fill", fill_normal_steps if normal else fill_steps), ("fill_normal", fill_normal_steps)):
-        function = specialise_within(function, name, fill)
-    return function
+    draw, fill = (draw_normal_steps, fill_normal_steps) if normal else (draw_steps, fill_steps)
+    normals = {"draw_normal": draw_normal_steps, "fill_normal": fill_normal_steps}
+    return bind(function, {"draw": draw, "fill": fill, **normals})
 
 
 def grid_and_factor(counter: Counter, distance: float, below: Below, *, l2: bool) -> tuple[float, float]:

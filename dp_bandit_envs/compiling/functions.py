@@ -1,0 +1,378 @@
+"""Plain functions that are compiled: what they reach, what their machine code depends on, and placeholders in them."""
+
+import contextlib
+import ctypes
+import dataclasses
+import dis
+import functools
+import hashlib
+import importlib.util
+import pkgutil
+import random
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path, PurePath
+from types import CellType, CodeType, FunctionType, ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dp_bandit_envs import draws
+
+
+def stream_at(address: int) -> Any:
+    """Return a copy of the random stream whose first word is at an address."""
+    raise NotImplementedError
+
+
+def put_back(address: int, stream: Any) -> None:
+    """Write such a copy back to the address."""
+    raise NotImplementedError
+
+
+def read_only(array: Any) -> Any:
+    """Return the same array, which must not be written to: a function that does is not compiled."""
+    raise NotImplementedError
+
+
+def call_at(address: int, arguments: tuple[Any, ...]) -> None:
+    """Call the machine code at an address (`Compiled.address`) that was compiled for arguments of these types."""
+    raise NotImplementedError
+
+
+def stream_address(rng: np.random.Generator) -> int:
+    """Return the address of the four words of a generator's SFC64, which does not change during its life."""
+    bits = rng.bit_generator
+    if not isinstance(bits, np.random.SFC64):
+        raise TypeError(f"compiled games need streams of SFC64; received one of {type(bits).__name__}.")
+    # The only way to it that makes no object each time: `bits.ctypes` looks up the functions, too.
+    interface = _capsule_pointer()(bits.capsule, b"BitGenerator")
+    return int(ctypes.c_void_p.from_address(interface).value or 0)
+
+
+@functools.cache
+def _capsule_pointer() -> Any:
+    get = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)
+    return get(("PyCapsule_GetPointer", ctypes.pythonapi))
+
+
+PACKAGE = "dp_bandit_envs"
+COMPILER = ("numba", "llvmlite")
+"""Packages that enter a fingerprint only through Numba's version, as their modules' contents change at run time."""
+GENERATORS = (np.random.Generator, np.random.RandomState, random.Random)
+DRAWING = ("random", "numpy.random")
+"""Modules whose functions draw from a generator of the process."""
+
+
+def is_ours(function: Callable[..., Any] | type[Any]) -> bool:
+    """Return whether a function or class is of this package."""
+    return f"{function.__module__}.".startswith(f"{PACKAGE}.")
+
+
+def bind(function: Callable[..., Any], parts: Mapping[str, Any]) -> Callable[..., Any]:
+    """Return a copy of a function with global names rebound, in it and in the functions of this package that it calls.
+
+    A closure would do the same in ordinary Python, but the simulator could not compile it. The same arguments give
+    the same copy, so that it is compiled once; but for a function of somebody else's, whose globals may have changed.
+
+    Args:
+        function: A plain function, which does not call itself.
+        parts: What the names mean instead: functions, in which nothing is rebound, or constants. Where none of the
+            names is used, the function itself is returned.
+    """
+    make: Callable[..., Callable[..., Any]] = _kept if is_ours(function) else _bound
+    return make(function, tuple(sorted(parts.items(), key=lambda part: part[0])))
+
+
+def _bound(function: Any, named: tuple[tuple[str, Any], ...]) -> Any:
+    parts, found = dict(named), {}
+    for name in global_names(function.__code__):
+        known = function.__globals__.get(name)
+        if name in parts:
+            found[name] = parts[name]
+        elif isinstance(known, FunctionType) and (is_ours(known) or known.__module__ == function.__module__):
+            found[name] = bind(known, parts)
+    return rebound(function, {name: part for name, part in found.items() if part is not function.__globals__.get(name)})
+
+
+_kept = functools.lru_cache(maxsize=4096)(_bound)
+
+
+def rebound(function: Any, parts: Mapping[str, Any]) -> Any:
+    """Return a copy of a function with its own global names rebound; without parts, itself."""
+    if not parts:
+        return function
+    namespace = {**function.__globals__, **parts}
+    copy = FunctionType(function.__code__, namespace, function.__name__, function.__defaults__, function.__closure__)
+    copy.__kwdefaults__, copy.__module__ = function.__kwdefaults__, function.__module__
+    shown = [
+        (name, getattr(part, "__module__", ""), getattr(part, "__qualname__", part)) for name, part in parts.items()
+    ]
+    # Short, because LLVM fails on long names; the same in every process, because cached machine code is found by name.
+    digest = hashlib.sha256(f"{function.__qualname__} {sorted(shown)}".encode()).hexdigest()[:12]
+    copy.__qualname__ = f"{function.__name__}_{digest}"
+    return copy
+
+
+class Use(NamedTuple):
+    """What a function uses: its name there, its value and the line."""
+
+    name: str
+    value: Any
+    line: int
+
+
+def reached(function: Callable[..., Any]) -> dict[FunctionType, tuple[Use, ...]]:
+    """Return the function and all plain functions that it calls, directly or not, each with what it uses."""
+    assert isinstance(function, FunctionType)
+    found: dict[FunctionType, tuple[Use, ...]] = {}
+    waiting = [function]
+    for one in waiting:
+        if one not in found:
+            found[one] = tuple(_uses(one))
+            # Not attributes of modules: of those Numba compiles only what it knows itself.
+            called = (_plain(use.value) for use in found[one] if "." not in use.name)
+            waiting += [plain for plain in called if plain is not None]
+    return found
+
+
+def _plain(value: Any) -> FunctionType | None:
+    """Return the plain function that a value is, or of which Numba has made it; none of Numba's own."""
+    if type(value).__module__.startswith("numba."):
+        value = getattr(value, "py_func", None) or getattr(value, "_defn", None)
+    ours = isinstance(value, FunctionType) and str(value.__module__).partition(".")[0] not in COMPILER
+    return value if ours else None
+
+
+def _uses(function: FunctionType) -> Iterator[Use]:
+    """Yield defaults, and the values of globals, of enclosing functions' variables and of attributes of modules."""
+    code, known = function.__code__, dict(function.__globals__)
+    for value in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
+        yield Use("default", value, code.co_firstlineno)
+    for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
+        with contextlib.suppress(ValueError):  # it has no value yet
+            known[name] = cell.cell_contents
+    for dotted, line in _loads(code):
+        root, *attributes = dotted.split(".")
+        if root in known:
+            yield from _followed(root, known[root], attributes, line, code)
+
+
+def _followed(name: str, value: Any, attributes: list[str], line: int, code: CodeType) -> Iterator[Use]:
+    while attributes and isinstance(value, ModuleType):
+        name, value = f"{name}.{attributes[0]}", getattr(value, attributes[0], None)
+        attributes = attributes[1:]
+    yield Use(name, value, line)
+    if isinstance(value, ModuleType) and value.__name__.partition(".")[0] not in COMPILER:
+        # In a variable perhaps: then each attribute that the function names may be of this module.
+        for attribute in sorted({*all_names(code)} & {*dir(value)}):
+            part = getattr(value, attribute, None)
+            if not isinstance(part, ModuleType) or part.__name__.startswith(f"{value.__name__}."):
+                yield from _followed(f"{name}.{attribute}", part, [], line, code)
+
+
+@functools.lru_cache(maxsize=4096)
+def _loads(code: CodeType) -> tuple[tuple[str, int], ...]:
+    """Return the names that a function loads, with attributes of attributes as "np.random.normal", and their lines."""
+    found: dict[str, int] = {}
+    dotted, line = "", code.co_firstlineno
+    for step in dis.get_instructions(code):
+        if step.opname == "EXTENDED_ARG":
+            continue
+        if dotted and step.opname in ("LOAD_ATTR", "LOAD_METHOD"):
+            dotted += f".{step.argval}"
+            continue
+        if dotted:
+            found.setdefault(dotted, line)
+        dotted = step.argval if step.opname in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF") else ""
+        line = (step.positions and step.positions.lineno) or line
+    for const in code.co_consts:
+        if isinstance(const, CodeType):
+            found |= {dotted: line for dotted, line in _loads(const) if dotted not in found}
+    return tuple(found.items())
+
+
+@functools.lru_cache(maxsize=4096)
+def global_names(code: CodeType) -> tuple[str, ...]:
+    """Return the names of globals in a function; an attribute may have the name of some function by chance."""
+    roots = {dotted.partition(".")[0] for dotted, _ in _loads(code)}
+    return tuple(sorted(roots.difference(code.co_freevars, code.co_cellvars)))
+
+
+def all_names(code: CodeType) -> list[str]:
+    """Return all names in a function: of globals and of attributes."""
+    nested = [name for const in code.co_consts if isinstance(const, CodeType) for name in all_names(const)]
+    return sorted({*code.co_names, *nested})
+
+
+def fingerprint(function: Callable[..., Any]) -> str:
+    """Return a digest of what a function's machine code depends on, the same in every process.
+
+    That is its byte code, the constants it uses, all plain functions it calls, Numba's version, and what is beneath.
+    """
+    import numba
+
+    return hashlib.sha256(f"{numba.__version__} {_beneath()} {content(function)}".encode()).hexdigest()
+
+
+@functools.cache
+def _beneath() -> str:
+    """Return a digest of what functions reach without naming it: the methods of streams, and types of this folder."""
+    parts = [content(formula) for _, formula in sorted(draws.FORMULAS.items())]
+    for module in sorted(pkgutil.iter_modules([str(Path(__file__).parent)]), key=lambda module: module.name):
+        loader = importlib.util.find_spec(f"{__package__}.{module.name}").loader  # type: ignore[union-attr]
+        # Byte code, in which comments do not count.
+        parts.append(written_out(loader.get_code(f"{__package__}.{module.name}")))  # type: ignore[union-attr]
+    return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+
+def content(function: Callable[..., Any], objects: list[Any] | None = None) -> str:
+    """Return as text what a function and all plain functions that it calls are, and the values that they use.
+
+    Args:
+        function: A plain function.
+        objects: If given, classes and what cannot be written out count by identity, and are put into this list.
+    """
+    found = reached(function)
+    numbers = {one: place for place, one in enumerate(found)}
+    return "\n".join(
+        " ".join((written_out(one.__code__), *(f"{use.name}={_written(use.value, numbers, objects)}" for use in uses)))
+        for one, uses in found.items()
+    )
+
+
+def _written(value: Any, numbers: Mapping[FunctionType, int], objects: list[Any] | None) -> str:
+    plain = _plain(value)
+    if plain is not None:
+        return f"function {numbers.get(plain, plain.__qualname__)}"
+    if isinstance(value, (np.ndarray, np.generic)):
+        digest = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
+        return f"array {value.dtype!r}{value.shape} {digest}"
+    if isinstance(value, (tuple, dict)):
+        # Two NamedTuples may hold the same numbers by other names.
+        parts = [*value, *(value.values() if isinstance(value, dict) else ())]
+        kind = f"{type(value).__name__}{getattr(value, '_fields', ())!r}"
+        return f"{kind}({', '.join(_written(part, numbers, objects) for part in parts)})"
+    if isinstance(value, (set, frozenset)):
+        return repr(sorted(map(repr, value)))  # their order differs from process to process
+    if isinstance(value, (bool, int, float, complex, str, bytes, type(None))):
+        return repr(value)
+    if objects is not None and not isinstance(value, ModuleType):
+        objects.append(value)
+        return f"object {id(value)}"
+    shown = f"{getattr(value, '__name__', '')}{getattr(value, '_fields', ())!r}"
+    if not isinstance(value, (ModuleType, type)) and " at 0x" not in repr(value):
+        shown = repr(value)  # of Numba's types and the like; others tell an address, and modules their place
+    return f"{type(value).__name__} {shown}"
+
+
+@dataclasses.dataclass(frozen=True)
+class _Now:
+    """A function with what it is now; equal content is equal."""
+
+    content: str
+    function: FunctionType = dataclasses.field(compare=False)
+    objects: list[Any] = dataclasses.field(compare=False)
+    """What the content names by identity, so that it stays alive."""
+
+
+def frozen(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a copy of a function, and of what it calls that is not ours, with the values that they use now.
+
+    In a notebook a global, a default or an array changes while the function that uses it stays the same object. Equal
+    content gives the same copy: what is made of it may be looked up by it. A function that calls only ours is returned
+    itself.
+    """
+    if calls_only_ours(function):
+        return function
+    assert isinstance(function, FunctionType)
+    objects: list[Any] = []
+    return _copied(_Now(content(function, objects), function, objects))
+
+
+@functools.lru_cache(maxsize=4096)
+def calls_only_ours(function: Callable[..., Any]) -> bool:
+    """Return whether a plain function and all plain functions that it calls are this package's; it stays so."""
+    return is_ours(function) and all(map(is_ours, reached(function)))
+
+
+@functools.lru_cache(maxsize=256)
+def _copied(now: _Now) -> FunctionType:
+    copies: dict[FunctionType, FunctionType] = {}
+    for one in reached(now.function):
+        if not calls_only_ours(one):
+            cells = tuple(CellType() for _ in one.__closure__ or ()) or None
+            copies[one] = FunctionType(one.__code__, dict(one.__globals__), one.__name__, None, cells)
+            copies[one].__qualname__, copies[one].__module__ = one.__qualname__, one.__module__
+    for one, copy in copies.items():
+        copy.__defaults__ = _value(one.__defaults__, copies)
+        copy.__kwdefaults__ = {name: _value(part, copies) for name, part in (one.__kwdefaults__ or {}).items()} or None
+        for cell, old in zip(copy.__closure__ or (), one.__closure__ or (), strict=True):
+            with contextlib.suppress(ValueError):  # it has no value yet
+                cell.cell_contents = _value(old.cell_contents, copies)
+        for name in set(global_names(one.__code__)) & set(copy.__globals__):
+            copy.__globals__[name] = _value(copy.__globals__[name], copies)
+    return copies[now.function]
+
+
+def _value(value: Any, copies: Mapping[FunctionType, FunctionType]) -> Any:
+    if isinstance(value, FunctionType):
+        return copies.get(value, value)
+    if isinstance(value, np.ndarray):
+        return value.copy(order="K")
+    if isinstance(value, tuple) and value:
+        parts = [_value(part, copies) for part in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+    return value
+
+
+def draws_elsewhere(functions: Iterable[Callable[..., Any]], owners: Mapping[Any, str]) -> str | None:
+    """Return in one sentence which function draws from another generator than `rng`, and where; None if none does.
+
+    Numba has global generators of its own in place of those of `numpy.random` and `random`, so that equal calls would
+    give different games.
+
+    Args:
+        functions: Plain functions.
+        owners: What to write behind the names of some of them, such as " of MyAgent".
+    """
+    for function in functions:
+        for use in _uses(function):  # type: ignore[arg-type]
+            if _is_random(use.value):
+                place = f"{PurePath(function.__code__.co_filename).name}, line {use.line}"
+                return (
+                    f"{function.__name__}{owner_of(function, owners)} ({place}) uses {use.name}, so that its games"
+                    " could not be repeated if it were compiled. Draw from rng, such as rng.random()"
+                )
+    return None
+
+
+def owner_of(function: Callable[..., Any], owners: Mapping[Any, str]) -> str:
+    """Return what to write behind a function's name; a copy of a function has its code."""
+    return {getattr(one, "__code__", one): words for one, words in owners.items()}.get(function.__code__, "")
+
+
+def _is_random(value: Any) -> bool:
+    """Whether a value is a generator, or a function or a module that draws from one."""
+    if isinstance(value, ModuleType):
+        return value.__name__ in DRAWING
+    if type(value).__module__.startswith("numba."):
+        plain = _plain(value)
+        return plain is not None and any(_is_random(use.value) for uses in reached(plain).values() for use in uses)
+    module = getattr(value, "__module__", None) if callable(value) else None
+    return (
+        isinstance(value, GENERATORS) or isinstance(getattr(value, "__self__", None), GENERATORS) or module in DRAWING
+    )
+
+
+def written_out(code: CodeType) -> str:
+    """Return instructions, constants, names, arguments and handlers as text, without file names and line numbers."""
+    constants = [_constant(const) for const in code.co_consts]
+    arguments = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags)
+    return repr((code.co_code, code.co_exceptiontable, constants, code.co_names, code.co_varnames, arguments))
+
+
+def _constant(const: object) -> str:
+    if isinstance(const, CodeType):
+        return written_out(const)
+    # The order of a set differs from process to process.
+    return repr(sorted(map(repr, const))) if isinstance(const, frozenset) else repr(const)
