@@ -20,7 +20,7 @@ from dp_bandit_envs.privacy.mechanism import noise_label
 from dp_bandit_envs.privacy.mechanisms import LaplaceClipRescale, MiniBatchAverage
 from dp_bandit_envs.protocols import Environment, FloatArray, Observation, plays_points
 from dp_bandit_envs.seeding import ADVERSARY, FIRST_WRAPPER, GRAPH, stream
-from dp_bandit_envs.simulation.many_games import HeldGains, HeldPoint, HeldPointOnPayoffs, HeldPointOnSums, HeldSums
+from dp_bandit_envs.simulation.many_games import HeldArms, HeldPoint
 from dp_bandit_envs.simulation.plan import make_plan
 from dp_bandit_envs.simulation.trials import SingleGame
 from dp_bandit_envs.wrappers import vector
@@ -159,12 +159,10 @@ def _stacked(held: Held, shown: Sequence[Observation]) -> Shown:
 def _compiled(held: Held, seed: int) -> Shown:
     top, below = held.layers[-1]
     points, sums = plays_points(held.env), top.releases_sums
-    kind: Any = HeldSums if sums else HeldGains
-    if points:
-        payoffs = held.env.get_wrapper_attr("feedback") == "bandit"
-        kind = HeldPointOnPayoffs if payoffs else HeldPointOnSums if sums else HeldPoint
-    make = functools.partial(kind, held.plays, below.n_values)
-    feedback: Any = "payoff" if kind is HeldPointOnPayoffs else "any"
+    payoffs = points and held.env.get_wrapper_attr("feedback") == "bandit"
+    kind: Any = functools.partial(HeldPoint, payoffs=payoffs) if points else HeldArms
+    make = functools.partial(kind, held.plays, below.n_values, sums=sums)
+    feedback: Any = "payoff" if payoffs else "any"
     agent: dict[str, Any] = {"make_agent": None, "make_point_agent": make} if points else {"make_agent": make}
     algorithm = Algorithm("held", wrapping=held.wrapping, feedback=feedback, **agent)
     # The name of no player is "" here, but that of an algorithm without one is its own.

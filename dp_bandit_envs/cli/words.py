@@ -54,7 +54,7 @@ def in_words(message: str, typed: Sequence[str]) -> str:
 
 def users_line(error: BaseException) -> str:
     """Return which line of a file of the user's raised an error, as "mine.py, line 7,"; "" if it was none of theirs."""
-    from dp_bandit_envs.simulation.code_digest import is_users
+    from dp_bandit_envs.simulation.provenance import is_users
 
     places = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
     # What a worker process raised comes with its traceback as text.

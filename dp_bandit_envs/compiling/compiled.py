@@ -102,12 +102,6 @@ def announced(names: Sequence[str]) -> Iterator[None]:
         _waiting.remove(names)
 
 
-def about_to_compile() -> None:
-    """Say that something is compiled, if somebody waits for it."""
-    if _waiting and _waiting[-1]:
-        say_compiling(_waiting[-1], kept=True)
-
-
 _this_thread = threading.local()
 
 
@@ -128,9 +122,12 @@ def only_from_disk() -> Iterator[None]:
         _this_thread.only_loads = False
 
 
-def only_loads() -> bool:
-    """Return whether this thread may not compile."""
-    return getattr(_this_thread, "only_loads", False)
+def _about_to_compile() -> None:
+    """Say that something is compiled, if somebody waits for it; or raise if this thread may only load."""
+    if getattr(_this_thread, "only_loads", False):
+        raise MissingCodeError
+    if _waiting and _waiting[-1]:
+        say_compiling(_waiting[-1], kept=True)
 
 
 FAST = "pip install 'dp-bandit-envs[fast]'"
@@ -246,7 +243,7 @@ class Compiled:
         if ours:
             # Without a folder to write to, as in a read-only container, every process compiles for itself.
             with contextlib.suppress(RuntimeError, OSError):
-                dispatcher._cache = MachineCode(copy, key)
+                dispatcher._cache = MachineCode(copy, key, _about_to_compile)
         return dispatcher
 
 

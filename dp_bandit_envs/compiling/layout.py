@@ -72,7 +72,7 @@ class Layout:
     """Where a nested tuple of arrays, numbers and streams is in a block of games side by side.
 
     Args:
-        example: The tuple; an array is one row of float64 or int64, and a generator stands for its stream.
+        example: The tuple; an array is one row of float64 or int64, and a generator, or the class, stands for a stream.
         lanes: Number of games.
         same: Whether all games index arrays alike, so that their elements need not be selected.
 
@@ -93,7 +93,7 @@ class Layout:
             return self._taken("slot", 2, part.dtype, part.size)
         if isinstance(part, tuple):
             return Parts(type(part) if hasattr(part, "_fields") else None, tuple(map(self._placed, part)))
-        if isinstance(part, np.random.Generator):
+        if part is np.random.Generator or isinstance(part, np.random.Generator):
             return self._stream()
         if isinstance(part, np.ndarray):
             return self._array(part)
@@ -164,10 +164,10 @@ class Image(Layout):
     def _array(self, array: NDArray[Any]) -> Place:
         if array.dtype.hasobject or array.dtype.names:
             raise TypeError(f"arrays of a state must hold numbers; received one of {array.dtype}.")
-        return self._taken("reference", SHAPE + array.ndim, array.dtype.name, array.ndim)
+        return self._taken("reference", SHAPE + array.ndim, _name(array.dtype), array.ndim)
 
     def _number(self, number: Any) -> Place:
-        dtype = np.asarray(number).dtype.name
+        dtype = _name(np.asarray(number).dtype)
         return self._taken("number", _words_of(dtype), dtype)
 
     @property
@@ -274,6 +274,12 @@ def _column(place: Place, part: Any) -> Any:
     return np.atleast_1d(np.asarray(part, place.dtype)).view(np.int64)
 
 
+@functools.cache
+def _name(dtype: np.dtype[Any]) -> str:
+    return dtype.name
+
+
+@functools.cache
 def _words_of(dtype: str) -> int:
     return -(-np.dtype(dtype).itemsize // WORD_BYTES)
 

@@ -28,7 +28,6 @@ from numba.extending import overload_method
 
 from dp_bandit_envs import arithmetic, draws
 from dp_bandit_envs.compiling import functions, intrinsics
-from dp_bandit_envs.compiling.compiled import MissingCodeError, about_to_compile, only_loads
 from dp_bandit_envs.compiling.functions import global_names, is_ours
 
 
@@ -214,22 +213,21 @@ class MachineCode(FunctionCache):
     Args:
         function: The function; its module determines the folder, as in Numba.
         key: The fingerprint of everything that determines the machine code.
+        before: Called before a function is compiled that has no file; what it raises is raised instead.
 
     Raises:
         RuntimeError, OSError: If there is no writable folder.
     """
 
-    def __init__(self, function: Callable[..., Any], key: str) -> None:
+    def __init__(self, function: Callable[..., Any], key: str, before: Callable[[], None]) -> None:
         super().__init__(function)
-        self._key = key
+        self._key, self._before = key, before
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the compiled function, or None if there is no intact file."""
         loaded = self._loaded(sig, target_context)
-        if loaded is None and only_loads():
-            raise MissingCodeError
         if loaded is None:
-            about_to_compile()
+            self._before()
         return loaded
 
     def _loaded(self, sig: Any, target_context: Any) -> Any:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from dp_bandit_envs import durable_files
 from dp_bandit_envs.errors import ResultsError
 from dp_bandit_envs.experiments.results_archive import Archive, has_digests, write_archive
-from dp_bandit_envs.simulation.code_digest import NO_SOURCE
+from dp_bandit_envs.simulation.provenance import NO_SOURCE
 
 CONFIGURATION = "configuration.json"
 CHUNKS = "chunks"

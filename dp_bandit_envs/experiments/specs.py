@@ -7,7 +7,7 @@ from typing import Any
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import ALGORITHMS, Algorithm, make_algorithm
 from dp_bandit_envs.local_key import private_digest
-from dp_bandit_envs.simulation.code_digest import code_digest
+from dp_bandit_envs.simulation.provenance import code_digest
 from dp_bandit_envs.written_values import written_value
 
 PLAIN = (bool, int, float, str)

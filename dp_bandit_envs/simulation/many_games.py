@@ -76,13 +76,12 @@ class Taped(NamedTuple):
 
 
 def own_select(state: Any, rng: np.random.Generator) -> int:
-    """Placeholder for the agent's own function."""
+    """Placeholder for the agent's own function, as are the next two."""
     raise NotImplementedError
 
 
-def own_update(state: Any, arm: int, seen: Gains | Sums) -> Any:
-    """Placeholder for the agent's own function."""
-    raise NotImplementedError
+own_update: Any = own_select
+own_tidy: Any = own_select
 
 
 def select_and_note(state: Taped, rng: np.random.Generator) -> int:
@@ -97,11 +96,6 @@ def select_and_note(state: Taped, rng: np.random.Generator) -> int:
 def update_own(state: Taped, arm: int, seen: Gains | Sums) -> Taped:
     """Let the agent learn."""
     return Taped(own_update(state.own, arm, seen), state.tape)
-
-
-def own_tidy(state: Any) -> Any:
-    """Placeholder for the agent's own function."""
-    raise NotImplementedError
 
 
 def tidy_own(state: Taped) -> Taped:
@@ -122,39 +116,25 @@ def select_held_point(state: Tape, point: FloatArray, rng: np.random.Generator) 
         point[place] = state.arms[place]
 
 
-def note_gains(state: Tape, arm: int, seen: Gains) -> Tape:
-    """Write down the released gains."""
+def note(state: Tape, arm: int, seen: Gains | Sums) -> Tape:
+    """Write down what was released: gains and which they are, or sums and their numbers of gains."""
     step = state.step[0] - 1
-    for each in range(len(seen.gains)):
-        state.values[step, each] = seen.gains[each]
-        state.counts[step, each] = seen.observed[each]
-    return state
-
-
-def note_sums(state: Tape, arm: int, seen: Sums) -> Tape:
-    """Write down the released sums."""
-    step = state.step[0] - 1
-    for each in range(len(seen.sums)):
-        state.values[step, each] = seen.sums[each]
-        state.counts[step, each] = seen.counts[each]
+    for each in range(len(seen[0])):
+        state.values[step, each] = seen[0][each]
+        state.counts[step, each] = seen[1][each]
     return state
 
 
 class TapedAgent(FunctionalAgent):
-    """Another agent, whose arms are written down; it chooses and learns by its own functions.
-
-    Args:
-        agent: The agent.
-        steps: Number of steps in which it chooses an arm.
-    """
+    """Another agent, whose arms are written down in each of so many steps; it plays by its own functions."""
 
     def __init__(self, agent: FunctionalAgent, steps: int) -> None:
         self._agent, self._steps = agent, steps
-        select, update, own, _ = agent.functions
+        own = agent.functions
         self.functions = Functions(
-            bind(select_and_note, {"own_select": select}),
-            bind(update_own, {"own_update": update}),
-            None if own is None else bind(tidy_own, {"own_tidy": own}),
+            bind(select_and_note, {"own_select": own.select}),
+            bind(update_own, {"own_update": own.update}),
+            None if own.tidy is None else bind(tidy_own, {"own_tidy": own.tidy}),
         )
 
     def initial_state(self, n_arms: int, horizon: int) -> Taped:
@@ -163,60 +143,35 @@ class TapedAgent(FunctionalAgent):
         return Taped(own, _tape(np.zeros(self._steps, np.int64), 0, 0))
 
 
-class HeldGains(FunctionalAgent):
-    """Plays given arms and writes down the gains that are released.
+class HeldArms(FunctionalAgent):
+    """Plays given arms and writes down what is released.
 
     Args:
-        arms: The arm of each step, `(steps,)`.
+        plays: The arm of each step, `(steps,)`.
         n_values: Number of values that a round can reveal.
+        sums: Whether sums are released, instead of gains.
     """
 
-    functions = Functions(select_held, note_gains)
+    functions = Functions(select_held, note)
 
-    def __init__(self, arms: Sequence[int], n_values: int) -> None:
-        self._arms, self._n_values = np.array(arms, np.int64), n_values
+    def __init__(self, plays: Any, n_values: int, *, sums: bool = False) -> None:
+        self._plays, self._n_values = np.array(plays), n_values
+        self.learns_from = Sums if sums else Gains  # type: ignore[misc]
 
     def initial_state(self, n_arms: int, horizon: int) -> Tape:
-        """Return a tape on which the arms are written."""
-        return _tape(self._arms.copy(), horizon, self._n_values)
-
-
-class HeldSums(HeldGains):
-    """Plays given arms and writes down the sums that are released; arguments as for `HeldGains`."""
-
-    functions = Functions(select_held, note_sums)
-    learns_from = Sums
+        """Return a tape on which the plays are written."""
+        return _tape(self._plays, horizon, self._n_values)
 
 
 class HeldPoint(FunctionalPointAgent):
-    """Plays a given point and writes down the gains that are released.
+    """The same for a point, `(dimension,)`, which it plays in all steps; perhaps where payoffs alone are revealed."""
 
-    Args:
-        point: The point, `(dimension,)`.
-        n_values: Number of values that a round can reveal.
-    """
+    functions = Functions(select_held_point, note)  # type: ignore[arg-type]
+    initial_state = HeldArms.initial_state
 
-    functions = Functions(select_held_point, note_gains)  # type: ignore[arg-type]
-
-    def __init__(self, point: FloatArray, n_values: int) -> None:
-        self._held, self._n_values = point, n_values
-
-    def initial_state(self, dimension: int, horizon: int) -> Tape:
-        """Return a tape with the point."""
-        return _tape(self._held.copy(), horizon, self._n_values)
-
-
-class HeldPointOnSums(HeldPoint):
-    """Plays a given point and writes down the sums that are released; arguments as for `HeldPoint`."""
-
-    functions = Functions(select_held_point, note_sums)  # type: ignore[arg-type]
-    learns_from = Sums
-
-
-class HeldPointOnPayoffs(HeldPoint):
-    """The same as `HeldPoint` where a round reveals the payoff alone."""
-
-    feedback = "payoff"
+    def __init__(self, plays: Any, n_values: int, *, sums: bool = False, payoffs: bool = False) -> None:
+        HeldArms.__init__(self, plays, n_values, sums=sums)  # type: ignore[arg-type]
+        self.feedback = "payoff" if payoffs else "full"  # type: ignore[misc]
 
 
 def _tape(arms: Any, releases: int, n_values: int) -> Tape:
@@ -224,82 +179,10 @@ def _tape(arms: Any, releases: int, n_values: int) -> Tape:
     return Tape(np.zeros(1, np.int64), arms, np.zeros(size), np.zeros(size, np.int64))
 
 
-class ManyGames:
-    """The compiled loop over games of one plan whose agent has a tape.
-
-    Args:
-        plan: The plan; its agent is a `TapedAgent`, `HeldGains` or `HeldSums`, and the game has no graph, payoff
-            function or points.
-        beside: Whether the tape is beside the agent's own state.
-
-    Raises:
-        NotCompilableError: If Numba cannot compile somebody else's function in it.
-    """
-
-    def __init__(self, plan: Plan, *, beside: bool) -> None:
-        self._plan = plan
-        elsewhere = draws_elsewhere(plan.foreign, plan.owners)
-        if elsewhere:
-            raise NotCompilableError(elsewhere)
-        try:
-            in_background(lambda stopped: plan.compile())
-        # Numba raises errors of many types here.
-        except Exception as error:
-            if not plan.foreign:
-                raise
-            raise NotCompilableError(in_short(error, plan.foreign, plan.owners)) from None
-        # Round 0 never comes, so nothing is recorded.
-        self._image = plan.image(np.zeros(1, np.int64))
-        state = self._image.form.inner[Game._fields.index("state")]
-        self._tape = Tape(*(state.inner[Taped._fields.index("tape")] if beside else state).inner)
-
-    def play(self, gains: FloatArray, games: int, *, seed: int, first_trial: int = 0, threads: int = 0) -> Shown:
-        """Play games, the chunks of which are `trials_of(games)` trials from the first one on.
-
-        Args:
-            gains: The gains, `(rounds, n_arms)`.
-            games: Number of games.
-            seed: The seed.
-            first_trial: The number of the first chunk's trial.
-            threads: How many chunks are played at a time; 0 for as many as there are cores.
-        """
-        sizes = [min(CHUNK, games - start) for start in range(0, games, CHUNK)]
-
-        def chunk(number: int) -> Shown:
-            return self._chunk(gains, sizes[number], seed=seed, trial=first_trial + number)
-
-        workers = min(threads or os.cpu_count() or 1, len(sizes))
-        if workers <= 1:
-            parts = [chunk(number) for number in range(len(sizes))]
-        else:
-            with ThreadPoolExecutor(workers) as pool:
-                parts = list(pool.map(chunk, range(len(sizes))))
-        return Shown(*map(np.concatenate, zip(*parts, strict=True)))
-
-    def _chunk(self, gains: FloatArray, games: int, *, seed: int, trial: int) -> Shown:
-        """Play games that all use the streams of one trial, one after the other."""
-        streams = self._plan.streams(seed, trial)
-        addresses = tuple(map(stream_address, streams))
-        size = max(1, min(games, WORDS_AT_ONCE // self._image.words))
-        block, parts = self._image.games(size, addresses), []
-        for start in range(0, games, size):
-            played = block[: games - start]
-            self._image.begin(played, addresses)
-            self._plan.loop(played, gains)
-            arms, values, counts = (self._image.arrays(played, place) for place in self._tape[1:])
-            parts.append(Shown(arms.astype(np.int16), values.copy(), counts.copy()))
-        return Shown(*map(np.concatenate, zip(*parts, strict=True)))
-
-
-def trials_of(games: int) -> int:
-    """Return the number of trials whose streams that many games use."""
-    return -(-games // CHUNK)
-
-
 class ShownGames:
     """Plays games of one size on any table of gains, and keeps what is shown.
 
-    Compiled, they are played by `ManyGames`; what cannot be compiled is played in ordinary Python, with a note.
+    What cannot be compiled is played in ordinary Python, with a note.
 
     Args:
         env: A game of that size whose adversary draws nothing, such as one on a `GainTable`; without wrappers, payoff
@@ -322,9 +205,14 @@ class ShownGames:
         self._algorithm, self._held = algorithm, held
         self._batch = _batch(algorithm.wrap(env))
         try:
-            self._loop: ManyGames | None = self._compiled(env)
+            self._plan = self._compiled(env)
         except NotCompilableError as reason:
-            self._loop, self.note = None, str(reason)
+            self.note = str(reason)
+            return
+        # Round 0 never comes, so nothing is recorded.
+        self._image = self._plan.image(np.zeros(1, np.int64))
+        state = self._image.form.inner[Game._fields.index("state")]
+        self._tape: Any = (state if held is not None else state.inner[Taped._fields.index("tape")]).inner[1:]
 
     def play(self, env: BanditEnv, games: int, *, seed: int, first_trial: int = 0, threads: int = 0) -> Shown:
         """Play independent games.
@@ -333,28 +221,63 @@ class ShownGames:
             env: A game of the same kind and size, with gains of its own.
             games: Number of games.
             seed: The seed of all of them.
-            first_trial: The first trial whose streams are used; they take one for each game, or fewer.
+            first_trial: The first trial whose streams are used; they take `trials_of(games)`, or one for each game.
             threads: How many threads play; 0 for as many as there are cores.
 
         Returns:
             The arms of each round, `(games, rounds)`, or what was released in each step.
         """
-        if self._loop is None:
+        if self.note:
             trials = range(first_trial, first_trial + games)
             return self._played(env, seed, trials) if self._held is None else self._stepped(env, seed, trials)
-        shown = self._loop.play(_gains(env), games, seed=seed, first_trial=first_trial, threads=threads)
+        gains = np.empty((env.adversary.horizon, env.adversary.n_arms))
+        env.adversary.begin(np.random.default_rng(0))
+        env.adversary.fill(gains)
+        sizes = [min(CHUNK, games - start) for start in range(0, games, CHUNK)]
+
+        def chunk(number: int) -> Shown:
+            return self._chunk(gains, sizes[number], seed=seed, trial=first_trial + number)
+
+        with ThreadPoolExecutor(min(threads or os.cpu_count() or 1, len(sizes))) as pool:
+            shown = Shown(*map(np.concatenate, zip(*pool.map(chunk, range(len(sizes))), strict=True)))
         if self._held is None:
             return shown._replace(arms=np.repeat(shown.arms, self._batch, axis=1)[:, : env.adversary.horizon])
         return shown
 
-    def _compiled(self, env: BanditEnv) -> ManyGames:
+    def _chunk(self, gains: FloatArray, games: int, *, seed: int, trial: int) -> Shown:
+        """Play games that all use the streams of one trial, one after the other."""
+        streams = self._plan.streams(seed, trial)
+        addresses = tuple(map(stream_address, streams))
+        size = max(1, min(games, WORDS_AT_ONCE // self._image.words))
+        block, parts = self._image.games(size, addresses), []
+        for start in range(0, games, size):
+            played = block[: games - start]
+            self._image.begin(played, addresses)
+            self._plan.loop(played, gains)
+            arms, values, counts = (self._image.arrays(played, place) for place in self._tape)
+            parts.append(Shown(arms.astype(np.int16), values.copy(), counts.copy()))
+        return Shown(*map(np.concatenate, zip(*parts, strict=True)))
+
+    def _compiled(self, env: BanditEnv) -> Plan:
         if isinstance(env, GraphEnv):
             raise NotCompilableError("a game on a graph is not part of the loop over games")
-        if self._held is not None:
-            return ManyGames(make_plan(_holding(env, self._algorithm, self._held), env), beside=False)
-        plan = make_plan(self._algorithm, env)
-        steps = -(-env.adversary.horizon // self._batch)
-        return ManyGames(dataclasses.replace(plan, agent=TapedAgent(plan.agent, steps)), beside=True)
+        if self._held is None:
+            plan = make_plan(self._algorithm, env)
+            steps = -(-env.adversary.horizon // self._batch)
+            plan = dataclasses.replace(plan, agent=TapedAgent(plan.agent, steps))
+        else:
+            plan = make_plan(_holding(env, self._algorithm, self._held), env)
+        elsewhere = draws_elsewhere(plan.foreign, plan.owners)
+        if elsewhere:
+            raise NotCompilableError(elsewhere)
+        try:
+            in_background(lambda stopped: plan.compile())
+        # Numba raises errors of many types here.
+        except Exception as error:
+            if not plan.foreign:
+                raise
+            raise NotCompilableError(in_short(error, plan.foreign, plan.owners)) from None
+        return plan
 
     def _played(self, env: BanditEnv, seed: int, trials: range) -> Shown:
         arms = np.empty((len(trials), env.adversary.horizon), np.int16)
@@ -379,6 +302,11 @@ class ShownGames:
         return Shown(np.tile(np.array(self._held, np.int16), (len(trials), 1)), values, counts)
 
 
+def trials_of(games: int) -> int:
+    """Return the number of trials whose streams that many games use."""
+    return -(-games // CHUNK)
+
+
 def steps_of(env: BanditEnv, algorithm: Algorithm) -> int:
     """Return the number of steps in which an algorithm's wrappers take an arm."""
     return -(-env.adversary.horizon // _batch(algorithm.wrap(env)))
@@ -391,17 +319,10 @@ def _holding(env: BanditEnv, algorithm: Algorithm, arms: Sequence[int]) -> Algor
     n_values = int(wrapped.get_wrapper_attr("n_values"))
     return Algorithm(
         algorithm.name,
-        lambda: (HeldSums if sums else HeldGains)(arms, n_values),
+        lambda: HeldArms(arms, n_values, sums=sums),
         wrapping=algorithm.wrapping,
         player=algorithm.player,
     )
-
-
-def _gains(env: BanditEnv) -> FloatArray:
-    gains: FloatArray = np.empty((env.adversary.horizon, env.adversary.n_arms))
-    env.adversary.begin(np.random.default_rng(0))
-    env.adversary.fill(gains)
-    return gains
 
 
 def _batch(layer: Any) -> int:

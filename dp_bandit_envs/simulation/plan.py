@@ -16,7 +16,7 @@ from dp_bandit_envs.agents import FunctionalAgent
 from dp_bandit_envs.agents.functional_points import FunctionalPointAgent
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.compiling.compiled import Compiled, compile_with, obstacle
-from dp_bandit_envs.compiling.functions import bind, frozen, is_ours, reached
+from dp_bandit_envs.compiling.functions import bind, calls_only_ours, frozen, is_ours, reached
 from dp_bandit_envs.compiling.layout import Image, Parts
 from dp_bandit_envs.compiling.numba_errors import in_short
 from dp_bandit_envs.decisions import DecisionSet
@@ -109,8 +109,13 @@ class Plan:
         if self.payoff is not None:
             progress = progress._replace(history=new_history(self.rules.memory, checkpoints, self.n_arms))
         record = new_record(checkpoints, len(progress.pulls))
-        game = Game(state, states, world, self.rules, self.streams(0, 0), progress, record)
+        streams = tuple(np.random.Generator for _ in range(1 + len(states)))
+        game = Game(state, states, world, self.rules, streams, progress, record)
         return Image(game, spare=bool(self.foreign))
+
+    @functools.cached_property
+    def _example(self) -> Image:
+        return self.image(np.ones(1, np.int64))
 
     def streams(self, seed: int, trial: int) -> tuple[np.random.Generator, ...]:
         """Return the random streams of one game: the agent's, and those of the mechanisms."""
@@ -134,17 +139,17 @@ class Plan:
     @functools.cached_property
     def loop(self) -> Compiled:
         """`play_games` for this algorithm; takes the words of games and the gains."""
-        return _loop(self.image(np.ones(1, np.int64)).form, tuple(self.parts.items()))
+        return _loop(self._example.form, tuple(self.parts.items()))
 
     def compile(self) -> None:
         """Compile the loop, or load it from disk."""
-        image = self.image(np.ones(1, np.int64))
-        self.loop(np.empty((0, image.words), np.int64), np.empty((0, self.n_arms)))
+        self.loop(np.empty((0, self._example.words), np.int64), np.empty((0, self.n_arms)))
 
     @functools.cached_property
     def foreign(self) -> list[Callable[..., Any]]:
         """The functions in the loop that are not of this package."""
-        found = {one for part in self.parts.values() for one in reached(part) if not is_ours(one)}
+        parts = [part for part in self.parts.values() if not calls_only_ours(part)]
+        found = {one for part in parts for one in reached(part) if not is_ours(one)}
         return sorted(found, key=lambda one: (one.__name__, one.__qualname__))
 
     @property
@@ -168,7 +173,7 @@ class Plan:
             parts["pay"] = bind(pay_by_payoff, {"payoff": self.payoff})
             if self.feedback != "arm" and self.rules.observe_charge:
                 parts["reveal"] = bind(reveal_payoffs, {"reveal": parts["reveal"]})
-        playing = {"select": self.agent.functions.select}
+        playing: dict[str, Callable[..., Any]] = {"select": self.agent.functions.select}
         if self.decision_set is not None:
             playing["contains"] = self.decision_set.contains
         parts["choose"] = bind(parts["choose"], playing)
@@ -190,12 +195,13 @@ class Plan:
         return self.mechanisms[0][1].values if self.mechanisms else Values()
 
 
-def make_plan(algorithm: Algorithm, env: Environment) -> Plan:
+def make_plan(algorithm: Algorithm, env: Environment, wrapped: Environment | None = None) -> Plan:
     """Return a plan, or raise `NotCompilableError`.
 
     Args:
         algorithm: The algorithm.
         env: The environment, without the algorithm's wrappers.
+        wrapped: The same in them, if it is there already.
     """
     game = env.unwrapped
     why = obstacle()
@@ -222,7 +228,7 @@ def make_plan(algorithm: Algorithm, env: Environment) -> Plan:
     payoff = compilable_payoff(game.adversary)
     if isinstance(payoff, str):
         raise NotCompilableError(payoff)
-    wrapped = algorithm.wrap(env)
+    wrapped = algorithm.wrap(env) if wrapped is None else wrapped
     mechanisms = _mechanisms(wrapped)
     # Called here to raise now rather than in the first trial.
     stages(mechanisms, feedback=feedback, values=game.values)
@@ -249,7 +255,7 @@ def make_plan(algorithm: Algorithm, env: Environment) -> Plan:
         decision_set=decision_set,
     )
     try:
-        plan.image(np.ones(1, np.int64))
+        _ = plan._example
     except TypeError as error:
         raise RefusedByNumbaError(in_short(error, plan.foreign, plan.owners)) from None
     return plan

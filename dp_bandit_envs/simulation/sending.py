@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from dp_bandit_envs.envs.registration import Game, foreign_games, register_here
 from dp_bandit_envs.errors import NotSendableError
-from dp_bandit_envs.simulation.code_digest import is_users
 from dp_bandit_envs.simulation.outcomes import Played, Work, play_all
+from dp_bandit_envs.simulation.provenance import is_users
 
 WAY_OUT = (
     "Use jobs=1, or threads: joblib.parallel_config(backend='threading'); or put it into a package that is installed"

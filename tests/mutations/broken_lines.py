@@ -484,7 +484,7 @@ OTHERS = (
     ),
     Mutation(
         "an installed agent of any version",
-        "dp_bandit_envs/simulation/code_digest.py",
+        "dp_bandit_envs/simulation/provenance.py",
         'self.sources |= {f"{INSTALLED}{name}": version for name, version in versions.items()}',
         'self.sources |= {f"{INSTALLED}{name}": "" for name, version in versions.items()}',
         ("tests/simulation/test_code_digest.py", "-k", "another_version_of_a_package"),

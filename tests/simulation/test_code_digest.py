@@ -12,8 +12,7 @@ import pytest
 from dp_bandit_envs import compare
 from dp_bandit_envs.compiling.functions import written_out
 from dp_bandit_envs.errors import ResultsError
-from dp_bandit_envs.simulation.code_digest import NO_SOURCE, code_digest, installed_as
-from dp_bandit_envs.simulation.provenance import foreign_code
+from dp_bandit_envs.simulation.provenance import NO_SOURCE, code_digest, foreign_code, installed_as
 from tests.tools.refusals import refused
 
 BEGIN = """
@@ -80,7 +79,7 @@ def test_what_is_hidden_counts(code, change):
 def test_it_is_the_same_in_another_process():
     """Also beside a lock and a filled cache, which are nothing of the code's."""
     code = BEGIN + "def use(): return cached(), kept.function(), fixed.number, row, rng, lock, {'a', 'b', 'c'}\n"
-    imported = "from dp_bandit_envs.simulation.code_digest import code_digest\n"
+    imported = "from dp_bandit_envs.simulation.provenance import code_digest\n"
     program = f"{imported}__name__ = 'a_notebook'\n{code}\nprint(code_digest(use))"
     command = [sys.executable, "-c", program]
     done = subprocess.run(command, capture_output=True, text=True, check=True)

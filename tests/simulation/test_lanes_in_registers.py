@@ -29,7 +29,7 @@ FUSED = re.compile(r"\bvf(n?m(add|sub)|maddsub|msubadd)\w+")
 def compiled_afresh(monkeypatch):
     """Machine code from disk has no assembly to show."""
 
-    def nowhere(function, key):
+    def nowhere(*arguments):
         raise RuntimeError
 
     monkeypatch.setattr(numba_functions, "MachineCode", nowhere)
