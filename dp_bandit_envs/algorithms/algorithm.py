@@ -143,17 +143,16 @@ class Algorithm:
             game.sensitivity = sensitivity
         return self.guarantee_in(game)
 
-    def guarantee_in(self, env: Environment, inside: Environment | None = None) -> PrivacyGuarantee:
+    def guarantee_in(self, env: Environment) -> PrivacyGuarantee:
         """Return the guarantee for the sequence of all actions in one game.
 
         Args:
             env: The game, without this algorithm's wrappers.
-            inside: The same in them, if it is there already.
         """
         reason = None if self.own_guarantee is None else proofs_do_not_cover(env, self.name)
         if reason is not None:
             return PrivacyGuarantee.none(reason)
-        inside = self.wrap(env) if inside is None else inside
+        inside = self.wrap(env)
         stated = inside.get_wrapper_attr("guarantee") if inside.has_wrapper_attr("guarantee") else None
         if self.own_guarantee is not None:
             own = self.own_guarantee(width_of(env), env.get_wrapper_attr("horizon"))

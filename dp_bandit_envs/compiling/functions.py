@@ -230,14 +230,16 @@ def content(function: Callable[..., Any], objects: list[Any] | None = None) -> s
 
     Args:
         function: A plain function.
-        objects: If given, classes and what cannot be written out count by identity, and are put into this list.
+        objects: If given, classes and what cannot be written out count by identity, and are put into this list; and so
+            do the functions' places, of which messages tell.
     """
     found = reached(function)
+    places = [(one.__qualname__, one.__code__.co_filename, one.__code__.co_firstlineno) for one in found]
     numbers = {one: place for place, one in enumerate(found)}
     return "\n".join(
         " ".join((written_out(one.__code__), *(f"{use.name}={_written(use.value, numbers, objects)}" for use in uses)))
         for one, uses in found.items()
-    )
+    ) + ("" if objects is None else repr(places))
 
 
 def _written(value: Any, numbers: Mapping[FunctionType, int], objects: list[Any] | None) -> str:

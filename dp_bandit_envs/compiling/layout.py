@@ -9,7 +9,7 @@ for single games depends on types only, and an array can be elsewhere, such as t
 import ctypes
 import functools
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -188,22 +188,33 @@ class Image(Layout):
         block[:, self._pointers] += starts[:, np.newaxis]
         block[:, self._streams] = streams
 
-    def read(self, game: NDArray[np.int64], form: Any = None, others: tuple[NDArray[Any], ...] = ()) -> Any:
-        """Return the parts of a game; its arrays are views, or one of `others` that are elsewhere."""
-        form = form or self.form
+    def read(self, game: NDArray[np.int64], form: Any = None, known: dict[int, Any] | None = None) -> Any:
+        """Return the parts of a game; its arrays are views.
+
+        Args:
+            game: Its words.
+            form: That of a part, if not all of them are wanted.
+            known: What was read or replaced in this game before, of an array by its row: it is read once. What is read
+                now is put into it, for `replace`.
+        """
+        form, known = form or self.form, {} if known is None else known
         if isinstance(form, Parts):
-            parts = [self.read(game, inner, others) for inner in form.inner]
-            return form.kind(*parts) if form.kind else tuple(parts)
+            parts = [self.read(game, inner, known) for inner in form.inner]
+            known[id(form)] = found = form.kind(*parts) if form.kind else tuple(parts)
+            return found
         if form.kind == "address":
             return None
         if form.kind == "number":
-            return game[form.row : form.row + _words_of(form.dtype)].view(form.dtype)[0].item()
-        address = int(game[form.row + ADDRESS])
-        for other in others:
-            if other.ctypes.data == address and other.dtype == form.dtype:
-                return other
-        shape = tuple(game[form.row + SHAPE : form.row + SHAPE + form.size])
-        return np.ndarray(shape, form.dtype, game, address - game.ctypes.data)
+            words = (
+                game if form.dtype == "int64" else game[form.row : form.row + _words_of(form.dtype)].view(form.dtype)
+            )
+            known[form.row] = found = words.item(form.row if words is game else 0)
+            return found
+        if form.row not in known:
+            shape = tuple(game[form.row + SHAPE : form.row + SHAPE + form.size])
+            start = int(game[form.row + ADDRESS]) - game.ctypes.data
+            known[form.row] = np.ndarray(shape, form.dtype, game, start)
+        return known[form.row]
 
     def arrays(self, block: NDArray[np.int64], place: Place) -> NDArray[Any]:
         """Return one array of all games in a block, a view of shape `(games, ...)`."""
@@ -212,34 +223,26 @@ class Image(Layout):
         start = int(self._first[place.row + ADDRESS])
         return np.ndarray((len(block), *shape), place.dtype, block, start, (block.strides[0], *inner))
 
-    def used(self, game: NDArray[np.int64], arrays: Iterable[NDArray[Any]]) -> tuple[NDArray[Any], ...]:
-        """Return those arrays at which something of a game is."""
-        addresses = {int(game[place.row + ADDRESS]) for place in self._leaves if place.kind == "reference"}
-        return tuple(array for array in arrays if array.ctypes.data in addresses)
-
-    def replace(self, game: NDArray[np.int64], value: Any, form: Any) -> list[NDArray[Any]]:
-        """Write a part that has this form; return new arrays that it is in now, which must stay alive.
+    def replace(self, game: NDArray[np.int64], value: Any, form: Any, known: dict[int, Any]) -> None:
+        """Write a part that has this form; arrays other than those in `known` are copied, and put there to stay alive.
 
         Raises:
             TypeError: If an array has another type than in the example.
         """
-        kept = []
-        for place, part in zip(leaves(form), _values(value), strict=True):
-            if place.kind == "number":
-                game[place.row : place.row + _words_of(place.dtype)] = _as_words(np.array(part, place.dtype))
-            elif part.ctypes.data != game[place.row + ADDRESS] or part.shape != tuple(
-                game[place.row + SHAPE : place.row + SHAPE + place.size]
-            ):
-                if part.dtype != place.dtype or part.ndim != place.size:
-                    raise TypeError("with_graph must return arrays of the types of initial_state, and as many axes.")
-                # As much again behind it is spare.
-                array = np.empty((2, *part.shape), place.dtype)
-                array[0] = part
-                game[place.row + ADDRESS] = array[0].ctypes.data
-                game[place.row + SPARE] = array[1].ctypes.data if self._spare else 0
-                game[place.row + SHAPE : place.row + SHAPE + place.size] = part.shape
-                kept.append(array[0])
-        return kept
+        if isinstance(form, Parts):
+            if value is not known.get(id(form)):
+                for inner, part in zip(form.inner, value, strict=True):
+                    self.replace(game, part, inner, known)
+        elif form.kind == "reference" and value is not known.get(form.row):
+            if value.dtype != form.dtype or value.ndim != form.size:
+                raise TypeError("with_graph must return arrays of the types of initial_state, and as many axes.")
+            copies = np.array((value, value) if self._spare else (value,))
+            game[form.row + ADDRESS] = copies.ctypes.data
+            game[form.row + SPARE] = copies[1].ctypes.data if self._spare else 0
+            game[form.row + SHAPE : form.row + SHAPE + form.size] = value.shape
+            known[form.row] = copies[0]
+        elif form.kind == "number" and value is not known.get(form.row):
+            game[form.row : form.row + _words_of(form.dtype)] = _as_words(np.array(value, form.dtype))
 
 
 def empty_words(*shape: int) -> NDArray[np.int64]:

@@ -91,7 +91,9 @@ class ForLanes(Compiler):
     """Numba's compiler, of loops over lanes."""
 
     def __init__(self, typing_context: Any, target_context: Any, library: Any, *rest: Any) -> None:
-        super().__init__(typing_context, target_context, _FullVectors(target_context.codegen(), "lanes"), *rest)
+        own = _FullVectors(target_context.codegen(), "lanes")
+        own.enable_object_caching()  # as Numba does for its own
+        super().__init__(typing_context, target_context, own, *rest)
 
 
 Options = tuple[tuple[str, Any], ...]

@@ -109,7 +109,7 @@ class Plan:
         if self.payoff is not None:
             progress = progress._replace(history=new_history(self.rules.memory, checkpoints, self.n_arms))
         record = new_record(checkpoints, len(progress.pulls))
-        streams = tuple(np.random.Generator for _ in range(1 + len(states)))
+        streams: Any = tuple(np.random.Generator for _ in range(1 + len(states)))
         game = Game(state, states, world, self.rules, streams, progress, record)
         return Image(game, spare=bool(self.foreign))
 

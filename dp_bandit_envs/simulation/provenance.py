@@ -339,5 +339,5 @@ def _files(name: str, folder: Traversable) -> Iterator[tuple[str, Traversable]]:
             continue
         if entry.is_file():
             yield f"{name}.{entry.name}", entry
-        elif entry.name not in WITHOUT_NUMBERS:
+        elif entry.is_dir() and entry.name not in WITHOUT_NUMBERS:
             yield from _files(f"{name}.{entry.name}", entry)

@@ -159,7 +159,6 @@ class Prepared:
         secret: Whether nobody knows it: it came from the operating system, and is written nowhere.
         checkpoints: Rounds at which to record results, ascending; the last is the horizon.
         players: The algorithms by name.
-        inside: The environment in the wrappers of each.
         reasons: Why an algorithm is played instead of compiled; for these only.
         make_env: Makes another such environment.
         works: What has to be played in each trial: the compiled algorithms together, the others together.
@@ -172,7 +171,6 @@ class Prepared:
     secret: bool
     checkpoints: IntArray
     players: dict[str, Algorithm]
-    inside: dict[str, Environment] = dataclasses.field(repr=False)
     reasons: dict[str, str]
     make_env: Callable[[], Environment] = dataclasses.field(repr=False)
     works: tuple[CompiledTrials | PlayedTrials, ...]
@@ -244,7 +242,7 @@ class Prepared:
             "checkpoints": self.checkpoints,
             "engine": "play" if reason else engine,
             "reason": "; ".join(filter(None, (reason, self.unchecked))),
-            "guarantee": self.players[name].guarantee_in(self.env, self.inside[name]),
+            "guarantee": self.players[name].guarantee_in(self.env),
         }
         if table.moments:
             return Summary(table, **about)
@@ -324,7 +322,7 @@ def prepare(
         works.append(CompiledTrials(game.adversary, compiled, number, rounds, terms, source, decision_set))
     if reasons:
         works.append(PlayedTrials(make_env, {name: players[name] for name in reasons}, number, rounds, Terms(secret)))
-    return Prepared(game, env, number, secret, rounds, players, inside, reasons, make_env, tuple(works), unchecked)
+    return Prepared(game, env, number, secret, rounds, players, reasons, make_env, tuple(works), unchecked)
 
 
 def _rounds(checkpoints: Checkpoints, horizon: int) -> IntArray:

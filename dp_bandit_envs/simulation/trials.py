@@ -58,7 +58,7 @@ class SingleGame:
         # Machine code steps the words of these generators.
         self.streams = plan.streams(seed, trial)
         self._words = self._image.games(1, tuple(map(stream_address, self.streams)))
-        self._graph: tuple[FloatArray | IntArray, ...] = ()
+        self._arrays: dict[int, Any] = {}
 
     def play(self, gains: FloatArray, graph: FeedbackGraph | None = None) -> None:
         """Play one round for each row of `gains`, all with the same graph."""
@@ -68,21 +68,20 @@ class SingleGame:
         # An agent sees a new graph when it next chooses an arm, that is, after the current batch.
         filled = self.progress.counters[FILLED]
         busy = min(self._plan.rules.batch_size - filled, len(gains)) if filled > 0 else 0
-        self._show(graph, to_agent=busy == 0)
-        self._call(gains[:busy])
+        if busy > 0:
+            self._show(graph)
+            self._call(gains[:busy])
         if len(gains) > busy:
-            if busy > 0:
-                self._show(graph, to_agent=True)
+            self._show(graph, to_agent=True)
             self._call(gains[busy:])
 
-    def _show(self, graph: FeedbackGraph, *, to_agent: bool) -> None:
+    def _show(self, graph: FeedbackGraph, *, to_agent: bool = False) -> None:
         """Put a graph into the game's words, and let the agent see one of its own."""
-        form, game, arrays = self._image.form, self._words[0], list(self._graph)
-        arrays += self._image.replace(game, (graph.starts, graph.revealed), form.inner[WORLD])
+        form, game = self._image.form, self._words[0]
+        self._image.replace(game, (graph.starts, graph.revealed), form.inner[WORLD], self._arrays)
         if to_agent:
             state = self._plan.agent.with_graph(self.state, graph.copy())
-            arrays += self._image.replace(game, state, form.inner[STATE])
-        self._graph = self._image.used(game, arrays)
+            self._image.replace(game, state, form.inner[STATE], self._arrays)
 
     @property
     def state(self) -> Any:
@@ -94,7 +93,7 @@ class SingleGame:
         """The mechanisms' states."""
         return self._part(Game._fields.index("states"))
 
-    @property
+    @functools.cached_property
     def progress(self) -> Any:
         """The progress of the game."""
         return self._part(Game._fields.index("progress"))
@@ -110,7 +109,7 @@ class SingleGame:
         return None if self._plan.payoff is None else self.progress.history.totals_at
 
     def _part(self, place: int) -> Any:
-        return self._image.read(self._words[0], self._image.form.inner[place], self._graph)
+        return self._image.read(self._words[0], self._image.form.inner[place], self._arrays)
 
     def _call(self, gains: FloatArray) -> None:
         try:

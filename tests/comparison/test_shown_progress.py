@@ -61,5 +61,5 @@ def test_a_program_without_a_stderr_is_silent(monkeypatch):
 @pytest.mark.parametrize("progress, written", [(True, True), (False, False), (lambda *_: None, False)])
 def test_compare_shows_it_unless_told_otherwise(progress, written, monkeypatch, capsys):
     monkeypatch.setattr(shown_progress, "FIRST_LINE", 0.0)
-    compare("Stochastic", "EXP3", horizon=20, trials=3, progress=progress)
+    compare("Stochastic", "EXP3", horizon=20, trials=40, progress=progress)
     assert ("compare: " in capsys.readouterr().err) == written

@@ -59,7 +59,7 @@ def assert_same(one, other):
     for name in one:
         for measure in MEASURES:
             np.testing.assert_array_equal(getattr(one[name], measure), getattr(other[name], measure))
-        assert one[name].engine == other[name].engine
+        assert one[name].engine == other[name].engine, (name, one[name].reason, other[name].reason)
 
 
 @needs_dask

@@ -4,7 +4,10 @@ Numba numbers functions by process, so that loops for 4 and for 2 arms, compiled
 one that loaded both took one for the other.
 """
 
+import numba
+
 from dp_bandit_envs.compiling.layout_code import reader, writer
+from dp_bandit_envs.simulation import lanes
 from dp_bandit_envs.simulation.lanes import LaneLoop
 from dp_bandit_envs.simulation.simulation import prepare
 
@@ -22,3 +25,11 @@ def test_loops_for_other_layouts_have_other_names():
         assert names[0] == names[2] != names[1]
     names = [one.compiled._dispatcher.py_func.__qualname__ for one in (four, two, again)]
     assert names[0] == names[2] != names[1]
+
+
+def test_loops_over_lanes_are_kept_on_disk(tmp_path, monkeypatch):
+    """They have a compiler of their own, which could forget it: each process would compile them."""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(lanes, "_play_loop", lanes._play_loop.__wrapped__)
+    assert loop(3).address
+    assert len(list(tmp_path.rglob("lanes.play_lanes_*.nbc"))) == 1

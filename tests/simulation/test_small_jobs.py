@@ -13,7 +13,9 @@ from dp_bandit_envs import Algorithm, Exp3, compare, simulate
 from dp_bandit_envs.agents.functional import Functions
 from dp_bandit_envs.experiments import chunked_run
 from dp_bandit_envs.simulation import simulation
+from dp_bandit_envs.simulation.lanes import LaneTrials
 from dp_bandit_envs.simulation.simulation import ALWAYS_COMPILE, MOST_ROUNDS, ROUNDS_TO_BEGIN, always_compiled
+from dp_bandit_envs.simulation.trials import CompiledTrials
 
 GAME = {"env_id": "DPBandit-Stochastic-v0", "algorithms": ["EXP3"], "seed": 5}
 PROGRAM = f"""
@@ -44,6 +46,8 @@ def test_a_new_machine_plays_small_simulations_and_compiles_a_large_one(tmp_path
 def engines(monkeypatch, missing, times=1, **options):
     """Return the engine of each of some simulations of 400 rounds, where the code of these algorithms is missing."""
     monkeypatch.delenv(ALWAYS_COMPILE)
+    for work in (CompiledTrials, LaneTrials):
+        monkeypatch.setattr(work, "ready", False)
     monkeypatch.setattr(simulation, "missing_in", lambda work: [name for name in work.plans if name in missing])
     monkeypatch.setattr(simulation, "_played", type(simulation._played)())
     game = {**GAME, "algorithms": ["EXP3", "Uniform"], "horizon": 400, **options}
@@ -103,6 +107,8 @@ def own_agent():
 def test_few_rounds_of_an_agent_of_ones_own_are_not_compiled(jobs, monkeypatch):
     """It would be compiled only to learn whether it can be; once it is compiled, it stays so."""
     monkeypatch.delenv(ALWAYS_COMPILE)
+    for work in (CompiledTrials, LaneTrials):
+        monkeypatch.setattr(work, "ready", False)
     given = {"env_id": GAME["env_id"], "algorithms": {"own": own_agent()}, "jobs": jobs}
     found = [simulate(**given, horizon=horizon)["own"] for horizon in (300, MOST_ROUNDS, 300)]
     assert [one.engine for one in found] == ["play", "compiled", "compiled"]
@@ -115,6 +121,8 @@ def test_few_rounds_of_an_agent_of_ones_own_are_not_compiled(jobs, monkeypatch):
 def test_so_are_small_runs_in_folders_and_on_the_command_line(jobs, horizons, plays, monkeypatch, tmp_path):
     """With several jobs no game is played apart from larger ones."""
     monkeypatch.delenv(ALWAYS_COMPILE)
+    for work in (CompiledTrials, LaneTrials):
+        monkeypatch.setattr(work, "ready", False)
     monkeypatch.setattr(simulation, "missing_in", lambda work: list(work.plans))
     monkeypatch.setattr(simulation, "_played", type(simulation._played)())
     real, played = chunked_run.spread, []

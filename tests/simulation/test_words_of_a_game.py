@@ -86,12 +86,13 @@ def test_what_machine_code_cannot_hold_is_refused(part):
 def test_a_replaced_array_may_be_larger_and_of_the_same_type_only():
     image = Image(made())
     game = image.games(1, ())[0]
-    state = image.read(game)
-    kept = image.replace(game, state._replace(means=np.arange(9.0)), image.form)
-    assert image.read(game, others=tuple(kept)).means.tolist() == list(range(9))
-    assert image.used(game, [*kept, np.zeros(2)]) == (kept[0],)
+    known = {}
+    state = image.read(game, known=known)
+    image.replace(game, state._replace(means=np.arange(9.0)), image.form, known)
+    assert image.read(game, known=known).means.tolist() == list(range(9))
+    assert image.read(game, known=known).inner.table is state.inner.table
     with refused(TypeError, "types"):
-        image.replace(game, state._replace(means=np.arange(5)), image.form)
+        image.replace(game, state._replace(means=np.arange(5)), image.form, known)
 
 
 class Two(NamedTuple):
