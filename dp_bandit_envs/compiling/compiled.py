@@ -152,9 +152,9 @@ def obstacle() -> str:
     """Return why nothing can be compiled in this process; empty if Numba is there and not switched off."""
     if missing():
         return missing()
-    from dp_bandit_envs.compiling.numba_functions import switched_off
+    from numba.core import config
 
-    return "NUMBA_DISABLE_JIT is set" if switched_off() else ""
+    return "NUMBA_DISABLE_JIT is set" if config.DISABLE_JIT else ""
 
 
 @functools.cache

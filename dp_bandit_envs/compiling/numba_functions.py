@@ -19,7 +19,6 @@ from typing import Any
 
 import numba
 from llvmlite import binding
-from numba.core import config
 from numba.core.caching import FunctionCache
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
@@ -126,11 +125,6 @@ BUILT_IN: dict[Any, Any] = {
 
 # Loops over arms are written out only if the result has at most so many instructions; Hedge has 8 exponentials.
 binding.set_option("dp-bandit-envs", "--unroll-threshold=600")
-
-
-def switched_off() -> bool:
-    """Return whether NUMBA_DISABLE_JIT is set."""
-    return bool(config.DISABLE_JIT)
 
 
 @functools.lru_cache(maxsize=1024)
