@@ -40,6 +40,9 @@ class Carried(NamedTuple):
     games: tuple[tuple[str, bytes], ...]
     maker: str = ""
 
+    def __repr__(self) -> str:  # dask writes it into its logs, and the seed is in the work
+        return f"Carried({len(self.work)} bytes)"
+
     @classmethod
     def of(cls, work: Work, env_id: str | None = None) -> "Carried":
         """Pack work; raise `NotSendableError` if it, or the game of this id, cannot be pickled."""
