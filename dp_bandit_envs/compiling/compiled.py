@@ -154,7 +154,7 @@ def obstacle() -> str:
         return missing()
     from numba.core import config
 
-    return "NUMBA_DISABLE_JIT is set" if config.DISABLE_JIT else ""
+    return "NUMBA_DISABLE_JIT is set" if vars(config)["DISABLE_JIT"] else ""
 
 
 @functools.cache
