@@ -14,6 +14,8 @@ from dp_bandit_envs.data_use import DataUse, use_together
 from dp_bandit_envs.errors import GainRangeError, WrongGainsError, WrongTypeError
 from dp_bandit_envs.protocols import FloatArray
 
+SIMPLE = frozenset({bool, int, float, str, type(None), np.random.Generator})
+
 
 class Adversary(abc.ABC):
     """Chooses the gain of every arm in every round without seeing the arms played; only charge and payoff see them.
@@ -113,7 +115,9 @@ class Adversary(abc.ABC):
             self._ledger.enter(self.data_use)
 
     def _inner(self) -> "Iterator[Adversary]":
-        return iter({id(part): part for part in among(vars(self).values(), Adversary)}.values())
+        # Asked in every game: numbers and names first, which are most.
+        some = [value for value in vars(self).values() if type(value) not in SIMPLE]
+        return iter({id(part): part for part in among(some, Adversary)}.values())
 
     @property
     def by_rounds(self) -> Any:

@@ -149,10 +149,20 @@ class Algorithm:
         Args:
             env: The game, without this algorithm's wrappers.
         """
+        return self.guarantee_inside(self.wrap(env), env)
+
+    def guarantee_inside(self, inside: Environment, env: Environment) -> PrivacyGuarantee:
+        """Return `guarantee_in` for a game that is in this algorithm's wrappers already.
+
+        Args:
+            inside: What `wrap` returned for the game.
+            env: The game.
+        """
+        if type(self).guarantee_in is not Algorithm.guarantee_in:
+            return self.guarantee_in(env)
         reason = None if self.own_guarantee is None else proofs_do_not_cover(env, self.name)
         if reason is not None:
             return PrivacyGuarantee.none(reason)
-        inside = self.wrap(env)
         stated = inside.get_wrapper_attr("guarantee") if inside.has_wrapper_attr("guarantee") else None
         if self.own_guarantee is not None:
             own = self.own_guarantee(width_of(env), env.get_wrapper_attr("horizon"))

@@ -22,7 +22,7 @@ from dp_bandit_envs.protocols import Environment, FloatArray, Observation, plays
 from dp_bandit_envs.seeding import ADVERSARY, FIRST_WRAPPER, GRAPH, stream
 from dp_bandit_envs.simulation.many_games import HeldArms, HeldPoint
 from dp_bandit_envs.simulation.plan import make_plan
-from dp_bandit_envs.simulation.trials import SingleGame
+from dp_bandit_envs.simulation.trials import games_of
 from dp_bandit_envs.wrappers import vector
 
 GAMES: Final = 3
@@ -172,7 +172,7 @@ def _compiled(held: Held, seed: int) -> Shown:
     gains = np.empty((core.horizon, core.adversary.n_arms))
     core.adversary.begin(stream(seed, role=ADVERSARY))
     core.adversary.fill(gains)
-    game = SingleGame(plan, plan.image(np.array([core.horizon])), seed, 0)
+    _, (game,) = games_of(plan, seed, [0])
     graph = None
     if isinstance(core, GraphEnv):
         core.source.begin(stream(seed, role=GRAPH))

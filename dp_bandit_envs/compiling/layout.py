@@ -119,8 +119,13 @@ class Layout:
     def write(self, block: NDArray[np.int64], games: Sequence[tuple[Any, ...]], form: Any = None) -> None:
         """Write games, one in each column, of the example's types and shapes; or a part of them that has this form."""
         for place, *parts in zip(leaves(form or self.form), *map(_values, games), strict=True):
-            alike = all(part is parts[0] for part in parts)
-            words = np.array([_column(place, part) for part in (parts[:1] if alike else parts)], np.int64)
+            some = parts[:1] if all(part is parts[0] for part in parts) else parts
+            if place.kind == "stream":
+                words = np.array([_Stream.from_address(stream_address(part))[:] for part in some], np.int64)
+            elif place.kind == "slot":
+                words = np.array([[-1, 0]])
+            else:
+                words = np.array(some, place.dtype).reshape(len(some), -1).view(np.int64)
             block[place.row : place.row + words.shape[1]] = words.T
 
 
@@ -175,14 +180,14 @@ class Image(Layout):
         """Number of words of a game, with the elements of its arrays."""
         return len(self._first)
 
-    def games(self, number: int, streams: tuple[int, ...]) -> NDArray[np.int64]:
-        """Return games before their first round, shape `(number, words)`; they draw from streams at these addresses."""
-        block = empty_words(number, len(self._first))
+    def games(self, streams: Sequence[Sequence[int]]) -> NDArray[np.int64]:
+        """Return games before their first round, shape `(games, words)`, for the addresses of each game's streams."""
+        block = empty_words(len(streams), len(self._first))
         self.begin(block, streams)
         return block
 
-    def begin(self, block: NDArray[np.int64], streams: tuple[int, ...]) -> None:
-        """Write games before their first round into a block."""
+    def begin(self, block: NDArray[np.int64], streams: Sequence[Sequence[int]]) -> None:
+        """Write games before their first round into a block; those of one row of addresses share the streams."""
         block[...] = self._first
         starts = block.ctypes.data + block.strides[0] * np.arange(len(block))
         block[:, self._pointers] += starts[:, np.newaxis]
@@ -266,15 +271,6 @@ def _values(value: Any) -> Iterator[Any]:
             yield from _values(inner)
     else:
         yield value
-
-
-def _column(place: Place, part: Any) -> Any:
-    """Return the words of a part of one of many games."""
-    if place.kind == "stream":
-        return _Stream.from_address(stream_address(part))[:]
-    if place.kind == "slot":
-        return -1, 0
-    return np.atleast_1d(np.asarray(part, place.dtype)).view(np.int64)
 
 
 @functools.cache

@@ -18,7 +18,6 @@ from dp_bandit_envs.compiling.functions import bind, call_at, is_ours
 from dp_bandit_envs.compiling.layout import Layout, Parts, Place, Single, empty_words
 from dp_bandit_envs.envs.ledger_of_many import counted
 from dp_bandit_envs.errors import GainRangeError
-from dp_bandit_envs.metrics.regrets import external_regret, pseudo_regret
 from dp_bandit_envs.privacy.mechanisms import ExactSums, LaplaceClipRescale, MiniBatchAverage, RandomizedResponse
 from dp_bandit_envs.protocols import FloatArray, IntArray
 from dp_bandit_envs.seeding import ADVERSARY, stream
@@ -38,7 +37,7 @@ from dp_bandit_envs.simulation.loop import (
     settle,
     update,
 )
-from dp_bandit_envs.simulation.outcomes import Column, StoppedEarlyError, stacked
+from dp_bandit_envs.simulation.outcomes import Column, StoppedEarlyError, column_of, stacked
 from dp_bandit_envs.simulation.plan import Plan
 
 LANES: Final = 16
@@ -294,11 +293,8 @@ class LaneLoop:
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
         game = self._game(plan.streams(0, 0))
-        self._layout = Layout(game, LANES)
+        self._layout, self._first = _laid_out(game)
         self._places: Any = Lane(*self._layout.form.inner)
-        # All games begin alike but for their streams.
-        self._first = np.zeros((self._layout.rows, 1), np.int64)
-        self._layout.write(self._first, [game])
         parts = plan.parts_that(raising=False)
         parts.pop("tidied", None)
         if plan.agent.functions.tidy is not None:
@@ -314,6 +310,7 @@ class LaneLoop:
     def begin(self, block: IntArray, seed: int, trials: range) -> list[int]:
         """Write the games into a block, and return their clock; lanes that are left over play the last trial again."""
         block[: self.words] = self._first
+        # All games begin alike but for their streams.
         games = [self._plan.streams(seed, trial) for trial in trials]
         self._layout.write(block, _filled_up(games), self._places.streams)
         rules = self._plan.rules
@@ -340,8 +337,9 @@ class LaneGains:
 
     def __init__(self, adversary: Adversary, drawn: RoundByRound) -> None:
         self._adversary, self._drawn = adversary, drawn
-        self._zeros = np.zeros(drawn.n_arms)
-        self._layout = Layout(self._game(stream(0, role=ADVERSARY)), LANES, same=True)
+        zeros, rng = np.zeros(drawn.n_arms), stream(0, role=ADVERSARY)
+        game = Drawn(zeros, drawn.first_round_state(rng), rng, zeros, np.zeros(1, np.int64))
+        self._layout, self._first = _laid_out(game, same=True)
         self._places: Any = Drawn(*self._layout.form.inner)
         self.compiled = _draw_loop(self._layout.form, type(drawn).next_round)
         self.words = self._layout.rows
@@ -353,18 +351,27 @@ class LaneGains:
 
     def begin(self, block: IntArray, seed: int, trials: range) -> list[FloatArray | None]:
         """Write the games into a block, and return their means; lanes that are left over play the last trial again."""
-        games = [self._game(stream(seed, trial=trial, role=ADVERSARY)) for trial in trials]
-        self._layout.write(block, _filled_up(games))
-        return [self._adversary.means_of(game.state) for game in games]
+        block[: self.words] = self._first
+        games = []
+        for trial in trials:
+            rng = stream(seed, trial=trial, role=ADVERSARY)
+            # The state first: what it draws comes before the first round.
+            games.append((self._drawn.first_round_state(rng), rng))
+        self._layout.write(block, _filled_up(games), Parts(None, (self._places.state, self._places.rng)))
+        return [self._adversary.means_of(state) for state, _ in games]
 
     def check(self, block: IntArray) -> None:
         """Raise if a gain was outside of [0, 1] in some game."""
         if _rows(block, self._places.outside).any():
             raise GainRangeError(self._adversary)
 
-    def _game(self, rng: np.random.Generator) -> Drawn:
-        # The state first: what it draws comes before the first round.
-        return Drawn(self._zeros, self._drawn.first_round_state(rng), rng, self._zeros, np.zeros(1, np.int64))
+
+def _laid_out(game: tuple[Any, ...], *, same: bool = False) -> tuple[Layout, IntArray]:
+    """Return the layout of games like this one side by side, and the words of one, shape `(words, 1)`."""
+    layout = Layout(game, LANES, same=same)
+    first = np.zeros((layout.rows, 1), np.int64)
+    layout.write(first, [game])
+    return layout, first
 
 
 def _filled_up(games: list[Any]) -> list[Any]:
@@ -567,10 +574,12 @@ class LaneTrials:
             _playing()(rounds, room, self.checkpoints, lanes.seats)
             lanes.check()
         totals_at, means = (filled.totals_at, filled.means) if filled else (lanes.seats.sums[0], lanes.means or [])
-        return {
-            name: _columns(totals_at, means, *records, len(trials))
-            for name, records in zip(self.plans, lanes.records, strict=True)
-        }
+        fixed, columns = np.moveaxis(totals_at, -1, 0)[: len(trials)], {}
+        for name, (collected, counts) in zip(self.plans, lanes.records, strict=True):
+            by_game, collected = np.moveaxis(counts, -1, 0)[: len(trials)], collected.T[: len(trials)]
+            pulls, switches = by_game[..., :-1], by_game[..., -1]
+            columns[name] = column_of(fixed, fixed, collected, switches, pulls, means[: len(trials)])
+        return columns
 
     def _lanes(self, trials: range, gains: LaneGains | None, loops: list[LaneLoop]) -> Lanes:
         return Lanes(gains, loops, self.seed, trials, self.checkpoints, self.adversary.n_arms)
@@ -592,19 +601,3 @@ class LaneTrials:
     def __getstate__(self) -> dict[str, object]:
         """Leave out what was made here, because machine code cannot be pickled."""
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-
-
-def _columns(
-    totals_at: FloatArray, means: list[FloatArray | None], collected: FloatArray, counts: IntArray, games: int
-) -> Column:
-    """Return an algorithm's results in the games of a block; copies, because a view would keep all of the block."""
-    regret = external_regret(np.moveaxis(totals_at, 1, -1), collected).T[:games].copy()
-    counts, known = np.moveaxis(counts, -1, 0)[:games], [own for own in means[:games] if own is not None]
-    return Column(
-        regret,
-        regret,  # without a payoff function, they are the same
-        pseudo_regret(counts[..., :-1], np.stack(known)[:, np.newaxis]).copy() if known else None,
-        collected.T[:games].copy(),
-        counts[..., -1].copy(),
-        counts[:, -1, :-1].copy(),
-    )

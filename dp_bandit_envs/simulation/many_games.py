@@ -21,6 +21,7 @@ from dp_bandit_envs.agents.functional_points import FunctionalPointAgent
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.compiling.compiled import in_background
 from dp_bandit_envs.compiling.functions import bind, draws_elsewhere, stream_address
+from dp_bandit_envs.compiling.layout import empty_words
 from dp_bandit_envs.compiling.numba_errors import in_short
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.graph_env import GraphEnv
@@ -209,8 +210,7 @@ class ShownGames:
         except NotCompilableError as reason:
             self.note = str(reason)
             return
-        # Round 0 never comes, so nothing is recorded.
-        self._image = self._plan.image(np.zeros(1, np.int64))
+        self._image = self._plan.image
         state = self._image.form.inner[Game._fields.index("state")]
         self._tape: Any = (state if held is not None else state.inner[Taped._fields.index("tape")]).inner[1:]
 
@@ -247,9 +247,9 @@ class ShownGames:
     def _chunk(self, gains: FloatArray, games: int, *, seed: int, trial: int) -> Shown:
         """Play games that all use the streams of one trial, one after the other."""
         streams = self._plan.streams(seed, trial)
-        addresses = tuple(map(stream_address, streams))
+        addresses = [tuple(map(stream_address, streams))]
         size = max(1, min(games, WORDS_AT_ONCE // self._image.words))
-        block, parts = self._image.games(size, addresses), []
+        block, parts = empty_words(size, self._image.words), []
         for start in range(0, games, size):
             played = block[: games - start]
             self._image.begin(played, addresses)

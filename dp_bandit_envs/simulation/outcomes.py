@@ -14,6 +14,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.compiling.compiled import Stopped, never
 from dp_bandit_envs.html_table import html_table
 from dp_bandit_envs.metrics import mean_and_standard_error, median_and_tail
+from dp_bandit_envs.metrics.regrets import external_regret, policy_regret, pseudo_regret
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.levels import label_of, level_of
 from dp_bandit_envs.protocols import FloatArray, IntArray
@@ -131,8 +132,41 @@ def play_and_keep(play: Callable[[range], Played], trials: range, keep: Keep) ->
     return functools.reduce(_together, (_summed(play(piece)) for piece in pieces))
 
 
+def column_of(
+    fixed: FloatArray,
+    always: FloatArray,
+    collected: FloatArray,
+    switches: IntArray,
+    pulls: IntArray,
+    means: Sequence[FloatArray | None],
+) -> Column:
+    """Return the results of some trials; copies, because views would keep whole blocks of games in memory.
+
+    Args:
+        fixed: What fixed arms would have collected, shape `(trials, checkpoints, n_arms)`.
+        always: What constant plays would have; the same array unless there is a payoff function.
+        collected: What was collected, shape `(trials, checkpoints)`.
+        switches: The changes of arm, of the same shape.
+        pulls: The pulls, shape `(trials, checkpoints, n_arms)`.
+        means: The arms' means in each trial, if they are known.
+    """
+    collected = np.array(collected, order="C")
+    regret = np.ascontiguousarray(external_regret(fixed, collected))
+    known = [own for own in means if own is not None]
+    return Column(
+        regret,
+        regret if always is fixed else policy_regret(always, collected),
+        pseudo_regret(pulls, np.stack(known)[:, np.newaxis]).copy() if known else None,
+        collected,
+        switches.copy(),
+        pulls[:, -1].copy(),
+    )
+
+
 def stacked(games: Sequence[Mapping[str, Column]], stack: Callable[..., NDArray[Any]] = np.stack) -> dict[str, Column]:
     """Return the results of several games, or with `np.concatenate` of several groups of games, in one array each."""
+    if len(games) == 1 and stack is np.concatenate:
+        return dict(games[0])
     made: dict[tuple[int, ...], NDArray[Any]] = {}
 
     def one(*parts: Any) -> Any:

@@ -4,7 +4,7 @@ import copy
 import dataclasses
 import functools
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import Any
 
@@ -77,6 +77,8 @@ class Plan:
         feedback: What a round reveals, a key of `loop.FEEDBACK`.
         payoff: The adversary's payoff function, if it has one.
         decision_set: The set whose points are played, if actions are points.
+        checkpoints: Rounds at which a single game records its results, ascending; the last is the horizon, or all are
+            0, which never comes.
     """
 
     agent: FunctionalAgent
@@ -89,6 +91,7 @@ class Plan:
     feedback: str
     payoff: Callable[..., Any] | None = None
     decision_set: DecisionSet | None = None
+    checkpoints: IntArray = dataclasses.field(default_factory=lambda: np.zeros(1, np.int64))
 
     @functools.cached_property
     def first(self) -> tuple[Any, tuple[Any, ...], Progress]:
@@ -98,8 +101,9 @@ class Plan:
         progress = new_progress(self.n_arms if self.decision_set is None else 1, self.n_values)
         return self.agent.initial_state(self.n_arms, self.steps), states, progress
 
-    def image(self, checkpoints: IntArray) -> Image:
-        """Return what a single game begins with, a `Game` in words, with a record for these checkpoints."""
+    @functools.cached_property
+    def image(self) -> Image:
+        """What a single game begins with, a `Game` in words."""
         state, states, progress = self.first
         world: Any = Nothing()
         if self.decision_set is not None:
@@ -107,15 +111,11 @@ class Plan:
         elif self.feedback == "graph":
             world = Rows(np.zeros(0, np.int64), np.zeros(0, np.int64))
         if self.payoff is not None:
-            progress = progress._replace(history=new_history(self.rules.memory, checkpoints, self.n_arms))
-        record = new_record(checkpoints, len(progress.pulls))
+            progress = progress._replace(history=new_history(self.rules.memory, self.checkpoints, self.n_arms))
+        record = new_record(self.checkpoints, len(progress.pulls))
         streams: Any = tuple(np.random.Generator for _ in range(1 + len(states)))
         game = Game(state, states, world, self.rules, streams, progress, record)
         return Image(game, spare=bool(self.foreign))
-
-    @functools.cached_property
-    def _example(self) -> Image:
-        return self.image(np.ones(1, np.int64))
 
     def streams(self, seed: int, trial: int) -> tuple[np.random.Generator, ...]:
         """Return the random streams of one game: the agent's, and those of the mechanisms."""
@@ -139,11 +139,11 @@ class Plan:
     @functools.cached_property
     def loop(self) -> Compiled:
         """`play_games` for this algorithm; takes the words of games and the gains."""
-        return _loop(self._example.form, tuple(self.parts.items()))
+        return _loop(self.image.form, tuple(self.parts.items()))
 
     def compile(self) -> None:
         """Compile the loop, or load it from disk."""
-        self.loop(np.empty((0, self._example.words), np.int64), np.empty((0, self.n_arms)))
+        self.loop(np.empty((0, self.image.words), np.int64), np.empty((0, self.n_arms)))
 
     @functools.cached_property
     def foreign(self) -> list[Callable[..., Any]]:
@@ -195,13 +195,17 @@ class Plan:
         return self.mechanisms[0][1].values if self.mechanisms else Values()
 
 
-def make_plan(algorithm: Algorithm, env: Environment, wrapped: Environment | None = None) -> Plan:
+def make_plan(
+    algorithm: Algorithm, env: Environment, wrapped: Environment | None = None, checkpoints: Sequence[int] = (0,)
+) -> Plan:
     """Return a plan, or raise `NotCompilableError`.
 
     Args:
         algorithm: The algorithm.
         env: The environment, without the algorithm's wrappers.
         wrapped: The same in them, if it is there already.
+        checkpoints: Rounds at which a single game records its results, ascending; the last is the horizon, or all are
+            0, which never comes.
     """
     game = env.unwrapped
     why = obstacle()
@@ -253,9 +257,10 @@ def make_plan(algorithm: Algorithm, env: Environment, wrapped: Environment | Non
         feedback=feedback,
         payoff=payoff,
         decision_set=decision_set,
+        checkpoints=np.asarray(checkpoints, np.int64),
     )
     try:
-        _ = plan._example
+        _ = plan.image
     except TypeError as error:
         raise RefusedByNumbaError(in_short(error, plan.foreign, plan.owners)) from None
     return plan

@@ -159,6 +159,7 @@ class Prepared:
         secret: Whether nobody knows it: it came from the operating system, and is written nowhere.
         checkpoints: Rounds at which to record results, ascending; the last is the horizon.
         players: The algorithms by name.
+        inside: The environment in the wrappers of each.
         reasons: Why an algorithm is played instead of compiled; for these only.
         make_env: Makes another such environment.
         works: What has to be played in each trial: the compiled algorithms together, the others together.
@@ -171,6 +172,7 @@ class Prepared:
     secret: bool
     checkpoints: IntArray
     players: dict[str, Algorithm]
+    inside: dict[str, Environment] = dataclasses.field(repr=False)
     reasons: dict[str, str]
     make_env: Callable[[], Environment] = dataclasses.field(repr=False)
     works: tuple[CompiledTrials | PlayedTrials, ...]
@@ -242,7 +244,7 @@ class Prepared:
             "checkpoints": self.checkpoints,
             "engine": "play" if reason else engine,
             "reason": "; ".join(filter(None, (reason, self.unchecked))),
-            "guarantee": self.players[name].guarantee_in(self.env),
+            "guarantee": self.players[name].guarantee_inside(self.inside[name], self.env),
         }
         if table.moments:
             return Summary(table, **about)
@@ -306,7 +308,7 @@ def prepare(
     source, decision_set = getattr(game, "source", None), getattr(game, "decision_set", None)
     for name, player in players.items():
         try:
-            plan = make_plan(player, env, inside[name])
+            plan = make_plan(player, env, inside[name], rounds)
             check_compiles(plan, game.adversary, source, small)
             compiled[name] = plan
         except NotCompilableError as obstacle:
@@ -322,7 +324,7 @@ def prepare(
         works.append(CompiledTrials(game.adversary, compiled, number, rounds, terms, source, decision_set))
     if reasons:
         works.append(PlayedTrials(make_env, {name: players[name] for name in reasons}, number, rounds, Terms(secret)))
-    return Prepared(game, env, number, secret, rounds, players, reasons, make_env, tuple(works), unchecked)
+    return Prepared(game, env, number, secret, rounds, players, inside, reasons, make_env, tuple(works), unchecked)
 
 
 def _rounds(checkpoints: Checkpoints, horizon: int) -> IntArray:

@@ -3,7 +3,7 @@
 import copy
 import dataclasses
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import PurePath
 from typing import Any
 
@@ -15,13 +15,12 @@ from dp_bandit_envs.agents.own_functions import no_state
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.compiling.compiled import Stopped, in_background, never, say_compiling
 from dp_bandit_envs.compiling.functions import draws_elsewhere, owner_of, stream_address
-from dp_bandit_envs.compiling.layout import Image, empty_words
+from dp_bandit_envs.compiling.layout import empty_words
 from dp_bandit_envs.compiling.numba_errors import in_short
 from dp_bandit_envs.decisions import DecisionSet
 from dp_bandit_envs.envs.ledger_of_many import counted
 from dp_bandit_envs.errors import GainRangeError
 from dp_bandit_envs.graphs import FeedbackGraph, GraphSource
-from dp_bandit_envs.metrics.regrets import external_regret, policy_regret, pseudo_regret
 from dp_bandit_envs.protocols import Environment, FloatArray, IntArray
 from dp_bandit_envs.seeding import ADVERSARY, GRAPH, stream
 from dp_bandit_envs.simulation.game import play
@@ -32,12 +31,13 @@ from dp_bandit_envs.simulation.loop import (
     Game,
     History,
     NotCompilableError,
+    Progress,
     RefusedByNumbaError,
     adding_up,
     adding_up_constant,
     new_history,
 )
-from dp_bandit_envs.simulation.outcomes import Column, StoppedEarlyError, stacked
+from dp_bandit_envs.simulation.outcomes import Column, StoppedEarlyError, column_of, stacked
 from dp_bandit_envs.simulation.plan import Plan
 from dp_bandit_envs.simulation.workers import Terms
 
@@ -47,17 +47,24 @@ TOO_FEW_ROUNDS = (
 ROUNDS_AT_ONCE = 2**14
 NUMBERS_AT_ONCE = 2**18
 """The largest number of gains (rounds times arms) in a block."""
-STATE, WORLD = Game._fields.index("state"), Game._fields.index("world")
+STATE, WORLD, PROGRESS = (Game._fields.index(part) for part in ("state", "world", "progress"))
+MOST_AT_ONCE = 64
+WORDS_AT_ONCE = 2**20
+"""Of trials that are played at once: their number, and their words, 8 MB."""
 
 
 class SingleGame:
-    """One algorithm in one trial: a `Game` in words, and the compiled loop that plays it."""
+    """One algorithm in one trial: a `Game` in words, and the compiled loop that plays it.
 
-    def __init__(self, plan: Plan, image: Image, seed: int, trial: int) -> None:
-        self._plan, self._image = plan, image
-        # Machine code steps the words of these generators.
-        self.streams = plan.streams(seed, trial)
-        self._words = self._image.games(1, tuple(map(stream_address, self.streams)))
+    Args:
+        plan: How it is played.
+        streams: Its random streams, which it moves.
+        words: Its words, shape `(1, words)`.
+    """
+
+    def __init__(self, plan: Plan, streams: tuple[np.random.Generator, ...], words: IntArray) -> None:
+        self._plan, self._image, self._words = plan, plan.image, words
+        self.streams = streams  # machine code steps the words of these generators
         self._arrays: dict[int, Any] = {}
 
     def play(self, gains: FloatArray, graph: FeedbackGraph | None = None) -> None:
@@ -96,17 +103,12 @@ class SingleGame:
     @functools.cached_property
     def progress(self) -> Any:
         """The progress of the game."""
-        return self._part(Game._fields.index("progress"))
+        return self._part(PROGRESS)
 
     @property
     def record(self) -> Any:
         """The results at checkpoints."""
         return self._part(Game._fields.index("record"))
-
-    @property
-    def totals_at(self) -> FloatArray | None:
-        """At each checkpoint, what each arm would have paid in total; None without a payoff function."""
-        return None if self._plan.payoff is None else self.progress.history.totals_at
 
     def _part(self, place: int) -> Any:
         return self._image.read(self._words[0], self._image.form.inner[place], self._arrays)
@@ -119,6 +121,13 @@ class SingleGame:
             if better is error:
                 raise
             raise better from None
+
+
+def games_of(plan: Plan, seed: int, trials: Sequence[int]) -> tuple[IntArray, list[SingleGame]]:
+    """Return one game for each trial before its first round, and the words of all of them, each in a row."""
+    streams = [plan.streams(seed, trial) for trial in trials]
+    block = plan.image.games([tuple(map(stream_address, of_game)) for of_game in streams])
+    return block, [SingleGame(plan, own, block[place : place + 1]) for place, own in enumerate(streams)]
 
 
 def _explained(error: Exception, plan: Plan, chosen: int) -> Exception:
@@ -160,7 +169,11 @@ class CompiledTrials:
     terms: Terms = dataclasses.field(default_factory=Terms)
     source: GraphSource | None = None
     decision_set: DecisionSet | None = None
-    at_once = 1
+
+    @property
+    def at_once(self) -> int:
+        """As many as take about as long as one of 2^16 rounds."""
+        return max(1, min(MOST_AT_ONCE, 2**16 // self.adversary.horizon))
 
     @property
     def ready(self) -> bool:
@@ -182,19 +195,50 @@ class CompiledTrials:
 
     def run_all(self, trials: range, stopped: Stopped = never) -> dict[str, Column]:
         """Play these trials, one after the other."""
-        return stacked([self._run(trial, stopped) for trial in trials])
+        words = sum(plan.image.words for plan in self.plans.values())
+        size = max(1, min(MOST_AT_ONCE, WORDS_AT_ONCE // max(1, words)))
+        groups = (trials[start : start + size] for start in range(0, len(trials), size))
+        return stacked([self._run(group, stopped) for group in groups], np.concatenate)
 
-    def _run(self, trial: int, stopped: Stopped) -> dict[str, Column]:
+    def _run(self, trials: range, stopped: Stopped) -> dict[str, Column]:
+        blocks, games = {}, {}
+        for name, plan in self.plans.items():
+            blocks[name], games[name] = games_of(plan, self.seed, trials)
+        totals_at = np.zeros((len(trials), len(self.checkpoints), self.adversary.n_arms))
+        known: list[FloatArray | None] = []
+        constant_at = totals_at if self.adversary.payoff is None else np.zeros_like(totals_at)
+        for place, trial in enumerate(trials):
+            adversary, constant = self._play(trial, [of[place] for of in games.values()], totals_at[place], stopped)
+            known.append(adversary.means if constant is None and self.decision_set is None else None)
+            if constant is not None:
+                constant_at[place] = constant.totals_at
+        fixed = self._fixed(totals_at)
+        always = fixed if constant_at is totals_at else self._fixed(constant_at)
+        columns = {}
+        for name, plan in self.plans.items():
+            image, block = plan.image, blocks[name]
+            record: Any = image.form.inner[Game._fields.index("record")]
+            _, collected, switches, pulls = (image.arrays(block, place) for place in record.inner)
+            if plan.payoff is not None:
+                progress: Any = image.form.inner[PROGRESS]
+                history = progress.inner[Progress._fields.index("history")]
+                fixed = self._fixed(image.arrays(block, history.inner[History._fields.index("totals_at")]))
+            columns[name] = column_of(fixed, always, collected, switches, pulls, known)
+        return columns
+
+    def _play(
+        self, trial: int, games: list[SingleGame], totals_at: FloatArray, stopped: Stopped
+    ) -> tuple[Adversary, History | None]:
+        """Play all games of one trial; return the adversary, and what constant plays would have been paid."""
         adversary, source = copy.copy(self.adversary), copy.copy(self.source)
-        n_arms, horizon, number = adversary.n_arms, adversary.horizon, len(self.checkpoints)
+        n_arms, horizon = adversary.n_arms, adversary.horizon
         with self.terms.of_trial(), counted(adversary):
             adversary.begin(stream(self.seed, trial=trial, role=ADVERSARY))
         if source is not None:
             source.begin(stream(self.seed, trial=trial, role=GRAPH))
         block = np.empty((min(ROUNDS_AT_ONCE, max(1, NUMBERS_AT_ONCE // n_arms), horizon), n_arms))
-        totals, totals_at = empty_words(n_arms).view(np.float64), np.zeros((number, n_arms))
+        totals = empty_words(n_arms).view(np.float64)
         constant = self._constant_play()
-        games = self._games(trial)
         for start in range(0, horizon, len(block)):
             if stopped():
                 raise StoppedEarlyError
@@ -204,35 +248,10 @@ class CompiledTrials:
             self._check(gains, valid)
             self._add_up_constant(gains, start + 1, constant)
             pieces = list(_pieces(gains, source))
-            for game in games.values():
+            for game in games:
                 for piece, graph in pieces:
                     game.play(piece, graph)
-        means = adversary.means if constant is None and self.decision_set is None else None
-        constant_at = totals_at if constant is None else constant.totals_at
-        columns = {}
-        for name, game in games.items():
-            record, fixed = game.record, game.totals_at
-            columns[name] = Column(
-                self._regret(external_regret, totals_at if fixed is None else fixed, record.collected),
-                self._regret(policy_regret, constant_at, record.collected),
-                None if means is None else pseudo_regret(record.pulls, means),
-                # Copies, because a view would keep all words in memory.
-                record.collected.copy(),
-                record.switches.copy(),
-                record.pulls[-1].copy(),
-            )
-        return columns
-
-    def _games(self, trial: int) -> dict[str, SingleGame]:
-        return {name: SingleGame(plan, self._images[name], self.seed, trial) for name, plan in self.plans.items()}
-
-    @functools.cached_property
-    def _images(self) -> dict[str, Image]:
-        return {name: plan.image(self.checkpoints) for name, plan in self.plans.items()}
-
-    def __getstate__(self) -> dict[str, object]:
-        """Leave out what was made here."""
-        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        return adversary, constant
 
     def _check(self, gains: FloatArray, valid: bool) -> None:
         """Raise if gains break the game's rules; `valid` if they are in [0, 1]."""
@@ -242,11 +261,9 @@ class CompiledTrials:
         elif not valid:
             raise GainRangeError(self.adversary)
 
-    def _regret(self, regret: Callable[..., FloatArray], totals_at: FloatArray, collected: FloatArray) -> FloatArray:
-        """Return the regret at each checkpoint against the best fixed arm or point."""
-        if self.decision_set is not None:
-            totals_at = self.decision_set.support(totals_at)[:, np.newaxis]
-        return regret(totals_at, collected)
+    def _fixed(self, totals_at: FloatArray) -> FloatArray:
+        """Return what each fixed arm would have collected, or the best fixed point alone."""
+        return totals_at if self.decision_set is None else self.decision_set.support(totals_at)[..., np.newaxis]
 
     def _constant_play(self) -> History | None:
         """Return the history that adds up constant plays; None without a payoff function, where they are the gains."""

@@ -85,7 +85,7 @@ def test_the_shortest_games(horizon):
 
 def test_work_that_was_played_plays_again(env):
     """Games of one block leave nothing behind in the next, nor in the adversary that was given."""
-    work = LaneTrials(env.unwrapped.adversary, plans_of(env, PLAYERS), SEED, np.array(CHECKPOINTS))
+    work = LaneTrials(env.unwrapped.adversary, plans_of(env, PLAYERS, CHECKPOINTS), SEED, np.array(CHECKPOINTS))
     first, *_, again = (work.run_all(range(3)), work.run_all(range(7, 30)), work.run_all(range(3)))
     for name in first:
         assert_same_columns(first[name], again[name])

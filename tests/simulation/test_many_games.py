@@ -13,7 +13,7 @@ from dp_bandit_envs.errors import WrongGameError
 from dp_bandit_envs.simulation import play
 from dp_bandit_envs.simulation.many_games import CHUNK, ShownGames, trials_of
 from dp_bandit_envs.simulation.plan import make_plan
-from dp_bandit_envs.simulation.trials import SingleGame
+from dp_bandit_envs.simulation.trials import games_of
 from tests.tools.refusals import refused
 
 ROUNDS, ARMS, SEED = 7, 3, 3
@@ -36,7 +36,7 @@ def check_games(name):
     """The first game of a trial is that of `simulate`; the next goes on with its streams, from the first state."""
     algorithm = make_algorithm(name)
     env = game(algorithm)
-    plan = make_plan(algorithm, env)
+    plan = make_plan(algorithm, env, checkpoints=range(1, ROUNDS + 1))
     shown = ShownGames(env, algorithm)
     assert shown.note == ""
     for trial in (0, 5):
@@ -44,8 +44,8 @@ def check_games(name):
         arms = shown.play(env, 12, seed=SEED, first_trial=trial).arms
         np.testing.assert_array_equal(arms[0], play(env, algorithm, seed=SEED, trial=trial).arms)
         for row in arms:
-            one = SingleGame(plan, plan.image(np.arange(1, ROUNDS + 1)), SEED, trial)
-            one._image.begin(one._words, tuple(map(stream_address, streams)))
+            _, (one,) = games_of(plan, SEED, [trial])
+            one._image.begin(one._words, [tuple(map(stream_address, streams))])
             np.testing.assert_array_equal(row, arms_of(one))
 
 

@@ -43,7 +43,7 @@ def arrays(state):
 
 def games(number):
     image = Image(made())
-    block = image.games(number, ())
+    block = image.games([()] * number)
     return block, [image.read(game) for game in block]
 
 
@@ -58,20 +58,20 @@ def test_a_game_has_the_same_numbers_types_and_shapes():
 
 def test_writing_to_a_game_changes_nothing_else():
     image = Image(made())
-    block = image.games(3, ())
+    block = image.games([()] * 3)
     for array in arrays(image.read(block[1])):
         array[...] = 7
-    others = [image.read(game) for game in (block[0], block[2], image.games(1, ())[0])]
+    others = [image.read(game) for game in (block[0], block[2], image.games([()] * 1)[0])]
     for game in others:
         for one, other in zip(arrays(game), arrays(made()), strict=True):
             np.testing.assert_array_equal(one, other)
-    image.begin(block, ())
+    image.begin(block, [()])
     np.testing.assert_array_equal(image.read(block[1]).means, made().means)
 
 
 def test_no_two_blocks_are_in_one_line_of_the_cache():
     """Lines have 64 bytes, or 128 where two are fetched at once; threads play blocks of their own."""
-    blocks = [Image(made()).games(1, ()) for _ in range(20)]
+    blocks = [Image(made()).games([()] * 1) for _ in range(20)]
     starts = sorted((block.ctypes.data, block.nbytes) for block in blocks)
     for (start, size), (following, _) in itertools.pairwise(starts):
         assert following - (start + size) >= 64 and start % 64 == 0
@@ -85,7 +85,7 @@ def test_what_machine_code_cannot_hold_is_refused(part):
 
 def test_a_replaced_array_may_be_larger_and_of_the_same_type_only():
     image = Image(made())
-    game = image.games(1, ())[0]
+    game = image.games([()] * 1)[0]
     known = {}
     state = image.read(game, known=known)
     image.replace(game, state._replace(means=np.arange(9.0)), image.form, known)

@@ -28,10 +28,9 @@ class WatchedLanes(LaneTrials):
 class WatchedTrials(CompiledTrials):
     """Keeps the games of each trial."""
 
-    def _games(self, trial: int) -> dict[str, SingleGame]:
-        made = super()._games(trial)
-        vars(self).setdefault("trials", {})[trial] = made
-        return made
+    def _play(self, trial: int, games: list[SingleGame], *arguments: Any) -> Any:
+        vars(self).setdefault("trials", {})[trial] = dict(zip(self.plans, games, strict=True))
+        return super()._play(trial, games, *arguments)
 
 
 @dataclasses.dataclass
@@ -42,14 +41,14 @@ class Ends:
     games: list[dict[str, dict[str, bytes]]]
 
 
-def plans_of(env: BanditEnv, algorithms: list[Algorithm]) -> dict[str, Any]:
+def plans_of(env: BanditEnv, algorithms: list[Algorithm], checkpoints: Any) -> dict[str, Any]:
     """Return the plans by the algorithms' names."""
-    return {algorithm.name: make_plan(algorithm, env) for algorithm in algorithms}
+    return {algorithm.name: make_plan(algorithm, env, checkpoints=checkpoints) for algorithm in algorithms}
 
 
 def side_by_side(env: BanditEnv, algorithms: list[Algorithm], seed: int, trials: range, checkpoints: Any) -> Ends:
     """Play trials in lanes."""
-    work = WatchedLanes(env.unwrapped.adversary, plans_of(env, algorithms), seed, np.asarray(checkpoints))
+    work = WatchedLanes(env.unwrapped.adversary, plans_of(env, algorithms, checkpoints), seed, np.asarray(checkpoints))
     columns = by_trial(work.run_all(trials))
     blocks = vars(work)["blocks"]
     size = work.at_once
@@ -65,7 +64,7 @@ def side_by_side(env: BanditEnv, algorithms: list[Algorithm], seed: int, trials:
 
 def one_at_a_time(env: BanditEnv, algorithms: list[Algorithm], seed: int, trials: range, checkpoints: Any) -> Ends:
     """Play trials in the scalar loop."""
-    work = WatchedTrials(env.unwrapped.adversary, plans_of(env, algorithms), seed, np.asarray(checkpoints))
+    work = WatchedTrials(env.unwrapped.adversary, plans_of(env, algorithms, checkpoints), seed, np.asarray(checkpoints))
     columns = by_trial(work.run_all(trials))
     games = vars(work)["trials"]
     return Ends(columns, [{name: _of_single(game) for name, game in games[trial].items()} for trial in trials])
