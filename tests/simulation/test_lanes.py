@@ -134,7 +134,7 @@ def test_they_are_where_all_gains_are_revealed(game):
     assert_same_three_ways(FULL_INFORMATION[game], experts())
 
 
-@pytest.mark.parametrize("n_arms", [2, 8])
+@pytest.mark.parametrize("n_arms", [2, 8, 16])
 def test_they_are_with_few_and_many_arms(n_arms):
     chosen = [one for one in bandits() if one.name in ("DP-EXP3-Lap", "EXP3-tau", "pairs at rate 1")]
     found = assert_same_three_ways(made("FullyOblivious", n_arms=n_arms), chosen)
@@ -144,9 +144,9 @@ def test_they_are_with_few_and_many_arms(n_arms):
         assert all(np.frombuffer(reference)[0] >= MOST_AHEAD for reference in references)
 
 
-def test_ucb_is_played_with_twelve_arms():
+def test_ucb_is_played_with_sixteen_arms():
     """All arms are played within the games, and each again."""
-    found = assert_same_three_ways(made("Oblivious", n_arms=12), [make_algorithm("UCB")])
+    found = assert_same_three_ways(made("Oblivious", n_arms=16), [make_algorithm("UCB")])
     assert all(columns["UCB"].pulls.min() > 1 for columns in found.columns)
 
 

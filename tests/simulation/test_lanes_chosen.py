@@ -46,7 +46,7 @@ def test_few_trials_go_one_by_one(trials):
     assert engines(GAME, ["EXP3"], trials, horizon=20, first_trial=7) == {"EXP3": expected}
 
 
-@pytest.mark.parametrize(("n_arms", "engine"), [(2, "lanes"), (8, "lanes"), (9, "compiled"), (40, "compiled")])
+@pytest.mark.parametrize(("n_arms", "engine"), [(2, "lanes"), (16, "lanes"), (17, "compiled"), (40, "compiled")])
 def test_many_arms_go_one_by_one(n_arms, engine):
     assert engines(GAME, "Uniform", horizon=20, env_kwargs={"n_arms": n_arms}) == {"Uniform": engine}
 
@@ -58,9 +58,9 @@ class ChildOfUcb(Ucb):
 @pytest.mark.parametrize(
     ("agent", "n_arms", "fit"),
     [
-        (Ucb(), 12, True),
+        (Ucb(), 16, True),
         (Ucb(exploration=3, log_factor=2), 2, True),
-        (Ucb(), 13, False),
+        (Ucb(), 17, False),
         (Ucb(lazy=True), 2, False),
         (Ucb(forced=1), 2, False),
         (Ucb(width=log_width(1)), 2, False),

@@ -57,7 +57,7 @@ def test_games_are_divided_side_by_side(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("n_arms", [2, 4, 12])
+@pytest.mark.parametrize("n_arms", [2, 4, 16])
 def test_ucb_takes_roots_side_by_side(n_arms):
     """In a round, that of the arm played, and one of the logarithm."""
     text = of_algorithm("UCB", n_arms)
