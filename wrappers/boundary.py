@@ -1,37 +1,341 @@
 """The privacy boundary: true gains below it, only released values above it."""
 
+import contextlib
 import copy
-from collections.abc import Callable
-from typing import Any, SupportsIndex
+import dataclasses
+import functools
+import math
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
+from typing import Any, SupportsIndex, TypeVar
 
 import gymnasium as gym
 import numpy as np
+from gymnasium.envs.registration import EnvSpec, WrapperSpec
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.decisions import DecisionSet, payoffs
 from dp_bandit_envs.envs.point_board import PointBoard
 from dp_bandit_envs.envs.scoreboard import Scoreboard
-from dp_bandit_envs.errors import BoundaryError, StepOutsideGameError
+from dp_bandit_envs.errors import (
+    BoundaryError,
+    SeedRefusedError,
+    StepOutsideGameError,
+    WrongGameError,
+    WrongTypeError,
+)
 from dp_bandit_envs.graphs import FeedbackGraph
-from dp_bandit_envs.privacy.mechanism import Mechanism
-from dp_bandit_envs.protocols import Environment, Observation, is_public, plays_points
-from dp_bandit_envs.seeding import FIRST_WRAPPER, checked_options
-from dp_bandit_envs.wrappers.below import (
+from dp_bandit_envs.privacy.announced import announced, current, taken_seed
+from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Noise, facts_above, noise_label
+from dp_bandit_envs.privacy.secure_draws import SecureStream, takes_no_seed
+from dp_bandit_envs.privacy.values import Values
+from dp_bandit_envs.protocols import Environment, FloatArray, Observation, is_public, plays_points
+from dp_bandit_envs.seeding import (
+    FIRST_WRAPPER,
+    FORKS,
+    EpisodeStreams,
+    checked_options,
+    checked_seed,
+    drawn_seed,
+    warn_of_known_seed,
+)
+from dp_bandit_envs.wrappers.inspect_below import (
+    Boundary,
     boundaries_below,
+    check_values,
     checked_env,
     classes_elsewhere,
+    data_use_below,
     facts_of_game,
+    is_real_below,
     layers_of,
     needed_below,
     refuse_sums,
     unflattened,
 )
-from dp_bandit_envs.wrappers.public_face import PublicFace, checked_mechanism
-from dp_bandit_envs.wrappers.released import Released, nothing_yet, rewards_of_points, sums_space
-from dp_bandit_envs.wrappers.secure_streams import seed_below, streams_of
-from dp_bandit_envs.wrappers.withheld import RefusedError, Result, attempt, ends_by_itself, gains_and_observed
+
+Result = TypeVar("Result")
+
+WITHHELD = (
+    "something in or below {} failed; its message is withheld because it may contain private gains. To read it, play"
+    " without the wrapper on data that is not private, or let dp_bandit_envs.conformance.check_wrapper try it."
+)
+FORKED = (
+    "a game that has begun cannot be played on in a forked process: its copy there has the same noise, which cancels in"
+    " a difference. Call reset() there, or make the environment in that process."
+)
+NO_NUMBER = "a mechanism released a sum that is no finite number."
+NO_PAIR = (
+    "a mechanism's release must return two numbers, (value, count); it returned something else, which is withheld."
+    " dp_bandit_envs.conformance.check_wrapper shows it, on gains of its own."
+)
+WITHHOLDS = "a mechanism withheld a gain, which it says it never does. Set withholds = True."
+OUTSIDE_RELEASED = (
+    "a mechanism released a gain outside [{:g}, {:g}]. Clip it, or set releases_sums = True if it is a sum."
+)
 
 
-class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int]):  # type: ignore[override]
+class RefusedError(Exception):
+    """Raised inside a boundary with a message that is public."""
+
+
+class Withheld:
+    """Holds private numbers so that neither a repr nor a list of attributes shows them."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __repr__(self) -> str:
+        return "withheld"
+
+
+_shown: ContextVar[bool] = ContextVar("_shown", default=False)
+
+
+@contextlib.contextmanager
+def errors_shown() -> Iterator[None]:
+    """Show the errors of what is below boundaries, to a caller who made the game and the agent: `play`, `simulate`."""
+    token = _shown.set(True)
+    try:
+        yield
+    finally:
+        _shown.reset(token)
+
+
+class CommonBoundary(Boundary):
+    """What scalar and vector boundaries have in common: public attributes, in place of those that are below."""
+
+    env: Any
+    _public_random: np.random.Generator | None = None
+    _spec: EnvSpec | None = None
+    _seed_is_known: bool = False
+    """Whether somebody may know the seed of the noise, because it was given to `reset`."""
+    _below: Below
+    _below_takes_seed: bool = True
+    _boundary_is_next: bool = False
+    _played: Any = None
+    """The point or points played last, for pictures."""
+
+    def _use(self, plays: DecisionSet | int, mechanism: Mechanism) -> None:
+        """Keep copies of what can be played and of the mechanism, and the public facts about what it releases."""
+        if not isinstance(mechanism, Mechanism):
+            raise WrongTypeError(
+                f"mechanism must be a Mechanism, such as dp_bandit_envs.privacy.mechanisms.ExactSums(); received a"
+                f" {type(mechanism).__name__}."
+            )
+        low, high = self._below.values.low, self._below.values.high
+        if (low, high) != (0.0, 1.0) and not mechanism.any_range:
+            raise WrongGameError(
+                f"{type(mechanism).__name__} needs values in [0, 1]; this game reveals values in [{low:g}, {high:g}]."
+                " LaplaceClipRescale, MiniBatchAverage and CounterSums accept them."
+            )
+        self._set = copy.deepcopy(plays) if isinstance(plays, DecisionSet) else None
+        self._n_plays = plays if isinstance(plays, int) else 0
+        features = next((layer.features for layer in layers_of(self.env) if hasattr(layer, "features")), None)
+        self._features = None if features is None else np.array(features, np.float64)
+        self._mechanism = copy.deepcopy(mechanism)
+        self._noise_label = noise_label(self._mechanism, self._below)
+        self._above = checked_above(self._mechanism, self._below)
+        assert self._above.guarantee is not None
+        self._guarantee = dataclasses.replace(self._above.guarantee, data=data_use_below(self.env))
+        # Raises here, not in the middle of a game, if the mechanism cannot run on these gains.
+        self.mechanism.new_state(self._below)
+
+    @property
+    def mechanism(self) -> Mechanism:
+        """A copy of the mechanism; changing it does not change the noise."""
+        return copy.deepcopy(self._mechanism)
+
+    @property
+    def below(self) -> Below:
+        """Public facts about the gains that the mechanism receives."""
+        return self._below
+
+    @property
+    def above(self) -> Below:  # type: ignore[override]
+        """Public facts about what is released."""
+        return self._above
+
+    @property
+    def guarantee(self) -> PrivacyGuarantee:  # type: ignore[override]
+        """The privacy guarantee of one game, for everything above the boundary."""
+        return self._guarantee
+
+    @property
+    def sensitivity(self) -> float:
+        """L1 distance between released values of neighbouring games, with the noise fixed."""
+        return self._above.sensitivity
+
+    @property
+    def horizon(self) -> int:
+        """Number of steps that can release something: T, or T // tau above batches of tau rounds."""
+        return self._above.horizon
+
+    @property
+    def noise(self) -> Noise:
+        """What is public about the noise, for agents whose confidence terms depend on it."""
+        return self._above.noise
+
+    @property
+    def n_values(self) -> int:
+        """Number of values that a round can reveal: of arms, or of coordinates."""
+        return self._below.n_values
+
+    @property
+    def n_arms(self) -> int:
+        """Number of arms, where arms are played."""
+        if self._n_plays == 0:
+            raise self._has_no("n_arms", "its plays are points")
+        return self._n_plays
+
+    @property
+    def features(self) -> FloatArray:
+        """Public feature vectors of the arms, shape `(n_arms, dimension)`, in games that have any."""
+        if self._features is None:
+            raise self._has_no("features", "its arms have none")
+        return self._features
+
+    @property
+    def decision_set(self) -> DecisionSet:
+        """A copy of the set whose points are played; changing it changes neither the check nor the noise."""
+        if self._set is None:
+            raise self._has_no("decision_set", "its plays are arms")
+        return copy.deepcopy(self._set)
+
+    @property
+    def values(self) -> Values:
+        """Public facts about the gains that are released."""
+        if self.releases_sums:
+            raise self._has_no("values", "it releases sums, of any size")
+        return self._above.values
+
+    @property
+    def releases_sums(self) -> bool:  # type: ignore[override]
+        """Whether it releases running sums instead of gains."""
+        return bool(self._mechanism.releases_sums)
+
+    @property
+    def batch_size(self) -> int:
+        """Number of steps below in which one step above plays its arm."""
+        return int(self._mechanism.batch_size)
+
+    @property
+    def takes_seed(self) -> bool:  # type: ignore[override]
+        """Whether `reset` accepts a seed: not where this wrapper or one below has secure draws."""
+        return self._below_takes_seed and not takes_no_seed(self._mechanism)
+
+    def _has_no(self, name: str, why: str) -> AttributeError:
+        return AttributeError(f"{type(self).__name__} has no attribute {name!r}: {why}.")
+
+    def _checked_seed(self, seed: SupportsIndex | None) -> int | None:
+        """Return the seed as an int or None, or raise if it is none or must not be given."""
+        if not self.takes_seed:
+            refuse_seed(seed, type(self).__name__)
+        return taken_seed() if seed is None else checked_seed(seed)
+
+    @property
+    def _total_is(self) -> str:
+        return "released sum" if self.releases_sums else "released gain"
+
+    @property
+    def spec(self) -> EnvSpec | None:
+        """Which game and wrappers these are; their arguments, which may be private gains, are left out."""
+        if self._spec is not None:
+            return copy.deepcopy(self._spec)
+        return public_spec(self.env.spec, type(self))
+
+    @property
+    def np_random(self) -> np.random.Generator:
+        """A generator of this wrapper's own; the one below is seeded like the private gains."""
+        if self._public_random is None:
+            self._public_random = np.random.default_rng()
+        return self._public_random
+
+    @np_random.setter
+    def np_random(self, value: np.random.Generator) -> None:
+        self._public_random = value
+
+    def set_wrapper_attr(self, name: str, value: Any, *, force: bool = True) -> bool:
+        """Set a new attribute of this wrapper; existing ones cannot be changed from outside."""
+        if not is_public(name) or hasattr(self, name):
+            raise AttributeError(
+                f"{name} of a {type(self).__name__} cannot be set from outside: its guarantee holds for the wrapper as"
+                " it was made. Make another one."
+            )
+        if force:
+            setattr(self, name, value)
+        return force
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Refuse to be copied or pickled once a game has begun: the copy would draw the same noise again."""
+        if self._has_begun():
+            raise TypeError(
+                f"a {type(self).__name__} whose game has begun cannot be copied or pickled: the copy would use the same"
+                " noise again, which cancels in a difference. Copy it before its first reset, or make another one."
+            )
+        return super().__reduce_ex__(protocol)
+
+    def __del__(self) -> None:
+        """Do nothing; Gymnasium before 1.4 would close the games below, also those of a wrapper that was refused."""
+
+    @contextlib.contextmanager
+    def _announced(self, *, given: bool) -> Iterator[None]:
+        """Say to a ledger below what the games that begin are played under; raise its error if it refuses them.
+
+        Args:
+            given: Whether the caller gives a seed; otherwise noise goes on from the last one.
+        """
+        if given and current() is None:
+            warn_of_known_seed(is_real_below(self.env), stacklevel=5)
+        failure = None
+        with announced([[self.guarantee]], secret=None if given else not self._seed_is_known) as game:
+            try:
+                yield
+            except BoundaryError as error:
+                failure = error
+        game.raise_refusal()
+        if failure is not None:
+            raise failure
+        if given:
+            self._seed_is_known = not game.secret
+
+    def _has_begun(self) -> bool:
+        """Whether noise has been drawn."""
+        raise NotImplementedError
+
+    @property
+    def np_random_seed(self) -> int:
+        """-1, which means "unknown" in Gymnasium."""
+        return -1
+
+    def _guarded(self, call: Callable[..., Result], *arguments: Any) -> Result:
+        """Call something that handles private gains; in place of an error of its own, raise one that shows nothing.
+
+        That is raised outside the except clause, so the private one is not its context, and no frame in its traceback
+        has seen a gain. Errors are shown where the caller owns the data (`errors_shown`).
+        """
+        message, interrupted = None, None
+        try:
+            return call(*arguments)
+        except RefusedError as refusal:
+            message = str(refusal)
+        except BoundaryError as error:
+            message = str(error) if self._boundary_is_next else None
+        except Exception:
+            if _shown.get():
+                raise
+        except (KeyboardInterrupt, SystemExit, GeneratorExit) as stop:
+            interrupted = type(stop)
+        if interrupted is not None:
+            # Raised anew, as the text and the frames of the first one may hold private gains.
+            raise KeyboardInterrupt if interrupted is KeyboardInterrupt else SystemExit(1)
+        raise BoundaryError(WITHHELD.format(type(self).__name__) if message is None else message)
+
+
+class PrivacyBoundary(CommonBoundary, gym.Wrapper[Observation, int, Observation, int]):  # type: ignore[override]
     """Applies a privacy mechanism to an environment's gains; each privacy wrapper is this class with one mechanism.
 
     `step` returns the released observation; as reward the released gain (or mean) of the arm played, 0.0 if nothing
@@ -51,36 +355,16 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
     Args:
         env: A bandit environment, or a privacy wrapper around one that releases gains.
         mechanism: The mechanism, with `release(state, arm, gain, rng)`; see `dp_bandit_envs.privacy.mechanism`.
-
-    Attributes:
-        mechanism: A copy of the mechanism.
-        sensitivity: L1 distance between released values of neighbouring games, with the noise fixed.
-        guarantee: The privacy guarantee of one game, for everything above the boundary.
-        noise: What is public about the noise, for agents whose confidence terms depend on it.
-        takes_seed: Whether `reset` accepts a seed; False where it or a wrapper below has secure draws.
-        n_arms: Number of arms, where arms are played.
-        features: Public feature vectors of the arms, shape `(n_arms, dimension)`, in games that have any.
-        decision_set: Where points are played, a copy of their set; changing it changes nothing.
-        n_values: Number of values that a round can reveal: of arms, or of coordinates.
-        horizon: Number of steps that can release something: T, or T // tau above batches of tau rounds.
     """
-
-    _played: Any = None
-    """The point or points played last, for pictures."""
 
     def __init__(self, env: Environment, mechanism: Mechanism) -> None:
         name = type(self).__name__
         super().__init__(checked_env(env, name, gym.Env))
         below = boundaries_below(env, name)
         refuse_sums(below, name)
-        self._use_plays(needed_below(env, "decision_set" if plays_points(env) else "n_arms", name))
-        features = next((layer.features for layer in layers_of(env) if hasattr(layer, "features")), None)
-        if features is not None:
-            # A copy: the game below computes gains from its own.
-            self.features = np.array(features, np.float64)
+        plays = needed_below(env, "decision_set" if plays_points(env) else "n_arms", name)
         self._below = below[0].above if below else facts_of_game(env, name)
-        self.n_values = self._below.n_values
-        self._use(checked_mechanism(mechanism))
+        self._use(plays, mechanism)
         self._rounds_a_step = self.batch_size
         self._rounds: int = needed_below(env.unwrapped, "horizon", name)
         self._boundary_is_next = isinstance(env, PrivacyBoundary)
@@ -109,9 +393,7 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
         self._rng = None
         below = seed_below(seed, self._mechanism, self._below_takes_seed)
         with self._announced(given=seed is not None):
-            _, failure = self._attempt(lambda: self.env.reset(seed=below, options=options))
-        if failure is not None:
-            raise failure
+            self._guarded(functools.partial(self.env.reset, seed=below, options=options))
         rng = self._streams.next(seed, options)
         self._round = self._round_below = 0
         self._ended = False
@@ -125,16 +407,14 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
     def step(self, action: SupportsIndex) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Play an arm or a point, and return released values only."""
         arm = action if type(action) is int and 0 <= action < self._n_plays else self._checked(action)
-        self._check_started()
+        if self._rng is None:
+            self._check_started()
         if self._ended:
             raise StepOutsideGameError("the game has ended; call reset() to start another.")
         # Until the step is done there is no game to go on with: what fails or is interrupted may be half done.
         rng, self._rng = self._rng, None
-        result, failure = self._attempt(lambda: self._advance(arm))
-        if failure is not None:
-            raise failure
+        released, terminated, truncated = self._guarded(self._advance, arm)
         self._rng = rng
-        released, terminated, truncated = result
         self._ended = terminated or truncated
         reward = self._reward(released, arm)
         if self._scoreboard is not None:
@@ -162,11 +442,11 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
 
     def _checked(self, action: Any) -> Any:
         """Return an action as an arm or a point, or raise."""
-        return self._set.checked(action) if self._n_plays == 0 else checks.arm(action, self._n_plays)
+        return checks.arm(action, self._n_plays) if self._set is None else self._set.checked(action)
 
     def _new_scoreboard(self) -> Any:
         self._played = None
-        if self._n_plays:
+        if self._set is None:
             return Scoreboard(self._n_plays, self._rounds)
         return PointBoard(self._set, self._rounds, lambda: self._played)
 
@@ -181,7 +461,7 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
 
     def _reward(self, released: Observation, arm: Any) -> float:
         """Return the reward, computed from released values only."""
-        if self._n_plays == 0:
+        if self._set is not None:
             return float(rewards_of_points(self._set, released, arm))
         if not self._released.of_sums:
             return float(released["gain"][arm])
@@ -190,9 +470,7 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
 
     def close(self) -> None:
         """Close the environment below."""
-        _, failure = self._attempt(self.env.close)
-        if failure is not None:
-            raise failure
+        self._guarded(self.env.close)
 
     def __str__(self) -> str:
         return "".join(f"<{type(layer).__name__}" for layer in layers_of(self)) + ">" * len([*layers_of(self)])
@@ -240,5 +518,233 @@ class PrivacyBoundary(PublicFace, gym.Wrapper[Observation, int, Observation, int
         if self._rng is None:
             raise StepOutsideGameError("the game has not begun; call reset() first.")
 
-    def _attempt(self, call: Callable[[], Result]) -> tuple[Result, None] | tuple[Any, BoundaryError]:
-        return attempt(call, type(self).__name__, trusted=self._boundary_is_next)
+
+class Released:
+    """Runs a mechanism in one game: its private state, and what it has released.
+
+    The boundary calls `take` after each step below, and `observation` at the end of each step above.
+
+    Args:
+        mechanism: The mechanism.
+        below: Public facts about the gains that it receives.
+        rng: The stream of its noise.
+        observation: Where to write what is released: arrays as those of `nothing_yet`, for one game.
+    """
+
+    def __init__(self, mechanism: Mechanism, below: Below, rng: np.random.Generator, observation: Observation) -> None:
+        self._release, self._idle, self._forget = mechanism.release_for(below), mechanism.idle, mechanism.forget
+        self._state = Withheld(mechanism.new_state(below))
+        self._rng = rng
+        self._forks = FORKS[0]
+        self._low, self._high = below.values.low, below.values.high
+        self.of_sums = mechanism.releases_sums
+        self._must_release = not (mechanism.withholds or mechanism.releases_sums or mechanism.batch_size > 1)
+        self._write_to(observation)
+
+    def take(self, gain: list[float], observed: list[int]) -> None:
+        """Feed the mechanism what one step below revealed, in the order of the arms."""
+        self.refuse_fork()
+        state, rng, release, idle = self._state.value, self._rng, self._release, self._idle
+        if idle is not None and not any(observed):
+            return
+        for arm, seen in enumerate(observed):
+            if seen:
+                pair = release(state, arm, gain[arm], rng)
+            elif idle is not None:
+                pair = idle(state, arm, rng)
+            else:
+                continue
+            if not isinstance(pair, tuple) or len(pair) != 2:
+                raise RefusedError(NO_PAIR)
+            value, count = pair
+            if count >= 1:
+                self.values[arm] = value
+                if self._releases is not None:
+                    if not math.isfinite(value):
+                        raise RefusedError(NO_NUMBER)
+                    self._counts[arm] = count
+                    self._releases[arm] += 1
+                elif self._low <= value <= self._high:
+                    self._counts[arm] = 1
+                else:
+                    raise RefusedError(OUTSIDE_RELEASED.format(self._low, self._high))
+            elif seen and self._must_release:
+                raise RefusedError(WITHHOLDS)
+
+    def refuse_fork(self) -> None:
+        """Raise in a forked process, whose copy of the game has the same noise."""
+        if self._forks != FORKS[0]:
+            raise RefusedError(FORKED)
+
+    def end_step(self) -> None:
+        """Let the mechanism forget what is for one step only."""
+        if self._forget is not None:
+            self._forget(self._state.value)
+
+    def observation(self) -> Observation:
+        """End a step above; return what was released, in arrays that nothing here will write to again."""
+        self.end_step()
+        shown = self._observation
+        if self.of_sums:
+            return {key: part.copy() for key, part in shown.items()}
+        self._write_to(nothing_yet(len(self.values), of_sums=False))
+        return shown
+
+    def _write_to(self, observation: Observation) -> None:
+        self._observation = observation
+        self.values, self._counts, *releases = observation.values()
+        self._releases = releases[0] if releases else None
+
+
+class SecureStreams:
+    """Takes the place of `EpisodeStreams` where a seed must not exist."""
+
+    def __init__(self) -> None:
+        self.begun = False
+
+    def next(self, seed: int | None, options: dict[str, Any] | None = None) -> SecureStream:
+        """Begin the next game; the options choose a trial and a player of the game below, and no noise."""
+        refuse_seed(seed, "draws='secure'")
+        self.begun = True
+        return SecureStream()
+
+
+def streams_of(mechanism: Mechanism, role: int, label: str) -> Any:
+    """Return the streams of a boundary's noise: `EpisodeStreams`, or secure ones.
+
+    Args:
+        mechanism: Its mechanism.
+        role: As in `dp_bandit_envs.seeding.stream`.
+        label: What distinguishes its noise from that of others with the same seed.
+    """
+    return SecureStreams() if takes_no_seed(mechanism) else EpisodeStreams(role, label)
+
+
+def refuse_seed(seed: SupportsIndex | None, name: str) -> None:
+    """Raise if a seed is given."""
+    number = checked_seed(seed)
+    if number is not None:
+        raise SeedRefusedError(
+            f"{name} draws its noise from the operating system and takes no seed, which would let others repeat it;"
+            f" received seed={number}. Use reset() without one, and play(env, agent, seed=None); or draws='fast'."
+        )
+
+
+def seed_below(seed: int | None, mechanism: Mechanism, below_takes_seed: bool) -> int | None:
+    """Return the seed for what is below: a new one under secure draws, so that no seed given earlier goes on."""
+    return drawn_seed() if seed is None and takes_no_seed(mechanism) and below_takes_seed else seed
+
+
+def sums_space(n_arms: int, horizon: int) -> Any:
+    """Return the observation space of boundaries that release sums."""
+    return gym.spaces.Dict(
+        {
+            "sum": gym.spaces.Box(-np.inf, np.inf, (n_arms,), np.float64),
+            "count": gym.spaces.Box(0, horizon, (n_arms,), np.int64),
+            "release": gym.spaces.Box(0, horizon, (n_arms,), np.int64),
+        }
+    )
+
+
+def nothing_yet(n_arms: int, *, of_sums: bool, shape: tuple[int, ...] = ()) -> Observation:
+    """Return the observation before the first release; `shape` is () for one game and (games,) for several."""
+    gains = np.zeros((*shape, n_arms))
+    if not of_sums:
+        return {"gain": gains, "observed": np.zeros((*shape, n_arms), np.int8)}
+    return {
+        "sum": gains,
+        "count": np.zeros((*shape, n_arms), np.int64),
+        "release": np.zeros((*shape, n_arms), np.int64),
+    }
+
+
+def rewards_of_points(decision_set: DecisionSet, released: Observation, points: FloatArray) -> FloatArray:
+    """Return the rewards of points `(..., dimension)` from released values only, shape `(...)`.
+
+    What was released last for each value, or its mean, multiplies the point; where rounds reveal payoffs, it is one.
+    """
+    means = released["sum"] / np.maximum(released["count"], 1) if "sum" in released else released["gain"]
+    low, high = decision_set.payoffs
+    if means.shape[-1] < points.shape[-1]:
+        return np.clip(means[..., 0], low, high)
+    return payoffs(means, points, low, high)
+
+
+def gains_and_observed(seen: Observation, below: Below, wrapper: str) -> tuple[list[float], list[int]]:
+    """Return the gains of one round, and which of them are revealed.
+
+    Raises:
+        RefusedError: If a gain is outside of its range, or more are revealed than the noise is scaled to.
+    """
+    low, high = below.values.low, below.values.high
+    gains: list[float] = seen["gain"].tolist()
+    for gain in gains:
+        # NaN fails, too.
+        if not low <= gain <= high:
+            raise RefusedError(outside_the_range(wrapper, low, high))
+    observed: list[int] = seen["observed"].tolist()
+    if sum(map(bool, observed)) > below.gains_in_a_round:
+        raise RefusedError(too_many_gains(wrapper, below.gains_in_a_round))
+    return gains, observed
+
+
+def outside_the_range(wrapper: str, low: float, high: float) -> str:
+    """Return the message for a gain outside its range, without the gain."""
+    return (
+        f"{wrapper} received a gain outside [{low:g}, {high:g}]; it is withheld. Rescale the gains below the wrapper."
+    )
+
+
+def too_many_gains(wrapper: str, most: int) -> str:
+    """Return the message for a round that reveals more gains than the noise is scaled to."""
+    return (
+        f"{wrapper} received more gains of one round than the {most} that the sensitivity of the game below stands for."
+        " Declare a larger sensitivity there, or values with complete=True if every round reveals all of them."
+    )
+
+
+def ends_by_itself(wrapper: str) -> str:
+    """Return the message for a game whose end is not that of its horizon, and so may depend on gains."""
+    return f"{wrapper} needs a game that terminates after its horizon, neither before nor later; gains could decide."
+
+
+def checked_above(mechanism: Mechanism, below: Below) -> Below:
+    """Return what a mechanism says of what it releases, or raise if that cannot be."""
+    name = type(mechanism).__name__
+    checks.integer(f"batch_size of {name}", mechanism.batch_size, at_least=1)
+    above = facts_above(mechanism, below)
+    rules = {
+        "guarantee": isinstance(above.guarantee, PrivacyGuarantee),
+        "sensitivity": isinstance(above.sensitivity, (int, float)) and above.sensitivity > 0,
+        "gains_in_a_round": type(above.gains_in_a_round) is int and above.gains_in_a_round >= 1,
+        "horizon": type(above.horizon) is int and 1 <= above.horizon <= below.horizon // mechanism.batch_size,
+        "noise": isinstance(above.noise, Noise),
+    }
+    wrong = [fact for fact, holds in rules.items() if not holds]
+    if wrong:
+        raise ValueError(
+            f"{name} must state a PrivacyGuarantee, a sensitivity greater than 0, gains_in_a_round from 1, a horizon"
+            f" from 1 to {below.horizon // mechanism.batch_size} and a Noise; its {wrong[0]} is"
+            f" {getattr(above, wrong[0])!r}. PrivacyGuarantee.none(reason) says that there is no guarantee."
+        )
+    if not mechanism.releases_sums:
+        check_values(above, name)
+    return above
+
+
+def public_spec(below: EnvSpec | None, boundary: type) -> EnvSpec | None:
+    """Return a spec from which all arguments are left out, as they may be private gains or functions that hold them.
+
+    `gym.make` refuses to make an environment from it, since it cannot repeat the wrappers without their arguments.
+
+    Args:
+        below: The spec of the environment below the boundary.
+        boundary: The boundary's class.
+    """
+    if below is None:
+        return None
+    own = WrapperSpec(boundary.__name__, f"{boundary.__module__}:{boundary.__name__}", None)
+    inner = [WrapperSpec(one.name, one.entry_point, None) for one in below.additional_wrappers]
+    # An entry point in text; any other may be a function that holds gains.
+    entry_point = below.entry_point if isinstance(below.entry_point, str) else None
+    return EnvSpec(id=below.id, entry_point=entry_point, additional_wrappers=(*inner, own))

@@ -4,6 +4,7 @@ A class is made when it is first asked for, once for one game and once for many 
 """
 
 import inspect
+import operator
 import re
 import sys
 from collections.abc import Callable
@@ -48,8 +49,21 @@ def wrapper_of(
     __init__.__signature__ = inspect.Signature([*first, *own])  # type: ignore[attr-defined]
     __init__.__qualname__ = f"{name}.__init__"
     members = {"__init__": __init__, "__module__": package, "__doc__": _docs(mechanism)}
-    made: Callable[Concatenate[Below, Arguments], Boundary] = type(name, (boundary,), members)
+    made: Callable[Concatenate[Below, Arguments], Boundary] = parameters_of(mechanism)(type(name, (boundary,), members))
     return made
+
+
+def parameters_of(mechanism: type) -> Callable[[Any], Any]:
+    """Return what gives a wrapper's class a property for each parameter of its mechanism; none of them can be set."""
+
+    def with_properties(wrapper: Any) -> Any:
+        for name in inspect.signature(mechanism).parameters:
+            if not hasattr(wrapper, name):
+                docs = f"The parameter {name} of the mechanism; the guarantee holds for it, so it cannot be set."
+                setattr(wrapper, name, property(operator.attrgetter(f"_mechanism.{name}"), doc=docs))
+        return wrapper
+
+    return with_properties
 
 
 def named(package: str, boundary: type, name: str) -> Any:

@@ -13,8 +13,8 @@ from dp_bandit_envs import wrappers as named
 from dp_bandit_envs.errors import NameTakenError, UnknownArgumentError, WrongTypeError
 from dp_bandit_envs.privacy.mechanisms import MECHANISMS
 from dp_bandit_envs.protocols import Environment
-from dp_bandit_envs.wrappers.below import layers_of
-from dp_bandit_envs.wrappers.public_face import PublicFace
+from dp_bandit_envs.wrappers.boundary import CommonBoundary
+from dp_bandit_envs.wrappers.inspect_below import layers_of
 
 Wrap = Callable[..., Environment]
 
@@ -124,7 +124,7 @@ def _make(id: str, arguments: dict[str, Any]) -> Environment:
         raise WrongTypeError(message)
     for wrap, own in layers:
         env = wrap(env, **own)
-    boundary = next((layer for layer in layers_of(env) if isinstance(layer, PublicFace)), None)
+    boundary = next((layer for layer in layers_of(env) if isinstance(layer, CommonBoundary)), None)
     if boundary is None:
         env.close()
         raise WrongTypeError(f"{id} needs a privacy wrapper, such as 'LaplaceClipRescale'; its wrappers have none.")

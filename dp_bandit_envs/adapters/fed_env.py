@@ -11,7 +11,7 @@ from dp_bandit_envs.envs.arm_observations import empty_observation, observation_
 from dp_bandit_envs.errors import StepOutsideGameError
 from dp_bandit_envs.privacy.values import gains_of_arms
 from dp_bandit_envs.protocols import Observation
-from dp_bandit_envs.wrappers.withheld import Withheld
+from dp_bandit_envs.wrappers.boundary import Withheld
 
 
 class FedEnv(gym.Env[Observation, int]):

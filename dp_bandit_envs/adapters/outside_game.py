@@ -14,8 +14,8 @@ from dp_bandit_envs.errors import StepOutsideGameError, WrongTypeError
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.seeding import FORKS, checked_seed, drawn_seed, warn_of_known_seed
 from dp_bandit_envs.simulation.game import begin, to_count
-from dp_bandit_envs.wrappers.below import layers_of
-from dp_bandit_envs.wrappers.public_face import PublicFace
+from dp_bandit_envs.wrappers.boundary import CommonBoundary
+from dp_bandit_envs.wrappers.inspect_below import layers_of
 
 
 class GameOptions(TypedDict, total=False):
@@ -93,7 +93,7 @@ class OutsideGame:
         self._agent = algorithm.agent(self._feed)
         self._env = algorithm.wrap(self._feed)
         self._name, self._player = algorithm.name, algorithm.player
-        self._batch = math.prod(layer.batch_size for layer in layers_of(self._env) if isinstance(layer, PublicFace))
+        self._batch = math.prod(layer.batch_size for layer in layers_of(self._env) if isinstance(layer, CommonBoundary))
         self._seed, self._trial = checked_seed(seed), checks.integer("trial", trial, at_least=0)
         warn_of_known_seed(self._seed is not None)
         self._arm: int | None = None

@@ -17,7 +17,7 @@ from dp_bandit_envs.errors import WrongGameError
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee, with_agent
 from dp_bandit_envs.protocols import AgentFactory, Environment, PointAgentFactory, plays_points
 from dp_bandit_envs.theory.lower_bounds import arm_means
-from dp_bandit_envs.wrappers.data_below import data_use_below
+from dp_bandit_envs.wrappers.inspect_below import data_use_below
 from dp_bandit_envs.written_values import written_value
 
 

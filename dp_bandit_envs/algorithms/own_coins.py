@@ -1,7 +1,7 @@
 """Where the guarantees of an agent's own randomness hold: their proofs are for gains that count once, in [0, 1]."""
 
 from dp_bandit_envs.protocols import Environment, plays_points
-from dp_bandit_envs.wrappers.below import boundaries_below
+from dp_bandit_envs.wrappers.inspect_below import boundaries_below
 
 
 def proofs_do_not_cover(env: Environment, algorithm: str) -> str | None:

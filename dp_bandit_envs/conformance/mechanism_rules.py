@@ -11,7 +11,7 @@ from dp_bandit_envs.conformance.wrapper_games import arms_of
 from dp_bandit_envs.privacy.mechanism import Below, Mechanism
 from dp_bandit_envs.privacy.secure_draws import takes_no_seed
 from dp_bandit_envs.seeding import FIRST_WRAPPER
-from dp_bandit_envs.wrappers.secure_streams import streams_of
+from dp_bandit_envs.wrappers.boundary import streams_of
 
 
 def check_mechanism(env: Any) -> None:

@@ -22,6 +22,8 @@ from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.mechanism import noise_of
 from dp_bandit_envs.protocols import Agent, Environment, FloatArray, IntArray, PointAgent, plays_points
 from dp_bandit_envs.seeding import AGENT, FORKS, Seed, checked_seed, chosen_seed, drawn_seed, stream, warn_of_known_seed
+from dp_bandit_envs.wrappers.boundary import errors_shown
+from dp_bandit_envs.wrappers.inspect_below import Boundary, layers_of
 from dp_bandit_envs.written_values import name_of
 
 
@@ -236,6 +238,8 @@ def play(env: Environment, agent: Agent | PointAgent | Algorithm, *, seed: Seed 
         raise TypeError(f"play needs a DPBandit environment, which computes the regret; received {game}.")
     player = ""
     guarantees: list[PrivacyGuarantee] = []
+    # Who made the game has its data, and may read an error that a boundary would hide from what is above it.
+    owned = isinstance(agent, Algorithm) and not any(isinstance(layer, Boundary) for layer in layers_of(env))
     if isinstance(agent, Algorithm):
         player = agent.player
         agent.check_game(env)
@@ -265,7 +269,7 @@ def play(env: Environment, agent: Agent | PointAgent | Algorithm, *, seed: Seed 
         best_fixed = best("fixed", fixed)
         blocks.append((arms, gains, best_fixed, best_fixed if constant is fixed else best("constant", constant)))
 
-    with in_one_game(game, game.adversary, agent):
+    with in_one_game(game, game.adversary, agent), errors_shown() if owned else contextlib.nullcontext():
         game.on_block = keep
         try:
             begin(

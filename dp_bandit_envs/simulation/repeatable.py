@@ -28,7 +28,7 @@ from dp_bandit_envs.privacy.mechanism import Below, Mechanism
 from dp_bandit_envs.protocols import Environment
 from dp_bandit_envs.seeding import ADVERSARY, FIRST_WRAPPER, stream
 from dp_bandit_envs.wrappers import PrivacyBoundary
-from dp_bandit_envs.wrappers.below import layers_of
+from dp_bandit_envs.wrappers.inspect_below import layers_of
 
 MOST_ROUNDS: Final = 256
 MOST_GAINS: Final = 2**12

@@ -1,8 +1,7 @@
 """A stand-in for secure draws that takes seeds, so that whole games can be compared; its law is only nearly right."""
 
 from dp_bandit_envs.seeding import EpisodeStreams
-from dp_bandit_envs.wrappers import secure_streams
-from dp_bandit_envs.wrappers.public_face import PublicFace
+from dp_bandit_envs.wrappers import boundary
 
 
 class Seeded:
@@ -43,7 +42,7 @@ class SeededStreams(EpisodeStreams):
 
 def accept_seeds(monkeypatch) -> None:
     """Let boundaries with secure draws take seeds for the rest of a test."""
-    monkeypatch.setattr(secure_streams, "SecureStreams", SeededStreams)
-    monkeypatch.setattr(PublicFace, "takes_seed", True)
+    monkeypatch.setattr(boundary, "SecureStreams", SeededStreams)
+    monkeypatch.setattr(boundary.CommonBoundary, "takes_seed", True)
     for module in ("boundary", "vector.vector_boundary"):
         monkeypatch.setattr(f"dp_bandit_envs.wrappers.{module}.seed_below", lambda seed, mechanism, below: seed)

@@ -1,6 +1,7 @@
 """Attacks that once got something from a boundary: wrong gains, repeated rounds, copies, attributes, subclasses."""
 
 import copy
+import inspect
 import math
 import pickle
 
@@ -226,6 +227,9 @@ def test_nothing_that_decides_on_the_noise_can_be_set_from_outside(num_envs):
         for name in ("batch_size", "noise", "below", "releases_sums"):
             with pytest.raises(AttributeError, match=r"read-only|no setter|can't set"):
                 setattr(env, name, 1)
+        for name in inspect.signature(type(env.mechanism)).parameters:
+            with pytest.raises(AttributeError, match=r"no setter|can't set"):
+                setattr(env, name, 1e9)
         env.mechanism.epsilon = 1e9
         assert getattr(env.mechanism, "epsilon", None) != 1e9
 

@@ -6,7 +6,10 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
+from dp_bandit_envs import make_algorithm, play, simulate
+from dp_bandit_envs.adversaries import Adversary
 from dp_bandit_envs.adversaries.replay import GainTable
+from dp_bandit_envs.agents import Exp3
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
 from dp_bandit_envs.errors import BoundaryError
@@ -343,3 +346,33 @@ def test_a_round_that_reveals_more_gains_than_it_declares_ends_the_game(form):
     env = private(2.0)
     env.reset(seed=1)
     assert np.all(np.asarray(env.step(arms)[0]["observed"]).sum(axis=-1) == 2)
+
+
+# ---- who made the game reads its errors
+
+
+class OutOfPaper(Adversary):
+    """Fails in round 1."""
+
+    def begin(self, rng):
+        """Begin."""
+
+    def next_gains(self, rounds):
+        """Fail."""
+        raise RuntimeError("no paper in tray 2")
+
+
+@pytest.mark.parametrize("name", ["DP-EXP3-Lap", "DP-KLUCB", "TS"])
+def test_who_made_the_game_and_chose_the_algorithm_sees_the_error(name):
+    with refused(RuntimeError, "no paper in tray 2"):
+        play(BanditEnv(OutOfPaper(2, 50)), make_algorithm(name))
+    with refused(RuntimeError, "no paper in tray 2"):
+        simulate(lambda: BanditEnv(OutOfPaper(2, 50)), [name])
+
+
+def test_above_a_boundary_it_stays_hidden():
+    env = LaplaceClipRescale(BanditEnv(OutOfPaper(2, 50)), epsilon=1.0)
+    for player in (Exp3(), make_algorithm("TS")):
+        with pytest.raises(BoundaryError) as caught:
+            play(env, player)
+        assert "paper" not in str(caught.value)

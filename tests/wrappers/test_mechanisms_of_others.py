@@ -149,23 +149,6 @@ def test_a_state_that_is_kept_is_forgotten_between_games_and_not_shown():
     assert many.step(np.zeros(3, int))[0]["count"][:, 0].tolist() == [1, 1, 1]
 
 
-class ClaimsAndChanges(LaplaceClipRescale(game(np.zeros((2, 2))), epsilon=1.0).mechanism.__class__):
-    """Has another epsilon once it was asked for its guarantee."""
-
-    def guarantee(self, below):
-        """Claim the old one."""
-        claimed = super().guarantee(below)
-        self.epsilon = 5.0
-        return claimed
-
-
-def test_what_a_question_changes_in_a_mechanism_changes_no_noise():
-    env = PrivacyBoundary(game(np.zeros((3, 2))), ClaimsAndChanges(epsilon=0.01))
-    assert env.guarantee.epsilon == 0.01 and env.mechanism.epsilon == 0.01
-    env.reset(seed=1)
-    assert env._released._state.value.scale == pytest.approx(100.0)
-
-
 # ---- what is withheld because of its value is told, and no noise hides that
 
 

@@ -13,7 +13,7 @@ from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
 from dp_bandit_envs.envs.scoreboard import Scoreboard
 from dp_bandit_envs.errors import BoundaryError, StepOutsideGameError
 from dp_bandit_envs.wrappers import ExactSums, vector
-from dp_bandit_envs.wrappers.released import Withheld
+from dp_bandit_envs.wrappers.boundary import Withheld
 from tests.tools.boundary_games import (
     MARK,
     OWN_NOISE,

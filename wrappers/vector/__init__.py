@@ -4,10 +4,12 @@ from typing import TYPE_CHECKING, Any
 
 from dp_bandit_envs.privacy.mechanisms import MECHANISMS
 from dp_bandit_envs.wrappers.named_wrappers import named, wrapper_of
-from dp_bandit_envs.wrappers.vector.vector_batches import MiniBatchAverage
-from dp_bandit_envs.wrappers.vector.vector_boundary import VectorPrivacyBoundary
-from dp_bandit_envs.wrappers.vector.vector_laplace import LaplaceClipRescale
-from dp_bandit_envs.wrappers.vector.vector_projection import ProjectToSet
+from dp_bandit_envs.wrappers.vector.vector_boundary import (
+    LaplaceClipRescale,
+    MiniBatchAverage,
+    ProjectToSet,
+    VectorPrivacyBoundary,
+)
 
 # Two have drivers of their own, over arrays of all games.
 __all__ = ["LaplaceClipRescale", "MiniBatchAverage", "ProjectToSet", "VectorPrivacyBoundary"]

@@ -1,52 +1,75 @@
-"""The privacy boundary around many games at once."""
+"""The privacy boundary around many games at once, and the wrappers that have vector forms of their own."""
 
 import copy
-from typing import Any
+import functools
+from typing import Any, NamedTuple, SupportsFloat, SupportsIndex
 
 import gymnasium as gym
 import numpy as np
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
+from dp_bandit_envs.decisions import DecisionSet
+from dp_bandit_envs.draws import laplace_array
 from dp_bandit_envs.envs.point_board import PointBoard
 from dp_bandit_envs.envs.scoreboard import Scoreboard
 from dp_bandit_envs.envs.vector_calls import Seeds, VectorStep, check_arms, every_game, spread_seeds
-from dp_bandit_envs.errors import BoundaryError, StepOutsideGameError
+from dp_bandit_envs.errors import BoundaryError, StepOutsideGameError, WrongPointError
 from dp_bandit_envs.graphs import FeedbackGraph
-from dp_bandit_envs.privacy.mechanism import Mechanism
+from dp_bandit_envs.privacy import mechanisms
+from dp_bandit_envs.privacy.laplace import to_grid_array
+from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Noise
+from dp_bandit_envs.privacy.mechanisms.batch_average import rounder_of
 from dp_bandit_envs.privacy.secure_draws import takes_no_seed
+from dp_bandit_envs.privacy.values import Values
 from dp_bandit_envs.protocols import FloatArray, IntArray, Observation, VectorEnvironment, VectorWrapper
 from dp_bandit_envs.seeding import FIRST_WRAPPER, checked_options
-from dp_bandit_envs.wrappers.below import (
+from dp_bandit_envs.wrappers.boundary import (
+    CommonBoundary,
+    RefusedError,
+    Released,
+    ends_by_itself,
+    nothing_yet,
+    outside_the_range,
+    rewards_of_points,
+    seed_below,
+    streams_of,
+    sums_space,
+    too_many_gains,
+)
+from dp_bandit_envs.wrappers.inspect_below import (
+    PASS_VECTOR_OBSERVATIONS_THROUGH,
+    boundaries_below,
+    check_distances,
     checked_env,
+    checked_sensitivity,
+    facts_of_game,
+    games_below,
     layers_of,
+    needed_below,
+    needed_of_all,
+    refuse_sums,
     unflattened,
 )
-from dp_bandit_envs.wrappers.public_face import PublicFace, checked_mechanism
-from dp_bandit_envs.wrappers.released import Released, nothing_yet, rewards_of_points, sums_space
-from dp_bandit_envs.wrappers.secure_streams import seed_below, streams_of
-from dp_bandit_envs.wrappers.vector.games_alike import games_alike
-from dp_bandit_envs.wrappers.withheld import RefusedError, attempt, ends_by_itself, outside_the_range, too_many_gains
+from dp_bandit_envs.wrappers.named_wrappers import parameters_of
+from dp_bandit_envs.wrappers.project_to_set import set_of
+
+DRAWS_AHEAD = 512
 
 
-class VectorPrivacyBoundary(PublicFace, VectorWrapper):  # type: ignore[override]
+class VectorPrivacyBoundary(CommonBoundary, VectorWrapper):  # type: ignore[override]
     """Applies a privacy mechanism to many games; game i behaves like the scalar boundary with the seed of game i.
 
     The rules are those of `PrivacyBoundary`. The games below must be in lockstep and start again at the next step
     (`AutoresetMode.NEXT_STEP`), as those of `gym.make_vec` do.
     """
 
-    _played: Any = None
-    """The point or points played last, for pictures."""
-
     def __init__(self, env: VectorEnvironment, mechanism: Mechanism) -> None:
         name = type(self).__name__
         super().__init__(checked_env(env, name, gym.vector.VectorEnv))
         games = games_alike(env, name)
-        self._use_plays(games.plays)
         self._below, self._rounds = games.facts, games.rounds
-        self.n_values = self._below.n_values
-        self._use(checked_mechanism(mechanism))
+        self._use(games.plays, mechanism)
         self._rounds_a_step = self.batch_size
         self._boundary_is_next = isinstance(env, VectorPrivacyBoundary)
         self._counts_rounds = games.boundaries == 0
@@ -65,7 +88,6 @@ class VectorPrivacyBoundary(PublicFace, VectorWrapper):  # type: ignore[override
         self._round: IntArray = np.zeros(self.num_envs, np.int64)
         self._round_below: IntArray = np.zeros(self.num_envs, np.int64)
         self._scoreboards: list[Any] = []
-        self._played: Any = None
         self._shown: list[tuple[FeedbackGraph, FeedbackGraph]] = []
 
     def reset(self, *, seed: Seeds = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:
@@ -81,9 +103,7 @@ class VectorPrivacyBoundary(PublicFace, VectorWrapper):  # type: ignore[override
         if takes_no_seed(self._mechanism):
             below = [seed_below(one, self._mechanism, self._below_takes_seed) for one in seeds]
         with self._announced(given=any(each is not None for each in seeds)):
-            _, failure = self._attempt(lambda: self.env.reset(seed=below, options=options))
-        if failure is not None:
-            raise failure
+            self._guarded(functools.partial(self.env.reset, seed=below, options=options))
         return self._restart(seeds, options)
 
     def step(self, actions: Any) -> VectorStep:
@@ -93,19 +113,14 @@ class VectorPrivacyBoundary(PublicFace, VectorWrapper):  # type: ignore[override
         if self._ended:
             self._started = False
             with self._announced(given=False):
-                _, failure = self._attempt(lambda: self.env.step(arms))
-            if failure is not None:
-                raise failure
+                self._guarded(self.env.step, arms)
             never = np.zeros(self.num_envs, np.bool_)
             observation, info = self._restart([None] * self.num_envs, None)
             return observation, np.zeros(self.num_envs), never, never.copy(), info
         # Until the step is done there are no games to go on with: what fails or is interrupted may be half done.
         self._started = False
-        result, failure = self._attempt(lambda: self._advance(arms))
-        if failure is not None:
-            raise failure
+        released, terminated, truncated = self._guarded(self._advance, arms)
         self._started = True
-        released, terminated, truncated = result
         ended = terminated | truncated
         if ended.any() != ended.all():
             self._started = False
@@ -152,9 +167,7 @@ class VectorPrivacyBoundary(PublicFace, VectorWrapper):  # type: ignore[override
 
     def close(self, **kwargs: Any) -> None:
         """Close the environments below."""
-        _, failure = self._attempt(lambda: self.env.close(**kwargs))
-        if failure is not None:
-            raise failure
+        self._guarded(functools.partial(self.env.close, **kwargs))
 
     def __repr__(self) -> str:
         names = [type(layer).__name__ for layer in layers_of(self)]
@@ -176,12 +189,12 @@ class VectorPrivacyBoundary(PublicFace, VectorWrapper):  # type: ignore[override
 
     def _checked(self, actions: Any) -> Any:
         """Return one action for each game as arms or points, or raise."""
-        if self._n_plays:
+        if self._set is None:
             return check_arms(actions, self.num_envs, self._n_plays)
         return self._set.checked_rows(actions, self.num_envs)
 
     def _new_scoreboard(self, game: int) -> Any:
-        if self._n_plays:
+        if self._set is None:
             return Scoreboard(self._n_plays, self._rounds)
         return PointBoard(self._set, self._rounds, lambda: None if self._played is None else self._played[game])
 
@@ -191,7 +204,7 @@ class VectorPrivacyBoundary(PublicFace, VectorWrapper):  # type: ignore[override
 
     def _rewards(self, released: Observation, arms: Any) -> FloatArray:
         """Return the rewards, computed from released values only."""
-        if self._n_plays == 0:
+        if self._set is not None:
             return rewards_of_points(self._set, released, arms)
         games = np.arange(self.num_envs)
         rewards: FloatArray
@@ -241,5 +254,206 @@ class VectorPrivacyBoundary(PublicFace, VectorWrapper):  # type: ignore[override
         if not self._started:
             raise StepOutsideGameError("the games have not begun; call reset() first.")
 
-    def _attempt(self, call: Any) -> Any:
-        return attempt(call, type(self).__name__, trusted=self._boundary_is_next)
+
+@parameters_of(mechanisms.LaplaceClipRescale)
+class LaplaceClipRescale(VectorPrivacyBoundary):
+    """Adds Laplace noise to every gain of every game; see `dp_bandit_envs.wrappers.LaplaceClipRescale`.
+
+    Args:
+        env: Vector bandit environments, or another vector privacy wrapper around them.
+        epsilon: Privacy parameter of each game, in (0, inf].
+        bound: How far outside its range a noisy gain may fall; by default noise scale times ln(number of releases).
+        outside: `"reject"` or `"clip"`.
+        draws: `"fast"` or `"secure"`.
+    """
+
+    def __init__(
+        self,
+        env: VectorEnvironment,
+        *,
+        epsilon: SupportsFloat,
+        bound: SupportsFloat | None = None,
+        outside: str = "reject",
+        draws: str = "fast",
+    ) -> None:
+        made = mechanisms.LaplaceClipRescale(epsilon=epsilon, bound=bound, outside=outside, draws=draws)
+        super().__init__(env, made)
+        self._parameters = self._mechanism.new_state(self._below)
+
+    def _restart(self, seeds: list[int | None], options: dict[str, Any] | None) -> tuple[Observation, dict[str, Any]]:
+        self._noise = np.empty((self.num_envs, max(DRAWS_AHEAD, 2 * self.n_values)))
+        self._used = np.full(self.num_envs, self._noise.shape[1])
+        return super()._restart(seeds, options)
+
+    def _advance(self, arms: IntArray) -> tuple[Observation, NDArray[np.bool_], NDArray[np.bool_]]:
+        if takes_no_seed(self._mechanism):
+            return super()._advance(arms)  # exact draws come one by one
+        self._released[0].refuse_fork()
+        private, terminated, truncated = self._step_below(arms)
+        scale, grid, bound, reject, low, high = self._parameters
+        least, most, width = low - bound, high + bound, high - low
+        noisy = private["gain"].copy()
+        seen = private["observed"].astype(np.bool_)
+        if scale > 0:
+            noisy[seen] = to_grid_array(noisy[seen] + self._draw(seen), grid)
+        if reject:
+            seen &= (noisy >= least) & (noisy <= most)
+        share = (np.clip(noisy, least, most) - least) / (width + 2 * bound)
+        gain = np.where(seen, low + width * np.minimum(share, 1.0), 0.0)
+        return {"gain": gain, "observed": seen.astype(np.int8)}, terminated, truncated
+
+    def _draw(self, seen: NDArray[np.bool_]) -> FloatArray:
+        """Return one draw for each true entry of `seen`, from that game's stream, in the order of games and arms."""
+        counts = seen.sum(axis=1)
+        length = self._noise.shape[1]
+        for game in np.nonzero(self._used + counts > length)[0]:
+            kept = self._noise[game, self._used[game] :].copy()
+            self._noise[game, : len(kept)] = kept
+            fresh = laplace_array(self._noise_streams[game], length - len(kept), self._parameters.scale)
+            self._noise[game, len(kept) :] = fresh
+            self._used[game] = 0
+        games = np.nonzero(seen)[0]
+        first_of_game = np.cumsum(counts) - counts
+        place = self._used[games] + np.arange(len(games)) - first_of_game[games]
+        self._used += counts
+        noise: FloatArray = self._noise[games, place]
+        return noise
+
+
+@parameters_of(mechanisms.MiniBatchAverage)
+class MiniBatchAverage(VectorPrivacyBoundary):
+    """Plays each chosen arm for a batch of rounds; see `dp_bandit_envs.wrappers.MiniBatchAverage`.
+
+    Args:
+        env: Vector bandit environments, or another vector privacy wrapper around them.
+        batch_size: Rounds in a batch (tau), from 1 to the horizon.
+    """
+
+    def __init__(self, env: VectorEnvironment, *, batch_size: SupportsIndex) -> None:
+        super().__init__(env, mechanisms.MiniBatchAverage(batch_size=batch_size))
+
+    def _advance(self, arms: IntArray) -> tuple[Observation, NDArray[np.bool_], NDArray[np.bool_]]:
+        rounder = rounder_of(self._rounds_a_step)
+        totals = np.zeros((self.num_envs, self.n_values))
+        revealed = np.zeros((self.num_envs, self.n_values), np.int64)
+        for _ in range(self._rounds_a_step):
+            private, terminated, truncated = self._step_below(arms)
+            totals += private["gain"] + rounder - rounder
+            revealed += private["observed"]
+            if (terminated | truncated).any():
+                break
+        complete = revealed == self._rounds_a_step
+        averages = np.clip(totals / self._rounds_a_step, self._below.values.low, self._below.values.high)
+        observation = {"gain": np.where(complete, averages, 0.0), "observed": complete.astype(np.int8)}
+        return observation, terminated, truncated
+
+
+class ProjectToSet(gym.vector.VectorActionWrapper):
+    """Plays the nearest point in every game; see `dp_bandit_envs.wrappers.ProjectToSet`.
+
+    Args:
+        env: Vector games of points, with any wrappers.
+    """
+
+    def __init__(self, env: VectorEnvironment) -> None:
+        super().__init__(env)
+        given = next((layer.decision_set for layer in layers_of(env) if hasattr(layer, "decision_set")), None)
+        self._set = set_of(given, type(self).__name__)
+        self.single_action_space = gym.spaces.Box(-1.0, 1.0, (self._set.dimension,), np.float32)
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
+
+    def actions(self, actions: Any) -> FloatArray:
+        """Return the nearest point of the set for each game, shape `(num_envs, dimension)`."""
+        if np.shape(actions) != (self.num_envs, self._set.dimension):
+            raise WrongPointError(
+                f"actions must have shape {(self.num_envs, self._set.dimension)}; received {np.shape(actions)}."
+            )
+        return np.array([self._set.project(each) for each in actions])
+
+
+class GamesBelow(NamedTuple):
+    """Public facts about the games below a vector boundary.
+
+    Attributes:
+        plays: Their number of arms, or their decision set.
+        facts: What their rounds reveal; the sensitivity is the largest of all games.
+        rounds: Number of rounds of the innermost games.
+        boundaries: Number of boundaries below.
+        space: The space of one game's observation, not flattened.
+        take_seeds: Whether all boundaries below take seeds.
+    """
+
+    plays: int | DecisionSet
+    facts: Below
+    rounds: int
+    boundaries: int
+    space: gym.Space[Any]
+    take_seeds: bool
+
+
+def games_alike(env: VectorEnvironment, name: str) -> GamesBelow:
+    """Return the public facts of many games.
+
+    Args:
+        env: The games, with any wrappers.
+        name: The name of the boundary above, for messages.
+
+    Raises:
+        TypeError: If a wrapper below may change observations, or a boundary below releases sums.
+        ValueError: If the games differ in a public fact, or do not start again at the next step.
+    """
+    below = boundaries_below(env, name, PASS_VECTOR_OBSERVATIONS_THROUGH)
+    refuse_sums(below, name)
+    games = games_below(env)
+    singles = [boundaries_below(game, name) for game in games]
+    mode = env.metadata.get("autoreset_mode")
+    if mode is not gym.vector.AutoresetMode.NEXT_STEP:
+        raise ValueError(f"{name} needs games with autoreset_mode NEXT_STEP; received {mode}.")
+    plays = "decision_set" if isinstance(env.single_action_space, gym.spaces.Box) else "n_arms"
+    bottoms = [[*layers_of(game)][-1] for game in games]
+    # All games have the same noise scale, so it is that of the game with the largest sensitivity.
+    declared = needed_of_all(env, "sensitivity", name)
+    sensitivity = max(checked_sensitivity(each, name) for each in declared)
+    if below:
+        alike_below = [found[0].above for found in singles if found] or [below[0].above]
+        gains = max(one.gains_in_a_round for one in alike_below)
+        values = farthest([one.values for one in alike_below])
+        facts = below[0].above._replace(sensitivity=sensitivity, gains_in_a_round=gains, values=values)
+    else:
+        of_games = [facts_of_game(game, name) for game in bottoms]
+        facts = max(of_games, key=lambda one: one.sensitivity)._replace(
+            horizon=needed_below(env, "horizon", name),
+            sensitivity=sensitivity,
+            noise=Noise(sensitivity),
+            values=farthest([one.values for one in of_games]),
+        )
+        check_distances(facts, name)
+    alike: dict[str, set[Any]] = {
+        "guarantee": {found[0].guarantee if found else None for found in singles},
+        "noise": {found[0].noise if found else None for found in singles},
+        "horizon": set(needed_of_all(env, "horizon", name)),
+        "number of arms" if plays == "n_arms" else "decision set": set(needed_of_all(env, plays, name)),
+        "number of values": {facts_of_game(game, name).n_values for game in bottoms},
+        "range of values": {facts_of_game(game, name).values[:2] for game in bottoms},
+        "norm of values": {facts_of_game(game, name).values.norm for game in bottoms} - {""},
+    }
+    for what, different in alike.items():
+        if len(different) > 1:
+            raise ValueError(f"{name} needs games with the same {what}; those below have {len(different)} different.")
+    space = env.single_observation_space
+    if isinstance(space, gym.spaces.Box):
+        space = getattr(bottoms[0], "single_observation_space", bottoms[0].observation_space)
+    return GamesBelow(
+        plays=needed_below(env, plays, name),
+        facts=facts,
+        rounds=needed_below(bottoms[0], "horizon", name),
+        boundaries=len(below),
+        space=space,
+        take_seeds=all(one.takes_seed for found in (below, *singles) for one in found),
+    )
+
+
+def farthest(values: list[Values]) -> Values:
+    """Return facts that hold for all of these values: those of the largest distances in each norm."""
+    farther = max(values, key=lambda one: one.l2)
+    return farther._replace(own=max(one.own for one in values if one.norm or not farther.norm))

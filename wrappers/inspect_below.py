@@ -11,12 +11,25 @@ from gymnasium import wrappers as known
 from gymnasium.wrappers import vector as of_many
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.data_use import DataUse
 from dp_bandit_envs.errors import WrongTypeError
+from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.mechanism import Below, Noise
-from dp_bandit_envs.privacy.values import gains_of_arms
+from dp_bandit_envs.privacy.values import OWN_NORMS, Values, gains_of_arms
 from dp_bandit_envs.protocols import Observation
-from dp_bandit_envs.wrappers.declared_values import check_distances, check_range
-from dp_bandit_envs.wrappers.public_face import PublicFace
+
+ROUNDING = 1 + 1e-9
+"""By how much a declared distance may fall short of another one, as both are rounded."""
+
+
+class Boundary:
+    """Marks the privacy boundaries among the layers of an environment."""
+
+    above: Below
+    guarantee: PrivacyGuarantee
+    releases_sums: bool
+    takes_seed: bool
+
 
 PASS_OBSERVATIONS_THROUGH = (
     known.OrderEnforcing,
@@ -74,14 +87,14 @@ def checked_env(env: Any, wrapper: str, kind: type) -> Any:
     return env
 
 
-def boundaries_below(env: Any, wrapper: str, allowed: tuple[type, ...] = PASS_OBSERVATIONS_THROUGH) -> list[Any]:
+def boundaries_below(env: Any, wrapper: str, allowed: tuple[type, ...] = PASS_OBSERVATIONS_THROUGH) -> list[Boundary]:
     """Return the boundaries below, nearest first; refuse any other wrapper that may change observations.
 
     Such a wrapper could repeat a round or amplify it, and so raise the sensitivity above what the noise is scaled to.
     """
-    found = []
+    found: list[Boundary] = []
     for layer in layers_of(env):
-        if isinstance(layer, PublicFace):
+        if isinstance(layer, Boundary):
             found.append(layer)
         elif isinstance(layer, (gym.Wrapper, gym.vector.VectorWrapper)) and not _passes_through(layer, allowed):
             raise TypeError(
@@ -108,7 +121,7 @@ def _passes_through(layer: Any, allowed: tuple[type, ...]) -> bool:
     return all(definer is None or definer in known_classes for definer in definers)
 
 
-def refuse_sums(below: list[Any], wrapper: str) -> None:
+def refuse_sums(below: list[Boundary], wrapper: str) -> None:
     """Refuse a boundary below that releases running sums."""
     if below and below[0].releases_sums:
         inner = type(below[0]).__name__
@@ -192,3 +205,89 @@ def unflattened(observation: Any, n_values: int) -> Observation:
     if isinstance(observation, dict):
         return observation
     return {"gain": observation[..., :n_values], "observed": observation[..., n_values:].astype(np.int8)}
+
+
+def check_values(facts: Below, name: str) -> None:
+    """Raise if the values that a game or a mechanism declares are not possible, or do not fit its sensitivity.
+
+    Args:
+        facts: What it declares.
+        name: Its name, or that of the wrapper around it, for the message.
+
+    Raises:
+        WrongTypeError: If the declared `values` are no `Values`.
+        ValueError: If no noise could be scaled to them, or some noise would be too small.
+    """
+    check_range(facts.values, name)
+    check_distances(facts, name)
+
+
+def check_range(values: Any, name: str) -> None:
+    """Raise if the declared range, distances or norm are not possible."""
+    if not isinstance(values, Values):
+        raise WrongTypeError(f"{name} needs `values` that are Values; received a {type(values).__name__}.")
+    rules = {
+        "low": _is_number(values.low),
+        "high": _is_number(values.high) and _is_number(values.low) and values.low < values.high,
+        "l2": _is_number(values.l2) and values.l2 > 0,
+        "norm": values.norm == "" or values.norm in OWN_NORMS,
+        "own": not values.norm or (_is_number(values.own) and values.own > 0),
+        "complete": isinstance(values.complete, bool),
+    }
+    for fact, holds in rules.items():
+        if not holds:
+            raise ValueError(
+                f"{name} needs `values` with finite low < high, distances l2 and own greater than 0, a norm among"
+                f" {', '.join(OWN_NORMS)} or none, and complete True or False; received {fact} ="
+                f" {getattr(values, fact)!r}."
+            )
+
+
+def check_distances(facts: Below, name: str) -> None:
+    """Raise `ValueError` if the declared distances in L2 or the own norm are ruled out by the sensitivity, in L1.
+
+    The L1 norm of n values is at least as large as the others, and at most sqrt(n) times their L2 norm and n times the
+    largest of them.
+    """
+    n, values = facts.gains_in_a_round, facts.values
+    most = {"l2": math.sqrt(n), "sup": float(n), "l1": 1.0}
+    distances = {"l2": values.l2 * most["l2"]}
+    if values.norm:
+        distances["own"] = values.own * most[values.norm]
+    for fact, in_l1 in distances.items():
+        if facts.sensitivity * ROUNDING < getattr(values, fact):
+            raise ValueError(
+                f"{name} needs a sensitivity, which is a distance in L1, of at least the {fact} of its `values`;"
+                f" received {facts.sensitivity!r} and {getattr(values, fact)!r}. Laplace noise would be too small."
+            )
+        if in_l1 * ROUNDING < facts.sensitivity:
+            raise ValueError(
+                f"{name} needs `values` whose distances fit together: with {fact} = {getattr(values, fact)!r},"
+                f" {n} values of neighbouring rounds differ by at most {in_l1:.6g} in L1, but the sensitivity is"
+                f" {facts.sensitivity!r}. Noise would be too small; declare the largest distance in each norm."
+            )
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def data_use_below(env: Any) -> DataUse | None:
+    """Return in how many rounds of a game a record, and a person, can serve; None if no game is played on such data.
+
+    Where the games of a vector differ, the largest numbers hold for all of them.
+    """
+    uses = [use for use in _of_innermost(env, "data_use") if isinstance(use, DataUse)]
+    if not uses:
+        return None
+    persons = [use.person for use in uses if use.person is not None]
+    return DataUse(max(use.record for use in uses), max(persons) if len(persons) == len(uses) else None)
+
+
+def is_real_below(env: Any) -> bool:
+    """Whether a game is played on real data."""
+    return any(real is True for real in _of_innermost(env, "is_real"))
+
+
+def _of_innermost(env: Any, name: str) -> list[Any]:
+    return [getattr([*layers_of(game)][-1], name, None) for game in games_below(env)]
