@@ -30,6 +30,7 @@ CAPTIONS = {
         "docs/algorithms",
         "docs/advice",
         "docs/guarantees",
+        "docs/threat-model",
         "docs/comparing",
         "docs/command-line",
         "docs/real-data",
