@@ -19,7 +19,8 @@ def secured(algorithm: Algorithm) -> Algorithm:
     Raises:
         WrongTypeError: If it is no `Algorithm`; from `wrap`, if a wrapper has noise of somebody else's, which has no
             secure form.
-        ValueError: From `wrap`, if a wrapper has own-norm noise, of which there is no exact form.
+        ValueError: From `wrap`, if a wrapper has own-norm noise, or a counter that weighs its draws (that of `AS-FTPL`,
+            and of `DP-FTRL` unless its `counter` is another one), of which there is no exact form.
         ImportError: From `wrap`, if OpenDP is missing (extra `secure`).
     """
     if not isinstance(algorithm, Algorithm):

@@ -9,7 +9,7 @@ from rich.table import Table
 from dp_bandit_envs import checks
 from dp_bandit_envs.plots.counters_plot import counters_figure
 from dp_bandit_envs.plots.figure_bytes import as_bytes
-from dp_bandit_envs.privacy.counters.comparison import compare
+from dp_bandit_envs.privacy.counters.table import compare
 
 
 def show_counters(console: Console, horizon: int, epsilon: float, delta: float | None, out: Path | None) -> None:

@@ -11,7 +11,7 @@ from dp_bandit_envs.plots.figure_legend import add_legend_and_note
 from dp_bandit_envs.plots.mathematics import typeset
 from dp_bandit_envs.plots.plot_axes import log_limits, places_axis, values_axis
 from dp_bandit_envs.plots.plot_style import BLACK, BLUE, GREEN, ORANGE, PURPLE, RC, VERMILION, WINE
-from dp_bandit_envs.privacy.counters.comparison import Row, worst_variances
+from dp_bandit_envs.privacy.counters.table import Row, worst_variances
 from dp_bandit_envs.privacy.levels import label_of, level_of
 
 # The seven have colours of their own, as none of them is an algorithm of a bandit.

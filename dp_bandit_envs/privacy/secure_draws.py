@@ -10,8 +10,8 @@ What makes a release exact:
 - A value is rounded to the grid, towards 0, before noise is added. Rounding may move neighbouring values apart by a
   step each, and the scale is that of the larger distance.
 - Grid, values and sums are such that every sum in it is a double: below 2^50 steps for values, 2^31 for scales.
-- What comes after the sum (rejecting, clipping, rescaling, adding up blocks) is post-processing; so are the weights of
-  two counters, which therefore add noise to what it hides (`privacy.mechanisms.weighed_counters`).
+- What comes after the sum (rejecting, clipping, rescaling, adding up blocks) is post-processing. Counters that weigh
+  their draws by fractions (Honaker's and the square-root counter) have no secure form.
 
 So Laplace noise has delta 0. Normal noise keeps its rho exactly; the epsilon and delta of the theorem are those of real
 normal noise, from which the discrete law, as rounded real noise, is less than 1 / (20 r^2) away: about 1e-20.

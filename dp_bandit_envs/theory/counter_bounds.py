@@ -5,7 +5,7 @@ from typing import Any, SupportsFloat, SupportsIndex
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.privacy.counters import make_counter
-from dp_bandit_envs.privacy.counters.width import laplace_width
+from dp_bandit_envs.privacy.counters.widths import laplace_width
 from dp_bandit_envs.theory.lower_bounds import arm_means
 from dp_bandit_envs.theory.optimism import Means
 from dp_bandit_envs.theory.stochastic_bounds import counter_ucb_bound, private_ucb_bound

@@ -1,4 +1,4 @@
-"""`secured`: every algorithm of the table with secure draws (the extra `secure`)."""
+"""`secured`: algorithms of the table with secure draws (the extra `secure`)."""
 
 import dataclasses
 
@@ -26,9 +26,14 @@ def game_for(algorithm):
     return ExpertsEnv(gains=coins) if algorithm.feedback == "full" else BanditEnv(coins)
 
 
-@pytest.mark.parametrize("name", algorithm_names())
-def test_every_algorithm_plays_with_secure_draws(name):
-    fast = make_algorithm(name)
+WEIGHED = ["AS-FTPL", "DP-FTRL"]
+"""Their square-root counter weighs its draws, so it has no secure form."""
+KINDS = [*((name, {}) for name in algorithm_names() if name not in WEIGHED), ("DP-FTRL", {"counter": "k-ary"})]
+
+
+@pytest.mark.parametrize(("name", "options"), KINDS)
+def test_every_algorithm_plays_with_secure_draws(name, options):
+    fast = make_algorithm(name, **options)
     exact, env = secured(fast), game_for(fast)
     before, after = fast.guarantee_in(env), exact.guarantee_in(env)
     # What fast draws need of a delta makes sigma larger, by far less than a thousandth.
@@ -43,6 +48,13 @@ def test_every_algorithm_plays_with_secure_draws(name):
         with refused(SeedRefusedError, type(wrapped).__name__):
             play(env, exact)
     assert len(play(env, exact, seed=None).arms) == 30
+
+
+@pytest.mark.parametrize("name", WEIGHED)
+def test_a_counter_that_weighs_its_draws_is_refused(name):
+    fast = make_algorithm(name)
+    with refused(ValueError, "draws='secure'", "'square-root'", "fractions"):
+        secured(fast).wrap(game_for(fast))
 
 
 def test_own_norm_noise_is_refused():

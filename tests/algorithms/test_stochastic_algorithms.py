@@ -8,8 +8,8 @@ import pytest
 
 from dp_bandit_envs import Algorithm, make_algorithm, play, simulate
 from dp_bandit_envs.agents import Imed, ThompsonSampling
-from dp_bandit_envs.privacy.counters.binary import BinaryCounter
-from dp_bandit_envs.privacy.counters.width import laplace_width
+from dp_bandit_envs.privacy.counters import BinaryCounter
+from dp_bandit_envs.privacy.counters.widths import laplace_width
 from dp_bandit_envs.theory.stochastic_bounds import private_ucb_bound
 from dp_bandit_envs.wrappers import BlockSums, CounterSums, ExactSums, IntervalSums, RandomizedResponse
 from tests.tools.one_noise import with_one_noise

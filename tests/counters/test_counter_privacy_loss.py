@@ -18,7 +18,7 @@ import pytest
 from scipy.special import log_ndtr
 
 from dp_bandit_envs.privacy.counters import BinaryCounter, HonakerCounter, HybridCounter
-from dp_bandit_envs.privacy.counters.scales import node_scale
+from dp_bandit_envs.privacy.counters.counter import node_scale
 from tests.tools.counter_noise import LAPLACE, counter, laplace_losses, linear_map, measured_noise, shifts
 from tests.tools.fake_draws import Impulse
 
@@ -97,7 +97,7 @@ class NaturalLevels(BinaryCounter):
 
     def new_state(self, n_arms: int):
         """Return the state with too little noise."""
-        return super().new_state(n_arms)._replace(scale=math.ceil(math.log(self.horizon)) / self.epsilon)
+        return super().new_state(n_arms)._replace(scales=np.array([math.ceil(math.log(self.horizon)) / self.epsilon]))
 
 
 class OneLevelForgotten(HonakerCounter):
@@ -105,7 +105,7 @@ class OneLevelForgotten(HonakerCounter):
 
     def new_state(self, n_arms: int):
         """Return the state with too little noise."""
-        return super().new_state(n_arms)._replace(scale=(self.horizon - 1).bit_length() / self.epsilon)
+        return super().new_state(n_arms)._replace(scales=np.array([(self.horizon - 1).bit_length() / self.epsilon]))
 
 
 @pytest.mark.parametrize(

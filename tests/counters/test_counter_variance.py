@@ -12,9 +12,9 @@ from dp_bandit_envs.privacy.counters import (
     SquareRootCounter,
     make_counter,
 )
-from dp_bandit_envs.privacy.counters.comparison import compare
-from dp_bandit_envs.privacy.counters.exponentials import exponentials
 from dp_bandit_envs.privacy.counters.k_ary import best_base
+from dp_bandit_envs.privacy.counters.square_root import exponentials
+from dp_bandit_envs.privacy.counters.table import compare
 from tests.tools.counter_noise import ALL, ANYTIME, counter, linear_map, measured_noise
 from tests.tools.refusals import refused
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.privacy.counters import SquareRootCounter
-from dp_bandit_envs.privacy.counters.exponentials import (
+from dp_bandit_envs.privacy.counters.square_root import (
     Exponentials,
     exponentials,
     number_of_terms,

@@ -12,10 +12,9 @@ from dp_bandit_envs.compiling.functions import stream_address
 from dp_bandit_envs.compiling.intrinsics import put_back, stream_at
 from dp_bandit_envs.privacy.counters import COUNTERS
 from dp_bandit_envs.privacy.mechanism import Below
-from dp_bandit_envs.privacy.mechanisms import counter_releases
-from dp_bandit_envs.privacy.mechanisms.counter_sums import CounterSums
+from dp_bandit_envs.privacy.mechanisms import CounterSums, counter_sums
 from dp_bandit_envs.seeding import stream
-from tests.tools.counter_noise import ALL, LAPLACE, counter, linear_map, module_of
+from tests.tools.counter_noise import ALL, LAPLACE, counter, linear_map
 from tests.tools.fake_draws import Counting, Impulse
 from tests.tools.vector_sums import FACTS, experts, released
 
@@ -31,7 +30,7 @@ def joint_map(some, name: str, items: int, d: int) -> tuple[np.ndarray, np.ndarr
         state = some.new_joint_state(d)
         found, fresh = [], []
         for _ in range(items):
-            fresh.append(module_of(name).insert_all(state, rng))
+            fresh.append(COUNTERS[name].joint_noise(state, rng))
             found.append(state.noise.copy())
         return np.array(found), np.array(fresh)
 
@@ -81,7 +80,7 @@ def test_a_coordinate_costs_as_many_draws_as_an_arm(name):
     joint, alone = Counting(), Counting()
     together, single = some.new_joint_state(4), some.new_state(1)
     for _ in range(500):
-        module_of(name).insert_all(together, joint)
+        COUNTERS[name].joint_noise(together, joint)
         some.noise(single, 0, alone)
         assert joint.draws == 4 * alone.draws
 
@@ -91,7 +90,7 @@ def test_the_joint_form_without_noise_draws_nothing(name):
     rng = Counting()
     state = counter(name, 100, math.inf).new_joint_state(2)
     for _ in range(100):
-        module_of(name).insert_all(state, rng)
+        COUNTERS[name].joint_noise(state, rng)
         assert not state.noise.any()
     assert rng.draws == 0
 
@@ -197,16 +196,14 @@ def test_a_counter_without_a_joint_form_still_works(monkeypatch):
     mechanism = CounterSums(counter="mine", epsilon=1.0)
     sums = path(mechanism, experts(3, 9), 9, seed=1)
     state, rng = COUNTERS["binary"](epsilon=1.0, horizon=9).new_state(3), stream(1, role=2)
-    expected = np.array(
-        [[3.0 * module_of("binary").next_noise(state, arm, rng)[0] for arm in range(3)] for _ in range(9)]
-    )
+    expected = np.array([[3.0 * COUNTERS["binary"].noise(state, arm, rng)[0] for arm in range(3)] for _ in range(9)])
     # A release adds up at most 3 nodes, each of which is rounded.
     assert np.abs(sums - expected).max() <= 3 * mechanism.new_state(experts(3, 9)).grid / 2
     with pytest.raises(TypeError, match="own-norm"):
         CounterSums(counter="mine", epsilon=1.0, noise="own-norm")
     # Nor is the placeholder for it ever called.
     with pytest.raises(NotImplementedError):
-        counter_releases.insert_all(None, rng)
+        counter_sums.insert_all(None, rng)
 
 
 # ---- a function for one kind of game -------------------------------------------------------------------------------

@@ -146,7 +146,7 @@ def test_the_corrected_noise_loses_no_more_than_it_claims():
     losses = []
     for horizon, nodes_per_item in ((1, 1), (2, 2)):
         state = CounterSums(counter="binary", epsilon=1.0).new_state(box(2, horizon))
-        scale = state.together.scale
+        (scale,) = state.together.scales
         assert scale == pytest.approx(4 * nodes_per_item, rel=2e-9)
         losses.append(loss_by_plays(scale))
     assert losses[0] == pytest.approx(0.88, abs=0.01)

@@ -6,7 +6,7 @@ import pytest
 from dp_bandit_envs.draws import Stream
 from dp_bandit_envs.privacy.counters import COUNTERS
 from dp_bandit_envs.privacy.laplace import to_grid
-from tests.tools.counter_noise import ALL, counter, module_of
+from tests.tools.counter_noise import ALL, counter
 
 ITEMS = 40
 ROUNDED_ONCE = [name for name in ALL if not COUNTERS[name].ahead_of_items]
@@ -51,13 +51,13 @@ def alone(name: str, rng: Nudged) -> tuple[list[float], list[int]]:
 
 def together(name: str, rng: Nudged) -> tuple[list[float], list[int]]:
     """Return the same of the first of two coordinates that share a position."""
-    some, module = counter(name, ITEMS, 1.0), module_of(name)
+    some, kind = counter(name, ITEMS, 1.0), COUNTERS[name]
     state, releases, draws, exact = some.new_joint_state(2), [0.0], [], 0.0
     for item in np.random.default_rng(3).random(ITEMS).tolist():
         exact += item
-        if module.insert_all(state, rng):
+        if kind.joint_noise(state, rng):
             total = to_grid(exact + state.noise[0], some.grid)
-            module.settle_all(state, 0, total - exact)
+            kind.joint_settled(state, 0, total - exact)
             releases.append(total)
         else:
             releases.append(releases[-1])

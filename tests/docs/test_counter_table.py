@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.signal import fftconvolve
 
-from dp_bandit_envs.privacy.counters.comparison import compare
-from dp_bandit_envs.privacy.counters.exponentials import exponentials
+from dp_bandit_envs.privacy.counters.square_root import exponentials
+from dp_bandit_envs.privacy.counters.table import compare
 from tests.tools.pages import PAGES
 
 

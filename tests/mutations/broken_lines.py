@@ -87,21 +87,27 @@ NOISE = (
     ),
     Mutation(
         "levels of padded trees off by one",
-        f"{PRIVACY}/counters/padded_binary.py",
-        "*vectors, self.scale_of(self.nodes_per_item), norm)",
-        "*vectors, self.scale_of(self.nodes_per_item - 1), norm)",
+        f"{PRIVACY}/counters/trees.py",
+        "self.levels = self.nodes_per_item = max(1, (horizon - 1).bit_length())",
+        "self.levels, self.nodes_per_item = max(1, (horizon - 1).bit_length()), max(1, (horizon - 1).bit_length() - 1)",
     ),
     Mutation(
         "levels of binary trees off by one",
-        f"{PRIVACY}/counters/binary.py",
-        "return start(n_arms, self.nodes_per_item, self.scale_of(self.nodes_per_item))",
-        "return start(n_arms, self.nodes_per_item, self.scale_of(self.nodes_per_item - 1))",
+        f"{PRIVACY}/counters/trees.py",
+        "self.levels = self.nodes_per_item = horizon.bit_length()",
+        "self.levels, self.nodes_per_item = horizon.bit_length(), max(1, horizon.bit_length() - 1)",
     ),
     Mutation(
         "both parts of the hybrid counter get epsilon",
-        f"{PRIVACY}/counters/hybrid.py",
-        'return scales_by_levels(self, 2 if self.budget == "split" else 1)',
-        "return scales_by_levels(self, 1)",
+        f"{PRIVACY}/counters/trees.py",
+        'return _scales_by_depth(self, 2 if self.budget == "split" else 1)',
+        "return _scales_by_depth(self, 1)",
+    ),
+    Mutation(
+        "a trees node used twice",
+        f"{PRIVACY}/counters/trees.py",
+        "noise: float = state.upward[arm, above]",
+        "noise: float = 2.0 * state.upward[arm, above]",
     ),
     Mutation(
         "length of a column forgotten",
@@ -117,7 +123,7 @@ NOISE = (
     ),
     Mutation(
         "L2 for L1",
-        f"{PRIVACY}/mechanisms/counter_guarantee.py",
+        f"{PRIVACY}/mechanisms/counter_sums.py",
         "return distance_l1(below)",
         "return distance_l2(below)",
     ),
@@ -541,9 +547,9 @@ FROM_OUTSIDE = (
 DRAWS = (
     Mutation(
         "later releases see a node's draw before it is rounded",
-        f"{PRIVACY}/counters/binary.py",
-        "    state.upward[arm, trailing_zeros(state.items[arm])] = noise",
-        "    _ = noise",
+        f"{PRIVACY}/counters/trees.py",
+        "    state.upward[arm, state.position[arm, LEVEL]] = noise\n",
+        "    _ = noise\n",
         ("tests/counters/test_settled_draws.py",),
     ),
 )

@@ -16,7 +16,7 @@ from dp_bandit_envs.compiling import functions as plain_functions
 from dp_bandit_envs.compiling.compiled import compile_with
 from dp_bandit_envs.compiling.functions import bind, content, fingerprint
 from dp_bandit_envs.privacy import laplace
-from dp_bandit_envs.privacy.counters import binary
+from dp_bandit_envs.privacy.counters import BinaryCounter, trees
 from dp_bandit_envs.privacy.mechanism import Below
 from dp_bandit_envs.privacy.mechanisms import CounterSums, LaplaceClipRescale, laplace_gains
 from dp_bandit_envs.privacy.values import gains_of_arms
@@ -184,8 +184,8 @@ def test_an_edit_of_the_mechanism_is_noticed(monkeypatch):
 def test_an_edit_of_a_counter_inside_the_sums_is_noticed(monkeypatch):
     """The counter's `next_noise` takes the place of a placeholder in a copy of `release`."""
     before = fingerprint(bind(loop.play_block, {"add_to_sums": CounterSums(counter="binary", epsilon=1.0).release}))
-    doubled = edited(binary, "next_noise", "+ draw(state.scale, rng)", "+ 2.0 * draw(state.scale, rng)")
-    monkeypatch.setattr(binary.BinaryCounter, "noise", staticmethod(doubled))
+    doubled = edited(trees, "next_noise", "noise += draw(scale, rng)", "noise += 2.0 * draw(scale, rng)")
+    monkeypatch.setattr(BinaryCounter, "noise", staticmethod(bind(doubled, {"node": trees.binary_node})))
     after = fingerprint(bind(loop.play_block, {"add_to_sums": CounterSums(counter="binary", epsilon=1.0).release}))
     other = fingerprint(bind(loop.play_block, {"add_to_sums": CounterSums(counter="hybrid", epsilon=1.0).release}))
     assert len({before, after, other}) == 3

@@ -15,8 +15,7 @@ from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import WrongObservationError
 from dp_bandit_envs.observations import Sums
-from dp_bandit_envs.privacy.counters import COUNTERS
-from dp_bandit_envs.privacy.counters.binary import BinaryCounter, next_noise
+from dp_bandit_envs.privacy.counters import COUNTERS, BinaryCounter
 from dp_bandit_envs.simulation import trials as trials_module
 from dp_bandit_envs.wrappers import BlockSums, CounterSums, ExactSums, HybridSums, IntervalSums, RandomizedResponse
 from tests.simulation.test_play_equals_simulate import HORIZON, SEED, Bits, arm_of_bits, assert_same
@@ -100,7 +99,7 @@ class NotPlain(BinaryCounter):
 
     def noise(self, state, arm, rng):
         """Return the binary counter's noise."""
-        return next_noise(state, arm, rng)
+        return BinaryCounter.noise(state, arm, rng)
 
 
 class BitsOfSums(FunctionalAgent):

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs import make_algorithm, simulate
-from dp_bandit_envs.privacy.counters.hybrid import HybridCounter
-from dp_bandit_envs.privacy.counters.segment_trees import SegmentTreesCounter
-from dp_bandit_envs.privacy.counters.width import laplace_width
+from dp_bandit_envs.privacy.counters import HybridCounter, SegmentTreesCounter
+from dp_bandit_envs.privacy.counters.widths import laplace_width
 from dp_bandit_envs.theory import block_bounds, local_bounds
 from dp_bandit_envs.theory import stochastic_bounds as bounds
 from dp_bandit_envs.theory.lower_bounds import lai_robbins, private_lower_bound

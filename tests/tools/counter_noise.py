@@ -1,7 +1,6 @@
 """What the tests of counters share: all of them, their noise as an exact linear map, and noise measured in bulk."""
 
 import functools
-import importlib
 import math
 
 import numpy as np
@@ -20,11 +19,6 @@ KNOWN_HORIZON = [name for name in ALL if name not in ANYTIME]
 def counter(name: str, horizon: int, epsilon: float = 1.0, **more) -> Counter:
     """Return a counter by name; all of them take a horizon, also those that do not need one."""
     return make_counter(name, horizon=horizon, epsilon=epsilon, **more)
-
-
-def module_of(name: str):
-    """Return the module of a counter, with its plain functions."""
-    return importlib.import_module(COUNTERS[name].__module__)
 
 
 # ---- the noise as a linear map -------------------------------------------------------------------------------------
@@ -93,7 +87,7 @@ def _record(state, place, rng, out):
 
 @functools.cache
 def _recorder(name: str):
-    return compile_with(_record, {"insert": module_of(name).next_noise})
+    return compile_with(_record, {"insert": COUNTERS[name].noise})
 
 
 def measured_noise(some: Counter, name: str, times: np.ndarray, trials: int, seed: int) -> np.ndarray:

@@ -46,7 +46,9 @@ def released(mechanism: Mechanism, below: Below, table: np.ndarray, rng: Any) ->
 
 def factor_of(mechanism, below) -> float:
     """Return by how much a mechanism's noise is larger than that of its counter for one item."""
-    return mechanism.new_state(below).counters.scale / mechanism.counter(below.horizon).new_state(1).scale
+    states = mechanism.new_state(below).counters, mechanism.counter(below.horizon).new_state(1)
+    one, alone = (state.scales[-1] if hasattr(state, "scales") else state.scale for state in states)
+    return one / alone
 
 
 class OneNode:

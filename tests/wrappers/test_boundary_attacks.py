@@ -19,7 +19,6 @@ from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
 from dp_bandit_envs.errors import BoundaryError, GainRangeError
 from dp_bandit_envs.privacy import Mechanism, PrivacyGuarantee, mechanisms
 from dp_bandit_envs.privacy.counters import COUNTERS, BinaryCounter
-from dp_bandit_envs.privacy.counters.binary import next_noise
 from dp_bandit_envs.wrappers import CounterSums, LaplaceClipRescale, MiniBatchAverage, PrivacyBoundary
 from dp_bandit_envs.wrappers import vector as of_many
 from tests.tools.boundary_games import SUMS, summed
@@ -252,8 +251,11 @@ class Tenfold(BinaryCounter):
         return 10 * noise, fresh
 
 
+binary_noise = BinaryCounter.noise
+
+
 def tenfold_noise(state, arm, rng):
-    noise, fresh = next_noise(state, arm, rng)
+    noise, fresh = binary_noise(state, arm, rng)
     return 10.0 * noise, fresh
 
 

@@ -12,8 +12,7 @@ import pytest
 
 from dp_bandit_envs.privacy.counters import COUNTERS
 from dp_bandit_envs.privacy.mechanism import Below
-from dp_bandit_envs.privacy.mechanisms.counter_sums import CounterSums
-from dp_bandit_envs.privacy.mechanisms.exact_sums import ExactSums
+from dp_bandit_envs.privacy.mechanisms.counter_sums import CounterSums, ExactSums
 from dp_bandit_envs.privacy.values import gains_of_arms
 from tests.tools.counter_noise import LAPLACE
 from tests.tools.fake_draws import Impulse, cheapest_shift

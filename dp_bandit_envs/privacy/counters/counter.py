@@ -33,20 +33,21 @@ mechanism's noise, from different streams.
 import abc
 import functools
 import math
+from collections.abc import Callable
 from typing import Any, ClassVar, SupportsFloat, SupportsIndex
 
 import numpy as np
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.compiling.functions import bind
 from dp_bandit_envs.draws import Stream, with_formulas
-from dp_bandit_envs.privacy.counters.scales import gaussian_form, node_scale
-from dp_bandit_envs.privacy.counters.width import laplace_width, normal_width
+from dp_bandit_envs.privacy.counters.widths import laplace_width, normal_width
 from dp_bandit_envs.privacy.draws_distance import delta_for_exact_draws, distance_of_all
-from dp_bandit_envs.privacy.gaussian import concentrated, gaussian_sigma
+from dp_bandit_envs.privacy.gaussian import concentrated, draw_normal, gaussian_sigma
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.items import number_or_nan, to_item
-from dp_bandit_envs.privacy.laplace import DEVIATION, grid_of, to_grid
-from dp_bandit_envs.privacy.node_noise import NOISES
+from dp_bandit_envs.privacy.laplace import DEVIATION, grid_of, noise_scale, to_grid
+from dp_bandit_envs.privacy.node_noise import NOISES, fill_normal
 from dp_bandit_envs.privacy.rounding import multiply_up, root_up
 from dp_bandit_envs.protocols import FloatArray
 
@@ -92,6 +93,8 @@ class Counter(abc.ABC):
     """Whether an item takes one draw, after which `joint_noise` has the numbers of `noise`; not inherited."""
     ahead_of_items: ClassVar[bool] = False
     """Whether nodes can be drawn, and used in a release, before all of their items are in."""
+    weighs_draws: ClassVar[bool] = False
+    """Whether releases multiply draws by fractions; draws of whole numbers of steps are then no exact form."""
     most_items: ClassVar[int] = checks.MOST_ROUNDS
     """The longest horizon."""
     nodes_per_item: int
@@ -288,10 +291,12 @@ class Counter(abc.ABC):
         return [(self.scale_of(self.nodes_per_item), self.nodes_per_item)]
 
 
-def trailing_zeros(number: int) -> int:
-    """Return the number of zeros at the end of a positive integer in base 2."""
-    zeros = 0
-    while number % 2 == 0:
-        number //= 2
-        zeros += 1
-    return zeros
+def gaussian_form(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a counter's plain function with normal draws in place of Laplace draws."""
+    return bind(function, {"draw": draw_normal, "fill": fill_normal})
+
+
+@functools.lru_cache(maxsize=4096)
+def node_scale(nodes: int, epsilon: float) -> float:
+    """Return the scale of Laplace noise for `nodes` nodes that share epsilon; 0 for epsilon = inf."""
+    return noise_scale(float(nodes), epsilon)

@@ -7,7 +7,6 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.privacy.counters.counter import Counter
-from dp_bandit_envs.privacy.counters.digits import balanced_digit_sum
 from dp_bandit_envs.privacy.laplace import draw
 from dp_bandit_envs.privacy.node_noise import add, copy, fill
 from dp_bandit_envs.protocols import FloatArray, IntArray
@@ -67,16 +66,12 @@ def settle(state: State, arm: int, noise: float) -> None:
 
 
 class Joint(NamedTuple):
-    """The state of all coordinates together.
+    """The state of all coordinates together: as `State`, with `(..., n_values)` for `(n_arms, ...)`.
 
     Attributes:
-        digits: Balanced digits of the number of rounds, `(levels,)`.
-        upward: At each level, the noise of the last release at which all digits below this level were 0,
-            `(levels, n_values)`.
-        ahead: Noise of the nodes that are subtracted while a digit is negative, `(levels, half, n_values)`.
+        digits, upward, ahead, scale: As in `State`; digits, `(levels,)`, are those of the number of rounds.
         own: The draw of one node, `(n_values,)`.
         noise: The noise of the present releases, `(n_values,)`.
-        scale: The scale of all nodes.
         norm: The norm of own-norm noise.
     """
 
@@ -255,3 +250,28 @@ def _mean_variance(base: int, horizon: int) -> float:
         total += np.abs(digit)
         t = (t - digit) // base
     return float(levels**2 * total.mean())
+
+
+def balanced_digit_sum(items: int, base: int) -> int:
+    """Return the sum of the absolute balanced digits of 1, ..., items in an odd base.
+
+    The digit of t at level i is the lowest digit of u, which is t without its lower digits. Each u comes from base^i
+    numbers t around u base^i; the last u may come from fewer.
+    """
+    half, power, total = base // 2, 1, 0
+    while (top := (items + (power - 1) // 2) // power) > 0:
+        below = (power - 1) // 2
+        last = items - (top * power - below) + 1
+        total += power * _absolute_digits(top - 1, base) + last * abs((top + half) % base - half)
+        power *= base
+    return total
+
+
+def _absolute_digits(top: int, base: int) -> int:
+    """Return the sum of the absolute lowest balanced digits of 0, ..., top."""
+    half = base // 2
+    whole, rest = divmod(top + 1, base)
+    rising = min(rest, half + 1)
+    # One period is 0, 1, ..., half, half, half - 1, ..., 1.
+    falling = rest - rising
+    return whole * half * (half + 1) + rising * (rising - 1) // 2 + falling * half - falling * (falling - 1) // 2

@@ -1,11 +1,9 @@
-"""The mechanisms behind the privacy wrappers, each under its wrapper's name. One mechanism a file."""
+"""The mechanisms behind the privacy wrappers, each under its wrapper's name."""
 
 from dp_bandit_envs.privacy.mechanism import Mechanism
 from dp_bandit_envs.privacy.mechanisms.batch_average import MiniBatchAverage
 from dp_bandit_envs.privacy.mechanisms.block_sums import BlockSums
-from dp_bandit_envs.privacy.mechanisms.counter_sums import CounterSums
-from dp_bandit_envs.privacy.mechanisms.exact_sums import ExactSums
-from dp_bandit_envs.privacy.mechanisms.hybrid_sums import HybridSums
+from dp_bandit_envs.privacy.mechanisms.counter_sums import CounterSums, ExactSums, HybridSums
 from dp_bandit_envs.privacy.mechanisms.interval_sums import IntervalSums
 from dp_bandit_envs.privacy.mechanisms.laplace_gains import LaplaceClipRescale
 from dp_bandit_envs.privacy.mechanisms.randomized_response import RandomizedResponse

@@ -1,44 +1,161 @@
-"""Running sums released by one counter for each arm, or by one counter on vectors."""
+"""Running sums released by one counter for each arm, or by one counter on vectors; and exact ones."""
 
 import dataclasses
 import functools
 import inspect
+import math
 from collections.abc import Callable
-from typing import Any, ClassVar, SupportsFloat
+from typing import Any, ClassVar, NamedTuple, SupportsFloat
 
 import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.compiling.functions import bind
+from dp_bandit_envs.errors import WrongGameError
 from dp_bandit_envs.privacy.counters import COUNTERS, Counter, make_counter
-from dp_bandit_envs.privacy.counters.scales import gaussian_form
-from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
-from dp_bandit_envs.privacy.mechanism import Below, Noise, Release
-from dp_bandit_envs.privacy.mechanisms.counter_guarantee import distance_for, guarantee_for
-from dp_bandit_envs.privacy.mechanisms.counter_releases import (
-    NoTogether,
-    State,
-    noise_of_object,
-    own_noise,
-    pad,
-    pad_exact,
-    release,
-    release_exact,
-    settle_object,
-    settle_own,
-    settle_shared,
-    shared_noise,
+from dp_bandit_envs.privacy.counters.counter import gaussian_form
+from dp_bandit_envs.privacy.draws_distance import RADIUS, distance_of_all
+from dp_bandit_envs.privacy.guarantee import REPLACE_ONE_ROUND, PrivacyGuarantee
+from dp_bandit_envs.privacy.items import STEP, distance_l1, distance_l2, distance_own, to_item
+from dp_bandit_envs.privacy.laplace import to_grid
+from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Noise, Release, for_rounds
+from dp_bandit_envs.privacy.node_noise import NORM_CODES, counts_as, deviation, fill_own_norm
+from dp_bandit_envs.privacy.rounding import multiply_up
+from dp_bandit_envs.privacy.secure_draws import (
+    ChoosesDraws,
+    distance_on_grid,
+    draw_normal_steps,
+    draw_steps,
+    fill_normal_steps,
+    fill_steps,
+    normal_distance,
+    on_grid,
+    secure_grid,
 )
-from dp_bandit_envs.privacy.mechanisms.secure_counters import (
-    check_secure,
-    exact_form,
-    first_states,
-    grid_and_factor,
-    in_steps,
-)
-from dp_bandit_envs.privacy.mechanisms.weighed_counters import WEIGHED, pad_weighed, release_weighed
-from dp_bandit_envs.privacy.node_noise import NORM_CODES, deviation, fill_own_norm
-from dp_bandit_envs.privacy.secure_draws import ChoosesDraws
+from dp_bandit_envs.protocols import FloatArray, IntArray
+
+
+class State(NamedTuple):
+    """The exact sums, and the counters' state.
+
+    Attributes:
+        exact: Sums of the gains so far, `(n_values,)`.
+        inserted: Numbers of gains so far, `(n_values,)`.
+        counters: The counters' own state, with a position for each arm; of one arm, and not used, if `joint`.
+        together: The counter's joint state; of one coordinate, and not used, unless `joint`.
+        joint: Whether all coordinates share one position.
+        last: The coordinate that used the present position last, `(1,)`.
+        fresh: Whether the present position has a new release, `(1,)`.
+        grid: The step between sums that can be released; 0 without noise.
+        in_steps: Whether noise is counted in these steps, and sums are exact, as for secure draws.
+    """
+
+    exact: FloatArray
+    inserted: IntArray
+    counters: Any
+    together: Any
+    joint: bool
+    last: IntArray
+    fresh: IntArray
+    grid: float
+    in_steps: bool
+
+
+class NoTogether(NamedTuple):
+    """The joint state of a counter that has no joint form."""
+
+    noise: FloatArray
+
+
+def next_noise(state: Any, arm: int, rng: np.random.Generator) -> tuple[float, bool]:
+    """Placeholder; replaced by the counter's `noise`."""
+    raise NotImplementedError
+
+
+def insert_all(state: Any, rng: np.random.Generator) -> bool:
+    """Placeholder; replaced by the counter's `joint_noise`, if it has one."""
+    raise NotImplementedError
+
+
+def settle(state: Any, arm: int, noise: float) -> None:
+    """Placeholder; replaced by the counter's `settled`, if it has one."""
+
+
+def settle_all(state: Any, place: int, noise: float) -> None:
+    """Placeholder; replaced by the counter's `joint_settled`, if it has one."""
+
+
+def release(state: State, arm: int, gain: float, rng: np.random.Generator) -> tuple[float, int]:
+    """Insert a gain into its arm's counter; release the sum if the counter does."""
+    state.exact[arm] += to_item(gain)
+    state.inserted[arm] += 1
+    return pad(state, arm, rng)
+
+
+def release_exact(state: State, arm: int, gain: float, rng: Any) -> tuple[float, int]:
+    """Do what `release` does for secure draws, with items on the grid."""
+    state.exact[arm] += on_grid(gain, state.grid) if state.grid > 0.0 else to_item(gain)
+    state.inserted[arm] += 1
+    return pad(state, arm, rng)
+
+
+def pad(state: State, arm: int, rng: np.random.Generator) -> tuple[float, int]:
+    """Advance the counter of an arm; if its gain was not revealed, a 0 is inserted and its number of gains stays.
+
+    For games of one kind, one of the two functions below replaces this one.
+    """
+    if state.joint:
+        return pad_shared(state, arm, rng)
+    return pad_own(state, arm, rng)
+
+
+def pad_own(state: State, arm: int, rng: np.random.Generator) -> tuple[float, int]:
+    """Advance a counter of the arm's own."""
+    noise, fresh = next_noise(state.counters, arm, rng)
+    if not fresh:
+        return 0.0, 0
+    exact = state.exact[arm]
+    total = exact + state.grid * noise if state.in_steps else to_grid(exact + noise, state.grid)
+    settle(state.counters, arm, total - exact)
+    return total, state.inserted[arm]
+
+
+def pad_shared(state: State, arm: int, rng: np.random.Generator) -> tuple[float, int]:
+    """Take a coordinate's noise at the position that all coordinates share; the first one of a round advances it.
+
+    Every driver passes a round's coordinates in ascending order. So a coordinate that is not above the last one begins
+    a new round, and then `insert_all` moves to the next position, with noise for all coordinates.
+
+    Why this is private: between two advances the coordinates ascend, so none uses a position twice, and positions only
+    grow. A coordinate's releases are therefore those of its own counter, with a 0 at each position that it does not
+    use, as when a mechanism below withholds its gain. And all values of one round are at one position, because only
+    the first of them can advance it: a changed round moves one vector of values in one node on each level, as the
+    guarantee assumes. (If all coordinates of a round are above the last one, it shares the position of the round
+    before, whose coordinates are others; no two rounds are changed, so this has no effect on the argument.)
+    """
+    if arm <= state.last[0]:
+        state.fresh[0] = 1 if insert_all(state.together, rng) else 0
+    state.last[0] = arm
+    if state.fresh[0] == 0:
+        return 0.0, 0
+    exact, noise = state.exact[arm], state.together.noise[arm]
+    total = exact + state.grid * noise if state.in_steps else to_grid(exact + noise, state.grid)
+    settle_all(state.together, arm, total - exact)
+    return total, state.inserted[arm]
+
+
+def settle_object(state: tuple[Counter, Any], arm: int, noise: float) -> None:
+    """Settle the last release of a counter whose `noise` is a method."""
+    counter, own = state
+    if counter.settled is not None:
+        counter.settled(own, arm, noise)
+
+
+def noise_of_object(state: tuple[Counter, Any], arm: int, rng: np.random.Generator) -> tuple[float, bool]:
+    """Return the next noise of a counter whose `noise` is a method."""
+    counter, own = state
+    noise, fresh = counter.noise(own, arm, rng)
+    return float(noise), bool(fresh)
 
 
 class CounterSums(ChoosesDraws):
@@ -49,7 +166,7 @@ class CounterSums(ChoosesDraws):
     in L1 (sensitivity s), in their own norm, or in L2 (square root of s for gains in [0, 1]).
 
     Where every round reveals every value, as in games with expert advice, all coordinates share one position of one
-    counter, whose nodes are vectors of noise; see `shared_noise` for why that is as private. Values are rounded to
+    counter, whose nodes are vectors of noise; see `pad_shared` for why that is as private. Values are rounded to
     multiples of 2^-30, towards 0, so that sums below 2^22 are exact; see `privacy.items`.
 
     Args:
@@ -63,7 +180,8 @@ class CounterSums(ChoosesDraws):
             it; not for other noise. Games in which they need half of it or more are refused.
         pad_unplayed: Whether the counters of arms that a round does not reveal are fed a 0 in that round, so that all
             arms have the same noise (DP-UCB). Their counts do not change.
-        draws: `"fast"`, repeatable; or `"secure"`, exact noise without a seed (`privacy.secure_draws`), not own-norm.
+        draws: `"fast"`, repeatable; or `"secure"`, exact noise without a seed (`privacy.secure_draws`):
+            neither for own-norm noise nor for the counters `"honaker"` and `"square-root"`, which weigh their draws.
         options: Further arguments of the counter: `budget` of the hybrid one, `base` of the k-ary one.
 
     Protects: one round's gains of all arms, centrally.
@@ -128,8 +246,24 @@ class CounterSums(ChoosesDraws):
         self._made(1, 0)
 
     def _check_draws(self) -> None:
-        if self._secure:
-            check_secure(self.counter_name, self.noise_kind, self._plain_noise is not None)
+        if not self._secure:
+            return
+        if self.noise_kind == "own-norm":
+            raise ValueError(
+                "draws='secure' is for noise='laplace' and noise='gaussian'; received noise='own-norm', whose draws are"
+                " real vectors, of which no exact discrete form is known here."
+            )
+        if COUNTERS[self.counter_name].weighs_draws:
+            raise ValueError(
+                "draws='secure' is for counters that add up whole draws; received"
+                f" counter={self.counter_name!r}, which multiplies them by fractions. Use CounterSums with"
+                " counter='k-ary', for example."
+            )
+        if self._plain_noise is None:
+            raise ValueError(
+                "draws='secure' needs a counter whose noise is a plain function; received"
+                f" counter={self.counter_name!r}."
+            )
 
     def counter(self, horizon: int) -> Counter:
         """Return the counter that each arm has one of.
@@ -159,43 +293,31 @@ class CounterSums(ChoosesDraws):
     @property
     def release(self) -> Release:
         """The module's `release` with this counter's noise."""
-        return self._with_noise(self._forms[0])
+        return self._with_noise(release_exact if self._secure else release)
 
     @property
     def idle(self) -> Release | None:
         """The module's `pad` with this counter's noise, or None."""
-        return self._with_noise(self._forms[1]) if self.pad_unplayed else None
-
-    @property
-    def _forms(self) -> tuple[Callable[..., Any], Callable[..., Any]]:
-        """The functions `release` and `pad` for these draws."""
-        if self._weighs:
-            return release_weighed, pad_weighed
-        return (release_exact, pad_exact) if self._secure else (release, pad)
-
-    @property
-    def _weighs(self) -> bool:
-        return self._secure and self.counter_name in WEIGHED
+        return self._with_noise(pad) if self.pad_unplayed else None
 
     def release_for(self, below: Below) -> Release:
         """Return `release` without the question of whether coordinates share a position."""
         if inspect.getattr_static(self, "release") is not vars(CounterSums)["release"]:
             return self.release  # that of a derived class
-        joint = self._is_joint(below)
-        noise_of, settle_noise = (shared_noise, settle_shared) if joint else (own_noise, settle_own)
-        return self._with_noise(bind(self._forms[0], {"noise_of": noise_of, "settle_noise": settle_noise}))
+        kind = {"pad": pad_shared if self._is_joint(below) else pad_own}
+        return self._with_noise(bind(release_exact if self._secure else release, kind))
 
     def new_state(self, below: Below) -> State:
         """Return counters before their first items."""
         counter, n_values, joint = self._counter(below), below.n_values, self._is_joint(below)
         factor, grid = self._factor_and_grid(counter, below)
-        state = counter.new_state(1 if joint else n_values)
-        norm = NORM_CODES.get(below.values.norm, 0)
-        together = counter.new_joint_state(n_values if joint else 1, norm) if self._joint else None
-        if self._secure:
-            state, together = first_states(counter, state, together, factor, grid, n_values, self._weighs)
-        elif factor != 1:
-            state, together = in_steps(state, factor, 1.0), in_steps(together, factor, 1.0)
+        state, together = counter.new_state(1 if joint else n_values), None
+        if self._joint:
+            norm = NORM_CODES.get(below.values.norm, 0)
+            together = counter.new_joint_state(n_values if joint else 1, norm)
+        if self._secure or factor != 1:
+            step = grid if self._secure else 1.0
+            state, together = in_steps(state, factor, step), in_steps(together, factor, step)
         return State(
             np.zeros(n_values),
             np.zeros(n_values, np.int64),
@@ -205,15 +327,18 @@ class CounterSums(ChoosesDraws):
             np.array([n_values], np.int64),
             np.zeros(1, np.int64),
             grid,
+            self._secure,
         )
 
     def _factor_and_grid(self, counter: Counter, below: Below) -> tuple[float, float]:
         """Return the multiplier of the counter's noise, and the step between sums that can be released."""
-        factor = distance_for(self.noise_kind, below)
-        if self._secure:
-            grid, factor = grid_and_factor(counter, factor, below, l2=self.noise_kind == "gaussian")
-            return factor, grid
-        return factor, counter.grid_for(factor * deviation(self.noise_kind, below.values.norm, below.n_values))
+        factor, values = distance_for(self.noise_kind, below), below.values
+        if not self._secure:
+            return factor, counter.grid_for(factor * deviation(self.noise_kind, values.norm, below.n_values))
+        largest = max((scale for scale, _ in counter.item_draws()), default=0.0)
+        # Values are rounded to the grid itself, by less than a step, whatever the scale; so it is chosen first.
+        grid = secure_grid(2 * largest * max(factor, STEP), below.horizon * max(-values.low, values.high))
+        return distance_on_grid(factor, grid, below, l2=self.noise_kind == "gaussian"), grid
 
     def noise(self, below: Below) -> Noise:
         """Return the factor of the noise; its scale differs from release to release.
@@ -230,14 +355,43 @@ class CounterSums(ChoosesDraws):
         """
         counter = self._counter(below)
         factor, grid = self._factor_and_grid(counter, below)
-        holds = guarantee_for(self.noise_kind, counter, factor, grid, below, secure=self._secure)
-        return holds if self.delta is None or holds.model == "none" else dataclasses.replace(holds, delta=self.delta)
+        own = dataclasses.replace(counter.guarantee, draws_distance=self._off(counter, factor, grid, below))
+        if own.model == "none" or self.noise_kind == "laplace":
+            return for_rounds(own, below.sensitivity, own.theorem)
+        if self.noise_kind == "own-norm":
+            reason = (
+                "each node has one vector with density exp(-|z| / scale) in the norm of the values"
+                f" ({below.values.norm}), in which a round changes them by at most {factor:.4g}, so the log-densities"
+                " of an item's nodes change by at most epsilon together (Hardt and Talwar 2010)"
+            )
+        else:
+            reason = (
+                f"a round changes all values together by at most {factor:.4g} in L2, which multiplies the noise"
+                if factor > 1
+                else "a round influences the sum of one arm, so arms compose in parallel"
+            )
+        return dataclasses.replace(
+            own, delta=self.delta or 0.0, neighbours=REPLACE_ONE_ROUND, theorem=f"{own.theorem}; {reason}"
+        )
+
+    def _off(self, counter: Counter, factor: float, grid: float, below: Below) -> float:
+        """Return the distance of the draws that one round influences from exact ones, in [0, 1]."""
+        normal, values = self.noise_kind == "gaussian", below.gains_in_a_round
+        longer = factor * counts_as(self.noise_kind, below.values.norm, below.n_values)
+        draws = [(scale * longer, number * values) for scale, number in counter.item_draws()]
+        if self._secure:
+            # Discrete Laplace noise is exact; normal noise is as far off as the law of its draws.
+            return min(1.0, math.fsum(normal_distance(b / grid, n) for b, n in draws)) if normal and grid > 0 else 0.0
+        off = distance_of_all(draws, grid, normal=normal, used_twice=counter.ahead_of_items)
+        if self.noise_kind == "own-norm":
+            off += RADIUS * sum(number for _, number in draws)
+        return min(1.0, off)
 
     def _is_joint(self, below: Below) -> bool:
         """Return whether all coordinates share one position, as padded counters do, too."""
         # Only where it is the same game to the last bit: one draw of each coordinate, in their order.
         padded = self.pad_unplayed and vars(COUNTERS[self.counter_name]).get("draws_once", False) and not self._secure
-        return (below.values.complete or padded) and self._joint is not None and not self._weighs
+        return (below.values.complete or padded) and self._joint is not None
 
     @property
     def _plain_noise(self) -> Callable[..., Any] | None:
@@ -254,18 +408,20 @@ class CounterSums(ChoosesDraws):
         if not isinstance(found, staticmethod):
             return None
         plain: Callable[..., Any] = found.__func__
-        if self._secure and not self._weighs:
-            return exact_form(plain, self.noise_kind)
+        normal = self.noise_kind == "gaussian"
+        if self._secure:
+            draw, fill = (draw_normal_steps, fill_normal_steps) if normal else (draw_steps, fill_steps)
+            return bind(plain, {"draw": draw, "fill": fill})
         if self.noise_kind == "own-norm":
             return bind(plain, {"fill": fill_own_norm})
-        return gaussian_form(plain) if self.noise_kind == "gaussian" else plain
+        return gaussian_form(plain) if normal else plain
 
     def _with_noise(self, function: Callable[..., Any]) -> Release:
-        plain, joint = self._plain_noise, self._joint
+        plain = self._plain_noise
         if plain is None:
             # Not a plain function, so it runs in Python and is not compiled.
             return functools.partial(bind(function, {"settle": settle_object, "next_noise": noise_of_object}))
-        parts = {"next_noise": plain, "insert_all": joint}
+        parts = {"next_noise": plain, "insert_all": self._joint}
         if not self._secure:
             parts |= {"settle": self._function("settled"), "settle_all": self._function("joint_settled")}
         return bind(function, {name: part for name, part in parts.items() if part is not None})
@@ -274,3 +430,132 @@ class CounterSums(ChoosesDraws):
 @functools.lru_cache(maxsize=8)
 def _kept_counter(kind: type[Counter], epsilon: float, horizon: int, options: tuple[tuple[str, Any], ...]) -> Counter:
     return kind(epsilon=epsilon, horizon=horizon, **dict(options))
+
+
+def in_steps(state: Any, factor: float, grid: float) -> Any:
+    """Return a counter's state with its scale, or scales, multiplied by a factor and counted in grid steps."""
+    if not grid > 0 or state is None:
+        return state
+    if hasattr(state, "scales"):
+        return state._replace(scales=np.array([multiply_up(float(scale), factor) / grid for scale in state.scales]))
+    return state._replace(scale=multiply_up(float(state.scale), factor) / grid)
+
+
+def distance_for(noise: str, below: Below) -> float:
+    """Return how far the values of neighbouring rounds differ, in the norm that the noise is for.
+
+    Args:
+        noise: `"laplace"`, `"own-norm"` or `"gaussian"`.
+        below: Public facts about the values.
+
+    Raises:
+        WrongGameError: If the noise is own-norm noise, and the game has no norm of its own.
+    """
+    if noise == "gaussian":
+        return distance_l2(below)
+    if noise == "laplace":
+        return distance_l1(below)
+    if not (below.values.complete and below.values.norm):
+        raise WrongGameError(
+            "own-norm noise needs a game in which every round reveals every value, such as DPBandit-Experts-v0;"
+            " here it does not. Use noise='laplace' or noise='gaussian'."
+        )
+    return distance_own(below)
+
+
+class HybridSums(CounterSums):
+    """Releases running sums, with one hybrid counter for each arm.
+
+    Each counter has the full epsilon: a round's gain is added to the sum of the arm played only, so arms compose in
+    parallel. Where one round reveals several values, the noise is larger; see `CounterSums`.
+
+    Args:
+        epsilon: Privacy parameter of all releases together, in (0, inf]; `math.inf` means no noise.
+        noise: `"laplace"`, `"own-norm"` or `"gaussian"`; see `CounterSums`.
+        delta: Privacy failure probability of Gaussian noise, in (0, 1), by default 1e-6; not for other noise.
+        pad_unplayed: Whether the counters of arms that a round does not reveal are fed a 0 in that round, so that all
+            arms have the same noise (DP-UCB). Their counts do not change.
+        draws: `"fast"` or `"secure"`; see `CounterSums`.
+        options: `budget`: `"split"`, or `"paper"`, which is 2 epsilon-DP.
+
+    Protects: one round's gains of all arms, centrally.
+
+    Source: Chan, Shi and Song (2011); Tossou and Dimitrakakis (2016), algorithms 1 and 2.
+
+    Example:
+        >>> import gymnasium as gym
+        >>> from dp_bandit_envs import HybridSums, Ucb, play
+        >>> env = HybridSums(gym.make("DPBandit-Stochastic-v0", means=[0.2, 0.8], horizon=1000), epsilon=10)
+        >>> game = play(env, Ucb(), seed=0)
+        >>> print(f"the best arm in {(game.arms == 1).mean():.0%} of all rounds")
+        the best arm in 98% of all rounds
+    """
+
+    example: ClassVar[dict[str, Any]] = {"epsilon": 1.0}
+
+    def __init__(
+        self,
+        *,
+        epsilon: SupportsFloat,
+        noise: str | None = None,
+        delta: SupportsFloat | None = None,
+        pad_unplayed: bool = False,
+        draws: str = "fast",
+        **options: Any,
+    ) -> None:
+        super().__init__(
+            counter="hybrid",
+            epsilon=epsilon,
+            noise=noise,
+            delta=delta,
+            pad_unplayed=pad_unplayed,
+            draws=draws,
+            **options,
+        )
+
+
+class ExactState(NamedTuple):
+    """Sum and number of each arm's gains so far, `(n_arms,)`."""
+
+    exact: FloatArray
+    inserted: IntArray
+
+
+def release_exactly(state: ExactState, arm: int, gain: float, rng: np.random.Generator) -> tuple[float, int]:
+    """Add a gain to its arm's sum, and release it."""
+    state.exact[arm] += gain
+    state.inserted[arm] += 1
+    return state.exact[arm], state.inserted[arm]
+
+
+class ExactSums(Mechanism):
+    """Releases exact running sums, for agents such as `Ucb`; it adds no privacy.
+
+    Above a wrapper that adds noise to each gain, such as `RandomizedResponse`, the sums are noisy, and that wrapper's
+    guarantee holds: summing is post-processing.
+
+    Example:
+        >>> import gymnasium as gym
+        >>> from dp_bandit_envs import ExactSums, Ucb, play
+        >>> env = ExactSums(gym.make("DPBandit-Stochastic-v0", means=[0.2, 0.8], horizon=1000))
+        >>> game = play(env, Ucb(), seed=0)
+        >>> print(f"the best arm in {(game.arms == 1).mean():.0%} of all rounds")
+        the best arm in 97% of all rounds
+    """
+
+    release = staticmethod(release_exactly)
+    releases_sums = True
+    any_range = True
+    example: ClassVar[dict[str, Any]] = {}
+
+    def new_state(self, below: Below) -> ExactState:
+        """Return empty sums."""
+        return ExactState(np.zeros(below.n_values), np.zeros(below.n_values, np.int64))
+
+    def noise(self, below: Below) -> Noise:
+        """Return what is below, as nothing is added."""
+        return below.noise
+
+    def guarantee(self, below: Below) -> PrivacyGuarantee:
+        """Return none: summing adds nothing to the guarantee below."""
+        return PrivacyGuarantee.none("sums without noise guarantee nothing")
