@@ -261,7 +261,7 @@ class Carried(NamedTuple):
     most_arms: int = 16
 
 
-# Times as fast as one game after the other, on AVX2, with 8, 10 and 16 arms: EXP3 3.3, 3.3 and 1.4; DP-EXP3-Lap 4.2,
+# Times as fast as one game after the other, AVX-512, with 8, 10 and 16 arms: EXP3 3.3, 3.3 and 1.4; DP-EXP3-Lap 4.2,
 # 4.1 (9 arms) and 1.3; UCB 2.8, 2.7 and 2.6; Uniform 2.8, 2.9 (9) and 2.4; Hedge 3.2, .9 (9) and .2, as LLVM leaves its
 # loop over more than eight exponentials as it is, and then uses no vector registers. KL-UCB: 1.1 with 4 arms, .8 with
 # 10. Not carried are UCB's private forms: DP-UCB-INT and AdaP-UCB draw noise at rounds that differ between games, and
