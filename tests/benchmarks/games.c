@@ -4,110 +4,22 @@
    plain loops, no general rules, nothing stored but totals. Of L games side by side, arm i of game l is at place
    [i * L + l] of each array, and a choice between numbers takes the place of each branch. */
 
-#include <math.h>
-#include <stdint.h>
-#include <string.h>
+#include "arithmetic.h"
 
-#define INLINE static inline __attribute__((always_inline))
 #define EACH_GAME _Pragma("omp simd") for (int l = 0; l < L; l++)
 #define ARMS_OF_EXP3 4
 #define ARMS_OF_UCB 10
+#define PADDED 16 /* the arms of UCB, in whole vector registers */
 #define D 10
 
-/* Step Doty-Humphrey's SFC64, whose four words are `stride` words apart. */
-INLINE uint64_t next_word(uint64_t *words, int stride) {
-    const uint64_t a = words[0], b = words[stride], c = words[2 * stride], counter = words[3 * stride];
-    const uint64_t word = a + b + counter;
-    words[0] = b ^ (b >> 11);
-    words[stride] = c + (c << 3);
-    words[2 * stride] = ((c << 24) | (c >> 40)) + word;
-    words[3 * stride] = counter + 1;
-    return word;
-}
-
-/* A word as a double, rounded once; without AVX-512 no vector instruction does it, but its halves fit into mantissas. */
-INLINE double to_double(uint64_t word) {
-#ifdef __AVX512DQ__
-    return (double)word;
-#else
-    const uint64_t upper = (word >> 32) | 0x4530000000000000, lower = (word & 0xFFFFFFFF) | 0x4330000000000000;
-    double high, low;
-    memcpy(&high, &upper, 8);
-    memcpy(&low, &lower, 8);
-    return (high - (0x1p84 + 0x1p52)) + low;
-#endif
-}
-
-INLINE double next_double(uint64_t *words, int stride) {
-    const uint64_t word = next_word(words, stride) >> 11;
-    return (stride == 1 ? (double)(int64_t)word : to_double(word)) * (1.0 / 9007199254740992.0);
-}
-
-/* The next word as a number in (0, 1] with a sign; see signed_uniform in dp_bandit_envs/draws.py. */
-INLINE double next_signed(uint64_t *words, int stride) {
-    const uint64_t word = next_word(words, stride), sign = word >> 63;
-    const double v = to_double(2 * (word ^ -sign) + 1) * 0x1p-64;
-    return sign ? v : -v;
-}
-
-/* e^x for x up to 709, and 0 below -707. */
-INLINE double exponential(double x) {
-    const double rounder = 1.5 * 4503599627370496.0;
-    const double bounded = x < -707.0 ? -707.0 : x;
-    const double k = bounded * 1.4426950408889634 + rounder - rounder;
-    const double r = (bounded - k * 0.6931471803691238) - k * 1.9082149292705877e-10;
-    const double s = r * r;
-    const double even = (((2.7620088445409746e-07 * s + 2.4801521295954376e-05) * s + 0.0013888888917213717) * s) +
-                        0.04166666666662413;
-    const double odd = (((2.510038549551032e-08 * s + 2.7557268459997064e-06) * s + 0.00019841269863053618) * s) +
-                       0.008333333333330062;
-    const double rise = r + s * ((0.5 + s * even) + r * (0.16666666666666669 + s * odd));
-    const double low_bits = k + (rounder + 1023.0);
-    uint64_t bits;
-    double power;
-    memcpy(&bits, &low_bits, 8);
-    bits <<= 52;
-    memcpy(&power, &bits, 8);
-    return x < -707.0 ? 0.0 : (1.0 + rise) * power;
-}
-
-/* ln x for x from 2^-1022 on. */
-INLINE double logarithm(double x) {
-    const double high = 0.6931471803691238, low = 1.9082149292705877e-10;
-    uint64_t bits;
-    double m;
-    memcpy(&bits, &x, 8);
-    double k = to_double(bits >> 52) - 1022.0;
-    bits = (bits & 0x000FFFFFFFFFFFFF) | 0x3FE0000000000000;
-    memcpy(&m, &bits, 8);
-    if (m < 0.7071067811865476) {
-        m += m;
-        k -= 1.0;
-    }
-    const double f = m - 1.0, s = f / (2.0 + f), z = s * s, w = z * z, half = 0.5 * f * f;
-    const double odd =
-        ((0.14616585424888623 * w + 0.18182889455674947) * w + 0.2857142862600327) * w + 0.666666666666667;
-    const double even = (0.15331710618210773 * w + 0.22222211130259878) * w + 0.39999999999899444;
-    const double rest = z * odd + w * even;
-    return k * high - ((half - (s * (half + rest) + k * low)) - f);
-}
-
-INLINE double laplace(double v, double scale) {
-    const double wait = scale * logarithm(fabs(v));
-    return v < 0.0 ? wait : -wait;
-}
-
-INLINE double on_grid(double number, double grid) {
-    const double shift = 6755399441055744.0 * grid;
-    return number + shift - shift;
-}
-
 /* What a game needs: `gains` are the arms' means, or `rows` rows of a table, played again and again; the words of the
-   streams of gains, agent and noise; and what comes out, which must come in as 0. */
+   streams of gains, agent and noise; and what comes out, which must come in as 0. `scales` are those of a tree's noise,
+   by its number of levels; `slope` multiplies the logarithm in a bonus for noise. */
 typedef struct {
     int64_t horizon, rows;
     const double *gains;
-    double rate, scale, grid, bound;
+    double rate, scale, grid, bound, slope;
+    const double *scales;
     uint64_t *coins, *choices, *noise;
     double *collected, *pulls, *totals;
 } game;
@@ -222,7 +134,7 @@ void play_ucb(const game *of) {
 /* UCB in one game, with the arms' indices in vector registers. */
 void play_one_ucb(const game *of) {
     POINTERS
-    enum { K = ARMS_OF_UCB, PADDED = 16 };
+    enum { K = ARMS_OF_UCB };
     _Alignas(64) double means[PADDED], roots[PADDED], sums[K] = {0.0}, indices[PADDED];
     for (int i = 0; i < PADDED; i++) means[i] = i < K ? INFINITY : -INFINITY, roots[i] = 1.0;
     for (int64_t t = 0; t < of->horizon; t++) {
@@ -245,6 +157,237 @@ void play_one_ucb(const game *of) {
         const double inverse = 1.0 / pulls[arm];
         means[arm] = sums[arm] * inverse;
         roots[arm] = sqrt(inverse);
+    }
+}
+
+/* Draw the gains of ten arms in a round. */
+INLINE void toss(uint64_t *restrict coins, const double *restrict means, double *restrict drawn,
+                 double *restrict totals) {
+    for (int i = 0; i < ARMS_OF_UCB; i++) {
+        drawn[i] = next_double(coins, 1) < means[i] ? 1.0 : 0.0;
+        totals[i] += drawn[i];
+    }
+}
+
+/* The first place of the largest of PADDED numbers. */
+INLINE int largest(const double *restrict numbers) {
+    double highest = -INFINITY;
+#pragma omp simd reduction(max : highest)
+    for (int i = 0; i < PADDED; i++) highest = numbers[i] > highest ? numbers[i] : highest;
+    int arm = 0;
+    while (numbers[arm] != highest) arm++;
+    return arm;
+}
+
+/* The largest q with kl(mean, q) at most a level: KL-UCB's index, by Halley's iteration. */
+INLINE double kl_upper(double mean, double level) {
+    const double rest = 1.0 - mean;
+    if (level >= 40.0 * rest) return 1.0;
+    if (mean == 0.0) return -exponential_minus_1(-level);
+    const double root = sqrt(2.0 * mean * level / rest);
+    double s = root + (2.0 - mean) * level / (3.0 * rest);
+    for (int steps = root > 1e-5 * mean ? 20 : 0; steps > 0; steps--) {
+        const double rise = -rest * exponential_minus_1(-s), q = mean + rise;
+        const double newton = (rest * s - mean * logarithm_of_1_and(rise / mean) - level) * q / rise;
+        const double step = newton / (1.0 - 0.5 * newton * mean * (1.0 - q) / (q * rise));
+        s -= step;
+        if (fabs(step) <= 1e-4 * s) break;
+    }
+    return fmin(mean - rest * exponential_minus_1(-s), 1.0);
+}
+
+/* KL-UCB (Garivier and Cappe 2011) in one game. An index is solved for only where the divergences at the largest index
+   so far, in vector registers and with some slack for rounding, do not rule the arm out. */
+void play_kl_ucb(const game *of) {
+    POINTERS
+    enum { K = ARMS_OF_UCB };
+    _Alignas(64) double means[PADDED] = {0.0}, inverses[PADDED] = {0.0}, entropies[PADDED] = {0.0}, over[PADDED];
+    double sums[K] = {0.0}, drawn[K];
+    int arm = 0;
+    for (int64_t t = 0; t < of->horizon; t++) {
+        toss(coins, gains, drawn, totals);
+        if (t < K) {
+            arm = t;
+        } else {
+            const double level = logarithm(t);
+            const int last = arm;
+            double highest = kl_upper(means[last], level / pulls[last]);
+            for (int i = 0; i < K;) {
+                const double of_coin = logarithm(highest), of_other = logarithm(1.0 - highest);
+#pragma omp simd
+                for (int j = 0; j < PADDED; j++)
+                    over[j] = (entropies[j] - means[j] * of_coin - (1.0 - means[j]) * of_other) -
+                              ((1.0 + 1e-6) * level * inverses[j] + 1e-12);
+                for (; i < K; i++) {
+                    if (i == last || (highest < 1.0 && means[i] < highest && over[i] > 0.0)) continue;
+                    const double index = kl_upper(means[i], level / pulls[i]);
+                    const int wins_tie = index < 1.0 || pulls[i] == pulls[arm] ? i < arm : pulls[i] < pulls[arm];
+                    if (index > highest || (index == highest && wins_tie)) {
+                        arm = i++;
+                        highest = index;
+                        break;
+                    }
+                }
+            }
+        }
+        *collected += drawn[arm];
+        sums[arm] += drawn[arm];
+        pulls[arm] += 1.0;
+        inverses[arm] = 1.0 / pulls[arm];
+        const double mean = means[arm] = sums[arm] / pulls[arm];
+        entropies[arm] = (mean > 0.0 ? mean * logarithm(mean) : 0.0) +
+                         (mean < 1.0 ? (1.0 - mean) * logarithm(1.0 - mean) : 0.0);
+    }
+}
+
+/* AdaP-UCB (Azize and Basu 2022) in one game: an arm is held until its block, as long as all before it, is full. */
+void play_adap_ucb(const game *of) {
+    POINTERS
+    enum { K = ARMS_OF_UCB };
+    double means[K], roots[K], inverses[K], drawn[K];
+    for (int i = 0; i < K; i++) means[i] = INFINITY, roots[i] = inverses[i] = 1.0;
+    for (int64_t t = 0; t < of->horizon;) {
+        const double level = logarithm(t > 1 ? t : 1), spread = sqrt(of->rate * (level + logarithm(2.0)));
+        double highest = -INFINITY, sum = 0.0;
+        int arm = 0;
+        for (int i = 0; i < K; i++) {
+            const double index = means[i] + spread * roots[i] + of->slope * level * inverses[i];
+            if (index > highest) highest = index, arm = i;
+        }
+        const int64_t length = pulls[arm] > 1.0 ? pulls[arm] : 1, left = of->horizon - t;
+        for (int64_t end = t + (length < left ? length : left); t < end; t++) {
+            toss(coins, gains, drawn, totals);
+            sum += drawn[arm];
+        }
+        *collected += sum;
+        if (length > left) {
+            pulls[arm] += left;
+            continue;
+        }
+        pulls[arm] += length;
+        inverses[arm] = 1.0 / length;
+        roots[arm] = sqrt(inverses[arm]);
+        means[arm] = on_grid(sum + laplace(next_signed(words, 1), of->scale), of->grid) * inverses[arm];
+    }
+}
+
+/* DP-UCB (Tossou and Dimitrakakis 2016, algorithm 2) in one game, with the hybrid counter of Chan, Shi and Song (2011):
+   all arms' counters are at one place of their trees, so their noise and sums are in vector registers. */
+void play_dp_ucb(const game *of) {
+    POINTERS
+    enum { K = ARMS_OF_UCB };
+    _Alignas(64) double means[PADDED], roots[PADDED], inverses[PADDED] = {0.0}, exact[PADDED] = {0.0};
+    _Alignas(64) double indices[PADDED], noise[PADDED], base[PADDED] = {0.0}, upward[64][PADDED] = {{0.0}};
+    double drawn[K];
+    int levels = 0;
+    for (int i = 0; i < PADDED; i++) means[i] = i < K ? INFINITY : -INFINITY, roots[i] = noise[i] = 1.0;
+    for (int64_t t = 1; t <= of->horizon; t++) {
+        toss(coins, gains, drawn, totals);
+        const double spread = sqrt(2.0 * logarithm(t > 2 ? t - 1 : 1));
+        for (int i = 0; i < PADDED; i++) indices[i] = means[i] + spread * roots[i];
+        const int arm = largest(indices);
+        *collected += drawn[arm];
+        exact[arm] += drawn[arm];
+        pulls[arm] += 1.0;
+        inverses[arm] = 1.0 / pulls[arm];
+        roots[arm] = sqrt(inverses[arm]);
+        const int64_t rest = t & (t - 1);
+        const double scale = of->scales[rest == 0 ? 1 : levels];
+        const double *above = (rest & (rest - 1)) == 0 ? base : upward[__builtin_ctzll(rest)];
+        double *own = rest == 0 ? base : upward[__builtin_ctzll(t)];
+        for (int i = 0; i < K; i++) noise[i] = next_signed(words, 1);
+#pragma omp simd
+        for (int i = 0; i < PADDED; i++) {
+            const double sum = on_grid(exact[i] + (laplace(noise[i], scale) + above[i]), of->grid);
+            own[i] = sum - exact[i];
+            means[i] = inverses[i] > 0.0 ? sum * inverses[i] : means[i];
+        }
+        if (rest == 0) levels = __builtin_ctzll(t);
+    }
+}
+
+INLINE double stirling(double x) {
+    double shift = 0.0;
+    for (; x < 8.0; x += 1.0) shift += (x + 0.5) * logarithm_of_1_and(1.0 / x) - 1.0;
+    const double y = 1.0 / (x * x);
+    double series = 1.0 / 1188.0 - y * (691.0 / 360360.0);
+    series = 1.0 / 1260.0 - y * (1.0 / 1680.0 - y * series);
+    return shift + (1.0 / 12.0 - y * (1.0 / 360.0 - y * series)) / x;
+}
+
+/* The logarithm of the density of Beta(alpha, beta) at theta, without cancelled terms. */
+INLINE double log_density(double alpha, double beta, double theta) {
+    const double total = alpha + beta, pi = 3.141592653589793;
+    const double ahead = theta > 0.5 ? beta - total * (1.0 - theta) : total * theta - alpha;
+    const double rise = ahead > -0.5 * alpha ? logarithm_of_1_and(ahead / alpha) : logarithm(total * theta / alpha);
+    const double fall =
+        ahead < 0.5 * beta ? logarithm_of_1_and(-ahead / beta) : logarithm(total * (1.0 - theta) / beta);
+    const double peak = 0.5 * logarithm(alpha * (beta / total) / (2.0 * pi)) - logarithm(theta * (1.0 - theta));
+    return alpha * rise + beta * fall + peak + (stirling(total) - stirling(alpha) - stirling(beta));
+}
+
+/* How far above the mode of Beta(k + 1, n - k + 1) a floor is, in standard deviations; its square over 2. */
+INLINE double distance(double k, double n, double floor) {
+    const double excess = n * floor - k;
+    const double right = 2.0 * k > n ? 2.0 * k * (n - k) / n : 0.5 * n;
+    return excess > 0.0 ? excess * excess / (floor < 0.5 ? 2.0 * n * floor * (1.0 - floor) : right) : 0.0;
+}
+
+/* A draw from Beta(k + 1, n - k + 1) above a floor, for a coin of this chance that fell on heads, or 0; proposed from the
+   tangent of the density. */
+static __attribute__((noinline)) double above_floor(uint64_t *words, double k, double n, double floor, double chance) {
+    double wait = standard_exponential(words) - logarithm(chance);
+    const double x = distance(k, n, floor);
+    if (floor >= 1.0 || (x >= 1.5 && wait < x + 0.9)) return 0.0;
+    const double slope = (n * floor - k) / (floor * (1.0 - floor));
+    wait += log_density(k + 1.0, n - k + 1.0, floor) - logarithm(slope);
+    const double step = wait / slope;
+    if (wait < 0.0 || step >= 1.0 - floor) return 0.0;
+    const double gap = -wait - k * logarithm_of_1_and(step / floor) -
+                       (n - k) * logarithm_of_1_and(-step / (1.0 - floor));
+    return standard_exponential(words) < gap ? 0.0 : floor + step;
+}
+
+/* Thompson sampling (1933) in one game. The arm played last is drawn; another only if a coin falls on heads, of a chance
+   that bounds the one of its draw to be larger (Devroye 1986, chapter VII), for all arms in vector registers. */
+void play_thompson(const game *of) {
+    POINTERS
+    enum { K = ARMS_OF_UCB };
+    _Alignas(64) double ones[PADDED] = {0.0}, numbers[PADDED] = {0.0}, chances[PADDED];
+    double drawn[K];
+    for (int64_t t = 0, last = 0, arm = 0; t < of->horizon; t++) {
+        toss(coins, gains, drawn, totals);
+        next_double(choices, 1);
+        double floor = beta(choices, ones[last] + 1.0, numbers[last] - ones[last] + 1.0);
+        double u = next_double(choices, 1), tails = 1.0;
+        for (int i = 0; i < K;) {
+#pragma omp simd
+            for (int j = 0; j < PADDED; j++) {
+                const double x = distance(ones[j], numbers[j], floor);
+                const double less = x < 10.0 ? 0.00275 : 0.0000185, more = x < 1.5 ? 1.0 : 0.091;
+                chances[j] = x > 40.0 ? 0.0 : x < 5.0 ? more : less;
+            }
+            for (; i < K; i++) {
+                if (i == last) continue;
+                tails *= 1.0 - chances[i];
+                if (u < tails) continue;
+                const double k = ones[i], n = numbers[i];
+                const double draw = chances[i] == 1.0 ? beta(choices, k + 1.0, n - k + 1.0)
+                                                      : above_floor(choices, k, n, floor, chances[i]);
+                u = next_double(choices, 1);
+                tails = 1.0;
+                if (draw > floor) {
+                    floor = draw;
+                    arm = i++;
+                    break;
+                }
+            }
+        }
+        *collected += drawn[arm];
+        pulls[arm] += 1.0;
+        ones[arm] += drawn[arm];
+        numbers[arm] += 1.0;
+        last = arm;
     }
 }
 

@@ -5,6 +5,7 @@ Both rates are without what a call costs beside its rounds, which is a line of i
 
 import ctypes
 import functools
+import operator
 import platform
 import shutil
 import subprocess
@@ -102,6 +103,10 @@ GAMES = (
     Played("DP-EXP3-Lap, K = 4", make_algorithm("DP-EXP3-Lap"), "play_laplace", LANES, 0.65),
     Played("UCB, K = 10, 16 games side by side", make_algorithm("UCB"), "play_ucb", LANES, 0.4, tuple(MEANS)),
     Played("UCB, K = 10, one game", make_algorithm("UCB"), "play_one_ucb", 1, 0.6, tuple(MEANS)),
+    Played("KL-UCB, K = 10, one game", make_algorithm("KL-UCB"), "play_kl_ucb", 1, 0.65, tuple(MEANS)),
+    Played("AdaP-UCB, K = 10, one game", make_algorithm("AdaP-UCB"), "play_adap_ucb", 1, 0.5, tuple(MEANS)),
+    Played("DP-UCB, K = 10, one game", make_algorithm("DP-UCB"), "play_dp_ucb", 1, 0.5, tuple(MEANS)),
+    Played("TS, K = 10, one game", make_algorithm("TS"), "play_thompson", 1, 0.8, tuple(MEANS)),
     Played("AS-FTRL, ball, d = 10", make_algorithm("AS-FTRL", counter="binary"), "play_ball", 1, 0.6),
 )
 
@@ -112,8 +117,8 @@ class CGame(ctypes.Structure):
     _fields_ = (
         *((name, ctypes.c_int64) for name in ("horizon", "rows")),
         ("gains", ctypes.c_void_p),
-        *((name, ctypes.c_double) for name in ("rate", "scale", "grid", "bound")),
-        *((name, ctypes.c_void_p) for name in ("coins", "choices", "noise", "collected", "pulls", "totals")),
+        *((name, ctypes.c_double) for name in ("rate", "scale", "grid", "bound", "slope")),
+        *((name, ctypes.c_void_p) for name in ("scales", "coins", "choices", "noise", "collected", "pulls", "totals")),
     )
 
 
@@ -177,21 +182,28 @@ def played_in_c(played: Played, library: ctypes.CDLL, horizon: int) -> tuple[Flo
     """Play the same games in C; return collected, shape `(games,)`, pulls and totals, `(values, games)`."""
     env = gym.make(played.env_id, **played.kwargs(horizon))
     plan = make_plan(played.algorithm, env)
-    trials, state, states = range(played.trials), *plan.first.copy()[:2]
+    trials, state, states = range(played.trials), *plan.first[:2]
     words = [[words_of(stream(SEED, trial=trial, role=ADVERSARY)) for trial in trials]]
     words += [list(map(words_of, of_role)) for of_role in zip(*(plan.streams(SEED, t) for t in trials), strict=True)]
     coins, choices, noise = [np.stack(some, axis=1) for some in (*words, words[0])[:3]]
     adversary = env.unwrapped.adversary
     gains = adversary.table if played.on_the_ball else adversary.means
-    rate = getattr(state, "rate", getattr(state, "exploration_rate", 0.0))
-    of_noise = states[0] if states else None
-    scale = getattr(getattr(of_noise, "together", of_noise), "scale", 0.0)
+    number = {**parts_of(state), **parts_of(states)}
+    rate = next((number[name] for name in ("rate", "exploration_rate", "exploration") if name in number), 0.0)
+    scales = np.ascontiguousarray(number.get("scales", np.zeros(1)))
     collected, *sizes = np.zeros(played.trials), *(np.zeros((plan.n_arms, played.trials)) for _ in range(2))
-    given = [array.ctypes.data for array in (coins, choices, noise, collected, *sizes)]
-    numbers = scale, getattr(of_noise, "grid", 0.0), getattr(of_noise, "bound", 0.0)
-    game = CGame(horizon, len(gains), gains.ctypes.data, rate, *numbers, *given)
+    given = [array.ctypes.data for array in (scales, coins, choices, noise, collected, *sizes)]
+    others = [number.get(name, 0.0) for name in ("scale", "grid", "bound", "slope")]
+    game = CGame(horizon, len(gains), gains.ctypes.data, rate, *others, *given)
     library[played.function](ctypes.byref(game))
     return collected, sizes[0], sizes[1]
+
+
+def parts_of(state: Any) -> dict[str, Any]:
+    """Return the parts of nested tuples by name, those of the last where several have one."""
+    named = state._asdict() if hasattr(state, "_asdict") else {}
+    inner = [parts_of(part) for part in (named.values() or state) if isinstance(part, tuple)]
+    return functools.reduce(operator.or_, inner, named)
 
 
 def words_of(rng: np.random.Generator) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:
