@@ -36,12 +36,19 @@ INLINE double next_double(uint64_t *words, int stride) {
     return (stride == 1 ? (double)(int64_t)word : to_double(word)) * (1.0 / 9007199254740992.0);
 }
 
-/* The next word as a number in (0, 1] with a sign; see signed_uniform in dp_bandit_envs/draws.py. */
-INLINE double next_signed(uint64_t *words, int stride) {
-    const uint64_t word = next_word(words, stride), sign = word >> 63;
+/* A word as a number in (0, 1] with a sign, without a branch; see signed_uniform in dp_bandit_envs/draws.py. */
+INLINE double with_sign(uint64_t word) {
+    const uint64_t sign = word >> 63;
     const double v = to_double(2 * (word ^ -sign) + 1) * 0x1p-64;
-    return sign ? v : -v;
+    uint64_t bits;
+    double with_it;
+    memcpy(&bits, &v, 8);
+    bits |= (1 - sign) << 63;
+    memcpy(&with_it, &bits, 8);
+    return with_it;
 }
+
+INLINE double next_signed(uint64_t *words, int stride) { return with_sign(next_word(words, stride)); }
 
 /* e^r - 1 for r up to ln(2) / 2 in size. */
 INLINE double rise_to(double r) {
@@ -128,7 +135,7 @@ INLINE double normal_quantile(double v) {
         low = 5226.495278852545925 * r + 28729.085735721942674;
         low = ((low * r + 39307.89580009271061) * r + 21213.794301586595867) * r + 5394.1960214247511077;
         low = ((low * r + 687.1870074920579083) * r + 42.313330701600911252) * r + 1.0;
-        return (v < 0.0 ? -q : q) * top / low;
+        return copysign(q * top / low, v);
     }
     r = sqrt(-logarithm(share));
     if (r <= 5.0) {
@@ -148,7 +155,7 @@ INLINE double normal_quantile(double v) {
         low = ((low * r + 1.8463183175100546818e-5) * r + 7.868691311456132591e-4) * r + 0.0148753612908506148525;
         low = ((low * r + 0.13692988092273580531) * r + 0.59983220655588793769) * r + 1.0;
     }
-    return (v < 0.0 ? -top : top) / low;
+    return copysign(top / low, v);
 }
 
 INLINE double standard_exponential(uint64_t *words) {

@@ -11,6 +11,7 @@
 #define ARMS_OF_UCB 10
 #define PADDED 16 /* the arms of UCB, in whole vector registers */
 #define D 10
+#define ROUNDS 16 /* of which noise is drawn at once */
 
 /* What a game needs: `gains` are the arms' means, or `rows` rows of a table, played again and again; the words of the
    streams of gains, agent and noise; and what comes out, which must come in as 0. `scales` are those of a tree's noise,
@@ -131,52 +132,61 @@ void play_ucb(const game *of) {
     }
 }
 
+/* The gains of ten arms: coins that fall on heads where the upper 53 bits of a word are below `heads`. */
+typedef struct {
+    int64_t drawn[ARMS_OF_UCB], won[ARMS_OF_UCB];
+    uint64_t heads[ARMS_OF_UCB];
+} coins_of_arms;
+
+INLINE coins_of_arms coins_with(const double *means) {
+    coins_of_arms arms = {{0}, {0}, {0}};
+    for (int i = 0; i < ARMS_OF_UCB; i++) arms.heads[i] = ceil(means[i] * 0x1p53);
+    return arms;
+}
+
+INLINE void toss(coins_of_arms *arms, uint64_t *words) {
+    for (int i = 0; i < ARMS_OF_UCB; i++) {
+        arms->drawn[i] = next_word(words, 1) >> 11 < arms->heads[i];
+        arms->won[i] += arms->drawn[i];
+    }
+}
+
+INLINE void add_up(const coins_of_arms *arms, double *totals) {
+    for (int i = 0; i < ARMS_OF_UCB; i++) totals[i] = arms->won[i];
+}
+
+/* The first arm with the largest mean + spread root; a branch on the place, which can be foreseen, hides the search. */
+INLINE int best_arm(const double *restrict means, const double *restrict roots, double spread) {
+    _Alignas(64) double indices[PADDED], highest = -INFINITY;
+#pragma omp simd reduction(max : highest)
+    for (int i = 0; i < PADDED; i++) {
+        indices[i] = means[i] + spread * roots[i];
+        highest = indices[i] > highest ? indices[i] : highest;
+    }
+    int arm = 0;
+    while (indices[arm] != highest) arm++;
+    return arm;
+}
+
 /* UCB in one game, with the arms' indices in vector registers. */
 void play_one_ucb(const game *of) {
     POINTERS
     enum { K = ARMS_OF_UCB };
-    _Alignas(64) double means[PADDED], roots[PADDED], sums[K] = {0.0}, indices[PADDED];
+    coins_of_arms tossed = coins_with(gains);
+    _Alignas(64) double means[PADDED], roots[PADDED], sums[K] = {0.0};
     for (int i = 0; i < PADDED; i++) means[i] = i < K ? INFINITY : -INFINITY, roots[i] = 1.0;
     for (int64_t t = 0; t < of->horizon; t++) {
-        double drawn[K], highest = -INFINITY;
-        for (int i = 0; i < K; i++) {
-            drawn[i] = next_double(coins, 1) < gains[i] ? 1.0 : 0.0;
-            totals[i] += drawn[i];
-        }
+        toss(&tossed, coins);
         const double spread = sqrt(2.0 * logarithm(t > 1 ? t : 1));
-#pragma omp simd reduction(max : highest)
-        for (int i = 0; i < PADDED; i++) {
-            indices[i] = means[i] + spread * roots[i];
-            highest = indices[i] > highest ? indices[i] : highest;
-        }
-        int arm = 0;
-        while (indices[arm] != highest) arm++;
-        *collected += drawn[arm];
-        sums[arm] += drawn[arm];
+        const int arm = best_arm(means, roots, spread);
+        *collected += tossed.drawn[arm];
+        sums[arm] += tossed.drawn[arm];
         pulls[arm] += 1.0;
         const double inverse = 1.0 / pulls[arm];
         means[arm] = sums[arm] * inverse;
         roots[arm] = sqrt(inverse);
     }
-}
-
-/* Draw the gains of ten arms in a round. */
-INLINE void toss(uint64_t *restrict coins, const double *restrict means, double *restrict drawn,
-                 double *restrict totals) {
-    for (int i = 0; i < ARMS_OF_UCB; i++) {
-        drawn[i] = next_double(coins, 1) < means[i] ? 1.0 : 0.0;
-        totals[i] += drawn[i];
-    }
-}
-
-/* The first place of the largest of PADDED numbers. */
-INLINE int largest(const double *restrict numbers) {
-    double highest = -INFINITY;
-#pragma omp simd reduction(max : highest)
-    for (int i = 0; i < PADDED; i++) highest = numbers[i] > highest ? numbers[i] : highest;
-    int arm = 0;
-    while (numbers[arm] != highest) arm++;
-    return arm;
+    add_up(&tossed, totals);
 }
 
 /* The largest q with kl(mean, q) at most a level: KL-UCB's index, by Halley's iteration. */
@@ -201,11 +211,12 @@ INLINE double kl_upper(double mean, double level) {
 void play_kl_ucb(const game *of) {
     POINTERS
     enum { K = ARMS_OF_UCB };
+    coins_of_arms tossed = coins_with(gains);
     _Alignas(64) double means[PADDED] = {0.0}, inverses[PADDED] = {0.0}, entropies[PADDED] = {0.0}, over[PADDED];
-    double sums[K] = {0.0}, drawn[K];
+    double sums[K] = {0.0};
     int arm = 0;
     for (int64_t t = 0; t < of->horizon; t++) {
-        toss(coins, gains, drawn, totals);
+        toss(&tossed, coins);
         if (t < K) {
             arm = t;
         } else {
@@ -230,21 +241,23 @@ void play_kl_ucb(const game *of) {
                 }
             }
         }
-        *collected += drawn[arm];
-        sums[arm] += drawn[arm];
+        *collected += tossed.drawn[arm];
+        sums[arm] += tossed.drawn[arm];
         pulls[arm] += 1.0;
         inverses[arm] = 1.0 / pulls[arm];
         const double mean = means[arm] = sums[arm] / pulls[arm];
         entropies[arm] = (mean > 0.0 ? mean * logarithm(mean) : 0.0) +
                          (mean < 1.0 ? (1.0 - mean) * logarithm(1.0 - mean) : 0.0);
     }
+    add_up(&tossed, totals);
 }
 
 /* AdaP-UCB (Azize and Basu 2022) in one game: an arm is held until its block, as long as all before it, is full. */
 void play_adap_ucb(const game *of) {
     POINTERS
     enum { K = ARMS_OF_UCB };
-    double means[K], roots[K], inverses[K], drawn[K];
+    coins_of_arms tossed = coins_with(gains);
+    double means[K], roots[K], inverses[K];
     for (int i = 0; i < K; i++) means[i] = INFINITY, roots[i] = inverses[i] = 1.0;
     for (int64_t t = 0; t < of->horizon;) {
         const double level = logarithm(t > 1 ? t : 1), spread = sqrt(of->rate * (level + logarithm(2.0)));
@@ -256,8 +269,8 @@ void play_adap_ucb(const game *of) {
         }
         const int64_t length = pulls[arm] > 1.0 ? pulls[arm] : 1, left = of->horizon - t;
         for (int64_t end = t + (length < left ? length : left); t < end; t++) {
-            toss(coins, gains, drawn, totals);
-            sum += drawn[arm];
+            toss(&tossed, coins);
+            sum += tossed.drawn[arm];
         }
         *collected += sum;
         if (length > left) {
@@ -269,6 +282,15 @@ void play_adap_ucb(const game *of) {
         roots[arm] = sqrt(inverses[arm]);
         means[arm] = on_grid(sum + laplace(next_signed(words, 1), of->scale), of->grid) * inverses[arm];
     }
+    add_up(&tossed, totals);
+}
+
+/* Laplace draws of scale 1 for some rounds, ten a round. */
+INLINE void draw_noise(uint64_t *restrict words, double *restrict noise) {
+    _Alignas(64) uint64_t drawn[ROUNDS * D];
+    for (int i = 0; i < ROUNDS * D; i++) drawn[i] = next_word(words, 1);
+#pragma omp simd
+    for (int i = 0; i < ROUNDS * D; i++) noise[i] = laplace(with_sign(drawn[i]), 1.0);
 }
 
 /* DP-UCB (Tossou and Dimitrakakis 2016, algorithm 2) in one game, with the hybrid counter of Chan, Shi and Song (2011):
@@ -276,18 +298,17 @@ void play_adap_ucb(const game *of) {
 void play_dp_ucb(const game *of) {
     POINTERS
     enum { K = ARMS_OF_UCB };
+    coins_of_arms tossed = coins_with(gains);
     _Alignas(64) double means[PADDED], roots[PADDED], inverses[PADDED] = {0.0}, exact[PADDED] = {0.0};
-    _Alignas(64) double indices[PADDED], noise[PADDED], base[PADDED] = {0.0}, upward[64][PADDED] = {{0.0}};
-    double drawn[K];
+    _Alignas(64) double noise[ROUNDS * D + PADDED] = {0.0}, base[PADDED] = {0.0}, upward[64][PADDED] = {{0.0}};
     int levels = 0;
-    for (int i = 0; i < PADDED; i++) means[i] = i < K ? INFINITY : -INFINITY, roots[i] = noise[i] = 1.0;
+    for (int i = 0; i < PADDED; i++) means[i] = i < K ? INFINITY : -INFINITY, roots[i] = 1.0;
     for (int64_t t = 1; t <= of->horizon; t++) {
-        toss(coins, gains, drawn, totals);
+        toss(&tossed, coins);
         const double spread = sqrt(2.0 * logarithm(t > 2 ? t - 1 : 1));
-        for (int i = 0; i < PADDED; i++) indices[i] = means[i] + spread * roots[i];
-        const int arm = largest(indices);
-        *collected += drawn[arm];
-        exact[arm] += drawn[arm];
+        const int arm = best_arm(means, roots, spread);
+        *collected += tossed.drawn[arm];
+        exact[arm] += tossed.drawn[arm];
         pulls[arm] += 1.0;
         inverses[arm] = 1.0 / pulls[arm];
         roots[arm] = sqrt(inverses[arm]);
@@ -295,15 +316,17 @@ void play_dp_ucb(const game *of) {
         const double scale = of->scales[rest == 0 ? 1 : levels];
         const double *above = (rest & (rest - 1)) == 0 ? base : upward[__builtin_ctzll(rest)];
         double *own = rest == 0 ? base : upward[__builtin_ctzll(t)];
-        for (int i = 0; i < K; i++) noise[i] = next_signed(words, 1);
+        const double *draws = noise + D * ((t - 1) % ROUNDS);
+        if (draws == noise) draw_noise(words, noise);
 #pragma omp simd
         for (int i = 0; i < PADDED; i++) {
-            const double sum = on_grid(exact[i] + (laplace(noise[i], scale) + above[i]), of->grid);
+            const double sum = on_grid(exact[i] + (scale * draws[i] + above[i]), of->grid);
             own[i] = sum - exact[i];
             means[i] = inverses[i] > 0.0 ? sum * inverses[i] : means[i];
         }
         if (rest == 0) levels = __builtin_ctzll(t);
     }
+    add_up(&tossed, totals);
 }
 
 INLINE double stirling(double x) {
@@ -353,10 +376,10 @@ static __attribute__((noinline)) double above_floor(uint64_t *words, double k, d
 void play_thompson(const game *of) {
     POINTERS
     enum { K = ARMS_OF_UCB };
+    coins_of_arms tossed = coins_with(gains);
     _Alignas(64) double ones[PADDED] = {0.0}, numbers[PADDED] = {0.0}, chances[PADDED];
-    double drawn[K];
     for (int64_t t = 0, last = 0, arm = 0; t < of->horizon; t++) {
-        toss(coins, gains, drawn, totals);
+        toss(&tossed, coins);
         next_double(choices, 1);
         double floor = beta(choices, ones[last] + 1.0, numbers[last] - ones[last] + 1.0);
         double u = next_double(choices, 1), tails = 1.0;
@@ -383,18 +406,19 @@ void play_thompson(const game *of) {
                 }
             }
         }
-        *collected += drawn[arm];
+        *collected += tossed.drawn[arm];
         pulls[arm] += 1.0;
-        ones[arm] += drawn[arm];
+        ones[arm] += tossed.drawn[arm];
         numbers[arm] += 1.0;
         last = arm;
     }
+    add_up(&tossed, totals);
 }
 
 /* The regularised leader on the ball, with the sums of Chan, Shi and Song (2011); logarithms in vector registers. */
 void play_ball(const game *of) {
     POINTERS
-    _Alignas(64) double upward[64][D] = {{0.0}}, exact[D] = {0.0}, sums[D] = {0.0}, noise[D];
+    _Alignas(64) double upward[64][D] = {{0.0}}, exact[D] = {0.0}, sums[D] = {0.0}, noise[ROUNDS * D];
     for (int64_t t = 1, row = 0; t <= of->horizon; t++) {
         const double *row_of = gains + D * row;
         double square = 0.0, earned = 0.0, factor = of->rate;
@@ -405,11 +429,12 @@ void play_ball(const game *of) {
         const int64_t rest = t & (t - 1);
         const double *above = upward[rest > 0 ? __builtin_ctzll(rest) : 63];
         double *own = upward[__builtin_ctzll(t)];
-        for (int i = 0; i < D; i++) noise[i] = next_signed(words, 1);
+        const double *draws = noise + D * ((t - 1) % ROUNDS);
+        if (draws == noise) draw_noise(words, noise);
 #pragma omp simd
         for (int i = 0; i < D; i++) {
             exact[i] += (double)(int64_t)(row_of[i] * 0x1p30) * 0x1p-30;
-            sums[i] = on_grid(exact[i] + (laplace(noise[i], of->scale) + above[i]), of->grid);
+            sums[i] = on_grid(exact[i] + (of->scale * draws[i] + above[i]), of->grid);
             own[i] = sums[i] - exact[i];
             totals[i] += row_of[i];
         }
