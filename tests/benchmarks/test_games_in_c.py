@@ -1,0 +1,40 @@
+"""The games of `games.c` are those of `simulate`, to the last bit, so that their speeds can be compared."""
+
+import shutil
+
+import numpy as np
+import pytest
+
+from tests.benchmarks import games_in_c
+from tests.benchmarks.games_in_c import GAMES, assert_same_games, compiled, played_in_c
+
+HORIZON = 3000
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("there is no C compiler (cc) here")
+    return compiled(compiler, tmp_path_factory.mktemp("games_in_c"))
+
+
+@pytest.mark.parametrize("played", GAMES, ids=lambda played: played.title)
+def test_c_plays_the_same_games_as_simulate(played, library):
+    in_c = played_in_c(played, library, HORIZON)
+    assert_same_games(played, played.simulated(HORIZON), in_c)
+    # Games of one more round, or of other gains, are told apart.
+    with pytest.raises(AssertionError):
+        assert_same_games(played, played.simulated(HORIZON), played_in_c(played, library, HORIZON + 1))
+
+
+def test_a_row_has_its_ratio_and_what_a_call_costs(library, monkeypatch):
+    monkeypatch.setattr(games_in_c, "HORIZON", 500)
+    ratio, call = games_in_c.lines_of(GAMES[0], library)
+    assert np.isfinite(ratio.result) and ratio.wanted == GAMES[0].wanted
+    assert call.at_most and call.unit == " ms"
+
+
+def test_without_a_compiler_each_row_is_skipped(monkeypatch):
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    assert [line.why for line in games_in_c.lines()] == ["there is no C compiler (cc) here"] * len(GAMES)
