@@ -7,11 +7,11 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.functional import FunctionalAgent, Functions
-from dp_bandit_envs.agents.noise_width import NoiseWidth, WidthFor, checked_width, smooth, weight
+from dp_bandit_envs.agents.noise_width import NONE, NoiseWidth, WidthFor, checked_width, smooth, weight
 from dp_bandit_envs.arithmetic import log
 from dp_bandit_envs.observations import Sums
 from dp_bandit_envs.protocols import FloatArray, IntArray
-from dp_bandit_envs.theory.divergences import private_divergence, private_upper
+from dp_bandit_envs.theory.divergences import below_kl_upper, private_divergence, private_upper
 
 ROUND: Final = 0
 HELD_ARM: Final = 1
@@ -19,6 +19,8 @@ ARMS_UNRELEASED: Final = 2
 LAST_ARM: Final = 3
 NEARLY: Final = 1.0 + 1e-6
 """Above 1 by more than rounding in a divergence, so that equal arms are recognised."""
+SLACK: Final = 1e-12
+"""More than rounding in a divergence that is made of logarithms."""
 
 
 class State(NamedTuple):
@@ -27,6 +29,7 @@ class State(NamedTuple):
     Attributes:
         means: Released mean of each arm.
         counts: Number n of gains in that mean; 0 before the first release.
+        entropies: Of each arm, m ln m + (1 - m) ln(1 - m) for its mean m; updated only without privacy and noise width.
         weights: w(n) of the noise width.
         releases: Number of releases of each arm; updated only if `lazy`.
         status: `ROUND`, the number of rounds played; `HELD_ARM`, the arm to play until its next release, or -1;
@@ -40,6 +43,7 @@ class State(NamedTuple):
 
     means: FloatArray
     counts: IntArray
+    entropies: FloatArray
     weights: FloatArray
     releases: IntArray
     status: IntArray
@@ -53,14 +57,15 @@ def start(n_arms: int, level: float, epsilon: float, lazy: bool, width: NoiseWid
     """Return the state before the first round."""
     status = np.array([0, -1, n_arms, 0])
     counts, releases = np.zeros(n_arms, np.int64), np.zeros(n_arms, np.int64)
-    return State(np.zeros(n_arms), counts, np.zeros(n_arms), releases, status, level, epsilon, lazy, width)
+    means, entropies, weights = (np.zeros(n_arms) for _ in range(3))
+    return State(means, counts, entropies, weights, releases, status, level, epsilon, lazy, width)
 
 
 def select(state: State, rng: np.random.Generator) -> int:
     """Return the held arm, the first without a release, or the arm with the largest index.
 
-    An index is solved for only if it reaches the largest so far, which is checked with one divergence. The arm played
-    last comes first, as it often has the largest.
+    The arm played last comes first, as it often has the largest: without privacy, that is seen without any index. Else
+    an index is solved for only if it reaches the largest so far, which is checked with one divergence.
     """
     counts, status, epsilon = state.counts, state.status, state.epsilon
     if status[HELD_ARM] >= 0:
@@ -73,6 +78,8 @@ def select(state: State, rng: np.random.Generator) -> int:
     level = state.level * log_t
     reach = state.width.slope * log_t + state.width.offset
     first = int(status[LAST_ARM])
+    if is_plain(state) and leads(state, first, below_kl_upper(state.means[first], level / counts[first]), level):
+        return first
     best = first
     highest = private_upper(_mean(state, first, reach), level / counts[first], epsilon)
     for arm in range(len(counts)):
@@ -87,6 +94,23 @@ def select(state: State, rng: np.random.Generator) -> int:
                 highest = index
                 best = arm
     return best
+
+
+def is_plain(state: State) -> bool:
+    """Return whether it is KL-UCB itself, without privacy and noise width."""
+    return state.epsilon == math.inf and state.width.kind == NONE
+
+
+def leads(state: State, first: int, q: float, level: float) -> bool:
+    """Return whether an arm's index is above q in (0, 1), and all others below it, by more than rounding."""
+    log_q, log_rest = log(q), log(1.0 - q)
+    lower = 0
+    for arm in range(len(state.counts)):
+        n, mean = state.counts[arm], min(max(state.means[arm], 0.0), 1.0)
+        over = n * (state.entropies[arm] - mean * log_q - (1.0 - mean) * log_rest) - level
+        lower += (mean < q) & (over > SLACK * (level + n)) & (arm != first)
+        lower += (mean < q) & (over < -SLACK * (level + n)) & (arm == first)
+    return lower == len(state.counts)
 
 
 def _mean(state: State, arm: int, reach: float) -> float:
@@ -114,8 +138,17 @@ def update(state: State, arm: int, seen: Sums) -> State:
             counts[each] = n
             state.weights[each] = weight(state.width, n, 0)
         if n > 0:
-            state.means[each] = seen.sums[each] / n
+            mean = seen.sums[each] / n
+            if is_plain(state) and mean != state.means[each]:
+                share = min(max(mean, 0.0), 1.0)
+                state.entropies[each] = weighed_log(share) + weighed_log(1.0 - share)
+            state.means[each] = mean
     return state
+
+
+def weighed_log(share: float) -> float:
+    """Return x ln x; 0 for 0."""
+    return share * log(share) if share > 0.0 else 0.0
 
 
 class KlUcb(FunctionalAgent):

@@ -100,6 +100,15 @@ def kl_upper(mean: float, level: float) -> float:
     return min(mean - rest * expm1(-s), 1.0)
 
 
+def below_kl_upper(mean: float, level: float) -> float:
+    """Return a number a little below `kl_upper` in most cases, at a fraction of its price; nan if there is none."""
+    rest = 1.0 - mean
+    if not (level > 0.0 and mean >= SMALLEST_MEAN and level < rest):
+        return math.nan
+    s = math.sqrt(2.0 * mean * level / rest) + (2.0 - mean) * level / (3.0 * rest)
+    return mean - rest * expm1(-0.999 * s)
+
+
 def private_upper(mean: float, level: float, epsilon: float) -> float:
     r"""Return the largest q in [mean, 1] with :math:`d_\epsilon(\text{mean}, q)` at most a level: DP-KLUCB's index.
 

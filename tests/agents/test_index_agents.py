@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs import make_algorithm
-from dp_bandit_envs.agents import Imed, KlUcb, ThompsonSampling, Ucb
+from dp_bandit_envs.agents import Imed, KlUcb, ThompsonSampling, Ucb, kl_ucb
 from dp_bandit_envs.agents.noise_width import counter_width as from_table
-from dp_bandit_envs.agents.noise_width import log_width
+from dp_bandit_envs.agents.noise_width import log_width, no_width
 from dp_bandit_envs.agents.ucb import ROUND, select_any, update_any
 from dp_bandit_envs.observations import Sums
 from dp_bandit_envs.privacy.counters import HybridCounter, SegmentTreesCounter
 from dp_bandit_envs.privacy.counters.widths import laplace_width
+from dp_bandit_envs.theory.divergences import below_kl_upper, kl_upper
 from tests.tools.invented_releases import Releases, begun, holds_against, told
 from tests.tools.refusals import refused
 
@@ -427,6 +428,24 @@ def test_of_equal_arms_kl_ucb_plays_the_lowest_whichever_was_played_last(sums, c
     for _ in range(20):
         agent.update(last, numbers)
     assert agent.select_arm() == counts.index(7)
+
+
+def test_kl_ucb_sees_that_an_arm_leads_without_any_index():
+    """What it sees so is true, for the arm with the largest index and others; and it sees it of many."""
+    rng, seen, leading = np.random.default_rng(0), 0, 0
+    for _ in range(600):
+        counts = rng.integers(1, [10**5, 400, 100, 30])
+        sums = rng.binomial(counts, [0.55, 0.5, 0.2, 0.1]).astype(float)
+        state = kl_ucb.start(4, 1.0, math.inf, False, no_width(4, 10**6, 1.0))
+        kl_ucb.update(state, 0, Sums(sums, counts, counts))
+        level = math.log(counts.sum())
+        indices = [kl_upper(mean, level / n) for mean, n in zip(state.means, counts, strict=True)]
+        for arm, mean in enumerate(state.means):
+            largest = indices[arm] > max(index for other, index in enumerate(indices) if other != arm)
+            sees = kl_ucb.leads(state, arm, below_kl_upper(mean, level / counts[arm]), level)
+            assert largest or not sees
+            seen, leading = seen + sees, leading + largest
+    assert seen > 0.4 * leading and leading >= 600
 
 
 @pytest.mark.parametrize("kind", [KlUcb, ThompsonSampling])

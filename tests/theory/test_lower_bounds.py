@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.compiling.compiled import compile_with
-from dp_bandit_envs.theory.divergences import bernoulli_kl, kl_upper, private_divergence, private_upper
+from dp_bandit_envs.theory.divergences import below_kl_upper, bernoulli_kl, kl_upper, private_divergence, private_upper
 from dp_bandit_envs.theory.lower_bounds import arm_means, lai_robbins, private_lower_bound
 from tests.tools.refusals import refused
 
@@ -131,6 +131,16 @@ def test_upper_ends_at_their_limits():
             assert private_upper(mean, level, math.inf) == kl_upper(mean, level)
 
 
+@pytest.mark.parametrize("mean", [1e-3, 0.1, 0.5, 0.9, 0.999])
+def test_a_number_a_little_below_an_upper_end(mean):
+    """For small levels it is within two thousandths of the way from the mean; it is nan without a level, or at 0 and 1."""
+    for level in (1e-7 * mean * (1.0 - mean), 1e-4 * mean * (1.0 - mean)):
+        way = kl_upper(mean, level) - mean
+        assert 0.998 * way < below_kl_upper(mean, level) - mean < way
+    for wrong in [(0.0, 1e-3), (1.0, 1e-3), (mean, 0.0), (mean, 1.0), (-0.1, 1e-3), (1.1, 1e-3)]:
+        assert math.isnan(below_kl_upper(*wrong))
+
+
 def test_private_upper_end_is_1_from_the_level_that_covers_all_means():
     assert private_upper(0.25, 0.75 * 0.5, 0.5) == 1
     assert 0.99 < private_upper(0.25, 0.75 * 0.5 - 1e-3, 0.5) < 1
@@ -151,6 +161,7 @@ def test_compiled_functions_give_the_same_bits():
     compiled = {name: compile_with(function, {}) for name, function in FUNCTIONS.items()}
     for mean, level, epsilon in random_arguments():
         assert compiled["kl_upper"](mean, level) == kl_upper(mean, level)
+        assert str(compiled["below_kl_upper"](mean, level)) == str(below_kl_upper(mean, level))
         assert compiled["private_upper"](mean, level, epsilon) == private_upper(mean, level, epsilon)
         other = min(level, 1.0)
         assert compiled["bernoulli_kl"](mean, other) == bernoulli_kl(mean, other)
@@ -161,6 +172,7 @@ FUNCTIONS = {
     "bernoulli_kl": bernoulli_kl,
     "private_divergence": private_divergence,
     "kl_upper": kl_upper,
+    "below_kl_upper": below_kl_upper,
     "private_upper": private_upper,
 }
 
