@@ -206,33 +206,63 @@ INLINE double kl_upper(double mean, double level) {
     return fmin(mean - rest * exponential_minus_1(-s), 1.0);
 }
 
-/* KL-UCB (Garivier and Cappe 2011) in one game. An index is solved for only where the divergences at the largest index
-   so far, in vector registers and with some slack for rounding, do not rule the arm out. */
+/* The arms of KL-UCB: means, numbers of gains, and m ln m + (1 - m) ln(1 - m) for each mean m. */
+typedef struct {
+    _Alignas(64) double means[PADDED], counts[PADDED], entropies[PADDED];
+} coins_seen;
+
+/* By how much n kl(mean, q) exceeds a level, for all arms in vector registers; with two logarithms. */
+INLINE void excesses(const coins_seen *arms, double q, double level, double *restrict over) {
+    const double of_coin = logarithm(q), of_other = logarithm(1.0 - q);
+#pragma omp simd
+    for (int i = 0; i < PADDED; i++) {
+        const double mean = arms->means[i];
+        const double kl = arms->entropies[i] - mean * of_coin - (1.0 - mean) * of_other;
+        over[i] = arms->counts[i] * kl - level;
+    }
+}
+
+/* Whether the arm's index is above a number q just below it, and all others are below q, so that none is solved for. */
+INLINE int leads(const coins_seen *arms, int arm, double level) {
+    const double mean = arms->means[arm], rest = 1.0 - mean, share = level / arms->counts[arm];
+    if (mean == 0.0 || share >= rest) return 0;
+    const double s = sqrt(2.0 * mean * share / rest) + (2.0 - mean) * share / (3.0 * rest);
+    const double q = mean - rest * exponential_minus_1(-0.999 * s);
+    _Alignas(64) double over[PADDED];
+    int64_t lower = 0;
+    excesses(arms, q, level, over);
+#pragma omp simd reduction(+ : lower)
+    for (int64_t i = 0; i < PADDED; i++) {
+        const double slack = 1e-12 * (level + arms->counts[i]);
+        lower += arms->means[i] < q && (i == arm ? over[i] < -slack : over[i] > slack);
+    }
+    return lower == ARMS_OF_UCB;
+}
+
+/* KL-UCB (Garivier and Cappe 2011) in one game. Where the arm played last does not lead for certain, its index is solved
+   for, and those of arms that the divergences at the largest index do not rule out. */
 void play_kl_ucb(const game *of) {
     POINTERS
     enum { K = ARMS_OF_UCB };
     coins_of_arms tossed = coins_with(gains);
-    _Alignas(64) double means[PADDED] = {0.0}, inverses[PADDED] = {0.0}, entropies[PADDED] = {0.0}, over[PADDED];
-    double sums[K] = {0.0};
+    coins_seen arms = {{0.0}, {0.0}, {0.0}};
+    double sums[K] = {0.0}, over[PADDED];
     int arm = 0;
     for (int64_t t = 0; t < of->horizon; t++) {
         toss(&tossed, coins);
+        const double level = logarithm(t > 1 ? t : 1);
         if (t < K) {
             arm = t;
-        } else {
-            const double level = logarithm(t);
+        } else if (!leads(&arms, arm, level)) {
             const int last = arm;
-            double highest = kl_upper(means[last], level / pulls[last]);
+            double highest = kl_upper(arms.means[last], level / arms.counts[last]);
             for (int i = 0; i < K;) {
-                const double of_coin = logarithm(highest), of_other = logarithm(1.0 - highest);
-#pragma omp simd
-                for (int j = 0; j < PADDED; j++)
-                    over[j] = (entropies[j] - means[j] * of_coin - (1.0 - means[j]) * of_other) -
-                              ((1.0 + 1e-6) * level * inverses[j] + 1e-12);
+                excesses(&arms, highest, level, over);
                 for (; i < K; i++) {
-                    if (i == last || (highest < 1.0 && means[i] < highest && over[i] > 0.0)) continue;
-                    const double index = kl_upper(means[i], level / pulls[i]);
-                    const int wins_tie = index < 1.0 || pulls[i] == pulls[arm] ? i < arm : pulls[i] < pulls[arm];
+                    const double mean = arms.means[i], n = arms.counts[i], slack = 1e-12 * (level + n);
+                    if (i == last || (highest < 1.0 && mean < highest && over[i] > slack)) continue;
+                    const double index = kl_upper(mean, level / n);
+                    const int wins_tie = index < 1.0 || n == arms.counts[arm] ? i < arm : n < arms.counts[arm];
                     if (index > highest || (index == highest && wins_tie)) {
                         arm = i++;
                         highest = index;
@@ -243,12 +273,12 @@ void play_kl_ucb(const game *of) {
         }
         *collected += tossed.drawn[arm];
         sums[arm] += tossed.drawn[arm];
-        pulls[arm] += 1.0;
-        inverses[arm] = 1.0 / pulls[arm];
-        const double mean = means[arm] = sums[arm] / pulls[arm];
-        entropies[arm] = (mean > 0.0 ? mean * logarithm(mean) : 0.0) +
-                         (mean < 1.0 ? (1.0 - mean) * logarithm(1.0 - mean) : 0.0);
+        arms.counts[arm] += 1.0;
+        const double mean = arms.means[arm] = sums[arm] / arms.counts[arm];
+        arms.entropies[arm] = (mean > 0.0 ? mean * logarithm(mean) : 0.0) +
+                              (mean < 1.0 ? (1.0 - mean) * logarithm(1.0 - mean) : 0.0);
     }
+    for (int i = 0; i < K; i++) pulls[i] = arms.counts[i];
     add_up(&tossed, totals);
 }
 
