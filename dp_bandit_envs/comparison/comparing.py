@@ -145,9 +145,7 @@ def _played(
             tell(done, total)
 
     try:
-        arrays = run(
-            experiment, ResultsFolder(path, configuration, goes_on=not keep), progress=advance, **settings
-        ).arrays
+        arrays = run(experiment, ResultsFolder(path, configuration), progress=advance, **settings).arrays
     finally:
         if shown is not None:
             shown.end()

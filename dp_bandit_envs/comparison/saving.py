@@ -56,7 +56,7 @@ def save(comparison: Comparison, path: Path) -> Path:
         for game in comparison.configuration[DESCRIBED]
     ]
     games = [game for game in games if game["results"]]
-    folder = ResultsFolder(path, {**comparison.configuration, DESCRIBED: games}, goes_on=False)
+    folder = ResultsFolder(path, {**comparison.configuration, DESCRIBED: games})
     arrays = {f"{entry.key}/checkpoints": entry.rounds for entry in comparison.entries}
     for entry in comparison.entries:
         arrays |= {f"{entry.key}/{entry.name}/{name}": array for name, array in entry.measures.items()}

@@ -128,7 +128,7 @@ def reached(function: Callable[..., Any]) -> dict[FunctionType, tuple[Use, ...]]
     waiting = [function]
     for one in waiting:
         if one not in found:
-            found[one] = tuple(_uses(one))
+            found[one] = tuple(uses(one))
             # Not attributes of modules: of those Numba compiles only what it knows itself.
             called = (_plain(use.value) for use in found[one] if "." not in use.name)
             waiting += [plain for plain in called if plain is not None]
@@ -143,7 +143,7 @@ def _plain(value: Any) -> FunctionType | None:
     return value if ours else None
 
 
-def _uses(function: FunctionType) -> Iterator[Use]:
+def uses(function: FunctionType) -> Iterator[Use]:
     """Yield defaults, and the values of globals, of enclosing functions' variables and of attributes of modules."""
     code, known = function.__code__, dict(function.__globals__)
     for value in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
@@ -154,10 +154,11 @@ def _uses(function: FunctionType) -> Iterator[Use]:
     for dotted, line in _loads(code):
         root, *attributes = dotted.split(".")
         if root in known:
-            yield from _followed(root, known[root], attributes, line, code)
+            yield from followed(root, known[root], attributes, line, code)
 
 
-def _followed(name: str, value: Any, attributes: list[str], line: int, code: CodeType) -> Iterator[Use]:
+def followed(name: str, value: Any, attributes: list[str], line: int, code: CodeType) -> Iterator[Use]:
+    """Yield what attributes of a value lead to; if it is a module, also what code names of that."""
     while attributes and isinstance(value, ModuleType):
         name, value = f"{name}.{attributes[0]}", getattr(value, attributes[0], None)
         attributes = attributes[1:]
@@ -167,7 +168,7 @@ def _followed(name: str, value: Any, attributes: list[str], line: int, code: Cod
         for attribute in sorted({*all_names(code)} & {*dir(value)}):
             part = getattr(value, attribute, None)
             if not isinstance(part, ModuleType) or part.__name__.startswith(f"{value.__name__}."):
-                yield from _followed(f"{name}.{attribute}", part, [], line, code)
+                yield from followed(f"{name}.{attribute}", part, [], line, code)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -338,7 +339,7 @@ def draws_elsewhere(functions: Iterable[Callable[..., Any]], owners: Mapping[Any
         owners: What to write behind the names of some of them, such as " of MyAgent".
     """
     for function in functions:
-        for use in _uses(function):  # type: ignore[arg-type]
+        for use in uses(function):  # type: ignore[arg-type]
             if _is_random(use.value):
                 place = f"{PurePath(function.__code__.co_filename).name}, line {use.line}"
                 return (

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from dp_bandit_envs import durable_files
 from dp_bandit_envs.errors import ResultsError
 from dp_bandit_envs.experiments.results_archive import Archive, has_digests, write_archive
-from dp_bandit_envs.simulation.provenance import NO_SOURCE
 
 CONFIGURATION = "configuration.json"
 CHUNKS = "chunks"
@@ -38,21 +37,13 @@ class ResultsFolder:
     Args:
         path: The folder; it is created if needed.
         configuration: Everything that determines the results, as plain JSON values.
-        goes_on: Whether another process may ever continue it.
 
     Raises:
-        ResultsError: If the folder belongs to another configuration or to something else, or cannot be written; if
-            what it is to be continued by has no source.
+        ResultsError: If the folder belongs to another configuration or to something else, or cannot be written.
     """
 
-    def __init__(self, path: Path, configuration: Mapping[str, Any], *, goes_on: bool = True) -> None:
+    def __init__(self, path: Path, configuration: Mapping[str, Any]) -> None:
         self.path = path
-        nameless = [name for name, code in configuration.get(MADE_BY, {}).items() if code == NO_SOURCE]
-        if goes_on and nameless:
-            raise ResultsError(
-                f"{path}: what plays must have a source, so that its results are not taken for those of other code;"
-                f" {', '.join(nameless)} has none. Put it into a file, or leave the folder out."
-            )
         text = json.dumps(configuration, indent=2, sort_keys=True) + "\n"
         self._digest = hashlib.sha256(text.encode()).hexdigest()
         try:

@@ -61,7 +61,7 @@ class AlgorithmSpec:
         agents = [make() for make in (made.make_agent, made.make_point_agent) if make is not None]
         declared = {**made.parameters, **self.parameters}
         plain["parameters"] = {name: plain_value(value) for name, value in declared.items()}
-        return {**plain, "made": [code_digest(self.maker, sources=False), written_value(agents)]}
+        return {**plain, "made": [code_digest(self.maker), written_value(agents)]}
 
     def code(self) -> list[Any]:
         """Return the classes and functions of a third party's that may make it."""
@@ -117,5 +117,5 @@ def plain_value(value: Any, *, secret: bool = False) -> Any:
     if value is None or flat or isinstance(value, PLAIN):
         return list(value) if isinstance(value, tuple) else value
     # Anything larger may be a table of private gains: a digest.
-    text = f"{type(value).__name__} {code_digest(value, sources=False)}"
+    text = f"{type(value).__name__} {code_digest(value)}"
     return f"{type(value).__name__} {private_digest(text.encode())}" if secret else text

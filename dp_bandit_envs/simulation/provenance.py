@@ -1,9 +1,9 @@
 """Identifies what determines an experiment's numbers besides its settings: code, data and some libraries.
 
 Of somebody else's code a module counts by its syntax tree, as comments and layout must not refuse hours of work; an
-extension module by its bytes; a notebook's cell by the source of its functions; an installed distribution by its
-version, and that of what plays by source as well. Values count besides: `lambda: Agent(temperature)` is one source for
-every temperature.
+extension module by its bytes; a function that is in no file, as in a notebook, by its byte code; an installed
+distribution by its version, and that of what plays by source as well. Values count besides: `lambda:
+Agent(temperature)` is one source for every temperature.
 """
 
 import ast
@@ -13,7 +13,6 @@ import functools
 import hashlib
 import importlib.machinery
 import importlib.util
-import inspect
 import os
 import platform
 import sys
@@ -28,12 +27,10 @@ from typing import Any, Final
 import numpy as np
 
 import dp_bandit_envs
-from dp_bandit_envs.compiling.functions import PACKAGE, all_names, global_names, is_ours, written_out
+from dp_bandit_envs.compiling.functions import PACKAGE, followed, is_ours, uses, written_out
 from dp_bandit_envs.envs.registration import foreign_games
-from dp_bandit_envs.written_values import written_value
+from dp_bandit_envs.written_values import name_of, written_value
 
-NO_SOURCE: Final = "no source"
-"""Stands in place of a digest."""
 INSTALLED: Final = "installed "
 """Comes before the name of a distribution, and `MODULE` before that of a module."""
 MODULE: Final = "module "
@@ -41,11 +38,11 @@ WRITTEN: Final = (type(None), bool, int, float, complex, str, bytes, np.generic,
 """What is written out as it is."""
 
 
-def code_digest(thing: Any, *, sources: bool = True) -> str:
-    """Return a digest of a class, a function or another object: of the values that it uses, and of all sources."""
+def code_digest(thing: Any) -> str:
+    """Return a digest of what a class, a function or another object does, and of all values that it uses."""
     walk = Walk([thing] if isinstance(thing, (type, FunctionType)) else ())
     walk.add(thing)
-    return hashlib.sha256(f"{walk.values()} {sorted(walk.sources.items()) if sources else ''}".encode()).hexdigest()
+    return walk.values.hexdigest()
 
 
 def is_users(module: str) -> bool:
@@ -68,65 +65,43 @@ class Walk:
         playing: Classes and functions whose distribution counts by its source, too.
 
     Attributes:
-        sources: `"module NAME"` to a digest, `"installed NAME"` to a version; of what has no source, its name to
-            `NO_SOURCE`.
+        sources: `"module NAME"` to a digest, `"installed NAME"` to a version.
+        values: What was added, and all plain values in it.
     """
 
     def __init__(self, playing: Iterable[Any] = ()) -> None:
         self.sources: dict[str, str] = {}
+        self.values = hashlib.sha256()
         self._home = {name for one in playing for name in installed_as(getattr(one, "__module__", ""))}
-        self._values = hashlib.sha256()
-        self._seen: dict[Any, Any] = {}
-
-    def values(self) -> str:
-        """Return a digest of all plain values so far."""
-        return self._values.hexdigest()
+        self._seen: dict[int, Any] = {}
 
     def add(self, thing: Any) -> None:
         """Add an object and all that it uses."""
-        inner = getattr(thing, "__wrapped__", getattr(thing, "py_func", None))
-        if isinstance(thing, MethodType):
-            self.add((thing.__func__, thing.__self__))
-        elif isinstance(thing, property):
-            self.add((thing.fget, thing.fset))
-        elif isinstance(thing, (FunctionType, type)):
-            self._write(thing.__module__, thing.__qualname__)
-            if id(thing) not in self._seen and self._counts(thing.__module__ or ""):
-                self._seen[id(thing)] = thing
-                if isinstance(thing, type):
-                    self._add_class(thing)
-                else:
-                    self._add_function(thing)
-        elif isinstance(thing, ModuleType):
-            self._write(thing.__name__)
-            self._counts(thing.__name__)
-        elif isinstance(inner, FunctionType):  # in functools.cache or numba.njit, which keep results beside it
-            self.add(inner)
+        if isinstance(thing, WRITTEN):
+            self._write(written_value(thing))
+            self._counts(getattr(thing, "__module__", None) or "")  # of a function of an extension module
         elif isinstance(thing, (list, tuple, Mapping)):
             self._write(type(thing).__name__, len(thing))
             for part in (*thing, *(thing.values() if isinstance(thing, Mapping) else ())):
                 self.add(part)
-        elif hasattr(thing, "__array__") or isinstance(thing, (array, memoryview)):
+        elif isinstance(thing, (array, memoryview)) or hasattr(type(thing), "__array__"):
             table = np.asarray(thing)
             self._write(table.dtype.str, table.shape)
             if table.dtype == object:
                 self.add(table.tolist())
             else:
-                self._values.update(np.ascontiguousarray(table).tobytes())
-        elif isinstance(thing, WRITTEN) or id(thing) in self._seen:
-            self._write(written_value(thing if isinstance(thing, WRITTEN) else type(thing)))
-            self._counts(getattr(thing, "__module__", None) or "")  # of a function of an extension module
+                self.values.update(np.ascontiguousarray(table).tobytes())
         else:
-            self._seen[id(thing)] = thing
-            self._counts(getattr(thing, "__module__", None) or "")
-            self.add(type(thing))
-            made: Iterable[Any] = ()
-            with contextlib.suppress(Exception):  # a lock has no values
-                made = thing.__reduce_ex__(4)
-            self.add([list(one) if isinstance(one, Iterator) else one for one in made])
+            named = isinstance(thing, (FunctionType, type))
+            self._write(name_of(thing if named else type(thing)))
+            module = thing.__name__ if isinstance(thing, ModuleType) else getattr(thing, "__module__", None)
+            if (self._counts(module or "") or not named) and id(thing) not in self._seen:
+                self._seen[id(thing)] = thing
+                for part in self._parts(thing):
+                    self.add(part)
 
     def _write(self, *words: object) -> None:
-        self._values.update(f"{' '.join(map(str, words))} ".encode())
+        self.values.update(f"{' '.join(map(str, words))} ".encode())
 
     def _counts(self, module: str) -> bool:
         """Add a module; return whether its functions and classes are looked into."""
@@ -136,67 +111,48 @@ class Walk:
         self.sources |= {f"{INSTALLED}{name}": version for name, version in versions.items()}
         if versions and not self._home & set(versions):
             return False
-        there = sys.modules.get(module)
-        if there is not None and getattr(there, "__file__", None) is not None:
-            self.sources[f"{MODULE}{module}"] = source_of(there)[0]
+        digest, _ = source_of(sys.modules.get(module))
+        if digest:
+            self.sources[f"{MODULE}{module}"] = digest
         return True
 
-    def _add_function(self, function: FunctionType) -> None:
-        self._add_code(function)
-        for cell in function.__closure__ or ():
-            with contextlib.suppress(ValueError):  # not filled yet
-                self.add(cell.cell_contents)
-        self.add((function.__defaults__, function.__kwdefaults__))
-        code = function.__code__
-        for name in global_names(code):
-            if name in function.__globals__:
-                self._write(name)
-                self._add_used(function.__globals__[name], code)
-        for name in _imported(code, function.__globals__.get("__package__")):
-            # It is imported when the function is called, if not before.
+    def _parts(self, thing: Any) -> Iterable[Any]:
+        inner = getattr(thing, "__wrapped__", getattr(thing, "py_func", None))
+        if isinstance(thing, FunctionType):
+            return self._used(thing)
+        if isinstance(thing, type):
+            members = [(name, getattr(part, "__func__", part)) for name, part in sorted(vars(thing).items())]
+            own = [one for one in members if not one[0].startswith("__") or isinstance(one[1], FunctionType)]
+            return thing.__bases__, type(thing), own
+        if isinstance(thing, ModuleType):
+            return (thing.__name__,)
+        if isinstance(thing, MethodType):
+            return thing.__func__, thing.__self__
+        if isinstance(thing, property):
+            return thing.fget, thing.fset
+        if isinstance(inner, FunctionType):  # in functools.cache or numba.njit, which keep results beside it
+            return (inner,)
+        made: Iterable[Any] = ()
+        with contextlib.suppress(Exception):  # a lock has no values
+            made = thing.__reduce_ex__(4)
+        return (type(thing), *(list(one) if isinstance(one, Iterator) else one for one in made))
+
+    def _used(self, function: FunctionType) -> Iterator[Any]:
+        code, known = function.__code__, function.__globals__
+        module = sys.modules.get(known.get("__name__", ""))  # a decorator's, where `functools.wraps` says otherwise
+        _, codes = source_of(module)
+        # The layout of a file does not count, and it changes byte code.
+        yield module, codes.index(code) if code in codes else written_out(code)
+        for use in uses(function):
+            root = known.get(use.name.partition(".")[0])
+            whole = isinstance(root, ModuleType) and not is_users(root.__name__)
+            yield use.name, root if whole else use.value
+        for name in _imported(code, known.get("__package__")):
+            self._counts(name)
             if is_users(name):
+                # It is imported when the function is called, if not before.
                 with contextlib.suppress(Exception):
-                    self._add_used(importlib.import_module(name), code)
-            else:
-                self._counts(name)
-
-    def _add_code(self, function: FunctionType) -> None:
-        """Add which function of its module it is; its source, if that is not in the module's file."""
-        code, name = function.__code__, function.__globals__.get("__name__") or ""
-        self._counts(name)  # a decorator's module, where `functools.wraps` says otherwise
-        module = sys.modules.get(name)
-        codes = () if module is None else source_of(module)[1]
-        if code in codes:
-            self._write(codes.index(code))
-            return
-        text = ""
-        with contextlib.suppress(OSError, SyntaxError):
-            inspect.findsource(code)
-            text = written_out(code)  # several lambdas may be in one line, in the middle of a statement
-            if function.__name__ != "<lambda>":
-                source = inspect.getsource(code)
-                text = ast.dump(ast.parse(f"if 1:\n{source}" if source[0].isspace() else source))
-        self._write(text or written_out(code))
-        # What a dataclass or a NamedTuple makes, such as __init__, has no source.
-        if not (text or codes or function.__name__.startswith("__")):
-            self.sources[f"{function.__module__}.{function.__qualname__}"] = NO_SOURCE
-
-    def _add_used(self, thing: Any, code: CodeType) -> None:
-        """Add an object; of a module, what the code names of it."""
-        self.add(thing)
-        if isinstance(thing, ModuleType) and is_users(thing.__name__) and (id(thing), code) not in self._seen:
-            self._seen[id(thing), code] = thing
-            for name in sorted({*all_names(code)} & set(vars(thing))):
-                self._write(name)
-                self._add_used(vars(thing)[name], code)
-
-    def _add_class(self, kind: type) -> None:
-        self.add((*kind.__bases__, type(kind)))
-        for name, part in sorted(vars(kind).items()):
-            inner = getattr(part, "__func__", part)  # of a static method or a class method
-            if not name.startswith("__") or isinstance(inner, FunctionType):
-                self._write(name)
-                self.add(inner)
+                    yield [(use.name, use.value) for use in followed(name, import_module(name), [], 0, code)]
 
 
 def _is_known(module: str) -> bool:
@@ -219,16 +175,16 @@ def _packages(path: tuple[str, ...]) -> Mapping[str, list[str]]:
     return metadata.packages_distributions()
 
 
-def source_of(module: ModuleType) -> tuple[str, tuple[CodeType, ...]]:
-    """Return a digest of a module's source, and the code in it."""
-    file = Path(getattr(module, "__file__", None) or "")
+def source_of(module: ModuleType | None) -> tuple[str, tuple[CodeType, ...]]:
+    """Return a digest of a module's source, or of the bytes of an extension module, and all code in the source."""
+    file = getattr(module, "__file__", None) or ""
     try:
-        content = file.read_bytes()
-        if file.name.endswith(tuple(importlib.machinery.EXTENSION_SUFFIXES)):
+        content = Path(file).read_bytes()
+        if file.endswith(tuple(importlib.machinery.EXTENSION_SUFFIXES)):
             return hashlib.sha256(content).hexdigest(), ()
         return _read(content)
     except (OSError, SyntaxError, ValueError):
-        return NO_SOURCE, ()
+        return "", ()
 
 
 @functools.lru_cache(maxsize=256)
@@ -275,21 +231,12 @@ def made_by() -> dict[str, str]:
         if name.endswith(".py"):
             content = written_out(compile(content, name, "exec", optimize=2, dont_inherit=True)).encode()
         digest.update(f"{name} {len(content)} ".encode() + content)
-    return {
-        "version": dp_bandit_envs.__version__,
-        "code": digest.hexdigest(),
-        "python": ".".join(platform.python_version_tuple()[:2]),
-        **_releases(),
-    }
-
-
-def _releases() -> dict[str, str]:
-    """Return the feature releases of the libraries that are installed."""
-    found = {}
+    made = {"version": dp_bandit_envs.__version__, "code": digest.hexdigest()}
+    made["python"] = ".".join(platform.python_version_tuple()[:2])
     for library in LIBRARIES:
         with contextlib.suppress(metadata.PackageNotFoundError):
-            found[library] = ".".join(metadata.version(library).split(".")[:2])
-    return found
+            made[library] = ".".join(metadata.version(library).split(".")[:2])
+    return made
 
 
 def foreign_code(kinds: Iterable[Any], more: Iterable[Any] = ()) -> dict[str, str]:
@@ -302,18 +249,16 @@ def foreign_code(kinds: Iterable[Any], more: Iterable[Any] = ()) -> dict[str, st
     foreign = [kind for kind in kinds if not is_ours(kind)]
     walk = Walk(foreign)
     walk.add([*foreign, *more])
-    values = {f"{kind.__module__}.{kind.__qualname__}": code_digest(kind, sources=False) for kind in foreign}
+    values = {f"{kind.__module__}.{kind.__qualname__}": code_digest(kind) for kind in foreign}
     return {**values, **walk.sources}
 
 
 def installed_code(work: Any) -> dict[str, str]:
     """Return of what plays only that which other processes have to import: what is installed."""
     plans, algorithms = getattr(work, "plans", {}).values(), getattr(work, "algorithms", {}).values()
-    kinds: list[Any] = [
-        type(part) for plan in plans for part in (plan.agent, *(mechanism for mechanism, _ in plan.mechanisms))
-    ]
-    kinds += [type(one.agent()) for one in algorithms] + [type(getattr(work, "adversary", None))]
-    kinds += [game.adversary_class for game in foreign_games()]
+    parts = [part for plan in plans for part in (plan.agent, *(mechanism for mechanism, _ in plan.mechanisms))]
+    parts += [getattr(work, "adversary", None), *(one.agent() for one in algorithms)]
+    kinds = [*map(type, parts), *(game.adversary_class for game in foreign_games())]
     walk = Walk(kinds)
     walk.add([kinds, *algorithms, getattr(work, "make_env", None)])
     return {
@@ -325,11 +270,13 @@ def installed_code(work: Any) -> dict[str, str]:
 
 def source_here(name: str) -> str:
     """Return the version or the digest that this process has under a name of `foreign_code`; "none" if it has none."""
+    found = ""
     with contextlib.suppress(Exception):
         if name.startswith(INSTALLED):
-            return metadata.version(name.removeprefix(INSTALLED))
-        return source_of(import_module(name.removeprefix(MODULE)))[0]
-    return "none"
+            found = metadata.version(name.removeprefix(INSTALLED))
+        else:
+            found, _ = source_of(import_module(name.removeprefix(MODULE)))
+    return found or "none"
 
 
 def _files(name: str, folder: Traversable) -> Iterator[tuple[str, Traversable]]:
