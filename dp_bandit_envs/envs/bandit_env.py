@@ -17,7 +17,6 @@ from dp_bandit_envs.envs.block_length import BLOCK_NUMBERS, next_length
 from dp_bandit_envs.envs.evaluators_numbers import BlockListener, EvaluatorsNumbers
 from dp_bandit_envs.envs.ledger_of_many import counted
 from dp_bandit_envs.envs.made_adversary import make_adversary
-from dp_bandit_envs.envs.one_player import check_own_game, game_begun
 from dp_bandit_envs.envs.scoreboard import Scoreboard
 from dp_bandit_envs.errors import StepOutsideGameError, WrongGameError
 from dp_bandit_envs.privacy.announced import unless_secret
@@ -58,7 +57,8 @@ class BanditEnv(EvaluatorsNumbers, gym.Env[Observation, int]):
     For the evaluator only, on `env.unwrapped`: `external_regret()`, `policy_regret()`, `cumulative_gains`, `collected`.
 
     Args:
-        adversary: The adversary that chooses the gains. The registered ids make it from the remaining arguments.
+        adversary: The adversary that chooses the gains; a copy of it plays, `env.unwrapped.adversary`, so that several
+            environments may be given one. The registered ids make it from the remaining arguments.
         observe_charge: Whether the agent observes a charge for switching (a gain of 0), or only the reward contains it;
             with a payoff function, whether the agent observes payoffs or the gains behind them.
         render_mode: None, `"rgb_array"` or `"ansi"`.
@@ -121,7 +121,6 @@ class BanditEnv(EvaluatorsNumbers, gym.Env[Observation, int]):
         seed, options = checked_seed(seed), checked_options(options)
         super().reset(seed=unless_secret(seed))
         self._round = -1  # if the adversary refuses to begin, no game is in progress
-        self._game = game_begun(self.adversary)
         with counted(self.adversary):
             self.adversary.begin(self._streams.next(seed, options))
         self._begin(seed, options)
@@ -237,7 +236,6 @@ class BanditEnv(EvaluatorsNumbers, gym.Env[Observation, int]):
         self.report_block()
         self._totals_before_block = self._totals(len(self._arms))
         self._block = np.empty((next_length(self._round, self.horizon, self._block_length), self._width))
-        check_own_game(self.adversary, self._game)
         t, self._round = self._round, -1  # without the right gains there is no game to go on with
         self.adversary.fill(self._block, check=True)
         self._check_gains()

@@ -3,8 +3,7 @@
 import contextlib
 import dataclasses
 import inspect
-import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import gymnasium as gym
@@ -21,7 +20,7 @@ from dp_bandit_envs.privacy.announced import announced, current
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.mechanism import noise_of
 from dp_bandit_envs.protocols import Agent, Environment, FloatArray, IntArray, PointAgent, plays_points
-from dp_bandit_envs.seeding import AGENT, FORKS, Seed, checked_seed, chosen_seed, drawn_seed, stream, warn_of_known_seed
+from dp_bandit_envs.seeding import AGENT, Seed, checked_seed, chosen_seed, drawn_seed, stream, warn_of_known_seed
 from dp_bandit_envs.wrappers.boundary import errors_shown
 from dp_bandit_envs.wrappers.inspect_below import Boundary, layers_of
 from dp_bandit_envs.written_values import name_of
@@ -67,36 +66,6 @@ def note_missing_key(error: KeyError, observation: Mapping[str, Any]) -> None:
     if isinstance(key, str) and key not in observation:
         *others, last = map(repr, observation)
         error.add_note(f"An observation here has {', '.join(others)} and {last}; rewards and true gains are not in it.")
-
-
-_playing: dict[tuple[int, int], Any] = {}
-"""What is in a game, by its id, and by the number of forks: a fork plays on with none of its parent's."""
-_changing = threading.Lock()
-
-
-@contextlib.contextmanager
-def in_one_game(*parts: Any) -> Iterator[None]:
-    """Note that these objects are in a game within this `with` statement.
-
-    Raises:
-        StepOutsideGameError: If one of them is in another game.
-    """
-    own = {(FORKS[0], id(part)): part for part in parts}
-    with _changing:
-        taken = next((part for key, part in own.items() if key in _playing), None)
-        if taken is not None:
-            raise StepOutsideGameError(
-                f"an environment, its adversary and an agent play one game at a time; this {type(taken).__name__} is in"
-                " another one. Make new ones for each game: a function that is given must return a new object at each"
-                " call. Or play the games one after the other."
-            )
-        _playing.update(own)
-    try:
-        yield
-    finally:
-        with _changing:
-            for key in own:
-                _playing.pop(key, None)
 
 
 def begin(
@@ -217,7 +186,7 @@ def play(env: Environment, agent: Agent | PointAgent | Algorithm, *, seed: Seed 
         WrongGameError: If the agent needs the gains of all arms and the game does not reveal them.
         SeedRefusedError: If a wrapper has secure draws and `seed` is not None.
         LedgerError: If the data have a ledger, and it refuses the game.
-        StepOutsideGameError: If the environment, its adversary or the agent is in another game, in another thread.
+        StepOutsideGameError: If the environment is in another game, in another thread.
 
     Example:
         >>> import gymnasium as gym
@@ -255,6 +224,11 @@ def play(env: Environment, agent: Agent | PointAgent | Algorithm, *, seed: Seed 
     if number is None:
         number = drawn_seed()
     trial = checks.integer("trial", trial, at_least=0)
+    if game.on_block is not None:
+        raise StepOutsideGameError(
+            f"an environment plays one game at a time; this {type(game).__name__} is in another one. Make a new one for"
+            " each game: a function that is given must return a new object at each call."
+        )
     blocks: list[tuple[IntArray, FloatArray, FloatArray, FloatArray]] = []
     width = game.adversary.n_arms
     totals = {"fixed": np.zeros((1, width)), "constant": np.zeros((1, width))}
@@ -269,24 +243,17 @@ def play(env: Environment, agent: Agent | PointAgent | Algorithm, *, seed: Seed 
         best_fixed = best("fixed", fixed)
         blocks.append((arms, gains, best_fixed, best_fixed if constant is fixed else best("constant", constant)))
 
-    with in_one_game(game, game.adversary, agent), errors_shown() if owned else contextlib.nullcontext():
-        game.on_block = keep
-        try:
-            begin(
-                env,
-                agent,
-                number=number,
-                seed=seed,
-                trial=trial,
-                player=player or name_of(type(agent)),
-                guarantees=guarantees,
-            )
+    game.on_block = keep
+    try:
+        name = player or name_of(type(agent))
+        with errors_shown() if owned else contextlib.nullcontext():
+            begin(env, agent, number=number, seed=seed, trial=trial, player=name, guarantees=guarantees)
             if known:  # not before, because a ledger may refuse the game
                 warn_of_known_seed(game.adversary.is_real)
             _loop(env, agent)
-            game.report_block()
-        finally:
-            game.on_block = None
+        game.report_block()
+    finally:
+        game.on_block = None
     arms, gains, best_fixed, best_constant = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
     collected = np.cumsum(gains)
     means = None if points or game.adversary.payoff is not None else game.adversary.means

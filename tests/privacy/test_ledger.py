@@ -249,17 +249,17 @@ def test_a_known_seed_is_refused(begin):
 
 
 def test_noise_that_goes_on_from_a_known_seed_is_refused():
-    adversary = Replay(TABLE)
-    env = LaplaceClipRescale(BanditEnv(adversary), epsilon=1.0)
+    game = BanditEnv(Replay(TABLE))
+    env = LaplaceClipRescale(game, epsilon=1.0)
     env.reset(seed=3)
-    adversary.ledger = Ledger(epsilon=10.0)
+    ledger = game.adversary.ledger = Ledger(epsilon=10.0)
     with refused(UnprotectedGameError, "seed"):
         env.reset()
     with refused(UnprotectedGameError, "seed"):
         ExactSums(env).reset()
     play(env, Exp3(), seed=None)  # now nobody knows it
     env.reset()
-    assert adversary.ledger.spent.games == 2
+    assert ledger.spent.games == 2
 
 
 def test_algorithms_with_the_same_noise_are_refused():
