@@ -1,7 +1,6 @@
 """What games bring: the results of a task, the tables that they are put into, and the outcomes of a simulation."""
 
 import dataclasses
-import functools
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -68,19 +67,6 @@ class Moments(NamedTuple):
         return Moments(trials, self.mean + apart * (other.trials / trials), squares)
 
 
-class Summed(NamedTuple):
-    """An algorithm's results in some trials without those of each at each checkpoint.
-
-    Attributes:
-        last: The results at the horizon, as for one checkpoint; without `pulls`.
-        moments: By measure, without those that are unknown.
-    """
-
-    last: Column
-    moments: dict[str, Moments]
-
-
-Kept = Column | Summed
 Keep = Literal["trials", "summary"]
 SUMMED_AT_ONCE = 1024
 """The most trials that a worker has in memory whose results it sums up."""
@@ -114,7 +100,7 @@ class Played(NamedTuple):
     """The results of a task by algorithm, and the seconds that it took."""
 
     seconds: float
-    columns: Mapping[str, Kept]
+    columns: "Mapping[str, Kept]"
 
 
 def play_all(work: Work, trials: range, stopped: Stopped = never) -> Played:
@@ -128,8 +114,13 @@ def play_and_keep(play: Callable[[range], Played], trials: range, keep: Keep) ->
     """Play trials with `play`, and sum up their results if only a summary is kept."""
     if keep == "trials":
         return play(trials)
-    pieces = [trials[start : start + SUMMED_AT_ONCE] for start in range(0, len(trials), SUMMED_AT_ONCE)]
-    return functools.reduce(_together, (_summed(play(piece)) for piece in pieces))
+    seconds, tables = 0.0, dict[str, Table]()
+    for start in range(0, len(trials), SUMMED_AT_ONCE):
+        played = play(trials[start : start + SUMMED_AT_ONCE])
+        seconds += played.seconds
+        for name, results in played.columns.items():
+            tables.setdefault(name, Table(len(trials))).put(start, results, keep)
+    return Played(seconds, tables)
 
 
 def column_of(
@@ -176,32 +167,6 @@ def stacked(games: Sequence[Mapping[str, Column]], stack: Callable[..., NDArray[
         return made.get(key)  # one array for two measures that are the same by definition: it is sent once
 
     return {name: Column(*map(one, *(game[name] for game in games))) for name in games[0]}
-
-
-def _summed(played: Played) -> Played:
-    columns: dict[str, Kept] = {}
-    for name, column in played.columns.items():
-        assert isinstance(column, Column)
-        measures = {measure: part for measure, part in column._asdict().items() if part is not None}
-        last = column.changed(lambda part: part[:, -1:].copy())
-        moments = {measure: Moments.of(part) for measure, part in measures.items()}
-        columns[name] = Summed(last._replace(pulls=column.pulls[:, :0]), moments)
-    return Played(played.seconds, columns)
-
-
-def _together(one: Played, other: Played) -> Played:
-    """Return the sums of trials and of those after them."""
-    columns: dict[str, Kept] = {}
-    for name, left in one.columns.items():
-        right = other.columns[name]
-        assert isinstance(left, Summed) and isinstance(right, Summed)
-        last = stacked([{"": left.last}, {"": right.last}], np.concatenate)[""]
-        columns[name] = Summed(last, _merged(left.moments, right.moments))
-    return Played(one.seconds + other.seconds, columns)
-
-
-def _merged(one: Mapping[str, Moments], other: Mapping[str, Moments]) -> dict[str, Moments]:
-    return {name: one[name] | moments if name in one else moments for name, moments in other.items()}
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -288,7 +253,7 @@ class Summary(Outcome):
     """
 
     def __init__(self, table: "Table", **about: Any) -> None:
-        vars(self).update(about, _last=table.measures, _moments=table.moments)
+        vars(self).update(about, _table=table)
 
     def __getattr__(self, name: str) -> Any:
         if name in Column._fields:
@@ -301,7 +266,7 @@ class Summary(Outcome):
     @property
     def trials(self) -> int:
         """The number of trials."""
-        trials: int = self._moments["collected"].trials
+        trials: int = self._table.trials
         return trials
 
     def mean(self, measure: str = "external_regret") -> FloatArray:
@@ -315,12 +280,12 @@ class Summary(Outcome):
 
     def last(self, measure: str = "external_regret") -> FloatArray:
         """Return a measure's values at the horizon, shape `(trials,)`."""
-        known = self._last.get(checks.known_name("measure", measure, MEASURES))
+        known = self._table.measures.get(checks.known_name("measure", measure, MEASURES))
         values: FloatArray = _known(measure, known)[:, -1]
         return values
 
     def _of(self, measure: str) -> Moments:
-        known = self._moments.get(checks.known_name("measure", measure, (*MEASURES, "pulls")))
+        known = self._table.moments.get(checks.known_name("measure", measure, (*MEASURES, "pulls")))
         moments: Moments = _known(measure, known)
         return moments
 
@@ -391,7 +356,7 @@ class Table:
 
     Attributes:
         trials: The number of games.
-        moments: By measure, if only a summary is kept; the arrays have the results at the horizon then.
+        moments: By measure, if only a summary is kept; the arrays have the results at the horizon then, and no pulls.
     """
 
     def __init__(self, trials: int) -> None:
@@ -399,23 +364,36 @@ class Table:
         self.moments: dict[str, Moments] = {}
         self._arrays: list[NDArray[Any] | None] = []
 
-    def put(self, row: int, results: Kept) -> None:
-        """Copy the results of games that follow each other, the first of them into a row."""
-        if isinstance(results, Summed):
-            self.moments = _merged(self.moments, results.moments)
-            results = results.last
+    def put(self, row: int, results: "Column | Table", keep: Keep = "trials") -> None:
+        """Copy the results of games that follow each other, the first of them into a row, or what is kept of them."""
+        moments, parts = {}, list[Any](results)
+        if isinstance(results, Table):
+            moments = results.moments
+        elif keep == "summary":
+            known = zip(results._fields, results, strict=True)
+            moments = {name: Moments.of(part) for name, part in known if part is not None}
+            last = results.changed(lambda part: part[:, -1:])
+            parts = [*last._replace(pulls=results.pulls[:, :0])]
+        self.moments |= {
+            name: self.moments[name] | one if name in self.moments else one for name, one in moments.items()
+        }
         if not self._arrays:
-            empty = (None if part is None else np.empty((self.trials, *part.shape[1:]), part.dtype) for part in results)
+            empty = (None if part is None else np.empty((self.trials, *part.shape[1:]), part.dtype) for part in parts)
             self._arrays = list(empty)
-        for array, part in zip(self._arrays, results, strict=True):
+        for array, part in zip(self._arrays, parts, strict=True):
             if array is not None and part is not None:
                 array[row : row + len(part)] = part
+
+    def __iter__(self) -> Iterator[NDArray[Any] | None]:
+        return iter(self._arrays)
 
     @property
     def measures(self) -> dict[str, NDArray[Any]]:
         """The arrays by the names of an outcome's attributes, without the measures that are unknown."""
-        named = zip(Column._fields, self._arrays, strict=True)
-        return {name: array for name, array in named if array is not None}
+        return {name: array for name, array in zip(Column._fields, self, strict=True) if array is not None}
+
+
+Kept = Column | Table
 
 
 def _known(measure: str, found: Any) -> Any:
@@ -433,9 +411,7 @@ def drawn_outcomes(outcomes: Sequence[Outcome], measure: str, band: str) -> "Fig
     from dp_bandit_envs.plots.curves_plot import ROUND, curves_figure
 
     measure = checks.known_name("measure", measure, MEASURES)
-    curves = []
-    for one in outcomes:
-        curves.append(Curve(one.name, one.label, one.checkpoints, one.samples(measure)))
+    curves = [Curve(one.name, one.label, one.checkpoints, one.samples(measure)) for one in outcomes]
     rounds = outcomes[0].checkpoints
     gaps = np.diff(rounds)
     uneven = len(gaps) > 1 and gaps[-1] > UNEVEN * gaps[0]
@@ -451,12 +427,8 @@ def outcomes_table(outcomes: Sequence[Outcome]) -> str:
         mean, error = mean_and_standard_error(last)
         median, tail = median_and_tail(last)
         level = level_of(one.guarantee)
-        numbers = [
-            f"{level.epsilon:.4g}",
-            f"{level.delta:.3g}",
-            *(f"{float(x):,.1f}" for x in (mean, error, median, tail)),
-        ]
-        rows.append([one.name, *numbers, one.engine])
+        numbers = [f"{float(x):,.1f}" for x in (mean, error, median, tail)]
+        rows.append([one.name, f"{level.epsilon:.4g}", f"{level.delta:.3g}", *numbers, one.engine])
     first = outcomes[0]
     caption = f"External regret after {int(first.checkpoints[-1]):,} rounds, {first.trials:,} trials"
     return html_table(COLUMNS, rows, caption)

@@ -26,7 +26,7 @@ from dp_bandit_envs.optional import installed
 from dp_bandit_envs.privacy.announced import Announced, Paid, announced
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.seeding import FORKS
-from dp_bandit_envs.simulation.outcomes import Keep, Kept, Played, Summed, Work, play_all, play_and_keep
+from dp_bandit_envs.simulation.outcomes import Keep, Kept, Played, Work, play_all, play_and_keep
 from dp_bandit_envs.simulation.sending import Carried
 
 SECONDS_IN_THREADS, SECONDS_ELSEWHERE = 0.1, 2.0
@@ -135,8 +135,7 @@ class Cutter(Iterator[Task]):
         """Return the results of a task that was played, and learn how fast it was and how large they are."""
         each = max(played.seconds, 1e-9) / len(task.trials)
         self._fastest[id(task.work)] = min(each, self._fastest.get(id(task.work), each))
-        columns = (kept.last if isinstance(kept, Summed) else kept for kept in played.columns.values())
-        size = sum(part.nbytes for column in columns for part in column if part is not None)
+        size = sum(part.nbytes for kept in played.columns.values() for part in kept if part is not None)
         self._bytes[id(task.work)] = max(1.0, size / len(task.trials))
         return task.owner, task.trials, played.columns
 
