@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from dp_bandit_envs.compiling.compiled import compile_with, in_background, obstacle
+from dp_bandit_envs.compiling.compiled import Compiled, in_background, obstacle
 from dp_bandit_envs.compiling.functions import bind, draws_elsewhere, put_back, stream_address, stream_at
 from dp_bandit_envs.draws import Stream
 from dp_bandit_envs.optional import installed
@@ -111,7 +111,7 @@ def compiled(
     """
     if obstacle():
         return None
-    entry = compile_with(enter, {"fill_rounds": loop})
+    entry = Compiled(enter, {"fill_rounds": loop})
     if draws_elsewhere(entry.foreign, {}):
         return None
 

@@ -134,20 +134,6 @@ FAST = "pip install 'dp-bandit-envs[fast]'"
 """What installs Numba."""
 
 
-def compile_with(function: Callable[..., Any], replacements: Mapping[str, Any]) -> "Compiled":
-    """Compile `function` with some of the functions it calls replaced.
-
-    Args:
-        function: A plain function; it runs without the interpreter's lock once compiled.
-        replacements: Plain functions to which global names in it are rebound.
-
-    Returns:
-        The compiled function, with the values that its parts use now. Its machine code is cached on disk if all parts
-        belong to this package.
-    """
-    return Compiled(function, replacements)
-
-
 def obstacle() -> str:
     """Return why nothing can be compiled in this process; empty if Numba is there and not switched off."""
     if missing():
@@ -176,7 +162,15 @@ def _load(stopped: Stopped) -> None:
 
 
 class Compiled:
-    """A function that is compiled at its first call, without Numba's runtime if it allocates no arrays."""
+    """A function that is compiled at its first call, without Numba's runtime if it allocates no arrays.
+
+    It runs without the interpreter's lock, with the values that its parts use when it is made. Its machine code is
+    cached on disk if all parts belong to this package.
+
+    Args:
+        function: A plain function.
+        replacements: Plain functions or constants to which global names in it are rebound, as by `bind`.
+    """
 
     _without: ClassVar = {"no_cfunc_wrapper": True}
     """Numba's options for the ways to call it that nobody uses: compiling them takes time."""

@@ -1,4 +1,4 @@
-# mypy: disable-error-code="no-untyped-call, attr-defined, untyped-decorator"
+# mypy: disable-error-code="no-untyped-call, no-untyped-def, attr-defined, untyped-decorator"
 """Numba intrinsics: streams and functions at given addresses, arrays that are read only, and the bits of doubles.
 
 A stream in machine code is the address of the four words of an SFC64, a fixed number of words apart: 1 for the state of
@@ -60,19 +60,21 @@ def _copy_stream(builder: Any, source: Any, target: Any) -> None:
         builder.store(word, builder.gep(target, [WORD(place)], inbounds=True))
 
 
-def _stream_at(typing_context: Any, address: Any) -> Any:
+@intrinsic
+def stream_at(typing_context, address):
     """Return a copy of the stream whose first word is at an address."""
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def generate(context, builder, signature, arguments):
         return local_stream(builder, arguments[0])
 
     return StreamType(1)(address), generate
 
 
-def _put_back(typing_context: Any, address: Any, stream: Any) -> Any:
+@intrinsic
+def put_back(typing_context, address, stream):
     """Write a stream's copy back."""
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def generate(context, builder, signature, arguments):
         put_stream_back(builder, arguments[0], arguments[1])
         return context.get_dummy_value()
 
@@ -96,20 +98,22 @@ def _next_word(builder: Any, stream: Any, address: Any) -> Any:
     return word
 
 
-def _next_double(typing_context: Any, stream: Any) -> Any:
+@intrinsic
+def next_double(typing_context, stream):
     """Return the upper 53 bits of the next word as a multiple of 2^-53 in [0, 1)."""
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def generate(context, builder, signature, arguments):
         word = _next_word(builder, stream, arguments[0])
         return builder.fmul(builder.uitofp(builder.lshr(word, WORD(11)), DOUBLE), DOUBLE(2.0**-53))
 
     return types.float64(stream), generate
 
 
-def _next_signed(typing_context: Any, stream: Any) -> Any:
+@intrinsic
+def next_signed(typing_context, stream):
     """Return the next word as `draws.signed_uniform` does."""
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def generate(context, builder, signature, arguments):
         word = _next_word(builder, stream, arguments[0])
         nearer = builder.xor(word, builder.ashr(word, WORD(63)))
         odd = builder.or_(builder.shl(nearer, WORD(1)), WORD(1))
@@ -120,21 +124,23 @@ def _next_signed(typing_context: Any, stream: Any) -> Any:
     return types.float64(stream), generate
 
 
-def _power_of_two(typing_context: Any, k: Any) -> Any:
+@intrinsic
+def power_of_two(typing_context, k):
     """Return 2^k for an integer k in [-1022, 1023], as `arithmetic.power_of_two`."""
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def generate(context, builder, signature, arguments):
         low_bits = builder.bitcast(builder.fadd(arguments[0], DOUBLE(TO_LOW_BITS)), WORD)
         return builder.bitcast(builder.shl(low_bits, WORD(SHIFT_TO_EXPONENT)), DOUBLE)
 
     return types.float64(types.float64), generate
 
 
-def _parted(typing_context: Any, x: Any) -> Any:
+@intrinsic
+def parted(typing_context, x):
     """Return mantissa and exponent, as `arithmetic.parted`."""
     returned = types.UniTuple(types.float64, 2)
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def generate(context, builder, signature, arguments):
         bits = builder.bitcast(arguments[0], WORD)
         mantissa = builder.bitcast(builder.or_(builder.and_(bits, WORD(MANTISSA)), WORD(HALF)), DOUBLE)
         raised = builder.or_(builder.lshr(bits, WORD(SHIFT_TO_EXPONENT)), WORD(AS_DOUBLE))
@@ -144,19 +150,21 @@ def _parted(typing_context: Any, x: Any) -> Any:
     return returned(types.float64), generate
 
 
-def _read_only(typing_context: Any, array: Any) -> Any:
+@intrinsic
+def read_only(typing_context, array):
     """Return an array as one that must not be written to."""
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def generate(context, builder, signature, arguments):
         return impl_ret_borrowed(context, builder, signature.return_type, arguments[0])
 
     return array.copy(readonly=True)(array), generate
 
 
-def _call_at(typing_context: Any, address: Any, arguments: Any) -> Any:
+@intrinsic
+def call_at(typing_context, address, arguments):
     """Call machine code at an address; what it raises is raised here."""
 
-    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+    def generate(context, builder, signature, values):
         kinds = tuple(arguments)
         pointer = context.call_conv.get_function_type(types.none, kinds).as_pointer()
         function = builder.inttoptr(values[0], pointer)
@@ -167,13 +175,3 @@ def _call_at(typing_context: Any, address: Any, arguments: Any) -> Any:
         return context.get_dummy_value()
 
     return types.none(address, arguments), generate
-
-
-call_at: Any = intrinsic(_call_at)
-next_double: Any = intrinsic(_next_double)
-next_signed: Any = intrinsic(_next_signed)
-parted: Any = intrinsic(_parted)
-power_of_two: Any = intrinsic(_power_of_two)
-read_only: Any = intrinsic(_read_only)
-put_back: Any = intrinsic(_put_back)
-stream_at: Any = intrinsic(_stream_at)

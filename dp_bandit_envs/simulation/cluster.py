@@ -46,7 +46,8 @@ class Crew:
         self._address = getattr(getattr(cluster, "scheduler", None), "address", cluster)
         self._own = not isinstance(cluster, self._distributed.Client)
         try:
-            self._client = self._connected(cluster) if self._own else cluster
+            connect = functools.partial(self._distributed.Client, set_as_default=False, timeout=REACHED)
+            self._client = connect(cluster) if self._own else cluster
         except (OSError, ValueError, TypeError) as error:
             raise ClusterError(
                 "cluster must be the address of a dask scheduler, such as tcp://127.0.0.1:8786; received"
@@ -111,9 +112,6 @@ class Crew:
             raise error
         # The parcel itself may have been on the worker that died.
         self._parcels = {}
-
-    def _connected(self, address: str) -> Any:
-        return self._distributed.Client(address, set_as_default=False, timeout=REACHED)
 
     def _sent(self, task: "Task") -> Any:
         made = {**made_by(), **installed_code(task.work)}

@@ -13,7 +13,7 @@ from dp_bandit_envs.adversaries.round_by_round import RoundByRound
 from dp_bandit_envs.agents import Exp3, FunctionalAgent, Hedge, Ucb, Uniform
 from dp_bandit_envs.agents.functional import TIDY_EVERY, Functions
 from dp_bandit_envs.agents.ucb import PLAIN
-from dp_bandit_envs.compiling.compiled import Compiled, CompiledAt, Stopped, compile_with, never
+from dp_bandit_envs.compiling.compiled import Compiled, CompiledAt, Stopped, never
 from dp_bandit_envs.compiling.functions import bind, call_at, is_ours
 from dp_bandit_envs.compiling.layout import Layout, Parts, Place, Single, empty_words
 from dp_bandit_envs.envs.ledger_of_many import counted
@@ -493,7 +493,7 @@ class Lanes:
 @functools.cache
 def _playing() -> Compiled:
     """Return `play_pieces`, compiled once in a process."""
-    return compile_with(play_pieces, {})
+    return Compiled(play_pieces, {})
 
 
 class FilledGains:

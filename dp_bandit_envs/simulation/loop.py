@@ -18,7 +18,7 @@ from dp_bandit_envs.adversaries import Adversary
 from dp_bandit_envs.adversaries.memory_bounded import counts
 from dp_bandit_envs.adversaries.payoff import python_function
 from dp_bandit_envs.agents.functional import TIDY_EVERY
-from dp_bandit_envs.compiling.compiled import Compiled, compile_with, in_background
+from dp_bandit_envs.compiling.compiled import Compiled, in_background
 from dp_bandit_envs.compiling.functions import bind, frozen, read_only
 from dp_bandit_envs.compiling.numba_errors import in_short
 from dp_bandit_envs.decisions import payoff as payoff_at
@@ -581,7 +581,7 @@ def add_up_constant(gains: FloatArray, first: int, constant: History) -> None:
 @functools.cache
 def adding_up() -> Compiled:
     """Return `add_up`, compiled once in a process."""
-    return compile_with(add_up, {})
+    return Compiled(add_up, {})
 
 
 def adding_up_constant(function: Callable[..., Any]) -> Compiled:
@@ -591,7 +591,7 @@ def adding_up_constant(function: Callable[..., Any]) -> Compiled:
 
 @functools.lru_cache(maxsize=256)
 def _adding_up_constant(function: Callable[..., Any]) -> Compiled:
-    return compile_with(add_up_constant, {"payoff": function})
+    return Compiled(add_up_constant, {"payoff": function})
 
 
 def compilable_payoff(adversary: Adversary) -> Callable[..., Any] | str | None:

@@ -15,7 +15,7 @@ from gymnasium.wrappers import OrderEnforcing, PassiveEnvChecker
 from dp_bandit_envs.agents import FunctionalAgent
 from dp_bandit_envs.agents.functional_points import FunctionalPointAgent
 from dp_bandit_envs.algorithms import Algorithm
-from dp_bandit_envs.compiling.compiled import Compiled, compile_with, obstacle
+from dp_bandit_envs.compiling.compiled import Compiled, obstacle
 from dp_bandit_envs.compiling.functions import bind, calls_only_ours, frozen, is_ours, reached
 from dp_bandit_envs.compiling.layout import Image, Parts
 from dp_bandit_envs.compiling.numba_errors import in_short
@@ -272,7 +272,7 @@ def _loop(form: Parts, parts: tuple[tuple[str, Callable[..., Any]], ...]) -> Com
 
     kept = Parts(None, tuple(form.inner[Game._fields.index(part)] for part in ("state", "streams")))
     words: dict[str, Any] = {"game_at": reader(form), "store": writer(kept)}
-    return compile_with(bind(play_games, {**words, **dict(parts)}), {})
+    return Compiled(bind(play_games, {**words, **dict(parts)}), {})
 
 
 def _mechanisms(env: Environment) -> tuple[tuple[Mechanism, Below], ...]:

@@ -10,7 +10,6 @@ It finds accidents, not all of them: a part that draws from elsewhere only after
 
 import contextlib
 import copy
-import os
 import random
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -34,13 +33,6 @@ MOST_ROUNDS: Final = 256
 MOST_GAINS: Final = 2**12
 """About the most gains in these rounds, which are fewer with more than 16 arms: some milliseconds."""
 _GLOBAL_GENERATORS = threading.RLock()
-if hasattr(os, "register_at_fork"):
-    # So that no process begins in the middle of a check, where its generators would have a known seed.
-    os.register_at_fork(
-        before=_GLOBAL_GENERATORS.acquire,
-        after_in_parent=_GLOBAL_GENERATORS.release,
-        after_in_child=_GLOBAL_GENERATORS.release,
-    )
 
 
 def check_repeatable(

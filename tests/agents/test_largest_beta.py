@@ -10,7 +10,7 @@ import pytest
 from dp_bandit_envs.agents.beta_draws import UNKNOWN, log_scale
 from dp_bandit_envs.agents.largest_beta import one_by_one
 from dp_bandit_envs.agents.largest_of_many import AT_FLOOR, LEADER, among_many, changed, start
-from dp_bandit_envs.compiling.compiled import compile_with
+from dp_bandit_envs.compiling.compiled import Compiled
 from dp_bandit_envs.compiling.functions import stream_address
 from dp_bandit_envs.compiling.intrinsics import put_back, stream_at
 from dp_bandit_envs.draws import Stream
@@ -34,7 +34,7 @@ def among_many_often(addresses, alphas, betas, search, first, counts, calls, cha
     put_back(addresses[0], rng)
 
 
-ONE_BY_ONE, AMONG_MANY = compile_with(one_by_one_often, {}), compile_with(among_many_often, {})
+ONE_BY_ONE, AMONG_MANY = Compiled(one_by_one_often, {}), Compiled(among_many_often, {})
 WAYS = {
     "one by one": (ONE_BY_ONE, 0),
     "many": (AMONG_MANY, 0),

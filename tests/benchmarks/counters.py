@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dp_bandit_envs.compiling.compiled import compile_with
+from dp_bandit_envs.compiling.compiled import Compiled
 from dp_bandit_envs.privacy.counters import COUNTERS, Counter, make_counter
 from tests.benchmarks.measuring import Line, median_rates
 
@@ -55,7 +55,7 @@ def lines() -> list[Line]:
 
 @functools.cache
 def _compiled(name: str) -> Callable[..., float]:
-    return compile_with(insert_many, {"insert": COUNTERS[name].noise})
+    return Compiled(insert_many, {"insert": COUNTERS[name].noise})
 
 
 def _run(name: str, counter: Counter) -> None:

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from dp_bandit_envs.compiling.compiled import compile_with
+from dp_bandit_envs.compiling.compiled import Compiled
 from dp_bandit_envs.privacy.counters import COUNTERS
 from tests.tools.counter_noise import LAPLACE, counter, measured_noise
 
@@ -15,7 +15,7 @@ from tests.tools.counter_noise import LAPLACE, counter, measured_noise
 def test_compiled_noise_equals_the_python_one_bit_for_bit(name, epsilon):
     """Two arms in turns and one stream, so that a draw too many or too few shows in all that follows."""
     some = counter(name, 200, epsilon)
-    compiled = compile_with(COUNTERS[name].noise, {})
+    compiled = Compiled(COUNTERS[name].noise, {})
     states, streams = [some.new_state(2), some.new_state(2)], [np.random.default_rng(11), np.random.default_rng(11)]
     arms = np.random.default_rng(12).permutation(np.repeat([0, 1], 200)).tolist()
     python = [some.noise(states[0], arm, streams[0]) for arm in arms]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numba.core import config
 
-from dp_bandit_envs.compiling.compiled import compile_with
+from dp_bandit_envs.compiling.compiled import Compiled
 from dp_bandit_envs.compiling.numba_functions import DIGEST_BYTES, MachineCode
 from dp_bandit_envs.simulation.loop import add_up
 
@@ -23,7 +23,7 @@ def cache(tmp_path, monkeypatch):
 
 def call():
     """Call a small function of the package as a new process would, and return it."""
-    compiled = compile_with(add_up, {})
+    compiled = Compiled(add_up, {})
     totals, record = np.zeros(2), np.zeros((1, 2))
     compiled(np.array([[0.25, 1.0], [0.5, 0.0]]), totals, 1, np.array([2]), record)
     assert totals.tolist() == record[0].tolist() == [0.75, 1.0]

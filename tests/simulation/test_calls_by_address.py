@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dp_bandit_envs.compiling.compiled import CompiledAt, compile_with
+from dp_bandit_envs.compiling.compiled import Compiled, CompiledAt
 from dp_bandit_envs.compiling.functions import call_at
 from tests.tools.refusals import refused
 
@@ -30,7 +30,7 @@ def loop():
 def test_the_function_gets_what_it_is_given(loop):
     numbers, table = np.arange(3.0), np.zeros((4, 3))
     address = loop.address(numbers, table, 0)
-    compile_with(add_to_rows, {})(address, numbers, table, 1)
+    Compiled(add_to_rows, {})(address, numbers, table, 1)
     assert table.tolist() == [[0, 0, 0]] + 3 * [[0, 1, 2]]
     # Rows of rows have the types of rows, and are served by the same code.
     assert loop.address(np.zeros((2, 3))[1], np.zeros((2, 4, 3))[1], 0) == address
@@ -39,7 +39,7 @@ def test_the_function_gets_what_it_is_given(loop):
 def test_what_it_raises_is_raised_in_python(loop):
     numbers, table = np.arange(3.0), np.zeros((4, 3))
     with refused(ValueError, "negative"):
-        compile_with(add_to_rows, {})(loop.address(numbers, table, 0), numbers, table, -1)
+        Compiled(add_to_rows, {})(loop.address(numbers, table, 0), numbers, table, -1)
     assert not table.any()
 
 

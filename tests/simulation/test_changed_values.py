@@ -14,7 +14,7 @@ from dp_bandit_envs.adversaries import MemoryBounded
 from dp_bandit_envs.agents import FunctionalAgent, Uniform
 from dp_bandit_envs.agents.functional import Functions
 from dp_bandit_envs.audits import sampled_loss
-from dp_bandit_envs.compiling.compiled import compile_with
+from dp_bandit_envs.compiling.compiled import Compiled
 from dp_bandit_envs.compiling.functions import bind
 from dp_bandit_envs.privacy import PrivacyGuarantee
 from dp_bandit_envs.privacy.mechanism import Mechanism
@@ -58,11 +58,11 @@ def made(source):
 )
 def test_a_function_whose_values_changed_is_compiled_anew(cell, change):
     inside = made(cell)
-    before = compile_with(inside["use"], {})
+    before = Compiled(inside["use"], {})
     assert before(3.0) == 6.0
     exec(change, inside)
     assert inside["use"](3.0) == 15.0
-    assert compile_with(inside["use"], {})(3.0) == 15.0
+    assert Compiled(inside["use"], {})(3.0) == 15.0
     # Compiled for another type afterwards, the first is what it was.
     assert before(3) == 6.0
 
@@ -76,9 +76,9 @@ def test_a_cell_of_a_closure_that_changed_is_compiled_anew():
         "    return use, change\n"
         "use, change = outer()"
     )
-    assert compile_with(names["use"], {})(3.0) == 6.0
+    assert Compiled(names["use"], {})(3.0) == 6.0
     names["change"]()
-    assert compile_with(names["use"], {})(3.0) == 15.0
+    assert Compiled(names["use"], {})(3.0) == 15.0
 
 
 def test_a_module_within_a_package_counts(monkeypatch):
@@ -87,9 +87,9 @@ def test_a_module_within_a_package_counts(monkeypatch):
     monkeypatch.setitem(sys.modules, "mine", package)
     monkeypatch.setitem(sys.modules, "mine.settings", settings)
     use = made("import mine.settings\ndef use(x): return x * mine.settings.NUMBER")["use"]
-    assert compile_with(use, {})(3.0) == 6.0
+    assert Compiled(use, {})(3.0) == 6.0
     settings.NUMBER = 5.0
-    assert compile_with(use, {})(3.0) == 15.0
+    assert Compiled(use, {})(3.0) == 15.0
 
 
 def test_a_bound_function_of_the_users_has_its_globals_of_now():

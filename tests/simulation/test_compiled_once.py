@@ -6,7 +6,7 @@ import pytest
 from numba.core import event
 
 from dp_bandit_envs import simulate
-from dp_bandit_envs.compiling.compiled import compile_with
+from dp_bandit_envs.compiling.compiled import Compiled
 from dp_bandit_envs.compiling.functions import bind, frozen
 from tests.simulation.test_refused_by_numba import GAME, agent, update
 
@@ -29,14 +29,14 @@ def test_equal_functions_are_frozen_to_the_same_copy():
     copy = frozen(total)
     assert copy is not total and copied(total) is not total
     assert frozen(copied(total)) is copy is frozen(total)
-    assert compile_with(copy, {})(3.0) == 3.0 * 2 + 1 + 2
+    assert Compiled(copy, {})(3.0) == 3.0 * 2 + 1 + 2
 
 
 @pytest.mark.parametrize("other", [{"constant": 2.5}, {"table": (1.0, 2.5)}, {"table": (1.5, 2.0)}], ids=str)
 def test_whatever_it_uses_makes_it_another(other):
     assert frozen(made(**other)) is not frozen(made())
     constant, table = other.get("constant", 2.0), other.get("table", (1.0, 2.0))
-    assert compile_with(made(**other), {})(3.0) == 3.0 * constant + sum(table)
+    assert Compiled(made(**other), {})(3.0) == 3.0 * constant + sum(table)
 
 
 def test_what_is_bound_makes_it_another():

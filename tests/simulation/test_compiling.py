@@ -13,7 +13,7 @@ from numba.core.caching import CacheImpl, IndexDataCacheFile
 from dp_bandit_envs.agents import exp3, tsallis_inf, uniform
 from dp_bandit_envs.algorithms import make_algorithm
 from dp_bandit_envs.compiling import functions as plain_functions
-from dp_bandit_envs.compiling.compiled import compile_with
+from dp_bandit_envs.compiling.compiled import Compiled
 from dp_bandit_envs.compiling.functions import bind, content, fingerprint
 from dp_bandit_envs.privacy import laplace
 from dp_bandit_envs.privacy.counters import BinaryCounter, trees
@@ -120,7 +120,7 @@ def test_a_value_from_an_enclosing_function_is_noticed():
 
         return outer
 
-    assert compile_with(factory(0.5), {})(1.0) == 0.5
+    assert Compiled(factory(0.5), {})(1.0) == 0.5
     assert fingerprint(factory(0.5)) != fingerprint(factory(0.6))
 
 
@@ -220,16 +220,16 @@ def thrice(x):
 
 
 def test_a_replacement_stands_for_the_name_it_replaces():
-    assert compile_with(plus, {"stand_in": twice})(1.0) == 3.0
-    assert compile_with(plus, {"stand_in": thrice})(1.0) == 4.0
+    assert Compiled(plus, {"stand_in": twice})(1.0) == 3.0
+    assert Compiled(plus, {"stand_in": thrice})(1.0) == 4.0
     # The original is untouched.
     assert plus.__globals__["stand_in"] is stand_in
 
 
 def test_functions_from_elsewhere_are_not_kept_on_disk():
     """Their files are not ours to watch: another package may be edited at any time."""
-    assert not compile_with(plus, {"stand_in": twice}).kept_on_disk
-    assert compile_with(loop.add_up, {}).kept_on_disk
+    assert not Compiled(plus, {"stand_in": twice}).kept_on_disk
+    assert Compiled(loop.add_up, {}).kept_on_disk
 
 
 def doubled_array(x):
@@ -238,7 +238,7 @@ def doubled_array(x):
 
 def test_a_function_that_makes_arrays_is_compiled_too():
     """Without Numba's runtime it cannot be, which shows when it is first called."""
-    compiled = compile_with(doubled_array, {})
+    compiled = Compiled(doubled_array, {})
     assert compiled(1.5).tolist() == [3.0, 3.0, 3.0] == compiled(1.5).tolist()
 
 
@@ -247,7 +247,7 @@ def test_where_nothing_can_be_kept_it_is_compiled_each_time(monkeypatch):
     monkeypatch.setattr(CacheImpl, "_locator_classes", [])
     for function in (plus, twice):
         monkeypatch.setattr(function, "__module__", "dp_bandit_envs.tests")
-    assert compile_with(plus, {"stand_in": twice})(1.0) == 3.0
+    assert Compiled(plus, {"stand_in": twice})(1.0) == 3.0
 
 
 def test_two_processes_that_compile_at_once_do_not_swap_their_code(tmp_path, monkeypatch):
@@ -259,7 +259,7 @@ def test_two_processes_that_compile_at_once_do_not_swap_their_code(tmp_path, mon
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
     for function in (plus, twice, thrice, stand_in):
         monkeypatch.setattr(function, "__module__", "dp_bandit_envs.tests")
-    first, second = (compile_with(plus, {"stand_in": function}) for function in (twice, thrice))
+    first, second = (Compiled(plus, {"stand_in": function}) for function in (twice, thrice))
     load_index, save_data = IndexDataCacheFile._load_index, IndexDataCacheFile._save_data
     waiting = True
 
@@ -277,7 +277,7 @@ def test_two_processes_that_compile_at_once_do_not_swap_their_code(tmp_path, mon
     monkeypatch.setattr(IndexDataCacheFile, "_save_data", save_data)
     assert list(tmp_path.rglob("*.nbc"))
     for function, expected in ((twice, 3.0), (thrice, 4.0)):
-        assert compile_with(plus, {"stand_in": function})(1.0) == expected
+        assert Compiled(plus, {"stand_in": function})(1.0) == expected
 
 
 def test_the_file_of_a_function_that_was_sent_is_not_run(tmp_path, monkeypatch):
@@ -286,7 +286,7 @@ def test_the_file_of_a_function_that_was_sent_is_not_run(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     sent = {"__name__": "runs_once"}
     exec("def half(x):\n    return x / 2\n\n\ndef quarter(x):\n    return half(half(x))\n", sent)
-    assert compile_with(sent["quarter"], {})(3.0) == 0.75
+    assert Compiled(sent["quarter"], {})(3.0) == 0.75
 
 
 @pytest.mark.parametrize("name", ["EXP3", "DP-EXP3-Lap", "DP-UCB"])

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from dp_bandit_envs.compiling.compiled import compile_with
+from dp_bandit_envs.compiling.compiled import Compiled
 from dp_bandit_envs.theory.divergences import below_kl_upper, bernoulli_kl, kl_upper, private_divergence, private_upper
 from dp_bandit_envs.theory.lower_bounds import arm_means, lai_robbins, private_lower_bound
 from tests.tools.refusals import refused
@@ -133,7 +133,7 @@ def test_upper_ends_at_their_limits():
 
 @pytest.mark.parametrize("mean", [1e-3, 0.1, 0.5, 0.9, 0.999])
 def test_a_number_a_little_below_an_upper_end(mean):
-    """For small levels it is within two thousandths of the way from the mean; it is nan without a level, or at 0 and 1."""
+    """At small levels it is within two thousandths of the way from the mean; nan without a level, or at 0 and 1."""
     for level in (1e-7 * mean * (1.0 - mean), 1e-4 * mean * (1.0 - mean)):
         way = kl_upper(mean, level) - mean
         assert 0.998 * way < below_kl_upper(mean, level) - mean < way
@@ -158,7 +158,7 @@ def random_arguments():
 
 
 def test_compiled_functions_give_the_same_bits():
-    compiled = {name: compile_with(function, {}) for name, function in FUNCTIONS.items()}
+    compiled = {name: Compiled(function, {}) for name, function in FUNCTIONS.items()}
     for mean, level, epsilon in random_arguments():
         assert compiled["kl_upper"](mean, level) == kl_upper(mean, level)
         assert str(compiled["below_kl_upper"](mean, level)) == str(below_kl_upper(mean, level))

@@ -6,7 +6,7 @@ import math
 import numpy as np
 from scipy.stats import beta
 
-from dp_bandit_envs.compiling.compiled import compile_with
+from dp_bandit_envs.compiling.compiled import Compiled
 from dp_bandit_envs.privacy.counters import COUNTERS, Counter, make_counter
 from tests.tools.fake_draws import Impulse, cheapest_shift
 
@@ -87,7 +87,7 @@ def _record(state, place, rng, out):
 
 @functools.cache
 def _recorder(name: str):
-    return compile_with(_record, {"insert": COUNTERS[name].noise})
+    return Compiled(_record, {"insert": COUNTERS[name].noise})
 
 
 def measured_noise(some: Counter, name: str, times: np.ndarray, trials: int, seed: int) -> np.ndarray:

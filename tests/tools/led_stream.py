@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dp_bandit_envs.compiling.compiled import Compiled, compile_with
+from dp_bandit_envs.compiling.compiled import Compiled
 from dp_bandit_envs.compiling.functions import stream_address
 from dp_bandit_envs.compiling.intrinsics import put_back, stream_at
 from dp_bandit_envs.draws import Stream
@@ -58,12 +58,12 @@ def drawn_compiled(function, rng: Stream, scale: float, number: int) -> np.ndarr
 
 def compiled_draws(function) -> Compiled:
     """Return `with_stream` for a draw, compiled."""
-    return compile_with(with_stream, {"sample": function})
+    return Compiled(with_stream, {"sample": function})
 
 
 def filled_compiled(rng: Stream, numbers: np.ndarray, scale: float) -> None:
     """Fill an array with Laplace draws in machine code."""
-    compile_with(fill_with_stream, {})((stream_address(rng),), numbers, scale)
+    Compiled(fill_with_stream, {})((stream_address(rng),), numbers, scale)
 
 
 def fill_with_stream(addresses, numbers, scale):
