@@ -2,9 +2,7 @@
 
 import gc
 import os
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -23,9 +21,6 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 os.environ["DP_BANDIT_ENVS_COMPILE"] = "always"
 AS_FOR_USERS = ("advice", "cli", "comparison", "course", "docs", "faults", "labs")
 """Folders of tests of what users see, who compile small simulations only if nothing is on disk; this is quicker."""
-
-# The key for digests of private data is the user's own; tests have another one.
-os.environ["XDG_DATA_HOME"] = str(Path(tempfile.gettempdir()) / "dp-bandit-envs-tests")
 
 # A failed assert in a helper shows its values, as one in a test does.
 pytest.register_assert_rewrite("tests.tools")

@@ -35,7 +35,6 @@ LAYERS = (
         "data_use",
         "recorded_data",
         "durable_files",
-        "local_key",
         "data",
     },
     {"adversaries", "privacy", "metrics", "graphs"},

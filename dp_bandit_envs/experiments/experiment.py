@@ -18,7 +18,6 @@ from dp_bandit_envs.errors import WrongGameError
 from dp_bandit_envs.experiments.description import described
 from dp_bandit_envs.experiments.results_folder import DESCRIBED, MADE_BY
 from dp_bandit_envs.experiments.specs import AlgorithmSpec, GameSpec
-from dp_bandit_envs.local_key import private_digest
 from dp_bandit_envs.protocols import FloatArray, IntArray
 from dp_bandit_envs.simulation.provenance import foreign_code, made_by
 from dp_bandit_envs.simulation.simulation import named_players
@@ -81,7 +80,7 @@ class Experiment:
         plain = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         return {
             **plain,
-            "panels": [panel.configuration(secret=self.seed is None) for panel in self.panels],
+            "panels": [panel.configuration() for panel in self.panels],
             "contestants": [contestant.configuration() for contestant in self.contestants],
             "format": FORMAT,
             DESCRIBED: described(self),
@@ -90,11 +89,9 @@ class Experiment:
         }
 
     def _digests_of_files(self) -> dict[str, dict[str, str]]:
-        """Return a digest of each data file. With a secret seed the data are private, and so is the digest."""
+        """Return a digest of each data file."""
         if not self.files:
             return {}
-        if self.seed is None:
-            return {"data_hmac": {name: private_digest(file.content) for name, file in self.files.items()}}
         return {"data_sha256": {name: file.sha256 for name, file in self.files.items()}}
 
     def _playing(self) -> Iterator[Any]:

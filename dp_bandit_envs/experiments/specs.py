@@ -6,7 +6,6 @@ from typing import Any
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import ALGORITHMS, Algorithm, make_algorithm
-from dp_bandit_envs.local_key import private_digest
 from dp_bandit_envs.simulation.provenance import code_digest
 from dp_bandit_envs.written_values import written_value
 
@@ -97,25 +96,19 @@ class GameSpec:
     environment: str = ""
     ledger: Any = None
 
-    def configuration(self, *, secret: bool = False) -> dict[str, Any]:
-        """Return all of it as plain JSON values; contestants only where the panel has its own.
-
-        Args:
-            secret: Whether arguments that are not written out, such as arrays of private gains, are written as digests
-                that nobody else can compute.
-        """
+    def configuration(self) -> dict[str, Any]:
+        """Return all of it as plain JSON values; contestants only where the panel has its own."""
         plain: dict[str, Any] = {name: getattr(self, name) for name in ("key", "title", "env_id", "environment")}
-        plain["env_kwargs"] = {name: plain_value(value, secret=secret) for name, value in self.env_kwargs.items()}
+        plain["env_kwargs"] = {name: plain_value(value) for name, value in self.env_kwargs.items()}
         if self.contestants is not None:
             plain["contestants"] = [one.configuration() for one in self.contestants]
         return plain
 
 
-def plain_value(value: Any, *, secret: bool = False) -> Any:
+def plain_value(value: Any) -> Any:
     """Return a value as JSON can hold it: as it is, or as text that differs for different values."""
     flat = isinstance(value, (list, tuple)) and len(value) <= FEW and all(isinstance(one, PLAIN) for one in value)
     if value is None or flat or isinstance(value, PLAIN):
         return list(value) if isinstance(value, tuple) else value
     # Anything larger may be a table of private gains: a digest.
-    text = f"{type(value).__name__} {code_digest(value)}"
-    return f"{type(value).__name__} {private_digest(text.encode())}" if secret else text
+    return f"{type(value).__name__} {code_digest(value)}"

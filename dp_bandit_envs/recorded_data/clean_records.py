@@ -13,7 +13,6 @@ from typing import Any, Final, NamedTuple
 from dp_bandit_envs.data_use import DataUse, use_of_pools
 from dp_bandit_envs.durable_files import PRIVATE, create_once, whole_file
 from dp_bandit_envs.errors import GainFileError
-from dp_bandit_envs.local_key import private_digest
 from dp_bandit_envs.protocols import FloatArray, IntArray
 from dp_bandit_envs.recorded_data.file_problems import Problem, sentences
 
@@ -156,7 +155,7 @@ class CleanRecords:
         rounds = self.rounds_per_person
         return {
             "source": self.source,
-            "digest by this user's key": private_digest(self.sha256.encode()),
+            "sha256": self.sha256,
             "arm_names": list(self.arm_names),
             "records": len(self.arms),
             "left_out": self.lines - len(self.arms),

@@ -2,6 +2,7 @@
 
 import csv
 import errno
+import hashlib
 import json
 import math
 import os
@@ -186,7 +187,7 @@ def test_a_file_of_gains_is_a_game(dp_bandit, tmp_path, ending):
     best = arrays["my/EXP3/external_regret"] + arrays["my/EXP3/collected"]
     assert best[:, -1].tolist() == [7.5, 7.5]
     saved = json.loads((tmp_path / "mine" / "configuration.json").read_text(encoding="utf-8"))
-    assert list(saved["data_hmac"]) == [file.name]
+    assert saved["data_sha256"] == {file.name: hashlib.sha256(file.read_bytes()).hexdigest()}
 
 
 def test_parameters_follow_a_name(dp_bandit, tmp_path):
