@@ -18,7 +18,7 @@ INLINE uint64_t next_word(uint64_t *words, int stride) {
     return word;
 }
 
-/* A word as a double, rounded once; without AVX-512 no vector instruction does it, but its halves fit into mantissas. */
+/* A word as a double, rounded once. Without AVX-512 no vector instruction does it; its halves fit into mantissas. */
 INLINE double to_double(uint64_t word) {
 #ifdef __AVX512DQ__
     return (double)word;

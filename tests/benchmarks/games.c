@@ -239,8 +239,8 @@ INLINE int leads(const coins_seen *arms, int arm, double level) {
     return lower == ARMS_OF_UCB;
 }
 
-/* KL-UCB (Garivier and Cappe 2011) in one game. Where the arm played last does not lead for certain, its index is solved
-   for, and those of arms that the divergences at the largest index do not rule out. */
+/* KL-UCB (Garivier and Cappe 2011) in one game. Where the arm played last does not lead for certain, its index is
+   solved for, and those of arms that the divergences at the largest index do not rule out. */
 void play_kl_ucb(const game *of) {
     POINTERS
     enum { K = ARMS_OF_UCB };
@@ -386,8 +386,8 @@ INLINE double distance(double k, double n, double floor) {
     return excess > 0.0 ? excess * excess / (floor < 0.5 ? 2.0 * n * floor * (1.0 - floor) : right) : 0.0;
 }
 
-/* A draw from Beta(k + 1, n - k + 1) above a floor, for a coin of this chance that fell on heads, or 0; proposed from the
-   tangent of the density. */
+/* A draw from Beta(k + 1, n - k + 1) above a floor, for a coin of this chance that fell on heads, or 0; proposed from
+   the tangent of the density. */
 static __attribute__((noinline)) double above_floor(uint64_t *words, double k, double n, double floor, double chance) {
     double wait = standard_exponential(words) - logarithm(chance);
     const double x = distance(k, n, floor);
@@ -401,8 +401,8 @@ static __attribute__((noinline)) double above_floor(uint64_t *words, double k, d
     return standard_exponential(words) < gap ? 0.0 : floor + step;
 }
 
-/* Thompson sampling (1933) in one game. The arm played last is drawn; another only if a coin falls on heads, of a chance
-   that bounds the one of its draw to be larger (Devroye 1986, chapter VII), for all arms in vector registers. */
+/* Thompson sampling (1933) in one game. The arm played last is drawn; another only if a coin falls on heads, of a
+   chance that bounds the one of its draw to be larger (Devroye 1986, chapter VII), for all arms in vector registers. */
 void play_thompson(const game *of) {
     POINTERS
     enum { K = ARMS_OF_UCB };
