@@ -52,7 +52,6 @@ from dp_bandit_envs.wrappers.inspect_below import (
     layers_of,
     needed_below,
     refuse_sums,
-    unflattened,
 )
 
 Result = TypeVar("Result")
@@ -668,6 +667,13 @@ def rewards_of_points(decision_set: DecisionSet, released: Observation, points: 
     if means.shape[-1] < points.shape[-1]:
         return np.clip(means[..., 0], low, high)
     return payoffs(means, points, low, high)
+
+
+def unflattened(observation: Any, n_values: int) -> Observation:
+    """Return an observation as a dict; `FlattenObservation` joins its parts in alphabetical order, on the last axis."""
+    if isinstance(observation, dict):
+        return observation
+    return {"gain": observation[..., :n_values], "observed": observation[..., n_values:].astype(np.int8)}
 
 
 def gains_and_observed(seen: Observation, below: Below, wrapper: str) -> tuple[list[float], list[int]]:

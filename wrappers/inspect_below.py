@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import gymnasium as gym
-import numpy as np
 from gymnasium import wrappers as known
 from gymnasium.wrappers import vector as of_many
 
@@ -16,7 +15,6 @@ from dp_bandit_envs.errors import WrongTypeError
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.mechanism import Below, Noise
 from dp_bandit_envs.privacy.values import OWN_NORMS, Values, gains_of_arms
-from dp_bandit_envs.protocols import Observation
 
 ROUNDING = 1 + 1e-9
 """By how much a declared distance may fall short of another one, as both are rounded."""
@@ -198,13 +196,6 @@ def checked_sensitivity(value: Any, wrapper: str) -> float:
             f"{wrapper} needs an environment whose sensitivity is finite and greater than 0; received {value!r}."
         )
     return sensitivity
-
-
-def unflattened(observation: Any, n_values: int) -> Observation:
-    """Return an observation as a dict; `FlattenObservation` joins its parts in alphabetical order, on the last axis."""
-    if isinstance(observation, dict):
-        return observation
-    return {"gain": observation[..., :n_values], "observed": observation[..., n_values:].astype(np.int8)}
 
 
 def check_values(facts: Below, name: str) -> None:

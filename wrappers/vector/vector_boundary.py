@@ -36,6 +36,7 @@ from dp_bandit_envs.wrappers.boundary import (
     streams_of,
     sums_space,
     too_many_gains,
+    unflattened,
 )
 from dp_bandit_envs.wrappers.inspect_below import (
     PASS_VECTOR_OBSERVATIONS_THROUGH,
@@ -49,7 +50,6 @@ from dp_bandit_envs.wrappers.inspect_below import (
     needed_below,
     needed_of_all,
     refuse_sums,
-    unflattened,
 )
 from dp_bandit_envs.wrappers.named_wrappers import parameters_of
 from dp_bandit_envs.wrappers.project_to_set import set_of
