@@ -100,8 +100,8 @@ NOISE = (
     Mutation(
         "both parts of the hybrid counter get epsilon",
         f"{PRIVACY}/counters/trees.py",
-        'return _scales_by_depth(self, 2 if self.budget == "split" else 1)',
-        "return _scales_by_depth(self, 1)",
+        'self.shares = 2 if self.budget == "split" else 1',
+        "self.shares = 1",
     ),
     Mutation(
         "a trees node used twice",

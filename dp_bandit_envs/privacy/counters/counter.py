@@ -269,17 +269,27 @@ class Counter(abc.ABC):
         """The guarantee for all releases together."""
         if math.isinf(self.epsilon):
             return PrivacyGuarantee.none("epsilon is inf, so there is no noise")
-        kind = "Laplace" if self.delta is None else "Gaussian"
         return PrivacyGuarantee(
-            epsilon=self.epsilon,
+            epsilon=self._spent,
             delta=self.delta or 0.0,
             rho=None if self.delta is None else concentrated(self.sigma),
             covers="releases",
             sigma=None if self.delta is None else self.sigma,
             neighbours=REPLACE_ONE_ITEM,
-            theorem=f"an item is counted in at most {self.nodes_per_item} {kind} nodes ({type(self).__name__})",
+            theorem=f"{self._reason} ({type(self).__name__})",
             draws_distance=self.distance_of_draws(),
         )
+
+    @property
+    def _spent(self) -> float:
+        """The epsilon that all releases spend."""
+        return self.epsilon
+
+    @property
+    def _reason(self) -> str:
+        """Why they spend no more."""
+        kind = "Laplace" if self.delta is None else "Gaussian"
+        return f"an item is counted in at most {self.nodes_per_item} {kind} nodes"
 
     def distance_of_draws(self, values: int = 1) -> float:
         """Return the distance of the fast draws that one item influences from exact ones, in [0, 1]."""

@@ -19,9 +19,8 @@ from typing import Any, NamedTuple, SupportsFloat, SupportsIndex
 
 import numpy as np
 
-from dp_bandit_envs.privacy.counters.counter import REPLACE_ONE_ITEM, Counter
-from dp_bandit_envs.privacy.gaussian import concentrated, draw_normal
-from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+from dp_bandit_envs.privacy.counters.counter import Counter
+from dp_bandit_envs.privacy.gaussian import draw_normal
 from dp_bandit_envs.privacy.laplace import grid_of
 from dp_bandit_envs.privacy.node_noise import fill_normal
 from dp_bandit_envs.privacy.rounding import multiply_up
@@ -298,20 +297,8 @@ class SquareRootCounter(Counter):
         return self._scale**2 * self._releases.sum_of_sums(items)
 
     @property
-    def guarantee(self) -> PrivacyGuarantee:
-        """The guarantee for all releases together."""
-        if self.sigma == 0:
-            return PrivacyGuarantee.none("epsilon is inf, so there is no noise")
-        return PrivacyGuarantee(
-            epsilon=self.epsilon,
-            delta=self.delta or 0.0,
-            rho=concentrated(self.sigma),
-            covers="releases",
-            sigma=self.sigma,
-            neighbours=REPLACE_ONE_ITEM,
-            theorem="Gaussian mechanism on nearly the square root of the matrix of sums (SquareRootCounter)",
-            draws_distance=self.distance_of_draws(),
-        )
+    def _reason(self) -> str:
+        return "Gaussian mechanism on nearly the square root of the matrix of sums"
 
     @functools.cached_property
     def _terms(self) -> tuple[FloatArray, FloatArray]:

@@ -22,7 +22,6 @@ the smooth counter have draws of empty nodes besides, which hold no item and are
 """
 
 import abc
-import dataclasses
 import functools
 import math
 from collections.abc import Callable
@@ -33,15 +32,12 @@ import numpy as np
 from dp_bandit_envs import checks
 from dp_bandit_envs.compiling.functions import bind
 from dp_bandit_envs.privacy.counters.counter import Counter
-from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.laplace import draw
 from dp_bandit_envs.privacy.node_noise import add, add_twice, copy, fill
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 MOST_LEVELS = 62
 """The levels of a tree for an unknown number of items."""
-
-
 ITEMS, LEVEL, DEPTH = 0, 1, 2
 """Places in `State.position`."""
 
@@ -506,7 +502,24 @@ class LogarithmicCounter(TreeCounter, node=logarithmic_node):
         return self._variance(1) * sum((place + 1) * numbers for place, numbers, _ in _octaves(items))
 
 
-class HybridCounter(TreeCounter, node=hybrid_node):
+class GrowingTrees(TreeCounter):
+    """A counter for any number of items, with deeper and deeper trees: a tree of k levels has k shares on each."""
+
+    shares: int = 1
+
+    def _measure(self, horizon: int) -> None:
+        self.levels = horizon.bit_length() or MOST_LEVELS
+
+    @functools.cached_property
+    def _scales(self) -> FloatArray:
+        return np.array([self.scale_of(k * self.shares) for k in range(MOST_LEVELS + 1)])
+
+    def _squares(self) -> list[float]:
+        """Return the variance of a node in a tree of each depth."""
+        return [self._squared(float(scale)) for scale in self._scales]
+
+
+class HybridCounter(GrowingTrees, node=hybrid_node):
     """The hybrid mechanism of Chan, Shi and Song (2011) for an unknown horizon.
 
     An item is counted in one draw of the logarithmic part and in up to k nodes of the tree of 2^k - 1 items, which has
@@ -527,10 +540,8 @@ class HybridCounter(TreeCounter, node=hybrid_node):
         self.budget = checks.one_of("budget", budget, ("split", "paper"))
         if self.budget == "paper" and arguments.get("delta") is not None:
             raise ValueError("budget='paper' is for Laplace draws; received a delta too. Use budget='split'.")
+        self.shares = 2 if self.budget == "split" else 1
         super().__init__(epsilon=epsilon, **arguments)
-
-    def _measure(self, horizon: int) -> None:
-        self.levels = horizon.bit_length() or MOST_LEVELS
 
     def scales(self, items: int) -> list[tuple[float, int]]:
         """Return the Laplace scales in the release after `items` items, each with its number of terms."""
@@ -544,31 +555,25 @@ class HybridCounter(TreeCounter, node=hybrid_node):
         return [(float(self._scales[1]), 1), (float(self._scales[levels]), levels)]
 
     def _sum_of_variances(self, items: int) -> float:
-        of_node = [self._squared(float(scale)) for scale in self._scales]
+        of_node = self._squares()
         return math.fsum(
             of_node[1] * ((place + 1) * numbers) + of_node[place] * ones for place, numbers, ones in _octaves(items)
         )
 
     @property
-    def guarantee(self) -> PrivacyGuarantee:
-        """The guarantee for all releases together."""
-        reason = "one draw of the logarithmic part and k nodes of scale k, with half of epsilon each"
-        if self.budget == "paper":
-            reason = "each of the two parts has all of epsilon, as in the paper, so they compose to 2 epsilon"
+    def _spent(self) -> float:
+        return self.epsilon if self.budget == "split" else 2 * self.epsilon
+
+    @property
+    def _reason(self) -> str:
         if self.delta is not None:
-            reason = "one Gaussian draw of variance 2 sigma^2 in the logarithmic part and k nodes of 2 k sigma^2"
-        holds = super().guarantee
-        if holds.model == "none":
-            return holds
-        epsilon = self.epsilon if self.budget == "split" else 2 * self.epsilon
-        return dataclasses.replace(holds, epsilon=epsilon, theorem=f"{reason} (HybridCounter)")
-
-    @functools.cached_property
-    def _scales(self) -> FloatArray:
-        return _scales_by_depth(self, 2 if self.budget == "split" else 1)
+            return "one Gaussian draw of variance 2 sigma^2 in the logarithmic part and k nodes of 2 k sigma^2"
+        if self.budget == "paper":
+            return "each of the two parts has all of epsilon, as in the paper, so they compose to 2 epsilon"
+        return "one draw of the logarithmic part and k nodes of scale k, with half of epsilon each"
 
 
-class SegmentTreesCounter(TreeCounter, node=segment_node):
+class SegmentTreesCounter(GrowingTrees, node=segment_node):
     r"""One tree for each doubling of time, each with the full epsilon, because an item is in one segment only.
 
     In segment :math:`(2^j, 2^{j+1}]` an item is counted in one node on each of j + 1 levels, of Laplace scale
@@ -578,15 +583,11 @@ class SegmentTreesCounter(TreeCounter, node=segment_node):
 
     nodes_per_item = MOST_LEVELS
 
-    def _measure(self, horizon: int) -> None:
-        self.levels = horizon.bit_length() or MOST_LEVELS
-
     def scales(self, items: int) -> list[tuple[float, int]]:
         """Return the Laplace scales in the release after `items` items, each with its number of terms."""
         if items == 0:
             return []
-        scales = self._scales.tolist()
-        full = items.bit_length() - 1
+        scales, full = self._scales.tolist(), items.bit_length() - 1
         closed = [(scales[1], 1)] + [(scales[depth + 1], 1) for depth in range(full)]
         return [*closed, (scales[full + 1], (items - (1 << full)).bit_count())]
 
@@ -596,7 +597,7 @@ class SegmentTreesCounter(TreeCounter, node=segment_node):
         return [(float(self._scales[levels]), levels)]
 
     def _sum_of_variances(self, items: int) -> float:
-        of_node = [self._squared(float(scale)) for scale in self._scales]
+        of_node = self._squares()
         total, closed = 0.0, of_node[1]
         for place, numbers, ones in _octaves(items):
             total += closed * numbers + of_node[place + 1] * ones
@@ -604,21 +605,9 @@ class SegmentTreesCounter(TreeCounter, node=segment_node):
         return total
 
     @property
-    def guarantee(self) -> PrivacyGuarantee:
-        """The guarantee for all releases together."""
+    def _reason(self) -> str:
         size = "scale (j + 1) / epsilon" if self.delta is None else "variance (j + 1) sigma^2"
-        reason = f"an item of segment j is counted in j + 1 nodes of {size}, and in no other segment"
-        holds = super().guarantee
-        return holds if holds.model == "none" else dataclasses.replace(holds, theorem=f"{reason} (SegmentTreesCounter)")
-
-    @functools.cached_property
-    def _scales(self) -> FloatArray:
-        return _scales_by_depth(self, 1)
-
-
-def _scales_by_depth(counter: Counter, shares: int) -> FloatArray:
-    """Return the scale of a node in a tree of k levels, each of which has k `shares`, for k = 0, ..., MOST_LEVELS."""
-    return np.array([counter.scale_of(k * shares) for k in range(MOST_LEVELS + 1)])
+        return f"an item of segment j is counted in j + 1 nodes of {size}, and in no other segment"
 
 
 # ---- how often there is a one, exactly -----------------------------------------------------------------------------
