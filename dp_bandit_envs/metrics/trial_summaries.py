@@ -85,14 +85,39 @@ def median_and_tail(samples: FloatArray) -> tuple[FloatArray, FloatArray]:
     return np.median(samples, axis=0), np.quantile(samples, TAIL, axis=0)
 
 
+class Moments(NamedTuple):
+    """The number of samples, their mean, and the sum of squared deviations from it, each of shape `(...)`."""
+
+    trials: int
+    mean: FloatArray
+    squares: FloatArray
+
+    @classmethod
+    def of(cls, samples: FloatArray) -> "Moments":
+        """Return those of samples of shape `(trials, ...)`."""
+        mean = samples.mean(axis=0)
+        return cls(len(samples), mean, ((samples - mean) ** 2).sum(axis=0))
+
+    def __or__(self, other: "Moments") -> "Moments":
+        """Return those of both samples together (Chan, Golub and LeVeque 1983)."""
+        trials, apart = self.trials + other.trials, other.mean - self.mean
+        squares = self.squares + other.squares + apart**2 * (self.trials * other.trials / trials)
+        return Moments(trials, self.mean + apart * (other.trials / trials), squares)
+
+    @property
+    def standard_error(self) -> FloatArray:
+        """The standard error of the mean; NaN for one trial."""
+        if self.trials < 2:
+            return np.full(np.shape(self.mean), math.nan)
+        error: FloatArray = np.sqrt(self.squares / (self.trials - 1)) / math.sqrt(self.trials)
+        return error
+
+
 def mean_and_standard_error(samples: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the mean over trials and its standard error, each of shape `(...)`; the error of one trial is NaN.
 
     Args:
         samples: Shape `(trials, ...)`.
     """
-    mean: FloatArray = samples.mean(axis=0)
-    if len(samples) < 2:
-        return mean, np.full(np.shape(mean), math.nan)
-    error: FloatArray = samples.std(axis=0, ddof=1) / math.sqrt(len(samples))
-    return mean, error
+    moments = Moments.of(samples)
+    return moments.mean, moments.standard_error

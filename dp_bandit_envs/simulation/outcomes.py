@@ -1,7 +1,6 @@
 """What games bring: the results of a task, the tables that they are put into, and the outcomes of a simulation."""
 
 import dataclasses
-import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
@@ -14,6 +13,7 @@ from dp_bandit_envs.compiling.compiled import Stopped, never
 from dp_bandit_envs.html_table import html_table
 from dp_bandit_envs.metrics import mean_and_standard_error, median_and_tail
 from dp_bandit_envs.metrics.regrets import external_regret, policy_regret, pseudo_regret
+from dp_bandit_envs.metrics.trial_summaries import Moments
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.levels import label_of, level_of
 from dp_bandit_envs.protocols import FloatArray, IntArray
@@ -45,26 +45,6 @@ class Column(NamedTuple):
         """Return the column with another array for each that is known."""
         parts: Iterator[Any] = (None if part is None else change(part) for part in self)
         return Column(*parts)
-
-
-class Moments(NamedTuple):
-    """Of a measure in some trials: their number, mean and sum of squared deviations, each `(checkpoints,)`."""
-
-    trials: int
-    mean: FloatArray
-    squares: FloatArray
-
-    @classmethod
-    def of(cls, samples: NDArray[Any]) -> "Moments":
-        """Return those of samples of shape `(trials, checkpoints)`."""
-        mean = samples.mean(axis=0)
-        return cls(len(samples), mean, ((samples - mean) ** 2).sum(axis=0))
-
-    def __or__(self, other: "Moments") -> "Moments":
-        """Return those of both samples together (Chan, Golub and LeVeque 1983)."""
-        trials, apart = self.trials + other.trials, other.mean - self.mean
-        squares = self.squares + other.squares + apart**2 * (self.trials * other.trials / trials)
-        return Moments(trials, self.mean + apart * (other.trials / trials), squares)
 
 
 Keep = Literal["trials", "summary"]
@@ -212,11 +192,11 @@ class Outcome:
 
     def mean(self, measure: str = "external_regret") -> FloatArray:
         """Return the mean of a measure, or of `"pulls"`, over trials, shape `(checkpoints,)` or `(n_arms,)`."""
-        return mean_and_standard_error(self.samples(measure))[0]
+        return self._moments(measure).mean
 
     def standard_error(self, measure: str = "external_regret") -> FloatArray:
         """Return the standard error of `mean`; NaN for one trial."""
-        return mean_and_standard_error(self.samples(measure))[1]
+        return self._moments(measure).standard_error
 
     def last(self, measure: str = "external_regret") -> FloatArray:
         """Return a measure's values at the horizon, shape `(trials,)`."""
@@ -227,6 +207,9 @@ class Outcome:
         """Return a measure by its name; raise `ValueError` if it is unknown in this game."""
         found: FloatArray | None = getattr(self, checks.known_name("measure", measure, (*MEASURES, "pulls")))
         return np.asarray(_known(measure, found))
+
+    def _moments(self, measure: str) -> Moments:
+        return Moments.of(self.samples(measure))
 
     @property
     def label(self) -> str:
@@ -244,8 +227,9 @@ class Outcome:
 class Summary(Outcome):
     """What one algorithm achieved, of `simulate(..., keep="summary")`: without its results in each trial.
 
-    `mean` and `standard_error` have all checkpoints, and `last` has all trials at the horizon, for quantiles. Each
-    attribute that would need both, such as `external_regret`, is an error that says so, and so is `plot`.
+    `mean` and `standard_error` have all checkpoints, equal to an outcome's but for rounding, which depends on how
+    trials were shared by workers; and `last` has all trials at the horizon, for quantiles. Each attribute that would
+    need both, such as `external_regret`, is an error that says so, and so is `plot`.
 
     Args:
         table: The results at the horizon, and the moments.
@@ -269,22 +253,13 @@ class Summary(Outcome):
         trials: int = self._table.trials
         return trials
 
-    def mean(self, measure: str = "external_regret") -> FloatArray:
-        """Return as an outcome does, equal but for rounding, which depends on how trials were shared by workers."""
-        return self._of(measure).mean
-
-    def standard_error(self, measure: str = "external_regret") -> FloatArray:
-        """Return the standard error of `mean`; NaN for one trial."""
-        trials, mean, squares = self._of(measure)
-        return np.full(np.shape(mean), math.nan) if trials < 2 else np.sqrt(squares / (trials - 1) / trials)
-
     def last(self, measure: str = "external_regret") -> FloatArray:
         """Return a measure's values at the horizon, shape `(trials,)`."""
         known = self._table.measures.get(checks.known_name("measure", measure, MEASURES))
         values: FloatArray = _known(measure, known)[:, -1]
         return values
 
-    def _of(self, measure: str) -> Moments:
+    def _moments(self, measure: str) -> Moments:
         known = self._table.moments.get(checks.known_name("measure", measure, (*MEASURES, "pulls")))
         moments: Moments = _known(measure, known)
         return moments

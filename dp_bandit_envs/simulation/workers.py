@@ -197,14 +197,11 @@ def _way(jobs: int, in_threads: bool) -> Literal["here", "threads", "joblib"]:
     from joblib.parallel import SequentialBackend, ThreadingBackend, get_active_backend
 
     backend, _ = get_active_backend(prefer="threads" if in_threads else "processes")
-    if isinstance(backend, (SequentialBackend, ThreadingBackend)) or _pool_is_of_parent():
+    # The copy of a pool in a process that was forked would wait for its workers for ever.
+    is_forked = any(forks != FORKS[0] for forks in _pools)
+    if isinstance(backend, (SequentialBackend, ThreadingBackend)) or is_forked:
         return alone
     return "here" if backend.effective_n_jobs(jobs) == 1 else "joblib"
-
-
-def _pool_is_of_parent() -> bool:
-    """Whether this process was forked from one with a pool, whose copy here would wait for workers for ever."""
-    return any(forks != FORKS[0] for forks in _pools)
 
 
 def _in_threads(tasks: Iterable[Task], jobs: int, left: int, keep: Keep) -> Iterator[Result]:
