@@ -203,13 +203,6 @@ class Compiled:
         """Whether it has been compiled or loaded here."""
         return "_dispatcher" in vars(self) and bool(self._dispatcher.signatures)
 
-    @property
-    def kept_on_disk(self) -> bool:
-        """Whether its machine code is cached for other processes."""
-        from dp_bandit_envs.compiling.numba_functions import MachineCode
-
-        return isinstance(self._dispatcher._cache, MachineCode)
-
     @functools.cached_property
     def _dispatcher(self) -> Any:
         return self._made(lean=True)
