@@ -91,26 +91,20 @@ def _bound(function: Any, named: tuple[tuple[str, Any], ...]) -> Any:
             found[name] = parts[name]
         elif isinstance(known, FunctionType) and (is_ours(known) or known.__module__ == function.__module__):
             found[name] = bind(known, parts)
-    return rebound(function, {name: part for name, part in found.items() if part is not function.__globals__.get(name)})
-
-
-_kept = functools.lru_cache(maxsize=4096)(_bound)
-
-
-def rebound(function: Any, parts: Mapping[str, Any]) -> Any:
-    """Return a copy of a function with its own global names rebound; without parts, itself."""
-    if not parts:
+    found = {name: part for name, part in found.items() if part is not function.__globals__.get(name)}
+    if not found:
         return function
-    namespace = {**function.__globals__, **parts}
+    namespace = {**function.__globals__, **found}
     copy = FunctionType(function.__code__, namespace, function.__name__, function.__defaults__, function.__closure__)
     copy.__kwdefaults__, copy.__module__ = function.__kwdefaults__, function.__module__
-    shown = [
-        (name, getattr(part, "__module__", ""), getattr(part, "__qualname__", part)) for name, part in parts.items()
-    ]
+    shown = [(name, getattr(one, "__module__", ""), getattr(one, "__qualname__", one)) for name, one in found.items()]
     # Short, because LLVM fails on long names; the same in every process, because cached machine code is found by name.
     digest = hashlib.sha256(f"{function.__qualname__} {sorted(shown)}".encode()).hexdigest()[:12]
     copy.__qualname__ = f"{function.__name__}_{digest}"
     return copy
+
+
+_kept = functools.lru_cache(maxsize=4096)(_bound)
 
 
 class Use(NamedTuple):

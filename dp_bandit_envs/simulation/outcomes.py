@@ -250,8 +250,7 @@ class Summary(Outcome):
     @property
     def trials(self) -> int:
         """The number of trials."""
-        trials: int = self._table.trials
-        return trials
+        return int(self._table.trials)
 
     def last(self, measure: str = "external_regret") -> FloatArray:
         """Return a measure's values at the horizon, shape `(trials,)`."""
