@@ -2,7 +2,7 @@
 
 NumPy's own draws depend on the C library, and vector registers cannot follow their tables and rejections. Here every
 draw but a gamma draw takes exactly one word of the stream: all 64 bits where it is noise (`signed_uniform`), the upper
-53 where it is a uniform number. How far that is from exact noise is in `dp_bandit_envs.privacy.draws_distance`.
+53 where it is a uniform number. How far that is from exact noise is in `dp_bandit_envs.privacy.accounting`.
 """
 
 import functools

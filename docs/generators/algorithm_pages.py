@@ -8,8 +8,7 @@ import gymnasium as gym
 import dp_bandit_envs
 from dp_bandit_envs import agents
 from dp_bandit_envs.algorithms import ALGORITHMS, Algorithm, make_algorithm
-from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
-from dp_bandit_envs.privacy.levels import CONVENTION, level_of
+from dp_bandit_envs.privacy.guarantee import CONVENTION, PrivacyGuarantee, level_of
 from generators import docstrings
 from generators.bounds import bound
 from generators.cards import contents, picture

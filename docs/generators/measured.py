@@ -12,8 +12,7 @@ import numpy as np
 from dp_bandit_envs.algorithms import ALGORITHMS, algorithm_names, calibrate_in, make_algorithm
 from dp_bandit_envs.algorithms.algorithm import Algorithm
 from dp_bandit_envs.errors import UnreachableGuaranteeError
-from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
-from dp_bandit_envs.privacy.levels import Level, label_of, level_of
+from dp_bandit_envs.privacy.guarantee import Level, PrivacyGuarantee, label_of, level_of
 from dp_bandit_envs.protocols import FloatArray, IntArray
 from dp_bandit_envs.simulation import simulate
 from generators.kept import kept

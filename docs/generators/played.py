@@ -7,7 +7,7 @@ import gymnasium as gym
 import numpy as np
 
 from dp_bandit_envs.algorithms import make_algorithm
-from dp_bandit_envs.privacy.levels import label_of, level_of
+from dp_bandit_envs.privacy.guarantee import label_of, level_of
 from dp_bandit_envs.protocols import FloatArray
 from dp_bandit_envs.simulation import play
 

@@ -1,6 +1,5 @@
 """Lazy-Hedge and DP-Epochs, for prediction with expert advice, after Asi, Feldman, Koren and Talwar (2023)."""
 
-import dataclasses
 import functools
 from typing import Any, SupportsFloat
 
@@ -9,8 +8,8 @@ from dp_bandit_envs.agents.epoch_leader import EpochLeader
 from dp_bandit_envs.agents.hedge import default_learning_rate
 from dp_bandit_envs.agents.lazy_hedge import LazyHedge
 from dp_bandit_envs.algorithms.algorithm import Algorithm
-from dp_bandit_envs.privacy.conversions import zcdp_within
-from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+from dp_bandit_envs.privacy.accounting import zcdp_within
+from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee, at_delta
 from dp_bandit_envs.privacy.hedge_privacy import LazySettings, lazy_hedge_guarantee, lazy_settings
 from dp_bandit_envs.privacy.rounding import half_square_up
 from dp_bandit_envs.theory.adversarial_bounds import without_memory
@@ -42,7 +41,7 @@ def lazy_hedge(*, epsilon: SupportsFloat = 1.0, delta: SupportsFloat = 1e-6) -> 
 
     def guarantee(n_arms: int, horizon: int) -> PrivacyGuarantee:
         own = lazy_hedge_guarantee(_settings(rho, n_arms, horizon))
-        return dataclasses.replace(own, epsilon=own.epsilon_at(delta), delta=delta)
+        return at_delta(own, delta)
 
     def bound(n_arms: int, horizon: int) -> float:
         chosen = _settings(rho, n_arms, horizon)

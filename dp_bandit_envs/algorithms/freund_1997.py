@@ -1,6 +1,5 @@
 """Hedge, of Freund and Schapire (1997), and DP-Hedge, the same at a rate that makes its own draws private."""
 
-import dataclasses
 import functools
 import math
 from typing import SupportsFloat
@@ -8,8 +7,8 @@ from typing import SupportsFloat
 from dp_bandit_envs import checks
 from dp_bandit_envs.agents.hedge import Hedge, default_learning_rate
 from dp_bandit_envs.algorithms.algorithm import Algorithm
-from dp_bandit_envs.privacy.conversions import zcdp_within
-from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+from dp_bandit_envs.privacy.accounting import zcdp_within
+from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee, at_delta
 from dp_bandit_envs.privacy.hedge_privacy import hedge_guarantee
 from dp_bandit_envs.theory.adversarial_bounds import without_memory
 from dp_bandit_envs.theory.experts_bounds import hedge_regret_bound
@@ -67,7 +66,7 @@ def dp_hedge(*, epsilon: SupportsFloat = 1.0, delta: SupportsFloat = 1e-6) -> Al
 
     def guarantee(n_arms: int, horizon: int) -> PrivacyGuarantee:
         own = hedge_guarantee(draws=_draws(horizon), learning_rate=rate(n_arms, horizon))
-        return dataclasses.replace(own, epsilon=own.epsilon_at(delta), delta=delta)
+        return at_delta(own, delta)
 
     return Algorithm(
         name="DP-Hedge",

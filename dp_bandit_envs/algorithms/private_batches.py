@@ -5,7 +5,7 @@ import math
 from collections.abc import Callable
 
 from dp_bandit_envs.agents.exp3 import default_exploration_rate
-from dp_bandit_envs.privacy.conversions import zcdp_within
+from dp_bandit_envs.privacy.accounting import zcdp_within
 from dp_bandit_envs.privacy.exp3_privacy import exp3_guarantee
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.rounding import divide_up

@@ -9,7 +9,7 @@ from dp_bandit_envs.algorithms.algorithm import Algorithm
 from dp_bandit_envs.algorithms.laplace_on_averages import laplace_on_averages
 from dp_bandit_envs.algorithms.private_batches import batches_guarantee, private_batch_size
 from dp_bandit_envs.privacy.exp3_privacy import EXP3_ONLY
-from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee, at_delta
 from dp_bandit_envs.privacy.mechanisms.batch_average import batch_size_within
 from dp_bandit_envs.protocols import AgentFactory, Environment
 from dp_bandit_envs.theory.adversarial_bounds import exp3_tau_regret_bound
@@ -107,7 +107,7 @@ def exp3_tau(
     def guarantee(n_arms: int, horizon: int) -> PrivacyGuarantee:
         own = batches_guarantee(n_arms, horizon, batch_size_within(tau(n_arms, horizon), horizon))
         # For a requested (epsilon, delta), state the guarantee at that delta.
-        return own if target is None else dataclasses.replace(own, epsilon=own.epsilon_at(target[1]), delta=target[1])
+        return own if target is None else at_delta(own, target[1])
 
     def paper_guarantee(n_arms: int, horizon: int) -> PrivacyGuarantee:
         return PrivacyGuarantee(

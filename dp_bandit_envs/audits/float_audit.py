@@ -104,7 +104,7 @@ def float_loss(
     if impossible:
         delta = float(require("scipy.stats", extra="audits").beta.ppf(1 - sure, impossible, number - impossible + 1))
     declared = held.wrapping(held.env).get_wrapper_attr("guarantee")
-    return FloatLoss(name, impossible, number, delta, declared.delta_with_draws)
+    return FloatLoss(name, impossible, number, delta, declared.delta_at(declared.epsilon))
 
 
 def count_impossible(game: HeldGame, games: int, seed: int) -> tuple[int, int]:

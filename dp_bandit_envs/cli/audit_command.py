@@ -96,7 +96,7 @@ def show_audit(
         why = f"nothing was released in {horizon:,} rounds; {way_out}"
         rows, declared, note, code = [Row(Bar("exact", "exact, of the noise", None), why)], None, "", NOT_AUDITED_CODE
     if declared is not None:
-        total = declared.delta_with_draws
+        total = declared.delta_at(declared.epsilon)
         delta = f"delta = {total:.3g}" + ("" if declared.delta > 0 else " from fast draws") if total > 0 else ""
         rows.insert(0, Row(Bar("declared", "declared", declared.epsilon), delta))
     bars = [row.bar for row in rows]

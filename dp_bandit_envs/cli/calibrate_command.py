@@ -8,7 +8,7 @@ import typer
 from dp_bandit_envs import checks
 from dp_bandit_envs.cli.options import NumberOfArms, NumberOfRounds, RoundsPerPerson, TargetDelta, number
 from dp_bandit_envs.cli.terminal import console
-from dp_bandit_envs.privacy.data_units import in_rounds
+from dp_bandit_envs.privacy.guarantee import in_rounds
 
 if TYPE_CHECKING:
     from dp_bandit_envs.algorithms import Algorithm

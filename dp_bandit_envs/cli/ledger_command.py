@@ -51,7 +51,7 @@ def ledger(
 ) -> None:
     """Make a budget for all games on the same data (--epsilon), or say what is left of one."""
     from dp_bandit_envs import checks
-    from dp_bandit_envs.privacy.data_units import UNITS
+    from dp_bandit_envs.privacy.guarantee import UNITS
     from dp_bandit_envs.privacy.ledger import Ledger
 
     if unit is not None:

@@ -8,7 +8,7 @@ from rich.console import Console
 from dp_bandit_envs.algorithms import make_algorithm
 from dp_bandit_envs.cli.show_command import HORIZON, KINDS, N_ARMS, WIDTH, first_line
 from dp_bandit_envs.comparison.asked_games import short_name
-from dp_bandit_envs.privacy.levels import CONVENTION, level_of
+from dp_bandit_envs.privacy.guarantee import CONVENTION, level_of
 
 
 def show_all(console: Console) -> None:

@@ -22,7 +22,7 @@ from dp_bandit_envs.metrics import mean_and_standard_error, median_and_tail, med
 from dp_bandit_envs.plots.curves import Curve, Panel
 from dp_bandit_envs.plots.curves_plot import ROUND, curves_figure
 from dp_bandit_envs.plots.figure_bytes import as_bytes
-from dp_bandit_envs.privacy.levels import CONVENTION
+from dp_bandit_envs.privacy.guarantee import CONVENTION
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -21,7 +21,7 @@ from dp_bandit_envs.decisions import DECISION_SETS
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.registration import GAMES, IDS
 from dp_bandit_envs.privacy.counters import COUNTERS, make_counter
-from dp_bandit_envs.privacy.levels import CONVENTION, level_of
+from dp_bandit_envs.privacy.guarantee import CONVENTION, level_of
 from dp_bandit_envs.privacy.mechanisms import MECHANISMS
 
 N_ARMS, HORIZON = 4, 2**18

@@ -14,7 +14,7 @@ from dp_bandit_envs.comparison.ranking import Ranking, ranking
 from dp_bandit_envs.comparison.tables import table, wide_table
 from dp_bandit_envs.errors import WrongTypeError
 from dp_bandit_envs.experiments.results_folder import DESCRIBED, MADE_BY
-from dp_bandit_envs.privacy.levels import Level
+from dp_bandit_envs.privacy.guarantee import Level
 
 if TYPE_CHECKING:
     import pandas

@@ -7,7 +7,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.privacy.levels import Level
+from dp_bandit_envs.privacy.guarantee import Level
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 MEASURES = ("external_regret", "pseudo_regret", "policy_regret", "collected", "switches")

@@ -7,7 +7,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.comparison.compared_games import by_epsilon
 from dp_bandit_envs.plots.curves import Curve, Panel
 from dp_bandit_envs.plots.curves_plot import ROUND, curves_figure
-from dp_bandit_envs.privacy.levels import label_of
+from dp_bandit_envs.privacy.guarantee import label_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -124,7 +124,7 @@ def check_low_bits(wrap: Wrap, table: FloatArray) -> None:
         return
     least = float(chance_at_least(np.array(impossible), looked_at, FALSE_ALARM))
     require(
-        not impossible or not least > guarantee.delta_with_draws,
+        not impossible or not least > guarantee.delta_at(guarantee.epsilon),
         f"a release must be possible for every gain, but with a probability of delta; declared is {guarantee}",
         f"{impossible} of {looked_at} that no draw leads to if one gain is at the other end of its range",
         "Round the noisy value to a grid of some hundredths of the noise: privacy.laplace.noisy does.",
@@ -135,7 +135,7 @@ def tested(guarantee: PrivacyGuarantee) -> tuple[float, float]:
     """Return the epsilon and delta to test; inf where nothing is guaranteed."""
     if guarantee.model == "none":
         return math.inf, 0.0
-    if math.isinf(guarantee.epsilon) and guarantee.rho is not None:
+    if math.isinf(guarantee.epsilon):
         return guarantee.epsilon_at(DELTA), DELTA
     return guarantee.epsilon, guarantee.delta
 

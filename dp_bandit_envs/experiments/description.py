@@ -3,8 +3,7 @@
 import math
 from typing import TYPE_CHECKING, Any
 
-from dp_bandit_envs.privacy.data_units import UNITS, for_unit, rounds_of
-from dp_bandit_envs.privacy.levels import Level, level_of
+from dp_bandit_envs.privacy.guarantee import UNITS, Level, for_unit, level_of, rounds_of
 
 if TYPE_CHECKING:
     from dp_bandit_envs.algorithms import Algorithm

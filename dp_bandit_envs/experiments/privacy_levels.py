@@ -6,8 +6,7 @@ from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.experiments.experiment import Experiment
 from dp_bandit_envs.experiments.specs import GameSpec
-from dp_bandit_envs.privacy.data_units import UNITS, for_unit, rounds_of
-from dp_bandit_envs.privacy.levels import Level, in_words, label_of, level_of
+from dp_bandit_envs.privacy.guarantee import UNITS, Level, for_unit, in_words, label_of, level_of, rounds_of
 
 
 def level_in(game: BanditEnv, algorithm: Algorithm) -> Level:

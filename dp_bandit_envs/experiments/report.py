@@ -13,8 +13,7 @@ from dp_bandit_envs.experiments.experiment import Experiment, Results
 from dp_bandit_envs.experiments.privacy_levels import level_in, units_of
 from dp_bandit_envs.experiments.reproduction import AS_IN_2017, Numbers, View
 from dp_bandit_envs.metrics import gini_below_and_above, mean_and_standard_error, median_and_tail, median_of_means
-from dp_bandit_envs.privacy.data_units import UNITS
-from dp_bandit_envs.privacy.levels import CONVENTION
+from dp_bandit_envs.privacy.guarantee import CONVENTION, UNITS
 from dp_bandit_envs.protocols import FloatArray
 
 EXTREMES = "least to greatest"

@@ -12,7 +12,7 @@ from dp_bandit_envs.plots.mathematics import typeset
 from dp_bandit_envs.plots.plot_axes import log_limits, places_axis, values_axis
 from dp_bandit_envs.plots.plot_style import BLACK, BLUE, GREEN, ORANGE, PURPLE, RC, VERMILION, WINE
 from dp_bandit_envs.privacy.counters.table import Row, worst_variances
-from dp_bandit_envs.privacy.levels import label_of, level_of
+from dp_bandit_envs.privacy.guarantee import label_of, level_of
 
 # The seven have colours of their own, as none of them is an algorithm of a bandit.
 COLOURS = {

@@ -18,7 +18,7 @@ the first filter alone,
 :math:`P(S \cap B) \le e^\epsilon P'(S \cap B)`; outside of B all was as with the second alone,
 :math:`P(S \setminus B) \le e^\epsilon P'(S \setminus B) + c`. The sum of the two is at most e^epsilon P'(S) + c.
 
-Fast draws are no exact noise (`dp_bandit_envs.privacy.draws_distance`). The distances of the games' draws add up to
+Fast draws are no exact noise (`dp_bandit_envs.privacy.accounting`). The distances of the games' draws add up to
 some tau, whatever was played before, which adds :math:`(1 + e^\epsilon) \tau` to delta, for the budget's epsilon; this
 must be at most the budget's `draws_delta`. So everything together is (epsilon, delta + draws_delta)-DP.
 
@@ -32,9 +32,8 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import NamedTuple
 
-from dp_bandit_envs.privacy.conversions import zcdp_epsilon
-from dp_bandit_envs.privacy.data_units import Unit
-from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+from dp_bandit_envs.privacy.accounting import zcdp_epsilon
+from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee, Unit
 
 FAR = 700.0
 """No double holds the exponential of much more."""
@@ -157,12 +156,12 @@ class Account:
 def costs_of(guarantee: PrivacyGuarantee) -> list[Cost]:
     """Return the ways in which a game with this guarantee may be counted; none without a guarantee."""
     costs = []
-    distance = written(guarantee.draws_distance)
+    distance = written(guarantee.tau)
     rho = None if guarantee.rho is None else written(guarantee.rho)
-    if rho is None and guarantee.sigma is not None and guarantee.sigma > 0:
-        # A Gaussian draw at L2 sensitivity 1 (Bun and Steinke 2016, proposition 1.6).
-        square = ARITHMETIC.multiply(written(guarantee.sigma), written(guarantee.sigma))
-        rho = ARITHMETIC.divide(Decimal(1), ARITHMETIC.multiply(Decimal(2), square))
+    if rho is None and guarantee.law is not None and math.isfinite(guarantee.law.gaussian):
+        # Gaussian draws, and pure ones (Bun and Steinke 2016, propositions 1.4 and 1.6).
+        pure = math.fsum(number * each**2 for each, number in (*guarantee.law.laplace, *guarantee.law.responses))
+        rho = written((guarantee.law.gaussian + pure) / 2 * (1 + 1e-12))
     if math.isfinite(guarantee.epsilon) and guarantee.model != "none":
         epsilon, delta = written(guarantee.epsilon), written(guarantee.delta)
         own = ARITHMETIC.divide(ARITHMETIC.multiply(epsilon, epsilon), Decimal(2))

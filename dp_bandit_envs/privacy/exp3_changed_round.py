@@ -34,8 +34,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from dp_bandit_envs.privacy.accounting import ROUNDING
 from dp_bandit_envs.privacy.exp3_loss import largest_start
-from dp_bandit_envs.privacy.renyi import ROUNDING
 from dp_bandit_envs.protocols import FloatArray
 
 FINE, COARSE = 1.02, 1.1

@@ -78,7 +78,7 @@ path backwards the other direction. The second bound is Hoeffding's lemma on the
 import math
 from typing import NamedTuple
 
-from dp_bandit_envs.privacy.renyi import ROUNDING
+from dp_bandit_envs.privacy.accounting import ROUNDING
 
 
 class DrawLoss(NamedTuple):

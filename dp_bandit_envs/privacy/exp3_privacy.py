@@ -25,10 +25,10 @@ declared is the smallest of all at each order.
 
 import math
 
+from dp_bandit_envs.privacy.accounting import FINE_ORDERS, rho_from_renyi
 from dp_bandit_envs.privacy.exp3_changed_round import WholeGame
 from dp_bandit_envs.privacy.exp3_loss import draw_loss
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
-from dp_bandit_envs.privacy.renyi import ORDERS, rho_from_renyi
 
 EXP3_ONLY = "Exp3 in gain form, learning rate exploration_rate / n_arms"
 
@@ -51,11 +51,11 @@ def exp3_guarantee(*, n_arms: int, draws: int, exploration_rate: float, sensitiv
     proof = "exp3_privacy"
     loss = draw_loss(n_arms, exploration_rate, sensitivity)
     if loss is not None:
-        together = [draws * min(loss.renyi(order), order * rho, per_draw) for order in ORDERS]
+        together = [draws * min(loss.renyi(order), order * rho, per_draw) for order in FINE_ORDERS]
         if sensitivity > 0 and draws > 0:
-            of_game = WholeGame(n_arms, exploration_rate, sensitivity).renyi(ORDERS, draws).tolist()
+            of_game = WholeGame(n_arms, exploration_rate, sensitivity).renyi(FINE_ORDERS, draws).tolist()
             together = [min(pair) for pair in zip(together, of_game, strict=True)]
-        curve = tuple(zip(ORDERS, together, strict=True))
+        curve = tuple(zip(FINE_ORDERS, together, strict=True))
         per_draw = min(per_draw, loss.log_ratio)
         proof = "exp3_loss and exp3_changed_round"
     rho *= draws
@@ -67,5 +67,5 @@ def exp3_guarantee(*, n_arms: int, draws: int, exploration_rate: float, sensitiv
             f" Tossou and Dimitrakakis 2017; proof in dp_bandit_envs.privacy.{proof})"
         ),
         agents=EXP3_ONLY,
-        renyi=curve,
+        curve=curve,
     )

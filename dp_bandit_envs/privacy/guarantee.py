@@ -1,40 +1,54 @@
-"""A privacy guarantee as one object: its parameters, what it covers, its neighbour relation, and why it holds."""
+"""A privacy guarantee as one object: what is known of a game, what follows at every delta, and how tables show it."""
 
 import dataclasses
 import math
-from typing import Final, Literal, SupportsFloat, SupportsIndex, TypeAlias
+from collections.abc import Iterable
+from typing import Final, Literal, NamedTuple, SupportsFloat, SupportsIndex, TypeAlias
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.data_use import DataUse
-from dp_bandit_envs.privacy.data_units import for_unit, units_in_words
-from dp_bandit_envs.privacy.draws_distance import added_delta
-from dp_bandit_envs.privacy.possible_numbers import refuse_others
-from dp_bandit_envs.privacy.renyi import RenyiCurve, curve_of_group
-from dp_bandit_envs.privacy.rounding import half_square_up, root_up, times_up
-from dp_bandit_envs.privacy.what_follows import least_delta, least_epsilon
+from dp_bandit_envs.privacy.accounting import (
+    ORDERS,
+    ROUNDING,
+    Law,
+    RenyiCurve,
+    added_delta,
+    at_orders,
+    curve_of_group,
+    delta_from_renyi,
+    delta_with_draws,
+    epsilon_from_renyi,
+    epsilon_with_draws,
+    zcdp_delta,
+    zcdp_epsilon,
+)
 
 REPLACE_ONE_ROUND: Final = "replace the gains of all arms in one round"
 ANY_AGENT: Final = "any agent"
+Model: TypeAlias = Literal["local", "central", "none"]
+MODELS: Final = ("local", "central", "none")
 Covers: TypeAlias = Literal["nothing", "arms", "releases", "arms and releases"]
+COVERS: Final = ("nothing", "arms", "releases", "arms and releases")
+LARGEST: Final = {"epsilon": math.inf, "delta": 1, "rho": math.inf, "pure": math.inf, "tau": 1}
+"""The largest that each number of a guarantee can be; the smallest is 0."""
 
 
 @dataclasses.dataclass(frozen=True)
 class PrivacyGuarantee:
     r"""A differential privacy guarantee for one game: for all arms played, and for all releases if it covers them.
 
-    For neighbouring games and every set S of outcomes, :math:`P(S) \le e^\epsilon P'(S) + \delta`; and, where `rho` is
-    given, rho-zero-concentrated differential privacy (Bun and Steinke 2016).
+    For neighbouring games and every set S of outcomes, :math:`P(S) \le e^\epsilon P'(S) + \delta`. What is known
+    beside `epsilon` and `delta` says more: `epsilon_at` and `delta_at` return the least that follows from all of it.
 
-    The numbers that a computer draws are not exact noise: `draws_distance` says how far they are from it. A delta
-    greater than 0 has that in it. What is stated for exact noise, which is a pure `epsilon`, `rho`, `sigma` and
-    `renyi`, has not: `delta_with_draws`, `epsilon_at`, `delta_at` and all texts add what follows,
-    :math:`(1 + e^\epsilon)` times that distance, to delta. Secure draws have distance 0. Draws of noise are counted,
-    not those by which an agent chooses among its arms.
+    The numbers that a computer draws are not exact noise: `tau` says how far they are from it, and `epsilon_at` and
+    `delta_at` count that. A `delta` greater than 0 has it in it, too; a pure `epsilon`, `law`, `rho`, `curve` and
+    `pure` are those of exact noise. Secure draws have distance 0. Draws of noise are counted, not those by which an
+    agent chooses among its arms. The proofs are in docs/accounting.md.
 
     Attributes:
-        epsilon: In [0, inf]; inf means that there is no such guarantee.
-        delta: In [0, 1); with what fast draws add where it is greater than 0.
-        rho: The zCDP parameter, or None where none is claimed.
+        epsilon: In [0, inf]; inf means that this pair says nothing.
+        delta: In [0, 1).
+        rho: A zCDP parameter that holds, or None where none is claimed.
         neighbours: How two neighbouring games differ.
         model: `"local"`: the gain is noisy before anyone stores it; `"central"`: a trusted part sees true gains;
             `"none"`: nothing is guaranteed.
@@ -45,13 +59,13 @@ class PrivacyGuarantee:
             `"nothing"` without a guarantee.
         steps: One line for each layer, the innermost first, with what it contributes and the theorem for it. Wrappers
             and algorithms fill it in.
-        sigma: Where everything published is as private as one Gaussian draw at L2 sensitivity 1, its standard
-            deviation, in (0, inf); otherwise None.
-        renyi: Pairs (order, divergence) of the whole game, orders greater than 1 and ascending, or None: the Renyi
+        law: Draws that dominate the whole game, or None where they are not known. Whoever states one also states that
+            up to k changed rounds move each of its draws by at most k times as much.
+        curve: Pairs (order, divergence) of the whole game, orders greater than 1 and ascending, or None: the Renyi
             divergences of these orders are at most that, in both directions.
         pure: Where `delta` is greater than 0, an epsilon of pure differential privacy that holds as well, or None.
-        draws_distance: Total variation distance, at most, between what is published and the same with exact noise in
-            all draws that one round influences, in [0, 1]; see `dp_bandit_envs.privacy.draws_distance`.
+        tau: Total variation distance, at most, between what is published and the same with exact noise in all draws
+            that one round influences, in [0, 1].
         data: Where the game is played on recorded data, in how many rounds a record, and a person, can serve.
 
     Example:
@@ -59,6 +73,9 @@ class PrivacyGuarantee:
         >>> guarantee = make_algorithm("DP-KLUCB", epsilon=1).guarantee(n_arms=4, horizon=1000)
         >>> guarantee.epsilon, guarantee.model, guarantee.for_group(3).epsilon
         (1.0, 'central', 3.0)
+        >>> small = make_algorithm("DP-KLUCB", epsilon=0.1).guarantee(n_arms=4, horizon=1000)
+        >>> print(f"{small.for_games(100).epsilon_at(1e-6):.2f}")
+        4.69
         >>> print(guarantee.theorem.split(";")[0])
         a gain is in one block, whose sum is released once (Laplace)
     """
@@ -67,20 +84,31 @@ class PrivacyGuarantee:
     delta: float = 0.0
     rho: float | None = None
     neighbours: str = REPLACE_ONE_ROUND
-    model: Literal["local", "central", "none"] = "central"
+    model: Model = "central"
     theorem: str = ""
     agents: str = ANY_AGENT
     covers: Covers = "arms"
     steps: tuple[str, ...] = dataclasses.field(default=(), compare=False)
-    sigma: float | None = None
-    renyi: RenyiCurve | None = dataclasses.field(default=None, repr=False)
+    law: Law | None = dataclasses.field(default=None, repr=False)
+    curve: RenyiCurve | None = dataclasses.field(default=None, repr=False)
     pure: float | None = None
-    draws_distance: float = 0.0
+    tau: float = 0.0
     data: DataUse | None = dataclasses.field(default=None, compare=False)
 
     def __post_init__(self) -> None:
-        """Refuse numbers that no guarantee has."""
-        refuse_others(self)
+        """Refuse numbers that no guarantee has: a ledger would add them up, and a negative one would pay it back."""
+        for name, known in (("model", MODELS), ("covers", COVERS)):
+            if getattr(self, name) not in known:
+                raise ValueError(f"{name} of a guarantee must be one of {known}; received {getattr(self, name)!r}.")
+        for name, most in LARGEST.items():
+            number = getattr(self, name)
+            if number is not None and not 0 <= number <= most:
+                raise ValueError(f"{name} of a guarantee must be in [0, {most:g}]; received {number!r}.")
+        inside = () if self.law is None else (*self.law.laplace, *self.law.responses, (self.law.gaussian, 1))
+        if not all(each >= 0 and number >= 0 for each, number in inside):
+            raise ValueError(f"law of a guarantee must have distances of at least 0; received {self.law!r}.")
+        if not all(order > 1 and divergence >= 0 for order, divergence in self.curve or ()):
+            raise ValueError("curve of a guarantee must have orders above 1 and divergences of at least 0.")
 
     @classmethod
     def none(cls, reason: str) -> "PrivacyGuarantee":
@@ -88,14 +116,10 @@ class PrivacyGuarantee:
         return cls(epsilon=math.inf, model="none", theorem=reason, covers="nothing")
 
     def epsilon_at(self, delta: SupportsFloat) -> float:
-        r"""Return the smallest epsilon for which an (epsilon, delta) guarantee follows from what is stated.
+        """Return the least epsilon for which an (epsilon, delta) guarantee follows from what is known; inf if none.
 
-        The smallest of `epsilon`, if `delta` allows it; `pure`; the optimal conversion of `rho`, which is the minimum
-        over :math:`\alpha > 1` of
-        :math:`\alpha \rho + (\ln(1 / \delta) - \ln \alpha) / (\alpha - 1) + \ln(1 - 1 / \alpha)` (Canonne, Kamath and
-        Steinke 2020, proposition 12); the same for each pair of `renyi`; and the exact curve of a Gaussian mechanism
-        with `sigma` (Balle and Wang 2018); with what the draws add to delta. It is inf where nothing is known, and
-        rounded up.
+        The least of `epsilon`, if `delta` allows it; what is pure; and what follows from `law`, `curve` and `rho`, with
+        what the draws add to delta.
 
         Args:
             delta: In (0, 1).
@@ -103,12 +127,14 @@ class PrivacyGuarantee:
         Raises:
             ValueError: If `delta` is outside (0, 1).
         """
-        return least_epsilon(self, checks.delta(delta))
+        asked = checks.delta(delta)
+        found = epsilon_with_draws(self._exact_epsilon, asked, self.tau) if self.tau > 0 else self._exact_epsilon(asked)
+        return min(found, self.epsilon) if 0 < self.delta <= asked else found
 
     def delta_at(self, epsilon: SupportsFloat) -> float:
-        """Return the smallest delta in [0, 1] for which an (epsilon, delta) guarantee follows from what is stated.
+        """Return the least delta in [0, 1] for which an (epsilon, delta) guarantee follows from what is known.
 
-        The inverse of `epsilon_at`, by the same routes and rounded up; 1 where nothing is known.
+        The inverse of `epsilon_at`; 1 where nothing is known.
 
         Args:
             epsilon: At least 0; inf gives 0.
@@ -117,45 +143,78 @@ class PrivacyGuarantee:
             ValueError: If `epsilon` is negative or not a number.
         """
         epsilon = checks.in_range("epsilon", epsilon, 0.0, math.inf)
-        return 0.0 if math.isinf(epsilon) else least_delta(self, epsilon)
+        if math.isinf(epsilon):
+            return 0.0
+        found = delta_with_draws(self._exact_delta, epsilon, self.tau)
+        if self.pure_epsilon <= epsilon:
+            found = min(found, added_delta(self.pure_epsilon, self.tau))
+        return min(found, self.delta) if self.delta > 0 and self.epsilon <= epsilon else found
+
+    def _exact_epsilon(self, delta: float) -> float:
+        """Return the least epsilon for exact noise."""
+        known = [self.pure_epsilon]
+        if self.law is not None:
+            known.append(self.law.epsilon(delta))
+        if self.curve is not None:
+            known.append(epsilon_from_renyi(self.curve, delta))
+        if self.rho is not None:
+            known.append(zcdp_epsilon(self.rho, delta))
+        return min(known)
+
+    def _exact_delta(self, epsilon: float) -> float:
+        """Return the least delta for exact noise."""
+        known = [0.0 if self.pure_epsilon <= epsilon else 1.0]
+        if self.law is not None:
+            known.append(self.law.delta(epsilon))
+        if self.curve is not None:
+            known.append(delta_from_renyi(self.curve, epsilon))
+        if self.rho is not None:
+            known.append(zcdp_delta(self.rho, epsilon))
+        return min(known)
+
+    def renyi(self) -> RenyiCurve:
+        """Return the least divergences that follow for exact noise, at the orders at which ledgers add them up."""
+        law = self._composable
+        curves = [() if law is None else law.renyi(), () if self.curve is None else at_orders(self.curve)]
+        rho, pure = math.inf if self.rho is None else self.rho, self.pure_epsilon
+        known = [dict(curve) for curve in curves]
+        return tuple((a, min(pure, a * rho, *(each.get(a, math.inf) for each in known))) for a in ORDERS)
 
     @property
-    def delta_with_draws(self) -> float:
-        """The delta that holds at `epsilon` with the draws as they are, in [0, 1]; 1 means that nothing holds."""
-        if self.delta > 0 or math.isinf(self.epsilon):
-            return self.delta
-        return added_delta(self.epsilon, self.draws_distance)
+    def _composable(self) -> Law | None:
+        """The law, or for what is pure and nothing else the randomised response that dominates it."""
+        if self.law is not None or self.curve is not None or self.rho is not None or math.isinf(self.pure_epsilon):
+            return self.law
+        return Law(responses=((self.pure_epsilon, 1),))
 
     def for_group(self, rounds: SupportsIndex) -> "PrivacyGuarantee":
-        r"""Return what holds if up to r rounds are replaced, such as all rounds of one person.
+        r"""Return what holds if up to k rounds are replaced, such as all rounds of one person.
 
-        A chain of r neighbours: epsilon becomes :math:`r \epsilon`, delta :math:`r e^{(r - 1) \epsilon} \delta`
-        (Dwork and Roth 2014, theorem 2.2; Vadhan 2017, lemma 2.2), rho :math:`r^2 \rho` (Bun and Steinke 2016,
-        proposition 1.9), and sigma :math:`\sigma / r`; the orders of `renyi` fall (`curve_of_group`, by Hölder's
-        inequality). Where delta would reach 1, what remains is rho, sigma, `renyi` and `pure`. For what is stated for
-        exact noise the chain is one of games with exact noise, and only its two ends are compared with what is drawn,
-        where r rounds influence r times as many draws: their distance is multiplied by r.
+        The distances of `law` and what is pure are multiplied by k, rho by :math:`k^2` (Bun and Steinke 2016,
+        proposition 1.9); `curve` follows by Hölder's inequality (`accounting.curve_of_group`). Of a pair a chain of k
+        neighbours leaves :math:`k \epsilon` and :math:`\delta (e^{k \epsilon} - 1) / (e^\epsilon - 1)`. For what is
+        stated for exact noise, only the two ends are compared with what is drawn, where k rounds influence k times as
+        many draws: `tau` is multiplied by k. Where delta would reach 1, what else is known remains.
 
         Args:
-            rounds: r, at least 1.
+            rounds: k, at least 1.
         """
-        r = checks.integer("rounds", rounds, at_least=1)
-        if r == 1 or self.model == "none":
+        k = checks.integer("rounds", rounds, at_least=1)
+        if k == 1 or self.model == "none":
             return self
-        epsilon, exponent = times_up(r, self.epsilon), times_up(r - 1, self.epsilon)
-        delta = times_up(r, self.delta) * math.exp(min(exponent, 700.0)) * (1 + 1e-12) if self.delta else 0.0
         one = self.neighbours == REPLACE_ONE_ROUND
         changed = dataclasses.replace(
             self,
-            rho=None if self.rho is None else times_up(r * r, self.rho),
-            sigma=None if self.sigma is None else math.nextafter(self.sigma / r, 0.0),
-            renyi=None if self.renyi is None else curve_of_group(self.renyi, r),
-            pure=None if self.pure is None else times_up(r, self.pure),
-            draws_distance=min(1.0, times_up(r, self.draws_distance)),
+            law=None if self.law is None else self.law.of_group(k),
+            rho=None if self.rho is None else k * k * self.rho,
+            curve=None if self.curve is None else curve_of_group(self.curve, k),
+            pure=None if self.pure is None else k * self.pure,
+            tau=min(1.0, k * self.tau),
             data=None,
-            neighbours=f"replace the gains of all arms in up to {r} rounds" if one else f"{self.neighbours}, {r} times",
+            neighbours=f"replace the gains of all arms in up to {k} rounds" if one else f"{self.neighbours}, {k} times",
         )
-        return changed._with(epsilon, delta, f"group privacy for {r} rounds: epsilon times {r}, rho times {r}^2")
+        why = f"group privacy for {k} rounds: epsilon times {k}, rho times {k}^2"
+        return changed._with(k * self.epsilon, self.delta * _chain(k, self.epsilon) if self.delta else 0.0, why)
 
     def for_record(self) -> "PrivacyGuarantee":
         """Return what holds if one record of the data is replaced, which can serve in `data.record` rounds.
@@ -176,10 +235,9 @@ class PrivacyGuarantee:
     def for_games(self, n: SupportsIndex) -> "PrivacyGuarantee":
         r"""Return what holds for n games over the same data together, each with independent noise of its own.
 
-        Sequential composition: epsilon, delta, rho and the distance of the draws are multiplied by n, and sigma is
-        divided by :math:`\sqrt n`. Pure epsilon-DP is also :math:`\epsilon^2 / 2`-zCDP (Bun and Steinke 2016,
-        proposition 1.4), which makes `epsilon_at` of many games much smaller than n epsilon. If the games shared their
-        noise, differences of their releases would show gains, and nothing would be guaranteed.
+        Laws join, so that `epsilon_at` of many games is far below n epsilon; curves, rho, pure epsilons, pairs and
+        `tau` add up. If the games shared their noise, differences of their releases would show gains, and nothing would
+        be guaranteed.
 
         Args:
             n: Number of games, at least 1.
@@ -187,25 +245,22 @@ class PrivacyGuarantee:
         games = checks.integer("n", n, at_least=1)
         if games == 1 or self.model == "none":
             return self
-        rho = self.rho
-        pure = self.pure_epsilon
-        if math.isfinite(pure):
-            rho = half_square_up(pure) if rho is None else min(rho, half_square_up(pure))
+        law = self._composable
         changed = dataclasses.replace(
             self,
-            rho=None if rho is None else times_up(games, rho),
-            sigma=None if self.sigma is None else math.nextafter(self.sigma / root_up(games), 0.0),
-            renyi=None if self.renyi is None else tuple((order, times_up(games, lost)) for order, lost in self.renyi),
-            pure=None if self.pure is None else times_up(games, self.pure),
-            draws_distance=min(1.0, times_up(games, self.draws_distance)),
+            law=None if law is None else law.times(games),
+            rho=None if self.rho is None else games * self.rho,
+            curve=None if self.curve is None else tuple((order, games * lost) for order, lost in self.curve),
+            pure=None if self.pure is None else games * self.pure,
+            tau=min(1.0, games * self.tau),
         )
         why = f"composition of {games} games with independent noise: epsilon, delta and rho times {games}"
-        return changed._with(times_up(games, self.epsilon), times_up(games, self.delta), why)
+        return changed._with(games * self.epsilon, games * self.delta, why)
 
     def _with(self, epsilon: float, delta: float, why: str) -> "PrivacyGuarantee":
         """Return it with this pair, if it says anything, and one more step."""
         if not delta < 1 or math.isinf(epsilon):
-            if self.rho is None and self.sigma is None and self.renyi is None and self.pure is None:
+            if self.rho is None and self.law is None and self.curve is None and self.pure is None:
                 return PrivacyGuarantee.none(f"{why}; no useful delta remains")
             epsilon, delta = math.inf if self.pure is None else self.pure, 0.0
         return dataclasses.replace(
@@ -219,16 +274,22 @@ class PrivacyGuarantee:
         return stated if self.pure is None else min(stated, self.pure)
 
     def numbers(self) -> str:
-        """Return epsilon, delta with what the draws add, and rho in words."""
-        delta = self.delta_with_draws
+        """Return epsilon and delta in words, with rho, and with epsilon at delta = 1e-6 where much less is known."""
+        delta = self.delta
+        if not delta > 0 and math.isfinite(self.epsilon):
+            delta = added_delta(self.epsilon, self.tau)
         parts = [f"epsilon = {self.epsilon:.6g}"]
         if delta == 1:
             parts[0] += " for exact noise; nothing with fast draws, whose delta reaches 1"
         elif delta > 0:
             parts.append(f"delta = {delta:.3g}" + ("" if self.delta > 0 else " from fast draws"))
         if self.rho is not None:
-            at = "" if self.delta > 0 else f" (epsilon = {self.epsilon_at(1e-6):.4g} at delta = 1e-06)"
-            parts.append(f"zCDP rho = {self.rho:.4g}{at}")
+            parts.append(f"zCDP rho = {self.rho:.4g}")
+        many = self.law is not None and self.law.draws > 1
+        if not self.delta > 0 and (self.rho is not None or many):
+            least = self.epsilon_at(DELTA)
+            if self.rho is not None or least < 0.999 * self.epsilon:
+                parts[-1] += f" (epsilon = {least:.4g} at delta = 1e-06)"
         return ", ".join(parts)
 
     def scope(self) -> str:
@@ -241,8 +302,152 @@ class PrivacyGuarantee:
         return f"{self.numbers()} ({self.scope()}): {self.theorem}{units_in_words(self)}"
 
 
+def at_delta(own: PrivacyGuarantee, delta: float) -> PrivacyGuarantee:
+    """Return a pure guarantee with the pair that follows from it at a delta; what else it says stays."""
+    return dataclasses.replace(own, epsilon=own.epsilon_at(delta), delta=delta)
+
+
+def _chain(rounds: int, epsilon: float) -> float:
+    """Return 1 + e^epsilon + ... + e^((rounds - 1) epsilon)."""
+    if rounds * epsilon > 700:
+        return math.inf
+    ratio = math.expm1(rounds * epsilon) / math.expm1(epsilon) if epsilon > 0 else float(rounds)
+    return ratio * (1 + ROUNDING)
+
+
 def with_agent(own: PrivacyGuarantee, layers: tuple[str, ...]) -> PrivacyGuarantee:
     """Return a guarantee that comes from the agent, with the steps of the layers below it and one of its own."""
     what = f"no guarantee: {own.theorem}" if own.model == "none" else f"{own.numbers()}: {own.theorem}"
     who = "the agent" if own.model == "none" else f"the agent's own randomness ({own.agents})"
     return dataclasses.replace(own, steps=(*layers, f"{who}: {what}"))
+
+
+# What a round's guarantee is worth for a record, or a person ----------------------------------------------------------
+
+Unit: TypeAlias = Literal["record", "person"]
+UNITS: Final[tuple[Unit, ...]] = ("record", "person")
+UNKNOWN: Final = {
+    "record": "the game must be played on recorded data; its gains are made up, so that no record is protected.",
+    "person": "it must be known which records belong to one person; it is not. Give Replay persons=, the most records"
+    " of a person or the name of a column.",
+}
+
+
+def rounds_of(guarantee: PrivacyGuarantee, unit: Unit) -> int | None:
+    """Return in how many rounds of the game a record, or a person, can serve; None if it is not known."""
+    rounds: int | None = None if guarantee.data is None else getattr(guarantee.data, unit)
+    return rounds
+
+
+def for_unit(guarantee: PrivacyGuarantee, unit: Unit) -> PrivacyGuarantee:
+    """Return what a guarantee for a round gives a record, or a person.
+
+    Whatever the random order in which records serve, replacing those of one unit changes at most that many rounds; so
+    the guarantee for a group of rounds holds in every order, and on average over them, too.
+
+    Args:
+        guarantee: A `PrivacyGuarantee` for a round.
+        unit: `"record"` or `"person"`.
+
+    Raises:
+        ValueError: If it is not known in how many rounds the unit can serve.
+    """
+    rounds = rounds_of(guarantee, unit)
+    if rounds is None:
+        raise ValueError(UNKNOWN[unit])
+    group = guarantee.for_group(rounds)
+    if group.model == "none":
+        return dataclasses.replace(group, data=None)
+    what = "one record" if unit == "record" else "all records of one person"
+    return dataclasses.replace(group, data=None, neighbours=f"replace {what}: up to {in_rounds(rounds)}")
+
+
+def units_in_words(guarantee: PrivacyGuarantee) -> str:
+    """Return what holds for a record and for a person, as the end of a sentence; "" without data or guarantee."""
+    if guarantee.model == "none":
+        return ""
+    parts = []
+    for unit in UNITS:
+        rounds = rounds_of(guarantee, unit)
+        if rounds is not None:
+            group = for_unit(guarantee, unit)
+            worth = "nothing" if group.model == "none" else group.numbers()
+            parts.append(f"; for a {unit}, which can serve in up to {in_rounds(rounds)}: {worth}")
+    return "".join(parts)
+
+
+def in_rounds(rounds: int) -> str:
+    """Return a number of rounds in words."""
+    return f"{rounds:,} round{'' if rounds == 1 else 's'}"
+
+
+# How tables show it ---------------------------------------------------------------------------------------------------
+
+NO_PRIVACY = "(no privacy)"
+FEW = 3
+"""The largest number of epsilons to list; more are shown as a range."""
+PURE: Final = 30.0
+"""The largest epsilon of pure differential privacy that is shown where a smaller one holds at `DELTA`."""
+DELTA: Final = 1e-6
+EXACT: Final = 10.0
+"""The epsilon above which what fast draws add to delta is no longer small."""
+CONVENTION: Final = "epsilon is pure up to 30, or else the least at delta = 1e-6"
+"""What headings say of the epsilons below them."""
+WITH_EXACT_NOISE: Final = "with exact noise"
+
+
+class Level(NamedTuple):
+    """A guaranteed (epsilon, delta); epsilon is inf if there is no guarantee. `exact`: fast draws are not counted."""
+
+    epsilon: float
+    delta: float
+    exact: bool = False
+
+    def __str__(self) -> str:
+        return in_words([self])
+
+
+def level_of(guarantee: PrivacyGuarantee) -> Level:
+    """Return the level at which a guarantee is shown, in every table and legend.
+
+    That is pure differential privacy up to `PURE`, and above it where nothing less holds at `DELTA`, as where it was
+    asked for; else the least epsilon at `DELTA`, with what draws add; else the guarantee's own pair. A pure epsilon
+    above `EXACT` is that of exact noise: fast draws add a delta to it.
+    """
+    if guarantee.model == "none":
+        return Level(math.inf, 0.0)
+    pure = guarantee.pure_epsilon
+    least = guarantee.epsilon_at(DELTA) if pure > PURE else pure
+    if least < pure:
+        return Level(least, DELTA)
+    if math.isinf(pure):
+        return Level(guarantee.epsilon, guarantee.delta)
+    return Level(pure, 0.0, exact=pure > EXACT and guarantee.delta_at(pure) > 0)
+
+
+def label_of(name: str, levels: Iterable[Level]) -> str:
+    """Return an algorithm's label in a legend: its name and its levels, as in "DP-KLUCB (eps 1)"."""
+    words = in_words(levels)
+    # "(no privacy)" already has brackets.
+    return f"{name} {words}" if words == NO_PRIVACY else f"{name} ({words})"
+
+
+def in_words(levels: Iterable[Level]) -> str:
+    """Return levels as `eps 1`, `eps 1, delta 1e-06`, `eps 1 or 0.1`, `eps 0.05 to 2` or `(no privacy)`."""
+    levels = list(levels)
+    kinds = dict.fromkeys((level.delta, level.exact) for level in levels)
+    if all(math.isinf(level.epsilon) for level in levels):
+        return NO_PRIVACY
+    if len(kinds) > 1 or any(math.isinf(level.epsilon) for level in levels):
+        return " or ".join(dict.fromkeys(in_words([level]) for level in levels))
+    shown = list(dict.fromkeys(_short(level.epsilon) for level in levels))
+    if len(shown) > FEW:
+        ends = [end(level.epsilon for level in levels) for end in (min, max)]
+        shown = [" to ".join(map(_short, ends))]
+    delta, exact = next(iter(kinds))
+    more = (f", delta {delta:.3g}" if delta else "") + (f" {WITH_EXACT_NOISE}" if exact else "")
+    return f"eps {' or '.join(shown)}{more}"
+
+
+def _short(epsilon: float) -> str:
+    return f"{epsilon:,.0f}" if epsilon >= 1000 else f"{epsilon:.4g}"

@@ -27,6 +27,7 @@ import functools
 import math
 from typing import NamedTuple
 
+from dp_bandit_envs.privacy.accounting import ORDERS, ROUNDING
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 
 HEDGE_ONLY = "Hedge on exact sums, publishing the arms drawn only"
@@ -75,6 +76,29 @@ class LazySettings(NamedTuple):
         return a + math.log1p((1 - p) * -math.expm1(-a) / p) if p > 0 else math.inf
 
     @property
+    def kept_chances(self) -> tuple[float, float]:
+        """The smallest and the largest probability that the arm is kept, after a gain of 0 and of 1."""
+        return (1 - self.fresh_probability) * math.exp(-self.learning_rate), 1 - self.fresh_probability
+
+    @property
+    def kept_loss(self) -> float:
+        """The largest log ratio of either outcome: whether the arm is kept is so much differentially private."""
+        low, high = self.kept_chances
+        if low == high:
+            return 0.0
+        return max(math.log(high / low), math.log((1 - low) / (1 - high)) if high < 1 else math.inf)
+
+    def kept_divergence(self, order: float) -> float:
+        """Return the Renyi divergence of an order greater than 1 of whether the arm is kept, in both directions."""
+        low, high = self.kept_chances
+        if low == high or high == 1:
+            return 0.0 if low == high else math.inf
+        pairs = (((low, high), (1 - low, 1 - high)), ((high, low), (1 - high, 1 - low)))
+        logs = [[order * math.log(p) - (order - 1) * math.log(q) for p, q in pair] for pair in pairs]
+        most = max(max(pair) + math.log1p(math.exp(min(pair) - max(pair))) for pair in logs)
+        return max(0.0, most) / (order - 1) * (1 + ROUNDING) + ROUNDING
+
+    @property
     def rho(self) -> float:
         """The zCDP parameter of all arms of a game."""
         return self.kept_range**2 / 8 + self.most_draws * self.learning_rate**2 / 2
@@ -89,10 +113,11 @@ def lazy_hedge_guarantee(settings: LazySettings) -> PrivacyGuarantee:
     """Return the guarantee of all arms that lazy Hedge plays when it sees gains without noise."""
     a, p, draws = settings
     return PrivacyGuarantee(
-        epsilon=settings.kept_range + draws * 2 * a,
+        epsilon=settings.kept_loss + draws * 2 * a,
         rho=settings.rho,
+        curve=tuple((order, settings.kept_divergence(order) + draws * a * min(order * a / 2, 2)) for order in ORDERS),
         theorem=(
-            f"one round changes once whether the arm is kept (bounded range {settings.kept_range:.3g}), and at most"
+            f"one round changes once whether the arm is kept (Renyi curve of that bit), and at most"
             f" {draws} fresh draws, each of bounded range {2 * a:.3g} (proof in dp_bandit_envs.privacy.hedge_privacy;"
             f" learning rate {a:.3g}, fresh probability {p:.3g})"
         ),

@@ -7,26 +7,30 @@ from typing import NamedTuple, SupportsFloat
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.privacy.laplace_composition import LaplaceComposition
+from dp_bandit_envs.privacy.accounting import Law, laplace_law
 from dp_bandit_envs.protocols import IntArray
 
 
 class Spent(NamedTuple):
-    """What all releases spend: rho, a pure epsilon, and the smaller of this and an epsilon at delta."""
+    """What all releases spend: rho, a pure epsilon, and the law that says what they spend at every delta."""
 
     rho: float
     pure: float
-    epsilon: float
+    law: Law
+
+    def epsilon(self, delta: float) -> float:
+        """Return what they spend at a delta; of one release what is pure."""
+        found = self.law.epsilon(delta)
+        return self.pure if self.law.draws <= 1 or found >= self.law.pure else found
 
 
 @functools.lru_cache(maxsize=256)
-def spent_on(epsilon_in: float, v: float, horizon: int, intervals: str, delta: float) -> Spent:
+def spent_on(epsilon_in: float, v: float, horizon: int, intervals: str) -> Spent:
     """Return what the releases of `interval_ends` spend."""
     # A power may be rounded down; its inverse is the distance of neighbours in scales.
     distances = interval_ends(epsilon_in, v, horizon, intervals) ** (-v / 2) * (1 + 1e-14)
-    together = LaplaceComposition(distances)
     rho = math.fsum(distances**2) / 2 * (1 + 1e-12)
-    return Spent(rho, together.pure, min(together.pure, together.epsilon(delta)))
+    return Spent(rho, math.fsum(distances) * (1 + 1e-12), laplace_law(distances))
 
 
 def paper_input(epsilon: float, delta: float, v: float) -> float:

@@ -37,7 +37,7 @@ def to_grid(number: float, grid: float) -> float:
     Doubles are spaced unevenly, so gain + noise skips some doubles, and which ones depends on the gain: a release that
     a gain cannot produce rules that gain out with certainty, whatever epsilon is (Mironov 2012). On a coarse grid all
     points near a gain can be reached from every other gain. Far from it, where fast draws are sparser than the grid
-    (from 38 scales on), some are not: `privacy.draws_distance` counts what that costs, and secure draws avoid it.
+    (from 38 scales on), some are not: `privacy.accounting` counts what that costs, and secure draws avoid it.
     """
     # A grid is a power of two, so this is ROUNDER's rounding of number / grid, times grid, to the last bit.
     shift = ROUNDER * grid
@@ -58,7 +58,7 @@ def grid_of(deviation: float) -> float:
 
     It is the power of two in (1/512, 1/256] of the deviation, so that rounding adds less than a millionth to the
     variance. As it rounds what is noisy already, any grid is private; on a finer one more of the draws' own steps would
-    show (`privacy.draws_distance`).
+    show (`privacy.accounting`).
     """
     if deviation < SMALLEST_GRIDDED:
         return 0.0

@@ -11,8 +11,7 @@ from dp_bandit_envs.data_use import DataUse
 from dp_bandit_envs.errors import BudgetSpentError, LedgerError, LedgerFileError, UnprotectedGameError
 from dp_bandit_envs.privacy.announced import Games, current
 from dp_bandit_envs.privacy.budget import Account, Budget, Cost, Spent, costs_of, total
-from dp_bandit_envs.privacy.data_units import UNITS, Unit, for_unit
-from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+from dp_bandit_envs.privacy.guarantee import UNITS, PrivacyGuarantee, Unit, for_unit
 from dp_bandit_envs.privacy.ledger_arrival import arrived, made_here
 from dp_bandit_envs.privacy.ledger_file import LedgerFile
 from dp_bandit_envs.privacy.ledger_memory import LedgerMemory

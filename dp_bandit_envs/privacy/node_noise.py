@@ -33,7 +33,7 @@ def deviation(noise: str, norm: str, d: int) -> float:
 
 
 def counts_as(noise: str, norm: str, d: int) -> float:
-    """Return the scale of the draw as which a coordinate counts in `privacy.draws_distance`, in scales."""
+    """Return the scale of the draw as which a coordinate counts in `privacy.accounting`, in scales."""
     if noise != "own-norm" or norm == "l1":
         return 1.0
     return (d + 2) / 2 if norm == "sup" else (d + 1) * (1 + math.sqrt(d))

@@ -1,6 +1,6 @@
 r"""Exact noise from a cryptographic source: `draws="secure"` of a mechanism.
 
-Fast draws are repeatable and have 64 bits, which costs a delta (`privacy.draws_distance`). Secure draws are
+Fast draws are repeatable and have 64 bits, which costs a delta (`privacy.accounting`). Secure draws are
 those of OpenDP: integers with exactly the discrete Laplace law :math:`P(z) \propto e^{-|z| / r}` or the discrete normal
 law :math:`P(z) \propto e^{-z^2 / (2 r^2)}`, from a cryptographic generator (Canonne, Kamath and Steinke 2020). An
 integer counts steps of a grid, which is a power of two.
@@ -31,7 +31,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.compiling.functions import bind
 from dp_bandit_envs.errors import WrongGameError
 from dp_bandit_envs.optional import require
-from dp_bandit_envs.privacy.draws_distance import distance_of_draws
+from dp_bandit_envs.privacy.accounting import distance_of_draws
 from dp_bandit_envs.privacy.items import STEP
 from dp_bandit_envs.privacy.laplace import DEVIATION, grid_of, noise_scale
 from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Release

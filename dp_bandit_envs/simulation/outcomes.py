@@ -14,8 +14,7 @@ from dp_bandit_envs.html_table import html_table
 from dp_bandit_envs.metrics import mean_and_standard_error, median_and_tail
 from dp_bandit_envs.metrics.regrets import external_regret, policy_regret, pseudo_regret
 from dp_bandit_envs.metrics.trial_summaries import Moments
-from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
-from dp_bandit_envs.privacy.levels import label_of, level_of
+from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee, label_of, level_of
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import numpy as np
 
 from dp_bandit_envs.comparison.compared_games import Entry
 from dp_bandit_envs.comparison.ranking import interval, ranking
-from dp_bandit_envs.privacy.levels import Level
+from dp_bandit_envs.privacy.guarantee import Level
 from dp_bandit_envs.protocols import FloatArray
 from dp_bandit_envs.tournament.reference_players import UNIFORM
 

@@ -42,8 +42,8 @@ def test_every_private_algorithm_meets_a_target_with_a_delta(name):
         size = found.parameters["batch_size"]
         assert make_algorithm(name, batch_size=size - 1).guarantee(**SIZE).epsilon_at(1e-6) > 0.5
     else:
-        # The number of DP-UCB-INT's releases is whole, so its guarantee has steps.
-        assert reached > 0.5 * (0.97 if name == "DP-UCB-INT" else 1 - 2e-6)
+        # The numbers of DP-UCB-INT's releases and of Lazy-Hedge's draws are whole, so their guarantees have steps.
+        assert reached > 0.5 * {"DP-UCB-INT": 0.97, "Lazy-Hedge": 0.998}.get(name, 1 - 2e-6)
 
 
 @pytest.mark.parametrize("name", sorted(set(algorithm_names()) - FREE - {"EXP3", "EXP3-tau"}))

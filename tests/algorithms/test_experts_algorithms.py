@@ -47,7 +47,8 @@ def test_a_requested_guarantee_is_given(name, epsilon, delta, n_arms, horizon):
     assert found.epsilon <= epsilon and found.delta == delta
     # Where the game is long enough for privacy to bind, what is asked is met.
     if horizon >= 500 and epsilon < 5:
-        assert found.epsilon >= epsilon * (1 - 1e-6)
+        # Lazy-Hedge is made by rho, and its curve says less.
+        assert found.epsilon >= epsilon * (0.85 if name == "Lazy-Hedge" else 1 - 1e-6)
 
 
 def test_dp_epochs_is_purely_private():

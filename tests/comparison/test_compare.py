@@ -14,7 +14,7 @@ from dp_bandit_envs.envs import game_classes
 from dp_bandit_envs.envs.registration import GAMES, foreign_games
 from dp_bandit_envs.errors import LedgerError, ResultsError, UnknownNameError, WrongTypeError
 from dp_bandit_envs.privacy import Ledger
-from dp_bandit_envs.privacy.levels import level_of
+from dp_bandit_envs.privacy.guarantee import level_of
 from tests.tools.refusals import refused
 
 MEANS = "Stochastic:means=[.9,.5]"

@@ -1,4 +1,4 @@
-"""Every draw is rounded in one release, and all later ones see it rounded; see `privacy.draws_distance`, counters."""
+"""Every draw is rounded in one release, and all later ones see it rounded; see `privacy.accounting`, counters."""
 
 import numpy as np
 import pytest

@@ -6,7 +6,7 @@ import pytest
 
 from dp_bandit_envs import algorithm_names, make_algorithm
 from dp_bandit_envs.envs.registration import IDS
-from dp_bandit_envs.privacy.levels import CONVENTION, DELTA, PURE, level_of
+from dp_bandit_envs.privacy.guarantee import CONVENTION, DELTA, PURE, level_of
 from tests.tools.pages import PAGES
 from tests.tools.playable import FULL_INFORMATION
 

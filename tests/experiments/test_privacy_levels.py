@@ -10,8 +10,8 @@ from dp_bandit_envs.algorithms import ALGORITHMS
 from dp_bandit_envs.cli.list_command import listed
 from dp_bandit_envs.cli.show_command import about
 from dp_bandit_envs.metrics import median_and_tail
-from dp_bandit_envs.privacy.conversions import zcdp_epsilon
-from dp_bandit_envs.privacy.levels import CONVENTION, Level, in_words, level_of
+from dp_bandit_envs.privacy.accounting import zcdp_epsilon
+from dp_bandit_envs.privacy.guarantee import CONVENTION, Level, in_words, level_of
 from tests.tools.pages import PAGES
 
 FREE = Level(math.inf, 0.0)

@@ -442,7 +442,7 @@ OTHERS = (
     Mutation(
         "many games cost one",
         f"{PRIVACY}/guarantee.py",
-        "return changed._with(times_up(games, self.epsilon), times_up(games, self.delta), why)",
+        "return changed._with(games * self.epsilon, games * self.delta, why)",
         "return changed._with(self.epsilon, self.delta, why)",
         ("tests/privacy/test_groups_and_games.py", "-k", "by_hand"),
     ),

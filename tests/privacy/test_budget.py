@@ -7,8 +7,8 @@ from decimal import Decimal
 import pytest
 
 from dp_bandit_envs.privacy import PrivacyGuarantee
+from dp_bandit_envs.privacy.accounting import gaussian_law, zcdp_epsilon
 from dp_bandit_envs.privacy.budget import Budget, Cost, costs_of, total, upper, written
-from dp_bandit_envs.privacy.conversions import zcdp_epsilon
 
 PURE = Budget(1.0, 0.0, 0.0, "record")
 HALF = Budget(1.0, 1e-6, 5e-7, "record")
@@ -46,7 +46,7 @@ def test_guarantees_of_every_kind_by_hand():
     both = costs_of(PrivacyGuarantee(0.2, 1e-9, rho=0.001))
     assert both[0] == Cost(Decimal("0.2"), Decimal("1E-9"), Decimal("0.02"))
     assert both[1] == Cost(Decimal("Infinity"), Decimal(0), Decimal("0.001"))
-    gaussian = costs_of(PrivacyGuarantee(math.inf, sigma=3.0))
+    gaussian = costs_of(PrivacyGuarantee(math.inf, law=gaussian_law(3.0)))
     assert [float(one.rho) for one in gaussian] == [pytest.approx(1 / 18)]
     assert gaussian[0].rho >= Decimal("0.05555555555555555555555555555")
     assert costs_of(PrivacyGuarantee.none("no noise")) == costs_of(PrivacyGuarantee(math.inf)) == []

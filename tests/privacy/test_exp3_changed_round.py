@@ -198,9 +198,9 @@ def test_the_curve_is_the_smaller_of_both_bounds_at_every_order(n_arms, sensitiv
     for rate in (1e-6, 0.01, 0.2, 0.35):
         guarantee = exp3_guarantee(n_arms=n_arms, draws=10, exploration_rate=rate, sensitivity=sensitivity)
         loss = draw_loss(n_arms, rate, sensitivity)
-        orders = [order for order, _ in guarantee.renyi]
+        orders = [order for order, _ in guarantee.curve]
         refined = WholeGame(n_arms, rate, sensitivity).renyi(orders, 10)
-        for (order, divergence), of_game in zip(guarantee.renyi, refined, strict=True):
+        for (order, divergence), of_game in zip(guarantee.curve, refined, strict=True):
             assert divergence <= of_game and divergence <= 10 * loss.renyi(order) * (1 + 1e-12)
             assert divergence <= guarantee.rho * order
 

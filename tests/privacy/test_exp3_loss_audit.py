@@ -138,7 +138,7 @@ def test_a_rho_of_the_order_of_the_kl_divergence_is_false():
     # Of a whole game of many draws, in which the arm of the changed round is drawn, too.
     guarantee = exp3_guarantee(n_arms=n_arms, draws=10_000, exploration_rate=rate, sensitivity=sensitivity)
     assert guarantee.rho >= 0.99 * found[1] * unit * 10_000
-    assert all(divergence <= guarantee.rho * order for order, divergence in guarantee.renyi)
+    assert all(divergence <= guarantee.rho * order for order, divergence in guarantee.curve)
 
 
 # ---- what is declared
@@ -164,7 +164,7 @@ def test_the_constants_of_a_small_rate():
 def test_beyond_the_condition_the_older_bound_stands(n_arms, rate):
     guarantee = exp3_guarantee(n_arms=n_arms, draws=8, exploration_rate=rate, sensitivity=0.1)
     per_draw = min(0.1, math.log((n_arms * (1 - rate) + rate) / rate))
-    assert (guarantee.epsilon, guarantee.rho, guarantee.renyi) == (8 * per_draw, 8 * per_draw**2 / 8, None)
+    assert (guarantee.epsilon, guarantee.rho, guarantee.curve) == (8 * per_draw, 8 * per_draw**2 / 8, None)
 
 
 @pytest.mark.parametrize("n_arms", [2, 3, 4, 10, 100])
@@ -173,7 +173,7 @@ def test_nothing_is_ever_above_the_older_bound(n_arms, sensitivity):
     for rate in (1e-6, 0.01, 0.2, 0.35, 0.5, 0.53, 0.62, 0.99, 1.0):
         guarantee = exp3_guarantee(n_arms=n_arms, draws=10, exploration_rate=rate, sensitivity=sensitivity)
         assert guarantee.epsilon <= 10 * sensitivity and guarantee.rho <= 10 * sensitivity**2 / 8
-        for order, divergence in guarantee.renyi or ():
+        for order, divergence in guarantee.curve or ():
             assert divergence <= min(10 * sensitivity, 10 * order * sensitivity**2 / 8) * (1 + 1e-14)
 
 

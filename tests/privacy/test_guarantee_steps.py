@@ -20,6 +20,7 @@ from dp_bandit_envs import (
     make_algorithm,
 )
 from dp_bandit_envs.adversaries import Deterministic
+from dp_bandit_envs.privacy.accounting import one_laplace
 from dp_bandit_envs.privacy.counters import make_counter
 from dp_bandit_envs.privacy.gaussian import gaussian_sigma
 
@@ -126,11 +127,11 @@ def test_a_wrapper_that_claims_less_cover_or_other_steps_is_corrected():
 
 def test_sigma_of_a_gaussian_counter_reaches_the_boundary():
     guarantee = STACKS["a Gaussian counter"][0]().guarantee
-    assert guarantee.sigma == pytest.approx(gaussian_sigma(1.0, 1e-6), rel=1e-6)
-    assert guarantee.rho == pytest.approx(1 / (2 * guarantee.sigma**2))
-    assert laplace(game(), 1.0).guarantee.sigma is None
+    assert guarantee.law.gaussian == pytest.approx(gaussian_sigma(1.0, 1e-6) ** -2, rel=1e-6)
+    assert guarantee.rho == pytest.approx(guarantee.law.gaussian / 2)
+    assert laplace(game(), 1.0).guarantee.law == one_laplace(1.0)
     alone = make_counter("hybrid", epsilon=1.0, delta=1e-6, horizon=64).guarantee
-    assert alone.covers == "releases" and alone.sigma == pytest.approx(guarantee.sigma, rel=1e-6)
+    assert alone.covers == "releases" and alone.law.gaussian == pytest.approx(guarantee.law.gaussian, rel=1e-6)
 
 
 AGENTS_OWN = ["EXP3", "EXP3-tau", "Hedge", "DP-Hedge", "Lazy-Hedge", "DP-Epochs", "Uniform"]

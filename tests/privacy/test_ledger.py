@@ -308,8 +308,8 @@ def test_fast_draws_count_and_secure_ones_do_not():
     env = game(some)
     env.reset()
     env.reset()
-    assert env.guarantee.draws_distance > 0
-    assert some.spent.draws_delta == pytest.approx(2 * (1 + math.exp(2)) * env.guarantee.draws_distance)
+    assert env.guarantee.tau > 0
+    assert some.spent.draws_delta == pytest.approx(2 * (1 + math.exp(2)) * env.guarantee.tau)
     with refused(BudgetSpentError, "fast draws"):
         game(Ledger(epsilon=40.0)).reset()
 
@@ -356,8 +356,8 @@ def test_nothing_pays_a_budget_back(times):
         {"epsilon": 1.0, "delta": -1e-6},
         {"epsilon": 1.0, "rho": -0.5},
         {"epsilon": 1.0, "pure": -2.0, "delta": 1e-6},
-        {"epsilon": 1.0, "draws_distance": -1e-9},
-        {"epsilon": 1.0, "sigma": math.nan},
+        {"epsilon": 1.0, "tau": -1e-9},
+        {"epsilon": 1.0, "pure": math.nan},
     ],
 )
 def test_a_guarantee_has_possible_numbers(wrong):

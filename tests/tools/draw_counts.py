@@ -143,7 +143,7 @@ MASSES = {
 
 
 class Measured(NamedTuple):
-    """What `privacy.draws_distance.Distance` declares, as counted, for each grid step in the scale."""
+    """What `privacy.accounting.Distance` declares, as counted, for each grid step in the scale."""
 
     whole: float
     tail: float

@@ -12,7 +12,7 @@ from dp_bandit_envs.experiments.reproduction import Reproduction
 from dp_bandit_envs.experiments.specs import GameSpec
 from dp_bandit_envs.plots.curves import Curve, Panel, Reference
 from dp_bandit_envs.plots.curves_plot import ROUND, curves_figure
-from dp_bandit_envs.privacy.levels import NO_PRIVACY
+from dp_bandit_envs.privacy.guarantee import NO_PRIVACY
 from dp_bandit_envs.protocols import FloatArray
 
 BOUND = "bound for TS-N"

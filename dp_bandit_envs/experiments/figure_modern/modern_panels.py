@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from dp_bandit_envs.plots.curves import Curve, Panel, Reference
 from dp_bandit_envs.plots.curves_plot import ROUND, curves_figure
 from dp_bandit_envs.plots.plot_style import BLACK, GREY
-from dp_bandit_envs.privacy.levels import NO_PRIVACY
+from dp_bandit_envs.privacy.guarantee import NO_PRIVACY
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 LOWER_BOUND = "asymptotic lower bound"

@@ -16,7 +16,7 @@ is rounded to a grid, and what that changes is given to the draws that are new i
     settle(state, arm, noise)
 
 stores the noise that the release has after rounding, on which later releases build. So every draw is rounded in one
-release (in two, for some nodes of the k-ary counter), and later ones see it rounded; `privacy.draws_distance` needs it.
+release (in two, for some nodes of the k-ary counter), and later ones see it rounded; `privacy.accounting` needs it.
 
 Where every coordinate gets an item in every round, all of them share one position, and a node is a vector:
 
@@ -34,15 +34,15 @@ import abc
 import functools
 import math
 from collections.abc import Callable
-from typing import Any, ClassVar, SupportsFloat, SupportsIndex
+from typing import Any, ClassVar, Literal, SupportsFloat, SupportsIndex
 
 import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.compiling.functions import bind
 from dp_bandit_envs.draws import Stream, with_formulas
+from dp_bandit_envs.privacy.accounting import Law, delta_for_exact_draws, distance_of_all, gaussian_law, one_laplace
 from dp_bandit_envs.privacy.counters.widths import laplace_width, normal_width
-from dp_bandit_envs.privacy.draws_distance import delta_for_exact_draws, distance_of_all
 from dp_bandit_envs.privacy.gaussian import concentrated, draw_normal, gaussian_sigma
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.items import number_or_nan, to_item
@@ -95,16 +95,21 @@ class Counter(abc.ABC):
     """Whether nodes can be drawn, and used in a release, before all of their items are in."""
     weighs_draws: ClassVar[bool] = False
     """Whether releases multiply draws by fractions; draws of whole numbers of steps are then no exact form."""
+    dominated_by: ClassVar[Literal["response", "laplace", "levels"]] = "response"
+    """What is known of its Laplace draws: that they are epsilon-DP; that no draw is used before its items are in, so
+    that one draw at epsilon dominates them; or also that all items are in one node of the same scale a level."""
     most_items: ClassVar[int] = checks.MOST_ROUNDS
     """The longest horizon."""
     nodes_per_item: int
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """A class with noise of its own settles it in its own way, or not at all."""
+        """A class with noise of its own says itself how it is settled, and what dominates it."""
         super().__init_subclass__(**options)
         for noise, settled in (("noise", "settled"), ("joint_noise", "joint_settled")):
             if noise in vars(cls) and settled not in vars(cls):
                 setattr(cls, settled, None)
+        if "noise" in vars(cls) and "dominated_by" not in vars(cls):
+            cls.dominated_by = "response"
 
     def __init__(
         self,
@@ -274,10 +279,10 @@ class Counter(abc.ABC):
             delta=self.delta or 0.0,
             rho=None if self.delta is None else concentrated(self.sigma),
             covers="releases",
-            sigma=None if self.delta is None else self.sigma,
+            law=self.law,
             neighbours=REPLACE_ONE_ITEM,
             theorem=f"{self._reason} ({type(self).__name__})",
-            draws_distance=self.distance_of_draws(),
+            tau=self.distance_of_draws(),
         )
 
     @property
@@ -290,6 +295,15 @@ class Counter(abc.ABC):
         """Why they spend no more."""
         kind = "Laplace" if self.delta is None else "Gaussian"
         return f"an item is counted in at most {self.nodes_per_item} {kind} nodes"
+
+    @property
+    def law(self) -> Law:
+        """The draws that dominate what an item changes; see docs/accounting.md."""
+        if self.delta is not None:
+            return gaussian_law(self.sigma)
+        if self.dominated_by == "levels":
+            return Law(laplace=((self.epsilon / self.nodes_per_item, self.nodes_per_item),))
+        return one_laplace(self._spent) if self.dominated_by == "laplace" else Law(responses=((self._spent, 1),))
 
     def distance_of_draws(self, values: int = 1) -> float:
         """Return the distance of the fast draws that one item influences from exact ones, in [0, 1]."""

@@ -281,7 +281,7 @@ class SquareRootCounter(Counter):
         """Return the grid, 1/8 to 1/16 of the standard deviation of a draw.
 
         Rounding to it adds a thousandth to the variance on average. As an item influences all draws that follow, a
-        finer grid would show more of the draws' own steps: see `privacy.draws_distance`.
+        finer grid would show more of the draws' own steps: see `privacy.accounting`.
         """
         return COARSER * grid_of(factor * self._scale)
 

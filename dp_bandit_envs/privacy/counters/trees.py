@@ -393,6 +393,7 @@ class BinaryCounter(TreeCounter, node=binary_node):
     the natural logarithm, as in some published code, the noise is too small by a factor of 1.44.
     """
 
+    dominated_by = "levels"
     needs_horizon = True
 
     def _measure(self, horizon: int) -> None:
@@ -407,6 +408,7 @@ class HonakerCounter(BinaryCounter, node=binary_node, noise=refined_noise, joint
     :math:`v_0 = 1, v_i = 1 / (1 + 1 / (2 v_{i-1}))`.
     """
 
+    dominated_by = "levels"
     weighs_draws = True
 
     def scales(self, items: int) -> list[tuple[float, int]]:
@@ -433,6 +435,7 @@ class PaddedBinaryCounter(
     Source: Agarwal and Singh (2017), algorithm 2.
     """
 
+    dominated_by = "levels"
     after_every_item = False
     _empty = 1
 
@@ -464,6 +467,7 @@ class SmoothBinaryCounter(
     :math:`2 m (b - m)^2 / \epsilon^2`.
     """
 
+    dominated_by = "laplace"
     needs_horizon = True
 
     def _measure(self, horizon: int) -> None:
@@ -489,6 +493,7 @@ class LogarithmicCounter(TreeCounter, node=logarithmic_node):
     The release after 2^k items contains the k + 1 draws made so far; in between there is no release.
     """
 
+    dominated_by = "laplace"
     nodes_per_item = 1
     after_every_item = False
 
@@ -533,6 +538,7 @@ class HybridCounter(GrowingTrees, node=hybrid_node):
         rng: The stream of the noise.
     """
 
+    dominated_by = "laplace"
     draws_once = True
     nodes_per_item = MOST_LEVELS + 1
 
@@ -581,6 +587,7 @@ class SegmentTreesCounter(GrowingTrees, node=segment_node):
     epsilon is not split between two parts, so the variance is less than half.
     """
 
+    dominated_by = "laplace"
     nodes_per_item = MOST_LEVELS
 
     def scales(self, items: int) -> list[tuple[float, int]]:

@@ -7,6 +7,7 @@ from typing import NamedTuple, SupportsFloat, SupportsIndex
 import numpy as np
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.privacy.accounting import one_laplace
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.items import distance_l1, to_item
 from dp_bandit_envs.privacy.laplace import noisy
@@ -146,7 +147,9 @@ class BlockSums(ChoosesDraws):
             local = self.blocks(below.horizon) == (1,)
             scale = self.noise(below).scale
             off = self._distance(scale, self._grid(scale, float(below.horizon)), below.gains_in_a_round)
-            own = PrivacyGuarantee(epsilon=self.epsilon, model="local" if local else "central", draws_distance=off)
+            own = PrivacyGuarantee(
+                self.epsilon, model="local" if local else "central", law=one_laplace(self.epsilon), tau=off
+            )
         reason = "a gain is in one block, whose sum is released once (Laplace)"
         return for_rounds(own, below.sensitivity, reason)
 

@@ -12,9 +12,9 @@ import numpy as np
 from dp_bandit_envs import checks
 from dp_bandit_envs.compiling.functions import bind
 from dp_bandit_envs.errors import WrongGameError
+from dp_bandit_envs.privacy.accounting import RADIUS, Law, distance_of_all
 from dp_bandit_envs.privacy.counters import COUNTERS, Counter, make_counter
 from dp_bandit_envs.privacy.counters.counter import gaussian_form
-from dp_bandit_envs.privacy.draws_distance import RADIUS, distance_of_all
 from dp_bandit_envs.privacy.guarantee import REPLACE_ONE_ROUND, PrivacyGuarantee
 from dp_bandit_envs.privacy.items import STEP, distance_l1, distance_l2, distance_own, to_item
 from dp_bandit_envs.privacy.laplace import to_grid
@@ -355,7 +355,11 @@ class CounterSums(ChoosesDraws):
         """
         counter = self._counter(below)
         factor, grid = self._factor_and_grid(counter, below)
-        own = dataclasses.replace(counter.guarantee, draws_distance=self._off(counter, factor, grid, below))
+        own = counter.guarantee
+        law = own.law
+        if self.noise_kind == "own-norm" and law is not None:
+            law = Law(responses=law.laplace or law.responses)  # of a node's vector only the largest loss is known
+        own = dataclasses.replace(own, tau=self._off(counter, factor, grid, below), law=law)
         if own.model == "none" or self.noise_kind == "laplace":
             return for_rounds(own, below.sensitivity, own.theorem)
         if self.noise_kind == "own-norm":
@@ -370,9 +374,7 @@ class CounterSums(ChoosesDraws):
                 if factor > 1
                 else "a round influences the sum of one arm, so arms compose in parallel"
             )
-        return dataclasses.replace(
-            own, delta=self.delta or 0.0, neighbours=REPLACE_ONE_ROUND, theorem=f"{own.theorem}; {reason}"
-        )
+        return dataclasses.replace(own, neighbours=REPLACE_ONE_ROUND, theorem=f"{own.theorem}; {reason}")
 
     def _off(self, counter: Counter, factor: float, grid: float, below: Below) -> float:
         """Return the distance of the draws that one round influences from exact ones, in [0, 1]."""

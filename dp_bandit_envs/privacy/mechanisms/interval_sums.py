@@ -3,7 +3,7 @@ r"""Sums of all of an arm's gains, released at the ends of intervals with less a
 When an arm has revealed n gains, and n is the end :math:`W_j` of an interval, its mean is released with noise of scale
 :math:`n^{v/2 - 1}`. Every release covers all gains so far, so the releases compose: release j is :math:`W_j^{-v/2}`-DP,
 and together they are rho-zCDP with :math:`\rho = \frac{1}{2} \sum_j W_j^{-v}`, which is finite because v > 1. The
-epsilon stated is that of their exact composition (`privacy.laplace_composition`), which is about a quarter less.
+epsilon stated is that of their exact composition (`privacy.accounting`), which is about a quarter less.
 """
 
 import math
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, SupportsFloat
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.privacy.draws_distance import delta_for_exact_draws, distance_of_all, epsilon_with_draws
+from dp_bandit_envs.privacy.accounting import delta_for_exact_draws, distance_of_all, epsilon_with_draws
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.interval_ends import checked_v, interval_ends, paper_input, spent_on
 from dp_bandit_envs.privacy.items import distance_l1, to_item
@@ -175,14 +175,14 @@ class IntervalSums(ChoosesDraws):
             return PrivacyGuarantee.none("epsilon is inf, so there is no noise")
         releases = len(self.ends(below.horizon))
         key = self._ends_key(below.horizon)
-        spent = spent_on(*key, self.delta)
+        spent = spent_on(*key)
         if spent.rho == 0:
             return PrivacyGuarantee(epsilon=0.0, theorem="the game is too short for a release")
-        epsilon = epsilon_with_draws(lambda delta: spent_on(*key, delta).epsilon, self.delta, off)
-        if epsilon > max(self.epsilon, spent.epsilon):
+        epsilon = epsilon_with_draws(spent.epsilon, self.delta, off)
+        if epsilon > max(self.epsilon, spent.epsilon(self.delta)):
             # With draws the target is missed, unless a pure epsilon meets it, where delta is for the draws alone.
             if spent.pure > self.epsilon and not below.is_private:
-                delta_for_exact_draws(spent.epsilon, self.delta, off)
+                delta_for_exact_draws(spent.epsilon(self.delta), self.delta, off)
             epsilon = spent.pure
         influence = (
             "influences the sum of one arm"
@@ -194,10 +194,11 @@ class IntervalSums(ChoosesDraws):
             delta=0.0 if epsilon == spent.pure else self.delta,
             rho=spent.rho,
             pure=spent.pure,
-            draws_distance=off,
+            tau=off,
+            law=spent.law,
             theorem=(
                 f"{releases} releases of an arm's mean, each with one draw of noise, number j"
                 f" W_j^(-v/2)-DP, composed exactly; a round {influence} (corrected theorem 3.4 of Tossou and"
-                f" Dimitrakakis 2016; target {self.epsilon:g}; proof in dp_bandit_envs.privacy.laplace_composition)"
+                f" Dimitrakakis 2016; target {self.epsilon:g}; proof in docs/accounting.md)"
             ),
         )

@@ -6,6 +6,7 @@ from typing import NamedTuple, SupportsFloat
 import numpy as np
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.privacy.accounting import one_laplace
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.laplace import default_bound, noisy
 from dp_bandit_envs.privacy.mechanism import Below, Noise
@@ -132,7 +133,8 @@ class LaplaceClipRescale(ChoosesDraws):
         return PrivacyGuarantee(
             epsilon=self.epsilon,
             model="local",
-            draws_distance=self._distance(scale, grid, below.gains_in_a_round),
+            law=one_laplace(self.epsilon),
+            tau=self._distance(scale, grid, below.gains_in_a_round),
             theorem=(
                 f"Laplace mechanism on values of sensitivity {below.sensitivity:.4g}, each round in one release"
                 " (Tossou and Dimitrakakis 2017, theorem 3.2)"
