@@ -129,7 +129,7 @@ def test_data_of_persons_are_real(made):
 
 
 def test_a_ledger_gets_a_secret_seed_by_default():
-    ledger = Ledger(epsilon=10, draws_delta=1e-3)
+    ledger = Ledger(epsilon=10)
     made = OutcomePools([np.ones(40), np.zeros(40)], 40)
     assert not made.is_real
     made.ledger = ledger

@@ -12,8 +12,8 @@ PHRASES = (
     ("unless persons= names one", "unless --persons names one"),
     ("feedback='full'", "feedback=full"),
     (
-        "Use draws='secure', or a ledger with a smaller epsilon or a larger draws_delta.",
-        "Use a new ledger with a smaller --epsilon or a larger --draws-delta.",
+        "Use draws='secure', or a ledger with a larger delta.",
+        "Use a new ledger with a larger --delta.",
     ),
     ("draws='fast'", "draws=fast"),
     ("seed=None", "no --seed"),

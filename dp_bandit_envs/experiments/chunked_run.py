@@ -180,9 +180,11 @@ class _Queue:
             self.folder.release(chunk.name)
 
     def release(self) -> None:
-        """Withdraw the claims of chunks that are not finished."""
+        """Withdraw the claims of chunks that are not finished; give a ledger back what has not begun."""
         for name in self._open:
             self.folder.release(name)
+        for prepared in self._prepared.values():
+            prepared.receipt.give_back()
 
     def _start(self, chunk: Chunk) -> None:
         prepared = self._prepare(chunk)

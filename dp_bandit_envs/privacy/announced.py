@@ -8,7 +8,7 @@ game that nobody announced is refused, so that none can be forgotten.
 import contextlib
 import contextvars
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
 from dp_bandit_envs.data_use import DataUse
@@ -29,11 +29,13 @@ class Shared:
         paid: For each ledger's `id` the beginnings that were counted before: for which data, and how many.
         refusal: The error with which a game was refused to begin, by a ledger or because its data came too late.
         seed: A secret seed, for the first boundary that begins without one; wrappers above it are public.
+        on_round: Called when the first round is about to be played; before that, no noise was drawn.
     """
 
     paid: dict[str, dict[DataUse, int]] = dataclasses.field(default_factory=dict)
     refusal: Exception | None = None
     seed: int | None = dataclasses.field(default=None, repr=False)
+    on_round: Callable[[], None] | None = dataclasses.field(default=None, repr=False)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,11 +46,13 @@ class Announced:
         games: What one beginning starts.
         secret: Whether nobody knows the seed of the noise.
         shared: What all announcements of this game have in common.
+        whom: Who plays it, for the ledger; "" if that is not known.
     """
 
     games: Games
     secret: bool
     shared: Shared = dataclasses.field(default_factory=Shared)
+    whom: str = ""
 
     def pay(self, ledger_id: str, use: DataUse, beginnings: int) -> None:
         """Note that a ledger has counted what will begin, on data that serve so often."""
@@ -99,6 +103,13 @@ def taken_seed() -> int | None:
     return seed
 
 
+def round_begins() -> None:
+    """Say that the first round of the game is about to be played, to whoever announced it."""
+    game = current()
+    if game is not None and game.shared.on_round is not None:
+        game.shared.on_round()
+
+
 def unless_secret(seed: int | None) -> int | None:
     """Return a seed that others may see, where Gymnasium keeps it; None if it is a secret."""
     game = current()
@@ -107,7 +118,13 @@ def unless_secret(seed: int | None) -> int | None:
 
 @contextlib.contextmanager
 def announced(
-    games: Games, *, secret: bool | None, paid_by: Paid | None = None, seed: int | None = None
+    games: Games,
+    *,
+    secret: bool | None,
+    paid_by: Paid | None = None,
+    seed: int | None = None,
+    whom: str = "",
+    on_round: Callable[[], None] | None = None,
 ) -> Iterator[Announced]:
     """Announce what the games that begin in this `with` statement are played under.
 
@@ -118,15 +135,19 @@ def announced(
         secret: Whether nobody knows the seed of the noise; None if it is given from above.
         paid_by: The `id` of a ledger that has counted one beginning before, and for which data.
         seed: A secret seed for the outermost boundary.
+        whom: Who plays.
+        on_round: Called when the first round is about to be played.
     """
     outer = _current.get() or Announced((), secret is not None)
     if games and outer.games:
         games = [(*above, *here) for above, here in zip(outer.games, games, strict=True)]
-    inner = Announced(games or outer.games, outer.secret and secret is not False, outer.shared)
+    inner = Announced(games or outer.games, outer.secret and secret is not False, outer.shared, whom or outer.whom)
     if paid_by is not None:
         inner.pay(*paid_by, 1)
     if seed is not None:
         inner.shared.seed = seed
+    if on_round is not None:
+        inner.shared.on_round = on_round
     token = _current.set(inner)
     try:
         yield inner

@@ -1,25 +1,260 @@
-"""A ledger over data: counts every game that begins on them, and refuses the one that would pass the budget."""
+r"""A ledger over data: counts every game that begins on them, and refuses the one that would pass the budget.
 
+Games, their algorithms and parameters may be chosen by what earlier ones showed; only the budget is fixed. A charge is
+one game, or all games of a `simulate`. It may begin if one of these filters holds for the sums of all charges with it:
+
+1. **pure**: the epsilons add up to at most the budget's, and the deltas (own ones, and (1 + e^epsilon) tau of the fast
+   draws) to at most d;
+2. **Renyi**, at one order and one epsilon' up to the budget's, both fixed by the first charge: the divergences of that
+   order give epsilon' at c, and (1 + e^epsilon') times the sum of all tau is at most d.
+
+delta = d + c + d, so both together are (epsilon, delta)-DP. A first charge that neither admits, but whose own epsilon
+at delta is within the budget, is admitted and closes the ledger. The proof is in docs/accounting.md, beside the reason
+why the least over several orders is no filter.
+"""
+
+import contextlib
 import dataclasses
+import decimal
+import json
+import math
 import os
 import secrets
-from collections.abc import Mapping, Sequence
-from typing import Any, Self, SupportsFloat
+import sqlite3
+import threading
+import weakref
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, Final, NamedTuple, Self, SupportsFloat
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.data_use import DataUse
 from dp_bandit_envs.errors import BudgetSpentError, LedgerError, LedgerFileError, UnprotectedGameError
+from dp_bandit_envs.privacy.accounting import FAR, ORDERS, ROUNDING, added_delta, epsilon_from_renyi
 from dp_bandit_envs.privacy.announced import Games, current
-from dp_bandit_envs.privacy.budget import Account, Budget, Cost, Spent, costs_of, total
 from dp_bandit_envs.privacy.guarantee import UNITS, PrivacyGuarantee, Unit, for_unit
-from dp_bandit_envs.privacy.ledger_arrival import arrived, made_here
-from dp_bandit_envs.privacy.ledger_file import LedgerFile
-from dp_bandit_envs.privacy.ledger_memory import LedgerMemory
 
-UNPROTECTED = (
+UNPROTECTED: Final = (
     "a game on data with a ledger must be played behind a privacy wrapper, or by an algorithm with a guarantee, through"
     " play or simulate; {}. Nothing was played."
 )
+ELSEWHERE: Final = (
+    "a ledger without a file counts in the memory of the process that made it; this is another one, whose games it"
+    " would not count. Use Ledger.create(path, ...) and Ledger.load(path). Nothing was played."
+)
+FORMAT: Final = 2
+SCHEMA: Final = (
+    "CREATE TABLE ledger (format INTEGER, id TEXT, budget TEXT, rule TEXT)",
+    "CREATE TABLE charges (whom TEXT, cost TEXT, games INTEGER, PRIMARY KEY (whom, cost))",
+)
+"""One row a kind of charge: who played, what one game costs, and how many there were."""
+SHARE: Final = 100
+"""d is this part of delta."""
+LOCKED_SECONDS: Final = 60.0
+EXACTLY: Final = decimal.Context(prec=60, rounding=decimal.ROUND_CEILING, Emin=-99999, Emax=99999, traps=[])
+
+
+class Cost(NamedTuple):
+    """What one game costs, whatever was played before.
+
+    Attributes:
+        epsilon: In [0, inf].
+        delta: The delta that holds at `epsilon`, with what the draws add, in [0, 1).
+        tau: How far the draws are from exact noise, in [0, 1].
+        curve: Its Renyi divergences with exact noise, at `ORDERS`.
+    """
+
+    epsilon: float
+    delta: float
+    tau: float
+    curve: tuple[float, ...]
+
+
+class Total(NamedTuple):
+    """What games cost together: sums of the numbers of their costs, which are added as they are written."""
+
+    games: int
+    epsilon: Decimal
+    delta: Decimal
+    tau: Decimal
+    curve: tuple[float, ...]
+
+
+class Rule(NamedTuple):
+    """What the first charge fixes.
+
+    Attributes:
+        order: The place in `ORDERS` at which divergences are added up; None where no order admits a game.
+        epsilon: What they may give.
+        closed: Whether that charge was admitted by its own epsilon, and no other may follow.
+    """
+
+    order: int | None
+    epsilon: float
+    closed: bool = False
+
+
+class Budget(NamedTuple):
+    """What may be spent.
+
+    Attributes:
+        epsilon: In (0, inf).
+        delta: In [0, 1).
+        unit: What is protected: `"record"` or `"person"`.
+        own_delta: The part of delta that is kept for games with a delta of their own.
+    """
+
+    epsilon: float
+    delta: float
+    unit: Unit = "record"
+    own_delta: float = 0.0
+
+    @property
+    def for_sums(self) -> float:
+        """The delta of the first filter."""
+        return self.own_delta + self.delta / SHARE
+
+    @property
+    def for_draws(self) -> float:
+        """What draws may add to delta in the second filter."""
+        return self.delta / SHARE
+
+    @property
+    def for_curve(self) -> float:
+        """The delta at which the second filter turns a divergence into an epsilon."""
+        return self.delta - self.for_sums - self.for_draws
+
+    def by_sums(self, total: Total) -> float:
+        """Return the epsilon of games by the first filter; inf where their deltas are too large."""
+        return _upper(total.epsilon) if total.delta <= _written(self.for_sums) else math.inf
+
+    def by_curve(self, total: Total, rule: Rule | None) -> float:
+        """Return the epsilon of games by the second filter; inf where it is too large, or their draws add too much."""
+        if rule is None or rule.order is None or self.added_by_draws(total, rule.epsilon) > self.for_draws:
+            return math.inf
+        found = max(0.0, total.curve[rule.order] + self._paid(rule.order))
+        return found if found <= rule.epsilon else math.inf
+
+    def spent(self, total: Total, rule: Rule | None) -> float:
+        """Return the epsilon of games by the filter that gives less; inf if neither holds."""
+        return min(self.by_sums(total), self.by_curve(total, rule))
+
+    def added_by_draws(self, total: Total, epsilon: float) -> float:
+        """Return what the draws of these games add to delta at an epsilon."""
+        tau = _upper(total.tau)
+        return (1 + math.exp(min(epsilon, FAR))) * tau * (1 + ROUNDING) if tau > 0 else 0.0
+
+    def _paid(self, order: int) -> float:
+        """Return what an epsilon at `for_curve` is above the divergence of an order."""
+        alpha = ORDERS[order]
+        return -(math.log(self.for_curve) + math.log(alpha)) / (alpha - 1) + math.log1p(-1 / alpha) + ROUNDING
+
+    def rule_for(self, first: Total) -> Rule:
+        """Return the order and the epsilon up to the budget's that admit a first charge most often."""
+        best, rule = 0.0, Rule(None, self.epsilon)
+        if not self.for_curve > 0:
+            return rule
+        for order, lost in enumerate(first.curve):
+            paid = self._paid(order)
+            if not (paid < self.epsilon and lost < math.inf):
+                continue
+            epsilon = self._best_epsilon(first, lost, paid)
+            often = min(_ratio(epsilon - paid, lost), _ratio(self.for_draws, self.added_by_draws(first, epsilon)))
+            if often > best:
+                best, rule = often, Rule(order, epsilon)
+        return rule
+
+    def _best_epsilon(self, first: Total, lost: float, paid: float) -> float:
+        """Return where as many such charges are admitted by their divergence as by their draws, or the budget's."""
+
+        def draws_are_more(epsilon: float) -> bool:
+            by_draws = _ratio(self.for_draws, self.added_by_draws(first, epsilon))
+            return _ratio(epsilon - paid, lost) > by_draws
+
+        if not draws_are_more(self.epsilon):
+            return self.epsilon
+        low, high = max(0.0, paid), self.epsilon
+        for _ in range(60):
+            middle = (low + high) / 2
+            low, high = (low, middle) if draws_are_more(middle) else (middle, high)
+        return low
+
+    def __str__(self) -> str:
+        own = f", of which {self.own_delta:.3g} for deltas of games" if self.own_delta else ""
+        return f"epsilon = {self.epsilon:g}, delta = {self.delta:.3g}{own}, for a {self.unit}"
+
+
+class Spent(NamedTuple):
+    """What the games on a ledger cost together.
+
+    Attributes:
+        games: Number of games that have begun.
+        epsilon: What they spend of the budget's epsilon, by the filter that gives less.
+        delta: What they spend of its delta: the deltas of the games, and for the second filter its own part.
+    """
+
+    games: int
+    epsilon: float
+    delta: float
+
+
+class Charge(NamedTuple):
+    """What one player spent.
+
+    Attributes:
+        whom: The player's name, or "" for games that began with a reset.
+        games: How many.
+        epsilon: What they cost alone, at the delta of the second filter or less.
+    """
+
+    whom: str
+    games: int
+    epsilon: float
+
+
+class Receipt:
+    """What `Ledger.spend` counted, for giving back games whose noise was never drawn.
+
+    In other processes it knows nothing: what is sent there counts as begun.
+    """
+
+    def __init__(self, ledger: "Ledger | None" = None, lines: Sequence[tuple[str, str]] = (), times: int = 0) -> None:
+        self._ledger, self._lines = ledger, list(lines)
+        self._left = [times] * len(self._lines)
+        self._lock = threading.Lock()
+
+    def began(self, whom: Sequence[str] | None = None, times: int = 1) -> None:
+        """Note that so many games of these players, or of all, may have drawn noise."""
+        with self._lock:
+            for place, (name, _) in enumerate(self._lines):
+                if whom is None or name in whom:
+                    self._left[place] = max(0, self._left[place] - times)
+
+    def give_back(self) -> int:
+        """Give back the games that have not begun, in one transaction; return how many. A second time gives nothing."""
+        with self._lock:
+            games = [(line, left) for line, left in zip(self._lines, self._left, strict=True) if left]
+            self._left = [0] * len(self._lines)
+        if games and self._ledger is not None:
+            self._ledger._give_back(games)
+        return sum(left for _, left in games)
+
+    @contextlib.contextmanager
+    def given_back_on_failure(self) -> Iterator[None]:
+        """Give back what has not begun if this block ends by an error or is interrupted."""
+        try:
+            yield
+        except BaseException:
+            self.give_back()
+            raise
+
+    def __reduce__(self) -> Any:
+        return Receipt, ()
+
+
+NOTHING_PAID: Final = Receipt()
+"""The receipt where no ledger has counted anything."""
 
 
 class Ledger:
@@ -27,35 +262,30 @@ class Ledger:
 
     Give one ledger to every environment over these data: `Replay(..., ledger=ledger)`, `Trial(ledger=ledger)`,
     `gym.make("DPBandit-Replay-v0", gains=..., ledger=ledger)` or `env_kwargs={"ledger": ledger, ...}` of `simulate`.
-    Every game counts before its first round, whatever becomes of it: each reset, each game of a vector and each time
-    these start again, each trial of each algorithm. `simulate` counts all of its games before the first one begins.
+    Every game counts before its first round: each reset, each game of a vector and each time these start again, each
+    trial of each algorithm. `simulate` counts all of its games before the first one begins, after everything is checked
+    and compiled, and gives back those whose noise was never drawn if it fails.
 
     A game counts with what it is played under: the guarantee of the privacy wrappers, or of the algorithm that
     `play` or `simulate` plays. A game with neither is refused, and so is one with a seed: only noise that nobody can
     repeat is independent of that of other games. What the guarantees cover is protected; the results of `simulate` are
     computed from true gains, for the evaluator.
 
-    **Guarantee.** Everything that the games show is (epsilon, delta + draws_delta)-DP for the unit, also if
-    games and parameters are chosen by what earlier ones have shown: basic composition and zCDP as privacy filters, see
-    `dp_bandit_envs.privacy.budget`. It holds for the budget; `spent` says how much of it is used.
+    **Guarantee.** Everything that the games show is (epsilon, delta)-DP for the unit, also if games and parameters are
+    chosen by what earlier ones have shown; the filters are in the module's docstring. It holds for the budget; `spent`
+    says how much of it is used.
 
-    A ledger with a path counts in that file, across processes and restarts; the file is locked while it is used, and on
-    the disk before a game begins. One without counts in memory, and only in the process that made it: copies are the
-    same ledger, and in another process it refuses every game that was not counted before.
+    `Ledger(...)` counts in memory, and only in the process that made it: copies are the same ledger, and in another
+    process it refuses every game that was not counted before. `Ledger.create(path, ...)` makes a file, and
+    `Ledger.load(path)` opens it, in any process; it is an SQLite database, for a disk of this machine.
 
     Args:
         epsilon: The budget, in (0, inf).
-        delta: In [0, 1).
+        delta: In [0, 1). With 0, only games without a delta may begin, such as with `draws="secure"`.
         unit: What is protected: `"record"`: one record (a row of a table), in all rounds in which it can serve; or
             `"person"`: all records of one person, where the environment knows them (`persons=`).
-        zcdp_delta: The part of delta for converting zCDP, in [0, delta], by default half of it; the rest is for the
-            games' own deltas. With 0, epsilons are only added up.
-        draws_delta: What the inexactness of fast draws may add to delta, in [0, 1): some 1e-13 e^epsilon a game.
-            With 0, only games whose draws add nothing may begin, such as with `draws="secure"`.
-        path: A file. If it exists, it must have this budget, and counting goes on.
-
-    Raises:
-        LedgerFileError: If the file cannot be used, or has another budget.
+        own_delta: The part of delta that is kept for games that state a delta of their own and no law or curve, in
+            [0, .98 delta).
 
     Example:
         >>> import gymnasium as gym
@@ -71,50 +301,53 @@ class Ledger:
         self,
         *,
         epsilon: SupportsFloat,
-        delta: SupportsFloat = 0.0,
+        delta: SupportsFloat = 1e-6,
         unit: Unit = "record",
-        zcdp_delta: SupportsFloat | None = None,
-        draws_delta: SupportsFloat = 1e-6,
-        path: str | os.PathLike[str] | None = None,
+        own_delta: SupportsFloat = 0.0,
     ) -> None:
-        bound = checks.greater_than("epsilon", epsilon, 0.0)
-        whole = 0.0 if delta == 0 else checks.delta(delta)
-        part = whole / 2 if zcdp_delta is None else checks.in_range("zcdp_delta", zcdp_delta, 0.0, whole)
-        checks.one_of("unit", unit, UNITS)
-        for_draws = 0.0 if draws_delta == 0 else checks.in_range("draws_delta", draws_delta, 0.0, 1.0)
-        budget = Budget(bound, whole, part, unit, for_draws)
-        account = Account(secrets.token_hex(8), budget, {})
-        if path is None:
-            self._use(account, LedgerMemory(account))
-            return
-        file = LedgerFile(path)
-        with file.locked():
-            if not file.exists():
-                file.write(account)
-            account = file.read()
-        if account.budget != budget:
-            raise LedgerFileError(
-                f"{file.path}: the file must have the same budget; it has {account.budget}, received {budget}. Use"
-                " Ledger.load(path), or another file for other data."
-            )
-        self._use(account, file)
+        budget = _checked(epsilon, delta, unit, own_delta)
+        self._use(secrets.token_hex(8), budget, _Store(None, budget))
+
+    @classmethod
+    def create(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        epsilon: SupportsFloat,
+        delta: SupportsFloat = 1e-6,
+        unit: Unit = "record",
+        own_delta: SupportsFloat = 0.0,
+    ) -> Self:
+        """Make the file of a new budget, in a folder that exists.
+
+        Raises:
+            LedgerFileError: If the file exists, or cannot be made.
+        """
+        budget = _checked(epsilon, delta, unit, own_delta)
+        store = _Store(path, budget)
+        store.make(secrets.token_hex(8))
+        return cls.load(path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Return the ledger of a file, with the budget that it was made with.
 
         Raises:
-            LedgerFileError: If there is no such file, or it is damaged.
+            LedgerFileError: If there is no such file, or it is no ledger.
         """
-        file = LedgerFile(path)
+        store = _Store(path, None)
+        with store.connected() as db:
+            number, budget = store.read_head(db)
         ledger = cls.__new__(cls)
-        ledger._use(file.read(), file)
+        ledger._use(number, budget, store)
         return ledger
 
-    def _use(self, account: Account, store: LedgerFile | LedgerMemory) -> None:
-        self._id, self._budget, self._store = account.id, account.budget, store
-        if isinstance(store, LedgerMemory) and store.is_here:
-            made_here[self._id] = self
+    def _use(self, number: str, budget: Budget, store: "_Store") -> None:
+        self._id, self._budget, self._store = number, budget, store
+        if store.path is None and store.is_here:
+            if not store.is_made:
+                store.fill(number)
+            _made_here[number] = self
 
     @property
     def budget(self) -> Budget:
@@ -129,12 +362,31 @@ class Ledger:
     @property
     def spent(self) -> Spent:
         """What the games cost that have begun so far."""
-        games = self._read().games
-        cost = total(games)
-        epsilon = self._budget.epsilon_of(cost)
-        needs_zcdp = cost.epsilon > 0 and epsilon < float(cost.epsilon)
-        delta = float(cost.delta) + (self._budget.zcdp_delta if needs_zcdp else 0.0)
-        return Spent(sum(games.values()), epsilon, delta, self._budget.added_by_draws(cost))
+        with self._opened() as db:
+            rows, rule = _rows(db), _rule(db)
+        return self._spent(_total(rows), rule)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the first charge was admitted by what it costs alone, so that no other may follow."""
+        with self._opened() as db:
+            rule = _rule(db)
+        return rule is not None and rule.closed
+
+    @property
+    def charges(self) -> list[Charge]:
+        """What each player spent."""
+        with self._opened() as db:
+            rows = _rows(db)
+        found = []
+        for whom in dict.fromkeys(each for each, _, _ in rows):
+            own = _total([row for row in rows if row[0] == whom])
+            least = self._budget.by_sums(own)
+            if self._budget.for_curve > 0:
+                curve = tuple(zip(ORDERS, own.curve, strict=True))
+                least = min(least, epsilon_from_renyi(curve, self._budget.for_curve))
+            found.append(Charge(whom, own.games, least))
+        return found
 
     def enter(self, use: DataUse | None, beginnings: int = 1, *, ahead: bool = False) -> None:
         """Count the games that begin now, or refuse them; an adversary over data calls this first in `begin`.
@@ -156,7 +408,7 @@ class Ledger:
         try:
             if game is None:
                 raise UnprotectedGameError(UNPROTECTED.format("none is above this one"))
-            self.spend(game.games, use, beginnings, secret=game.secret)
+            self.spend(game.games, use, beginnings, secret=game.secret, whom=[game.whom] * len(game.games))
         except LedgerError as error:
             if game is not None:
                 game.shared.refusal = error
@@ -164,14 +416,17 @@ class Ledger:
         if ahead and use is not None:
             game.pay(self._id, use, beginnings)
 
-    def spend(self, games: Games, use: DataUse | None, times: int = 1, *, secret: bool) -> None:
-        """Count games, all or none of them.
+    def spend(
+        self, games: Games, use: DataUse | None, times: int = 1, *, secret: bool, whom: Sequence[str] = ()
+    ) -> Receipt:
+        """Count games, all or none of them; return what gives back those whose noise is never drawn.
 
         Args:
             games: For each game the guarantees that hold for a round of it, any of which may be counted.
             use: In how many rounds of a game a record, and a person, can serve.
             times: How often each of them is played, at least 1.
             secret: Whether nobody knows the seed of their noise.
+            whom: Who plays each of them.
 
         Raises:
             BudgetSpentError: If they would pass the budget.
@@ -186,47 +441,117 @@ class Ledger:
             )
         if not games:
             raise UnprotectedGameError(UNPROTECTED.format("none is known to be above this one"))
-        ways = [self._ways(guarantees, use) for guarantees in games]
-        with self._store.locked():
-            account = self._read()
-            self._store.write(Account(self._id, self._budget, self._after(account.games, ways, times)))
+        ways = [self._for_unit(guarantees, use) for guarantees in games]
+        names = [*whom, *[""] * (len(games) - len(whom))]
+        with self._opened(write=True) as db:
+            rows, rule = _rows(db), _rule(db)
+            chosen, rule = self._admitted(rows, rule, ways, times)
+            lines = [(name, _text(cost)) for name, cost in zip(names, chosen, strict=True)]
+            for line in lines:
+                db.execute(
+                    "INSERT INTO charges VALUES (?, ?, ?) ON CONFLICT (whom, cost) DO UPDATE SET games = games + ?",
+                    (*line, times, times),
+                )
+            db.execute("UPDATE ledger SET rule = ?", (None if rule is None else json.dumps(rule),))
+        return Receipt(self, lines, times)
 
-    def _read(self) -> Account:
-        account = self._store.read()
-        if (account.id, account.budget) != (self._id, self._budget):
-            raise LedgerFileError(
-                f"{self._store.path}: the file must be that of this ledger; it is another one's. Nothing was played."
+    def _admitted(
+        self, rows: Sequence["_Row"], rule: Rule | None, ways: Sequence[list[PrivacyGuarantee]], times: int
+    ) -> tuple[list[Cost], Rule | None]:
+        """Return the costs that admit these games, and what is fixed then; or raise."""
+        budget, before = self._budget, _total(rows)
+        found: list[tuple[float, list[Cost], Rule | None]] = []
+        for of_game in (self._pure, self._at_delta):
+            chosen = [min(guarantees, key=of_game) for guarantees in ways]
+            costs = [_cost(guarantee, budget.for_sums) for guarantee in chosen]
+            more = [("", cost, times) for cost in costs]
+            if rule is not None and rule.closed:
+                continue
+            fixed = rule
+            if rule is None and _costs_anything(_total(more)):
+                fixed = budget.rule_for(_total(more))
+            spent = budget.spent(_total([*rows, *more]), fixed)
+            if spent <= budget.epsilon:
+                found.append((spent, costs, fixed))
+            elif rule is None and budget.delta > 0 and len(chosen) == 1:
+                alone = chosen[0].for_games(times).epsilon_at(budget.delta)
+                if alone <= budget.epsilon:
+                    found.append((alone, costs, Rule(None, alone, closed=True)))
+        if not found:
+            raise BudgetSpentError(self._refusal(before, _total([*rows, *more]), rule))
+        _, costs, fixed = min(found, key=lambda each: each[0])
+        return costs, fixed
+
+    def _give_back(self, games: Sequence[tuple[tuple[str, str], int]]) -> None:
+        with self._opened(write=True) as db:
+            for line, number in games:
+                db.execute("UPDATE charges SET games = games - ? WHERE whom = ? AND cost = ?", (number, *line))
+            db.execute("DELETE FROM charges WHERE games <= 0")
+            if not _rows(db):
+                db.execute("UPDATE ledger SET rule = NULL")  # nothing was shown, so the next charge is the first
+
+    def _pure(self, guarantee: PrivacyGuarantee) -> tuple[float, float]:
+        return guarantee.pure_epsilon, self._at_delta(guarantee)
+
+    def _at_delta(self, guarantee: PrivacyGuarantee) -> float:
+        return guarantee.epsilon_at(self._budget.delta or 1e-300)
+
+    def _spent(self, total: Total, rule: Rule | None) -> Spent:
+        budget = self._budget
+        if rule is not None and rule.closed:
+            return Spent(total.games, rule.epsilon, budget.delta)
+        by_sums, by_curve = budget.by_sums(total), budget.by_curve(total, rule)
+        # A curve that says hardly less is not worth its delta.
+        if rule is None or by_sums <= by_curve or (by_sums <= budget.epsilon and by_sums <= 1.01 * by_curve):
+            return Spent(total.games, by_sums, _upper(total.delta))
+        return Spent(total.games, by_curve, budget.for_curve + budget.added_by_draws(total, rule.epsilon))
+
+    def _refusal(self, before: Total, after: Total, rule: Rule | None) -> str:
+        """Return why games cannot begin, in public numbers."""
+        budget, spent = self._budget, self._spent(before, rule)
+        begun = (
+            f"the budget of this ledger is {budget}; {before.games:,} games have spent epsilon = {spent.epsilon:.6g}"
+        )
+        if rule is not None and rule.closed:
+            return (
+                f"{begun}, and were admitted by what they cost alone, so that no other may follow. Nothing was played."
+                " Use a ledger with a larger epsilon or delta before the first game."
             )
-        return account
+        if _upper(after.epsilon) <= budget.epsilon:
+            return (
+                f"{begun}, and with {after.games - before.games:,} more their deltas and those of their fast draws"
+                f" would be {float(after.delta):.3g}, above {budget.for_sums:.3g}. Nothing was played. Use"
+                " draws='secure', or a ledger with a larger delta."
+            )
+        return (
+            f"{begun}, delta = {spent.delta:.3g}, and with {after.games - before.games:,} more it would be epsilon ="
+            f" {float(after.epsilon):.6g} by sums. Nothing was played. Play fewer games, or games of a smaller epsilon."
+        )
 
-    def _ways(self, guarantees: Sequence[PrivacyGuarantee], use: DataUse | None) -> list[Cost]:
-        """Return the ways in which one game may be counted."""
+    def _for_unit(self, guarantees: Sequence[PrivacyGuarantee], use: DataUse | None) -> list[PrivacyGuarantee]:
+        """Return what may be counted for one game."""
         unit: Unit = self._budget.unit
         if use is None or getattr(use, unit) is None:
             raise UnprotectedGameError(
                 f"a ledger for a {unit} needs data that say in how many rounds one can serve; these do not. Give Replay"
                 " persons=, or make the ledger for another unit. Nothing was played."
             )
-        ways = []
-        for guarantee in guarantees:
-            ways += costs_of(for_unit(dataclasses.replace(guarantee, data=use), unit))
-        if not ways:
+        found = [for_unit(dataclasses.replace(guarantee, data=use), unit) for guarantee in guarantees]
+        found = [each for each in found if each.model != "none"]
+        if not found:
             raise UnprotectedGameError(UNPROTECTED.format(f"for a {unit}, nothing is guaranteed in this one"))
-        return ways
+        return found
 
-    def _after(self, before: Mapping[Cost, int], ways: list[list[Cost]], times: int) -> dict[Cost, int]:
-        """Return the counts with these games, each in the way that leaves most of the budget, or raise."""
-        after = dict(before)
-        for one in ways:
-            spent = total(after)
-            best = min(one, key=lambda cost: self._rank(total([(spent, 1), (cost, times)])))
-            after[best] = after.get(best, 0) + times
-        if not self._budget.allows(total(after)):
-            raise BudgetSpentError(self._budget.refusal(before, after))
-        return after
-
-    def _rank(self, cost: Cost) -> tuple[bool, float, Any, Any]:
-        return not self._budget.allows(cost), self._budget.epsilon_of(cost), cost.delta, cost.rho
+    @contextlib.contextmanager
+    def _opened(self, *, write: bool = False) -> Iterator[sqlite3.Connection]:
+        """Open the store, and make sure that it is this ledger's."""
+        with self._store.connected(write=write) as db:
+            if self._store.read_head(db) != (self._id, self._budget):
+                raise LedgerFileError(
+                    f"{self._store.path}: the file must be that of this ledger; it is another one's. Nothing was"
+                    " played."
+                )
+            yield db
 
     def __repr__(self) -> str:
         where = "" if self._store.path is None else f" in {self._store.path}"
@@ -242,4 +567,214 @@ class Ledger:
 
     def __reduce__(self) -> Any:
         """Be sent to another process as the file, or as a ledger that can only tell which games were counted before."""
-        return arrived, (type(self), Account(self._id, self._budget, {}), self._store.path)
+        return _arrived, (type(self), self._id, self._budget, self._store.path)
+
+
+_made_here: "weakref.WeakValueDictionary[str, Ledger]" = weakref.WeakValueDictionary()
+"""The ledgers without a file that this process made, by id: unpickled here, they are the same again."""
+
+
+def _arrived(kind: type[Ledger], number: str, budget: Budget, path: os.PathLike[str] | None) -> Ledger:
+    """Return the ledger that was sent."""
+    here = _made_here.get(number)
+    if path is None and here is not None:
+        return here
+    ledger = kind.__new__(kind)
+    ledger._use(number, budget, _Store(path, budget, elsewhere=path is None))
+    return ledger
+
+
+class _Store:
+    """An SQLite database: a file, or memory of the process that made it; a transaction is one question and answer."""
+
+    def __init__(self, path: str | os.PathLike[str] | None, budget: Budget | None, *, elsewhere: bool = False) -> None:
+        # Absolute, as other processes may work in other folders.
+        self.path = None if path is None else Path(os.path.realpath(path))
+        self._budget, self._process, self._lock = budget, os.getpid(), threading.RLock()
+        self._memory: sqlite3.Connection | None = None
+        self.is_made = False
+        if path is None and not elsewhere:
+            self._memory = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+
+    @property
+    def is_here(self) -> bool:
+        """Whether this is the process that counts."""
+        return self._memory is not None and self._process == os.getpid()
+
+    def make(self, number: str) -> None:
+        """Make the file, which must not exist."""
+        assert self.path is not None
+        try:
+            os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o644))
+        except FileExistsError:
+            raise LedgerFileError(
+                f"{self.path}: a new ledger must have a file of its own; this one exists. Use Ledger.load(path), or"
+                " another file for other data."
+            ) from None
+        except OSError as error:
+            raise LedgerFileError(
+                f"{self.path}: a ledger must be in a folder that can be written; {error.strerror or error}."
+            ) from None
+        try:
+            self.fill(number)
+        except BaseException:
+            self.path.unlink()
+            raise
+
+    def fill(self, number: str) -> None:
+        """Make the tables."""
+        assert self._budget is not None
+        with self.connected(write=True) as db:
+            for line in SCHEMA:
+                db.execute(line)
+            head = (FORMAT, number, json.dumps(self._budget._asdict()))
+            db.execute("INSERT INTO ledger VALUES (?, ?, ?, NULL)", head)
+        self.is_made = True
+
+    @contextlib.contextmanager
+    def connected(self, *, write: bool = False) -> Iterator[sqlite3.Connection]:
+        """Yield a connection in one transaction, which ends as this block does."""
+        if self.path is None:
+            if not self.is_here:
+                raise LedgerFileError(ELSEWHERE)  # before the lock, which another thread may hold in a forked process
+            assert self._memory is not None
+            with self._lock, _transaction(self._memory, write):
+                yield self._memory
+            return
+        try:
+            # mode=rw makes no file.
+            where = f"{self.path.as_uri()}?mode=rw"
+            db = sqlite3.connect(where, uri=True, isolation_level=None, timeout=LOCKED_SECONDS, check_same_thread=False)
+            try:
+                db.execute("PRAGMA synchronous = FULL")  # on the disk before a game begins
+                db.execute("PRAGMA fullfsync = ON")
+                with _transaction(db, write):
+                    yield db
+            finally:
+                db.close()
+        except sqlite3.Error as error:
+            raise self._failed(error) from None
+
+    def read_head(self, db: sqlite3.Connection) -> tuple[str, Budget]:
+        """Return id and budget of the ledger in the file."""
+        try:
+            rows = db.execute("SELECT format, id, budget FROM ledger").fetchall()
+            ((form, number, budget),) = rows
+            known = Budget(**json.loads(budget))
+        except (sqlite3.DatabaseError, ValueError, TypeError) as error:
+            if isinstance(error, sqlite3.OperationalError) and "no such" not in str(error):
+                raise
+            raise self._no_ledger() from None
+        if form != FORMAT:
+            raise LedgerFileError(f"{self.path}: a ledger must be of format {FORMAT}; this one is of {form}.")
+        return str(number), known
+
+    def _no_ledger(self) -> LedgerFileError:
+        with contextlib.suppress(OSError):
+            if self.path is not None and self.path.read_bytes()[:1] == b"{":
+                return LedgerFileError(
+                    f"{self.path}: a ledger must be an SQLite file; this one looks like a ledger of an older version,"
+                    " in JSON, which is read no more. Make a new one with Ledger.create(path, epsilon=...), with what"
+                    " is left of its budget. No game was begun."
+                )
+        return LedgerFileError(
+            f"{self.path}: a ledger must be intact; this file is damaged or something else. Restore the newest copy, in"
+            " which no game is missing, or make another file with a smaller budget. No game was begun."
+        )
+
+    def _failed(self, error: sqlite3.Error) -> LedgerFileError:
+        assert self.path is not None
+        if not self.path.exists():
+            return LedgerFileError(
+                f"{self.path}: a ledger's file must exist; there is none. Restore it where games were counted in it, or"
+                " make a new one with Ledger.create(path, epsilon=...). No game was begun."
+            )
+        if not isinstance(error, sqlite3.OperationalError):
+            return self._no_ledger()
+        return LedgerFileError(f"{self.path}: a ledger must be readable and writable; {error}. No game was begun.")
+
+
+@contextlib.contextmanager
+def _transaction(db: sqlite3.Connection, write: bool) -> Iterator[None]:
+    db.execute("BEGIN IMMEDIATE" if write else "BEGIN")
+    try:
+        yield
+        db.execute("COMMIT")
+    except BaseException:
+        with contextlib.suppress(sqlite3.Error):  # a full disk has ended it already
+            db.execute("ROLLBACK")
+        raise
+
+
+_Row = tuple[str, Cost, int]
+
+
+def _rows(db: sqlite3.Connection) -> list[_Row]:
+    rows = db.execute("SELECT whom, cost, games FROM charges ORDER BY rowid")
+    return [(whom, _read(text), games) for whom, text, games in rows]
+
+
+def _rule(db: sqlite3.Connection) -> Rule | None:
+    (text,) = db.execute("SELECT rule FROM ledger").fetchone()
+    return None if text is None else Rule(*json.loads(text))
+
+
+def _text(cost: Cost) -> str:
+    return json.dumps(cost)
+
+
+def _read(text: str) -> Cost:
+    epsilon, delta, tau, curve = json.loads(text)
+    return Cost(epsilon, delta, tau, tuple(curve))
+
+
+def _cost(guarantee: PrivacyGuarantee, room: float) -> Cost:
+    """Return what a game costs: pure, or the pair that is stated where that is less and the budget has room for it."""
+    pure, tau = guarantee.pure_epsilon, guarantee.tau
+    ways = [(pure, added_delta(pure, tau))] if math.isfinite(pure) else []
+    if guarantee.delta > 0 and math.isfinite(guarantee.epsilon):
+        ways.append((guarantee.epsilon, guarantee.delta))
+    epsilon, delta = min((way for way in ways if way[1] <= room), default=min(ways, default=(math.inf, 0.0)))
+    return Cost(epsilon, delta, tau, tuple(divergence for _, divergence in guarantee.renyi()))
+
+
+def _total(rows: Sequence[_Row]) -> Total:
+    """Return what all games of these rows cost together."""
+    sums = [Decimal(0)] * 3
+    curve = [0.0] * len(ORDERS)
+    for _, cost, games in rows:
+        sums = [
+            EXACTLY.add(before, EXACTLY.multiply(Decimal(games), _written(each)))
+            for before, each in zip(sums, cost[:3], strict=True)
+        ]
+        curve = [before + games * each for before, each in zip(curve, cost.curve, strict=True)]
+    return Total(sum(games for _, _, games in rows), *sums, tuple(each * (1 + ROUNDING) for each in curve))
+
+
+def _costs_anything(total: Total) -> bool:
+    return total.epsilon > 0 or total.delta > 0 or max(total.curve) > 0
+
+
+def _ratio(room: float, each: float) -> float:
+    return room / each if each > 0 else math.inf
+
+
+def _written(number: float) -> Decimal:
+    """Return a number as it is written, 0.1 as one tenth."""
+    return Decimal(repr(float(number)))
+
+
+def _upper(number: Decimal) -> float:
+    """Return a double that is at least a decimal, and the same one if that is how the double is written."""
+    near = float(number)
+    return near if _written(near) >= number else math.nextafter(near, math.inf)
+
+
+def _checked(epsilon: SupportsFloat, delta: SupportsFloat, unit: Unit, own_delta: SupportsFloat) -> Budget:
+    bound = checks.greater_than("epsilon", epsilon, 0.0)
+    whole = 0.0 if delta == 0 else checks.delta(delta)
+    own = checks.in_range("own_delta", own_delta, 0.0, 0.98 * whole)
+    checks.one_of("unit", unit, UNITS)
+    if not math.isfinite(bound):
+        raise ValueError(f"epsilon must be finite; received {epsilon!r}.")
+    return Budget(bound, whole, unit, own)

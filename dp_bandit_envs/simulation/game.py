@@ -16,7 +16,7 @@ from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.point_env import PointEnv
 from dp_bandit_envs.errors import StepOutsideGameError, WrongGameError, WrongTypeError
 from dp_bandit_envs.metrics.regrets import external_regret, policy_regret, pseudo_regret
-from dp_bandit_envs.privacy.announced import announced, current
+from dp_bandit_envs.privacy.announced import announced, current, round_begins
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.mechanism import noise_of
 from dp_bandit_envs.protocols import Agent, Environment, FloatArray, IntArray, PointAgent, plays_points
@@ -100,7 +100,7 @@ def begin(
     if below and (secret or (outer is not None and outer.secret)):
         # What is above the boundary is public, and does not see the seed of its noise.
         given, hidden = None, given
-    beginning = announced([guarantees], secret=secret, seed=hidden)
+    beginning = announced([guarantees], secret=secret, seed=hidden, whom=player)
     see_noise = getattr(agent, "see_noise", None)
     if see_noise is not None:
         see_noise(noise_of(env))
@@ -298,6 +298,7 @@ def _loop(env: Environment, agent: Any) -> None:
     graph = None
     select = agent.select_point if plays_points(env) else agent.select_arm
     ended: Any = False
+    waiting = True
     while not ended:
         if see_graph is not None:
             current = env.get_wrapper_attr("graph")
@@ -305,6 +306,9 @@ def _loop(env: Environment, agent: Any) -> None:
                 graph = current
                 see_graph(graph)
         action = select()
+        if waiting:
+            waiting = False
+            round_begins()
         try:
             observation, _, terminated, truncated, _ = env.step(action)
         except ValueError:

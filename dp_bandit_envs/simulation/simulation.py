@@ -19,6 +19,7 @@ from dp_bandit_envs.algorithms import Algorithm, calibrate_in, make_algorithm
 from dp_bandit_envs.compiling.compiled import Stopped, announced, in_background, missing, say_once
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import ClusterError, SeedRefusedError, UnprotectedGameError, WrongTypeError
+from dp_bandit_envs.privacy.ledger import NOTHING_PAID, Receipt
 from dp_bandit_envs.protocols import AgentFactory, Environment, IntArray
 from dp_bandit_envs.seeding import Seed, chosen_seed, drawn_seed, warn_of_known_seed
 from dp_bandit_envs.simulation.game import to_count
@@ -28,7 +29,7 @@ from dp_bandit_envs.simulation.outcomes import Engine, Keep, Outcome, Simulation
 from dp_bandit_envs.simulation.plan import Plan, make_plan
 from dp_bandit_envs.simulation.repeatable import check_repeatable
 from dp_bandit_envs.simulation.trials import TOO_FEW_ROUNDS, CompiledTrials, PlayedTrials, check_compiles
-from dp_bandit_envs.simulation.workers import Task, Terms, missing_in, of_plans, spread
+from dp_bandit_envs.simulation.workers import Task, Terms, compile_now, missing_in, of_plans, spread
 from dp_bandit_envs.written_arguments import read_call
 
 if TYPE_CHECKING:
@@ -164,6 +165,7 @@ class Prepared:
         make_env: Makes another such environment.
         works: What has to be played in each trial: the compiled algorithms together, the others together.
         unchecked: Why it was not checked whether the game can be repeated; empty if it was.
+        receipt: What gives back games that a ledger has counted.
     """
 
     game: BanditEnv
@@ -177,6 +179,7 @@ class Prepared:
     make_env: Callable[[], Environment] = dataclasses.field(repr=False)
     works: tuple[CompiledTrials | PlayedTrials, ...]
     unchecked: str = ""
+    receipt: Receipt = NOTHING_PAID
 
     def works_of(self, trials: int) -> tuple[Work, ...]:
         """Return what has to be played in so many trials: side by side what lanes carry, if that pays."""
@@ -190,6 +193,8 @@ class Prepared:
     def entered(self, trials: int) -> "Prepared":
         """Count all games of so many trials in the ledger of the data, if they have one, and note that in the works.
 
+        Everything is compiled before. `receipt.give_back()` gives back what has not begun.
+
         Raises:
             LedgerError: If the ledger refuses them; nothing is counted then.
         """
@@ -198,10 +203,13 @@ class Prepared:
             return self
         games = [[to_count(player, self.env)] for player in self.players.values()]
         use = adversary.data_use
-        adversary.ledger.spend(games, use, trials, secret=self.secret)
+        compile_now(self.works)
+        receipt = adversary.ledger.spend(games, use, trials, secret=self.secret, whom=list(self.players))
         paid = None if use is None else (adversary.ledger.id, use)
-        works = (dataclasses.replace(one, terms=one.terms._replace(paid_by=paid)) for one in self.works)
-        return dataclasses.replace(self, works=tuple(works))
+        works = (
+            dataclasses.replace(one, terms=one.terms._replace(paid_by=paid, receipt=receipt)) for one in self.works
+        )
+        return dataclasses.replace(self, works=tuple(works), receipt=receipt)
 
     @property
     def in_threads(self) -> bool:
@@ -512,20 +520,21 @@ def simulate(
         raise ClusterError(SECRET)
     prepared = placed(prepared, trials=trials, cluster=cluster)
     jobs = jobs_for(prepared.reasons.values(), jobs)
-    prepared = prepared.entered(trials)  # first, because a ledger may refuse
     if not prepared.secret:
         warn_of_known_seed(prepared.game.adversary.is_real)
-    tasks = prepared.tasks(range(first_trial, first_trial + trials))
     tables = prepared.tables(trials)
     done = 0
-    played = spread(tasks, jobs, in_threads=prepared.in_threads, cluster=cluster, keep=keep)
     with announced([name for name in prepared.players if name not in prepared.reasons]):
-        for _, some, columns in played:
-            for name, column in columns.items():
-                tables[name].put(some.start - first_trial, column)
-            done += len(some) * len(columns)
-            if progress is not None:
-                progress(done, trials * len(tables))
+        prepared = prepared.entered(trials)
+        tasks = prepared.tasks(range(first_trial, first_trial + trials))
+        played = spread(tasks, jobs, in_threads=prepared.in_threads, cluster=cluster, keep=keep)
+        with prepared.receipt.given_back_on_failure(), contextlib.closing(played):
+            for _, some, columns in played:
+                for name, column in columns.items():
+                    tables[name].put(some.start - first_trial, column)
+                done += len(some) * len(columns)
+                if progress is not None:
+                    progress(done, trials * len(tables))
     outcomes = {name: prepared.outcome(name, table) for name, table in tables.items()}
     game = prepared.game
     known = None if prepared.secret else prepared.seed

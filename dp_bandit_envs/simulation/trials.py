@@ -234,6 +234,7 @@ class CompiledTrials:
         n_arms, horizon = adversary.n_arms, adversary.horizon
         with self.terms.of_trial(), counted(adversary):
             adversary.begin(stream(self.seed, trial=trial, role=ADVERSARY))
+        self.terms.receipt.began(list(self.plans))
         if source is not None:
             source.begin(stream(self.seed, trial=trial, role=GRAPH))
         block = np.empty((min(ROUNDS_AT_ONCE, max(1, NUMBERS_AT_ONCE // n_arms), horizon), n_arms))
@@ -330,7 +331,7 @@ class PlayedTrials:
             if stopped():
                 raise StoppedEarlyError
             env = self.make_env()
-            with self.terms.of_game():
+            with self.terms.of_game(name):
                 game = play(env, algorithm, seed=self.seed, trial=trial)
             if len(game.arms) < self.checkpoints[-1]:
                 raise ValueError(

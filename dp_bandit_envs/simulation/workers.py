@@ -25,6 +25,7 @@ from dp_bandit_envs.compiling.compiled import MissingCodeError, Stopped, in_back
 from dp_bandit_envs.optional import installed
 from dp_bandit_envs.privacy.announced import Announced, Paid, announced
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+from dp_bandit_envs.privacy.ledger import NOTHING_PAID, Receipt
 from dp_bandit_envs.seeding import FORKS
 from dp_bandit_envs.simulation.outcomes import Keep, Kept, Played, Work, play_all, play_and_keep
 from dp_bandit_envs.simulation.sending import Carried
@@ -50,20 +51,23 @@ class Terms(NamedTuple):
         secret: Whether nobody knows the seed.
         guarantees: The guarantee of each algorithm, if the data have a ledger.
         paid_by: The id of the ledger that has counted all trials before, if one has, and for which data.
+        receipt: Its receipt, which is told what has begun.
     """
 
     secret: bool = False
     guarantees: tuple[PrivacyGuarantee, ...] = ()
     paid_by: Paid | None = None
+    receipt: Receipt = NOTHING_PAID
 
     def of_trial(self) -> AbstractContextManager[Announced]:
         """Announce what the games of one trial are played under, all of them together."""
         games = [[guarantee] for guarantee in self.guarantees]
         return announced(games, secret=self.secret, paid_by=self.paid_by)
 
-    def of_game(self) -> AbstractContextManager[Announced]:
+    def of_game(self, name: str) -> AbstractContextManager[Announced]:
         """Announce one game of one trial, whose guarantee `play` knows."""
-        return announced((), secret=self.secret, paid_by=self.paid_by)
+        began = functools.partial(self.receipt.began, [name])
+        return announced((), secret=self.secret, paid_by=self.paid_by, whom=name, on_round=began)
 
 
 class Task(NamedTuple):
@@ -285,11 +289,26 @@ def _with_joblib(tasks: Cutter, jobs: int, in_threads: bool, keep: Keep) -> Iter
     def calls() -> Iterator[Any]:
         for number, task in enumerate(tasks):
             under_way[number] = task
+            count_as_begun(task)
             yield delayed(_numbered)(number, carried(task), task.trials, keep)
 
     prefer = "threads" if in_threads else "processes"
     for number, played in Parallel(n_jobs=jobs, prefer=prefer, return_as="generator_unordered")(calls()):
         yield tasks.result(under_way.pop(number), played)
+
+
+def count_as_begun(task: Task) -> None:
+    """Tell a ledger's receipt that nobody here will see whether the games of a task have begun."""
+    work: Any = task.work
+    if hasattr(work, "terms"):
+        work.terms.receipt.began(getattr(work, "plans", None) or work.algorithms, len(task.trials))
+
+
+def compile_now(works: Iterable[Work]) -> None:
+    """Compile all loops, or load them from disk."""
+    for work in works:
+        if not work.ready:
+            in_background(functools.partial(compile_all, work))
 
 
 def _numbered(number: int, carried: Carried, trials: range, keep: Keep) -> tuple[int, Played]:

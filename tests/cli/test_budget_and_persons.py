@@ -26,52 +26,52 @@ def mine(tmp_path):
 
 def test_a_run_counts_its_games_and_stops_at_the_budget(dp_bandit, tmp_path):
     """8 rounds at 0.05 are 0.4 for a person; two more games of 0.4 do not fit into the 0.6 that are left."""
-    assert dp_bandit("ledger", "budget.json", "--epsilon", 1, "--unit", "person")[0] == 0
-    code, out, err = dp_bandit(*GAME, "--ledger", "budget.json", "--out", "one")
+    assert dp_bandit("ledger", "my.ledger", "--epsilon", 1, "--unit", "person")[0] == 0
+    code, out, err = dp_bandit(*GAME, "--ledger", "my.ledger", "--out", "one")
     assert (code, err) == (0, "") and missing(" ".join(out.split()), "1 game", "epsilon = 0.4") == []
-    assert "budget.json" in (tmp_path / "one" / "report.md").read_text(encoding="utf-8")
-    code, _, err = dp_bandit(*GAME, "--ledger", "budget.json", "--out", "two", "--trials", 2)
+    assert "my.ledger" in (tmp_path / "one" / "report.md").read_text(encoding="utf-8")
+    code, _, err = dp_bandit(*GAME, "--ledger", "my.ledger", "--out", "two", "--trials", 2)
     assert code == 2 and missing(err, "budget", "2 more", "1.2") == []
     assert not (tmp_path / "two" / "report.md").exists()
-    spent = Ledger.load(tmp_path / "budget.json").spent
+    spent = Ledger.load(tmp_path / "my.ledger").spent
     assert (spent.games, spent.epsilon) == (1, pytest.approx(0.4))
-    code, out, _ = dp_bandit("ledger", "budget.json")
+    code, out, _ = dp_bandit("ledger", "my.ledger")
     assert code == 0 and missing(out, "1 game", "epsilon = 0.6") == []
 
 
 def test_all_games_of_a_run_are_counted_before_the_first(dp_bandit, tmp_path):
-    dp_bandit("ledger", "budget.json", "--epsilon", 5, "--unit", "person")
+    dp_bandit("ledger", "my.ledger", "--epsilon", 5, "--unit", "person")
     both = ["run", "mine.csv", "DP-EXP3-Lap", "DP-IMED", *GAME[3:]]
-    assert dp_bandit(*both, "--trials", 3, "--ledger", "budget.json", "--out", "one")[0] == 0
-    assert Ledger.load(tmp_path / "budget.json").spent.games == 6
-    again = dp_bandit(*both, "--trials", 3, "--ledger", "budget.json", "--out", "one")
-    assert again[0] == 0 and Ledger.load(tmp_path / "budget.json").spent.games == 6  # nothing was played again
+    assert dp_bandit(*both, "--trials", 3, "--ledger", "my.ledger", "--out", "one")[0] == 0
+    assert Ledger.load(tmp_path / "my.ledger").spent.games == 6
+    again = dp_bandit(*both, "--trials", 3, "--ledger", "my.ledger", "--out", "one")
+    assert again[0] == 0 and Ledger.load(tmp_path / "my.ledger").spent.games == 6  # nothing was played again
 
 
 @pytest.mark.parametrize(
     ("words", "named"),
     [
-        ([*GAME, "--ledger", "none.json"], ["none.json", "dp-bandit ledger"]),
-        ([*GAME, "--ledger", "budget.json", "--seed", "3"], ["--ledger", "--seed"]),
-        ([*GAME, "mine.csv", "--ledger", "budget.json"], ["--ledger", "2"]),
-        (["run", "Stochastic", "DP-IMED", "--ledger", "budget.json"], ["--ledger", "Stochastic"]),
-        (["run", "mine.csv", "Tsallis-INF", "--persons", "who", "--ledger", "budget.json"], ["guaranteed"]),
+        ([*GAME, "--ledger", "none.ledger"], ["none.ledger", "dp-bandit ledger"]),
+        ([*GAME, "--ledger", "my.ledger", "--seed", "3"], ["--ledger", "--seed"]),
+        ([*GAME, "mine.csv", "--ledger", "my.ledger"], ["--ledger", "2"]),
+        (["run", "Stochastic", "DP-IMED", "--ledger", "my.ledger"], ["--ledger", "Stochastic"]),
+        (["run", "mine.csv", "Tsallis-INF", "--persons", "who", "--ledger", "my.ledger"], ["guaranteed"]),
         (["run", "mine.csv", "DP-IMED", "--persons", "who", "--ledger", "mine.csv"], ["mine.csv"]),
-        (["ledger", "budget.json", "--epsilon", "2"], ["budget", "--epsilon"]),
-        (["ledger", "budget.json", "--unit", "person"], ["--epsilon", "--unit"]),
-        (["ledger", "budget.json", "--unit", "record"], ["--epsilon", "--unit"]),
-        (["ledger", "budget.json", "--draws-delta", "1e-3"], ["--epsilon", "--draws-delta"]),
-        (["ledger", "new.json", "--epsilon", "1", "--unit", "patient"], ["--unit", "'patient'"]),
-        (["ledger", "new.json"], ["new.json", "--epsilon"]),
-        ([*GAME, "--ledger", "strict.json"], ["--draws-delta"]),
+        (["ledger", "my.ledger", "--epsilon", "2"], ["my.ledger", "--epsilon"]),
+        (["ledger", "my.ledger", "--unit", "person"], ["--epsilon", "--unit"]),
+        (["ledger", "my.ledger", "--unit", "record"], ["--epsilon", "--unit"]),
+        (["ledger", "my.ledger", "--delta", "1e-3"], ["--epsilon", "--delta"]),
+        (["ledger", "new.ledger", "--epsilon", "1", "--unit", "patient"], ["--unit", "'patient'"]),
+        (["ledger", "new.ledger"], ["new.ledger", "--epsilon"]),
+        ([*GAME, "--ledger", "strict.ledger"], ["--delta"]),
     ],
 )
 def test_a_wrong_ledger_is_one_sentence_and_spends_nothing(dp_bandit, tmp_path, words, named):
-    dp_bandit("ledger", "budget.json", "--epsilon", 1, "--unit", "person")
-    dp_bandit("ledger", "strict.json", "--epsilon", 1, "--unit", "person", "--draws-delta", 0)
+    dp_bandit("ledger", "my.ledger", "--epsilon", 1, "--unit", "person")
+    dp_bandit("ledger", "strict.ledger", "--epsilon", 1, "--unit", "person", "--delta", 0)
     code, _, err = dp_bandit(*words)
     assert code == 2 and missing(err, *named) == [] and "Traceback" not in err
-    assert Ledger.load(tmp_path / "budget.json").spent.games == 0
+    assert Ledger.load(tmp_path / "my.ledger").spent.games == 0
 
 
 def test_calibrate_prints_what_python_finds_for_a_person(dp_bandit):

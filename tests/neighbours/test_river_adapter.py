@@ -112,7 +112,7 @@ def ours(**options):
 
 def test_our_algorithms_play_in_rivers_evaluate_with_a_game_for_each_clone():
     env = gym.make("DPBandit-Stochastic-v0", means=[0.2, 0.8, 0.5], horizon=ROUNDS)
-    ledger = Ledger(epsilon=20.0, draws_delta=0.1)
+    ledger = Ledger(epsilon=20.0)
     policies = [ours(ledger=ledger), POLICIES["UCB"](1)]
     steps = list(bandit.evaluate(policies, env, n_episodes=2, seed=1))
     assert len(steps) == 2 * 2 * ROUNDS and ledger.spent.games == 2

@@ -1,99 +1,256 @@
-"""The arithmetic of a ledger: sums by hand, and the worst adaptive analyst that its rule allows, worked out exactly."""
+"""The arithmetic of a ledger: its two filters, what the first charge fixes, and why the least over orders is none."""
 
-import functools
+import itertools
 import math
-from decimal import Decimal
 
+import numpy as np
 import pytest
 
+from dp_bandit_envs import Ledger, make_algorithm
+from dp_bandit_envs.data_use import DataUse
+from dp_bandit_envs.errors import BudgetSpentError
 from dp_bandit_envs.privacy import PrivacyGuarantee
-from dp_bandit_envs.privacy.accounting import gaussian_law, zcdp_epsilon
-from dp_bandit_envs.privacy.budget import Budget, Cost, costs_of, total, upper, written
+from dp_bandit_envs.privacy.accounting import ORDERS, Law, gaussian_law, one_laplace
+from dp_bandit_envs.privacy.gaussian import gaussian_sigma
+from dp_bandit_envs.privacy.ledger import Budget, Rule, _cost, _total
+from tests.tools.refusals import refused
 
-PURE = Budget(1.0, 0.0, 0.0, "record")
-HALF = Budget(1.0, 1e-6, 5e-7, "record")
-
-
-def cost(epsilon, delta=0.0, **more):
-    return costs_of(PrivacyGuarantee(epsilon, delta, **more))[0]
+ONE = DataUse(1)
 
 
-def test_ten_games_of_a_tenth_are_one_and_eleven_are_too_many():
-    """Added as doubles, 0.1 is a little more than a tenth, and ten of them a little more than 1."""
-    assert PURE.epsilon_of(total({cost(0.1): 10})) == 1.0 and PURE.allows(total({cost(0.1): 10}))
-    assert not PURE.allows(total({cost(0.1): 11}))
-    assert PURE.allows(total({cost(0.7): 1, cost(0.1): 3})) and not PURE.allows(total({cost(0.7): 1, cost(0.1): 4}))
+def spend(ledger, guarantee, times=1):
+    return ledger.spend([[guarantee]], ONE, times, secret=True)
 
 
-def test_deltas_add_up_to_the_games_part():
-    """Of 1e-6, half is kept for zCDP: five games of (.1, 1e-7) use up the rest, six pass it."""
-    assert HALF.allows(total({cost(0.1, 1e-7): 5})) and not HALF.allows(total({cost(0.1, 1e-7): 6}))
-    assert Budget(1.0, 1e-6, 0.0, "record").allows(total({cost(1.0, 1e-6): 1}))
-    assert not PURE.allows(total({cost(0.1, 1e-7): 1}))
+def most(ledger, guarantee, limit=10**6):
+    """Return how many such games begin one after the other, by halving: the first charge is one game."""
+    spend(ledger, guarantee)
+    begun, step = 1, limit
+    while step >= 1:
+        try:
+            spend(ledger, guarantee, step)
+            begun += step
+        except BudgetSpentError:
+            step //= 2
+    return begun
 
 
-def test_many_small_games_are_counted_by_zcdp():
-    """300 games of .01 sum up to 3; their rho is 300 * .01^2 / 2 = .015, which is epsilon < 1 at 5e-7."""
-    many = total({cost(0.01): 300})
-    assert many.rho == Decimal("0.015") and many.epsilon == 3
-    assert HALF.epsilon_of(many) == zcdp_epsilon(0.015, 5e-7) < 1.0
-    assert HALF.allows(many) and not PURE.allows(many)
+def total(*guarantees, room=1e-8, times=1):
+    return _total([("", _cost(each, room), times) for each in guarantees])
 
 
-def test_guarantees_of_every_kind_by_hand():
-    assert costs_of(PrivacyGuarantee(0.2)) == [Cost(Decimal("0.2"), Decimal(0), Decimal("0.02"))]
-    assert costs_of(PrivacyGuarantee(0.2, rho=0.001))[0].rho == Decimal("0.001")
-    both = costs_of(PrivacyGuarantee(0.2, 1e-9, rho=0.001))
-    assert both[0] == Cost(Decimal("0.2"), Decimal("1E-9"), Decimal("0.02"))
-    assert both[1] == Cost(Decimal("Infinity"), Decimal(0), Decimal("0.001"))
-    gaussian = costs_of(PrivacyGuarantee(math.inf, law=gaussian_law(3.0)))
-    assert [float(one.rho) for one in gaussian] == [pytest.approx(1 / 18)]
-    assert gaussian[0].rho >= Decimal("0.05555555555555555555555555555")
-    assert costs_of(PrivacyGuarantee.none("no noise")) == costs_of(PrivacyGuarantee(math.inf)) == []
+def test_costs_by_hand():
+    pure = _cost(PrivacyGuarantee(0.5, law=one_laplace(0.5), tau=1e-12), 1e-8)
+    assert (pure.epsilon, pure.tau) == (0.5, 1e-12) and pure.delta == pytest.approx((1 + math.exp(0.5)) * 1e-12)
+    assert len(pure.curve) == len(ORDERS) and 0 < pure.curve[0] < pure.curve[-1] <= 0.5
+    pair = PrivacyGuarantee(0.5, delta=1e-7)
+    assert _cost(pair, 1e-8)[:2] == _cost(pair, 1e-6)[:2] == (0.5, 1e-7) and _cost(pair, 1.0).curve[0] == math.inf
+    both = PrivacyGuarantee(0.5, delta=1e-7, pure=2.0)
+    assert _cost(both, 1e-6)[:2] == (0.5, 1e-7) and _cost(both, 1e-8)[:2] == (2.0, 0.0)
+    gaussian = _cost(PrivacyGuarantee(math.inf, law=gaussian_law(3.0)), 1.0)
+    assert gaussian.epsilon == math.inf and gaussian.curve == pytest.approx([order / 18 for order in ORDERS])
 
 
-def test_rounding_is_upwards():
-    assert upper(written(0.1)) == 0.1
-    assert upper(Decimal("0.1000000000000000000000000000001")) == math.nextafter(0.1, 1)
+def test_sums_are_those_of_the_numbers_as_they_are_written():
+    ten = total(*[PrivacyGuarantee(0.1)] * 10)
+    assert Budget(1.0, 0.0).by_sums(ten) == 1.0 and sum([0.1] * 10) != 1.0
+    assert str(ten.epsilon) == "1.0"
 
 
-def worst(budget, epsilons):
-    """Return max over adaptive analysts of P(S) - e^epsilon P'(S), exactly: each game is randomised response.
+def test_what_the_first_charge_fixes_admits_it_most_often():
+    """Over all orders, and over 2,000 epsilons up to the budget's."""
+    budget = Budget(3.0, 1e-6)
+    for guarantee in (
+        PrivacyGuarantee(0.1),
+        PrivacyGuarantee(0.1, tau=1e-13),
+        PrivacyGuarantee(0.01, law=one_laplace(0.01), tau=2e-12),
+        PrivacyGuarantee(math.inf, law=gaussian_law(20.0), tau=1e-12),
+    ):
+        first = total(guarantee)
+        rule = budget.rule_for(first)
 
-    A game of epsilon adds +epsilon to the loss with probability e^epsilon / (1 + e^epsilon), otherwise -epsilon; the
-    analyst chooses the next game by the losses so far, as long as the budget allows it, and in the end takes all
-    outcomes of a loss above the budget's epsilon: the gain is E max(0, 1 - e^(epsilon - loss)). Backward induction.
+        def often(order, epsilon, first=first):
+            room = epsilon - budget._paid(order)
+            added = budget.added_by_draws(first, epsilon)
+            return min(room / first.curve[order], budget.for_draws / added if added else math.inf)
+
+        grid = itertools.product(range(len(ORDERS)), np.linspace(0.0, 3.0, 2001))
+        best = max(often(order, float(epsilon)) for order, epsilon in grid)
+        assert often(rule.order, rule.epsilon) >= best * (1 - 1e-9) and rule.epsilon <= 3.0
+
+
+def test_a_filter_adds_up_at_its_one_order():
+    """Games that are cheap at other orders fill it all the same, as it was fixed by the first one."""
+    budget = Budget(3.0, 1e-6)
+    rule = budget.rule_for(total(PrivacyGuarantee(0.1)))
+    room = (3.0 - budget._paid(rule.order)) / ORDERS[rule.order]
+    for share, holds in ((0.5, True), (0.999, True), (1.001, False)):
+        games = total(PrivacyGuarantee(math.inf, rho=room * share))
+        assert (budget.by_curve(games, rule) <= 3.0) is holds
+
+
+def moment(law, order):
+    """Return the divergence of an order, the larger of both directions, of pairs (P, Q) of chances."""
+    both = []
+    for pairs in (law, [pq[::-1] for pq in law]):
+        logs = [order * math.log(p) + (1 - order) * math.log(q) for p, q in pairs]
+        both.append(max(logs) + math.log(math.fsum(math.exp(each - max(logs)) for each in logs)))
+    return max(0.0, *both) / (order - 1)
+
+
+def coin(chance, loss):
+    """Return a law that has this loss with this chance, and otherwise nearly none."""
+    return [(chance, chance * math.exp(-loss)), (1 - chance, 1 - chance * math.exp(-loss))]
+
+
+def test_the_least_over_orders_is_no_filter():
+    """A first game shows a bit; each second game is within the promise at an order of its own.
+
+    The rare outcome of the first makes up its moment at a high order, the usual one that at a low order. After each, a
+    second game spends all that its order leaves, where it loses epsilon and a little. Whoever accepts "at some order"
+    accepts both, and the delta of all is 1.9 times the promised one. At one order, whichever, it is kept.
     """
-    costs = [cost(epsilon) for epsilon in epsilons]
+    epsilon, c = 7.0, 1e-5
+    low, high = (min(ORDERS, key=lambda order, near=near: abs(order - near)) for near in (3.0, 11.0))
+    rare, lost = 1.5e-4, 2.0
+    first = coin(rare, lost)
 
-    @functools.cache
-    def allowed(counts):
-        return budget.allows(total(zip(costs, counts, strict=True)))
+    def paid(order):
+        return -(math.log(c) + math.log(order)) / (order - 1) + math.log1p(-1 / order)
 
-    @functools.cache
-    def value(counts, ups):
-        loss = sum(each * (2 * up - count) for each, up, count in zip(epsilons, ups, counts, strict=True))
-        best = max(0.0, -math.expm1(budget.epsilon - loss)) if loss > budget.epsilon + 1e-12 else 0.0
-        for game, epsilon in enumerate(epsilons):
-            more = tuple(count + (place == game) for place, count in enumerate(counts))
-            if allowed(more):
-                likely = 1 / (1 + math.exp(-epsilon))
-                up = tuple(count + (place == game) for place, count in enumerate(ups))
-                best = max(best, likely * value(more, up) + (1 - likely) * value(more, ups))
-        return best
+    def filling(order, before):
+        """Return the coin with the largest loss, after `before`, that fits at this order."""
+        loss = epsilon + math.log(order / (order - 1)) - before
+        few, many = 0.0, 1.0
+        for _ in range(200):
+            chance = (few + many) / 2
+            fits = moment(first, order) + moment(coin(chance, loss), order) + paid(order) <= epsilon
+            few, many = (chance, many) if fits else (few, chance)
+        return coin(few, loss)
 
-    none = (0,) * len(epsilons)
-    return value(none, none)
+    second = {"usual": filling(low, 0.0), "rare": filling(high, lost)}
+
+    def delta(accepted):
+        """Return the smallest delta at epsilon of both games together, where these second games are played."""
+        found = 0.0
+        for (p, q), outcome in zip(first, ("rare", "usual"), strict=True):
+            for one, other in second[outcome] if outcome in accepted else [(1.0, 1.0)]:
+                found += max(0.0, p * one - math.exp(epsilon) * q * other)
+        return found
+
+    def fits(order, outcome):
+        return moment(first, order) + moment(second[outcome], order) + paid(order) <= epsilon
+
+    at_some_order = [outcome for outcome in second if any(fits(order, outcome) for order in ORDERS)]
+    assert len(at_some_order) == 2 and delta(at_some_order) > 1.9 * c
+    for order in ORDERS:
+        assert delta([outcome for outcome in second if fits(order, outcome)]) <= c
+
+    # The same by the arithmetic of a ledger.
+    budget = Budget(epsilon, c / 0.98 * (1 + 1e-6))
+    curves = {name: [moment(law, order) for order in ORDERS] for name, law in (("first", first), *second.items())}
+    games = {name: PrivacyGuarantee(math.inf, curve=tuple(zip(ORDERS, curves[name], strict=True))) for name in curves}
+    rule = budget.rule_for(total(games["first"]))
+    both = {outcome: total(games["first"], games[outcome]) for outcome in second}
+    assert all(any(budget.by_curve(each, Rule(k, epsilon)) <= epsilon for k in range(60)) for each in both.values())
+    admitted = [outcome for outcome, each in both.items() if budget.by_curve(each, rule) <= epsilon]
+    assert delta(admitted) <= c
 
 
-@pytest.mark.parametrize(("delta", "epsilons"), [(1e-2, (0.1, 0.5)), (1e-4, (0.02, 0.3))])
-def test_the_worst_adaptive_analyst_stays_within_the_budget(delta, epsilons):
-    """At epsilon = 1, either filter may let a game begin; what both together lose stays below c, half of delta."""
-    budget = Budget(1.0, delta, delta / 2, "record")
-    assert 0 < worst(budget, epsilons) <= delta / 2
+# ---- check values of docs/accounting.md
 
 
-def test_the_worst_analyst_finds_a_budget_that_is_too_lax():
-    """With a rule that converts rho at 1e-2, a claim of 1e-4 is refuted."""
-    assert worst(Budget(1.0, 1e-2, 1e-2, "record"), (0.1, 0.5)) > 1e-4
-    assert worst(PURE, (0.1, 0.5)) == 0
+@pytest.mark.parametrize("epsilon", [1.0, 3.0, 5.0, 8.0, 10.0, 12.0, 20.0, 30.0])
+def test_budgets_of_any_size_admit_nearly_all_small_games(epsilon):
+    game = make_algorithm("DP-KLUCB", epsilon=0.001).guarantee(n_arms=4, horizon=1000)
+    assert game.tau > 0
+    assert most(Ledger(epsilon=epsilon, delta=1e-6), game) >= 0.99 * epsilon / 0.001
+
+
+def test_a_hundred_pure_games_of_a_tenth():
+    ledger = Ledger(epsilon=5.12, delta=1e-6)
+    for _ in range(100):
+        spend(ledger, PrivacyGuarantee(0.1))
+    assert ledger.spent.games == 100 and 4.7746 < ledger.spent.epsilon <= 5.12
+
+
+def test_exp3_tau_counts_with_its_curve():
+    exp3 = make_algorithm("EXP3-tau", batch_size=19).guarantee(n_arms=4, horizon=2**18)
+    ledger = Ledger(epsilon=1.45, delta=2.0**-36)
+    spend(ledger, exp3)
+    assert 1.436 <= ledger.spent.epsilon <= 1.45
+
+
+@pytest.mark.parametrize("name", ["EXP3-tau", "DP-Hedge", "Lazy-Hedge", "DP-FTRL", "AS-FTPL", "DP-UCB-INT", "DP-KLUCB"])
+def test_a_ledger_admits_one_game_that_was_made_for_it(name):
+    import gymnasium as gym
+
+    given = {} if name == "DP-KLUCB" else {"delta": 1e-6}
+    points = {"horizon": 2**12, "n_arms": 8}
+    env = gym.make("DPBandit-Experts-v0" if name in ("DP-FTRL", "AS-FTPL") else "DPBandit-Stochastic-v0", **points)
+    if name in ("DP-Hedge", "Lazy-Hedge"):
+        env = gym.make("DPBandit-Experts-v0", **points)
+    guarantee = make_algorithm(name, epsilon=1.0, **given).guarantee_in(env)
+    ledger = Ledger(epsilon=1.0, delta=1e-6)
+    spend(ledger, guarantee)
+    assert ledger.spent.games == 1 and ledger.spent.epsilon <= 1.0
+
+
+def test_a_game_that_fits_alone_closes_the_ledger():
+    sigma = gaussian_sigma(1.0, 1e-6)
+    game = PrivacyGuarantee(1.0, delta=1e-6, law=gaussian_law(sigma))
+    ledger = Ledger(epsilon=1.0, delta=1e-6)
+    receipt = spend(ledger, game)
+    assert ledger.spent == (1, pytest.approx(1.0), 1e-6)
+    with refused(BudgetSpentError, "no other"):
+        spend(ledger, PrivacyGuarantee(1e-9))
+    assert receipt.give_back() == 1 and receipt.give_back() == 0 and ledger.spent == (0, 0.0, 0.0)
+    spend(ledger, PrivacyGuarantee(1.0))
+    with pytest.raises(BudgetSpentError):
+        spend(Ledger(epsilon=1.0, delta=1e-6), PrivacyGuarantee(1.0, delta=2e-6, law=gaussian_law(sigma / 2)))
+
+
+def test_a_larger_budget_admits_at_least_as_many_equal_games():
+    for guarantee in (PrivacyGuarantee(0.05, tau=1e-13), PrivacyGuarantee(math.inf, law=gaussian_law(30.0), tau=1e-12)):
+        counts = [most(Ledger(epsilon=each, delta=1e-6), guarantee, 4096) for each in (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)]
+        assert counts == sorted(counts)
+
+
+def test_own_deltas_have_the_room_that_is_kept_for_them():
+    pair = PrivacyGuarantee(0.1, delta=1e-7)
+    with refused(BudgetSpentError, "delta"):
+        spend(Ledger(epsilon=3.0, delta=1e-6), PrivacyGuarantee(0.1, delta=2e-6))
+    ledger = Ledger(epsilon=3.0, delta=1e-6, own_delta=5e-7)
+    assert most(ledger, pair, 64) == 5 and ledger.spent == (5, 0.5, 5e-7)
+    assert ledger.budget.for_sums + ledger.budget.for_curve + ledger.budget.for_draws == pytest.approx(1e-6)
+
+
+def test_both_filters_hold_sums_of_all_games():
+    """What one of them admitted counts in the other one, too: sums never fall."""
+    ledger = Ledger(epsilon=1.0, delta=1e-6)
+    small = PrivacyGuarantee(0.001)
+    begun = most(ledger, small)
+    assert begun > 1500  # by divergences, beyond the 1,000 of sums
+    with pytest.raises(BudgetSpentError):
+        spend(ledger, PrivacyGuarantee(0.9))
+    assert ledger.spent.games == begun and ledger.spent.epsilon <= 1.0
+    law = PrivacyGuarantee(0.2, law=Law(laplace=((0.02, 10),)))
+    fresh = Ledger(epsilon=1.0, delta=1e-6)
+    assert most(fresh, law, 64) > 5
+
+
+def test_games_that_cost_nothing_fix_nothing():
+    ledger = Ledger(epsilon=1.0, delta=1e-6)
+    spend(ledger, PrivacyGuarantee(0.0), 5)
+    assert ledger.spent == (5, 0.0, 0.0)
+    assert most(ledger, PrivacyGuarantee(0.001)) > 1500
+
+
+def test_without_a_delta_only_games_without_one_begin():
+    ledger = Ledger(epsilon=1.0, delta=0)
+    with refused(BudgetSpentError, "secure"):
+        spend(ledger, PrivacyGuarantee(0.1, tau=1e-15))
+    spend(ledger, PrivacyGuarantee(0.1), 10)
+    with pytest.raises(BudgetSpentError):
+        spend(ledger, PrivacyGuarantee(0.1))
+    assert ledger.spent == (10, 1.0, 0.0)

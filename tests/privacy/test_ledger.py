@@ -297,35 +297,102 @@ def test_copies_are_the_same_ledger():
 
 
 def test_fast_draws_count_and_secure_ones_do_not():
-    """Each game adds (1 + e^epsilon) times its distance, for the budget's epsilon."""
+    """Each game adds (1 + e^epsilon) times its distance to delta, of which a hundredth is kept for that."""
     pytest.importorskip("opendp")
-    none = Ledger(epsilon=2.0, draws_delta=0)
+    none = Ledger(epsilon=2.0, delta=0)
     with refused(BudgetSpentError, "fast draws", "secure"):
         game(none).reset()
     game(none, wrap=lambda env: LaplaceClipRescale(env, epsilon=1.0, draws="secure")).reset()
-    assert at(none) == (1, 1.0) and none.spent.draws_delta == 0
+    assert at(none) == (1, 1.0) and none.spent.delta == 0
     some = Ledger(epsilon=2.0)
     env = game(some)
     env.reset()
     env.reset()
     assert env.guarantee.tau > 0
-    assert some.spent.draws_delta == pytest.approx(2 * (1 + math.exp(2)) * env.guarantee.tau)
+    assert some.spent.delta == pytest.approx(2 * (1 + math.exp(1)) * env.guarantee.tau)
     with refused(BudgetSpentError, "fast draws"):
-        game(Ledger(epsilon=40.0)).reset()
+        game(Ledger(epsilon=40.0), wrap=lambda env: LaplaceClipRescale(env, epsilon=20.0)).reset()
 
 
-def test_zcdp_lets_many_small_games_begin():
+def test_divergences_let_many_small_games_begin():
     ledger = Ledger(epsilon=1.0, delta=1e-6)
     env = game(ledger, wrap=lambda env: LaplaceClipRescale(env, epsilon=0.01))
     for _ in range(300):
         env.reset()
-    assert ledger.spent.games == 300 and ledger.spent.epsilon < 1.0 and ledger.spent.delta == 5e-7
-    only_sums = Ledger(epsilon=1.0, delta=1e-6, zcdp_delta=0)
-    env = game(only_sums, wrap=lambda env: LaplaceClipRescale(env, epsilon=0.01))
+    assert ledger.spent.games == 300 and ledger.spent.epsilon < 0.8
+    assert 0.98e-6 < ledger.spent.delta < 1e-6
+    pytest.importorskip("opendp")
+    only_sums = Ledger(epsilon=1.0, delta=0)
+    env = game(only_sums, wrap=lambda env: LaplaceClipRescale(env, epsilon=0.01, draws="secure"))
     with pytest.raises(BudgetSpentError):
         for _ in range(300):
             env.reset()
     assert at(only_sums) == (100, 1.0)
+
+
+class FailsIn(Exp3):
+    """An agent that is played, and raises in one of its rounds."""
+
+    def __init__(self, failing):
+        super().__init__()
+        self._failing, self._rounds = failing, 0
+
+    def select_arm(self):
+        """Raise in that round."""
+        self._rounds += 1
+        if self._rounds == self._failing:
+            raise RuntimeError("my agent fails")
+        return super().select_arm()
+
+
+@pytest.mark.parametrize(("failing", "begun"), [(1, 0), (2, 1), (len(TABLE), 1)])
+@pytest.mark.parametrize("path", [None, "file"])
+def test_games_whose_noise_was_never_drawn_are_given_back(failing, begun, path, tmp_path):
+    """In its first round: nothing was drawn in any of the five. In the last: one game was played."""
+    ledger = Ledger(epsilon=10.0) if path is None else Ledger.create(tmp_path / path, epsilon=10.0)
+    player = Algorithm("mine", lambda: FailsIn(failing), lambda env: LaplaceClipRescale(env, epsilon=1.0))
+    data = {"gains": TABLE, "ledger": ledger}
+    with pytest.raises(RuntimeError, match="my agent fails"):
+        simulate(REPLAY, [player, "DP-IMED"], trials=5, seed=None, env_kwargs=data)
+    own = {charge.whom: charge.games for charge in ledger.charges}
+    assert own.get("mine", 0) == begun
+    assert ledger.spent.games < 10
+
+
+def test_what_is_interrupted_is_given_back_and_what_was_played_is_not():
+    """Ctrl-C after two trials, which are spent; the other three are not."""
+    ledger = Ledger(epsilon=9.0)
+
+    def stop(done, of):
+        if done >= 2:
+            raise KeyboardInterrupt
+
+    player = Algorithm("plain", Plain, lambda env: LaplaceClipRescale(env, epsilon=1.0))
+    with pytest.raises(KeyboardInterrupt):
+        simulate(REPLAY, [player], trials=5, seed=None, env_kwargs={"gains": TABLE, "ledger": ledger}, progress=stop)
+    assert at(ledger) == (2, 2.0)
+    assert simulate(REPLAY, [player], trials=7, seed=None, env_kwargs={"gains": TABLE, "ledger": ledger})
+    assert at(ledger) == (9, 9.0)
+
+
+def test_nothing_is_spent_by_what_fails_before_the_first_game():
+    ledger = Ledger(epsilon=9.0)
+    data = {"gains": TABLE, "ledger": ledger}
+    for wrong in ({"checkpoints": 0}, {"jobs": 0}, {"keep": "some"}):
+        with pytest.raises((ValueError, TypeError)):
+            simulate(REPLAY, ["DP-IMED"], trials=5, seed=None, env_kwargs=data, **wrong)
+    assert at(ledger) == (0, 0.0)
+
+
+def test_a_ledger_says_what_was_spent_by_whom():
+    ledger = Ledger(epsilon=9.0)
+    simulate(REPLAY, ["DP-EXP3-Lap", "DP-IMED"], trials=2, seed=None, env_kwargs={"gains": TABLE, "ledger": ledger})
+    game(ledger).reset()
+    play(gym.make(REPLAY, gains=TABLE, ledger=ledger), make_algorithm("DP-KLUCB", epsilon=0.5), seed=None)
+    found = {charge.whom: charge[1:] for charge in ledger.charges}
+    assert found["DP-EXP3-Lap"] == found["DP-IMED"] == (2, 2.0) and found[""] == (1, 1.0)
+    (by_play,) = (each for whom, each in found.items() if whom.startswith("DP-KLUCB"))
+    assert by_play == (1, 0.5) and ledger.spent.epsilon == 5.5
 
 
 @pytest.mark.parametrize("wrong", [{"epsilon": 0}, {"epsilon": math.inf}, {"epsilon": 1, "delta": 1}, {"epsilon": "1"}])
@@ -334,8 +401,8 @@ def test_a_budget_must_be_one(wrong):
         Ledger(**wrong)
     with refused(ValueError, "unit", "'week'"):
         Ledger(epsilon=1.0, unit="week")
-    with refused(ValueError, "zcdp_delta"):
-        Ledger(epsilon=1.0, delta=1e-6, zcdp_delta=1e-5)
+    with refused(ValueError, "own_delta"):
+        Ledger(epsilon=1.0, delta=1e-6, own_delta=1e-5)
 
 
 @pytest.mark.parametrize("times", [0, -1, 1.5, math.nan])

@@ -100,7 +100,7 @@ def by_play(env):
 @pytest.mark.parametrize(("adversary", "rounds"), [(Repeated, 3), (Mixed, 5)])
 def test_a_game_counts_with_what_all_of_it_says_of_its_data(adversary, rounds, begin, games):
     """However it begins."""
-    ledger = Ledger(epsilon=12.0, draws_delta=0.9)
+    ledger = Ledger(epsilon=12.0)
 
     def env(kind, **arguments):
         return kind(adversary=adversary(ledger), **arguments)
@@ -110,7 +110,7 @@ def test_a_game_counts_with_what_all_of_it_says_of_its_data(adversary, rounds, b
 
 
 def test_two_adversaries_serve_together_and_one_twice_in_two_names_once():
-    ledger = Ledger(epsilon=12.0, draws_delta=0.9)
+    ledger = Ledger(epsilon=12.0)
     mixed = Mixed(ledger)
     assert mixed.data_use == DataUse(5)
     assert LaplaceClipRescale(BanditEnv(mixed), epsilon=1.0).guarantee.for_record().epsilon == 5.0
@@ -122,7 +122,7 @@ def test_two_adversaries_serve_together_and_one_twice_in_two_names_once():
 
 def test_a_game_counted_for_data_that_serve_less_often_pays_no_other():
     """As where a function makes other environments for later trials than the one that was counted."""
-    ledger = Ledger(epsilon=12.0, draws_delta=0.9)
+    ledger = Ledger(epsilon=12.0)
     game = [[PrivacyGuarantee(1.0)]]
     for paid, use, spent in (
         (DataUse(1), DataUse(2), 2.0),
@@ -137,7 +137,7 @@ def test_a_game_counted_for_data_that_serve_less_often_pays_no_other():
 
 
 def test_a_function_that_makes_other_environments_each_time_pays_for_each():
-    ledger = Ledger(epsilon=12.0, draws_delta=0.9)
+    ledger = Ledger(epsilon=12.0)
     uses = iter([1, 3, 3])
 
     def make():
@@ -163,6 +163,6 @@ def test_a_boundary_in_the_environment_counts_with_what_it_releases(player):
         lambda: simulate(make, [player], seed=None, checkpoints=1),
         lambda: simulate(lambda: make().env, [player], seed=None, checkpoints=1),
     ):
-        ledger = Ledger(epsilon=9.0, delta=1e-3, draws_delta=0.9)
+        ledger = Ledger(epsilon=9.0, delta=1e-3)
         begin()
         assert at(ledger) == (1, 7.5)

@@ -82,7 +82,7 @@ def test_graphs_points_and_payoffs_go_one_by_one():
 
 
 def test_data_with_a_ledger_are_played_and_counted_trial_by_trial():
-    table, ledger = np.full((30, 2), 0.5), Ledger(epsilon=5.0, draws_delta=0.9)
+    table, ledger = np.full((30, 2), 0.5), Ledger(epsilon=5.0)
     player = make_algorithm("DP-EXP3-Lap", epsilon=1.0)
     found = engines(lambda: BanditEnv(Replay(table, ledger=ledger)), player, 4, seed=None)
     assert found == {"DP-EXP3-Lap": "compiled"}
