@@ -11,7 +11,6 @@ from dp_bandit_envs.algorithms.algorithm import Algorithm
 from dp_bandit_envs.privacy.accounting import zcdp_within
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee, at_delta
 from dp_bandit_envs.privacy.hedge_privacy import LazySettings, lazy_hedge_guarantee, lazy_settings
-from dp_bandit_envs.privacy.rounding import half_square_up
 from dp_bandit_envs.theory.adversarial_bounds import without_memory
 from dp_bandit_envs.theory.experts_bounds import epoch_leader_bound, lazy_hedge_regret_bound
 
@@ -88,7 +87,7 @@ def dp_epochs(*, epsilon: SupportsFloat = 1.0) -> Algorithm:
     def guarantee(n_arms: int, horizon: int) -> PrivacyGuarantee:
         return PrivacyGuarantee(
             epsilon=epsilon,
-            rho=half_square_up(epsilon / 2),
+            rho=max((epsilon / 2) ** 2 / 2, 5e-324),
             theorem=(
                 "exponential mechanism, once an epoch on scores that one round moves by epsilon / 2 at most, each round"
                 " in one epoch; of bounded range epsilon, hence epsilon^2 / 8 zCDP"

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dp_bandit_envs.algorithms.algorithm import Algorithm
 from dp_bandit_envs.envs.point_env import PointEnv
 from dp_bandit_envs.privacy.laplace import noise_scale
-from dp_bandit_envs.privacy.rounding import divide_up
 from dp_bandit_envs.protocols import Environment
 from dp_bandit_envs.theory.batch_sizes import capped_batch_size
 from dp_bandit_envs.theory.linear_bounds import clip_bound
@@ -48,7 +47,7 @@ def bound_on_points(bound: BoundOnPoints, epsilon: float = math.inf, batch_size:
         low, high = game.decision_set.payoffs
         tau = capped_batch_size(batch_size, game.horizon)
         steps = game.horizon // tau
-        scale = noise_scale(divide_up(game.sensitivity, tau), epsilon)
+        scale = noise_scale(game.sensitivity / tau, epsilon)
         of_steps = bound(game.decision_set.name, game.dimension, steps, scale, clip_bound(scale, steps))
         return tau * of_steps + (game.horizon - steps * tau) * (high - low)
 

@@ -8,7 +8,6 @@ from dp_bandit_envs.agents.exp3 import default_exploration_rate
 from dp_bandit_envs.privacy.accounting import zcdp_within
 from dp_bandit_envs.privacy.exp3_privacy import exp3_guarantee
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
-from dp_bandit_envs.privacy.rounding import divide_up
 
 FINENESS = 32
 """The search first tries batches that grow by 1 / 32, and then those between the last two."""
@@ -27,7 +26,7 @@ def batches_guarantee(n_arms: int, horizon: int, batch_size: int) -> PrivacyGuar
         n_arms=n_arms,
         draws=steps,
         exploration_rate=default_exploration_rate(n_arms, steps),
-        sensitivity=divide_up(1, batch_size),
+        sensitivity=1 / batch_size,
     )
 
 

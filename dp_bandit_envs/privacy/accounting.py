@@ -113,7 +113,7 @@ def one_laplace(epsilon: float) -> Law:
 
 def gaussian_law(sigma: float) -> Law:
     """Return the law of a Gaussian draw at L2 distance 1; `sigma` is its standard deviation."""
-    return Law(gaussian=1 / sigma**2 if sigma > 1e-150 else math.inf)
+    return Law(gaussian=(1 + ROUNDING) / sigma**2 if sigma > 1e-150 else math.inf)
 
 
 def _often(terms: tuple[tuple[float, int], ...], games: int) -> tuple[tuple[float, int], ...]:

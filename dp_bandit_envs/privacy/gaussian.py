@@ -6,7 +6,7 @@ import math
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.privacy.rounding import MARGIN
+from dp_bandit_envs.privacy.laplace import MARGIN
 
 
 def draw_normal(scale: float, rng: np.random.Generator) -> float:
@@ -42,8 +42,8 @@ def gaussian_sigma(epsilon: float, delta: float) -> float:
 
 
 def concentrated(sigma: float) -> float:
-    """Return the zCDP parameter rho = 1 / (2 sigma^2) of Gaussian noise at L2 sensitivity 1."""
-    return 1 / (2 * sigma**2)
+    """Return the zCDP parameter rho = 1 / (2 sigma^2) of Gaussian noise at L2 sensitivity 1, with room for rounding."""
+    return (1 + 1e-12) / (2 * sigma**2)
 
 
 @functools.lru_cache(maxsize=4096)

@@ -6,13 +6,11 @@ without rounding while the sum is below 2^22.
 """
 
 import math
-from fractions import Fraction
 from typing import SupportsFloat
 
 import numpy as np
 
 from dp_bandit_envs.privacy.mechanism import Below
-from dp_bandit_envs.privacy.rounding import multiply_up, root_up
 
 STEP = 2.0**-30
 STEPS = 2.0**30
@@ -35,7 +33,7 @@ def number_or_nan(value: SupportsFloat) -> float:
 
 
 def distance_l1(below: Below) -> float:
-    """Return the L1 distance between the rounded values of neighbouring rounds, rounded up.
+    """Return the L1 distance between the rounded values of neighbouring rounds.
 
     Rounding moves two values apart by less than 2^-30, and not at all where they already are the range's width apart.
     """
@@ -44,9 +42,9 @@ def distance_l1(below: Below) -> float:
 
 
 def distance_l2(below: Below) -> float:
-    """Return their L2 distance, rounded up."""
-    root = root_up(below.gains_in_a_round)
-    return _apart(below.values.l2, root, multiply_up(root, below.values.width))
+    """Return their L2 distance."""
+    root = math.sqrt(below.gains_in_a_round)
+    return _apart(below.values.l2, root, root * below.values.width)
 
 
 def distance_own(below: Below) -> float:
@@ -54,14 +52,9 @@ def distance_own(below: Below) -> float:
     values = below.values
     if values.norm == "l1":
         return _apart(values.own, below.n_values, below.n_values * values.width)
-    steps = 1.0 if values.norm == "sup" else root_up(below.n_values)
-    return _apart(values.own, steps, multiply_up(steps, values.width))
+    steps = 1.0 if values.norm == "sup" else math.sqrt(below.n_values)
+    return _apart(values.own, steps, steps * values.width)
 
 
 def _apart(distance: float, steps: float, most: float) -> float:
-    if distance >= most:
-        return distance
-    sum_ = distance + steps * STEP
-    if Fraction(sum_) < Fraction(distance) + Fraction(steps) * Fraction(STEP):
-        sum_ = math.nextafter(sum_, math.inf)
-    return min(sum_, most)
+    return distance if distance >= most else min(distance + steps * STEP, most)

@@ -6,9 +6,10 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.arithmetic import log
-from dp_bandit_envs.privacy.rounding import MARGIN, divide_up, multiply_up
 from dp_bandit_envs.protocols import FloatArray
 
+MARGIN = 1 + 1e-9
+"""A factor on all scales of noise, far above what is rounded on the way to a draw: the epsilon asked for is kept."""
 GRID_BITS = 9
 """Eight bits of grid, plus 1 because frexp returns a mantissa in [1/2, 1)."""
 DEVIATION = math.sqrt(2)
@@ -70,7 +71,10 @@ def noise_scale(sensitivity: float, epsilon: float) -> float:
 
     It is 1e-9 more than sensitivity / epsilon, which covers all rounding.
     """
-    return multiply_up(MARGIN, divide_up(sensitivity, checks.epsilon(epsilon)))
+    scale = MARGIN * (sensitivity / checks.epsilon(epsilon))
+    if not math.isfinite(scale):
+        raise ValueError(f"{sensitivity!r} / {epsilon!r} is too large for a noise scale; use a larger epsilon.")
+    return scale
 
 
 def default_bound(scale: float, releases: int) -> float:

@@ -24,7 +24,6 @@ import functools
 import math
 import secrets
 from collections.abc import Callable
-from fractions import Fraction
 from typing import Any, Final, Self
 
 from dp_bandit_envs import checks
@@ -35,7 +34,6 @@ from dp_bandit_envs.privacy.accounting import distance_of_draws
 from dp_bandit_envs.privacy.items import STEP
 from dp_bandit_envs.privacy.laplace import DEVIATION, grid_of, noise_scale
 from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Release
-from dp_bandit_envs.privacy.rounding import multiply_up, root_up
 from dp_bandit_envs.protocols import FloatArray
 
 DRAWS: Final = ("fast", "secure")
@@ -123,7 +121,7 @@ def secure_grid(scale: float, most: float) -> float:
 
 
 def distance_on_grid(distance: float, grid: float, below: Below, *, l2: bool = False) -> float:
-    """Return the L1 or L2 distance of neighbouring values after rounding to a grid, rounded up.
+    """Return the L1 or L2 distance of neighbouring values after rounding to a grid.
 
     Each number that a round changes moves by less than a step. If the step divides the width of their range, two
     numbers that are at most this width apart stay so.
@@ -135,12 +133,11 @@ def distance_on_grid(distance: float, grid: float, below: Below, *, l2: bool = F
         l2: Whether the distance is in L2.
     """
     numbers, width = below.gains_in_a_round, below.values.width
-    root = root_up(numbers) if l2 else float(numbers)
-    moved = Fraction(distance) + Fraction(root) * Fraction(grid)
-    up = float(moved) if Fraction(float(moved)) >= moved else math.nextafter(float(moved), math.inf)
+    root = math.sqrt(numbers) if l2 else float(numbers)
+    moved = distance + root * grid
     if grid > 0 and math.fmod(width, grid) == 0:
-        up = min(up, multiply_up(root, width))
-    return max(distance, up)
+        moved = min(moved, root * width)
+    return max(distance, moved)
 
 
 def normal_distance(scale: float, draws: int) -> float:

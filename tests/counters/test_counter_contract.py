@@ -326,7 +326,7 @@ def test_the_square_root_counter_states_delta_and_concentrated_privacy():
     """A Gaussian of standard deviation sigma at sensitivity 1 is 1 / (2 sigma^2)-zCDP."""
     some = SquareRootCounter(epsilon=0.7, delta=1e-5, horizon=100)
     assert some.guarantee.delta == 1e-5
-    assert some.guarantee.rho == pytest.approx(1 / (2 * some.sigma**2), rel=1e-14)
+    assert some.guarantee.rho == pytest.approx(1 / (2 * some.sigma**2), rel=1e-11)
     # The conversion from zCDP is an upper bound, so it must not beat the exact condition by itself.
     rho = some.guarantee.rho
     assert rho + 2 * math.sqrt(rho * math.log(1e5)) > 0.7

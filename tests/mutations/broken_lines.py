@@ -34,14 +34,14 @@ NOISE = (
     Mutation(
         "noise halved",
         f"{PRIVACY}/laplace.py",
-        "return multiply_up(MARGIN, divide_up(sensitivity, checks.epsilon(epsilon)))",
-        "return multiply_up(MARGIN, divide_up(sensitivity, checks.epsilon(epsilon))) / 2",
+        "scale = MARGIN * (sensitivity / checks.epsilon(epsilon))",
+        "scale = MARGIN * (sensitivity / checks.epsilon(epsilon)) / 2",
     ),
     Mutation(
         "sensitivity forgotten",
         f"{PRIVACY}/laplace.py",
-        "return multiply_up(MARGIN, divide_up(sensitivity, checks.epsilon(epsilon)))",
-        "return multiply_up(MARGIN, divide_up(min(sensitivity, 1.0), checks.epsilon(epsilon)))",
+        "scale = MARGIN * (sensitivity / checks.epsilon(epsilon))",
+        "scale = MARGIN * (min(sensitivity, 1.0) / checks.epsilon(epsilon))",
     ),
     Mutation(
         "noise cut at 8 scales",
@@ -112,7 +112,7 @@ NOISE = (
     Mutation(
         "length of a column forgotten",
         f"{PRIVACY}/counters/square_root.py",
-        "return multiply_up(self.sigma, self._longest)",
+        "return self.sigma * self._longest",
         "return self.sigma * min(1.0, self._longest)",
     ),
     Mutation(
@@ -130,8 +130,8 @@ NOISE = (
     Mutation(
         "own norm without the width",
         f"{PRIVACY}/items.py",
-        "return _apart(values.own, steps, multiply_up(steps, values.width))",
-        "return _apart(1.0, steps, multiply_up(steps, values.width))",
+        "return _apart(values.own, steps, steps * values.width)",
+        "return _apart(1.0, steps, steps * values.width)",
     ),
     Mutation(
         "s forgotten in random bits",
@@ -154,8 +154,8 @@ NOISE = (
     Mutation(
         "averages declare half of what they move by",
         f"{PRIVACY}/mechanisms/batch_average.py",
-        "return divide_up(distance_l1(below), self.batch_size)",
-        "return divide_up(distance_l1(below), 2 * self.batch_size)",
+        "return distance_l1(below) / self.batch_size",
+        "return distance_l1(below) / (2 * self.batch_size)",
     ),
     Mutation(
         "a batch's sum for its average",
@@ -447,10 +447,73 @@ OTHERS = (
         ("tests/privacy/test_groups_and_games.py", "-k", "by_hand"),
     ),
     Mutation(
-        "scales are rounded down",
-        f"{PRIVACY}/rounding.py",
-        "        quotient = math.nextafter(quotient, math.inf)",
-        "        quotient = math.nextafter(quotient, 0.0)",
+        "a group multiplies epsilon only",
+        f"{PRIVACY}/guarantee.py",
+        "law=None if self.law is None else self.law.of_group(k),",
+        "law=self.law,",
+        ("tests/privacy/test_groups_and_games.py", "-k", "by_hand or by_its_law"),
+    ),
+    Mutation(
+        "k delta for the group of a pair",
+        f"{PRIVACY}/guarantee.py",
+        "self.delta * _chain(k, self.epsilon) if self.delta else 0.0",
+        "self.delta * k",
+        ("tests/privacy/test_groups_and_games.py", "-k", "by_hand or chains"),
+    ),
+    Mutation(
+        "delta without the draws",
+        f"{PRIVACY}/guarantee.py",
+        "epsilon_with_draws(self._exact_epsilon, asked, self.tau) if self.tau > 0 else",
+        "",
+        ("tests/privacy/test_guarantee_of_draws.py",),
+    ),
+    Mutation(
+        "a curve at one order too small",
+        f"{PRIVACY}/accounting.py",
+        "return tuple((order, min(value, pure)) for order, value in zip(ORDERS, found.tolist(), strict=True))",
+        "return tuple((o, min(v, pure) * (0.99 if o == ORDERS[40] else 1)) for o, v in zip(ORDERS, found.tolist()))",
+        ("tests/privacy/test_groups_and_games.py", "-k", "integrals"),
+    ),
+    Mutation(
+        "a ledger forgets the deltas of draws",
+        f"{PRIVACY}/ledger.py",
+        "ways = [(pure, added_delta(pure, tau))]",
+        "ways = [(pure, 0.0)]",
+        ("tests/privacy/test_budget.py", "-k", "by_hand or without_a_delta"),
+    ),
+    Mutation(
+        "a ledger forgets the pure sum",
+        f"{PRIVACY}/ledger.py",
+        "return min(self.by_sums(total), self.by_curve(total, rule))",
+        "return self.by_curve(total, rule)",
+        ("tests/privacy/test_budget.py", "-k", "without_a_delta or any_size"),
+    ),
+    Mutation(
+        "a filter that is not monotone",
+        f"{PRIVACY}/ledger.py",
+        "spent = budget.spent(_total([*rows, *more]), fixed)",
+        "spent = min(budget.by_sums(_total([*rows, *more])), budget.by_curve(_total(more), fixed))",
+        ("tests/privacy/test_budget.py", "-k", "both_filters"),
+    ),
+    Mutation(
+        "a ledger takes the least over orders",
+        f"{PRIVACY}/ledger.py",
+        "found = max(0.0, total.curve[rule.order] + self._paid(rule.order))",
+        "found = max(0.0, min(lost + self._paid(order) for order, lost in enumerate(total.curve)))",
+        ("tests/privacy/test_budget.py", "-k", "order"),
+    ),
+    Mutation(
+        "Ledger.load makes a file",
+        f"{PRIVACY}/ledger.py",
+        '?mode=rw"',
+        '?mode=rwc"',
+        ("tests/privacy/test_ledger_file.py", "-k", "two_calls or gone"),
+    ),
+    Mutation(
+        "scales without their factor",
+        f"{PRIVACY}/laplace.py",
+        "MARGIN = 1 + 1e-9",
+        "MARGIN = 1.0",
         ("tests/privacy/test_privacy_arithmetic.py",),
     ),
     Mutation(

@@ -255,3 +255,30 @@ def test_laws_of_all_kinds_join_as_in_dp_accounting():
     for delta in (1e-2, 1e-6, 1e-9):
         assert law.epsilon(delta) == pytest.approx(theirs.get_epsilon_for_delta(delta), rel=2e-3)
         assert law.delta(law.epsilon(delta)) == pytest.approx(delta, rel=1e-5)
+
+
+@pytest.mark.parametrize("order", ORDERS[::7] + ORDERS[40:41])
+def test_curves_of_laws_are_those_of_integrals(order):
+    """Of densities of Laplace draws on a line, and of two chances; a Gaussian draw has order mu^2 / 2."""
+    e = 0.3
+    s = order - 1
+    # ln of the integral of p^order q^(1 - order): below 0 and above e the ratio is constant, between it is e^(e - 2 x).
+    between = (math.exp(s * e) - math.exp(-order * e)) / (2 * order - 1) / 2
+    laplace = math.log(math.exp(s * e) / 2 + math.exp(-order * e) / 2 + between) / s if s < 2000 else None
+    true = math.exp(e) / (1 + math.exp(e))
+    response = np.logaddexp(
+        order * math.log(true) + (1 - order) * math.log(1 - true),
+        order * math.log(1 - true) + (1 - order) * math.log(true),
+    )
+    found = {kind: dict(law.renyi())[order] for kind, law in KINDS.items()}
+    if laplace is not None:
+        assert found["laplace"] == pytest.approx(2 * laplace, rel=1e-6, abs=1e-10)
+    assert found["response"] == pytest.approx(2 * float(response) / s, rel=1e-6, abs=1e-10)
+    assert found["gaussian"] == pytest.approx(order * 0.04 / 2, rel=1e-9)
+
+
+KINDS = {
+    "laplace": Law(laplace=((0.3, 2),)),
+    "response": Law(responses=((0.3, 2),)),
+    "gaussian": Law(gaussian=0.04),
+}

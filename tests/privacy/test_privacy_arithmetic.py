@@ -1,6 +1,5 @@
-"""Arithmetic behind guarantees: never rounded towards less noise, and the numbers of a PrivacyGuarantee by hand."""
+"""Arithmetic behind guarantees: a factor on scales for all rounding, and the numbers of a PrivacyGuarantee by hand."""
 
-import itertools
 import math
 from fractions import Fraction
 
@@ -8,65 +7,52 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.privacy import PrivacyGuarantee, noise_scale
-from dp_bandit_envs.privacy.laplace import default_bound
+from dp_bandit_envs.privacy.counters import BinaryCounter
+from dp_bandit_envs.privacy.gaussian import gaussian_sigma
+from dp_bandit_envs.privacy.laplace import MARGIN, default_bound
 from dp_bandit_envs.privacy.mechanisms.laplace_gains import State, release
-from dp_bandit_envs.privacy.rounding import divide_up
 from tests.tools.refusals import refused
 
 
-def check(numerator: float, denominator: float) -> None:
-    """Assert that the result is the smallest double that is at least the exact quotient."""
-    quotient = divide_up(numerator, denominator)
-    exact = Fraction(numerator) / Fraction(denominator)
-    assert Fraction(quotient) >= exact
-    assert numerator == 0 or Fraction(math.nextafter(quotient, 0.0)) < exact
-
-
-@pytest.mark.parametrize("numerator", [1.0, 0.5, 0.1, 1 / 3, 3.0, 50.0, math.nextafter(1.0, 2.0), 5e-324, 2.0**-1022])
-def test_quotients_are_rounded_up(numerator):
-    """All batch sizes up to 600, the usual epsilons, and neighbours of powers of two."""
-    powers = [2.0**k for k in range(-40, 41)]
-    epsilons = [*map(float, range(1, 601)), 0.1, 0.01, 0.3, 0.7, 1e-5, 243.29, math.pi, *powers]
-    for denominator in itertools.chain(
-        epsilons, (math.nextafter(p, math.inf) for p in powers), (math.nextafter(p, 0.0) for p in powers)
-    ):
-        check(numerator, denominator)
-
-
-def test_quotients_of_random_doubles_of_every_size_are_rounded_up():
+def sizes():
+    """Return epsilons and distances of all kinds, and random doubles."""
     rng = np.random.default_rng(0)
-    exponents = rng.integers(-1074, 1023, (3000, 2))
-    mantissas = rng.random((3000, 2)) + 1
-    checked = 0
-    for (a, b), (m, n) in zip(exponents.tolist(), mantissas.tolist(), strict=True):
-        numerator, denominator = math.ldexp(m, a), math.ldexp(n, b)
-        if math.isfinite(numerator / denominator) and numerator / denominator < 1e308:
-            check(numerator, denominator)
-            checked += 1
-    assert checked > 2000
+    usual = [0.1, 0.3, 1.0, 1 / 3, 2.7, 243.29, math.pi, 1e-5, *np.ldexp(1.0, np.arange(-30, 10)).tolist()]
+    drawn = np.ldexp(rng.random(300) + 1, rng.integers(-30, 8, 300)).tolist()
+    return [*usual, *(math.nextafter(each, 0.0) for each in usual), *drawn]
 
 
-def test_exact_quotients_are_left_alone():
-    assert divide_up(1.0, 0.5) == 2.0
-    assert divide_up(1.0, 4.0) == 0.25
-    assert divide_up(0.0, 3.0) == 0.0
-    assert divide_up(1.0, math.inf) == 0.0
-    assert divide_up(1.0, 3.0) == math.nextafter(1 / 3, 1.0)  # 1 / 3 in floats is too small
+def test_claims_hold_exactly_with_the_factor_on_scales():
+    """Epsilon times the scale is at least the distance, with 5e-10 to spare for what a draw rounds.
+
+    For single values, averages of batches and nodes of trees: in exact arithmetic, with all numbers as they are stored.
+    """
+    room = 1 + Fraction(5, 10**10)
+    for epsilon in sizes():
+        for distance in (1.0, 0.1, 1 / 3, 7.0, math.nextafter(1.0, 2.0)):
+            exact = Fraction(distance) / Fraction(epsilon)
+            assert exact * room <= Fraction(noise_scale(distance, epsilon)) <= exact * (1 + Fraction(2, 10**9))
+    for epsilon in sizes()[::20]:
+        for tau in range(1, 800):
+            assert Fraction(noise_scale(1.0 / tau, epsilon)) * Fraction(epsilon) * tau >= room
+        for horizon in (1, 2, 3, 1000, 2**20):
+            counter = BinaryCounter(epsilon=epsilon, horizon=horizon)
+            ((scale, nodes),) = counter.item_draws()
+            assert Fraction(nodes) / Fraction(scale) * room <= Fraction(epsilon)
 
 
-def test_too_large_a_quotient_is_refused():
+def test_claims_of_gaussian_nodes_hold_exactly_with_the_factor():
+    """The squares of an item's distances add up to at most those of one draw at the sigma that the theorem asks for."""
+    for horizon in (1, 3, 1000, 2**20):
+        counter = BinaryCounter(epsilon=1.0, delta=1e-6, horizon=horizon, values=0)
+        ((scale, nodes),) = counter.item_draws()
+        least = Fraction(gaussian_sigma(1.0, 1e-6)) / Fraction(MARGIN)
+        assert nodes / Fraction(scale) ** 2 * (1 + Fraction(1, 10**9)) <= 1 / least**2
+
+
+def test_too_small_an_epsilon_is_refused():
     with refused(ValueError, 1.0, 5e-324, "epsilon"):
-        divide_up(1.0, 5e-324)
-
-
-@pytest.mark.parametrize("epsilon", [0.1, 0.3, 1.0, 1 / 3, 2.7, 243.29])
-def test_noise_on_an_average_is_never_less_than_sensitivity_over_epsilon(epsilon):
-    """Two divisions, each rounded up, as the wrappers do them: 1 / tau, then / epsilon."""
-    for tau in range(1, 800):
-        scale = noise_scale(divide_up(1.0, tau), epsilon)
-        exact = 1 / (tau * Fraction(epsilon))
-        assert exact * (1 + Fraction(1, 10**9)) <= Fraction(scale) * (1 + Fraction(2) ** -52)
-        assert exact < Fraction(scale) <= exact * (1 + Fraction(2, 10**9))
+        noise_scale(1.0, 5e-324)
 
 
 def test_infinite_epsilon_is_no_noise():

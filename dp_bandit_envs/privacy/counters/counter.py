@@ -48,7 +48,6 @@ from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.items import number_or_nan, to_item
 from dp_bandit_envs.privacy.laplace import DEVIATION, grid_of, noise_scale, to_grid
 from dp_bandit_envs.privacy.node_noise import NOISES, fill_normal
-from dp_bandit_envs.privacy.rounding import multiply_up, root_up
 from dp_bandit_envs.protocols import FloatArray
 
 REPLACE_ONE_ITEM = "replace one item"
@@ -162,11 +161,11 @@ class Counter(abc.ABC):
         """Return the scale of a node, if the reciprocals of the shares of an item's nodes add up to at most 1.
 
         Laplace scale shares / epsilon; or standard deviation sqrt(shares) sigma, as an item's nodes compose to one
-        Gaussian mechanism if the reciprocals of their variances add up to at most 1 / sigma^2. Rounded up.
+        Gaussian mechanism if the reciprocals of their variances add up to at most 1 / sigma^2.
         """
         if self.delta is None:
             return node_scale(shares, self.epsilon)
-        return multiply_up(root_up(shares), self.sigma)
+        return math.sqrt(shares) * self.sigma
 
     @abc.abstractmethod
     def scales(self, items: int) -> list[tuple[float, int]]:

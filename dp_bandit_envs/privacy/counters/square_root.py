@@ -23,7 +23,6 @@ from dp_bandit_envs.privacy.counters.counter import Counter
 from dp_bandit_envs.privacy.gaussian import draw_normal
 from dp_bandit_envs.privacy.laplace import grid_of
 from dp_bandit_envs.privacy.node_noise import fill_normal
-from dp_bandit_envs.privacy.rounding import multiply_up
 from dp_bandit_envs.protocols import FloatArray
 
 COARSER = 32
@@ -311,7 +310,7 @@ class SquareRootCounter(Counter):
 
     @property
     def _scale(self) -> float:
-        return multiply_up(self.sigma, self._longest)
+        return self.sigma * self._longest
 
     @functools.cached_property
     def _longest(self) -> float:

@@ -9,7 +9,6 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.items import TO_STEPS, distance_l1, distance_l2, distance_own
 from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Noise
-from dp_bandit_envs.privacy.rounding import divide_up
 from dp_bandit_envs.privacy.values import Values
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
@@ -96,15 +95,15 @@ class MiniBatchAverage(Mechanism):
         """Return the sensitivity below, with what rounding gains may add to it, divided by tau."""
         if self.batch_size == 1:
             return below.sensitivity
-        return divide_up(distance_l1(below), self.batch_size)
+        return distance_l1(below) / self.batch_size
 
     def values(self, below: Below) -> Values:
         """Return the facts below, with distances divided by tau."""
         values = below.values
         if self.batch_size == 1:
             return values
-        own = values.own if math.isinf(values.own) else divide_up(distance_own(below), self.batch_size)
-        return values._replace(l2=divide_up(distance_l2(below), self.batch_size), own=own)
+        own = values.own if math.isinf(values.own) else distance_own(below) / self.batch_size
+        return values._replace(l2=distance_l2(below) / self.batch_size, own=own)
 
     def horizon(self, below: Below) -> int:
         """Return T // tau; the last T mod tau rounds are one more step, which releases nothing."""

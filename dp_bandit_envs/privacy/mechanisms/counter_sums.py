@@ -20,7 +20,6 @@ from dp_bandit_envs.privacy.items import STEP, distance_l1, distance_l2, distanc
 from dp_bandit_envs.privacy.laplace import to_grid
 from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Noise, Release, for_rounds
 from dp_bandit_envs.privacy.node_noise import NORM_CODES, counts_as, deviation, fill_own_norm
-from dp_bandit_envs.privacy.rounding import multiply_up
 from dp_bandit_envs.privacy.secure_draws import (
     ChoosesDraws,
     distance_on_grid,
@@ -439,8 +438,8 @@ def in_steps(state: Any, factor: float, grid: float) -> Any:
     if not grid > 0 or state is None:
         return state
     if hasattr(state, "scales"):
-        return state._replace(scales=np.array([multiply_up(float(scale), factor) / grid for scale in state.scales]))
-    return state._replace(scale=multiply_up(float(state.scale), factor) / grid)
+        return state._replace(scales=np.array([float(scale) * factor / grid for scale in state.scales]))
+    return state._replace(scale=float(state.scale) * factor / grid)
 
 
 def distance_for(noise: str, below: Below) -> float:
