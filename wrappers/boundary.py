@@ -1,12 +1,11 @@
 """The privacy boundary: true gains below it, only released values above it."""
 
-import contextlib
 import copy
 import dataclasses
 import functools
 import math
-from collections.abc import Callable, Iterator
-from contextvars import ContextVar
+import operator
+from collections.abc import Callable
 from typing import Any, SupportsIndex, TypeVar
 
 import gymnasium as gym
@@ -91,19 +90,6 @@ class Withheld:
         return "withheld"
 
 
-_shown: ContextVar[bool] = ContextVar("_shown", default=False)
-
-
-@contextlib.contextmanager
-def errors_shown() -> Iterator[None]:
-    """Show the errors of what is below boundaries, to a caller who made the game and the agent: `play`, `simulate`."""
-    token = _shown.set(True)
-    try:
-        yield
-    finally:
-        _shown.reset(token)
-
-
 class CommonBoundary(Boundary):
     """What scalar and vector boundaries have in common: public attributes, in place of those that are below."""
 
@@ -115,6 +101,8 @@ class CommonBoundary(Boundary):
     _below: Below
     _below_takes_seed: bool = True
     _boundary_is_next: bool = False
+    _shows_errors: bool = False
+    """Whether errors from below are shown: where `play` has made this boundary, around a game of the caller's."""
     _played: Any = None
     """The point or points played last, for pictures."""
 
@@ -132,7 +120,7 @@ class CommonBoundary(Boundary):
                 " LaplaceClipRescale, MiniBatchAverage and CounterSums accept them."
             )
         self._set = copy.deepcopy(plays) if isinstance(plays, DecisionSet) else None
-        self._n_plays = plays if isinstance(plays, int) else 0
+        self._n_plays = 0 if isinstance(plays, DecisionSet) else operator.index(plays)
         features = next((layer.features for layer in layers_of(self.env) if hasattr(layer, "features")), None)
         self._features = None if features is None else np.array(features, np.float64)
         self._mechanism = copy.deepcopy(mechanism)
@@ -280,21 +268,22 @@ class CommonBoundary(Boundary):
     def __del__(self) -> None:
         """Do nothing; Gymnasium before 1.4 would close the games below, also those of a wrapper that was refused."""
 
-    @contextlib.contextmanager
-    def _announced(self, *, given: bool) -> Iterator[None]:
-        """Say to a ledger below what the games that begin are played under; raise its error if it refuses them.
+    def _begin_below(self, call: Callable[[], Any], *, given: bool) -> None:
+        """Begin games below; say to a ledger there what they are played under, and raise its error if it refuses them.
 
         Args:
+            call: What begins them.
             given: Whether the caller gives a seed; otherwise noise goes on from the last one.
         """
         if given and current() is None:
-            warn_of_known_seed(is_real_below(self.env), stacklevel=5)
+            warn_of_known_seed(is_real_below(self.env), stacklevel=4)
         failure = None
         with announced([[self.guarantee]], secret=None if given else not self._seed_is_known) as game:
             try:
-                yield
+                self._guarded(call)
             except BoundaryError as error:
                 failure = error
+        # Outside of the except clause, so that the other error is not its context.
         game.raise_refusal()
         if failure is not None:
             raise failure
@@ -314,7 +303,7 @@ class CommonBoundary(Boundary):
         """Call something that handles private gains; in place of an error of its own, raise one that shows nothing.
 
         That is raised outside the except clause, so the private one is not its context, and no frame in its traceback
-        has seen a gain. Errors are shown where the caller owns the data (`errors_shown`).
+        has seen a gain. Errors are shown where the caller owns the data.
         """
         message, interrupted = None, None
         try:
@@ -324,7 +313,7 @@ class CommonBoundary(Boundary):
         except BoundaryError as error:
             message = str(error) if self._boundary_is_next else None
         except Exception:
-            if _shown.get():
+            if self._shows_errors:
                 raise
         except (KeyboardInterrupt, SystemExit, GeneratorExit) as stop:
             interrupted = type(stop)
@@ -391,8 +380,7 @@ class PrivacyBoundary(CommonBoundary, gym.Wrapper[Observation, int, Observation,
         # If the reset below fails half-way, no game is in progress.
         self._rng = None
         below = seed_below(seed, self._mechanism, self._below_takes_seed)
-        with self._announced(given=seed is not None):
-            self._guarded(functools.partial(self.env.reset, seed=below, options=options))
+        self._begin_below(functools.partial(self.env.reset, seed=below, options=options), given=seed is not None)
         rng = self._streams.next(seed, options)
         self._round = self._round_below = 0
         self._ended = False

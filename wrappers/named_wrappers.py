@@ -3,8 +3,8 @@
 A class is made when it is first asked for, once for one game and once for many (`wrappers.vector`).
 """
 
+import copy
 import inspect
-import operator
 import re
 import sys
 from collections.abc import Callable
@@ -41,6 +41,7 @@ def wrapper_of(
         except TypeError as error:
             known = ", ".join(["env", *takes.parameters])
             raise WrongTypeError(f"{name}.__init__() {error}. Its arguments: {known}.") from None
+        keep_parameters(self, mechanism, *args, **arguments)
         boundary.__init__(self, env, mechanism(*args, **arguments))  # type: ignore[misc]
 
     first = [inspect.Parameter(one, inspect.Parameter.POSITIONAL_OR_KEYWORD) for one in ("self", "env")]
@@ -59,11 +60,31 @@ def parameters_of(mechanism: type) -> Callable[[Any], Any]:
     def with_properties(wrapper: Any) -> Any:
         for name in inspect.signature(mechanism).parameters:
             if not hasattr(wrapper, name):
-                docs = f"The parameter {name} of the mechanism; the guarantee holds for it, so it cannot be set."
-                setattr(wrapper, name, property(operator.attrgetter(f"_mechanism.{name}"), doc=docs))
+                setattr(wrapper, name, _parameter(name))
         return wrapper
 
     return with_properties
+
+
+def _parameter(name: str) -> property:
+    def get(self: Any) -> Any:
+        # A copy, as it is what the noise was made of.
+        return copy.deepcopy(self._parameters[name])
+
+    def refuse(self: Any, value: Any) -> None:
+        raise AttributeError(
+            f"{name} of a {type(self).__name__} cannot be set: its guarantee holds for the wrapper as it was made. Make"
+            " another one."
+        )
+
+    return property(get, refuse, doc=f"The parameter {name}, as it was given; it cannot be set.")
+
+
+def keep_parameters(wrapper: Any, mechanism: type, *args: Any, **arguments: Any) -> None:
+    """Keep what a mechanism is made with, for the properties of `parameters_of`."""
+    given = inspect.signature(mechanism).bind(*args, **arguments)
+    given.apply_defaults()
+    wrapper._parameters = copy.deepcopy(given.arguments)
 
 
 def named(package: str, boundary: type, name: str) -> Any:

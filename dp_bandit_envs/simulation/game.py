@@ -1,6 +1,5 @@
 """Plays one game in ordinary Python: reset, then select, step and update until the end."""
 
-import contextlib
 import dataclasses
 import inspect
 from collections.abc import Mapping, Sequence
@@ -21,7 +20,6 @@ from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.mechanism import noise_of
 from dp_bandit_envs.protocols import Agent, Environment, FloatArray, IntArray, PointAgent, plays_points
 from dp_bandit_envs.seeding import AGENT, Seed, checked_seed, chosen_seed, drawn_seed, stream, warn_of_known_seed
-from dp_bandit_envs.wrappers.boundary import errors_shown
 from dp_bandit_envs.wrappers.inspect_below import Boundary, layers_of
 from dp_bandit_envs.written_values import name_of
 
@@ -207,14 +205,17 @@ def play(env: Environment, agent: Agent | PointAgent | Algorithm, *, seed: Seed 
         raise TypeError(f"play needs a DPBandit environment, which computes the regret; received {game}.")
     player = ""
     guarantees: list[PrivacyGuarantee] = []
-    # Who made the game has its data, and may read an error that a boundary would hide from what is above it.
-    owned = isinstance(agent, Algorithm) and not any(isinstance(layer, Boundary) for layer in layers_of(env))
     if isinstance(agent, Algorithm):
         player = agent.player
         agent.check_game(env)
         if game.adversary.ledger is not None:
             guarantees = [to_count(agent, env)]
+        owned = not any(isinstance(layer, Boundary) for layer in layers_of(env))
         env, agent = agent.wrap(env), agent.agent(env)
+        # Who made the game has its data, and may read an error that a boundary would hide from what is above it.
+        for layer in layers_of(env) if owned else ():
+            if isinstance(layer, Boundary):
+                layer._shows_errors = True
     elif needs_all(agent) and hides_gains(env):
         raise WrongGameError(HIDDEN.format(name_of(type(agent))))
     points = isinstance(game, PointEnv)
@@ -246,11 +247,10 @@ def play(env: Environment, agent: Agent | PointAgent | Algorithm, *, seed: Seed 
     game.on_block = keep
     try:
         name = player or name_of(type(agent))
-        with errors_shown() if owned else contextlib.nullcontext():
-            begin(env, agent, number=number, seed=seed, trial=trial, player=name, guarantees=guarantees)
-            if known:  # not before, because a ledger may refuse the game
-                warn_of_known_seed(game.adversary.is_real)
-            _loop(env, agent)
+        begin(env, agent, number=number, seed=seed, trial=trial, player=name, guarantees=guarantees)
+        if known:  # not before, because a ledger may refuse the game
+            warn_of_known_seed(game.adversary.is_real)
+        _loop(env, agent)
         game.report_block()
     finally:
         game.on_block = None

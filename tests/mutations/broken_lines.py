@@ -330,7 +330,7 @@ OTHERS = (
     Mutation(
         "errors are not replaced",
         "wrappers/boundary.py",
-        "        except Exception:\n            if _shown.get():\n                raise",
+        "        except Exception:\n            if self._shows_errors:\n                raise",
         "        except Exception as error:\n            message = str(error)",
         (PLANTED, "-k", "replaced"),
     ),

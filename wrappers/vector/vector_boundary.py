@@ -51,7 +51,7 @@ from dp_bandit_envs.wrappers.inspect_below import (
     needed_of_all,
     refuse_sums,
 )
-from dp_bandit_envs.wrappers.named_wrappers import parameters_of
+from dp_bandit_envs.wrappers.named_wrappers import keep_parameters, parameters_of
 from dp_bandit_envs.wrappers.project_to_set import set_of
 
 DRAWS_AHEAD = 512
@@ -102,8 +102,8 @@ class VectorPrivacyBoundary(CommonBoundary, VectorWrapper):  # type: ignore[over
         below: Any = seed
         if takes_no_seed(self._mechanism):
             below = [seed_below(one, self._mechanism, self._below_takes_seed) for one in seeds]
-        with self._announced(given=any(each is not None for each in seeds)):
-            self._guarded(functools.partial(self.env.reset, seed=below, options=options))
+        given = any(each is not None for each in seeds)
+        self._begin_below(functools.partial(self.env.reset, seed=below, options=options), given=given)
         return self._restart(seeds, options)
 
     def step(self, actions: Any) -> VectorStep:
@@ -112,8 +112,7 @@ class VectorPrivacyBoundary(CommonBoundary, VectorWrapper):  # type: ignore[over
         self._check_started()
         if self._ended:
             self._started = False
-            with self._announced(given=False):
-                self._guarded(self.env.step, arms)
+            self._begin_below(functools.partial(self.env.step, arms), given=False)
             never = np.zeros(self.num_envs, np.bool_)
             observation, info = self._restart([None] * self.num_envs, None)
             return observation, np.zeros(self.num_envs), never, never.copy(), info
@@ -168,6 +167,10 @@ class VectorPrivacyBoundary(CommonBoundary, VectorWrapper):  # type: ignore[over
     def close(self, **kwargs: Any) -> None:
         """Close the environments below."""
         self._guarded(functools.partial(self.env.close, **kwargs))
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Close what is special to the environments below."""
+        self._guarded(functools.partial(self.env.close_extras, **kwargs))
 
     def __repr__(self) -> str:
         names = [type(layer).__name__ for layer in layers_of(self)]
@@ -276,8 +279,9 @@ class LaplaceClipRescale(VectorPrivacyBoundary):
         outside: str = "reject",
         draws: str = "fast",
     ) -> None:
-        made = mechanisms.LaplaceClipRescale(epsilon=epsilon, bound=bound, outside=outside, draws=draws)
-        super().__init__(env, made)
+        given: dict[str, Any] = {"epsilon": epsilon, "bound": bound, "outside": outside, "draws": draws}
+        keep_parameters(self, mechanisms.LaplaceClipRescale, **given)
+        super().__init__(env, mechanisms.LaplaceClipRescale(**given))
         self._parameters = self._mechanism.new_state(self._below)
 
     def _restart(self, seeds: list[int | None], options: dict[str, Any] | None) -> tuple[Observation, dict[str, Any]]:
@@ -330,6 +334,7 @@ class MiniBatchAverage(VectorPrivacyBoundary):
     """
 
     def __init__(self, env: VectorEnvironment, *, batch_size: SupportsIndex) -> None:
+        keep_parameters(self, mechanisms.MiniBatchAverage, batch_size=batch_size)
         super().__init__(env, mechanisms.MiniBatchAverage(batch_size=batch_size))
 
     def _advance(self, arms: IntArray) -> tuple[Observation, NDArray[np.bool_], NDArray[np.bool_]]:
