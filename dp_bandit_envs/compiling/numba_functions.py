@@ -1,4 +1,4 @@
-# mypy: disable-error-code="no-untyped-call, attr-defined"
+# mypy: disable-error-code="no-untyped-call, attr-defined, call-arg"
 """Makes Numba's functions of plain ones, and caches their machine code on disk; loading this module loads Numba."""
 
 import contextlib
@@ -160,7 +160,7 @@ def _give_method(name: str, formula: Callable[..., Any]) -> None:
 
     # By which Numba finds the names and the defaults of the call.
     method.__signature__ = inspect.signature(copy)
-    overload_method(intrinsics.StreamType, name, jit_options=WITHIN)(method)  # type: ignore[call-arg]
+    overload_method(intrinsics.StreamType, name, jit_options=WITHIN)(method)
 
 
 def _random(rng):  # type: ignore[no-untyped-def]

@@ -1,9 +1,10 @@
 """Summaries over trials: median of means, Gini's mean difference above and below it, mean with standard error."""
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.protocols import FloatArray
@@ -93,7 +94,7 @@ class Moments(NamedTuple):
     squares: FloatArray
 
     @classmethod
-    def of(cls, samples: FloatArray) -> "Moments":
+    def of(cls, samples: NDArray[Any]) -> "Moments":
         """Return those of samples of shape `(trials, ...)`."""
         mean = samples.mean(axis=0)
         return cls(len(samples), mean, ((samples - mean) ** 2).sum(axis=0))

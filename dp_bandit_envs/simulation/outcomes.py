@@ -56,13 +56,11 @@ class StoppedEarlyError(Exception):
 
 
 class Work(Protocol):
-    """What is played in a trial; can run in any thread or process.
+    """What is played in a trial; can run in any thread or process."""
 
-    Attributes:
-        at_once: How many trials it plays at a time: as many take hardly longer than one.
-    """
-
-    at_once: int
+    @property
+    def at_once(self) -> int:
+        """How many trials it plays at a time: as many take hardly longer than one."""
 
     @property
     def ready(self) -> bool:

@@ -18,8 +18,7 @@ import platform
 import sys
 from array import array
 from collections.abc import Iterable, Iterator, Mapping
-from importlib import import_module, metadata, resources
-from importlib.resources.abc import Traversable
+from importlib import import_module, metadata
 from pathlib import Path
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, Final
@@ -210,8 +209,8 @@ def _imported(code: CodeType, package: str | None) -> Iterator[str]:
                     yield importlib.util.resolve_name("." * level.argval + step.argval, package)
 
 
-WITHOUT_NUMBERS = ("cli", "comparison", "course", "experiments", "labs", "plots", "tournament")
-"""Parts of the package that do not affect the numbers, except through an experiment's configuration."""
+WITHOUT_NUMBERS = {"cli", "comparison", "course", "experiments", "labs", "plots", "tournament", "__pycache__"}
+"""Folders of the package that do not affect the numbers, except through an experiment's configuration."""
 ELSEWHERE = ("agents", "wrappers")
 """Parts that are in folders of their own in an editable installation."""
 LIBRARIES = ("numpy", "networkx")
@@ -221,10 +220,13 @@ LIBRARIES = ("numpy", "networkx")
 @functools.cache
 def made_by() -> dict[str, str]:
     """Return versions, and a digest of this package's code and data that ignores comments and docstrings."""
-    package = dp_bandit_envs.__name__
-    files = dict(_files(package, resources.files(dp_bandit_envs)))
-    for part in ELSEWHERE:
-        files |= _files(f"{package}.{part}", resources.files(import_module(f"{package}.{part}")))
+    files: dict[str, Path] = {}
+    for package in (PACKAGE, *(f"{PACKAGE}.{part}" for part in ELSEWHERE)):
+        top = Path(str(import_module(package).__file__)).parent
+        for folder, below, names in os.walk(top, followlinks=True):
+            below[:] = [name for name in below if name not in WITHOUT_NUMBERS]
+            shown = (Path(folder, name) for name in names if not name.startswith("."))
+            files |= {".".join((package, *file.relative_to(top).parts)): file for file in shown}
     digest = hashlib.sha256()
     for name, file in sorted(files.items()):
         content = file.read_bytes()
@@ -277,14 +279,3 @@ def source_here(name: str) -> str:
         else:
             found, _ = source_of(import_module(name.removeprefix(MODULE)))
     return found or "none"
-
-
-def _files(name: str, folder: Traversable) -> Iterator[tuple[str, Traversable]]:
-    """Yield each file below a folder of the package with its dotted name."""
-    for entry in folder.iterdir():
-        if entry.name.startswith(("__pycache__", ".")):
-            continue
-        if entry.is_file():
-            yield f"{name}.{entry.name}", entry
-        elif entry.is_dir() and entry.name not in WITHOUT_NUMBERS:
-            yield from _files(f"{name}.{entry.name}", entry)
