@@ -36,6 +36,8 @@ CAPTIONS = {
         "docs/real-data",
         "docs/recorded-data",
         "docs/ledger",
+        "docs/accounting",
+        "docs/own-draws",
         "docs/counters",
         "docs/audits",
         "docs/conformance",

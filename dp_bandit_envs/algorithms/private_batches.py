@@ -34,7 +34,7 @@ def batches_guarantee(n_arms: int, horizon: int, batch_size: int) -> PrivacyGuar
 def private_batch_size(n_arms: int, horizon: int, epsilon: float, delta: float) -> int:
     """Return the smallest batch size found for which EXP3-tau is (epsilon, delta)-DP.
 
-    The guarantee's epsilon falls with the batch size, except near the end of the condition of `privacy.exp3_loss`, at
+    The guarantee's epsilon falls with the batch size, except near the end of the condition of `exp3_privacy`, at
     large batches, where the constants grow and the older bound takes over. So the search does not halve the whole
     range: it tries growing batches in turn and halves only the last step, where a smaller batch could be missed
     only if its guarantee were met in between and lost again. Batches so large that the agent plays uniformly

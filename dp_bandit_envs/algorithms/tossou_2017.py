@@ -81,7 +81,7 @@ def exp3_tau(
     floor(T / tau) steps. By default tau is ceil((T / (7 K ln K))^(1/3)), the best against switching costs.
 
     Private because a round moves one average by at most 1 / tau, which moves the laws of later draws by little: the
-    randomness of `Exp3` hides it, without any noise (proof in `dp_bandit_envs.privacy.exp3_loss`).
+    randomness of `Exp3` hides it, without any noise (proof in docs/own-draws.md).
 
     Differs from the source in: batch sizes are rounded up to whole rounds; for a given (epsilon, delta) the batch is
         the smallest that the guarantee proved here allows (`private_batch_size`), not that of corollary 3.3.

@@ -1,26 +1,7 @@
-r"""The privacy of Hedge's own randomness: only the arms drawn are published, and each draw reveals little.
+"""The privacy of Hedge's own randomness: only the arms drawn are published, and each draw reveals little.
 
-Two games differ in the gains of one round :math:`t_0`; gains of other rounds may depend on past arms. A law P has a
-*bounded range* :math:`\eta` against Q if :math:`\ln(P / Q)` lies in an interval of that length; then it is
-:math:`\eta^2 / 8`-zCDP, both ways (Hoeffding's lemma on :math:`\ln(P / Q)`; Cesar and Rogers 2021).
-
-**Hedge.** After round :math:`t_0` the scores a G differ by :math:`a (g' - g)`, whose entries lie in [-a, a]. So every
-later draw from their softmax has a bounded range of 2 a: it is :math:`a^2 / 2`-zCDP and 2 a-DP. The first draw sees
-nothing, so n draws are :math:`(n - 1) a^2 / 2`-zCDP. There is no contraction as for EXP3: scores never forget, and the
-figure is nearly reached. If round 1 gives half of the arms 1 and the others 0, or the other way round, and all other
-gains are equal, every later draw has a KL divergence of :math:`a \tanh(a / 2) = a^2 / 2 - a^4 / 24 + \dots`
-
-**Lazy Hedge** keeps its arm with probability :math:`k = (1 - p) e^{-a (1 - g)}`, g being the gain of that arm. Let
-whether it is kept be public too.
-
-1. After round :math:`t_0`, k moves from g to g'. With m = max(g, g') - min(g, g'), ln k moves by a m, and
-   :math:`\ln(1 - k)` the other way by at most :math:`\ln(1 + (1 - p)(1 - e^{-a}) / p)`. The sum of the two is the
-   bounded range :math:`\eta`; it is largest from g = 0 to g' = 1.
-2. After all other rounds k depends on public arms and equal gains, and reveals nothing more.
-3. A fresh draw after :math:`t_0` costs :math:`a^2 / 2` as above, and there are at most `most_draws`.
-
-Together :math:`\rho = \eta^2 / 8 + n a^2 / 2` with n = `most_draws`, by adaptive composition. (Taking the first step as
-:math:`\epsilon`-DP, hence :math:`\epsilon^2 / 2`-zCDP, would cost up to four times as much.)
+After the changed round the scores differ by at most the learning rate a, so each later draw has a bounded range of 2 a.
+Lazy Hedge adds one bit, whether its arm is kept, and draws seldom. The proofs are in docs/own-draws.md.
 """
 
 import functools
@@ -48,7 +29,7 @@ def hedge_guarantee(*, draws: int, learning_rate: float) -> PrivacyGuarantee:
         theorem=(
             f"exponential mechanism: {later} draws after the first, each from scores that one round moves by"
             f" {learning_rate:.3g} either way, so of bounded range {2 * learning_rate:.3g} (proof in"
-            " dp_bandit_envs.privacy.hedge_privacy)"
+            " docs/own-draws.md)"
         ),
         agents=HEDGE_ONLY,
     )
@@ -118,7 +99,7 @@ def lazy_hedge_guarantee(settings: LazySettings) -> PrivacyGuarantee:
         curve=tuple((order, settings.kept_divergence(order) + draws * a * min(order * a / 2, 2)) for order in ORDERS),
         theorem=(
             f"one round changes once whether the arm is kept (Renyi curve of that bit), and at most"
-            f" {draws} fresh draws, each of bounded range {2 * a:.3g} (proof in dp_bandit_envs.privacy.hedge_privacy;"
+            f" {draws} fresh draws, each of bounded range {2 * a:.3g} (proof in docs/own-draws.md;"
             f" learning rate {a:.3g}, fresh probability {p:.3g})"
         ),
         agents=LAZY_ONLY,

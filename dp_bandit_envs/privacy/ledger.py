@@ -143,7 +143,7 @@ class Budget(NamedTuple):
     def added_by_draws(self, total: Total, epsilon: float) -> float:
         """Return what the draws of these games add to delta at an epsilon."""
         tau = _upper(total.tau)
-        return (1 + math.exp(min(epsilon, FAR))) * tau * (1 + ROUNDING) if tau > 0 else 0.0
+        return float((1 + math.exp(min(epsilon, FAR))) * tau * (1 + ROUNDING)) if tau > 0 else 0.0
 
     def _paid(self, order: int) -> float:
         """Return what an epsilon at `for_curve` is above the divergence of an order."""
@@ -740,15 +740,18 @@ def _cost(guarantee: PrivacyGuarantee, room: float) -> Cost:
 
 def _total(rows: Sequence[_Row]) -> Total:
     """Return what all games of these rows cost together."""
-    sums = [Decimal(0)] * 3
+    epsilon = delta = tau = Decimal(0)
     curve = [0.0] * len(ORDERS)
+
+    def more(before: Decimal, games: int, each: float) -> Decimal:
+        return EXACTLY.add(before, EXACTLY.multiply(Decimal(games), _written(each)))
+
     for _, cost, games in rows:
-        sums = [
-            EXACTLY.add(before, EXACTLY.multiply(Decimal(games), _written(each)))
-            for before, each in zip(sums, cost[:3], strict=True)
-        ]
+        epsilon, delta = more(epsilon, games, cost.epsilon), more(delta, games, cost.delta)
+        tau = more(tau, games, cost.tau)
         curve = [before + games * each for before, each in zip(curve, cost.curve, strict=True)]
-    return Total(sum(games for _, _, games in rows), *sums, tuple(each * (1 + ROUNDING) for each in curve))
+    begun = sum(games for _, _, games in rows)
+    return Total(begun, epsilon, delta, tau, tuple(each * (1 + ROUNDING) for each in curve))
 
 
 def _costs_anything(total: Total) -> bool:

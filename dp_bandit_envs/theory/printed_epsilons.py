@@ -1,6 +1,6 @@
 """The epsilons that Tossou and Dimitrakakis (2017) print for EXP3's own randomness, for comparison only.
 
-Some are wrong; `dp_bandit_envs.privacy.exp3_privacy` and `exp3_loss` prove what holds instead.
+Some are wrong; `dp_bandit_envs.privacy.exp3_privacy` says what holds instead.
 """
 
 import math

@@ -420,7 +420,7 @@ def test_loss_form_breaks_the_guarantee_of_the_gain_form():
 
 
 def test_declared_numbers_by_hand():
-    # Beyond the condition of exp3_loss, at gamma = 0.54 > K / (K + (e - 1) (K - 2)) = 0.538:
+    # Beyond the condition of draw_loss, at gamma = 0.54 > K / (K + (e - 1) (K - 2)) = 0.538:
     guarantee = exp3_guarantee(n_arms=4, draws=1000, exploration_rate=0.54, sensitivity=0.25)
     assert (guarantee.epsilon, guarantee.rho, guarantee.curve) == (250.0, 1000 / 128, None)
     # gamma = 0.9: the two ends of a probability are 0.225 and 0.325, closer than e^1

@@ -26,7 +26,7 @@ def most(ledger, guarantee, limit=10**6):
     """Return how many such games begin one after the other, by halving: the first charge is one game."""
     spend(ledger, guarantee)
     begun, step = 1, limit
-    while step >= 1:
+    while step >= 1 and begun <= 3 * limit:
         try:
             spend(ledger, guarantee, step)
             begun += step

@@ -7,8 +7,7 @@ import pytest
 
 from dp_bandit_envs.algorithms import make_algorithm
 from dp_bandit_envs.privacy import exp3_guarantee
-from dp_bandit_envs.privacy.exp3_changed_round import WholeGame, cell_edges
-from dp_bandit_envs.privacy.exp3_loss import draw_loss
+from dp_bandit_envs.privacy.exp3_privacy import WholeGame, cell_edges, draw_loss
 from tests.privacy.test_audit_exp3 import probabilities, renyi
 from tests.privacy.test_exp3_loss import ARMS, COUNT, ROUNDING, lyapunov, moved, random_states, softmax, starts
 from tests.privacy.test_exp3_loss import probabilities as state_probabilities

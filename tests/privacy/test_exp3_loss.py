@@ -1,4 +1,4 @@
-"""Every step of the proof in `privacy.exp3_loss`, on random states; and wrong constants, which must fail."""
+"""Every step of the proof in docs/own-draws.md, on random states; and wrong constants, which must fail."""
 
 import math
 from typing import NamedTuple
@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from dp_bandit_envs.privacy.exp3_loss import draw_loss, largest_start, phi
+from dp_bandit_envs.privacy.exp3_privacy import draw_loss, largest_start, phi
 
 ROUNDING = 1e-9
 """Relative; states carry rounding errors of about 1e-13."""

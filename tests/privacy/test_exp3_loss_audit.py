@@ -8,7 +8,7 @@ import pytest
 from dp_bandit_envs.agents.exp3 import default_exploration_rate
 from dp_bandit_envs.algorithms import make_algorithm
 from dp_bandit_envs.privacy import exp3_guarantee
-from dp_bandit_envs.privacy.exp3_loss import draw_loss
+from dp_bandit_envs.privacy.exp3_privacy import draw_loss
 from tests.privacy.test_audit_exp3 import probabilities, renyi
 
 ORDERS = [1.001, 1.5, 2.0, 8.0, 32.0, 400.0]

@@ -41,7 +41,7 @@ def test_papers_epsilon_is_its_own_theorem_at_its_own_batch_size():
 
 
 def test_what_batches_of_19_really_guarantee():
-    """13,797 draws of sensitivity 1/19 at gamma = sqrt(4 ln 4 / ((e - 1) 13797)): `exp3_changed_round` again.
+    """13,797 draws of sensitivity 1/19 at gamma = sqrt(4 ln 4 / ((e - 1) 13797)): the whole game again.
 
     Second route: its formulas in NumPy, maxima over t taken over a grid, on a finer grid of h and another of orders.
     """

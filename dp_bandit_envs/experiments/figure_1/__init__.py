@@ -56,7 +56,7 @@ def notes(results: Results, epsilon: float | None) -> list[Note]:
         f"**The paper's epsilon is {budget:.2f} (its corollary 3.2). That is no meaningful privacy:** it allows the"
         f" probability of what is published to change by a factor of e^{budget:.0f} when one person's data change, and"
         f" DP-EXP3-Lap adds noise of scale {1 / budget:.4f} to gains in [0, 1]. The"
-        " theorem of `dp_bandit_envs.privacy.exp3_loss` gives EXP3-tau"
+        " theorem of `dp_bandit_envs.privacy.exp3_privacy` gives EXP3-tau"
         f" epsilon = {tau.epsilon_at(horizon**-2):.2f} at delta = T^-2 with the same batches. The same picture with all"
         " private algorithms at one level, and the batched ones beside, is one option away: `--epsilon 1` or"
         " `--epsilon 0.1`."
