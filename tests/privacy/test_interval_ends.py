@@ -135,8 +135,10 @@ def test_what_is_spent_is_at_most_the_target_at_every_horizon(target, delta, int
     last = 0.0
     for horizon in (1, 10, 100, 1000, 30_000):
         guarantee = of_intervals(target, delta, intervals).guarantee(one_arm(horizon))
-        assert last <= guarantee.epsilon <= target
-        last = guarantee.epsilon
+        assert guarantee.epsilon <= target
+        # At a large delta a few draws may be at epsilon 0, and one is said to be at its pure one; rho grows.
+        assert last <= (guarantee.rho or 0.0)
+        last = guarantee.rho or 0.0
 
 
 def test_zeta_is_scipys():
