@@ -20,7 +20,7 @@ from dp_bandit_envs.agents.own_functions import explain, no_state
 from dp_bandit_envs.errors import StepOutsideGameError, WrongObservationError, WrongTypeError
 from dp_bandit_envs.graphs import FeedbackGraph
 from dp_bandit_envs.observations import KEYS, Gains, Sums
-from dp_bandit_envs.privacy.mechanism import Noise
+from dp_bandit_envs.privacy.facts import Noise
 
 CURE: Final = {
     Gains: "Use a DPBandit environment without FlattenObservation, or with LaplaceClipRescale or MiniBatchAverage"

@@ -25,10 +25,10 @@ from dp_bandit_envs.errors import (
 )
 from dp_bandit_envs.graphs import FeedbackGraph
 from dp_bandit_envs.privacy.announced import announced, current, taken_seed
+from dp_bandit_envs.privacy.facts import Below, Noise, Values, check_values
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
-from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Noise, facts_above, noise_label
+from dp_bandit_envs.privacy.mechanism import Mechanism, facts_above, noise_label
 from dp_bandit_envs.privacy.secure_draws import SecureStream, takes_no_seed
-from dp_bandit_envs.privacy.values import Values
 from dp_bandit_envs.protocols import Environment, FloatArray, Observation, is_public, plays_points
 from dp_bandit_envs.seeding import (
     FIRST_WRAPPER,
@@ -42,7 +42,6 @@ from dp_bandit_envs.seeding import (
 from dp_bandit_envs.wrappers.inspect_below import (
     Boundary,
     boundaries_below,
-    check_values,
     checked_env,
     classes_elsewhere,
     data_use_below,

@@ -7,9 +7,10 @@ from typing import Any, NamedTuple, SupportsFloat
 import numpy as np
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.privacy.facts import Below, Noise
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.laplace import draw, noise_scale
-from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Noise
+from dp_bandit_envs.privacy.mechanism import Mechanism
 from dp_bandit_envs.privacy.mechanisms import BlockSums, CounterSums, HybridSums, LaplaceClipRescale, block_sums
 from dp_bandit_envs.privacy.mechanisms.counter_sums import in_steps
 from dp_bandit_envs.protocols import FloatArray, IntArray

@@ -9,7 +9,8 @@ import gymnasium as gym
 import numpy as np
 
 from dp_bandit_envs.errors import NotAuditedError
-from dp_bandit_envs.privacy.mechanism import Below, Mechanism
+from dp_bandit_envs.privacy.facts import Below
+from dp_bandit_envs.privacy.mechanism import Mechanism
 from dp_bandit_envs.protocols import Environment, FloatArray
 from dp_bandit_envs.wrappers import PrivacyBoundary
 

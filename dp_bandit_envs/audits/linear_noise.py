@@ -15,7 +15,7 @@ import numpy as np
 from dp_bandit_envs.audits.held_game import FakeDraws, HeldGame, Released
 from dp_bandit_envs.errors import NotAuditedError
 from dp_bandit_envs.optional import require
-from dp_bandit_envs.privacy.values import Values
+from dp_bandit_envs.privacy.facts import Values
 from dp_bandit_envs.protocols import FloatArray
 
 IMPULSE = 0.25

@@ -8,7 +8,8 @@ import numpy as np
 
 from dp_bandit_envs.conformance.rules import require
 from dp_bandit_envs.conformance.wrapper_games import arms_of
-from dp_bandit_envs.privacy.mechanism import Below, Mechanism
+from dp_bandit_envs.privacy.facts import Below
+from dp_bandit_envs.privacy.mechanism import Mechanism
 from dp_bandit_envs.privacy.secure_draws import takes_no_seed
 from dp_bandit_envs.seeding import FIRST_WRAPPER
 from dp_bandit_envs.wrappers.boundary import streams_of

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from dp_bandit_envs.decisions.decision_set import MARGIN, TOLERANCE, DecisionSet, up
-from dp_bandit_envs.privacy.values import Values
+from dp_bandit_envs.privacy.facts import Values
 from dp_bandit_envs.protocols import FloatArray
 
 

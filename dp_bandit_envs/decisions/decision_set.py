@@ -14,7 +14,7 @@ import numpy as np
 from dp_bandit_envs import checks
 from dp_bandit_envs.decisions.point_space import PointSpace
 from dp_bandit_envs.errors import WrongPointError
-from dp_bandit_envs.privacy.values import Values
+from dp_bandit_envs.privacy.facts import Values
 from dp_bandit_envs.protocols import FloatArray
 
 TOLERANCE = 1e-9

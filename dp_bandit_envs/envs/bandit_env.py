@@ -20,7 +20,7 @@ from dp_bandit_envs.envs.made_adversary import make_adversary
 from dp_bandit_envs.envs.scoreboard import Scoreboard
 from dp_bandit_envs.errors import StepOutsideGameError, WrongGameError
 from dp_bandit_envs.privacy.announced import unless_secret
-from dp_bandit_envs.privacy.values import Values, gains_of_arms
+from dp_bandit_envs.privacy.facts import Values, gains_of_arms
 from dp_bandit_envs.protocols import FloatArray, Observation
 from dp_bandit_envs.seeding import ADVERSARY, EpisodeStreams, checked_options, checked_seed
 

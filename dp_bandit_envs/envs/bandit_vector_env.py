@@ -21,7 +21,7 @@ from dp_bandit_envs.envs.scoreboard import Scoreboard
 from dp_bandit_envs.envs.vector_calls import Seeds, VectorStep, check_arms, every_game, spread_seeds
 from dp_bandit_envs.envs.vector_evaluators_numbers import VectorEvaluatorsNumbers
 from dp_bandit_envs.errors import StepOutsideGameError
-from dp_bandit_envs.privacy.values import Values, gains_of_arms
+from dp_bandit_envs.privacy.facts import Values, gains_of_arms
 from dp_bandit_envs.protocols import FloatArray, IntArray, Observation
 from dp_bandit_envs.seeding import ADVERSARY, EpisodeStreams, checked_options
 

@@ -9,7 +9,7 @@ from dp_bandit_envs.adversaries import Adversary
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.bandit_vector_env import BanditVectorEnv
 from dp_bandit_envs.envs.made_adversary import chosen_adversary, refuse_unknown
-from dp_bandit_envs.privacy.values import Values, all_gains_of_arms
+from dp_bandit_envs.privacy.facts import Values, all_gains_of_arms
 from dp_bandit_envs.protocols import FloatArray, IntArray, Observation
 
 N_ARMS = 10

@@ -15,7 +15,7 @@ from dp_bandit_envs.envs.made_adversary import checked_adversary, named_adversar
 from dp_bandit_envs.envs.registration import sized_adversaries
 from dp_bandit_envs.errors import WrongTypeError
 from dp_bandit_envs.graphs import FeedbackGraph, GraphSource
-from dp_bandit_envs.privacy.values import Values, all_gains_of_arms
+from dp_bandit_envs.privacy.facts import Values, all_gains_of_arms
 from dp_bandit_envs.protocols import FloatArray, IntArray, Observation
 from dp_bandit_envs.seeding import GRAPH, EpisodeStreams
 

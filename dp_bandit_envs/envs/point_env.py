@@ -13,7 +13,7 @@ from dp_bandit_envs.envs.made_adversary import refuse_unknown
 from dp_bandit_envs.envs.point_adversary import point_adversary
 from dp_bandit_envs.envs.point_board import PointBoard
 from dp_bandit_envs.errors import GainRangeError, WrongGameError, WrongTypeError
-from dp_bandit_envs.privacy.values import Values
+from dp_bandit_envs.privacy.facts import Values
 from dp_bandit_envs.protocols import FloatArray, Observation
 
 FEEDBACK = ("full", "bandit")

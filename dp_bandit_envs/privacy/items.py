@@ -10,7 +10,7 @@ from typing import SupportsFloat
 
 import numpy as np
 
-from dp_bandit_envs.privacy.mechanism import Below
+from dp_bandit_envs.privacy.facts import Below
 
 STEP = 2.0**-30
 STEPS = 2.0**30

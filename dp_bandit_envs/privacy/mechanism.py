@@ -22,62 +22,13 @@ import dataclasses
 import hashlib
 import math
 from collections.abc import Callable
-from typing import Any, ClassVar, NamedTuple, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
+from dp_bandit_envs.privacy.facts import Below, Noise, Values
 from dp_bandit_envs.privacy.guarantee import REPLACE_ONE_ROUND, PrivacyGuarantee
-from dp_bandit_envs.privacy.values import Values
 from dp_bandit_envs.written_values import written_value
 
 Release: TypeAlias = Callable[..., tuple[float, int]]
-
-
-class Noise(NamedTuple):
-    """What is public about the noise in released values, for agents whose confidence terms depend on it.
-
-    Attributes:
-        sensitivity: L1 distance between the values before noise in neighbouring games: the noise for epsilon is as
-            large as that for epsilon / sensitivity where a round reveals one gain.
-        scale: Scale of the Laplace noise in each released gain, in units of gain; 0 where there is none.
-        bound: A released gain v corresponds to the noisy gain v (2 bound + 1) - bound, if gains are in [0, 1]; in
-            general, [low - bound, high + bound] was rescaled to [low, high].
-    """
-
-    sensitivity: float = 1.0
-    scale: float = 0.0
-    bound: float = 0.0
-
-
-class Below(NamedTuple):
-    """Public facts about the gains that a mechanism receives.
-
-    Attributes:
-        n_values: Number of values that a round can reveal: of arms, or of coordinates; 1 where only a payoff is seen.
-        horizon: Number of steps in which it receives gains.
-        sensitivity: L1 distance between these gains in neighbouring games, with the noise below fixed.
-        gains_in_a_round: The most gains that one round of the game reveals.
-        guarantee: What the mechanisms below guarantee; None if there are none.
-        withheld: Whether a gain may be withheld because of its value, without a guarantee below that covers it; no
-            noise above hides that.
-        noise: What is public about noise below.
-        values: The range of the values and their distances in other norms.
-        beneath: What distinguishes the mechanisms below from others of the same sizes, the innermost first: a hash of
-            each, which shows nothing that somebody else's mechanism may hold.
-    """
-
-    n_values: int
-    horizon: int
-    sensitivity: float = 1.0
-    gains_in_a_round: int = 1
-    guarantee: PrivacyGuarantee | None = None
-    withheld: bool = False
-    noise: Noise = Noise()
-    values: Values = Values()
-    beneath: tuple[str, ...] = ()
-
-    @property
-    def is_private(self) -> bool:
-        """Whether a mechanism below has a guarantee, so that noise above it is post-processing."""
-        return self.guarantee is not None and self.guarantee.model != "none"
 
 
 class Mechanism(abc.ABC):

@@ -24,8 +24,8 @@ from dp_bandit_envs.compiling.numba_errors import in_short
 from dp_bandit_envs.decisions import payoff as payoff_at
 from dp_bandit_envs.errors import PayoffRangeError
 from dp_bandit_envs.observations import Gains, Sums
-from dp_bandit_envs.privacy.mechanism import Below, Mechanism
-from dp_bandit_envs.privacy.values import Values
+from dp_bandit_envs.privacy.facts import Below, Values
+from dp_bandit_envs.privacy.mechanism import Mechanism
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 ARM: Final = 1

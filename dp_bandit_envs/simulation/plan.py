@@ -25,8 +25,8 @@ from dp_bandit_envs.envs.experts_env import ExpertsEnv
 from dp_bandit_envs.envs.graph_env import GraphEnv
 from dp_bandit_envs.envs.point_env import PointEnv
 from dp_bandit_envs.observations import Sums
-from dp_bandit_envs.privacy.mechanism import Below, Mechanism, noise_label, noise_of
-from dp_bandit_envs.privacy.values import Values
+from dp_bandit_envs.privacy.facts import Below, Values
+from dp_bandit_envs.privacy.mechanism import Mechanism, noise_label, noise_of
 from dp_bandit_envs.protocols import Environment, IntArray
 from dp_bandit_envs.seeding import AGENT, FIRST_WRAPPER, stream
 from dp_bandit_envs.simulation.loop import (

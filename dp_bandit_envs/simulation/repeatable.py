@@ -23,7 +23,8 @@ from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.compiling.functions import is_ours
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import NotRepeatableError
-from dp_bandit_envs.privacy.mechanism import Below, Mechanism
+from dp_bandit_envs.privacy.facts import Below
+from dp_bandit_envs.privacy.mechanism import Mechanism
 from dp_bandit_envs.protocols import Environment
 from dp_bandit_envs.seeding import ADVERSARY, FIRST_WRAPPER, stream
 from dp_bandit_envs.wrappers import PrivacyBoundary

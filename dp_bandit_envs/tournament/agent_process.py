@@ -17,7 +17,7 @@ from typing import Any, Final, NoReturn
 import numpy as np
 
 from dp_bandit_envs.draws import Stream
-from dp_bandit_envs.privacy.mechanism import Noise
+from dp_bandit_envs.privacy.facts import Noise
 from dp_bandit_envs.tournament import process_limits
 from dp_bandit_envs.tournament.agent_source import SubmissionError, load_maker
 from dp_bandit_envs.tournament.message_pipe import ARMS, DONE, FAILED, READY, MessagePipe

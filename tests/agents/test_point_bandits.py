@@ -14,7 +14,7 @@ from dp_bandit_envs.decisions import Ball, Cube, Simplex
 from dp_bandit_envs.envs.point_env import PointEnv
 from dp_bandit_envs.errors import WrongGameError
 from dp_bandit_envs.observations import Gains
-from dp_bandit_envs.privacy.mechanism import Noise
+from dp_bandit_envs.privacy.facts import Noise
 from tests.tools.refusals import refused
 
 SETS = {"ball": (Ball, scrible.select_in_ball), "cube": (Cube, scrible.select_in_cube)}

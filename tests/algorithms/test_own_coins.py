@@ -10,9 +10,9 @@ from gymnasium.wrappers import TransformObservation
 from dp_bandit_envs import make_algorithm
 from dp_bandit_envs.adversaries import Deterministic, Replay
 from dp_bandit_envs.envs.experts_env import ExpertsEnv
+from dp_bandit_envs.privacy.facts import Values
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.mechanism import Mechanism
-from dp_bandit_envs.privacy.values import Values
 from dp_bandit_envs.wrappers import LaplaceClipRescale, MiniBatchAverage, PrivacyBoundary
 
 OWN_COINS = ["Hedge", "DP-Hedge", "Lazy-Hedge", "DP-Epochs"]

@@ -11,7 +11,7 @@ from dp_bandit_envs.compiling.compiled import Compiled
 from dp_bandit_envs.compiling.functions import stream_address
 from dp_bandit_envs.compiling.intrinsics import put_back, stream_at
 from dp_bandit_envs.privacy.counters import COUNTERS
-from dp_bandit_envs.privacy.mechanism import Below
+from dp_bandit_envs.privacy.facts import Below
 from dp_bandit_envs.privacy.mechanisms import CounterSums, counter_sums
 from dp_bandit_envs.seeding import stream
 from tests.tools.counter_noise import ALL, LAPLACE, counter, linear_map

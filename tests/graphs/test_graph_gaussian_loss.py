@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.algorithms import make_algorithm
-from dp_bandit_envs.privacy.values import gains_of_arms
+from dp_bandit_envs.privacy.facts import gains_of_arms
 from dp_bandit_envs.wrappers import CounterSums
 from tests.graphs.test_graph_privacy_loss import (
     ARMS,

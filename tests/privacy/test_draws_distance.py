@@ -20,10 +20,9 @@ from dp_bandit_envs.privacy.accounting import (
     distance_of_draws,
 )
 from dp_bandit_envs.privacy.counters import COUNTERS, make_counter
+from dp_bandit_envs.privacy.facts import Below, all_gains_of_arms
 from dp_bandit_envs.privacy.laplace import DEVIATION, grid_of, noise_scale
-from dp_bandit_envs.privacy.mechanism import Below
 from dp_bandit_envs.privacy.node_noise import counts_as, deviation
-from dp_bandit_envs.privacy.values import all_gains_of_arms
 from dp_bandit_envs.wrappers import BlockSums, CounterSums, IntervalSums, LaplaceClipRescale, RandomizedResponse
 from tests.tools.draw_counts import FAR, NEAR, cells, counted_delta, measured, sizes
 

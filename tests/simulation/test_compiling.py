@@ -18,9 +18,8 @@ from dp_bandit_envs.compiling.functions import bind, content, fingerprint
 from dp_bandit_envs.compiling.numba_functions import MachineCode
 from dp_bandit_envs.privacy import laplace
 from dp_bandit_envs.privacy.counters import BinaryCounter, trees
-from dp_bandit_envs.privacy.mechanism import Below
+from dp_bandit_envs.privacy.facts import Below, gains_of_arms
 from dp_bandit_envs.privacy.mechanisms import CounterSums, LaplaceClipRescale, laplace_gains
-from dp_bandit_envs.privacy.values import gains_of_arms
 from dp_bandit_envs.simulation import loop
 from dp_bandit_envs.simulation.lanes import LaneGains, LaneLoop, carries
 from dp_bandit_envs.simulation.plan import make_plan

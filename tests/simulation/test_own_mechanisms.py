@@ -11,7 +11,7 @@ from dp_bandit_envs import Exp3, MiniBatchAverage, Ucb, play, simulate
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.errors import BoundaryError
 from dp_bandit_envs.privacy import Below, Mechanism, Noise, PrivacyGuarantee
-from dp_bandit_envs.privacy.values import all_gains_of_arms
+from dp_bandit_envs.privacy.facts import all_gains_of_arms
 from dp_bandit_envs.wrappers import PrivacyBoundary
 from dp_bandit_envs.wrappers.vector import VectorPrivacyBoundary
 from tests.simulation.test_play_equals_simulate import assert_same

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from dp_bandit_envs.privacy.mechanism import Below, Mechanism
-from dp_bandit_envs.privacy.values import Values, all_gains_of_arms
+from dp_bandit_envs.privacy.facts import Below, Values, all_gains_of_arms
+from dp_bandit_envs.privacy.mechanism import Mechanism
 
 
 def experts(d: int, horizon: int) -> Below:

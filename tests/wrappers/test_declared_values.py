@@ -7,8 +7,8 @@ import pytest
 
 from dp_bandit_envs.adversaries import Deterministic
 from dp_bandit_envs.envs.experts_env import ExpertsEnv
+from dp_bandit_envs.privacy.facts import Values, all_gains_of_arms
 from dp_bandit_envs.privacy.mechanisms import MiniBatchAverage
-from dp_bandit_envs.privacy.values import Values, all_gains_of_arms
 from dp_bandit_envs.wrappers import CounterSums, LaplaceClipRescale, PrivacyBoundary, vector
 from tests.tools.refusals import refused
 from tests.tools.vector_sums import factor_of

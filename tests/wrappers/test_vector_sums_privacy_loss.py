@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.privacy.counters import COUNTERS
-from dp_bandit_envs.privacy.mechanism import Below
+from dp_bandit_envs.privacy.facts import Below, gains_of_arms
 from dp_bandit_envs.privacy.mechanisms.counter_sums import CounterSums, ExactSums
-from dp_bandit_envs.privacy.values import gains_of_arms
 from tests.tools.counter_noise import LAPLACE
 from tests.tools.fake_draws import Impulse, cheapest_shift
 from tests.tools.vector_sums import FACTS, OneNode, ball, box, cross_polytope, experts, factor_of, released

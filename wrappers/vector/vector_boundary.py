@@ -17,11 +17,11 @@ from dp_bandit_envs.envs.vector_calls import Seeds, VectorStep, check_arms, ever
 from dp_bandit_envs.errors import BoundaryError, StepOutsideGameError, WrongPointError
 from dp_bandit_envs.graphs import FeedbackGraph
 from dp_bandit_envs.privacy import mechanisms
+from dp_bandit_envs.privacy.facts import Below, Noise, Values, check_distances
 from dp_bandit_envs.privacy.laplace import to_grid_array
-from dp_bandit_envs.privacy.mechanism import Below, Mechanism, Noise
+from dp_bandit_envs.privacy.mechanism import Mechanism
 from dp_bandit_envs.privacy.mechanisms.batch_average import rounder_of
 from dp_bandit_envs.privacy.secure_draws import takes_no_seed
-from dp_bandit_envs.privacy.values import Values
 from dp_bandit_envs.protocols import FloatArray, IntArray, Observation, VectorEnvironment, VectorWrapper
 from dp_bandit_envs.seeding import FIRST_WRAPPER, checked_options
 from dp_bandit_envs.wrappers.boundary import (
@@ -41,7 +41,6 @@ from dp_bandit_envs.wrappers.boundary import (
 from dp_bandit_envs.wrappers.inspect_below import (
     PASS_VECTOR_OBSERVATIONS_THROUGH,
     boundaries_below,
-    check_distances,
     checked_env,
     checked_sensitivity,
     facts_of_game,

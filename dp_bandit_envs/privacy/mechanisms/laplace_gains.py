@@ -7,11 +7,10 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.privacy.accounting import one_laplace
+from dp_bandit_envs.privacy.facts import Below, Noise, Values
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 from dp_bandit_envs.privacy.laplace import default_bound, noisy
-from dp_bandit_envs.privacy.mechanism import Below, Noise
 from dp_bandit_envs.privacy.secure_draws import ChoosesDraws
-from dp_bandit_envs.privacy.values import Values
 
 OUTSIDE = ("reject", "clip")
 

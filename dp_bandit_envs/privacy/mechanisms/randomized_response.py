@@ -6,8 +6,8 @@ from typing import NamedTuple, SupportsFloat
 import numpy as np
 
 from dp_bandit_envs import checks
+from dp_bandit_envs.privacy.facts import Below, Noise
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
-from dp_bandit_envs.privacy.mechanism import Below, Noise
 from dp_bandit_envs.privacy.secure_draws import ChoosesDraws
 
 STEP = 2.0**-53

@@ -1,0 +1,167 @@
+"""What is public about what a round reveals: values, how far neighbouring rounds are apart, and noise."""
+
+import math
+from typing import Any, NamedTuple
+
+from dp_bandit_envs.errors import WrongTypeError
+from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+
+ROUNDING = 1 + 1e-9
+"""By how much a declared distance may fall short of another one, as both are rounded."""
+OWN_NORMS = ("sup", "l1", "l2")
+
+
+class Values(NamedTuple):
+    """Public facts about the values that a round reveals: gains of arms, coordinates of a gain vector, or a payoff.
+
+    Their number is `Below.n_values`, and their distance in L1 is `Below.sensitivity`.
+
+    Attributes:
+        low: The smallest possible value.
+        high: The largest possible value.
+        l2: L2 distance between the values of neighbouring rounds.
+        norm: The norm whose unit ball has the shape of all differences of two rounds' values (`"sup"`, `"l1"` or
+            `"l2"`), for noise of that shape; `""` if none is known, as where rounds reveal different values.
+        own: Distance between the values of neighbouring rounds in that norm; inf if none is known.
+        complete: Whether every round reveals every value.
+    """
+
+    low: float = 0.0
+    high: float = 1.0
+    l2: float = 1.0
+    norm: str = ""
+    own: float = math.inf
+    complete: bool = False
+
+    @property
+    def width(self) -> float:
+        """The width of the range."""
+        return self.high - self.low
+
+
+class Noise(NamedTuple):
+    """What is public about the noise in released values, for agents whose confidence terms depend on it.
+
+    Attributes:
+        sensitivity: L1 distance between the values before noise in neighbouring games: the noise for epsilon is as
+            large as that for epsilon / sensitivity where a round reveals one gain.
+        scale: Scale of the Laplace noise in each released gain, in units of gain; 0 where there is none.
+        bound: A released gain v corresponds to the noisy gain v (2 bound + 1) - bound, if gains are in [0, 1]; in
+            general, [low - bound, high + bound] was rescaled to [low, high].
+    """
+
+    sensitivity: float = 1.0
+    scale: float = 0.0
+    bound: float = 0.0
+
+
+class Below(NamedTuple):
+    """Public facts about the gains that a mechanism receives.
+
+    Attributes:
+        n_values: Number of values that a round can reveal: of arms, or of coordinates; 1 where only a payoff is seen.
+        horizon: Number of steps in which it receives gains.
+        sensitivity: L1 distance between these gains in neighbouring games, with the noise below fixed.
+        gains_in_a_round: The most gains that one round of the game reveals.
+        guarantee: What the mechanisms below guarantee; None if there are none.
+        withheld: Whether a gain may be withheld because of its value, without a guarantee below that covers it; no
+            noise above hides that.
+        noise: What is public about noise below.
+        values: The range of the values and their distances in other norms.
+        beneath: What distinguishes the mechanisms below from others of the same sizes, the innermost first: a hash of
+            each, which shows nothing that somebody else's mechanism may hold.
+    """
+
+    n_values: int
+    horizon: int
+    sensitivity: float = 1.0
+    gains_in_a_round: int = 1
+    guarantee: PrivacyGuarantee | None = None
+    withheld: bool = False
+    noise: Noise = Noise()
+    values: Values = Values()
+    beneath: tuple[str, ...] = ()
+
+    @property
+    def is_private(self) -> bool:
+        """Whether a mechanism below has a guarantee, so that noise above it is post-processing."""
+        return self.guarantee is not None and self.guarantee.model != "none"
+
+
+def gains_of_arms(sensitivity: float) -> Values:
+    """Return the facts for gains in [0, 1], of which some are revealed, with this L1 distance between neighbours.
+
+    No gain changes by more than 1, so the squared L2 distance is at most the L1 distance.
+    """
+    l2 = sensitivity if sensitivity <= 1 else math.nextafter(math.sqrt(sensitivity), math.inf)
+    return Values(l2=l2)
+
+
+def all_gains_of_arms(n_arms: int) -> Values:
+    """Return the facts for the gains of all arms, each in [0, 1]."""
+    return gains_of_arms(float(n_arms))._replace(norm="sup", own=1.0, complete=True)
+
+
+def check_values(facts: Below, name: str) -> None:
+    """Raise if the values that a game or a mechanism declares are not possible, or do not fit its sensitivity.
+
+    Args:
+        facts: What it declares.
+        name: Its name, or that of the wrapper around it, for the message.
+
+    Raises:
+        WrongTypeError: If the declared `values` are no `Values`.
+        ValueError: If no noise could be scaled to them, or some noise would be too small.
+    """
+    check_range(facts.values, name)
+    check_distances(facts, name)
+
+
+def check_range(values: Any, name: str) -> None:
+    """Raise if the declared range, distances or norm are not possible."""
+    if not isinstance(values, Values):
+        raise WrongTypeError(f"{name} needs `values` that are Values; received a {type(values).__name__}.")
+    rules = {
+        "low": _is_number(values.low),
+        "high": _is_number(values.high) and _is_number(values.low) and values.low < values.high,
+        "l2": _is_number(values.l2) and values.l2 > 0,
+        "norm": values.norm == "" or values.norm in OWN_NORMS,
+        "own": not values.norm or (_is_number(values.own) and values.own > 0),
+        "complete": isinstance(values.complete, bool),
+    }
+    for fact, holds in rules.items():
+        if not holds:
+            raise ValueError(
+                f"{name} needs `values` with finite low < high, distances l2 and own greater than 0, a norm among"
+                f" {', '.join(OWN_NORMS)} or none, and complete True or False; received {fact} ="
+                f" {getattr(values, fact)!r}."
+            )
+
+
+def check_distances(facts: Below, name: str) -> None:
+    """Raise `ValueError` if the declared distances in L2 or the own norm are ruled out by the sensitivity, in L1.
+
+    The L1 norm of n values is at least as large as the others, and at most sqrt(n) times their L2 norm and n times the
+    largest of them.
+    """
+    n, values = facts.gains_in_a_round, facts.values
+    most = {"l2": math.sqrt(n), "sup": float(n), "l1": 1.0}
+    distances = {"l2": values.l2 * most["l2"]}
+    if values.norm:
+        distances["own"] = values.own * most[values.norm]
+    for fact, in_l1 in distances.items():
+        if facts.sensitivity * ROUNDING < getattr(values, fact):
+            raise ValueError(
+                f"{name} needs a sensitivity, which is a distance in L1, of at least the {fact} of its `values`;"
+                f" received {facts.sensitivity!r} and {getattr(values, fact)!r}. Laplace noise would be too small."
+            )
+        if in_l1 * ROUNDING < facts.sensitivity:
+            raise ValueError(
+                f"{name} needs `values` whose distances fit together: with {fact} = {getattr(values, fact)!r},"
+                f" {n} values of neighbouring rounds differ by at most {in_l1:.6g} in L1, but the sensitivity is"
+                f" {facts.sensitivity!r}. Noise would be too small; declare the largest distance in each norm."
+            )
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
