@@ -37,6 +37,9 @@ def test_a_run_counts_its_games_and_stops_at_the_budget(dp_bandit, tmp_path):
     assert (spent.games, spent.epsilon) == (1, pytest.approx(0.4))
     code, out, _ = dp_bandit("ledger", "my.ledger")
     assert code == 0 and missing(out, "1 game", "epsilon = 0.6") == []
+    # The table: who, how many games, and what they cost alone.
+    (row,) = (line for line in out.splitlines() if GAME[2].split(":")[0] in line and "│" in line)
+    assert missing(row, "1", "0.4") == []
 
 
 def test_all_games_of_a_run_are_counted_before_the_first(dp_bandit, tmp_path):
