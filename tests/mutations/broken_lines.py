@@ -619,6 +619,20 @@ DRAWS = (
 
 GAMES = (
     Mutation(
+        "environments share the adversary that they are given",
+        "dp_bandit_envs/envs/made_adversary.py",
+        "        return copy.copy(adversary)",
+        "        return adversary",
+        ("tests/envs/test_shared_adversary.py", "-k", "given or vector"),
+    ),
+    Mutation(
+        "two threads play in one environment",
+        "dp_bandit_envs/simulation/game.py",
+        "    if game.on_block is not None:",
+        "    if False:",
+        ("tests/envs/test_shared_adversary.py", "-k", "second_thread"),
+    ),
+    Mutation(
         "a copied game moves the original",
         "dp_bandit_envs/adversaries/adversary.py",
         "if NEW_GAME in memo and is_ours(type(self)):",
