@@ -196,7 +196,10 @@ class Plan:
 
 
 def make_plan(
-    algorithm: Algorithm, env: Environment, wrapped: Environment | None = None, checkpoints: Sequence[int] = (0,)
+    algorithm: Algorithm,
+    env: Environment,
+    wrapped: Environment | None = None,
+    checkpoints: Sequence[int] | IntArray = (0,),
 ) -> Plan:
     """Return a plan, or raise `NotCompilableError`.
 
