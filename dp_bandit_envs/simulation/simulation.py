@@ -520,21 +520,22 @@ def simulate(
         raise ClusterError(SECRET)
     prepared = placed(prepared, trials=trials, cluster=cluster)
     jobs = jobs_for(prepared.reasons.values(), jobs)
-    if not prepared.secret:
-        warn_of_known_seed(prepared.game.adversary.is_real)
     tables = prepared.tables(trials)
     done = 0
     with announced([name for name in prepared.players if name not in prepared.reasons]):
         prepared = prepared.entered(trials)
-        tasks = prepared.tasks(range(first_trial, first_trial + trials))
-        played = spread(tasks, jobs, in_threads=prepared.in_threads, cluster=cluster, keep=keep)
-        with prepared.receipt.given_back_on_failure(), contextlib.closing(played):
-            for _, some, columns in played:
-                for name, column in columns.items():
-                    tables[name].put(some.start - first_trial, column)
-                done += len(some) * len(columns)
-                if progress is not None:
-                    progress(done, trials * len(tables))
+        with prepared.receipt.given_back_on_failure():
+            if not prepared.secret:  # not before, because a ledger may refuse
+                warn_of_known_seed(prepared.game.adversary.is_real)
+            tasks = prepared.tasks(range(first_trial, first_trial + trials))
+            played = spread(tasks, jobs, in_threads=prepared.in_threads, cluster=cluster, keep=keep)
+            with contextlib.closing(played):
+                for _, some, columns in played:
+                    for name, column in columns.items():
+                        tables[name].put(some.start - first_trial, column)
+                    done += len(some) * len(columns)
+                    if progress is not None:
+                        progress(done, trials * len(tables))
     outcomes = {name: prepared.outcome(name, table) for name, table in tables.items()}
     game = prepared.game
     known = None if prepared.secret else prepared.seed
