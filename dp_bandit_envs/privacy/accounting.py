@@ -19,9 +19,9 @@ from dp_bandit_envs.protocols import FloatArray
 RenyiCurve = tuple[tuple[float, float], ...]
 """Pairs (order, divergence) with orders greater than 1, ascending; both directions."""
 
-ORDERS: Final = tuple(1 + 0.01 * 409_500 ** (k / 59) for k in range(60))
+ORDERS: Final[tuple[float, ...]] = tuple(1 + 0.01 * 409_500.0 ** (k / 59) for k in range(60))
 """The orders at which curves are added up: less 1 they grow from .01 to 4,095, within .7 % of the best order."""
-FINE_ORDERS: Final = tuple(sorted({*ORDERS, *(1 + 2 ** (k / 16) for k in range(-160, 321))}))
+FINE_ORDERS: Final[tuple[float, ...]] = tuple(sorted({*ORDERS, *(1 + 2 ** (k / 16) for k in range(-160, 321))}))
 """Those at which a theorem states its own curve."""
 ROUNDING: Final = 1e-12
 """A relative allowance, far above what some operations on doubles round away."""

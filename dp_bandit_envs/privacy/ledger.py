@@ -143,7 +143,7 @@ class Budget(NamedTuple):
     def added_by_draws(self, total: Total, epsilon: float) -> float:
         """Return what the draws of these games add to delta at an epsilon."""
         tau = _upper(total.tau)
-        return float((1 + math.exp(min(epsilon, FAR))) * tau * (1 + ROUNDING)) if tau > 0 else 0.0
+        return (1 + math.exp(min(epsilon, FAR))) * tau * (1 + ROUNDING) if tau > 0 else 0.0
 
     def _paid(self, order: int) -> float:
         """Return what an epsilon at `for_curve` is above the divergence of an order."""
