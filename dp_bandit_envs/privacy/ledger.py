@@ -20,13 +20,12 @@ import json
 import math
 import os
 import secrets
-import sqlite3
 import threading
 import weakref
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Self, SupportsFloat
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self, SupportsFloat
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.data_use import DataUse
@@ -34,6 +33,9 @@ from dp_bandit_envs.errors import BudgetSpentError, LedgerError, LedgerFileError
 from dp_bandit_envs.privacy.accounting import FAR, ORDERS, ROUNDING, added_delta, epsilon_from_renyi
 from dp_bandit_envs.privacy.announced import Games, current
 from dp_bandit_envs.privacy.guarantee import UNITS, PrivacyGuarantee, Unit, for_unit
+
+if TYPE_CHECKING:
+    import sqlite3  # elsewhere where it is used, as a browser's Python may lack it
 
 UNPROTECTED: Final = (
     "a game on data with a ledger must be played behind a privacy wrapper, or by an algorithm with a guarantee, through"
@@ -543,7 +545,7 @@ class Ledger:
         return found
 
     @contextlib.contextmanager
-    def _opened(self, *, write: bool = False) -> Iterator[sqlite3.Connection]:
+    def _opened(self, *, write: bool = False) -> "Iterator[sqlite3.Connection]":
         """Open the store, and make sure that it is this ledger's."""
         with self._store.connected(write=write) as db:
             if self._store.read_head(db) != (self._id, self._budget):
@@ -591,9 +593,11 @@ class _Store:
         # Absolute, as other processes may work in other folders.
         self.path = None if path is None else Path(os.path.realpath(path))
         self._budget, self._process, self._lock = budget, os.getpid(), threading.RLock()
-        self._memory: sqlite3.Connection | None = None
+        self._memory: Any = None
         self.is_made = False
         if path is None and not elsewhere:
+            import sqlite3
+
             self._memory = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
 
     @property
@@ -632,7 +636,7 @@ class _Store:
         self.is_made = True
 
     @contextlib.contextmanager
-    def connected(self, *, write: bool = False) -> Iterator[sqlite3.Connection]:
+    def connected(self, *, write: bool = False) -> "Iterator[sqlite3.Connection]":
         """Yield a connection in one transaction, which ends as this block does."""
         if self.path is None:
             if not self.is_here:
@@ -641,6 +645,8 @@ class _Store:
             with self._lock, _transaction(self._memory, write):
                 yield self._memory
             return
+        import sqlite3
+
         try:
             # mode=rw makes no file.
             where = f"{self.path.as_uri()}?mode=rw"
@@ -655,8 +661,10 @@ class _Store:
         except sqlite3.Error as error:
             raise self._failed(error) from None
 
-    def read_head(self, db: sqlite3.Connection) -> tuple[str, Budget]:
+    def read_head(self, db: "sqlite3.Connection") -> tuple[str, Budget]:
         """Return id and budget of the ledger in the file."""
+        import sqlite3
+
         try:
             rows = db.execute("SELECT format, id, budget FROM ledger").fetchall()
             ((form, number, budget),) = rows
@@ -682,7 +690,9 @@ class _Store:
             " which no game is missing, or make another file with a smaller budget. No game was begun."
         )
 
-    def _failed(self, error: sqlite3.Error) -> LedgerFileError:
+    def _failed(self, error: "sqlite3.Error") -> LedgerFileError:
+        import sqlite3
+
         assert self.path is not None
         if not self.path.exists():
             return LedgerFileError(
@@ -695,7 +705,9 @@ class _Store:
 
 
 @contextlib.contextmanager
-def _transaction(db: sqlite3.Connection, write: bool) -> Iterator[None]:
+def _transaction(db: "sqlite3.Connection", write: bool) -> Iterator[None]:
+    import sqlite3
+
     db.execute("BEGIN IMMEDIATE" if write else "BEGIN")
     try:
         yield
@@ -709,12 +721,12 @@ def _transaction(db: sqlite3.Connection, write: bool) -> Iterator[None]:
 _Row = tuple[str, Cost, int]
 
 
-def _rows(db: sqlite3.Connection) -> list[_Row]:
+def _rows(db: "sqlite3.Connection") -> list[_Row]:
     rows = db.execute("SELECT whom, cost, games FROM charges ORDER BY rowid")
     return [(whom, _read(text), games) for whom, text, games in rows]
 
 
-def _rule(db: sqlite3.Connection) -> Rule | None:
+def _rule(db: "sqlite3.Connection") -> Rule | None:
     (text,) = db.execute("SELECT rule FROM ledger").fetchone()
     return None if text is None else Rule(*json.loads(text))
 

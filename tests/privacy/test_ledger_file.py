@@ -19,7 +19,6 @@ from dp_bandit_envs.agents import Exp3
 from dp_bandit_envs.data_use import DataUse
 from dp_bandit_envs.errors import BudgetSpentError, LedgerFileError
 from dp_bandit_envs.privacy import PrivacyGuarantee
-from dp_bandit_envs.privacy import ledger as ledger_module
 from dp_bandit_envs.privacy.announced import announced
 from dp_bandit_envs.simulation.simulation import prepare
 from dp_bandit_envs.simulation.workers import spread
@@ -138,7 +137,7 @@ def test_a_full_disk_begins_nothing(path, monkeypatch):
         db.execute(f"PRAGMA max_page_count = {db.execute('PRAGMA page_count').fetchone()[0]}")
         return db
 
-    monkeypatch.setattr(ledger_module.sqlite3, "connect", full)
+    monkeypatch.setattr(sqlite3, "connect", full)
     other = [[PrivacyGuarantee(1e-3, theorem=str(i))] for i in range(200)]
     with refused(LedgerFileError, "mine.ledger", "full"):
         ledger.spend(other, DataUse(1), secret=True, whom=[str(i) for i in range(200)])
@@ -164,7 +163,7 @@ def test_a_file_that_cannot_be_written_begins_nothing(path, monkeypatch):
     """As a disk that is mounted read-only."""
     ledger, connect = Ledger.create(path, epsilon=5.0), sqlite3.connect
     read_only = functools.partial(lambda where, **options: connect(where.replace("mode=rw", "mode=ro"), **options))
-    monkeypatch.setattr(ledger_module.sqlite3, "connect", read_only)
+    monkeypatch.setattr(sqlite3, "connect", read_only)
     with refused(LedgerFileError, "mine.ledger", "readonly"):
         spend(ledger)
     assert ledger.spent.games == 0
