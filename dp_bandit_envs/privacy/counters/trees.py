@@ -50,7 +50,7 @@ class State(NamedTuple):
             holds items; the number of levels of the present tree where trees grow: `(n_arms, 3)`.
         upward: At each level, the noise of the nodes from this level up, `(n_arms, levels + 1)`; the last one is 0.
         empty: The part of a release's noise that empty nodes have: from each level up below `LEVEL` in the smooth
-            counter, `(n_arms, levels)`; all of it in the padded one, `(n_arms, 1)`; else `(n_arms, 0)`.
+            counter, `(n_arms, levels)`; all of it in the padded one, first.
         scales: The scale of a node, `(1,)`; at each depth where trees grow.
     """
 
@@ -65,8 +65,8 @@ class Joint(NamedTuple):
 
     Attributes:
         position, scales: As in `State`, with one arm.
-        upward, empty: As in `State`, `(..., n_values)`.
-        own: The draw of one node, `(n_values,)`.
+        upward, empty: As in `State`, `(..., n_values)`; the last row of `empty` is for one node's draw where a release
+            has several.
         noise: The noise of the present releases, `(n_values,)`.
         norm: The norm of own-norm noise.
     """
@@ -75,7 +75,6 @@ class Joint(NamedTuple):
     upward: FloatArray
     empty: FloatArray
     scales: FloatArray
-    own: FloatArray
     noise: FloatArray
     norm: int
 
@@ -133,7 +132,9 @@ def binary_node(state: Any, arm: int, none: int) -> tuple[int, int, float]:
     state.position[arm, ITEMS] += 1
     t = state.position[arm, ITEMS]
     level = trailing_zeros(t)
-    return level if level < none else -1, one_above(t, level, none), state.scales[0]
+    rest = t >> (level + 1)
+    above = level + 1 + trailing_zeros(rest) if rest > 0 else none
+    return level if level < none else -1, above, state.scales[0]
 
 
 def hybrid_node(state: Any, arm: int, none: int) -> tuple[int, int, float]:
@@ -163,7 +164,8 @@ def smooth_node(state: Any, arm: int, none: int) -> tuple[int, int, float]:
     leaf = ripple | ((last ^ ripple) // lowest >> 2)
     state.position[arm, ITEMS] = leaf
     level = trailing_zeros(ripple & ~last)
-    return level, one_above(leaf, level, none), state.scales[0]
+    rest = leaf >> (level + 1)
+    return level, level + 1 + trailing_zeros(rest) if rest > 0 else none, state.scales[0]
 
 
 def trailing_zeros(number: int) -> int:
@@ -173,12 +175,6 @@ def trailing_zeros(number: int) -> int:
         number //= 2
         zeros += 1
     return zeros
-
-
-def one_above(number: int, place: int, none: int) -> int:
-    """Return the place of the lowest one above a place; `none` if there is none."""
-    rest = number >> (place + 1)
-    return place + 1 + trailing_zeros(rest) if rest > 0 else none
 
 
 # ---- Honaker's refinement ------------------------------------------------------------------------------------------
@@ -205,7 +201,7 @@ def refined_noise(state: State, arm: int, rng: np.random.Generator) -> tuple[flo
 def insert_all_refined(state: Joint, rng: np.random.Generator) -> bool:
     """Do the same for all coordinates."""
     level, above, scale = node(state, 0, len(state.upward) - 1)
-    estimate, own, variance = state.noise, state.own, 1.0
+    estimate, own, variance = state.noise, state.empty[-1], 1.0
     fill(estimate, scale, state.norm, rng)
     for below in range(level):
         upward, rest = state.upward[below], state.upward[below + 1 if below + 1 < level else above]
@@ -256,12 +252,12 @@ def insert_all_padded(state: Joint, rng: np.random.Generator) -> bool:
     """Do the same for all coordinates."""
     fresh = insert_all(state, rng)
     if fresh:
-        drawn = state.empty[0]
+        drawn, own = state.empty[0], state.empty[-1]
         drawn[:] = 0.0
         for place in range(len(state.upward) - 1):
             if (state.position[0, ITEMS] >> place) & 1 == 0:
-                fill(state.own, state.scales[0], state.norm, rng)
-                add(drawn, drawn, state.own)
+                fill(own, state.scales[0], state.norm, rng)
+                add(drawn, drawn, own)
         add(state.noise, state.noise, drawn)
     return fresh
 
@@ -334,7 +330,8 @@ class TreeCounter(Counter):
 
     levels: int
     start: tuple[int, int, int] = (0, 0, 0)
-    _empty: int = 0
+    _rows: int = 0
+    """Of `State.empty`."""
 
     def __init_subclass__(
         cls,
@@ -363,14 +360,14 @@ class TreeCounter(Counter):
         """Return the state of `n_arms` counters before their first items."""
         self._measure(self.horizon or 0)
         position = np.full((n_arms, 3), self.start, np.int64)
-        upward, empty = np.zeros((n_arms, self.levels + 1)), np.zeros((n_arms, self._empty))
+        upward, empty = np.zeros((n_arms, self.levels + 1)), np.zeros((n_arms, self._rows))
         return State(position, upward, empty, self._scales.copy())
 
     def new_joint_state(self, n_values: int, norm: int = 0) -> Joint:
         """Return the state of `insert_all` before the first round."""
         alone = self.new_state(1)
-        upward, empty = np.zeros((self.levels + 1, n_values)), np.zeros((self._empty, n_values))
-        return Joint(alone.position, upward, empty, alone.scales, np.zeros(n_values), np.zeros(n_values), norm)
+        upward, empty = np.zeros((self.levels + 1, n_values)), np.zeros((self._rows, n_values))
+        return Joint(alone.position, upward, empty, alone.scales, np.zeros(n_values), norm)
 
     def scales(self, items: int) -> list[tuple[float, int]]:
         """Return the scales of the draws in the last release up to `items` items, each with its number of terms."""
@@ -410,6 +407,7 @@ class HonakerCounter(BinaryCounter, node=binary_node, noise=refined_noise, joint
 
     dominated_by = "levels"
     weighs_draws = True
+    _rows = 1
 
     def scales(self, items: int) -> list[tuple[float, int]]:
         """Return the Laplace scales in the release after `items` items, each with its number of terms."""
@@ -437,7 +435,7 @@ class PaddedBinaryCounter(
 
     dominated_by = "levels"
     after_every_item = False
-    _empty = 1
+    _rows = 2
 
     def _measure(self, horizon: int) -> None:
         self.levels = self.nodes_per_item = max(1, (horizon - 1).bit_length())
@@ -477,7 +475,7 @@ class SmoothBinaryCounter(
         self.levels = self.ones + 1
         while math.comb(self.levels, self.ones) <= horizon:
             self.levels += 1
-        self.nodes_per_item, self._empty = self.levels - self.ones, self.levels
+        self.nodes_per_item, self._rows = self.levels - self.ones, self.levels
         self.start = ((1 << self.ones) - 1, 0, 0)
 
     def _nodes_in(self, items: int) -> int:

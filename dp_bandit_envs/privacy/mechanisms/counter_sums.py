@@ -42,10 +42,9 @@ class State(NamedTuple):
         exact: Sums of the gains so far, `(n_values,)`.
         inserted: Numbers of gains so far, `(n_values,)`.
         counters: The counters' own state, with a position for each arm; of one arm, and not used, if `joint`.
-        together: The counter's joint state; of one coordinate, and not used, unless `joint`.
+        together: The counter's joint state; of one coordinate or `NoTogether`, and not used, unless `joint`.
         joint: Whether all coordinates share one position.
-        last: The coordinate that used the present position last, `(1,)`.
-        fresh: Whether the present position has a new release, `(1,)`.
+        shared: The coordinate that used the shared position last, and whether that has a new release: `(2,)`.
         grid: The step between sums that can be released; 0 without noise.
         in_steps: Whether noise is counted in these steps, and sums are exact, as for secure draws.
     """
@@ -55,14 +54,13 @@ class State(NamedTuple):
     counters: Any
     together: Any
     joint: bool
-    last: IntArray
-    fresh: IntArray
+    shared: IntArray
     grid: float
     in_steps: bool
 
 
 class NoTogether(NamedTuple):
-    """The joint state of a counter that has no joint form."""
+    """In place of the joint state where there is none."""
 
     noise: FloatArray
 
@@ -133,10 +131,10 @@ def pad_shared(state: State, arm: int, rng: np.random.Generator) -> tuple[float,
     guarantee assumes. (If all coordinates of a round are above the last one, it shares the position of the round
     before, whose coordinates are others; no two rounds are changed, so this has no effect on the argument.)
     """
-    if arm <= state.last[0]:
-        state.fresh[0] = 1 if insert_all(state.together, rng) else 0
-    state.last[0] = arm
-    if state.fresh[0] == 0:
+    if arm <= state.shared[0]:
+        state.shared[1] = 1 if insert_all(state.together, rng) else 0
+    state.shared[0] = arm
+    if state.shared[1] == 0:
         return 0.0, 0
     exact, noise = state.exact[arm], state.together.noise[arm]
     total = exact + state.grid * noise if state.in_steps else to_grid(exact + noise, state.grid)
@@ -302,17 +300,23 @@ class CounterSums(ChoosesDraws):
 
     def release_for(self, below: Below) -> Release:
         """Return `release` without the question of whether coordinates share a position."""
-        if inspect.getattr_static(self, "release") is not vars(CounterSums)["release"]:
-            return self.release  # that of a derived class
+        if self._has_own_release:
+            return self.release
         kind = {"pad": pad_shared if self._is_joint(below) else pad_own}
         return self._with_noise(bind(release_exact if self._secure else release, kind))
+
+    @property
+    def _has_own_release(self) -> bool:
+        """Whether it is of a derived class with another `release`."""
+        return inspect.getattr_static(self, "release") is not vars(CounterSums)["release"]
 
     def new_state(self, below: Below) -> State:
         """Return counters before their first items."""
         counter, n_values, joint = self._counter(below), below.n_values, self._is_joint(below)
         factor, grid = self._factor_and_grid(counter, below)
-        state, together = counter.new_state(1 if joint else n_values), None
-        if self._joint:
+        state, together = counter.new_state(1 if joint else n_values), NoTogether(np.zeros(1))
+        # Where `release_for` is all that is played, the other form's state would only take time to compile.
+        if self._joint and (joint or self.pad_unplayed or self._has_own_release):
             norm = NORM_CODES.get(below.values.norm, 0)
             together = counter.new_joint_state(n_values if joint else 1, norm)
         if self._secure or factor != 1:
@@ -322,10 +326,9 @@ class CounterSums(ChoosesDraws):
             np.zeros(n_values),
             np.zeros(n_values, np.int64),
             state if self._plain_noise else (counter, state),
-            NoTogether(np.zeros(1)) if together is None else together,
+            together,
             joint,
-            np.array([n_values], np.int64),
-            np.zeros(1, np.int64),
+            np.array([n_values, 0], np.int64),
             grid,
             self._secure,
         )
@@ -436,7 +439,7 @@ def _kept_counter(kind: type[Counter], epsilon: float, horizon: int, options: tu
 
 def in_steps(state: Any, factor: float, grid: float) -> Any:
     """Return a counter's state with its scale, or scales, multiplied by a factor and counted in grid steps."""
-    if not grid > 0 or state is None:
+    if not grid > 0 or isinstance(state, NoTogether):
         return state
     if hasattr(state, "scales"):
         return state._replace(scales=np.array([float(scale) * factor / grid for scale in state.scales]))
