@@ -100,8 +100,6 @@ class CommonBoundary(Boundary):
     _below: Below
     _below_takes_seed: bool = True
     _boundary_is_next: bool = False
-    _shows_errors: bool = False
-    """Whether errors from below are shown: where `play` has made this boundary, around a game of the caller's."""
     _played: Any = None
     """The point or points played last, for pictures."""
 
@@ -136,7 +134,7 @@ class CommonBoundary(Boundary):
         return copy.deepcopy(self._mechanism)
 
     @property
-    def below(self) -> Below:
+    def below(self) -> Below:  # type: ignore[override]
         """Public facts about the gains that the mechanism receives."""
         return self._below
 
@@ -161,7 +159,7 @@ class CommonBoundary(Boundary):
         return self._above.horizon
 
     @property
-    def noise(self) -> Noise:
+    def noise(self) -> Noise:  # type: ignore[override]
         """What is public about the noise, for agents whose confidence terms depend on it."""
         return self._above.noise
 

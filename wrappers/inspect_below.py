@@ -19,10 +19,14 @@ from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
 class Boundary:
     """Marks the privacy boundaries among the layers of an environment."""
 
+    below: Below
     above: Below
     guarantee: PrivacyGuarantee
+    noise: Noise
     releases_sums: bool
     takes_seed: bool
+    _shows_errors: bool = False
+    """Whether errors from below are shown: where `play` has made this boundary, around a game of the caller's."""
 
 
 PASS_OBSERVATIONS_THROUGH = (
