@@ -510,6 +510,27 @@ OTHERS = (
         ("tests/privacy/test_ledger_file.py", "-k", "two_calls or gone"),
     ),
     Mutation(
+        "facts of the wrong layer",
+        "wrappers/boundary.py",
+        "self._below = below[0].above if below else facts_of_game(env, name)",
+        "self._below = facts_of_game(env, name)",
+        ("tests/wrappers/test_laplace_clip_rescale.py", "tests/wrappers/test_mini_batch_average.py"),
+    ),
+    Mutation(
+        "a secure draw from the fast stream",
+        "wrappers/boundary.py",
+        "return SecureStreams() if takes_no_seed(mechanism) else EpisodeStreams(role, label)",
+        "return EpisodeStreams(role, label)",
+        ("tests/wrappers/test_secure_draws.py",),
+    ),
+    Mutation(
+        "a draw of 1 - v in place of v",
+        "dp_bandit_envs/draws.py",
+        "    v = rng.signed_uniform()  # type: ignore[attr-defined]\n    wait = scale * log(abs(v))\n    return",
+        "    v = rng.signed_uniform()  # type: ignore[attr-defined]\n    wait = scale * log(1.0 - abs(v))\n    return",
+        (LAWS,),
+    ),
+    Mutation(
         "scales without their factor",
         f"{PRIVACY}/laplace.py",
         "MARGIN = 1 + 1e-9",
