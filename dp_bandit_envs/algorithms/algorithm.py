@@ -149,7 +149,8 @@ class Algorithm:
         Args:
             env: The game, without this algorithm's wrappers.
         """
-        return self.guarantee_inside(self.wrap(env), env)
+        reason = self._not_covered(env)
+        return self._guarantee(self.wrap(env), env) if reason is None else PrivacyGuarantee.none(reason)
 
     def guarantee_inside(self, inside: Environment, env: Environment) -> PrivacyGuarantee:
         """Return `guarantee_in` for a game that is in this algorithm's wrappers already.
@@ -160,9 +161,13 @@ class Algorithm:
         """
         if type(self).guarantee_in is not Algorithm.guarantee_in:
             return self.guarantee_in(env)
-        reason = None if self.own_guarantee is None else proofs_do_not_cover(env, self.name)
-        if reason is not None:
-            return PrivacyGuarantee.none(reason)
+        reason = self._not_covered(env)
+        return self._guarantee(inside, env) if reason is None else PrivacyGuarantee.none(reason)
+
+    def _not_covered(self, env: Environment) -> str | None:
+        return None if self.own_guarantee is None else proofs_do_not_cover(env, self.name)
+
+    def _guarantee(self, inside: Environment, env: Environment) -> PrivacyGuarantee:
         stated = inside.get_wrapper_attr("guarantee") if inside.has_wrapper_attr("guarantee") else None
         if self.own_guarantee is not None:
             own = self.own_guarantee(width_of(env), env.get_wrapper_attr("horizon"))

@@ -40,7 +40,6 @@ class CleanRecords:
 
     Attributes:
         source: The name of the file.
-        sha256: The SHA-256 of its bytes.
         lines: Number of records in it, before any was left out.
         arm_names: The arms' names; the arm numbered i is `arm_names[i]`.
         records_of_arms: How many records each arm has; while a problem is open, before any is left out for its gain.
@@ -52,7 +51,6 @@ class CleanRecords:
     """
 
     source: str
-    sha256: str = dataclasses.field(repr=False)
     lines: int
     arm_names: tuple[str, ...]
     records_of_arms: tuple[int, ...]
@@ -155,7 +153,6 @@ class CleanRecords:
         rounds = self.rounds_per_person
         return {
             "source": self.source,
-            "sha256": self.sha256,
             "arm_names": list(self.arm_names),
             "records": len(self.arms),
             "left_out": self.lines - len(self.arms),

@@ -145,7 +145,6 @@ def _cleaned(
     used = [] if any(one.is_open for one in problems) else counted
     return CleanRecords(
         source=file.path.name,
-        sha256=file.sha256,
         lines=len(sheet.records),
         arm_names=() if hidden else arms.names,
         records_of_arms=tuple(np.bincount(arms_counted, minlength=len(arms.names)).tolist()),

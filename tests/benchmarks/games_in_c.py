@@ -193,6 +193,7 @@ def played_in_c(played: Played, library: ctypes.CDLL, horizon: int) -> tuple[Flo
     scales = np.ascontiguousarray(number.get("scales", np.zeros(1)))
     collected, *sizes = np.zeros(played.trials), *(np.zeros((plan.n_arms, played.trials)) for _ in range(2))
     given = [array.ctypes.data for array in (scales, coins, choices, noise, collected, *sizes)]
+    number.setdefault("scale", float(scales[0]))
     others = [number.get(name, 0.0) for name in ("scale", "grid", "bound", "slope")]
     game = CGame(horizon, len(gains), gains.ctypes.data, rate, *others, *given)
     library[played.function](ctypes.byref(game))

@@ -323,8 +323,8 @@ OTHERS = (
     Mutation(
         "closing shows errors",
         "wrappers/boundary.py",
-        "        _, failure = self._attempt(self.env.close)\n",
-        "        self.env.close()\n        failure = None\n",
+        "        self._guarded(self.env.close)\n",
+        "        self.env.close()\n",
         (FOREIGN, "-k", "closing"),
     ),
     Mutation(
