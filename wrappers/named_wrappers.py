@@ -3,6 +3,7 @@
 A class is made when it is first asked for, once for one game and once for many (`wrappers.vector`).
 """
 
+import contextlib
 import copy
 import inspect
 import re
@@ -68,8 +69,8 @@ def parameters_of(mechanism: type) -> Callable[[Any], Any]:
 
 def _parameter(name: str) -> property:
     def get(self: Any) -> Any:
-        # A copy, as it is what the noise was made of.
-        return copy.deepcopy(self._parameters[name])
+        # A copy, as it is what the noise was made of; of an iterator there is what the mechanism made of it.
+        return copy.deepcopy(self._parameters[name]) if name in self._parameters else getattr(self.mechanism, name)
 
     def refuse(self: Any, value: Any) -> None:
         raise AttributeError(
@@ -84,7 +85,10 @@ def keep_parameters(wrapper: Any, mechanism: type, *args: Any, **arguments: Any)
     """Keep what a mechanism is made with, for the properties of `parameters_of`."""
     given = inspect.signature(mechanism).bind(*args, **arguments)
     given.apply_defaults()
-    wrapper._parameters = copy.deepcopy(given.arguments)
+    wrapper._parameters = {}
+    for name, value in given.arguments.items():
+        with contextlib.suppress(TypeError):  # an iterator has no copy
+            wrapper._parameters[name] = copy.deepcopy(value)
 
 
 def named(package: str, boundary: type, name: str) -> Any:

@@ -107,7 +107,8 @@ def test_a_length_must_be_an_integer(wrap, lengths):
 
 def test_lengths_may_be_numpy_integers_and_come_from_an_iterator(wrap):
     assert wrap("BlockSums", epsilon=1.0, lengths=np.array([2, 3])).mechanism.lengths == (2, 3)
-    assert wrap("BlockSums", epsilon=1.0, lengths=(n for n in (2, 3))).mechanism.lengths == (2, 3)
+    env = wrap("BlockSums", epsilon=1.0, lengths=(n for n in (2, 3)))
+    assert env.mechanism.lengths == env.lengths == (2, 3)
 
 
 def test_an_unknown_counter_brings_a_suggestion(wrap):
