@@ -11,7 +11,7 @@ from dp_bandit_envs.algorithms import ALGORITHMS, make_algorithm
 from dp_bandit_envs.audits import exact_loss
 from dp_bandit_envs.envs.graph_env import GraphEnv
 from dp_bandit_envs.privacy.mechanisms import BlockSums, CounterSums, LaplaceClipRescale, MiniBatchAverage
-from dp_bandit_envs.wrappers import released
+from dp_bandit_envs.wrappers import boundary
 from dp_bandit_envs.wrappers.vector import vector_boundary
 from tests.audits.test_exact_loss import NO_NOISE, NOISY, ON_PAYOFFS, HalfTheNoise
 from tests.tools.refusals import refused
@@ -69,13 +69,13 @@ def test_a_vector_form_with_half_the_noise_is_found(monkeypatch):
 
 
 def test_a_driver_that_takes_a_gain_twice_is_found(monkeypatch):
-    once = released.Released.take
+    once = boundary.Released.take
 
     def twice(self, gain, observed):
         once(self, gain, observed)
         once(self, gain, observed)
 
-    monkeypatch.setattr(released.Released, "take", twice)
+    monkeypatch.setattr(boundary.Released, "take", twice)
     assert exact_loss(BlockSums(epsilon=1.0), drivers=("scalar",)).differs == ("scalar",)
 
 
