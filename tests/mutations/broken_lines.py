@@ -68,12 +68,6 @@ NOISE = (
         "node[i] = draw_normal(scale / 2, rng)",
     ),
     Mutation(
-        "only the arm played is believed to have a new release",
-        "dp_bandit_envs/simulation/plan.py",
-        'return self.feedback == "arm" and all(mechanism.idle is None for mechanism, _ in self.mechanisms)',
-        "return True",
-    ),
-    Mutation(
         "own-norm noise halved",
         f"{PRIVACY}/node_noise.py",
         "r = scale * rng.standard_gamma(d + 1.0)",
@@ -241,7 +235,7 @@ OTHERS = (
         "dp_bandit_envs/audits/audited_games.py",
         "    if found is None or len(found.arms) > rounds:",
         "    if False:",
-        ("tests/audits/test_audit_command.py", "-k", "without_a_release"),
+        ("tests/audits/test_exact_loss.py", "-k", "on_graphs_no_algorithm"),
     ),
     Mutation(
         "EXP3 without a floor",
@@ -639,6 +633,13 @@ DRAWS = (
 )
 
 GAMES = (
+    Mutation(
+        "only the arm played is believed to have a new release",
+        "dp_bandit_envs/simulation/plan.py",
+        'return self.feedback == "arm" and all(mechanism.idle is None for mechanism, _ in self.mechanisms)',
+        "return True",
+        ("tests/simulation/test_play_equals_simulate_on_sums.py",),
+    ),
     Mutation(
         "environments share the adversary that they are given",
         "dp_bandit_envs/envs/made_adversary.py",
