@@ -48,7 +48,7 @@ def test_seed_0_still_gives_the_stored_gains(id_):
 
 
 def test_no_stored_id_has_disappeared():
-    assert set(json.loads(STORED.read_text(encoding="utf-8"))) == set(IDS)
+    assert set(json.loads(STORED.read_text(encoding="utf-8"))) <= set(IDS)
 
 
 def store_missing_trajectories():
