@@ -9,11 +9,13 @@ from dp_bandit_envs.draws import Stream
 from dp_bandit_envs.errors import UnknownNameError
 from dp_bandit_envs.privacy.counters import (
     COUNTERS,
+    BinaryCounter,
     HybridCounter,
     KAryCounter,
     SquareRootCounter,
     make_counter,
 )
+from dp_bandit_envs.privacy.counters.trees import binary_node
 from dp_bandit_envs.privacy.gaussian import gaussian_sigma
 from tests.tools.counter_noise import ALL, ANYTIME, KNOWN_HORIZON, LAPLACE, counter
 from tests.tools.fake_draws import Counting
@@ -367,3 +369,14 @@ def test_noise_scales_add_up_to_the_variance(name):
     scales = some.noise_scales
     total = scales[0] ** 2 if name == "square-root" else 2 * (scales**2).sum()
     assert total == pytest.approx(some.variance(some.released), rel=1e-12)
+
+
+class OfItsOwnRule(BinaryCounter, node=binary_node):
+    """A tree whose rule somebody else wrote."""
+
+
+def test_another_rule_inherits_no_law_of_its_parent():
+    """One Laplace draw a level is proved for the rules of this package; less is claimed for any other."""
+    size = {"epsilon": 1.0, "horizon": 64}
+    assert BinaryCounter(**size).law.laplace and not BinaryCounter(**size).law.responses
+    assert OfItsOwnRule(**size).law.responses == ((1.0, 1),) and not OfItsOwnRule(**size).law.laplace

@@ -347,6 +347,8 @@ class TreeCounter(Counter):
             rule = {"node": node}
             cls.noise, cls.settled = staticmethod(bind(noise, rule)), staticmethod(settled)
             cls.joint_noise, cls.joint_settled = staticmethod(bind(joint_noise, rule)), staticmethod(joint_settled)
+            if "dominated_by" not in vars(cls):
+                cls.dominated_by = "response"  # what is proved for another rule's draws is not inherited
 
     @abc.abstractmethod
     def _measure(self, horizon: int) -> None:
