@@ -1,33 +1,14 @@
 """The list: a file, a line, what it is broken to, and the shortest selection of tests that must catch it."""
 
-from typing import NamedTuple
+from tests.mutations.mutation import TABLE, Mutation
+from tests.mutations.outer_rooms import OUTER_ROOMS
 
-TABLE = "tests/audits/test_exact_loss.py"
-"""The exact audit over the table of algorithms."""
 PRIVACY = "dp_bandit_envs/privacy"
 ATTACKS = "tests/wrappers/test_boundary_attacks.py"
 PLANTED = "tests/wrappers/test_boundary_planted_value.py"
 FOREIGN = "tests/wrappers/test_boundary_foreign_parts.py"
 SHARED = "tests/wrappers/test_no_shared_noise.py"
 LAWS = "tests/test_draws.py"
-
-
-class Mutation(NamedTuple):
-    """One broken line.
-
-    Attributes:
-        what: What is broken, in words; a name for it.
-        file: Where, from the root of the repository.
-        old: A text that occurs there exactly once.
-        new: What replaces it.
-        tests: The tests that must catch it, as arguments of pytest. For noise that is `TABLE` alone.
-    """
-
-    what: str
-    file: str
-    old: str
-    new: str
-    tests: tuple[str, ...] = (TABLE,)
 
 
 NOISE = (
@@ -670,6 +651,6 @@ GAMES = (
     ),
 )
 
-MUTATIONS = (*NOISE, *OTHERS, *FROM_OUTSIDE, *DRAWS, *GAMES)
+MUTATIONS = (*NOISE, *OTHERS, *FROM_OUTSIDE, *DRAWS, *GAMES, *OUTER_ROOMS)
 FEW = ("noise halved", "one draw for all coordinates", "total in info", "every episode has the same noise")
 """What `make test-slow` plays; the whole list takes minutes."""
