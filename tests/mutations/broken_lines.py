@@ -1,6 +1,6 @@
 """The list: a file, a line, what it is broken to, and the shortest selection of tests that must catch it."""
 
-from tests.mutations.mutation import TABLE, Mutation
+from tests.mutations.mutation import Mutation
 from tests.mutations.outer_rooms import OUTER_ROOMS
 
 PRIVACY = "dp_bandit_envs/privacy"
