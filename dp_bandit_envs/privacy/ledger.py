@@ -410,7 +410,8 @@ class Ledger:
         try:
             if game is None:
                 raise UnprotectedGameError(UNPROTECTED.format("none is above this one"))
-            self.spend(game.games, use, beginnings, secret=game.secret, whom=[game.whom] * len(game.games))
+            receipt = self.spend(game.games, use, beginnings, secret=game.secret, whom=[game.whom] * len(game.games))
+            game.shared.give_back.append(receipt.give_back)
         except LedgerError as error:
             if game is not None:
                 game.shared.refusal = error

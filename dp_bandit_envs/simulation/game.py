@@ -2,7 +2,7 @@
 
 import dataclasses
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import gymnasium as gym
@@ -72,6 +72,7 @@ def begin(
     trial: int,
     player: str,
     guarantees: Sequence[PrivacyGuarantee],
+    give_back: list[Callable[[], int]] | None = None,
 ) -> None:
     """Begin a game of an agent and its environment; the first action is then the agent's to choose.
 
@@ -83,6 +84,7 @@ def begin(
         trial: The number of the game for that seed.
         player: Who plays, for the random streams.
         guarantees: What a ledger may count for the game; empty where the data have none.
+        give_back: A list that gets what gives back the games that ledgers count here.
 
     Raises:
         SeedRefusedError: If a wrapper has secure draws and `seed` is not None.
@@ -114,7 +116,9 @@ def begin(
         horizon=int(env.get_wrapper_attr("horizon")),
         rng=stream(number, trial=trial, role=AGENT, player=player),
     )
-    with beginning:
+    with beginning as game:
+        if give_back is not None:
+            game.shared.give_back = give_back
         env.reset(seed=given, options={"trial": trial, "player": player})
 
 
@@ -242,13 +246,20 @@ def play(env: Environment, agent: Agent | PointAgent | Algorithm, *, seed: Seed 
         blocks.append((arms, gains, best_fixed, best_fixed if constant is fixed else best("constant", constant)))
 
     game.on_block = keep
+    give_back: list[Callable[[], int]] = []
     try:
         name = player or name_of(type(agent))
-        begin(env, agent, number=number, seed=seed, trial=trial, player=name, guarantees=guarantees)
+        begin(
+            env, agent, number=number, seed=seed, trial=trial, player=name, guarantees=guarantees, give_back=give_back
+        )
         if known:  # not before, because a ledger may refuse the game
             warn_of_known_seed(game.adversary.is_real)
-        _loop(env, agent)
+        _loop(env, agent, began=give_back.clear)
         game.report_block()
+    except BaseException:
+        for each in give_back:
+            each()
+        raise
     finally:
         game.on_block = None
     arms, gains, best_fixed, best_constant = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
@@ -290,7 +301,7 @@ def _pseudo_regret(arms: IntArray, means: FloatArray) -> FloatArray:
     return np.concatenate(parts)
 
 
-def _loop(env: Environment, agent: Any) -> None:
+def _loop(env: Environment, agent: Any, *, began: Callable[[], None]) -> None:
     see_graph = getattr(agent, "see_graph", None) if env.has_wrapper_attr("graph") else None
     graph = None
     select = agent.select_point if plays_points(env) else agent.select_arm
@@ -305,6 +316,7 @@ def _loop(env: Environment, agent: Any) -> None:
         action = select()
         if waiting:
             waiting = False
+            began()
             round_begins()
         try:
             observation, _, terminated, truncated, _ = env.step(action)

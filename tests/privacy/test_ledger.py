@@ -359,6 +359,18 @@ def test_games_whose_noise_was_never_drawn_are_given_back(failing, begun, path, 
     assert ledger.spent.games < 10
 
 
+@pytest.mark.parametrize(("failing", "begun"), [(1, 0), (2, 1)])
+def test_a_played_game_without_a_round_is_given_back(failing, begun):
+    """A reset shows no gain; from the first step on, the game counts."""
+    ledger = Ledger(epsilon=10.0)
+    env = game(ledger)
+    with pytest.raises(RuntimeError, match="my agent fails"):
+        play(env, FailsIn(failing), seed=None)
+    assert at(ledger) == (begun, float(begun))
+    play(env, Plain(), seed=None)
+    assert at(ledger) == (begun + 1, begun + 1.0)
+
+
 def test_what_is_interrupted_is_given_back_and_what_was_played_is_not():
     """Ctrl-C after two trials, which are spent; the other three are not."""
     ledger = Ledger(epsilon=9.0)
