@@ -4,9 +4,8 @@ import math
 import re
 from pathlib import Path
 
-from dp_bandit_envs.experiments.claim import Note
-from dp_bandit_envs.experiments.description import described
-from dp_bandit_envs.experiments.experiment import Experiment
+from dp_bandit_envs.runs.experiment import Experiment, described
+from dp_bandit_envs.runs.run_report import Note
 from dp_bandit_envs.seeding import KNOWN_SEED
 
 SECRET_SEED = (

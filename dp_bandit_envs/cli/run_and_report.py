@@ -11,18 +11,16 @@ from rich.table import Table
 from dp_bandit_envs.cli.progress import progress, rate
 from dp_bandit_envs.comparison.compared import comparison_of
 from dp_bandit_envs.comparison.saving import write_tables
-from dp_bandit_envs.experiments.chunked_run import run
-from dp_bandit_envs.experiments.experiment import Experiment, Results
-from dp_bandit_envs.experiments.privacy_levels import labels_in, levels_in, units_of, words_of
-from dp_bandit_envs.experiments.report import in_words, numbers_json, report_md
-from dp_bandit_envs.experiments.reproduction import Reproduction, View
-from dp_bandit_envs.experiments.results_folder import ResultsFolder
-from dp_bandit_envs.experiments.specs import GameSpec
+from dp_bandit_envs.experiments.reproduction import Reproduction
 from dp_bandit_envs.metrics import mean_and_standard_error, median_and_tail, median_of_means
 from dp_bandit_envs.plots.curves import Curve, Panel
 from dp_bandit_envs.plots.curves_plot import ROUND, curves_figure
 from dp_bandit_envs.plots.figure_bytes import as_bytes
 from dp_bandit_envs.privacy.guarantee import CONVENTION
+from dp_bandit_envs.runs.experiment import Experiment, GameSpec, Results, labels_in, levels_in, units_of, words_of
+from dp_bandit_envs.runs.run_report import View, in_words, numbers_json, report_md
+from dp_bandit_envs.runs.running import run
+from dp_bandit_envs.runs.store import ResultsFolder
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -16,10 +16,8 @@ from dp_bandit_envs.comparison.asked_algorithms import asked, imported, refuse_u
 from dp_bandit_envs.comparison.asked_games import FILE_ENDINGS, loaded, short_name
 from dp_bandit_envs.comparison.question import question
 from dp_bandit_envs.envs.registration import IDS
-from dp_bandit_envs.experiments.experiment import Experiment
-from dp_bandit_envs.experiments.privacy_levels import labels_of
-from dp_bandit_envs.experiments.specs import AlgorithmSpec
 from dp_bandit_envs.privacy.mechanism import Mechanism
+from dp_bandit_envs.runs.experiment import AlgorithmSpec, Experiment, labels_of
 from dp_bandit_envs.simulation.simulation import SPACINGS
 from dp_bandit_envs.wrappers import PrivacyBoundary
 from dp_bandit_envs.written_arguments import in_brackets

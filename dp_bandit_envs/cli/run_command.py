@@ -112,10 +112,10 @@ def run(
     from dp_bandit_envs.comparison.compared import comparison_of
     from dp_bandit_envs.comparison.compared_games import MEASURES
     from dp_bandit_envs.comparison.drawing import AGAINST
-    from dp_bandit_envs.experiments.claim import Note
-    from dp_bandit_envs.experiments.experiment import Results
-    from dp_bandit_envs.experiments.reproduction import CENTRES, Reproduction, View
+    from dp_bandit_envs.experiments.reproduction import Reproduction
     from dp_bandit_envs.plots.curves_plot import SCALES
+    from dp_bandit_envs.runs.experiment import Results
+    from dp_bandit_envs.runs.run_report import CENTRES, Note, View
 
     environments, algorithms = sorted_words(words)
     epsilons, horizons, sizes = numbers("--epsilon", epsilon), wholes("--horizon", horizon), wholes("--arms", arms)

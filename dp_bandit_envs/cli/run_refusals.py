@@ -1,7 +1,7 @@
 """Refuses, before anything is played, a measure that a game does not have."""
 
 from dp_bandit_envs.comparison.compared_games import MEASURES
-from dp_bandit_envs.experiments.experiment import Experiment
+from dp_bandit_envs.runs.experiment import Experiment
 
 
 def refuse_unknown_measure(experiment: Experiment, measure: str) -> None:

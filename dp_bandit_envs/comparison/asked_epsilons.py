@@ -9,7 +9,7 @@ from dp_bandit_envs.algorithms.calibration import calibrated_parameters
 from dp_bandit_envs.comparison.asked_algorithms import Asked
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.errors import UnreachableGuaranteeError
-from dp_bandit_envs.experiments.specs import AlgorithmSpec
+from dp_bandit_envs.runs.experiment import AlgorithmSpec
 
 
 class Wanted(NamedTuple):

@@ -16,7 +16,7 @@ from dp_bandit_envs import checks
 from dp_bandit_envs.adversaries.adversary import Adversary
 from dp_bandit_envs.envs.registration import GAMES, IDS, foreign_games, register_adversary
 from dp_bandit_envs.errors import LedgerError, WrongTypeError
-from dp_bandit_envs.experiments.specs import GameSpec
+from dp_bandit_envs.runs.experiment import GameSpec
 from dp_bandit_envs.written_arguments import in_brackets, read_arguments
 
 FILE_ENDINGS = (".npy", ".csv", ".csv.gz")

@@ -13,8 +13,8 @@ from dp_bandit_envs.comparison.labelled import to_pandas, to_xarray
 from dp_bandit_envs.comparison.ranking import Ranking, ranking
 from dp_bandit_envs.comparison.tables import table, wide_table
 from dp_bandit_envs.errors import WrongTypeError
-from dp_bandit_envs.experiments.results_folder import DESCRIBED, MADE_BY
 from dp_bandit_envs.privacy.guarantee import Level
+from dp_bandit_envs.runs.store import DESCRIBED, MADE_BY
 
 if TYPE_CHECKING:
     import pandas

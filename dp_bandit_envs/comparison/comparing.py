@@ -13,9 +13,9 @@ from dp_bandit_envs.comparison.question import question
 from dp_bandit_envs.comparison.saving import folder_of, write_tables
 from dp_bandit_envs.comparison.shown_progress import ShownProgress
 from dp_bandit_envs.errors import WrongTypeError
-from dp_bandit_envs.experiments.chunked_run import run
-from dp_bandit_envs.experiments.experiment import Experiment
-from dp_bandit_envs.experiments.results_folder import ResultsFolder
+from dp_bandit_envs.runs.experiment import Experiment
+from dp_bandit_envs.runs.running import run
+from dp_bandit_envs.runs.store import ResultsFolder
 from dp_bandit_envs.seeding import Seed, warn_of_known_seed
 
 if TYPE_CHECKING:

@@ -14,8 +14,7 @@ from dp_bandit_envs.comparison.asked_algorithms import Asked, asked
 from dp_bandit_envs.comparison.asked_epsilons import Wanted, contestants
 from dp_bandit_envs.comparison.asked_games import game_of, sized
 from dp_bandit_envs.errors import LedgerError, WrongTypeError
-from dp_bandit_envs.experiments.experiment import Experiment
-from dp_bandit_envs.experiments.specs import AlgorithmSpec, GameSpec
+from dp_bandit_envs.runs.experiment import AlgorithmSpec, Experiment, GameSpec
 from dp_bandit_envs.seeding import Seed, chosen_seed
 from dp_bandit_envs.simulation.simulation import SPACINGS
 

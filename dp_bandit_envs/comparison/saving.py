@@ -11,7 +11,7 @@ from dp_bandit_envs.comparison.compared import Comparison, comparison_of
 from dp_bandit_envs.comparison.compared_games import MEASURES
 from dp_bandit_envs.comparison.summary_table import summary_csv
 from dp_bandit_envs.errors import WrongTypeError
-from dp_bandit_envs.experiments.results_folder import DESCRIBED, RESULTS, ResultsFolder, read_finished
+from dp_bandit_envs.runs.store import DESCRIBED, RESULTS, ResultsFolder, read_finished
 
 MOST_NUMBERS = 2**24
 

@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.experiments.report import table as markdown_table
 from dp_bandit_envs.html_table import html_table
 from dp_bandit_envs.metrics import mean_and_standard_error, median_and_tail
 from dp_bandit_envs.privacy.guarantee import CONVENTION, WITH_EXACT_NOISE
+from dp_bandit_envs.runs.run_report import table as markdown_table
 
 if TYPE_CHECKING:
     from dp_bandit_envs.comparison.compared_games import Entry

@@ -2,46 +2,13 @@
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING
 
-from dp_bandit_envs.experiments.claim import Claim, Note
-from dp_bandit_envs.experiments.experiment import Experiment, Results
+from dp_bandit_envs.runs.experiment import Experiment, Results
+from dp_bandit_envs.runs.run_report import AS_IN_2017, Claim, Note, Numbers, View
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-
-Numbers: TypeAlias = Mapping[str, float]
-"""Numbers by name, such as a `"mean"` and its standard `"error"`."""
-CENTRES = {"ci": "mean", "quantiles": "median", "spread": "median of means"}
-"""The statistic of a line, by the kind of its band."""
-
-
-class View(NamedTuple):
-    """How to show regret in figure, tables and report.
-
-    Attributes:
-        measure: What is shown, such as `"external_regret"`.
-        centre: The statistic of a line, a value of `CENTRES`.
-        scale: The axis of regret, `"linear"` or `"log"`.
-        columns: Number of panels in a row of the figure; None for the figure's default.
-        claimed_by: The author of the claims, for a heading.
-    """
-
-    measure: str = "external_regret"
-    centre: str = "median of means"
-    scale: str = "linear"
-    columns: int | None = None
-    claimed_by: str = "The paper"
-
-    @property
-    def band(self) -> str:
-        """The kind of line and band in the figure, a key of `dp_bandit_envs.metrics.BANDS`."""
-        return next(band for band, centre in CENTRES.items() if centre == self.centre)
-
-
-AS_IN_2017 = View()
-"""As in Tossou and Dimitrakakis (2017)."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from dp_bandit_envs.experiments.claim import Note
-from dp_bandit_envs.experiments.experiment import Results
+from dp_bandit_envs.runs.experiment import Results
+from dp_bandit_envs.runs.run_report import Note
 
 
 def with_names(values: Mapping[str, str]) -> str:

@@ -2,15 +2,14 @@
 
 import math
 from collections.abc import Callable, Iterable
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from dp_bandit_envs.experiments.claim import Claim, Verdict, Words
-from dp_bandit_envs.experiments.experiment import Results
-from dp_bandit_envs.experiments.specs import GameSpec
 from dp_bandit_envs.metrics import mean_and_standard_error
 from dp_bandit_envs.protocols import FloatArray
+from dp_bandit_envs.runs.experiment import GameSpec, Results
+from dp_bandit_envs.runs.run_report import Claim, Verdict
 
 DECIDES = 3.0
 """Standard errors."""
@@ -19,6 +18,23 @@ FEWEST = 5
 LONG = 10_000
 """Number of rounds below which algorithms may not have converged."""
 Statistic = TypeVar("Statistic")
+
+
+class Words(NamedTuple):
+    """A claim in words, with a reason for each verdict.
+
+    Attributes:
+        says: The claim.
+        seen: The value of the statistic that decides.
+        yes, no: The reasons for these verdicts.
+        unknown: The text after "from 100 runs" if the runs do not decide.
+    """
+
+    says: str
+    seen: str
+    yes: str = ""
+    no: str = ""
+    unknown: str = ""
 
 
 def judged(

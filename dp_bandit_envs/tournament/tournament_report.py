@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from dp_bandit_envs.comparison.tables import amount, comma_separated
-from dp_bandit_envs.experiments.report import table
+from dp_bandit_envs.runs.run_report import table
 from dp_bandit_envs.tournament.hidden_games import KINDS
 from dp_bandit_envs.tournament.holding import Tournament
 from dp_bandit_envs.tournament.submissions import shown

@@ -10,8 +10,8 @@ from dp_bandit_envs import Algorithm, Exp3, LaplaceClipRescale, make_algorithm, 
 from dp_bandit_envs.algorithms import ALGORITHMS
 from dp_bandit_envs.cli.run_arguments import experiment_of
 from dp_bandit_envs.errors import NameTakenError, UnknownNameError, WrongTypeError
-from dp_bandit_envs.experiments.chunked_run import run
-from dp_bandit_envs.experiments.results_folder import ResultsFolder
+from dp_bandit_envs.runs.running import run
+from dp_bandit_envs.runs.store import ResultsFolder
 from tests.tools.one_noise import as_one_player
 from tests.tools.refusals import refused
 

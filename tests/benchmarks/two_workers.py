@@ -12,9 +12,9 @@ from typing import Any
 
 from dp_bandit_envs.compiling.compiled import never
 from dp_bandit_envs.experiments import figure_1
-from dp_bandit_envs.experiments.chunked_run import run
 from dp_bandit_envs.experiments.figure_1.figure_1_setup import TRIALS
-from dp_bandit_envs.experiments.results_folder import ResultsFolder
+from dp_bandit_envs.runs.running import run
+from dp_bandit_envs.runs.store import ResultsFolder
 from dp_bandit_envs.simulation.outcomes import play_all
 from dp_bandit_envs.simulation.simulation import prepare
 from tests.benchmarks.measuring import Line, Skipped, median_rates, written

@@ -19,10 +19,10 @@ from dp_bandit_envs.cli.show_command import KINDS, about, declared, named
 from dp_bandit_envs.envs.registration import IDS
 from dp_bandit_envs.errors import UnknownNameError
 from dp_bandit_envs.experiments import figure_2
-from dp_bandit_envs.experiments.claim import Verdict
-from dp_bandit_envs.experiments.results_folder import ResultsFolder
 from dp_bandit_envs.plots.mathematics import typeset
 from dp_bandit_envs.privacy.counters import COUNTERS
+from dp_bandit_envs.runs.run_report import Verdict
+from dp_bandit_envs.runs.store import ResultsFolder
 from tests.tools.folders import files
 from tests.tools.playable import BANDITS, FULL_INFORMATION, arguments_of, home_of, names_for
 from tests.tools.plays import POINT_IDS

@@ -8,8 +8,8 @@ import zipfile
 import pytest
 
 from dp_bandit_envs.comparison import load
-from dp_bandit_envs.experiments import chunks
-from dp_bandit_envs.experiments.results_folder import ResultsFolder
+from dp_bandit_envs.runs import running
+from dp_bandit_envs.runs.store import ResultsFolder
 from dp_bandit_envs.simulation import simulation
 
 LINES = "arm,gain,who\n" + "".join(f"{i % 2},{i % 3 / 2},p{i % 4}\n" for i in range(8))
@@ -124,7 +124,7 @@ def test_a_given_seed_is_warned_of_on_the_terminal_and_in_the_report(dp_bandit, 
 
 def test_an_interrupted_run_with_a_secret_seed_cannot_go_on_and_says_so(dp_bandit, tmp_path, monkeypatch):
     """It stops when the first of three chunks is saved."""
-    save = chunks.Chunk.save
+    save = running.Chunk.save
 
     def interrupted(chunk, folder, arrays):
         save(chunk, folder, arrays)
@@ -132,7 +132,7 @@ def test_an_interrupted_run_with_a_secret_seed_cannot_go_on_and_says_so(dp_bandi
 
     more = [*PLAIN, "--trials", 72, "--jobs", 1]
     with monkeypatch.context() as patch:
-        patch.setattr(chunks.Chunk, "save", interrupted)
+        patch.setattr(running.Chunk, "save", interrupted)
         code, _, err = dp_bandit(*more)
     assert code == 130 and "cannot be continued" in err and "same command continues" not in err
     before = written(tmp_path / "out")
@@ -140,7 +140,7 @@ def test_an_interrupted_run_with_a_secret_seed_cannot_go_on_and_says_so(dp_bandi
     assert code == 2 and "secret seed" in err and "--out" in err
     assert written(tmp_path / "out") == before
     with monkeypatch.context() as patch:
-        patch.setattr(chunks.Chunk, "save", interrupted)
+        patch.setattr(running.Chunk, "save", interrupted)
         known = [*more, "--out", "known", "--seed", 1]
         code, _, err = dp_bandit(*known)
     assert code == 130 and "same command continues" in err

@@ -11,10 +11,9 @@ from dp_bandit_envs.algorithms import paper_epsilon
 from dp_bandit_envs.comparison.compared import comparison_of
 from dp_bandit_envs.comparison.summary_table import COLUMNS, summary_csv
 from dp_bandit_envs.experiments import figure_1
-from dp_bandit_envs.experiments.claim import Note, Verdict
-from dp_bandit_envs.experiments.experiment import Results
-from dp_bandit_envs.experiments.report import report_md, table
 from dp_bandit_envs.metrics import median_of_means
+from dp_bandit_envs.runs.experiment import Results
+from dp_bandit_envs.runs.run_report import Note, Verdict, report_md, table
 from tests.tools.refusals import missing
 
 YES, NO, UNDECIDED = Verdict

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.experiments import figure_2
-from dp_bandit_envs.experiments.claim import Verdict
-from dp_bandit_envs.experiments.experiment import Results
 from dp_bandit_envs.experiments.figure_2 import figure_2_claims, figure_2_numbers
-from dp_bandit_envs.experiments.report import report_md
+from dp_bandit_envs.runs.experiment import Results
+from dp_bandit_envs.runs.run_report import Verdict, report_md
 
 YES, NO, UNDECIDED = Verdict
 

@@ -10,15 +10,13 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.experiments import figure_graph
-from dp_bandit_envs.experiments.chunked_run import run
-from dp_bandit_envs.experiments.claim import Verdict
-from dp_bandit_envs.experiments.experiment import Results
 from dp_bandit_envs.experiments.figure_graph import graph_claims, graph_setup
 from dp_bandit_envs.experiments.figure_graph.graph_setup import ALGORITHMS, LEVELS, RANDOM, REVEALED, SOCIAL
-from dp_bandit_envs.experiments.report import report_md
-from dp_bandit_envs.experiments.results_folder import ResultsFolder
-from dp_bandit_envs.experiments.specs import GameSpec
 from dp_bandit_envs.graphs import REAL, as_feedback_graph
+from dp_bandit_envs.runs.experiment import GameSpec, Results
+from dp_bandit_envs.runs.run_report import Verdict, report_md
+from dp_bandit_envs.runs.running import run
+from dp_bandit_envs.runs.store import ResultsFolder
 from tests.tools.refusals import refused
 
 YES, NO, UNDECIDED = Verdict

@@ -6,15 +6,14 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.experiments import figure_modern
-from dp_bandit_envs.experiments.chunked_run import run
-from dp_bandit_envs.experiments.claim import Verdict
-from dp_bandit_envs.experiments.experiment import Results
 from dp_bandit_envs.experiments.figure_modern import modern_claims, modern_setup
 from dp_bandit_envs.experiments.figure_modern.modern_lower_bound import Played
 from dp_bandit_envs.experiments.figure_modern.modern_orders import Pair
 from dp_bandit_envs.experiments.figure_modern.modern_setup import GAMES, PRIVATE, REFERENCE, SWEEP
-from dp_bandit_envs.experiments.report import report_md
-from dp_bandit_envs.experiments.results_folder import ResultsFolder
+from dp_bandit_envs.runs.experiment import Results
+from dp_bandit_envs.runs.run_report import Verdict, report_md
+from dp_bandit_envs.runs.running import run
+from dp_bandit_envs.runs.store import ResultsFolder
 from dp_bandit_envs.theory.lower_bounds import lai_robbins, private_lower_bound
 
 YES, NO, UNDECIDED = Verdict

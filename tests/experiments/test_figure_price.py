@@ -10,18 +10,17 @@ import pytest
 
 from dp_bandit_envs.algorithms import make_algorithm
 from dp_bandit_envs.experiments import figure_price
-from dp_bandit_envs.experiments.chunked_run import run
-from dp_bandit_envs.experiments.claim import Verdict
-from dp_bandit_envs.experiments.experiment import Results
 from dp_bandit_envs.experiments.figure_price import price_setup as setup
 from dp_bandit_envs.experiments.figure_price.price_claims import claims
 from dp_bandit_envs.experiments.figure_price.price_exponents import ROWS
 from dp_bandit_envs.experiments.figure_price.price_free import is_exactly_free
 from dp_bandit_envs.experiments.figure_price.price_games import ARMS, BALL, CUBE, EXPERTS, MANY, PAYOFFS
 from dp_bandit_envs.experiments.figure_price.price_numbers import exponent, ratio_of_means
-from dp_bandit_envs.experiments.report import report_md
-from dp_bandit_envs.experiments.results_folder import ResultsFolder
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+from dp_bandit_envs.runs.experiment import Results
+from dp_bandit_envs.runs.run_report import Verdict, report_md
+from dp_bandit_envs.runs.running import run
+from dp_bandit_envs.runs.store import ResultsFolder
 from dp_bandit_envs.simulation import simulate
 
 YES, NO, UNDECIDED = Verdict

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.experiments import figure_graph
-from dp_bandit_envs.experiments.experiment import Results
 from dp_bandit_envs.experiments.figure_graph import graph_setup
 from dp_bandit_envs.experiments.figure_graph.graph_drawing import BOUND, draw_graph
 from dp_bandit_envs.plots.figure_bytes import as_bytes
 from dp_bandit_envs.plots.plot_style import BLACK, STYLES
+from dp_bandit_envs.runs.experiment import Results
 
 ROUNDS = np.unique(np.round(np.geomspace(1, 10**4, 40)).astype(int))
 LEVELS = [rf"DP-KLUCB ($\varepsilon={level}$)" for level in ("0.1", "0.3", "1", "3", "10")]

@@ -8,11 +8,10 @@ import pytest
 
 from dp_bandit_envs import durable_files
 from dp_bandit_envs.errors import ResultsError
-from dp_bandit_envs.experiments import chunks
-from dp_bandit_envs.experiments.chunked_run import run
-from dp_bandit_envs.experiments.experiment import Experiment, Results
-from dp_bandit_envs.experiments.results_folder import ResultsFolder
-from dp_bandit_envs.experiments.specs import AlgorithmSpec, GameSpec
+from dp_bandit_envs.runs import running
+from dp_bandit_envs.runs.experiment import AlgorithmSpec, Experiment, GameSpec, Results
+from dp_bandit_envs.runs.running import run
+from dp_bandit_envs.runs.store import ResultsFolder
 from dp_bandit_envs.simulation import simulate
 from tests.tools.faulty_disk import FaultyDisk, PowerCut, randomness
 from tests.tools.folders import files
@@ -30,7 +29,7 @@ CHUNKS = ["a-000000", "a-000003", "a-000006", "b-000000", "b-000003", "b-000006"
 
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch):
-    monkeypatch.setattr(chunks, "CHUNK", 3)
+    monkeypatch.setattr(running, "CHUNK", 3)
 
 
 FEW_STEPS = Experiment(

@@ -4,14 +4,12 @@ import numpy as np
 
 from dp_bandit_envs.comparison.compared import comparison_of
 from dp_bandit_envs.comparison.summary_table import summary_csv
-from dp_bandit_envs.experiments.chunked_run import run
-from dp_bandit_envs.experiments.chunks import chunks_of, joined_to_one_task
-from dp_bandit_envs.experiments.experiment import Experiment
 from dp_bandit_envs.experiments.figure_2 import figure_2_setup
 from dp_bandit_envs.experiments.figure_modern import modern_setup
-from dp_bandit_envs.experiments.results_folder import ResultsFolder
-from dp_bandit_envs.experiments.specs import AlgorithmSpec, GameSpec
 from dp_bandit_envs.experiments.verdicts import errors_ahead, paired
+from dp_bandit_envs.runs.experiment import AlgorithmSpec, Experiment, GameSpec
+from dp_bandit_envs.runs.running import chunks_of, joined_to_one_task, run
+from dp_bandit_envs.runs.store import ResultsFolder
 
 
 def made(more):

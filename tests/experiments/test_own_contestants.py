@@ -10,12 +10,11 @@ import pytest
 from dp_bandit_envs.comparison.compared import comparison_of
 from dp_bandit_envs.comparison.summary_table import summary_csv
 from dp_bandit_envs.errors import ResultsError
-from dp_bandit_envs.experiments import chunks
-from dp_bandit_envs.experiments.chunked_run import run
-from dp_bandit_envs.experiments.experiment import Experiment
-from dp_bandit_envs.experiments.report import report_md
-from dp_bandit_envs.experiments.results_folder import ResultsFolder
-from dp_bandit_envs.experiments.specs import AlgorithmSpec, GameSpec
+from dp_bandit_envs.runs import running
+from dp_bandit_envs.runs.experiment import AlgorithmSpec, Experiment, GameSpec
+from dp_bandit_envs.runs.run_report import report_md
+from dp_bandit_envs.runs.running import run
+from dp_bandit_envs.runs.store import ResultsFolder
 from dp_bandit_envs.simulation import simulate
 from tests.tools.refusals import refused
 
@@ -63,7 +62,7 @@ def test_rounds_are_those_that_are_played(tmp_path):
 
 @pytest.mark.parametrize("stop_after", [1, 3, 7, 9])
 def test_an_interrupted_run_ends_with_the_same_bytes(stop_after, tmp_path, monkeypatch):
-    monkeypatch.setattr(chunks, "CHUNK", 2)
+    monkeypatch.setattr(running, "CHUNK", 2)
     go(tmp_path / "whole")
     calls = []
 
@@ -146,5 +145,5 @@ def test_long_games_come_in_small_chunks(horizon, players, expected):
     """2^27 rounds at most, but 16 trials at least, which are played side by side."""
     contestants = tuple(AlgorithmSpec("Uniform", {}, f"{i}") for i in range(players))
     experiment = Experiment("x", (GameSpec("a", "A", *GAME),), contestants, horizon, 100)
-    sizes = [chunk.trials for chunk in chunks.chunks_of(experiment, experiment.panels[0])]
+    sizes = [chunk.trials for chunk in running.chunks_of(experiment, experiment.panels[0])]
     assert sizes[0] == expected and sum(sizes) == 100

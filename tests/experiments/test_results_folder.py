@@ -8,10 +8,9 @@ import pytest
 
 import dp_bandit_envs
 from dp_bandit_envs.errors import ResultsError
-from dp_bandit_envs.experiments.chunked_run import run
-from dp_bandit_envs.experiments.experiment import Experiment
-from dp_bandit_envs.experiments.results_folder import ResultsFolder
-from dp_bandit_envs.experiments.specs import AlgorithmSpec, GameSpec
+from dp_bandit_envs.runs.experiment import AlgorithmSpec, Experiment, GameSpec
+from dp_bandit_envs.runs.running import run
+from dp_bandit_envs.runs.store import ResultsFolder
 from dp_bandit_envs.simulation.provenance import made_by
 from tests.tools.folders import files
 from tests.tools.refusals import refused

@@ -11,12 +11,10 @@ import pytest
 
 from dp_bandit_envs import durable_files
 from dp_bandit_envs.durable_files import NODE, claim
-from dp_bandit_envs.experiments import chunked_run, chunks
-from dp_bandit_envs.experiments.chunked_run import run
-from dp_bandit_envs.experiments.chunks import chunks_of
-from dp_bandit_envs.experiments.experiment import Experiment
-from dp_bandit_envs.experiments.results_folder import ResultsFolder
-from dp_bandit_envs.experiments.specs import AlgorithmSpec, GameSpec
+from dp_bandit_envs.runs import running
+from dp_bandit_envs.runs.experiment import AlgorithmSpec, Experiment, GameSpec
+from dp_bandit_envs.runs.running import chunks_of, run
+from dp_bandit_envs.runs.store import ResultsFolder
 from tests.tools.folders import files
 
 EXPERIMENT = Experiment(
@@ -32,7 +30,7 @@ GONE, RUNNING = 2**22 + 1, os.getppid()
 
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch):
-    monkeypatch.setattr(chunks, "CHUNK", 5)
+    monkeypatch.setattr(running, "CHUNK", 5)
 
 
 def go(path, experiment=EXPERIMENT, **given):
@@ -92,7 +90,7 @@ def test_what_another_process_plays_comes_last(tmp_path):
     chunks = [chunk for panel in EXPERIMENT.panels for chunk in chunks_of(EXPERIMENT, panel)]
     for chunk in chunks[:3]:
         written(folder.path / f"{chunk.name}.claim", NODE, RUNNING)
-    queue = chunked_run._Queue(EXPERIMENT, folder, None, lambda prepared: prepared)
+    queue = running._Queue(EXPERIMENT, folder, None, lambda prepared: prepared)
     assert queue.left == 60
     order = [chunk for task in queue.tasks() for chunk in task.owner]
     assert order == [*chunks[3:], *chunks[:3]]
@@ -153,7 +151,7 @@ def test_an_interrupted_run_leaves_no_claim(tmp_path):
 def test_all_panels_are_one_queue(tmp_path, monkeypatch):
     """While the last chunk of a panel is played, the next panel has begun."""
     taken, saved = [], []
-    real = chunked_run.spread
+    real = running.spread
 
     def spread(tasks, *given, **more):
         def watched():
@@ -165,7 +163,7 @@ def test_all_panels_are_one_queue(tmp_path, monkeypatch):
             yield result
             saved.append(result[1])
 
-    monkeypatch.setattr(chunked_run, "spread", spread)
+    monkeypatch.setattr(running, "spread", spread)
     go(tmp_path / "out", jobs=2)
     assert next(done for panel, done in taken if panel == "b") < 30
 
@@ -175,19 +173,19 @@ def sizes(trials, horizon):
     experiment = dataclasses.replace(EXPERIMENT, trials=trials, horizon=horizon)
     made = [chunk for panel in experiment.panels for chunk in chunks_of(experiment, panel)]
     found = {}
-    for together in chunks.joined_to_one_task(experiment, made):
+    for together in running.joined_to_one_task(experiment, made):
         found.setdefault(together[0].panel.key, []).append(together[-1].end - together[0].first_trial)
     return found
 
 
 def test_chunks_of_short_games_are_one_task(monkeypatch):
     assert sizes(23, 40) == {"a": [23], "b": [23]}
-    monkeypatch.setattr(chunks, "MOST_CHUNKS", 2)
+    monkeypatch.setattr(running, "MOST_CHUNKS", 2)
     assert sizes(23, 40) == {"a": [10, 10, 3], "b": [10, 10, 3]}
 
 
 def test_a_task_of_several_chunks_has_so_many_rounds_at_most(monkeypatch):
-    monkeypatch.setattr(chunks, "TASK_ROUNDS", 15 * 2 * 40)
+    monkeypatch.setattr(running, "TASK_ROUNDS", 15 * 2 * 40)
     assert sizes(23, 40) == {"a": [15, 8], "b": [15, 8]}
     assert sizes(23, 41) == {"a": [10, 13], "b": [10, 13]}
 
@@ -195,7 +193,7 @@ def test_a_task_of_several_chunks_has_so_many_rounds_at_most(monkeypatch):
 def test_chunks_of_a_task_are_saved_each_when_it_is_complete(tmp_path, monkeypatch):
     """Also in whatever order its trials come, some of two chunks or three together."""
     folder = ResultsFolder(tmp_path / "out", EXPERIMENT.configuration())
-    queue = chunked_run._Queue(EXPERIMENT, folder, None, lambda prepared: prepared)
+    queue = running._Queue(EXPERIMENT, folder, None, lambda prepared: prepared)
     task = next(queue.tasks())
     assert len(task.owner) == 6 and task.trials == range(30)
     found = []

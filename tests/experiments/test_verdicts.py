@@ -5,11 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from dp_bandit_envs.experiments.claim import Claim, Note, Verdict, Words
-from dp_bandit_envs.experiments.experiment import Experiment, Results
 from dp_bandit_envs.experiments.sentences import joined, smaller_than, with_names
-from dp_bandit_envs.experiments.specs import AlgorithmSpec, GameSpec
-from dp_bandit_envs.experiments.verdicts import all_ahead, errors_ahead, judged, over_error, runs_on_a_worse_arm
+from dp_bandit_envs.experiments.verdicts import Words, all_ahead, errors_ahead, judged, over_error, runs_on_a_worse_arm
+from dp_bandit_envs.runs.experiment import AlgorithmSpec, Experiment, GameSpec, Results
+from dp_bandit_envs.runs.run_report import Claim, Note, Verdict
 
 YES, NO, UNDECIDED = Verdict
 

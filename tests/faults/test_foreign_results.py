@@ -12,11 +12,10 @@ import pytest
 
 from dp_bandit_envs import durable_files
 from dp_bandit_envs.errors import ResultsError
-from dp_bandit_envs.experiments import chunked_run, chunks
-from dp_bandit_envs.experiments.chunked_run import run
-from dp_bandit_envs.experiments.experiment import Experiment
-from dp_bandit_envs.experiments.results_folder import ResultsFolder
-from dp_bandit_envs.experiments.specs import AlgorithmSpec, GameSpec
+from dp_bandit_envs.runs import running
+from dp_bandit_envs.runs.experiment import AlgorithmSpec, Experiment, GameSpec
+from dp_bandit_envs.runs.running import run
+from dp_bandit_envs.runs.store import ResultsFolder
 from dp_bandit_envs.simulation.provenance import foreign_code, made_by
 from tests.tools.folders import files
 from tests.tools.refusals import refused
@@ -36,7 +35,7 @@ OTHERS = {
 
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch):
-    monkeypatch.setattr(chunks, "CHUNK", 3)
+    monkeypatch.setattr(running, "CHUNK", 3)
 
 
 def go(path, experiment=EXPERIMENT):
@@ -50,7 +49,7 @@ def unfinished(path, experiment=EXPERIMENT):
         raise KeyboardInterrupt
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(chunked_run, "_joined", stop)
+        patch.setattr(running, "_joined", stop)
         with pytest.raises(KeyboardInterrupt):
             go(path, experiment)
     return path / "chunks" / "a-000000.npz"

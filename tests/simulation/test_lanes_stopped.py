@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs import make_algorithm, simulate
-from dp_bandit_envs.experiments.chunked_run import run
-from dp_bandit_envs.experiments.experiment import Experiment
-from dp_bandit_envs.experiments.results_folder import ResultsFolder
-from dp_bandit_envs.experiments.specs import AlgorithmSpec, GameSpec
+from dp_bandit_envs.runs.experiment import AlgorithmSpec, Experiment, GameSpec
+from dp_bandit_envs.runs.running import run
+from dp_bandit_envs.runs.store import ResultsFolder
 from dp_bandit_envs.simulation import lanes
 from dp_bandit_envs.simulation.lanes import ROUND, LaneLoop, Lanes, LaneTrials
 from dp_bandit_envs.simulation.outcomes import StoppedEarlyError

@@ -11,7 +11,7 @@ import pytest
 
 from dp_bandit_envs import Algorithm, Exp3, compare, simulate
 from dp_bandit_envs.agents.functional import Functions
-from dp_bandit_envs.experiments import chunked_run
+from dp_bandit_envs.runs import running
 from dp_bandit_envs.simulation import simulation
 from dp_bandit_envs.simulation.lanes import LaneTrials
 from dp_bandit_envs.simulation.simulation import ALWAYS_COMPILE, MOST_ROUNDS, ROUNDS_TO_BEGIN, always_compiled
@@ -125,14 +125,14 @@ def test_so_are_small_runs_in_folders_and_on_the_command_line(jobs, horizons, pl
         monkeypatch.setattr(work, "ready", False)
     monkeypatch.setattr(simulation, "missing_in", lambda work: list(work.plans))
     monkeypatch.setattr(simulation, "_played", type(simulation._played)())
-    real, played = chunked_run.spread, []
+    real, played = running.spread, []
 
     def spread(tasks, jobs, **where):
         tasks = list(tasks)
         played.append((jobs, {type(task.work).__name__ for task in tasks}))
         return real(tasks, jobs, **where)
 
-    monkeypatch.setattr(chunked_run, "spread", spread)
+    monkeypatch.setattr(running, "spread", spread)
     own = Algorithm("Own", own_agent())
     compare("Stochastic", ["EXP3", own], horizon=horizons, trials=2, jobs=jobs, folder=tmp_path / "out")
     both = {"PlayedTrials", "CompiledTrials"}

@@ -2,13 +2,13 @@
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import paper_epsilon
-from dp_bandit_envs.experiments.claim import Note
-from dp_bandit_envs.experiments.experiment import Results
 from dp_bandit_envs.experiments.figure_1.figure_1_claims import claims
 from dp_bandit_envs.experiments.figure_1.figure_1_setup import HORIZON, N_ARMS, PANELS, TRIALS, experiment
 from dp_bandit_envs.experiments.figure_1.figure_1_statistics import shares_of_bounds
-from dp_bandit_envs.experiments.reproduction import Numbers, Reproduction
+from dp_bandit_envs.experiments.reproduction import Reproduction
 from dp_bandit_envs.experiments.sentences import smaller_than
+from dp_bandit_envs.runs.experiment import Results
+from dp_bandit_envs.runs.run_report import Note, Numbers
 
 
 def reproduction(

@@ -1,10 +1,10 @@
 """Compares what Tossou and Dimitrakakis (2017) say about their figure 1 with the results."""
 
-from dp_bandit_envs.experiments.claim import Claim
-from dp_bandit_envs.experiments.experiment import Results
 from dp_bandit_envs.experiments.figure_1 import figure_1_statistics as statistics
 from dp_bandit_envs.experiments.figure_1 import figure_1_words as words
 from dp_bandit_envs.experiments.verdicts import judged
+from dp_bandit_envs.runs.experiment import Results
+from dp_bandit_envs.runs.run_report import Claim
 
 
 def claims(results: Results) -> list[Claim]:

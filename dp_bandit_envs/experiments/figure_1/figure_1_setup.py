@@ -2,8 +2,7 @@
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.algorithms import paper_epsilon
-from dp_bandit_envs.experiments.experiment import Experiment
-from dp_bandit_envs.experiments.specs import AlgorithmSpec, GameSpec
+from dp_bandit_envs.runs.experiment import AlgorithmSpec, Experiment, GameSpec
 
 N_ARMS = 4
 HORIZON = 2**18

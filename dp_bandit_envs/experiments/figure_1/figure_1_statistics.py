@@ -4,12 +4,11 @@ import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from dp_bandit_envs.experiments.claim import Verdict
-from dp_bandit_envs.experiments.experiment import Results
 from dp_bandit_envs.experiments.figure_1.figure_1_setup import HORIZON, N_ARMS, PANELS, SWITCHING, WITHOUT_MEMORY
-from dp_bandit_envs.experiments.specs import GameSpec
 from dp_bandit_envs.experiments.verdicts import all_ahead, errors_ahead, ratio, yes_or_no
 from dp_bandit_envs.privacy.guarantee import PrivacyGuarantee
+from dp_bandit_envs.runs.experiment import GameSpec, Results
+from dp_bandit_envs.runs.run_report import Verdict
 
 CLOSE = 1.25
 """The largest ratio of regrets at which one algorithm counts as competitive with another."""

@@ -1,6 +1,5 @@
 """The report's words for each claim about figure 1."""
 
-from dp_bandit_envs.experiments.claim import Words
 from dp_bandit_envs.experiments.figure_1.figure_1_statistics import (
     MEANINGFUL,
     BesideExp3,
@@ -12,6 +11,7 @@ from dp_bandit_envs.experiments.figure_1.figure_1_statistics import (
     WithinBounds,
 )
 from dp_bandit_envs.experiments.sentences import after_names
+from dp_bandit_envs.experiments.verdicts import Words
 
 
 def shares_of_bounds(found: SharesOfBounds) -> Words:

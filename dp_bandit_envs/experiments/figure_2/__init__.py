@@ -2,14 +2,13 @@
 
 from collections.abc import Sequence
 
-from dp_bandit_envs.experiments.claim import Note
-from dp_bandit_envs.experiments.experiment import Results
 from dp_bandit_envs.experiments.figure_2.figure_2_claims import claims
 from dp_bandit_envs.experiments.figure_2.figure_2_setup import HORIZON, MODERN, TRIALS, VIEW, experiment
 from dp_bandit_envs.experiments.reproduction import Reproduction
 from dp_bandit_envs.experiments.sentences import smaller_than
-from dp_bandit_envs.experiments.specs import GameSpec
 from dp_bandit_envs.metrics import mean_and_standard_error
+from dp_bandit_envs.runs.experiment import GameSpec, Results
+from dp_bandit_envs.runs.run_report import Note
 
 
 def reproduction(*, modern: bool = False, horizon: int = HORIZON, trials: int = TRIALS, seed: int = 0) -> Reproduction:

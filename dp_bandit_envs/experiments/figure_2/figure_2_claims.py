@@ -1,12 +1,12 @@
 """Compares what Tossou and Dimitrakakis (2016) say about their figure 2 with the results."""
 
-from dp_bandit_envs.experiments.claim import Claim
-from dp_bandit_envs.experiments.experiment import Results
 from dp_bandit_envs.experiments.figure_2 import figure_2_gaps as gaps
 from dp_bandit_envs.experiments.figure_2 import figure_2_orders as orders
 from dp_bandit_envs.experiments.figure_2 import figure_2_theorems as theorems
 from dp_bandit_envs.experiments.figure_2 import figure_2_words as words
 from dp_bandit_envs.experiments.verdicts import judged
+from dp_bandit_envs.runs.experiment import Results
+from dp_bandit_envs.runs.run_report import Claim
 
 
 def claims(results: Results) -> list[Claim]:

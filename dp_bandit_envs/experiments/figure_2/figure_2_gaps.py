@@ -6,8 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dp_bandit_envs.experiments.claim import Verdict
-from dp_bandit_envs.experiments.experiment import Results
 from dp_bandit_envs.experiments.figure_2.figure_2_numbers import (
     INT,
     OWN,
@@ -25,8 +23,9 @@ from dp_bandit_envs.experiments.figure_2.figure_2_numbers import (
     settings,
     spread,
 )
-from dp_bandit_envs.experiments.specs import GameSpec
 from dp_bandit_envs.experiments.verdicts import clearly_above, runs_on_a_worse_arm
+from dp_bandit_envs.runs.experiment import GameSpec, Results
+from dp_bandit_envs.runs.run_report import Verdict
 
 SAID_GAP, SAID_PRIVATE_GAP = 664.5, 30_000.0
 FEW = 20

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from dp_bandit_envs.algorithms import make_algorithm
-from dp_bandit_envs.experiments.experiment import Results
-from dp_bandit_envs.experiments.specs import GameSpec
 from dp_bandit_envs.privacy.interval_ends import interval_ends, paper_input, zeta
 from dp_bandit_envs.protocols import FloatArray
+from dp_bandit_envs.runs.experiment import GameSpec, Results
 
 UCB, PRIVATE_UCB, BOUND, ZEROS, INT = "UCB", "Private-UCB", "DP-UCB-BOUND", "DP-UCB", "DP-UCB-INT"
 OWN = (BOUND, ZEROS, INT)

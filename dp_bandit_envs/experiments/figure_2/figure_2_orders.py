@@ -6,8 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dp_bandit_envs.experiments.claim import Verdict
-from dp_bandit_envs.experiments.experiment import Results
 from dp_bandit_envs.experiments.figure_2.figure_2_numbers import (
     BOUND,
     INT,
@@ -21,8 +19,9 @@ from dp_bandit_envs.experiments.figure_2.figure_2_numbers import (
     name_of,
     runs,
 )
-from dp_bandit_envs.experiments.specs import GameSpec
 from dp_bandit_envs.experiments.verdicts import DECIDES, all_ahead, errors_ahead, over_error, ratio, runs_on_a_worse_arm
+from dp_bandit_envs.runs.experiment import GameSpec, Results
+from dp_bandit_envs.runs.run_report import Verdict
 
 
 class IntBesidePrivate(NamedTuple):

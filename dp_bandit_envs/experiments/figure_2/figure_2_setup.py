@@ -3,10 +3,9 @@
 import math
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.experiments.experiment import Experiment
 from dp_bandit_envs.experiments.figure_modern.modern_setup import contestant
-from dp_bandit_envs.experiments.reproduction import View
-from dp_bandit_envs.experiments.specs import AlgorithmSpec, GameSpec
+from dp_bandit_envs.runs.experiment import AlgorithmSpec, Experiment, GameSpec
+from dp_bandit_envs.runs.run_report import View
 
 HORIZON = 100_000
 TRIALS = 100

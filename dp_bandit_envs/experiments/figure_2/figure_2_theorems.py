@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from dp_bandit_envs.experiments.claim import Verdict
-from dp_bandit_envs.experiments.experiment import Results
 from dp_bandit_envs.experiments.figure_2.figure_2_numbers import (
     BOUND,
     INT,
@@ -20,6 +18,8 @@ from dp_bandit_envs.experiments.figure_2.figure_2_numbers import (
     settings,
 )
 from dp_bandit_envs.experiments.verdicts import clearly_above, yes_or_no
+from dp_bandit_envs.runs.experiment import Results
+from dp_bandit_envs.runs.run_report import Verdict
 
 
 class OptimalRegret(NamedTuple):

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Mapping
 
-from dp_bandit_envs.experiments.claim import Words
 from dp_bandit_envs.experiments.figure_2.figure_2_gaps import (
     SAID_GAP,
     SAID_PRIVATE_GAP,
@@ -25,7 +24,7 @@ from dp_bandit_envs.experiments.figure_2.figure_2_theorems import (
     PrintedBounds,
 )
 from dp_bandit_envs.experiments.sentences import joined, with_names
-from dp_bandit_envs.experiments.verdicts import DECIDES
+from dp_bandit_envs.experiments.verdicts import DECIDES, Words
 
 WHY_INT = (
     "the printed algorithm draws new noise on the same mean in every round that its arm waits, which averages the noise"

@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 
-from dp_bandit_envs.experiments.claim import Note
-from dp_bandit_envs.experiments.experiment import Results
 from dp_bandit_envs.experiments.figure_graph.graph_claims import claims
 from dp_bandit_envs.experiments.figure_graph.graph_drawing import draw_graph
 from dp_bandit_envs.experiments.figure_graph.graph_setup import (
@@ -21,6 +19,8 @@ from dp_bandit_envs.experiments.figure_graph.graph_statistics import regret_over
 from dp_bandit_envs.experiments.reproduction import Reproduction
 from dp_bandit_envs.experiments.sentences import smaller_than
 from dp_bandit_envs.graphs import REAL
+from dp_bandit_envs.runs.experiment import Results
+from dp_bandit_envs.runs.run_report import Note
 
 
 def reproduction(*, horizon: int = HORIZON, trials: int = TRIALS, seed: int = 0) -> Reproduction:

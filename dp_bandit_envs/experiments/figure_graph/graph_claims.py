@@ -2,11 +2,11 @@
 
 from functools import partial
 
-from dp_bandit_envs.experiments.claim import Claim
-from dp_bandit_envs.experiments.experiment import Results
 from dp_bandit_envs.experiments.figure_graph import graph_statistics as statistics
 from dp_bandit_envs.experiments.figure_graph import graph_words as words
 from dp_bandit_envs.experiments.verdicts import judged
+from dp_bandit_envs.runs.experiment import Results
+from dp_bandit_envs.runs.run_report import Claim
 
 
 def claims(graphs: Results, feedback: Results) -> list[Claim]:

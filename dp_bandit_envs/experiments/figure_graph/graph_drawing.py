@@ -5,15 +5,13 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.figure import Figure
 
-from dp_bandit_envs.experiments.experiment import Results
 from dp_bandit_envs.experiments.figure_graph import graph_setup as setup
-from dp_bandit_envs.experiments.privacy_levels import labels_in
 from dp_bandit_envs.experiments.reproduction import Reproduction
-from dp_bandit_envs.experiments.specs import GameSpec
 from dp_bandit_envs.plots.curves import Curve, Panel, Reference
 from dp_bandit_envs.plots.curves_plot import ROUND, curves_figure
 from dp_bandit_envs.privacy.guarantee import NO_PRIVACY
 from dp_bandit_envs.protocols import FloatArray
+from dp_bandit_envs.runs.experiment import GameSpec, Results, labels_in
 
 BOUND = "bound for TS-N"
 REVEALED = "gains revealed in a round"

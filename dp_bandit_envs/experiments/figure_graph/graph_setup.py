@@ -7,10 +7,9 @@ import numpy as np
 
 from dp_bandit_envs import checks
 from dp_bandit_envs.envs.graph_env import GraphEnv
-from dp_bandit_envs.experiments.experiment import Experiment, Results
-from dp_bandit_envs.experiments.reproduction import View
-from dp_bandit_envs.experiments.specs import AlgorithmSpec, GameSpec
 from dp_bandit_envs.protocols import FloatArray, IntArray
+from dp_bandit_envs.runs.experiment import AlgorithmSpec, Experiment, GameSpec, Results
+from dp_bandit_envs.runs.run_report import View
 from dp_bandit_envs.seeding import GRAPH, stream
 
 HORIZON = 10_000

@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dp_bandit_envs.experiments.claim import Verdict
-from dp_bandit_envs.experiments.experiment import Results
 from dp_bandit_envs.experiments.figure_graph import graph_setup as setup
 from dp_bandit_envs.experiments.verdicts import DECIDES, all_ahead, clearly_above, over_error
 from dp_bandit_envs.metrics import mean_and_standard_error
+from dp_bandit_envs.runs.experiment import Results
+from dp_bandit_envs.runs.run_report import Verdict
 
 
 class Difference(NamedTuple):

@@ -1,9 +1,9 @@
 """The report's words for each claim about graph feedback."""
 
-from dp_bandit_envs.experiments.claim import Words
 from dp_bandit_envs.experiments.figure_graph.graph_setup import PRIVATE_ARMS, REVEALED
 from dp_bandit_envs.experiments.figure_graph.graph_statistics import BayesianBound, Feedback, LessRegret
 from dp_bandit_envs.experiments.sentences import with_names
+from dp_bandit_envs.experiments.verdicts import Words
 
 
 def without_the_graph(found: LessRegret) -> Words:

@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 
-from dp_bandit_envs.experiments.claim import Note
-from dp_bandit_envs.experiments.experiment import Results
 from dp_bandit_envs.experiments.figure_modern.modern_claims import claims
 from dp_bandit_envs.experiments.figure_modern.modern_drawing import draw_modern
 from dp_bandit_envs.experiments.figure_modern.modern_setup import GAMES, HORIZON, REFERENCE, TRIALS, VIEW, experiments
 from dp_bandit_envs.experiments.reproduction import Reproduction
 from dp_bandit_envs.experiments.sentences import smaller_than
 from dp_bandit_envs.experiments.verdicts import runs_on_a_worse_arm
+from dp_bandit_envs.runs.experiment import Results
+from dp_bandit_envs.runs.run_report import Note
 
 
 def reproduction(*, horizon: int = HORIZON, trials: int = TRIALS, seed: int = 0) -> Reproduction:

@@ -2,12 +2,12 @@
 
 from functools import partial
 
-from dp_bandit_envs.experiments.claim import Claim
-from dp_bandit_envs.experiments.experiment import Results
 from dp_bandit_envs.experiments.figure_modern import modern_lower_bound as lower_bound
 from dp_bandit_envs.experiments.figure_modern import modern_orders as orders
 from dp_bandit_envs.experiments.figure_modern import modern_words as words
 from dp_bandit_envs.experiments.verdicts import judged
+from dp_bandit_envs.runs.experiment import Results
+from dp_bandit_envs.runs.run_report import Claim
 
 
 def claims(over_time: Results, over_epsilon: Results) -> list[Claim]:

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.figure import Figure
 
-from dp_bandit_envs.experiments.experiment import Results
 from dp_bandit_envs.experiments.figure_modern import modern_setup as modern
 from dp_bandit_envs.experiments.figure_modern.modern_panels import OverEpsilon, OverTime, modern_figure
 from dp_bandit_envs.experiments.reproduction import Reproduction
+from dp_bandit_envs.runs.experiment import Results
 from dp_bandit_envs.theory.lower_bounds import lai_robbins
 
 

@@ -6,8 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dp_bandit_envs.experiments.claim import Verdict
-from dp_bandit_envs.experiments.experiment import Results
 from dp_bandit_envs.experiments.figure_modern.modern_numbers import end, last, start
 from dp_bandit_envs.experiments.figure_modern.modern_setup import (
     EPSILON,
@@ -24,6 +22,8 @@ from dp_bandit_envs.experiments.figure_modern.modern_setup import (
 from dp_bandit_envs.experiments.verdicts import DECIDES, all_ahead, over_error, paired, ratio
 from dp_bandit_envs.metrics import mean_and_standard_error
 from dp_bandit_envs.protocols import FloatArray
+from dp_bandit_envs.runs.experiment import Results
+from dp_bandit_envs.runs.run_report import Verdict
 from dp_bandit_envs.theory.lower_bounds import lai_robbins, private_lower_bound
 
 TOLD = ("DP-SE",)

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from dp_bandit_envs.experiments.experiment import Results
 from dp_bandit_envs.experiments.figure_modern.modern_setup import VIEW
 from dp_bandit_envs.protocols import FloatArray
+from dp_bandit_envs.runs.experiment import Results
 
 
 def end(results: Results) -> int:

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
-from dp_bandit_envs.experiments.claim import Verdict
-from dp_bandit_envs.experiments.experiment import Results
 from dp_bandit_envs.experiments.figure_modern.modern_numbers import averaged, end, last
 from dp_bandit_envs.experiments.figure_modern.modern_setup import EPSILON, GAMES, SWEEP, Means, key
 from dp_bandit_envs.experiments.verdicts import DECIDES, all_ahead, over_error, paired, ratio
+from dp_bandit_envs.runs.experiment import Results
+from dp_bandit_envs.runs.run_report import Verdict
 
 
 class Order(NamedTuple):

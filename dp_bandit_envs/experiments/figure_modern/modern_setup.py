@@ -6,10 +6,9 @@ from typing import NamedTuple
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.experiments.experiment import Experiment, Results
-from dp_bandit_envs.experiments.reproduction import View
-from dp_bandit_envs.experiments.specs import AlgorithmSpec, GameSpec
 from dp_bandit_envs.protocols import FloatArray
+from dp_bandit_envs.runs.experiment import AlgorithmSpec, Experiment, GameSpec, Results
+from dp_bandit_envs.runs.run_report import View
 from dp_bandit_envs.theory.lower_bounds import lai_robbins, private_lower_bound
 
 HORIZON = 10**7

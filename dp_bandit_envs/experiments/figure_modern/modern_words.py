@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 
-from dp_bandit_envs.experiments.claim import Words
 from dp_bandit_envs.experiments.figure_modern.modern_lower_bound import (
     NEARLY,
     TOLD,
@@ -15,7 +14,7 @@ from dp_bandit_envs.experiments.figure_modern.modern_lower_bound import (
 from dp_bandit_envs.experiments.figure_modern.modern_orders import Order, OrderAtOneEpsilon, OrderOverEpsilon, Pair
 from dp_bandit_envs.experiments.figure_modern.modern_setup import REFERENCE
 from dp_bandit_envs.experiments.sentences import joined, with_names
-from dp_bandit_envs.experiments.verdicts import DECIDES
+from dp_bandit_envs.experiments.verdicts import DECIDES, Words
 
 AVERAGED = "averaged over ln t in the last two powers of ten"
 SLOPES = "slope over the last two powers of ten, as a multiple of the slope of the bound"

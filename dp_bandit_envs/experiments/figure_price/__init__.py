@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 
-from dp_bandit_envs.experiments.claim import Note
-from dp_bandit_envs.experiments.experiment import Results
 from dp_bandit_envs.experiments.figure_price import price_setup as setup
 from dp_bandit_envs.experiments.figure_price.price_claims import claims, numbers
 from dp_bandit_envs.experiments.figure_price.price_drawing import draw_price
@@ -11,6 +9,8 @@ from dp_bandit_envs.experiments.figure_price.price_games import EASY
 from dp_bandit_envs.experiments.figure_price.price_setup import HORIZON, TRIALS, VIEW, experiments
 from dp_bandit_envs.experiments.reproduction import Reproduction
 from dp_bandit_envs.experiments.sentences import fewer_or_shorter
+from dp_bandit_envs.runs.experiment import Results
+from dp_bandit_envs.runs.run_report import Note
 
 
 def reproduction(*, horizon: int = HORIZON, trials: int = TRIALS, seed: int = 0) -> Reproduction:

@@ -4,8 +4,6 @@ import math
 from collections.abc import Mapping
 from functools import partial
 
-from dp_bandit_envs.experiments.claim import Claim
-from dp_bandit_envs.experiments.experiment import Results
 from dp_bandit_envs.experiments.figure_price import price_exponents as exponents
 from dp_bandit_envs.experiments.figure_price import price_free as free
 from dp_bandit_envs.experiments.figure_price import price_many as many
@@ -14,6 +12,8 @@ from dp_bandit_envs.experiments.figure_price.price_numbers import Estimate
 from dp_bandit_envs.experiments.figure_price.price_numbers import over_horizon as ratios_over_horizon
 from dp_bandit_envs.experiments.figure_price.price_setup import COINS, FRESH, GAUSSIAN, OWN, PANELS, PAPER, Price
 from dp_bandit_envs.experiments.verdicts import judged
+from dp_bandit_envs.runs.experiment import Results
+from dp_bandit_envs.runs.run_report import Claim
 
 LEADERS = (PAPER, OWN, GAUSSIAN)
 """Algorithms whose price may vanish, from the paper's noise to today's."""

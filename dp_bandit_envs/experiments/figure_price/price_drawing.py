@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.figure import Figure
 
-from dp_bandit_envs.experiments.experiment import Results
 from dp_bandit_envs.experiments.figure_price import price_setup as setup
 from dp_bandit_envs.experiments.figure_price.price_games import ARMS, BALL, EASY, EXPERTS, FULL, MANY, Game
 from dp_bandit_envs.experiments.figure_price.price_numbers import (
@@ -15,11 +14,11 @@ from dp_bandit_envs.experiments.figure_price.price_numbers import (
 )
 from dp_bandit_envs.experiments.figure_price.price_panels import Line, RatioPanel, price_figure
 from dp_bandit_envs.experiments.figure_price.price_setup import Price, label_at, last, longest
-from dp_bandit_envs.experiments.privacy_levels import labels_of
 from dp_bandit_envs.experiments.reproduction import Reproduction
 from dp_bandit_envs.metrics import Band, confidence_band
 from dp_bandit_envs.plots.curves import Reference
 from dp_bandit_envs.plots.plot_style import GREY
+from dp_bandit_envs.runs.experiment import Results, labels_of
 
 RATIO = "regret / regret without privacy"
 NORMAL_95 = 1.96

@@ -6,8 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dp_bandit_envs.experiments.claim import Verdict
-from dp_bandit_envs.experiments.experiment import Results
 from dp_bandit_envs.experiments.figure_price.price_games import ARMS, BALL, CUBE, EXPERTS, FULL, PAYOFFS, Game
 from dp_bandit_envs.experiments.figure_price.price_numbers import Estimate, exponent, slope_of
 from dp_bandit_envs.experiments.figure_price.price_setup import (
@@ -26,6 +24,8 @@ from dp_bandit_envs.experiments.figure_price.price_setup import (
 )
 from dp_bandit_envs.experiments.verdicts import DECIDES
 from dp_bandit_envs.protocols import FloatArray
+from dp_bandit_envs.runs.experiment import Results
+from dp_bandit_envs.runs.run_report import Verdict
 
 TOLERANCE = 0.1
 """By how much a measured exponent may exceed the paper's: logarithms and lower orders count at a finite T."""

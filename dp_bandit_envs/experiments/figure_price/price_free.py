@@ -8,8 +8,6 @@ from typing import NamedTuple
 import numpy as np
 
 from dp_bandit_envs.algorithms import make_algorithm
-from dp_bandit_envs.experiments.claim import Verdict
-from dp_bandit_envs.experiments.experiment import Results
 from dp_bandit_envs.experiments.figure_price.price_games import BALL
 from dp_bandit_envs.experiments.figure_price.price_numbers import (
     UNKNOWN,
@@ -31,6 +29,8 @@ from dp_bandit_envs.experiments.figure_price.price_setup import (
 from dp_bandit_envs.experiments.verdicts import DECIDES
 from dp_bandit_envs.metrics import mean_and_standard_error
 from dp_bandit_envs.protocols import FloatArray
+from dp_bandit_envs.runs.experiment import Results
+from dp_bandit_envs.runs.run_report import Verdict
 
 NEARLY = 1.5
 """The ratio of regrets below which privacy counts as nearly free."""

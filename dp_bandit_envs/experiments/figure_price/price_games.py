@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import gymnasium as gym
 
 from dp_bandit_envs.envs.bandit_env import BanditEnv
-from dp_bandit_envs.experiments.specs import AlgorithmSpec, GameSpec
+from dp_bandit_envs.runs.experiment import AlgorithmSpec, GameSpec
 
 
 class Game(NamedTuple):

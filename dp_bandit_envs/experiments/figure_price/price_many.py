@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from dp_bandit_envs.experiments.claim import Verdict
-from dp_bandit_envs.experiments.experiment import Results
 from dp_bandit_envs.experiments.figure_price.price_games import MANY
 from dp_bandit_envs.experiments.figure_price.price_numbers import Estimate, ratio_of_means
 from dp_bandit_envs.experiments.figure_price.price_setup import (
@@ -18,6 +16,8 @@ from dp_bandit_envs.experiments.figure_price.price_setup import (
     longest,
 )
 from dp_bandit_envs.experiments.verdicts import all_ahead, over_error
+from dp_bandit_envs.runs.experiment import Results
+from dp_bandit_envs.runs.run_report import Verdict
 
 
 class Crossing(NamedTuple):

@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dp_bandit_envs.experiments.experiment import Results
 from dp_bandit_envs.experiments.figure_price.price_setup import LENGTHS, Price, last, lengths, longest
 from dp_bandit_envs.metrics import mean_and_standard_error
 from dp_bandit_envs.protocols import FloatArray
+from dp_bandit_envs.runs.experiment import Results
 
 
 class Estimate(NamedTuple):

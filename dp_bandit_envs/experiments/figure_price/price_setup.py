@@ -4,7 +4,6 @@ import math
 from typing import Any, NamedTuple
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.experiments.experiment import Experiment, Results
 from dp_bandit_envs.experiments.figure_price.price_games import (
     ARMS,
     BALL,
@@ -16,9 +15,9 @@ from dp_bandit_envs.experiments.figure_price.price_games import (
     Game,
     game_spec,
 )
-from dp_bandit_envs.experiments.reproduction import View
-from dp_bandit_envs.experiments.specs import AlgorithmSpec, GameSpec
 from dp_bandit_envs.protocols import FloatArray
+from dp_bandit_envs.runs.experiment import AlgorithmSpec, Experiment, GameSpec, Results
+from dp_bandit_envs.runs.run_report import View
 
 HORIZON = 2**20
 """Rounds of the longest games over T; the others have a quarter of the next longer one's, down to 2^10."""

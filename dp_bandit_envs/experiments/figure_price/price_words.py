@@ -3,7 +3,6 @@
 import math
 from collections.abc import Mapping
 
-from dp_bandit_envs.experiments.claim import Words
 from dp_bandit_envs.experiments.figure_price.price_exponents import TOLERANCE, Exponent, Measured
 from dp_bandit_envs.experiments.figure_price.price_free import (
     FLAT,
@@ -19,6 +18,7 @@ from dp_bandit_envs.experiments.figure_price.price_many import Crossing
 from dp_bandit_envs.experiments.figure_price.price_numbers import Estimate
 from dp_bandit_envs.experiments.figure_price.price_setup import COINS, EPOCHS, FRESH, GAUSSIAN, OWN, PAPER, Price
 from dp_bandit_envs.experiments.sentences import joined, with_names
+from dp_bandit_envs.experiments.verdicts import Words
 
 NOISE = {
     PAPER: "the paper's noise (padded binary trees, with the scale that epsilon needs)",

@@ -1,23 +1,37 @@
 """Runs an experiment as one queue of trials, saves each chunk of them as it is finished, and joins the chunks."""
 
 import contextlib
+import dataclasses
 import functools
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from numpy.typing import NDArray
 
-from dp_bandit_envs.errors import ResultsError
-from dp_bandit_envs.experiments.chunks import Chunk, chunks_of, joined_to_one_task
-from dp_bandit_envs.experiments.experiment import Experiment, Results
-from dp_bandit_envs.experiments.results_archive import Archive, joined
-from dp_bandit_envs.experiments.results_folder import RESULTS, ResultsFolder
-from dp_bandit_envs.experiments.secret_run import alone
+from dp_bandit_envs.errors import ClusterError, ResultsError
+from dp_bandit_envs.runs.experiment import Experiment, GameSpec, Results
+from dp_bandit_envs.runs.store import CHUNKS, RESULTS, Archive, ResultsFolder, joined
 from dp_bandit_envs.simulation.outcomes import Column, Kept, Table
-from dp_bandit_envs.simulation.simulation import Prepared, is_few, jobs_for, placed, prepare, smaller_than_compiling
+from dp_bandit_envs.simulation.simulation import (
+    SECRET,
+    Prepared,
+    is_few,
+    jobs_for,
+    placed,
+    prepare,
+    smaller_than_compiling,
+)
 from dp_bandit_envs.simulation.workers import Task, spread
 
+CHUNK = 32
+"""The number of trials in a chunk of short games."""
+TASK_ROUNDS = 2**27
+"""The most rounds in a task, unless one chunk has more: about a second's work, so that an interruption loses little."""
+MOST_CHUNKS = 16
+"""The most chunks in a task; while it is played, they are all in memory."""
+LEAST_CHUNK = 16
+"""The number of trials in a chunk of long games, so that several cores have work; both are whole blocks of lanes."""
 Progress = Callable[[str | None, int], None]
 """Called with the title of the panel that was played (None for results already saved) and a number of rounds."""
 
@@ -66,6 +80,101 @@ def run(
         whole.check()  # read every byte again before the chunks are deleted
         folder.remove_chunks()
     return Results(experiment, whole)
+
+
+@contextlib.contextmanager
+def alone(folder: ResultsFolder, name: str, cluster: Any) -> Iterator[None]:
+    """Claim a whole run for this process while it plays.
+
+    Args:
+        folder: The run's folder.
+        name: What the run makes.
+        cluster: As for `simulate`; anything but None is refused.
+
+    Raises:
+        ClusterError: If a cluster is given, which may store what it is sent.
+        ResultsError: If another process plays in the folder, or one began there and is gone.
+    """
+    if cluster is not None:
+        raise ClusterError(SECRET)
+    if not folder.claim(name):
+        raise ResultsError(
+            f"{folder.path}: a run with a secret seed must be that of one process; another one plays it. Wait for it,"
+            " or choose another folder with --out."
+        )
+    try:
+        if any((folder.path / CHUNKS).glob("*.npz")):
+            raise ResultsError(
+                f"{folder.path}: a run with a secret seed cannot be continued, as the seed went with its process."
+                " Delete the folder, or choose another one with --out; its games have spent their privacy all the same."
+            )
+        yield
+    finally:
+        folder.release(name)
+
+
+@dataclasses.dataclass(frozen=True)
+class Chunk:
+    """Trials of one panel that are saved together."""
+
+    panel: GameSpec
+    first_trial: int
+    trials: int
+
+    @property
+    def end(self) -> int:
+        """The trial after its last one."""
+        return self.first_trial + self.trials
+
+    @property
+    def name(self) -> str:
+        """Its name in the folder."""
+        return f"{CHUNKS}/{self.panel.key}-{self.first_trial:06d}"
+
+    def load(self, folder: ResultsFolder) -> Archive | None:
+        """Return its results, or None if they are not in the folder; raise if they are damaged or of another origin."""
+        return folder.load(self.name, first_trial=self.first_trial, trials=self.trials)
+
+    def save(self, folder: ResultsFolder, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Write its results."""
+        pieces = ((key, [array]) for key, array in arrays.items())
+        folder.save(self.name, pieces, first_trial=self.first_trial, trials=self.trials)
+
+
+def chunks_of(experiment: Experiment, panel: GameSpec) -> list[Chunk]:
+    """Return the chunks of a panel, in the order of trials."""
+    chunks = []
+    for start, end in experiment.stretches(panel):
+        size = CHUNK if CHUNK * experiment.rounds_in_a_trial(panel, start) <= TASK_ROUNDS else LEAST_CHUNK
+        chunks += [Chunk(panel, first, min(size, end - first)) for first in range(start, end, size)]
+    return chunks
+
+
+def joined_to_one_task(experiment: Experiment, chunks: Iterable[Chunk]) -> Iterator[list[Chunk]]:
+    """Yield chunks of short games together that follow each other in one stretch of a panel.
+
+    Args:
+        experiment: What they belong to.
+        chunks: The chunks; each is taken when those before it have been yielded or joined.
+    """
+    together: list[Chunk] = []
+    for chunk in chunks:
+        if together and not _continues(experiment, together, chunk):
+            yield together
+            together = []
+        together.append(chunk)
+    if together:
+        yield together
+
+
+def _continues(experiment: Experiment, chunks: list[Chunk], chunk: Chunk) -> bool:
+    first, last = chunks[0], chunks[-1]
+    follows = (chunk.panel, chunk.first_trial, first.trials) == (last.panel, last.end, last.trials)
+    # Where a stretch begins, the players change.
+    if not follows or any(start == chunk.first_trial for start, _ in experiment.stretches(chunk.panel)):
+        return False
+    rounds = experiment.rounds_in_a_trial(first.panel, first.first_trial)
+    return len(chunks) < MOST_CHUNKS and (chunk.end - first.first_trial) * rounds <= TASK_ROUNDS
 
 
 def _run_chunks(queue: "_Queue", jobs: int, cluster: Any) -> Archive:

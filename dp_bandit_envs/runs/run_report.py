@@ -1,20 +1,20 @@
-"""The report of an experiment: the exact command, the results, the guarantees, and which claims hold."""
+"""The report of a run: the exact command, the results, the guarantees, and which claims hold."""
 
+import dataclasses
+import enum
 import importlib.metadata
 import json
 import math
 import platform
 from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 from dp_bandit_envs.algorithms import Algorithm
 from dp_bandit_envs.envs.bandit_env import BanditEnv
-from dp_bandit_envs.experiments.claim import Claim, Note
-from dp_bandit_envs.experiments.experiment import Experiment, Results
-from dp_bandit_envs.experiments.privacy_levels import level_in, units_of
-from dp_bandit_envs.experiments.reproduction import AS_IN_2017, Numbers, View
 from dp_bandit_envs.metrics import gini_below_and_above, mean_and_standard_error, median_and_tail, median_of_means
-from dp_bandit_envs.privacy.guarantee import CONVENTION, UNITS
+from dp_bandit_envs.privacy.guarantee import CONVENTION, UNITS, level_of
 from dp_bandit_envs.protocols import FloatArray
+from dp_bandit_envs.runs.experiment import Experiment, Results, units_of
 
 EXTREMES = "least to greatest"
 FOR_UNITS = tuple(f"for a {unit}" for unit in UNITS)
@@ -27,6 +27,87 @@ computed from true gains, for the evaluator. If the gains are real data, every t
 guarantee again, a person whose data are used in r rounds is protected at r times epsilon, and anyone who knows the seed
 can subtract the noise. Where the game is played on records, the columns "for a record" and "for a person" say
 what is left of the guarantee for all rounds in which the data of one of them can serve."""
+Numbers: TypeAlias = Mapping[str, float]
+"""Numbers by name, such as a `"mean"` and its standard `"error"`."""
+CENTRES = {"ci": "mean", "quantiles": "median", "spread": "median of means"}
+"""The statistic of a line, by the kind of its band."""
+
+
+class Verdict(enum.Enum):
+    """Whether the results support a claim; the values are the words in the report."""
+
+    YES = "yes"
+    NO = "no"
+    UNDECIDED = "cannot tell"
+
+
+@dataclasses.dataclass(frozen=True)
+class Claim:
+    """A claim of a paper with its verdict.
+
+    Attributes:
+        statistic: The numbers that decide, by name.
+        verdict: Whether the claim holds.
+        says: The claim in words.
+        seen: The statistic in words.
+        why: The reason for the verdict.
+    """
+
+    statistic: Any
+    verdict: Verdict
+    says: str
+    seen: str
+    why: str = ""
+
+    @property
+    def answer(self) -> str:
+        """The verdict with its reason, as in "no, it grows for two arms"."""
+        between = " " if self.verdict is Verdict.UNDECIDED else ", "
+        return f"{self.verdict.value}{between}{self.why}" if self.why else self.verdict.value
+
+
+class Note(NamedTuple):
+    """Something that a reader must know before the results.
+
+    Attributes:
+        text: Markdown.
+        warning: A warning before it, which the terminal shows too.
+        on_terminal: Whether the terminal shows the note even without a warning.
+    """
+
+    text: str
+    warning: str = ""
+    on_terminal: bool = False
+
+    def __str__(self) -> str:
+        return f"**{self.warning}** {self.text}" if self.warning else self.text
+
+
+class View(NamedTuple):
+    """How to show regret in figure, tables and report.
+
+    Attributes:
+        measure: What is shown, such as `"external_regret"`.
+        centre: The statistic of a line, a value of `CENTRES`.
+        scale: The axis of regret, `"linear"` or `"log"`.
+        columns: Number of panels in a row of the figure; None for the figure's default.
+        claimed_by: The author of the claims, for a heading.
+    """
+
+    measure: str = "external_regret"
+    centre: str = "median of means"
+    scale: str = "linear"
+    columns: int | None = None
+    claimed_by: str = "The paper"
+
+    @property
+    def band(self) -> str:
+        """The kind of line and band in the figure, a key of `dp_bandit_envs.metrics.BANDS`."""
+        return next(band for band, centre in CENTRES.items() if centre == self.centre)
+
+
+AS_IN_2017 = View()
+"""As in Tossou and Dimitrakakis (2017)."""
 
 
 def report_md(
@@ -161,7 +242,7 @@ def _regrets(results: Results, view: View) -> str:
                 (
                     panel.title,
                     algorithm.name,
-                    str(level_in(game, algorithm)),
+                    str(level_of(algorithm.guarantee_in(game))),
                     f"{len(last):,}",
                     f"{middle.value:,.1f}",
                     f"{middle.low:,.1f} to {middle.high:,.1f}",
@@ -213,7 +294,7 @@ def _guarantees(results: Sequence[Results]) -> str:
                 paper = f"{claimed.epsilon:.6g}" + (f", delta = {claimed.delta:.2g}" if claimed.delta else "")
                 paper = paper if algorithm.reference else ""
                 of_units = [units.get(unit, {}).get(algorithm.name, "") for unit in UNITS]
-                row = (algorithm.name, str(level_in(game, algorithm)), *of_units, paper, str(holds))
+                row = (algorithm.name, str(level_of(algorithm.guarantee_in(game))), *of_units, paper, str(holds))
                 rows.setdefault(row, []).append(panel.title)
                 games[algorithm.name] = games.get(algorithm.name, 0) + 1
     cells = [
