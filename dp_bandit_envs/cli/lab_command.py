@@ -39,20 +39,25 @@ def lab(
     headless: Annotated[bool, typer.Option("--headless", help="Open no browser; the address is printed.")] = False,
 ) -> None:
     """Open the labs of the course in the browser: questions, sliders, and tasks that check themselves."""
-    from dp_bandit_envs.course.lab_copies import START_PAGE, copy_labs
-    from dp_bandit_envs.course.lab_list import find
+    from dp_bandit_envs.course.notebooks import START_PAGE, copy_labs, find, outdated, served, show_in_browser
+    from dp_bandit_envs.optional import require
 
     if list_:
         show_labs()
         return
     page = find(name).file if name else START_PAGE
-    from dp_bandit_envs.course.opening import served, show_in_browser
-    from dp_bandit_envs.optional import require
-
     require("marimo", extra="labs")
     copied = copy_labs(folder)
     if copied:
         console.print(f"Copied {len(copied)} notebooks to {folder}.", highlight=False, markup=False, soft_wrap=True)
+    for file in outdated(folder):
+        console.print(
+            f"{folder / file} is a copy from another version of dp-bandit-envs and does not run with this one: rename"
+            " it, give this command again for a new copy, and take your answers over.",
+            highlight=False,
+            markup=False,
+            soft_wrap=True,
+        )
     # Else whoever ends this command by a signal leaves marimo running.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with served(folder, page, read_only=read_only, host=host, port=port) as (address, process):
@@ -70,7 +75,7 @@ def show_labs() -> None:
     """Print the table of labs."""
     from rich.table import Table
 
-    from dp_bandit_envs.course.lab_list import LABS
+    from dp_bandit_envs.course.notebooks import LABS
 
     table = Table(box=None, pad_edge=False)
     for column in ("", "lab", "question", "minutes"):

@@ -6,21 +6,55 @@ A check is a function that raises `WrongAnswer` for what is wrong and returns th
 
 import copy
 import functools
+import html
 import inspect
 import linecache
 import math
 import reprlib
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from numbers import Real
-from typing import Any, ParamSpec
+from typing import Any, NamedTuple, ParamSpec, TypeAlias
 
 import numpy as np
 
-from dp_bandit_envs.course.verdict import Verdict
+from dp_bandit_envs.protocols import FloatArray
 
 Arguments = ParamSpec("Arguments")
+Mistakes: TypeAlias = Sequence[tuple[Callable[..., Any], str]]
+"""What students write instead of a right answer, and what to say about each."""
+
+
+class Verdict(NamedTuple):
+    """Whether an answer is right, and one or two sentences for the student.
+
+    Args:
+        passed: Whether the task is solved.
+        says: What is wrong without the right answer, or what the right answer means.
+        word: What the box of a right answer begins with.
+    """
+
+    passed: bool
+    says: str
+    word: str = "Right"
+
+    def __bool__(self) -> bool:
+        """Return whether the answer is right."""
+        return self.passed
+
+    def __str__(self) -> str:
+        """Return the verdict as a line of text."""
+        return f"{self.word if self.passed else 'Not yet'}. {self.says}"
+
+    def _repr_html_(self) -> str:
+        """Return the verdict as a box, for notebooks; readable on light and on dark pages."""
+        colour, word = ("#2e8b57", html.escape(self.word)) if self.passed else ("#c77700", "Not yet")
+        return (
+            f'<div role="status" class="verdict" data-passed="{str(self.passed).lower()}" style="border-left: 5px solid'
+            f' {colour}; background: {colour}22; padding: .6em 1em; border-radius: 4px">'
+            f"<b>{word}.</b> {html.escape(self.says)}</div>"
+        )
 
 
 class WrongAnswer(Exception):
@@ -165,6 +199,29 @@ def plain(value: Any) -> np.ndarray | None:
         return None
 
 
+def agree(answers: Any, right: Any, *, relative: float = 1e-6, absolute: float = 0.0) -> bool:
+    """Return whether all answers are the right ones, but for the rounding of floats."""
+    return bool(np.allclose(answers, np.array(right, float), rtol=relative, atol=absolute))
+
+
+def refuse_mistakes(
+    mistakes: Mistakes, cases: Iterable[Sequence[Any]], answers: Any, *, relative: float = 1e-6, absolute: float = 0.0
+) -> None:
+    """Raise `WrongAnswer` with the words about the first mistake that gives these answers.
+
+    Args:
+        mistakes: Functions of the arguments of a case, with words.
+        cases: What the student's function was called with.
+        answers: What it answered.
+        relative: As in `agree`.
+        absolute: As in `agree`.
+    """
+    asked = list(cases)
+    for mistake, words in mistakes:
+        if agree(answers, [mistake(*case) for case in asked], relative=relative, absolute=absolute):
+            raise WrongAnswer(words)
+
+
 def only_rounded(answers: Sequence[float], right: Sequence[float]) -> bool:
     """Return whether all answers are the right ones, up or down to a whole number of units, tenths, ... or millionths.
 
@@ -216,3 +273,46 @@ def failure(error: BaseException) -> str:
     line = linecache.getline(*own[-1]).strip() if own else ""
     where = f", in the line `{line}`" if line else ""
     return f"{type(error).__name__}: {str(error).rstrip('.') or 'no words'}{where}"
+
+
+class ScriptedDraws:
+    """Draws that a check chooses, to see how a student's function uses its `rng`.
+
+    It stands for a NumPy generator of which only `laplace` is used, and keeps the scales that were asked for.
+
+    Args:
+        script: The draws in the order in which they are asked for, in units of their scales; 0 after the last one.
+        after: What follows the script, in units of their scales.
+
+    Attributes:
+        scales: The scale of each draw so far.
+    """
+
+    def __init__(self, script: Sequence[float] | FloatArray = (), after: float = 0.0) -> None:
+        self._script, self._after = np.asarray(script, float), after
+        self.scales: list[float] = []
+
+    def laplace(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        """Return the next draws of the script as `numpy.random.Generator.laplace` would its own."""
+        wide = np.asarray(scale, float)
+        if not (wide >= 0).all():
+            raise ValueError("scale < 0")
+        shape = np.broadcast_shapes(np.shape(loc), wide.shape) if size is None else size
+        wide = np.broadcast_to(wide, shape)
+        first, number = len(self.scales), wide.size
+        units = np.full(number, self._after)
+        known = self._script[first : first + number]
+        units[: len(known)] = known
+        self.scales.extend(wide.ravel().tolist())
+        drawn = np.asarray(loc) + units.reshape(wide.shape) * wide
+        return drawn if drawn.ndim else float(drawn)
+
+    def __deepcopy__(self, memo: Any) -> "ScriptedDraws":
+        """Return the same draws: a check that hands out copies still sees what was asked for."""
+        return self
+
+    def __repr__(self) -> str:
+        return "rng"
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"this task needs rng.laplace(scale=...) only, not rng.{name}")

@@ -10,7 +10,7 @@ app = marimo.App(width="medium", app_title="Nine labs on private bandits")
 def _():
     import marimo as mo
 
-    from dp_bandit_envs.course.lab_list import LABS
+    from dp_bandit_envs.course.notebooks import LABS
 
     return LABS, mo
 

@@ -13,7 +13,7 @@ def _():
     import marimo as mo
     import numpy as np
 
-    from dp_bandit_envs.course.counter_lines import BY_WORDS, WAYS, errors, pictures, worst
+    from dp_bandit_envs.course.lab_counters import BY_WORDS, WAYS, errors, pictures, worst
 
     return BY_WORDS, WAYS, errors, math, mo, np, pictures, worst
 
@@ -127,7 +127,7 @@ def _(mo):
 @app.cell(hide_code=True)
 def _(mo):
     mo.stop(mo.app_meta().mode == "run", mo.md("*Read-only: the tasks are in `dp-bandit lab counters`.*"))
-    from dp_bandit_envs.course.checks.check_counters import check_node_scale, check_private_sums
+    from dp_bandit_envs.course.lab_counters import check_node_scale, check_private_sums
 
     mo.md(r"""
     ## Task 1: the noise of a node

@@ -14,7 +14,7 @@ def _():
     import marimo as mo
     import numpy as np
 
-    from dp_bandit_envs.course.expert_games import (
+    from dp_bandit_envs.course.lab_experts import (
         BETTER,
         EXPERTS,
         ROUNDS,
@@ -25,7 +25,7 @@ def _():
         play_all,
         play_own_step,
     )
-    from dp_bandit_envs.course.unannounced import leave_compiling_to_spinners
+    from dp_bandit_envs.course.notebooks import leave_compiling_to_spinners
 
     # Tests make the games shorter.
     LONGEST = int(os.environ.get("LAB_HORIZON", 2**16))
@@ -198,7 +198,7 @@ def _(BETTER, EXPERTS, deviations, guess, math, mo):
 @app.cell(hide_code=True)
 def _(mo):
     mo.stop(mo.app_meta().mode == "run", mo.md("*Read-only: the tasks are in `dp-bandit lab experts`.*"))
-    from dp_bandit_envs.course.checks.check_experts import check_noise_scale, check_probabilities
+    from dp_bandit_envs.course.lab_experts import check_noise_scale, check_probabilities
 
     mo.md(r"""
     ## Task 1: how much noise does a round need?

@@ -14,8 +14,8 @@ def _():
     import marimo as mo
     import numpy as np
 
-    from dp_bandit_envs.course.graph_games import ARMS, graph_picture, random_graph, regret, regret_picture, revealed
-    from dp_bandit_envs.course.unannounced import leave_compiling_to_spinners
+    from dp_bandit_envs.course.lab_graphs import ARMS, graph_picture, random_graph, regret, regret_picture, revealed
+    from dp_bandit_envs.course.notebooks import leave_compiling_to_spinners
 
     # Tests make the games smaller.
     HORIZON = int(os.environ.get("LAB_HORIZON", "4000"))
@@ -147,7 +147,7 @@ def _(mo):
 @app.cell(hide_code=True)
 def _(mo):
     mo.stop(mo.app_meta().mode == "run", mo.md("*Read-only: the tasks are in `dp-bandit lab graph-feedback`.*"))
-    from dp_bandit_envs.course.checks.check_graphs import check_clique_cover, check_noise_factor
+    from dp_bandit_envs.course.lab_graphs import check_clique_cover, check_noise_factor
 
     mo.md(r"""
     ## Task 1: what privacy costs on a graph

@@ -16,8 +16,8 @@ def _():
 
     from dp_bandit_envs import Ledger, make_algorithm, play, simulate
     from dp_bandit_envs.adversaries.trial import TREATMENTS, Trial
-    from dp_bandit_envs.course.rerun_picture import histogram
-    from dp_bandit_envs.course.unannounced import leave_compiling_to_spinners
+    from dp_bandit_envs.course.lab_hiv import histogram
+    from dp_bandit_envs.course.notebooks import leave_compiling_to_spinners
     from dp_bandit_envs.errors import BudgetSpentError
 
     if mo.running_in_notebook():
@@ -191,7 +191,7 @@ def _(BudgetSpentError, Ledger, gym, make_algorithm, mo, play):
 @app.cell(hide_code=True)
 def _(mo):
     mo.stop(mo.app_meta().mode == "run", mo.md("*Read-only: the tasks are in `dp-bandit lab hiv-trial`.*"))
-    from dp_bandit_envs.course.checks.check_hiv import CASES, check_epsilon_of_a_round, check_publishing
+    from dp_bandit_envs.course.lab_hiv import CASES, check_epsilon_of_a_round, check_publishing
 
     mo.md(r"""
     ## Task 1: the epsilon of a round

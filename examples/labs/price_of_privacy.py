@@ -15,7 +15,7 @@ def _():
     import numpy as np
 
     from dp_bandit_envs import compare, make_algorithm, simulate
-    from dp_bandit_envs.course.unannounced import leave_compiling_to_spinners
+    from dp_bandit_envs.course.notebooks import leave_compiling_to_spinners
 
     # Tests make the games smaller.
     HORIZON = int(os.environ.get("LAB_HORIZON", "10000"))
@@ -155,7 +155,7 @@ def _(HORIZON, TRIALS, TWINS, against, compare, gap, learner, mo):
 @app.cell(hide_code=True)
 def _(mo):
     mo.stop(mo.app_meta().mode == "run", mo.md("*Read-only: the tasks are in `dp-bandit lab price-of-privacy`.*"))
-    from dp_bandit_envs.course.checks.check_price import check_noise_scale, check_release
+    from dp_bandit_envs.course.lab_price import check_noise_scale, check_release
 
     mo.md(r"""
     ## Task 1: how much noise?

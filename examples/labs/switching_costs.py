@@ -17,7 +17,7 @@ def _():
 
     from dp_bandit_envs import make_algorithm, simulate
     from dp_bandit_envs.adversaries import Stochastic
-    from dp_bandit_envs.course.unannounced import leave_compiling_to_spinners
+    from dp_bandit_envs.course.notebooks import leave_compiling_to_spinners
 
     # Tests make the games smaller.
     HORIZON = int(os.environ.get("LAB_HORIZON", "10000"))
@@ -145,7 +145,7 @@ def _(guess, mo):
 @app.cell(hide_code=True)
 def _(mo):
     mo.stop(mo.app_meta().mode == "run", mo.md("*Read-only: the task is in `dp-bandit lab switching-costs`.*"))
-    from dp_bandit_envs.course.checks.check_switching import check_best_batch
+    from dp_bandit_envs.course.lab_switching import check_best_batch
 
     mo.md(r"""
     ## Task: the best batch, in the worst case

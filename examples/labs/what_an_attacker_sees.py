@@ -17,11 +17,20 @@ def _():
     from dp_bandit_envs import make_algorithm
     from dp_bandit_envs.audits import exact_loss
     from dp_bandit_envs.audits.gallery import LESSONS
-    from dp_bandit_envs.course.arms_attack import TABLES, attack, neighbours
-    from dp_bandit_envs.course.attack_pictures import counts_pictures, highest, losses_picture
-    from dp_bandit_envs.course.checks.check_attacker import right
-    from dp_bandit_envs.course.suspects import CONFIDENCE, GAMES, suspects_table, three_suspects
-    from dp_bandit_envs.course.unannounced import leave_compiling_to_spinners
+    from dp_bandit_envs.course.lab_attacker import (
+        CONFIDENCE,
+        GAMES,
+        TABLES,
+        attack,
+        counts_pictures,
+        highest,
+        losses_picture,
+        neighbours,
+        right,
+        suspects_table,
+        three_suspects,
+    )
+    from dp_bandit_envs.course.notebooks import leave_compiling_to_spinners
 
     if mo.running_in_notebook():
         leave_compiling_to_spinners()
@@ -217,7 +226,7 @@ def _(LESSONS, declared, exact_loss, fault, highest, losses_picture, mo):
 @app.cell(hide_code=True)
 def _(mo):
     mo.stop(mo.app_meta().mode == "run", mo.md("*Read-only: the tasks are in `dp-bandit lab what-an-attacker-sees`.*"))
-    from dp_bandit_envs.course.checks.check_attacker import check_accused, check_epsilon_bound
+    from dp_bandit_envs.course.lab_attacker import check_accused, check_epsilon_bound
 
     mo.md(r"""
     ## Task 1: a bound that you can trust

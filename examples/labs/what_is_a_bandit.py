@@ -15,9 +15,8 @@ def _():
     import numpy as np
 
     from dp_bandit_envs import make_algorithm, simulate
-    from dp_bandit_envs.course.hand_game import new_payments, scoreboard, six_rounds
-    from dp_bandit_envs.course.mind_reader import MindReader
-    from dp_bandit_envs.course.unannounced import leave_compiling_to_spinners
+    from dp_bandit_envs.course.lab_bandits import MindReader, new_payments, scoreboard, six_rounds
+    from dp_bandit_envs.course.notebooks import leave_compiling_to_spinners
     from dp_bandit_envs.envs.bandit_env import BanditEnv
 
     # Tests make the games smaller.
@@ -99,7 +98,7 @@ def _(get_pulled, mo, payments, scoreboard):
 @app.cell(hide_code=True)
 def _(mo, six_rounds):
     mo.stop(mo.app_meta().mode == "run", mo.md("*Read-only: the tasks are in `dp-bandit lab what-is-a-bandit`.*"))
-    from dp_bandit_envs.course.checks.check_bandits import check_regret, check_six_rounds
+    from dp_bandit_envs.course.lab_bandits import check_regret, check_six_rounds
 
     mo.md(f"""
 ## Task 1: a regret by hand

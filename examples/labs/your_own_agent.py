@@ -19,11 +19,8 @@ def _():
     from dp_bandit_envs.agents import FunctionalAgent
     from dp_bandit_envs.agents.functional import Functions
     from dp_bandit_envs.arithmetic import exp, log
-    from dp_bandit_envs.course.checks.check_own_agent import check_own_agent
-    from dp_bandit_envs.course.greedy_agent import Greedy
-    from dp_bandit_envs.course.leagues import hidden_game
-    from dp_bandit_envs.course.submission_file import save_submission
-    from dp_bandit_envs.course.unannounced import leave_compiling_to_spinners
+    from dp_bandit_envs.course.lab_own_agent import Greedy, check_own_agent, hidden_game, save_submission
+    from dp_bandit_envs.course.notebooks import leave_compiling_to_spinners
 
     if mo.running_in_notebook():
         leave_compiling_to_spinners()

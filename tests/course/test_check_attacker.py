@@ -6,9 +6,16 @@ import pytest
 from scipy.stats import beta, binom, binomtest, norm
 
 from dp_bandit_envs.audits import exact_loss
-from dp_bandit_envs.course.arms_attack import bandit, neighbours
-from dp_bandit_envs.course.checks.check_attacker import check_accused, check_epsilon_bound
-from dp_bandit_envs.course.suspects import CONFIDENCE, half_the_noise, order, three_suspects
+from dp_bandit_envs.course.lab_attacker import (
+    CONFIDENCE,
+    bandit,
+    check_accused,
+    check_epsilon_bound,
+    half_the_noise,
+    neighbours,
+    order,
+    three_suspects,
+)
 from dp_bandit_envs.labs.solutions.what_an_attacker_sees import accused, epsilon_bound
 
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from dp_bandit_envs.course.checks.check_counters import CASES, check_node_scale, check_private_sums
+from dp_bandit_envs.course.lab_counters import CASES, check_node_scale, check_private_sums
 from dp_bandit_envs.labs.solutions.counters import node_scale, private_sums
 
 

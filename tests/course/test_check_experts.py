@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from dp_bandit_envs.course.checks.check_experts import SIZES, check_noise_scale, check_probabilities
+from dp_bandit_envs.course.lab_experts import SIZES, check_noise_scale, check_probabilities
 from dp_bandit_envs.labs.solutions.experts import noise_scale, probabilities
 
 

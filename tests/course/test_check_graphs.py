@@ -4,7 +4,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from dp_bandit_envs.course.checks.check_graphs import check_clique_cover, check_noise_factor
+from dp_bandit_envs.course.lab_graphs import check_clique_cover, check_noise_factor
 from dp_bandit_envs.graphs.graph_reading import as_feedback_graph
 from dp_bandit_envs.labs.solutions.graph_feedback import clique_cover, noise_factor
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import dp_bandit_envs  # noqa: F401 (registers the games)
-from dp_bandit_envs.course.checks.check_hiv import (
+from dp_bandit_envs.course.lab_hiv import (
     CASES,
     STUDIES,
     check_epsilon_of_a_round,

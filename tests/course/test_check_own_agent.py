@@ -8,9 +8,20 @@ import pytest
 from dp_bandit_envs.agents import FunctionalAgent
 from dp_bandit_envs.agents.functional import Functions
 from dp_bandit_envs.course.checking import WrongAnswer
-from dp_bandit_envs.course.checks.check_own_agent import check_it_plays, check_own_agent, in_words
-from dp_bandit_envs.course.greedy_agent import Greedy, State, select, update
-from dp_bandit_envs.course.leagues import ENOUGH, GAMES, LEAGUES, Played, play_leagues
+from dp_bandit_envs.course.lab_own_agent import (
+    ENOUGH,
+    GAMES,
+    LEAGUES,
+    Greedy,
+    Played,
+    State,
+    check_it_plays,
+    check_own_agent,
+    in_words,
+    play_leagues,
+    select,
+    update,
+)
 from dp_bandit_envs.labs.solutions.your_own_agent import MyAgent
 
 

@@ -7,8 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dp_bandit_envs.course.checking import WrongAnswer, call, graded, number, numbers, only_rounded, whole
-from dp_bandit_envs.course.verdict import Verdict
+from dp_bandit_envs.course.checking import Verdict, WrongAnswer, call, graded, number, numbers, only_rounded, whole
 
 
 def words(function, *arguments):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dp_bandit_envs.course.lab_list import LABS, find
+from dp_bandit_envs.course.notebooks import LABS, find
 from tests.tools.refusals import refused
 
 

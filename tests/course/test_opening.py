@@ -12,8 +12,8 @@ import urllib.request
 
 import pytest
 
-from dp_bandit_envs.course import opening
-from dp_bandit_envs.course.lab_copies import START_PAGE, copy_labs
+from dp_bandit_envs.course import notebooks as opening
+from dp_bandit_envs.course.notebooks import START_PAGE, copy_labs, outdated
 from dp_bandit_envs.optional import installed
 from tests.tools.refusals import refused
 
@@ -29,6 +29,17 @@ def test_a_copy_is_never_overwritten(tmp_path):
     (folder / START_PAGE).unlink()
     assert copy_labs(folder) == [START_PAGE]
     assert {(folder / name).read_text() for name in ("price_of_privacy.py", "pyproject.toml", "labs.css")} == {"mine"}
+
+
+def test_copies_of_another_version_are_named(tmp_path):
+    """Theirs import what is not there any more; a student's own notebook, or a module of another package, may be."""
+    copy_labs(tmp_path)
+    assert outdated(tmp_path) == []
+    (tmp_path / "mine.py").write_text("from nowhere.course.lab import thing\n", encoding="utf-8")
+    for name, module in (("counters.py", "counter_lines"), ("experts.py", "checks.check_experts")):
+        text = (tmp_path / name).read_text(encoding="utf-8").replace("course.notebooks", f"course.{module}")
+        (tmp_path / name).write_text(text + f"    from dp_bandit_envs.course.{module} import thing\n", encoding="utf-8")
+    assert outdated(tmp_path) == ["counters.py", "experts.py"]
 
 
 def test_the_settings_name_the_style_that_lies_beside_them(tmp_path):

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs.agents.functional import Functions
-from dp_bandit_envs.course.greedy_agent import Greedy, update
-from dp_bandit_envs.course.submission_file import FIRST_LINE, cell_source, save_submission
+from dp_bandit_envs.course.lab_own_agent import FIRST_LINE, Greedy, cell_source, save_submission, update
 from dp_bandit_envs.labs.solutions.your_own_agent import MyAgent
 
 

@@ -14,9 +14,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from dp_bandit_envs.course.lab_copies import copy_labs
-from dp_bandit_envs.course.lab_list import LABS, find
-from dp_bandit_envs.course.opening import served
+from dp_bandit_envs.course.notebooks import LABS, copy_labs, find, served
 from dp_bandit_envs.optional import installed
 
 FLAGS = [

@@ -2,8 +2,7 @@
 
 import pytest
 
-from dp_bandit_envs.course.lab_copies import START_PAGE
-from dp_bandit_envs.course.lab_list import LABS
+from dp_bandit_envs.course.notebooks import LABS, START_PAGE
 from tests.labs.browser import LabPage, chromium, labs_served, missing
 
 pytestmark = pytest.mark.skipif(missing() is not None, reason=f"labs are not opened in a browser: {missing()}")

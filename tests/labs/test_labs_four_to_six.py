@@ -7,9 +7,9 @@ import types
 import numpy as np
 import pytest
 
-from dp_bandit_envs.course.counter_lines import BY_WORDS, errors
-from dp_bandit_envs.course.suspects import order
-from dp_bandit_envs.course.verdict import Verdict
+from dp_bandit_envs.course.checking import Verdict
+from dp_bandit_envs.course.lab_attacker import order
+from dp_bandit_envs.course.lab_counters import BY_WORDS, errors
 
 TASKS = {
     "counters": ["node_scale", "private_sums"],

@@ -10,9 +10,9 @@ import pytest
 
 from dp_bandit_envs.algorithms import make_algorithm
 from dp_bandit_envs.compiling import compiled
-from dp_bandit_envs.course.expert_games import BETTER, ROUNDS, TREE, over_hedge, play_all, played
-from dp_bandit_envs.course.unannounced import unless_compiling
-from dp_bandit_envs.course.verdict import Verdict
+from dp_bandit_envs.course.checking import Verdict
+from dp_bandit_envs.course.lab_experts import BETTER, ROUNDS, TREE, over_hedge, play_all, played
+from dp_bandit_envs.course.notebooks import unless_compiling
 from dp_bandit_envs.privacy.counters import make_counter
 
 TASKS = {"experts": ["noise_scale", "probabilities"], "hiv_trial": ["epsilon_of_a_round", "decisions"]}

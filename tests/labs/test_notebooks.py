@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from dp_bandit_envs.course.lab_list import LABS
-from dp_bandit_envs.course.verdict import Verdict
+from dp_bandit_envs.course.checking import Verdict
+from dp_bandit_envs.course.notebooks import LABS
 
 FOLDER = Path(__file__).parents[2] / "examples" / "labs"
 NOTEBOOKS = sorted(path.name for path in FOLDER.glob("*.py") if path.name != "__init__.py")

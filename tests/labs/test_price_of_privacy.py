@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from dp_bandit_envs.course.checks.check_price import MISTAKES, check_noise_scale, check_release
+from dp_bandit_envs.course.lab_price import MISTAKES, check_noise_scale, check_release
 from dp_bandit_envs.labs.solutions.price_of_privacy import noise_scale, release
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs import make_algorithm
-from dp_bandit_envs.course.checks.check_switching import MISTAKES, bound, check_best_batch, load
+from dp_bandit_envs.course.lab_switching import MISTAKES, bound, check_best_batch, load
 from dp_bandit_envs.labs.solutions.switching_costs import best_batch
 
 

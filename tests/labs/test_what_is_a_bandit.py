@@ -5,9 +5,15 @@ import pytest
 
 from dp_bandit_envs import make_algorithm, play
 from dp_bandit_envs.conformance import check_adversary
-from dp_bandit_envs.course.checks.check_bandits import MISTAKES, check_regret, check_six_rounds
-from dp_bandit_envs.course.hand_game import new_payments, scoreboard, six_rounds
-from dp_bandit_envs.course.mind_reader import MindReader
+from dp_bandit_envs.course.lab_bandits import (
+    MISTAKES,
+    MindReader,
+    check_regret,
+    check_six_rounds,
+    new_payments,
+    scoreboard,
+    six_rounds,
+)
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.labs.solutions.what_is_a_bandit import my_answer, regret
 

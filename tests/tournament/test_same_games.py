@@ -127,6 +127,13 @@ def test_every_game_has_its_own_arms_and_no_place_gives_a_kind_away():
     assert len({tuple(order) for order in orders}) == 3
 
 
+def test_every_game_has_parameters_of_its_own():
+    """What a game's arms pay on average is drawn: 20 games of a kind have 20 best means, and none is a default."""
+    for kind in KINDS[:3]:
+        drawn = {max(kind.make(3, 400, np.random.default_rng(number)).means) for number in range(20)}
+        assert len(drawn) == 20, kind.name
+
+
 def test_every_player_has_its_own_names_of_the_arms_in_every_game():
     """30 games of 6 orders: that two players, or all games, have the same ones has probability 6^-29 at most."""
     games = HiddenGames(50, 3, 6, None, SEED)

@@ -1,5 +1,6 @@
 """Whatever an agent does, it gets its line with words that fit, and the others play on as if it were not there."""
 
+import json
 import os
 import signal
 
@@ -89,6 +90,17 @@ def test_games_in_which_chance_loses_nothing_are_refused_before_anybody_plays(tm
     with refused(ValueError, "uniform play", "--horizon", "--games"):
         hold(put(tmp_path, {"leader": LEADER}), horizon=50, n_arms=2, games=6, seed=662, progress=played.append)
     assert played == []
+
+
+@pytest.mark.skipif(not POSIX, reason="this system sets no limits")
+def test_limits_are_in_force_in_an_agents_process(tmp_path):
+    kinds = "(r.RLIMIT_CPU, r.RLIMIT_AS, r.RLIMIT_FSIZE)"
+    look = f"import resource as r\nprint([r.getrlimit(kind)[0] for kind in {kinds}], flush=True)"
+    found = hold(put(tmp_path / "looks", {"looks": agent(begin=f"{look}\n1 / 0")}), **SMALL)
+    (match,) = found.matches
+    seconds, memory, written = json.loads(match.output.splitlines()[0])
+    assert 0 < seconds < 100 and written == 10**6
+    assert 2**26 < memory < 2**44 or "memory" in match.unlimited
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGRTMIN"), reason="this system has no signals without names")

@@ -1,16 +1,92 @@
-"""Checks of lab 1, what a bandit is: the regret of one game, by hand and as a function."""
+"""Lab 1, what a bandit is: games played or counted by hand, an opponent that knows the code of UCB, and checks."""
 
 import math
-from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
 
-from dp_bandit_envs.course.checking import WrongAnswer, call, graded, number
-from dp_bandit_envs.course.hand_game import ARMS_OF_SIX, SIX_ROUNDS
+from dp_bandit_envs.adversaries import Adversary
+from dp_bandit_envs.agents import Ucb
+from dp_bandit_envs.course.checking import Mistakes, WrongAnswer, agree, call, graded, number, refuse_mistakes
 from dp_bandit_envs.protocols import FloatArray, IntArray
 
 Game = tuple[FloatArray, IntArray]
+
+CHANCES: Final = (0.3, 0.5, 0.7)
+"""With which the three arms pay, in an order that is drawn for each game."""
+SIX_ROUNDS: Final[FloatArray] = np.array(
+    [[1, 0, 1], [0, 1, 0], [1, 0, 0], [1, 0, 1], [1, 1, 0], [1, 1, 0]], dtype=np.float64
+)
+"""What three arms pay in the six rounds of task 1, `(6, 3)`."""
+ARMS_OF_SIX: Final[IntArray] = np.array([0, 0, 2, 2, 0, 1])
+"""The arms that its player plays, `(6,)`."""
+
+
+def new_payments(rounds: int = 30) -> FloatArray:
+    """Return what every arm will pay, 1 or 0, `(rounds, 3)`; every call is another game.
+
+    Args:
+        rounds: Number of rounds.
+    """
+    luck = np.random.default_rng()
+    return (luck.random((rounds, len(CHANCES))) < luck.permutation(CHANCES)).astype(np.float64)
+
+
+def scoreboard(payments: FloatArray, pulled: list[int]) -> str:
+    """Return what a player has seen so far, and at the end the regret, in Markdown.
+
+    Args:
+        payments: What every arm pays, `(T, K)`.
+        pulled: The arms pulled so far, at most T.
+    """
+    arms = np.array(pulled, int)
+    got = payments[np.arange(len(arms)), arms]
+    rows = [f"| arm {arm} | {(arms == arm).sum()} | {got[arms == arm].sum():.0f} |" for arm in range(payments.shape[1])]
+    last = f"The last pull paid **{got[-1]:.0f}**. " if len(arms) else ""
+    over = ""
+    if len(arms) == len(payments):
+        totals = payments.sum(axis=0)
+        over = (
+            f"\n\nArm {totals.argmax()}, played throughout, would have paid {totals.max():.0f}. Your **regret** is"
+            f" {totals.max():.0f} - {got.sum():.0f} = **{totals.max() - got.sum():.0f}**. Press *New game* for another"
+            " one."
+        )
+    head = ["| | pulls | paid in all |", "| :-- | --: | --: |"]
+    return f"{last}Rounds left: {len(payments) - len(arms)}.\n\n" + "\n".join([*head, *rows]) + over
+
+
+def six_rounds() -> str:
+    """Return the six rounds of task 1 as a table in Markdown, in which what the player got is bold."""
+    lines = ["| round | arm 0 | arm 1 | arm 2 |", "| --: | --: | --: | --: |"]
+    for place, (row, arm) in enumerate(zip(SIX_ROUNDS, ARMS_OF_SIX, strict=True), 1):
+        cells = [f"**{gain:.0f}**" if each == arm else f"{gain:.0f}" for each, gain in enumerate(row)]
+        lines.append(f"| {place} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+class MindReader(Adversary):
+    """Runs UCB beside the game: the arm that UCB plays next pays 0, and all others pay 1.
+
+    UCB draws no random numbers, so this needs no look at the game: all gains could be written down before it begins.
+    """
+
+    def begin(self, rng: np.random.Generator) -> None:
+        """Start a new game; nothing is random."""
+        self._victim = Ucb()
+        self._victim.begin(n_arms=self.n_arms, horizon=self.horizon, rng=rng)
+        self._seen = {key: np.zeros(self.n_arms, int) for key in ("count", "release")}
+
+    def next_gains(self, rounds: int) -> FloatArray:
+        """Return the gains of the next `rounds` rounds, shape `(rounds, n_arms)`."""
+        gains = np.ones((rounds, self.n_arms))
+        for row in gains:
+            arm = self._victim.select_arm()
+            row[arm] = 0.0
+            for counted in self._seen.values():
+                counted[arm] += 1
+            # The sums of what UCB earned stay 0.
+            self._victim.update(arm, {"sum": np.zeros(self.n_arms), **self._seen})
+        return gains
 
 
 def collected(gains: FloatArray, arms: IntArray) -> float:
@@ -34,7 +110,7 @@ def shifted(gains: FloatArray, arms: IntArray) -> float:
     return external_regret(gains, arms - 1)
 
 
-MISTAKES: Final[tuple[tuple[Callable[[FloatArray, IntArray], float], str], ...]] = (
+MISTAKES: Final[Mistakes] = (
     (
         lambda gains, arms: float(gains.max(axis=1).sum()) - collected(gains, arms),
         "You compare with the best arm of each round. What would one and the same arm have paid in all rounds?",
@@ -61,16 +137,12 @@ MISTAKES: Final[tuple[tuple[Callable[[FloatArray, IntArray], float], str], ...]]
         lambda gains, arms: float(gains.sum(axis=0).mean()) - collected(gains, arms),
         "You compare with the average of all arms, which is what somebody gets who plays at random.",
     ),
-    (
-        shifted,
-        "Arms are numbered from 0: arm 1 is the second column.",
-    ),
+    (shifted, "Arms are numbered from 0: arm 1 is the second column."),
     (
         lambda gains, arms: float(gains.sum(axis=0).max() - gains.sum(axis=0)[np.bincount(arms).argmax()]),
         "You compare with the arm that was played most. What did the player get in the rounds with other arms?",
     ),
 )
-"""What students compute instead, and what to say about each."""
 
 
 @graded
@@ -116,11 +188,9 @@ def check_regret(regret: Any) -> str:
     """
     asked = games()
     answers = [number(call(regret, *game), "The regret") for game in asked]
-    if np.allclose(answers, [external_regret(*game) for game in asked], rtol=0, atol=1e-9):
+    if agree(answers, [external_regret(*game) for game in asked], relative=0, absolute=1e-9):
         return "It compares with the best arm in hindsight, which nobody knows while playing; it may be negative."
-    for mistake, says in MISTAKES:
-        if np.allclose(answers, [mistake(*game) for game in asked], rtol=0, atol=1e-9):
-            raise WrongAnswer(says)
+    refuse_mistakes(MISTAKES, asked, answers, relative=0, absolute=1e-9)
     for gains, arms in short_games(asked):
         answer = number(call(regret, gains, arms), "The regret")
         if not math.isclose(answer, external_regret(gains, arms), abs_tol=1e-9):

@@ -1,4 +1,4 @@
-"""Lab 8, the HIV trial: the epsilon of a round that keeps a promise to patients, and what may be published."""
+"""Lab 8, the HIV trial: checks of the epsilon of a round that keeps a promise to patients, and of what to publish."""
 
 import math
 import statistics
@@ -6,8 +6,39 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
+from matplotlib.figure import Figure
 
-from dp_bandit_envs.course.checking import WrongAnswer, brief, call, graded, kind, number, only_rounded
+from dp_bandit_envs.course.checking import (
+    Mistakes,
+    WrongAnswer,
+    agree,
+    brief,
+    call,
+    graded,
+    kind,
+    number,
+    only_rounded,
+    refuse_mistakes,
+)
+from dp_bandit_envs.course.notebooks import panel
+from dp_bandit_envs.plots.plot_style import BLUE, GREY
+
+
+def histogram(numbers: Sequence[int], chance: int, most: int) -> Figure:
+    """Draw how often how many patients got a better treatment.
+
+    Args:
+        numbers: Patients, one number for each re-run.
+        chance: The number that chance gives, which a dashed line shows.
+        most: Number of patients, where the axis ends.
+    """
+    figure, axes = panel(2.4, 6.0)
+    axes.hist(numbers, bins=range(700, most + 20, 20), color=BLUE)
+    axes.axvline(chance, color=GREY, linestyle="--")
+    axes.text(chance, 0.97, "chance ", ha="right", va="top", transform=axes.get_xaxis_transform())
+    axes.set(xlabel="patients on one of the better treatments", ylabel=f"re-runs of {len(numbers)}", xlim=(700, most))
+    return figure
+
 
 # The promise, the patients of each treatment, and the rounds.
 STUDIES: Final[tuple[tuple[float, tuple[int, ...], int], ...]] = (
@@ -25,8 +56,7 @@ def most_rounds(patients: Sequence[int], rounds: int) -> int:
     return -(-rounds // min(patients))
 
 
-# For the words of each slip: how many rounds it takes a patient to serve in, or what it does with the promise.
-SLIPS: Final[tuple[tuple[Callable[[float, Sequence[int], int], float], str], ...]] = (
+MISTAKES: Final[Mistakes] = (
     (
         lambda promise, patients, rounds: promise,
         "This is the promise itself. It would do if a patient served in one round; count in how many one can serve.",
@@ -79,11 +109,9 @@ def check_epsilon_of_a_round(epsilon_of_a_round: Callable[[float, Sequence[int],
     """
     answers = [number(call(epsilon_of_a_round, *study), "The epsilon of a round") for study in STUDIES]
     right = [promise / most_rounds(patients, rounds) for promise, patients, rounds in STUDIES]
-    if same(answers, right):
+    if agree(answers, right):
         return "In the real trial a patient can serve in 5 rounds, so a round may cost a fifth of what is promised."
-    for slip, words in SLIPS:
-        if same(answers, [slip(*study) for study in STUDIES]):
-            raise WrongAnswer(words)
+    refuse_mistakes(MISTAKES, STUDIES, answers)
     if only_rounded(answers, right):
         raise WrongAnswer("It is right, but rounded: give it with all its digits. Rounded up, it breaks the promise.")
     study, answer, wanted = next(
@@ -99,11 +127,6 @@ def check_epsilon_of_a_round(epsilon_of_a_round: Callable[[float, Sequence[int],
         f"For {rounds} rounds and treatments of {list(patients)} patients, epsilon = {answer:.4g} {broken}. Count the"
         " passes through the records of each treatment."
     )
-
-
-def same(answers: Sequence[float], right: Sequence[float]) -> bool:
-    """Return whether all answers are right to a relative 1e-6."""
-    return all(math.isclose(one, other, rel_tol=1e-6) for one, other in zip(answers, right, strict=True))
 
 
 class Case(NamedTuple):

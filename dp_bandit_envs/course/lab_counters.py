@@ -1,18 +1,122 @@
-"""Checks of the lab on counters: the noise of a tree's nodes, and private running sums.
+"""Lab 4, counters: ways to release running sums side by side, and checks of a tree's noise and of private sums.
 
-Both work out what an answer does, without chance: their rate of false alarms is 0.
+The checks work out what an answer does, without chance: their rate of false alarms is 0.
 """
 
 import math
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
+from matplotlib.figure import Figure
 
 from dp_bandit_envs.audits.linear_noise import LinearNoise, cheapest_change
-from dp_bandit_envs.course.checking import WrongAnswer, call, graded, number, numbers
-from dp_bandit_envs.course.scripted_draws import ScriptedDraws
-from dp_bandit_envs.protocols import FloatArray
+from dp_bandit_envs.course.checking import (
+    Mistakes,
+    ScriptedDraws,
+    WrongAnswer,
+    agree,
+    call,
+    graded,
+    number,
+    numbers,
+    refuse_mistakes,
+)
+from dp_bandit_envs.course.notebooks import panel
+from dp_bandit_envs.plots.plot_style import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILION
+from dp_bandit_envs.privacy.counters import Counter, make_counter
+from dp_bandit_envs.protocols import FloatArray, IntArray
+
+DELTA = 1e-6
+"""The delta of Gaussian noise."""
+POINTS = 500
+
+
+class Way(NamedTuple):
+    """One way to release running sums: its name in words, its counter's name (`""`: none), and its colour."""
+
+    words: str
+    counter: str
+    colour: str
+
+
+WAYS = (
+    Way("fresh noise on every sum", "", GREY),
+    Way("noise on every item", "", PURPLE),
+    Way("hybrid (T need not be known)", "hybrid", VERMILION),
+    Way("binary tree", "binary", BLACK),
+    Way("tree with many children", "k-ary", GREEN),
+    Way("matrix factorisation, delta = 1e-6", "square-root", BLUE),
+)
+BY_WORDS = {way.words: way for way in WAYS}
+
+
+def deviations(way: Way, at: IntArray, horizon: int, epsilon: float) -> FloatArray:
+    """Return the exact standard deviations of the sums after so many items, in items, `(len(at),)`.
+
+    Args:
+        way: One of `WAYS`.
+        at: Numbers of items, from 1 to the horizon.
+        horizon: Number of items T.
+        epsilon: What all releases together lose about one item.
+    """
+    if way.counter:
+        counter = _counter(way, horizon, epsilon)
+        return np.array([math.sqrt(counter.variance(int(t))) for t in at])
+    if way is WAYS[0]:  # An item enters up to T sums, which share epsilon.
+        return np.full(len(at), math.sqrt(2) * horizon / epsilon)
+    return np.array([math.sqrt(2 * t) / epsilon for t in at])
+
+
+def worst(way: Way, horizon: int, epsilon: float) -> float:
+    """Return the largest standard deviation of a sum up to the horizon, in items."""
+    times = _counter(way, horizon, epsilon).peaks(horizon) if way.counter else [horizon]
+    return float(deviations(way, np.array([t for t in times if t > 0]), horizon, epsilon).max())
+
+
+def errors(way: Way, horizon: int, epsilon: float, seed: int) -> FloatArray:
+    """Return by how much the sums of one stream are off, `(horizon,)`; the noise does not depend on the items."""
+    rng = np.random.default_rng(seed)
+    if way is WAYS[0]:
+        return rng.laplace(scale=horizon / epsilon, size=horizon)
+    if not way.counter:
+        return np.cumsum(rng.laplace(scale=1 / epsilon, size=horizon))
+    counter = _counter(way, horizon, epsilon, rng)
+    found = np.zeros(horizon)
+    for t in range(horizon):
+        counter.insert(0.0)
+        found[t] = counter.release()
+    return found
+
+
+def pictures(streams: Mapping[Way, FloatArray], horizon: int, epsilon: float) -> tuple[Figure, Figure]:
+    """Draw the errors of one stream, and the exact standard deviations.
+
+    Args:
+        streams: For some of `WAYS`, what `errors` returns.
+        horizon: Number of items T.
+        epsilon: What all releases together lose about one item.
+    """
+    at = np.unique(np.geomspace(1, horizon, POINTS).astype(np.int64))
+    shown = np.unique(np.linspace(0, horizon - 1, 2000).astype(np.int64))
+    (one, left), (two, right) = panel(), panel(3.4 + 0.15 * len(streams))
+    for way, off in streams.items():
+        if way is not WAYS[0]:  # On this scale it would hide all others.
+            left.plot(shown + 1, off[shown], color=way.colour, linewidth=1.0)
+        right.plot(at, deviations(way, at, horizon, epsilon), color=way.colour, label=way.words)
+    left.axhline(0, color=ORANGE, linewidth=1.0)
+    left.set(title="One stream: released minus true sum", xlabel="items t", ylabel="error, in items")
+    right.set(title="Exact standard deviation", xlabel="items t", ylabel="in items", xscale="log", yscale="log")
+    right.minorticks_off()
+    if streams:
+        two.legend(loc="outside lower center", ncols=2, fontsize=7.5, frameon=False)
+    return one, two
+
+
+def _counter(way: Way, horizon: int, epsilon: float, rng: np.random.Generator | None = None) -> Counter:
+    extra: dict[str, Any] = {"delta": DELTA} if way.counter == "square-root" else {}
+    return make_counter(way.counter, epsilon=epsilon, horizon=horizon, rng=rng, **extra)
+
 
 CASES = [(horizon, epsilon) for horizon in (7, 1000, 4095, 4096, 1) for epsilon in (1.0, 0.5, 4.0)]
 SMALL, LARGE = 31, 4095
@@ -28,17 +132,14 @@ def levels(horizon: int) -> int:
 
 
 LN = "A level doubles the length of a node, so ln counts too few levels."
-MISTAKES: list[tuple[Callable[[int, float], float], str]] = [
+MISTAKES: Mistakes = [
     (lambda t, e: levels(t), "It does not depend on epsilon. What has to happen to the noise if epsilon is halved?"),
     (
         lambda t, e: levels(t) * e,
         "Your noise grows with epsilon. A small epsilon means more privacy: more noise or less?",
     ),
     (lambda t, e: 1 / e, "This is the noise for an item that is in one node only. In how many nodes is an item?"),
-    (
-        lambda t, e: t / e,
-        "This pays for T nodes for each item. An item is in one node of each level only.",
-    ),
+    (lambda t, e: t / e, "This pays for T nodes for each item. An item is in one node of each level only."),
     (
         lambda t, e: math.sqrt(2) * levels(t) / e,
         "This is the standard deviation of a node's noise. The scale is the b in the density exp(-|x| / b) / (2 b).",
@@ -46,10 +147,7 @@ MISTAKES: list[tuple[Callable[[int, float], float], str]] = [
     (lambda t, e: 2 * (levels(t) / e) ** 2, "This is the variance of a node's noise; the task asks for its scale."),
     (lambda t, e: (levels(t) / e) ** 2, "This is the square of a scale."),
     (lambda t, e: math.log(t) / e, LN),
-    (
-        lambda t, e: (math.floor(math.log(t)) + 1) / e,
-        LN,
-    ),
+    (lambda t, e: (math.floor(math.log(t)) + 1) / e, LN),
     (lambda t, e: math.log2(t) / e, "The number of levels is a whole number, and the single items are a level, too."),
     (
         lambda t, e: (levels(t) - 1) / e,
@@ -76,13 +174,12 @@ def check_node_scale(node_scale: Any) -> str:
         node_scale: `node_scale(horizon, epsilon)`, what the student wrote.
     """
     given = [number(call(node_scale, t, e), f"node_scale({t}, {e:g})") for t, e in CASES]
-    if _close(given, [levels(t) / e for t, e in CASES]):
+    if agree(given, [levels(t) / e for t, e in CASES]):
         return "Each of an item's nodes costs 1 / scale, and together they cost epsilon."
     at_one = [(place, case) for place, case in enumerate(CASES) if case[1] == 1]
-    for wrong, words in MISTAKES:
-        if _close(given, [wrong(t, e) if t > 1 else given[place] for place, (t, e) in enumerate(CASES)]):
-            raise WrongAnswer(words)
-    if _close([given[place] for place, _ in at_one], [levels(t) for _, (t, _) in at_one]):
+    several = [place for place, (t, _) in enumerate(CASES) if t > 1]
+    refuse_mistakes(MISTAKES, [CASES[place] for place in several], [given[place] for place in several])
+    if agree([given[place] for place, _ in at_one], [levels(t) for _, (t, _) in at_one]):
         raise WrongAnswer("It is right for epsilon = 1 only. Try epsilon = 0.5: an item may lose half as much.")
     for (t, e), found in zip(CASES, given, strict=True):
         right = levels(t) / e
@@ -90,10 +187,6 @@ def check_node_scale(node_scale: Any) -> str:
             side = "too little noise" if found < right else "more noise than needed"
             raise WrongAnswer(f"For T = {t:,} and epsilon = {e:g}, {found:.6g} is {side}.")
     raise AssertionError("unreachable: all cases agree")
-
-
-def _close(one: list[float], other: list[Any]) -> bool:
-    return bool(np.allclose(one, np.array(other, float), rtol=TOLERANCE, atol=0))
 
 
 @graded

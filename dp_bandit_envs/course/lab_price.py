@@ -1,18 +1,25 @@
-"""Checks of lab 2, the price of privacy: the scale of Laplace noise on an average, and the release itself."""
+"""Lab 2, the price of privacy: checks of the scale of Laplace noise on an average, and of the release itself."""
 
 import math
-from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
 
-from dp_bandit_envs.course.checking import WrongAnswer, call, graded, number, only_rounded
-from dp_bandit_envs.course.scripted_draws import ScriptedDraws
+from dp_bandit_envs.course.checking import (
+    Mistakes,
+    ScriptedDraws,
+    WrongAnswer,
+    call,
+    graded,
+    number,
+    only_rounded,
+    refuse_mistakes,
+)
 from dp_bandit_envs.protocols import FloatArray
 
 CASES: Final = ((1, 1.0), (10, 1.0), (1, 0.5), (10, 0.1), (7, 4.0), (100, 2.0))
 """Numbers of gains and epsilons at which the scale is asked for."""
-MISTAKES: Final[tuple[tuple[Callable[[int, float], float], str], ...]] = (
+MISTAKES: Final[Mistakes] = (
     (lambda n, e: 1 / n, "Your scale does not depend on epsilon. Less privacy loss has to take more noise."),
     (lambda n, e: e / n, "Your scale grows with epsilon. Is a small epsilon more privacy, or less?"),
     (lambda n, e: 1 / e, "That is enough noise for one gain. How far can one of n gains move their average?"),
@@ -35,7 +42,6 @@ MISTAKES: Final[tuple[tuple[Callable[[int, float], float], str], ...]] = (
     ),
     (lambda n, e: 2 / (n * e), "It is private, but with twice the noise needed: gains lie in [0, 1], not in [-1, 1]."),
 )
-"""Formulas that students write, and what to say about each."""
 DRAWS: Final = 5_000
 SETTINGS: Final = (
     (1.0, (0.0, 1.0, 1.0, 0.5)),
@@ -71,10 +77,7 @@ def check_noise_scale(noise_scale: Any) -> str:
             "One of n gains moves the average by at most 1 / n, and a draw of scale b that can be moved by that much"
             " loses 1 / (n b)."
         )
-    for formula, says in MISTAKES:
-        guesses = [formula(n, epsilon) for n, epsilon in CASES]
-        if np.allclose(answers, guesses, rtol=1e-6, atol=0):
-            raise WrongAnswer(says)
+    refuse_mistakes(MISTAKES, CASES, answers)
     if only_rounded(answers, wanted):
         raise WrongAnswer("It is right, but rounded: give it with all its digits. Rounded down, it is not private.")
     if all(one for one, (_, epsilon) in zip(right, CASES, strict=True) if epsilon == 1):

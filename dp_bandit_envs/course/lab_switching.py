@@ -1,12 +1,11 @@
-"""Check of lab 3, switching costs: the batch size at which a bound on regret is least."""
+"""Lab 3, switching costs: a check of the batch size at which a bound on regret is least."""
 
 import math
-from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
 
-from dp_bandit_envs.course.checking import WrongAnswer, call, graded, number
+from dp_bandit_envs.course.checking import Mistakes, WrongAnswer, call, graded, number, refuse_mistakes
 
 CASES: Final = ((10_000, 4), (1_000, 2), (1_000_000, 10), (50, 3))
 """Horizons and numbers of arms that are asked for."""
@@ -31,7 +30,7 @@ def best(horizon: int, n_arms: int) -> float:
     return math.pow(horizon / load(n_arms), 1 / 3)
 
 
-MISTAKES: Final[tuple[tuple[Callable[[int, int], float], str], ...]] = (
+MISTAKES: Final[Mistakes] = (
     (
         lambda t, k: (t / load(k) / 4) ** (1 / 3),
         "There both terms are equal. That is near the least sum, but not there: look at how fast each of them changes.",
@@ -52,7 +51,6 @@ MISTAKES: Final[tuple[tuple[Callable[[int, int], float], str], ...]] = (
     (lambda t, k: (2 * t / load(k)) ** (1 / 3), "The 2 before the root and the derivative of the root have to cancel."),
     (lambda t, k: (t / load(k) / 2) ** (1 / 3), "The 2 before the root and the derivative of the root have to cancel."),
 )
-"""What students write instead, and what to say about each."""
 
 
 @graded
@@ -67,9 +65,7 @@ def check_best_batch(best_batch: Any) -> str:
     right = np.abs(np.subtract(answers, wanted)) <= np.maximum(STEP, CLOSE * np.array(wanted))
     if right.all():
         return "So the regret is at most about 3 (e - 1)^(1/3) (K ln K)^(1/3) T^(2/3): no longer a square root of T."
-    for mistake, says in MISTAKES:
-        if np.allclose(answers, [mistake(*case) for case in CASES], rtol=CLOSE, atol=0):
-            raise WrongAnswer(says)
+    refuse_mistakes(MISTAKES, CASES, answers, relative=CLOSE)
     if all(answer.is_integer() and abs(answer - want) < 1 for answer, want in zip(answers, wanted, strict=True)):
         raise WrongAnswer("That is rounded: leave the number as it comes out.")
     if right.any():

@@ -1,0 +1,368 @@
+"""Lab 5, what an attacker sees: attacks on arms alone, three suspects, pictures, and checks of bound and verdict."""
+
+import dataclasses
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from dp_bandit_envs.adversaries import GainTable
+from dp_bandit_envs.algorithms import Algorithm, make_algorithm
+from dp_bandit_envs.audits import ExactLoss
+from dp_bandit_envs.audits.arm_events import ArmEvent
+from dp_bandit_envs.audits.attack_search import Candidate, Sampler
+from dp_bandit_envs.audits.event_bounds import least_epsilon
+from dp_bandit_envs.audits.neighbours import Pair
+from dp_bandit_envs.course.checking import (
+    Mistakes,
+    WrongAnswer,
+    agree,
+    call,
+    graded,
+    kind,
+    number,
+    refuse_mistakes,
+    whole,
+)
+from dp_bandit_envs.course.notebooks import panel
+from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.optional import require
+from dp_bandit_envs.plots.plot_style import BLUE, GREY, LIGHT_GREY, ORANGE, VERMILION
+from dp_bandit_envs.privacy.mechanisms import BlockSums
+from dp_bandit_envs.protocols import FloatArray
+from dp_bandit_envs.wrappers import PrivacyBoundary
+
+ROUNDS = 12
+TABLES: dict[str, tuple[float, float]] = {
+    "both arms pay 0": (0.0, 0.0),
+    "both arms pay 1": (1.0, 1.0),
+    "both arms pay 1/2": (0.5, 0.5),
+    "arm 0 pays": (1.0, 0.0),
+    "arm 1 pays": (0.0, 1.0),
+}
+"""The gains of all rounds but the one in question."""
+
+
+class Counts(NamedTuple):
+    """What an attacker counted.
+
+    Attributes:
+        more: Games in which the event happened, on the table on which it is more frequent.
+        less: The same on the other table.
+        games: Games on each table.
+        share: The part of all sequences of arms that are in the event, in [0, 1].
+    """
+
+    more: int
+    less: int
+    games: int
+    share: float
+
+
+def neighbours(table: str, changed: int) -> Pair:
+    """Return two tables of gains that differ in one round.
+
+    In that round both arms pay 0 on one table and 1 on the other; where all other rounds prefer an arm, one table has
+    arm 0 pay and the other arm 1.
+
+    Args:
+        table: A key of `TABLES`.
+        changed: The round that differs, from 0 to 11.
+    """
+    gains = TABLES[table]
+    one = np.tile(gains, (ROUNDS, 1)).astype(float)
+    other = one.copy()
+    one[changed], other[changed] = (0.0, 1.0) if gains[0] == gains[1] else ([1.0, 0.0], [0.0, 1.0])
+    return Pair(one, other, changed)
+
+
+def attack(make: Callable[[], Algorithm], pair: Pair, games: int, seed: int, *, choice: int | None = None) -> Counts:
+    """Choose an event of the arms in games of its own, and count it in fresh ones.
+
+    Args:
+        make: Makes the algorithm that is attacked.
+        pair: Two tables of gains for two arms.
+        games: Games on each table, both for the choice (twice) and for the count.
+        seed: The seed of the games that are counted, from 0.
+        choice: The seed of those in which the event is chosen, from 0; by default that of the count.
+    """
+    # Streams differ by seed: an even one chooses and an odd one counts.
+    chooser = Sampler(make(), bandit, releases=False, seed=2 * (seed if choice is None else choice))
+    event, candidate = chooser.events([Candidate(pair)], games, 0.0)[0]
+    assert isinstance(event, ArmEvent)
+    hits = Sampler(make(), bandit, releases=False, seed=2 * seed + 1).hits((event, candidate), games)
+    more, less = hits if event.first else hits[::-1]
+    return Counts(more, less, games, len(event.codes) / event.n_arms**event.rounds)
+
+
+def bandit(table: FloatArray) -> BanditEnv:
+    """Return the game of a table."""
+    return BanditEnv(GainTable(table))
+
+
+DECLARED: Final = 1.0
+GAMES: Final = 20_000
+CONFIDENCE: Final = 0.9999
+"""The confidence of each bound, so that both honest suspects are cleared but for a probability of 2e-4."""
+LETTERS: Final = ("A", "B", "C")
+
+
+class Suspect(NamedTuple):
+    """A suspect: its letter, and what an attacker counted."""
+
+    letter: str
+    counts: Counts
+
+
+def half_the_noise() -> Algorithm:
+    """AdaP-UCB with noise of half the scale that it needs, as if gains were in [0, 1/2]; broken on purpose.
+
+    Its agent is that for epsilon = 1, which it also declares; a changed gain loses 2.
+    """
+    honest = make_algorithm("AdaP-UCB", epsilon=DECLARED)
+    noise = BlockSums(epsilon=2 * DECLARED)
+    return dataclasses.replace(honest, name="broken on purpose", wrapping=lambda env: PrivacyBoundary(env, noise))
+
+
+def order(number: int) -> list[str]:
+    """Return the letters of the broken one, of AdaP-UCB and of LDP-UCB-B, shuffled by a student's number."""
+    return [LETTERS[place] for place in np.random.default_rng([number, 3]).permutation(3)]
+
+
+def three_suspects(number: int) -> list[Suspect]:
+    """Return the counts of the three for a student's number, by letter."""
+    makers = (
+        half_the_noise,
+        lambda: make_algorithm("AdaP-UCB", epsilon=DECLARED),
+        lambda: make_algorithm("LDP-UCB-B", epsilon=DECLARED),
+    )
+    pair = neighbours("both arms pay 1", 0)
+    # The events are the same for all students, so that the probability of a wrong verdict is known.
+    counted = [attack(make, pair, GAMES, 3 * number + place, choice=0) for place, make in enumerate(makers)]
+    return sorted(Suspect(letter, counts) for letter, counts in zip(order(number), counted, strict=True))
+
+
+def suspects_table(suspects: Sequence[Suspect], epsilon_bound: Callable[..., Any]) -> str:
+    """Return the counts of the three, with a student's bound for each, in Markdown.
+
+    Args:
+        suspects: As of `three_suspects`.
+        epsilon_bound: The student's function, which may raise or return anything.
+    """
+    lines = ["| suspect | more | less | your bound |", "| :-- | --: | --: | --: |"]
+    for each in suspects:
+        try:
+            bound = f"{epsilon_bound(*each.counts[:3], CONFIDENCE):.3f}"
+        except Exception:
+            bound = "(solve task 1)"
+        lines.append(f"| {each.letter} | {each.counts.more:,} | {each.counts.less:,} | {bound} |")
+    return "\n".join(lines)
+
+
+def counts_pictures(counts: Counts, declared: float, bound: float, confidence: float) -> tuple[Figure, Figure]:
+    """Draw the frequencies of an event on two tables with their intervals, and what they say of epsilon.
+
+    Args:
+        counts: What was counted.
+        declared: The declared epsilon, or inf.
+        bound: The lower bound on epsilon.
+        confidence: Its confidence, in (0, 1).
+    """
+    hits = np.array([counts.more, counts.less])
+    intervals = np.array([ends(int(each), counts.games, (1 - confidence) / 2) for each in hits])
+    frequencies = hits / counts.games
+    ratio = math.log(counts.more / counts.less) if counts.more and counts.less else math.nan
+    (one, left), (two, right) = panel(2.4), panel(2.4)
+    reach = np.abs(intervals.T - frequencies)
+    left.barh([0, 1], frequencies, xerr=reach, color=[ORANGE, LIGHT_GREY], height=0.6, capsize=4)
+    left.set_yticks([0, 1], ["one table", "its neighbour"])
+    left.set(title="How often the event happened", xlabel="share of games, with Clopper-Pearson intervals")
+    bars = [("at least", bound, VERMILION if bound > declared else ORANGE), ("ratio of frequencies", ratio, GREY)]
+    if math.isfinite(declared):
+        bars.append(("declared", declared, BLUE))
+        right.axvline(declared, color=BLUE, linestyle="--", linewidth=1.0)
+    known = [length if math.isfinite(length) else 0.0 for _, length, _ in bars]
+    right.barh(range(len(bars)), known, color=[colour for _, _, colour in bars], height=0.6)
+    right.set_yticks(range(len(bars)), [words for words, _, _ in bars])
+    right.set(title="What that says of epsilon", xlabel="epsilon for one changed round")
+    right.set_xlim(min(0.0, *known), 1.15 * max(*known, 0.1))
+    for axes in (left, right):
+        axes.invert_yaxis()
+        axes.grid(visible=False, axis="y")
+    return one, two
+
+
+def losses_picture(loss: ExactLoss, words: str, declared: float, top: float) -> Figure:
+    """Draw what each round of a game loses.
+
+    Args:
+        loss: The exact loss.
+        words: The title.
+        declared: The declared epsilon.
+        top: Where the axis ends; an infinite loss reaches it.
+    """
+    figure, axes = panel(2.6)
+    rounds = np.arange(1, len(loss.by_round) + 1)
+    above = loss.by_round > declared * (1 + 1e-6)
+    axes.bar(rounds, np.minimum(loss.by_round, top), color=np.where(above, VERMILION, BLUE))
+    for place in rounds[np.isinf(loss.by_round)]:
+        axes.annotate(r"$\infty$", (place, top), ha="center", va="top", color="white")
+    axes.axhline(declared, color=GREY, linestyle="--", linewidth=1.2)
+    axes.set(title=words, xlabel="round that changes", ylabel="exact loss (dashed: declared)", ylim=(0, top))
+    axes.grid(visible=False, axis="x")
+    return figure
+
+
+def highest(losses: Sequence[ExactLoss], declared: float) -> float:
+    """Return where an axis for some losses has to end.
+
+    Args:
+        losses: The exact losses.
+        declared: The declared epsilon.
+    """
+    finite = [float(loss) for each in losses for loss in each.by_round if math.isfinite(loss)]
+    return 1.25 * max(declared, *finite, 0.0)
+
+
+CASES = [
+    (300, 100, 1000, 0.99),
+    (6530, 2711, 20_000, 0.99),
+    (30, 2, 50, 0.95),
+    (700, 700, 1000, 0.99),
+    (20, 0, 1000, 0.999),
+    (0, 0, 100, 0.99),
+    (1000, 250, 1000, 0.99),
+]
+"""Counts on both tables, games on each, and the confidence."""
+
+
+EASY = CASES[:2]
+
+
+def right(more: int, less: int, games: int, confidence: float) -> float:
+    """Return the bound, at least 0."""
+    return max(0.0, bound_on_epsilon(more, less, games, confidence))
+
+
+def bound_on_epsilon(more: int, less: int, games: int, confidence: float) -> float:
+    """Return the bound, which is below 0 where the counts show nothing."""
+    return least_epsilon(more, less, games, 0.0, 1 - confidence)
+
+
+def ends(hits: int, games: int, failure: float) -> tuple[float, float]:
+    """Return Clopper and Pearson's lower and upper bound on a probability, each wrong with this probability."""
+    beta = require("scipy.stats", extra="audits").beta
+    low = float(beta.ppf(failure, hits, games - hits + 1)) if hits else 0.0
+    high = float(beta.ppf(1 - failure, hits + 1, games - hits)) if hits < games else 1.0
+    return low, high
+
+
+def normal_ends(hits: int, games: int, failure: float) -> tuple[float, float]:
+    """Return the same by the normal distribution, which is wrong for small counts."""
+    share = hits / games
+    width = float(require("scipy.stats", extra="audits").norm.isf(failure)) * math.sqrt(share * (1 - share) / games)
+    return share - width, share + width
+
+
+def log_ratio(above: float, below: float) -> float:
+    """Return the epsilon for which two probabilities just fit."""
+    return math.log(above / below)
+
+
+BOTH = "Each of your two bounds holds with the confidence, but both together do not: split the failure probability."
+WRONG_SIDE = "Both bounds are on the wrong side: this is the largest epsilon that fits the counts, not the smallest."
+NATURAL = "Epsilon is measured with the natural logarithm."
+MISTAKES: Mistakes = [
+    (
+        lambda m, s, n, c: log_ratio(m, s),
+        "This is the ratio of the frequencies. Both are off by chance, so the truth can well be smaller: be cautious.",
+    ),
+    (lambda m, s, n, c: -log_ratio(m, s), "The ratio is upside down: the event is more frequent on the first table."),
+    (lambda m, s, n, c: log_ratio(ends(m, n, 1 - c)[0], ends(s, n, 1 - c)[1]), BOTH),
+    (lambda m, s, n, c: log_ratio(ends(m, n, (1 - c) / 2)[1], ends(s, n, (1 - c) / 2)[0]), WRONG_SIDE),
+    (lambda m, s, n, c: log_ratio(ends(m, n, 1 - c)[1], ends(s, n, 1 - c)[0]), WRONG_SIDE),
+    (
+        lambda m, s, n, c: math.exp(bound_on_epsilon(m, s, n, c)),
+        "This is the ratio of the probabilities, which is at most e to the epsilon.",
+    ),
+    (lambda m, s, n, c: bound_on_epsilon(m, s, n, c) / math.log(2), NATURAL),
+    (lambda m, s, n, c: bound_on_epsilon(m, s, n, c) / math.log(10), NATURAL),
+    (
+        lambda m, s, n, c: log_ratio(normal_ends(m, n, (1 - c) / 2)[0], normal_ends(s, n, (1 - c) / 2)[1]),
+        "These are intervals by the normal distribution, which fail for small counts; use Clopper and Pearson's.",
+    ),
+    (
+        lambda m, s, n, c: log_ratio(ends(m, n, (1 - c) / 4)[0], ends(s, n, (1 - c) / 4)[1]),
+        "Too cautious: only one end of each interval is used, so the failure probability is split in two, not four.",
+    ),
+]
+
+
+@graded
+def check_epsilon_bound(epsilon_bound: Any) -> str:
+    """Check the lower confidence bound on epsilon, ln(p / q) with Clopper-Pearson bounds on both, at least 0.
+
+    Where the bound is 0, any answer that is not above it will do. Rate of false alarms: 0.
+
+    Args:
+        epsilon_bound: `epsilon_bound(more, less, games, confidence)`, what the student wrote.
+    """
+    given = [number(call(epsilon_bound, *case), f"epsilon_bound{case}") for case in EASY]
+    if not all(fits(found, right(*case)) for found, case in zip(given, EASY, strict=True)):
+        refuse_mistakes(MISTAKES, EASY, given)
+    for case in CASES:
+        more, less, games, confidence = case
+        answer, bound = call(epsilon_bound, *case), right(*case)
+        no_bound = bound == 0 and isinstance(answer, float) and answer == -math.inf
+        found = 0.0 if no_bound else number(answer, f"epsilon_bound{case}")
+        if fits(found, bound):
+            continue
+        if confidence != 0.99 and agree(found, bound_on_epsilon(more, less, games, 0.99)):
+            raise WrongAnswer("It holds for a confidence of 0.99 only: use the one that is given.")
+        side = "too large, so it would accuse the innocent" if found > bound else "smaller than it can be"
+        of = f"For {more} and {less} of {games:,} games and confidence {confidence}"
+        raise WrongAnswer(f"{of}, {found:.6g} is {side}.")
+    return "If an algorithm keeps epsilon, your bound is above it with at most the failure probability."
+
+
+def fits(found: float, bound: float) -> bool:
+    """Return whether an answer is the bound; one that shows nothing may be below 0."""
+    return agree(found, bound) or (bound == 0 and found <= 0)
+
+
+@graded
+def check_accused(accused: Any, student: Any) -> str:
+    """Check which suspect a student accuses.
+
+    Rate of false alarms: at most 1e-3. Whoever applies the right bound accuses an honest suspect with a probability of
+    at most 1e-4 for each of the two, by Clopper and Pearson. Nobody is accused if the bound for the broken one is at
+    most 1: the events are the same for all students, and with the probabilities measured in 2,000,000 games, 0.0415 and
+    0.0059, the binomial distributions give this a probability of 8e-10.
+
+    Args:
+        accused: A letter.
+        student: The number that the student's suspects were drawn with.
+    """
+    if accused is None or accused is ...:
+        raise WrongAnswer("Nobody is accused yet: write a letter, such as 'A'.")
+    if not isinstance(accused, str):
+        raise WrongAnswer(f"Write one letter as text, such as 'A'; this is {kind(accused)}.")
+    letter = accused.strip().upper()
+    if letter not in LETTERS:
+        raise WrongAnswer(f"The suspects are A, B and C; {accused!r} is none of them. Exactly one of them is broken.")
+    own = whole(student, "Your number")
+    if own < 0:
+        raise WrongAnswer(f"Your number has to be at least 0; it is {own}.")
+    broken = order(own)[0]
+    if letter != broken:
+        counts = next(each.counts for each in three_suspects(own) if each.letter == letter)
+        bound = right(counts.more, counts.less, GAMES, CONFIDENCE)
+        raise WrongAnswer(
+            f"{letter}'s counts fit epsilon = {DECLARED:g}: with confidence {CONFIDENCE}, no more than {bound:.2f}"
+            " can be shown. Frequencies alone accuse the innocent; whose bound is above the claim?"
+        )
+    return (
+        f"{letter} has half the noise that it needs and loses 2. The other bounds clear nobody: they only accuse less."
+    )

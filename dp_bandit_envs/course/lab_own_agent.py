@@ -1,0 +1,291 @@
+"""Lab 9, your own agent: leagues of hidden games against greedy, the check, and the file for a tournament."""
+
+import ast
+import linecache
+import os
+import re
+import shlex
+import textwrap
+from pathlib import Path
+from typing import Any, Final, NamedTuple, TypeGuard
+
+import gymnasium as gym
+import numpy as np
+
+from dp_bandit_envs.adversaries.bernoulli_prior import BernoulliPrior
+from dp_bandit_envs.agents import FunctionalAgent
+from dp_bandit_envs.agents.functional import Functions
+from dp_bandit_envs.algorithms import Algorithm, make_algorithm
+from dp_bandit_envs.conformance import check_agent
+from dp_bandit_envs.course.checking import Verdict, WrongAnswer, failure, graded, kind
+from dp_bandit_envs.envs.bandit_env import BanditEnv
+from dp_bandit_envs.errors import ConformanceError
+from dp_bandit_envs.observations import Gains
+from dp_bandit_envs.protocols import AgentFactory, Environment, FloatArray
+from dp_bandit_envs.simulation import play, simulate
+from dp_bandit_envs.wrappers import LaplaceClipRescale
+
+
+class State(NamedTuple):
+    """Sums of the released gains and how many they are, `(n_arms,)` each; the share of rounds with any arm."""
+
+    sums: FloatArray
+    counts: FloatArray
+    share: float
+
+
+def select(state: State, rng: np.random.Generator) -> int:
+    """Choose any arm in a share of the rounds, otherwise the one with the best average; new arms come first."""
+    n_arms = len(state.sums)
+    if rng.random() < state.share:
+        return int(rng.random() * n_arms)
+    best, highest = 0, -1.0
+    for arm in range(n_arms):
+        average = state.sums[arm] / state.counts[arm] if state.counts[arm] > 0 else 2.0
+        if average > highest:
+            best, highest = arm, average
+    return best
+
+
+def update(state: State, arm: int, seen: Gains) -> State:
+    """Add what was released."""
+    if seen.observed[arm] == 1:
+        state.sums[arm] += seen.gains[arm]
+        state.counts[arm] += 1.0
+    return state
+
+
+class Greedy(FunctionalAgent):
+    """Epsilon-greedy, whose epsilon is called `share` here, as epsilon means privacy.
+
+    Args:
+        share: The share of rounds with any arm, in [0, 1].
+    """
+
+    functions = Functions(select, update)
+
+    def __init__(self, share: float = 0.1) -> None:
+        self.share = share
+
+    def initial_state(self, n_arms: int, horizon: int) -> State:
+        """Return the state before the first round."""
+        return State(np.zeros(n_arms), np.zeros(n_arms), self.share)
+
+
+ARMS: Final = 4
+ROUNDS: Final = 10_000
+LEAGUES: Final = 40
+GAMES: Final = 25
+"""Games of a league."""
+ENOUGH: Final = 33
+"""Leagues to win. Who wins each with a probability of at least 0.95 wins fewer with one of 7.2e-4 (binomial, exact)."""
+QUARTERS: Final = (ROUNDS // 4, ROUNDS // 2, 3 * ROUNDS // 4, ROUNDS)
+
+
+class Played(NamedTuple):
+    """What two agents lost in the same games.
+
+    Attributes:
+        own: Pseudo-regret of the agent at the ends of the four quarters, shape `(games, 4)`, in units of gain.
+        greedy: That of greedy.
+        chance: Mean pseudo-regret of arms at random over a whole game.
+    """
+
+    own: FloatArray
+    greedy: FloatArray
+    chance: float
+
+    @property
+    def won(self) -> int:
+        """The leagues in which the agent's mean regret is smaller."""
+        own, greedy = (part[:, -1].reshape(-1, GAMES).mean(axis=1) for part in (self.own, self.greedy))
+        return int((own < greedy).sum())
+
+
+def behind_noise(env: Environment) -> Environment:
+    """Return the game with Laplace noise on every gain, epsilon = 1."""
+    return LaplaceClipRescale(env, epsilon=1.0)
+
+
+def hidden_game() -> BanditEnv:
+    """Return a game of coins whose means are drawn anew, uniform in [0, 1], when it begins."""
+    return BanditEnv(BernoulliPrior(ARMS, ROUNDS))
+
+
+def play_leagues(make_agent: AgentFactory, seed: int, leagues: int = LEAGUES) -> Played:
+    """Play all leagues.
+
+    Args:
+        make_agent: Makes a new agent; one that is compiled, or this takes minutes.
+        seed: Seed of the games and of the noise.
+        leagues: How many.
+    """
+    players = {
+        "own": Algorithm("own", make_agent, behind_noise),
+        "greedy": Algorithm("greedy", Greedy, behind_noise),
+        "chance": make_algorithm("Uniform"),
+    }
+    played: Any = simulate(hidden_game, players, trials=leagues * GAMES, seed=seed, checkpoints=QUARTERS)
+    regret = {name: outcome.pseudo_regret for name, outcome in played.items()}
+    return Played(regret["own"], regret["greedy"], float(regret["chance"][:, -1].mean()))
+
+
+@graded
+def check_own_agent(make_agent: Any, *, seed: int = 2026) -> str:
+    """Check an agent: its class, or a function that makes one.
+
+    It has to pass `check_agent`, to be a `FunctionalAgent` that is compiled, and to win 33 of 40 leagues against greedy
+    with 10 % exploration. A league is 25 hidden games of four coins with unknown means, 10,000 rounds long, behind
+    Laplace noise of epsilon = 1; the smaller mean regret wins it. An agent that wins a league with a probability of
+    at least 0.95 is refused with a probability of at most 7.2e-4: that of fewer than 33 of 40 independent leagues
+    (binomial, exact). Greedy itself passes with one of 2.2e-5 at most. The same seed gives the same verdict.
+
+    Args:
+        make_agent: What the student wrote.
+        seed: Seed of the games and of the noise.
+    """
+    check_it_plays(make_agent)
+    return in_words(play_leagues(make_agent, seed))
+
+
+def check_it_plays(make_agent: Any) -> None:
+    """Raise `WrongAnswer` unless it makes agents that keep all rules and are compiled."""
+    if make_agent is None or make_agent is ...:
+        raise WrongAnswer("There is no agent yet.")
+    if isinstance(make_agent, FunctionalAgent) or not callable(make_agent):
+        what = "an agent" if isinstance(make_agent, FunctionalAgent) else kind(make_agent)
+        raise WrongAnswer(f"Give the agent's class, or a function that makes a new agent; this is {what}.")
+    try:
+        # First, because its errors name the line; check_agent names the broken rule.
+        play(BanditEnv(BernoulliPrior(4, 200)), make_agent(), seed=0)
+        check_agent(make_agent)
+    except ConformanceError as broken:
+        raise WrongAnswer(f"A rule for agents is broken. {broken}") from None
+    except Exception as error:
+        raise WrongAnswer(f"The agent stops with {failure(error)}.") from None
+    if not isinstance(make_agent(), FunctionalAgent):
+        raise WrongAnswer(
+            "It keeps the rules for agents, but plays step by step in Python, too slowly for 1,000 games. Write it as"
+            " a State, select and update, in a class that inherits FunctionalAgent."
+        )
+
+
+def in_words(played: Played) -> str:
+    """Return what to say about an agent that wins enough leagues; raise `WrongAnswer` about another one."""
+    own, greedy = played.own[:, -1], played.greedy[:, -1]
+    numbers = (
+        f"It wins {played.won} of {LEAGUES} leagues; its mean regret is {own.mean():,.0f}, that of greedy"
+        f" {greedy.mean():,.0f} and that of chance {played.chance:,.0f}."
+    )
+    if played.won >= ENOUGH:
+        return f"{numbers} Save it to a file for the tournament."
+    numbers = f"{numbers} It takes {ENOUGH} leagues."
+    if own.mean() > 0.9 * played.chance:
+        raise WrongAnswer(f"{numbers} That is hardly better than chance: does select use what update has stored?")
+    if np.median(own) < np.median(greedy) and own.mean() > greedy.mean():
+        raise WrongAnswer(
+            f"{numbers} In most games it is better than greedy, but in a few it stays with a worse arm for long: noise"
+            " can make the best arm look bad at first. When does your agent look at it again?"
+        )
+    first, last = played.own[:, 0].mean(), (played.own[:, -1] - played.own[:, -2]).mean()
+    if last > 0.7 * first:
+        raise WrongAnswer(
+            f"{numbers} In the last quarter of the rounds it loses nearly as much as in the first: it goes on trying"
+            " arms about which it could be sure by then."
+        )
+    raise WrongAnswer(f"{numbers} How many rounds does it need to tell two arms apart through the noise?")
+
+
+FIRST_LINE: Final = "# An agent for `dp-bandit tournament`, saved by lab 9; edit it there or here."
+HEADER: Final = f"""\
+{FIRST_LINE}
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from dp_bandit_envs.agents import FunctionalAgent
+from dp_bandit_envs.agents.functional import Functions
+from dp_bandit_envs.arithmetic import exp, log
+
+
+"""
+NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,39}")
+
+
+def save_submission(agent_class: Any, name: str, folder: str | os.PathLike[str] = "submissions") -> Verdict:
+    """Save the cell in which an agent is defined as `folder/name.py`, if the file can play on its own.
+
+    A file saved before under this name is replaced; any other file is left alone. The rate of false alarms is 0.
+
+    Args:
+        agent_class: A class that inherits `FunctionalAgent`; all that it needs is in its cell.
+        name: The file's name without `.py`: letters, digits and _, at most 40.
+        folder: Where to; it is made if it is not there.
+    """
+    return saved(agent_class, name, folder)._replace(word="Saved")
+
+
+@graded
+def saved(agent_class: Any, name: str, folder: str | os.PathLike[str]) -> str:
+    """Save the cell and return how to play its file, or raise `WrongAnswer`."""
+    if not (isinstance(agent_class, type) and issubclass(agent_class, FunctionalAgent)):
+        raise WrongAnswer("Give the agent's class, one that inherits FunctionalAgent.")
+    if not NAME.fullmatch(name):
+        raise WrongAnswer("The name has to begin with a letter and be made of at most 40 letters, digits and _.")
+    text = HEADER + cell_source(agent_class) + "\n"
+    check_alone(text, agent_class.__name__)
+    # Absolute: a lab works in its own folder, and the student's terminal is elsewhere.
+    path = Path(folder).resolve() / f"{name}.py"
+    try:
+        if path.exists() and not path.read_text(encoding="utf-8").startswith(FIRST_LINE):
+            raise WrongAnswer(f"{path} is there already, and this lab did not write it. Take another name.")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise WrongAnswer(f"{path} cannot be written: {error.strerror}.") from None
+    return f"The file is {path}. Play it with: dp-bandit tournament {shlex.quote(str(path.parent))} --epsilon 1"
+
+
+def cell_source(agent_class: type[FunctionalAgent]) -> str:
+    """Return the code of the cell in which an agent's `select` is written, as it stands in the notebook.
+
+    Raises:
+        WrongAnswer: If it cannot be found, or the class is written in another cell.
+    """
+    code = agent_class.functions.select.__code__
+    text = "".join(linecache.getlines(code.co_filename))
+    if not text:
+        raise WrongAnswer("The code of your agent cannot be found; run its cell again.")
+    # Marimo keeps a file for each cell; where the notebook runs as a program, a cell is a function in its file.
+    for node in ast.parse(text).body:
+        if is_cell(node) and node.lineno <= code.co_firstlineno <= (node.end_lineno or 0):
+            body = [part for part in node.body if not isinstance(part, ast.Return)]
+            lines = text.splitlines()[body[0].lineno - 1 - decorators(body[0]) : body[-1].end_lineno]
+            text = textwrap.dedent("\n".join(lines))
+    if agent_class.__name__ not in {node.name for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ClassDef)}:
+        raise WrongAnswer(f"The class {agent_class.__name__} and its select have to be in the same cell.")
+    return text.strip()
+
+
+def is_cell(node: ast.stmt) -> TypeGuard[ast.FunctionDef]:
+    """Return whether a statement is a function with a decorator of marimo, such as `@app.cell`."""
+    return isinstance(node, ast.FunctionDef) and any("app.cell" in ast.unparse(one) for one in node.decorator_list)
+
+
+def decorators(node: ast.stmt) -> int:
+    """Return how many lines before its `def` or `class` a statement begins."""
+    first = getattr(node, "decorator_list", None)
+    return node.lineno - first[0].lineno if first else 0
+
+
+def check_alone(text: str, class_name: str) -> None:
+    """Raise `WrongAnswer` unless an agent's file plays a short game without the notebook."""
+    names: dict[str, Any] = {"__name__": "submission"}
+    try:
+        exec(compile(text, "submission.py", "exec"), names)
+        play(gym.make("DPBandit-Stochastic-v0", horizon=60), names[class_name](), seed=0)
+    except NameError as error:
+        raise WrongAnswer(f"Alone the file stops: {error}. All that the agent needs has to be in its cell.") from None
+    except Exception as error:
+        raise WrongAnswer(f"Alone the file stops with {failure(error)}.") from None
