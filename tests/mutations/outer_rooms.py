@@ -39,15 +39,15 @@ COURSE: tuple[Mutation, ...] = (
     Mutation(
         "a lab's bound on epsilon may say more than the counts",
         f"{LABS}/lab_attacker.py",
-        "    return _same(found, bound) or (bound == 0 and found <= 0)",
+        "    return agree(found, bound) or (bound == 0 and found <= 0)",
         "    return found >= bound or (bound == 0 and found <= 0)",
         ("tests/course/test_check_attacker.py", "-k", "wrong_bound"),
     ),
     Mutation(
         "a bound of 0 has to be 0",
         f"{LABS}/lab_attacker.py",
-        "    return _same(found, bound) or (bound == 0 and found <= 0)",
-        "    return _same(found, bound)",
+        "    return agree(found, bound) or (bound == 0 and found <= 0)",
+        "    return agree(found, bound)",
         ("tests/course/test_check_attacker.py", "-k", "however"),
     ),
     Mutation(
