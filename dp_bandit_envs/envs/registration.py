@@ -195,12 +195,8 @@ def is_defined_again(older: Any, newer: Any) -> bool:
 
 
 def _forget(game: Game) -> None:
-    from dp_bandit_envs.envs import game_classes
-
     del GAMES[game.id]
     gym.registry.pop(game.id, None)
-    for kind in ("Env", "VectorEnv"):
-        vars(game_classes).pop(f"{game.name}{kind}", None)
 
 
 def foreign_games() -> list[Game]:

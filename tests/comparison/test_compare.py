@@ -10,7 +10,6 @@ import pytest
 from dp_bandit_envs import Algorithm, Exp3, LaplaceClipRescale, adversaries, compare, make_algorithm, simulate
 from dp_bandit_envs.algorithms import ALGORITHMS
 from dp_bandit_envs.comparison.question import question
-from dp_bandit_envs.envs import game_classes
 from dp_bandit_envs.envs.registration import GAMES, foreign_games
 from dp_bandit_envs.errors import LedgerError, ResultsError, UnknownNameError, WrongTypeError
 from dp_bandit_envs.privacy import Ledger
@@ -27,8 +26,6 @@ def no_game_of_one_test_in_another():
     yield
     for game in foreign_games():
         gym.registry.pop(GAMES.pop(game.id).id)
-        for kind in ("Env", "VectorEnv"):
-            vars(game_classes).pop(f"{game.name}{kind}", None)
 
 
 class FirstArm:

@@ -11,7 +11,6 @@ import pytest
 
 from dp_bandit_envs import Adversary, adversaries, register_adversary
 from dp_bandit_envs.conformance import ConformanceError, check_adversary
-from dp_bandit_envs.envs import game_classes
 from dp_bandit_envs.envs.registration import GAMES, IDS
 
 POOLS = [np.linspace(0, 1, 13), np.linspace(0, 0.5, 5), np.array([0.25])]
@@ -63,9 +62,7 @@ def register():
     ids = []
     yield lambda name, class_: ids.append(register_adversary(name, class_)) or ids[-1]
     for id_ in ids:
-        name = GAMES.pop(gym.registry.pop(id_).id).name
-        for kind in ("Env", "VectorEnv"):
-            vars(game_classes).pop(f"{name}{kind}", None)
+        GAMES.pop(gym.registry.pop(id_).id)
 
 
 def test_a_third_partys_class_and_its_id_pass(register):

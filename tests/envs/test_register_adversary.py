@@ -14,7 +14,6 @@ from gymnasium.utils.env_checker import check_env
 
 import dp_bandit_envs
 from dp_bandit_envs import Exp3, adversaries, make_algorithm, play, register_adversary, simulate
-from dp_bandit_envs.envs import game_classes
 from dp_bandit_envs.envs.bandit_env import BanditEnv
 from dp_bandit_envs.envs.registration import GAMES, IDS
 from dp_bandit_envs.errors import NameTakenError
@@ -50,8 +49,6 @@ def drifting():
     """Register it for one test."""
     yield register_adversary("Drifting", Drifting)
     gym.registry.pop(GAMES.pop("DPBandit-Drifting-v0").id)
-    for name in ("DriftingEnv", "DriftingVectorEnv"):
-        vars(game_classes).pop(name, None)
 
 
 def gains_of(env):

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from dp_bandit_envs import Adversary, Exp3, register_adversary, simulate
-from dp_bandit_envs.envs import game_classes
 from dp_bandit_envs.envs.registration import GAMES, register_here
 from dp_bandit_envs.errors import NotSendableError
 from dp_bandit_envs.simulation.sending import Carried
@@ -43,8 +42,6 @@ def made(power):
 def forget(name):
     """Take a name out of the tables."""
     gym.registry.pop(GAMES.pop(f"DPBandit-{name}-v0").id)
-    for kind in ("Env", "VectorEnv"):
-        vars(game_classes).pop(f"{name}{kind}", None)
 
 
 @pytest.fixture
