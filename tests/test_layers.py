@@ -123,9 +123,7 @@ def imports_upwards(module):
                 yield f"{module} ({own}) imports {part}"
 
 
-KNOWN_CIRCLES = (
-    {"compared", "saving"},
-)
+KNOWN_CIRCLES = ({"compared", "saving"},)
 """Files that import each other, in functions or not. Take one out when it is mended; add none."""
 
 

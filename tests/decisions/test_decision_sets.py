@@ -205,6 +205,11 @@ def test_gain_vectors_are_told_from_others(decision_set):
         assert not decision_set.has_gains(np.vstack([rows, wrong]))
     opposite = decision_set.has_gains(np.vstack([rows, -direction]))
     assert opposite == (decision_set.name != "simplex")
+    # Too long, although no coordinate is.
+    d = decision_set.dimension
+    even = np.full((1, d), {"ball": d**-0.5, "cube": 1 / d, "simplex": 1.0}[decision_set.name])
+    assert decision_set.has_gains(even)
+    assert not decision_set.has_gains(even * (1 + 1e-9))
 
 
 @every_set

@@ -62,8 +62,9 @@ def test_the_seed_must_be_a_number(make, seed):
 
 
 @pytest.mark.parametrize("name", [name for name in MAKERS if "vector" in name])
-@pytest.mark.parametrize("seed", [[1], [1, 2, 3], [1, -1], [1, "two"], [], {1, 2}, 2**128 - 1], ids=repr)
+@pytest.mark.parametrize("seed", [[1], [1, 2, 3], [1, -1], [1, "two"], [], {1, 2}, 2**128 - 1, [7, 7]], ids=repr)
 def test_seeds_of_many_games_must_be_one_for_each(name, seed):
+    """Two games with one seed would have one noise."""
     goes_on_after(MAKERS[name], ValueError, "seed", seed=seed)
 
 

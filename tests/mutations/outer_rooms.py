@@ -559,14 +559,14 @@ ENVS: tuple[Mutation, ...] = (
         "gain vectors longer than the ball",
         "dp_bandit_envs/decisions/ball.py",
         "rows, rows) <= MARGIN)",
-        "rows, rows) <= 2.0)",
+        "rows, rows) <= 1.1)",
         ("tests/decisions/test_decision_sets.py",),
     ),
     Mutation(
-        "the simplex's nearest point without its sum",
+        "the simplex's nearest point lowered by one more coordinate",
         "dp_bandit_envs/decisions/simplex.py",
-        "        cut /= cut.sum()\n",
-        "",
+        "surplus[np.count_nonzero(falling > surplus) - 1]",
+        "surplus[np.count_nonzero(falling > surplus) - 2]",
         ("tests/decisions/test_decision_sets.py",),
     ),
     Mutation(
