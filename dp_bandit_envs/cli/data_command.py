@@ -94,14 +94,9 @@ def show_columns(console: Console, file: str, header: int, sheet: str | None) ->
         GainFileError: If the file cannot be read.
         typer.Exit: With code 1, as arm and gain must be given.
     """
-    from dp_bandit_envs.data_files import DataFile
-    from dp_bandit_envs.recorded_data.column_names import NO_NAMES, shown_names
-    from dp_bandit_envs.recorded_data.reading import read_sheet
+    from dp_bandit_envs.recorded_data import shown_columns
 
-    found = read_sheet(DataFile.read(file, error=GainFileError), (), header=header, sheet=sheet)
-    shown = shown_names(found)
-    if not shown:
-        raise GainFileError(NO_NAMES.format(file, found.line, "; give --arm and --gain"))
+    shown = shown_columns(file, header=header, sheet=sheet)
     text = f"The columns of {file}: {shown}.\nSay which are the arms, the outcomes and, if there is one, the persons:\n"
     text += f"dp-bandit data {shlex.quote(file)} --arm COLUMN --gain COLUMN --person COLUMN"
     console.print(text, markup=False, highlight=False, soft_wrap=True)

@@ -1,9 +1,11 @@
-"""Clean records with what was found and done, and the file that they are written to."""
+"""Clean records, the problems that were found with what was done about each, and the file that they are written to."""
 
 import csv
 import dataclasses
 import io
 import json
+import re
+import shlex
 import statistics
 from collections import Counter
 from collections.abc import Hashable, Sequence
@@ -14,10 +16,82 @@ from dp_bandit_envs.data_use import DataUse, use_of_pools
 from dp_bandit_envs.durable_files import PRIVATE, create_once, whole_file
 from dp_bandit_envs.errors import GainFileError
 from dp_bandit_envs.protocols import FloatArray, IntArray
-from dp_bandit_envs.recorded_data.file_problems import Problem, sentences
 
 NOTES: Final = ".json"
 """What is put behind a clean file's name for the notes on what was done to it."""
+
+
+SHOWN_LINES: Final = 3
+"""How many line numbers are kept for each problem."""
+_OPTION: Final = re.compile(r"\{(\w+)=([^}]*)\}")
+
+
+@dataclasses.dataclass(frozen=True)
+class Problem:
+    """One kind of problem in one column. It never holds a gain or a person's id.
+
+    Attributes:
+        kind: A short name, such as `"missing"`.
+        column: The name of the column; "" for the whole file.
+        count: How many cells or lines.
+        lines: The numbers of the first lines, at most three; line 1 is the first of the file.
+        what: What it is, in words.
+        remedy: What was done; or, if it is open, what to do. Options are written `{name=value}`.
+        is_open: Whether it needs a decision before there can be a clean file.
+    """
+
+    kind: str
+    column: str
+    count: int
+    lines: tuple[int, ...]
+    what: str
+    remedy: str
+    is_open: bool
+
+    def sentence(self, *, command_line: bool = False) -> str:
+        """Return it as one line of text.
+
+        Args:
+            command_line: Write options as on the command line, `--missing drop`, and not as in Python.
+        """
+        where = f"{self.column}: " if self.column else ""
+        lines = ", ".join(f"{line:,}" for line in self.lines)
+        if lines:
+            lines = (
+                f" ({'line' if self.count == 1 else 'lines'} {lines}{', ...' if self.count > len(self.lines) else ''})"
+            )
+        return f"{where}{self.count:,} {self.what}{lines}: {_options(self.remedy, command_line)}"
+
+
+class Findings:
+    """Collects the lines of each kind of problem in one column, or in the whole file if that is ""."""
+
+    def __init__(self, column: str = "") -> None:
+        self.column = column
+        self._counts: Counter[str] = Counter()
+        self._lines: dict[str, list[int]] = {}
+
+    def add(self, kind: str, line: int) -> None:
+        """Count one more problem."""
+        self._counts[kind] += 1
+        lines = self._lines.setdefault(kind, [])
+        if len(lines) < SHOWN_LINES:
+            lines.append(line)
+
+    def count(self, kind: str) -> int:
+        """Return how many problems of a kind there are."""
+        return self._counts[kind]
+
+    def problem(self, kind: str, what: str, remedy: str, *, is_open: bool = False) -> list[Problem]:
+        """Return the problem of a kind as a list of one, or of none if it did not occur.
+
+        In `what`, `[s]` is the ending of a noun unless there is one only.
+        """
+        count = self.count(kind)
+        if not count:
+            return []
+        words = what.replace("[s]", "" if count == 1 else "s")
+        return [Problem(kind, self.column, count, tuple(self._lines[kind]), words, remedy, is_open)]
 
 
 class Rounds(NamedTuple):
@@ -88,7 +162,11 @@ class CleanRecords:
         many = len(self.open_problems)
         state = f"{many} to decide" if many else f"{len(self.arms):,} clean, {self.lines - len(self.arms):,} left out"
         lines = [f"{self.source}: {self.lines:,} records; {state}."]
-        lines += sentences(self.problems, command_line=command_line) or ["Nothing was wrong with it."]
+        for one in sorted(self.problems, key=lambda one: not one.is_open):
+            state = "TO DECIDE" if one.is_open else "done     "
+            lines.append(f"{state}  {one.sentence(command_line=command_line)}")
+        if not self.problems:
+            lines.append("Nothing was wrong with it.")
         for arm, (name, count) in enumerate(zip(self.arm_names, self.records_of_arms, strict=False)):
             # While something is open, the columns may be exchanged, and the counts those of outcomes.
             records = "" if many else f" ({count:,} record{'' if count == 1 else 's'})"
@@ -193,3 +271,9 @@ def arm_names(path: str | Path) -> tuple[str, ...]:
             f"{beside}: the notes that CleanRecords.save wrote must be beside the clean file; they are missing or"
             " damaged. Clean the file again."
         ) from None
+
+
+def _options(text: str, command_line: bool) -> str:
+    if command_line:
+        return _OPTION.sub(lambda found: f"--{found[1].replace('_', '-')} {shlex.quote(found[2])}", text)
+    return _OPTION.sub(lambda found: f"{found[1]}={found[2]!r}", text)

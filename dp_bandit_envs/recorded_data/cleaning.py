@@ -2,24 +2,29 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from dp_bandit_envs import checks
-from dp_bandit_envs.data_files import DataFile
 from dp_bandit_envs.errors import GainFileError, WrongTypeError
 from dp_bandit_envs.protocols import IntArray
-from dp_bandit_envs.recorded_data.arm_spellings import arms_of, person_key
-from dp_bandit_envs.recorded_data.arms_alike import near_names, with_alike
-from dp_bandit_envs.recorded_data.clean_options import Decisions, decisions
-from dp_bandit_envs.recorded_data.clean_records import CleanRecords, rounds_of
-from dp_bandit_envs.recorded_data.column_names import columns_of
-from dp_bandit_envs.recorded_data.file_cells import Record, Sheet
-from dp_bandit_envs.recorded_data.file_problems import Findings, Problem
-from dp_bandit_envs.recorded_data.gain_column import gains_of
-from dp_bandit_envs.recorded_data.name_columns import are_no_arms, of_arms, of_names, of_persons, within_limit
-from dp_bandit_envs.recorded_data.reading import file_of, read_sheet
+from dp_bandit_envs.recorded_data.clean_records import CleanRecords, Findings, Problem, rounds_of
+from dp_bandit_envs.recorded_data.messy_columns import (
+    Column,
+    Decisions,
+    arms_of,
+    name_key,
+    note_spellings,
+    problems_of_arms,
+    problems_of_names,
+    read_gains,
+    replace_alike,
+    within_limit,
+)
+from dp_bandit_envs.recorded_data.messy_files import Record, Sheet, columns_of, file_of, read_sheet
+
+FROM_DATA: Final = ("auto", "data", "minmax", "min-max", "min,max", "range", "normalize", "normalise")
 
 
 def clean(
@@ -83,17 +88,22 @@ def clean(
             raise WrongTypeError(f"{name} must be the name of a column; received a {type(column).__name__}.")
     if most_per_person is not None and person is None:
         raise ValueError("most_per_person must come with person, the column of persons; it is not given. Give both.")
-    decided = decisions(
-        scale=scale,
-        missing=missing,
-        outside=outside,
-        unreadable=unreadable,
-        duplicates=duplicates,
-        decimal=decimal,
-        values=values,
-        missing_codes=missing_codes,
-        most_per_person=most_per_person,
-        arms_alike=arms_alike,
+    codes = _codes(missing_codes)
+    worst, best = _scale(scale)
+    decided = Decisions(
+        worst=worst,
+        best=best,
+        missing=_missing(missing),
+        outside=checks.one_of("outside", outside, ("refuse", "drop", "clip")),
+        unreadable=checks.one_of("unreadable", unreadable, ("refuse", "drop")),
+        duplicates=checks.one_of("duplicates", duplicates, ("keep", "drop")),
+        decimal=None if checks.one_of("decimal", decimal, ("auto", "point", "comma")) == "auto" else decimal,
+        values=_values(values or {}),
+        missing_codes=codes,
+        most_per_person=None
+        if most_per_person is None
+        else checks.integer("most_per_person", most_per_person, at_least=1),
+        arms_alike=_alike(arms_alike or {}),
     )
     file = file_of(source)
     wanted = [arm, gain] if person is None else [arm, gain, person]
@@ -102,52 +112,54 @@ def clean(
     columns = columns_of(found, wanted, name=file.name)
     if len(set(columns)) < len(columns):
         raise GainFileError(f"{file.name}: arm, gain and person must be different columns; received {wanted}.")
-    return _cleaned(file, found, columns, wanted, decided)
+    return _cleaned(file.path.name, found, columns, wanted, decided)
 
 
 def _cleaned(
-    file: DataFile, sheet: Sheet, columns: list[int], wanted: Sequence[str], decided: Decisions
+    source: str, sheet: Sheet, places: Sequence[int], wanted: Sequence[str], decided: Decisions
 ) -> CleanRecords:
-    found = Findings()
-    records = _without_copies(sheet.records, found, decided)
+    of_lines = Findings()
+    records = _without_copies(sheet.records, of_lines, decided)
     lines = [record.line for record in records]
-    cells = [[record.cells[column] for record in records] for column in columns]
-    cells[0] = with_alike(cells[0], lines, wanted[0], decided.arms_alike, found)
-    gains, of_gains = gains_of(cells[1], lines, decided, column=wanted[1])
+    arm, gain, *persons = [
+        Column(name, [record.cells[place] for record in records], lines)
+        for place, name in zip(places, wanted, strict=True)
+    ]
+    person = persons[0] if persons else None
+    replace_alike(arm, decided.arms_alike)
+    gains, of_gains = read_gains(gain, decided)
     named = list(range(len(records)))
-    for column in (0, 2)[: len(columns) - 1]:
-        absent = {index for index, cell in enumerate(cells[column]) if cell.strip().casefold() in decided.missing_names}
+    for column in (arm, *persons):
+        absent = {index for index, cell in enumerate(column.cells) if decided.is_no_name(cell)}
         for index in sorted(absent):
-            found.add("missing", lines[index], wanted[column])
+            column.note("missing", index)
         named = [index for index in named if index not in absent]
-    arms = arms_of([cells[0][index] for index in named])
+    arms = arms_of([arm.cells[index] for index in named])
     arm_of = dict(zip(named, arms.arm, strict=True))
     for index, common in zip(named, arms.common, strict=True):
         if not common:
-            found.add("spelling", lines[index], wanted[0])
-    hidden = are_no_arms(len(arms.names), len(named))
-    usable = [index for index in named if not math.isnan(gains[index])]
-    problems = [*sheet.problems, *_of_lines(sheet, columns, found, decided), *of_gains]
+            arm.note("spelling", index)
+    shown_names = () if arms.are_too_many else arms.names
+    problems = [*sheet.problems, *_problems_of_lines(sheet, places, of_lines, decided), *of_gains]
     # While something is open, few gains may be usable; then what counts is what the file has.
     open_yet = any(one.is_open for one in problems) or (decided.missing == "refuse" and len(named) < len(records))
-    counted = named if open_yet else usable
-    owners = [person_key(cell) for cell in cells[2]] if len(columns) > 2 else None
-    if owners is not None:
-        of_persons(owners, cells[2], named, lines, wanted[2], found)
-        counted = within_limit(counted, owners, lines, wanted[2], found, decided.most_per_person)
-    problems += of_names(found, wanted, decided, () if hidden else arms.names)
-    arms_counted = [arm_of[index] for index in counted]
-    of_the_arms = of_arms(wanted[0], arms.names, arms_counted, [lines[index] for index in counted], len(named))
-    of_the_arms += [] if hidden else near_names(wanted[0], arms.names)
+    counted = named if open_yet else [index for index in named if not math.isnan(gains[index])]
+    owners = None
+    if person is not None:
+        owners = [name_key(cell) for cell in person.cells]
+        note_spellings(person, owners, named)
+        counted = within_limit(person, owners, counted, decided.most_per_person)
+    problems += problems_of_names(arm, person, decided, shown_names)
     # Without one number among the outcomes, arms and outcomes may be exchanged: then "few" would count outcomes.
-    only_words = all(math.isnan(gain) for gain in gains) and any(one.kind == "text" for one in of_gains)
-    problems += [one for one in of_the_arms if one.kind != "few" or not only_words]
+    only_words = all(math.isnan(one) for one in gains) and any(one.kind == "text" for one in of_gains)
+    of_arms = problems_of_arms(arm, arms, [(lines[index], arm_of[index]) for index in counted])
+    problems += [one for one in of_arms if one.kind != "few" or not only_words]
     used = [] if any(one.is_open for one in problems) else counted
     return CleanRecords(
-        source=file.path.name,
+        source=source,
         lines=len(sheet.records),
-        arm_names=() if hidden else arms.names,
-        records_of_arms=tuple(np.bincount(arms_counted, minlength=len(arms.names)).tolist()),
+        arm_names=shown_names,
+        records_of_arms=tuple(np.bincount([arm_of[one] for one in counted], minlength=len(arms.names)).tolist()),
         rounds_per_person=None if owners is None else rounds_of([owners[index] for index in counted]),
         arms=np.array([arm_of[index] for index in used], dtype=np.int64),
         gains=np.array([gains[index] for index in used], dtype=float),
@@ -156,7 +168,7 @@ def _cleaned(
     )
 
 
-def _without_copies(records: list[Record], found: Findings, decided: Decisions) -> list[Record]:
+def _without_copies(records: Sequence[Record], found: Findings, decided: Decisions) -> list[Record]:
     seen: set[tuple[str, ...]] = set()
     kept = []
     for record in records:
@@ -170,9 +182,9 @@ def _without_copies(records: list[Record], found: Findings, decided: Decisions) 
     return kept
 
 
-def _of_lines(sheet: Sheet, columns: list[int], found: Findings, decided: Decisions) -> list[Problem]:
+def _problems_of_lines(sheet: Sheet, places: Sequence[int], found: Findings, decided: Decisions) -> list[Problem]:
     problems = []
-    unknown = [name for index, name in enumerate(sheet.names) if index not in columns]
+    unknown = [name for index, name in enumerate(sheet.names) if index not in places]
     if unknown:
         shown = ", ".join(name or "without a name" for name in unknown[:10]) + (", ..." if len(unknown) > 10 else "")
         what = f"other column{'' if len(unknown) == 1 else 's'}, {shown}"
@@ -182,6 +194,82 @@ def _of_lines(sheet: Sheet, columns: list[int], found: Findings, decided: Decisi
     return problems + found.problem("copy", "line[s] equal to an earlier one", "left out" if dropped else kept)
 
 
-def _numbered(owners: list[str]) -> IntArray:
+def _numbered(owners: Sequence[str]) -> IntArray:
     numbers = {owner: number for number, owner in enumerate(dict.fromkeys(owners))}
     return np.array([numbers[owner] for owner in owners], dtype=np.int64)
+
+
+def _scale(scale: Any) -> tuple[float | None, float]:
+    """Return the worst and the best possible outcome."""
+    if scale is None:
+        return None, 1.0
+    if isinstance(scale, str):
+        word = scale.strip().lower()
+        if word == "percent":
+            return 0.0, 100.0
+        if word in FROM_DATA:
+            raise ValueError(
+                f"scale must be known without the data, such as 0,100 for a score from 0 to 100; received {scale!r}."
+                " The smallest and largest value in the data are somebody's outcomes: all clean gains would depend on"
+                " them, which no noise for one record covers. Take the range from the questionnaire or the protocol."
+            )
+        scale = word.split(",")
+    try:
+        worst, best = (float(end) for end in scale)
+    except (TypeError, ValueError):
+        worst = best = math.nan
+    if not (math.isfinite(worst) and math.isfinite(best) and worst != best):
+        raise ValueError(
+            f"scale must be percent, or the worst and the best possible outcome, two different numbers such as 0,100;"
+            f" received {scale!r}. Where less is better, as for days in hospital, begin with the larger: 30,0."
+        )
+    return worst, best
+
+
+def _missing(missing: Any) -> str | float:
+    if missing in ("refuse", "drop"):
+        return str(missing)
+    try:
+        gain = float(missing)
+    except (TypeError, ValueError):
+        gain = math.nan
+    if isinstance(missing, bool) or not 0 <= gain <= 1:
+        raise ValueError(
+            f"missing must be refuse, drop, or the gain in [0, 1] that a missing outcome counts as; received"
+            f" {missing!r}. Use drop, or 0 where no outcome means no success."
+        )
+    return gain
+
+
+def _codes(codes: Sequence[Any] | str) -> frozenset[str]:
+    if not isinstance(codes, (str, Sequence)):
+        raise WrongTypeError(f"missing_codes must be a list, such as [-99]; received a {type(codes).__name__}.")
+    return frozenset(str(code).strip().casefold() for code in (codes.split(",") if isinstance(codes, str) else codes))
+
+
+def _pairs(given: Any) -> list[Any]:
+    return [part.split("=") for part in given.split(",")] if isinstance(given, str) else list(given.items())
+
+
+def _alike(arms_alike: Mapping[str, str] | str) -> dict[str, str]:
+    try:
+        return {" ".join(str(one).split()).casefold(): str(other).strip() for one, other in _pairs(arms_alike)}
+    except (AttributeError, TypeError, ValueError):
+        raise ValueError(
+            "arms_alike must say which name stands for which, as in Plazebo=Placebo, or unbekannt= for none; what was"
+            " given does not."
+        ) from None
+
+
+def _values(values: Mapping[str, float] | str) -> dict[str, float]:
+    pairs = []
+    try:
+        pairs = _pairs(values)
+        numbers = {str(word).strip().casefold(): float(value) for word, value in pairs}
+    except (AttributeError, TypeError, ValueError):
+        numbers = {"": math.nan}
+    if not all(math.isfinite(value) for value in numbers.values()):
+        raise ValueError("values must say which number each word is, as in no=0,yes=1; what was given does not.")
+    if len(numbers) < len(pairs):
+        raise ValueError("values must say of each word once which number it is; one is there twice. Leave one out.")
+    return numbers

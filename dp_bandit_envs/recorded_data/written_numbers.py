@@ -4,40 +4,15 @@ import math
 import re
 from typing import Final, Literal, NamedTuple
 
-MISSING: Final = (
-    frozenset(
-        (
-            "",
-            "na",
-            "n/a",
-            "n.a.",
-            "#n/a",
-            "#na",
-            "<na>",
-            "nat",
-            "null",
-            "#null!",
-            "none",
-            "nil",
-            "-",
-            "--",
-            "---",
-            "?",
-            ".",
-        )
-    )
-    | frozenset(
-        ("..", "missing", "unknown", "not available", "not done", "#value!", "#div/0!", "#ref!", "#num!", "–", "—")
-    )
-    | frozenset(("k.a.", "k. a.", "k.a", "keine angabe", "keine angaben", "unbekannt", "fehlt", "fehlend", "entfällt"))
+_SPELLINGS: Final = (
+    "|na|n/a|n.a.|#n/a|#na|<na>|nat|null|#null!|none|nil|-|--|---|?|.|..|missing|unknown|not available|not done|#value!"
+    "|#div/0!|#ref!|#num!|–|—|k.a.|k. a.|k.a|keine angabe|keine angaben|unbekannt|fehlt|fehlend|entfällt"
 )
+MISSING: Final = frozenset(_SPELLINGS.split("|"))
 """Spellings of a missing value, in lower case, in a column of numbers."""
-MISSING_NAMES: Final = MISSING - {"none", "nil"} | {"nan"}
-"""The same in a column of names, where "none" may be a treatment."""
 NANS: Final = frozenset(["nan", "-nan", "+nan", "1.#qnan", "1.#ind", "-1.#ind"])
 INFINITE: Final = frozenset(["inf", "-inf", "+inf", "infinity", "-infinity", "+infinity", "∞", "-∞", "1.#inf"])
 
-Decimal = Literal["point", "comma"]
 Kind = Literal["number", "missing", "nan", "infinite", "text", "ambiguous"]
 _SPACES: Final = re.compile(r"(?<=\d)[ \u00a0\u2009\u202f'\u2019](?=\d{3}(?:\D|$))")
 _PLAIN: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?")
@@ -71,7 +46,7 @@ def has_decimal_comma(cell: str) -> bool:
 
 
 def read_number(
-    cell: str, *, decimal: Decimal | None, commas: bool = False, codes: frozenset[str] = frozenset()
+    cell: str, *, decimal: str | None, commas: bool = False, codes: frozenset[str] = frozenset()
 ) -> Written:
     """Read one cell.
 
@@ -101,7 +76,7 @@ def _bare(cell: str) -> tuple[str, bool]:
     return text.strip("%").strip(), percent
 
 
-def _read(text: str, decimal: Decimal | None) -> Written:
+def _read(text: str, decimal: str | None) -> Written:
     if not text.isascii():
         text = re.sub("[\u00a0\u2009\u202f\u2019]", "'", text)
     bare = _SPACES.sub("", text)

@@ -2,6 +2,10 @@
 
 from tests.mutations.mutation import Mutation
 
+RECORDED = "dp_bandit_envs/recorded_data"
+PLOTTED = "dp_bandit_envs/plots"
+ADVISED = "dp_bandit_envs/advice"
+
 FIGURES: tuple[Mutation, ...] = ()
 
 RUNS: tuple[Mutation, ...] = ()
@@ -10,11 +14,217 @@ COMPARISON: tuple[Mutation, ...] = ()
 
 CLI: tuple[Mutation, ...] = ()
 
-ADVICE: tuple[Mutation, ...] = ()
+ADVICE: tuple[Mutation, ...] = (
+    Mutation(
+        "advice ranks the largest regret first",
+        f"{ADVISED}/standings.py",
+        "return sorted(found, key=lambda one: one.mean)",
+        "return sorted(found, key=lambda one: -one.mean)",
+        ("tests/advice/test_advice.py",),
+    ),
+    Mutation(
+        "advice picks the worst",
+        f"{ADVISED}/picks.py",
+        "best = min(parts, key=",
+        "best = max(parts, key=",
+        ("tests/advice/test_advice.py",),
+    ),
+    Mutation(
+        "advice forgets the rounds of a person",
+        f"{ADVISED}/eligible.py",
+        "rounds_per_person=rounds)",
+        "rounds_per_person=1)",
+        ("tests/advice/test_advice.py",),
+    ),
+    Mutation(
+        "advice rounds epsilon up",
+        f"{ADVISED}/advice.py",
+        "math.floor(value / digit * (1 + 1e-12)) * digit",
+        "math.ceil(value / digit * (1 + 1e-12)) * digit",
+        ("tests/advice/test_advice.py",),
+    ),
+    Mutation(
+        "advice looks at outcomes unasked",
+        f"{ADVISED}/advising.py",
+        "if shape is not None and look_at_gains:",
+        "if shape is not None:",
+        ("tests/advice/test_advice.py",),
+    ),
+    Mutation(
+        "advice for drifting arms without a bound",
+        f"{ADVISED}/advising.py",
+        "horizon=rounds) < math.inf]",
+        "horizon=rounds) <= math.inf]",
+        ("tests/advice/test_advice.py",),
+    ),
+    Mutation(
+        "advice says that outcomes were not used",
+        f"{ADVISED}/advice.py",
+        "NOT_PRIVATE_ADVICE if self.looked_at_gains else SHAPE_ONLY",
+        "SHAPE_ONLY",
+        ("tests/advice/test_advice.py",),
+    ),
+    Mutation(
+        "advice takes a new trial's parameter for a replay",
+        f"{ADVISED}/in_replay.py",
+        "rounds = shape.rounds_in_replay(most)",
+        "rounds = most",
+        ("tests/advice/test_advice.py",),
+    ),
+    Mutation(
+        "a replay's owners beyond their rounds",
+        f"{ADVISED}/trial_shape.py",
+        "self.owners or most",
+        "most",
+        ("tests/advice/test_advice.py",),
+    ),
+    Mutation(
+        "the safer algorithm is one whose bad games are worse",
+        f"{ADVISED}/picks.py",
+        "return any(tail < MUCH * first for tail, first in pairs)",
+        "return any(MUCH * tail > first for tail, first in pairs)",
+        ("tests/advice/test_advice.py",),
+    ),
+    Mutation(
+        "advice doubles the horizon from which privacy pays",
+        f"{ADVISED}/privacy_pays.py",
+        "while horizon > smallest and holds(horizon // 2):\n            horizon //= 2\n        return horizon",
+        "while horizon > smallest and holds(horizon // 2):\n            horizon //= 2\n        return 2 * horizon",
+        ("tests/advice/test_advice.py",),
+    ),
+)
 
-PLOTS: tuple[Mutation, ...] = ()
+PLOTS: tuple[Mutation, ...] = (
+    Mutation(
+        "legend without the guarantee",
+        f"{PLOTTED}/curves_plot.py",
+        "algorithms.setdefault(typeset(legend.labels[key]), line)",
+        "algorithms.setdefault(typeset(curve.name), line)",
+        ("tests/plots/test_curves_figure.py",),
+    ),
+    Mutation(
+        "legend with the lines of others",
+        f"{PLOTTED}/curves_plot.py",
+        "add_legend_and_note(figure, algorithms | others,",
+        "add_legend_and_note(figure, dict(zip(algorithms, reversed(algorithms.values()), strict=True)) | others,",
+        ("tests/plots/test_curves_figure.py",),
+    ),
+    Mutation(
+        "bands of half the width",
+        f"{PLOTTED}/curves_plot.py",
+        "line, low, high = band\n",
+        "line, low, high = band\n    low, high = (line + low) / 2, (line + high) / 2\n",
+        ("tests/plots/test_curves_figure.py",),
+    ),
+    Mutation(
+        "guarantees below the wrong panels",
+        f"{PLOTTED}/curves_plot.py",
+        "[panel.title for panel in panels], legend.notes)",
+        "[panel.title for panel in panels], legend.notes[::-1])",
+        ("tests/plots/test_curves_figure.py",),
+    ),
+    Mutation(
+        "the note says the most trials as the fewest",
+        f"{PLOTTED}/curves.py",
+        "return min((len(sample) for sample in curve.samples), default=0)",
+        "return max((len(sample) for sample in curve.samples), default=0)",
+        ("tests/plots/test_curves_figure.py",),
+    ),
+    Mutation(
+        "an algorithm gives its colour to one that came later",
+        f"{PLOTTED}/plot_style.py",
+        "if wish is not None and wish.colour not in {each.colour for each in found.values()}:",
+        "if wish is not None and not found:",
+        ("tests/plots/test_styles.py",),
+    ),
+    Mutation(
+        "an audit beyond its claim is not red",
+        f"{PLOTTED}/audit_plot.py",
+        "bar.epsilon > declared * (1 + 1e-6)",
+        "bar.epsilon > declared * 1e6",
+        ("tests/audits/test_audit_command.py",),
+    ),
+    Mutation(
+        "counters that know the horizon have full lines",
+        f"{PLOTTED}/counters_plot.py",
+        'line = "--" if row.counter.needs_horizon else "-"',
+        'line = "-" if row.counter.needs_horizon else "--"',
+        ("tests/counters/test_counters_command.py",),
+    ),
+)
 
-RECORDED_DATA: tuple[Mutation, ...] = ()
+RECORDED_DATA: tuple[Mutation, ...] = (
+    Mutation(
+        "doctor reads 1,234 as 1.234",
+        f"{RECORDED}/written_numbers.py",
+        'elif commas and _ONE_GROUP.fullmatch(bare) and decimal != "comma":',
+        'elif commas and _ONE_GROUP.fullmatch(bare) and decimal == "point":',
+        ("tests/recorded_data/test_messy_cells.py",),
+    ),
+    Mutation(
+        "doctor reads 1.234 as one and more among decimal commas",
+        f"{RECORDED}/written_numbers.py",
+        "if commas and decimal is None and _ONE_GROUP.fullmatch(text):",
+        "if commas and decimal is None and _ONE_GROUP.fullmatch(text) and not text:",
+        ("tests/recorded_data/test_messy_cells.py",),
+    ),
+    Mutation(
+        "doctor drops copies of lines without a word",
+        f"{RECORDED}/cleaning.py",
+        'if decided.duplicates == "drop":\n                continue',
+        "continue",
+        ("tests/recorded_data/test_messy_file.py",),
+    ),
+    Mutation(
+        "doctor takes the first of two columns of one name",
+        f"{RECORDED}/messy_files.py",
+        "if times == 1:",
+        "if times >= 1:",
+        ("tests/recorded_data/test_messy_file.py",),
+    ),
+    Mutation(
+        "doctor guesses the separator by its cells alone",
+        f"{RECORDED}/messy_files.py",
+        "return len(names & cells), len(cells)",
+        "return len(cells), 0",
+        ("tests/recorded_data/test_messy_cells.py",),
+    ),
+    Mutation(
+        "doctor turns a scale from the larger to the smaller round",
+        f"{RECORDED}/messy_columns.py",
+        "value = (value - decided.worst) / (decided.best - decided.worst)",
+        "value = abs(value - min(decided.worst, decided.best)) / abs(decided.best - decided.worst)",
+        ("tests/recorded_data/test_messy_file.py",),
+    ),
+    Mutation(
+        "doctor clips to 1 what is below the scale",
+        f"{RECORDED}/messy_columns.py",
+        "return min(1.0, max(0.0, value)) if",
+        "return 1.0 if",
+        ("tests/recorded_data/test_messy_cells.py",),
+    ),
+    Mutation(
+        "doctor keeps one record of a person too many",
+        f"{RECORDED}/messy_columns.py",
+        "if most is not None and served[owner] > most:",
+        "if most is not None and served[owner] > most + 1:",
+        ("tests/recorded_data/test_messy_file.py",),
+    ),
+    Mutation(
+        "doctor shows a first line that is a record",
+        f"{RECORDED}/messy_files.py",
+        "if any(cell.strip().casefold() in cells for record",
+        "if any(cell in () for record",
+        ("tests/recorded_data/test_messy_cells.py",),
+    ),
+    Mutation(
+        "doctor reads a percent sign as nothing",
+        f"{RECORDED}/messy_columns.py",
+        "value = one.value / 100 if one.percent and decided.worst is None else one.value",
+        "value = one.value",
+        ("tests/recorded_data/test_messy_file.py",),
+    ),
+)
 
 AUDITS: tuple[Mutation, ...] = ()
 
