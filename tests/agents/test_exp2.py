@@ -140,6 +140,14 @@ def test_no_other_rate_has_a_smaller_bound(scale, largest):
     assert bound(rate) < min(bound(0.97 * rate), bound(1.03 * rate))
 
 
+def test_rates_by_hand():
+    """K = 4, d = 2, L = 3, M = 1/2, T = 100, noise of scale 1 cut at 2: d (M^2 + 2) = 4.5 and L (M + c) = 7.5."""
+    sizes = (4, 2, 3.0, 0.5, 100, 1.0, 2.0)
+    for rates, cost in (("paper", 4.5), ("smallest-bound", 12.0)):
+        rate = math.sqrt(math.log(4) / (100 * cost))
+        assert exp2_rates(rates, *sizes) == pytest.approx((rate, 7.5 * rate))
+
+
 def test_rates_are_checked():
     with refused(ValueError, "rates", "smallest-bound", "paper"):
         Exp2(rates="best")

@@ -124,6 +124,16 @@ def test_simulate_at_a_guarantee_needs_names_and_private_algorithms():
         simulate("DPBandit-Stochastic-v0", ["UCB"], at_guarantee=(1.0, 0.0), horizon=50)
 
 
+def test_a_target_for_a_person_is_shared_by_their_rounds():
+    found = calibrate("DP-EXP3-Lap", epsilon=2.0, rounds_per_person=4, **SIZE)
+    assert found.parameters["epsilon"] == pytest.approx(0.5, rel=1e-6)
+
+
+@pytest.mark.parametrize("name", sorted(NOT_PURE))
+def test_an_algorithm_with_a_delta_gets_that_of_the_target(name):
+    assert calibrate(name, epsilon=0.5, delta=1e-3, n_arms=4, horizon=100).parameters["delta"] == 1e-3
+
+
 @pytest.mark.parametrize("epsilon", [1500.0, 1e9])
 def test_a_huge_target_for_a_group_is_met_too(epsilon):
     """e^(epsilon / 2) is more than any double; next to nothing is left of delta, and the target is met without it."""

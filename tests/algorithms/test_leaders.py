@@ -215,6 +215,13 @@ def test_the_bound_covers_the_mean_of_the_conjugate(set_name, kind):
         assert mean - 4 * error <= bound <= 3 * mean + 4 * error
 
 
+@pytest.mark.parametrize("name", ["AS-FTPL", "DP-FTRL"])
+@pytest.mark.parametrize("delta", [1e-9, 1e-3])
+def test_they_guarantee_the_epsilon_asked_for_at_the_delta_asked_for(name, delta):
+    asked = make_algorithm(name, epsilon=0.1, delta=delta).guarantee(n_arms=4, horizon=1000)
+    assert 0.0999 < asked.epsilon_at(delta) <= 0.1
+
+
 def test_they_refuse_games_that_hide_gains():
     for name in ("AS-FTRL", "AS-FTPL", "DP-FTRL"):
         for game, arguments in (("Stochastic", {}), ("Ball", {"feedback": "bandit"})):

@@ -218,6 +218,18 @@ def test_dp_ts_without_noise_is_thompson_sampling():
     assert not same_game(make_algorithm("DP-TS", epsilon=math.inf), make_algorithm("TS"))
 
 
+@pytest.mark.parametrize(
+    ("name", "ahead"), [("Lazy-DP-TS", 1.5 * math.log(3)), ("DP-TS", 3 * math.sqrt(8) * math.log(401) * math.log(3))]
+)
+def test_thompson_sampling_allows_for_noise_by_hand(name, ahead):
+    """A third release, of 400 gains with the sum 100, at epsilon = 2: Beta(1 + 100 + n w, 1 + 300 - n w)."""
+    agent = make_algorithm(name, epsilon=2.0).agent()
+    agent.begin(n_arms=2, horizon=1000, rng=np.random.default_rng(0))
+    for sums, counts, releases in (([1, 0], [1, 0], [1, 0]), ([1, 1], [1, 1], [1, 1]), ([100, 1], [400, 1], [2, 1])):
+        agent.update(0, {"sum": np.array(sums), "count": np.array(counts), "release": np.array(releases)})
+    assert (agent._state.alphas[0], agent._state.betas[0]) == pytest.approx((101 + ahead, 301 - ahead))
+
+
 def test_dp_klucb_without_noise_and_batches_is_kl_ucb():
     """At a ratio so close to 1 that an arm's count grows by one."""
     klucb = make_algorithm("KL-UCB")

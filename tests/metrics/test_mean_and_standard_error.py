@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from dp_bandit_envs.metrics import mean_and_standard_error
+from dp_bandit_envs.metrics import mean_and_standard_error, median_and_tail
 
 
 def test_four_trials_by_hand():
@@ -19,6 +19,10 @@ def test_every_column_is_summarised_on_its_own():
     mean, error = mean_and_standard_error(np.array([[1.0, 10.0], [3.0, 30.0]]))
     assert mean.tolist() == [2, 20]
     np.testing.assert_allclose(error, [1, 10], rtol=1e-14)
+
+
+def test_median_and_tail_by_hand():
+    assert median_and_tail(np.arange(101.0)) == (50.0, 99.0)
 
 
 def test_error_is_the_spread_of_means_over_repetitions():

@@ -67,6 +67,11 @@ def test_noisy_hedge_without_noise_has_hedges_bound():
     assert noisy_hedge_regret_bound(10, 500, 1.0, 1.0) == math.inf
 
 
+def test_noisy_hedges_bound_by_hand():
+    """ln K = 2, a = .1, T = 100 and b = 2: 2 / .1 + .1 * 100 / 8 - 100 ln(1 - .04) / .1 + (2 + 1) / 2."""
+    assert noisy_hedge_regret_bound(math.exp(2), 100, 0.1, 2.0) == pytest.approx(20 + 1.25 + 40.8219945203 + 1.5)
+
+
 def test_the_rate_of_noisy_hedge_is_nearly_the_best():
     for scale in (1.0, 10.0):
         best = min(noisy_hedge_regret_bound(10, 2**16, rate, scale) for rate in np.geomspace(1e-5, 0.09, 4000))
